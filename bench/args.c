@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command-line options. */
+#include "args.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+static void print_help(const struct args_command *command) {
+    printf("usage: %s\n\n%s\n\noptions:\n", command->usage, command->about);
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct args_option *option = &command->options[i];
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "",
+                 option->value ? option->value : "");
+        printf("  %-24s %s\n", left, option->help);
+    }
+    printf("  %-24s %s\n", "--help", "this text");
+}
+
+static int add_to_list(struct args_list *list, const char *item) {
+    if (list->count == ARGS_LIST_MAX)
+        return complain("more than %d of one kind of argument", ARGS_LIST_MAX);
+    list->items[list->count++] = item;
+    return 0;
+}
+
+static int set_number(const struct args_option *option, const char *value) {
+    char *end;
+    double number = strtod(value, &end);
+    bool whole = number == (double)(long)number;
+    if (*end || end == value || !(number >= 0) || number > INT_MAX || (option->kind == ARGS_COUNT && !whole))
+        return complain("--%s wants %s of 0 or more, not `%s`", option->name,
+                        option->kind == ARGS_COUNT ? "a whole number" : "a number", value);
+    if (option->kind == ARGS_COUNT)
+        *(int *)option->target = (int)number;
+    else
+        *(double *)option->target = number;
+    return 0;
+}
+
+static int set_option(const struct args_option *option, const char *value) {
+    switch (option->kind) {
+    case ARGS_FLAG:
+        *(bool *)option->target = true;
+        return 0;
+    case ARGS_TEXT:
+        *(const char **)option->target = value;
+        return 0;
+    case ARGS_LIST:
+        return add_to_list(option->target, value);
+    case ARGS_COUNT:
+    case ARGS_SECONDS:
+        return set_number(option, value);
+    }
+    return -1;
+}
+
+static const struct args_option *find_option(const struct args_command *command, const char *name, size_t length) {
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct args_option *option = &command->options[i];
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+            return option;
+    }
+    return NULL;
+}
+
+/* Length of "gristmill bench" in a usage line. */
+static int two_words(const char *usage) {
+    size_t first = strcspn(usage, " ");
+    return (int)(first + 1 + strcspn(usage + first + 1, " "));
+}
+
+/* argv[*at] is "--...": consumes its value too where it has one. */
+static int take_option(const struct args_command *command, int argc, char **argv, int *at) {
+    const char *name = argv[*at] + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const struct args_option *option = find_option(command, name, length);
+    if (!option)
+        return complain("there is no option --%.*s; `%.*s --help` lists them", (int)length, name,
+                        two_words(command->usage), command->usage);
+    const char *value = equals ? equals + 1 : NULL;
+    if (option->kind == ARGS_FLAG && value)
+        return complain("--%s takes no value", option->name);
+    if (option->kind != ARGS_FLAG && !value) {
+        if (*at + 1 >= argc)
+            return complain("--%s wants a value: %s", option->name, option->value);
+        value = argv[++*at];
+    }
+    return set_option(option, value);
+}
+
+enum args_outcome args_parse(const struct args_command *command, int argc, char **argv, struct args_list *words) {
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_help(command);
+            return ARGS_HELP;
+        }
+    }
+    for (int i = 0; i < argc; i++) {
+        int status;
+        if (strncmp(argv[i], "--", 2) == 0)
+            status = take_option(command, argc, argv, &i);
+        else if (argv[i][0] == '-' && argv[i][1])
+            status = complain("there is no option %s; options begin with two dashes", argv[i]);
+        else
+            status = add_to_list(words, argv[i]);
+        if (status != 0)
+            return ARGS_WRONG;
+    }
+    return ARGS_GO;
+}

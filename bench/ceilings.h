@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this machine can do at best, measured in the same run: memory, launch, and the host cost of a call. */
+#ifndef BENCH_CEILINGS_H
+#define BENCH_CEILINGS_H
+
+#include "contest.h"
+
+/* Copy and write by the driver's own copy engine kernels; read and launch by two small kernels of ceilings.c, which
+ * the driver compiles from PTX. What cannot be measured is estimated, and the source strings say so. */
+extern const char ceilings_ptx[];
+int ceilings_measure(const struct gpu *gpu, struct bench_ceilings *ceilings);
+
+/* Median host time of one call on a tiny problem, the queue never full. `lt` may be NULL. */
+int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *noise, double *ours_ns,
+              double *baseline_ns);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill info: devices, build, and the kernel table with its analytical limits. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "args.h"
+#include "commands.h"
+#include "gpu.h"
+#include "grid.h"
+#include "json.h"
+#include "row_limits.h"
+
+static void print_build(void) {
+    static const char *const facts[][2] = {{"revision", "revision"},
+                                           {"toolkit", "CUDA toolkit"},
+                                           {"targets", "targets"},
+                                           {"min_driver", "minimum driver"},
+                                           {"image_bytes", "image bytes"}};
+    printf("gristmill %s", gm_version_string());
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        char value[128];
+        build_fact(facts[i][0], value, sizeof value);
+        if (value[0])
+            printf(", %s %s", facts[i][1], value);
+    }
+    putchar('\n');
+}
+
+static void print_device(const struct gm_device *device) {
+    if (device->ordinal >= 0)
+        printf("device %" PRId32 ": %s, driver API %d.%d\n", device->ordinal, device->name,
+               device->driver_version / 1000, device->driver_version % 1000 / 10);
+    else
+        printf("model device: %s\n", device->name);
+    printf("  compute capability %d.%d, %d SMs at up to %d MHz, %d threads an SM\n", device->cc_major, device->cc_minor,
+           device->sm_count, device->sm_clock_mhz, device->max_threads_per_sm);
+    printf("  shared memory %d bytes a block (opt-in), %d an SM; L2 %.0f MiB; memory %.1f GiB\n",
+           device->smem_per_block_bytes, device->smem_per_sm_bytes, (double)device->l2_bytes / (1 << 20),
+           (double)device->memory_bytes / (1 << 30));
+    if (device->dram_gbs > 0)
+        printf("  datasheet: %.0f GB/s of memory", device->dram_gbs);
+    if (device->tensor_tflops > 0)
+        printf("%s%.0f TFLOPS dense bf16", device->dram_gbs > 0 ? ", " : "  datasheet: ", device->tensor_tflops);
+    puts(device->dram_gbs > 0 || device->tensor_tflops > 0 ? "" : "  datasheet rates unknown");
+}
+
+static bool add_kernel(struct grid *grid, const struct gm_kernel_info *kernel, const struct gm_device *device) {
+    struct kernel_limits limits = limits_of(kernel, device);
+    char registers[16] = "?", tflops[16] = "-";
+    if (kernel->registers > 0)
+        snprintf(registers, sizeof registers, "%d", kernel->registers);
+    if (limits.ctas_per_sm > 0 && limits.tensor_tflops > 0)
+        snprintf(tflops, sizeof tflops, "%.0f", limits.tensor_tflops);
+    return grid_add(grid, "%s|%dx%dx%d|%d|%dx%d|%s|%s|%d|%s|%d|%zu|%s|%d|%.0f|%.0f|%s", kernel->name, kernel->tile_m,
+                    kernel->tile_n, kernel->tile_k, kernel->stages, kernel->cluster_m, kernel->cluster_n,
+                    schedule_name(kernel->schedule), smem_map_name(kernel->smem_map), kernel->smem_bytes, registers,
+                    kernel->spill_bytes, kernel->image_bytes, kernel->production ? "prod" : "test", limits.ctas_per_sm,
+                    limits.flop_per_fill_byte, limits.flop_per_l2_byte, tflops);
+}
+
+static int print_table(const struct gm_device *device) {
+    struct grid grid;
+    bool good = grid_start(&grid, "<kernel|tile|stages|cluster|<schedule|<shared memory map|smem B|regs|spill B|"
+                                  "image B|<state|CTA/SM|FLOP/B fill|FLOP/B L2|TFLOPS bound");
+    for (size_t i = 0; good && i < gm_kernel_count(); i++) {
+        struct gm_kernel_info kernel = {.size = sizeof kernel};
+        good = gm_kernel_get(i, &kernel) == GM_OK && add_kernel(&grid, &kernel, device);
+    }
+    if (good)
+        grid_print(&grid, stdout);
+    grid_free(&grid);
+    if (!good)
+        return complain("the kernel table cannot be listed: %s", gm_last_error());
+    printf(
+        "\n%zu kernels, seen on %s. CTA/SM: CTAs that fit one SM (0: none). FLOP/B fill, L2: operations for each byte "
+        "that\nfills shared memory, or comes from L2 after multicast. TFLOPS bound: what the row's MMA shape can "
+        "reach of the\ndatasheet's dense rate (wgmma m64nNk16 takes max(N/2, 16 + N/4) cycles; mma.sync on 9.0 0.62 "
+        "of wgmma).\n",
+        gm_kernel_count(), device->name);
+    return 0;
+}
+
+static void json_device(struct json *json, const struct gm_device *device) {
+    json_object_begin(json, NULL);
+    json_string(json, "name", device->name);
+    json_integer(json, "ordinal", device->ordinal);
+    json_integer(json, "cc_major", device->cc_major);
+    json_integer(json, "cc_minor", device->cc_minor);
+    json_integer(json, "sm_count", device->sm_count);
+    json_integer(json, "smem_per_block_bytes", device->smem_per_block_bytes);
+    json_integer(json, "smem_per_sm_bytes", device->smem_per_sm_bytes);
+    json_integer(json, "max_threads_per_sm", device->max_threads_per_sm);
+    json_integer(json, "sm_clock_mhz", device->sm_clock_mhz);
+    json_integer(json, "l2_bytes", device->l2_bytes);
+    json_integer(json, "memory_bytes", device->memory_bytes);
+    json_number(json, "dram_gbs", device->dram_gbs);
+    json_number(json, "tensor_tflops", device->tensor_tflops);
+    json_integer(json, "driver_version", device->driver_version);
+    json_object_end(json);
+}
+
+static void json_kernel(struct json *json, const struct gm_kernel_info *kernel, const struct gm_device *device) {
+    struct kernel_limits limits = limits_of(kernel, device);
+    json_line_begin(json, NULL);
+    json_string(json, "name", kernel->name);
+    json_string(json, "arch", arch_name(kernel->arch));
+    json_bool(json, "production", kernel->production);
+    json_integer(json, "tile_m", kernel->tile_m);
+    json_integer(json, "tile_n", kernel->tile_n);
+    json_integer(json, "tile_k", kernel->tile_k);
+    json_integer(json, "stages", kernel->stages);
+    json_integer(json, "cluster_m", kernel->cluster_m);
+    json_integer(json, "cluster_n", kernel->cluster_n);
+    json_string(json, "schedule", schedule_name(kernel->schedule));
+    json_string(json, "smem_map", smem_map_name(kernel->smem_map));
+    json_integer(json, "threads", kernel->threads);
+    json_integer(json, "smem_bytes", kernel->smem_bytes);
+    json_integer(json, "registers", kernel->registers);
+    json_integer(json, "spill_bytes", kernel->spill_bytes);
+    json_bool(json, "deterministic", kernel->deterministic);
+    json_string(json, "targets", kernel->targets);
+    json_integer(json, "image_bytes", (int64_t)kernel->image_bytes);
+    json_integer(json, "ctas_per_sm", limits.ctas_per_sm);
+    json_number(json, "flop_per_fill_byte", limits.flop_per_fill_byte);
+    json_number(json, "flop_per_l2_byte", limits.flop_per_l2_byte);
+    json_number(json, "tensor_share", limits.tensor_share);
+    json_number(json, "tensor_tflops", limits.tensor_tflops);
+    json_object_end(json);
+}
+
+static int print_json(const struct gm_device *devices, int count) {
+    struct json json;
+    json_start(&json, stdout);
+    json_object_begin(&json, NULL);
+    json_raw(&json, "build", gm_build_info());
+    json_array_begin(&json, "devices");
+    for (int i = 0; i < count; i++)
+        json_device(&json, &devices[i]);
+    json_array_end(&json);
+    json_array_begin(&json, "kernels");
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        struct gm_kernel_info kernel = {.size = sizeof kernel};
+        if (gm_kernel_get(i, &kernel) == GM_OK)
+            json_kernel(&json, &kernel, &devices[0]);
+    }
+    json_array_end(&json);
+    json_object_end(&json);
+    return 0;
+}
+
+#define DEVICES_MAX 16
+
+/* All devices of the machine; or the one that was asked for; or the default model. */
+static int find_devices(const char *choice, struct gm_device *devices, char *why, size_t why_bytes) {
+    int count = 1;
+    if (pick_device(choice, &devices[0], why, why_bytes) != 0)
+        return -1;
+    if (choice || devices[0].ordinal < 0)
+        return count;
+    char ignored[256];
+    int present = gpu_count(ignored, sizeof ignored);
+    for (int i = 1; i < present && i < DEVICES_MAX; i++, count++) {
+        devices[i] = (struct gm_device){.size = sizeof devices[i]};
+        enum gm_status status = gm_device_query(i, &devices[i]);
+        if (status != GM_OK)
+            return gpu_fail_library(status, "gm_device_query");
+    }
+    return count;
+}
+
+int command_info(int argc, char **argv) {
+    const char *choice = NULL;
+    bool as_json = false;
+    const struct args_option options[] = {
+        {"device", "N|MODEL", ARGS_TEXT, &choice, "device number, or a100, h100, h200, a10, rtx4090 (default: all)"},
+        {"json", NULL, ARGS_FLAG, &as_json, "the same as one JSON object"},
+    };
+    const struct args_command command = {
+        "gristmill info [options]",
+        "Devices, library and toolkit versions, and the kernel table with what the compiler says of each row and what\n"
+        "arithmetic says of it on the device. Without a GPU the table is shown for a model device.",
+        options, sizeof options / sizeof *options};
+    struct args_list words = {0};
+    enum args_outcome outcome = args_parse(&command, argc, argv, &words);
+    if (outcome != ARGS_GO)
+        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    if (words.count) {
+        complain("info takes no words, only options; `%s` is one", words.items[0]);
+        return EXIT_CODE_USAGE;
+    }
+    struct gm_device devices[DEVICES_MAX];
+    char why[256];
+    int count = find_devices(choice, devices, why, sizeof why);
+    if (count < 0)
+        return EXIT_CODE_FAILURE;
+    if (as_json)
+        return print_json(devices, count) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+    print_build();
+    if (why[0])
+        printf("There is no GPU here (%s), so the table is shown for the %s model.\n", why, devices[0].name);
+    for (int i = 0; i < count; i++)
+        print_device(&devices[i]);
+    putchar('\n');
+    return print_table(&devices[0]) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}

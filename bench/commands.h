@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of the program, each with its own arguments after its name; they return an exit code. */
+#ifndef BENCH_COMMANDS_H
+#define BENCH_COMMANDS_H
+
+#include <stddef.h>
+
+#include "gristmill/gristmill.h"
+
+int command_info(int argc, char **argv);
+int command_explain(int argc, char **argv);
+int command_bench(int argc, char **argv);
+
+#define DEFAULT_MODEL "h200"
+
+/* Where a command can do without a GPU: `choice` is a model's name, a device number, or NULL = device 0, or the
+ * default model when there is none. Returns 0 and fills `device` (ordinal -1: a model), or -1 with a printed
+ * sentence. `why` receives why there is no GPU when the default model stands in, else "". */
+int pick_device(const char *choice, struct gm_device *device, char *why, size_t why_bytes);
+
+/* "sm80" / "sm90" / NULL = any; -1 with a printed sentence when it is something else. */
+int pick_arch(const char *name, uint32_t *mask);
+
+/* A string of gm_build_info(), e.g. "toolkit"; "" when it has none of that name. */
+void build_fact(const char *key, char *value, size_t bytes);
+
+const char *arch_name(enum gm_arch arch);
+const char *schedule_name(enum gm_schedule schedule);
+const char *smem_map_name(enum gm_smem_map map);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timing: contenders on one problem, each a CUDA graph of many launches, interleaved round by round. */
+#include "contest.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LAUNCHES_MAX   2048 /* nodes of a graph; rounds that need more repeat it */
+#define ROUGH_LAUNCHES 2
+#define REPEATS_MAX    10000
+
+int contest_open(struct contest *contest) {
+    GPU_TRY(contest->gpu, cuEventCreate, &contest->start, CU_EVENT_DEFAULT);
+    GPU_TRY(contest->gpu, cuEventCreate, &contest->stop, CU_EVENT_DEFAULT);
+    return 0;
+}
+
+void contest_close(struct contest *contest) {
+    if (contest->start)
+        contest->gpu->drv->cuEventDestroy(contest->start);
+    if (contest->stop)
+        contest->gpu->drv->cuEventDestroy(contest->stop);
+    contest->start = contest->stop = NULL;
+}
+
+/* 0 = launched. Prints for our own kernels only: that a heuristic refuses is news of no interest. */
+static int launch(const struct contest *contest, const struct contender *contender, int launch_index) {
+    const struct operands *operands = contest->operands;
+    size_t set = (size_t)(launch_index % operands->sets);
+    CUdeviceptr a = operands->a + set * operands->a_bytes;
+    CUdeviceptr b = operands->b + set * operands->b_bytes;
+    CUdeviceptr d = operands->d + set * operands->d_bytes;
+    CUstream stream = contest->gpu->stream;
+    if (!contender->plan)
+        return lt_execute(contest->lt, contest->baseline, contender->heuristic, a, b, d, stream);
+    struct gm_gemm_args args = {.size = sizeof args, .a = a, .b = b, .d = d};
+    enum gm_status status = gm_gemm_execute(contender->plan, &args, stream);
+    return status == GM_OK ? 0 : gpu_fail_library(status, "gm_gemm_execute");
+}
+
+static int launch_many(const struct contest *contest, const struct contender *contender, int count) {
+    for (int i = 0; i < count; i++) {
+        int status = launch(contest, contender, i);
+        if (status != 0)
+            return status;
+    }
+    return 0;
+}
+
+static int time_between(const struct contest *contest, double *us) {
+    float milliseconds = 0;
+    GPU_TRY(contest->gpu, cuEventSynchronize, contest->stop);
+    GPU_TRY(contest->gpu, cuEventElapsedTime, &milliseconds, contest->start, contest->stop);
+    *us = milliseconds * 1e3;
+    return 0;
+}
+
+int contender_try(const struct contest *contest, struct contender *contender) {
+    if (launch(contest, contender, 0) != 0) {
+        contender->out = true;
+        return 0;
+    }
+    return gpu_finish(contest->gpu);
+}
+
+static int rough_time(const struct contest *contest, struct contender *contender) {
+    double us;
+    GPU_TRY(contest->gpu, cuEventRecord, contest->start, contest->gpu->stream);
+    if (launch_many(contest, contender, ROUGH_LAUNCHES) != 0)
+        return complain("a launch that had worked was refused the second time");
+    GPU_TRY(contest->gpu, cuEventRecord, contest->stop, contest->gpu->stream);
+    if (time_between(contest, &us) != 0)
+        return -1;
+    contender->rough_us = fmax(us / ROUGH_LAUNCHES, 0.5);
+    return 0;
+}
+
+static int capture(const struct contest *contest, struct contender *contender) {
+    const struct gpu *gpu = contest->gpu;
+    CUgraph graph = NULL;
+    GPU_TRY(gpu, cuStreamBeginCapture, gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    int status = launch_many(contest, contender, contender->launches);
+    GPU_TRY(gpu, cuStreamEndCapture, gpu->stream, &graph);
+    if (status != 0)
+        return complain("a launch was refused under stream capture (status %d)", status);
+    CUresult result = gpu->drv->cuGraphInstantiateWithFlags(&contender->exec, graph, 0);
+    gpu->drv->cuGraphDestroy(graph);
+    return result == CUDA_SUCCESS ? 0 : gpu_fail(result, "cuGraphInstantiateWithFlags");
+}
+
+static int run_graph(const struct contest *contest, const struct contender *contender, int repeats) {
+    for (int i = 0; i < repeats; i++)
+        GPU_TRY(contest->gpu, cuGraphLaunch, contender->exec, contest->gpu->stream);
+    return 0;
+}
+
+int contender_capture(const struct contest *contest, struct contender *contender, double round_ms) {
+    double us;
+    if (rough_time(contest, contender) != 0)
+        return -1;
+    double wanted = fmax(ceil(round_ms * 1e3 / contender->rough_us), contest->operands->sets);
+    contender->launches = (int)fmin(wanted, LAUNCHES_MAX);
+    if (capture(contest, contender) != 0 || run_graph(contest, contender, 1) != 0)
+        return -1;
+    GPU_TRY(contest->gpu, cuEventRecord, contest->start, contest->gpu->stream);
+    if (run_graph(contest, contender, 1) != 0)
+        return -1;
+    GPU_TRY(contest->gpu, cuEventRecord, contest->stop, contest->gpu->stream);
+    if (time_between(contest, &us) != 0)
+        return -1;
+    contender->repeats = (int)fmin(ceil(round_ms * 1.05e3 / fmax(us, 1)), REPEATS_MAX);
+    return 0;
+}
+
+void contender_drop(const struct contest *contest, struct contender *contender) {
+    if (contender->exec)
+        contest->gpu->drv->cuGraphExecDestroy(contender->exec);
+    contender->exec = NULL;
+}
+
+/* One turn of everybody, not waited for. */
+static int run_all(const struct contest *contest, const struct contender *contenders, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!contenders[i].out && run_graph(contest, &contenders[i], contenders[i].repeats) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int contest_warm(const struct contest *contest, struct contender *contenders, size_t count, double seconds) {
+    double until = gpu_seconds() + seconds;
+    while (gpu_seconds() < until) {
+        if (run_all(contest, contenders, count) != 0 || gpu_finish(contest->gpu) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int queue_round(const struct contest *contest, const struct contender *contenders, size_t count,
+                       CUevent *events) {
+    for (size_t i = 0; i < count; i++) {
+        if (contenders[i].out)
+            continue;
+        GPU_TRY(contest->gpu, cuEventRecord, events[2 * i], contest->gpu->stream);
+        if (run_graph(contest, &contenders[i], contenders[i].repeats) != 0)
+            return -1;
+        GPU_TRY(contest->gpu, cuEventRecord, events[2 * i + 1], contest->gpu->stream);
+    }
+    return 0;
+}
+
+static int read_round(const struct contest *contest, struct contender *contenders, size_t count,
+                      const CUevent *events) {
+    for (size_t i = 0; i < count; i++) {
+        struct contender *contender = &contenders[i];
+        float milliseconds = 0;
+        if (contender->out)
+            continue;
+        GPU_TRY(contest->gpu, cuEventElapsedTime, &milliseconds, events[2 * i], events[2 * i + 1]);
+        double launches = (double)contender->launches * contender->repeats;
+        contender->samples.us[contender->samples.count++] = milliseconds * 1e3 / launches;
+    }
+    return 0;
+}
+
+static int time_rounds(const struct contest *contest, struct contender *contenders, size_t count, int rounds,
+                       CUevent *events) {
+    const size_t events_of_round = 2 * count;
+    for (size_t i = 0; i < events_of_round * (size_t)rounds; i++)
+        GPU_TRY(contest->gpu, cuEventCreate, &events[i], CU_EVENT_DEFAULT);
+    if (run_all(contest, contenders, count) != 0) /* the first round then begins on a busy GPU */
+        return -1;
+    for (int round = 0; round < rounds; round++) {
+        if (queue_round(contest, contenders, count, events + events_of_round * (size_t)round) != 0)
+            return -1;
+    }
+    if (gpu_finish(contest->gpu) != 0)
+        return -1;
+    for (int round = 0; round < rounds; round++) {
+        if (read_round(contest, contenders, count, events + events_of_round * (size_t)round) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int contest_rounds(const struct contest *contest, struct contender *contenders, size_t count, int rounds) {
+    size_t events_count = 2 * count * (size_t)rounds;
+    CUevent *events = calloc(events_count, sizeof *events);
+    if (!events)
+        return complain("out of host memory");
+    for (size_t i = 0; i < count; i++)
+        contenders[i].samples.count = 0;
+    int status = time_rounds(contest, contenders, count, rounds, events);
+    for (size_t i = 0; i < events_count; i++) {
+        if (events[i])
+            contest->gpu->drv->cuEventDestroy(events[i]);
+    }
+    free(events);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timing: contenders on one problem, each a CUDA graph of many launches, interleaved round by round. */
+#ifndef BENCH_CONTEST_H
+#define BENCH_CONTEST_H
+
+#include "cublaslt.h"
+#include "operands.h"
+#include "results.h"
+
+/* What a contender runs on. */
+struct contest {
+    const struct gpu *gpu;
+    const struct operands *operands;
+    const struct lt *lt; /* NULL: no baseline */
+    const struct lt_problem *baseline;
+    CUevent start, stop;
+};
+
+struct contender {
+    int kernel;    /* index of the table, for ours */
+    gm_plan *plan; /* ours; NULL: the baseline's `heuristic` */
+    int heuristic;
+    double rough_us;       /* of one launch, first look */
+    CUgraphExec exec;      /* NULL: not captured */
+    int launches, repeats; /* in the graph; of the graph in a round */
+    bool out;              /* refused, or far too slow to be the best */
+    struct bench_samples samples;
+};
+
+int contest_open(struct contest *contest);
+void contest_close(struct contest *contest);
+
+/* One launch on set 0, waited for. A contender that refuses is marked out; -1: the GPU itself is in error. */
+int contender_try(const struct contest *contest, struct contender *contender);
+/* Captures the graph, sized so that a round of it takes at least `round_ms`. */
+int contender_capture(const struct contest *contest, struct contender *contender, double round_ms);
+void contender_drop(const struct contest *contest,
+                    struct contender *contender); /* the graph; the plan is not its own */
+
+/* Runs all that are not out, in turn, for `seconds`. */
+int contest_warm(const struct contest *contest, struct contender *contenders, size_t count, double seconds);
+/* A B C A B C ...: fills the samples. Everything is queued ahead, so the GPU never waits for the host. */
+int contest_rounds(const struct contest *contest, struct contender *contenders, size_t count, int rounds);
+
+#endif

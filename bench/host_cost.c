@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host cost of one execute, ours and the baseline's. */
+#include <stdlib.h>
+
+#include "ceilings.h"
+#include "stats.h"
+
+#define CALLS             2000
+#define CALLS_BEFORE_WAIT 100 /* far under the driver's queue depth */
+
+static int time_calls(const struct contest *contest, const gm_plan *plan, double *ns) {
+    const struct operands *operands = contest->operands;
+    const struct gm_gemm_args args = {.size = sizeof args, .a = operands->a, .b = operands->b, .d = operands->d};
+    double *times = malloc(CALLS * sizeof *times);
+    if (!times)
+        return complain("out of host memory");
+    int status = 0;
+    for (int i = 0; i < CALLS && status == 0; i++) {
+        if (i % CALLS_BEFORE_WAIT == 0)
+            status = gpu_finish(contest->gpu);
+        double begin = gpu_seconds();
+        int refused = plan
+                          ? (int)gm_gemm_execute(plan, &args, contest->gpu->stream)
+                          : lt_execute(contest->lt, contest->baseline, 0, args.a, args.b, args.d, contest->gpu->stream);
+        times[i] = (gpu_seconds() - begin) * 1e9;
+        if (refused)
+            status = complain("the tiny problem of the host-cost measurement was refused (status %d)", refused);
+    }
+    if (status == 0)
+        *ns = stats_median(times, CALLS);
+    free(times);
+    return status == 0 ? gpu_finish(contest->gpu) : status;
+}
+
+static int time_ours(const struct contest *contest, double *ns) {
+    gm_plan *plan = NULL;
+    enum gm_status made = gm_gemm_plan_create(contest->gpu->context, &contest->operands->problem, NULL, &plan);
+    if (made != GM_OK)
+        return gpu_fail_library(made, "gm_gemm_plan_create");
+    int status = time_calls(contest, plan, ns);
+    gm_plan_destroy(plan);
+    return status;
+}
+
+int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *noise, double *ours_ns,
+              double *baseline_ns) {
+    const struct gm_gemm_problem tiny = {
+        .size = sizeof tiny, .m = 64, .n = 64, .k = 64, .ab_type = noise->type, .d_type = noise->type};
+    struct operands operands;
+    struct lt_problem baseline = {0};
+    struct contest contest = {.gpu = gpu, .operands = &operands, .lt = lt, .baseline = &baseline};
+    int status = operands_make(gpu, &operands, &tiny, noise, 0);
+    if (status == 0)
+        status = time_ours(&contest, ours_ns);
+    if (status == 0 && lt && lt_prepare(lt, &baseline, &tiny) == 0)
+        status = time_calls(&contest, NULL, baseline_ns);
+    if (lt)
+        lt_forget(lt, &baseline);
+    operands_free(gpu, &operands);
+    return status;
+}

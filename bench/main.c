@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program gristmill. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "say.h"
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+};
+
+static const struct command commands[] = {
+    {"info", command_info, "devices, build, and the kernel table with its analytical limits"},
+    {"explain", command_explain, "every kernel's verdict on one problem: accepted, or why not"},
+    {"bench", command_bench, "measures suites of problems beside cuBLASLt"},
+};
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+static void print_help(FILE *out) {
+    fputs("usage: gristmill COMMAND [arguments]\n\ncommands:\n", out);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+    fputs("\n`gristmill COMMAND --help` says more; `gristmill --version` says which this is.\n"
+          "exit codes: 0 done, 1 a failure or a wrong result, 2 a command line that makes no sense\n",
+          out);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_CODE_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return EXIT_CODE_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("gristmill %s\n", gm_version_string());
+        return EXIT_CODE_OK;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 2, argv + 2);
+    }
+    complain("there is no command %s; `gristmill --help` lists them", argv[1]);
+    return EXIT_CODE_USAGE;
+}

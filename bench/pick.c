@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which device and which path a command means, and the words for the columns of the table. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "gpu.h"
+
+static int pick_model(const char *name, struct gm_device *device) {
+    if (gm_device_model(name, device) == GM_OK)
+        return 0;
+    return complain("--device %s is neither a device number nor a built-in model (%s)", name, gm_last_error());
+}
+
+int pick_device(const char *choice, struct gm_device *device, char *why, size_t why_bytes) {
+    *device = (struct gm_device){.size = sizeof *device};
+    why[0] = 0;
+    int ordinal = 0;
+    if (choice) {
+        char *end;
+        ordinal = (int)strtol(choice, &end, 10);
+        if (*end || end == choice)
+            return pick_model(choice, device);
+    } else if (gpu_count(why, why_bytes) == 0) {
+        return pick_model(DEFAULT_MODEL, device);
+    }
+    enum gm_status status = gm_device_query(ordinal, device);
+    return status == GM_OK ? 0 : gpu_fail_library(status, "gm_device_query");
+}
+
+int pick_arch(const char *name, uint32_t *mask) {
+    *mask = 0;
+    if (!name)
+        return 0;
+    if (strcmp(name, "sm80") == 0)
+        *mask = GM_ARCH_SM80;
+    else if (strcmp(name, "sm90") == 0)
+        *mask = GM_ARCH_SM90;
+    else
+        return complain("--arch is sm80 or sm90, not `%s`", name);
+    return 0;
+}
+
+void build_fact(const char *key, char *value, size_t bytes) {
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "\"%s\"", key);
+    const char *at = strstr(gm_build_info(), quoted);
+    value[0] = 0;
+    if (!at)
+        return;
+    at += strlen(quoted);
+    at += strspn(at, ": ");
+    bool text = *at == '"';
+    at += text;
+    snprintf(value, bytes, "%.*s", (int)strcspn(at, text ? "\"" : ",}"), at);
+}
+
+const char *arch_name(enum gm_arch arch) {
+    return arch == GM_ARCH_SM80 ? "sm80" : arch == GM_ARCH_SM90 ? "sm90" : "?";
+}
+
+const char *schedule_name(enum gm_schedule schedule) {
+    static const char *const names[] = {"multistage", "cooperative", "ping-pong"};
+    return (unsigned)schedule < 3 ? names[schedule] : "?";
+}
+
+const char *smem_map_name(enum gm_smem_map map) {
+    switch (map) {
+    case GM_SMEM_PADDED:
+        return "padded";
+    case GM_SMEM_XOR:
+        return "xor";
+    case GM_SMEM_SWIZZLE_32B:
+        return "swizzle 32B";
+    case GM_SMEM_SWIZZLE_64B:
+        return "swizzle 64B";
+    case GM_SMEM_SWIZZLE_128B:
+        return "swizzle 128B";
+    }
+    return "?";
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the bench prints. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grid.h"
+#include "stats.h"
+
+const struct report_regime report_regimes[REPORT_REGIMES] = {
+    {"M ≤ 64", 1, 64}, {"64 < M ≤ 512", 65, 512}, {"M > 512", 513, INT64_MAX}};
+
+enum { PROBLEM_WIDTH = 38, US_WIDTH = 9, RATE_WIDTH = 7, RATIO_WIDTH = 7, RANGE_WIDTH = 11 };
+
+static void put_number(FILE *out, double value, int width, const char *format) {
+    char text[32] = "–";
+    if (isfinite(value))
+        snprintf(text, sizeof text, format, value);
+    fputc(' ', out);
+    grid_put(out, text, (size_t)width, false);
+}
+
+void report_header(FILE *out) {
+    static const struct {
+        const char *title;
+        int width;
+    } columns[] = {{"us", US_WIDTH},
+                   {"TFLOPS", RATE_WIDTH},
+                   {"GB/s", RATE_WIDTH},
+                   {"best us", US_WIDTH},
+                   {"default", US_WIDTH},
+                   {"× best", RATIO_WIDTH},
+                   {"p10–p90", RANGE_WIDTH},
+                   {"× deflt", RATIO_WIDTH},
+                   {"× floor", RATIO_WIDTH},
+                   {"MHz", 5},
+                   {"W", 4}};
+    grid_put(out, "M × N × K", PROBLEM_WIDTH, true);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        fputc(' ', out);
+        grid_put(out, columns[i].title, (size_t)columns[i].width, false);
+    }
+    fputs("  kernel\n", out);
+}
+
+void report_row(FILE *out, const struct bench_row *row) {
+    char text[96], range[32] = "";
+    const struct bench_case *problem = &row->problem;
+    snprintf(text, sizeof text, "%" PRId64 " × %" PRId64 " × %" PRId64 " %s %s%s%s", problem->m, problem->n, problem->k,
+             problem->a, problem->layout, strcmp(problem->a, problem->d) ? " → " : "",
+             strcmp(problem->a, problem->d) ? problem->d : "");
+    grid_put(out, text, PROBLEM_WIDTH, true);
+    put_number(out, row->us.median, US_WIDTH, "%.2f");
+    put_number(out, row->tflops, RATE_WIDTH, "%.1f");
+    put_number(out, row->gbs, RATE_WIDTH, "%.0f");
+    put_number(out, row->best_us.median, US_WIDTH, "%.2f");
+    put_number(out, row->default_us.median, US_WIDTH, "%.2f");
+    put_number(out, row->ratio_best.median, RATIO_WIDTH, "%.3f");
+    if (isfinite(row->ratio_best.p10))
+        snprintf(range, sizeof range, "%.3f–%.3f", row->ratio_best.p10, row->ratio_best.p90);
+    fputc(' ', out);
+    grid_put(out, range, RANGE_WIDTH, false);
+    put_number(out, row->ratio_default.median, RATIO_WIDTH, "%.3f");
+    put_number(out, row->us.median / row->floor_us, RATIO_WIDTH, "%.2f");
+    put_number(out, row->sm_mhz, 5, "%.0f");
+    put_number(out, row->watts, 4, "%.0f");
+    fprintf(out, "  %s%s%s\n", row->kernel, row->throttle[0] ? "  limit: " : "", row->throttle);
+}
+
+static void print_means(FILE *out, const struct bench_results *results, const size_t *index, size_t count,
+                        const struct report_regime *regime) {
+    double best[4096], fallback[4096], lowest = INFINITY;
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < 4096; i++) {
+        const struct bench_row *row = &results->rows[index[i]];
+        if (row->problem.m < regime->m_from || row->problem.m > regime->m_to || !isfinite(row->ratio_best.median))
+            continue;
+        best[used] = row->ratio_best.median;
+        fallback[used++] = row->ratio_default.median;
+        lowest = fmin(lowest, row->ratio_best.median);
+    }
+    if (used == 0)
+        return;
+    fputs("  ", out);
+    grid_put(out, regime->name, 14, true);
+    fprintf(out, " %4zu problems   × best %.3f   × default %.3f   lowest × best %.3f\n", used,
+            stats_geomean(best, used), stats_geomean(fallback, used), lowest);
+}
+
+static void print_ceilings(FILE *out, const struct bench_meta *meta) {
+    const struct bench_ceilings *ceilings = &meta->ceilings;
+    fprintf(out, "\nceilings of this machine: read %.0f GB/s (%s), write %.0f, copy %.0f\n", ceilings->read_gbs,
+            ceilings->read_source, ceilings->write_gbs, ceilings->copy_gbs);
+    fprintf(out, "  tensor %.0f TFLOPS (%s), launch %.2f us (%s)\n", ceilings->tensor_tflops, ceilings->tensor_source,
+            ceilings->launch_us, ceilings->launch_source);
+    if (meta->execute_ns > 0)
+        fprintf(out, "host cost of one call: gm_gemm_execute %.0f ns", meta->execute_ns);
+    if (meta->execute_ns > 0 && meta->baseline_execute_ns > 0)
+        fprintf(out, ", cublasLtMatmul %.0f ns", meta->baseline_execute_ns);
+    fputs(meta->execute_ns > 0 ? "\n" : "", out);
+}
+
+void report_summary(FILE *out, const struct bench_results *results) {
+    static const struct report_regime all = {"all", 0, INT64_MAX};
+    size_t *index = malloc((results->count + 1) * sizeof *index);
+    if (!index)
+        return;
+    size_t count = results_fastest(results, index);
+    if (results->meta.baseline[0]) {
+        fprintf(out, "\ngeometric means of the ratio to %s (above 1: gristmill is faster)\n", results->meta.baseline);
+        print_means(out, results, index, count, &all);
+        for (int i = 0; i < REPORT_REGIMES; i++)
+            print_means(out, results, index, count, &report_regimes[i]);
+    }
+    print_ceilings(out, &results->meta);
+    free(index);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The problems to measure: suite files, --shape arguments, and the names of types and layouts. */
+#include "suite.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+
+#define MAX_SIZE INT64_C(0x7fffffff)
+
+static const char *const type_names[] = {[GM_BF16] = "bf16", [GM_FP16] = "fp16", [GM_FP32] = "fp32"};
+
+bool suite_type(const char *name, enum gm_type *type) {
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
+        if (strcmp(name, type_names[i]) == 0) {
+            *type = (enum gm_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *suite_type_name(enum gm_type type) {
+    return type_names[type];
+}
+
+size_t suite_type_bytes(enum gm_type type) {
+    return type == GM_FP32 ? 4 : 2;
+}
+
+bool suite_layout(const char *name, enum gm_major *a, enum gm_major *b) {
+    if (strlen(name) != 2 || !strchr("tn", name[0]) || !strchr("tn", name[1]))
+        return false;
+    *a = name[0] == 't' ? GM_K_MAJOR : GM_MN_MAJOR;
+    *b = name[1] == 'n' ? GM_K_MAJOR : GM_MN_MAJOR;
+    return true;
+}
+
+const char *suite_layout_name(enum gm_major a, enum gm_major b) {
+    static const char *const names[2][2] = {{"tn", "tt"}, {"nn", "nt"}};
+    return names[a == GM_MN_MAJOR][b == GM_MN_MAJOR];
+}
+
+static bool parse_size(const char *text, char **end, int64_t *value) {
+    errno = 0;
+    long long parsed = strtoll(text, end, 10);
+    if (errno || *end == text || parsed < 1 || parsed > MAX_SIZE)
+        return false;
+    *value = parsed;
+    return true;
+}
+
+bool suite_parse_shape(const char *text, int64_t *m, int64_t *n, int64_t *k) {
+    int64_t *const into[3] = {m, n, k};
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (!parse_size(text, &end, into[i]))
+            return false;
+        bool separator = *end == 'x' || *end == 'X' || *end == ',';
+        if (i == 2 ? *end != 0 : !separator)
+            return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+int suite_parse_line(const char *line, struct bench_case *out, char *error, size_t error_bytes) {
+    char sizes[3][24], more[2];
+    *out = (struct bench_case){0};
+    line += strspn(line, " \t\r\n");
+    if (*line == 0 || *line == '#')
+        return 0;
+    int fields = sscanf(line, "%15s %7s %7s %7s %3s %23s %23s %23s %1s", out->op, out->a, out->b, out->d, out->layout,
+                        sizes[0], sizes[1], sizes[2], more);
+    if (fields < 8 || (fields > 8 && more[0] != '#')) {
+        snprintf(error, error_bytes, "a line is `op a b d layout M N K`");
+        return -1;
+    }
+    int64_t *const into[3] = {&out->m, &out->n, &out->k};
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (!parse_size(sizes[i], &end, into[i]) || *end) {
+            snprintf(error, error_bytes, "%c is %s, not a size from 1 to %" PRId64, "MNK"[i], sizes[i], MAX_SIZE);
+            return -1;
+        }
+    }
+    enum gm_major a, b;
+    if (!suite_layout(out->layout, &a, &b)) {
+        snprintf(error, error_bytes, "layout %s is none of tn, nn, nt, tt", out->layout);
+        return -1;
+    }
+    return 1;
+}
+
+int suite_add(struct bench_suite *suite, const struct bench_case *add) {
+    if (suite->count == suite->capacity) {
+        size_t capacity = suite->capacity ? suite->capacity * 2 : 64;
+        struct bench_case *cases = realloc(suite->cases, capacity * sizeof *cases);
+        if (!cases)
+            return complain("out of host memory");
+        suite->cases = cases;
+        suite->capacity = capacity;
+    }
+    suite->cases[suite->count++] = *add;
+    return 0;
+}
+
+void suite_free(struct bench_suite *suite) {
+    free(suite->cases);
+    *suite = (struct bench_suite){0};
+}
+
+static FILE *open_suite(const char *name, char *path, size_t path_bytes) {
+    static const char *const patterns[] = {"%s", "%s.txt", GM_SUITE_DIR "/%s", GM_SUITE_DIR "/%s.txt",
+                                           "bench/suites/%s.txt"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        const char *hole = strstr(patterns[i], "%s");
+        snprintf(path, path_bytes, "%.*s%s%s", (int)(hole - patterns[i]), patterns[i], name, hole + 2);
+        FILE *file = fopen(path, "r");
+        if (file)
+            return file;
+    }
+    return NULL;
+}
+
+/* "dir/gemm-quick.txt" -> "gemm-quick", joined with + to the names already there. */
+static void add_name(struct bench_suite *suite, const char *path) {
+    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    size_t used = strlen(suite->name);
+    size_t length = strlen(base);
+    if (length > 4 && strcmp(base + length - 4, ".txt") == 0)
+        length -= 4;
+    snprintf(suite->name + used, sizeof suite->name - used, "%s%.*s", used ? "+" : "", (int)length, base);
+}
+
+int suite_load(struct bench_suite *suite, const char *name) {
+    char path[4096], line[512], error[128];
+    FILE *file = open_suite(name, path, sizeof path);
+    if (!file)
+        return complain("there is no suite %s (looked at that path and in %s)", name, GM_SUITE_DIR);
+    add_name(suite, path);
+    int status = 0;
+    for (int number = 1; status == 0 && fgets(line, sizeof line, file); number++) {
+        struct bench_case parsed;
+        int kind = suite_parse_line(line, &parsed, error, sizeof error);
+        if (kind < 0)
+            status = complain("%s:%d: %s", path, number, error);
+        else if (kind > 0)
+            status = suite_add(suite, &parsed);
+    }
+    fclose(file);
+    return status;
+}
+
+bool suite_problem(const struct bench_case *from, struct gm_gemm_problem *problem) {
+    enum gm_type b_type;
+    *problem = (struct gm_gemm_problem){.size = sizeof *problem, .m = from->m, .n = from->n, .k = from->k};
+    return strcmp(from->op, "gemm") == 0 && suite_type(from->a, &problem->ab_type) && suite_type(from->b, &b_type) &&
+           b_type == problem->ab_type && b_type != GM_FP32 && suite_type(from->d, &problem->d_type) &&
+           suite_layout(from->layout, &problem->a_major, &problem->b_major);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill: hand-written GPU kernels behind one C dispatch table. This is the whole public API.
+ *
+ *   gm_context  one per device. Thread-safe. Owns the loaded kernels, nothing else.
+ *   gm_plan     one problem on one context: which kernel, which grid, which descriptors. Immutable; any
+ *               number of threads and streams may execute one plan at once (a plan that asks for workspace
+ *               needs one workspace per concurrent execute).
+ *   execute     checks its arguments and launches. It never allocates, loads, queries or synchronises, so
+ *               it may be captured into a CUDA graph.
+ *
+ * Device pointers and streams are passed as plain integers / void *, so no CUDA header is needed: a
+ * gm_device_ptr is a CUdeviceptr, a stream is a CUstream or cudaStream_t (NULL: the default stream).
+ *
+ * Structs begin with their size: set `.size = sizeof(struct)`, leave the rest zero for the defaults.
+ * They grow at the end only. Enum values are never renumbered.
+ *
+ * Errors: every fallible call returns enum gm_status. On an error nothing was launched, no output
+ * parameter and no device memory was written, and gm_last_error() holds one sentence with the numbers
+ * (thread-local, valid until the thread's next gristmill call). The library never prints, exits or aborts.
+ *
+ * The driver (libcuda.so.1) is opened at the first call that needs it; the library itself loads anywhere.
+ */
+#ifndef GRISTMILL_H
+#define GRISTMILL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define GM_API
+#elif defined(__GNUC__)
+#define GM_API __attribute__((visibility("default")))
+#else
+#define GM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GM_VERSION_MAJOR 0
+#define GM_VERSION_MINOR 1
+#define GM_VERSION_PATCH 0
+#define GM_VERSION (GM_VERSION_MAJOR * 10000 + GM_VERSION_MINOR * 100 + GM_VERSION_PATCH)
+
+/* ---- status ------------------------------------------------------------------------------------- */
+
+enum gm_status {
+    GM_OK = 0,
+    GM_ERROR_INVALID_ARGUMENT = 1,    /* null, negative, unknown enum, stride smaller than the row ... */
+    GM_ERROR_SIZE = 2,                /* a struct's size field is not one this library knows */
+    GM_ERROR_MISALIGNED = 3,          /* a pointer breaks its type's alignment or the plan's promise */
+    GM_ERROR_OVERLAP = 4,             /* D overlaps A, B, bias, or C other than C == D exactly */
+    GM_ERROR_WORKSPACE = 5,           /* workspace missing or smaller than gm_plan_workspace_bytes() */
+    GM_ERROR_NO_KERNEL = 6,           /* no row of the table accepts the problem; see gm_gemm_explain() */
+    GM_ERROR_UNKNOWN_KERNEL = 7,      /* the forced kernel name is not in the table */
+    GM_ERROR_WRONG_DEVICE = 8,        /* plan and context, or plan and stream, are of different devices */
+    GM_ERROR_NO_DRIVER = 9,           /* libcuda.so.1 is missing, too old, or refuses to start */
+    GM_ERROR_NO_DEVICE = 10,          /* no such CUDA device */
+    GM_ERROR_IMAGE = 11,              /* a kernel image failed to load */
+    GM_ERROR_LAUNCH = 12,             /* the driver refused the launch */
+    GM_ERROR_OUT_OF_MEMORY = 13,      /* host memory */
+    GM_ERROR_DRIVER = 14              /* any other driver call failed; see gm_last_cuda_result() */
+};
+
+/* "GM_ERROR_OVERLAP"; "GM_STATUS_UNKNOWN" for a value that is none of the above. Never NULL. */
+GM_API const char *gm_status_name(enum gm_status status);
+/* One general sentence for the status. Never NULL. */
+GM_API const char *gm_status_string(enum gm_status status);
+/* The sentence of this thread's last failed call, "" if none failed. Never NULL. */
+GM_API const char *gm_last_error(void);
+/* The CUresult behind it, 0 when the driver was not the cause. */
+GM_API int gm_last_cuda_result(void);
+
+/* ---- versions and logging ----------------------------------------------------------------------- */
+
+GM_API int gm_version(void);                /* GM_VERSION of the library that was loaded */
+GM_API const char *gm_version_string(void); /* "0.1.0" */
+/* One JSON object: version, revision, toolkit, targets, minimum driver, kernel count, image bytes. */
+GM_API const char *gm_build_info(void);
+
+enum gm_log_level { GM_LOG_OFF = 0, GM_LOG_ERROR = 1, GM_LOG_INFO = 2, GM_LOG_TRACE = 3 };
+typedef void (*gm_log_fn)(enum gm_log_level level, const char *message, void *user);
+/* Send messages of `level` and below to `fn` (NULL: stop). Without a callback, the environment's
+ * GM_LOG_LEVEL=1..3 sends them to stderr; neither ever changes a result. Not to be called while another
+ * thread is inside the library. */
+GM_API void gm_set_log_callback(gm_log_fn fn, enum gm_log_level level, void *user);
+
+/* ---- devices ------------------------------------------------------------------------------------ */
+
+enum gm_arch { GM_ARCH_SM80 = 1, GM_ARCH_SM90 = 2 };       /* bits of an arch mask; 0 as a mask = all */
+
+/* What the planner knows of a device. Fill it from hardware with gm_device_query(), from the built-in
+ * models with gm_device_model(), or by hand: the planner is a pure function of it. */
+struct gm_device {
+    size_t size;
+    char name[64];
+    int32_t ordinal;                 /* CUDA device number; -1 for a model */
+    int32_t cc_major, cc_minor;      /* compute capability */
+    int32_t sm_count;
+    int32_t smem_per_block_bytes;    /* opt-in maximum, e.g. 232448 on 9.0, 166912 on 8.0, 101376 on 8.6 / 8.9 */
+    int32_t smem_per_sm_bytes;
+    int32_t max_threads_per_sm;
+    int32_t sm_clock_mhz;            /* maximum */
+    int64_t l2_bytes;
+    int64_t memory_bytes;
+    double dram_gbs;                 /* datasheet memory bandwidth, 1e9 bytes a second; 0 = unknown */
+    double tensor_tflops;            /* dense bf16, fp32 accumulation, datasheet; 0 = unknown */
+    int32_t driver_version;          /* as cuDriverGetVersion, 13000 = 13.0; 0 for a model */
+};
+
+GM_API enum gm_status gm_device_count(int *count);
+GM_API enum gm_status gm_device_query(int ordinal, struct gm_device *device);
+/* "a100", "h100", "h200", "a10", "rtx4090" (case-insensitive). Needs no driver. */
+GM_API enum gm_status gm_device_model(const char *name, struct gm_device *device);
+
+/* ---- the kernel table --------------------------------------------------------------------------- */
+
+enum gm_type { GM_BF16 = 0, GM_FP16 = 1, GM_FP32 = 2 };
+enum gm_major { GM_K_MAJOR = 0, GM_MN_MAJOR = 1 };         /* which index of an operand is contiguous */
+enum gm_schedule { GM_MULTISTAGE = 0, GM_COOPERATIVE = 1, GM_PINGPONG = 2 };
+enum gm_smem_map { GM_SMEM_PADDED = 0, GM_SMEM_XOR = 1, GM_SMEM_SWIZZLE_32B = 32, GM_SMEM_SWIZZLE_64B = 64,
+                   GM_SMEM_SWIZZLE_128B = 128 };
+
+/* One row of the table: everything the registry and the compiler say of one kernel. */
+struct gm_kernel_info {
+    size_t size;
+    const char *name;                /* e.g. gemm_sm90_bf16_tn_128x256x64_s4_c2x1_w2_sw128 */
+    enum gm_arch arch;
+    int32_t production;              /* 1: the planner may choose it; 0: built and tested only */
+    enum gm_type type;               /* of A and B */
+    enum gm_major a_major, b_major;
+    int32_t tile_m, tile_n, tile_k, stages, cluster_m, cluster_n;
+    enum gm_schedule schedule;
+    int32_t warps_m, warps_n;        /* sm80: warps of the tile; sm90: consumer warpgroups, 1 */
+    enum gm_smem_map smem_map;
+    int32_t threads;
+    int32_t smem_bytes;              /* dynamic shared memory of one CTA */
+    int32_t registers, spill_bytes;  /* as ptxas reports for the row's first target; registers at entry */
+    int32_t deterministic;           /* the same bits on every run */
+    const char *targets;             /* "sm_90a" or "sm_80 sm_90 compute_80" */
+    size_t image_bytes;              /* embedded size */
+};
+
+GM_API size_t gm_kernel_count(void);
+GM_API enum gm_status gm_kernel_get(size_t index, struct gm_kernel_info *info);
+
+/* ---- context ------------------------------------------------------------------------------------ */
+
+typedef struct gm_context gm_context;
+typedef uint64_t gm_device_ptr;
+
+/* Retains the device's primary context (the one the CUDA runtime and PyTorch use). */
+GM_API enum gm_status gm_context_create(int device_ordinal, gm_context **context);
+/* NULL is allowed. All plans of the context must be destroyed first. */
+GM_API void gm_context_destroy(gm_context *context);
+GM_API enum gm_status gm_context_device(const gm_context *context, struct gm_device *device);
+
+/* ---- GEMM --------------------------------------------------------------------------------------- */
+
+/*  D = act(alpha * A B + beta * C + bias)       A is M x K, B is K x N, C and D are M x N.
+ *
+ *  A  GM_K_MAJOR:  A[m * lda + k], lda >= K  ("row-major")      GM_MN_MAJOR: A[k * lda + m], lda >= M
+ *  B  GM_K_MAJOR:  B[n * ldb + k], ldb >= K  (weights stored N x K)   GM_MN_MAJOR: B[k * ldb + n], ldb >= N
+ *  C  C[m * ldc + n], ldc >= N               D  D[m * ldd + n], ldd >= N
+ *  In BLAS letters: A K-major = t, B K-major = n, so zero-initialised is "tn".
+ *
+ *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
+ *  be zero: M = 0 or N = 0 launches nothing, K = 0 gives act(beta * C + bias).
+ *  beta = 0 never reads C; C may be D (in place, ldc = ldd); no other overlap with D is allowed.
+ *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */
+
+enum gm_activation { GM_ACT_NONE = 0, GM_ACT_RELU = 1, GM_ACT_GELU_TANH = 2, GM_ACT_GELU_ERF = 3, GM_ACT_SILU = 4 };
+enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 };   /* along N: N values, along M: M values */
+
+struct gm_gemm_problem {
+    size_t size;
+    int64_t m, n, k;
+    enum gm_type ab_type;            /* GM_BF16 or GM_FP16 */
+    enum gm_type d_type;             /* GM_BF16, GM_FP16 or GM_FP32; C has the same type */
+    enum gm_major a_major, b_major;
+    int64_t lda, ldb, ldc, ldd;      /* elements; 0: packed */
+    enum gm_activation activation;
+    enum gm_bias bias;
+    enum gm_type bias_type;          /* used when bias != GM_BIAS_NONE */
+    /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. TMA rows
+     * need 16 of A, B and D; the sm80 rows take what the type needs. */
+    int32_t a_align, b_align, d_align;
+};
+
+struct gm_plan_options {
+    size_t size;
+    uint32_t arch_mask;              /* of enum gm_arch; 0: any */
+    const char *kernel;              /* exact row name, production or not; NULL: the planner chooses */
+};
+
+struct gm_gemm_args {
+    size_t size;
+    gm_device_ptr a, b, c, d, bias;  /* device pointers; c may be 0 when beta is 0 */
+    const float *alpha, *beta;       /* host pointers, read during the call; NULL: 1 and 0 */
+    gm_device_ptr workspace;
+    size_t workspace_bytes;
+};
+
+typedef struct gm_plan gm_plan;
+
+/* Chooses a kernel, loads it if this context has not yet, prepares its descriptors. `options` may be NULL. */
+GM_API enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_problem *problem,
+                                          const struct gm_plan_options *options, gm_plan **plan);
+/* Launches on `stream` (of the context's device). No current CUDA context is needed on the thread. */
+GM_API enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream);
+/* NULL is allowed. Work already launched is not disturbed. */
+GM_API void gm_plan_destroy(gm_plan *plan);
+
+GM_API size_t gm_plan_workspace_bytes(const gm_plan *plan);   /* 0 for NULL */
+GM_API int gm_plan_kernel(const gm_plan *plan);               /* index for gm_kernel_get(); -1 for NULL */
+GM_API double gm_plan_predicted_us(const gm_plan *plan);      /* the planner's model; 0 for NULL */
+
+/* Plan, execute, destroy, in one call; for trying things out. Not for a hot loop. */
+GM_API enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem,
+                              const struct gm_gemm_args *args, void *stream);
+
+/* ---- explain ------------------------------------------------------------------------------------ */
+
+/* Why a row can or cannot run a problem on a device. */
+enum gm_reason {
+    GM_ACCEPTED = 0,
+    GM_REASON_MASKED = 1,            /* its architecture is not in the arch mask */
+    GM_REASON_NO_IMAGE = 2,          /* no image of it runs on this compute capability */
+    GM_REASON_TYPE = 3,
+    GM_REASON_LAYOUT = 4,
+    GM_REASON_SMEM = 5,              /* needs more shared memory than a block may have */
+    GM_REASON_STRIDE = 6,            /* a stride is not a multiple of 16 bytes: TMA needs it */
+    GM_REASON_ALIGNMENT = 7,         /* a promised pointer alignment is under 16 bytes: TMA needs it */
+    GM_REASON_SIZE = 8,              /* a size or stride is outside what the row's addressing covers */
+    GM_REASON_EMPTY_K = 9,           /* K = 0 leaves TMA nothing to describe */
+    GM_REASON_NOT_PRODUCTION = 10,   /* legal, but only by name */
+    GM_REASON_NOT_NAMED = 11         /* another kernel was asked for by name */
+};
+
+struct gm_candidate {
+    int32_t kernel;                  /* index for gm_kernel_get() */
+    int32_t chosen;                  /* 1 for exactly one candidate, if any is accepted */
+    enum gm_reason reason;
+    double predicted_us;             /* the planner's model, for legal rows (accepted or GM_REASON_NOT_PRODUCTION) */
+    char sentence[232];              /* the reason with its numbers and the smallest fix */
+};
+
+/* Writes one candidate for every row of the table, in table order: min(capacity, gm_kernel_count()) of them,
+ * and the full count to *count. Pure: no driver call. `options` may be NULL. */
+GM_API enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_gemm_problem *problem,
+                                      const struct gm_plan_options *options, struct gm_candidate *candidates,
+                                      size_t capacity, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

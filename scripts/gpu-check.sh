@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs everything that needs a GPU: gpu_tests in full, then a reduced set under each tool of compute-sanitizer. The
+# build is taken as it lies in $BUILD (it may have been built elsewhere); where there is none, it is built here.
+# The last lines are a table of the steps; the exit status is 0 when none failed.
+#
+#   scripts/gpu-check.sh [--bench] [--no-sanitizer] [option of gpu_tests ...]
+#   BUILD=<dir>   the build (build/)          OUT=<dir>   where the logs go ($BUILD/gpu-check)
+#   CAP=<s>       limit of a sanitizer step (120); reaching it is no failure, the log says how far it came
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+BUILD=${BUILD:-build}
+OUT=${OUT:-$BUILD/gpu-check}
+CAP=${CAP:-120}
+
+bench=0 sanitizer=1 options=()
+for argument in "$@"; do
+    case $argument in
+        --bench) bench=1 ;;
+        --no-sanitizer) sanitizer=0 ;;
+        --help) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        *) options+=("$argument") ;;
+    esac
+done
+
+build_here() {
+    GM_BUILD_DIR=$(realpath -m "$BUILD")
+    export GM_BUILD_DIR
+    # shellcheck source=scripts/setup.sh
+    (source scripts/setup.sh && need pkg-config check python3 &&
+        configure -DGM_TESTS=ON -DGM_PROGRAM=ON && compile gpu_tests gristmill)
+}
+if [ ! -x "$BUILD/gpu_tests" ] && ! build_here; then
+    echo "gpu-check: there is no $BUILD/gpu_tests, and it could not be built here" >&2
+    exit 1
+fi
+mkdir -p "$OUT" || exit 1
+
+names=() results=() seconds=() failed=0
+
+note() { # NAME RESULT SECONDS
+    names+=("$1") results+=("$2") seconds+=("$3")
+    case $2 in FAIL*) failed=1 ;; esac
+}
+
+result_of() { if grep -q '^no GPU:' "$1"; then echo SKIP; else echo PASS; fi; }
+
+# step NAME LIMIT COMMAND...: runs it, its output into a log; the last lines of the log when it fails.
+step() {
+    local name=$1 limit=$2 log=$OUT/$1.log start=$SECONDS status
+    shift 2
+    printf '== %s: %s\n' "$name" "$*"
+    timeout --kill-after=10 "$limit" "$@" </dev/null >"$log" 2>&1
+    status=$?
+    case $status in
+        0) note "$name" "$(result_of "$log") ($(tail -n 1 "$log" | cut -c1-60))" $((SECONDS - start)) ;;
+        124 | 137) note "$name" "TIME (stopped after $limit s, $(grep -c ' PASS ' "$log") passed by then)" $((SECONDS - start)) ;;
+        *)
+            note "$name" "FAIL (status $status, $log)" $((SECONDS - start))
+            grep -B 6 -E ' FAIL |^========= [A-Z]' "$log" | head -n 80
+            tail -n 5 "$log"
+            ;;
+    esac
+}
+
+find_sanitizer() {
+    local candidate
+    for candidate in "$(command -v compute-sanitizer)" "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" \
+        /usr/local/cuda/bin/compute-sanitizer; do
+        if [ -x "$candidate" ]; then
+            echo "$candidate"
+            return
+        fi
+    done
+}
+
+step gpu_tests 1500 "$BUILD/gpu_tests" "${options[@]}"
+grep '^device:' "$OUT/gpu_tests.log"
+grep '^no GPU:' "$OUT/gpu_tests.log" && sanitizer=0 bench=0
+
+# racecheck knows shared memory that threads write themselves, not what TMA writes behind mbarriers: sm80 rows only.
+tool=$(find_sanitizer)
+if [ $sanitizer -eq 1 ] && [ -n "$tool" ]; then
+    quick=("$BUILD/gpu_tests" --quick --no-fork --seed=1)
+    check=("$tool" --error-exitcode 9 --print-limit 20 --tool)
+    # The bad images and the random tensor maps are errors of the driver on purpose: not under memcheck.
+    step memcheck "$CAP" "${check[@]}" memcheck "${quick[@]}" --test=rows
+    step synccheck "$CAP" "${check[@]}" synccheck "${quick[@]}" --test=rows
+    step racecheck "$CAP" "${check[@]}" racecheck "${quick[@]}" --test=rows '--kernel=*_sm80_*'
+    step initcheck "$CAP" "${check[@]}" initcheck "${quick[@]}" --test=rows
+else
+    for name in memcheck synccheck racecheck initcheck; do
+        note $name "SKIP ($([ $sanitizer -eq 1 ] && echo "no compute-sanitizer" || echo "switched off, or no GPU"))" 0
+    done
+fi
+
+if [ $bench -eq 1 ]; then
+    step bench 600 "$BUILD/gristmill" bench gemm-quick --quick --json "$OUT/bench.json"
+    cat "$OUT/bench.log"
+fi
+
+printf '\n%-12s %8s  %s\n' step seconds result
+for i in "${!names[@]}"; do
+    printf '%-12s %8s  %s\n' "${names[i]}" "${seconds[i]}" "${results[i]}"
+done
+exit $failed

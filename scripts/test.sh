@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sets up, builds and runs every test that this machine can run. Tests that need a GPU are counted as skipped, by
+# name, where there is none. The last line is "N passed, N failed, N skipped"; the exit status is 0 when none failed.
+#
+#   scripts/test.sh            GM_BUILD_DIR=<dir> builds there instead of build/
+set -uo pipefail
+# shellcheck source=scripts/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+cd "$root" || exit 1
+
+need cmake ninja cc c++ pkg-config check python3 venv valgrind
+configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_EXAMPLES=ON
+find_disassembler
+wheels "${toolkit12_wheels[@]}"
+compile all
+
+counts='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped(, [0-9]+ illegal)?$'
+passed=0 failed=0 skipped=0 broken=()
+logs=$build/test-logs
+mkdir -p "$logs"
+
+# step NAME COMMAND...: runs it and adds what it counted: its own "N passed, N failed, N skipped" line, or Check's
+# summaries, or else itself as one test. Exit status 77 is a skip.
+step() {
+    local name=$1 log=$logs/$1.log start=$SECONDS status p f s
+    shift
+    say "$name"
+    "$@" </dev/null 2>&1 | tee "$log" | sed -u 's/^/   /' # so that only the last line looks like the last line
+    status=${PIPESTATUS[0]}
+    if grep -qE "$counts" "$log"; then
+        read -r p f s _ < <(grep -E "$counts" "$log" | tail -n 1 | tr -dc '0-9 ' | xargs)
+    elif grep -qE '^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$' "$log"; then
+        read -r p f s < <(sed -nE 's/^[0-9]+%: Checks: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+)$/\1 \2 \3/p' "$log" |
+            awk '{ all += $1; bad += $2 + $3 } END { print all - bad, bad, 0 }')
+    elif [ "$status" -eq 77 ]; then
+        p=0 f=0 s=1
+    else
+        p=$((status == 0)) f=$((status != 0)) s=0
+    fi
+    [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || [ "$f" -gt 0 ] || f=1
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    [ "$f" -eq 0 ] || broken+=("$name")
+    printf -- '-- %s: %s passed, %s failed, %s skipped in %s s\n' "$name" "$p" "$f" "$s" "$((SECONDS - start))"
+}
+
+step unit_tests env -C "$logs" "$build/unit_tests"
+step bench_tests env -C "$logs" "$build/bench_tests"
+step sass_check python3 tests/sass_check.py "$build" --cuobjdump "$cuobjdump"
+step toolkit12_kernels python3 tests/toolkit12_check.py "$root" "$build" "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)"
+step toolkit12_header tests/cuda_header_check.sh "$(wheel_file cuda_runtime/include)"
+step wgmma_shapes_up_to_date python3 tools/gen_wgmma.py --check
+step report_up_to_date python3 tools/report.py --check
+step install_check tests/install_check.sh "$build"
+step program_check tests/program_check.sh "$build/gristmill" "$build"
+step valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exitcode=1 --leak-check=full \
+    --errors-for-leak-kinds=definite "$build/unit_tests"
+step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test
+step gpu_tests env -C "$logs" "$build/gpu_tests"
+
+[ ${#broken[@]} -eq 0 ] || say "failed in: ${broken[*]}"
+[ "$passed" -gt 0 ] || say "no test ran"
+printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel parameter structs of the GEMM family, one definition for the host (C11) and the kernels. Pointers
+ * travel as uint64_t so that the layout is the same on both sides. */
+#ifndef GM_GEMM_PARAMS_H
+#define GM_GEMM_PARAMS_H
+
+#ifndef __CUDACC_RTC__
+#include <stdint.h>
+#endif
+
+/* A CUtensorMap's 128 bytes. Its own type because CUDA 12 aligns CUtensorMap to 64 bytes and CUDA 13 to 128. */
+struct gm_tensor_map {
+#if defined(__cplusplus)
+    alignas(128) unsigned char bytes[128];
+#else
+    _Alignas(128) unsigned char bytes[128];
+#endif
+};
+
+/* D = act(alpha * acc + beta * C + bias). type codes are enum gm_type, activation enum gm_activation, bias_mode
+ * enum gm_bias. */
+struct gm_epilogue_params {
+    uint64_t c, d, bias;
+    int64_t ldc, ldd;       /* elements */
+    float alpha, beta;      /* beta == 0: C is not read */
+    int32_t d_type;         /* of C and D */
+    int32_t bias_type;
+    int32_t bias_mode;
+    int32_t activation;
+    int32_t c_vector, d_vector; /* 1: base and stride allow 16-byte accesses of C / D */
+    int32_t m, n;           /* bounds of C, D and bias */
+};
+
+/* Which output tile comes next. Units are cluster tiles (cluster_m x cluster_n CTA tiles; 1 x 1 on sm80). Tiles
+ * are walked in groups of `group` tiles along M (or along N when along_n), so that a wave of CTAs touches a
+ * block of the matrix that is near square and stays in L2. */
+struct gm_raster {
+    int32_t tiles_m, tiles_n;
+    int32_t group;
+    int32_t along_n;
+};
+
+/* L2 eviction policies of TMA loads, as createpolicy.fractional makes them for all of an access. */
+#define GM_L2_EVICT_NORMAL 0x1000000000000000ull
+#define GM_L2_EVICT_FIRST 0x12F0000000000000ull
+#define GM_L2_EVICT_LAST 0x14F0000000000000ull
+
+struct gm_gemm_sm90_params {
+    struct gm_tensor_map a, b, d;
+    struct gm_epilogue_params epilogue;
+    struct gm_raster raster;
+    uint64_t a_policy, b_policy; /* how L2 keeps A and B: GM_L2_* */
+    int32_t k_blocks;       /* ceil(K / tile_k), >= 1 */
+    int32_t plain;          /* 1: D = alpha * acc, straight to staging and TMA store */
+    int32_t stage_bytes;    /* what TMA delivers per stage: less than a whole stage when A's box is cut to M rows */
+};
+
+struct gm_gemm_sm80_params {
+    uint64_t a, b;
+    int64_t lda, ldb;       /* elements */
+    struct gm_epilogue_params epilogue; /* m and n are the problem's */
+    struct gm_raster raster;
+    int32_t k;
+    int32_t a_vector, b_vector; /* bytes of one copy that base and stride allow: 16, 8, 4 or 2 */
+};
+
+#if defined(__cplusplus)
+#define GM_STATIC_ASSERT static_assert
+#else
+#include <assert.h>
+#define GM_STATIC_ASSERT static_assert
+#endif
+GM_STATIC_ASSERT(sizeof(struct gm_tensor_map) == 128, "a tensor map is 128 bytes");
+GM_STATIC_ASSERT(sizeof(struct gm_epilogue_params) == 80, "epilogue params: same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 512, "sm90 params: same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 144, "sm80 params: same layout in C11 and CUDA C");
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads and stores of global memory by 64-bit address, one function per width. */
+#ifndef GM_GLOBAL_CUH
+#define GM_GLOBAL_CUH
+
+#include <stdint.h>
+
+/* PTX 9.7.9.8 ld. No "memory" clobber: what a kernel loads here it never stores before the load. */
+static __device__ __forceinline__ uint32_t ld_global_b16(uint64_t address) {
+    uint16_t value;
+    asm volatile("ld.global.b16 %0, [%1];" : "=h"(value) : "l"(address));
+    return value;
+}
+
+static __device__ __forceinline__ uint32_t ld_global_b32(uint64_t address) {
+    uint32_t value;
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(value) : "l"(address));
+    return value;
+}
+
+static __device__ __forceinline__ void ld_global_v4_b32(uint64_t address, uint32_t *values) {
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
+                 : "l"(address));
+}
+
+/* PTX 9.7.9.11 st */
+static __device__ __forceinline__ void st_global_b16(uint64_t address, uint32_t value) {
+    asm volatile("st.global.b16 [%0], %1;" ::"l"(address), "h"((uint16_t)value) : "memory");
+}
+
+static __device__ __forceinline__ void st_global_b32(uint64_t address, uint32_t value) {
+    asm volatile("st.global.b32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ void st_global_v4_b32(uint64_t address, const uint32_t *values) {
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(values[0]), "r"(values[1]),
+                 "r"(values[2]), "r"(values[3])
+                 : "memory");
+}
+
+#endif

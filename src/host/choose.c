@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judges rows against a problem and a device, and chooses among those accepted. */
+#include "choose.h"
+
+#include "cost.h"
+#include "error.h"
+#include "problem.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TMA_ALIGN 16
+#define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
+#define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
+
+struct inquiry {
+    const struct gm_kernel *row;
+    const struct gm_device *device;
+    const struct gm_gemm_problem *problem;
+    const struct gm_plan_options *options;
+    char *sentence; /* NULL: nobody asks */
+    size_t bytes;
+};
+
+__attribute__((format(printf, 3, 4))) static enum gm_reason say(const struct inquiry *q, enum gm_reason reason,
+                                                                const char *format, ...) {
+    if (!q->sentence)
+        return reason;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(q->sentence, q->bytes, format, arguments);
+    va_end(arguments);
+    return reason;
+}
+
+static const char *arch_name(enum gm_arch arch) {
+    return arch == GM_ARCH_SM90 ? "sm90" : "sm80";
+}
+
+static enum gm_reason check_device(const struct inquiry *q) {
+    const struct gm_kernel *row = q->row;
+    const struct gm_device *device = q->device;
+    if (q->options && q->options->arch_mask && !(q->options->arch_mask & row->arch))
+        return say(q, GM_REASON_MASKED, "%s is not in the arch mask 0x%x", arch_name(row->arch), q->options->arch_mask);
+    if (!gm_kernel_runs_on(row, device->cc_major, device->cc_minor))
+        return say(q, GM_REASON_NO_IMAGE, "its image (%s) does not run on compute capability %d.%d", row->targets,
+                   device->cc_major, device->cc_minor);
+    if (row->smem_bytes > device->smem_per_block_bytes)
+        return say(q, GM_REASON_SMEM, "needs %d bytes of shared memory per block; the device allows %d",
+                   row->smem_bytes, device->smem_per_block_bytes);
+    return GM_ACCEPTED;
+}
+
+static enum gm_reason check_operands(const struct inquiry *q) {
+    const struct gm_kernel *row = q->row;
+    const int layout = gm_problem_layout(q->problem);
+    if (row->type != (int)q->problem->ab_type)
+        return say(q, GM_REASON_TYPE, "multiplies %s; the problem is %s", gm_type_name((enum gm_type)row->type),
+                   gm_type_name(q->problem->ab_type));
+    if (row->layout != layout)
+        return say(q, GM_REASON_LAYOUT, "takes layout %s; the problem is %s", gm_layout_name(row->layout),
+                   gm_layout_name(layout));
+    const int64_t tiles_m = gm_tiles_m(row, q->problem), tiles_n = gm_tiles_n(row, q->problem);
+    if (tiles_m > 0 && tiles_n > TILES_LIMIT / tiles_m)
+        return say(q, GM_REASON_SIZE, "%" PRId64 " x %" PRId64 " tiles are more than 2^30", tiles_m, tiles_n);
+    return GM_ACCEPTED;
+}
+
+/* An operand with one row is never stepped, so its stride does not matter. */
+static enum gm_reason check_tma_operand(const struct inquiry *q, const char *letter, struct gm_operand operand,
+                                        int align) {
+    const int64_t bytes = operand.stride * operand.element_bytes;
+    const int64_t step = TMA_ALIGN / operand.element_bytes;
+    if (operand.rows > 1 && bytes % TMA_ALIGN)
+        return say(q, GM_REASON_STRIDE,
+                   "ld%s %" PRId64 " x %d B = %" PRId64 " B is not a multiple of 16: TMA needs it; pad ld%s to %" PRId64
+                   ", or an sm80 row takes it",
+                   letter, operand.stride, operand.element_bytes, bytes, letter,
+                   (operand.stride + step - 1) / step * step);
+    if (operand.rows > 1 && bytes >= TMA_STRIDE_LIMIT)
+        return say(q, GM_REASON_SIZE,
+                   "ld%s %" PRId64 " x %d B = %" PRId64
+                   " B is not under 2^40: TMA cannot step it; an sm80 row takes it",
+                   letter, operand.stride, operand.element_bytes, bytes);
+    if (align < TMA_ALIGN)
+        return say(q, GM_REASON_ALIGNMENT,
+                   "%s_align promises %d bytes: TMA needs 16; align the pointer to 16 and say so, "
+                   "or an sm80 row takes it",
+                   letter, align);
+    return GM_ACCEPTED;
+}
+
+static enum gm_reason check_tma(const struct inquiry *q) {
+    const struct gm_gemm_problem *p = q->problem;
+    if (p->k == 0)
+        return say(q, GM_REASON_EMPTY_K, "K = 0 leaves TMA nothing to describe; an sm80 row takes it");
+    enum gm_reason reason = check_tma_operand(q, "a", gm_operand_a(p), p->a_align);
+    if (reason == GM_ACCEPTED)
+        reason = check_tma_operand(q, "b", gm_operand_b(p), p->b_align);
+    if (reason == GM_ACCEPTED)
+        reason = check_tma_operand(q, "d", gm_operand_d(p), p->d_align);
+    return reason;
+}
+
+static struct gm_judgement accept(const struct inquiry *q) {
+    const struct gm_gemm_problem *p = q->problem;
+    struct gm_judgement judgement = {GM_ACCEPTED, 0};
+    if (p->m > 0 && p->n > 0)
+        judgement.predicted_us = gm_cost_us(q->row, p, q->device);
+    const char *named = q->options ? q->options->kernel : NULL;
+    if (named && strcmp(named, q->row->name) != 0)
+        judgement.reason = say(q, GM_REASON_NOT_NAMED, "legal, predicted %.2f us; %s was asked for",
+                               judgement.predicted_us, named);
+    else if (!named && !q->row->production)
+        judgement.reason = say(q, GM_REASON_NOT_PRODUCTION, "legal, predicted %.2f us; a test row, chosen only by name",
+                               judgement.predicted_us);
+    else
+        say(q, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles, %" PRId64 " at once",
+            judgement.predicted_us, gm_tiles_m(q->row, p), gm_tiles_n(q->row, p),
+            gm_clusters_at_once(q->row, q->device));
+    return judgement;
+}
+
+struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device *device,
+                             const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+                             char *sentence, size_t sentence_bytes) {
+    const struct inquiry q = {row, device, problem, options, sentence, sentence_bytes};
+    enum gm_reason reason = check_device(&q);
+    if (reason == GM_ACCEPTED)
+        reason = check_operands(&q);
+    if (reason == GM_ACCEPTED && row->arch == GM_ARCH_SM90)
+        reason = check_tma(&q);
+    if (reason != GM_ACCEPTED)
+        return (struct gm_judgement){reason, 0};
+    return accept(&q);
+}
+
+int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
+              const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+              struct gm_judgement *chosen) {
+    int best = -1;
+    struct gm_judgement best_judgement = {GM_REASON_NO_IMAGE, 0};
+    for (size_t i = 0; i < count; i++) {
+        struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
+        if (judgement.reason != GM_ACCEPTED)
+            continue;
+        if (best < 0 || judgement.predicted_us < best_judgement.predicted_us) {
+            best = (int)i;
+            best_judgement = judgement;
+        }
+    }
+    if (chosen)
+        *chosen = best_judgement;
+    return best;
+}
+
+int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+enum gm_status gm_device_check(const struct gm_device *device) {
+    enum gm_status status = GM_CHECK_STRUCT(device, "device");
+    if (status != GM_OK)
+        return status;
+    if (device->sm_count <= 0 || device->smem_per_block_bytes <= 0 || device->cc_major <= 0)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "the device has %d SMs, %d bytes of shared memory per block, compute capability %d.%d",
+                       device->sm_count, device->smem_per_block_bytes, device->cc_major, device->cc_minor);
+    return GM_OK;
+}
+
+enum gm_status gm_options_check(const struct gm_plan_options *options) {
+    if (!options)
+        return GM_OK;
+    enum gm_status status = GM_CHECK_STRUCT(options, "options");
+    if (status != GM_OK)
+        return status;
+    if (options->arch_mask & ~(uint32_t)(GM_ARCH_SM80 | GM_ARCH_SM90))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "arch_mask is 0x%x; known bits are 0x%x", options->arch_mask,
+                       (unsigned)(GM_ARCH_SM80 | GM_ARCH_SM90));
+    if (options->kernel && gm_find_kernel(gm_kernels, gm_kernel_count(), options->kernel) < 0)
+        return gm_fail(GM_ERROR_UNKNOWN_KERNEL, "the table has no kernel named %.120s", options->kernel);
+    return GM_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The planner: which row of a table runs a problem on a device. Pure functions of their arguments. */
+#ifndef GM_CHOOSE_H
+#define GM_CHOOSE_H
+
+#include "gristmill/gristmill.h"
+#include "table.h"
+
+struct gm_judgement {
+    enum gm_reason reason;
+    double predicted_us; /* of legal rows; else 0 */
+};
+
+/* Whether `row` may run `problem` (normalised) on `device` under `options` (may be NULL), and at what cost. Writes
+ * the reason in words, with its numbers and the smallest fix, when `sentence` is not NULL. */
+struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device *device,
+                             const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+                             char *sentence, size_t sentence_bytes);
+
+/* The accepted row with the least predicted time, the first of equals; -1 when none is accepted. `chosen` (may be
+ * NULL) receives its judgement. */
+int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
+              const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+              struct gm_judgement *chosen);
+
+/* Index of the row with this name, -1 if there is none. */
+int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name);
+
+/* GM_OK when the planner can compute with these facts / take these options (NULL: defaults). An unknown kernel name
+ * is GM_ERROR_UNKNOWN_KERNEL. */
+enum gm_status gm_device_check(const struct gm_device *device);
+enum gm_status gm_options_check(const struct gm_plan_options *options);
+
+#endif

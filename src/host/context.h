@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A context: one device, and the kernels loaded on it so far. */
+#ifndef GM_CONTEXT_H
+#define GM_CONTEXT_H
+
+#include "driver.h"
+#include "gristmill/gristmill.h"
+
+#include <pthread.h>
+
+/* One row of the table in one context. A failure is kept, by row, and reported again without another try. */
+struct gm_loaded {
+    enum { GM_NOT_LOADED = 0, GM_LOADED, GM_LOAD_FAILED } state;
+    CUlibrary library;
+    CUfunction function;
+    CUresult result;  /* of the step that failed */
+    const char *step; /* its name */
+};
+
+struct gm_context {
+    const struct gm_driver *driver;
+    struct gm_device device;
+    CUdevice id;
+    CUcontext cuda;
+    pthread_mutex_t lock;     /* of `loaded` */
+    struct gm_loaded *loaded; /* one per row of the table */
+};
+
+/* The launchable function of a row, loaded at the first call. The context must be current on this thread. */
+enum gm_status gm_context_load(gm_context *context, int kernel, CUfunction *function);
+
+/* Makes the context current on this thread, until gm_context_leave(). */
+enum gm_status gm_context_enter(const gm_context *context);
+void gm_context_leave(const gm_context *context);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The planner's arithmetic: how a row covers a problem, and how long that should take. */
+#ifndef GM_COST_H
+#define GM_COST_H
+
+#include "common/gemm_params.h"
+#include "gristmill/gristmill.h"
+#include "table.h"
+
+/* Tiles of one CTA along M and N, in cluster tiles. */
+int64_t gm_tiles_m(const struct gm_kernel *row, const struct gm_gemm_problem *problem);
+int64_t gm_tiles_n(const struct gm_kernel *row, const struct gm_gemm_problem *problem);
+
+/* CTAs of the row that one SM of the device holds at once; at least 1. */
+int gm_ctas_per_sm(const struct gm_kernel *row, const struct gm_device *device);
+/* Clusters the whole device holds at once; at least 1. */
+int64_t gm_clusters_at_once(const struct gm_kernel *row, const struct gm_device *device);
+
+/* The tile order that keeps a wave of clusters on the squarest block of D. */
+struct gm_raster gm_raster_choose(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                                  const struct gm_device *device);
+
+/* Bytes of one cp.async copy of an operand, 16, 8, 4 or 2, from what base and stride are multiples of. */
+int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows);
+
+/* Microseconds of one launch; the row must be legal for the problem, which must be normalised and not empty. */
+double gm_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem, const struct gm_device *device);
+
+#endif

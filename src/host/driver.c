@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens libcuda.so.1 at run time, once, and fills the table of driver functions. */
+#include "driver.h"
+
+#include "driver_load.h"
+#include "error.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MIN_DRIVER 12000 /* cuLibrary*, cuTensorMap* */
+
+typedef CUresult (*get_v2_fn)(const char *, void **, int, uint64_t, int *);
+typedef CUresult (*get_v1_fn)(const char *, void **, int, uint64_t);
+
+static const struct gm_driver *installed;
+static struct gm_driver libcuda;
+static struct gm_driver_failure failure;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static const char *error_name(const struct gm_driver *driver, CUresult result) {
+    static _Thread_local char unknown[32];
+    const char *name = NULL;
+    if (driver && driver->cuGetErrorName && driver->cuGetErrorName(result, &name) == CUDA_SUCCESS && name)
+        return name;
+    snprintf(unknown, sizeof unknown, "CUresult %d", result);
+    return unknown;
+}
+
+__attribute__((format(printf, 3, 4))) static struct gm_driver_failure failed(enum gm_status status, CUresult result,
+                                                                             const char *format, ...) {
+    struct gm_driver_failure what = {.status = status, .result = result};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what.sentence, sizeof what.sentence, format, arguments);
+    va_end(arguments);
+    return what;
+}
+
+/* A function of the driver at the ABI version our prototype has. NULL: this driver has none. */
+static void *find(void *get_v2, void *get_v1, const char *name, int abi) {
+    void *address = NULL;
+    int found = 0; /* CUdriverProcAddressQueryResult, unused: a missing function also leaves the address NULL */
+    CUresult result = get_v2 ? ((get_v2_fn)get_v2)(name, &address, abi, 0, &found)
+                             : ((get_v1_fn)get_v1)(name, &address, abi, 0);
+    return result == CUDA_SUCCESS ? address : NULL;
+}
+
+#define NEED_core 1
+#define NEED_tool 0
+
+struct gm_driver_failure gm_driver_load(struct gm_driver *driver, gm_symbol_fn symbol, void *library) {
+    memset(driver, 0, sizeof *driver);
+    void *get_v2 = symbol(library, "cuGetProcAddress_v2");
+    void *get_v1 = get_v2 ? NULL : symbol(library, "cuGetProcAddress");
+    if (!get_v2 && !get_v1)
+        return failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS,
+                      "the CUDA driver is older than 12.0: it has no cuGetProcAddress");
+
+    *(void **)&driver->cuDriverGetVersion = find(get_v2, get_v1, "cuDriverGetVersion", 2020);
+    if (!driver->cuDriverGetVersion || driver->cuDriverGetVersion(&driver->version) != CUDA_SUCCESS)
+        return failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS, "the CUDA driver does not tell its version");
+    if (driver->version < MIN_DRIVER)
+        return failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS,
+                      "the CUDA driver is for CUDA %d.%d; gristmill needs %d.%d or newer", driver->version / 1000,
+                      driver->version % 1000 / 10, MIN_DRIVER / 1000, MIN_DRIVER % 1000 / 10);
+
+#define DRIVER(name, abi, need, params)                                                                                \
+    *(void **)&driver->name = find(get_v2, get_v1, #name, abi);                                                        \
+    if (!driver->name && NEED_##need)                                                                                  \
+        return failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS, "the CUDA driver (%d.%d) has no %s", driver->version / 1000,   \
+                      driver->version % 1000 / 10, #name);
+#include "driver.def"
+#undef DRIVER
+
+    CUresult result = driver->cuInit(0);
+    if (result == CUDA_ERROR_NO_DEVICE)
+        return failed(GM_ERROR_NO_DEVICE, result, "the CUDA driver found no device (cuInit: %s)",
+                      error_name(driver, result));
+    if (result != CUDA_SUCCESS)
+        return failed(GM_ERROR_NO_DRIVER, result, "the CUDA driver does not start (cuInit: %s)",
+                      error_name(driver, result));
+    return (struct gm_driver_failure){.status = GM_OK};
+}
+
+static void open_libcuda(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        failure = failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS, "there is no CUDA driver: %s", dlerror());
+        return;
+    }
+    failure = gm_driver_load(&libcuda, dlsym, library);
+    if (failure.status != GM_OK && failure.result == CUDA_SUCCESS) /* cuInit never ran: nothing of it is alive */
+        dlclose(library);
+}
+
+static const struct gm_driver *opened(void) {
+    if (installed)
+        return installed;
+    pthread_once(&once, open_libcuda);
+    return failure.status == GM_OK ? &libcuda : NULL;
+}
+
+const struct gm_driver *gm_driver(void) {
+    const struct gm_driver *driver = opened();
+    if (!driver)
+        gm_fail_sentence(failure.status, failure.result, failure.sentence);
+    return driver;
+}
+
+void gm_driver_install(const struct gm_driver *driver) {
+    installed = driver;
+}
+
+const char *gm_driver_error_name(CUresult result) {
+    return error_name(opened(), result);
+}

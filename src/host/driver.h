@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA driver, opened at run time. */
+#ifndef GM_DRIVER_H
+#define GM_DRIVER_H
+
+#include "cuda_abi.h"
+
+/* One member per row of driver.def, named as the driver names it: drv->cuMemAlloc(...). Members marked `tool`
+ * may be NULL in a driver that lacks them; `core` members never are. */
+struct gm_driver {
+    int version; /* as cuDriverGetVersion: 13000 = 13.0 */
+#define DRIVER(name, abi, need, params) CUresult(*name) params;
+#include "driver.def"
+#undef DRIVER
+};
+
+/* Opens libcuda.so.1 (or what gm_driver_install() named) once and starts it. NULL when that failed; then the
+ * reason is in this thread's gm_last_error(). Thread-safe. */
+const struct gm_driver *gm_driver(void);
+
+/* Tests: use this table instead of libcuda from now on (NULL: back to libcuda). Not thread-safe. */
+void gm_driver_install(const struct gm_driver *driver);
+
+/* "CUDA_ERROR_INVALID_VALUE", or "CUresult 123" where the driver cannot say. */
+const char *gm_driver_error_name(CUresult result);
+
+#endif

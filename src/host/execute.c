@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executes a plan: check, fill in the pointers, launch. No lock, no query, no allocation. */
+#include "arguments.h"
+#include "cost.h"
+#include "error.h"
+#include "table.h"
+
+static void fill_epilogue(struct gm_epilogue_params *e, const struct gm_gemm_problem *p,
+                          const struct gm_gemm_args *args, float alpha, float beta) {
+    const int bytes = gm_type_bytes(p->d_type);
+    e->c = args->c;
+    e->d = args->d;
+    e->bias = args->bias;
+    e->alpha = alpha;
+    e->beta = beta;
+    e->c_vector = gm_copy_bytes(args->c, p->ldc * bytes, p->m) == 16;
+    e->d_vector = gm_copy_bytes(args->d, p->ldd * bytes, p->m) == 16;
+}
+
+static CUresult launch(const gm_plan *plan, void *params, void *stream) {
+    CUlaunchConfig config = plan->config;
+    CUlaunchAttribute cluster = plan->cluster;
+    void *pointers[] = {params};
+    config.hStream = (CUstream)stream;
+    config.attrs = &cluster;
+    return plan->context->driver->cuLaunchKernelEx(&config, plan->function, pointers, NULL);
+}
+
+static CUresult launch_sm90(const gm_plan *plan, const struct gm_gemm_args *args, float alpha, float beta,
+                            void *stream) {
+    const struct gm_driver *driver = plan->context->driver;
+    const struct gm_gemm_problem *p = &plan->problem;
+    struct gm_gemm_sm90_params params = plan->params.sm90;
+    fill_epilogue(&params.epilogue, p, args, alpha, beta);
+    params.plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && beta == 0;
+    CUresult result = driver->cuTensorMapReplaceAddress(params.a.bytes, (void *)(uintptr_t)args->a);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuTensorMapReplaceAddress(params.b.bytes, (void *)(uintptr_t)args->b);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuTensorMapReplaceAddress(params.d.bytes, (void *)(uintptr_t)args->d);
+    return result == CUDA_SUCCESS ? launch(plan, &params, stream) : result;
+}
+
+static CUresult launch_sm80(const gm_plan *plan, const struct gm_gemm_args *args, float alpha, float beta,
+                            void *stream) {
+    const struct gm_gemm_problem *p = &plan->problem;
+    const struct gm_operand a = gm_operand_a(p), b = gm_operand_b(p);
+    struct gm_gemm_sm80_params params = plan->params.sm80;
+    fill_epilogue(&params.epilogue, p, args, alpha, beta);
+    params.a = args->a;
+    params.b = args->b;
+    params.a_vector = gm_copy_bytes(args->a, a.stride * a.element_bytes, a.rows);
+    params.b_vector = gm_copy_bytes(args->b, b.stride * b.element_bytes, b.rows);
+    return launch(plan, &params, stream);
+}
+
+static CUresult attempt(const gm_plan *plan, const struct gm_gemm_args *args, float alpha, float beta, void *stream) {
+    return gm_kernels[plan->kernel].arch == GM_ARCH_SM90 ? launch_sm90(plan, args, alpha, beta, stream)
+                                                         : launch_sm80(plan, args, alpha, beta, stream);
+}
+
+/* What the driver answers when the thread has no context, another one, or a stream of another one. */
+static int context_mismatch(CUresult result) {
+    return result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_INVALID_HANDLE ||
+           result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+static enum gm_status launch_failed(const gm_plan *plan, CUresult result) {
+    const struct gm_device *device = &plan->context->device;
+    const char *name = gm_kernels[plan->kernel].name;
+    if (context_mismatch(result))
+        return gm_fail_cuda(GM_ERROR_WRONG_DEVICE, result,
+                            "the plan is of device %d (%s); the stream is of another device or context, or not alive",
+                            device->ordinal, device->name);
+    return gm_fail_cuda(GM_ERROR_LAUNCH, result, "the driver refused to launch %s (grid %u, block %u, %u bytes)", name,
+                        plan->config.gridDimX, plan->config.blockDimX, plan->config.sharedMemBytes);
+}
+
+enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream) {
+    if (!plan)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "plan is NULL");
+    enum gm_status status = GM_CHECK_STRUCT(args, "args");
+    if (status != GM_OK || plan->empty)
+        return status;
+    const float alpha = args->alpha ? *args->alpha : 1;
+    const float beta = args->beta ? *args->beta : 0;
+    status = gm_arguments_check(plan, args, beta);
+    if (status != GM_OK)
+        return status;
+
+    CUresult result = attempt(plan, args, alpha, beta, stream);
+    if (context_mismatch(result)) {
+        status = gm_context_enter(plan->context);
+        if (status != GM_OK)
+            return status;
+        result = attempt(plan, args, alpha, beta, stream);
+        gm_context_leave(plan->context);
+    }
+    return result == CUDA_SUCCESS ? GM_OK : launch_failed(plan, result);
+}
+
+enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem, const struct gm_gemm_args *args,
+                       void *stream) {
+    gm_plan *plan = NULL;
+    enum gm_status status = gm_gemm_plan_create(context, problem, NULL, &plan);
+    if (status == GM_OK)
+        status = gm_gemm_execute(plan, args, stream);
+    gm_plan_destroy(plan);
+    return status;
+}

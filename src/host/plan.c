@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Creates and destroys GEMM plans. */
+#include "plan.h"
+
+#include "choose.h"
+#include "cost.h"
+#include "error.h"
+#include "log.h"
+#include "tensor_map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DUMMY_ADDRESS 0x1000000 /* what a template map points at until execute replaces it */
+
+static enum gm_status encode(gm_plan *plan, const char *letter, struct gm_map_desc desc, struct gm_tensor_map *map) {
+    char why[160];
+    desc.address = DUMMY_ADDRESS;
+    if (!gm_tensor_map_check(&desc, why, sizeof why))
+        return gm_fail(GM_ERROR_DRIVER, "%s: the tensor map of %s is not legal: %s", gm_kernels[plan->kernel].name,
+                       letter, why);
+    CUresult result = gm_tensor_map_encode(plan->context->driver, &desc, map);
+    if (result != CUDA_SUCCESS)
+        return gm_fail_cuda(GM_ERROR_DRIVER, result, "%s: the driver refused the tensor map of %s",
+                            gm_kernels[plan->kernel].name, letter);
+    return GM_OK;
+}
+
+static struct gm_epilogue_params epilogue_template(const struct gm_gemm_problem *p) {
+    return (struct gm_epilogue_params){
+        .ldc = p->ldc,
+        .ldd = p->ldd,
+        .d_type = (int32_t)p->d_type,
+        .bias_type = (int32_t)p->bias_type,
+        .bias_mode = (int32_t)p->bias,
+        .activation = (int32_t)p->activation,
+        .m = (int32_t)p->m,
+        .n = (int32_t)p->n,
+    };
+}
+
+static enum gm_status prepare_sm90(gm_plan *plan) {
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    const struct gm_gemm_problem *p = &plan->problem;
+    struct gm_gemm_sm90_params *params = &plan->params.sm90;
+    params->epilogue = epilogue_template(p);
+    params->raster = gm_raster_choose(row, p, &plan->context->device);
+    params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)row->tile_k);
+
+    const int cluster_size = row->cluster_m * row->cluster_n;
+    const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
+    int64_t clusters = gm_clusters_at_once(row, &plan->context->device);
+    if (clusters > tiles)
+        clusters = tiles;
+    plan->config.gridDimX = (unsigned)(clusters * cluster_size);
+    plan->cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    plan->cluster.value.clusterDim.x = (unsigned)cluster_size;
+    plan->cluster.value.clusterDim.y = plan->cluster.value.clusterDim.z = 1;
+    plan->config.numAttrs = cluster_size > 1;
+
+    /* An operand that is read once should not push the one that is read by every tile out of L2. */
+    const int a_once = params->raster.tiles_n == 1, b_once = params->raster.tiles_m == 1;
+    params->a_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : a_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
+    params->b_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : b_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
+
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, p);
+    params->stage_bytes = maps.stage_bytes;
+    enum gm_status status = encode(plan, "A", maps.a, &params->a);
+    if (status == GM_OK)
+        status = encode(plan, "B", maps.b, &params->b);
+    if (status == GM_OK)
+        status = encode(plan, "D", maps.d, &params->d);
+    return status;
+}
+
+static enum gm_status prepare_sm80(gm_plan *plan) {
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    const struct gm_gemm_problem *p = &plan->problem;
+    struct gm_gemm_sm80_params *params = &plan->params.sm80;
+    params->epilogue = epilogue_template(p);
+    params->raster = gm_raster_choose(row, p, &plan->context->device);
+    params->lda = p->lda;
+    params->ldb = p->ldb;
+    params->k = (int32_t)p->k;
+    const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
+    const int64_t resident = gm_clusters_at_once(row, &plan->context->device);
+    plan->config.gridDimX = (unsigned)(tiles < resident ? tiles : resident);
+    return GM_OK;
+}
+
+/* Everything that needs the driver, with the context current. */
+static enum gm_status prepare(gm_context *context, gm_plan *plan) {
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    plan->config.gridDimY = plan->config.gridDimZ = 1;
+    plan->config.blockDimX = (unsigned)row->threads;
+    plan->config.blockDimY = plan->config.blockDimZ = 1;
+    plan->config.sharedMemBytes = (unsigned)row->smem_bytes;
+    enum gm_status status = gm_context_enter(context);
+    if (status != GM_OK)
+        return status;
+    status = gm_context_load(context, plan->kernel, &plan->function);
+    if (status == GM_OK)
+        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan) : prepare_sm80(plan);
+    gm_context_leave(context);
+    return status;
+}
+
+/* No row accepts: say how many there are, and what the named or the first of the right type and layout answers. */
+static enum gm_status no_kernel(const gm_context *context, const struct gm_gemm_problem *p,
+                                const struct gm_plan_options *options) {
+    const size_t rows = gm_kernel_count();
+    char sentence[232] = "none multiplies this type and layout";
+    int shown = -1;
+    for (size_t i = 0; i < rows && shown < 0; i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        if (options && options->kernel ? gm_find_kernel(row, 1, options->kernel) == 0
+                                       : row->type == (int)p->ab_type && row->layout == gm_problem_layout(p))
+            shown = (int)i;
+    }
+    if (shown >= 0)
+        gm_judge(&gm_kernels[shown], &context->device, p, options, sentence, sizeof sentence);
+    return gm_fail(GM_ERROR_NO_KERNEL, "no kernel of %zu accepts the problem on %s%s%s: %s", rows, context->device.name,
+                   shown >= 0 ? "; " : "", shown >= 0 ? gm_kernels[shown].name : "", sentence);
+}
+
+enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_problem *problem,
+                                   const struct gm_plan_options *options, gm_plan **out) {
+    if (!context || !out)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is NULL", context ? "plan" : "context");
+    struct gm_gemm_problem p;
+    enum gm_status status = gm_problem_normalize(problem, &p);
+    if (status == GM_OK)
+        status = gm_options_check(options);
+    if (status != GM_OK)
+        return status;
+    struct gm_judgement judgement;
+    const int kernel = gm_choose(gm_kernels, gm_kernel_count(), &context->device, &p, options, &judgement);
+    if (kernel < 0)
+        return no_kernel(context, &p, options);
+
+    gm_plan *plan = aligned_alloc(_Alignof(gm_plan), sizeof *plan);
+    if (!plan)
+        return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
+    *plan = (gm_plan){.context = context, .kernel = kernel, .problem = p, .predicted_us = judgement.predicted_us};
+    plan->empty = p.m == 0 || p.n == 0;
+    status = plan->empty ? GM_OK : prepare(context, plan);
+    if (status != GM_OK) {
+        gm_plan_destroy(plan);
+        return status;
+    }
+    gm_log(GM_LOG_INFO, "plan %lld x %lld x %lld: %s, predicted %.2f us", (long long)p.m, (long long)p.n,
+           (long long)p.k, gm_kernels[kernel].name, plan->predicted_us);
+    *out = plan;
+    return GM_OK;
+}
+
+void gm_plan_destroy(gm_plan *plan) {
+    free(plan);
+}
+
+size_t gm_plan_workspace_bytes(const gm_plan *plan) {
+    return plan ? plan->workspace_bytes : 0;
+}
+
+int gm_plan_kernel(const gm_plan *plan) {
+    return plan ? plan->kernel : -1;
+}
+
+double gm_plan_predicted_us(const gm_plan *plan) {
+    return plan ? plan->predicted_us : 0;
+}

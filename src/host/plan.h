@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan: everything of a launch that is known before the pointers are. Immutable once created. */
+#ifndef GM_PLAN_H
+#define GM_PLAN_H
+
+#include "common/gemm_params.h"
+#include "context.h"
+#include "problem.h"
+
+struct gm_plan {
+    /* Template of the kernel's parameters; the maps hold a dummy address. First: they are the most aligned. */
+    union {
+        struct gm_gemm_sm90_params sm90;
+        struct gm_gemm_sm80_params sm80;
+    } params;
+    const gm_context *context;
+    int kernel; /* index in gm_kernels */
+    int empty;  /* M = 0 or N = 0: there is nothing to launch */
+    double predicted_us;
+    size_t workspace_bytes;
+    struct gm_gemm_problem problem; /* normalised */
+    CUfunction function;
+    CUlaunchConfig config;     /* without stream and attributes */
+    CUlaunchAttribute cluster; /* used when config.numAttrs is 1 */
+};
+
+#endif

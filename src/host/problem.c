@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Validates a caller's problem and fills in its defaults, with a sentence for everything wrong. */
+#include "problem.h"
+
+#include "common/tile.h"
+#include "error.h"
+
+#include <inttypes.h>
+
+#define SIZE_LIMIT INT32_MAX
+
+int gm_type_bytes(enum gm_type type) {
+    return type == GM_FP32 ? 4 : 2;
+}
+
+const char *gm_type_name(enum gm_type type) {
+    return type == GM_BF16 ? "bf16" : type == GM_FP16 ? "fp16" : "fp32";
+}
+
+const char *gm_layout_name(int layout) {
+    static const char *const names[] = {
+        [GM_LAYOUT_tn] = "tn", [GM_LAYOUT_nn] = "nn", [GM_LAYOUT_tt] = "tt", [GM_LAYOUT_nt] = "nt"};
+    return names[layout & 3];
+}
+
+int gm_problem_layout(const struct gm_gemm_problem *problem) {
+    return (problem->a_major == GM_MN_MAJOR ? 1 : 0) | (problem->b_major == GM_MN_MAJOR ? 2 : 0);
+}
+
+struct gm_operand gm_operand_a(const struct gm_gemm_problem *p) {
+    if (p->a_major == GM_K_MAJOR)
+        return (struct gm_operand){p->m, p->k, p->lda, gm_type_bytes(p->ab_type)};
+    return (struct gm_operand){p->k, p->m, p->lda, gm_type_bytes(p->ab_type)};
+}
+
+struct gm_operand gm_operand_b(const struct gm_gemm_problem *p) {
+    if (p->b_major == GM_K_MAJOR)
+        return (struct gm_operand){p->n, p->k, p->ldb, gm_type_bytes(p->ab_type)};
+    return (struct gm_operand){p->k, p->n, p->ldb, gm_type_bytes(p->ab_type)};
+}
+
+struct gm_operand gm_operand_c(const struct gm_gemm_problem *p) {
+    return (struct gm_operand){p->m, p->n, p->ldc, gm_type_bytes(p->d_type)};
+}
+
+struct gm_operand gm_operand_d(const struct gm_gemm_problem *p) {
+    return (struct gm_operand){p->m, p->n, p->ldd, gm_type_bytes(p->d_type)};
+}
+
+int64_t gm_operand_bytes(const struct gm_operand *operand) {
+    if (operand->rows == 0 || operand->columns == 0)
+        return 0;
+    return ((operand->rows - 1) * operand->stride + operand->columns) * operand->element_bytes;
+}
+
+static enum gm_status check_size(const char *name, int64_t value) {
+    if (value < 0 || value > SIZE_LIMIT)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; it must be 0 to %d", name, value, SIZE_LIMIT);
+    return GM_OK;
+}
+
+/* Unknown enum values arrive as integers, whatever the C type says. */
+static enum gm_status check_enum(const char *name, int value, int first, int last) {
+    if (value < first || value > last)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; known values are %d to %d", name, value, first, last);
+    return GM_OK;
+}
+
+/* A stride of 0 means packed. The span in bytes must fit an int64, whose half the address space already is. */
+static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_operand operand) {
+    if (*stride == 0)
+        *stride = operand.columns > 0 ? operand.columns : 1;
+    if (*stride < operand.columns)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; a row has %" PRId64 " elements", name, *stride,
+                       operand.columns);
+    int64_t span = 0;
+    if (__builtin_mul_overflow(*stride, operand.rows > 0 ? operand.rows : 1, &span) ||
+        __builtin_mul_overflow(span, operand.element_bytes, &span))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "%s is %" PRId64 "; %" PRId64 " rows of it exceed 2^63 bytes", name, *stride, operand.rows);
+    return GM_OK;
+}
+
+static enum gm_status fill_alignment(const char *name, int32_t *align, int element_bytes) {
+    if (*align == 0)
+        *align = 16;
+    if (*align != 16 && *align != 8 && *align != 4 && *align != 2)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; it must be 16 (or 0), 8, 4 or 2", name, *align);
+    if (*align < element_bytes)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; an element has %d bytes", name, *align, element_bytes);
+    return GM_OK;
+}
+
+static enum gm_status check_enums(const struct gm_gemm_problem *p) {
+    enum gm_status status = check_enum("ab_type", (int)p->ab_type, GM_BF16, GM_FP16);
+    if (status == GM_OK)
+        status = check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
+    if (status == GM_OK)
+        status = check_enum("a_major", (int)p->a_major, GM_K_MAJOR, GM_MN_MAJOR);
+    if (status == GM_OK)
+        status = check_enum("b_major", (int)p->b_major, GM_K_MAJOR, GM_MN_MAJOR);
+    if (status == GM_OK)
+        status = check_enum("activation", (int)p->activation, GM_ACT_NONE, GM_ACT_SILU);
+    if (status == GM_OK)
+        status = check_enum("bias", (int)p->bias, GM_BIAS_NONE, GM_BIAS_M);
+    if (status == GM_OK && p->bias != GM_BIAS_NONE)
+        status = check_enum("bias_type", (int)p->bias_type, GM_BF16, GM_FP32);
+    return status;
+}
+
+enum gm_status gm_problem_normalize(const struct gm_gemm_problem *in, struct gm_gemm_problem *out) {
+    enum gm_status status = GM_CHECK_STRUCT(in, "problem");
+    if (status != GM_OK)
+        return status;
+    struct gm_gemm_problem p = *in;
+    if ((status = check_size("m", p.m)) != GM_OK || (status = check_size("n", p.n)) != GM_OK ||
+        (status = check_size("k", p.k)) != GM_OK || (status = check_enums(&p)) != GM_OK)
+        return status;
+    if ((status = fill_stride("lda", &p.lda, gm_operand_a(&p))) != GM_OK ||
+        (status = fill_stride("ldb", &p.ldb, gm_operand_b(&p))) != GM_OK ||
+        (status = fill_stride("ldc", &p.ldc, gm_operand_c(&p))) != GM_OK ||
+        (status = fill_stride("ldd", &p.ldd, gm_operand_d(&p))) != GM_OK)
+        return status;
+    if ((status = fill_alignment("a_align", &p.a_align, gm_type_bytes(p.ab_type))) != GM_OK ||
+        (status = fill_alignment("b_align", &p.b_align, gm_type_bytes(p.ab_type))) != GM_OK ||
+        (status = fill_alignment("d_align", &p.d_align, gm_type_bytes(p.d_type))) != GM_OK)
+        return status;
+    *out = p;
+    return GM_OK;
+}

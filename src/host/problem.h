@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A GEMM problem: validation, defaults, and the extents of its operands. */
+#ifndef GM_PROBLEM_H
+#define GM_PROBLEM_H
+
+#include "gristmill/gristmill.h"
+
+/* Checks `in` and writes it to `out` with every default filled in (strides, alignments). `out` is not touched
+ * when the problem is refused. */
+enum gm_status gm_problem_normalize(const struct gm_gemm_problem *in, struct gm_gemm_problem *out);
+
+int gm_type_bytes(enum gm_type type);
+const char *gm_type_name(enum gm_type type);   /* "bf16" */
+const char *gm_layout_name(int layout);        /* "tn", of a GM_LAYOUT_x */
+int gm_problem_layout(const struct gm_gemm_problem *problem);
+
+/* An operand as it lies in memory: `rows` rows of `columns` contiguous elements, `stride` elements apart. */
+struct gm_operand {
+    int64_t rows, columns, stride;
+    int element_bytes;
+};
+struct gm_operand gm_operand_a(const struct gm_gemm_problem *problem);
+struct gm_operand gm_operand_b(const struct gm_gemm_problem *problem);
+struct gm_operand gm_operand_c(const struct gm_gemm_problem *problem);
+struct gm_operand gm_operand_d(const struct gm_gemm_problem *problem);
+/* From the first byte to the last: (rows - 1) * stride + columns elements; 0 when empty. */
+int64_t gm_operand_bytes(const struct gm_operand *operand);
+
+#endif

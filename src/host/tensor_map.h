@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TMA tensor maps: every rule of cuTensorMapEncodeTiled, and the maps a GEMM row needs. */
+#ifndef GM_TENSOR_MAP_H
+#define GM_TENSOR_MAP_H
+
+#include "common/gemm_params.h"
+#include "driver.h"
+#include "gristmill/gristmill.h"
+#include "table.h"
+
+/* The arguments of cuTensorMapEncodeTiled; dimensions innermost first. */
+struct gm_map_desc {
+    int type;
+    unsigned rank;
+    uint64_t address;
+    uint64_t dims[5];            /* elements */
+    uint64_t strides[4];         /* bytes, of dimensions 1 .. rank - 1 */
+    uint32_t box[5];             /* elements */
+    uint32_t element_strides[5];
+    int interleave, swizzle, l2_promotion, oob_fill;
+};
+
+/* 1: the driver accepts the description on compute capability 9.0. 0: it does not, and `sentence` says why. */
+int gm_tensor_map_check(const struct gm_map_desc *desc, char *sentence, size_t sentence_bytes);
+
+/* The three maps of an sm90 GEMM row for a normalised problem with M, N, K >= 1, at address 0. */
+struct gm_gemm_maps {
+    struct gm_map_desc a, b, d;
+    int stage_bytes; /* what TMA delivers to one CTA per stage */
+};
+struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct gm_gemm_problem *problem);
+
+CUresult gm_tensor_map_encode(const struct gm_driver *driver, const struct gm_map_desc *desc,
+                              struct gm_tensor_map *map);
+
+#endif

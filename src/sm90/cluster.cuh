@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thread-block clusters, named barriers, register reallocation: what a warpgroup needs to know of its peers. */
+#ifndef GM_CLUSTER_CUH
+#define GM_CLUSTER_CUH
+
+static __device__ __forceinline__ uint32_t cluster_ctarank(void) {
+    uint32_t rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/* All threads of all CTAs of the cluster. [PTX ISA, barrier.cluster] */
+static __device__ __forceinline__ void cluster_sync(void) {
+    asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* Named barriers of one CTA; `threads` counts those that sync and those that only arrive. [PTX ISA, barrier] */
+static __device__ __forceinline__ void bar_sync(uint32_t id, uint32_t threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+static __device__ __forceinline__ void bar_arrive(uint32_t id, uint32_t threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/* Moves registers between warpgroups: all four warps of one execute it together. [PTX ISA, setmaxnreg] */
+template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_inc(void) {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+
+template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(void) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing accumulator fragments to shared memory. */
+#ifndef GM_STMATRIX_CUH
+#define GM_STMATRIX_CUH
+
+/* Four 8x8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8. [PTX ISA, stmatrix] */
+static __device__ __forceinline__ void stmatrix_x4(uint32_t addr, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(addr), "r"(r0), "r"(r1),
+                 "r"(r2), "r"(r3)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void st_shared_v2(uint32_t addr, float x, float y) {
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(addr), "f"(x), "f"(y) : "memory");
+}
+
+static __device__ __forceinline__ void ld_shared_v4(uint32_t addr, float &x, float &y, float &z, float &w) {
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "r"(addr) : "memory");
+}
+
+#endif

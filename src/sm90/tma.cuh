@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tensor memory accelerator: box copies between global and shared memory. Coordinates are elements, innermost
+ * first; shared addresses are 32-bit. [PTX ISA, cp.async.bulk.tensor] */
+#ifndef GM_TMA_CUH
+#define GM_TMA_CUH
+
+static __device__ __forceinline__ void prefetch_tensormap(const void *map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/* Box at (x, y) -> this CTA's shared memory; its bytes complete on `bar`. `policy` says how L2 is to keep them. */
+static __device__ __forceinline__ void tma_load_2d(uint32_t dst, const void *map, int x, int y, uint32_t bar,
+                                                   uint64_t policy) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar), "l"(policy)
+                 : "memory");
+}
+
+/* The same box to every CTA of the cluster whose bit is set in `mask`, at the same shared address, completing on
+ * each one's own barrier. */
+static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst, const void *map, int x, int y, uint32_t bar,
+                                                             uint16_t mask, uint64_t policy) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+                 ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar),
+                 "h"(mask), "l"(policy)
+                 : "memory");
+}
+
+/* Shared memory -> box at (x, y); elements outside the tensor are dropped. */
+static __device__ __forceinline__ void tma_store_2d(const void *map, int x, int y, uint32_t src) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
+                 "r"(y), "r"(src)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+/* Waits until all but the newest N groups of this thread have read their shared memory. */
+template <int N> static __device__ __forceinline__ void bulk_wait_group_read(void) {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
+}
+
+/* Orders this thread's ordinary shared-memory writes before the async proxy's (TMA, WGMMA) reads. */
+static __device__ __forceinline__ void fence_proxy_async(void) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+#endif

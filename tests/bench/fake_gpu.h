@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A GPU that is not there: a driver table whose memory is the host's and whose time is invented, and a cuBLASLt that
+ * goes with it. Both compute D = A B^T in bf16 the plain way. */
+#ifndef FAKE_GPU_H
+#define FAKE_GPU_H
+
+#include <stdbool.h>
+
+#include "cublaslt.h"
+
+struct fake_gpu {
+    int64_t m, n, k; /* the only problem it can compute */
+    double ours_us;  /* of one launch of any kernel */
+    double heuristic_us[LT_HEURISTICS_MAX];
+    int heuristic_count;
+    int refused_heuristic;              /* -1: none */
+    bool wrong;                         /* our kernels leave the last row of D as it was */
+    long launches, graphs, allocations; /* allocations that are alive */
+};
+
+extern struct fake_gpu fake;
+
+const struct gm_driver *fake_driver(void);
+void fake_cublaslt(struct lt *lt);
+
+/* Lets time pass on the fake device, or in the graph that is being captured. */
+void fake_spend(double us);
+/* The first `rows` rows of D; nothing while a graph is being captured. */
+void fake_compute(CUdeviceptr a, CUdeviceptr b, CUdeviceptr d, int64_t rows);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the tests of the program's parts. */
+#include "bench_tests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+char *read_all(const char *path) {
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    fseek(file, 0, SEEK_END);
+    long length = ftell(file);
+    rewind(file);
+    char *text = calloc(1, (size_t)length + 1);
+    ck_assert_ptr_nonnull(text);
+    ck_assert_uint_eq(fread(text, 1, (size_t)length, file), (size_t)length);
+    fclose(file);
+    return text;
+}
+
+int main(void) {
+    Suite *suite = suite_create("bench");
+    suite_add_tcase(suite, parts_tests());
+    suite_add_tcase(suite, report_tests());
+    suite_add_tcase(suite, run_tests());
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics, suites, options, JSON, the terminal table, limits, conversions, the comparison of results. */
+#include "bench_tests.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "cublaslt.h"
+#include "grid.h"
+#include "json.h"
+#include "nvml.h"
+#include "row_limits.h"
+#include "stats.h"
+#include "suite.h"
+#include "verify.h"
+
+#define NEAR(x, y) ck_assert_double_eq_tol((x), (y), 1e-9)
+
+START_TEST(percentiles_interpolate) {
+    const double values[] = {4, 1, 3, 2, 5};
+    NEAR(stats_median(values, 5), 3);
+    NEAR(stats_median(values, 4), 2.5);
+    NEAR(stats_percentile(values, 5, 0.1), 1.4);
+    NEAR(stats_percentile(values, 5, 0.9), 4.6);
+    NEAR(stats_percentile(values, 5, 1), 5);
+    NEAR(stats_median(values, 1), 4);
+    ck_assert(isnan(stats_median(values, 0)));
+}
+END_TEST
+
+START_TEST(geometric_mean_passes_over_no_value) {
+    const double values[] = {0.5, NAN, 2, INFINITY};
+    NEAR(stats_geomean(values, 4), 1);
+    ck_assert(isnan(stats_geomean(values + 1, 1)));
+}
+END_TEST
+
+START_TEST(suite_lines) {
+    struct bench_case c;
+    char error[128];
+    ck_assert_int_eq(suite_parse_line("  # nothing\n", &c, error, sizeof error), 0);
+    ck_assert_int_eq(suite_parse_line("\n", &c, error, sizeof error), 0);
+    ck_assert_int_eq(suite_parse_line("gemm fp16 fp16 fp32 nt 1 28672 4096 # a comment\n", &c, error, sizeof error), 1);
+    ck_assert_int_eq(c.n, 28672);
+    ck_assert_str_eq(c.d, "fp32");
+    struct gm_gemm_problem problem;
+    ck_assert(suite_problem(&c, &problem));
+    ck_assert_int_eq(problem.ab_type, GM_FP16);
+    ck_assert_int_eq(problem.a_major, GM_MN_MAJOR);
+    ck_assert_int_eq(problem.b_major, GM_MN_MAJOR);
+    ck_assert_str_eq(suite_layout_name(problem.a_major, problem.b_major), "nt");
+    ck_assert_int_eq(suite_parse_line("gemm e4m3 e4m3 bf16 tn 1 2 3", &c, error, sizeof error), 1);
+    ck_assert(!suite_problem(&c, &problem));
+}
+END_TEST
+
+START_TEST(suite_lines_that_are_wrong) {
+    static const char *const lines[] = {"gemm bf16 bf16 bf16 tn 1 2",        "gemm bf16 bf16 bf16 tn 1 2 0",
+                                        "gemm bf16 bf16 bf16 tn 1 2 3x",     "gemm bf16 bf16 bf16 xx 1 2 3",
+                                        "gemm bf16 bf16 bf16 tn 1 2 3 four", "gemm bf16 bf16 bf16 tn 1 2 99999999999"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct bench_case c;
+        char error[128] = "";
+        ck_assert_int_eq(suite_parse_line(lines[i], &c, error, sizeof error), -1);
+        ck_assert_uint_gt(strlen(error), 0);
+    }
+}
+END_TEST
+
+START_TEST(shapes) {
+    int64_t m, n, k;
+    ck_assert(suite_parse_shape("1x28672x4096", &m, &n, &k));
+    ck_assert_int_eq(k, 4096);
+    ck_assert(suite_parse_shape("3,4,5", &m, &n, &k));
+    ck_assert(!suite_parse_shape("3x4", &m, &n, &k));
+    ck_assert(!suite_parse_shape("3x4x5x6", &m, &n, &k));
+    ck_assert(!suite_parse_shape("0x4x5", &m, &n, &k));
+    ck_assert(!suite_parse_shape("-1x4x5", &m, &n, &k));
+}
+END_TEST
+
+START_TEST(every_suite_of_the_folder_loads) {
+    static const char *const names[] = {"gemm-quick", "gemm-bf16", "gemm-fp8"};
+    struct bench_suite suite = {0};
+    for (size_t i = 0; i < 3; i++) {
+        size_t before = suite.count;
+        ck_assert_int_eq(suite_load(&suite, names[i]), 0);
+        ck_assert_uint_gt(suite.count, before);
+    }
+    ck_assert_str_eq(suite.name, "gemm-quick+gemm-bf16+gemm-fp8");
+    ck_assert_int_eq(suite_load(&suite, "no-such-suite"), -1);
+    suite_free(&suite);
+}
+END_TEST
+
+START_TEST(json_is_indented_and_escaped) {
+    char text[512] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    const double numbers[] = {1.5, NAN};
+    struct json json;
+    json_start(&json, out);
+    json_object_begin(&json, NULL);
+    json_string(&json, "a", "\"\\\n");
+    json_array_begin(&json, "rows");
+    json_line_begin(&json, NULL);
+    json_number(&json, "x", INFINITY);
+    json_integer(&json, "y", -3);
+    json_object_end(&json);
+    json_array_end(&json);
+    json_array_begin(&json, "none");
+    json_array_end(&json);
+    json_numbers(&json, "n", numbers, 2);
+    json_bool(&json, "b", true);
+    json_object_end(&json);
+    fclose(out);
+    ck_assert_str_eq(text, "{\n  \"a\": \"\\\"\\\\\\u000a\",\n  \"rows\": [\n    {\"x\": null, \"y\": -3}\n  ],\n"
+                           "  \"none\": [],\n  \"n\": [1.5, null],\n  \"b\": true\n}\n");
+}
+END_TEST
+
+START_TEST(grid_counts_characters) {
+    ck_assert_uint_eq(grid_width("M × N"), 5);
+    struct grid grid;
+    char text[512] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    ck_assert(grid_start(&grid, "us|<kernel"));
+    ck_assert(grid_add(&grid, "%d|%s", 1234, "×"));
+    grid_print(&grid, out);
+    grid_free(&grid);
+    fclose(out);
+    ck_assert_str_eq(text, "  us  kernel\n────────────\n1234  ×\n");
+}
+END_TEST
+
+START_TEST(options_are_filled_or_refused) {
+    bool flag = false;
+    int count = 0;
+    const char *name = NULL;
+    double seconds = 0;
+    const struct args_option options[] = {{"flag", NULL, ARGS_FLAG, &flag, ""},
+                                          {"count", "N", ARGS_COUNT, &count, ""},
+                                          {"name", "X", ARGS_TEXT, &name, ""},
+                                          {"seconds", "S", ARGS_SECONDS, &seconds, ""}};
+    const struct args_command command = {"gristmill test", "about", options, 4};
+    struct args_list words = {0};
+    char *good[] = {"word", "--flag", "--count=3", "--name", "x", "--seconds", "0.5"};
+    ck_assert_int_eq(args_parse(&command, 7, good, &words), ARGS_GO);
+    ck_assert(flag && count == 3 && strcmp(name, "x") == 0 && seconds == 0.5 && words.count == 1);
+    char *bad[][2] = {{"--count", "1.5"}, {"--count", "-1"}, {"--seconds", "x"}, {"--flag=1", "w"},
+                      {"--nothing", "1"}, {"w", "--name"},   {"w", "-x"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_int_eq(args_parse(&command, 2, bad[i], &words), ARGS_WRONG);
+}
+END_TEST
+
+START_TEST(wgmma_is_limited_by_reading_b_when_narrow) {
+    NEAR(limits_wgmma_cycles(256), 128);
+    NEAR(limits_wgmma_cycles(64), 32);
+    NEAR(limits_wgmma_cycles(32), 24);
+    NEAR(limits_wgmma_cycles(8), 18);
+}
+END_TEST
+
+START_TEST(limits_follow_tile_cluster_and_device) {
+    struct gm_device h200 = {.size = sizeof h200}, a100 = {.size = sizeof a100};
+    ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
+    ck_assert_int_eq(gm_device_model("a100", &a100), GM_OK);
+    const struct gm_kernel_info kernel = {.arch = GM_ARCH_SM90,
+                                          .tile_m = 128,
+                                          .tile_n = 32,
+                                          .tile_k = 64,
+                                          .cluster_m = 2,
+                                          .cluster_n = 1,
+                                          .threads = 384,
+                                          .smem_bytes = 100000,
+                                          .registers = 168};
+    struct kernel_limits limits = limits_of(&kernel, &h200);
+    ck_assert_int_eq(limits.ctas_per_sm, 1);
+    NEAR(limits.flop_per_fill_byte, 128.0 * 32 / 160);
+    NEAR(limits.flop_per_l2_byte, 128.0 * 32 / (128 + 16));
+    NEAR(limits.tensor_share, 16.0 / 24);
+    ck_assert_int_eq(limits_of(&kernel, &a100).ctas_per_sm, 0);
+}
+END_TEST
+
+START_TEST(sixteen_bit_round_trips) {
+    for (uint32_t bits = 0; bits < 0x10000; bits++) {
+        bool fp16_nan = (bits & 0x7fff) > 0x7c00, bf16_nan = (bits & 0x7fff) > 0x7f80;
+        if (!fp16_nan)
+            ck_assert_uint_eq(operands_to_fp16(operands_from_fp16((uint16_t)bits)), bits);
+        if (!bf16_nan)
+            ck_assert_uint_eq(operands_to_bf16(operands_from_bf16((uint16_t)bits)), bits);
+    }
+    ck_assert_uint_eq(operands_to_fp16(65520.0f), 0x7c00);       /* half way to 2^16: even is infinity */
+    ck_assert_uint_eq(operands_to_fp16(1.00048828125f), 0x3c00); /* 1 + 2^-11: even is 1 */
+    ck_assert_uint_eq(operands_to_bf16(1.00390625f), 0x3f80);    /* 1 + 2^-8: even is 1 */
+    ck_assert_uint_eq(operands_to_bf16(1.01171875f), 0x3f82);    /* 1 + 3 * 2^-8: even is above */
+}
+END_TEST
+
+START_TEST(results_agree_or_not) {
+    float x[] = {10, -20, 0.01f, 30}, y[] = {10.05f, -20, 0.012f, 30};
+    struct verify_sample ours = {.rows = 2, .row_index = {0, 7}, .columns = 2, .values = x};
+    struct verify_sample theirs = ours;
+    theirs.values = y;
+    ck_assert(verify_compare(&ours, &theirs, 64, GM_BF16).agrees);
+    ck_assert(!verify_compare(&ours, &theirs, 64, GM_FP32).agrees);
+    x[3] = NAN;
+    struct verify_verdict verdict = verify_compare(&ours, &theirs, 64, GM_BF16);
+    ck_assert(!verdict.agrees);
+    ck_assert_int_eq(verdict.row, 7);
+    ck_assert_int_eq(verdict.column, 1);
+}
+END_TEST
+
+START_TEST(sampled_rows_have_both_ends) {
+    int64_t rows[VERIFY_ROWS_MAX];
+    ck_assert_int_eq(verify_rows(1, rows), 1);
+    ck_assert_int_eq(rows[0], 0);
+    ck_assert_int_eq(verify_rows(5, rows), 5);
+    ck_assert_int_eq(rows[4], 4);
+    ck_assert_int_eq(verify_rows(INT64_C(2000000000), rows), VERIFY_ROWS_MAX);
+    ck_assert_int_eq(rows[VERIFY_ROWS_MAX - 1], 1999999999);
+}
+END_TEST
+
+START_TEST(throttle_reasons_are_named) {
+    ck_assert_str_eq(nvml_throttle_name(0x1), "");
+    ck_assert_str_eq(nvml_throttle_name(0x4), "power");
+    ck_assert_str_eq(nvml_throttle_name(0x40), "thermal");
+    ck_assert_str_eq(nvml_throttle_name(0x24), "power+thermal");
+    ck_assert_uint_eq(sizeof(struct lt_heuristic), 96);
+}
+END_TEST
+
+TCase *parts_tests(void) {
+    TCase *tests = tcase_create("parts");
+    tcase_add_test(tests, percentiles_interpolate);
+    tcase_add_test(tests, geometric_mean_passes_over_no_value);
+    tcase_add_test(tests, suite_lines);
+    tcase_add_test(tests, suite_lines_that_are_wrong);
+    tcase_add_test(tests, shapes);
+    tcase_add_test(tests, every_suite_of_the_folder_loads);
+    tcase_add_test(tests, json_is_indented_and_escaped);
+    tcase_add_test(tests, grid_counts_characters);
+    tcase_add_test(tests, options_are_filled_or_refused);
+    tcase_add_test(tests, wgmma_is_limited_by_reading_b_when_narrow);
+    tcase_add_test(tests, limits_follow_tile_cluster_and_device);
+    tcase_add_test(tests, sixteen_bit_round_trips);
+    tcase_add_test(tests, results_agree_or_not);
+    tcase_add_test(tests, sampled_rows_have_both_ends);
+    tcase_add_test(tests, throttle_reasons_are_named);
+    return tests;
+}

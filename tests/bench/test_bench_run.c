@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole runs of the bench on a GPU that is not there, with invented times. */
+#include "bench_tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "commands.h"
+#include "fake_gpu.h"
+
+static struct bench bench;
+static struct bench_options options;
+
+static void set_up(void) {
+    fake = (struct fake_gpu){.m = 40,
+                             .n = 48,
+                             .k = 64,
+                             .ours_us = 10,
+                             .heuristic_count = 4,
+                             .refused_heuristic = -1,
+                             .heuristic_us = {12, 9, 11, 400}};
+    gm_driver_install(fake_driver());
+    options = (struct bench_options){0};
+    bench = (struct bench){.options = &options, .has_baseline = true};
+    bench.results.meta.rounds = 7;
+    bench.results.meta.round_ms = 1;
+    bench.results.meta.rotate_l2 = 3;
+    ck_assert_int_eq(gpu_open(&bench.gpu, 0), 0);
+    fake_cublaslt(&bench.lt);
+}
+
+static void tear_down(void) {
+    noise_free(&bench.gpu, &bench.noise);
+    gpu_close(&bench.gpu);
+    results_free(&bench.results);
+    gm_driver_install(NULL);
+    ck_assert_int_eq(fake.allocations, 0);
+    ck_assert_int_eq(fake.graphs, 0);
+}
+
+static const struct bench_case problem = {
+    .op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn", .m = 40, .n = 48, .k = 64};
+
+START_TEST(a_case_gives_one_row_with_both_ratios) {
+    ck_assert_int_eq(bench_case_run(&bench, &problem), 0);
+    ck_assert_uint_eq(bench.results.count, 1);
+    const struct bench_row *row = &bench.results.rows[0];
+    ck_assert_double_eq_tol(row->us.median, 10, 1e-3);
+    ck_assert_double_eq_tol(row->ratio_best.median, 0.9, 1e-3);
+    ck_assert_double_eq_tol(row->ratio_default.median, 1.2, 1e-3);
+    ck_assert_int_eq(row->best_heuristic, 1);
+    ck_assert_int_eq(row->heuristics, 3); /* the fourth is hopeless */
+    ck_assert_double_eq_tol(row->max_difference, 0, 1e-9);
+    ck_assert_uint_eq(row->ours.count, 7);
+    ck_assert_int_eq(bench.failures, 0);
+}
+END_TEST
+
+START_TEST(a_default_that_refuses_is_replaced) {
+    fake.refused_heuristic = 0;
+    ck_assert_int_eq(bench_case_run(&bench, &problem), 0);
+    const struct bench_row *row = &bench.results.rows[0];
+    ck_assert_double_eq_tol(row->ratio_default.median, 0.9, 1e-3);
+    ck_assert_double_eq_tol(row->ratio_best.median, 0.9, 1e-3);
+}
+END_TEST
+
+START_TEST(a_wrong_kernel_is_not_timed) {
+    fake.wrong = true;
+    ck_assert_int_eq(bench_case_run(&bench, &problem), 0);
+    ck_assert_uint_eq(bench.results.count, 0);
+    ck_assert_int_eq(bench.failures, 1);
+}
+END_TEST
+
+START_TEST(without_baseline) {
+    bench.has_baseline = false;
+    ck_assert_int_eq(bench_case_run(&bench, &problem), 0);
+    ck_assert_uint_eq(bench.results.count, 1);
+    ck_assert_int_eq(bench.results.rows[0].best_heuristic, -1);
+}
+END_TEST
+
+START_TEST(all_kernels_give_a_row_each) {
+    options.all_kernels = true;
+    ck_assert_int_eq(bench_case_run(&bench, &problem), 0);
+    size_t legal = 0;
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        struct gm_kernel_info kernel = {.size = sizeof kernel};
+        gm_kernel_get(i, &kernel);
+        legal += kernel.type == GM_BF16 && kernel.a_major == GM_K_MAJOR && kernel.b_major == GM_K_MAJOR;
+    }
+    ck_assert_uint_eq(bench.results.count, legal);
+    for (size_t i = 0; i < legal; i++)
+        ck_assert_double_gt(bench.results.rows[i].predicted_us, 0);
+}
+END_TEST
+
+START_TEST(a_type_of_no_kernel_is_skipped) {
+    struct bench_case fp8 = problem;
+    strcpy(fp8.a, "e4m3");
+    strcpy(fp8.b, "e4m3");
+    ck_assert_int_eq(bench_case_run(&bench, &fp8), 0);
+    ck_assert_uint_eq(bench.results.count, 0);
+    ck_assert_int_eq(bench.failures, 0);
+}
+END_TEST
+
+START_TEST(the_command_writes_its_file) {
+    char *arguments[] = {"--shape", "40x48x64", "--no-baseline",
+                         "--quick", "--quiet",  "--warmup",
+                         "0",       "--json",   "bench_tests_out/{gpu}-{suite}.json"};
+    ck_assert_int_eq(command_bench(9, arguments), 0);
+    char *text = read_all("bench_tests_out/fake-9-custom.json");
+    ck_assert_ptr_nonnull(strstr(text, "\"kernel\": \"gemm_sm"));
+    ck_assert_ptr_nonnull(strstr(text, "\"command\": \"gristmill bench --shape 40x48x64 --no-baseline --quick --quiet "
+                                       "--warmup 0\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"ratio_best\": null"));
+    free(text);
+}
+END_TEST
+
+START_TEST(command_lines_that_make_no_sense) {
+    char *lines[][2] = {{"--shape", "1x2"}, {"--arch", "sm70"}, {"--dtype", "fp8"},  {"--kernel", "nothing*"},
+                        {"--rounds", "65"}, {"--layout", "xy"}, {"--nonsense", "1"}, {"no-such-suite", "--quiet"}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        ck_assert_int_eq(command_bench(2, lines[i]), 2);
+    char *info[] = {"word"}, *sizes[] = {"1", "2"}, *act[] = {"1", "2", "3", "--act=tanh"};
+    ck_assert_int_eq(command_info(1, info), 2);
+    ck_assert_int_eq(command_explain(2, sizes), 2);
+    ck_assert_int_eq(command_explain(4, act), 2);
+}
+END_TEST
+
+TCase *run_tests(void) {
+    TCase *tests = tcase_create("run");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, a_case_gives_one_row_with_both_ratios);
+    tcase_add_test(tests, a_default_that_refuses_is_replaced);
+    tcase_add_test(tests, a_wrong_kernel_is_not_timed);
+    tcase_add_test(tests, without_baseline);
+    tcase_add_test(tests, all_kernels_give_a_row_each);
+    tcase_add_test(tests, a_type_of_no_kernel_is_skipped);
+    tcase_add_test(tests, the_command_writes_its_file);
+    tcase_add_test(tests, command_lines_that_make_no_sense);
+    return tests;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random problems through the public API under each arch mask: the planner chooses, nothing may be refused but
+ * what TMA cannot take, and every result is checked like a row's. */
+#include <string.h>
+
+#include "gpu_tests.h"
+
+struct draws {
+    uint64_t stream, index;
+};
+
+static int64_t draw(struct draws *d, int64_t below) {
+    return (int64_t)(hash64(d->stream, d->index++) % (uint64_t)below);
+}
+
+/* Sizes of every residue modulo 16, from one element to a few tiles. */
+static int64_t draw_size(struct draws *d, int64_t most) {
+    const int64_t kind = draw(d, 16);
+    if (kind == 0)
+        return 1;
+    if (kind < 4)
+        return 1 + draw(d, 40);
+    return kind < 6 ? 16 * (1 + draw(d, most / 16)) : 1 + draw(d, most);
+}
+
+static void draw_operands(struct draws *d, struct gemm_case *gc, bool tma) {
+    const int64_t unit = tma ? 8 : 1;
+    gc->a_pad = unit * draw(d, 9);
+    gc->b_pad = unit * draw(d, 9);
+    gc->c_pad = draw(d, 17);
+    gc->d_pad = unit * draw(d, 9);
+    if (tma) { /* round every row up to 16 bytes */
+        gc->a_pad += (8 - (leading(gc, 'a') - gc->a_pad) % 8) % 8;
+        gc->b_pad += (8 - (leading(gc, 'b') - gc->b_pad) % 8) % 8;
+        gc->d_pad += (8 - gc->n % 8) % 8;
+    } else if (draw(d, 2)) {
+        gc->a_offset = (int)draw(d, 9);
+        gc->b_offset = (int)draw(d, 9);
+        gc->c_offset = (int)draw(d, 9);
+        gc->d_offset = (int)draw(d, 9);
+    }
+}
+
+static void draw_epilogue(struct draws *d, struct gemm_case *gc) {
+    static const float scales[] = {1, 1, 0.5f, -1, 2};
+    gc->alpha = scales[draw(d, COUNT(scales))];
+    if (draw(d, 3) == 0) {
+        gc->beta = scales[draw(d, COUNT(scales))];
+        gc->in_place = draw(d, 2);
+    } else {
+        gc->c_is_nan = draw(d, 8) == 0;
+    }
+    gc->bias = (enum gm_bias)(draw(d, 2) ? draw(d, 3) : 0);
+    gc->bias_type = (enum gm_type)draw(d, 3);
+    gc->bias_offset = (int)draw(d, 9);
+    gc->activation = (enum gm_activation)(draw(d, 2) ? draw(d, 5) : 0);
+}
+
+static struct gemm_case random_case(struct draws *d) {
+    const int64_t most = opt.quick ? 160 : 420;
+    struct gemm_case gc = {.m = draw_size(d, most), .n = draw_size(d, most), .k = draw_size(d, most)};
+    gc.ab_type = (enum gm_type)draw(d, 2);
+    gc.d_type = (enum gm_type)draw(d, 3);
+    gc.a_major = (enum gm_major)draw(d, 2);
+    gc.b_major = (enum gm_major)draw(d, 2);
+    gc.inputs = draw(d, 3) ? INTEGER : NORMAL;
+    if (draw(d, 24) == 0)
+        gc.k = 0;
+    draw_operands(d, &gc, draw(d, 2));
+    draw_epilogue(d, &gc);
+    return gc;
+}
+
+static void run_fuzz(const struct test *test, struct result *result) {
+    const int count = opt.self_test ? 60 : opt.quick ? 40 : 600;
+    struct buffers buffers = {0};
+    for (int i = 0; i < count; i++) {
+        struct draws d = {opt.seed ^ 0xf022 ^ (uint64_t)i << 32, 0};
+        struct gemm_case gc = random_case(&d);
+        if (test->mask == GM_ARCH_SM90)
+            gc.may_refuse = BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT) | BIT(GM_REASON_EMPTY_K) |
+                            BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM);
+        if (!run_case(result, &gc, NULL, test->mask, &buffers) && !opt.verbose)
+            break;
+    }
+    free_buffers(&buffers);
+}
+
+/* Sizes of zero: nothing is launched for an empty D, and K = 0 leaves the epilogue. */
+static void run_empty(const struct test *test, struct result *result) {
+    static const struct {
+        int64_t m, n, k;
+        float beta;
+    } sizes[] = {{0, 40, 24, 0}, {40, 0, 24, 1}, {40, 56, 0, 0}, {40, 56, 0, 1}, {0, 0, 0, 0}};
+    struct buffers buffers = {0};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        struct gemm_case gc = {.m = sizes[i].m,
+                               .n = sizes[i].n,
+                               .k = sizes[i].k,
+                               .alpha = 1,
+                               .beta = sizes[i].beta,
+                               .a_pad = 8,
+                               .b_pad = 8,
+                               .c_pad = 8,
+                               .d_pad = 8,
+                               .bias = GM_BIAS_N,
+                               .bias_type = GM_FP32,
+                               .activation = GM_ACT_RELU};
+        run_case(result, &gc, NULL, test->mask, &buffers);
+    }
+    free_buffers(&buffers);
+}
+
+void add_api_tests(void) {
+    add_test("api", "fuzz_sm80", run_fuzz, -1, GM_ARCH_SM80);
+    add_test("api", "fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
+    add_test("api", "fuzz_all", run_fuzz, -1, 0);
+    add_test("api", "empty_sm80", run_empty, -1, GM_ARCH_SM80);
+    add_test("api", "empty_all", run_empty, -1, 0);
+}

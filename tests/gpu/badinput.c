@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Wrong use on a real driver: the status, a sentence, and not one byte written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_tests.h"
+
+static const struct gemm_case ordinary = {.m = 40,
+                                          .n = 72,
+                                          .k = 48,
+                                          .a_pad = 8,
+                                          .b_pad = 8,
+                                          .c_pad = 8,
+                                          .d_pad = 8,
+                                          .alpha = 1,
+                                          .beta = 1,
+                                          .bias = GM_BIAS_N,
+                                          .bias_type = GM_FP32};
+
+static bool check_refusal(struct result *result, enum gm_status got, enum gm_status want, const char *what) {
+    result->cases++;
+    if (got != want)
+        fail(result, "%s: %s, want %s (%s)", what, gm_status_name(got), gm_status_name(want), gm_last_error());
+    else if (strlen(gm_last_error()) < 8)
+        fail(result, "%s: %s has no sentence: \"%s\"", what, gm_status_name(got), gm_last_error());
+    return got == want;
+}
+
+/* All of the region around D is still poison. */
+static void check_unwritten(struct result *result, const struct placed *placed, const char *what) {
+    uint8_t *region = malloc(placed->d_bytes);
+    size_t at = 0;
+    if (!region)
+        exit(2);
+    check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what);
+    check_cuda(result, env.drv->cuMemcpyDtoH(region, placed->d_base, placed->d_bytes), what);
+    while (at < placed->d_bytes && region[at] == POISON)
+        at++;
+    if (at < placed->d_bytes)
+        fail(result, "%s: byte %zu around D was written", what, at);
+    free(region);
+}
+
+/* ---- execute --------------------------------------------------------------------------------------- */
+
+/* What is done to one 8-byte field of the arguments: set it, move it, or point it that far into D. */
+enum change { SET, MOVE, INTO_D };
+
+static void change_field(struct gm_gemm_args *args, size_t offset, enum change change, uint64_t value) {
+    uint64_t field;
+    memcpy(&field, (char *)args + offset, sizeof field);
+    field = change == SET ? value : change == MOVE ? field + value : args->d + value;
+    memcpy((char *)args + offset, &field, sizeof field);
+}
+
+static void run_arguments(const struct test *test, struct result *result) {
+    static const struct {
+        const char *what;
+        size_t offset;
+        enum change change;
+        uint64_t value;
+        enum gm_status want;
+    } bad[] = {
+#define ARG(what, field, change, value, want) {what, offsetof(struct gm_gemm_args, field), change, value, want}
+        ARG("A null", a, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("B null", b, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("C null, beta 1", c, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("D null", d, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("bias null", bias, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("odd A", a, MOVE, 1, GM_ERROR_MISALIGNED),
+        ARG("odd B", b, MOVE, 1, GM_ERROR_MISALIGNED),
+        ARG("odd C", c, MOVE, 1, GM_ERROR_MISALIGNED),
+        ARG("odd D", d, MOVE, 1, GM_ERROR_MISALIGNED),
+        ARG("fp32 bias at 2", bias, MOVE, 2, GM_ERROR_MISALIGNED),
+        ARG("A at 8, 16 promised", a, MOVE, 8, GM_ERROR_MISALIGNED),
+        ARG("D at 8, 16 promised", d, MOVE, 8, GM_ERROR_MISALIGNED),
+        ARG("args.size 3", size, SET, 3, GM_ERROR_SIZE),
+        ARG("A is D", a, INTO_D, 0, GM_ERROR_OVERLAP),
+        ARG("B in D's last row", b, INTO_D, 39 * 80 * 2, GM_ERROR_OVERLAP),
+        ARG("C 16 bytes into D", c, INTO_D, 16, GM_ERROR_OVERLAP),
+        ARG("bias in D", bias, INTO_D, 64, GM_ERROR_OVERLAP)};
+    struct buffers buffers = {0};
+    struct placed placed;
+    gm_plan *plan = NULL;
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask};
+    if (place_case(result, &ordinary, &buffers, &placed) &&
+        check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, &options, &plan), "plan")) {
+        for (size_t i = 0; i < COUNT(bad); i++) {
+            struct gm_gemm_args args = placed.args;
+            change_field(&args, bad[i].offset, bad[i].change, bad[i].value);
+            check_refusal(result, gm_gemm_execute(plan, &args, env.stream), bad[i].want, bad[i].what);
+        }
+        check_refusal(result, gm_gemm_execute(NULL, &placed.args, env.stream), GM_ERROR_INVALID_ARGUMENT, "plan null");
+        check_refusal(result, gm_gemm_execute(plan, NULL, env.stream), GM_ERROR_INVALID_ARGUMENT, "args null");
+        check_unwritten(result, &placed, "after refused executes");
+    }
+    gm_plan_destroy(plan);
+    free_buffers(&buffers);
+}
+
+static void run_workspace(const struct test *test, struct result *result) {
+    (void)test;
+    struct buffers buffers = {0};
+    struct placed placed;
+    gm_plan *plan = NULL;
+    if (place_case(result, &ordinary, &buffers, &placed) &&
+        check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, NULL, &plan), "plan")) {
+        if (gm_plan_workspace_bytes(plan) == 0)
+            skip(result, "the plan asks for no workspace");
+        else
+            check_refusal(result, gm_gemm_execute(plan, &placed.args, env.stream), GM_ERROR_WORKSPACE, "no workspace");
+        check_unwritten(result, &placed, "workspace");
+    }
+    gm_plan_destroy(plan);
+    free_buffers(&buffers);
+}
+
+/* ---- plan ------------------------------------------------------------------------------------------ */
+
+static void run_problems(const struct test *test, struct result *result) {
+    (void)test;
+    const struct gm_gemm_problem good = {.size = sizeof good, .m = 40, .n = 72, .k = 48};
+    static const struct {
+        const char *what;
+        size_t offset;
+        int64_t value;
+        size_t bytes;
+        enum gm_status want;
+    } bad[] = {
+#define FIELD(field, value, want)                                                                                      \
+    {#field " = " #value, offsetof(struct gm_gemm_problem, field), value, sizeof good.field, want}
+        FIELD(size, 5, GM_ERROR_SIZE),
+        FIELD(m, -1, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(n, -7, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(k, -1, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(m, INT64_C(1) << 31, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(n, INT64_MAX, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(k, INT64_C(1) << 40, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(lda, 47, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(ldb, -48, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(ldc, 71, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(ldd, 1, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(ldd, INT64_MAX, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(ab_type, 2, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(ab_type, 99, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(d_type, 3, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(a_major, 2, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(b_major, 7, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(activation, 5, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(bias, 3, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(a_align, 3, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(d_align, -16, GM_ERROR_INVALID_ARGUMENT)};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct gm_gemm_problem problem = good;
+        gm_plan *plan = (gm_plan *)&problem;
+        memcpy((char *)&problem + bad[i].offset, &bad[i].value, bad[i].bytes); /* little-endian */
+        check_refusal(result, gm_gemm_plan_create(env.context, &problem, NULL, &plan), bad[i].want, bad[i].what);
+        if (plan != (gm_plan *)&problem)
+            fail(result, "%s: *plan was written", bad[i].what);
+    }
+    gm_plan *plan = NULL;
+    const struct gm_plan_options unknown = {.size = sizeof unknown, .kernel = "gemm_sm70_int4"};
+    const struct gm_plan_options mask = {.size = sizeof mask, .arch_mask = 0x40};
+    check_refusal(result, gm_gemm_plan_create(env.context, &good, &unknown, &plan), GM_ERROR_UNKNOWN_KERNEL,
+                  "kernel name");
+    check_refusal(result, gm_gemm_plan_create(env.context, &good, &mask, &plan), GM_ERROR_INVALID_ARGUMENT,
+                  "arch_mask");
+    check_refusal(result, gm_gemm_plan_create(NULL, &good, NULL, &plan), GM_ERROR_INVALID_ARGUMENT, "context null");
+    check_refusal(result, gm_gemm_plan_create(env.context, NULL, NULL, &plan), GM_ERROR_INVALID_ARGUMENT,
+                  "problem null");
+    check_refusal(result, gm_gemm_plan_create(env.context, &good, NULL, NULL), GM_ERROR_INVALID_ARGUMENT, "plan null");
+}
+
+/* ---- images ---------------------------------------------------------------------------------------- */
+
+static CUresult refuse_image(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
+                             unsigned jit_count, int *library_options, void **library_values, unsigned library_count) {
+    (void)library, (void)image, (void)jit_options, (void)jit_values, (void)jit_count;
+    (void)library_options, (void)library_values, (void)library_count;
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
+/* Hands the real driver an image whose bytes are damaged. */
+static CUresult damage_image(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
+                             unsigned jit_count, int *library_options, void **library_values, unsigned library_count) {
+    static unsigned char damaged[4096];
+    (void)image;
+    memset(damaged, 0x5a, sizeof damaged - 1); /* ends in a NUL: what is no binary, the driver reads as PTX text */
+    return env.drv->cuLibraryLoadData(library, damaged, jit_options, jit_values, jit_count, library_options,
+                                      library_values, library_count);
+}
+
+static void run_image(const struct test *test, struct result *result) {
+    (void)test;
+    struct gm_driver broken = *env.drv;
+    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 40, .n = 72, .k = 48};
+    for (int i = 0; i < 2; i++) {
+        gm_context *context = NULL; /* a fresh one each time: it has loaded nothing and remembers no failure */
+        gm_plan *plan = NULL;
+        broken.cuLibraryLoadData = i ? damage_image : refuse_image;
+        gm_driver_install(&broken);
+        enum gm_status status = gm_context_create(0, &context);
+        if (check_ok(result, status, "context"))
+            status = gm_gemm_plan_create(context, &problem, NULL, &plan);
+        const int cuda = gm_last_cuda_result();
+        check_refusal(result, status, GM_ERROR_IMAGE, i ? "a damaged image" : "an image that the driver refuses");
+        if (cuda == CUDA_SUCCESS || (i == 0 && cuda != CUDA_ERROR_NO_BINARY_FOR_GPU))
+            fail(result, "gm_last_cuda_result() is %d", cuda);
+        gm_context_destroy(context);
+        gm_driver_install(opt.self_test ? env.drv : NULL);
+    }
+}
+
+static void run_wrong_device(const struct test *test, struct result *result) {
+    (void)test;
+    struct buffers buffers = {0};
+    struct placed placed;
+    gm_context *other = NULL;
+    gm_plan *plan = NULL;
+    if (env.device_count < 2) {
+        skip(result, "needs two GPUs");
+        return;
+    }
+    if (place_case(result, &ordinary, &buffers, &placed) && check_ok(result, gm_context_create(1, &other), "context") &&
+        check_ok(result, gm_gemm_plan_create(other, &placed.problem, NULL, &plan), "plan")) {
+        check_refusal(result, gm_gemm_execute(plan, &placed.args, env.stream), GM_ERROR_WRONG_DEVICE,
+                      "a stream of another device");
+        check_unwritten(result, &placed, "a stream of another device");
+    }
+    gm_plan_destroy(plan);
+    gm_context_destroy(other);
+    free_buffers(&buffers);
+}
+
+void add_badinput_tests(void) {
+    add_test("badinput", "arguments_sm80", run_arguments, -1, GM_ARCH_SM80);
+    add_test("badinput", "arguments", run_arguments, -1, 0);
+    add_test("badinput", "problems", run_problems, -1, 0);
+    add_test("badinput", "workspace", run_workspace, -1, 0);
+    add_test("badinput", "image", run_image, -1, 0);
+    add_test("badinput", "wrong_device", run_wrong_device, -1, 0);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One GEMM: its operands laid out in device memory between NaN, its output between poison, plan, execute, check. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_tests.h"
+
+/* Bytes of NaN before and after each input. After an MN-major operand lie the rows that a tile of K would read. */
+enum { BEFORE = 1024, ROWS_AFTER = 16, GUARD_ROWS = 3, RUN_BYTES = 256 };
+
+static const char *layout_name(const struct gemm_case *gc) {
+    static const char *names[] = {"tn", "tt", "nn", "nt"};
+    return names[gc->a_major * 2 + gc->b_major];
+}
+
+void describe_case(const struct gemm_case *gc, char *text, size_t bytes) {
+    static const char *acts[] = {"", " relu", " gelu-tanh", " gelu-erf", " silu"},
+                      *biases[] = {"", " bias-n:", " bias-m:"};
+    static const char *inputs[] = {"integer", "normal", "special"};
+    snprintf(text, bytes,
+             "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
+             "%d,%d,%d,%d,%d",
+             (long long)gc->m, (long long)gc->n, (long long)gc->k, type_name(gc->ab_type), type_name(gc->d_type),
+             layout_name(gc), inputs[gc->inputs], gc->alpha, gc->beta, gc->in_place ? " C=D" : "",
+             gc->c_is_nan ? " C=NaN" : "", biases[gc->bias], gc->bias ? type_name(gc->bias_type) : "",
+             acts[gc->activation], (long long)leading(gc, 'a'), (long long)leading(gc, 'b'),
+             (long long)leading(gc, 'c'), (long long)leading(gc, 'd'), gc->a_offset, gc->b_offset, gc->c_offset,
+             gc->d_offset, gc->bias_offset);
+}
+
+int64_t leading(const struct gemm_case *gc, char operand) {
+    switch (operand) {
+    case 'a':
+        return (gc->a_major == GM_K_MAJOR ? gc->k : gc->m) + gc->a_pad;
+    case 'b':
+        return (gc->b_major == GM_K_MAJOR ? gc->k : gc->n) + gc->b_pad;
+    case 'c':
+        return gc->n + (gc->in_place ? gc->d_pad : gc->c_pad);
+    default:
+        return gc->n + gc->d_pad;
+    }
+}
+
+/* An image of device memory under construction: rows of `ld` elements at `start`. */
+struct image {
+    uint8_t *bytes;
+    size_t start, total;
+};
+
+static struct image new_image(int64_t rows, int64_t ld, enum gm_type type, int offset, int fill) {
+    struct image image = {.start = (size_t)(BEFORE + offset * type_bytes(type))};
+    image.total = image.start + (size_t)((rows + ROWS_AFTER) * ld * type_bytes(type)) + BEFORE;
+    image.bytes = malloc(image.total);
+    if (!image.bytes) {
+        fprintf(stderr, "gpu_tests: out of memory for an operand of %zu bytes\n", image.total);
+        exit(2);
+    }
+    memset(image.bytes, fill, image.total);
+    return image;
+}
+
+static CUdeviceptr upload(struct result *result, struct arena *arena, struct image *image) {
+    const CUdeviceptr base = arena_take(result, arena, image->total);
+    const bool ok = base && check_cuda(result, env.drv->cuMemcpyHtoD(base, image->bytes, image->total), "cuMemcpyHtoD");
+    free(image->bytes);
+    return ok ? base + image->start : 0;
+}
+
+/* Walks an operand's storage: outer is m of A or n of B. */
+struct storing {
+    const struct gemm_case *gc;
+    const struct logical *logical;
+    uint8_t *start;
+    int64_t ld;
+    bool is_a, k_major;
+};
+
+static void store_rows(int64_t first, int64_t last, void *arg) {
+    const struct storing *s = arg;
+    const int64_t k_size = s->gc->k, extent = s->is_a ? s->gc->m : s->gc->n;
+    const int64_t columns = s->k_major ? k_size : extent;
+    for (int64_t row = first; row < last; row++)
+        for (int64_t column = 0; column < columns; column++) {
+            const int64_t outer = s->k_major ? row : column, k = s->k_major ? column : row;
+            const float value = s->is_a ? s->logical->a[outer * k_size + k] : s->logical->b[k * extent + outer];
+            store_bits(s->start + (row * s->ld + column) * 2, s->gc->ab_type, double_to_bits(s->gc->ab_type, value));
+        }
+}
+
+static CUdeviceptr place_input(struct result *result, const struct placed *placed, struct arena *arena, bool is_a) {
+    const struct gemm_case *gc = placed->gc;
+    const bool k_major = (is_a ? gc->a_major : gc->b_major) == GM_K_MAJOR;
+    const int64_t extent = is_a ? gc->m : gc->n, rows = k_major ? extent : gc->k;
+    const int64_t ld = leading(gc, is_a ? 'a' : 'b');
+    struct image image = new_image(rows, ld, gc->ab_type, is_a ? gc->a_offset : gc->b_offset, 0xff);
+    struct storing storing = {gc, placed->logical, image.bytes + image.start, ld, is_a, k_major};
+    parallel_for(rows, 4.0 * (double)extent * (double)gc->k, store_rows, &storing);
+    return upload(result, arena, &image);
+}
+
+static void store_c(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
+    const int64_t bytes = type_bytes(gc->d_type);
+    for (int64_t m = 0; m < gc->m; m++)
+        for (int64_t n = 0; n < gc->n; n++)
+            store_bits(start + (m * ld + n) * bytes, gc->d_type, double_to_bits(gc->d_type, c_value(gc, m, n)));
+}
+
+static bool place_c(struct result *result, struct placed *placed, struct arena *arena) {
+    const struct gemm_case *gc = placed->gc;
+    if (gc->in_place || (gc->beta == 0 && !gc->c_is_nan))
+        return true;
+    struct image image = new_image(gc->m, leading(gc, 'c'), gc->d_type, gc->c_offset, 0xff);
+    if (!gc->c_is_nan)
+        store_c(gc, image.bytes + image.start, leading(gc, 'c'));
+    placed->args.c = upload(result, arena, &image);
+    return placed->args.c != 0;
+}
+
+static bool place_bias(struct result *result, struct placed *placed, struct arena *arena) {
+    const struct gemm_case *gc = placed->gc;
+    if (!gc->bias)
+        return true;
+    const int64_t count = gc->bias == GM_BIAS_N ? gc->n : gc->m, bytes = type_bytes(gc->bias_type);
+    struct image image = new_image(1, count, gc->bias_type, gc->bias_offset, 0xff);
+    for (int64_t i = 0; i < count; i++)
+        store_bits(image.bytes + image.start + i * bytes, gc->bias_type,
+                   double_to_bits(gc->bias_type, bias_value(gc, i)));
+    placed->args.bias = upload(result, arena, &image);
+    return placed->args.bias != 0;
+}
+
+/* Poison all of the region; C's values too where C is D. Copies and fills on the default stream are not ordered
+ * with env.stream and need not be done when they return, so wait for these and for the inputs' before them. */
+bool poison_output(struct result *result, const struct placed *placed) {
+    const struct gemm_case *gc = placed->gc;
+    if (!gc->in_place)
+        return check_cuda(result, env.drv->cuMemsetD8(placed->d_base, POISON, placed->d_bytes), "cuMemsetD8") &&
+               check_cuda(result, env.drv->cuCtxSynchronize(), "cuCtxSynchronize");
+    uint8_t *image = malloc(placed->d_bytes);
+    if (!image)
+        exit(2);
+    memset(image, POISON, placed->d_bytes);
+    store_c(gc, image + placed->d_before, placed->problem.ldd);
+    const CUresult code = env.drv->cuMemcpyHtoD(placed->d_base, image, placed->d_bytes);
+    free(image);
+    return check_cuda(result, code, "cuMemcpyHtoD") &&
+           check_cuda(result, env.drv->cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+static bool place_d(struct result *result, struct placed *placed, struct arena *arena) {
+    const struct gemm_case *gc = placed->gc;
+    const int64_t bytes = type_bytes(gc->d_type), ldd = leading(gc, 'd');
+    placed->d_before = (size_t)((GUARD_ROWS * ldd * bytes + RUN_BYTES) / RUN_BYTES * RUN_BYTES + gc->d_offset * bytes);
+    placed->d_bytes = placed->d_before + (size_t)((gc->m + GUARD_ROWS) * ldd * bytes) + RUN_BYTES;
+    placed->d_base = arena_take(result, arena, placed->d_bytes);
+    placed->args.d = placed->d_base + placed->d_before;
+    if (gc->in_place)
+        placed->args.c = placed->args.d;
+    return placed->d_base && poison_output(result, placed);
+}
+
+static int32_t alignment(CUdeviceptr pointer) {
+    return pointer % 16 == 0 ? 16 : pointer % 8 == 0 ? 8 : pointer % 4 == 0 ? 4 : 2;
+}
+
+static void fill_problem(struct placed *placed) {
+    const struct gemm_case *gc = placed->gc;
+    placed->problem = (struct gm_gemm_problem){.size = sizeof placed->problem,
+                                               .m = gc->m,
+                                               .n = gc->n,
+                                               .k = gc->k,
+                                               .ab_type = gc->ab_type,
+                                               .d_type = gc->d_type,
+                                               .a_major = gc->a_major,
+                                               .b_major = gc->b_major,
+                                               .lda = leading(gc, 'a'),
+                                               .ldb = leading(gc, 'b'),
+                                               .ldc = leading(gc, 'c'),
+                                               .ldd = leading(gc, 'd'),
+                                               .activation = gc->activation,
+                                               .bias = gc->bias,
+                                               .bias_type = gc->bias_type,
+                                               .a_align = alignment(placed->args.a),
+                                               .b_align = alignment(placed->args.b),
+                                               .d_align = alignment(placed->args.d)};
+}
+
+bool place_case(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed) {
+    *placed = (struct placed){.gc = gc, .args = {.size = sizeof placed->args}};
+    placed->logical = logical_operands(gc->m, gc->n, gc->k, gc->inputs, gc->ab_type);
+    if (gc->alpha != 1)
+        placed->args.alpha = &gc->alpha;
+    if (gc->beta != 0 || gc->c_is_nan)
+        placed->args.beta = &gc->beta;
+    placed->args.a = place_input(result, placed, &buffers->a, true);
+    placed->args.b = place_input(result, placed, &buffers->b, false);
+    placed->problem.ldd = leading(gc, 'd');
+    if (!placed->args.a || !placed->args.b || !place_c(result, placed, &buffers->c) ||
+        !place_bias(result, placed, &buffers->bias) || !place_d(result, placed, &buffers->d))
+        return false;
+    fill_problem(placed);
+    return true;
+}
+
+bool check_output(struct result *result, const struct placed *placed, const char *what) {
+    uint8_t *region = malloc(placed->d_bytes);
+    if (!region)
+        exit(2);
+    const bool ok =
+        check_cuda(result, env.drv->cuMemcpyDtoH(region, placed->d_base, placed->d_bytes), "cuMemcpyDtoH") &&
+        compare_region(result, placed, region, what);
+    free(region);
+    return ok;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What D shall be, and whether a downloaded D and the guard zone around it are that. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_tests.h"
+
+/* Small integers or, for NORMAL inputs, N(0, 1) rounded to D's type. */
+double c_value(const struct gemm_case *gc, int64_t m, int64_t n) {
+    const uint64_t index = (uint64_t)(m * gc->n + n);
+    if (gc->inputs != NORMAL)
+        return (double)((int)((hash64(opt.seed ^ 0xc, index) >> 32) % 17) - 8);
+    return bits_to_double(gc->d_type, double_to_bits(gc->d_type, hash_normal(opt.seed ^ 0xc, index)));
+}
+
+double bias_value(const struct gemm_case *gc, int64_t index) {
+    if (gc->inputs != NORMAL)
+        return (double)((int)((hash64(opt.seed ^ 0xb, (uint64_t)index) >> 32) % 65) - 32);
+    return bits_to_double(gc->bias_type, double_to_bits(gc->bias_type, hash_normal(opt.seed ^ 0xb, (uint64_t)index)));
+}
+
+static double activate(enum gm_activation activation, double x) {
+    switch (activation) {
+    case GM_ACT_RELU:
+        return x < 0 ? 0 : x;
+    case GM_ACT_GELU_TANH:
+        return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case GM_ACT_GELU_ERF:
+        return 0.5 * x * erfc(-x * 0.7071067811865476);
+    case GM_ACT_SILU:
+        return x / (1 + exp(-x));
+    default:
+        return x;
+    }
+}
+
+/* c sqrt(K) eps relative to the sum's own size, which for N(0, 1) operands is sqrt(K). eps is that of truncation,
+ * since tensor cores truncate as they add; c = 8 covers the largest of some 10^5 elements. */
+static double accumulation_error(int64_t k) {
+    const double size = sqrt((double)k + 1);
+    return 8 * size * 0x1p-23 * size;
+}
+
+double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance) {
+    const struct gemm_case *gc = placed->gc;
+    const double beta = placed->args.beta ? *placed->args.beta : 0;
+    const double product = acc * (placed->args.alpha ? *placed->args.alpha : 1);
+    const double c = beta != 0 ? beta * c_value(gc, m, n) : 0;
+    const double bias = gc->bias ? bias_value(gc, gc->bias == GM_BIAS_N ? n : m) : 0;
+    const double x = product + c + bias, value = activate(gc->activation, x);
+    *tolerance = 0;
+    if (gc->inputs == NORMAL || gc->activation > GM_ACT_RELU) {
+        const double alpha = gc->alpha;
+        double error = gc->inputs == NORMAL ? fabs(alpha) * accumulation_error(gc->k) : 0;
+        error += 0x1p-22 * (fabs(product) + fabs(c) + fabs(bias));
+        if (gc->activation > GM_ACT_RELU) /* 1.13 is the steepest slope; 2e-6 the functions' own error */
+            error = 1.13 * error + 2e-6 * fabs(x);
+        *tolerance = error + half_ulp(gc->d_type, fabs(value) + error);
+    }
+    return value;
+}
+
+static bool matches(enum gm_type type, uint32_t got_bits, double want, double tolerance) {
+    const uint32_t want_bits = double_to_bits(type, want);
+    if (got_bits == want_bits)
+        return true;
+    const double got = bits_to_double(type, got_bits), rounded = bits_to_double(type, want_bits);
+    if (isnan(want))
+        return isnan(got);
+    if (got == rounded) /* zeros of either sign */
+        return true;
+    if (tolerance == 0 || isnan(got))
+        return false;
+    if (isinf(got) || isinf(rounded)) /* one of the values within the tolerance may round to Inf */
+        return isinf(bits_to_double(type, double_to_bits(type, want + copysign(tolerance, want)))) && got * want > 0;
+    return fabs(got - want) <= tolerance;
+}
+
+/* ---- walking the region -------------------------------------------------------------------------- */
+
+struct walk {
+    const struct placed *placed;
+    const uint8_t *region;
+    uint8_t *row_bad; /* one flag per row */
+};
+
+static const uint8_t *element(const struct walk *walk, int64_t m, int64_t n) {
+    const struct placed *p = walk->placed;
+    return walk->region + p->d_before + (size_t)(m * p->problem.ldd + n) * (size_t)type_bytes(p->gc->d_type);
+}
+
+static bool element_ok(const struct walk *walk, int64_t m, int64_t n) {
+    double tolerance;
+    const double want =
+        expected(walk->placed, m, n, walk->placed->logical->acc[m * walk->placed->gc->n + n], &tolerance);
+    const enum gm_type type = walk->placed->gc->d_type;
+    return matches(type, load_bits(element(walk, m, n), type), want, tolerance);
+}
+
+static void check_rows(int64_t first, int64_t last, void *arg) {
+    const struct walk *walk = arg;
+    const int64_t columns = walk->placed->gc->n;
+    for (int64_t m = first; m < last; m++)
+        for (int64_t n = 0; n < columns && !walk->row_bad[m]; n++)
+            walk->row_bad[m] = !element_ok(walk, m, n);
+}
+
+static void print_map(const struct walk *walk, int64_t m, int64_t n) {
+    const int64_t rows = walk->placed->gc->m, columns = walk->placed->gc->n;
+    const int64_t top = m > 8 ? m - 8 : 0, left = n > 16 ? n - 16 : 0;
+    printf("      rows %lld.., columns %lld.. (x = wrong)\n", (long long)top, (long long)left);
+    for (int64_t i = top; i < rows && i < top + 32; i++) {
+        printf("      ");
+        for (int64_t j = left; j < columns && j < left + 80; j++)
+            putchar(element_ok(walk, i, j) ? '.' : 'x');
+        putchar('\n');
+    }
+}
+
+static void report_element(struct result *result, const struct walk *walk, int64_t m, const char *what) {
+    const struct placed *p = walk->placed;
+    const enum gm_type type = p->gc->d_type;
+    int64_t n = 0, bad_rows = 0;
+    while (element_ok(walk, m, n))
+        n++;
+    for (int64_t i = 0; i < p->gc->m; i++)
+        bad_rows += walk->row_bad[i];
+    double tolerance;
+    const double want = expected(p, m, n, p->logical->acc[m * p->gc->n + n], &tolerance);
+    const uint32_t bits = load_bits(element(walk, m, n), type);
+    const bool unwritten = memcmp(element(walk, m, n), "\x99\x99\x99\x99", (size_t)type_bytes(type)) == 0;
+    fail(result, "%s: D[%lld, %lld] = %.9g (0x%x%s), want %.9g (0x%x) +- %.3g; %lld of %lld rows differ", what,
+         (long long)m, (long long)n, bits_to_double(type, bits), bits, unwritten ? ", never written" : "", want,
+         double_to_bits(type, want), tolerance, (long long)bad_rows, (long long)p->gc->m);
+    if (opt.verbose && !opt.silent)
+        print_map(walk, m, n);
+}
+
+/* The bytes from `at` to `end` must still be poison; else says on which side of D they lie. */
+static bool guard_ok(struct result *result, const struct walk *walk, size_t at, size_t end, const char *what) {
+    while (at < end && walk->region[at] == POISON)
+        at++;
+    if (at >= end)
+        return true;
+    const struct placed *p = walk->placed;
+    const int64_t bytes = type_bytes(p->gc->d_type), ldd = p->problem.ldd;
+    const int64_t offset = ((int64_t)at - (int64_t)p->d_before) / bytes - ((int64_t)at < (int64_t)p->d_before);
+    int64_t row = (offset >= 0 ? offset : offset - ldd + 1) / ldd, column = offset - row * ldd;
+    const char *side = row < 0 ? "above" : row >= p->gc->m ? "below" : "right of";
+    if (column >= p->gc->n + (ldd - p->gc->n + 1) / 2 && row + 1 < p->gc->m && row + 1 >= 0) {
+        side = "left of";
+        row += 1;
+        column -= ldd;
+    }
+    fail(result, "%s: wrote %s D: byte 0x%02x at row %lld, column %lld", what, side, walk->region[at], (long long)row,
+         (long long)column);
+    return false;
+}
+
+static bool guards_ok(struct result *result, const struct walk *walk, const char *what) {
+    const struct placed *p = walk->placed;
+    const size_t bytes = (size_t)type_bytes(p->gc->d_type);
+    const size_t pitch = (size_t)p->problem.ldd * bytes, used = (size_t)p->gc->n * bytes;
+    bool ok = guard_ok(result, walk, 0, p->gc->m ? p->d_before : p->d_bytes, what);
+    for (int64_t m = 0; m < p->gc->m && ok; m++) {
+        const size_t row = p->d_before + (size_t)m * pitch;
+        ok = guard_ok(result, walk, row + used, m + 1 < p->gc->m ? row + pitch : p->d_bytes, what);
+    }
+    return ok;
+}
+
+bool compare_region(struct result *result, const struct placed *placed, const uint8_t *region, const char *what) {
+    const int64_t rows = placed->gc->m;
+    const struct walk walk = {placed, region, calloc((size_t)rows + 1, 1)};
+    parallel_for(rows, 10.0 * (double)rows * (double)placed->gc->n, check_rows, (void *)&walk);
+    int64_t m = 0;
+    while (m < rows && !walk.row_bad[m])
+        m++;
+    if (m < rows)
+        report_element(result, &walk, m, what);
+    const bool ok = guards_ok(result, &walk, what) && m == rows;
+    free(walk.row_bad);
+    return ok;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the first CUDA device, and owns the device memory that cases use. */
+#include <string.h>
+
+#include "gpu_tests.h"
+
+struct environment env;
+
+static bool no_device(const char *why) {
+    snprintf(env.why, sizeof env.why, "%s", why);
+    env.drv = NULL;
+    return false;
+}
+
+bool open_device(void) {
+    if (env.drv)
+        return true;
+    env.drv = gm_driver();
+    if (!env.drv)
+        return no_device(gm_last_error());
+    if (gm_device_count(&env.device_count) != GM_OK || env.device_count == 0)
+        return no_device("the driver finds no CUDA device");
+    env.device.size = sizeof env.device;
+    CUdevice device;
+    if (gm_context_create(0, &env.context) != GM_OK || gm_context_device(env.context, &env.device) != GM_OK)
+        return no_device(gm_last_error());
+    if (env.drv->cuDeviceGet(&device, 0) || env.drv->cuDevicePrimaryCtxRetain(&env.primary, device) ||
+        env.drv->cuCtxSetCurrent(env.primary) || env.drv->cuStreamCreate(&env.stream, CU_STREAM_NON_BLOCKING))
+        return no_device("the device's context could not be made current");
+    return true;
+}
+
+void close_device(void) {
+    if (!env.drv)
+        return;
+    env.drv->cuStreamDestroy(env.stream);
+    gm_context_destroy(env.context);
+    env.drv->cuDevicePrimaryCtxRelease(0);
+    memset(&env, 0, sizeof env);
+}
+
+/* Grows in steps, so that a walk over shapes allocates a few times only. */
+CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes) {
+    if (bytes <= arena->bytes)
+        return arena->base;
+    if (arena->bytes)
+        env.drv->cuMemFree(arena->base);
+    *arena = (struct arena){0};
+    const size_t rounded = bytes + bytes / 2 + (1 << 20);
+    if (!check_cuda(result, env.drv->cuMemAlloc(&arena->base, rounded), "cuMemAlloc"))
+        return 0;
+    arena->bytes = rounded;
+    return arena->base;
+}
+
+static void free_arena(struct arena *arena) {
+    if (arena->bytes)
+        env.drv->cuMemFree(arena->base);
+    *arena = (struct arena){0};
+}
+
+void free_buffers(struct buffers *buffers) {
+    free_arena(&buffers->a);
+    free_arena(&buffers->b);
+    free_arena(&buffers->c);
+    free_arena(&buffers->d);
+    free_arena(&buffers->bias);
+}

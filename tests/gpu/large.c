@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operands of more than 2^31 elements and 4 GiB: sampled rows and columns of D, and the guard around it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_tests.h"
+
+/* The long operand repeats a block of this many rows. A prime, so that an address that lost its upper bits reads
+ * other numbers than it should. */
+enum { BLOCK_ROWS = 1021, GUARD_BYTES = 1 << 16, SAMPLES = 48 };
+
+struct large {
+    int64_t m, n, k;
+    CUdeviceptr a, b, d; /* d is inside d_base's guards */
+    CUdeviceptr d_base;
+    size_t d_bytes;
+};
+
+static float value(int operand, int64_t row, int64_t k, int64_t k_size) {
+    return logical_element(opt.seed, INTEGER, GM_BF16, operand, row % BLOCK_ROWS, k, k_size);
+}
+
+struct block {
+    uint16_t *bits;
+    int64_t k;
+    int operand;
+};
+
+static void fill_block(int64_t first, int64_t last, void *arg) {
+    const struct block *block = arg;
+    for (int64_t row = first; row < last; row++)
+        for (int64_t k = 0; k < block->k; k++)
+            block->bits[row * block->k + k] =
+                (uint16_t)double_to_bits(GM_BF16, value(block->operand, row, k, block->k));
+}
+
+/* `rows` rows of K elements, packed: one block from the host, then doubled on the device. */
+static CUdeviceptr make_operand(struct result *result, int operand, int64_t rows, int64_t k) {
+    CUdeviceptr base = 0;
+    const int64_t first = rows < BLOCK_ROWS ? rows : BLOCK_ROWS;
+    const size_t total = (size_t)(rows * k) * 2;
+    size_t have = (size_t)(first * k) * 2;
+    struct block block = {malloc(have), k, operand};
+    if (!block.bits)
+        exit(2);
+    parallel_for(first, 10.0 * (double)(first * k), fill_block, &block);
+    bool ok = check_cuda(result, env.drv->cuMemAlloc(&base, total), "cuMemAlloc") &&
+              check_cuda(result, env.drv->cuMemcpyHtoD(base, block.bits, have), "cuMemcpyHtoD");
+    free(block.bits);
+    for (; ok && have < total; have *= 2)
+        ok = check_cuda(result, env.drv->cuMemcpyDtoD(base + have, base, have < total - have ? have : total - have),
+                        "cuMemcpyDtoD");
+    return ok ? base : 0;
+}
+
+static double dot(const struct large *large, int64_t m, int64_t n) {
+    double sum = 0;
+    for (int64_t k = 0; k < large->k; k++)
+        sum += (double)value(0, m, k, large->k) * value(1, n, k, large->k);
+    return sum;
+}
+
+/* First, last, the rows on either side of 2^31 elements of `pitch` and of 4 GiB, and random ones. */
+static int64_t sample(int i, int64_t rows, int64_t pitch) {
+    const int64_t at_31 = (INT64_C(1) << 31) / pitch;
+    const int64_t fixed[] = {0, rows - 1, at_31 - 1, at_31, at_31 + 1, at_31 / 2 - 1, at_31 / 2, at_31 / 2 + 1};
+    const int64_t row =
+        i < (int)COUNT(fixed) ? fixed[i] : (int64_t)(hash64(opt.seed ^ 0x1a6, (uint64_t)i) % (uint64_t)rows);
+    return row < rows ? row : rows - 1;
+}
+
+static bool check_element(struct result *result, const struct large *large, int64_t m, int64_t n, uint32_t got) {
+    const uint32_t want = double_to_bits(GM_BF16, dot(large, m, n));
+    if (got == want || bits_to_double(GM_BF16, got) == bits_to_double(GM_BF16, want))
+        return true;
+    fail(result, "D[%lld, %lld] = %g (0x%x), want %g", (long long)m, (long long)n, bits_to_double(GM_BF16, got), got,
+         bits_to_double(GM_BF16, want));
+    return false;
+}
+
+/* As many elements of row m as cost about two million products, the last one among them. */
+static bool check_row(struct result *result, const struct large *large, int64_t m, uint16_t *row) {
+    const CUdeviceptr at = large->d + (CUdeviceptr)(m * large->n * 2);
+    const int64_t step = (large->n * large->k >> 21) | 1;
+    if (!check_cuda(result, env.drv->cuMemcpyDtoH(row, at, (size_t)large->n * 2), "cuMemcpyDtoH"))
+        return false;
+    for (int64_t n = 0; n < large->n; n += step)
+        if (!check_element(result, large, m, n, row[n]))
+            return false;
+    return check_element(result, large, m, large->n - 1, row[large->n - 1]);
+}
+
+static bool check_guard(struct result *result, CUdeviceptr at, const char *side) {
+    static uint8_t bytes[GUARD_BYTES];
+    if (!check_cuda(result, env.drv->cuMemcpyDtoH(bytes, at, GUARD_BYTES), "cuMemcpyDtoH"))
+        return false;
+    for (size_t i = 0; i < GUARD_BYTES; i++)
+        if (bytes[i] != POISON) {
+            fail(result, "wrote %s D, at byte %zu of the guard", side, i);
+            return false;
+        }
+    return true;
+}
+
+static bool execute_and_check(struct result *result, const struct large *large, uint32_t mask, int64_t pitch,
+                              bool by_row) {
+    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = large->m, .n = large->n, .k = large->k};
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
+    const struct gm_gemm_args args = {.size = sizeof args, .a = large->a, .b = large->b, .d = large->d};
+    gm_plan *plan = NULL;
+    bool ok = check_ok(result, gm_gemm_plan_create(env.context, &problem, &options, &plan), "plan") &&
+              check_ok(result, gm_gemm_execute(plan, &args, env.stream), "execute") &&
+              check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "kernel");
+    gm_plan_destroy(plan);
+    uint16_t *row = malloc((size_t)large->n * 2);
+    for (int i = 0; ok && row && i < SAMPLES; i++) {
+        heartbeat("checking sampled rows");
+        ok = check_row(result, large, by_row ? sample(i, large->m, pitch) : i * (large->m - 1) / (SAMPLES - 1), row);
+    }
+    free(row);
+    return ok && check_guard(result, large->d_base, "above") &&
+           check_guard(result, large->d + (CUdeviceptr)(large->m * large->n * 2), "below");
+}
+
+static bool make_d(struct result *result, struct large *large) {
+    large->d_bytes = (size_t)(large->m * large->n) * 2 + 2 * GUARD_BYTES;
+    if (!check_cuda(result, env.drv->cuMemAlloc(&large->d_base, large->d_bytes), "cuMemAlloc"))
+        return false;
+    large->d = large->d_base + GUARD_BYTES;
+    return check_cuda(result, env.drv->cuMemsetD8(large->d_base, POISON, large->d_bytes), "cuMemsetD8") &&
+           check_cuda(result, env.drv->cuCtxSynchronize(), "cuCtxSynchronize"); /* env.stream does not wait for these */
+}
+
+static void run_large(const struct test *test, struct result *result, struct large large, int64_t pitch, bool by_row) {
+    const double need = 2.0 * ((double)large.m * (double)large.k + (double)large.n * (double)large.k +
+                               (double)large.m * (double)large.n) +
+                        (1 << 28);
+    size_t free_bytes = 0, total_bytes = 0;
+    if (test->mask == GM_ARCH_SM90 && (env.device.cc_major != 9 || env.device.cc_minor != 0)) {
+        skip(result, "no sm90 row runs on compute capability %d.%d", env.device.cc_major, env.device.cc_minor);
+        return;
+    }
+    if (opt.quick || opt.self_test) {
+        skip(result, "not in a quick run");
+        return;
+    }
+    env.drv->cuMemGetInfo(&free_bytes, &total_bytes);
+    if ((double)free_bytes < need) {
+        skip(result, "needs %.1f GB of device memory, %.1f are free", need * 1e-9, (double)free_bytes * 1e-9);
+        return;
+    }
+    heartbeat("filling operands");
+    large.a = make_operand(result, 0, large.m, large.k);
+    large.b = make_operand(result, 1, large.n, large.k);
+    if (large.a && large.b && make_d(result, &large))
+        result->cases += execute_and_check(result, &large, test->mask, pitch, by_row);
+    env.drv->cuMemFree(large.a);
+    env.drv->cuMemFree(large.b);
+    env.drv->cuMemFree(large.d_base);
+}
+
+static void run_large_d(const struct test *test, struct result *result) {
+    run_large(test, result, (struct large){.m = 33000, .n = 66000, .k = 64}, 66000, true);
+}
+
+static void run_large_a(const struct test *test, struct result *result) {
+    run_large(test, result, (struct large){.m = 270000, .n = 64, .k = 8192}, 8192, true);
+}
+
+/* B's long dimension is N: D is narrow in M, and every column counts. */
+static void run_large_b(const struct test *test, struct result *result) {
+    run_large(test, result, (struct large){.m = 24, .n = 270000, .k = 8192}, 8192, false);
+}
+
+void add_large_tests(void) {
+    static const struct {
+        const char *name;
+        uint32_t mask;
+    } paths[] = {{"sm80", GM_ARCH_SM80}, {"sm90", GM_ARCH_SM90}};
+    static void (*const runs[])(const struct test *, struct result *) = {run_large_d, run_large_a, run_large_b};
+    static const char *const names[] = {"large_d", "large_a", "large_b"};
+    for (size_t r = 0; r < COUNT(runs); r++)
+        for (size_t p = 0; p < COUNT(paths); p++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s_%s", names[r], paths[p].name);
+            add_test("api", name, runs[r], -1, paths[p].mask);
+        }
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operands of a case as plain matrices and their product in double, computed once per shape and kept: every
+ * row of the table, layout and output type of that shape is compared with the same reference. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu_tests.h"
+
+/* In SPECIAL operands row m of A holds one value, at k = m mod K, and zeros; B holds powers of two. So each
+ * element of D is one product and its value is known exactly. Some columns of B hold an Inf or a NaN as well. */
+static float special_element(uint64_t random, enum gm_type type, int operand, int64_t outer, int64_t k,
+                             int64_t k_size) {
+    const float largest = type == GM_BF16 ? 0x1.fep127f : 65504.0f;
+    const float denormal = type == GM_BF16 ? 0x1p-133f : 0x1p-24f;
+    const int denormals = type == GM_BF16 ? 127 : 1023;
+    if (operand == 1) {
+        if (outer % 7 == 3 && k == k_size - 1)
+            return INFINITY;
+        if (outer % 7 == 5 && k == 0)
+            return NAN;
+        return ldexpf(random & 1 ? 1.0f : -1.0f, (int)(random >> 1 & 3) - 1);
+    }
+    if (k != outer % k_size)
+        return 0;
+    const float values[] = {INFINITY,
+                            -INFINITY,
+                            NAN,
+                            largest,
+                            -largest,
+                            denormal,
+                            denormal * (float)denormals,
+                            denormal * (float)(1 + random % (uint64_t)denormals),
+                            1.5f};
+    return values[(size_t)outer % COUNT(values)];
+}
+
+float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int operand, int64_t outer, int64_t k,
+                      int64_t k_size) {
+    const uint64_t index = (uint64_t)outer * (uint64_t)k_size + (uint64_t)k;
+    const uint64_t stream = seed * 2 + (uint64_t)operand;
+    if (inputs == INTEGER)
+        return (float)((int)((hash64(stream, index) >> 32) % 9) - 4);
+    if (inputs == NORMAL)
+        return (float)bits_to_double(type, double_to_bits(type, hash_normal(stream, index)));
+    return special_element(hash64(stream, index), type, operand, outer, k, k_size);
+}
+
+static void fill_a(int64_t first, int64_t last, void *arg) {
+    const struct logical *l = arg;
+    for (int64_t m = first; m < last; m++)
+        for (int64_t k = 0; k < l->k; k++)
+            l->a[m * l->k + k] = logical_element(opt.seed, l->inputs, l->type, 0, m, k, l->k);
+}
+
+static void fill_b(int64_t first, int64_t last, void *arg) {
+    const struct logical *l = arg;
+    for (int64_t k = first; k < last; k++)
+        for (int64_t n = 0; n < l->n; n++)
+            l->b[k * l->n + n] = logical_element(opt.seed, l->inputs, l->type, 1, n, k, l->k);
+}
+
+/* Row by row of D, adding multiples of rows of B: vectorises without reordering any sum. */
+static void multiply(int64_t first, int64_t last, void *arg) {
+    const struct logical *l = arg;
+    for (int64_t m = first; m < last; m++) {
+        double *restrict acc = l->acc + m * l->n;
+        memset(acc, 0, (size_t)l->n * sizeof *acc);
+        for (int64_t k = 0; k < l->k; k++) {
+            const double a = l->a[m * l->k + k];
+            const float *restrict b = l->b + k * l->n;
+            for (int64_t n = 0; n < l->n; n++)
+                acc[n] += a * (double)b[n];
+        }
+    }
+}
+
+/* ---- the cache: a ring of entries, oldest replaced, within a budget of bytes ---------------------- */
+
+enum { ENTRIES = 2048 };
+static struct logical cache[ENTRIES];
+static size_t cache_bytes, next_entry;
+
+/* A quarter of the machine's memory, at most 12 GB: the many-tiles shapes take some 80 MB each. */
+static size_t cache_budget(void) {
+    const double quarter = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE) / 4;
+    return quarter < 12e9 ? (size_t)quarter : (size_t)12e9;
+}
+
+static size_t logical_bytes(const struct logical *l) {
+    return (size_t)(l->m * l->k + l->k * l->n) * sizeof(float) + (size_t)(l->m * l->n) * sizeof(double);
+}
+
+static void release(struct logical *l) {
+    if (l->a)
+        cache_bytes -= logical_bytes(l);
+    free(l->a);
+    free(l->b);
+    free(l->acc);
+    *l = (struct logical){0};
+}
+
+void free_logical_cache(void) {
+    for (size_t i = 0; i < ENTRIES; i++)
+        release(&cache[i]);
+}
+
+static void *allocate(int64_t count, size_t bytes) {
+    void *memory = malloc((size_t)(count > 0 ? count : 1) * bytes);
+    if (!memory) {
+        fprintf(stderr, "gpu_tests: out of memory for a reference of %lld elements\n", (long long)count);
+        exit(2);
+    }
+    return memory;
+}
+
+static bool same_key(const struct logical *l, const struct logical *key) {
+    return l->a && l->m == key->m && l->n == key->n && l->k == key->k && l->inputs == key->inputs &&
+           l->type == key->type;
+}
+
+const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type) {
+    /* Small integers are the same numbers in every type: one reference serves all. */
+    const struct logical key = {.m = m, .n = n, .k = k, .inputs = inputs, .type = inputs == INTEGER ? GM_BF16 : type};
+    for (size_t i = 0; i < ENTRIES; i++)
+        if (same_key(&cache[i], &key))
+            return &cache[i];
+    for (size_t tries = 0; tries < ENTRIES && cache_bytes + logical_bytes(&key) > cache_budget(); tries++)
+        release(&cache[(next_entry + tries) % ENTRIES]);
+    struct logical *l = &cache[next_entry];
+    next_entry = (next_entry + 1) % ENTRIES;
+    release(l);
+    *l = key;
+    cache_bytes += logical_bytes(&key);
+    l->a = allocate(m * k, sizeof(float));
+    l->b = allocate(k * n, sizeof(float));
+    l->acc = allocate(m * n, sizeof(double));
+    parallel_for(m, 20.0 * (double)m * (double)k, fill_a, l);
+    parallel_for(k, 20.0 * (double)n * (double)k, fill_b, l);
+    parallel_for(m, (double)m * (double)n * (double)k, multiply, l);
+    return l;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every row of the table, by name: shapes around its tile, every output type, guards, alignments, epilogues. */
+#include <string.h>
+
+#include "gpu_tests.h"
+
+struct rows {
+    const struct gm_kernel_info *info;
+    struct result *result;
+    struct buffers buffers;
+    int failures;
+};
+
+static struct gemm_case plain_case(const struct rows *rows, int64_t m, int64_t n, int64_t k) {
+    const struct gm_kernel_info *info = rows->info;
+    return (struct gemm_case){.m = m,
+                              .n = n,
+                              .k = k,
+                              .ab_type = info->type,
+                              .a_major = info->a_major,
+                              .b_major = info->b_major,
+                              .alpha = 1,
+                              .inputs = INTEGER,
+                              .may_refuse = BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM)};
+}
+
+/* Strides that TMA takes, one pitched (at least 8 elements of guard) and one as short as it can be, by turns. */
+static void set_tma_pitch(struct gemm_case *gc, bool tight) {
+    const int64_t a = gc->a_major == GM_K_MAJOR ? gc->k : gc->m, b = gc->b_major == GM_K_MAJOR ? gc->k : gc->n;
+    const int64_t more = tight ? 0 : 8;
+    gc->a_pad = (8 - a % 8) % 8 + more;
+    gc->b_pad = (8 - b % 8) % 8 + more;
+    gc->d_pad = (8 - gc->n % 8) % 8 + (tight ? 0 : 16);
+    gc->c_pad = (8 - gc->n % 8) % 8 + more;
+}
+
+/* False once the row has failed a few times: one broken row should not take the time of a whole run. */
+static bool try(struct rows *rows, struct gemm_case gc) {
+    enum { MOST_FAILURES = 3 };
+    rows->failures += !run_case(rows->result, &gc, rows->info->name, 0, &rows->buffers);
+    return rows->failures < MOST_FAILURES || opt.verbose;
+}
+
+/* ---- shapes --------------------------------------------------------------------------------------- */
+
+enum { MOST_SHAPES = 24 };
+
+struct shape {
+    int64_t m, n, k;
+};
+
+static int64_t least_root(int64_t square) {
+    int64_t root = 1;
+    while (root * root < square)
+        root++;
+    return root;
+}
+
+/* So many tiles that every CTA, cluster and ping-pong consumer comes round more than twice, with ragged ends. */
+static struct shape many_tiles(const struct gm_kernel_info *info) {
+    const int64_t at_once = (int64_t)env.device.sm_count * (info->schedule == GM_PINGPONG ? 2 : 1);
+    const int64_t waves = at_once * 23 / 10 + 1;
+    const int64_t side = least_root(waves);
+    return (struct shape){side * info->tile_m - 3, ((waves + side - 1) / side) * info->tile_n - 5,
+                          info->tile_k - 8 + 1};
+}
+
+static int list_shapes(const struct gm_kernel_info *info, struct shape *s) {
+    const int64_t tm = info->tile_m, tn = info->tile_n, tk = info->tile_k, ring = tk * info->stages;
+    int count = 0;
+    s[count++] = (struct shape){tm + 1, tn + 1, tk + 1};
+    s[count++] = (struct shape){1, 1, 1};
+    s[count++] = (struct shape){tm, tn, tk};
+    s[count++] = (struct shape){tm - 1, tn - 1, tk - 1};
+    s[count++] = (struct shape){3 * tm - 7, 2 * tn + 9, ring + tk + 3}; /* odd cluster tail along M */
+    if (opt.self_test)
+        s[count++] = many_tiles(info);
+    if (opt.quick)
+        return count;
+    s[count++] = (struct shape){2 * tm + 9, 3 * tn - 7, 2 * ring}; /* odd cluster tail along N */
+    s[count++] = (struct shape){131, 257, 97};
+    s[count++] = (struct shape){509, 61, 211};
+    s[count++] = (struct shape){1, 2 * tn + 3, 2 * tk};
+    s[count++] = (struct shape){2 * tm + 5, 1, 3 * tk - 1};
+    s[count++] = (struct shape){tm + 3, tn + 5, 1};
+    s[count++] = (struct shape){tm - 5, tn + 8, 2};
+    s[count++] = (struct shape){67, 83, 2053};
+    s[count++] = (struct shape){2 * tm, 2 * tn, ring};
+    s[count++] = (struct shape){tm + tm / 2, tn + tn / 2, ring - 1};
+    s[count++] = many_tiles(info);
+    s[count++] = (struct shape){2 * tm * info->cluster_m, 2 * tn * info->cluster_n, 1024};
+    return count;
+}
+
+static bool test_shapes(struct rows *rows) {
+    struct shape shapes[MOST_SHAPES];
+    const int count = list_shapes(rows->info, shapes);
+    for (int i = 0; i < count; i++) {
+        /* All three types of D at the first shape, by turns at the others. */
+        for (int type = 0; type < (i == 0 ? 3 : 1); type++) {
+            struct gemm_case gc = plain_case(rows, shapes[i].m, shapes[i].n, shapes[i].k);
+            gc.d_type = (enum gm_type)((i + type) % 3);
+            set_tma_pitch(&gc, i % 2 == 1);
+            if (!try(rows, gc))
+                return false;
+        }
+    }
+    struct gemm_case empty = plain_case(rows, rows->info->tile_m + 3, 70, 0);
+    set_tma_pitch(&empty, false);
+    empty.may_refuse |= rows->info->arch == GM_ARCH_SM90 ? BIT(GM_REASON_EMPTY_K) : 0;
+    return try(rows, empty);
+}
+
+/* ---- inputs that hurt ----------------------------------------------------------------------------- */
+
+static bool test_inputs(struct rows *rows) {
+    const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n;
+    const struct shape shapes[] = {{tm + 17, tn + 24, 333}, {70, 90, 1531}};
+    for (size_t i = 0; i < (opt.quick ? 1 : COUNT(shapes)); i++)
+        for (int type = 0; type < 3; type++) {
+            struct gemm_case gc = plain_case(rows, shapes[i].m, shapes[i].n, shapes[i].k);
+            gc.inputs = NORMAL;
+            gc.d_type = (enum gm_type)type;
+            set_tma_pitch(&gc, false);
+            if (!try(rows, gc))
+                return false;
+        }
+    for (int type = 0; type < 3; type++) {
+        struct gemm_case gc = plain_case(rows, tm + 30, tn + 3, 45);
+        gc.inputs = SPECIAL;
+        gc.d_type = (enum gm_type)type;
+        set_tma_pitch(&gc, false);
+        if (!try(rows, gc))
+            return false;
+    }
+    struct gemm_case again = plain_case(rows, 2 * tm + 1, 2 * tn + 1, 1100);
+    again.inputs = NORMAL;
+    again.d_type = GM_FP32;
+    again.repeats = rows->info->deterministic ? opt.quick ? 3 : 19 : 0;
+    set_tma_pitch(&again, false);
+    return try(rows, again);
+}
+
+/* ---- alignment ------------------------------------------------------------------------------------ */
+
+/* sm80 rows take every element offset and every stride; sm90 rows must say that they do not. */
+static bool test_alignment(struct rows *rows) {
+    const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n, tk = rows->info->tile_k;
+    const bool tma = rows->info->arch == GM_ARCH_SM90;
+    for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
+        struct gemm_case gc = plain_case(rows, tm + 5 + offset, tn + 13, 2 * tk + offset);
+        set_tma_pitch(&gc, false);
+        gc.d_type = (enum gm_type)(offset % 3);
+        gc.a_offset = offset;
+        gc.b_offset = offset * 3 % 8;
+        gc.d_offset = offset * 5 % 8;
+        gc.a_pad += offset % 2 ? offset : offset & 4; /* strides of 16, 8, 4 and 2 bytes' alignment */
+        gc.b_pad += (offset * 3) % 8;
+        gc.d_pad += offset & 3;
+        if (tma)
+            gc.may_refuse |= BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT);
+        const int ran = rows->result->cases;
+        if (!try(rows, gc))
+            return false;
+        if (tma && rows->result->cases != ran) {
+            fail(rows->result, "a TMA row accepted operands at element offset %d", offset);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- epilogues ------------------------------------------------------------------------------------ */
+
+static bool try_epilogue(struct rows *rows, struct gemm_case gc, int turn) {
+    const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n;
+    const struct shape shapes[] = {{tm + 9, tn + 19, 77}, {tm, tn, 64}};
+    gc.m = shapes[turn % 2].m;
+    gc.n = shapes[turn % 2].n;
+    gc.k = shapes[turn % 2].k;
+    set_tma_pitch(&gc, false);
+    if (turn % 3 == 2 && !gc.in_place) { /* C has no alignment to keep on either path */
+        gc.c_pad += 1;
+        gc.c_offset = 3;
+    }
+    return try(rows, gc);
+}
+
+static bool test_scaling(struct rows *rows) {
+    static const struct {
+        float alpha, beta;
+        bool in_place, nan;
+    } scalings[] = {{2, 0, false, false},     {1, 1, false, false}, {-1, 0.5f, true, false}, {1, 0, false, true},
+                    {0.5f, -2, false, false}, {1, 1, true, false},  {0, 1, false, false}};
+    for (size_t i = 0; i < COUNT(scalings); i++) {
+        struct gemm_case gc = plain_case(rows, 0, 0, 0);
+        gc.alpha = scalings[i].alpha;
+        gc.beta = scalings[i].beta;
+        gc.in_place = scalings[i].in_place;
+        gc.c_is_nan = scalings[i].nan;
+        gc.d_type = (enum gm_type)(i % 3);
+        if (!try_epilogue(rows, gc, (int)i))
+            return false;
+    }
+    return true;
+}
+
+static bool test_bias(struct rows *rows) {
+    for (int i = 0; i < (opt.quick ? 2 : 6); i++) {
+        struct gemm_case gc = plain_case(rows, 0, 0, 0);
+        gc.bias = i % 2 ? GM_BIAS_M : GM_BIAS_N;
+        gc.bias_type = (enum gm_type)(i / 2);
+        gc.bias_offset = i % 4;
+        gc.d_type = (enum gm_type)((i / 2 + i) % 3);
+        gc.activation = i == 3 ? GM_ACT_RELU : GM_ACT_NONE;
+        if (!try_epilogue(rows, gc, i))
+            return false;
+    }
+    return true;
+}
+
+static bool test_activations(struct rows *rows) {
+    for (int i = 0; i < 8; i++) {
+        struct gemm_case gc = plain_case(rows, 0, 0, 0);
+        gc.activation = (enum gm_activation)(1 + i % 4);
+        gc.inputs = i < 4 ? INTEGER : NORMAL; /* integers: the function's own error, nothing else */
+        gc.alpha = i < 4 ? 1 / 32.0f : 0.25f;
+        gc.d_type = i < 4 ? GM_FP32 : (enum gm_type)(i % 2);
+        if (i >= 4) { /* all at once */
+            gc.beta = -0.5f;
+            gc.bias = i % 2 ? GM_BIAS_M : GM_BIAS_N;
+            gc.bias_type = (enum gm_type)(i % 3);
+            gc.in_place = i == 6;
+        }
+        if (!try_epilogue(rows, gc, i))
+            return false;
+    }
+    return true;
+}
+
+static void run_row(const struct test *test, struct result *result) {
+    struct gm_kernel_info info = {.size = sizeof info};
+    if (!check_ok(result, gm_kernel_get((size_t)test->kernel, &info), "gm_kernel_get"))
+        return;
+    struct rows rows = {.info = &info, .result = result};
+    if (test_shapes(&rows) && test_inputs(&rows) && test_alignment(&rows) && test_scaling(&rows) && test_bias(&rows))
+        test_activations(&rows);
+    free_buffers(&rows.buffers);
+}
+
+void add_rows_tests(void) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        struct gm_kernel_info info = {.size = sizeof info};
+        if (gm_kernel_get(i, &info) == GM_OK)
+            add_test("rows", info.name, run_row, (int)i, 0);
+    }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stand-in driver: its functions, and what it writes into a tensor map for its kernel to read. */
+#ifndef STANDIN_H
+#define STANDIN_H
+
+#include "common/gemm_params.h"
+#include "driver.h"
+
+#define DRIVER(name, abi, need, params) CUresult standin_##name params;
+#include "driver.def"
+#undef DRIVER
+
+struct standin_map {
+    uint64_t address;
+    uint64_t dims[2]; /* elements, innermost first */
+    uint64_t stride;  /* bytes */
+};
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The GEMM of any row on the CPU, from the same parameter struct that the GPU kernel gets: its own arithmetic in
+ * fp32, tile by tile in the raster's order, and the planted bugs. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_tests.h"
+#include "standin.h"
+
+/* One operand: element (outer, k) lies at base + outer * outer_bytes + k * k_bytes; outside its extent it is 0. */
+struct source {
+    uint64_t base;
+    int64_t outer_bytes, k_bytes, outer, k;
+};
+
+struct job {
+    const struct gm_kernel_info *info;
+    struct gm_epilogue_params epilogue;
+    struct gm_raster raster;
+    struct source a, b;
+    int64_t m, n, k; /* extent of D and of the sum */
+    unsigned grid;
+    uint64_t d;
+    int64_t d_pitch;
+    float *b_values, *acc; /* k x n, m x n */
+};
+
+static float half_to_float(const struct job *job, uint64_t address) {
+    const enum gm_type type = job->info->type;
+    const float value = (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
+    const bool denormal = fabsf(value) < (type == GM_BF16 ? 0x1p-126f : 0x1p-14f);
+    return planted_bug == BUG_FLUSHES_DENORMALS && denormal ? 0 : value;
+}
+
+static float element(const struct job *job, const struct source *s, int64_t outer, int64_t k) {
+    const bool inside = outer < s->outer && k < s->k + (planted_bug == BUG_OVER_READ);
+    return inside ? half_to_float(job, s->base + (uint64_t)(outer * s->outer_bytes + k * s->k_bytes)) : 0;
+}
+
+static void multiply(int64_t first, int64_t last, void *arg) {
+    const struct job *job = arg;
+    for (int64_t m = first; m < last; m++)
+        for (int64_t k = 0; k < job->k; k++) {
+            const float a = element(job, &job->a, m, k);
+            for (int64_t n = 0; n < job->n; n++) {
+                float *acc = &job->acc[m * job->n + n];
+                *acc += a * job->b_values[k * job->n + n];
+                if (planted_bug == BUG_FP16_ACCUMULATION && k % 64 == 63)
+                    *acc = (float)bits_to_double(GM_FP16, double_to_bits(GM_FP16, *acc));
+            }
+        }
+}
+
+static void read_b(int64_t first, int64_t last, void *arg) {
+    const struct job *job = arg;
+    for (int64_t k = first; k < last; k++)
+        for (int64_t n = 0; n < job->n; n++)
+            job->b_values[k * job->n + n] = element(job, &job->b, n, k);
+}
+
+/* ---- epilogue -------------------------------------------------------------------------------------- */
+
+static float load(uint64_t base, int64_t index, int type) {
+    const uint8_t *at = (const uint8_t *)(uintptr_t)base + index * type_bytes((enum gm_type)type);
+    return (float)bits_to_double((enum gm_type)type, load_bits(at, (enum gm_type)type));
+}
+
+static float activate(int activation, float x) {
+    if (planted_bug == BUG_GELU_FORMS && (activation == GM_ACT_GELU_TANH || activation == GM_ACT_GELU_ERF))
+        activation = GM_ACT_GELU_TANH + GM_ACT_GELU_ERF - activation;
+    switch (activation) {
+    case GM_ACT_RELU:
+        return x > 0 ? x : 0;
+    case GM_ACT_GELU_TANH:
+        return 0.5f * x * (1 + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
+    case GM_ACT_GELU_ERF:
+        return 0.5f * x * (1 + erff(0.70710678f * x));
+    case GM_ACT_SILU:
+        return x / (1 + expf(-x));
+    default:
+        return x;
+    }
+}
+
+static float finish(const struct job *job, int64_t m, int64_t n) {
+    const struct gm_epilogue_params *e = &job->epilogue;
+    const bool inside = m >= 0 && n >= 0 && m < job->m && n < job->n;
+    float x = e->alpha * (inside ? job->acc[m * job->n + n] : 0);
+    if (inside && (e->beta != 0 || (planted_bug == BUG_BETA_ZERO_READS_C && e->c)))
+        x += e->beta * load(e->c, m * e->ldc + n, e->d_type);
+    if (inside && e->bias_mode) {
+        const bool along_n = (e->bias_mode == GM_BIAS_N) != (planted_bug == BUG_SWAPPED_BIAS);
+        const int64_t count = e->bias_mode == GM_BIAS_N ? job->n : job->m;
+        x += load(e->bias, (along_n ? n : m) % count, e->bias_type);
+    }
+    return activate(e->activation, x);
+}
+
+static void store(const struct job *job, int64_t m, int64_t n) {
+    static atomic_uint unstable;
+    const enum gm_type type = (enum gm_type)job->epilogue.d_type;
+    const float value = finish(job, m, n);
+    uint32_t bits = double_to_bits(type, value);
+    if (planted_bug == BUG_TRUNCATES && type == GM_BF16)
+        memcpy(&bits, &value, 4), bits >>= 16;
+    if (planted_bug == BUG_UNSTABLE && type == GM_FP32 && value != floorf(value) && m + n == 0 && unstable++ % 3 == 2)
+        bits ^= 1; /* within every tolerance */
+    store_bits((uint8_t *)(uintptr_t)job->d + m * job->d_pitch + n * type_bytes(type), type, bits);
+}
+
+static void store_tile(const struct job *job, int64_t tile_m, int64_t tile_n) {
+    const int64_t top = tile_m * job->info->tile_m, left = tile_n * job->info->tile_n;
+    int64_t bottom = top + job->info->tile_m, right = left + job->info->tile_n;
+    bottom = bottom < job->m ? bottom : job->m - (planted_bug == BUG_LOST_ROW) + (planted_bug == BUG_ROW_AFTER);
+    right = right < job->n ? right : job->n + (planted_bug == BUG_COLUMN_AFTER);
+    for (int64_t m = top - (planted_bug == BUG_ROW_BEFORE && top == 0); m < bottom; m++)
+        for (int64_t n = left - (planted_bug == BUG_COLUMN_BEFORE && left == 0); n < right; n++)
+            store(job, m, n);
+}
+
+/* common/raster.cuh says the order. */
+static void walk_tiles(const struct job *job) {
+    const struct gm_raster *r = &job->raster;
+    const int cm = job->info->cluster_m, cn = job->info->cluster_n;
+    const int major = r->along_n ? r->tiles_n : r->tiles_m, minor = r->along_n ? r->tiles_m : r->tiles_n;
+    int tiles = r->tiles_m * r->tiles_n;
+    if (job->info->arch == GM_ARCH_SM80 && (unsigned)tiles > job->grid)
+        tiles = (int)job->grid;
+    for (int linear = 0; linear < tiles - (planted_bug == BUG_LOST_WAVE); linear++) {
+        const int group = linear / (r->group * minor), first = group * r->group;
+        const int rows = r->group < major - first ? r->group : major - first;
+        const int within = linear - first * minor, column = within / rows, row = first + within - column * rows;
+        for (int rank = 0; rank < cm * cn; rank++)
+            store_tile(job, (int64_t)(r->along_n ? column : row) * cm + rank % cm,
+                       (int64_t)(r->along_n ? row : column) * cn + rank / cm);
+    }
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------ */
+
+static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum gm_major major) {
+    struct standin_map map;
+    memcpy(&map, tensor_map->bytes, sizeof map);
+    const int64_t stride = (int64_t)map.stride, inner = (int64_t)map.dims[0], outer = (int64_t)map.dims[1];
+    return major == GM_K_MAJOR ? (struct source){map.address, stride, 2, outer, inner}
+                               : (struct source){map.address, 2, stride, inner, outer};
+}
+
+static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major major, int64_t outer, int64_t k) {
+    return major == GM_K_MAJOR ? (struct source){base, ld * 2, 2, outer, k}
+                               : (struct source){base, 2, ld * 2, outer, k};
+}
+
+static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params) {
+    struct standin_map d;
+    memcpy(&d, params->d.bytes, sizeof d);
+    job->epilogue = params->epilogue;
+    job->raster = params->raster;
+    job->a = source_of_map(&params->a, job->info->a_major);
+    job->b = source_of_map(&params->b, job->info->b_major);
+    job->n = (int64_t)d.dims[0];
+    job->m = (int64_t)d.dims[1];
+    job->k = (int64_t)params->k_blocks * job->info->tile_k;
+    job->d = d.address;
+    job->d_pitch = (int64_t)d.stride;
+    if (params->plain) { /* then the kernel looks at nothing of the epilogue but alpha */
+        job->epilogue.beta = planted_bug == BUG_BETA_ZERO_READS_C ? params->epilogue.beta : 0;
+        job->epilogue.bias_mode = GM_BIAS_NONE;
+        job->epilogue.activation = GM_ACT_NONE;
+    }
+}
+
+static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params) {
+    job->epilogue = params->epilogue;
+    job->raster = params->raster;
+    job->m = params->epilogue.m;
+    job->n = params->epilogue.n;
+    job->k = params->k + (planted_bug == BUG_OVER_READ);
+    job->a = source_of_pointer(params->a, params->lda, job->info->a_major, job->m, params->k);
+    job->b = source_of_pointer(params->b, params->ldb, job->info->b_major, job->n, params->k);
+    job->d = params->epilogue.d;
+    job->d_pitch = params->epilogue.ldd * type_bytes((enum gm_type)params->epilogue.d_type);
+}
+
+void standin_kernel(const struct gm_kernel_info *info, const void *params, unsigned grid) {
+    struct job job = {.info = info, .grid = grid};
+    struct gm_gemm_sm90_params sm90;
+    struct gm_gemm_sm80_params sm80;
+    if (info->arch == GM_ARCH_SM90)
+        read_sm90(&job, memcpy(&sm90, params, sizeof sm90));
+    else
+        read_sm80(&job, memcpy(&sm80, params, sizeof sm80));
+    const int64_t exact = job.a.k; /* without the zeros that fill the last step of K */
+    if (planted_bug == BUG_MISSED_TAIL)
+        job.k = exact - exact % info->tile_k;
+    else if (planted_bug != BUG_OVER_READ)
+        job.k = exact < job.k ? exact : job.k;
+    job.b_values = malloc((size_t)(job.k * job.n + 1) * sizeof(float));
+    job.acc = calloc((size_t)(job.m * job.n + 1), sizeof(float));
+    if (!job.b_values || !job.acc)
+        exit(2);
+    parallel_for(job.k, 20.0 * (double)job.k * (double)job.n, read_b, &job);
+    parallel_for(job.m, (double)job.m * (double)job.n * (double)job.k, multiply, &job);
+    walk_tiles(&job);
+    free(job.b_values);
+    free(job.acc);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stand-in driver's images, tensor maps, launches and graphs: a launch computes standin_kernel() at once, or
+ * is kept by the stream that captures it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu_tests.h"
+#include "standin.h"
+#include "tensor_map.h"
+
+struct launch {
+    const struct gm_kernel_info *info;
+    unsigned grid;
+    unsigned char params[sizeof(struct gm_gemm_sm90_params)];
+};
+
+struct CUgraph_st {
+    struct launch *launches;
+    int count;
+};
+
+struct CUstream_st {
+    struct CUgraph_st *capture;
+};
+
+/* What cuLibraryGetKernel and cuKernelGetFunction hand out. */
+struct CUkern_st {
+    struct gm_kernel_info info;
+};
+
+/* ---- images and launches --------------------------------------------------------------------------- */
+
+CUresult standin_cuLibraryLoadData(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
+                                   unsigned jit_count, int *library_options, void **library_values,
+                                   unsigned library_count) {
+    (void)jit_options, (void)jit_values, (void)jit_count, (void)library_options, (void)library_values,
+        (void)library_count;
+    if (!image || *(const unsigned char *)image == 0x5a) /* the damaged image of the bad-input test */
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    *library = calloc(1, sizeof(struct CUkern_st));
+    return *library ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult standin_cuLibraryUnload(CUlibrary library) {
+    return free(library), CUDA_SUCCESS;
+}
+CUresult standin_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
+    struct gm_kernel_info *info = &((struct CUkern_st *)(void *)library)->info;
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        *info = (struct gm_kernel_info){.size = sizeof *info};
+        if (gm_kernel_get(i, info) == GM_OK && strcmp(info->name, name) == 0)
+            return *kernel = (struct CUkern_st *)(void *)library, CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+CUresult standin_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
+    return *function = (CUfunction)(void *)kernel, CUDA_SUCCESS;
+}
+CUresult standin_cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+    const struct gm_kernel_info *info = (const void *)function;
+    return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value < info->smem_bytes
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
+}
+
+CUresult standin_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
+                                        const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
+                                        int interleave, int swizzle, int l2, int oob) {
+    struct gm_map_desc desc = {type, rank, (uintptr_t)address, {0}, {0}, {0}, {0}, interleave, swizzle, l2, oob};
+    char sentence[200];
+    for (unsigned i = 0; i < rank && i < 5; i++) {
+        desc.dims[i] = dims[i];
+        desc.box[i] = box[i];
+        desc.element_strides[i] = steps[i];
+        if (i + 1 < rank && i < 4)
+            desc.strides[i] = strides[i];
+    }
+    if (planted_bug == BUG_MAP_RULES && rank > 0 && rank < 6 && box[rank - 1] > 60)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!gm_tensor_map_check(&desc, sentence, sizeof sentence))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(map, &(struct standin_map){desc.address, {dims[0], dims[1 % rank]}, desc.strides[0]},
+           sizeof(struct standin_map));
+    return CUDA_SUCCESS;
+}
+CUresult standin_cuTensorMapReplaceAddress(void *map, void *address) {
+    ((struct standin_map *)map)->address = (uintptr_t)address;
+    return (uintptr_t)address % 16 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel_info *info) {
+    unsigned cluster = 1;
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            cluster = config->attrs[i].value.clusterDim.x;
+    return config->blockDimX == (unsigned)info->threads && config->sharedMemBytes == (unsigned)info->smem_bytes &&
+           config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY == 1 && config->gridDimZ == 1 &&
+           cluster == (unsigned)(info->cluster_m * info->cluster_n);
+}
+
+CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
+    const struct gm_kernel_info *info = (const void *)function;
+    CUcontext current = NULL;
+    standin_cuCtxGetCurrent(&current);
+    if (!current)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (extra || !config_ok(config, info))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (planted_bug == BUG_HANGS)
+        pause();
+    if (planted_bug == BUG_FAULTS)
+        abort();
+    struct CUgraph_st *graph = config->hStream ? config->hStream->capture : NULL;
+    if (!graph) {
+        standin_kernel(info, params[0], config->gridDimX);
+        return CUDA_SUCCESS;
+    }
+    struct launch *l = graph->launches = realloc(graph->launches, (size_t)(graph->count + 1) * 2 * sizeof *l);
+    l = &l[graph->count++];
+    l->info = info;
+    l->grid = config->gridDimX;
+    memcpy(l->params, params[0],
+           info->arch == GM_ARCH_SM90 ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
+    return CUDA_SUCCESS;
+}
+
+/* ---- streams, graphs, events: everything is done when the call returns ------------------------------ */
+
+CUresult standin_cuStreamCreate(CUstream *stream, unsigned flags) {
+    (void)flags;
+    *stream = calloc(1, sizeof **stream);
+    return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult standin_cuStreamDestroy(CUstream stream) {
+    return free(stream), CUDA_SUCCESS;
+}
+CUresult standin_cuStreamSynchronize(CUstream stream) {
+    return stream && stream->capture ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+CUresult standin_cuStreamBeginCapture(CUstream stream, int mode) {
+    (void)mode;
+    stream->capture = calloc(1, sizeof *stream->capture);
+    return stream->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult standin_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+    *graph = stream->capture;
+    stream->capture = NULL;
+    return CUDA_SUCCESS;
+}
+CUresult standin_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
+    CUgraph copied = calloc(1, sizeof *copied);
+    (void)flags;
+    copied->launches = malloc((size_t)graph->count * sizeof *copied->launches + 1);
+    copied->count = graph->count;
+    memcpy(copied->launches, graph->launches, (size_t)graph->count * sizeof *copied->launches);
+    *exec = (CUgraphExec)(void *)copied;
+    return CUDA_SUCCESS;
+}
+CUresult standin_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+    const struct CUgraph_st *graph = (const void *)exec;
+    (void)stream;
+    for (int i = 0; i < graph->count && planted_bug != BUG_STALE_GRAPH; i++)
+        standin_kernel(graph->launches[i].info, graph->launches[i].params, graph->launches[i].grid);
+    return CUDA_SUCCESS;
+}
+CUresult standin_cuGraphDestroy(CUgraph graph) {
+    free(graph->launches);
+    free(graph);
+    return CUDA_SUCCESS;
+}
+CUresult standin_cuGraphExecDestroy(CUgraphExec exec) {
+    return standin_cuGraphDestroy((CUgraph)(void *)exec);
+}

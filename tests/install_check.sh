@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the build into a scratch directory and checks what a user gets: what the library links and exports, the
+# header in C99 and C++, linking by pkg-config and by CMake, the README's example.
+#
+#   install_check.sh BUILD_DIR
+set -u
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# check NAME COMMAND...: the command's output is shown when it fails.
+check() {
+    local name=$1
+    shift
+    if "$@" >"$work/out" 2>&1; then
+        echo "PASS $name"
+        passed=$((passed + 1))
+    else
+        echo "FAIL $name"
+        sed 's/^/     /' "$work/out"
+        failed=$((failed + 1))
+    fi
+}
+
+installs() { DESTDIR=$work/root cmake --install "$build"; }
+check "install with DESTDIR" installs
+config=$(find "$work/root" -name gristmill-config.cmake)
+library=$(find "$work/root" -name libgristmill.so)
+prefix=${config%/lib*/cmake/*}
+include=$prefix/include
+libdir=$(dirname "$library")
+
+# ---- the library ----
+
+links_only_the_c_library() {
+    local needed
+    needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+    echo "needs: $needed"
+    ! grep -vE '^(lib(c|dl|pthread|m)\.so\.[0-9]+|ld-linux.*)$' <<<"$needed" | grep .
+}
+has_soname() { readelf -d "$library" | grep -F 'soname: [libgristmill.so.'; }
+exports_the_header() {
+    local declared exported
+    declared=$(sed -nE 's/^GM_API [a-z_ *]*[ *](gm_[a-z0-9_]+)\(.*/\1/p' "$include/gristmill/gristmill.h" | sort)
+    exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort)
+    diff <(echo "$declared") <(echo "$exported")
+}
+static_symbols_are_prefixed() {
+    ! nm -g --defined-only "$libdir/libgristmill.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -v '^gm_'
+}
+no_executable_stack() { ! readelf -lW "$library" | grep GNU_STACK | grep -w RWE; }
+no_build_paths() { ! strings "$library" | grep -F "$(dirname "$build")"; }
+check "the library links libc, libdl, libpthread, libm only" links_only_the_c_library
+check "the library has a soname" has_soname
+check "the library exports exactly what the header declares" exports_the_header
+check "the static library's global symbols begin with gm_" static_symbols_are_prefixed
+check "the library asks for no executable stack" no_executable_stack
+check "the library holds no path of the build machine" no_build_paths
+
+# ---- the header ----
+
+strict=(-Wall -Wextra -Werror -pedantic -fsyntax-only -I"$include")
+header=gristmill/gristmill.h
+check "the header is C99" cc -std=c99 "${strict[@]}" -x c -include $header /dev/null
+check "the header is C11" cc -std=c11 "${strict[@]}" -x c -include $header /dev/null
+check "the header is C++11" c++ -std=c++11 "${strict[@]}" -x c++ -include $header /dev/null
+check "the header is C++20" c++ -std=c++20 "${strict[@]}" -x c++ -include $header /dev/null
+
+# ---- users' builds ----
+
+export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
+uses_pkg_config() { # [--static]
+    local flags
+    read -ra flags < <(pkg-config --cflags --libs "$@" gristmill)
+    [ "${1-}" != --static ] || flags=(-static-libgcc "${flags[@]/-lgristmill/-l:libgristmill.a}")
+    cc -std=c99 -o "$work/consumer" "$tests/install/consumer.c" "${flags[@]}" && "$work/consumer"
+}
+uses_cmake() {
+    cmake -S "$tests/install" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/cmake" &&
+        "$work/cmake/consumer_shared" && "$work/cmake/consumer_static"
+}
+loads_alone() {
+    python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).gm_version())' "$library"
+}
+readme_example() {
+    # shellcheck disable=SC2016 # literal backquotes
+    sed -n '/^```c$/,/^```$/p' "$tests/../README.md" | sed '/^```/d' >"$work/example.c"
+    grep -q gm_gemm_execute "$work/example.c" &&
+        cc -std=c11 -Wall -Wextra -Werror -fPIC -shared -Wl,--no-undefined -I"$include" -o "$work/example.so" \
+            "$work/example.c" -L"$libdir" -lgristmill
+}
+check "a program links by pkg-config and runs" uses_pkg_config
+check "a program links statically by pkg-config and runs" uses_pkg_config --static
+check "a program links by find_package, shared and static, and runs" uses_cmake
+check "the library loads into a process that has no driver open" loads_alone
+check "the README's example compiles and links" readme_example
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The program as people meet it: what its commands print and return on a machine with no GPU (or any).
+#
+#   program_check.sh PROGRAM BUILD_DIR
+set -u
+program=$1 build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# expect NAME STATUS COMMAND...: the exit status; the command's stdout is left in $work/out.
+expect() {
+    local name=$1 want=$2 status
+    shift 2
+    "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    if [ "$status" -eq "$want" ]; then
+        echo "PASS $name"
+        passed=$((passed + 1))
+    else
+        echo "FAIL $name: exit status $status instead of $want"
+        sed 's/^/     /' "$work/out" "$work/err" | tail -n 20
+        failed=$((failed + 1))
+    fi
+}
+
+lists_every_kernel() {
+    local log
+    "$program" info >"$work/info" || return
+    while read -r log; do
+        log=$(basename "$log" .log)
+        grep -qF "$log" "$work/info" || { echo "info does not list $log"; return 1; }
+    done <"$build/kernels/logs.txt"
+}
+explains_every_kernel() {
+    "$program" explain 4096 4096 4096 >"$work/explain" || return
+    [ "$(grep -cE '\b[a-z]+_sm[0-9]+_[a-z0-9_]+' "$work/explain")" -ge "$(wc -l <"$build/kernels/logs.txt")" ]
+}
+
+expect "--help" 0 "$program" --help
+expect "--version" 0 "$program" --version
+expect "info --help" 0 "$program" info --help
+expect "explain --help" 0 "$program" explain --help
+expect "bench --help" 0 "$program" bench --help
+expect "no command" 2 "$program"
+expect "an unknown command" 2 "$program" grind
+expect "an unknown option" 2 "$program" info --frobnicate
+expect "explain with a size that is no number" 2 "$program" explain 12 many 4
+expect "info lists every kernel of the table" 0 lists_every_kernel
+expect "explain judges every kernel of the table" 0 explains_every_kernel
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

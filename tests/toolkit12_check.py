@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every kernel with the oldest supported CUDA. PyPI has no nvcc 12, but it has NVRTC 12.
+
+    toolkit12_check.py SOURCE_DIR BUILD_DIR LIBNVRTC
+
+Device code includes no CUDA header, so NVRTC takes the same sources with the same -D set as nvcc. A row passes when
+it compiles to a cubin for each of its targets, with no C75xx message and no spills. Ends with "N passed, N failed,
+N skipped".
+"""
+import argparse
+import ctypes
+import os
+import re
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+from sass_check import CUBINS, ROW, row_names
+
+# NVRTC has no <stdint.h>.
+STDINT = b"""
+#pragma once
+typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;
+typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t;
+typedef unsigned long uint64_t; typedef unsigned long uintptr_t;
+"""
+
+
+def options(source_dir, name, row, target):
+    tile_m, tile_n, tile_k = row["tile"].split("x")
+    defines = {"KERNEL_NAME": name, "TYPE": "GM_TYPE_" + row["type"], "LAYOUT": "GM_LAYOUT_" + row["layout"],
+               "TILE_M": tile_m, "TILE_N": tile_n, "TILE_K": tile_k, "STAGES": row["stages"], "CLUSTER_M": row["cm"],
+               "CLUSTER_N": row["cn"], "WARPS": "GM_WARPS_" + row["warps"], "SMEM_MAP": "GM_MAP_" + row["map"]}
+    return ["-std=c++17", "-arch=" + target, "-I" + os.path.join(source_dir, "src"),
+            "--ptxas-options=-v"] + ["-DGM_%s=%s" % item for item in defines.items()]
+
+
+def nvrtc_log(nvrtc, program):
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    return log.value.decode()
+
+
+def compile_row(library, source_dir, name):
+    """Problems of the row, as sentences; none is good."""
+    nvrtc = ctypes.CDLL(library)
+    row = ROW.fullmatch(name)
+    return [problem for target in CUBINS[row["arch"]] for problem in compile_for(nvrtc, source_dir, name, row, target)]
+
+
+def compile_for(nvrtc, source_dir, name, row, target):
+    path = os.path.join(source_dir, "src", row["arch"], row["family"] + ".cu")
+    with open(path, "rb") as file:
+        text = b'#include "stdint.h"\n#line 1\n' + file.read()
+    program = ctypes.c_void_p()
+    contents, names = (ctypes.c_char_p * 1)(STDINT), (ctypes.c_char_p * 1)(b"stdint.h")
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, path.encode(), 1, contents, names)
+    flags = [option.encode() for option in options(source_dir, name, row, target)]
+    result = nvrtc.nvrtcCompileProgram(program, len(flags), (ctypes.c_char_p * len(flags))(*flags))
+    log = nvrtc_log(nvrtc, program)
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    if result != 0 or size.value == 0:
+        return ["%s: NVRTC error %d\n%s" % (target, result, log)]
+    if "Used " not in log:
+        return ["%s: NVRTC gave no ptxas report" % target]
+    problems = ["%s: ptxas says %s" % (target, code) for code in sorted(set(re.findall(r"C75\d\d", log)))]
+    spills = re.findall(r".*[1-9]\d* bytes spill.*", log)
+    return problems + ["%s spills: %s" % (target, line.strip()) for line in spills]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source")
+    parser.add_argument("build")
+    parser.add_argument("libnvrtc")
+    arguments = parser.parse_args()
+
+    names = row_names(arguments.build)
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    ctypes.CDLL(arguments.libnvrtc).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    failed = 0
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        jobs = [pool.submit(compile_row, arguments.libnvrtc, arguments.source, name) for name in names]
+        for name, job in zip(names, jobs):
+            problems = job.result()
+            print("%s CUDA %d.%d %s" % ("FAIL" if problems else "PASS", major.value, minor.value, name))
+            print("".join("     %s\n" % problem for problem in problems), end="", flush=True)
+            failed += bool(problems)
+    print("%d passed, %d failed, 0 skipped" % (len(names) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

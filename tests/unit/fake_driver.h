@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A driver that counts and records calls instead of making them. */
+#ifndef GM_FAKE_DRIVER_H
+#define GM_FAKE_DRIVER_H
+
+#include "common/gemm_params.h"
+#include "driver.h"
+#include "gristmill/gristmill.h"
+#include "tensor_map.h"
+
+enum fake_function {
+#define DRIVER(name, abi, need, params) FAKE_##name,
+#include "driver.def"
+#undef DRIVER
+    FAKE_FUNCTIONS
+};
+
+#define FAKE_DEVICES 2
+#define FAKE_MAPS 16
+#define FAKE_FOREIGN_STREAM ((void *)0xbad0) /* a stream of another device: INVALID_HANDLE, always */
+
+struct fake_launch {
+    CUlaunchConfig config; /* attrs points nowhere any more */
+    CUlaunchAttribute attributes[4];
+    int kernel; /* row of the table */
+    union {
+        struct gm_gemm_sm90_params sm90;
+        struct gm_gemm_sm80_params sm80;
+    } params;
+};
+
+/* All of it may be read and set by a test between calls of the library. */
+extern struct fake {
+    struct gm_device devices[FAKE_DEVICES];
+    int count[FAKE_FUNCTIONS];       /* calls */
+    CUresult result[FAKE_FUNCTIONS]; /* what the function answers, unless CUDA_SUCCESS */
+    struct fake_launch launch;       /* the last one */
+    struct gm_map_desc maps[FAKE_MAPS];
+    int map_count;     /* maps encoded; the last FAKE_MAPS are kept */
+    int libraries;     /* loaded and not unloaded */
+    int retained;      /* primary contexts */
+    int smem_attribute; /* of the last cuFuncSetAttribute */
+} fake;
+
+/* Resets the record to two H200s, installs the driver, no context current. */
+void fake_install(void);
+/* Uninstalls it; fails the test if a library or a context is still held. */
+void fake_remove(void);
+/* Zeroes the counts; their sum. */
+void fake_clear_counts(void);
+int fake_calls(void);
+/* Makes the context of a device current on this thread; -1: none. */
+void fake_make_current(int device);
+/* Depth of this thread's context stack. */
+int fake_context_depth(void);
+/* The address that a map in a recorded launch points at, and the description it was encoded with. */
+uint64_t fake_map_address(const struct gm_tensor_map *map);
+struct gm_map_desc fake_map_desc(const struct gm_tensor_map *map);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs every unit suite; needs no GPU and no driver. */
+#include "unit.h"
+
+#include <stdlib.h>
+
+struct gm_gemm_problem problem_of(int64_t m, int64_t n, int64_t k) {
+    return (struct gm_gemm_problem){.size = sizeof(struct gm_gemm_problem), .m = m, .n = n, .k = k};
+}
+
+struct gm_device device_of(const char *model) {
+    struct gm_device device = {.size = sizeof device};
+    ck_assert_int_eq(gm_device_model(model, &device), GM_OK);
+    return device;
+}
+
+int main(void) {
+    Suite *(*const suites[])(void) = {status_suite,  driver_suite,     device_suite,  table_suite,     tile_suite,
+                                      problem_suite, tensor_map_suite, choose_suite,  explain_suite,   context_suite,
+                                      plan_suite,    arguments_suite,  execute_suite, threads_suite,   abi_suite};
+    SRunner *runner = srunner_create(NULL);
+    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
+        srunner_add_suite(runner, suites[i]());
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans on the fake driver. */
+#include "planned.h"
+
+gm_context *context;
+
+void planned_set_up(void) {
+    fake_install();
+    context = NULL;
+    ck_assert_int_eq(gm_context_create(0, &context), GM_OK);
+}
+
+void planned_tear_down(void) {
+    gm_context_destroy(context);
+    fake_remove();
+}
+
+struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64_t n, int64_t k) {
+    struct gm_gemm_problem p = problem_of(m, n, k);
+    p.ab_type = p.d_type = (enum gm_type)row->type;
+    p.a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+    p.b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+    return p;
+}
+
+gm_plan *plan_for(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = row->name};
+    gm_plan *plan = NULL;
+    ck_assert_msg(gm_gemm_plan_create(context, problem, &options, &plan) == GM_OK, "%s: %s", row->name,
+                  gm_last_error());
+    return plan;
+}
+
+const struct gm_kernel *row_of(enum gm_arch arch) {
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (gm_kernels[i].arch == arch)
+            return &gm_kernels[i];
+    return NULL;
+}
+
+struct gm_gemm_args args_apart(void) {
+    return (struct gm_gemm_args){.size = sizeof(struct gm_gemm_args), .a = ADDRESS_A, .b = ADDRESS_B, .c = ADDRESS_C,
+                                 .d = ADDRESS_D, .bias = ADDRESS_BIAS};
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans on the fake driver, shared by the suites that need one. */
+#ifndef GM_PLANNED_H
+#define GM_PLANNED_H
+
+#include "fake_driver.h"
+#include "plan.h"
+#include "table.h"
+#include "unit.h"
+
+extern gm_context *context; /* of fake device 0, made and destroyed by the fixture */
+void planned_set_up(void);
+void planned_tear_down(void);
+
+/* A problem that `row` takes; a plan of it by the row's name. */
+struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64_t n, int64_t k);
+gm_plan *plan_for(const struct gm_kernel *row, const struct gm_gemm_problem *problem);
+/* A row of this architecture; NULL where the build has none. */
+const struct gm_kernel *row_of(enum gm_arch arch);
+
+/* Arguments far apart from each other, aligned to 256. */
+struct gm_gemm_args args_apart(void);
+#define ADDRESS_A UINT64_C(0x100000000000)
+#define ADDRESS_B UINT64_C(0x200000000000)
+#define ADDRESS_C UINT64_C(0x300000000000)
+#define ADDRESS_D UINT64_C(0x400000000000)
+#define ADDRESS_BIAS UINT64_C(0x500000000000)
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The planner on models of real devices, over a table of its own and over the real one. */
+#include "choose.h"
+#include "problem.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A small table: what each test expects of the planner does not move with the registry. */
+#define SM90(tm, tn, stages_, cm, cn, warps_)                                                                          \
+    {.name = "sm90_" #tm "x" #tn "_" #cm "x" #cn "_" #warps_, .arch = GM_ARCH_SM90, .production = 1, .tile_m = tm,     \
+     .tile_n = tn, .tile_k = 64, .stages = stages_, .cluster_m = cm, .cluster_n = cn, .warps = GM_WARPS_##warps_,      \
+     .smem_map = GM_MAP_sw128, .threads = GM_SM90_THREADS(GM_WARPS_M(GM_WARPS_##warps_)), .registers = 168,            \
+     .smem_bytes = GM_SM90_SMEM_BYTES(tm, tn, 64, stages_, GM_WARPS_M(GM_WARPS_##warps_)), .targets = "sm_90a"}
+#define SM80(tm, tn, tk, stages_, warps_)                                                                              \
+    {.name = "sm80_" #tm "x" #tn "_" #warps_, .arch = GM_ARCH_SM80, .production = 1, .tile_m = tm, .tile_n = tn,       \
+     .tile_k = tk, .stages = stages_, .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_##warps_,                      \
+     .smem_map = GM_MAP_xor, .threads = GM_SM80_THREADS(GM_WARPS_M(GM_WARPS_##warps_), GM_WARPS_N(GM_WARPS_##warps_)), \
+     .registers = 128, .targets = "sm_80 sm_90 compute_80",                                                            \
+     .smem_bytes = GM_SM80_SMEM_BYTES(tm, tn, tk, stages_, GM_WARPS_M(GM_WARPS_##warps_),                              \
+                                      GM_WARPS_N(GM_WARPS_##warps_), GM_LAYOUT_tn, GM_MAP_xor)}
+
+static const struct gm_kernel rows[] = {
+    SM90(128, 256, 4, 2, 1, w2), SM90(128, 192, 4, 2, 1, p2), SM90(128, 128, 6, 1, 1, p2), SM90(64, 256, 4, 1, 1, w1),
+    SM90(64, 128, 8, 1, 1, p2),  SM90(64, 64, 8, 1, 1, w1),   SM90(64, 32, 10, 1, 1, w1),
+    SM80(128, 256, 32, 4, w2x4), SM80(128, 128, 32, 4, w2x2), SM80(64, 64, 32, 5, w2x2),   SM80(64, 128, 32, 4, w2x2),
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+static const struct gm_kernel *choice(const char *model, int64_t m, int64_t n, int64_t k, uint32_t mask) {
+    const struct gm_device device = device_of(model);
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
+    struct gm_gemm_problem p = problem_of(m, n, k), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const int chosen = gm_choose(rows, ROWS, &device, &q, &options, NULL);
+    return chosen < 0 ? NULL : &rows[chosen];
+}
+
+START_TEST(hopper_runs_big_problems_on_big_sm90_tiles) {
+    static const int64_t sizes[][3] = {{8192, 8192, 8192}, {4096, 28672, 4096}, {16384, 16384, 16384}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const struct gm_kernel *row = choice("h200", sizes[i][0], sizes[i][1], sizes[i][2], 0);
+        ck_assert_int_eq(row->arch, GM_ARCH_SM90);
+        ck_assert_msg(row->tile_m == 128 && row->tile_n >= 192, "%s", row->name);
+        ck_assert_ptr_eq(choice("h100", sizes[i][0], sizes[i][1], sizes[i][2], 0)->targets, row->targets);
+    }
+}
+END_TEST
+
+START_TEST(hopper_runs_few_rows_on_low_tiles_that_fill_the_sms) {
+    for (int64_t m = 1; m <= 64; m *= 4) {
+        const struct gm_kernel *row = choice("h200", m, 4096, 14336, 0);
+        ck_assert_msg(row->arch == GM_ARCH_SM90 && row->tile_m == 64 && row->tile_n <= 64, "m %d: %s", (int)m,
+                      row->name);
+    }
+    ck_assert_int_eq(choice("h200", 64, 2112, 7168, 0)->tile_n, 32);
+    ck_assert_int_le(choice("h200", 128, 4096, 7168, 0)->tile_n, 64);
+}
+END_TEST
+
+START_TEST(ampere_runs_sm80_rows_only) {
+    static const char *const models[] = {"a100", "a10", "rtx4090"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        ck_assert_int_eq(choice(models[i], 4096, 4096, 4096, 0)->arch, GM_ARCH_SM80);
+        ck_assert_ptr_null(choice(models[i], 4096, 4096, 4096, GM_ARCH_SM90));
+    }
+}
+END_TEST
+
+START_TEST(ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small) {
+    const struct gm_kernel *big = choice("a100", 8192, 8192, 8192, 0), *small = choice("a100", 64, 4096, 4096, 0);
+    ck_assert_msg(big->tile_m * big->tile_n >= 128 * 128, "%s", big->name);
+    ck_assert_msg(small->tile_m * small->tile_n < 128 * 128, "%s", small->name);
+}
+END_TEST
+
+START_TEST(rows_beyond_99_kb_stay_off_8_6_and_8_9) {
+    static const char *const models[] = {"a10", "rtx4090"};
+    const struct gm_kernel big[] = {SM80(128, 256, 64, 3, w2x4), SM80(64, 64, 32, 5, w2x2)};
+    ck_assert_int_gt(big[0].smem_bytes, 101376);
+    struct gm_gemm_problem p = problem_of(4096, 4096, 4096), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    for (size_t i = 0; i < 2; i++) {
+        const struct gm_device device = device_of(models[i]);
+        ck_assert_int_eq(gm_choose(big, 2, &device, &q, NULL, NULL), 1);
+        ck_assert_int_eq(gm_judge(&big[0], &device, &q, NULL, NULL, 0).reason, GM_REASON_SMEM);
+    }
+    const struct gm_device a100 = device_of("a100");
+    ck_assert_int_eq(gm_judge(&big[0], &a100, &q, NULL, NULL, 0).reason, GM_ACCEPTED);
+}
+END_TEST
+
+START_TEST(a_mask_forces_the_path) {
+    ck_assert_int_eq(choice("h200", 4096, 4096, 4096, GM_ARCH_SM80)->arch, GM_ARCH_SM80);
+    ck_assert_int_eq(choice("h200", 4096, 4096, 4096, GM_ARCH_SM90)->arch, GM_ARCH_SM90);
+    ck_assert_int_eq(choice("h200", 4096, 4096, 4096, GM_ARCH_SM80 | GM_ARCH_SM90)->arch, GM_ARCH_SM90);
+}
+END_TEST
+
+START_TEST(odd_strides_and_empty_k_fall_back_to_sm80) {
+    ck_assert_int_eq(choice("h200", 512, 512, 1001, 0)->arch, GM_ARCH_SM80);
+    ck_assert_int_eq(choice("h200", 512, 1001, 512, 0)->arch, GM_ARCH_SM80);
+    ck_assert_int_eq(choice("h200", 512, 512, 0, 0)->arch, GM_ARCH_SM80);
+    ck_assert_int_eq(choice("h200", 1, 1001, 512, 0)->arch, GM_ARCH_SM90); /* one row of D: no stride to step */
+}
+END_TEST
+
+START_TEST(the_first_of_equal_rows_wins) {
+    const struct gm_kernel twins[] = {rows[0], rows[0]};
+    const struct gm_device device = device_of("h200");
+    struct gm_gemm_problem p = problem_of(4096, 4096, 4096), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    ck_assert_int_eq(gm_choose(twins, 2, &device, &q, NULL, NULL), 0);
+}
+END_TEST
+
+START_TEST(test_rows_are_chosen_by_name_only) {
+    struct gm_kernel table[] = {rows[0], rows[8]};
+    table[0].production = 0;
+    const struct gm_device device = device_of("h200");
+    struct gm_gemm_problem p = problem_of(4096, 4096, 4096), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    ck_assert_int_eq(gm_choose(table, 2, &device, &q, NULL, NULL), 1);
+    const struct gm_judgement judgement = gm_judge(&table[0], &device, &q, NULL, NULL, 0);
+    ck_assert_int_eq(judgement.reason, GM_REASON_NOT_PRODUCTION);
+    ck_assert(judgement.predicted_us > 0);
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = table[0].name};
+    ck_assert_int_eq(gm_choose(table, 2, &device, &q, &options, NULL), 0);
+}
+END_TEST
+
+START_TEST(unknown_architectures_get_the_ptx_rows) {
+    struct gm_device device = device_of("h200");
+    struct gm_gemm_problem p = problem_of(4096, 4096, 4096), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    device.cc_major = 12;
+    ck_assert_int_eq(rows[gm_choose(rows, ROWS, &device, &q, NULL, NULL)].arch, GM_ARCH_SM80);
+    device.cc_major = 7, device.cc_minor = 5;
+    ck_assert_int_eq(gm_choose(rows, ROWS, &device, &q, NULL, NULL), -1);
+}
+END_TEST
+
+/* The real table: no shape that is legal for the API is refused on any device with a row of its type and layout. */
+START_TEST(the_table_accepts_every_legal_shape) {
+    static const char *const models[] = {"a100", "h100", "h200", "a10", "rtx4090"};
+    static const int64_t sizes[] = {0, 1, 3, 8, 63, 64, 65, 1000, 1001, 16384, INT32_MAX};
+    const size_t n_sizes = sizeof sizes / sizeof *sizes;
+    for (size_t d = 0; d < sizeof models / sizeof *models; d++) {
+        const struct gm_device device = device_of(models[d]);
+        for (size_t i = 0; i < n_sizes * n_sizes * n_sizes * 8; i++) {
+            const size_t shape = i / 8, variant = i % 8;
+            struct gm_gemm_problem p = problem_of(sizes[shape % n_sizes], sizes[shape / n_sizes % n_sizes],
+                                                  sizes[shape / n_sizes / n_sizes]), q;
+            p.ab_type = variant & 1 ? GM_FP16 : GM_BF16;
+            p.a_major = variant & 2 ? GM_MN_MAJOR : GM_K_MAJOR;
+            p.b_major = variant & 4 ? GM_MN_MAJOR : GM_K_MAJOR;
+            p.a_align = p.b_align = p.d_align = 2;
+            if ((double)p.m * (double)p.n > 1e13 || gm_problem_normalize(&p, &q) != GM_OK)
+                continue; /* D of 20 TB: no memory holds it */
+            ck_assert_msg(gm_choose(gm_kernels, gm_kernel_count(), &device, &q, NULL, NULL) >= 0,
+                          "%s: %lld x %lld x %lld, variant %zu is refused by every row", models[d], (long long)p.m,
+                          (long long)p.n, (long long)p.k, variant);
+        }
+    }
+}
+END_TEST
+
+Suite *choose_suite(void) {
+    Suite *suite = suite_create("choose");
+    TCase *cases = tcase_create("planner");
+    tcase_add_test(cases, hopper_runs_big_problems_on_big_sm90_tiles);
+    tcase_add_test(cases, hopper_runs_few_rows_on_low_tiles_that_fill_the_sms);
+    tcase_add_test(cases, ampere_runs_sm80_rows_only);
+    tcase_add_test(cases, ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small);
+    tcase_add_test(cases, rows_beyond_99_kb_stay_off_8_6_and_8_9);
+    tcase_add_test(cases, a_mask_forces_the_path);
+    tcase_add_test(cases, odd_strides_and_empty_k_fall_back_to_sm80);
+    tcase_add_test(cases, the_first_of_equal_rows_wins);
+    tcase_add_test(cases, test_rows_are_chosen_by_name_only);
+    tcase_add_test(cases, unknown_architectures_get_the_ptx_rows);
+    tcase_add_test(cases, the_table_accepts_every_legal_shape);
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Execute: exactly one launch, with exactly the plan's numbers, for every row of the table. */
+#include "cost.h"
+#include "planned.h"
+
+#include <string.h>
+
+static void clear(void) {
+    fake_make_current(0);
+    fake_clear_counts();
+}
+
+START_TEST(execute_makes_one_launch_and_nothing_else) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+        const struct gm_gemm_args args = args_apart();
+        const int maps = row->arch == GM_ARCH_SM90 ? 3 : 0;
+        gm_plan *plan = plan_for(row, &p);
+        clear();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        ck_assert_msg(fake.count[FAKE_cuLaunchKernelEx] == 1, "%s", row->name);
+        ck_assert_msg(fake.count[FAKE_cuTensorMapReplaceAddress] == maps, "%s", row->name);
+        ck_assert_msg(fake_calls() == 1 + maps, "%s: %d driver calls", row->name, fake_calls());
+        ck_assert_int_eq(fake.launch.kernel, (int)i);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+/* Grid, block, shared memory and cluster of the last launch. */
+static void check_config(const struct gm_kernel *row, const struct gm_gemm_problem *p, void *stream) {
+    const CUlaunchConfig *config = &fake.launch.config;
+    const int cluster = row->cluster_m * row->cluster_n;
+    const int64_t rows = (int64_t)row->tile_m * row->cluster_m, columns = (int64_t)row->tile_n * row->cluster_n;
+    const int64_t tiles = ((p->m + rows - 1) / rows) * ((p->n + columns - 1) / columns);
+    const int64_t at_once = gm_clusters_at_once(row, &fake.devices[0]);
+    const int64_t grid = (tiles < at_once ? tiles : at_once) * cluster; /* persistent */
+    ck_assert_msg(config->gridDimX == grid, "%s: grid %u, expected %d", row->name, config->gridDimX, (int)grid);
+    ck_assert_uint_eq(config->gridDimY, 1);
+    ck_assert_uint_eq(config->gridDimZ, 1);
+    ck_assert_uint_eq(config->blockDimX, row->threads);
+    ck_assert_uint_eq(config->blockDimY, 1);
+    ck_assert_uint_eq(config->blockDimZ, 1);
+    ck_assert_uint_eq(config->sharedMemBytes, row->smem_bytes);
+    ck_assert_ptr_eq(config->hStream, (CUstream)stream);
+    ck_assert_uint_eq(config->numAttrs, cluster > 1);
+    if (cluster > 1) {
+        ck_assert_int_eq(fake.launch.attributes[0].id, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+        ck_assert_uint_eq(fake.launch.attributes[0].value.clusterDim.x, cluster);
+        ck_assert_uint_eq(fake.launch.attributes[0].value.clusterDim.y, 1);
+        ck_assert_uint_eq(fake.launch.attributes[0].value.clusterDim.z, 1);
+        ck_assert_uint_eq(config->gridDimX % (unsigned)cluster, 0);
+    }
+}
+
+static void check_epilogue(const struct gm_epilogue_params *e, float alpha, float beta) {
+    ck_assert_uint_eq(e->c, ADDRESS_C);
+    ck_assert_uint_eq(e->d, ADDRESS_D);
+    ck_assert_uint_eq(e->bias, ADDRESS_BIAS);
+    ck_assert_int_eq(e->ldc, 2008);
+    ck_assert_int_eq(e->ldd, 2016);
+    ck_assert_float_eq(e->alpha, alpha);
+    ck_assert_float_eq(e->beta, beta);
+    ck_assert_int_eq(e->d_type, GM_FP32);
+    ck_assert_int_eq(e->bias_type, GM_FP16);
+    ck_assert_int_eq(e->bias_mode, GM_BIAS_M);
+    ck_assert_int_eq(e->activation, GM_ACT_SILU);
+    ck_assert_int_eq(e->c_vector, 1);
+    ck_assert_int_eq(e->d_vector, 1);
+    ck_assert_int_eq(e->m, 1000);
+    ck_assert_int_eq(e->n, 2000);
+}
+
+START_TEST(every_row_is_launched_with_its_numbers) {
+    const float alpha = 0.5f, beta = -2;
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+        p.lda = 3008, p.ldb = 3016, p.ldc = 2008, p.ldd = 2016;
+        p.d_type = GM_FP32, p.bias = GM_BIAS_M, p.bias_type = GM_FP16, p.activation = GM_ACT_SILU;
+        struct gm_gemm_args args = args_apart();
+        args.alpha = &alpha, args.beta = &beta;
+        gm_plan *plan = plan_for(row, &p);
+        void *stream = (void *)0x77;
+        clear();
+        assert_ok(gm_gemm_execute(plan, &args, stream));
+        check_config(row, &p, stream);
+        if (row->arch == GM_ARCH_SM90) {
+            const struct gm_gemm_sm90_params *params = &fake.launch.params.sm90;
+            check_epilogue(&params->epilogue, alpha, beta);
+            ck_assert_uint_eq(fake_map_address(&params->a), ADDRESS_A);
+            ck_assert_uint_eq(fake_map_address(&params->b), ADDRESS_B);
+            ck_assert_uint_eq(fake_map_address(&params->d), ADDRESS_D);
+            ck_assert_int_eq(params->k_blocks, (3000 + row->tile_k - 1) / row->tile_k);
+            ck_assert_int_eq(params->plain, 0);
+            ck_assert_int_eq(params->stage_bytes, GM_SM90_STAGE_BYTES(row->tile_m, row->tile_n, row->tile_k));
+            ck_assert_int_eq(params->raster.tiles_m, GM_CEIL_DIV(1000, row->tile_m * row->cluster_m));
+        } else {
+            const struct gm_gemm_sm80_params *params = &fake.launch.params.sm80;
+            check_epilogue(&params->epilogue, alpha, beta);
+            ck_assert_uint_eq(params->a, ADDRESS_A);
+            ck_assert_uint_eq(params->b, ADDRESS_B);
+            ck_assert_int_eq(params->lda, 3008);
+            ck_assert_int_eq(params->ldb, 3016);
+            ck_assert_int_eq(params->k, 3000);
+            ck_assert_int_eq(params->a_vector, 16);
+            ck_assert_int_eq(params->b_vector, 16);
+            ck_assert_int_eq(params->raster.tiles_n, (2000 + row->tile_n - 1) / row->tile_n);
+        }
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(alpha_is_1_and_beta_0_when_null) {
+    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    if (!row)
+        return;
+    const struct gm_gemm_problem p = problem_for(row, 64, 64, 64);
+    const struct gm_gemm_args args = args_apart();
+    gm_plan *plan = plan_for(row, &p);
+    clear();
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    ck_assert_float_eq(fake.launch.params.sm90.epilogue.alpha, 1);
+    ck_assert_float_eq(fake.launch.params.sm90.epilogue.beta, 0);
+    ck_assert_int_eq(fake.launch.params.sm90.plain, 1);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(anything_beyond_alpha_is_not_plain) {
+    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const float beta = 0.5f, none = 0;
+    for (int i = 0; i < 4 && row; i++) {
+        struct gm_gemm_problem p = problem_for(row, 64, 64, 64);
+        struct gm_gemm_args args = args_apart();
+        p.bias = i == 1 ? GM_BIAS_N : GM_BIAS_NONE;
+        p.activation = i == 2 ? GM_ACT_RELU : GM_ACT_NONE;
+        args.beta = i == 3 ? &beta : &none;
+        gm_plan *plan = plan_for(row, &p);
+        clear();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        ck_assert_int_eq(fake.launch.params.sm90.plain, i == 0);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(sm80_copies_are_as_wide_as_pointers_and_strides_allow) {
+    const struct gm_kernel *row = row_of(GM_ARCH_SM80);
+    if (!row)
+        return;
+    struct gm_gemm_problem p = problem_for(row, 100, 101, 102);
+    p.lda = 116, p.ldb = 118, p.ldc = 104, p.ldd = 103, p.a_align = p.b_align = p.d_align = 2;
+    struct gm_gemm_args args = args_apart();
+    gm_plan *plan = plan_for(row, &p);
+    clear();
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    ck_assert_int_eq(fake.launch.params.sm80.a_vector, 8);
+    ck_assert_int_eq(fake.launch.params.sm80.b_vector, 4);
+    ck_assert_int_eq(fake.launch.params.sm80.epilogue.c_vector, 1);
+    ck_assert_int_eq(fake.launch.params.sm80.epilogue.d_vector, 0);
+    args.a += 2, args.c += 8;
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    ck_assert_int_eq(fake.launch.params.sm80.a_vector, 2);
+    ck_assert_int_eq(fake.launch.params.sm80.epilogue.c_vector, 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(empty_problems_launch_nothing) {
+    static const int64_t sizes[][3] = {{0, 64, 64}, {64, 0, 64}, {0, 0, 0}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const struct gm_gemm_args args = {.size = sizeof args};
+        struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]);
+        gm_plan *plan = NULL;
+        if (sizes[s][2] == 0 && !row_of(GM_ARCH_SM80))
+            continue;
+        assert_ok(gm_gemm_plan_create(context, &p, NULL, &plan));
+        clear();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        ck_assert_int_eq(fake_calls(), 0);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(a_cold_thread_gets_the_plans_context_for_the_call) {
+    const struct gm_gemm_args args = args_apart();
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 128, 128, 128);
+        gm_plan *plan = plan_for(&gm_kernels[i], &p);
+        fake_make_current(-1);
+        fake_clear_counts();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 2);
+        ck_assert_int_eq(fake.count[FAKE_cuCtxPushCurrent], 1);
+        ck_assert_int_eq(fake.count[FAKE_cuCtxPopCurrent], 1);
+        ck_assert_int_eq(fake_context_depth(), 0);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(a_foreign_stream_is_the_wrong_device) {
+    const struct gm_gemm_args args = args_apart();
+    const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 128, 128, 128);
+    gm_plan *plan = plan_for(&gm_kernels[0], &p);
+    fake_make_current(1);
+    assert_fails(gm_gemm_execute(plan, &args, FAKE_FOREIGN_STREAM), GM_ERROR_WRONG_DEVICE, "the plan is of device 0");
+    ck_assert_int_eq(gm_last_cuda_result(), CUDA_ERROR_INVALID_HANDLE);
+    ck_assert_int_eq(fake_context_depth(), 1);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(a_refused_launch_gives_the_drivers_reason) {
+    const struct gm_gemm_args args = args_apart();
+    const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 128, 128, 128);
+    gm_plan *plan = plan_for(&gm_kernels[0], &p);
+    clear();
+    fake.result[FAKE_cuLaunchKernelEx] = CUDA_ERROR_OUT_OF_MEMORY;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_LAUNCH, gm_kernels[0].name);
+    ck_assert_ptr_nonnull(strstr(gm_last_error(), "CUDA_ERROR_OUT_OF_MEMORY"));
+    ck_assert_int_eq(gm_last_cuda_result(), CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 1);
+    fake.result[FAKE_cuLaunchKernelEx] = CUDA_SUCCESS;
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(a_context_that_cannot_be_made_current_fails_a_cold_thread) {
+    const struct gm_gemm_args args = args_apart();
+    const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 128, 128, 128);
+    gm_plan *plan = plan_for(&gm_kernels[0], &p);
+    fake_make_current(-1);
+    fake.result[FAKE_cuCtxPushCurrent] = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_DRIVER, "device 0");
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(a_map_that_cannot_be_pointed_launches_nothing) {
+    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    if (!row)
+        return;
+    const struct gm_gemm_args args = args_apart();
+    const struct gm_gemm_problem p = problem_for(row, 128, 128, 128);
+    gm_plan *plan = plan_for(row, &p);
+    clear();
+    fake.result[FAKE_cuTensorMapReplaceAddress] = CUDA_ERROR_INVALID_VALUE;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_LAUNCH, "CUDA_ERROR_INVALID_VALUE");
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(execute_does_not_change_its_plan) {
+    const struct gm_gemm_args args = args_apart();
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 304, 200, 128);
+        gm_plan *plan = plan_for(&gm_kernels[i], &p);
+        gm_plan before;
+        memcpy(&before, plan, sizeof before);
+        clear();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        ck_assert_mem_eq(&before, plan, sizeof before);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(gm_gemm_plans_executes_and_destroys) {
+    struct gm_gemm_problem p = problem_for(&gm_kernels[0], 512, 512, 512);
+    struct gm_gemm_args args = args_apart();
+    clear();
+    assert_ok(gm_gemm(context, &p, &args, NULL));
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 1);
+    args.a = args.d;
+    assert_fails(gm_gemm(context, &p, &args, NULL), GM_ERROR_OVERLAP, "overlaps a");
+    p.n = -1;
+    assert_fails(gm_gemm(context, &p, &args, NULL), GM_ERROR_INVALID_ARGUMENT, "n is -1");
+    assert_fails(gm_gemm(NULL, &p, &args, NULL), GM_ERROR_INVALID_ARGUMENT, "context");
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 1);
+}
+END_TEST
+
+Suite *execute_suite(void) {
+    Suite *suite = suite_create("execute");
+    TCase *cases = tcase_create("launches");
+    tcase_add_checked_fixture(cases, planned_set_up, planned_tear_down);
+    tcase_add_test(cases, execute_makes_one_launch_and_nothing_else);
+    tcase_add_test(cases, every_row_is_launched_with_its_numbers);
+    tcase_add_test(cases, alpha_is_1_and_beta_0_when_null);
+    tcase_add_test(cases, anything_beyond_alpha_is_not_plain);
+    tcase_add_test(cases, sm80_copies_are_as_wide_as_pointers_and_strides_allow);
+    tcase_add_test(cases, empty_problems_launch_nothing);
+    tcase_add_test(cases, a_cold_thread_gets_the_plans_context_for_the_call);
+    tcase_add_test(cases, a_foreign_stream_is_the_wrong_device);
+    tcase_add_test(cases, a_refused_launch_gives_the_drivers_reason);
+    tcase_add_test(cases, a_context_that_cannot_be_made_current_fails_a_cold_thread);
+    tcase_add_test(cases, a_map_that_cannot_be_pointed_launches_nothing);
+    tcase_add_test(cases, execute_does_not_change_its_plan);
+    tcase_add_test(cases, gm_gemm_plans_executes_and_destroys);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

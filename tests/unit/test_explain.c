@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gm_gemm_explain: every row answers, with the numbers and the smallest fix. */
+#include "choose.h"
+#include "problem.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gm_kernel sm90_row = {.name = "hopper", .arch = GM_ARCH_SM90, .production = 1, .tile_m = 128,
+                                          .tile_n = 128, .tile_k = 64, .stages = 4, .cluster_m = 1, .cluster_n = 1,
+                                          .warps = GM_WARPS_w2, .smem_map = 128, .threads = 384, .smem_bytes = 150000,
+                                          .targets = "sm_90a"};
+
+static struct gm_device h200;
+static char sentence[232];
+
+static void set_up(void) {
+    h200 = device_of("h200");
+}
+
+static enum gm_reason ask(struct gm_gemm_problem p, const struct gm_plan_options *options) {
+    struct gm_gemm_problem q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    return gm_judge(&sm90_row, &h200, &q, options, sentence, sizeof sentence).reason;
+}
+
+#define assert_says(words) ck_assert_msg(strstr(sentence, (words)) != NULL, "\"%s\" lacks \"%s\"", sentence, (words))
+
+START_TEST(a_stride_that_tma_cannot_take_names_the_padding) {
+    struct gm_gemm_problem p = problem_of(512, 512, 1025);
+    ck_assert_int_eq(ask(p, NULL), GM_REASON_STRIDE);
+    ck_assert_str_eq(sentence, "lda 1025 x 2 B = 2050 B is not a multiple of 16: TMA needs it; pad lda to 1032, "
+                               "or an sm80 row takes it");
+    p = problem_of(512, 512, 1024);
+    p.ldd = 514;
+    p.d_type = GM_FP32;
+    ck_assert_int_eq(ask(p, NULL), GM_REASON_STRIDE);
+    assert_says("ldd 514 x 4 B = 2056 B");
+    assert_says("pad ldd to 516");
+}
+END_TEST
+
+START_TEST(a_promise_under_16_bytes_is_named) {
+    struct gm_gemm_problem p = problem_of(512, 512, 512);
+    p.b_align = 8;
+    ck_assert_int_eq(ask(p, NULL), GM_REASON_ALIGNMENT);
+    assert_says("b_align promises 8 bytes: TMA needs 16");
+}
+END_TEST
+
+START_TEST(empty_k_and_huge_strides_are_named) {
+    ck_assert_int_eq(ask(problem_of(512, 512, 0), NULL), GM_REASON_EMPTY_K);
+    assert_says("K = 0");
+    struct gm_gemm_problem p = problem_of(512, 512, 512);
+    p.lda = INT64_C(1) << 39;
+    ck_assert_int_eq(ask(p, NULL), GM_REASON_SIZE);
+    assert_says("1099511627776 B is not under 2^40");
+    p.lda -= 8;
+    ck_assert_int_eq(ask(p, NULL), GM_ACCEPTED);
+}
+END_TEST
+
+START_TEST(type_layout_device_and_mask_are_named) {
+    struct gm_gemm_problem p = problem_of(512, 512, 512);
+    p.ab_type = GM_FP16;
+    ck_assert_int_eq(ask(p, NULL), GM_REASON_TYPE);
+    assert_says("multiplies bf16; the problem is fp16");
+    p = problem_of(512, 512, 512);
+    p.a_major = GM_MN_MAJOR;
+    ck_assert_int_eq(ask(p, NULL), GM_REASON_LAYOUT);
+    assert_says("takes layout tn; the problem is nn");
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = GM_ARCH_SM80};
+    ck_assert_int_eq(ask(problem_of(8, 8, 8), &options), GM_REASON_MASKED);
+    assert_says("sm90 is not in the arch mask 0x1");
+    h200.smem_per_block_bytes = 101376;
+    ck_assert_int_eq(ask(problem_of(8, 8, 8), NULL), GM_REASON_SMEM);
+    assert_says("needs 150000 bytes of shared memory per block; the device allows 101376");
+    h200.cc_major = 10;
+    ck_assert_int_eq(ask(problem_of(8, 8, 8), NULL), GM_REASON_NO_IMAGE);
+    assert_says("(sm_90a) does not run on compute capability 10.0");
+}
+END_TEST
+
+START_TEST(accepted_and_not_named_rows_give_their_prediction) {
+    ck_assert_int_eq(ask(problem_of(512, 512, 512), NULL), GM_ACCEPTED);
+    assert_says("predicted ");
+    assert_says("4 x 4 tiles, 132 at once");
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = "another"};
+    ck_assert_int_eq(ask(problem_of(512, 512, 512), &options), GM_REASON_NOT_NAMED);
+    assert_says("another was asked for");
+}
+END_TEST
+
+START_TEST(every_row_of_the_table_answers_and_one_is_chosen) {
+    const size_t rows = gm_kernel_count();
+    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
+    struct gm_gemm_problem p = problem_of(4096, 4096, 4096);
+    size_t count = 0;
+    int chosen = 0;
+    assert_ok(gm_gemm_explain(&h200, &p, NULL, candidates, rows, &count));
+    ck_assert_uint_eq(count, rows);
+    for (size_t i = 0; i < rows; i++) {
+        ck_assert_int_eq(candidates[i].kernel, (int)i);
+        ck_assert_uint_gt(strlen(candidates[i].sentence), 8);
+        ck_assert_uint_lt(strlen(candidates[i].sentence), sizeof candidates[i].sentence - 1);
+        chosen += candidates[i].chosen;
+        if (candidates[i].chosen)
+            ck_assert_int_eq(candidates[i].reason, GM_ACCEPTED);
+        ck_assert((candidates[i].predicted_us > 0) == (candidates[i].reason == GM_ACCEPTED ||
+                                                       candidates[i].reason == GM_REASON_NOT_PRODUCTION));
+    }
+    ck_assert_int_eq(chosen, 1);
+    free(candidates);
+}
+END_TEST
+
+START_TEST(a_named_row_is_the_only_candidate) {
+    const size_t rows = gm_kernel_count();
+    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
+    struct gm_kernel_info info = {.size = sizeof info};
+    assert_ok(gm_kernel_get(rows - 1, &info));
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = info.name};
+    struct gm_gemm_problem p = problem_of(256, 256, 256);
+    p.ab_type = info.type;
+    p.a_major = info.a_major;
+    p.b_major = info.b_major;
+    size_t count = 0;
+    assert_ok(gm_gemm_explain(&h200, &p, &options, candidates, rows, &count));
+    for (size_t i = 0; i < rows; i++)
+        ck_assert_int_eq(candidates[i].chosen, i == rows - 1);
+    free(candidates);
+}
+END_TEST
+
+START_TEST(a_small_capacity_is_filled_and_not_passed) {
+    struct gm_candidate candidates[2];
+    memset(candidates, 0x5a, sizeof candidates);
+    struct gm_gemm_problem p = problem_of(256, 256, 256);
+    size_t count = 0;
+    assert_ok(gm_gemm_explain(&h200, &p, NULL, candidates, 1, &count));
+    ck_assert_uint_eq(count, gm_kernel_count());
+    ck_assert_int_eq(candidates[0].kernel, 0);
+    ck_assert_int_eq(candidates[1].kernel, 0x5a5a5a5a);
+    assert_ok(gm_gemm_explain(&h200, &p, NULL, NULL, 0, &count));
+}
+END_TEST
+
+START_TEST(bad_arguments_are_refused) {
+    struct gm_candidate candidate = {.kernel = 77};
+    struct gm_gemm_problem p = problem_of(256, 256, 256);
+    struct gm_plan_options options = {.size = sizeof options};
+    size_t count = 5;
+    assert_fails(gm_gemm_explain(NULL, &p, NULL, &candidate, 1, &count), GM_ERROR_INVALID_ARGUMENT, "device is NULL");
+    assert_fails(gm_gemm_explain(&h200, NULL, NULL, &candidate, 1, &count), GM_ERROR_INVALID_ARGUMENT, "problem");
+    assert_fails(gm_gemm_explain(&h200, &p, NULL, NULL, 1, &count), GM_ERROR_INVALID_ARGUMENT, "capacity of 1");
+    assert_fails(gm_gemm_explain(&h200, &p, NULL, &candidate, 1, NULL), GM_ERROR_INVALID_ARGUMENT, "count");
+    options.kernel = "gemm_sm75_int1";
+    assert_fails(gm_gemm_explain(&h200, &p, &options, &candidate, 1, &count), GM_ERROR_UNKNOWN_KERNEL, "gemm_sm75");
+    options.kernel = NULL, options.arch_mask = 4;
+    assert_fails(gm_gemm_explain(&h200, &p, &options, &candidate, 1, &count), GM_ERROR_INVALID_ARGUMENT, "0x4");
+    options.size = 3;
+    assert_fails(gm_gemm_explain(&h200, &p, &options, &candidate, 1, &count), GM_ERROR_SIZE, "options.size is 3");
+    h200.sm_count = 0;
+    assert_fails(gm_gemm_explain(&h200, &p, NULL, &candidate, 1, &count), GM_ERROR_INVALID_ARGUMENT, "0 SMs");
+    h200.size = 0;
+    assert_fails(gm_gemm_explain(&h200, &p, NULL, &candidate, 1, &count), GM_ERROR_SIZE, "device.size");
+    ck_assert_int_eq(candidate.kernel, 77);
+    ck_assert_uint_eq(count, 5);
+}
+END_TEST
+
+Suite *explain_suite(void) {
+    Suite *suite = suite_create("explain");
+    TCase *cases = tcase_create("sentences");
+    tcase_add_checked_fixture(cases, set_up, NULL);
+    tcase_add_test(cases, a_stride_that_tma_cannot_take_names_the_padding);
+    tcase_add_test(cases, a_promise_under_16_bytes_is_named);
+    tcase_add_test(cases, empty_k_and_huge_strides_are_named);
+    tcase_add_test(cases, type_layout_device_and_mask_are_named);
+    tcase_add_test(cases, accepted_and_not_named_rows_give_their_prediction);
+    tcase_add_test(cases, every_row_of_the_table_answers_and_one_is_chosen);
+    tcase_add_test(cases, a_named_row_is_the_only_candidate);
+    tcase_add_test(cases, a_small_capacity_is_filled_and_not_passed);
+    tcase_add_test(cases, bad_arguments_are_refused);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans: what they hold, and how their creation fails. */
+#include "planned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+START_TEST(a_plan_tells_its_kernel_workspace_and_prediction) {
+    struct gm_gemm_problem p = problem_of(4096, 4096, 4096);
+    gm_plan *plan = NULL;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &plan));
+    ck_assert_int_ge(gm_plan_kernel(plan), 0);
+    ck_assert_int_lt(gm_plan_kernel(plan), (int)gm_kernel_count());
+    ck_assert(gm_plan_predicted_us(plan) > 10);
+    ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(null_plans_are_harmless) {
+    ck_assert_int_eq(gm_plan_kernel(NULL), -1);
+    ck_assert_uint_eq(gm_plan_workspace_bytes(NULL), 0);
+    ck_assert(gm_plan_predicted_us(NULL) == 0);
+    gm_plan_destroy(NULL);
+}
+END_TEST
+
+START_TEST(the_plan_is_what_explain_says) {
+    static const int64_t sizes[][3] = {{8192, 8192, 8192}, {1, 4096, 4096}, {100, 3000, 1001}, {64, 64, 0}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]);
+        struct gm_device device = {.size = sizeof device};
+        gm_plan *plan = NULL;
+        size_t count = 0;
+        struct gm_candidate *candidates = calloc(gm_kernel_count(), sizeof *candidates);
+        assert_ok(gm_context_device(context, &device));
+        assert_ok(gm_gemm_explain(&device, &p, NULL, candidates, gm_kernel_count(), &count));
+        const enum gm_status status = gm_gemm_plan_create(context, &p, NULL, &plan);
+        for (size_t i = 0; i < count; i++) {
+            ck_assert_int_eq(candidates[i].chosen, status == GM_OK && gm_plan_kernel(plan) == (int)i);
+            if (candidates[i].chosen)
+                ck_assert_double_eq_tol(candidates[i].predicted_us, gm_plan_predicted_us(plan), 1e-9);
+        }
+        free(candidates);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(every_row_can_be_planned_by_name) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 1000, 2000, 3000);
+        gm_plan *plan = plan_for(&gm_kernels[i], &p);
+        ck_assert_int_eq(gm_plan_kernel(plan), (int)i);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(an_sm90_plan_holds_legal_maps_of_its_operands) {
+    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    if (!row)
+        return;
+    const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+    gm_plan *plan = plan_for(row, &p);
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, &plan->problem);
+    const struct gm_map_desc a = fake_map_desc(&plan->params.sm90.a), d = fake_map_desc(&plan->params.sm90.d);
+    char sentence[160];
+    ck_assert_int_eq(fake.map_count, 3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(gm_tensor_map_check(&fake.maps[i], sentence, sizeof sentence), "%s", sentence);
+    ck_assert_mem_eq(a.dims, maps.a.dims, sizeof a.dims);
+    ck_assert_mem_eq(a.box, maps.a.box, sizeof a.box);
+    ck_assert_mem_eq(d.dims, maps.d.dims, sizeof d.dims);
+    ck_assert_int_eq(plan->params.sm90.k_blocks, (3000 + row->tile_k - 1) / row->tile_k);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(plans_of_empty_problems_need_no_image) {
+    struct gm_gemm_problem p = problem_of(0, 4096, 4096);
+    gm_plan *plan = NULL;
+    fake_clear_counts();
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &plan));
+    ck_assert_int_eq(fake_calls(), 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(bad_arguments_make_no_plan) {
+    struct gm_gemm_problem p = problem_of(64, 64, 64);
+    struct gm_plan_options options = {.size = sizeof options, .kernel = "no_such_row"};
+    gm_plan *plan = NULL;
+    assert_fails(gm_gemm_plan_create(NULL, &p, NULL, &plan), GM_ERROR_INVALID_ARGUMENT, "context is NULL");
+    assert_fails(gm_gemm_plan_create(context, NULL, NULL, &plan), GM_ERROR_INVALID_ARGUMENT, "problem is NULL");
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, NULL), GM_ERROR_INVALID_ARGUMENT, "plan is NULL");
+    assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_UNKNOWN_KERNEL, "no_such_row");
+    options.size = 0;
+    assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_SIZE, "options.size");
+    p.m = -1;
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, &plan), GM_ERROR_INVALID_ARGUMENT, "m is -1");
+    p.size = 8;
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, &plan), GM_ERROR_SIZE, "problem.size is 8");
+    ck_assert_ptr_null(plan);
+    ck_assert_int_eq(fake.libraries, 0);
+}
+END_TEST
+
+START_TEST(a_refused_row_says_why) {
+    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    if (!row)
+        return;
+    struct gm_gemm_problem p = problem_for(row, 64, 65, 67);
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = row->name};
+    gm_plan *plan = NULL;
+    assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_NO_KERNEL, row->name);
+    ck_assert_ptr_nonnull(strstr(gm_last_error(), "TMA needs it; pad"));
+    ck_assert_ptr_null(plan);
+}
+END_TEST
+
+START_TEST(a_device_without_images_says_so) {
+    gm_context *old = NULL;
+    gm_plan *plan = NULL;
+    struct gm_gemm_problem p = problem_for(&gm_kernels[0], 64, 64, 64);
+    fake.devices[1].cc_major = 7;
+    assert_ok(gm_context_create(1, &old));
+    assert_fails(gm_gemm_plan_create(old, &p, NULL, &plan), GM_ERROR_NO_KERNEL, "compute capability 7.0");
+    gm_context_destroy(old);
+}
+END_TEST
+
+START_TEST(a_failed_image_fails_the_plan) {
+    struct gm_gemm_problem p = problem_for(&gm_kernels[0], 64, 64, 64);
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = gm_kernels[0].name};
+    gm_plan *plan = NULL;
+    fake.result[FAKE_cuLibraryLoadData] = CUDA_ERROR_NO_BINARY_FOR_GPU;
+    assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_IMAGE, gm_kernels[0].name);
+    ck_assert_ptr_null(plan);
+    ck_assert_int_eq(fake_context_depth(), 0);
+}
+END_TEST
+
+START_TEST(a_refused_tensor_map_fails_the_plan) {
+    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    if (!row)
+        return;
+    struct gm_gemm_problem p = problem_for(row, 64, 64, 64);
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = row->name};
+    gm_plan *plan = NULL;
+    fake.result[FAKE_cuTensorMapEncodeTiled] = CUDA_ERROR_INVALID_VALUE;
+    assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_DRIVER, "tensor map of A");
+    ck_assert_ptr_null(plan);
+    ck_assert_int_eq(fake_context_depth(), 0);
+}
+END_TEST
+
+START_TEST(a_context_that_cannot_be_made_current_fails_the_plan) {
+    struct gm_gemm_problem p = problem_for(&gm_kernels[0], 64, 64, 64);
+    gm_plan *plan = NULL;
+    fake.result[FAKE_cuCtxPushCurrent] = CUDA_ERROR_INVALID_CONTEXT;
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, &plan), GM_ERROR_DRIVER, "context of device 0");
+    ck_assert_ptr_null(plan);
+}
+END_TEST
+
+Suite *plan_suite(void) {
+    Suite *suite = suite_create("plan");
+    TCase *cases = tcase_create("plans");
+    tcase_add_checked_fixture(cases, planned_set_up, planned_tear_down);
+    tcase_add_test(cases, a_plan_tells_its_kernel_workspace_and_prediction);
+    tcase_add_test(cases, null_plans_are_harmless);
+    tcase_add_test(cases, the_plan_is_what_explain_says);
+    tcase_add_test(cases, every_row_can_be_planned_by_name);
+    tcase_add_test(cases, an_sm90_plan_holds_legal_maps_of_its_operands);
+    tcase_add_test(cases, plans_of_empty_problems_need_no_image);
+    tcase_add_test(cases, bad_arguments_make_no_plan);
+    tcase_add_test(cases, a_refused_row_says_why);
+    tcase_add_test(cases, a_device_without_images_says_so);
+    tcase_add_test(cases, a_failed_image_fails_the_plan);
+    tcase_add_test(cases, a_refused_tensor_map_fails_the_plan);
+    tcase_add_test(cases, a_context_that_cannot_be_made_current_fails_the_plan);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Validation and defaults of a problem. */
+#include "problem.h"
+#include "unit.h"
+
+#include <string.h>
+
+static struct gm_gemm_problem normalized(struct gm_gemm_problem in) {
+    struct gm_gemm_problem out;
+    assert_ok(gm_problem_normalize(&in, &out));
+    return out;
+}
+
+START_TEST(zero_strides_mean_packed) {
+    struct gm_gemm_problem p = normalized(problem_of(10, 20, 30));
+    ck_assert_int_eq(p.lda, 30);
+    ck_assert_int_eq(p.ldb, 30);
+    ck_assert_int_eq(p.ldc, 20);
+    ck_assert_int_eq(p.ldd, 20);
+    p = problem_of(10, 20, 30);
+    p.a_major = p.b_major = GM_MN_MAJOR;
+    p = normalized(p);
+    ck_assert_int_eq(p.lda, 10);
+    ck_assert_int_eq(p.ldb, 20);
+}
+END_TEST
+
+START_TEST(zero_alignments_mean_16) {
+    const struct gm_gemm_problem p = normalized(problem_of(10, 20, 30));
+    ck_assert_int_eq(p.a_align, 16);
+    ck_assert_int_eq(p.b_align, 16);
+    ck_assert_int_eq(p.d_align, 16);
+}
+END_TEST
+
+START_TEST(empty_problems_are_legal) {
+    const struct gm_gemm_problem p = normalized(problem_of(0, 0, 0));
+    ck_assert_int_eq(p.lda, 1);
+    ck_assert_int_eq(p.ldd, 1);
+    const struct gm_operand a = gm_operand_a(&p);
+    ck_assert_int_eq(gm_operand_bytes(&a), 0);
+}
+END_TEST
+
+START_TEST(operands_span_from_their_first_byte_to_their_last) {
+    struct gm_gemm_problem p = problem_of(10, 20, 30);
+    p.lda = 100;
+    p.ldd = 50;
+    p.d_type = GM_FP32;
+    p = normalized(p);
+    const struct gm_operand a = gm_operand_a(&p), b = gm_operand_b(&p), d = gm_operand_d(&p);
+    ck_assert_int_eq(gm_operand_bytes(&a), (9 * 100 + 30) * 2);
+    ck_assert_int_eq(gm_operand_bytes(&b), 20 * 30 * 2);
+    ck_assert_int_eq(gm_operand_bytes(&d), (9 * 50 + 20) * 4);
+}
+END_TEST
+
+START_TEST(operands_beyond_4_gib_are_legal) {
+    const struct gm_gemm_problem p = normalized(problem_of(INT32_MAX, 8, 65536));
+    const struct gm_operand a = gm_operand_a(&p);
+    ck_assert_int_eq(gm_operand_bytes(&a), INT64_C(2147483647) * 65536 * 2);
+}
+END_TEST
+
+/* Each entry breaks one field of a good problem. */
+static void break_size(struct gm_gemm_problem *p) { p->size--; }
+static void break_size_0(struct gm_gemm_problem *p) { p->size = 0; }
+static void break_m(struct gm_gemm_problem *p) { p->m = -1; }
+static void break_n(struct gm_gemm_problem *p) { p->n = INT64_C(1) << 31; }
+static void break_k(struct gm_gemm_problem *p) { p->k = INT64_MIN; }
+static void break_ab_type(struct gm_gemm_problem *p) { p->ab_type = GM_FP32; }
+static void break_d_type(struct gm_gemm_problem *p) { p->d_type = (enum gm_type)7; }
+static void break_a_major(struct gm_gemm_problem *p) { p->a_major = (enum gm_major)2; }
+static void break_b_major(struct gm_gemm_problem *p) { p->b_major = (enum gm_major)-1; }
+static void break_activation(struct gm_gemm_problem *p) { p->activation = (enum gm_activation)5; }
+static void break_bias(struct gm_gemm_problem *p) { p->bias = (enum gm_bias)3; }
+static void break_bias_type(struct gm_gemm_problem *p) { p->bias = GM_BIAS_M, p->bias_type = (enum gm_type)3; }
+static void break_lda(struct gm_gemm_problem *p) { p->lda = p->k - 1; }
+static void break_ldb(struct gm_gemm_problem *p) { p->b_major = GM_MN_MAJOR, p->ldb = p->n - 1; }
+static void break_ldc(struct gm_gemm_problem *p) { p->ldc = -3; }
+static void break_ldd(struct gm_gemm_problem *p) { p->ldd = 1; }
+static void break_lda_huge(struct gm_gemm_problem *p) { p->lda = INT64_MAX / 2; }
+static void break_ldd_huge(struct gm_gemm_problem *p) { p->ldd = INT64_C(1) << 60; }
+static void break_a_align(struct gm_gemm_problem *p) { p->a_align = 3; }
+static void break_b_align(struct gm_gemm_problem *p) { p->b_align = 32; }
+static void break_d_align(struct gm_gemm_problem *p) { p->d_type = GM_FP32, p->d_align = 2; }
+
+static const struct {
+    void (*apply)(struct gm_gemm_problem *);
+    enum gm_status status;
+    const char *words;
+} breakages[] = {
+    {break_size, GM_ERROR_SIZE, "problem.size"},
+    {break_size_0, GM_ERROR_SIZE, "problem.size is 0"},
+    {break_m, GM_ERROR_INVALID_ARGUMENT, "m is -1"},
+    {break_n, GM_ERROR_INVALID_ARGUMENT, "n is 2147483648; it must be 0 to 2147483647"},
+    {break_k, GM_ERROR_INVALID_ARGUMENT, "k is -9223372036854775808"},
+    {break_ab_type, GM_ERROR_INVALID_ARGUMENT, "ab_type is 2"},
+    {break_d_type, GM_ERROR_INVALID_ARGUMENT, "d_type is 7"},
+    {break_a_major, GM_ERROR_INVALID_ARGUMENT, "a_major is 2"},
+    {break_b_major, GM_ERROR_INVALID_ARGUMENT, "b_major is -1"},
+    {break_activation, GM_ERROR_INVALID_ARGUMENT, "activation is 5"},
+    {break_bias, GM_ERROR_INVALID_ARGUMENT, "bias is 3"},
+    {break_bias_type, GM_ERROR_INVALID_ARGUMENT, "bias_type is 3"},
+    {break_lda, GM_ERROR_INVALID_ARGUMENT, "lda is 63; a row has 64 elements"},
+    {break_ldb, GM_ERROR_INVALID_ARGUMENT, "ldb is 31; a row has 32 elements"},
+    {break_ldc, GM_ERROR_INVALID_ARGUMENT, "ldc is -3"},
+    {break_ldd, GM_ERROR_INVALID_ARGUMENT, "ldd is 1; a row has 32 elements"},
+    {break_lda_huge, GM_ERROR_INVALID_ARGUMENT, "exceed 2^63 bytes"},
+    {break_ldd_huge, GM_ERROR_INVALID_ARGUMENT, "exceed 2^63 bytes"},
+    {break_a_align, GM_ERROR_INVALID_ARGUMENT, "a_align is 3"},
+    {break_b_align, GM_ERROR_INVALID_ARGUMENT, "b_align is 32"},
+    {break_d_align, GM_ERROR_INVALID_ARGUMENT, "d_align is 2; an element has 4 bytes"},
+};
+
+START_TEST(every_bad_field_has_its_sentence) {
+    struct gm_gemm_problem p = problem_of(16, 32, 64), out;
+    const unsigned char *bytes = (const unsigned char *)&out;
+    memset(&out, 0x5a, sizeof out);
+    breakages[_i].apply(&p);
+    assert_fails(gm_problem_normalize(&p, &out), breakages[_i].status, breakages[_i].words);
+    for (size_t i = 0; i < sizeof out; i++)
+        ck_assert_int_eq(bytes[i], 0x5a);
+}
+END_TEST
+
+START_TEST(a_null_problem_is_refused) {
+    struct gm_gemm_problem out;
+    assert_fails(gm_problem_normalize(NULL, &out), GM_ERROR_INVALID_ARGUMENT, "problem is NULL");
+}
+END_TEST
+
+START_TEST(bias_type_is_read_only_with_a_bias) {
+    struct gm_gemm_problem p = problem_of(16, 32, 64);
+    p.bias_type = (enum gm_type)9;
+    normalized(p);
+}
+END_TEST
+
+Suite *problem_suite(void) {
+    Suite *suite = suite_create("problem");
+    TCase *cases = tcase_create("validation");
+    tcase_add_test(cases, zero_strides_mean_packed);
+    tcase_add_test(cases, zero_alignments_mean_16);
+    tcase_add_test(cases, empty_problems_are_legal);
+    tcase_add_test(cases, operands_span_from_their_first_byte_to_their_last);
+    tcase_add_test(cases, operands_beyond_4_gib_are_legal);
+    tcase_add_loop_test(cases, every_bad_field_has_its_sentence, 0, (int)(sizeof breakages / sizeof *breakages));
+    tcase_add_test(cases, a_null_problem_is_refused);
+    tcase_add_test(cases, bias_type_is_read_only_with_a_bias);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

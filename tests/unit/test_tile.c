@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tile arithmetic, rasters and copy widths. */
+#include "cost.h"
+#include "problem.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gm_kernel sm90_row = {.arch = GM_ARCH_SM90, .tile_m = 128, .tile_n = 256, .tile_k = 64, .stages = 4,
+                                          .cluster_m = 2, .cluster_n = 1, .warps = GM_WARPS_w2, .smem_map = 128,
+                                          .threads = 384, .smem_bytes = 214080};
+static const struct gm_kernel sm80_row = {.arch = GM_ARCH_SM80, .tile_m = 128, .tile_n = 128, .tile_k = 32, .stages = 4,
+                                          .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_w2x2, .threads = 128,
+                                          .smem_map = GM_MAP_xor, .smem_bytes = 65536, .registers = 128};
+
+START_TEST(sm90_shared_memory_is_ring_staging_barriers_and_slack) {
+    ck_assert_int_eq(GM_SM90_STAGE_BYTES(128, 256, 64), 49152);
+    ck_assert_int_eq(GM_SM90_STAGING_BYTES(256, 2), 2 * 2 * 64 * 128);
+    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, 2), 1024 + 4 * 49152 + 32768 + 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(192), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(160), 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(48), 32);
+    ck_assert_int_eq(GM_SM90_THREADS(2), 384);
+}
+END_TEST
+
+START_TEST(sm80_shared_memory_follows_layout_and_map) {
+    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_MAP_xor), (128 + 64) * 64);
+    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_MAP_pad), (128 + 64) * 80);
+    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_nt, GM_MAP_pad), 32 * (256 + 16) + 32 * (128 + 16));
+    ck_assert_int_ge(GM_SM80_SMEM_BYTES(128, 128, 32, 4, 2, 2, GM_LAYOUT_tn, GM_MAP_xor), 65536);
+}
+END_TEST
+
+START_TEST(layout_letters_are_the_two_majors) {
+    ck_assert(!GM_LAYOUT_A_MN(GM_LAYOUT_tn) && !GM_LAYOUT_B_MN(GM_LAYOUT_tn));
+    ck_assert(GM_LAYOUT_A_MN(GM_LAYOUT_nn) && !GM_LAYOUT_B_MN(GM_LAYOUT_nn));
+    ck_assert(!GM_LAYOUT_A_MN(GM_LAYOUT_tt) && GM_LAYOUT_B_MN(GM_LAYOUT_tt));
+    ck_assert(GM_LAYOUT_A_MN(GM_LAYOUT_nt) && GM_LAYOUT_B_MN(GM_LAYOUT_nt));
+    ck_assert_str_eq(gm_layout_name(GM_LAYOUT_nt), "nt");
+}
+END_TEST
+
+START_TEST(tiles_count_whole_clusters) {
+    struct gm_gemm_problem p = problem_of(257, 257, 64);
+    ck_assert_int_eq(gm_tiles_m(&sm90_row, &p), 2);
+    ck_assert_int_eq(gm_tiles_n(&sm90_row, &p), 2);
+    p.m = 256, p.n = 256;
+    ck_assert_int_eq(gm_tiles_m(&sm90_row, &p), 1);
+    ck_assert_int_eq(gm_tiles_n(&sm90_row, &p), 1);
+    p.m = INT32_MAX;
+    ck_assert_int_eq(gm_tiles_m(&sm90_row, &p), 8388608);
+}
+END_TEST
+
+START_TEST(residency_is_bound_by_memory_threads_or_registers) {
+    struct gm_device device = device_of("a100");
+    struct gm_kernel row = sm80_row;
+    ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 2); /* 164 KB / 65 KB */
+    row.smem_bytes = 8192;
+    ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 4); /* 65536 registers / (128 * 128) */
+    row.registers = 32;
+    ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 16); /* 2048 threads / 128 */
+    row.smem_bytes = 1 << 20;
+    ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 1);
+    device = device_of("h200");
+    ck_assert_int_eq(gm_clusters_at_once(&sm90_row, &device), 66);
+}
+END_TEST
+
+/* raster.cuh's numbering, in C. */
+static void walk(struct gm_raster r, int linear, int *tile_m, int *tile_n) {
+    const int major = r.along_n ? r.tiles_n : r.tiles_m, minor = r.along_n ? r.tiles_m : r.tiles_n;
+    const int first = linear / (r.group * minor) * r.group;
+    const int rows = major - first < r.group ? major - first : r.group;
+    const int within = linear - first * minor;
+    *tile_m = r.along_n ? within / rows : first + within % rows;
+    *tile_n = r.along_n ? first + within % rows : within / rows;
+}
+
+START_TEST(a_raster_visits_every_tile_once) {
+    const struct gm_device device = device_of("h200");
+    static const int64_t sizes[][2] = {{1, 1}, {4096, 256}, {300, 9000}, {9000, 300}, {8192, 8192}, {5000, 3000}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], 64);
+        const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device);
+        ck_assert_int_eq(r.tiles_m, gm_tiles_m(&sm90_row, &p));
+        ck_assert_int_eq(r.tiles_n, gm_tiles_n(&sm90_row, &p));
+        ck_assert_int_ge(r.group, 1);
+        ck_assert_int_le(r.group, r.along_n ? r.tiles_n : r.tiles_m);
+        char *seen = calloc((size_t)r.tiles_m * (size_t)r.tiles_n, 1);
+        for (int i = 0; i < r.tiles_m * r.tiles_n; i++) {
+            int m, n;
+            walk(r, i, &m, &n);
+            ck_assert(m >= 0 && m < r.tiles_m && n >= 0 && n < r.tiles_n);
+            ck_assert_int_eq(seen[m * r.tiles_n + n]++, 0);
+        }
+        free(seen);
+    }
+}
+END_TEST
+
+START_TEST(a_wave_of_big_problems_is_near_square) {
+    const struct gm_device device = device_of("h200");
+    const struct gm_gemm_problem p = problem_of(8192, 8192, 8192);
+    const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device);
+    ck_assert_int_eq(r.group, 8); /* 8 x 9 cluster tiles of 256 x 256 */
+    ck_assert_int_eq(r.along_n, 0);
+}
+END_TEST
+
+START_TEST(copy_width_is_what_base_and_stride_allow) {
+    ck_assert_int_eq(gm_copy_bytes(0x1000, 128, 4), 16);
+    ck_assert_int_eq(gm_copy_bytes(0x1008, 128, 4), 8);
+    ck_assert_int_eq(gm_copy_bytes(0x1000, 132, 4), 4);
+    ck_assert_int_eq(gm_copy_bytes(0x1000, 130, 4), 2);
+    ck_assert_int_eq(gm_copy_bytes(0x1002, 16, 4), 2);
+    ck_assert_int_eq(gm_copy_bytes(0x1000, 130, 1), 16);
+}
+END_TEST
+
+START_TEST(cost_grows_with_the_problem_and_never_falls_under_the_floor) {
+    const struct gm_device device = device_of("h200");
+    double last = 0;
+    for (int64_t size = 256; size <= 16384; size *= 2) {
+        const struct gm_gemm_problem p = problem_of(size, size, size);
+        struct gm_gemm_problem q;
+        assert_ok(gm_problem_normalize(&p, &q));
+        const double us = gm_cost_us(&sm90_row, &q, &device), flop = 2.0 * (double)size * (double)size * (double)size;
+        ck_assert(us > last);
+        ck_assert(us > flop / (device.tensor_tflops * 1e6));
+        last = us;
+    }
+}
+END_TEST
+
+START_TEST(cost_needs_neither_bandwidth_nor_rate) {
+    struct gm_device device = device_of("a100");
+    device.dram_gbs = device.tensor_tflops = 0;
+    device.sm_clock_mhz = device.smem_per_sm_bytes = device.max_threads_per_sm = 0;
+    struct gm_gemm_problem p = problem_of(512, 512, 512), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    ck_assert(gm_cost_us(&sm80_row, &q, &device) > 1);
+    ck_assert(gm_cost_us(&sm90_row, &q, &device) > 1);
+    q.k = 0;
+    ck_assert(gm_cost_us(&sm80_row, &q, &device) > 1);
+}
+END_TEST
+
+Suite *tile_suite(void) {
+    Suite *suite = suite_create("tile");
+    TCase *cases = tcase_create("arithmetic");
+    tcase_add_test(cases, sm90_shared_memory_is_ring_staging_barriers_and_slack);
+    tcase_add_test(cases, sm80_shared_memory_follows_layout_and_map);
+    tcase_add_test(cases, layout_letters_are_the_two_majors);
+    tcase_add_test(cases, tiles_count_whole_clusters);
+    tcase_add_test(cases, residency_is_bound_by_memory_threads_or_registers);
+    tcase_add_test(cases, a_raster_visits_every_tile_once);
+    tcase_add_test(cases, a_wave_of_big_problems_is_near_square);
+    tcase_add_test(cases, copy_width_is_what_base_and_stride_allow);
+    tcase_add_test(cases, cost_grows_with_the_problem_and_never_falls_under_the_floor);
+    tcase_add_test(cases, cost_needs_neither_bandwidth_nor_rate);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the measured tables of README.md and docs/ from the files under bench/results/.
+
+A table stands between two comments, `<!-- results:NAME begin -->` and `<!-- results:NAME end -->`. NAME is a suite
+(every GPU that has results of it), or gpu/suite. What stands between them is replaced; nothing else is touched.
+"""
+import argparse
+import json
+import math
+import pathlib
+import re
+import sys
+
+REGIMES = (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 513, math.inf))
+MARKERS = re.compile(r"(<!-- results:(\S+) begin -->\n)(.*?)(<!-- results:\2 end -->)", re.DOTALL)
+
+
+def number(value, digits):
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def geomean(values):
+    values = [v for v in values if v]
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def fastest_rows(rows):
+    """One row for each problem: a sweep over the table has many."""
+    best = {}
+    for row in rows:
+        key = tuple(row[name] for name in ("op", "a", "b", "d", "layout", "epilogue", "batch", "m", "n", "k"))
+        if key not in best or row["us"] < best[key]["us"]:
+            best[key] = row
+    return list(best.values())
+
+
+def means(rows):
+    parts = []
+    for name, low, high in (("all", 0, math.inf), *REGIMES):
+        chosen = [row for row in rows if low <= row["m"] <= high and row["ratio_best"]]
+        if chosen:
+            best = geomean([row["ratio_best"] for row in chosen])
+            default = geomean([row["ratio_default"] for row in chosen])
+            parts.append(f"| {name} | {len(chosen)} | {number(best, 3)} | {number(default, 3)} |")
+    if not parts:
+        return []
+    return ["", "| geometric mean | problems | ratio to best | ratio to default |", "|---|---:|---:|---:|", *parts]
+
+
+def table(results):
+    meta, rows = results["meta"], fastest_rows(results["rows"])
+    against = f", against {meta['baseline']}" if meta["baseline"] else ""
+    method = meta["method"]
+    lines = [
+        f"{meta['gpu']}, driver {meta['driver']}, toolkit {meta['toolkit']}, revision {meta['revision']}, "
+        f"{meta['date']}{against}; {method['rounds']} rounds, {method['warmup_s']:g} s of warm-up. A ratio above 1: "
+        f"gristmill is faster.",
+        "",
+        "| M | N | K | kernel | µs | TFLOPS | ratio to best | ratio to default |",
+        "|---:|---:|---:|---|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        lines.append(
+            f"| {row['m']} | {row['n']} | {row['k']} | `{row['kernel']}` | {number(row['us'], 2)} | "
+            f"{number(row['tflops'], 1)} | {number(row['ratio_best'], 3)} | {number(row['ratio_default'], 3)} |"
+        )
+    lines += means(rows)
+    if meta["execute_ns"] and meta["cublaslt_execute_ns"]:
+        lines += ["", f"Host time of one call: `gm_gemm_execute` {meta['execute_ns']:.0f} ns, `cublasLtMatmul` "
+                      f"{meta['cublaslt_execute_ns']:.0f} ns."]
+    return "\n".join(lines)
+
+
+def files_of(name, folder):
+    if "/" in name:
+        return [folder / f"{name}.json"]
+    return sorted(folder.glob(f"*/{name}.json"))
+
+
+def rewrite(text, folder):
+    def fill(match):
+        paths = [path for path in files_of(match.group(2), folder) if path.is_file()]
+        body = "\n\n".join(table(json.loads(path.read_text())) for path in paths)
+        return match.group(1) + (f"\n{body}\n\n" if body else "") + match.group(4)
+
+    return MARKERS.sub(fill, text)
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=pathlib.Path, default=root / "bench" / "results")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a table is not up to date")
+    parser.add_argument("files", nargs="*", type=pathlib.Path, help="default: README.md, docs/*.md, bench/*.md")
+    options = parser.parse_args()
+    files = options.files or [root / "README.md", *sorted((root / "docs").glob("*.md")),
+                              *sorted((root / "bench").glob("*.md"))]
+    stale = []
+    for path in files:
+        old = path.read_text()
+        new = rewrite(old, options.results)
+        if new == old:
+            continue
+        stale.append(path)
+        if not options.check:
+            path.write_text(new)
+    for path in stale:
+        print(f"{path}: {'its tables are not those of the results' if options.check else 'tables written'}")
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
