@@ -1,35 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host cost of one execute, ours and the baseline's. */
-#include <stdlib.h>
-
+/* The host cost of one execute, ours and the baseline's: bursts of calls on a tiny problem, the median burst. */
 #include "ceilings.h"
 #include "stats.h"
 
-#define CALLS             2000
-#define CALLS_BEFORE_WAIT 100 /* far under the driver's queue depth */
+#define BURSTS 40
+#define CALLS  50 /* of one burst: far under the driver's queue depth */
 
 static int time_calls(const struct contest *contest, const gm_plan *plan, double *ns) {
     const struct operands *operands = contest->operands;
     const struct gm_gemm_args args = {.size = sizeof args, .a = operands->a, .b = operands->b, .d = operands->d};
-    double *times = malloc(CALLS * sizeof *times);
-    if (!times)
-        return complain("out of host memory");
-    int status = 0;
-    for (int i = 0; i < CALLS && status == 0; i++) {
-        if (i % CALLS_BEFORE_WAIT == 0)
-            status = gpu_finish(contest->gpu);
-        double begin = gpu_seconds();
-        int refused = plan
-                          ? (int)gm_gemm_execute(plan, &args, contest->gpu->stream)
-                          : lt_execute(contest->lt, contest->baseline, 0, args.a, args.b, args.d, contest->gpu->stream);
-        times[i] = (gpu_seconds() - begin) * 1e9;
+    double times[BURSTS];
+    for (int burst = 0; burst < BURSTS; burst++) {
+        int status = gpu_finish(contest->gpu);
+        if (status)
+            return status;
+        const double begin = gpu_seconds();
+        int refused = 0;
+        for (int i = 0; i < CALLS && !refused; i++)
+            refused = plan ? (int)gm_gemm_execute(plan, &args, contest->gpu->stream)
+                           : lt_execute(contest->lt, contest->baseline, 0, args.a, args.b, args.d, contest->gpu->stream);
+        times[burst] = (gpu_seconds() - begin) * 1e9 / CALLS;
         if (refused)
-            status = complain("the tiny problem of the host-cost measurement was refused (status %d)", refused);
+            return complain("the tiny problem of the host-cost measurement was refused (status %d)", refused);
     }
-    if (status == 0)
-        *ns = stats_median(times, CALLS);
-    free(times);
-    return status == 0 ? gpu_finish(contest->gpu) : status;
+    *ns = stats_median(times, BURSTS);
+    return gpu_finish(contest->gpu);
 }
 
 static int time_ours(const struct contest *contest, double *ns) {

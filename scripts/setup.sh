@@ -97,7 +97,8 @@ new_enough() { # an nvcc of 12.3 or newer
 # Sets nvcc: from CUDA_HOME, CUDA_PATH, PATH, /usr/local/cuda, or the wheels.
 find_toolkit() {
     local candidate
-    for candidate in "${CUDA_HOME:-}/bin/nvcc" "${CUDA_PATH:-}/bin/nvcc" "$(command -v nvcc)" /usr/local/cuda/bin/nvcc; do
+    for candidate in "${CUDA_HOME:-}/bin/nvcc" "${CUDA_PATH:-}/bin/nvcc" "$(command -v nvcc)" \
+        /usr/local/cuda/bin/nvcc; do
         if new_enough "$candidate"; then
             nvcc=$candidate
             return

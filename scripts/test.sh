@@ -31,8 +31,10 @@ step() {
     if grep -qE "$counts" "$log"; then
         read -r p f s _ < <(grep -E "$counts" "$log" | tail -n 1 | tr -dc '0-9 ' | xargs)
     elif grep -qE '^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$' "$log"; then
-        read -r p f s < <(sed -nE 's/^[0-9]+%: Checks: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+)$/\1 \2 \3/p' "$log" |
-            awk '{ all += $1; bad += $2 + $3 } END { print all - bad, bad, 0 }')
+        read -r p f s < <(
+            sed -nE 's/^[0-9]+%: Checks: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+)$/\1 \2 \3/p' "$log" |
+                awk '{ all += $1; bad += $2 + $3 } END { print all - bad, bad, 0 }'
+        )
     elif [ "$status" -eq 77 ]; then
         p=0 f=0 s=1
     else

@@ -79,7 +79,7 @@ uses_pkg_config() { # [--static]
     cc -std=c99 -o "$work/consumer" "$tests/install/consumer.c" "${flags[@]}" && "$work/consumer"
 }
 uses_cmake() {
-    cmake -S "$tests/install" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/cmake" &&
+    cmake -S "$tests/install" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/cmake" &&
         "$work/cmake/consumer_shared" && "$work/cmake/consumer_static"
 }
 loads_alone() {

@@ -9,14 +9,14 @@
 static __device__ __forceinline__ void cp_async_cg_16_if(uint32_t shared_addr, uint64_t address, bool copy) {
     asm volatile("{\n\t.reg .pred p;\n\t"
                  "setp.ne.b32 p, %2, 0;\n\t"
-                 "@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\n\t}" ::"r"(shared_addr),
+                 "@p cp.async.cg.shared.global.L2::256B [%0], [%1], 16;\n\t}" ::"r"(shared_addr),
                  "l"(address), "r"((int)copy)
                  : "memory");
 }
 
 /* Copies `bytes` bytes (0 .. 16) and fills the rest with zeros; reads no byte beyond them. */
 static __device__ __forceinline__ void cp_async_cg_16(uint32_t shared_addr, uint64_t address, int bytes) {
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(shared_addr), "l"(address), "r"(bytes)
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared_addr), "l"(address), "r"(bytes)
                  : "memory");
 }
 

@@ -178,16 +178,17 @@ static __device__ __forceinline__ void load_begin(struct operand &a, struct oper
     }
 }
 
-/* Part `part` of `parts` of an operand's lean copies. */
-static __device__ __forceinline__ void load_part(struct operand_shape shape, struct operand &o, uint32_t stage,
-                                                 int part, int parts) {
+/* Part `part` of `parts` of an operand's lean copies; `whole`: all of the tile's rows exist, in every thread. */
+static __device__ __forceinline__ void load_part(struct operand_shape shape, struct operand &o, bool whole,
+                                                 uint32_t stage, int part, int parts) {
     const int copies = shape.rows / row_step(shape);
     const uint32_t shared_addr = (uint32_t)__cvta_generic_to_shared(smem) + stage + o.destination;
 #pragma unroll
     for (int i = 0; i < copies; i++) {
         if (i * parts / copies == part) {
             const int row = i * row_step(shape);
-            cp_async_cg_16_if(swizzle_move(MAP, shape.row_elems, shared_addr, row, 0), o.source, row < o.lean_rows);
+            cp_async_cg_16_if(swizzle_move(MAP, shape.row_elems, shared_addr, row, 0), o.source,
+                              whole || row < o.lean_rows);
             o.source += row_step(shape) * o.row_bytes;
         }
     }
@@ -243,7 +244,7 @@ static __device__ __forceinline__ void mma_band(float (&acc)[2 * BLOCKS_N][4], c
  * step loads the fragments of the next; the last one's come from the next stage, which the wait before it opens. */
 static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct fragments (&f)[2],
                                                  uint32_t a_lane, uint32_t b_lane, struct operand &a, struct operand &b,
-                                                 uint32_t &read, uint32_t write) {
+                                                 bool whole, uint32_t &read, uint32_t write) {
 #pragma unroll
     for (int step = 0; step < K_STEPS; step++) {
         if (step == K_STEPS - 1) {
@@ -253,8 +254,8 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOC
         }
         load_fragments(f[(step + 1) % 2], a_lane + read, b_lane + read, (step + 1) % K_STEPS);
         if (step < K_STEPS - 1) {
-            load_part(shape_a(), a, write, step, K_STEPS - 1);
-            load_part(shape_b(), b, write, step, K_STEPS - 1);
+            load_part(shape_a(), a, whole, write, step, K_STEPS - 1);
+            load_part(shape_b(), b, whole, write, step, K_STEPS - 1);
         }
 #pragma unroll
         for (int i = 0; i < BLOCKS_M; i++) {
@@ -367,8 +368,8 @@ static __device__ __forceinline__ void begin_tile(const struct gm_gemm_sm80_para
 #pragma unroll 1
     for (int block = 0; block < STAGES - 1; block++) {
         load_begin(a, b, block, blocks, block * STAGE_BYTES);
-        load_part(shape_a(), a, block * STAGE_BYTES, 0, 1);
-        load_part(shape_b(), b, block * STAGE_BYTES, 0, 1);
+        load_part(shape_a(), a, false, block * STAGE_BYTES, 0, 1);
+        load_part(shape_b(), b, false, block * STAGE_BYTES, 0, 1);
         pipeline_commit();
     }
 }
@@ -386,10 +387,19 @@ static __device__ __forceinline__ void mma_tile(float (&acc)[BLOCKS_M][2 * BLOCK
     struct fragments f[2];
     pipeline_wait<STAGES - 2>();
     load_fragments(f[0], a_lane, b_lane, 0);
+    /* The bulk of a tile that lies inside D, without a branch or a predicate: all it loads is lean and whole. */
+    const bool whole = a.mn_left >= TILE_M && b.mn_left >= TILE_N;
+    const int lean = whole ? min(a.lean_blocks, b.lean_blocks) - (STAGES - 1) : 0;
+    int block = 0;
 #pragma unroll 1
-    for (int block = 0; block < blocks; block++) {
+    for (; block < lean; block++) {
+        mma_stage(acc, f, a_lane, b_lane, a, b, true, read, write);
+        write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
+    }
+#pragma unroll 1
+    for (; block < blocks; block++) {
         load_begin(a, b, block + STAGES - 1, blocks, write);
-        mma_stage(acc, f, a_lane, b_lane, a, b, read, write);
+        mma_stage(acc, f, a_lane, b_lane, a, b, false, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }
     pipeline_wait<0>();

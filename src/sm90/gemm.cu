@@ -165,7 +165,11 @@ template <int MN, int IS_MN_MAJOR> static __device__ __forceinline__ constexpr u
                        : mn * SPAN + (k_step * 32 / SPAN) * MN * SPAN + k_step * 32 % SPAN;
 }
 
-static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint64_t a, uint64_t b, int accumulate) {
+/* One k-block: the wgmma atoms of the stage at `stage_addr`, as one group. */
+static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t stage_addr, int row0,
+                                                 int accumulate) {
+    const uint64_t a = operand_descriptor<GM_A_MN>(stage_addr + atom_offset<TILE_M, GM_A_MN>(row0, 0));
+    const uint64_t b = operand_descriptor<GM_B_MN>(stage_addr + A_BYTES);
 #pragma unroll
     for (int i = 0; i < ATOMS_M; ++i) wgmma_fence_operand(acc[i]);
     wgmma_fence();
@@ -178,26 +182,33 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGI
     wgmma_commit_group();
 }
 
-/* All k-blocks of one tile. One group stays in flight: a stage is released when its successor has been issued. */
+/* All k-blocks of one tile. One group stays in flight: a stage is released when its successor has been issued, the
+ * last by mma_drain().
+ * NOTE: the first k-block stands before the loop because ptxas before 12.9 serialises the loop (C7515) when its own
+ * first turn is the one that overwrites the accumulators. */
 static __device__ __forceinline__ void mma_tile(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
-                                                struct pipeline_state &at, uint32_t base, int row0, int k_blocks, uint32_t thread) {
+                                                struct pipeline_state &at, uint32_t base, int row0, int k_blocks,
+                                                uint32_t thread) {
     uint32_t previous = at.slot;
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
-        const uint32_t stage_addr = base + at.slot * STAGE_BYTES;
+    pipeline_wait(ring, at);
+    mma_stage(acc, base + at.slot * STAGE_BYTES, row0, 0);
+    pipeline_next<STAGES>(at);
+    for (int k_block = 1; k_block < k_blocks; ++k_block) {
         pipeline_wait(ring, at);
-        mma_stage(acc, operand_descriptor<GM_A_MN>(stage_addr + atom_offset<TILE_M, GM_A_MN>(row0, 0)),
-                  operand_descriptor<GM_B_MN>(stage_addr + A_BYTES), k_block);
+        mma_stage(acc, base + at.slot * STAGE_BYTES, row0, 1);
         wgmma_wait_group<1>();
-        if (k_block) pipeline_release<CLUSTER_SIZE>(ring, previous, thread);
+        pipeline_release<CLUSTER_SIZE>(ring, previous, thread);
         previous = at.slot;
         pipeline_next<STAGES>(at);
     }
 }
 
-static __device__ __forceinline__ void mma_drain(float (&acc)[ATOMS_M][ATOM_REGISTERS]) {
+static __device__ __forceinline__ void mma_drain(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
+                                                 struct pipeline_state at, uint32_t thread) {
     wgmma_wait_group<0>();
 #pragma unroll
     for (int i = 0; i < ATOMS_M; ++i) wgmma_fence_operand(acc[i]);
+    pipeline_release<CLUSTER_SIZE>(ring, (at.slot + STAGES - 1) % STAGES, thread);
 }
 
 /* ---- store_tile: the epilogue ---------------------------------------------------------------------- */
@@ -311,9 +322,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         if (PINGPONG && linear >= stride) bar_sync(BAR_ORDER + consumer, 256);
         mma_tile(acc, ring, at, base, row0, p.k_blocks, thread);
         if (PINGPONG && linear + stride < tiles) bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
-        mma_drain(acc);
-        const uint32_t last = (at.slot + STAGES - 1) % STAGES;
-        pipeline_release<CLUSTER_SIZE>(ring, last, thread);
+        mma_drain(acc, ring, at, thread);
         if (PINGPONG) pipeline_skip<STAGES>(at, p.k_blocks);
         if (!p.plain)
             store_general(p, store, acc, tile.m0 + row0, tile.n0);

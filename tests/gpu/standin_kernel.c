@@ -125,9 +125,7 @@ static void walk_tiles(const struct job *job) {
     const struct gm_raster *r = &job->raster;
     const int cm = job->info->cluster_m, cn = job->info->cluster_n;
     const int major = r->along_n ? r->tiles_n : r->tiles_m, minor = r->along_n ? r->tiles_m : r->tiles_n;
-    int tiles = r->tiles_m * r->tiles_n;
-    if (job->info->arch == GM_ARCH_SM80 && (unsigned)tiles > job->grid)
-        tiles = (int)job->grid;
+    const int tiles = r->tiles_m * r->tiles_n; /* whatever the grid: both kernels are persistent */
     for (int linear = 0; linear < tiles - (planted_bug == BUG_LOST_WAVE); linear++) {
         const int group = linear / (r->group * minor), first = group * r->group;
         const int rows = r->group < major - first ? r->group : major - first;

@@ -58,6 +58,9 @@ static void stride_16_interleaved(struct gm_map_desc *d) { interleave_32(d), d->
 static void box_256(struct gm_map_desc *d) { d->box[1] = 256; }
 static void box_257(struct gm_map_desc *d) { d->box[1] = 257; }
 static void box_0(struct gm_map_desc *d) { d->box[2] = 0; }
+static void box_largest(struct gm_map_desc *d) { d->box[0] = 64, d->box[1] = 228, d->box[2] = 8; }
+static void box_too_large(struct gm_map_desc *d) { d->box[0] = 64, d->box[1] = 229, d->box[2] = 8; }
+static void box_too_large_stepped(struct gm_map_desc *d) { box_too_large(d), d->element_strides[1] = 2; }
 static void row_16(struct gm_map_desc *d) { d->box[0] = 8; }
 static void row_14(struct gm_map_desc *d) { d->box[0] = 7; }
 static void row_14_interleaved(struct gm_map_desc *d) { d->box[0] = 7, d->interleave = CU_TENSOR_MAP_INTERLEAVE_16B; }
@@ -73,7 +76,7 @@ static void row_over_span_interleaved(struct gm_map_desc *d) {
 static void step_8(struct gm_map_desc *d) { d->element_strides[1] = 8; }
 static void step_9(struct gm_map_desc *d) { d->element_strides[1] = 9; }
 static void step_0(struct gm_map_desc *d) { d->element_strides[2] = 0; }
-static void first_step_ignored(struct gm_map_desc *d) { d->element_strides[0] = 99; }
+static void first_step(struct gm_map_desc *d) { d->element_strides[0] = 99; }
 static void first_step_interleaved(struct gm_map_desc *d) {
     d->element_strides[0] = 99, d->interleave = CU_TENSOR_MAP_INTERLEAVE_16B;
 }
@@ -121,7 +124,7 @@ static const struct {
     {box_0, "0 elements in dimension 2"},
     {row_16, NULL},
     {row_14, "14 bytes, not a multiple of 16"},
-    {row_14_interleaved, NULL},
+    {row_14_interleaved, "14 bytes, not a multiple of 16"},
     {row_over_128, "144 bytes, more than the swizzle span of 128"},
     {row_64, NULL},
     {row_over_64, "80 bytes, more than the swizzle span of 64"},
@@ -132,10 +135,13 @@ static const struct {
     {step_8, NULL},
     {step_9, "element stride of dimension 1 is 9"},
     {step_0, "element stride of dimension 2 is 0"},
-    {first_step_ignored, NULL},
+    {first_step, "element stride of dimension 0 is 99"},
     {first_step_interleaved, "element stride of dimension 0 is 99"},
     {interleave_3, "interleave 3"},
-    {interleave_32_swizzle_128, "needs the 32-byte swizzle"},
+    {interleave_32_swizzle_128, NULL},
+    {box_largest, NULL},
+    {box_too_large, "the box has 234496 bytes, more than the 233472"},
+    {box_too_large_stepped, NULL},
     {swizzle_4, "swizzle 4"},
     {promotion_0, NULL},
     {promotion_4, "L2 promotion 4"},
