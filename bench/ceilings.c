@@ -140,6 +140,11 @@ static int measure_memory(const struct bandwidth *with, struct bench_ceilings *c
     return 0;
 }
 
+static int call_empty(const void *what) {
+    const struct bandwidth *with = what;
+    return launch_empty(with->gpu, with->empty);
+}
+
 static int capture_empty(struct bandwidth *with) {
     CUgraph graph = NULL;
     GPU_TRY(with->gpu, cuStreamBeginCapture, with->gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
@@ -164,7 +169,7 @@ static int measure_launch(struct bandwidth *with, struct bench_ceilings *ceiling
         return -1;
     ceilings->launch_us = us / EMPTY_LAUNCHES;
     ceilings->launch_source = "measured: an empty kernel in a CUDA graph";
-    return 0;
+    return time_host_calls(with->gpu, call_empty, with, &ceilings->launch_host_ns);
 }
 
 /* A driver that refuses the PTX costs two measured ceilings, not the run. */

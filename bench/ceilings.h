@@ -10,7 +10,10 @@
 extern const char ceilings_ptx[];
 int ceilings_measure(const struct gpu *gpu, struct bench_ceilings *ceilings);
 
-/* Median host time of one call on a tiny problem, the queue never full. `lt` may be NULL. */
+/* Host time of one call of `call`, which returns 0 or a refusal: the median of bursts that never fill the queue. */
+int time_host_calls(const struct gpu *gpu, int (*call)(const void *), const void *what, double *ns);
+
+/* The same for gm_gemm_execute and cublasLtMatmul on a tiny problem. `lt` may be NULL. */
 int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *noise, double *ours_ns,
               double *baseline_ns);
 

@@ -6,25 +6,37 @@
 #define BURSTS 40
 #define CALLS  50 /* of one burst: far under the driver's queue depth */
 
-static int time_calls(const struct contest *contest, const gm_plan *plan, double *ns) {
-    const struct operands *operands = contest->operands;
-    const struct gm_gemm_args args = {.size = sizeof args, .a = operands->a, .b = operands->b, .d = operands->d};
+int time_host_calls(const struct gpu *gpu, int (*call)(const void *), const void *what, double *ns) {
     double times[BURSTS];
     for (int burst = 0; burst < BURSTS; burst++) {
-        int status = gpu_finish(contest->gpu);
-        if (status)
-            return status;
+        int refused = gpu_finish(gpu);
         const double begin = gpu_seconds();
-        int refused = 0;
         for (int i = 0; i < CALLS && !refused; i++)
-            refused = plan ? (int)gm_gemm_execute(plan, &args, contest->gpu->stream)
-                           : lt_execute(contest->lt, contest->baseline, 0, args.a, args.b, args.d, contest->gpu->stream);
+            refused = call(what);
         times[burst] = (gpu_seconds() - begin) * 1e9 / CALLS;
         if (refused)
-            return complain("the tiny problem of the host-cost measurement was refused (status %d)", refused);
+            return complain("a call of the host-cost measurement was refused (status %d)", refused);
     }
     *ns = stats_median(times, BURSTS);
-    return gpu_finish(contest->gpu);
+    return gpu_finish(gpu);
+}
+
+struct tiny_call {
+    const struct contest *contest;
+    const gm_plan *plan;
+};
+
+static int call_ours(const void *what) {
+    const struct tiny_call *call = what;
+    const struct operands *operands = call->contest->operands;
+    const struct gm_gemm_args args = {.size = sizeof args, .a = operands->a, .b = operands->b, .d = operands->d};
+    return (int)gm_gemm_execute(call->plan, &args, call->contest->gpu->stream);
+}
+
+static int call_baseline(const void *what) {
+    const struct contest *contest = ((const struct tiny_call *)what)->contest;
+    const struct operands *operands = contest->operands;
+    return lt_execute(contest->lt, contest->baseline, 0, operands->a, operands->b, operands->d, contest->gpu->stream);
 }
 
 static int time_ours(const struct contest *contest, double *ns) {
@@ -32,7 +44,8 @@ static int time_ours(const struct contest *contest, double *ns) {
     enum gm_status made = gm_gemm_plan_create(contest->gpu->context, &contest->operands->problem, NULL, &plan);
     if (made != GM_OK)
         return gpu_fail_library(made, "gm_gemm_plan_create");
-    int status = time_calls(contest, plan, ns);
+    const struct tiny_call call = {contest, plan};
+    int status = time_host_calls(contest->gpu, call_ours, &call, ns);
     gm_plan_destroy(plan);
     return status;
 }
@@ -48,7 +61,7 @@ int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *no
     if (status == 0)
         status = time_ours(&contest, ours_ns);
     if (status == 0 && lt && lt_prepare(lt, &baseline, &tiny) == 0)
-        status = time_calls(&contest, NULL, baseline_ns);
+        status = time_host_calls(gpu, call_baseline, &(struct tiny_call){&contest, NULL}, baseline_ns);
     if (lt)
         lt_forget(lt, &baseline);
     operands_free(gpu, &operands);

@@ -100,6 +100,8 @@ static void print_ceilings(FILE *out, const struct bench_meta *meta) {
         fprintf(out, "host cost of one call: gm_gemm_execute %.0f ns", meta->execute_ns);
     if (meta->execute_ns > 0 && meta->baseline_execute_ns > 0)
         fprintf(out, ", cublasLtMatmul %.0f ns", meta->baseline_execute_ns);
+    if (meta->execute_ns > 0 && meta->ceilings.launch_host_ns > 0)
+        fprintf(out, ", cuLaunchKernelEx of an empty kernel %.0f ns", meta->ceilings.launch_host_ns);
     fputs(meta->execute_ns > 0 ? "\n" : "", out);
 }
 

@@ -37,6 +37,7 @@ struct bench_ceilings {
     double copy_gbs, write_gbs, read_gbs; /* read + write bytes of a copy; NaN: not measured */
     double tensor_tflops;
     double launch_us;
+    double launch_host_ns; /* of one cuLaunchKernelEx of an empty kernel; 0: not measured */
     const char *read_source, *tensor_source, *launch_source;
 };
 

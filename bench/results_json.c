@@ -30,6 +30,7 @@ static void write_ceilings(struct json *json, const struct bench_ceilings *ceili
     json_string(json, "tensor_source", ceilings->tensor_source);
     json_number(json, "launch_us", ceilings->launch_us);
     json_string(json, "launch_source", ceilings->launch_source);
+    json_number(json, "launch_host_ns", or_none(ceilings->launch_host_ns));
     json_object_end(json);
 }
 

@@ -68,7 +68,8 @@ def table(results):
     lines += means(rows)
     if meta["execute_ns"] and meta["cublaslt_execute_ns"]:
         lines += ["", f"Host time of one call: `gm_gemm_execute` {meta['execute_ns']:.0f} ns, `cublasLtMatmul` "
-                      f"{meta['cublaslt_execute_ns']:.0f} ns."]
+                      f"{meta['cublaslt_execute_ns']:.0f} ns; the driver's own launch of an empty kernel "
+                      f"{meta['ceilings']['launch_host_ns']:.0f} ns."]
     return "\n".join(lines)
 
 

@@ -23,7 +23,7 @@ static const struct model {
       .l2_bytes = 50 * MIB, .memory_bytes = 80 * GIB, .dram_gbs = 3352, .tensor_tflops = 989.4}},
     {"h200", "H200", {.name = "NVIDIA H200", .cc_major = 9, .cc_minor = 0, .sm_count = 132,
       .smem_per_block_bytes = 232448, .smem_per_sm_bytes = 233472, .max_threads_per_sm = 2048, .sm_clock_mhz = 1980,
-      .l2_bytes = 50 * MIB, .memory_bytes = 141 * GIB, .dram_gbs = 4800, .tensor_tflops = 989.4}},
+      .l2_bytes = 60 * MIB, .memory_bytes = 141 * GIB, .dram_gbs = 4800, .tensor_tflops = 989.4}},
     {"a10", "A10", {.name = "NVIDIA A10", .cc_major = 8, .cc_minor = 6, .sm_count = 72,
       .smem_per_block_bytes = 101376, .smem_per_sm_bytes = 102400, .max_threads_per_sm = 1536, .sm_clock_mhz = 1695,
       .l2_bytes = 6 * MIB, .memory_bytes = 24 * GIB, .dram_gbs = 600, .tensor_tflops = 125}},

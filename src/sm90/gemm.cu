@@ -39,7 +39,7 @@ enum {
     CLUSTER_SIZE = CLUSTER_M * CLUSTER_N,
     CONSUMERS = GM_WARPS_M(GM_WARPS),
     PINGPONG = GM_WARPS_SCHEDULE(GM_WARPS) == 2,
-    SPAN = GM_SMEM_MAP,               /* swizzle span of A and B, bytes */
+    SPAN = GM_SMEM_MAP, /* swizzle span of A and B, bytes */
     SPAN_ELEMS = SPAN / GM_ELEM_BYTES,
     THREADS = GM_SM90_THREADS(CONSUMERS),
 
@@ -55,7 +55,7 @@ enum {
     CHUNK_COLS_16 = STORE_SPAN / 2,
     CHUNK_COLS_32 = STORE_SPAN / 4,
 
-    FEW_REGISTERS = CONSUMERS > 1 && ATOMS_M * ATOM_REGISTERS < 192,
+    FEW_REGISTERS = CONSUMERS > 1 && ATOMS_M *ATOM_REGISTERS < 192,
     PRODUCER_REGISTERS = CONSUMERS == 1 || FEW_REGISTERS ? 40 : 24,
     CONSUMER_REGISTERS = CONSUMERS == 1 || FEW_REGISTERS ? 232 : 240,
 
@@ -73,9 +73,7 @@ static_assert(GM_SM90_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, CONSUMERS) <= 2
 
 static __device__ __forceinline__ uint32_t smem_base(void) {
     extern __shared__ unsigned char smem[];
-    uint32_t addr;
-    asm("{.reg .u64 p; cvta.to.shared.u64 p, %1; cvt.u32.u64 %0, p;}" : "=r"(addr) : "l"(smem));
-    return (addr + GM_SM90_ALIGN - 1) & ~(uint32_t)(GM_SM90_ALIGN - 1);
+    return ((uint32_t)__cvta_generic_to_shared(smem) + GM_SM90_ALIGN - 1) & ~(uint32_t)(GM_SM90_ALIGN - 1);
 }
 
 static __device__ __forceinline__ uint32_t staging_addr(uint32_t base, int consumer, int buffer) {
@@ -93,13 +91,19 @@ struct tile_position {
     int m0, n0; /* first row and column of this CTA's tile */
 };
 
-static __device__ __forceinline__ int cluster_count(void) { return gridDim.x / CLUSTER_SIZE; }
-static __device__ __forceinline__ int cluster_index(void) { return blockIdx.x / CLUSTER_SIZE; }
+static __device__ __forceinline__ int cluster_count(void) {
+    return gridDim.x / CLUSTER_SIZE;
+}
+static __device__ __forceinline__ int cluster_index(void) {
+    return blockIdx.x / CLUSTER_SIZE;
+}
 
-static __device__ __forceinline__ struct tile_position tile_at(const struct gm_raster &raster, int linear, uint32_t rank) {
+static __device__ __forceinline__ struct tile_position tile_at(const struct gm_raster &raster, int linear,
+                                                               uint32_t rank) {
     int tile_m, tile_n;
     raster_tile(raster, linear, &tile_m, &tile_n);
-    return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M) * TILE_M, (int)(tile_n * CLUSTER_N + rank / CLUSTER_M) * TILE_N};
+    return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M) * TILE_M,
+            (int)(tile_n * CLUSTER_N + rank / CLUSTER_M) * TILE_N};
 }
 
 /* ---- load_stage: TMA ------------------------------------------------------------------------------- */
@@ -126,15 +130,15 @@ static __device__ __forceinline__ void load_operand(uint32_t dst, const struct g
     }
 }
 
-static __device__ __forceinline__ void load_stage(const struct gm_gemm_sm90_params &p, uint32_t stage_addr, uint32_t bar,
-                                                  struct tile_position tile, int k0, uint32_t rank) {
+static __device__ __forceinline__ void load_stage(const struct gm_gemm_sm90_params &p, uint32_t stage_addr,
+                                                  uint32_t bar, struct tile_position tile, int k0, uint32_t rank) {
     const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
     uint16_t a_mask = 0;
-    for (int n = 0; n < CLUSTER_N; ++n) a_mask |= 1 << (rank_m + n * CLUSTER_M);
+    for (int n = 0; n < CLUSTER_N; ++n)
+        a_mask |= 1 << (rank_m + n * CLUSTER_M);
     const uint16_t b_mask = ((1 << CLUSTER_M) - 1) << (rank_n * CLUSTER_M);
     load_operand<TILE_M, GM_A_MN, CLUSTER_N>(stage_addr, p.a, tile.m0, k0, bar, rank_n, a_mask, p.a_policy);
-    load_operand<TILE_N, GM_B_MN, CLUSTER_M>(stage_addr + A_BYTES, p.b, tile.n0, k0, bar, rank_m, b_mask,
-                                             p.b_policy);
+    load_operand<TILE_N, GM_B_MN, CLUSTER_M>(stage_addr + A_BYTES, p.b, tile.n0, k0, bar, rank_m, b_mask, p.b_policy);
 }
 
 /* One thread feeds the ring with every k-block of every tile of this CTA. */
@@ -160,7 +164,8 @@ template <int IS_MN_MAJOR> static __device__ __forceinline__ uint64_t operand_de
 }
 
 /* Bytes from the tile's first atom to the atom at row mn (a multiple of 64, or 0) and k-step k. */
-template <int MN, int IS_MN_MAJOR> static __device__ __forceinline__ constexpr uint32_t atom_offset(int mn, int k_step) {
+template <int MN, int IS_MN_MAJOR>
+static __device__ __forceinline__ constexpr uint32_t atom_offset(int mn, int k_step) {
     return IS_MN_MAJOR ? (mn / SPAN_ELEMS) * TILE_K * SPAN + k_step * 16 * SPAN
                        : mn * SPAN + (k_step * 32 / SPAN) * MN * SPAN + k_step * 32 % SPAN;
 }
@@ -171,7 +176,8 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGI
     const uint64_t a = operand_descriptor<GM_A_MN>(stage_addr + atom_offset<TILE_M, GM_A_MN>(row0, 0));
     const uint64_t b = operand_descriptor<GM_B_MN>(stage_addr + A_BYTES);
 #pragma unroll
-    for (int i = 0; i < ATOMS_M; ++i) wgmma_fence_operand(acc[i]);
+    for (int i = 0; i < ATOMS_M; ++i)
+        wgmma_fence_operand(acc[i]);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < K_STEPS; ++k)
@@ -207,102 +213,18 @@ static __device__ __forceinline__ void mma_drain(float (&acc)[ATOMS_M][ATOM_REGI
                                                  struct pipeline_state at, uint32_t thread) {
     wgmma_wait_group<0>();
 #pragma unroll
-    for (int i = 0; i < ATOMS_M; ++i) wgmma_fence_operand(acc[i]);
+    for (int i = 0; i < ATOMS_M; ++i)
+        wgmma_fence_operand(acc[i]);
     pipeline_release<CLUSTER_SIZE>(ring, (at.slot + STAGES - 1) % STAGES, thread);
 }
 
-/* ---- store_tile: the epilogue ---------------------------------------------------------------------- */
+#include "sm90/gemm_store.cuh"
 
-/* What one consumer warpgroup needs to stage chunks of D. */
-struct store_context {
-    uint32_t staging_addr; /* of its first buffer */
-    uint32_t thread;       /* 0..127 */
-    uint32_t bar;          /* its named barrier */
-    uint32_t buffer;       /* next buffer, 0 or 1 */
-};
-
-/* Fragment registers of columns first..first + 15 -> 16 rows a warp of the chunk, as 16-bit elements. */
-static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const float *acc, float alpha, int d_type, uint32_t thread) {
-    const uint32_t row = thread / 32 * 16 + thread % 16, half = thread % 32 / 16;
-#pragma unroll
-    for (int j = 0; j < CHUNK_COLS_16 / 16; ++j) {
-        uint32_t packed[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const float low = alpha * acc[8 * j + 2 * i], high = alpha * acc[8 * j + 2 * i + 1];
-            packed[i] = d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
-        }
-        stmatrix_x4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + j * 32 + half * 16), packed[0], packed[1],
-                    packed[2], packed[3]);
-    }
-}
-
-/* The same as fp32. */
-static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const float *acc, float alpha, uint32_t thread) {
-    const uint32_t row = thread / 32 * 16 + thread % 32 / 4, col = thread % 4 * 2;
-#pragma unroll
-    for (int j = 0; j < CHUNK_COLS_32 / 8; ++j)
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-            st_shared_v2(chunk_addr + swizzle_offset<STORE_SPAN>((row + 8 * h) * STORE_SPAN + (8 * j + col) * 4),
-                         alpha * acc[4 * j + 2 * h], alpha * acc[4 * j + 2 * h + 1]);
-}
-
-/* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers: a chunk is staged while TMA reads the one before. */
-template <int D_BYTES>
-static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS], int m0, int n0) {
-    constexpr int chunk_cols = STORE_SPAN / D_BYTES, chunks = TILE_N / chunk_cols;
-#pragma unroll
-    for (int c = 0; c < ATOMS_M * chunks; ++c) {
-        const float *chunk_acc = &acc[c / chunks][c % chunks * chunk_cols / 2];
-        const uint32_t chunk_addr = s.staging_addr + s.buffer * CHUNK_BYTES;
-        if (s.thread == 0) bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
-        bar_sync(s.bar, 128);
-        if (D_BYTES == 4)
-            stage_chunk_32(chunk_addr, chunk_acc, p.epilogue.alpha, s.thread);
-        else
-            stage_chunk_16(chunk_addr, chunk_acc, p.epilogue.alpha, p.epilogue.d_type, s.thread);
-        fence_proxy_async();
-        bar_sync(s.bar, 128);
-        if (s.thread == 0) {
-            tma_store_2d(&p.d, n0 + c % chunks * chunk_cols, m0 + c / chunks * 64, chunk_addr);
-            bulk_commit_group();
-        }
-        s.buffer ^= 1;
-    }
-}
-
-/* Everything else: accumulators go through staging as fp32, so that C, bias and D are met row by row, 8 columns a
- * thread. The loop over chunks stays rolled, for code size: only the writes need compile-time register numbers. */
-static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                     const float (&acc)[ATOMS_M][ATOM_REGISTERS], int m0, int n0) {
-    constexpr int chunks = TILE_N / CHUNK_COLS_32, groups = CHUNK_COLS_32 / 8;
-#pragma unroll 1
-    for (int chunk = 0; chunk < ATOMS_M * chunks; ++chunk) {
-        const uint32_t chunk_addr = s.staging_addr + s.buffer * CHUNK_BYTES;
-#pragma unroll
-        for (int c = 0; c < ATOMS_M * chunks; ++c)
-            if (c == chunk) stage_chunk_32(chunk_addr, &acc[c / chunks][c % chunks * CHUNK_COLS_32 / 2], 1.0f, s.thread);
-        bar_sync(s.bar, 128);
-#pragma unroll 1
-        for (uint32_t i = s.thread; i < 64 * groups; i += 128) {
-            const uint32_t row = i / groups, col = i % groups * 8;
-            float v[8];
-#pragma unroll
-            for (int h = 0; h < 2; ++h)
-                ld_shared_v4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4 + h * 16), v[4 * h],
-                             v[4 * h + 1], v[4 * h + 2], v[4 * h + 3]);
-            const int d_row = m0 + chunk / chunks * 64 + row, d_col = n0 + chunk % chunks * CHUNK_COLS_32 + col;
-            epilogue_apply8(p.epilogue, v, d_row, d_col);
-            epilogue_store8(p.epilogue, v, d_row, d_col);
-        }
-        s.buffer ^= 1;
-    }
-}
+/* ---- roles -------------------------------------------------------------------------------------------- */
 
 /* One consumer warpgroup: multiply and store its share of this CTA's tiles. */
-static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank, int consumer) {
+static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
+                                               int consumer) {
     const struct pipeline ring = pipeline_at(base);
     const int tiles = p.raster.tiles_m * p.raster.tiles_n, stride = cluster_count();
     const uint32_t thread = threadIdx.x % 128;
@@ -319,11 +241,14 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
     for (; linear < tiles; linear += PINGPONG ? 2 * stride : stride) {
         const struct tile_position tile = tile_at(p.raster, linear, rank);
         /* Ping-pong: the other consumer's multiplications of the tile before come first, then mine, then its next. */
-        if (PINGPONG && linear >= stride) bar_sync(BAR_ORDER + consumer, 256);
+        if (PINGPONG && linear >= stride)
+            bar_sync(BAR_ORDER + consumer, 256);
         mma_tile(acc, ring, at, base, row0, p.k_blocks, thread);
-        if (PINGPONG && linear + stride < tiles) bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
+        if (PINGPONG && linear + stride < tiles)
+            bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
         mma_drain(acc, ring, at, thread);
-        if (PINGPONG) pipeline_skip<STAGES>(at, p.k_blocks);
+        if (PINGPONG)
+            pipeline_skip<STAGES>(at, p.k_blocks);
         if (!p.plain)
             store_general(p, store, acc, tile.m0 + row0, tile.n0);
         else if (p.epilogue.d_type == GM_TYPE_fp32)
@@ -331,7 +256,8 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         else
             store_plain<2>(p, store, acc, tile.m0 + row0, tile.n0);
     }
-    if (thread == 0) bulk_wait_group_read<0>();
+    if (thread == 0)
+        bulk_wait_group_read<0>();
 }
 
 /* ---- entry: set-up, roles, drain ------------------------------------------------------------------- */
@@ -355,11 +281,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
     if (warpgroup == 0) {
         setmaxnreg_dec<PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0) produce(p, base, rank);
+        if (threadIdx.x == 0)
+            produce(p, base, rank);
     } else {
         setmaxnreg_inc<CONSUMER_REGISTERS>();
         consume(p, base, rank, warpgroup - 1);
     }
     /* A CTA may not exit while its peers still multicast into it or arrive on its barriers. */
-    if (CLUSTER_SIZE > 1) cluster_sync();
+    if (CLUSTER_SIZE > 1)
+        cluster_sync();
 }

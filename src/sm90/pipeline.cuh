@@ -31,7 +31,8 @@ template <int STAGES> static __device__ __forceinline__ void pipeline_init(struc
 }
 
 template <int STAGES> static __device__ __forceinline__ void pipeline_next(struct pipeline_state &s) {
-    if (++s.slot == STAGES) s.slot = 0, s.phase ^= 1;
+    if (++s.slot == STAGES)
+        s.slot = 0, s.phase ^= 1;
 }
 
 /* Skips the stages of a tile that another warpgroup consumes. */
@@ -54,7 +55,8 @@ static __device__ __forceinline__ void pipeline_wait(struct pipeline p, struct p
 template <int CLUSTER_SIZE>
 static __device__ __forceinline__ void pipeline_release(struct pipeline p, uint32_t slot, uint32_t thread) {
     if (CLUSTER_SIZE == 1) {
-        if (thread == 0) mbarrier_arrive(p.empty_addr + 8 * slot);
+        if (thread == 0)
+            mbarrier_arrive(p.empty_addr + 8 * slot);
     } else if (thread < CLUSTER_SIZE) {
         mbarrier_arrive_remote(p.empty_addr + 8 * slot, thread);
     }

@@ -15,7 +15,10 @@ static __device__ __forceinline__ void st_shared_v2(uint32_t addr, float x, floa
 }
 
 static __device__ __forceinline__ void ld_shared_v4(uint32_t addr, float &x, float &y, float &z, float &w) {
-    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "r"(addr) : "memory");
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
+                 : "r"(addr)
+                 : "memory");
 }
 
 #endif

@@ -12,7 +12,8 @@ static __device__ __forceinline__ void prefetch_tensormap(const void *map) {
 static __device__ __forceinline__ void tma_load_2d(uint32_t dst, const void *map, int x, int y, uint32_t bar,
                                                    uint64_t policy) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
-                 "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar), "l"(policy)
+                 "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(bar), "l"(policy)
                  : "memory");
 }
 
@@ -21,8 +22,8 @@ static __device__ __forceinline__ void tma_load_2d(uint32_t dst, const void *map
 static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst, const void *map, int x, int y, uint32_t bar,
                                                              uint16_t mask, uint64_t policy) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
-                 ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar),
-                 "h"(mask), "l"(policy)
+                 ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(bar), "h"(mask), "l"(policy)
                  : "memory");
 }
 
@@ -33,7 +34,9 @@ static __device__ __forceinline__ void tma_store_2d(const void *map, int x, int 
                  : "memory");
 }
 
-static __device__ __forceinline__ void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+static __device__ __forceinline__ void bulk_commit_group(void) {
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
 
 /* Waits until all but the newest N groups of this thread have read their shared memory. */
 template <int N> static __device__ __forceinline__ void bulk_wait_group_read(void) {

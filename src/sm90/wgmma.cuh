@@ -5,7 +5,9 @@
 #define GM_WGMMA_CUH
 
 /* Before the first wgmma, and after the warpgroup's registers were touched: orders them for the tensor core. */
-static __device__ __forceinline__ void wgmma_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+static __device__ __forceinline__ void wgmma_fence(void) {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
 
 static __device__ __forceinline__ void wgmma_commit_group(void) {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -19,7 +21,8 @@ template <int N> static __device__ __forceinline__ void wgmma_wait_group(void) {
 /* Keeps the compiler from moving accumulator accesses across this point. */
 template <int COUNT> static __device__ __forceinline__ void wgmma_fence_operand(float (&d)[COUNT]) {
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i])::"memory");
+    for (int i = 0; i < COUNT; ++i)
+        asm volatile("" : "+f"(d[i])::"memory");
 }
 
 /* The descriptor: start address, leading and stride byte offsets in units of 16 bytes, swizzle span. Moving the
@@ -29,8 +32,8 @@ template <int COUNT> static __device__ __forceinline__ void wgmma_fence_operand(
  *        16-29  leading byte offset >> 4     128        1
  *        32-45  stride byte offset >> 4       64        2
  *        62-63  swizzle                       32        3                                                     */
-static __device__ __forceinline__ uint64_t wgmma_descriptor(uint32_t addr, uint32_t leading_bytes, uint32_t stride_bytes,
-                                                            uint32_t span_bytes) {
+static __device__ __forceinline__ uint64_t wgmma_descriptor(uint32_t addr, uint32_t leading_bytes,
+                                                            uint32_t stride_bytes, uint32_t span_bytes) {
     const uint64_t swizzle = span_bytes == 128 ? 1 : span_bytes == 64 ? 2 : 3;
     return (uint64_t)((addr & 0x3FFFF) >> 4) | (uint64_t)(leading_bytes >> 4) << 16 |
            (uint64_t)(stride_bytes >> 4) << 32 | swizzle << 62;
