@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost model: a handful of rates, and the slowest of the resources that they bound.
  *
- *   time = launch + fill + slowest of (critical path of the busiest SM, DRAM, power)
+ *   time = launch + slowest of (critical path of the busiest SM, DRAM, L2, power)
  *
  * where "slowest" is a smooth maximum, since a resource near its limit slows the others. A k-block (one stage) costs
- * the busiest SM the slowest of: its tensor cores, its shared memory, its port to L2, and the ring, which holds no
- * more than `stages` k-blocks in flight for one memory latency (Little's law). The constants below are the whole
- * calibration; they were set from measured H200 times of many tiles and shapes. */
+ * the busiest SM the slowest of its tensor cores, its port to L2, the issue of its copies, and the ring, which holds
+ * no more than `stages` k-blocks in flight for one latency (Little's law). The constants below are the whole
+ * calibration: fitted to medians of every bf16 row on 70 shapes on an H200, then rounded. */
 #include "cost.h"
 
 #include "problem.h"
@@ -15,34 +15,38 @@
 #include <math.h>
 
 /* Both architectures. */
-#define LAUNCH_US 2.5
-#define DRAM_EFFICIENCY 0.92            /* reachable share of the datasheet bandwidth */
-#define DRAM_LATENCY_US 1.0             /* first byte of a cold operand */
-#define L2_BYTES_PER_CLOCK 70.0         /* one SM's port; multicast saves L2 reads, not port bytes */
-#define L2_ENERGY 6.0                   /* energy of a byte from L2, in FLOPs of the tensor cores */
-#define SMOOTH 8.0                      /* exponent of the smooth maximum */
+#define RESOURCE_SMOOTH 4.0             /* exponent of the smooth maximum of whole-device resources */
+#define KBLOCK_SMOOTH 9.0               /* and of what bounds one k-block */
+#define POWER_SHARE 1.1                 /* of the datasheet rate, before the smooth maximum takes its part */
 #define SMEM_BYTES_PER_CLOCK 128.0
-#define STORE_BYTES_PER_CLOCK 32.0      /* one CTA's epilogue: registers -> shared memory -> global */
-#define EPILOGUE_CLOCKS 600.0           /* its latency, whatever the tile */
 #define REGISTERS_PER_SM 65536
 #define BLOCK_SMEM_RESERVE 1024         /* the driver's share of every block */
 
-/* sm90: the tensor pipe runs at the clock that a short load keeps; a long one is limited by power. */
-#define SM90_TENSOR_CLOCK 0.87          /* of the maximum */
-#define SM90_POWER_SHARE 0.84           /* part of the datasheet rate that the power limit sustains, L2 traffic aside */
-#define SM90_L2_LATENCY_US 0.75         /* TMA issue -> barrier, under load */
-#define SM90_OUTSIDE_BYTES_PER_CLOCK 20.0 /* TMA filling the part of a box that lies outside its tensor */
-#define SM90_CLUSTER_US 0.3             /* the CTAs of a cluster start and end together */
-#define SM90_KBLOCK_CLOCKS 24.0         /* barrier and issue per k-block that nothing hides */
+/* sm90 */
+#define SM90_LAUNCH_US 1.9              /* launch, and first byte of a cold operand */
+#define SM90_DRAM_EFFICIENCY 0.92       /* reachable share of the datasheet bandwidth */
+#define SM90_TENSOR_RATE 0.9            /* wgmma from shared memory on random data, of N / 2 clocks per atom */
+#define SM90_PORT_BYTES_PER_CLOCK 61.0  /* one SM's port to L2; multicast does not save its bytes */
+#define SM90_L2_LINES_PER_CLOCK 53.0    /* L2 for all SMs together; multicast does save these */
+#define SM90_OUTSIDE_LINES 6.0          /* what L2 spends on a row of a TMA box that lies outside its tensor */
+#define SM90_L2_LATENCY_US 1.25         /* TMA issue -> barrier, under load */
+#define SM90_KBLOCK_CLOCKS 180.0        /* the producer's barrier round trip per k-block */
+#define SM90_BOX_CLOCKS 13.0            /* and per TMA box */
+#define SM90_STORE_BYTES_PER_CLOCK 14.0 /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS 1350.0       /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_CLUSTER_US 1.5             /* the CTAs of a cluster start and end together */
+#define SM90_CLUSTER_SHARE 0.04         /* and wait for each other at every stage */
 
 /* sm80 */
-#define SM80_TENSOR_CLOCK 0.95
-#define SM80_POWER_SHARE 0.95
-#define SM80_ON_SM90 0.62               /* mma.sync's ceiling on Hopper, of WGMMA's */
-#define SM80_L2_LATENCY_US 0.65
-#define SM80_KBLOCK_CLOCKS 60.0         /* one __syncthreads and the ldmatrix that follows it */
-#define SM80_WARP_OVERHEAD 1.5          /* warps / (warps + this) of the tensor pipe is kept busy */
-#define SM80_TILE_US 0.2                /* from one tile's end to the next one's first mma */
+#define SM80_LAUNCH_US 1.5
+#define SM80_DRAM_EFFICIENCY 0.77
+#define SM80_ON_SM90 0.63               /* mma.sync's ceiling on Hopper, of WGMMA's */
+#define SM80_PORT_BYTES_PER_CLOCK 37.0  /* cp.async into one SM, by all its CTAs */
+#define SM80_FILL_BYTES_PER_CLOCK 12.0  /* stage size / this = from the copies' issue to their arrival */
+#define SM80_KBLOCK_CLOCKS 365.0        /* one CTA alone: __syncthreads, first ldmatrix, drain of the mma pipe */
+#define SM80_FRAGMENT_CLOCKS 0.047      /* and per element of a warp's part of D, for each 16 of k */
+#define SM80_STORE_BYTES_PER_CLOCK 7.0
+#define SM80_L2_ENERGY 32.0             /* energy of a byte from L2, in FLOPs of the tensor cores */
 
 static double ceil_div(double a, double b) {
     return ceil(a / b);
@@ -50,6 +54,10 @@ static double ceil_div(double a, double b) {
 
 static double max2(double a, double b) {
     return a > b ? a : b;
+}
+
+static double min2(double a, double b) {
+    return a < b ? a : b;
 }
 
 int64_t gm_tiles_m(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
@@ -110,71 +118,96 @@ int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows) {
     return (int)(bits & -bits);
 }
 
-/* The critical path beside what does not depend on how tiles fall on SMs: the least bytes from DRAM, and the energy
- * of the arithmetic and of the bytes that the tiles pull from L2 (which multicast does save). */
-static double slowest_us(double path_us, const struct gm_kernel *row, const struct gm_gemm_problem *p,
-                         const struct gm_device *device, double power_share) {
-    const double mn = (double)p->m * (double)p->n, k = (double)p->k;
-    double dram_us = 0, power_us = 0;
-    if (device->dram_gbs > 0) {
-        const double bytes = ((double)p->m + (double)p->n) * k * GM_ELEM_BYTES + mn * gm_type_bytes(p->d_type);
-        dram_us = bytes / (DRAM_EFFICIENCY * device->dram_gbs * 1e3);
-    }
-    if (device->tensor_tflops > 0) {
-        const double per_row = (double)row->tile_m * row->cluster_m, per_column = (double)row->tile_n * row->cluster_n;
-        const double l2_bytes = mn * k * GM_ELEM_BYTES * (1 / per_row + 1 / per_column);
-        power_us = (2 * mn * k + L2_ENERGY * l2_bytes) / (power_share * device->tensor_tflops * 1e6);
-    }
-    const double sum = pow(path_us, SMOOTH) + pow(dram_us, SMOOTH) + pow(power_us, SMOOTH);
-    return pow(sum, 1 / SMOOTH);
+/* exponent-norm of positive terms: the largest, and more the nearer the others come to it. */
+static double smooth_max(double exponent, const double *terms, int count) {
+    double largest = 0, sum = 0;
+    for (int i = 0; i < count; i++)
+        largest = max2(largest, terms[i]);
+    for (int i = 0; i < count && largest > 0; i++)
+        sum += pow(terms[i] / largest, exponent);
+    return largest * pow(sum, 1 / exponent);
 }
 
 static double clock_mhz(const struct gm_device *device) {
     return device->sm_clock_mhz > 0 ? device->sm_clock_mhz : 1500;
 }
 
-/* wgmma m64nNk16 reads 64 rows of A and N of B from shared memory at 128 bytes a clock; the tensor cores need N / 2
- * clocks. Under N = 64 the operand reads are the slower part. */
+/* The least bytes: every operand once. */
+static double dram_us(const struct gm_gemm_problem *p, const struct gm_device *device, double efficiency) {
+    const double operands = ((double)p->m + (double)p->n) * (double)p->k * GM_ELEM_BYTES;
+    const double bytes = operands + (double)p->m * (double)p->n * gm_type_bytes(p->d_type);
+    return device->dram_gbs > 0 ? bytes / (efficiency * device->dram_gbs * 1e3) : 0;
+}
+
+static double power_us(const struct gm_gemm_problem *p, const struct gm_device *device, double share, double extra) {
+    const double flop = 2 * (double)p->m * (double)p->n * (double)p->k + extra;
+    return device->tensor_tflops > 0 ? flop / (share * device->tensor_tflops * 1e6) : 0;
+}
+
+/* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of A and N of B from shared memory at 128
+ * bytes a clock, which under N = 64 is the slower part. */
 static double wgmma_clocks(const struct gm_kernel *row) {
-    double atom = max2(row->tile_n / 2.0, (64 + row->tile_n) * 16.0 * GM_ELEM_BYTES / SMEM_BYTES_PER_CLOCK);
-    return atom * (row->tile_m / 64.0) * (row->tile_k / 16.0);
+    const double atom = max2(row->tile_n / 2.0, (64 + row->tile_n) * 16.0 * GM_ELEM_BYTES / SMEM_BYTES_PER_CLOCK);
+    return atom * (row->tile_m / 64.0) * (row->tile_k / 16.0) / SM90_TENSOR_RATE;
 }
 
-static double clamp(double value, double high) {
-    return value < 0 ? 0 : value > high ? high : value;
+static double sm90_kblock_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                             const struct gm_device *device) {
+    const double mhz = clock_mhz(device), spans = (double)row->tile_k * GM_ELEM_BYTES / row->smem_map;
+    const double rows = min2(row->tile_m, (double)p->m) + min2(row->tile_n, (double)p->n);
+    const double terms[] = {
+        wgmma_clocks(row) / mhz,
+        rows * row->tile_k * GM_ELEM_BYTES / SM90_PORT_BYTES_PER_CLOCK / mhz,
+        (SM90_KBLOCK_CLOCKS + SM90_BOX_CLOCKS * 2 * spans) / mhz,
+        SM90_L2_LATENCY_US / row->stages,
+    };
+    const double us = smooth_max(KBLOCK_SMOOTH, terms, 4);
+    return row->cluster_m * row->cluster_n > 1 ? us * (1 + SM90_CLUSTER_SHARE) : us;
 }
 
-/* Clocks of TMA for one stage, in the CTA of the first cluster that lies furthest outside A and B. */
-static double tma_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
-    const double a_rows = clamp((double)p->m - (double)row->tile_m * (row->cluster_m - 1), row->tile_m);
-    const double b_rows = clamp((double)p->n - (double)row->tile_n * (row->cluster_n - 1), row->tile_n);
-    const double inside = (a_rows + b_rows) * row->tile_k * GM_ELEM_BYTES;
-    const double outside = gm_gemm_sm90_maps(row, p).stage_bytes - inside;
-    return inside / L2_BYTES_PER_CLOCK + max2(outside, 0) / SM90_OUTSIDE_BYTES_PER_CLOCK;
+/* The busiest CTA, which takes `rounds` tiles. Ping-pong: one consumer stores while the other multiplies. */
+static double sm90_path_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                           const struct gm_device *device) {
+    const double mhz = clock_mhz(device);
+    const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
+    const double rounds = ceil_div(tiles, (double)gm_clusters_at_once(row, device));
+    const double main_us = ceil_div((double)p->k, row->tile_k) * sm90_kblock_us(row, p, device);
+    const double tile_bytes = (double)row->tile_m * row->tile_n * gm_type_bytes(p->d_type);
+    const double store_us = tile_bytes / SM90_STORE_BYTES_PER_CLOCK / mhz;
+    double path_us = rounds * (main_us + store_us);
+    if (GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG && rounds > 1)
+        path_us = rounds * max2(main_us, (main_us + store_us) / 2) + (rounds - 1) * SM90_SWITCH_CLOCKS / mhz + store_us;
+    return row->cluster_m * row->cluster_n > 1 ? path_us + SM90_CLUSTER_US : path_us;
+}
+
+/* Lines that one operand's boxes ask of L2 along its M or N: rows inside it, and, at their price, those outside.
+ * `box` is the tile's rows that are fetched; a last group of 8 rows that the operand fills in part costs nothing. */
+static double sm90_lines(double mn, double tiles, double box) {
+    const double outside = floor(max2(tiles * box - mn, 0) / 8) * 8;
+    return mn + SM90_OUTSIDE_LINES * outside;
+}
+
+/* Every box is fetched once per cluster that needs it; a row of a box is one request per span of the swizzle. */
+static double sm90_l2_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, p);
+    const double tiles_m = (double)gm_tiles_m(row, p), tiles_n = (double)gm_tiles_n(row, p);
+    const double a_box = GM_LAYOUT_A_MN(row->layout) ? row->tile_m : (double)maps.a.box[1] * row->cluster_n;
+    const double b_box = GM_LAYOUT_B_MN(row->layout) ? row->tile_n : (double)maps.b.box[1] * row->cluster_m;
+    const double per_span = sm90_lines((double)p->m, tiles_m * row->cluster_m, a_box) * tiles_n +
+                            sm90_lines((double)p->n, tiles_n * row->cluster_n, b_box) * tiles_m;
+    const double k_rounded = ceil_div((double)p->k, row->tile_k) * row->tile_k;
+    return per_span * k_rounded * GM_ELEM_BYTES / row->smem_map / (SM90_L2_LINES_PER_CLOCK * clock_mhz(device));
 }
 
 static double sm90_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                            const struct gm_device *device) {
-    const double mhz = clock_mhz(device);
-    const double blocks = p->k > 0 ? ceil_div((double)p->k, row->tile_k) : 0;
-    const double clusters = (double)gm_clusters_at_once(row, device);
-    const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
-    const double rounds = ceil_div(tiles, clusters); /* tiles of the busiest CTA */
-
-    const double tensor_us = (wgmma_clocks(row) + SM90_KBLOCK_CLOCKS) / (SM90_TENSOR_CLOCK * mhz);
-    const double load_us = max2(tma_clocks(row, p) / mhz, SM90_L2_LATENCY_US / row->stages);
-    const double main_us = blocks * max2(tensor_us, load_us);
-
-    const double tile_bytes = (double)row->tile_m * row->tile_n * gm_type_bytes(p->d_type);
-    const double epilogue_us = (tile_bytes / STORE_BYTES_PER_CLOCK + EPILOGUE_CLOCKS) / mhz;
-    double path_us;
-    if (GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG) /* one warpgroup stores while the other multiplies */
-        path_us = rounds * max2(main_us, epilogue_us) + epilogue_us;
-    else
-        path_us = rounds * (main_us + epilogue_us);
-    if (row->cluster_m * row->cluster_n > 1)
-        path_us += SM90_CLUSTER_US;
-    return LAUNCH_US + DRAM_LATENCY_US + slowest_us(path_us, row, p, device, SM90_POWER_SHARE);
+    const double terms[] = {
+        sm90_path_us(row, p, device),
+        dram_us(p, device, SM90_DRAM_EFFICIENCY),
+        sm90_l2_us(row, p, device),
+        power_us(p, device, POWER_SHARE, 0),
+    };
+    return SM90_LAUNCH_US + smooth_max(RESOURCE_SMOOTH, terms, 4);
 }
 
 /* bf16 FLOP of one SM per clock through mma.sync. */
@@ -185,49 +218,57 @@ static double mma_flop_per_clock(const struct gm_device *device) {
     return device->cc_major == 9 ? rate * SM80_ON_SM90 : rate;
 }
 
-/* Clocks that one k-block of one CTA takes of its SM when nothing waits. */
-static double sm80_kblock_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p,
-                                 const struct gm_device *device) {
-    const double tensor = 2.0 * row->tile_m * row->tile_n * row->tile_k / mma_flop_per_clock(device);
-    /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
-    const double smem = ((double)row->tile_m * (1 + GM_WARPS_N(row->warps)) +
-                         (double)row->tile_n * (1 + GM_WARPS_M(row->warps))) *
-                        row->tile_k * GM_ELEM_BYTES / SMEM_BYTES_PER_CLOCK;
+/* One k-block of `together` CTAs that share the SM. */
+static double sm80_kblock_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                             const struct gm_device *device, double together) {
+    const double warps_m = GM_WARPS_M(row->warps), warps_n = GM_WARPS_N(row->warps);
     /* A narrow copy moves fewer bytes per issued instruction. */
     const struct gm_operand a = gm_operand_a(p), b = gm_operand_b(p);
     const double a_copy = gm_copy_bytes((uint64_t)p->a_align, a.stride * a.element_bytes, a.rows);
     const double b_copy = gm_copy_bytes((uint64_t)p->b_align, b.stride * b.element_bytes, b.rows);
-    const double loads = (row->tile_m * 16.0 / a_copy + row->tile_n * 16.0 / b_copy) * row->tile_k * GM_ELEM_BYTES /
-                         L2_BYTES_PER_CLOCK;
-    return max2(tensor, max2(smem, loads));
+    const double k_bytes = (double)row->tile_k * GM_ELEM_BYTES;
+    const double copied = min2(row->tile_m, (double)p->m) * k_bytes * 16 / a_copy +
+                          min2(row->tile_n, (double)p->n) * k_bytes * 16 / b_copy;
+    const double stage = ((double)row->tile_m + row->tile_n) * k_bytes;
+    /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
+    const double smem = (row->tile_m * (1 + warps_n) + row->tile_n * (1 + warps_m)) * k_bytes;
+    const double fragment = row->tile_m / warps_m * row->tile_n / warps_n;
+    const double terms[] = {
+        together * 2.0 * row->tile_m * row->tile_n * row->tile_k / mma_flop_per_clock(device),
+        together * smem / SMEM_BYTES_PER_CLOCK,
+        together * copied / SM80_PORT_BYTES_PER_CLOCK,
+        SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * row->tile_k / 16,
+        stage / SM80_FILL_BYTES_PER_CLOCK / (row->stages > 1 ? row->stages - 1 : 1),
+    };
+    return smooth_max(KBLOCK_SMOOTH, terms, 5) / clock_mhz(device);
 }
 
-/* One round: `together` CTAs share the SM from start to end. */
+/* One round: `together` CTAs share the SM from start to end of a tile each. */
 static double sm80_round_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double together) {
-    const double mhz = SM80_TENSOR_CLOCK * clock_mhz(device);
-    const double warps = together * row->threads / 32;
-    const double busy = warps / (warps + SM80_WARP_OVERHEAD);
-    const double clocks = together * sm80_kblock_clocks(row, p, device) / busy + SM80_KBLOCK_CLOCKS;
-    const double in_flight = row->stages > 1 ? row->stages - 1 : 1;
-    const double kblock_us = max2(clocks / mhz, SM80_L2_LATENCY_US / in_flight);
     const double tile_bytes = (double)row->tile_m * row->tile_n * gm_type_bytes(p->d_type);
-    const double epilogue_us = (tile_bytes / STORE_BYTES_PER_CLOCK + EPILOGUE_CLOCKS) / mhz;
-    return ceil_div((double)p->k, row->tile_k) * kblock_us + epilogue_us + SM80_TILE_US;
+    const double store_us = together * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
+    return ceil_div((double)p->k, row->tile_k) * sm80_kblock_us(row, p, device, together) + store_us;
 }
 
 static double sm80_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                            const struct gm_device *device) {
-    const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
-    const double on_busiest = ceil_div(tiles, device->sm_count); /* tiles of the busiest SM */
+    const double tiles_m = (double)gm_tiles_m(row, p), tiles_n = (double)gm_tiles_n(row, p);
+    const double on_busiest = ceil_div(tiles_m * tiles_n, device->sm_count); /* tiles of the busiest SM */
     const double resident = gm_ctas_per_sm(row, device);
     const double full = floor(on_busiest / resident);
     const double rest = on_busiest - full * resident;
     double path_us = rest > 0 ? sm80_round_us(row, p, device, rest) : 0;
     if (full > 0)
         path_us += full * sm80_round_us(row, p, device, resident);
-    const double share = device->cc_major == 9 ? SM80_POWER_SHARE * SM80_ON_SM90 : SM80_POWER_SHARE;
-    return LAUNCH_US + DRAM_LATENCY_US + slowest_us(path_us, row, p, device, share);
+    const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * GM_ELEM_BYTES;
+    const double share = device->cc_major == 9 ? POWER_SHARE * SM80_ON_SM90 : POWER_SHARE;
+    const double terms[] = {
+        path_us,
+        dram_us(p, device, SM80_DRAM_EFFICIENCY),
+        power_us(p, device, share, SM80_L2_ENERGY * l2_bytes),
+    };
+    return SM80_LAUNCH_US + smooth_max(RESOURCE_SMOOTH, terms, 3);
 }
 
 double gm_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem, const struct gm_device *device) {

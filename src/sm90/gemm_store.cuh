@@ -41,7 +41,8 @@ static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const
                          alpha * acc[4 * j + 2 * h], alpha * acc[4 * j + 2 * h + 1]);
 }
 
-/* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers: a chunk is staged while TMA reads the one before. */
+/* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers: a chunk is staged while TMA reads the one before, and
+ * the one barrier of a chunk says both that it is staged and that the buffer of the next is free. */
 template <int D_BYTES>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                    const float (&acc)[ATOMS_M][ATOM_REGISTERS], int m0, int n0) {
@@ -50,14 +51,13 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
     for (int c = 0; c < ATOMS_M * chunks; ++c) {
         const float *chunk_acc = &acc[c / chunks][c % chunks * chunk_cols / 2];
         const uint32_t chunk_addr = s.staging_addr + s.buffer * CHUNK_BYTES;
-        if (s.thread == 0)
-            bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
-        bar_sync(s.bar, 128);
         if (D_BYTES == 4)
             stage_chunk_32(chunk_addr, chunk_acc, p.epilogue.alpha, s.thread);
         else
             stage_chunk_16(chunk_addr, chunk_acc, p.epilogue.alpha, p.epilogue.d_type, s.thread);
         fence_proxy_async();
+        if (s.thread == 0)
+            bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 2>();
         bar_sync(s.bar, 128);
         if (s.thread == 0) {
             tma_store_2d(&p.d, n0 + c % chunks * chunk_cols, m0 + c / chunks * 64, chunk_addr);
