@@ -15,38 +15,40 @@
 #include <math.h>
 
 /* Both architectures. */
-#define RESOURCE_SMOOTH 4.0             /* exponent of the smooth maximum of whole-device resources */
-#define KBLOCK_SMOOTH 9.0               /* and of what bounds one k-block */
-#define POWER_SHARE 1.1                 /* of the datasheet rate, before the smooth maximum takes its part */
 #define SMEM_BYTES_PER_CLOCK 128.0
-#define REGISTERS_PER_SM 65536
-#define BLOCK_SMEM_RESERVE 1024         /* the driver's share of every block */
+#define REGISTERS_PER_SM     65536
+#define BLOCK_SMEM_RESERVE   1024 /* the driver's share of every block */
 
 /* sm90 */
-#define SM90_LAUNCH_US 1.9              /* launch, and first byte of a cold operand */
-#define SM90_DRAM_EFFICIENCY 0.92       /* reachable share of the datasheet bandwidth */
-#define SM90_TENSOR_RATE 0.9            /* wgmma from shared memory on random data, of N / 2 clocks per atom */
-#define SM90_PORT_BYTES_PER_CLOCK 61.0  /* one SM's port to L2; multicast does not save its bytes */
-#define SM90_L2_LINES_PER_CLOCK 53.0    /* L2 for all SMs together; multicast does save these */
-#define SM90_OUTSIDE_LINES 6.0          /* what L2 spends on a row of a TMA box that lies outside its tensor */
-#define SM90_L2_LATENCY_US 1.25         /* TMA issue -> barrier, under load */
-#define SM90_KBLOCK_CLOCKS 180.0        /* the producer's barrier round trip per k-block */
-#define SM90_BOX_CLOCKS 13.0            /* and per TMA box */
-#define SM90_STORE_BYTES_PER_CLOCK 14.0 /* one SM's epilogue: registers -> shared memory -> global */
-#define SM90_SWITCH_CLOCKS 1350.0       /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_CLUSTER_US 1.5             /* the CTAs of a cluster start and end together */
-#define SM90_CLUSTER_SHARE 0.04         /* and wait for each other at every stage */
+#define SM90_SMOOTH                4.0    /* exponent of the smooth maximum of whole-device resources */
+#define SM90_KBLOCK_SMOOTH         9.0    /* and of what bounds one k-block */
+#define SM90_POWER_SHARE           1.1    /* of the datasheet rate, before the smooth maximum takes its part */
+#define SM90_LAUNCH_US             1.9    /* launch, and first byte of a cold operand */
+#define SM90_DRAM_EFFICIENCY       0.92   /* reachable share of the datasheet bandwidth */
+#define SM90_TENSOR_RATE           0.9    /* wgmma from shared memory on random data, of N / 2 clocks per atom */
+#define SM90_PORT_BYTES_PER_CLOCK  61.0   /* one SM's port to L2; multicast does not save its bytes */
+#define SM90_L2_LINES_PER_CLOCK    53.0   /* L2 for all SMs together; multicast does save these */
+#define SM90_OUTSIDE_LINES         6.0    /* what L2 spends on a row of a TMA box that lies outside its tensor */
+#define SM90_L2_LATENCY_US         1.25   /* TMA issue -> barrier, under load */
+#define SM90_KBLOCK_CLOCKS         180.0  /* the producer's barrier round trip per k-block */
+#define SM90_BOX_CLOCKS            13.0   /* and per TMA box */
+#define SM90_STORE_BYTES_PER_CLOCK 14.0   /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS         1350.0 /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_CLUSTER_US            1.5    /* the CTAs of a cluster start and end together */
+#define SM90_CLUSTER_SHARE         0.04   /* and wait for each other at every stage */
 
 /* sm80 */
-#define SM80_LAUNCH_US 1.5
-#define SM80_DRAM_EFFICIENCY 0.77
-#define SM80_ON_SM90 0.63               /* mma.sync's ceiling on Hopper, of WGMMA's */
-#define SM80_PORT_BYTES_PER_CLOCK 37.0  /* cp.async into one SM, by all its CTAs */
-#define SM80_FILL_BYTES_PER_CLOCK 12.0  /* stage size / this = from the copies' issue to their arrival */
-#define SM80_KBLOCK_CLOCKS 365.0        /* one CTA alone: __syncthreads, first ldmatrix, drain of the mma pipe */
-#define SM80_FRAGMENT_CLOCKS 0.047      /* and per element of a warp's part of D, for each 16 of k */
-#define SM80_STORE_BYTES_PER_CLOCK 7.0
-#define SM80_L2_ENERGY 32.0             /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_SMOOTH                2.75
+#define SM80_LAUNCH_US             1.6
+#define SM80_DRAM_EFFICIENCY       0.83
+#define SM80_ON_SM90               0.68  /* mma.sync's ceiling on Hopper, of WGMMA's */
+#define SM80_PORT_BYTES_PER_CLOCK  36.6  /* cp.async into one SM, by all its CTAs */
+#define SM80_FILL_BYTES_PER_CLOCK  12.6  /* stage size / this = from the copies' issue to their arrival */
+#define SM80_KBLOCK_CLOCKS         314.0 /* one CTA alone: __syncthreads, first ldmatrix, drain of the mma pipe */
+#define SM80_FRAGMENT_CLOCKS       0.052 /* and per element of a warp's part of D, for each 16 of k */
+#define SM80_STORE_BYTES_PER_CLOCK 8.7
+#define SM80_STORE_EXPOSED         0.62 /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY             18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
 
 static double ceil_div(double a, double b) {
     return ceil(a / b);
@@ -161,7 +163,7 @@ static double sm90_kblock_us(const struct gm_kernel *row, const struct gm_gemm_p
         (SM90_KBLOCK_CLOCKS + SM90_BOX_CLOCKS * 2 * spans) / mhz,
         SM90_L2_LATENCY_US / row->stages,
     };
-    const double us = smooth_max(KBLOCK_SMOOTH, terms, 4);
+    const double us = smooth_max(SM90_KBLOCK_SMOOTH, terms, 4);
     return row->cluster_m * row->cluster_n > 1 ? us * (1 + SM90_CLUSTER_SHARE) : us;
 }
 
@@ -205,9 +207,9 @@ static double sm90_cost_us(const struct gm_kernel *row, const struct gm_gemm_pro
         sm90_path_us(row, p, device),
         dram_us(p, device, SM90_DRAM_EFFICIENCY),
         sm90_l2_us(row, p, device),
-        power_us(p, device, POWER_SHARE, 0),
+        power_us(p, device, SM90_POWER_SHARE, 0),
     };
-    return SM90_LAUNCH_US + smooth_max(RESOURCE_SMOOTH, terms, 4);
+    return SM90_LAUNCH_US + smooth_max(SM90_SMOOTH, terms, 4);
 }
 
 /* bf16 FLOP of one SM per clock through mma.sync. */
@@ -233,21 +235,19 @@ static double sm80_kblock_us(const struct gm_kernel *row, const struct gm_gemm_p
     /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
     const double smem = (row->tile_m * (1 + warps_n) + row->tile_n * (1 + warps_m)) * k_bytes;
     const double fragment = row->tile_m / warps_m * row->tile_n / warps_n;
-    const double terms[] = {
-        together * 2.0 * row->tile_m * row->tile_n * row->tile_k / mma_flop_per_clock(device),
-        together * smem / SMEM_BYTES_PER_CLOCK,
-        together * copied / SM80_PORT_BYTES_PER_CLOCK,
-        SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * row->tile_k / 16,
-        stage / SM80_FILL_BYTES_PER_CLOCK / (row->stages > 1 ? row->stages - 1 : 1),
-    };
-    return smooth_max(KBLOCK_SMOOTH, terms, 5) / clock_mhz(device);
+    const double tensor = 2.0 * row->tile_m * row->tile_n * row->tile_k / mma_flop_per_clock(device);
+    const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copied / SM80_PORT_BYTES_PER_CLOCK));
+    const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * row->tile_k / 16;
+    const double fill = stage / SM80_FILL_BYTES_PER_CLOCK / (row->stages > 1 ? row->stages - 1 : 1);
+    return max2(together * shared, max2(alone, fill)) / clock_mhz(device);
 }
 
 /* One round: `together` CTAs share the SM from start to end of a tile each. */
 static double sm80_round_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double together) {
     const double tile_bytes = (double)row->tile_m * row->tile_n * gm_type_bytes(p->d_type);
-    const double store_us = together * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
+    const double exposed = together > 1 ? together * SM80_STORE_EXPOSED : 1;
+    const double store_us = exposed * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
     return ceil_div((double)p->k, row->tile_k) * sm80_kblock_us(row, p, device, together) + store_us;
 }
 
@@ -262,13 +262,13 @@ static double sm80_cost_us(const struct gm_kernel *row, const struct gm_gemm_pro
     if (full > 0)
         path_us += full * sm80_round_us(row, p, device, resident);
     const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * GM_ELEM_BYTES;
-    const double share = device->cc_major == 9 ? POWER_SHARE * SM80_ON_SM90 : POWER_SHARE;
+    const double share = device->cc_major == 9 ? SM80_ON_SM90 : 1;
     const double terms[] = {
         path_us,
         dram_us(p, device, SM80_DRAM_EFFICIENCY),
         power_us(p, device, share, SM80_L2_ENERGY * l2_bytes),
     };
-    return SM80_LAUNCH_US + smooth_max(RESOURCE_SMOOTH, terms, 3);
+    return SM80_LAUNCH_US + smooth_max(SM80_SMOOTH, terms, 3);
 }
 
 double gm_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem, const struct gm_device *device) {
