@@ -3,7 +3,7 @@
 #include "ceilings.h"
 #include "stats.h"
 
-#define BURSTS 40
+#define BURSTS 400
 #define CALLS  50 /* of one burst: far under the driver's queue depth */
 
 int time_host_calls(const struct gpu *gpu, int (*call)(const void *), const void *what, double *ns) {
