@@ -9,7 +9,9 @@
 int time_host_calls(const struct gpu *gpu, int (*call)(const void *), const void *what, double *ns) {
     double times[BURSTS];
     for (int burst = 0; burst < BURSTS; burst++) {
-        int refused = gpu_finish(gpu);
+        if (gpu_finish(gpu) != 0)
+            return -1;
+        int refused = 0;
         const double begin = gpu_seconds();
         for (int i = 0; i < CALLS && !refused; i++)
             refused = call(what);
@@ -21,20 +23,20 @@ int time_host_calls(const struct gpu *gpu, int (*call)(const void *), const void
     return gpu_finish(gpu);
 }
 
-struct tiny_call {
+struct our_call {
     const struct contest *contest;
     const gm_plan *plan;
 };
 
 static int call_ours(const void *what) {
-    const struct tiny_call *call = what;
+    const struct our_call *call = what;
     const struct operands *operands = call->contest->operands;
     const struct gm_gemm_args args = {.size = sizeof args, .a = operands->a, .b = operands->b, .d = operands->d};
     return (int)gm_gemm_execute(call->plan, &args, call->contest->gpu->stream);
 }
 
 static int call_baseline(const void *what) {
-    const struct contest *contest = ((const struct tiny_call *)what)->contest;
+    const struct contest *contest = what;
     const struct operands *operands = contest->operands;
     return lt_execute(contest->lt, contest->baseline, 0, operands->a, operands->b, operands->d, contest->gpu->stream);
 }
@@ -44,7 +46,7 @@ static int time_ours(const struct contest *contest, double *ns) {
     enum gm_status made = gm_gemm_plan_create(contest->gpu->context, &contest->operands->problem, NULL, &plan);
     if (made != GM_OK)
         return gpu_fail_library(made, "gm_gemm_plan_create");
-    const struct tiny_call call = {contest, plan};
+    const struct our_call call = {contest, plan};
     int status = time_host_calls(contest->gpu, call_ours, &call, ns);
     gm_plan_destroy(plan);
     return status;
@@ -61,7 +63,7 @@ int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *no
     if (status == 0)
         status = time_ours(&contest, ours_ns);
     if (status == 0 && lt && lt_prepare(lt, &baseline, &tiny) == 0)
-        status = time_host_calls(gpu, call_baseline, &(struct tiny_call){&contest, NULL}, baseline_ns);
+        status = time_host_calls(gpu, call_baseline, &contest, baseline_ns);
     if (lt)
         lt_forget(lt, &baseline);
     operands_free(gpu, &operands);

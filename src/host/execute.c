@@ -32,9 +32,7 @@ static CUresult launch_sm90(const gm_plan *plan, const struct gm_gemm_args *args
     const struct gm_gemm_problem *p = &plan->problem;
     struct gm_gemm_sm90_params params = plan->params.sm90;
     fill_epilogue(&params.epilogue, p, args, alpha, beta);
-    /* A TMA store clips D's rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
-    const int whole_rows = p->n * gm_type_bytes(p->d_type) % 16 == 0;
-    params.plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && beta == 0 && whole_rows;
+    params.plain = params.plain && beta == 0;
     CUresult result = driver->cuTensorMapReplaceAddress(params.a.bytes, (void *)(uintptr_t)args->a);
     if (result == CUDA_SUCCESS)
         result = driver->cuTensorMapReplaceAddress(params.b.bytes, (void *)(uintptr_t)args->b);

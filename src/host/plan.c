@@ -45,6 +45,9 @@ static enum gm_status prepare_sm90(gm_plan *plan) {
     struct gm_gemm_sm90_params *params = &plan->params.sm90;
     params->epilogue = epilogue_template(p);
     params->raster = gm_raster_choose(row, p, &plan->context->device);
+    /* A TMA store clips D's rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
+    const int whole_rows = p->n * gm_type_bytes(p->d_type) % 16 == 0;
+    params->plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && whole_rows; /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)row->tile_k);
 
     const int cluster_size = row->cluster_m * row->cluster_n;

@@ -80,7 +80,8 @@ static int check_box_size(const struct gm_map_desc *d, struct verdict v) {
     for (unsigned i = 0; i < d->rank; i++)
         bytes *= d->box[i] / d->element_strides[i];
     if (bytes > MAX_BOX_BYTES)
-        return refuse(v, "the box has %" PRIu64 " bytes, more than the %d of an SM's shared memory", bytes, MAX_BOX_BYTES);
+        return refuse(v, "the box has %" PRIu64 " bytes, more than the %d of an SM's shared memory", bytes,
+                      MAX_BOX_BYTES);
     return 1;
 }
 

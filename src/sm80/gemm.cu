@@ -67,7 +67,6 @@ static_assert(!B_MN || WARP_N % 64 == 0 || WARP_N == 32 || WARP_N == 16, "swizzl
 extern __shared__ __align__(128) unsigned char smem[];
 
 #include "sm80/gemm_load.cuh"
-#include "sm80/gemm_store.cuh"
 
 /* ---- mma_stage ----------------------------------------------------------------------------------- */
 
@@ -135,6 +134,8 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOC
         }
     }
 }
+
+#include "sm80/gemm_store.cuh"
 
 /* ---- entry --------------------------------------------------------------------------------------- */
 

@@ -76,8 +76,8 @@ static __device__ __forceinline__ uint32_t smem_base(void) {
     return ((uint32_t)__cvta_generic_to_shared(smem) + GM_SM90_ALIGN - 1) & ~(uint32_t)(GM_SM90_ALIGN - 1);
 }
 
-static __device__ __forceinline__ uint32_t staging_addr(uint32_t base, int consumer, int buffer) {
-    return base + STAGES * STAGE_BYTES + (consumer * GM_SM90_STORE_BUFFERS + buffer) * CHUNK_BYTES;
+static __device__ __forceinline__ uint32_t staging_addr(uint32_t base, int consumer) {
+    return base + STAGES * STAGE_BYTES + consumer * GM_SM90_STORE_BUFFERS * CHUNK_BYTES;
 }
 
 static __device__ __forceinline__ struct pipeline pipeline_at(uint32_t base) {
@@ -229,7 +229,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
     const int tiles = p.raster.tiles_m * p.raster.tiles_n, stride = cluster_count();
     const uint32_t thread = threadIdx.x % 128;
     const int row0 = PINGPONG ? 0 : consumer * ROWS;
-    struct store_context store = {staging_addr(base, consumer, 0), thread, (uint32_t)(BAR_STAGING + consumer), 0};
+    struct store_context store = {staging_addr(base, consumer), thread, (uint32_t)(BAR_STAGING + consumer), 0};
     struct pipeline_state at = {0, 0};
     float acc[ATOMS_M][ATOM_REGISTERS];
 

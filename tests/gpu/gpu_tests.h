@@ -218,6 +218,6 @@ extern enum bug planted_bug;
 
 const struct gm_driver *standin_driver(void);
 /* Runs the kernel `info` with its parameter struct on host memory. */
-void standin_kernel(const struct gm_kernel_info *info, const void *params, unsigned grid);
+void standin_kernel(const struct gm_kernel_info *info, const void *params);
 
 #endif

@@ -21,7 +21,6 @@ struct job {
     struct gm_raster raster;
     struct source a, b;
     int64_t m, n, k; /* extent of D and of the sum */
-    unsigned grid;
     uint64_t d;
     int64_t d_pitch;
     float *b_values, *acc; /* k x n, m x n */
@@ -182,8 +181,8 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params)
     job->d_pitch = params->epilogue.ldd * type_bytes((enum gm_type)params->epilogue.d_type);
 }
 
-void standin_kernel(const struct gm_kernel_info *info, const void *params, unsigned grid) {
-    struct job job = {.info = info, .grid = grid};
+void standin_kernel(const struct gm_kernel_info *info, const void *params) {
+    struct job job = {.info = info};
     struct gm_gemm_sm90_params sm90;
     struct gm_gemm_sm80_params sm80;
     if (info->arch == GM_ARCH_SM90)

@@ -11,7 +11,6 @@
 
 struct launch {
     const struct gm_kernel_info *info;
-    unsigned grid;
     unsigned char params[sizeof(struct gm_gemm_sm90_params)];
 };
 
@@ -112,13 +111,12 @@ CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction funct
         abort();
     struct CUgraph_st *graph = config->hStream ? config->hStream->capture : NULL;
     if (!graph) {
-        standin_kernel(info, params[0], config->gridDimX);
+        standin_kernel(info, params[0]);
         return CUDA_SUCCESS;
     }
     struct launch *l = graph->launches = realloc(graph->launches, (size_t)(graph->count + 1) * 2 * sizeof *l);
     l = &l[graph->count++];
     l->info = info;
-    l->grid = config->gridDimX;
     memcpy(l->params, params[0],
            info->arch == GM_ARCH_SM90 ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
     return CUDA_SUCCESS;
@@ -160,7 +158,7 @@ CUresult standin_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     const struct CUgraph_st *graph = (const void *)exec;
     (void)stream;
     for (int i = 0; i < graph->count && planted_bug != BUG_STALE_GRAPH; i++)
-        standin_kernel(graph->launches[i].info, graph->launches[i].params, graph->launches[i].grid);
+        standin_kernel(graph->launches[i].info, graph->launches[i].params);
     return CUDA_SUCCESS;
 }
 CUresult standin_cuGraphDestroy(CUgraph graph) {
