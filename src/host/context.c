@@ -3,6 +3,7 @@
 #include "context.h"
 
 #include "error.h"
+#include "image.h"
 #include "log.h"
 #include "table.h"
 
@@ -82,32 +83,16 @@ void gm_context_leave(const gm_context *context) {
     context->driver->cuCtxPopCurrent(&popped);
 }
 
-/* Image -> library -> kernel -> function of the current context. The image is part of this library's own bytes, so
- * the driver need not copy it. */
 static void load(const struct gm_driver *driver, const struct gm_kernel *row, struct gm_loaded *loaded) {
-    int option = CU_LIBRARY_BINARY_IS_PRESERVED;
-    void *value = (void *)(uintptr_t)1;
-    CUkernel kernel = NULL;
-    loaded->step = "cuLibraryLoadData";
-    loaded->result =
-        driver->cuLibraryLoadData(&loaded->library, row->image, NULL, NULL, 0, &option, &value, 1);
-    const int have_library = loaded->result == CUDA_SUCCESS;
-    if (loaded->result == CUDA_SUCCESS) {
-        loaded->step = "cuLibraryGetKernel";
-        loaded->result = driver->cuLibraryGetKernel(&kernel, loaded->library, row->name);
+    struct gm_image_step step = gm_image_load(driver, row->image, &loaded->library);
+    if (step.result == CUDA_SUCCESS) {
+        step = gm_image_function(driver, loaded->library, row->name, row->smem_bytes, &loaded->function);
+        if (step.result != CUDA_SUCCESS)
+            driver->cuLibraryUnload(loaded->library);
     }
-    if (loaded->result == CUDA_SUCCESS) {
-        loaded->step = "cuKernelGetFunction";
-        loaded->result = driver->cuKernelGetFunction(&loaded->function, kernel);
-    }
-    if (loaded->result == CUDA_SUCCESS) {
-        loaded->step = "cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)";
-        loaded->result = driver->cuFuncSetAttribute(loaded->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                                    row->smem_bytes);
-    }
-    loaded->state = loaded->result == CUDA_SUCCESS ? GM_LOADED : GM_LOAD_FAILED;
-    if (loaded->state == GM_LOAD_FAILED && have_library)
-        driver->cuLibraryUnload(loaded->library);
+    loaded->result = step.result;
+    loaded->step = step.name;
+    loaded->state = step.result == CUDA_SUCCESS ? GM_LOADED : GM_LOAD_FAILED;
 }
 
 enum gm_status gm_context_load(gm_context *context, int kernel, CUfunction *function) {

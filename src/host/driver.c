@@ -69,7 +69,7 @@ struct gm_driver_failure gm_driver_load(struct gm_driver *driver, gm_symbol_fn s
                       driver->version % 1000 / 10, MIN_DRIVER / 1000, MIN_DRIVER % 1000 / 10);
 
 #define DRIVER(name, abi, need, params)                                                                                \
-    *(void **)&driver->name = find(get_v2, get_v1, #name, abi);                                                        \
+    *(void **)&driver->name = (abi) <= driver->version ? find(get_v2, get_v1, #name, abi) : NULL;                      \
     if (!driver->name && NEED_##need)                                                                                  \
         return failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS, "the CUDA driver (%d.%d) has no %s", driver->version / 1000,   \
                       driver->version % 1000 / 10, #name);

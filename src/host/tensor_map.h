@@ -5,7 +5,7 @@
 
 #include "common/gemm_params.h"
 #include "driver.h"
-#include "gristmill/gristmill.h"
+#include "gristmill/smem.h"
 #include "table.h"
 
 /* The arguments of cuTensorMapEncodeTiled; dimensions innermost first. */
@@ -22,6 +22,17 @@ struct gm_map_desc {
 
 /* 1: the driver accepts the description on compute capability 9.0. 0: it does not, and `sentence` says why. */
 int gm_tensor_map_check(const struct gm_map_desc *desc, char *sentence, size_t sentence_bytes);
+
+/* The rules that gm_tensor_map_check() goes through, and how the description stands to one of them. */
+size_t gm_tensor_map_rule_count(void);
+struct gm_rule gm_tensor_map_rule(const struct gm_map_desc *desc, size_t index);
+
+/* A caller's request with its defaults filled in. */
+struct gm_map_desc gm_map_desc_of(const struct gm_tensor_map_request *request);
+/* Elements that a load writes in one dimension of a legal box. */
+uint32_t gm_tensor_map_delivered(const struct gm_map_desc *desc, unsigned dimension);
+/* Bytes from one row of a legal box, without interleave, to the next in shared memory. */
+uint32_t gm_tensor_map_row_pitch(const struct gm_map_desc *desc);
 
 /* The three maps of an sm90 GEMM row for a normalised problem with M, N, K >= 1, at address 0. */
 struct gm_gemm_maps {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread-block clusters, named barriers, register reallocation: what a warpgroup needs to know of its peers. */
+/* Thread-block clusters and their shared memory, named barriers, register reallocation: what a warpgroup needs to know
+ * of its peers. */
 #ifndef GM_CLUSTER_CUH
 #define GM_CLUSTER_CUH
 
@@ -12,6 +13,25 @@ static __device__ __forceinline__ uint32_t cluster_ctarank(void) {
 /* All threads of all CTAs of the cluster. [PTX ISA, barrier.cluster] */
 static __device__ __forceinline__ void cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* The address of the same shared variable in the cluster's CTA `rank`, for the instructions on shared::cluster. [PTX
+ * ISA, mapa] */
+static __device__ __forceinline__ uint32_t cluster_address(uint32_t shared_addr, uint32_t rank) {
+    uint32_t address;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_addr), "r"(rank));
+    return address;
+}
+
+static __device__ __forceinline__ uint32_t ld_shared_cluster(uint32_t cluster_addr) {
+    uint32_t value;
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(cluster_addr) : "memory");
+    return value;
+}
+
+/* Relaxed, at the scope of the cluster: a cluster_sync() makes the sums visible. [PTX ISA, red] */
+static __device__ __forceinline__ void red_add_shared_cluster(uint32_t cluster_addr, uint32_t value) {
+    asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(cluster_addr), "r"(value) : "memory");
 }
 
 /* Named barriers of one CTA; `threads` counts those that sync and those that only arrive. [PTX ISA, barrier] */

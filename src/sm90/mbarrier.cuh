@@ -23,8 +23,8 @@ static __device__ __forceinline__ void mbarrier_arrive(uint32_t bar) {
 }
 
 /* Arrives on the same barrier of the cluster's CTA `rank`. It passes on a permission, no data, so it has no memory
- * order of its own. NOTE: with .release.cluster ptxas puts a MEMBAR.ALL.GPU before it, about 500 ns on an H200: once per
- * stage that made every multicast kernel slower than the one without. */
+ * order of its own. NOTE: with .release.cluster ptxas puts a MEMBAR.ALL.GPU before it, about 500 ns on an H200: once
+ * per stage that made every multicast kernel slower than the one without. */
 static __device__ __forceinline__ void mbarrier_arrive_remote(uint32_t bar, uint32_t rank) {
     asm volatile("{.reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
                  "mbarrier.arrive.shared::cluster.b64 _, [remote];}" ::"r"(bar),
@@ -39,6 +39,29 @@ static __device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t pari
                  "@!done bra WAIT_%=;}" ::"r"(bar),
                  "r"(parity)
                  : "memory");
+}
+
+/* One try: true when the phase of this parity has completed; may sleep a while before it says false. */
+static __device__ __forceinline__ bool mbarrier_try_wait(uint32_t bar, uint32_t parity) {
+    uint32_t done;
+    asm volatile("{.reg .pred done; "
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2; "
+                 "selp.u32 %0, 1, 0, done;}"
+                 : "=r"(done)
+                 : "r"(bar), "r"(parity)
+                 : "memory");
+    return done != 0;
+}
+
+/* For experiments, where a mistake should end in an error and not in a hang: false when the phase does not complete
+ * within some milliseconds to seconds. */
+static __device__ __forceinline__ bool mbarrier_wait_bounded(uint32_t bar, uint32_t parity) {
+#pragma unroll 1
+    for (uint32_t tries = 0; tries < 1u << 18; tries++) {
+        if (mbarrier_try_wait(bar, parity))
+            return true;
+    }
+    return false;
 }
 
 #endif

@@ -17,8 +17,16 @@ static __device__ __forceinline__ void tma_load_2d(uint32_t dst, const void *map
                  : "memory");
 }
 
-/* The same box to every CTA of the cluster whose bit is set in `mask`, at the same shared address, completing on
- * each one's own barrier. */
+/* The same in three dimensions, left to L2's own judgement. */
+static __device__ __forceinline__ void tma_load_3d(uint32_t dst, const void *map, int x, int y, int z, uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(bar)
+                 : "memory");
+}
+
+/* The box of tma_load_2d to every CTA of the cluster whose bit is set in `mask`, at the same shared address, completing
+ * on each one's own barrier. */
 static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst, const void *map, int x, int y, uint32_t bar,
                                                              uint16_t mask, uint64_t policy) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"

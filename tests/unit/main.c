@@ -15,9 +15,31 @@ struct gm_device device_of(const char *model) {
 }
 
 int main(void) {
-    Suite *(*const suites[])(void) = {status_suite,  driver_suite,     device_suite,  table_suite,     tile_suite,
-                                      problem_suite, tensor_map_suite, choose_suite,  explain_suite,   context_suite,
-                                      plan_suite,    arguments_suite,  execute_suite, threads_suite,   abi_suite};
+    Suite *(*const suites[])(void) = {status_suite,
+                                      driver_suite,
+                                      device_suite,
+                                      table_suite,
+                                      tile_suite,
+                                      problem_suite,
+                                      tensor_map_suite,
+                                      choose_suite,
+                                      explain_suite,
+                                      context_suite,
+                                      plan_suite,
+                                      arguments_suite,
+                                      execute_suite,
+                                      threads_suite,
+                                      abi_suite,
+                                      smem_tile_suite,
+                                      bank_suite,
+                                      bank_random_suite,
+                                      pad_suite,
+                                      swizzle_suite,
+                                      swizzle_search_suite,
+                                      gemm_maps_suite,
+                                      matrix_descriptor_suite,
+                                      descriptor_suggest_suite,
+                                      descriptor_compare_suite};
     SRunner *runner = srunner_create(NULL);
     for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
         srunner_add_suite(runner, suites[i]());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every rule of cuTensorMapEncodeTiled: a legal neighbour and an illegal one. And the maps of the rows. */
-#include "problem.h"
+/* Every rule of cuTensorMapEncodeTiled: a legal neighbour and an illegal one. And what is explained of
+ * a request. */
 #include "tensor_map.h"
 #include "unit.h"
 
@@ -166,96 +166,149 @@ START_TEST(each_rule_accepts_and_refuses) {
 }
 END_TEST
 
-START_TEST(maps_of_a_k_major_row) {
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 128, .tile_n = 192,
-                                  .tile_k = 64, .cluster_m = 2, .cluster_n = 1, .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(1000, 2000, 3000), q;
-    p.lda = 3008;
-    p.d_type = GM_FP32;
-    assert_ok(gm_problem_normalize(&p, &q));
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
-    ck_assert_uint_eq(maps.a.dims[0], 3000);
-    ck_assert_uint_eq(maps.a.dims[1], 1000);
-    ck_assert_uint_eq(maps.a.strides[0], 6016);
-    ck_assert_uint_eq(maps.a.box[0], 64);
-    ck_assert_uint_eq(maps.a.box[1], 128);
-    ck_assert_uint_eq(maps.b.dims[1], 2000);
-    ck_assert_uint_eq(maps.b.box[1], 96); /* each of two CTAs loads half of B */
-    ck_assert_int_eq(maps.b.swizzle, CU_TENSOR_MAP_SWIZZLE_128B);
-    ck_assert_int_eq(maps.d.type, CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
-    ck_assert_uint_eq(maps.d.box[0], 32); /* 128 bytes of fp32 */
-    ck_assert_uint_eq(maps.d.box[1], 64);
-    ck_assert_uint_eq(maps.d.strides[0], 8000);
-    ck_assert_int_eq(maps.stage_bytes, GM_SM90_STAGE_BYTES(128, 192, 64));
-}
-END_TEST
+/* ---- explained ---- */
 
-START_TEST(maps_of_an_mn_major_row) {
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_nt, .tile_m = 64, .tile_n = 160,
-                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 2, .smem_map = GM_MAP_sw64};
-    struct gm_gemm_problem p = problem_of(1000, 2000, 3000), q;
-    p.ab_type = p.d_type = GM_FP16;
-    p.a_major = p.b_major = GM_MN_MAJOR;
-    assert_ok(gm_problem_normalize(&p, &q));
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
-    ck_assert_uint_eq(maps.a.dims[0], 1000);
-    ck_assert_uint_eq(maps.a.dims[1], 3000);
-    ck_assert_uint_eq(maps.a.strides[0], 2000);
-    ck_assert_uint_eq(maps.a.box[0], 32); /* 64 bytes */
-    ck_assert_uint_eq(maps.a.box[1], 32); /* half of tile_k: A is shared by two CTAs */
-    ck_assert_uint_eq(maps.b.box[1], 64);
-    ck_assert_int_eq(maps.a.type, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
-    ck_assert_int_eq(maps.a.swizzle, CU_TENSOR_MAP_SWIZZLE_64B);
-    ck_assert_int_eq(maps.d.swizzle, CU_TENSOR_MAP_SWIZZLE_64B);
-}
-END_TEST
+#define RULES_MAX 32
 
-START_TEST(a_box_ends_with_the_operands_rows) {
-    struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 128, .tile_k = 64,
-                            .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(17, 100, 512), q;
-    assert_ok(gm_problem_normalize(&p, &q));
-    struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
-    ck_assert_uint_eq(maps.a.box[1], 24); /* 17 rows in whole patterns of 8 */
-    ck_assert_uint_eq(maps.b.box[1], 104);
-    ck_assert_int_eq(maps.stage_bytes, (24 + 104) * 64 * 2);
-    row.cluster_n = 2; /* shares of a multicast tile stay whole */
-    maps = gm_gemm_sm90_maps(&row, &q);
-    ck_assert_uint_eq(maps.a.box[1], 32);
-    ck_assert_int_eq(maps.stage_bytes, (64 + 104) * 64 * 2);
+static struct gm_tensor_map_request request_of(const struct gm_map_desc *d) {
+    struct gm_tensor_map_request r = {.size = sizeof r,
+                                      .type = d->type,
+                                      .rank = d->rank,
+                                      .address = d->address,
+                                      .interleave = d->interleave,
+                                      .swizzle = (enum gm_swizzle_mode)d->swizzle,
+                                      .l2_promotion = d->l2_promotion,
+                                      .oob_fill = d->oob_fill};
+    memcpy(r.dims, d->dims, sizeof r.dims);
+    memcpy(r.strides, d->strides, sizeof r.strides);
+    memcpy(r.box, d->box, sizeof r.box);
+    memcpy(r.element_strides, d->element_strides, sizeof r.element_strides);
+    return r;
 }
-END_TEST
 
-START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
-    static const int64_t sizes[][3] = {{1, 8, 8}, {1, 1, 1}, {7, 24, 40}, {4096, 4096, 4096}, {65, 1000, 8}};
+static const struct gm_rule *rule_named(const struct gm_rule *explained, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(explained[i].name, name) == 0)
+            return &explained[i];
+    ck_abort_msg("there is no rule \"%s\"", name);
+    return NULL;
+}
+
+/* All rules have a verdict and a sentence; the first broken one is the sentence of the check. */
+START_TEST(the_explanation_agrees_with_the_check) {
+    struct gm_map_desc desc = legal();
+    struct gm_rule explained[RULES_MAX] = {{.size = sizeof *explained}};
     char sentence[160];
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        const struct gm_kernel *row = &gm_kernels[i];
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && row->arch == GM_ARCH_SM90; s++) {
-            struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]), q;
-            p.ab_type = (enum gm_type)row->type;
-            p.a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
-            p.b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
-            p.lda = p.ldb = p.ldd = 4096;
-            assert_ok(gm_problem_normalize(&p, &q));
-            const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, &q);
-            ck_assert_msg(gm_tensor_map_check(&maps.a, sentence, sizeof sentence), "%s: A: %s", row->name, sentence);
-            ck_assert_msg(gm_tensor_map_check(&maps.b, sentence, sizeof sentence), "%s: B: %s", row->name, sentence);
-            ck_assert_msg(gm_tensor_map_check(&maps.d, sentence, sizeof sentence), "%s: D: %s", row->name, sentence);
-        }
+    size_t count = 0;
+    int is_legal = -1, broken = 0;
+    rules[_i].apply(&desc);
+    const int verdict = gm_tensor_map_check(&desc, sentence, sizeof sentence);
+    const struct gm_tensor_map_request request = request_of(&desc);
+    assert_ok(gm_tensor_map_explain(&request, explained, RULES_MAX, &count, &is_legal));
+    ck_assert_uint_eq(count, gm_tensor_map_rule_count());
+    ck_assert_uint_le(count, RULES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_uint_eq(explained[i].size, sizeof *explained);
+        ck_assert_uint_gt(strlen(explained[i].sentence), 10);
+        ck_assert(explained[i].holds >= -1 && explained[i].holds <= 1);
+        if (explained[i].holds == 0 && broken++ == 0)
+            ck_assert_str_eq(explained[i].sentence, sentence);
     }
+    if (desc.element_strides[2] == 0) { /* what a request leaves 0 is 1 */
+        ck_assert_int_eq(is_legal, 1);
+        return;
+    }
+    ck_assert_int_eq(is_legal, verdict);
+    ck_assert_int_eq(broken == 0, verdict);
+    ck_assert_int_eq(gm_tensor_map_box_bytes(&request) != 0, verdict);
 }
 END_TEST
 
-START_TEST(the_stride_of_a_single_row_is_replaced_by_a_legal_one) {
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 64,
-                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(1, 9, 24), q;
-    assert_ok(gm_problem_normalize(&p, &q));
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
-    char sentence[160];
-    ck_assert_uint_eq(maps.d.strides[0], 16);
-    ck_assert_msg(gm_tensor_map_check(&maps.d, sentence, sizeof sentence), "%s", sentence);
+START_TEST(rules_speak_with_the_numbers_of_the_request) {
+    struct gm_map_desc desc = legal();
+    struct gm_tensor_map_request request = request_of(&desc);
+    struct gm_rule explained[RULES_MAX] = {{.size = sizeof *explained}};
+    size_t count;
+    int is_legal;
+    assert_ok(gm_tensor_map_explain(&request, explained, RULES_MAX, &count, &is_legal));
+    ck_assert_int_eq(is_legal, 1);
+    ck_assert_str_eq(rule_named(explained, count, "tensor dimensions")->sentence,
+                     "dimensions 1000 x 200 x 30, each 1 to 2^32 elements");
+    ck_assert_str_eq(rule_named(explained, count, "alignment of the strides")->sentence,
+                     "strides 2048 x 524288 bytes, multiples of 16");
+    ck_assert_str_eq(rule_named(explained, count, "box row against swizzle span")->sentence,
+                     "a row of the box has 128 bytes, within the swizzle span of 128");
+    ck_assert_int_eq(rule_named(explained, count, "NaN fill against element type")->holds, -1);
+    request.swizzle = GM_SWIZZLE_NONE;
+    request.rank = 1;
+    assert_ok(gm_tensor_map_explain(&request, explained, RULES_MAX, &count, &is_legal));
+    ck_assert_int_eq(rule_named(explained, count, "box row against swizzle span")->holds, -1);
+    ck_assert_int_eq(rule_named(explained, count, "size of the strides")->holds, -1);
+    request.rank = 9;
+    request.type = 20;
+    assert_ok(gm_tensor_map_explain(&request, explained, RULES_MAX, &count, &is_legal));
+    ck_assert_int_eq(is_legal, 0);
+    ck_assert_int_eq(rule_named(explained, count, "rank")->holds, 0);
+    ck_assert_int_eq(rule_named(explained, count, "element type")->holds, 0);
+    ck_assert_int_eq(rule_named(explained, count, "box dimensions")->holds, -1);
+    ck_assert_int_eq(rule_named(explained, count, "box against shared memory")->holds, -1);
+    for (unsigned i = 0; i < 5; i++)
+        request.dims[i] = UINT64_MAX;
+    request.rank = 5;
+    assert_ok(gm_tensor_map_explain(&request, explained, RULES_MAX, &count, &is_legal));
+    ck_assert_int_eq(rule_named(explained, count, "tensor dimensions")->holds, 0);
+}
+END_TEST
+
+START_TEST(a_short_list_of_rules) {
+    struct gm_map_desc desc = legal();
+    desc.l2_promotion = 9;
+    struct gm_tensor_map_request request = request_of(&desc);
+    struct gm_rule explained[3] = {{.size = sizeof *explained}};
+    size_t count = 0;
+    int is_legal = -1;
+    assert_ok(gm_tensor_map_explain(&request, explained, 2, &count, &is_legal));
+    ck_assert_uint_eq(count, gm_tensor_map_rule_count());
+    ck_assert_int_eq(is_legal, 0); /* the fourth rule is broken */
+    ck_assert_ptr_null(explained[2].name);
+    assert_ok(gm_tensor_map_explain(&request, NULL, 0, &count, &is_legal));
+    assert_fails(gm_tensor_map_explain(&request, NULL, 1, &count, &is_legal), GM_ERROR_INVALID_ARGUMENT, "NULL");
+    assert_fails(gm_tensor_map_explain(NULL, NULL, 0, &count, &is_legal), GM_ERROR_INVALID_ARGUMENT, "request");
+    assert_fails(gm_tensor_map_explain(&request, NULL, 0, NULL, &is_legal), GM_ERROR_INVALID_ARGUMENT, "count");
+    assert_fails(gm_tensor_map_explain(&request, NULL, 0, &count, NULL), GM_ERROR_INVALID_ARGUMENT, "legal");
+    explained[0].size = 1;
+    assert_fails(gm_tensor_map_explain(&request, explained, 2, &count, &is_legal), GM_ERROR_SIZE, "rules[0].size is 1");
+    request.size = 7;
+    assert_fails(gm_tensor_map_explain(&request, NULL, 0, &count, &is_legal), GM_ERROR_SIZE, "request.size is 7");
+    ck_assert_uint_eq(gm_tensor_map_box_bytes(&request), 0);
+    ck_assert_uint_eq(gm_tensor_map_box_bytes(NULL), 0);
+}
+END_TEST
+
+START_TEST(what_a_box_delivers) {
+    static const uint32_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+    struct gm_map_desc desc = legal();
+    struct gm_tensor_map_request request = request_of(&desc);
+    for (int type = -2; type < 20; type++)
+        ck_assert_uint_eq(gm_tensor_map_element_bytes(type), type >= 0 && type < 13 ? bytes[type] : 0);
+    ck_assert_uint_eq(gm_tensor_map_box_bytes(&request), 64 * 128 * 2 * 2);
+    request.element_strides[1] = 3; /* every third of 128 rows: 43 */
+    ck_assert_uint_eq(gm_tensor_map_box_bytes(&request), 64 * 43 * 2 * 2);
+    request.element_strides[0] = 8; /* ignored without interleave */
+    ck_assert_uint_eq(gm_tensor_map_box_bytes(&request), 64 * 43 * 2 * 2);
+    request.rank = 2;
+    ck_assert_uint_eq(gm_tensor_map_box_bytes(&request), 64 * 43 * 2);
+}
+END_TEST
+
+START_TEST(how_far_apart_the_rows_of_a_box_lie) {
+    struct gm_map_desc desc = legal();
+    desc.box[0] = 16; /* 32 bytes */
+    ck_assert_uint_eq(gm_tensor_map_row_pitch(&desc), 128);
+    desc.swizzle = CU_TENSOR_MAP_SWIZZLE_64B;
+    ck_assert_uint_eq(gm_tensor_map_row_pitch(&desc), 64);
+    desc.swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+    ck_assert_uint_eq(gm_tensor_map_row_pitch(&desc), 32);
 }
 END_TEST
 
@@ -264,12 +317,12 @@ Suite *tensor_map_suite(void) {
     TCase *cases = tcase_create("rules");
     tcase_add_loop_test(cases, each_rule_accepts_and_refuses, 0, (int)(sizeof rules / sizeof *rules));
     suite_add_tcase(suite, cases);
-    TCase *maps = tcase_create("maps of rows");
-    tcase_add_test(maps, maps_of_a_k_major_row);
-    tcase_add_test(maps, maps_of_an_mn_major_row);
-    tcase_add_test(maps, a_box_ends_with_the_operands_rows);
-    tcase_add_test(maps, every_sm90_row_gets_legal_maps_for_legal_problems);
-    tcase_add_test(maps, the_stride_of_a_single_row_is_replaced_by_a_legal_one);
-    suite_add_tcase(suite, maps);
+    TCase *explained = tcase_create("explained");
+    tcase_add_loop_test(explained, the_explanation_agrees_with_the_check, 0, (int)(sizeof rules / sizeof *rules));
+    tcase_add_test(explained, rules_speak_with_the_numbers_of_the_request);
+    tcase_add_test(explained, a_short_list_of_rules);
+    tcase_add_test(explained, what_a_box_delivers);
+    tcase_add_test(explained, how_far_apart_the_rows_of_a_box_lie);
+    suite_add_tcase(suite, explained);
     return suite;
 }

@@ -9,15 +9,25 @@
 
 Suite *abi_suite(void);
 Suite *arguments_suite(void);
+Suite *bank_random_suite(void);
+Suite *bank_suite(void);
 Suite *choose_suite(void);
 Suite *context_suite(void);
+Suite *descriptor_compare_suite(void);
+Suite *descriptor_suggest_suite(void);
 Suite *device_suite(void);
 Suite *driver_suite(void);
 Suite *execute_suite(void);
 Suite *explain_suite(void);
+Suite *gemm_maps_suite(void);
+Suite *matrix_descriptor_suite(void);
+Suite *pad_suite(void);
 Suite *plan_suite(void);
 Suite *problem_suite(void);
+Suite *smem_tile_suite(void);
 Suite *status_suite(void);
+Suite *swizzle_search_suite(void);
+Suite *swizzle_suite(void);
 Suite *table_suite(void);
 Suite *tensor_map_suite(void);
 Suite *threads_suite(void);

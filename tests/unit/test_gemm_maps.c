@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tensor maps of the sm90 rows. */
+#include "problem.h"
+#include "tensor_map.h"
+#include "unit.h"
+
+START_TEST(maps_of_a_k_major_row) {
+    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 128, .tile_n = 192,
+                                  .tile_k = 64, .cluster_m = 2, .cluster_n = 1, .smem_map = GM_MAP_sw128};
+    struct gm_gemm_problem p = problem_of(1000, 2000, 3000), q;
+    p.lda = 3008;
+    p.d_type = GM_FP32;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    ck_assert_uint_eq(maps.a.dims[0], 3000);
+    ck_assert_uint_eq(maps.a.dims[1], 1000);
+    ck_assert_uint_eq(maps.a.strides[0], 6016);
+    ck_assert_uint_eq(maps.a.box[0], 64);
+    ck_assert_uint_eq(maps.a.box[1], 128);
+    ck_assert_uint_eq(maps.b.dims[1], 2000);
+    ck_assert_uint_eq(maps.b.box[1], 96); /* each of two CTAs loads half of B */
+    ck_assert_int_eq(maps.b.swizzle, CU_TENSOR_MAP_SWIZZLE_128B);
+    ck_assert_int_eq(maps.d.type, CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+    ck_assert_uint_eq(maps.d.box[0], 32); /* 128 bytes of fp32 */
+    ck_assert_uint_eq(maps.d.box[1], 64);
+    ck_assert_uint_eq(maps.d.strides[0], 8000);
+    ck_assert_int_eq(maps.stage_bytes, GM_SM90_STAGE_BYTES(128, 192, 64));
+}
+END_TEST
+
+START_TEST(maps_of_an_mn_major_row) {
+    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_nt, .tile_m = 64, .tile_n = 160,
+                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 2, .smem_map = GM_MAP_sw64};
+    struct gm_gemm_problem p = problem_of(1000, 2000, 3000), q;
+    p.ab_type = p.d_type = GM_FP16;
+    p.a_major = p.b_major = GM_MN_MAJOR;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    ck_assert_uint_eq(maps.a.dims[0], 1000);
+    ck_assert_uint_eq(maps.a.dims[1], 3000);
+    ck_assert_uint_eq(maps.a.strides[0], 2000);
+    ck_assert_uint_eq(maps.a.box[0], 32); /* 64 bytes */
+    ck_assert_uint_eq(maps.a.box[1], 32); /* half of tile_k: A is shared by two CTAs */
+    ck_assert_uint_eq(maps.b.box[1], 64);
+    ck_assert_int_eq(maps.a.type, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+    ck_assert_int_eq(maps.a.swizzle, CU_TENSOR_MAP_SWIZZLE_64B);
+    ck_assert_int_eq(maps.d.swizzle, CU_TENSOR_MAP_SWIZZLE_64B);
+}
+END_TEST
+
+START_TEST(a_box_ends_with_the_operands_rows) {
+    struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 128, .tile_k = 64,
+                            .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
+    struct gm_gemm_problem p = problem_of(17, 100, 512), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    ck_assert_uint_eq(maps.a.box[1], 24); /* 17 rows in whole patterns of 8 */
+    ck_assert_uint_eq(maps.b.box[1], 104);
+    ck_assert_int_eq(maps.stage_bytes, (24 + 104) * 64 * 2);
+    row.cluster_n = 2; /* shares of a multicast tile stay whole */
+    maps = gm_gemm_sm90_maps(&row, &q);
+    ck_assert_uint_eq(maps.a.box[1], 32);
+    ck_assert_int_eq(maps.stage_bytes, (64 + 104) * 64 * 2);
+}
+END_TEST
+
+START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
+    static const int64_t sizes[][3] = {{1, 8, 8}, {1, 1, 1}, {7, 24, 40}, {4096, 4096, 4096}, {65, 1000, 8}};
+    char sentence[160];
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && row->arch == GM_ARCH_SM90; s++) {
+            struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]), q;
+            p.ab_type = (enum gm_type)row->type;
+            p.a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+            p.b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+            p.lda = p.ldb = p.ldd = 4096;
+            assert_ok(gm_problem_normalize(&p, &q));
+            const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, &q);
+            ck_assert_msg(gm_tensor_map_check(&maps.a, sentence, sizeof sentence), "%s: A: %s", row->name, sentence);
+            ck_assert_msg(gm_tensor_map_check(&maps.b, sentence, sizeof sentence), "%s: B: %s", row->name, sentence);
+            ck_assert_msg(gm_tensor_map_check(&maps.d, sentence, sizeof sentence), "%s: D: %s", row->name, sentence);
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_stride_of_a_single_row_is_replaced_by_a_legal_one) {
+    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 64,
+                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
+    struct gm_gemm_problem p = problem_of(1, 9, 24), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    char sentence[160];
+    ck_assert_uint_eq(maps.d.strides[0], 16);
+    ck_assert_msg(gm_tensor_map_check(&maps.d, sentence, sizeof sentence), "%s", sentence);
+}
+END_TEST
+
+Suite *gemm_maps_suite(void) {
+    Suite *suite = suite_create("gemm_maps");
+    TCase *maps = tcase_create("maps of rows");
+    tcase_add_test(maps, maps_of_a_k_major_row);
+    tcase_add_test(maps, maps_of_an_mn_major_row);
+    tcase_add_test(maps, a_box_ends_with_the_operands_rows);
+    tcase_add_test(maps, every_sm90_row_gets_legal_maps_for_legal_problems);
+    tcase_add_test(maps, the_stride_of_a_single_row_is_replaced_by_a_legal_one);
+    suite_add_tcase(suite, maps);
+    return suite;
+}
