@@ -2,6 +2,7 @@
 /* Command-line options. */
 #include "args.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,10 +69,12 @@ static const struct args_option *find_option(const struct args_command *command,
     return NULL;
 }
 
-/* Length of "gristmill bench" in a usage line. */
-static int two_words(const char *usage) {
-    size_t first = strcspn(usage, " ");
-    return (int)(first + 1 + strcspn(usage + first + 1, " "));
+/* Length of "gristmill lab run" in a usage line: its words up to the first that stands for something. */
+static int command_words(const char *usage) {
+    size_t length = strcspn(usage, " ");
+    while (islower((unsigned char)usage[length + (usage[length] == ' ')]))
+        length += 1 + strcspn(usage + length + 1, " ");
+    return (int)length;
 }
 
 /* argv[*at] is "--...": consumes its value too where it has one. */
@@ -82,7 +85,7 @@ static int take_option(const struct args_command *command, int argc, char **argv
     const struct args_option *option = find_option(command, name, length);
     if (!option)
         return complain("there is no option --%.*s; `%.*s --help` lists them", (int)length, name,
-                        two_words(command->usage), command->usage);
+                        command_words(command->usage), command->usage);
     const char *value = equals ? equals + 1 : NULL;
     if (option->kind == ARGS_FLAG && value)
         return complain("--%s takes no value", option->name);

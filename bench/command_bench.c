@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench.h"
 #include "ceilings.h"
 #include "commands.h"
+#include "facts.h"
 #include "report.h"
 
 #define ROTATE_OVER_L2 3.0
@@ -98,21 +98,14 @@ static void set_method(struct bench_meta *meta, const struct bench_options *opti
 
 static void set_facts(struct bench *bench, const char *suite_name) {
     struct bench_meta *meta = &bench->results.meta;
-    char version[48];
-    time_t now = time(NULL);
-    struct tm utc;
     meta->device = bench->gpu.device;
-    int api = meta->device.driver_version;
     snprintf(meta->gpu, sizeof meta->gpu, "%s", meta->device.name);
     results_fill_name(meta->slug, sizeof meta->slug, meta->gpu);
-    if (nvml_driver_version(&bench->nvml, version, sizeof version))
-        snprintf(meta->driver, sizeof meta->driver, "%s (CUDA %d.%d)", version, api / 1000, api % 1000 / 10);
-    else
-        snprintf(meta->driver, sizeof meta->driver, "CUDA %d.%d", api / 1000, api % 1000 / 10);
+    fact_driver(meta->driver, sizeof meta->driver, &bench->nvml, &meta->device);
     meta->power_limit_watts = nvml_power_limit(&bench->nvml);
     build_fact("toolkit", meta->toolkit, sizeof meta->toolkit);
     build_fact("revision", meta->revision, sizeof meta->revision);
-    strftime(meta->date, sizeof meta->date, "%Y-%m-%d", gmtime_r(&now, &utc));
+    fact_date(meta->date, sizeof meta->date);
     snprintf(meta->suite, sizeof meta->suite, "%s", suite_name);
     if (bench->has_baseline) {
         snprintf(meta->baseline, sizeof meta->baseline, "cuBLASLt %s", bench->lt.version);

@@ -82,49 +82,49 @@ static int print_table(const struct gm_device *device) {
 
 static void json_device(struct json *json, const struct gm_device *device) {
     json_object_begin(json, NULL);
-    json_string(json, "name", device->name);
-    json_integer(json, "ordinal", device->ordinal);
-    json_integer(json, "cc_major", device->cc_major);
-    json_integer(json, "cc_minor", device->cc_minor);
-    json_integer(json, "sm_count", device->sm_count);
-    json_integer(json, "smem_per_block_bytes", device->smem_per_block_bytes);
-    json_integer(json, "smem_per_sm_bytes", device->smem_per_sm_bytes);
-    json_integer(json, "max_threads_per_sm", device->max_threads_per_sm);
-    json_integer(json, "sm_clock_mhz", device->sm_clock_mhz);
-    json_integer(json, "l2_bytes", device->l2_bytes);
-    json_integer(json, "memory_bytes", device->memory_bytes);
-    json_number(json, "dram_gbs", device->dram_gbs);
-    json_number(json, "tensor_tflops", device->tensor_tflops);
-    json_integer(json, "driver_version", device->driver_version);
+    json_put_string(json, "name", device->name);
+    json_put_integer(json, "ordinal", device->ordinal);
+    json_put_integer(json, "cc_major", device->cc_major);
+    json_put_integer(json, "cc_minor", device->cc_minor);
+    json_put_integer(json, "sm_count", device->sm_count);
+    json_put_integer(json, "smem_per_block_bytes", device->smem_per_block_bytes);
+    json_put_integer(json, "smem_per_sm_bytes", device->smem_per_sm_bytes);
+    json_put_integer(json, "max_threads_per_sm", device->max_threads_per_sm);
+    json_put_integer(json, "sm_clock_mhz", device->sm_clock_mhz);
+    json_put_integer(json, "l2_bytes", device->l2_bytes);
+    json_put_integer(json, "memory_bytes", device->memory_bytes);
+    json_put_number(json, "dram_gbs", device->dram_gbs);
+    json_put_number(json, "tensor_tflops", device->tensor_tflops);
+    json_put_integer(json, "driver_version", device->driver_version);
     json_object_end(json);
 }
 
 static void json_kernel(struct json *json, const struct gm_kernel_info *kernel, const struct gm_device *device) {
     struct kernel_limits limits = limits_of(kernel, device);
     json_line_begin(json, NULL);
-    json_string(json, "name", kernel->name);
-    json_string(json, "arch", arch_name(kernel->arch));
-    json_bool(json, "production", kernel->production);
-    json_integer(json, "tile_m", kernel->tile_m);
-    json_integer(json, "tile_n", kernel->tile_n);
-    json_integer(json, "tile_k", kernel->tile_k);
-    json_integer(json, "stages", kernel->stages);
-    json_integer(json, "cluster_m", kernel->cluster_m);
-    json_integer(json, "cluster_n", kernel->cluster_n);
-    json_string(json, "schedule", schedule_name(kernel->schedule));
-    json_string(json, "smem_map", smem_map_name(kernel->smem_map));
-    json_integer(json, "threads", kernel->threads);
-    json_integer(json, "smem_bytes", kernel->smem_bytes);
-    json_integer(json, "registers", kernel->registers);
-    json_integer(json, "spill_bytes", kernel->spill_bytes);
-    json_bool(json, "deterministic", kernel->deterministic);
-    json_string(json, "targets", kernel->targets);
-    json_integer(json, "image_bytes", (int64_t)kernel->image_bytes);
-    json_integer(json, "ctas_per_sm", limits.ctas_per_sm);
-    json_number(json, "flop_per_fill_byte", limits.flop_per_fill_byte);
-    json_number(json, "flop_per_l2_byte", limits.flop_per_l2_byte);
-    json_number(json, "tensor_share", limits.tensor_share);
-    json_number(json, "tensor_tflops", limits.tensor_tflops);
+    json_put_string(json, "name", kernel->name);
+    json_put_string(json, "arch", arch_name(kernel->arch));
+    json_put_bool(json, "production", kernel->production);
+    json_put_integer(json, "tile_m", kernel->tile_m);
+    json_put_integer(json, "tile_n", kernel->tile_n);
+    json_put_integer(json, "tile_k", kernel->tile_k);
+    json_put_integer(json, "stages", kernel->stages);
+    json_put_integer(json, "cluster_m", kernel->cluster_m);
+    json_put_integer(json, "cluster_n", kernel->cluster_n);
+    json_put_string(json, "schedule", schedule_name(kernel->schedule));
+    json_put_string(json, "smem_map", smem_map_name(kernel->smem_map));
+    json_put_integer(json, "threads", kernel->threads);
+    json_put_integer(json, "smem_bytes", kernel->smem_bytes);
+    json_put_integer(json, "registers", kernel->registers);
+    json_put_integer(json, "spill_bytes", kernel->spill_bytes);
+    json_put_bool(json, "deterministic", kernel->deterministic);
+    json_put_string(json, "targets", kernel->targets);
+    json_put_integer(json, "image_bytes", (int64_t)kernel->image_bytes);
+    json_put_integer(json, "ctas_per_sm", limits.ctas_per_sm);
+    json_put_number(json, "flop_per_fill_byte", limits.flop_per_fill_byte);
+    json_put_number(json, "flop_per_l2_byte", limits.flop_per_l2_byte);
+    json_put_number(json, "tensor_share", limits.tensor_share);
+    json_put_number(json, "tensor_tflops", limits.tensor_tflops);
     json_object_end(json);
 }
 
@@ -132,7 +132,7 @@ static int print_json(const struct gm_device *devices, int count) {
     struct json json;
     json_start(&json, stdout);
     json_object_begin(&json, NULL);
-    json_raw(&json, "build", gm_build_info());
+    json_put_raw(&json, "build", gm_build_info());
     json_array_begin(&json, "devices");
     for (int i = 0; i < count; i++)
         json_device(&json, &devices[i]);

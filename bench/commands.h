@@ -10,6 +10,10 @@
 int command_info(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_bench(int argc, char **argv);
+int command_bank(int argc, char **argv);
+int command_swizzle(int argc, char **argv);
+int command_descriptor(int argc, char **argv);
+int command_lab(int argc, char **argv);
 
 #define DEFAULT_MODEL "h200"
 

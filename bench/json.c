@@ -87,7 +87,7 @@ void json_array_end(struct json *json) {
     close_group(json, ']');
 }
 
-void json_string(struct json *json, const char *key, const char *value) {
+void json_put_string(struct json *json, const char *key, const char *value) {
     open_value(json, key);
     if (value)
         write_text(json, value);
@@ -95,29 +95,38 @@ void json_string(struct json *json, const char *key, const char *value) {
         fputs("null", json->out);
 }
 
-static void write_number(struct json *json, double value) {
+static void write_digits(struct json *json, double value, int digits) {
     if (isfinite(value))
-        fprintf(json->out, "%.6g", value);
+        fprintf(json->out, "%.*g", digits, value);
     else
         fputs("null", json->out);
 }
 
-void json_number(struct json *json, const char *key, double value) {
+static void write_number(struct json *json, double value) {
+    write_digits(json, value, 6);
+}
+
+void json_put_number(struct json *json, const char *key, double value) {
     open_value(json, key);
     write_number(json, value);
 }
 
-void json_integer(struct json *json, const char *key, int64_t value) {
+void json_put_exact(struct json *json, const char *key, double value) {
+    open_value(json, key);
+    write_digits(json, value, 15);
+}
+
+void json_put_integer(struct json *json, const char *key, int64_t value) {
     open_value(json, key);
     fprintf(json->out, "%" PRId64, value);
 }
 
-void json_bool(struct json *json, const char *key, bool value) {
+void json_put_bool(struct json *json, const char *key, bool value) {
     open_value(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
-void json_numbers(struct json *json, const char *key, const double *values, size_t count) {
+void json_put_numbers(struct json *json, const char *key, const double *values, size_t count) {
     open_value(json, key);
     fputc('[', json->out);
     for (size_t i = 0; i < count; i++) {
@@ -128,7 +137,7 @@ void json_numbers(struct json *json, const char *key, const double *values, size
     fputc(']', json->out);
 }
 
-void json_raw(struct json *json, const char *key, const char *text) {
+void json_put_raw(struct json *json, const char *key, const char *text) {
     open_value(json, key);
     fputs(text, json->out);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small streaming JSON writer: indented outside, one line per object inside json_line_begin(). */
+/* A small streaming JSON writer: indented outside, one line per object inside json_line_begin(). The names that do not
+ * say `put` are left to Jansson, the reader. */
 #ifndef BENCH_JSON_H
 #define BENCH_JSON_H
 
@@ -22,12 +23,13 @@ void json_line_begin(struct json *json, const char *key); /* an object written o
 void json_object_end(struct json *json);
 void json_array_begin(struct json *json, const char *key);
 void json_array_end(struct json *json);
-void json_string(struct json *json, const char *key, const char *value); /* NULL: null */
-void json_number(struct json *json, const char *key, double value);      /* not finite: null */
-void json_integer(struct json *json, const char *key, int64_t value);
-void json_bool(struct json *json, const char *key, bool value);
-void json_numbers(struct json *json, const char *key, const double *values, size_t count); /* on one line */
+void json_put_string(struct json *json, const char *key, const char *value); /* NULL: null */
+void json_put_number(struct json *json, const char *key, double value);      /* not finite: null */
+void json_put_exact(struct json *json, const char *key, double value);       /* the same with 15 digits: a counter */
+void json_put_integer(struct json *json, const char *key, int64_t value);
+void json_put_bool(struct json *json, const char *key, bool value);
+void json_put_numbers(struct json *json, const char *key, const double *values, size_t count); /* on one line */
 /* Already-made JSON text, written as it is. */
-void json_raw(struct json *json, const char *key, const char *text);
+void json_put_raw(struct json *json, const char *key, const char *text);
 
 #endif

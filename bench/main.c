@@ -15,6 +15,10 @@ struct command {
 static const struct command commands[] = {
     {"info", command_info, "devices, build, and the kernel table with its analytical limits"},
     {"explain", command_explain, "every kernel's verdict on one problem: accepted, or why not"},
+    {"bank", command_bank, "what an access of a warp to shared memory costs, wavefront by wavefront"},
+    {"swizzle", command_swizzle, "a tile under a swizzle, drawn and proved; the smallest swizzle for a walk"},
+    {"descriptor", command_descriptor, "tensor maps and WGMMA descriptors, explained and compared"},
+    {"lab", command_lab, "experiments: predicted, counted and timed, and whether they agree"},
     {"bench", command_bench, "measures suites of problems beside cuBLASLt"},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

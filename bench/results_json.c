@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "json.h"
+#include "paths.h"
 #include "say.h"
 
 static const char *or_null(const char *text) {
@@ -22,93 +22,93 @@ static double or_none(double value) {
 
 static void write_ceilings(struct json *json, const struct bench_ceilings *ceilings) {
     json_object_begin(json, "ceilings");
-    json_number(json, "copy_gbs", ceilings->copy_gbs);
-    json_number(json, "write_gbs", ceilings->write_gbs);
-    json_number(json, "read_gbs", ceilings->read_gbs);
-    json_string(json, "read_source", ceilings->read_source);
-    json_number(json, "tensor_tflops", ceilings->tensor_tflops);
-    json_string(json, "tensor_source", ceilings->tensor_source);
-    json_number(json, "launch_us", ceilings->launch_us);
-    json_string(json, "launch_source", ceilings->launch_source);
-    json_number(json, "launch_host_ns", or_none(ceilings->launch_host_ns));
+    json_put_number(json, "copy_gbs", ceilings->copy_gbs);
+    json_put_number(json, "write_gbs", ceilings->write_gbs);
+    json_put_number(json, "read_gbs", ceilings->read_gbs);
+    json_put_string(json, "read_source", ceilings->read_source);
+    json_put_number(json, "tensor_tflops", ceilings->tensor_tflops);
+    json_put_string(json, "tensor_source", ceilings->tensor_source);
+    json_put_number(json, "launch_us", ceilings->launch_us);
+    json_put_string(json, "launch_source", ceilings->launch_source);
+    json_put_number(json, "launch_host_ns", or_none(ceilings->launch_host_ns));
     json_object_end(json);
 }
 
 static void write_method(struct json *json, const struct bench_meta *meta) {
     json_object_begin(json, "method");
-    json_string(json, "operands", "N(0,1), fixed seed");
-    json_number(json, "rotated_over_l2", meta->rotate_l2);
-    json_string(json, "timing", "events around CUDA graphs of many launches, contenders interleaved in each round");
-    json_integer(json, "rounds", meta->rounds);
-    json_number(json, "round_ms", meta->round_ms);
-    json_number(json, "warmup_s", meta->warmup_s);
-    json_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
-    json_integer(json, "baseline_heuristics", meta->heuristics_asked);
-    json_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? 64 << 20 : 0);
+    json_put_string(json, "operands", "N(0,1), fixed seed");
+    json_put_number(json, "rotated_over_l2", meta->rotate_l2);
+    json_put_string(json, "timing", "events around CUDA graphs of many launches, contenders interleaved in each round");
+    json_put_integer(json, "rounds", meta->rounds);
+    json_put_number(json, "round_ms", meta->round_ms);
+    json_put_number(json, "warmup_s", meta->warmup_s);
+    json_put_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
+    json_put_integer(json, "baseline_heuristics", meta->heuristics_asked);
+    json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? 64 << 20 : 0);
     json_object_end(json);
 }
 
 static void write_meta(struct json *json, const struct bench_meta *meta) {
     json_object_begin(json, "meta");
-    json_string(json, "gpu", meta->gpu);
-    json_integer(json, "sm_count", meta->device.sm_count);
-    json_integer(json, "l2_bytes", meta->device.l2_bytes);
-    json_integer(json, "sm_clock_max_mhz", meta->device.sm_clock_mhz);
-    json_number(json, "power_limit_watts", meta->power_limit_watts);
-    json_string(json, "driver", meta->driver);
-    json_string(json, "toolkit", or_null(meta->toolkit));
-    json_string(json, "revision", or_null(meta->revision));
-    json_string(json, "version", gm_version_string());
-    json_string(json, "date", meta->date);
-    json_string(json, "suite", meta->suite);
-    json_string(json, "command", meta->command);
-    json_string(json, "baseline", or_null(meta->baseline));
-    json_number(json, "execute_ns", or_none(meta->execute_ns));
-    json_number(json, "cublaslt_execute_ns", or_none(meta->baseline_execute_ns));
+    json_put_string(json, "gpu", meta->gpu);
+    json_put_integer(json, "sm_count", meta->device.sm_count);
+    json_put_integer(json, "l2_bytes", meta->device.l2_bytes);
+    json_put_integer(json, "sm_clock_max_mhz", meta->device.sm_clock_mhz);
+    json_put_number(json, "power_limit_watts", meta->power_limit_watts);
+    json_put_string(json, "driver", meta->driver);
+    json_put_string(json, "toolkit", or_null(meta->toolkit));
+    json_put_string(json, "revision", or_null(meta->revision));
+    json_put_string(json, "version", gm_version_string());
+    json_put_string(json, "date", meta->date);
+    json_put_string(json, "suite", meta->suite);
+    json_put_string(json, "command", meta->command);
+    json_put_string(json, "baseline", or_null(meta->baseline));
+    json_put_number(json, "execute_ns", or_none(meta->execute_ns));
+    json_put_number(json, "cublaslt_execute_ns", or_none(meta->baseline_execute_ns));
     write_ceilings(json, &meta->ceilings);
     write_method(json, meta);
     json_object_end(json);
 }
 
 static void write_problem(struct json *json, const struct bench_case *problem) {
-    json_string(json, "op", problem->op);
-    json_string(json, "a", problem->a);
-    json_string(json, "b", problem->b);
-    json_string(json, "d", problem->d);
-    json_string(json, "layout", problem->layout);
-    json_string(json, "epilogue", "none");
-    json_integer(json, "batch", 1);
-    json_integer(json, "m", problem->m);
-    json_integer(json, "n", problem->n);
-    json_integer(json, "k", problem->k);
+    json_put_string(json, "op", problem->op);
+    json_put_string(json, "a", problem->a);
+    json_put_string(json, "b", problem->b);
+    json_put_string(json, "d", problem->d);
+    json_put_string(json, "layout", problem->layout);
+    json_put_string(json, "epilogue", "none");
+    json_put_integer(json, "batch", 1);
+    json_put_integer(json, "m", problem->m);
+    json_put_integer(json, "n", problem->n);
+    json_put_integer(json, "k", problem->k);
 }
 
 static void write_row(struct json *json, const struct bench_row *row) {
     json_line_begin(json, NULL);
     write_problem(json, &row->problem);
-    json_string(json, "kernel", row->kernel);
-    json_number(json, "us", row->us.median);
-    json_number(json, "us_p10", row->us.p10);
-    json_number(json, "us_p90", row->us.p90);
-    json_number(json, "tflops", row->tflops);
-    json_number(json, "gbs", row->gbs);
-    json_number(json, "default_us", row->default_us.median);
-    json_number(json, "best_us", row->best_us.median);
-    json_number(json, "ratio_default", row->ratio_default.median);
-    json_number(json, "ratio_best", row->ratio_best.median);
-    json_number(json, "ratio_best_p10", row->ratio_best.p10);
-    json_number(json, "ratio_best_p90", row->ratio_best.p90);
-    json_number(json, "floor_us", row->floor_us);
-    json_number(json, "sm_mhz", row->sm_mhz);
-    json_number(json, "watts", row->watts);
-    json_string(json, "throttle", or_null(row->throttle));
-    json_number(json, "predicted_us", row->predicted_us);
-    json_integer(json, "best_heuristic", row->best_heuristic);
-    json_integer(json, "heuristics", row->heuristics);
-    json_number(json, "max_difference", row->max_difference);
-    json_numbers(json, "us_rounds", row->ours.us, row->ours.count);
-    json_numbers(json, "best_us_rounds", row->best.us, row->best.count);
-    json_numbers(json, "default_us_rounds", row->fallback.us, row->fallback.count);
+    json_put_string(json, "kernel", row->kernel);
+    json_put_number(json, "us", row->us.median);
+    json_put_number(json, "us_p10", row->us.p10);
+    json_put_number(json, "us_p90", row->us.p90);
+    json_put_number(json, "tflops", row->tflops);
+    json_put_number(json, "gbs", row->gbs);
+    json_put_number(json, "default_us", row->default_us.median);
+    json_put_number(json, "best_us", row->best_us.median);
+    json_put_number(json, "ratio_default", row->ratio_default.median);
+    json_put_number(json, "ratio_best", row->ratio_best.median);
+    json_put_number(json, "ratio_best_p10", row->ratio_best.p10);
+    json_put_number(json, "ratio_best_p90", row->ratio_best.p90);
+    json_put_number(json, "floor_us", row->floor_us);
+    json_put_number(json, "sm_mhz", row->sm_mhz);
+    json_put_number(json, "watts", row->watts);
+    json_put_string(json, "throttle", or_null(row->throttle));
+    json_put_number(json, "predicted_us", row->predicted_us);
+    json_put_integer(json, "best_heuristic", row->best_heuristic);
+    json_put_integer(json, "heuristics", row->heuristics);
+    json_put_number(json, "max_difference", row->max_difference);
+    json_put_numbers(json, "us_rounds", row->ours.us, row->ours.count);
+    json_put_numbers(json, "best_us_rounds", row->best.us, row->best.count);
+    json_put_numbers(json, "default_us_rounds", row->fallback.us, row->fallback.count);
     json_object_end(json);
 }
 
@@ -148,36 +148,7 @@ void results_fill_name(char *slug, size_t bytes, const char *gpu_name) {
     slug[used] = 0;
 }
 
-static int make_folders(char *path) {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        int made = mkdir(path, 0777);
-        if (made != 0 && errno != EEXIST)
-            return complain("cannot make the folder %s: %s", path, strerror(errno));
-        *slash = '/';
-    }
-    return 0;
-}
-
 int results_path(char *path, size_t bytes, const char *pattern, const struct bench_meta *meta) {
-    size_t used = 0;
-    while (*pattern) {
-        const char *insert = NULL;
-        size_t skip = 1;
-        if (strncmp(pattern, "{gpu}", 5) == 0) {
-            insert = meta->slug;
-            skip = 5;
-        } else if (strncmp(pattern, "{suite}", 7) == 0) {
-            insert = meta->suite;
-            skip = 7;
-        }
-        size_t length = insert ? strlen(insert) : 1;
-        if (used + length + 1 > bytes)
-            return complain("the path made from a results pattern is longer than %zu characters", bytes - 1);
-        memcpy(path + used, insert ? insert : pattern, length);
-        used += length;
-        pattern += skip;
-    }
-    path[used] = 0;
-    return make_folders(path);
+    const struct path_word words[] = {{"gpu", meta->slug}, {"suite", meta->suite}};
+    return path_fill(path, bytes, pattern, words, sizeof words / sizeof *words);
 }

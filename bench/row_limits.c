@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#define REGISTERS_PER_SM    65536
-#define CTAS_PER_SM_MAX     32
-#define SMEM_RESERVED_BYTES 1024 /* what the driver keeps of shared memory for each CTA */
+#include "cost.h"
+
+#define REGISTERS_PER_SM 65536
 /* mma.sync reaches this share of the WGMMA rate on 9.0; on 8.x it is the tensor rate itself. */
 #define MMA_SYNC_SHARE_ON_SM90 0.62
 
@@ -23,7 +23,8 @@ static int ctas_per_sm(const struct gm_kernel_info *kernel, const struct gm_devi
         return 0;
     if (kernel->arch == GM_ARCH_SM90 && (device->cc_major != 9 || device->cc_minor != 0))
         return 0;
-    int ctas = least(CTAS_PER_SM_MAX, device->smem_per_sm_bytes / (kernel->smem_bytes + SMEM_RESERVED_BYTES));
+    int ctas = least(gm_blocks_per_sm_max(device),
+                     device->smem_per_sm_bytes / (kernel->smem_bytes + GM_BLOCK_SMEM_RESERVE));
     ctas = least(ctas, device->max_threads_per_sm / kernel->threads);
     if (kernel->registers > 0)
         ctas = least(ctas, REGISTERS_PER_SM / ((kernel->registers + 7) / 8 * 8 * kernel->threads));

@@ -5,7 +5,7 @@
 #include "bank.h"
 #include "cost.h"
 #include "error.h"
-#include "tile.h"
+#include "smem_tile.h"
 
 #define WALKS_MAX    65536u
 #define SMEM_GRANULE 128u /* a block's shared memory is handed out in multiples of this */

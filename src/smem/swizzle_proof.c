@@ -5,7 +5,7 @@
  * block of 2^(M + B + |S|) bytes, its pattern, so a tile that does not fill its last pattern may own bytes beyond its
  * end (and before its base, when that is not aligned): room for whole patterns must be set aside. */
 #include "error.h"
-#include "tile.h"
+#include "smem_tile.h"
 #include "walks.h"
 
 #define WIDTHS      5

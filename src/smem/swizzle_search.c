@@ -7,7 +7,7 @@
  * one without them. */
 #include "bank.h"
 #include "error.h"
-#include "tile.h"
+#include "smem_tile.h"
 
 #define BANK_LOW_BIT  2
 #define BANK_HIGH_BIT 6

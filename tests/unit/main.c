@@ -36,6 +36,7 @@ int main(void) {
                                       pad_suite,
                                       swizzle_suite,
                                       swizzle_search_suite,
+                                      tensor_map_explain_suite,
                                       gemm_maps_suite,
                                       matrix_descriptor_suite,
                                       descriptor_suggest_suite,

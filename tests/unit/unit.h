@@ -29,6 +29,7 @@ Suite *status_suite(void);
 Suite *swizzle_search_suite(void);
 Suite *swizzle_suite(void);
 Suite *table_suite(void);
+Suite *tensor_map_explain_suite(void);
 Suite *tensor_map_suite(void);
 Suite *threads_suite(void);
 Suite *tile_suite(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the bytes of a tile lie, and which addresses a warp's walk through it touches. */
-#include "tile.h"
+#include "smem_tile.h"
 
 #include <inttypes.h>
 
