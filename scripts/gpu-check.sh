@@ -27,7 +27,7 @@ build_here() {
     GM_BUILD_DIR=$(realpath -m "$BUILD")
     export GM_BUILD_DIR
     # shellcheck source=scripts/setup.sh
-    (source scripts/setup.sh && need pkg-config check python3 &&
+    (source scripts/setup.sh && need pkg-config check jansson python3 &&
         configure -DGM_TESTS=ON -DGM_PROGRAM=ON && compile gpu_tests gristmill)
 }
 if [ ! -x "$BUILD/gpu_tests" ] && ! build_here; then

@@ -9,7 +9,7 @@ set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root" || exit 1
 
-need cmake ninja cc c++ pkg-config check python3 venv valgrind
+need cmake ninja cc c++ pkg-config check jansson python3 venv valgrind
 configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_EXAMPLES=ON
 find_disassembler
 wheels "${toolkit12_wheels[@]}"
@@ -57,6 +57,8 @@ step install_check tests/install_check.sh "$build"
 step program_check tests/program_check.sh "$build/gristmill" "$build"
 step valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exitcode=1 --leak-check=full \
     --errors-for-leak-kinds=definite "$build/unit_tests"
+step valgrind_lab_tests env -C "$logs" CK_FORK=no CK_INCLUDE_TAGS=lab valgrind --quiet --error-exitcode=1 \
+    --leak-check=full --errors-for-leak-kinds=definite "$build/bench_tests"
 step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test
 step gpu_tests env -C "$logs" "$build/gpu_tests"
 

@@ -43,6 +43,10 @@ expect "--version" 0 "$program" --version
 expect "info --help" 0 "$program" info --help
 expect "explain --help" 0 "$program" explain --help
 expect "bench --help" 0 "$program" bench --help
+expect "lab --help" 0 "$program" lab --help
+expect "lab list" 0 "$program" lab list
+expect "lab report --help" 0 "$program" lab report --help
+expect "lab run of no experiment" 2 "$program" lab run no-such-experiment
 expect "no command" 2 "$program"
 expect "an unknown command" 2 "$program" grind
 expect "an unknown option" 2 "$program" info --frobnicate

@@ -8,6 +8,22 @@
 TCase *parts_tests(void);
 TCase *report_tests(void);
 TCase *run_tests(void);
+TCase *expression_tests(void);
+TCase *command_bank_tests(void);
+TCase *command_swizzle_tests(void);
+TCase *command_descriptor_tests(void);
+TCase *draw_tests(void);
+TCase *draw_tile_tests(void);
+TCase *draw_descriptor_tests(void);
+TCase *page_tests(void);
+TCase *lab_banks_tests(void);
+TCase *lab_registry_tests(void);
+TCase *lab_profiler_tests(void);
+TCase *lab_gemm_tests(void);
+TCase *lab_ladders_tests(void);
+TCase *lab_tma_tests(void);
+TCase *lab_run_tests(void);
+TCase *lab_results_tests(void);
 
 /* The text of a file, or of what was written to a temporary stream; the caller frees it. */
 char *read_all(const char *path);

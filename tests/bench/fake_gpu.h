@@ -16,6 +16,12 @@ struct fake_gpu {
     int refused_heuristic;              /* -1: none */
     bool wrong;                         /* our kernels leave the last row of D as it was */
     long launches, graphs, allocations; /* allocations that are alive */
+    /* What a kernel named lab_... does with its parameters, and whether its launch succeeds; NULL: nothing. */
+    CUresult (*lab_kernel)(const char *name, void **params);
+    const size_t *lab_parameters; /* their sizes, ended by 0; NULL: this driver does not tell */
+    CUresult load_result; /* of cuLibraryLoadData */
+    long libraries;       /* loaded and not unloaded */
+    bool ampere;          /* compute capability 8.0 instead of 9.0 */
 };
 
 extern struct fake_gpu fake;

@@ -103,17 +103,17 @@ START_TEST(json_is_indented_and_escaped) {
     struct json json;
     json_start(&json, out);
     json_object_begin(&json, NULL);
-    json_string(&json, "a", "\"\\\n");
+    json_put_string(&json, "a", "\"\\\n");
     json_array_begin(&json, "rows");
     json_line_begin(&json, NULL);
-    json_number(&json, "x", INFINITY);
-    json_integer(&json, "y", -3);
+    json_put_number(&json, "x", INFINITY);
+    json_put_integer(&json, "y", -3);
     json_object_end(&json);
     json_array_end(&json);
     json_array_begin(&json, "none");
     json_array_end(&json);
-    json_numbers(&json, "n", numbers, 2);
-    json_bool(&json, "b", true);
+    json_put_numbers(&json, "n", numbers, 2);
+    json_put_bool(&json, "b", true);
     json_object_end(&json);
     fclose(out);
     ck_assert_str_eq(text, "{\n  \"a\": \"\\\"\\\\\\u000a\",\n  \"rows\": [\n    {\"x\": null, \"y\": -3}\n  ],\n"

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ladders transpose, reduction and histogram on paper: their layouts hold every element once, do what the kernels
+ * rely on, and cost the wavefronts that one can count by hand. */
+#include "bench_tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/histogram.h"
+#include "kernels/transpose_tile.h"
+#include "ladders.h"
+
+/* ---- transpose ------------------------------------------------------------------------------------ */
+
+/* Row by row in, column by column out. */
+START_TEST(tiles_come_out_transposed) {
+    for (int step = TRANSPOSE_STEP_TILED; step < TRANSPOSE_STEP_TMA; step++) {
+        uint32_t tile[TRANSPOSE_TILE * (TRANSPOSE_TILE + 1)];
+        for (uint32_t row = 0; row < 32; row++)
+            for (uint32_t lane = 0; lane < 32; lane++)
+                tile[transpose_word(step, true, row, lane)] = row * 32 + lane;
+        for (uint32_t column = 0; column < 32; column++)
+            for (uint32_t lane = 0; lane < 32; lane++)
+                ck_assert_uint_eq(tile[transpose_word(step, false, column, lane)], lane * 32 + column);
+    }
+}
+END_TEST
+
+/* TMA lays each box down by the swizzle's own rule; the kernel reads 16 bytes of a row at a time and writes columns. */
+START_TEST(a_swizzled_tile_comes_out_transposed) {
+    enum { SIZE = TRANSPOSE_TMA_TILE };
+    const struct gm_smem_tile rule = {
+        .size = sizeof rule, .rows = SIZE, .row_bytes = 128, .swizzle = gm_swizzle_of_mode(GM_SWIZZLE_128B)};
+    uint32_t in[SIZE * SIZE], out[SIZE * SIZE], address;
+    for (uint32_t row = 0; row < SIZE; row++) {
+        for (uint32_t column = 0; column < SIZE; column++) {
+            ck_assert_int_eq(gm_smem_tile_address(&rule, row, column % 32 * 4, &address), GM_OK);
+            ck_assert_uint_eq(TRANSPOSE_TMA_IN(row, column), column / 32 * TRANSPOSE_BOX_WORDS + address / 4);
+            in[TRANSPOSE_TMA_IN(row, column)] = row * SIZE + column;
+        }
+    }
+    for (uint32_t row = 0; row < SIZE; row++)
+        for (uint32_t column = 0; column < SIZE; column++)
+            out[TRANSPOSE_TMA_OUT(column, row)] = in[TRANSPOSE_TMA_IN(row, column / 4 * 4) + column % 4];
+    for (uint32_t i = 0; i < SIZE * SIZE; i++)
+        ck_assert_uint_eq(out[i], i % SIZE * SIZE + i / SIZE);
+}
+END_TEST
+
+/* 32 rows of 32 words each way; the plain tile's columns have 31 wavefronts more. */
+START_TEST(only_the_plain_tile_conflicts) {
+    for (int step = 0; step < TRANSPOSE_STEPS; step++) {
+        const struct ladder_wavefronts tile = transpose_wavefronts(step);
+        const double shared = step == TRANSPOSE_STEP_NAIVE ? 0 : 32;
+        ck_assert_double_eq(tile.load_conflicts, step == TRANSPOSE_STEP_TILED ? 32 * 31 : 0);
+        ck_assert_double_eq(tile.store_conflicts, 0);
+        ck_assert_double_eq(tile.load - tile.load_conflicts, shared);
+        ck_assert_double_eq(tile.store, shared);
+    }
+}
+END_TEST
+
+/* ---- reduction ------------------------------------------------------------------------------------ */
+
+/* By hand, strided, 512 threads: 8 warps of 2 ways, 4 of 4, 2 of 8, one of 16, of 16, 8, 4, 2 and 1:
+ * 8 x 1 + 4 x 3 + 2 x 7 + 15 + 15 + 7 + 3 + 1 = 75 for each of two loads and a store. */
+START_TEST(only_strided_sums_conflict) {
+    for (int step = 0; step < REDUCTION_STEPS; step++) {
+        const struct ladder_wavefronts cta = reduction_wavefronts(step, 1);
+        ck_assert_double_eq(cta.load_conflicts, step == REDUCTION_STEP_STRIDED ? 150 : 0);
+        ck_assert_double_eq(cta.store_conflicts, step == REDUCTION_STEP_STRIDED ? 75 : 0);
+    }
+}
+END_TEST
+
+/* Modulo: 16 warps work in 5 rounds, then 8, 4, 2, 1: 95 rounds of a warp. The others: 8, 4, 2, 1 and 5 times 1: 20.
+ * Each of two loads and a store; before them 16 stores, after them a load. */
+START_TEST(wavefronts_of_sums) {
+    static const struct {
+        double load, store;
+    } expected[REDUCTION_STEPS] = {[REDUCTION_STEP_MODULO] = {191, 111},
+                                   [REDUCTION_STEP_STRIDED] = {41 + 150, 36 + 75},
+                                   [REDUCTION_STEP_SEQUENTIAL] = {41, 36},
+                                   [REDUCTION_STEP_SHUFFLE] = {1, 16},
+                                   [REDUCTION_STEP_VECTOR] = {18, 33}};
+    for (int step = 0; step < REDUCTION_STEPS; step++) {
+        const struct ladder_wavefronts cta = reduction_wavefronts(step, 1), three = reduction_wavefronts(step, 3);
+        const bool last = step == REDUCTION_STEP_VECTOR; /* its second exchange is one CTA's alone */
+        ck_assert_double_eq(cta.load, expected[step].load);
+        ck_assert_double_eq(cta.store, expected[step].store);
+        ck_assert_double_eq(three.load, 3 * cta.load - (last ? 2 : 0));
+        ck_assert_double_eq(three.store, 3 * cta.store - (last ? 32 : 0));
+    }
+}
+END_TEST
+
+/* ---- histogram ------------------------------------------------------------------------------------ */
+
+/* 1 / 8 / 32 bins a warp: the increments of one word ride together, those of 8 words in one bank do not. */
+START_TEST(wavefronts_of_counting) {
+    enum { COUNT = 1024, ACCESSES = COUNT / 32 };
+    uint32_t one[COUNT], bank[COUNT], spread[COUNT], random[COUNT];
+    for (uint32_t k = 0; k < COUNT; k++) {
+        one[k] = 0x12345678;
+        bank[k] = k % 8 * 32 << 24;
+        spread[k] = k % 32 << 24;
+        random[k] = ladder_hash(k);
+    }
+    ck_assert_double_eq(histogram_wavefronts(one, COUNT, 1), ACCESSES);
+    ck_assert_double_eq(histogram_wavefronts(bank, COUNT, 1), 8 * ACCESSES);
+    ck_assert_double_eq(histogram_wavefronts(bank, COUNT, 4), 2 * ACCESSES); /* k % 8 is 0 or 4 of each lane */
+    ck_assert_double_eq(histogram_wavefronts(spread, COUNT, 1), ACCESSES);
+    ck_assert_double_gt(histogram_wavefronts(random, COUNT, 1), 2 * ACCESSES);
+    ck_assert_double_lt(histogram_wavefronts(random, COUNT, 1), 5 * ACCESSES);
+}
+END_TEST
+
+TCase *lab_ladders_tests(void) {
+    TCase *tests = tcase_create("lab ladders");
+    tcase_add_test(tests, tiles_come_out_transposed);
+    tcase_add_test(tests, a_swizzled_tile_comes_out_transposed);
+    tcase_add_test(tests, only_the_plain_tile_conflicts);
+    tcase_add_test(tests, only_strided_sums_conflict);
+    tcase_add_test(tests, wavefronts_of_sums);
+    tcase_add_test(tests, wavefronts_of_counting);
+    return tests;
+}

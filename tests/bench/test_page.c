@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages, charts, their colours, and the writing of text and numbers for them. */
+#include "bench_tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart.h"
+#include "drawings.h"
+#include "letters.h"
+#include "page.h"
+#include "paint.h"
+#include "palette.h"
+#include "svg.h"
+
+/* ---- text and numbers --------------------------------------------------------------------------- */
+
+static char *number_of(double value) {
+    struct drawing drawing;
+    drawing_begin(&drawing);
+    svg_number(drawing.out, value);
+    return drawing_end(&drawing);
+}
+
+START_TEST(numbers_are_short) {
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0, "0"},         {-0.0, "0"},     {-0.001, "0"}, {1.5, "1.5"},    {100, "100"},
+                 {-7.25, "-7.25"}, {0.126, "0.13"}, {NAN, "0"},    {INFINITY, "0"}, {1e300, "0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = number_of(cases[i].value);
+        ck_assert_str_eq(text, cases[i].text);
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(letters_are_counted_by_bytes) {
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {{"a", 1},
+                 {"\n", 0},
+                 {"\x7f", 0},
+                 {"\xc3\xa9", 2},
+                 {"\xc2\x85", 0},
+                 {"\xc0\x80", 0},
+                 {"\xe2\x82\xac", 3},
+                 {"\xed\xa0\x80", 0},
+                 {"\xf0\x9f\x99\x82", 4},
+                 {"\xf4\x90\x80\x80", 0},
+                 {"\xe2\x82", 0},
+                 {"\xff", 0},
+                 {"\xf8\x88\x80\x80", 0},
+                 {"\xef\xbf\xbf", 0},
+                 {"", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_msg(letters_length(cases[i].text) == cases[i].length, "case %zu: %zu", i,
+                      letters_length(cases[i].text));
+}
+END_TEST
+
+START_TEST(lines_break_at_blanks) {
+    const char *rest = "one two  three-and-four five";
+    static const char *const lines[] = {"one two", "three-an", "d-four", "five"};
+    char line[16];
+    for (size_t i = 0; i < 4; i++) {
+        rest = letters_wrap(rest, 8, line, sizeof line);
+        ck_assert_ptr_nonnull(rest);
+        ck_assert_str_eq(line, lines[i]);
+    }
+    ck_assert_ptr_null(letters_wrap(rest, 8, line, sizeof line));
+    rest = letters_wrap("\xc3\xa9\xc3\xa9\xc3\xa9", 99, line, 6); /* no character is cut in two */
+    ck_assert_str_eq(line, "\xc3\xa9\xc3\xa9");
+    ck_assert_str_eq(rest, "\xc3\xa9");
+}
+END_TEST
+
+START_TEST(a_terminal_gets_no_control_characters) {
+    struct drawing drawing;
+    drawing_begin(&drawing);
+    paint_text(drawing.out, "a\x1b[2J\tb\xc2\x9b\xc3\xa9");
+    const struct paint off = {drawing.out, false};
+    paint_begin(off, COLOUR_BAD, COLOUR_PAPER, true);
+    paint_end(off);
+    char *text = drawing_end(&drawing);
+    ck_assert_str_eq(text, "a?[2J?b??\xc3\xa9");
+    free(text);
+}
+END_TEST
+
+/* ---- colours ------------------------------------------------------------------------------------ */
+
+static double channel_light(uint32_t rgb, int shift) {
+    const double c = (rgb >> shift & 0xff) / 255.0;
+    return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+static double contrast(uint32_t left, uint32_t right) {
+    double light[2];
+    const uint32_t both[] = {left, right};
+    for (int i = 0; i < 2; i++)
+        light[i] = 0.2126 * channel_light(both[i], 16) + 0.7152 * channel_light(both[i], 8) +
+                   0.0722 * channel_light(both[i], 0) + 0.05;
+    return light[0] > light[1] ? light[0] / light[1] : light[1] / light[0];
+}
+
+START_TEST(every_ground_has_an_ink_that_can_be_read) {
+    static const uint32_t grounds[] = {COLOUR_LANES_0, COLOUR_LANES_1, COLOUR_LANES_2, COLOUR_LANES_3,
+                                       COLOUR_BAD,     COLOUR_OK,      COLOUR_FAINT,   COLOUR_SERIES_0};
+    for (size_t i = 0; i < sizeof grounds / sizeof *grounds; i++)
+        ck_assert_double_ge(contrast(grounds[i], palette_ink_on(grounds[i])), 4.45);
+    for (uint32_t step = 0; step < 32; step++) {
+        const uint32_t ground = palette_step(step, 32);
+        ck_assert_double_ge(contrast(ground, palette_ink_on(ground)), 4.45);
+        if (step) /* the order survives without colour */
+            ck_assert_double_lt(contrast(ground, 0), contrast(palette_step(step - 1, 32), 0));
+    }
+    ck_assert_double_ge(contrast(COLOUR_MUTED, COLOUR_PAPER), 4.5);
+    ck_assert_double_ge(contrast(COLOUR_OK, COLOUR_PANEL), 4.5);
+    ck_assert_double_ge(contrast(COLOUR_BAD, COLOUR_PANEL), 4.5);
+    ck_assert_uint_eq(palette_step(0, 1), palette_step(0, 8));
+    ck_assert_uint_eq(palette_terminal(0xffffff), 231);
+    ck_assert_uint_eq(palette_terminal(0x000000), 16);
+}
+END_TEST
+
+/* ---- page --------------------------------------------------------------------------------------- */
+
+START_TEST(a_page_is_whole_and_escaped) {
+    const struct page_link links[] = {{"bank-model", "The <bank> model"}, {"a b\"c", "odd"}};
+    struct drawing drawing;
+    drawing_begin(&drawing);
+    FILE *out = drawing.out;
+    page_begin(out, "T <1> & \"2\"", "lead");
+    page_contents(out, links, 2);
+    page_section_begin(out, links[1].id, "Section");
+    page_heading(out, "smaller");
+    page_paragraph(out, "%s", "1 < 2");
+    page_aside(out, "aside");
+    page_code(out, "gristmill bank --address 'lane << 2'\nsecond line & more");
+    page_verdict(out, PAGE_BAD, "%d wrong", 3);
+    page_beside_begin(out);
+    page_table_begin(out, "<name|value", "caption");
+    page_row_begin(out);
+    page_cell(out, PAGE_OK, true, "a<b");
+    page_cell(out, PAGE_NEUTRAL, false, "%d", 7);
+    page_row_end(out);
+    page_table_end(out);
+    page_beside_end(out);
+    page_details_begin(out, "more");
+    page_figure_begin(out);
+    svg_begin(out, 10.2, 10, true, "a > b");
+    svg_end(out);
+    page_figure_end(out, "caption");
+    page_details_end(out);
+    page_section_end(out);
+    page_end(out, "made by a test");
+    char *text = drawing_end(&drawing);
+    drawing_check_xml(text);
+    ck_assert_ptr_nonnull(strstr(text, "<section id=\"a-b-c\">"));
+    ck_assert_ptr_nonnull(strstr(text, "<a href=\"#bank-model\">The &lt;bank&gt; model</a>"));
+    ck_assert_ptr_nonnull(strstr(text, "'lane &lt;&lt; 2'\nsecond line &amp; more</pre>"));
+    ck_assert_ptr_nonnull(strstr(text, "<td class=\"ok left\">a&lt;b</td><td>7</td>"));
+    ck_assert_ptr_nonnull(strstr(text, "viewBox=\"0 0 11 10\""));
+    free(text);
+}
+END_TEST
+
+/* ---- charts ------------------------------------------------------------------------------------- */
+
+static const char *const series[] = {"gristmill", "other & co", "third", "fourth"};
+
+static char *bars_drawn(const struct chart *chart, size_t series_count, const struct chart_bar *bars, size_t count,
+                        int status) {
+    struct drawing drawing;
+    drawing_begin(&drawing);
+    ck_assert_int_eq(svg_bars(drawing.out, chart, series, series_count, "predicted", bars, count), status);
+    return drawing_end(&drawing);
+}
+
+START_TEST(bars_show_values_and_gaps) {
+    const struct chart chart = {.title = "Bars <1>", .subtitle = "sub", .axis = "GB/s", .decimals = -1};
+    const struct chart_bar bars[] = {
+        {"one", "naive", {120.25, NAN}, {118, NAN}, "note \"x\""},
+        {"one",
+         "a label that is far too long for any chart and therefore is cut \xc3\xa9\xc3\xa9",
+         {1048576, 0},
+         {NAN, 1},
+         NULL},
+        {"two", "last", {-5, INFINITY}, {0, 0}, NULL}};
+    char *text = bars_drawn(&chart, 2, bars, 3, 0), *again = bars_drawn(&chart, 2, bars, 3, 0);
+    drawing_check_xml(text);
+    ck_assert_str_eq(text, again);
+    ck_assert_ptr_nonnull(strstr(text, ">1,048,576</text>"));
+    ck_assert_ptr_nonnull(strstr(text, ">120</text>"));
+    ck_assert_ptr_nonnull(strstr(text, ">-</text>"));
+    ck_assert_ptr_nonnull(strstr(text, "naive, gristmill: 120; predicted: 118. note &quot;x&quot;"));
+    free(text);
+    free(again);
+}
+END_TEST
+
+START_TEST(logarithmic_bars_survive_zeros) {
+    struct chart chart = {.title = "Conflicts", .axis = "conflicts", .log = true, .decimals = 0, .inside_page = true};
+    const struct chart_bar bars[] = {{NULL, "free", {0}, {0}, NULL}, {NULL, "32-way", {31}, {31}, NULL}};
+    for (size_t count = 1; count <= 2; count++) {
+        char *text = bars_drawn(&chart, 1, bars, count, 0);
+        drawing_check_xml(text);
+        ck_assert_ptr_null(strstr(text, "<style>"));
+        free(text);
+    }
+    chart.to = 100; /* a logarithmic axis cannot begin at 0 */
+    free(bars_drawn(&chart, 1, bars, 2, -1));
+}
+END_TEST
+
+START_TEST(a_chart_of_nothing_is_refused) {
+    const struct chart chart = {.title = "Nothing"};
+    const struct chart_bar bar = {.label = "absent", .value = {NAN, NAN, NAN, NAN}, .marker = {NAN, NAN, NAN, NAN}};
+    const struct { size_t series_count, count; } cases[] = {{1, 0}, {0, 1}, {5, 1}, {4, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = bars_drawn(&chart, cases[i].series_count, &bar, cases[i].count, -1);
+        ck_assert_str_eq(text, "");
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(lines_are_drawn_on_every_axis) {
+    double x[40], y[CHART_LINES_MAX][40];
+    struct chart_line lines[CHART_LINES_MAX];
+    for (int i = 0; i < 40; i++) {
+        x[i] = i;
+        for (int line = 0; line < CHART_LINES_MAX; line++)
+            y[line][i] = i == 7 ? NAN : (line - 1) * i * 1e3;
+    }
+    for (int line = 0; line < CHART_LINES_MAX; line++)
+        lines[line] = (struct chart_line){"line <1>", x, y[line], 40, line % 2};
+    for (int kind = 0; kind < 4; kind++) {
+        const struct chart chart = {
+            .title = "Lines", .axis = "GB/s", .x_axis = "stride", .log = kind & 1, .x_log = kind & 2};
+        for (size_t count = 1; count <= CHART_LINES_MAX; count++) {
+            struct drawing drawing;
+            drawing_begin(&drawing);
+            ck_assert_int_eq(svg_lines(drawing.out, &chart, lines, count), 0);
+            char *text = drawing_end(&drawing);
+            drawing_check_xml(text);
+            free(text);
+        }
+    }
+    struct drawing drawing;
+    drawing_begin(&drawing);
+    const struct chart chart = {.title = "Too many"};
+    ck_assert_int_eq(svg_lines(drawing.out, &chart, lines, 0), -1);
+    ck_assert_int_eq(svg_lines(drawing.out, &chart, lines, CHART_LINES_MAX + 1), -1);
+    free(drawing_end(&drawing));
+}
+END_TEST
+
+TCase *page_tests(void) {
+    TCase *tests = tcase_create("page");
+    tcase_add_test(tests, numbers_are_short);
+    tcase_add_test(tests, letters_are_counted_by_bytes);
+    tcase_add_test(tests, lines_break_at_blanks);
+    tcase_add_test(tests, a_terminal_gets_no_control_characters);
+    tcase_add_test(tests, every_ground_has_an_ink_that_can_be_read);
+    tcase_add_test(tests, a_page_is_whole_and_escaped);
+    tcase_add_test(tests, bars_show_values_and_gaps);
+    tcase_add_test(tests, logarithmic_bars_survive_zeros);
+    tcase_add_test(tests, a_chart_of_nothing_is_refused);
+    tcase_add_test(tests, lines_are_drawn_on_every_axis);
+    return tests;
+}
