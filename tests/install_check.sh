@@ -44,7 +44,7 @@ links_only_the_c_library() {
 has_soname() { readelf -d "$library" | grep -F 'soname: [libgristmill.so.'; }
 exports_the_header() {
     local declared exported
-    declared=$(sed -nE 's/^GM_API [a-z_ *]*[ *](gm_[a-z0-9_]+)\(.*/\1/p' "$include/gristmill/gristmill.h" | sort)
+    declared=$(sed -nE 's/^GM_API [a-z0-9_ *]*[ *](gm_[a-z0-9_]+)\(.*/\1/p' "$include"/gristmill/*.h | sort)
     exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort)
     diff <(echo "$declared") <(echo "$exported")
 }
@@ -55,7 +55,7 @@ no_executable_stack() { ! readelf -lW "$library" | grep GNU_STACK | grep -w RWE;
 no_build_paths() { ! strings "$library" | grep -F "$(dirname "$build")"; }
 check "the library links libc, libdl, libpthread, libm only" links_only_the_c_library
 check "the library has a soname" has_soname
-check "the library exports exactly what the header declares" exports_the_header
+check "the library exports exactly what the headers declare" exports_the_header
 check "the static library's global symbols begin with gm_" static_symbols_are_prefixed
 check "the library asks for no executable stack" no_executable_stack
 check "the library holds no path of the build machine" no_build_paths
@@ -63,11 +63,12 @@ check "the library holds no path of the build machine" no_build_paths
 # ---- the header ----
 
 strict=(-Wall -Wextra -Werror -pedantic -fsyntax-only -I"$include")
-header=gristmill/gristmill.h
-check "the header is C99" cc -std=c99 "${strict[@]}" -x c -include $header /dev/null
-check "the header is C11" cc -std=c11 "${strict[@]}" -x c -include $header /dev/null
-check "the header is C++11" c++ -std=c++11 "${strict[@]}" -x c++ -include $header /dev/null
-check "the header is C++20" c++ -std=c++20 "${strict[@]}" -x c++ -include $header /dev/null
+for header in gristmill/gristmill.h gristmill/smem.h; do
+    check "$header is C99" cc -std=c99 "${strict[@]}" -x c -include $header /dev/null
+    check "$header is C11" cc -std=c11 "${strict[@]}" -x c -include $header /dev/null
+    check "$header is C++11" c++ -std=c++11 "${strict[@]}" -x c++ -include $header /dev/null
+    check "$header is C++20" c++ -std=c++20 "${strict[@]}" -x c++ -include $header /dev/null
+done
 
 # ---- users' builds ----
 

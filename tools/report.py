@@ -4,7 +4,8 @@
 
 A table stands between two comments, `<!-- results:NAME begin -->` and `<!-- results:NAME end -->`. NAME is a suite
 (every GPU that has results of it), or gpu/suite. An experiment of the laboratory stands between `<!-- lab:NAME -->` and
-`<!-- /lab -->`, NAME being an experiment, or gpu/experiment. What stands between is replaced; nothing else is touched.
+`<!-- /lab -->`, NAME being an experiment, or gpu/experiment; `<!-- lab:NAME only=REGEX -->` keeps the points whose label
+matches. What stands between is replaced; nothing else is touched.
 """
 import argparse
 import json
@@ -15,7 +16,7 @@ import sys
 
 REGIMES = (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 513, math.inf))
 MARKERS = re.compile(r"(<!-- results:(\S+) begin -->\n)(.*?)(<!-- results:\2 end -->)", re.DOTALL)
-LAB_MARKERS = re.compile(r"(<!-- lab:(\S+) -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
+LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 
 
 def number(value, digits):
@@ -81,54 +82,57 @@ def exact(value):
     return "–" if value is None else f"{value:.15g}"
 
 
-AGREEMENT = {True: "agrees", False: "**disagrees**", None: "not measured"}
-
-
-def lab_verdict(point, quantity):
-    """Of one row: the quantity's, or the point's own where it has none."""
+def lab_verdict(point):
+    """What is not as predicted; nothing for a point that agrees."""
     if point["correct"] is False:
         return f"**wrong**: {point['wrong']}"
-    words = []
-    if quantity:
-        words.append("not predicted" if quantity["predicted"] is None else AGREEMENT[quantity["agrees"]])
-    cycles = point["cycles"]
-    if cycles and cycles["predicted"] is not None and (not quantity or cycles["agrees"] is False):
-        words.append("cycles " + AGREEMENT[cycles["agrees"]] if quantity else AGREEMENT[cycles["agrees"]])
-    return ", ".join(words) or ("correct" if point["correct"] else "")
+    words = [f"{quantity['name']} **disagree**" for quantity in point["quantities"] if quantity["agrees"] is False]
+    if point["cycles"] and point["cycles"]["agrees"] is False:
+        words.append("cycles **disagree**")
+    return ", ".join(words)
 
 
-def lab_row(point, quantity, first):
-    """Cells by column; a point's own numbers stand on the first of its rows only."""
-    row = {"point": point["label"] if first else "", "verdict": lab_verdict(point, quantity)}
-    if quantity:
-        row |= {"quantity": quantity["name"], "predicted": exact(quantity["predicted"]),
-                "counted": exact(quantity["counted"])}
+def lab_row(point):
+    """The numbers of a point by column; none for a point that was only checked."""
+    row = {}
+    for quantity in point["quantities"]:
+        if quantity["predicted"] is not None:
+            row[quantity["name"] + ", predicted"] = exact(quantity["predicted"])
+        row[quantity["name"]] = exact(quantity["counted"])
     cycles, time = point["cycles"] or {}, point["time"] or {}
-    if first:
-        row |= {"cycles predicted": number(cycles.get("predicted"), 0), "cycles": number(cycles.get("measured"), 0),
-                "µs": number(time.get("us"), 2), "GB/s": number(time.get("gbs"), 0),
-                "TFLOPS": number(time.get("tflops"), 1)}
+    for column, value, digits in (("cycles, predicted", cycles.get("predicted"), 0),
+                                  ("cycles", cycles.get("measured"), 0), ("µs", time.get("us"), 2),
+                                  ("GB/s", time.get("gbs"), 0), ("TFLOPS", time.get("tflops"), 1)):
+        if value is not None:
+            row[column] = number(value, digits)
+    if verdict := lab_verdict(point):
+        row["verdict"] = verdict
     return row
 
 
-def lab_table(results):
+def lab_columns(rows):
+    """In the order of their first use, each prediction before what was measured; time and verdict last."""
+    seen = dict.fromkeys(column for row in rows for column in row)
+    last = [column for column in ("cycles, predicted", "cycles", "µs", "GB/s", "TFLOPS", "verdict") if column in seen]
+    return [column for column in seen if column not in last] + last
+
+
+def lab_table(results, only=None):
+    """A row for each point that has numbers, or for those whose label matches `only`; then the claims."""
     meta = results["meta"]
-    rows = []
-    for point in results["points"]:
-        for index, quantity in enumerate(point["quantities"] or [None]):
-            rows.append(lab_row(point, quantity, index == 0))
-    left = ("point", "quantity", "verdict")
-    columns = [column for column in ("point", "quantity", "predicted", "counted", "cycles predicted", "cycles", "µs",
-                                     "GB/s", "TFLOPS", "verdict")
-               if column in left[::2] or any(row.get(column, "–") not in ("–", "") for row in rows)]
+    points = [point for point in results["points"] if lab_row(point) and (not only or re.search(only, point["label"]))]
     counters = meta["counters"] if meta["counted"] else f"no counters ({meta['counters']})"
     lines = [f"`gristmill lab run {meta['experiment']}` on {meta['gpu']}, driver {meta['driver']}, {counters}, "
-             f"revision {meta['revision']}, {meta['date']}: {results['verdict']}.", "",
-             "| " + " | ".join(columns) + " |",
-             "|" + "|".join("---" if column in left else "---:" for column in columns) + "|"]
-    for row in rows:
-        lines.append("| " + " | ".join(row.get(column, "").replace("|", "\\|") for column in columns) + " |")
-    claims = [f"- {'holds' if claim['holds'] else '**broken**'}: {claim['claim']}" for claim in results["claims"]]
+             f"revision {meta['revision']}, {meta['date']}: {results['verdict']}."]
+    if points:
+        rows = [lab_row(point) for point in points]
+        columns = lab_columns(rows)
+        lines += ["", "| " + " | ".join(["point", *columns]) + " |",
+                  "|---" + "|---:" * len(columns) + "|"]
+        for point, row in zip(points, rows):
+            cells = [point["label"], *(row.get(column, "") for column in columns)]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    claims = [f"- {'' if claim['holds'] else '**broken**: '}{claim['claim']}" for claim in results["claims"]]
     return "\n".join(lines + ([""] + claims if claims else []))
 
 
@@ -149,11 +153,11 @@ def rewrite(text, folder):
         return match.group(1) + (f"\n{body}\n\n" if body else "") + match.group(4)
 
     def fill_lab(match):
-        name = match.group(2)
-        body = tables(name, "lab", lab_table)
+        name, only = match.group(2), match.group(3)
+        body = tables(name, "lab", lambda results: lab_table(results, only))
         if not body:
             body = f"*Not measured yet: `gristmill lab run {name.split('/')[-1]} --save` does it.*"
-        return match.group(1) + f"\n{body}\n\n" + match.group(4)
+        return match.group(1) + f"\n{body}\n\n" + match.group(5)
 
     return LAB_MARKERS.sub(fill_lab, MARKERS.sub(fill, text))
 

@@ -82,6 +82,8 @@ static double march_sectors(const struct grid *grid, int x, int y, int first, bo
 }
 
 static double step_sectors(enum stencil_step step, const struct grid *grid) {
+    if (step == STENCIL_CP_ASYNC)
+        return NAN;
     const bool naive = step == STENCIL_NAIVE;
     const int step_x = naive ? STENCIL_NAIVE_X : STENCIL_X, step_y = naive ? 1 : STENCIL_Y;
     double sum = 0;

@@ -8,7 +8,7 @@ enum stencil_step { STENCIL_NAIVE, STENCIL_SHARED, STENCIL_CP_ASYNC, STENCIL_TMA
 
 /* Per launch on a grid whose sides along x and y are whole tiles. NaN: the step has no shared memory. */
 struct stencil_counts {
-    double sectors;          /* of 32 bytes, asked of L1 by loads (neither cp.async nor TMA is among them) */
+    double sectors;          /* of 32 bytes, asked of L1 by loads; NaN where cp.async's are among those counted */
     double load_wavefronts;  /* of shared memory, by ld.shared: no bank conflict in any step */
     double store_wavefronts; /* by st.shared */
     double store_conflicts;  /* of these, what bank conflicts add */
