@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs everything that needs a GPU: gpu_tests in full, then a reduced set under each tool of compute-sanitizer. The
-# build is taken as it lies in $BUILD (it may have been built elsewhere); where there is none, it is built here.
-# The last lines are a table of the steps; the exit status is 0 when none failed.
+# Runs everything that needs a GPU: gpu_tests in full, the laboratory, then a reduced set of the tests and the
+# laboratory's ladders under the tools of compute-sanitizer. The build is taken as it lies in $BUILD (it may have been
+# built elsewhere); where there is none, it is built here. The last lines are a table of the steps; the exit status is 0
+# when none failed.
 #
 #   scripts/gpu-check.sh [--bench] [--no-sanitizer] [option of gpu_tests ...]
 #   BUILD=<dir>   the build (build/)          OUT=<dir>   where the logs go ($BUILD/gpu-check)
@@ -76,7 +77,12 @@ find_sanitizer() {
 
 step gpu_tests 1500 "$BUILD/gpu_tests" "${options[@]}"
 grep '^device:' "$OUT/gpu_tests.log"
-grep '^no GPU:' "$OUT/gpu_tests.log" && sanitizer=0 bench=0
+if grep '^no GPU:' "$OUT/gpu_tests.log"; then
+    sanitizer=0 bench=0
+    note lab "SKIP (no GPU)" 0
+else
+    step lab 600 "$BUILD/gristmill" lab run all --verify --quick
+fi
 
 # racecheck knows shared memory that threads write themselves, not what TMA writes behind mbarriers: sm80 rows only.
 tool=$(find_sanitizer)
@@ -88,6 +94,12 @@ if [ $sanitizer -eq 1 ] && [ -n "$tool" ]; then
     step synccheck "$CAP" "${check[@]}" synccheck "${quick[@]}" --test=rows
     step racecheck "$CAP" "${check[@]}" racecheck "${quick[@]}" --test=rows '--kernel=*_sm80_*'
     step initcheck "$CAP" "${check[@]}" initcheck "${quick[@]}" --test=rows
+    # Every kernel of the laboratory's ladders, at the sizes that are counted.
+    for ladder in transpose reduction histogram stencil gemm-fp32 reuse; do
+        for tool_of in memcheck racecheck synccheck; do
+            step "$tool_of:$ladder" "$CAP" "${check[@]}" "$tool_of" "$BUILD/gristmill" lab launch "$ladder"
+        done
+    done
 else
     for name in memcheck synccheck racecheck initcheck; do
         note $name "SKIP ($([ $sanitizer -eq 1 ] && echo "no compute-sanitizer" || echo "switched off, or no GPU"))" 0
@@ -99,8 +111,8 @@ if [ $bench -eq 1 ]; then
     cat "$OUT/bench.log"
 fi
 
-printf '\n%-12s %8s  %s\n' step seconds result
+printf '\n%-20s %8s  %s\n' step seconds result
 for i in "${!names[@]}"; do
-    printf '%-12s %8s  %s\n' "${names[i]}" "${seconds[i]}" "${results[i]}"
+    printf '%-20s %8s  %s\n' "${names[i]}" "${seconds[i]}" "${results[i]}"
 done
 exit $failed

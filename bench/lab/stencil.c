@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The 7-point stencil ladder: global memory, shared memory with a halo, cp.async, TMA; beside the driver's copy. */
+/* The 7-point stencil ladder: global memory, shared memory with a halo, cp.async, TMA; beside a plain copy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/stencil.h"
+#include "kernels/transpose_tile.h"
 #include "ladders.h"
 #include "stencil_model.h"
 
@@ -159,20 +160,20 @@ static void expect_counts(struct lab_point *point, enum stencil_step which, int 
     expect(point, "store wavefronts", LAB_EXACT_WAVEFRONTS_ST, counts.store_wavefronts);
 }
 
-/* Nothing can be faster that reads and writes as much. */
-static int run_copy(struct lab *lab, const struct lab_point *point) {
-    struct stencil_data *data = lab->data;
-    const struct stencil *p = &data->grids[data->size_of[ladder_index(lab, point)]].problem;
-    GPU_TRY(&lab->gpu, cuMemcpyDtoDAsync, (CUdeviceptr)(uintptr_t)p->to, (CUdeviceptr)(uintptr_t)p->from,
-            words_of(p) * sizeof(float), lab->gpu.stream);
-    return 0;
-}
-
+/* Nothing can be faster that reads and writes as much: the copy kernel of the transpose ladder, which measures it beside
+ * the driver's copy. */
 static int add_copy(struct lab *lab) {
+    const struct stencil_data *data = lab->data;
+    const struct stencil *p = &data->grids[TIMED].problem;
+    const uint32_t vectors = (uint32_t)(words_of(p) / 4);
     struct lab_point *point = add_point(lab, COPY, TIMED);
     if (!point)
         return -1;
-    point->run = run_copy;
+    lab_kernel(point, "transpose", "lab_transpose_copy", tiles((int)vectors, TRANSPOSE_COPY_THREADS),
+               TRANSPOSE_COPY_THREADS);
+    LAB_ARGUMENT(point, p->from);
+    LAB_ARGUMENT(point, p->to);
+    LAB_ARGUMENT(point, vectors);
     return 0;
 }
 
