@@ -18,49 +18,50 @@
 /* `article`: percent of cuBLAS that the step of an A6000's well-known ladder reached; 0: it has no such step. */
 struct step {
     const char *label, *module, *kernel;
-    unsigned tile, block_x, block_y;
+    unsigned rows, columns, block_x, block_y; /* of C, and threads, a CTA */
     double article;
     const char *change;
 };
 
 static const struct step steps[GEMM_STEPS] = {
     [GEMM_NAIVE] =
-        {"naive", ELEMENTS, "lab_gemm_naive", 32, 32, 32, 1.3,
+        {"naive", ELEMENTS, "lab_gemm_naive", 32, 32, 32, 32, 1.3,
          "One thread an element, a warp down a column of C: every lane reads another row of A, 32 sectors for "
          "32 words."},
     [GEMM_COALESCED] =
-        {"coalesced", ELEMENTS, "lab_gemm_coalesced", 32, 32, 32, 8.5,
+        {"coalesced", ELEMENTS, "lab_gemm_coalesced", 32, 32, 32, 32, 8.5,
          "A warp runs along a row of C: its lanes share one word of A and read neighbours of B, 5 sectors "
          "instead of 33."},
-    [GEMM_TILED] = {"tiled", ELEMENTS, "lab_gemm_tiled", 32, 32, 32, 12.8,
+    [GEMM_TILED] = {"tiled", ELEMENTS, "lab_gemm_tiled", 32, 32, 32, 32, 12.8,
                     "Tiles of 32 x 32 pass through shared memory: every element is fetched once for 32 multiplications "
                     "instead of once for each (or for a warp's)."},
     [GEMM_TRANSPOSED] =
-        {"transposed", ELEMENTS, "lab_gemm_transposed", 32, 32, 32, 0,
+        {"transposed", ELEMENTS, "lab_gemm_transposed", 32, 32, 32, 32, 0,
          "A's tile is stored by columns, as register tiles will want it: a warp writes 32 words into one "
          "bank, 32 wavefronts for one."},
-    [GEMM_PADDED] = {"padded", ELEMENTS, "lab_gemm_padded", 32, 32, 32, 0,
+    [GEMM_PADDED] = {"padded", ELEMENTS, "lab_gemm_padded", 32, 32, 32, 32, 0,
                      "One more word a row of that tile puts the 32 words into 32 banks: no conflicts left."},
     [GEMM_1D] =
-        {"1D tile", REGISTERS, "lab_gemm_1d", 64, GEMM_1D_THREADS, 1, 36.5,
+        {"1D tile", REGISTERS, "lab_gemm_1d", 64, 64, GEMM_1D_THREADS, 1, 36.5,
          "8 rows of a column a thread: a word of B read once serves 8 multiplications, and a tile of 64 fetches "
          "half as much."},
-    [GEMM_2D] = {"2D tile", REGISTERS, "lab_gemm_2d", 128, GEMM_2D_THREADS, 1, 68.7,
+    [GEMM_2D] = {"2D tile", REGISTERS, "lab_gemm_2d", 128, 128, GEMM_2D_THREADS, 1, 68.7,
                  "8 x 8 elements a thread: 16 words read serve 64 multiplications instead of 9 serving 8."},
     [GEMM_VECTORISED] =
-        {"vectorised", REGISTERS, "lab_gemm_vectorised", 128, GEMM_2D_THREADS, 1, 78.4,
+        {"vectorised", REGISTERS, "lab_gemm_vectorised", 128, 128, GEMM_2D_THREADS, 1, 78.4,
          "The same words in float4: a quarter of the load and store instructions. Four words of pad a row "
          "keep A's transposition free of conflicts and its rows on 16 bytes."},
-    [GEMM_DOUBLE_BUFFER] = {"double buffer", REGISTERS, "lab_gemm_double_buffer", 128, GEMM_2D_THREADS, 1, 0,
+    [GEMM_DOUBLE_BUFFER] = {"double buffer", REGISTERS, "lab_gemm_double_buffer", 128, 128, GEMM_2D_THREADS, 1, 0,
                             "The next k-block is fetched into registers while this one is multiplied, and lands in a "
                             "second buffer: latency hidden, one barrier instead of two."},
     [GEMM_CP_ASYNC] =
-        {"cp.async", ASYNC, "lab_gemm_cp_async", 128, GEMM_2D_THREADS, 1, 0,
-         "cp.async fills a ring of four stages, 16 bytes at a time and past the registers, three k-blocks "
-         "ahead. It cannot turn A's tile, so a thread reads four columns of a row at once."},
-    [GEMM_WARP_TILE] = {"warp tile", ASYNC, "lab_gemm_warp_tile", 128, GEMM_WARP_THREADS, 1, 93.7,
-                        "64 x 64 elements a warp, 8 x 16 a thread: 24 words serve 128 multiplications instead of 16 "
-                        "serving 64, and are read while those before are multiplied."},
+        {"cp.async", ASYNC, "lab_gemm_cp_async", 128, 128, GEMM_2D_THREADS, 1, 0,
+         "cp.async fills a ring of three stages, past the registers and two k-blocks ahead: B 16 bytes at a time, A "
+         "word by word, since only so can it turn A's tile."},
+    [GEMM_WARP_TILE] =
+        {"warp tile", ASYNC, "lab_gemm_warp_tile", 128, GEMM_WARP_COLUMNS, GEMM_2D_THREADS, 1, 93.7,
+         "64 x 64 elements a warp, 8 x 16 a thread: 24 words serve 128 multiplications instead of 16 serving 64, and "
+         "are read while those before are multiplied. 128 x 256 elements a CTA: A is copied half as often."},
 };
 
 /* Ragged ones first: every step must be exact at all of them. */
@@ -101,8 +102,9 @@ static int add_step(struct lab *lab, enum gemm_step which, int size) {
     if (!point)
         return -1;
     data->size_of[point - lab->points] = size;
-    lab_kernel(point, step->module, step->kernel, ((unsigned)problem->n + step->tile - 1) / step->tile, step->block_x);
-    point->launch.grid[1] = ((unsigned)problem->m + step->tile - 1) / step->tile;
+    lab_kernel(point, step->module, step->kernel, ((unsigned)problem->n + step->columns - 1) / step->columns,
+               step->block_x);
+    point->launch.grid[1] = ((unsigned)problem->m + step->rows - 1) / step->rows;
     point->launch.block[1] = step->block_y;
     LAB_ARGUMENT(point, *problem);
     set_work(point, size);

@@ -52,19 +52,16 @@ WORD(store_b_four, t / 32 * TILE_2D + t % 32 * 4)
 WORD(load_a_four, i / 2 * GEMM_2D_PITCH + t / 16 * 4 + i % 2 * 64)
 WORD(load_b_four, i / 2 * TILE_2D + t % 16 * 4 + i % 2 * 64)
 
-/* From a tile of A that kept its rows: four columns of 8 rows. */
-WORD(load_a_rows, (t / 16 * 4 + i % 4 + i / 4 % 2 * 64) * DEPTH + i / 8 * 4)
-
 /* clang-format on */
 
 static int load_a_warp(int t, int i) {
-    const int lane = t % 32, row = t / 32 / 2 * 64 + (lane >> 1 & 1) + (lane >> 3) * 2;
-    return (row + i % 8 * 8) * DEPTH + i / 8 * 4;
+    const int lane = t % 32, row = t / 32 / 4 * 64 + ((lane >> 1 & 1) + (lane >> 3) * 2) * 4;
+    return i / 2 * GEMM_2D_PITCH + row + i % 2 * 32;
 }
 
 static int load_b_warp(int t, int i) {
-    const int lane = t % 32, column = t / 32 % 2 * 64 + ((lane & 1) + (lane >> 1 & 2)) * 4;
-    return i / 4 * TILE_2D + column + i % 4 * 16;
+    const int lane = t % 32, column = t / 32 % 4 * 64 + ((lane & 1) + (lane >> 1 & 2)) * 4;
+    return i / 4 * GEMM_WARP_COLUMNS + column + i % 4 * 16;
 }
 
 /* ---- steps ---------------------------------------------------------------------------------------- */
@@ -74,7 +71,7 @@ static int load_b_warp(int t, int i) {
 
 /* One instruction, executed `times` times a k-block by every warp, and `ahead` times before the first. Where a thread
  * loads neighbouring words the compiler joins them by fours (`tiled` and `1D tile`, from A): they stand here as it
- * compiles them. cp.async is not here: with 16 bytes past L1 (.cg) no counter tells its wavefronts. */
+ * compiles them. cp.async is not here: it is neither a load nor a store to the counters. */
 static const struct access {
     enum gemm_step step;
     enum gm_access_kind kind;
@@ -110,20 +107,27 @@ static const struct access {
     {GEMM_DOUBLE_BUFFER, STORE, 16, 1, 0, store_b_four},
     {GEMM_DOUBLE_BUFFER, LOAD, 16, 16, 0, load_a_four},
     {GEMM_DOUBLE_BUFFER, LOAD, 16, 16, 0, load_b_four},
-    {GEMM_CP_ASYNC, LOAD, 16, 16, 0, load_a_rows},
+    {GEMM_CP_ASYNC, LOAD, 16, 16, 0, load_a_four},
     {GEMM_CP_ASYNC, LOAD, 16, 16, 0, load_b_four},
-    {GEMM_WARP_TILE, LOAD, 16, 16, 8, load_a_warp},
+    {GEMM_WARP_TILE, LOAD, 16, 16, 2, load_a_warp},
     {GEMM_WARP_TILE, LOAD, 16, 32, 4, load_b_warp},
 };
 
-/* Rows (= columns) of C a CTA; a k-block; threads. */
+/* Elements of C a CTA; a k-block; threads. */
 static const struct shape {
-    int tile, depth, threads;
+    int rows, columns, depth, threads;
 } shapes[GEMM_STEPS] = {
-    [GEMM_NAIVE] = {32, 32, 1024},      [GEMM_COALESCED] = {32, 32, 1024}, [GEMM_TILED] = {32, 32, 1024},
-    [GEMM_TRANSPOSED] = {32, 32, 1024}, [GEMM_PADDED] = {32, 32, 1024},    [GEMM_1D] = {64, 8, 512},
-    [GEMM_2D] = {128, 8, 256},          [GEMM_VECTORISED] = {128, 8, 256}, [GEMM_DOUBLE_BUFFER] = {128, 8, 256},
-    [GEMM_CP_ASYNC] = {128, 8, 256},    [GEMM_WARP_TILE] = {128, 8, 128},
+    [GEMM_NAIVE] = {32, 32, 32, 1024},
+    [GEMM_COALESCED] = {32, 32, 32, 1024},
+    [GEMM_TILED] = {32, 32, 32, 1024},
+    [GEMM_TRANSPOSED] = {32, 32, 32, 1024},
+    [GEMM_PADDED] = {32, 32, 32, 1024},
+    [GEMM_1D] = {64, 64, 8, 512},
+    [GEMM_2D] = {128, 128, 8, 256},
+    [GEMM_VECTORISED] = {128, 128, 8, 256},
+    [GEMM_DOUBLE_BUFFER] = {128, 128, 8, 256},
+    [GEMM_CP_ASYNC] = {128, 128, 8, 256},
+    [GEMM_WARP_TILE] = {128, 256, 8, 256},
 };
 
 /* Adds what the i-th such instruction costs a CTA's warps, `weight` times. */
@@ -159,7 +163,8 @@ static struct gemm_wavefronts wavefronts_of(enum gemm_step step, enum gm_access_
 /*  Without tiles a warp asks for 64 words for one step along k:
  *      naive       32 rows of A, each its own sector, and one word of B     33 sectors
  *      coalesced   one word of A and 32 side by side of B                    5
- *  With tiles the CTAs of C fetch N^3 / tile words of A and as many of B, 8 to a sector since all rows begin on one. */
+ *  With tiles the CTAs of C fetch N^3 / columns words of A and N^3 / rows of B, 8 to a sector since all rows begin on
+ *  one. cp.async is not counted as a load. */
 static double sectors_of(enum gemm_step step, int size) {
     const double cube = (double)size * size * size;
     switch (step) {
@@ -171,16 +176,16 @@ static double sectors_of(enum gemm_step step, int size) {
     case GEMM_WARP_TILE:
         return NAN;
     default:
-        return 2 * cube / shapes[step].tile / 8;
+        return cube / shapes[step].columns / 8 + cube / shapes[step].rows / 8;
     }
 }
 
 struct gemm_counts gemm_predict(enum gemm_step step, int size) {
     const struct shape *shape = &shapes[step];
-    const double edge = (double)size / shape->tile, blocks = (double)size / shape->depth;
+    const double ctas = (double)size / shape->rows * size / shape->columns, blocks = (double)size / shape->depth;
     return (struct gemm_counts){.sectors = sectors_of(step, size),
-                                .load = wavefronts_of(step, GM_ACCESS_LOAD, edge * edge, blocks),
-                                .store = wavefronts_of(step, GM_ACCESS_STORE, edge * edge, blocks)};
+                                .load = wavefronts_of(step, GM_ACCESS_LOAD, ctas, blocks),
+                                .store = wavefronts_of(step, GM_ACCESS_STORE, ctas, blocks)};
 }
 
 double gemm_reuse_sectors(int tile, int size) {

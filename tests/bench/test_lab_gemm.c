@@ -36,10 +36,10 @@ START_TEST(test_gemm_conflicts) {
 }
 END_TEST
 
-/* For every warp and k-block. 16 bytes a lane take 2 wavefronts where lanes n and n ^ 1 (or n and n ^ 2) ask for the
- * same, else 4. */
+/* For every warp and k-block, of a matrix that every tile divides. 16 bytes a lane take 2 wavefronts where lanes n and
+ * n ^ 1 (or n and n ^ 2) ask for the same, else 4. */
 START_TEST(test_gemm_wavefronts) {
-    const double small = 4 * 4 * 4 * 32, column = 2 * 2 * 16 * 16, square = 16 * 8, warp = 16 * 4;
+    const double small = 4 * 4 * 4 * 32, column = 2 * 2 * 16 * 16, square = 16 * 8;
     ck_assert_double_eq(gemm_predict(GEMM_TILED, 128).load.all, small * (8 * 2 + 32));
     ck_assert_double_eq(gemm_predict(GEMM_PADDED, 128).load.all, small * 64);
     ck_assert_double_eq(gemm_predict(GEMM_1D, 128).load.all, column * (16 * 2 + 8));
@@ -49,7 +49,7 @@ START_TEST(test_gemm_wavefronts) {
     ck_assert_double_eq(gemm_predict(GEMM_DOUBLE_BUFFER, 128).store.all, square * (4 + 4));
     ck_assert_double_eq(gemm_predict(GEMM_CP_ASYNC, 128).load.all, square * (16 * 2 + 16 * 4));
     ck_assert_double_eq(gemm_predict(GEMM_CP_ASYNC, 128).store.all, 0);
-    ck_assert_double_eq(gemm_predict(GEMM_WARP_TILE, 128).load.all, warp * (16 + 32) * 2 + 4 * (8 + 4) * 2);
+    ck_assert_double_eq(gemm_predict(GEMM_WARP_TILE, 256).load.all, 2 * 8 * (32 * (16 + 32) + 2 + 4) * 2);
 }
 END_TEST
 

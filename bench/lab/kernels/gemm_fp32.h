@@ -37,9 +37,9 @@ struct gemm_fp32 {
 #define GEMM_2D_THREADS 256
 #define GEMM_2D_PITCH   (GEMM_2D_TILE + GEMM_PAD)
 
-/* 8 x 16 elements a thread, 8 x 4 lanes of a warp, 2 x 2 warps. */
-#define GEMM_WARP_THREADS 128
+/* 8 x 16 elements a thread, 8 x 4 lanes of a warp, 2 x 4 warps: 128 x 256. */
+#define GEMM_WARP_COLUMNS 256
 
-#define GEMM_STAGES 4 /* of the cp.async ring */
+#define GEMM_STAGES 3 /* of the cp.async ring */
 
 #endif

@@ -27,7 +27,7 @@ static __device__ __forceinline__ void read_fours(float fragment[8], const float
     *(float4 *)(fragment + 4) = *(const float4 *)(line + 4 * four + 64);
 }
 
-static __device__ __forceinline__ void multiply_block(float sum[8][8], const struct block &block) {
+template <class BLOCK> static __device__ __forceinline__ void multiply_block(float sum[8][8], const BLOCK &block) {
 #pragma unroll
     for (int k = 0; k < GEMM_DEPTH; k++) {
         alignas(16) float a[8], b[8];
