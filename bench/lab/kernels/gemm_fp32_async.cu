@@ -8,17 +8,20 @@
 /* ---- copies --------------------------------------------------------------------------------------- */
 
 /* A k-block in the ring: as in steps 8 and 9, with as many columns of B as a CTA has. */
-template <int COLUMNS> struct alignas(16) stage { float a[GEMM_DEPTH][GEMM_2D_PITCH], b[GEMM_DEPTH][COLUMNS]; };
+template <int COLUMNS> struct alignas(16) stage {
+    float a[GEMM_DEPTH][GEMM_2D_PITCH];
+    float b[GEMM_DEPTH][COLUMNS];
+};
 
 /* What thread t copies of every k-block:
  *     A: column t % 8 of rows t / 8 + 32 i, word by word, since only so can cp.async turn them on the way
- *     B: four words at once, the t-th four of the stage and the (t + 256)-th
+ *     B: four words at once, the t-th four of the stage and, of 256 columns, the (t + 256)-th
  * Rows of A and columns of B that do not exist are taken from the last one that does: they end in elements of C that
  * are never stored. Only along k must the copies stop where the matrix does, and fill up with zeros. */
 template <int COLUMNS> struct copier {
     static constexpr int a_copies = GEMM_2D_TILE * GEMM_DEPTH / GEMM_2D_THREADS, a_step = GEMM_2D_THREADS / GEMM_DEPTH;
-    static constexpr int b_copies = COLUMNS * GEMM_DEPTH / 4 / GEMM_2D_THREADS,
-                         b_step = GEMM_2D_THREADS / (COLUMNS / 4);
+    static constexpr int b_copies = COLUMNS * GEMM_DEPTH / 4 / GEMM_2D_THREADS;
+    static constexpr int b_step = GEMM_2D_THREADS / (COLUMNS / 4); /* rows */
     int a[a_copies], b;  /* its first elements of the next k-block, counted from the matrices' first */
     int k_left;          /* columns of A, and rows of B, from there on */
     uint32_t a_to, b_to; /* shared addresses in stage 0 */
