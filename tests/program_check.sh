@@ -38,6 +38,22 @@ explains_every_kernel() {
     [ "$(grep -cE '\b[a-z]+_sm[0-9]+_[a-z0-9_]+' "$work/explain")" -ge "$(wc -l <"$build/kernels/logs.txt")" ]
 }
 
+# Every command without a GPU that README.md and docs/ show, as it stands there: `    gristmill ...`, and after two spaces
+# what it is for. The one with --sbo is shown because it disagrees.
+runs_what_the_pages_show() {
+    local root line words shown=0 wanted
+    root=$(cd "$(dirname "$0")/.." && pwd)
+    while read -r line; do
+        eval "words=(${line%%  *})"
+        wanted=0
+        [[ $line != *--sbo* ]] || wanted=1
+        "$program" "${words[@]:1}" >"$work/shown" 2>&1
+        [ $? -eq $wanted ] || { echo "$line"; tail -n 3 "$work/shown"; return 1; }
+        shown=$((shown + 1))
+    done < <(sed -nE 's/^    (gristmill (bank|swizzle|descriptor) .*)/\1/p' "$root"/README.md "$root"/docs/*.md "$root"/docs/*/*.md)
+    [ $shown -ge 12 ] || { echo "only $shown commands found"; return 1; }
+}
+
 expect "--help" 0 "$program" --help
 expect "--version" 0 "$program" --version
 expect "info --help" 0 "$program" info --help
@@ -47,6 +63,11 @@ expect "lab --help" 0 "$program" lab --help
 expect "lab list" 0 "$program" lab list
 expect "lab report --help" 0 "$program" lab report --help
 expect "lab run of no experiment" 2 "$program" lab run no-such-experiment
+expect "bank --help" 0 "$program" bank --help
+expect "swizzle --help" 0 "$program" swizzle --help
+expect "descriptor --help" 0 "$program" descriptor --help
+expect "bank of nothing" 2 "$program" bank
+expect "what the pages show runs" 0 runs_what_the_pages_show
 expect "no command" 2 "$program"
 expect "an unknown command" 2 "$program" grind
 expect "an unknown option" 2 "$program" info --frobnicate

@@ -189,6 +189,15 @@ static void put_verdict(struct easel *easel, const struct bank_view *view) {
                       cost->wavefronts, cost->ideal, cost->conflicts, cost->conflicts == 1 ? "" : "s", cost->degree);
 }
 
+/* Some ride serves more than two lanes, and its cell says only how many. */
+static bool has_shared_words(const struct bank_view *view) {
+    for (uint32_t wavefront = 0; wavefront < view->map->cost.wavefronts; wavefront++)
+        for (uint32_t bank = 0; bank < GM_BANKS; bank++)
+            if (__builtin_popcount(view->lanes[wavefront][bank]) > 2)
+                return true;
+    return false;
+}
+
 static void put_keys(struct easel *easel, const struct bank_view *view) {
     const bool terminal = easel_on_terminal(easel), share = gm_access_rules[view->access->kind].lanes_share;
     char waits[128];
@@ -199,7 +208,7 @@ static void put_keys(struct easel *easel, const struct bank_view *view) {
                                 {COLOUR_LANES_2, NULL, "lanes 16-23"},
                                 {COLOUR_LANES_3, NULL, "lanes 24-31"}};
     size_t count = 4;
-    if (share)
+    if (share && has_shared_words(view))
         keys[count++] =
             (struct sheet_key){COLOUR_NONE, terminal ? "x4" : "×4", "4 lanes share the word: one ride serves all"};
     if (view->map->cost.conflicts)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gristmill: hand-written GPU kernels behind one C dispatch table. This is the whole public API.
+/* gristmill: hand-written GPU kernels behind one C dispatch table. This is the whole API of the kernels;
+ * gristmill/smem.h has the arithmetic of shared memory.
  *
  *   gm_context  one per device. Thread-safe. Owns the loaded kernels, nothing else.
  *   gm_plan     one problem on one context: which kernel, which grid, which descriptors. Immutable; any
