@@ -23,8 +23,7 @@ static int ctas_per_sm(const struct gm_kernel_info *kernel, const struct gm_devi
         return 0;
     if (kernel->arch == GM_ARCH_SM90 && (device->cc_major != 9 || device->cc_minor != 0))
         return 0;
-    int ctas = least(gm_blocks_per_sm_max(device),
-                     device->smem_per_sm_bytes / (kernel->smem_bytes + GM_BLOCK_SMEM_RESERVE));
+    int ctas = gm_blocks_per_sm(device, kernel->smem_bytes);
     ctas = least(ctas, device->max_threads_per_sm / kernel->threads);
     if (kernel->registers > 0)
         ctas = least(ctas, REGISTERS_PER_SM / ((kernel->registers + 7) / 8 * 8 * kernel->threads));

@@ -17,6 +17,8 @@
 /* Both architectures. */
 #define SMEM_BYTES_PER_CLOCK 128.0
 #define REGISTERS_PER_SM     65536
+#define BLOCK_SMEM_RESERVE   1024 /* bytes that the driver keeps of every block, beyond what the block asks for */
+#define SMEM_GRANULE         128  /* bytes; a block takes whole ones */
 
 /* sm90 */
 #define SM90_SMOOTH                4.0    /* exponent of the smooth maximum of whole-device resources */
@@ -69,15 +71,18 @@ int64_t gm_tiles_n(const struct gm_kernel *row, const struct gm_gemm_problem *pr
     return GM_CEIL_DIV(problem->n, (int64_t)row->tile_n * row->cluster_n);
 }
 
-int gm_blocks_per_sm_max(const struct gm_device *device) {
+int gm_blocks_per_sm(const struct gm_device *device, int64_t smem_bytes) {
     const int cc = 10 * device->cc_major + device->cc_minor;
-    return cc == 86 || cc == 87 ? 16 : cc == 89 || cc >= 120 ? 24 : 32;
+    const int most = cc == 86 || cc == 87 ? 16 : cc == 89 || cc >= 120 ? 24 : 32;
+    const int64_t taken = GM_CEIL_DIV(smem_bytes + BLOCK_SMEM_RESERVE, SMEM_GRANULE) * SMEM_GRANULE;
+    const int64_t fit = device->smem_per_sm_bytes / taken;
+    return fit < most ? (int)fit : most;
 }
 
 int gm_ctas_per_sm(const struct gm_kernel *row, const struct gm_device *device) {
     if (row->arch == GM_ARCH_SM90)
         return 1; /* a persistent grid has one CTA per SM */
-    int by_smem = device->smem_per_sm_bytes / (row->smem_bytes + GM_BLOCK_SMEM_RESERVE);
+    int by_smem = gm_blocks_per_sm(device, row->smem_bytes);
     int by_threads = device->max_threads_per_sm / row->threads;
     const int registers = GM_CEIL_DIV(row->registers, 8) * 8; /* the unit of allocation */
     int by_registers = registers > 0 ? REGISTERS_PER_SM / (registers * row->threads) : by_threads;

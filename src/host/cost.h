@@ -7,10 +7,8 @@
 #include "gristmill/gristmill.h"
 #include "table.h"
 
-/* Shared memory that the driver keeps of every block, beyond what the block asks for. */
-#define GM_BLOCK_SMEM_RESERVE 1024
-/* Blocks that an SM holds at most, however small they are. */
-int gm_blocks_per_sm_max(const struct gm_device *device);
+/* Blocks of this much shared memory that an SM holds: as many as fit, and no more than it holds of the smallest. */
+int gm_blocks_per_sm(const struct gm_device *device, int64_t smem_bytes);
 
 /* Tiles of one CTA along M and N, in cluster tiles. */
 int64_t gm_tiles_m(const struct gm_kernel *row, const struct gm_gemm_problem *problem);

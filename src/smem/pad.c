@@ -7,8 +7,7 @@
 #include "error.h"
 #include "smem_tile.h"
 
-#define WALKS_MAX    65536u
-#define SMEM_GRANULE 128u /* a block's shared memory is handed out in multiples of this */
+#define WALKS_MAX 65536u
 
 /* ---- what a layout costs ------------------------------------------------------------------------ */
 
@@ -76,10 +75,7 @@ static int32_t resident_blocks(const struct gm_pad_inquiry *in, uint32_t tile_by
     const uint64_t block = tiles * tile_bytes + in->question->other_bytes;
     if (block > (uint64_t)in->device->smem_per_block_bytes)
         return 0;
-    const uint64_t taken = (block + GM_BLOCK_SMEM_RESERVE + SMEM_GRANULE - 1) / SMEM_GRANULE * SMEM_GRANULE;
-    const int32_t blocks = (int32_t)((uint64_t)in->device->smem_per_sm_bytes / taken);
-    const int32_t most = gm_blocks_per_sm_max(in->device);
-    return blocks < most ? blocks : most;
+    return gm_blocks_per_sm(in->device, (int64_t)block);
 }
 
 /* ---- the two cures ------------------------------------------------------------------------------ */
