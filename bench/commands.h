@@ -4,8 +4,21 @@
 #define BENCH_COMMANDS_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "gristmill/gristmill.h"
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+};
+
+/* Runs the command that the first word names, with the words behind it; --help and -h, or no word at all (then on
+ * stderr), print the help. COMMAND_UNKNOWN: there is none of that name, and nothing was printed. */
+enum { COMMAND_UNKNOWN = -1 };
+int command_dispatch(const struct command *commands, size_t count, void (*print_help)(FILE *out), int argc,
+                     char **argv);
 
 int command_info(int argc, char **argv);
 int command_explain(int argc, char **argv);

@@ -6,12 +6,6 @@
 #include "commands.h"
 #include "say.h"
 
-struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *about;
-};
-
 static const struct command commands[] = {
     {"info", command_info, "devices, build, and the kernel table with its analytical limits"},
     {"explain", command_explain, "every kernel's verdict on one problem: accepted, or why not"},
@@ -33,22 +27,17 @@ static void print_help(FILE *out) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2) {
-        print_help(stderr);
-        return EXIT_CODE_USAGE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (argc > 1 && strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return EXIT_CODE_OK;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         printf("gristmill %s\n", gm_version_string());
         return EXIT_CODE_OK;
     }
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 2, argv + 2);
-    }
+    int code = command_dispatch(commands, COMMAND_COUNT, print_help, argc - 1, argv + 1);
+    if (code != COMMAND_UNKNOWN)
+        return code;
     complain("there is no command %s; `gristmill --help` lists them", argv[1]);
     return EXIT_CODE_USAGE;
 }

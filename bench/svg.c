@@ -182,20 +182,3 @@ double svg_text_width(enum svg_role role, const char *text) {
         letters += ((unsigned char)*text & 0xc0) != 0x80;
     return (double)letters * roles[role].size * roles[role].letter;
 }
-
-void svg_group_begin(FILE *out, double x, double y, const char *hover) {
-    fputs("<g transform=\"translate(", out);
-    svg_number(out, x);
-    fputc(' ', out);
-    svg_number(out, y);
-    fputs(")\">\n", out);
-    if (hover) {
-        fputs("<title>", out);
-        svg_escape(out, hover);
-        fputs("</title>\n", out);
-    }
-}
-
-void svg_group_end(FILE *out) {
-    fputs("</g>\n", out);
-}

@@ -58,10 +58,6 @@ void svg_text(FILE *out, struct svg_text where, const char *format, ...) __attri
 /* About as wide as `text` will be; never less than that for the usual fonts. */
 double svg_text_width(enum svg_role role, const char *text);
 
-/* Moved by (x, y); `hover` as above. Groups nest. */
-void svg_group_begin(FILE *out, double x, double y, const char *hover);
-void svg_group_end(FILE *out);
-
 /* Two decimals at most, no trailing zeros; what is not finite is written as 0. */
 void svg_number(FILE *out, double value);
 /* & < > " as entities; control characters as spaces. Bytes that are no UTF-8 become '?'. */

@@ -139,22 +139,15 @@ static void print_help(FILE *out) {
 }
 
 int command_lab(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        int (*run)(int argc, char **argv);
-    } parts[] = {{"list", lab_list}, {"run", lab_run}, {"launch", lab_launch_one}, {"report", lab_report}};
-    if (argc < 1) {
-        print_help(stderr);
-        return EXIT_CODE_USAGE;
-    }
-    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
-        print_help(stdout);
-        return EXIT_CODE_OK;
-    }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strcmp(argv[0], parts[i].name) == 0)
-            return parts[i].run(argc - 1, argv + 1);
-    }
+    static const struct command parts[] = {
+        {"list", lab_list, NULL},
+        {"run", lab_run, NULL},
+        {"launch", lab_launch_one, NULL},
+        {"report", lab_report, NULL},
+    };
+    int code = command_dispatch(parts, sizeof parts / sizeof *parts, print_help, argc, argv);
+    if (code != COMMAND_UNKNOWN)
+        return code;
     complain("there is no `gristmill lab %s`; there are list, run and report", argv[0]);
     return EXIT_CODE_USAGE;
 }

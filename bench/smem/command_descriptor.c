@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gristmill descriptor: tensor maps, WGMMA matrix descriptors, and whether the two speak of the same bytes. */
 #include <stdio.h>
-#include <string.h>
 
 #include "commands.h"
 #include "descriptor_options.h"
 #include "say.h"
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *about;
-} parts[] = {
+static const struct command parts[] = {
     {"tensor-map", descriptor_tensor_map, "a request of cuTensorMapEncodeTiled, rule by rule"},
     {"matrix", descriptor_matrix, "the 64 bits of a WGMMA descriptor, decoded or made of their fields"},
     {"compare", descriptor_compare, "whether WGMMA reads what TMA writes, and what is wrong when it does not"},
@@ -28,17 +23,9 @@ static void print_help(FILE *out) {
 }
 
 int command_descriptor(int argc, char **argv) {
-    if (argc < 1) {
-        print_help(stderr);
-        return EXIT_CODE_USAGE;
-    }
-    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
-        print_help(stdout);
-        return EXIT_CODE_OK;
-    }
-    for (size_t i = 0; i < PARTS; i++)
-        if (strcmp(argv[0], parts[i].name) == 0)
-            return parts[i].run(argc - 1, argv + 1);
+    int code = command_dispatch(parts, PARTS, print_help, argc, argv);
+    if (code != COMMAND_UNKNOWN)
+        return code;
     complain("descriptor has no part %.40s; `gristmill descriptor --help` lists them", argv[0]);
     return EXIT_CODE_USAGE;
 }

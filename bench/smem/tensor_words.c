@@ -2,35 +2,20 @@
 /* The words of a tensor map on the command line: element types, modes, lists of sizes. */
 #include "tensor_words.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "numbers.h"
 #include "say.h"
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-/* Reads a number at *text and moves *text behind it: no sign, no blank before it. */
-static bool take(const char **text, uint64_t limit, uint64_t *value) {
-    const char *digits = *text;
-    const bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-    digits += hexadecimal ? 2 : 0;
-    if (!(hexadecimal ? isxdigit((unsigned char)*digits) : isdigit((unsigned char)*digits)))
-        return false;
-    char *end;
-    errno = 0;
-    *value = strtoull(digits, &end, hexadecimal ? 16 : 10);
-    *text = end;
-    return errno == 0 && *value <= limit;
-}
-
 int words_read_number(const char *option, const char *text, uint64_t limit, uint64_t *value) {
     const char *end = text;
     uint64_t number;
-    if (!take(&end, limit, &number) || *end)
+    if (!number_take_64(&end, limit, &number) || *end)
         return complain("%s wants a whole number from 0 to %" PRIu64 ", not `%.40s`", option, limit, text);
     *value = number;
     return 0;
@@ -42,7 +27,7 @@ int words_read_list(const char *option, const char *text, uint64_t limit, size_t
     for (*count = 0;; at++) {
         if (*count == most)
             return complain("%s has more than %zu numbers", option, most);
-        if (!take(&at, limit, &values[*count]))
+        if (!number_take_64(&at, limit, &values[*count]))
             return complain("%s wants whole numbers up to %" PRIu64
                             " with commas between, innermost first, not `%.40s`",
                             option, limit, text);
@@ -72,7 +57,7 @@ static int read_word(const char *option, const char *text, const struct word *wo
             *value = words[i].value;
             return 0;
         }
-    if (!take(&end, 1000, &number) || *end)
+    if (!number_take_64(&end, 1000, &number) || *end)
         return complain("%s is %s, or a number of the driver's enum, not `%.40s`", option, choices, text);
     *value = (int32_t)number;
     return 0;
