@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "say.h"
+
 #define WORDS_MAX 40
 
 static int split(char *line, char **words) {
@@ -60,4 +62,13 @@ struct outcome run_command(int (*command)(int argc, char **argv), const char *li
 void forget_outcome(struct outcome *got) {
     free(got->out);
     free(got->err);
+}
+
+void expect_refusal(int (*command)(int argc, char **argv), const char *line, const char *words) {
+    struct outcome got = run_command(command, line);
+    ck_assert_msg(got.code == EXIT_CODE_USAGE, "%s: exit code %d", line, got.code);
+    ck_assert_str_eq(got.out, "");
+    ck_assert_msg(strstr(got.err, words) != NULL, "%s: \"%s\" is not in %s", line, words, got.err);
+    ck_assert_ptr_eq(strchr(got.err, '\n'), got.err + strlen(got.err) - 1);
+    forget_outcome(&got);
 }

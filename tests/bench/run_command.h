@@ -12,4 +12,7 @@ struct outcome {
 struct outcome run_command(int (*command)(int argc, char **argv), const char *line);
 void forget_outcome(struct outcome *got);
 
+/* The line makes no sense: exit code 2, one sentence that has these words, and no picture. */
+void expect_refusal(int (*command)(int argc, char **argv), const char *line, const char *words);
+
 #endif

@@ -104,13 +104,7 @@ static const struct {
 };
 
 START_TEST(nonsense_is_refused) {
-    struct outcome got = run_command(command_swizzle, refused[_i].line);
-    ck_assert_msg(got.code == EXIT_CODE_USAGE, "%s: exit code %d", refused[_i].line, got.code);
-    ck_assert_str_eq(got.out, "");
-    ck_assert_msg(strstr(got.err, refused[_i].words) != NULL, "%s: \"%s\" is not in %s", refused[_i].line,
-                  refused[_i].words, got.err);
-    ck_assert_ptr_eq(strchr(got.err, '\n'), got.err + strlen(got.err) - 1);
-    forget_outcome(&got);
+    expect_refusal(command_swizzle, refused[_i].line, refused[_i].words);
 }
 END_TEST
 
