@@ -115,11 +115,6 @@ int bank_open(struct lab *lab) {
     return lab_upload(lab, study->source, source, sizeof source);
 }
 
-void bank_close(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 struct bank_shot *bank_shot_of(struct lab *lab, const struct lab_point *point) {
     struct bank_study *study = lab->data;
     return &study->shots[point - lab->points];

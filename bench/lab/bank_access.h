@@ -93,7 +93,6 @@ void bank_predict(const struct bank_shot *shot, struct lab_point *point);
 /* ---- in an experiment; 0, or -1 with a printed sentence ---- */
 
 int bank_open(struct lab *lab);
-void bank_close(struct lab *lab);
 struct bank_shot *bank_shot_of(struct lab *lab, const struct lab_point *point);
 /* A point of BANK_ACCESSES accesses. `why` may be NULL; the sentence begins with what the model says of one access. */
 struct lab_point *bank_add(struct lab *lab, enum bank_instruction instruction, const uint32_t address[GM_LANES],

@@ -156,5 +156,4 @@ const struct lab_experiment arbitration = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = conclude,
-    .teardown = bank_close,
 };

@@ -47,7 +47,6 @@ const struct lab_experiment atomics = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = bank_conclude,
-    .teardown = bank_close,
 };
 
 /* ---- cp-async ------------------------------------------------------------------------------------- */
@@ -104,5 +103,4 @@ const struct lab_experiment cp_async = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = bank_conclude,
-    .teardown = bank_close,
 };

@@ -76,5 +76,4 @@ const struct lab_experiment float4_pad = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = conclude,
-    .teardown = bank_close,
 };

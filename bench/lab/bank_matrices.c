@@ -76,7 +76,6 @@ const struct lab_experiment ldmatrix = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = bank_conclude,
-    .teardown = bank_close,
 };
 
 const struct lab_experiment stmatrix = {
@@ -89,5 +88,4 @@ const struct lab_experiment stmatrix = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = bank_conclude,
-    .teardown = bank_close,
 };

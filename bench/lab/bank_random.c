@@ -62,5 +62,4 @@ const struct lab_experiment random_access = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = bank_conclude,
-    .teardown = bank_close,
 };

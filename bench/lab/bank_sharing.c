@@ -40,7 +40,6 @@ const struct lab_experiment access_widths = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = bank_conclude,
-    .teardown = bank_close,
 };
 
 /* ---- broadcast ------------------------------------------------------------------------------------ */
@@ -130,5 +129,4 @@ const struct lab_experiment broadcast = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = bank_conclude,
-    .teardown = bank_close,
 };

@@ -76,7 +76,6 @@ const struct lab_experiment strided_reads = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = conclude,
-    .teardown = bank_close,
 };
 
 const struct lab_experiment strided_writes = {
@@ -88,5 +87,4 @@ const struct lab_experiment strided_writes = {
     .prepare = bank_prepare,
     .check = bank_check,
     .conclude = conclude,
-    .teardown = bank_close,
 };

@@ -229,11 +229,6 @@ static int conclude(struct lab *lab) {
     return 0;
 }
 
-static void teardown(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 const struct lab_experiment cluster_dsmem = {
     .name = "dsmem",
     .title = "The shared memory of a peer",
@@ -244,5 +239,4 @@ const struct lab_experiment cluster_dsmem = {
     .prepare = prepare,
     .check = check,
     .conclude = conclude,
-    .teardown = teardown,
 };

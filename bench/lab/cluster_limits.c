@@ -48,26 +48,12 @@ static int open_function(struct lab *lab, CUfunction *function) {
 
 /* 0 where the driver has no such cluster. */
 static int clusters_of(const struct lab *lab, CUfunction function, uint32_t size, uint32_t kb) {
-    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {size, 1, 1}};
-    const CUlaunchConfig config = {.gridDimX = size,
-                                   .gridDimY = 1,
-                                   .gridDimZ = 1,
-                                   .blockDimX = 32,
-                                   .blockDimY = 1,
-                                   .blockDimZ = 1,
-                                   .sharedMemBytes = kb * 1024,
-                                   .attrs = &cluster,
-                                   .numAttrs = 1};
+    const struct lab_launch launch = {.block = {32}, .cluster = {size}, .shared_bytes = kb * 1024};
     int clusters = 0;
-    return lab->gpu.drv->cuOccupancyMaxActiveClusters(&clusters, function, &config) == CUDA_SUCCESS ? clusters : 0;
+    return lab_resident_clusters(lab, function, &launch, &clusters) == CUDA_SUCCESS ? clusters : 0;
 }
 
 /* ---- points --------------------------------------------------------------------------------------- */
-
-static int launch_nothing(struct lab *lab, const struct lab_point *point) {
-    (void)lab, (void)point;
-    return 0;
-}
 
 static int add(struct lab *lab, uint32_t size, uint32_t kb, uint32_t clusters, bool meets) {
     struct study *study = lab->data;
@@ -83,7 +69,7 @@ static int add(struct lab *lab, uint32_t size, uint32_t kb, uint32_t clusters, b
         return -1;
     study->meets[point - lab->points] = meets;
     if (clusters == 0 || ctas > CTAS_MAX) {
-        point->run = launch_nothing;
+        point->run = lab_launch_nothing;
         return 0;
     }
     lab_kernel(point, "cluster_limits", "lab_cluster_meet", ctas, 32);
@@ -233,8 +219,6 @@ static void teardown(struct lab *lab) {
     struct study *study = lab->data;
     if (study && study->library)
         lab->gpu.drv->cuLibraryUnload(study->library);
-    free(study);
-    lab->data = NULL;
 }
 
 const struct lab_experiment cluster_limits = {

@@ -260,8 +260,6 @@ static void gemm_teardown(struct lab *lab) {
         lt_forget(&data->lt, &data->baseline);
         lt_close(&data->lt, &lab->gpu);
     }
-    free(data);
-    lab->data = NULL;
 }
 
 const struct lab_experiment gemm_fp32 = {

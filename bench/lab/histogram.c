@@ -254,11 +254,6 @@ static int histogram_conclude(struct lab *lab) {
     return 0;
 }
 
-static void histogram_teardown(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 const struct lab_experiment histogram = {
     .name = "histogram",
     .title = "Histogram of 256 bins",
@@ -268,5 +263,4 @@ const struct lab_experiment histogram = {
     .prepare = histogram_prepare,
     .check = histogram_check,
     .conclude = histogram_conclude,
-    .teardown = histogram_teardown,
 };

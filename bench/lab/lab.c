@@ -62,6 +62,11 @@ void lab_kernel(struct lab_point *point, const char *module, const char *kernel,
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
 }
 
+int lab_launch_nothing(struct lab *lab, const struct lab_point *point) {
+    (void)lab, (void)point;
+    return 0;
+}
+
 void lab_argument(struct lab_point *point, const void *value, size_t bytes) {
     enum { ALIGNMENT_MAX = 128 };
     struct lab_launch *launch = &point->launch;
@@ -103,6 +108,22 @@ int lab_tensor_map(struct lab *lab, const struct gm_tensor_map_request *request,
         return gpu_fail(result, "cuTensorMapEncodeTiled");
     memcpy(map->bytes, encoded.bytes, sizeof map->bytes);
     return 0;
+}
+
+CUresult lab_resident_clusters(const struct lab *lab, CUfunction function, const struct lab_launch *launch,
+                               int *clusters) {
+    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                 .value.clusterDim = {launch->cluster[0], 1, 1}};
+    const CUlaunchConfig config = {.gridDimX = launch->cluster[0],
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = launch->block[0],
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .sharedMemBytes = launch->shared_bytes,
+                                   .attrs = &cluster,
+                                   .numAttrs = 1};
+    return lab->gpu.drv->cuOccupancyMaxActiveClusters(clusters, function, &config);
 }
 
 /* ---- what came out ------------------------------------------------------------------------------- */

@@ -95,7 +95,7 @@ struct lab {
     size_t claim_count;
     CUdeviceptr allocations[LAB_ALLOCATIONS_MAX];
     size_t allocation_count;
-    void *data;            /* the experiment's own; freed by its teardown */
+    void *data;            /* the experiment's own, from malloc; the runner frees it */
     bool launching_only;   /* the child under the profiler: results are not looked at, so setup may skip references */
     /* For conclude(): counters were read (else every `counted` is NaN: state no claim that rests on them); times were
      * taken (else claims of time are dropped by lab_claim()). */
@@ -112,7 +112,7 @@ struct lab_experiment {
     int (*prepare)(struct lab *lab, struct lab_point *point); /* before a checked launch: poison outputs. May be NULL */
     int (*check)(struct lab *lab, struct lab_point *point);   /* after it: lab_correct() or lab_wrong(). May be NULL */
     int (*conclude)(struct lab *lab);                         /* claims. May be NULL */
-    void (*teardown)(struct lab *lab);                        /* frees lab->data. May be NULL */
+    void (*teardown)(struct lab *lab);                        /* frees what lab->data points to. May be NULL */
 };
 
 /* All of these return 0, or -1 with a printed sentence, unless they say otherwise. */
@@ -126,6 +126,8 @@ int lab_download(struct lab *lab, void *to, CUdeviceptr from, size_t bytes);
 struct lab_point *lab_add(struct lab *lab, const char *label, const char *change);
 /* Which kernel: copies nothing but the pointers. Block and grid are one-dimensional; set the rest by hand. */
 void lab_kernel(struct lab_point *point, const char *module, const char *kernel, unsigned grid, unsigned block);
+/* A point's `run` that does nothing, for a point whose answer is known without a launch. */
+int lab_launch_nothing(struct lab *lab, const struct lab_point *point);
 /* The next kernel parameter, by value; aligned to its size, a tensor map (128 bytes) to 128. */
 void lab_argument(struct lab_point *point, const void *value, size_t bytes);
 #define LAB_ARGUMENT(point, value) lab_argument((point), &(value), sizeof(value))
@@ -136,6 +138,10 @@ struct lab_map {
     _Alignas(128) unsigned char bytes[128];
 };
 int lab_tensor_map(struct lab *lab, const struct gm_tensor_map_request *request, struct lab_map *map);
+
+/* How many clusters of a one-dimensional launch the GPU holds at once, by the driver. */
+CUresult lab_resident_clusters(const struct lab *lab, CUfunction function, const struct lab_launch *launch,
+                               int *clusters);
 
 void lab_correct(struct lab_point *point);
 void lab_wrong(struct lab_point *point, const char *format, ...) __attribute__((format(printf, 2, 3)));

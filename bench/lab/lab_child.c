@@ -56,11 +56,6 @@ static struct spawned run_child(const struct lab *lab, size_t first, char **outp
     return child;
 }
 
-static int launch_nothing(struct lab *lab, const struct lab_point *point) {
-    (void)lab, (void)point;
-    return 0;
-}
-
 int lab_child_try(struct lab *lab, struct lab_trial trials[LAB_POINTS_MAX]) {
     const char *first_text = getenv(FIRST_POINT);
     if (lab->launching_only) {
@@ -82,7 +77,7 @@ int lab_child_try(struct lab *lab, struct lab_trial trials[LAB_POINTS_MAX]) {
             return -1;
         trials[failed] = trial;
         lab->points[failed].launch.kernel = NULL;
-        lab->points[failed].run = launch_nothing;
+        lab->points[failed].run = lab_launch_nothing;
         first = failed + 1;
     }
     return 0;

@@ -196,17 +196,6 @@ bool ladder_is_hopper(const struct lab *lab) {
 int ladder_resident_clusters(const struct lab *lab, const struct lab_launch *launch, unsigned *clusters) {
     const struct gm_driver *driver = lab->gpu.drv;
     const struct lab_module *module = lab_module_find(launch->module);
-    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                 .value.clusterDim = {launch->cluster[0], 1, 1}};
-    const CUlaunchConfig config = {.gridDimX = launch->cluster[0],
-                                   .gridDimY = 1,
-                                   .gridDimZ = 1,
-                                   .blockDimX = launch->block[0],
-                                   .blockDimY = 1,
-                                   .blockDimZ = 1,
-                                   .sharedMemBytes = launch->shared_bytes,
-                                   .attrs = &cluster,
-                                   .numAttrs = 1};
     CUlibrary library;
     CUfunction function;
     int resident = 0;
@@ -217,7 +206,7 @@ int ladder_resident_clusters(const struct lab *lab, const struct lab_launch *lau
         return gpu_fail(step.result, step.name);
     step = gm_image_function(driver, library, launch->kernel, (int)launch->shared_bytes, &function);
     if (step.result == CUDA_SUCCESS)
-        step = (struct gm_image_step){driver->cuOccupancyMaxActiveClusters(&resident, function, &config),
+        step = (struct gm_image_step){lab_resident_clusters(lab, function, launch, &resident),
                                       "cuOccupancyMaxActiveClusters"};
     driver->cuLibraryUnload(library);
     if (step.result != CUDA_SUCCESS)

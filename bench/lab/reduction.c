@@ -201,11 +201,6 @@ static int reduction_conclude(struct lab *lab) {
     return 0;
 }
 
-static void reduction_teardown(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 const struct lab_experiment reduction = {
     .name = "reduction",
     .title = "Sum of fp32",
@@ -216,5 +211,4 @@ const struct lab_experiment reduction = {
     .prepare = reduction_prepare,
     .check = reduction_check,
     .conclude = reduction_conclude,
-    .teardown = reduction_teardown,
 };

@@ -119,8 +119,6 @@ static void reuse_teardown(struct lab *lab) {
         return;
     gemm_matrices_free(&data->whole);
     gemm_matrices_free(&data->ragged);
-    free(data);
-    lab->data = NULL;
 }
 
 const struct lab_experiment reuse = {

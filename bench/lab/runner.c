@@ -56,6 +56,7 @@ void runner_close(struct runner *runner) {
         return;
     if (runner->opened && lab->experiment->teardown)
         lab->experiment->teardown(lab);
+    free(lab->data);
     for (size_t i = 0; i < lab->allocation_count; i++)
         gpu_free(&lab->gpu, &lab->allocations[i]);
     for (size_t i = 0; i < runner->module_count; i++)

@@ -172,5 +172,4 @@ const struct lab_experiment tma_bounds = {
     .prepare = tma_prepare,
     .check = check,
     .conclude = conclude,
-    .teardown = tma_close,
 };

@@ -192,11 +192,6 @@ static int conclude(struct lab *lab) {
     return 0;
 }
 
-static void teardown(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 const struct lab_experiment tma_im2col = {
     .name = "tma-im2col",
     .title = "The corners of an im2col map",
@@ -207,5 +202,4 @@ const struct lab_experiment tma_im2col = {
     .prepare = prepare,
     .check = check,
     .conclude = conclude,
-    .teardown = teardown,
 };

@@ -92,11 +92,6 @@ int tma_open(struct lab *lab) {
     return lab_upload(lab, study->tensor_address, study->tensor, sizeof study->tensor);
 }
 
-void tma_close(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 struct tma_study *tma_study_of(struct lab *lab) {
     return lab->data;
 }
@@ -106,11 +101,6 @@ struct tma_shot *tma_shot_of(struct lab *lab, const struct lab_point *point) {
 }
 
 /* Stands for the launch of a map that there is none of. */
-static int launch_nothing(struct lab *lab, const struct lab_point *point) {
-    (void)lab, (void)point;
-    return 0;
-}
-
 /* The driver decides, not our list of its rules: some of these maps are drawn to find out. */
 static bool encode(struct lab *lab, const struct tma_shot *shot, struct gm_tensor_map *map) {
     struct gm_map_desc description = gm_map_desc_of(&shot->map);
@@ -149,7 +139,7 @@ struct lab_point *tma_add(struct lab *lab, const struct tma_shot *shot, const ch
         add_arguments(lab, point, shot, &map);
     } else {
         tma_study_of(lab)->refused[point - lab->points] = true;
-        point->run = launch_nothing;
+        point->run = lab_launch_nothing;
     }
     return point;
 }

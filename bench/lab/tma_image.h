@@ -63,7 +63,6 @@ void tma_predict_image(const struct tma_shot *shot, const unsigned char *tensor,
 /* ---- in an experiment; 0, or -1 with a printed sentence ---- */
 
 int tma_open(struct lab *lab);
-void tma_close(struct lab *lab);
 struct tma_study *tma_study_of(struct lab *lab);
 /* The point's own shot. */
 struct tma_shot *tma_shot_of(struct lab *lab, const struct lab_point *point);

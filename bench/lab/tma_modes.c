@@ -67,7 +67,6 @@ const struct lab_experiment tma_modes = {
     .prepare = tma_prepare,
     .check = tma_check,
     .conclude = conclude_modes,
-    .teardown = tma_close,
 };
 
 /* ---- tma-phase: buffers that do not ---------------------------------------------------------------- */
@@ -122,5 +121,4 @@ const struct lab_experiment tma_phase = {
     .prepare = tma_prepare,
     .check = tma_check,
     .conclude = conclude_phase,
-    .teardown = tma_close,
 };

@@ -65,5 +65,4 @@ const struct lab_experiment tma_narrow = {
     .prepare = tma_prepare,
     .check = tma_check,
     .conclude = conclude,
-    .teardown = tma_close,
 };

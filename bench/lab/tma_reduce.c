@@ -249,11 +249,6 @@ static int conclude(struct lab *lab) {
     return 0;
 }
 
-static void teardown(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 const struct lab_experiment tma_reduce = {
     .name = "bulk-reduce",
     .title = "Reductions by TMA",
@@ -264,5 +259,4 @@ const struct lab_experiment tma_reduce = {
     .prepare = prepare,
     .check = check,
     .conclude = conclude,
-    .teardown = teardown,
 };

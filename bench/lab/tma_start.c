@@ -105,5 +105,4 @@ const struct lab_experiment tma_start = {
     .prepare = tma_prepare,
     .check = check,
     .conclude = conclude,
-    .teardown = tma_close,
 };

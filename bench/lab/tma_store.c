@@ -260,10 +260,6 @@ static int conclude(struct lab *lab) {
     return 0;
 }
 
-static void teardown(struct lab *lab) {
-    free(lab->data);
-}
-
 const struct lab_experiment tma_store_edges = {
     .name = "tma-store-edges",
     .title = "TMA stores at the edges of a tensor",
@@ -274,5 +270,4 @@ const struct lab_experiment tma_store_edges = {
     .prepare = prepare,
     .check = check,
     .conclude = conclude,
-    .teardown = teardown,
 };

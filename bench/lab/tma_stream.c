@@ -38,8 +38,6 @@ void stream_close(struct lab *lab) {
         free(study->dump);
         free(study->sums);
     }
-    free(study);
-    lab->data = NULL;
 }
 
 double stream_delivered(const struct lab *lab) {

@@ -79,5 +79,4 @@ const struct lab_experiment tma_strides = {
     .prepare = tma_prepare,
     .check = tma_check,
     .conclude = conclude,
-    .teardown = tma_close,
 };

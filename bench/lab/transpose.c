@@ -304,8 +304,6 @@ static void transpose_teardown(struct lab *lab) {
     struct transpose_data *data = lab->data;
     if (data)
         free(data->result);
-    free(data);
-    lab->data = NULL;
 }
 
 const struct lab_experiment transpose = {

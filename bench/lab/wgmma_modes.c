@@ -89,7 +89,6 @@ const struct lab_experiment wgmma_modes = {
     .prepare = wgmma_prepare,
     .check = wgmma_check,
     .conclude = conclude_modes,
-    .teardown = wgmma_close,
 };
 
 /* ---- wgmma-conflicts ------------------------------------------------------------------------------ */
@@ -150,5 +149,4 @@ const struct lab_experiment wgmma_conflicts = {
     .prepare = wgmma_prepare,
     .check = wgmma_check,
     .conclude = conclude_conflicts,
-    .teardown = wgmma_close,
 };

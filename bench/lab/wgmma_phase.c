@@ -90,5 +90,4 @@ const struct lab_experiment wgmma_base_offset = {
     .prepare = wgmma_prepare,
     .check = wgmma_check,
     .conclude = conclude,
-    .teardown = wgmma_close,
 };

@@ -87,11 +87,6 @@ int wgmma_open(struct lab *lab) {
     return lab_alloc(lab, &study->result, sizeof study->fetched, 0);
 }
 
-void wgmma_close(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 const struct wgmma_shot *wgmma_shot_of(const struct lab *lab, size_t point) {
     const struct wgmma_study *study = lab->data;
     return &study->shots[point];

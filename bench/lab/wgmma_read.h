@@ -34,7 +34,6 @@ uint32_t wgmma_address_by_law(const struct wgmma_shot *shot, enum wgmma_law law,
 
 /* In an experiment; 0, or -1 with a printed sentence. `turns`: how often a launch multiplies. */
 int wgmma_open(struct lab *lab);
-void wgmma_close(struct lab *lab);
 struct lab_point *wgmma_add(struct lab *lab, const struct wgmma_shot *shot, uint32_t turns, const char *why,
                             const char *label, ...) __attribute__((format(printf, 5, 6)));
 int wgmma_prepare(struct lab *lab, struct lab_point *point);

@@ -163,11 +163,6 @@ static int setup(struct lab *lab) {
     return 0;
 }
 
-static void teardown(struct lab *lab) {
-    free(lab->data);
-    lab->data = NULL;
-}
-
 /* ---- the result ----------------------------------------------------------------------------------- */
 
 static int prepare(struct lab *lab, struct lab_point *point) {
@@ -242,5 +237,4 @@ const struct lab_experiment wgmma_tile = {
     .prepare = prepare,
     .check = check,
     .conclude = conclude,
-    .teardown = teardown,
 };

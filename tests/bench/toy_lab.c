@@ -113,10 +113,6 @@ static int conclude(struct lab *lab) {
     return 0;
 }
 
-static void teardown(struct lab *lab) {
-    free(lab->data);
-}
-
 const struct lab_experiment toy_squares = {.name = "toy-squares",
                                            .title = "Toy squares",
                                            .question = "Are squares <square> & good?",
@@ -124,14 +120,12 @@ const struct lab_experiment toy_squares = {.name = "toy-squares",
                                            .setup = setup,
                                            .prepare = prepare,
                                            .check = check,
-                                           .conclude = conclude,
-                                           .teardown = teardown};
+                                           .conclude = conclude};
 static const struct lab_experiment toy_hopper = {.name = "toy-hopper",
                                                  .title = "Toy of another GPU",
                                                  .question = "Is it there?",
                                                  .hopper = true,
-                                                 .setup = setup,
-                                                 .teardown = teardown};
+                                                 .setup = setup};
 
 /* ---- installing ------------------------------------------------------------------------------------- */
 
