@@ -4,7 +4,9 @@
  *
  * Everything here is plain arithmetic on the host: no GPU, no driver, no allocation, no state; every function may be
  * called from any thread. Addresses are byte addresses in shared memory (32-bit, as `cvta.to.shared` gives them).
- * Structs begin with their size and are zero-initialisable, as in gristmill.h; errors are reported the same way.
+ * Structs begin with their size and are zero-initialisable, as in gristmill.h; errors are reported the same way, and an
+ * output parameter is written only with GM_OK. Every function refuses a NULL with GM_ERROR_INVALID_ARGUMENT and a struct
+ * whose size it does not know with GM_ERROR_SIZE; what else it refuses stands beside it.
  *
  * The model was compared with an H200's counters, pattern by pattern: docs/counters.md.
  */
@@ -69,6 +71,7 @@ struct gm_bank_map {
     uint8_t wavefront[GM_LANES][4];               /* in which the lane's word w rides (CAS: the first of two); GM_NO_WAVEFRONT: none */
     uint32_t word[GM_WAVEFRONTS_MAX][GM_BANKS];   /* byte address of the word that the bank serves; GM_NO_WORD: idle */
 };
+/* Errors as gm_bank_cost(). */
 GM_API enum gm_status gm_bank_map(const struct gm_access *access, struct gm_bank_map *map);
 
 /* ---- swizzles ----------------------------------------------------------------------------------- */
@@ -104,6 +107,7 @@ struct gm_smem_tile {
     uint32_t base;               /* byte address of row 0 */
     struct gm_swizzle swizzle;   /* B = 0: none */
 };
+/* GM_ERROR_INVALID_ARGUMENT: the byte lies outside the tile, or the tile is none (its limits above, or beyond 2^32). */
 GM_API enum gm_status gm_smem_tile_address(const struct gm_smem_tile *tile, uint32_t row, uint32_t byte,
                                            uint32_t *address);
 
@@ -121,6 +125,7 @@ struct gm_swizzle_proof {
     uint32_t column_worst[5];    /* worst conflicts of 32 lanes one below the other, over all columns */
     uint32_t ldmatrix_worst;     /* ldmatrix.x1 on 8 rows, over all 16-byte columns and groups of 8 rows */
 };
+/* GM_ERROR_INVALID_ARGUMENT as gm_smem_tile_address(). */
 GM_API enum gm_status gm_swizzle_prove(const struct gm_smem_tile *tile, struct gm_swizzle_proof *proof);
 
 /* ---- advice ------------------------------------------------------------------------------------- */
@@ -165,6 +170,8 @@ struct gm_pad_question {
     uint32_t other_bytes;
     uint32_t hardware_swizzle;
 };
+/* GM_ERROR_INVALID_ARGUMENT: no walk or more than 65,536, a walk that leaves the tile, a device without shared memory, or
+ * a tile that TMA cannot fill although it has to. */
 GM_API enum gm_status gm_pad_advise(const struct gm_pad_question *question, const struct gm_tile_access *walks,
                                     size_t count, const struct gm_device *device, struct gm_pad_advice *advice);
 
@@ -210,6 +217,7 @@ struct gm_matrix_descriptor {
     uint32_t base_offset;        /* 0 .. 7: phase of the pattern, in rows of 128 bytes */
     enum gm_swizzle_mode swizzle;
 };
+/* GM_ERROR_INVALID_ARGUMENT: a field outside its range above. */
 GM_API enum gm_status gm_matrix_descriptor_encode(const struct gm_matrix_descriptor *fields, uint64_t *bits);
 /* GM_ERROR_INVALID_ARGUMENT when bits are set that belong to no field. */
 GM_API enum gm_status gm_matrix_descriptor_decode(uint64_t bits, struct gm_matrix_descriptor *fields);
@@ -221,7 +229,8 @@ struct gm_wgmma_operand {
     uint32_t element_bytes;      /* 1, 2, 4; MN-major needs 2 */
     uint32_t rows;               /* along M or N: 64 for A, 8 .. 256 for B */
 };
-/* The byte address at which WGMMA reads element (row, k) of one instruction; k < 32 / element_bytes. */
+/* The byte address at which WGMMA reads element (row, k) of one instruction; k < 32 / element_bytes.
+ * GM_ERROR_INVALID_ARGUMENT: a field outside its range, an operand that WGMMA has not, or an element outside it. */
 GM_API enum gm_status gm_wgmma_address(const struct gm_matrix_descriptor *descriptor,
                                        const struct gm_wgmma_operand *operand, uint32_t row, uint32_t k,
                                        uint32_t *address);
@@ -245,9 +254,12 @@ struct gm_descriptor_answer {
     uint32_t written, read;            /* its two addresses */
     char sentence[400];                /* what is wrong: mode, alignment phase, LBO, SBO, K step, or the map itself */
 };
+/* Disagreement is an answer, not an error; so is an illegal map. GM_ERROR_INVALID_ARGUMENT: an operand that WGMMA has
+ * not, or bits that belong to no field. */
 GM_API enum gm_status gm_descriptor_compare(const struct gm_descriptor_question *question,
                                             struct gm_descriptor_answer *answer);
-/* The descriptor and K step that do fit `map`, `destination` and `operand` (the rest of the question is ignored). */
+/* The descriptor and K step that do fit `map`, `destination` and `operand` (the rest of the question is ignored).
+ * GM_ERROR_INVALID_ARGUMENT: none fits, and the sentence says why. */
 GM_API enum gm_status gm_descriptor_suggest(const struct gm_descriptor_question *question, uint64_t *descriptor,
                                             uint32_t *k_step_bytes);
 
