@@ -27,6 +27,7 @@ int command_bank(int argc, char **argv);
 int command_swizzle(int argc, char **argv);
 int command_descriptor(int argc, char **argv);
 int command_lab(int argc, char **argv);
+int command_sim(int argc, char **argv);
 
 #define DEFAULT_MODEL "h200"
 

@@ -13,6 +13,7 @@ static const struct command commands[] = {
     {"swizzle", command_swizzle, "a tile under a swizzle, drawn and proved; the smallest swizzle for a walk"},
     {"descriptor", command_descriptor, "tensor maps and WGMMA descriptors, explained and compared"},
     {"lab", command_lab, "experiments: predicted, counted and timed, and whether they agree"},
+    {"sim", command_sim, "the simulated GPU: run, trace and single-step a kernel, with its races"},
     {"bench", command_bench, "measures suites of problems beside cuBLASLt"},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

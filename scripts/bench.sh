@@ -9,7 +9,7 @@ set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root" || exit 1
 
-need cmake ninja cc c++ pkg-config jansson
+need cmake ninja cc c++ pkg-config jansson zlib
 tests=OFF # they need Check, a measurement does not
 ! have check || tests=ON
 configure -DGM_PROGRAM=ON -DGM_TESTS=$tests

@@ -27,7 +27,7 @@ die() {
 
 have() {
     case $1 in
-        check | jansson) pkg-config --exists "$1" 2>/dev/null ;;
+        check | jansson | zlib) pkg-config --exists "$1" 2>/dev/null ;;
         venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) command -v "$1" >/dev/null 2>&1 ;;
     esac
@@ -39,6 +39,7 @@ package_of() {
         c++) echo g++ ;;
         ninja) echo ninja-build ;;
         jansson) echo libjansson-dev ;;
+        zlib) echo zlib1g-dev ;;
         venv) echo python3-venv ;;
         *) echo "$1" ;;
     esac

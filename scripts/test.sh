@@ -9,7 +9,7 @@ set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root" || exit 1
 
-need cmake ninja cc c++ pkg-config check jansson python3 venv valgrind
+need cmake ninja cc c++ pkg-config check jansson zlib python3 venv valgrind
 configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_EXAMPLES=ON
 find_disassembler
 wheels "${toolkit12_wheels[@]}"

@@ -5,7 +5,8 @@
 A table stands between two comments, `<!-- results:NAME begin -->` and `<!-- results:NAME end -->`. NAME is a suite
 (every GPU that has results of it), or gpu/suite. An experiment of the laboratory stands between `<!-- lab:NAME -->` and
 `<!-- /lab -->`, NAME being an experiment, or gpu/experiment; `<!-- lab:NAME only=REGEX -->` keeps the points whose label
-matches. What stands between is replaced; nothing else is touched.
+matches. The planted bugs of tests/mutants/ stand between `<!-- mutants -->` and `<!-- /mutants -->`. What stands between
+is replaced; nothing else is touched.
 """
 import argparse
 import json
@@ -17,6 +18,7 @@ import sys
 REGIMES = (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 513, math.inf))
 MARKERS = re.compile(r"(<!-- results:(\S+) begin -->\n)(.*?)(<!-- results:\2 end -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
+MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
 
 def number(value, digits):
@@ -86,7 +88,12 @@ def lab_verdict(point):
     """What is not as predicted; nothing for a point that agrees."""
     if point["correct"] is False:
         return f"**wrong**: {point['wrong']}"
-    words = [f"{quantity['name']} **disagree**" for quantity in point["quantities"] if quantity["agrees"] is False]
+    words = []
+    for quantity in point["quantities"]:
+        if quantity["agrees"] is False:
+            words.append(f"{quantity['name']} **disagree**")
+        if quantity.get("simulated_agrees") is False:
+            words.append(f"{quantity['name']}, simulated, **disagree**")
     if point["cycles"] and point["cycles"]["agrees"] is False:
         words.append("cycles **disagree**")
     return ", ".join(words)
@@ -99,6 +106,8 @@ def lab_row(point):
         if quantity["predicted"] is not None:
             row[quantity["name"] + ", predicted"] = exact(quantity["predicted"])
         row[quantity["name"]] = exact(quantity["counted"])
+        if quantity.get("simulated") is not None: # older results have none
+            row[quantity["name"] + ", simulated"] = exact(quantity["simulated"])
     cycles, time = point["cycles"] or {}, point["time"] or {}
     for column, value, digits in (("cycles, predicted", cycles.get("predicted"), 0),
                                   ("cycles", cycles.get("measured"), 0), ("µs", time.get("us"), 2),
@@ -136,6 +145,18 @@ def lab_table(results, only=None):
     return "\n".join(lines + ([""] + claims if claims else []))
 
 
+def mutant_table(results):
+    """A row for each planted bug: what it is, what must be reported, what hardware made of it."""
+    mutants = results["mutants"]
+    passes = sum(mutant["hardware"] == "passes" for mutant in mutants)
+    lines = [f"{len(mutants)} bugs; on {results['device']}, {passes} of them passed their tests.", "",
+             "| bug | what is wrong | the simulator reports | hardware |", "|---|---|---|---|"]
+    for mutant in mutants:
+        kinds = " or ".join("a wrong result" if kind == "result" else kind for kind in mutant["report"])
+        lines.append(f"| `{mutant['name']}` | {mutant['why']} | {kinds} | {mutant['hardware']} |")
+    return "\n".join(lines)
+
+
 def files_of(name, folder, below=""):
     if "/" in name:
         gpu, name = name.split("/", 1)
@@ -159,7 +180,11 @@ def rewrite(text, folder):
             body = f"*Not measured yet: `gristmill lab run {name.split('/')[-1]} --save` does it.*"
         return match.group(1) + f"\n{body}\n\n" + match.group(5)
 
-    return LAB_MARKERS.sub(fill_lab, MARKERS.sub(fill, text))
+    def fill_mutants(match):
+        body = "\n\n".join(mutant_table(json.loads(path.read_text())) for path in files_of("mutants", folder))
+        return match.group(1) + f"\n{body}\n\n" + match.group(3)
+
+    return MUTANT_MARKERS.sub(fill_mutants, LAB_MARKERS.sub(fill_lab, MARKERS.sub(fill, text)))
 
 
 def main():

@@ -152,6 +152,7 @@ const struct lab_experiment arbitration = {
     .title = "The pipe's counters beside the instruction's",
     .question = "Which of the two kinds of counters is exact, and where?",
     .page = "banks",
+    .reckless = true,
     .setup = setup,
     .prepare = bank_prepare,
     .check = bank_check,

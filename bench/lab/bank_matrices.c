@@ -84,6 +84,7 @@ const struct lab_experiment stmatrix = {
     .question = "Does stmatrix follow the same rule as ldmatrix?",
     .page = "vectors",
     .hopper = true,
+    .reckless = true,
     .setup = setup_stmatrix,
     .prepare = bank_prepare,
     .check = bank_check,

@@ -58,6 +58,7 @@ const struct lab_experiment random_access = {
     .title = "Random addresses, random lanes",
     .question = "Is the bank model right on accesses that nobody designed?",
     .page = "banks",
+    .reckless = true,
     .setup = setup,
     .prepare = bank_prepare,
     .check = bank_check,

@@ -83,6 +83,7 @@ const struct lab_experiment strided_writes = {
     .title = "Strided writes",
     .question = "Do stores follow the same rule as loads?",
     .page = "banks",
+    .reckless = true,
     .setup = setup_writes,
     .prepare = bank_prepare,
     .check = bank_check,

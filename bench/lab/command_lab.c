@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gristmill lab: list, run, report, and the hidden launch. */
+/* gristmill lab: list, run, report, and the hidden launch and simulate. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +10,8 @@
 #include "lab_run.h"
 #include "results.h"
 
+#define TIMEOUT_SECONDS  240.0
+#define SIMULATE_SECONDS 60.0
 #define SAVED "bench/results/{gpu}/lab/{experiment}.json"
 
 /* ---- list ----------------------------------------------------------------------------------------- */
@@ -79,7 +81,7 @@ static int check_request(const struct lab_request *request, bool save, int count
 }
 
 static int lab_run(int argc, char **argv) {
-    struct lab_request request = {.timeout_s = 120};
+    struct lab_request request = {.timeout_s = TIMEOUT_SECONDS, .simulate_s = SIMULATE_SECONDS};
     bool save = false;
     const struct args_option options[] = {
         {"verify", NULL, ARGS_FLAG, &request.verify, "exit 1 when anything disagrees"},
@@ -89,7 +91,9 @@ static int lab_run(int argc, char **argv) {
         {"rounds", "N", ARGS_COUNT, &request.rounds, "interleaved rounds"},
         {"json", "FILE", ARGS_TEXT, &request.json, "write the results; {gpu} and {experiment} are replaced"},
         {"save", NULL, ARGS_FLAG, &save, "write them to " SAVED},
-        {"timeout", "SECONDS", ARGS_SECONDS, &request.timeout_s, "of one experiment (default: 120)"},
+        {"timeout", "SECONDS", ARGS_SECONDS, &request.timeout_s, "of one experiment (default: 240)"},
+        {"simulate-budget", "SECONDS", ARGS_SECONDS, &request.simulate_s,
+         "for the simulated GPU beside the real one: 60, and at most a quarter of the timeout; 0: without it"},
         {"device", "N", ARGS_COUNT, &request.device, "device number (default: 0)"},
     };
     const struct args_command command = {"gristmill lab run NAME ... | all [options]",
@@ -127,6 +131,25 @@ static int lab_launch_one(int argc, char **argv) {
     return experiment ? lab_launch(experiment, device) : EXIT_CODE_USAGE;
 }
 
+/* ---- simulate: what a run on a real GPU starts beside it -------------------------------------------- */
+
+static int lab_simulate_one(int argc, char **argv) {
+    double budget = SIMULATE_SECONDS;
+    const struct args_option options[] = {{"budget", "SECONDS", ARGS_SECONDS, &budget, "that it may take"}};
+    const struct args_command command = {"gristmill lab simulate NAME",
+                                         "Launches what is counted of one experiment, once, on the simulated GPU, and "
+                                         "prints its counters.",
+                                         options, 1};
+    struct args_list words = {0};
+    enum args_outcome outcome = args_parse(&command, argc, argv, &words);
+    if (outcome == ARGS_HELP)
+        return EXIT_CODE_OK;
+    const struct lab_experiment *experiment = outcome == ARGS_GO && words.count == 1 ? find(words.items[0]) : NULL;
+    if (outcome == ARGS_GO && words.count != 1)
+        complain("`gristmill lab simulate` takes one experiment");
+    return experiment ? lab_simulate(experiment, budget) : EXIT_CODE_USAGE;
+}
+
 /* ---- the command ----------------------------------------------------------------------------------- */
 
 static void print_help(FILE *out) {
@@ -143,6 +166,7 @@ int command_lab(int argc, char **argv) {
         {"list", lab_list, NULL},
         {"run", lab_run, NULL},
         {"launch", lab_launch_one, NULL},
+        {"simulate", lab_simulate_one, NULL},
         {"report", lab_report, NULL},
     };
     int code = command_dispatch(parts, sizeof parts / sizeof *parts, print_help, argc, argv);

@@ -139,8 +139,10 @@ static int add_counted(struct lab *lab, enum step step) {
 static int add_steps(struct lab *lab, enum step step) {
     static const uint32_t ragged[] = {1, 1000003, 30000001};
     for (size_t i = 0; i < sizeof ragged / sizeof *ragged; i++) {
-        if (!add_step(lab, step, UNIFORM, ragged[i]))
+        struct lab_point *point = add_step(lab, step, UNIFORM, ragged[i]);
+        if (!point)
             return -1;
+        point->too_large = lab->simulated && ragged[i] > COUNTED;
     }
     if (add_counted(lab, step) != 0)
         return -1;
@@ -149,6 +151,7 @@ static int add_steps(struct lab *lab, enum step step) {
         if (!point)
             return -1;
         point->timed = true;
+        point->too_large = lab->simulated;
     }
     return 0;
 }
@@ -167,23 +170,25 @@ static int add_read(struct lab *lab) {
     LAB_ARGUMENT(point, data->bins);
     point->bytes = (double)trips * of_trip * sizeof(uint32_t);
     point->timed = true;
+    point->too_large = lab->simulated;
     return 0;
 }
 
 static int histogram_setup(struct lab *lab) {
+    const size_t largest = lab->simulated ? COUNTED : LARGEST;
     struct histogram_data *data = lab->data = calloc(1, sizeof *data);
     if (!data)
         return complain("out of host memory");
-    if (lab_alloc(lab, &data->values[UNIFORM], LARGEST * sizeof(uint32_t), 0) != 0 ||
-        lab_alloc(lab, &data->values[ONE_BIN], LARGEST * sizeof(uint32_t), ONE_VALUE) != 0 ||
+    if (lab_alloc(lab, &data->values[UNIFORM], largest * sizeof(uint32_t), 0) != 0 ||
+        lab_alloc(lab, &data->values[ONE_BIN], largest * sizeof(uint32_t), ONE_VALUE) != 0 ||
         lab_alloc(lab, &data->values[ONE_BANK], COUNTED * sizeof(uint32_t), 0) != 0 ||
         lab_alloc(lab, &data->bins, HISTOGRAM_BINS * sizeof(uint32_t), 0) != 0)
         return -1;
     /* The profiler's counters ask for no more than the first of them. */
-    if (ladder_fill(lab, data->values[UNIFORM], lab->launching_only ? COUNTED : LARGEST, ladder_hash) != 0 ||
+    if (ladder_fill(lab, data->values[UNIFORM], lab->launching_only ? COUNTED : largest, ladder_hash) != 0 ||
         ladder_fill(lab, data->values[ONE_BANK], COUNTED, one_bank_value) != 0)
         return -1;
-    if (!lab->launching_only)
+    if (!lab->launching_only && !lab->simulated)
         count_on_host(UNIFORM, LARGEST, data->whole);
     for (int step = 0; step < (ladder_is_hopper(lab) ? STEPS : STEP_CLUSTER); step++) {
         if (add_steps(lab, (enum step)step) != 0)

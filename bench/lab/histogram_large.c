@@ -11,6 +11,7 @@
 
 enum {
     LARGEST = 1 << 27, /* values: 512 MiB */
+    RAGGED = 1000003,
     ONE_BIN = 1 << 22, /* values of the points where all are one: every atomic waits for the one before */
     ONE_VALUE = 0xab,  /* of each of their bytes */
     GLOBAL_CTAS_PER_SM = 2,
@@ -70,21 +71,23 @@ static struct lab_point *add(struct lab *lab, bool clusters, bool one_bin, uint3
 }
 
 static int large_setup(struct lab *lab) {
+    const size_t largest = lab->simulated ? RAGGED : LARGEST;
     struct large_data *data = lab->data = calloc(1, sizeof *data);
     if (!data || !(data->counted = malloc(BYTES)) || !(data->expected = malloc(BYTES)))
         return complain("out of host memory");
-    if (lab_alloc(lab, &data->uniform, LARGEST * sizeof(uint32_t), 0) != 0 ||
+    if (lab_alloc(lab, &data->uniform, largest * sizeof(uint32_t), 0) != 0 ||
         lab_alloc(lab, &data->one_bin, ONE_BIN * sizeof(uint32_t), ONE_VALUE) != 0 ||
         lab_alloc(lab, &data->bins, BYTES, 0) != 0)
         return -1;
-    if (!lab->launching_only && ladder_fill(lab, data->uniform, LARGEST, ladder_hash) != 0)
+    if (!lab->launching_only && ladder_fill(lab, data->uniform, largest, ladder_hash) != 0)
         return -1;
     for (int clusters = 0; clusters < 2; clusters++) {
-        struct lab_point *one = add(lab, clusters, false, 1), *ragged = add(lab, clusters, false, 1000003);
+        struct lab_point *one = add(lab, clusters, false, 1), *ragged = add(lab, clusters, false, RAGGED);
         struct lab_point *uniform = add(lab, clusters, false, LARGEST), *hot = add(lab, clusters, true, ONE_BIN);
         if (!one || !ragged || !uniform || !hot)
             return -1;
         uniform->timed = hot->timed = true;
+        uniform->too_large = hot->too_large = lab->simulated;
     }
     return 0;
 }

@@ -94,7 +94,7 @@ void lab_quantity(struct lab_point *point, const char *name, const char *metric,
     }
     point->quantities[point->quantity_count++] =
         (struct lab_quantity){.name = name, .metric = metric, .predicted = predicted, .tolerance = tolerance,
-                              .counted = NAN};
+                              .counted = NAN, .simulated = NAN};
 }
 
 int lab_tensor_map(struct lab *lab, const struct gm_tensor_map_request *request, struct lab_map *map) {

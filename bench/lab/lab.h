@@ -8,9 +8,14 @@
  *   check    prepare(), one launch, check(): the result must be exact before anything else is believed;
  *   count    `ncu` runs this program again (`gristmill lab launch NAME`, which launches every point once, in order)
  *            and its CSV fills quantity.counted;
+ *   simulate this program runs again on the simulated GPU (`gristmill lab simulate NAME`), and what that counts fills
+ *            quantity.simulated;
  *   time     CUDA graphs of many launches, interleaved round by round, at least 7 rounds of 10 ms; and the cycles
  *            that the kernel itself measured, where it does;
- * and at last conclude() states what the numbers of several points say together. */
+ * and at last conclude() states what the numbers of several points say together.
+ *
+ * Without a GPU all is done on the simulated one: points are checked and simulated by the same launch, and nothing is
+ * counted or timed. */
 #ifndef LAB_H
 #define LAB_H
 
@@ -38,6 +43,7 @@ struct lab_quantity {
                             * prediction, and the count is for a claim */
     double tolerance;      /* relative; 0: must be equal */
     double counted;        /* NaN: not counted */
+    double simulated;      /* by the simulated GPU's counters; NaN: it does not claim the metric, or was not asked */
 };
 
 struct lab_launch {
@@ -66,6 +72,7 @@ struct lab_point {
     double bytes, flops;   /* useful work of a launch, for GB/s and TFLOPS; 0: not shown */
     bool timed;            /* to be timed with events */
     bool malformed;        /* more arguments or quantities than there is room for: it will not be launched */
+    bool too_large;        /* for the simulated GPU, which does not launch it */
 
     /* Cycles by the kernel's own clock: it writes one uint64 to this address (0: it does not). */
     CUdeviceptr clock;
@@ -97,6 +104,8 @@ struct lab {
     size_t allocation_count;
     void *data;            /* the experiment's own, from malloc; the runner frees it */
     bool launching_only;   /* the child under the profiler: results are not looked at, so setup may skip references */
+    bool simulated;        /* the GPU is the simulated one, some 10^5 times as slow: setup says which points are too large
+                            * for it, and need not fill their memory */
     /* For conclude(): counters were read (else every `counted` is NaN: state no claim that rests on them); times were
      * taken (else claims of time are dropped by lab_claim()). */
     bool has_counts, has_times;
@@ -108,6 +117,8 @@ struct lab_experiment {
     const char *question;  /* one sentence ending in a question mark */
     const char *page;      /* the page of docs/course that uses it: "banks" */
     bool hopper;           /* needs compute capability 9.0 exactly */
+    bool reckless;         /* its warps write words that others are writing, or dump what nobody wrote, on purpose: what
+                            * the simulated GPU reports of that is no failure */
     int (*setup)(struct lab *lab);
     int (*prepare)(struct lab *lab, struct lab_point *point); /* before a checked launch: poison outputs. May be NULL */
     int (*check)(struct lab *lab, struct lab_point *point);   /* after it: lab_correct() or lab_wrong(). May be NULL */

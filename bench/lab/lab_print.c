@@ -22,18 +22,32 @@ static const char *verdict_of_point(const struct record_point *point) {
     static const char *const cycles[AGREEMENTS] = {"cycles not measured", "cycles agree", "cycles DISAGREE", ""};
     if (point->result == LAB_WRONG)
         return "WRONG RESULT";
+    if (point->too_large && point->result == LAB_NOT_CHECKED)
+        return "too large for the simulator";
     return isfinite(point->cycles_predicted) ? cycles[point->cycles_agree] : "";
+}
+
+static const char *verdict_of_quantity(const struct record_quantity *quantity) {
+    static const char *const counts[AGREEMENTS] = {"not counted", "agrees", "DISAGREES", "not predicted"};
+    if (quantity->simulated_agrees == DISAGREES)
+        return quantity->agrees == AGREES ? "agrees; the simulator DISAGREES" : "the simulator DISAGREES";
+    if (quantity->agrees == NOT_MEASURED && quantity->simulated_agrees == AGREES)
+        return "agrees, simulated";
+    return counts[quantity->agrees];
 }
 
 /* Row `index` of a point: one of its quantities, and in the first row what is the point's own. */
 static void add_row(struct grid *grid, const struct record_point *point, size_t index) {
-    static const char *const counts[AGREEMENTS] = {"not counted", "agrees", "DISAGREES", "not predicted"};
-    char predicted[NUMBER_BYTES] = "", counted[NUMBER_BYTES] = "", own[5][NUMBER_BYTES] = {{0}};
+    char predicted[NUMBER_BYTES] = "", counted[NUMBER_BYTES] = "", simulated[NUMBER_BYTES] = "";
+    char own[5][NUMBER_BYTES] = {{0}};
     const struct record_quantity *quantity = index < point->quantity_count ? &point->quantities[index] : NULL;
-    const char *of_quantity = quantity ? counts[quantity->agrees] : "", *of_point = "";
+    const char *of_quantity = quantity ? verdict_of_quantity(quantity) : "", *of_point = "";
     if (quantity) {
         number(predicted, quantity->predicted, "%.15g", true);
         number(counted, quantity->counted, "%.15g", true);
+        number(simulated, quantity->simulated, "%.15g", true);
+        if (point->too_large)
+            strcpy(simulated, "too large");
     }
     if (index == 0) {
         of_point = verdict_of_point(point);
@@ -45,14 +59,14 @@ static void add_row(struct grid *grid, const struct record_point *point, size_t 
     }
     if (!quantity && !*of_point && point->result == LAB_CORRECT)
         of_point = "correct";
-    grid_add(grid, "%s|%s|%s|%s|%s|%s|%s|%s|%s|%s%s%s", index == 0 ? point->label : "", quantity ? quantity->name : "",
-             predicted, counted, own[0], own[1], own[2], own[3], own[4], of_quantity,
-             *of_quantity && *of_point ? "; " : "", of_point);
+    grid_add(grid, "%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s%s%s", index == 0 ? point->label : "",
+             quantity ? quantity->name : "", predicted, counted, simulated, own[0], own[1], own[2], own[3], own[4],
+             of_quantity, *of_quantity && *of_point ? "; " : "", of_point);
 }
 
 static void print_table(const struct record *record, FILE *out) {
     struct grid grid;
-    grid_start(&grid, "<point|<quantity|predicted|counted|cycles pred.|cycles|us|GB/s|TFLOPS|<verdict");
+    grid_start(&grid, "<point|<quantity|predicted|counted|simulated|cycles pred.|cycles|us|GB/s|TFLOPS|<verdict");
     for (size_t i = 0; i < record->point_count; i++) {
         add_row(&grid, &record->points[i], 0);
         for (size_t j = 1; j < record->points[i].quantity_count; j++)
@@ -64,8 +78,11 @@ static void print_table(const struct record *record, FILE *out) {
 
 void record_print(const struct record *record, FILE *out) {
     const struct record_meta *meta = &record->meta;
-    fprintf(out, "\n%s: %s\n%s, %s%s\n\n", meta->title, meta->question, meta->gpu,
+    fprintf(out, "\n%s: %s\n%s, %s%s\n", meta->title, meta->question, meta->gpu,
             meta->counted ? "counters by " : "no counters: ", meta->counters);
+    if (meta->simulator[0])
+        fprintf(out, "%s%s\n", meta->simulated ? "simulated by " : "not simulated: ", meta->simulator);
+    fputc('\n', out);
     print_table(record, out);
     for (size_t i = 0; i < record->point_count; i++) {
         const struct record_point *point = &record->points[i];

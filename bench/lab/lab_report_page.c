@@ -18,7 +18,7 @@ static const char *const word_of_number[] = {
 
 /* Which columns have anything in them. */
 struct columns {
-    bool quantities, cycles, cycles_predicted, us, gbs, tflops;
+    bool quantities, simulated, cycles, cycles_predicted, us, gbs, tflops;
 };
 
 static struct columns columns_of(const struct record *record) {
@@ -26,6 +26,8 @@ static struct columns columns_of(const struct record *record) {
     for (size_t i = 0; i < record->point_count; i++) {
         const struct record_point *point = &record->points[i];
         has.quantities |= point->quantity_count > 0;
+        for (size_t j = 0; j < point->quantity_count; j++)
+            has.simulated |= isfinite(point->quantities[j].simulated);
         has.cycles |= isfinite(point->cycles);
         has.cycles_predicted |= isfinite(point->cycles_predicted);
         has.us |= isfinite(point->us);
@@ -42,7 +44,8 @@ static void put_number(FILE *out, enum page_state state, double value, const cha
     page_cell(out, state, false, "%s", text);
 }
 
-static void put_quantity(FILE *out, const struct record_quantity *quantity) {
+static void put_quantity(FILE *out, const struct columns *has, const struct record_point *point,
+                         const struct record_quantity *quantity) {
     page_cell(out, PAGE_NEUTRAL, true, "%s", quantity ? quantity->name : "");
     if (quantity) {
         put_number(out, PAGE_NEUTRAL, quantity->predicted, "%.15g");
@@ -51,6 +54,10 @@ static void put_quantity(FILE *out, const struct record_quantity *quantity) {
         page_cell(out, PAGE_NEUTRAL, false, "%s", "");
         page_cell(out, PAGE_NEUTRAL, false, "%s", "");
     }
+    if (has->simulated && quantity && !point->too_large)
+        put_number(out, state_of_number[quantity->simulated_agrees], quantity->simulated, "%.15g");
+    else if (has->simulated)
+        page_cell(out, PAGE_NEUTRAL, false, "%s", quantity ? "too large" : "");
 }
 
 /* A cell of the point itself, on the first of its rows only. */
@@ -69,6 +76,10 @@ static void put_verdict(FILE *out, const struct record_point *point, const struc
         page_cell(out, PAGE_BAD, true, "wrong: %s", point->wrong);
     else if (first && point->cycles_agree == DISAGREES)
         page_cell(out, PAGE_BAD, true, "%s", "the cycles disagree");
+    else if (quantity && quantity->simulated_agrees == DISAGREES)
+        page_cell(out, PAGE_BAD, true, "%s", "the simulator disagrees");
+    else if (quantity && quantity->agrees == NOT_MEASURED && quantity->simulated_agrees == AGREES)
+        page_cell(out, PAGE_OK, true, "%s", "agrees, simulated");
     else if (quantity)
         page_cell(out, state_of_number[quantity->agrees], true, "%s", word_of_number[quantity->agrees]);
     else if (first && isfinite(point->cycles_predicted))
@@ -83,7 +94,7 @@ static void put_row(FILE *out, const struct columns *has, const struct record_po
     page_row_begin(out);
     page_cell(out, PAGE_NEUTRAL, true, "%s", first ? point->label : "");
     if (has->quantities)
-        put_quantity(out, quantity);
+        put_quantity(out, has, point, quantity);
     put_once(out, has->cycles_predicted, first, PAGE_NEUTRAL, point->cycles_predicted, "%.0f");
     put_once(out, has->cycles, first, state_of_number[point->cycles_agree], point->cycles, "%.0f");
     put_once(out, has->us, first, PAGE_NEUTRAL, point->us, "%.2f");
@@ -96,7 +107,8 @@ static void put_row(FILE *out, const struct columns *has, const struct record_po
 static void put_table(FILE *out, const struct record *record) {
     const struct columns has = columns_of(record);
     char titles[256];
-    snprintf(titles, sizeof titles, "<point%s%s%s%s%s%s|<verdict", has.quantities ? "|<quantity|predicted|counted" : "",
+    snprintf(titles, sizeof titles, "<point%s%s%s%s%s%s%s|<verdict",
+             has.quantities ? "|<quantity|predicted|counted" : "", has.simulated ? "|simulated" : "",
              has.cycles_predicted ? "|cycles predicted" : "", has.cycles ? "|cycles" : "", has.us ? "|µs" : "",
              has.gbs ? "|GB/s" : "", has.tflops ? "|TFLOPS" : "");
     page_table_begin(out, titles, NULL);
@@ -170,8 +182,9 @@ static void put_method(FILE *out, const struct record *record) {
                      record->points[i].watts);
     }
     page_code(out, "gristmill lab run %s --verify", meta->experiment);
-    page_aside(out, "Device code: %s. %s%s; %s%s; %s, revision %s.", sources[0] ? sources : "none",
-               meta->counted ? "Counters: " : "No counters: ", meta->counters, times, clock, meta->date,
+    page_aside(out, "Device code: %s. %s%s;%s%s%s %s%s; %s, revision %s.", sources[0] ? sources : "none",
+               meta->counted ? "Counters: " : "No counters: ", meta->counters, meta->simulated ? " simulated by " : "",
+               meta->simulated ? meta->simulator : "", meta->simulated ? ";" : "", times, clock, meta->date,
                meta->revision[0] ? meta->revision : "unknown");
 }
 

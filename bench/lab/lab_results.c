@@ -29,7 +29,9 @@ static void fill_point(struct record_point *to, const struct lab_point *from) {
         record->predicted = quantity->predicted;
         record->tolerance = quantity->tolerance;
         record->counted = quantity->counted;
+        record->simulated = quantity->simulated;
     }
+    to->too_large = from->too_large;
     to->cycles_predicted = from->cycles_predicted > 0 ? from->cycles_predicted : NAN;
     to->cycles_tolerance = from->cycles_tolerance;
     to->cycles = from->cycles;
@@ -66,12 +68,25 @@ static enum agreement compare(double predicted, double measured, double toleranc
 }
 
 struct tally {
-    size_t wrong;              /* results */
-    size_t counts[AGREEMENTS]; /* quantities, by agreement */
-    size_t clocks[AGREEMENTS]; /* cycles that were predicted, by agreement */
-    size_t claims, broken;     /* in all; that do not hold */
-    const char *first;         /* the label of the first point that disagrees */
+    size_t wrong;                 /* results */
+    size_t counts[AGREEMENTS];    /* quantities, by agreement of what was counted */
+    size_t simulated[AGREEMENTS]; /* quantities, by agreement of what was simulated */
+    size_t stood_in;              /* simulated and as predicted, where nothing was counted */
+    size_t clocks[AGREEMENTS];    /* cycles that were predicted, by agreement */
+    size_t claims, broken;        /* in all; that do not hold */
+    const char *first;            /* the label of the first point that disagrees */
 };
+
+/* A simulated number stands beside the one that was counted, which it must equal; without that, beside the prediction. */
+static void judge_quantity(struct record_quantity *quantity, struct tally *tally) {
+    const bool counted = isfinite(quantity->counted);
+    quantity->agrees = compare(quantity->predicted, quantity->counted, quantity->tolerance);
+    quantity->simulated_agrees = counted ? compare(quantity->counted, quantity->simulated, 0)
+                                         : compare(quantity->predicted, quantity->simulated, quantity->tolerance);
+    tally->counts[quantity->agrees]++;
+    tally->simulated[quantity->simulated_agrees]++;
+    tally->stood_in += quantity->agrees == NOT_MEASURED && quantity->simulated_agrees == AGREES;
+}
 
 static struct tally count_up(struct record *record) {
     struct tally tally = {.claims = record->claim_count};
@@ -80,10 +95,8 @@ static struct tally count_up(struct record *record) {
         bool bad = point->result == LAB_WRONG;
         tally.wrong += bad;
         for (size_t j = 0; j < point->quantity_count; j++) {
-            struct record_quantity *quantity = &point->quantities[j];
-            quantity->agrees = compare(quantity->predicted, quantity->counted, quantity->tolerance);
-            tally.counts[quantity->agrees]++;
-            bad |= quantity->agrees == DISAGREES;
+            judge_quantity(&point->quantities[j], &tally);
+            bad |= point->quantities[j].agrees == DISAGREES || point->quantities[j].simulated_agrees == DISAGREES;
         }
         point->cycles_agree = compare(point->cycles_predicted, point->cycles, point->cycles_tolerance);
         if (isfinite(point->cycles_predicted))
@@ -107,6 +120,7 @@ static void describe_trouble(const struct tally *tally, char *text, size_t bytes
     text[0] = 0;
     add(text, bytes, "%s%zu wrong result%s", tally->wrong);
     add(text, bytes, "%s%zu counted number%s not as predicted", tally->counts[DISAGREES]);
+    add(text, bytes, "%s%zu simulated number%s not as counted or predicted", tally->simulated[DISAGREES]);
     add(text, bytes, "%s%zu number%s of cycles not as predicted", tally->clocks[DISAGREES]);
     add(text, bytes, "%s%zu claim%s broken", tally->broken);
     size_t used = strlen(text);
@@ -114,27 +128,35 @@ static void describe_trouble(const struct tally *tally, char *text, size_t bytes
         snprintf(text + used, bytes - used, "; first at `%s`", tally->first);
 }
 
+/* Points that were launched, numbers that agree, and how many of them the simulator counted too. */
 static void describe_agreement(const struct record *record, const struct tally *tally, char *text, size_t bytes) {
+    size_t launched = 0;
+    for (size_t i = 0; i < record->point_count; i++)
+        launched += !(record->meta.simulated_gpu && record->points[i].too_large);
     text[0] = 0;
-    add(text, bytes, "%s%zu point%s", record->point_count);
-    add(text, bytes, "%s%zu number%s", tally->counts[AGREES] + tally->clocks[AGREES]);
+    add(text, bytes, "%s%zu point%s", launched);
+    add(text, bytes, "%s%zu number%s", tally->counts[AGREES] + tally->clocks[AGREES] + tally->stood_in);
+    if (!record->meta.simulated_gpu)
+        add(text, bytes, "%s%zu of them simulated%.0s", tally->simulated[AGREES]);
     add(text, bytes, "%s%zu claim%s", tally->claims);
 }
 
 void record_judge(struct record *record) {
     const struct tally tally = count_up(record);
-    const size_t agreeing = tally.counts[AGREES] + tally.clocks[AGREES];
-    const size_t missing = tally.counts[NOT_MEASURED] + tally.clocks[NOT_MEASURED];
+    const size_t agreeing = tally.counts[AGREES] + tally.clocks[AGREES] + tally.stood_in;
+    const size_t missing = tally.counts[NOT_MEASURED] - tally.stood_in + tally.clocks[NOT_MEASURED];
+    const size_t troubles = tally.wrong + tally.counts[DISAGREES] + tally.simulated[DISAGREES] +
+                            tally.clocks[DISAGREES] + tally.broken;
     char what[256], rest[64] = "";
     record->wrong = tally.wrong > 0;
-    if (tally.wrong + tally.counts[DISAGREES] + tally.clocks[DISAGREES] + tally.broken > 0) {
+    if (troubles > 0) {
         record->state = RECORD_DISAGREE;
         describe_trouble(&tally, what, sizeof what);
         snprintf(record->verdict, sizeof record->verdict, "DISAGREE: %s", what);
         return;
     }
     describe_agreement(record, &tally, what, sizeof what);
-    if (missing && !agreeing) {
+    if (missing && !agreeing && !record->meta.simulated_gpu) {
         record->state = RECORD_NOT_MEASURED;
         snprintf(record->verdict, sizeof record->verdict, "not measured (%s; %s)",
                  record->meta.counted ? "the counters are not there" : "no counters",
@@ -144,7 +166,8 @@ void record_judge(struct record *record) {
     if (missing)
         snprintf(rest, sizeof rest, "; %zu number%s not measured", missing, missing == 1 ? "" : "s");
     record->state = RECORD_AGREE;
-    snprintf(record->verdict, sizeof record->verdict, "agree (%s%s)", what, rest);
+    snprintf(record->verdict, sizeof record->verdict, "agree%s (%s%s)",
+             record->meta.simulated_gpu ? " on the simulator" : "", what, rest);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------- */
@@ -173,6 +196,9 @@ static void write_meta(struct json *json, const struct record_meta *meta) {
     json_put_string(json, "page", or_null(meta->page));
     json_put_string(json, "counters", meta->counters);
     json_put_bool(json, "counted", meta->counted);
+    json_put_string(json, "simulator", or_null(meta->simulator));
+    json_put_bool(json, "simulated", meta->simulated);
+    json_put_bool(json, "simulated_gpu", meta->simulated_gpu);
     json_put_integer(json, "rounds", meta->rounds);
     json_put_number(json, "round_ms", meta->round_ms);
     json_put_number(json, "warmup_s", meta->warmup_s);
@@ -190,6 +216,8 @@ static void write_quantities(struct json *json, const struct record_point *point
         json_put_number(json, "tolerance", quantity->tolerance);
         json_put_exact(json, "counted", quantity->counted);
         write_agreement(json, "agrees", quantity->agrees);
+        json_put_exact(json, "simulated", quantity->simulated);
+        write_agreement(json, "simulated_agrees", quantity->simulated_agrees);
         json_object_end(json);
     }
     json_array_end(json);
@@ -235,6 +263,7 @@ static void write_point(struct json *json, const struct record_point *point) {
     else
         json_put_bool(json, "correct", point->result == LAB_CORRECT);
     json_put_string(json, "wrong", or_null(point->wrong));
+    json_put_bool(json, "too_large", point->too_large);
     write_quantities(json, point);
     write_cycles(json, point);
     write_time(json, point);

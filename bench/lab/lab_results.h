@@ -11,13 +11,15 @@ enum agreement { NOT_MEASURED = 0, AGREES, DISAGREES, NOT_PREDICTED, AGREEMENTS 
 
 struct record_quantity {
     char name[48], metric[256];
-    double predicted, tolerance, counted;
-    enum agreement agrees;
+    double predicted, tolerance, counted, simulated;
+    enum agreement agrees;           /* what was counted, with the prediction */
+    enum agreement simulated_agrees; /* what was simulated, with what was counted, or else with the prediction */
 };
 
 struct record_point {
     char label[64], change[240];
     char source[96], kernel[64]; /* "ptx/strides.ptx", "lab_strides"; both "" for a baseline */
+    bool too_large;              /* for the simulator */
     int result;                  /* LAB_NOT_CHECKED, LAB_CORRECT, LAB_WRONG */
     char wrong[200];
     struct record_quantity quantities[LAB_QUANTITIES_MAX];
@@ -33,6 +35,9 @@ struct record_meta {
     char experiment[64], title[128], question[320], page[32];
     char counters[320]; /* "Nsight Compute 2025.3.0.0", or why not */
     bool counted;       /* the first of the two */
+    char simulator[400]; /* "the simulated h200", or why not; "": nobody asked */
+    bool simulated;      /* the first of the two */
+    bool simulated_gpu;  /* there was no other GPU: nothing could be counted or timed */
     int rounds;         /* 0: no times were taken */
     double round_ms, warmup_s;
 };

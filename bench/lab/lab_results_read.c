@@ -36,11 +36,20 @@ static double get_number(struct reader *reader, const json_t *from, const char *
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* Results from before there was a simulator do not say these. */
+static double get_number_or_none(struct reader *reader, const json_t *from, const char *key) {
+    return json_object_get(from, key) ? get_number(reader, from, key) : NAN;
+}
+
 static bool get_bool(struct reader *reader, const json_t *from, const char *key) {
     const json_t *value = json_object_get(from, key);
     if (!json_is_boolean(value))
         reject(reader, key, "true or false");
     return json_is_true(value);
+}
+
+static bool get_bool_or_false(struct reader *reader, const json_t *from, const char *key) {
+    return json_object_get(from, key) ? get_bool(reader, from, key) : false;
 }
 
 /* An array of at most `most` elements; NULL otherwise. */
@@ -65,6 +74,10 @@ static void read_meta(struct reader *reader, const json_t *from, struct record_m
     TEXT(reader, from, "page", meta->page);
     TEXT(reader, from, "counters", meta->counters);
     meta->counted = get_bool(reader, from, "counted");
+    if (json_object_get(from, "simulator"))
+        TEXT(reader, from, "simulator", meta->simulator);
+    meta->simulated = get_bool_or_false(reader, from, "simulated");
+    meta->simulated_gpu = get_bool_or_false(reader, from, "simulated_gpu");
     double rounds = get_number(reader, from, "rounds");
     meta->rounds = rounds >= 0 && rounds < 1e6 ? (int)rounds : 0;
     meta->round_ms = get_number(reader, from, "round_ms");
@@ -82,6 +95,7 @@ static void read_quantities(struct reader *reader, const json_t *from, struct re
         quantity->predicted = get_number(reader, one, "predicted");
         quantity->tolerance = get_number(reader, one, "tolerance");
         quantity->counted = get_number(reader, one, "counted");
+        quantity->simulated = get_number_or_none(reader, one, "simulated");
     }
 }
 
@@ -118,6 +132,7 @@ static void read_point(struct reader *reader, const json_t *from, struct record_
     TEXT(reader, from, "source", point->source);
     TEXT(reader, from, "kernel", point->kernel);
     TEXT(reader, from, "wrong", point->wrong);
+    point->too_large = get_bool_or_false(reader, from, "too_large");
     point->result = json_is_null(correct)                  ? LAB_NOT_CHECKED
                     : get_bool(reader, from, "correct") ? LAB_CORRECT
                                                           : LAB_WRONG;

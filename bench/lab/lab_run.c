@@ -2,6 +2,7 @@
 /* Running experiments, each in a process of its own. */
 #include "lab_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,25 +12,36 @@
 #include "paths.h"
 #include "profiler.h"
 #include "results.h"
+#include "lab_simulator.h"
 #include "spawn.h"
 
-#define PROFILER_SHARE 0.5 /* of the time an experiment may take */
+/* Of the time an experiment may take, what other processes may use of it. */
+#define PROFILER_SHARE  0.5
+#define SIMULATOR_SHARE 0.25
 
 /* ---- one experiment ------------------------------------------------------------------------------- */
 
-static struct runner_method method_of(const struct lab_request *request) {
+static struct runner_method method_of(const struct lab_request *request, const struct lab *lab) {
     struct runner_method method = {.rounds = 7, .round_ms = 10, .warmup_s = 0.3};
     if (request->quick)
         method = (struct runner_method){.rounds = 3, .round_ms = 3, .warmup_s = 0.1};
     if (request->rounds)
         method.rounds = request->rounds;
-    if (request->no_time)
+    if (request->no_time || lab->simulated)
         method.rounds = 0;
     return method;
 }
 
-static void fill_meta(struct record_meta *meta, const struct lab *lab, const struct profiler_report *counters,
+/* What the witnesses beside the clock say of themselves. */
+struct witnesses {
+    struct profiler_report counters;
+    struct simulator_report simulator;
+};
+
+static void fill_meta(struct record_meta *meta, const struct lab *lab, const struct witnesses *witnesses,
                       const struct runner_method *method) {
+    const struct profiler_report *counters = &witnesses->counters;
+    const struct simulator_report *simulator = &witnesses->simulator;
     struct nvml nvml;
     const struct gm_device *device = &lab->gpu.device;
     snprintf(meta->gpu, sizeof meta->gpu, "%s", device->name);
@@ -41,6 +53,10 @@ static void fill_meta(struct record_meta *meta, const struct lab *lab, const str
     fact_date(meta->date, sizeof meta->date);
     meta->counted = counters->counted;
     snprintf(meta->counters, sizeof meta->counters, "%s", counters->counted ? counters->version : counters->why);
+    meta->simulated_gpu = lab->simulated;
+    meta->simulated = simulator->simulated;
+    snprintf(meta->simulator, sizeof meta->simulator, "%s%s%s", simulator->simulated ? simulator->device : "",
+             simulator->simulated && simulator->why[0] ? "; " : "", simulator->why);
     meta->rounds = method->rounds;
     meta->round_ms = method->rounds ? method->round_ms : 0;
     meta->warmup_s = method->rounds ? method->warmup_s : 0;
@@ -55,17 +71,32 @@ static int write_json(const struct record *record, const char *pattern) {
     return record_write(record, path);
 }
 
-/* The witnesses one after the other: right results, counters, the kernel's clock, events. */
+/* On the simulated GPU the counters that were read beside the checks are all there is. */
+static void describe_simulator(struct witnesses *witnesses) {
+    *witnesses = (struct witnesses){.counters.why = "the GPU is simulated", .simulator.simulated = true};
+    snprintf(witnesses->simulator.device, sizeof witnesses->simulator.device, "the GPU itself, which takes no time");
+}
+
+static void count(struct lab *lab, const struct lab_request *request, struct witnesses *witnesses) {
+    if (lab->simulated) {
+        describe_simulator(witnesses);
+        return;
+    }
+    if (request->no_counters)
+        witnesses->counters = (struct profiler_report){.why = "switched off by --no-counters"};
+    else
+        profiler_count(lab, request->timeout_s * PROFILER_SHARE, &witnesses->counters);
+    simulator_run(lab, fmin(request->simulate_s, request->timeout_s * SIMULATOR_SHARE), &witnesses->simulator);
+}
+
+/* The witnesses one after the other: right results, counters, the simulator, the kernel's clock, events. */
 static int measure(struct runner *runner, const struct lab_request *request, const struct runner_method *method,
-                   struct profiler_report *counters) {
+                   struct witnesses *witnesses) {
     struct lab *lab = runner->lab;
     if (runner_check(runner) != 0)
         return -1;
-    if (request->no_counters)
-        *counters = (struct profiler_report){.why = "switched off by --no-counters"};
-    else
-        profiler_count(lab, request->timeout_s * PROFILER_SHARE, counters);
-    lab->has_counts = counters->counted;
+    count(lab, request, witnesses);
+    lab->has_counts = witnesses->counters.counted;
     lab->has_times = method->rounds > 0;
     if (lab->has_times && (runner_read_clocks(runner) != 0 || runner_time(runner, method) != 0))
         return -1;
@@ -84,14 +115,14 @@ static enum lab_end report(const struct record *record, const struct lab_request
 }
 
 static enum lab_end run_ready(struct runner *runner, const struct lab_request *request) {
-    const struct runner_method method = method_of(request);
-    struct profiler_report counters;
+    const struct runner_method method = method_of(request, runner->lab);
+    struct witnesses witnesses = {0};
     struct record *record = calloc(1, sizeof *record);
     enum lab_end end = END_FAILED;
     if (!record) {
         complain("out of host memory");
-    } else if (measure(runner, request, &method, &counters) == 0) {
-        fill_meta(&record->meta, runner->lab, &counters, &method);
+    } else if (measure(runner, request, &method, &witnesses) == 0) {
+        fill_meta(&record->meta, runner->lab, &witnesses, &method);
         record_fill(record, runner->lab);
         record_judge(record);
         end = report(record, request);
@@ -125,6 +156,16 @@ int lab_launch(const struct lab_experiment *experiment, int device) {
     int status = -1;
     if (runner_open(&runner, experiment, device, true) == RUNNER_READY)
         status = runner_launch_all(&runner);
+    runner_close(&runner);
+    return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}
+
+int lab_simulate(const struct lab_experiment *experiment, double budget) {
+    struct runner runner;
+    int status = -1;
+    if (runner_open(&runner, experiment, 0, true) == RUNNER_READY)
+        status = runner.lab->simulated ? simulator_launch_all(&runner, budget, stdout)
+                                       : complain("this GPU is not simulated; GM_DRIVER=sim chooses one that is");
     runner_close(&runner);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

@@ -10,6 +10,7 @@ struct lab_request {
     int rounds; /* 0: the usual number */
     int device;
     double timeout_s;
+    double simulate_s; /* what the simulation of one experiment may take; 0: none */
     const char *json; /* pattern of the results file; NULL: none */
 };
 
@@ -22,7 +23,8 @@ enum lab_end lab_run_one(const struct lab_experiment *experiment, const struct l
 /* All of them in turn, each in its own process. Returns the exit code of the program. */
 int lab_run_all(const struct lab_experiment *const *experiments, size_t count, const struct lab_request *request);
 
-/* The child under the profiler. Returns the exit code of the program. */
+/* The child under the profiler, and the one on the simulated GPU. They return the exit code of the program. */
 int lab_launch(const struct lab_experiment *experiment, int device);
+int lab_simulate(const struct lab_experiment *experiment, double budget);
 
 #endif

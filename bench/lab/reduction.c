@@ -99,6 +99,7 @@ static int add_steps(struct lab *lab, enum reduction_step step) {
     lab_quantity(counted, "load wavefronts", LAB_EXACT_WAVEFRONTS_LD, launch.load, 0);
     lab_quantity(counted, "store wavefronts", LAB_EXACT_WAVEFRONTS_ST, launch.store, 0);
     timed->timed = true;
+    timed->too_large = lab->simulated;
     return 0;
 }
 
@@ -118,22 +119,24 @@ static int add_read(struct lab *lab) {
     LAB_ARGUMENT(point, data->sum);
     point->bytes = (double)trips * of_trip * sizeof(float);
     point->timed = true;
+    point->too_large = lab->simulated;
     return 0;
 }
 
 static int reduction_setup(struct lab *lab) {
+    const size_t elements = lab->simulated ? COUNTED_ELEMENTS : TIMED_ELEMENTS;
     const size_t ctas = (size_t)lab->gpu.device.sm_count * REDUCTION_CTAS_PER_SM;
     struct reduction_data *data = lab->data = calloc(1, sizeof *data);
     if (!data)
         return complain("out of host memory");
-    if (lab_alloc(lab, &data->from, TIMED_ELEMENTS * sizeof(float), 0) != 0 ||
+    if (lab_alloc(lab, &data->from, elements * sizeof(float), 0) != 0 ||
         lab_alloc(lab, &data->sum, sizeof(float), 0) != 0 ||
         lab_alloc(lab, &data->of_cta, ctas * sizeof(float), 0xff) != 0 ||
         lab_alloc(lab, &data->finished, sizeof(uint32_t), 0) != 0)
         return -1;
     if (!lab->launching_only) {
-        data->whole = sum_of(TIMED_ELEMENTS);
-        if (ladder_fill(lab, data->from, TIMED_ELEMENTS, element_bits) != 0)
+        data->whole = lab->simulated ? NAN : sum_of(TIMED_ELEMENTS);
+        if (ladder_fill(lab, data->from, elements, element_bits) != 0)
             return -1;
     }
     for (int step = 0; step < REDUCTION_STEPS; step++) {

@@ -10,7 +10,7 @@
 
 #define LAB_REQUESTS_LD "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 
-enum { SIZE = 1024, RAGGED = 70 };
+enum { SIZE = 1024, SMALL = 128, RAGGED = 70 };
 
 /*  Words loaded for N^3 multiplications, and floating-point operations for a byte of them:
  *      no tile     2 N^3          2 N^3 / (8 N^3)     = 0.25
@@ -56,10 +56,12 @@ static struct lab_point *add(struct lab *lab, const struct tile *tile, const str
 }
 
 static int reuse_setup(struct lab *lab) {
+    /* To stand beside numbers that were counted, a simulated GPU has to launch the same. */
+    const int size = lab->simulated && !lab->launching_only ? SMALL : SIZE;
     struct reuse_data *data = lab->data = calloc(1, sizeof *data);
     if (!data)
         return complain("out of host memory");
-    if (gemm_matrices_make(lab, &data->whole, SIZE, SIZE, SIZE) != 0 ||
+    if (gemm_matrices_make(lab, &data->whole, size, size, size) != 0 ||
         gemm_matrices_make(lab, &data->ragged, RAGGED, RAGGED, RAGGED) != 0)
         return -1;
     for (int i = 0; i < TILES; i++) {
@@ -67,9 +69,9 @@ static int reuse_setup(struct lab *lab) {
         if (!point || !add(lab, &tiles[i], &data->ragged))
             return -1;
         point->timed = true;
-        point->flops = 2.0 * SIZE * SIZE * SIZE;
-        lab_quantity(point, "sectors", LAB_SECTORS_LD, gemm_reuse_sectors(tiles[i].tile, SIZE), 0);
-        lab_quantity(point, "requests", LAB_REQUESTS_LD, gemm_reuse_requests(tiles[i].tile, SIZE), 0);
+        point->flops = 2.0 * size * size * size;
+        lab_quantity(point, "sectors", LAB_SECTORS_LD, gemm_reuse_sectors(tiles[i].tile, size), 0);
+        lab_quantity(point, "requests", LAB_REQUESTS_LD, gemm_reuse_requests(tiles[i].tile, size), 0);
     }
     return 0;
 }

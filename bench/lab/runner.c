@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab_simulator.h"
 #include "stats.h"
 
 #define CLOCK_READINGS 5
@@ -30,7 +31,7 @@ enum runner_outcome runner_open(struct runner *runner, const struct lab_experime
         return RUNNER_FAILED;
     struct lab *lab = runner->lab;
     lab->launching_only = launching_only;
-    if (gpu_count(why, sizeof why) == 0) {
+    if (gpu_count(why, sizeof why) == 0 && (!gm_driver_fall_back() || gpu_count(why, sizeof why) == 0)) {
         complain("the laboratory needs a GPU: %s", why);
         return RUNNER_NO_GPU;
     }
@@ -42,6 +43,9 @@ enum runner_outcome runner_open(struct runner *runner, const struct lab_experime
              here->cc_minor);
         return RUNNER_NOT_HERE;
     }
+    lab->simulated = simulator_opened() != NULL;
+    if (lab->simulated)
+        simulator_start(experiment);
     runner->opened = true;
     if (experiment->setup(lab) != 0) {
         complain("%s: its setup failed", experiment->name);
@@ -106,7 +110,7 @@ static int failed(const struct runner *runner, const struct lab_point *point, co
     return complain("%s: point `%s`: %s failed", runner->lab->experiment->name, point->label, what);
 }
 
-static int prepare_and_launch(struct runner *runner, struct lab_point *point) {
+int runner_launch_alone(struct runner *runner, struct lab_point *point) {
     struct lab *lab = runner->lab;
     if (lab->experiment->prepare && lab->experiment->prepare(lab, point) != 0)
         return failed(runner, point, "prepare()");
@@ -120,8 +124,12 @@ int runner_check(struct runner *runner) {
     for (size_t i = 0; i < lab->point_count; i++) {
         struct lab_point *point = &lab->points[i];
         progress_show(i, lab->point_count, point->label);
-        if (prepare_and_launch(runner, point) != 0)
+        if (point->too_large)
+            continue;
+        if (runner_launch_alone(runner, point) != 0)
             return -1;
+        if (lab->simulated)
+            simulator_read(point);
         if (lab->experiment->check && lab->experiment->check(lab, point) != 0)
             return failed(runner, point, "check()");
     }
@@ -133,7 +141,7 @@ static int read_clock(struct runner *runner, struct lab_point *point) {
     double cycles[CLOCK_READINGS];
     for (int i = 0; i < CLOCK_READINGS; i++) {
         uint64_t reading = 0;
-        if (prepare_and_launch(runner, point) != 0)
+        if (runner_launch_alone(runner, point) != 0)
             return -1;
         if (lab_download(runner->lab, &reading, point->clock, sizeof reading) != 0)
             return failed(runner, point, "reading its clock");
@@ -164,7 +172,7 @@ bool runner_is_profiled(const struct lab_point *point) {
 int runner_launch_all(struct runner *runner) {
     for (size_t i = 0; i < runner->lab->point_count; i++) {
         struct lab_point *point = &runner->lab->points[i];
-        if (runner_is_profiled(point) && prepare_and_launch(runner, point) != 0)
+        if (runner_is_profiled(point) && runner_launch_alone(runner, point) != 0)
             return -1;
     }
     return 0;

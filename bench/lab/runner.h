@@ -30,7 +30,8 @@ void runner_close(struct runner *runner);
 
 /* All of these: 0, or -1 with a printed sentence that names the point. */
 
-/* Prepares, launches once and checks every point. A wrong result is no failure of the runner: the point says so. */
+/* Prepares, launches once and checks every point; on the simulated GPU reads its counters as well. A wrong result is no
+ * failure of the runner: the point says so. */
 int runner_check(struct runner *runner);
 /* The median of five readings of the kernel's own clock, for the points that have one and are not wrong. */
 int runner_read_clocks(struct runner *runner);
@@ -40,6 +41,8 @@ int runner_time(struct runner *runner, const struct runner_method *method);
 int runner_launch_all(struct runner *runner);
 bool runner_is_profiled(const struct lab_point *point);
 
+/* Prepares the point and launches it once, and waits. */
+int runner_launch_alone(struct runner *runner, struct lab_point *point);
 /* The launch's kernel, ready: its module loaded, its shared memory and cluster allowed, its parameters compared. */
 int runner_load(struct runner *runner, const struct lab_launch *launch, CUfunction *function);
 /* One launch of the point, or its baseline, on the runner's stream; not waited for. */

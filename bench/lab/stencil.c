@@ -89,9 +89,14 @@ static int make_map(struct lab *lab, const struct stencil *p, struct lab_map *ma
     return lab_tensor_map(lab, &request, map);
 }
 
+/* All that there is of the largest on the simulated GPU, which does not launch it. */
+static void make_extent(struct grid *grid, const int size[3]) {
+    grid->problem = (struct stencil){.nx = size[0], .ny = size[1], .nz = size[2], .pitch = (size[0] + 3) / 4 * 4};
+}
+
 static int make_grid(struct lab *lab, struct grid *grid, const int size[3]) {
     CUdeviceptr from, to;
-    grid->problem = (struct stencil){.nx = size[0], .ny = size[1], .nz = size[2], .pitch = (size[0] + 3) / 4 * 4};
+    make_extent(grid, size);
     const size_t bytes = bytes_of(&grid->problem);
     grid->from = make_points(&grid->problem);
     if (!grid->from)
@@ -141,6 +146,7 @@ static struct lab_point *add_point(struct lab *lab, int which, int size) {
     data->step_of[ladder_index(lab, point)] = which;
     data->size_of[ladder_index(lab, point)] = size;
     point->timed = size == TIMED;
+    point->too_large = lab->simulated && size == TIMED;
     if (point->timed)
         point->bytes = 2.0 * sizeof(float) * p->nx * p->ny * p->nz;
     return point;
@@ -195,7 +201,9 @@ static int stencil_setup(struct lab *lab) {
     if (!data)
         return complain("out of host memory");
     for (int size = 0; size < SIZES; size++) {
-        if (make_grid(lab, &data->grids[size], sizes[size]) != 0)
+        if (lab->simulated && size == TIMED)
+            make_extent(&data->grids[size], sizes[size]);
+        else if (make_grid(lab, &data->grids[size], sizes[size]) != 0)
             return -1;
     }
     const int count = ladder_is_hopper(lab) ? STENCIL_STEPS : STENCIL_TMA;

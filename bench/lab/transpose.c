@@ -11,6 +11,7 @@
 
 enum {
     LARGEST = 8192,
+    COUNTED = 2048,
     GUARD_ELEMENTS = 4096, /* after the result: must stay as they were */
     VALUES = 16777213      /* a prime below 2^24: the input is k modulo this, exact in fp32 */
 };
@@ -155,7 +156,7 @@ static int add_steps(struct lab *lab, enum transpose_step step) {
     static const struct shape any[] = {{70, 70, false}, {1, 1, false}, {33, 4097, false}};
     static const struct shape of_tma[] = {{68, 132, false}, {4, 4, false}, {36, 4100, false}};
     static const struct shape timed[] = {{4096, 4096, false}, {LARGEST, LARGEST, false}};
-    const struct shape counted = {2048, 2048, false}, *ragged = step == TRANSPOSE_STEP_TMA ? of_tma : any;
+    const struct shape counted = {COUNTED, COUNTED, false}, *ragged = step == TRANSPOSE_STEP_TMA ? of_tma : any;
     for (size_t i = 0; i < sizeof any / sizeof *any; i++) {
         if (!add_step(lab, step, ragged[i]))
             return -1;
@@ -169,6 +170,7 @@ static int add_steps(struct lab *lab, enum transpose_step step) {
         if (!point)
             return -1;
         point->timed = true;
+        point->too_large = lab->simulated;
     }
     return 0;
 }
@@ -195,11 +197,12 @@ static int add_copies(struct lab *lab, uint32_t size) {
     LAB_ARGUMENT(kernel, data->to);
     LAB_ARGUMENT(kernel, vectors);
     driver->timed = kernel->timed = true;
+    driver->too_large = kernel->too_large = lab->simulated;
     return 0;
 }
 
 static int transpose_setup(struct lab *lab) {
-    const size_t elements = (size_t)LARGEST * LARGEST;
+    const size_t side = lab->simulated ? COUNTED : LARGEST, elements = side * side;
     struct transpose_data *data = lab->data = calloc(1, sizeof *data);
     if (!data)
         return complain("out of host memory");

@@ -87,6 +87,11 @@ typedef void (*gm_log_fn)(enum gm_log_level level, const char *message, void *us
  * thread is inside the library. */
 GM_API void gm_set_log_callback(gm_log_fn fn, enum gm_log_level level, void *user);
 
+/* The driver is opened at the first call that needs it. The environment's GM_DRIVER says which: unset or "cuda" is
+ * libcuda.so.1; "sim" is the simulated GPU, libgristmill-sim, which computes what a GPU would and finds the races that
+ * a GPU hides, slowly (GM_SIM_DEVICE = a100, h100, h200 or rtx4090 says which GPU); a value with a slash is the path
+ * of a driver. */
+
 /* ---- devices ------------------------------------------------------------------------------------ */
 
 enum gm_arch { GM_ARCH_SM80 = 1, GM_ARCH_SM90 = 2 };       /* bits of an arch mask; 0 as a mask = all */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens libcuda.so.1 at run time, once, and fills the table of driver functions. */
+/* Opens libcuda.so.1, or the driver that GM_DRIVER names, at run time, once, and fills the table of driver functions. */
 #include "driver.h"
 
 #include "driver_load.h"
@@ -9,7 +9,13 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define TEXT_OF(number) #number
+#define TEXT(macro)     TEXT_OF(macro)
+#define LIBCUDA         "libcuda.so.1"
+#define LIBSIM          "libgristmill-sim.so." TEXT(GM_VERSION_MAJOR)
 
 #define MIN_DRIVER 12000 /* cuLibrary*, cuTensorMap* */
 
@@ -17,7 +23,8 @@ typedef CUresult (*get_v2_fn)(const char *, void **, int, uint64_t, int *);
 typedef CUresult (*get_v1_fn)(const char *, void **, int, uint64_t);
 
 static const struct gm_driver *installed;
-static struct gm_driver libcuda;
+static struct gm_driver loaded;
+static void *loaded_library;
 static struct gm_driver_failure failure;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -86,22 +93,62 @@ struct gm_driver_failure gm_driver_load(struct gm_driver *driver, gm_symbol_fn s
     return (struct gm_driver_failure){.status = GM_OK};
 }
 
-static void open_libcuda(void) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        failure = failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS, "there is no CUDA driver: %s", dlerror());
+const char *gm_driver_file(const char *choice) {
+    if (!choice || !*choice || strcmp(choice, "cuda") == 0)
+        return LIBCUDA;
+    if (strcmp(choice, "sim") == 0)
+        return LIBSIM;
+    return strchr(choice, '/') ? choice : NULL;
+}
+
+static void open_driver(const char *choice) {
+    const char *file = gm_driver_file(choice);
+    if (!file) {
+        failure = failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS,
+                         "GM_DRIVER is \"%.60s\"; it can be cuda, sim, or the path of a driver, with a slash", choice);
         return;
     }
-    failure = gm_driver_load(&libcuda, dlsym, library);
-    if (failure.status != GM_OK && failure.result == CUDA_SUCCESS) /* cuInit never ran: nothing of it is alive */
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        failure = failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS, "there is no %s: %s",
+                         strcmp(file, LIBCUDA) == 0  ? "CUDA driver"
+                         : strcmp(file, LIBSIM) == 0 ? "simulated GPU"
+                                                     : "driver where GM_DRIVER says",
+                         dlerror());
+        return;
+    }
+    failure = gm_driver_load(&loaded, dlsym, library);
+    if (failure.status == GM_OK)
+        loaded_library = library;
+    else if (failure.result == CUDA_SUCCESS) /* cuInit never ran: nothing of it is alive */
         dlclose(library);
+}
+
+static void open_chosen(void) {
+    open_driver(getenv("GM_DRIVER"));
 }
 
 static const struct gm_driver *opened(void) {
     if (installed)
         return installed;
-    pthread_once(&once, open_libcuda);
-    return failure.status == GM_OK ? &libcuda : NULL;
+    pthread_once(&once, open_chosen);
+    return failure.status == GM_OK ? &loaded : NULL;
+}
+
+int gm_driver_fall_back(void) {
+    const char *choice = getenv("GM_DRIVER");
+    if (opened() || (choice && *choice))
+        return 0;
+    const struct gm_driver_failure first = failure;
+    open_driver("sim");
+    if (failure.status == GM_OK)
+        return 1;
+    failure = first;
+    return 0;
+}
+
+void *gm_driver_symbol(const char *name) {
+    return opened() && !installed && loaded_library ? dlsym(loaded_library, name) : NULL;
 }
 
 const struct gm_driver *gm_driver(void) {
@@ -109,6 +156,10 @@ const struct gm_driver *gm_driver(void) {
     if (!driver)
         gm_fail_sentence(failure.status, failure.result, failure.sentence);
     return driver;
+}
+
+int gm_driver_is_simulated(void) {
+    return gm_driver_symbol("gm_sim_report_count") != NULL;
 }
 
 void gm_driver_install(const struct gm_driver *driver) {

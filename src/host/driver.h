@@ -14,11 +14,20 @@ struct gm_driver {
 #undef DRIVER
 };
 
-/* Opens libcuda.so.1 (or what gm_driver_install() named) once and starts it. NULL when that failed; then the
- * reason is in this thread's gm_last_error(). Thread-safe. */
+/* Opens libcuda.so.1, or the driver that the environment's GM_DRIVER names, once and starts it. NULL when that failed;
+ * then the reason is in this thread's gm_last_error(). Thread-safe. */
 const struct gm_driver *gm_driver(void);
 
-/* Tests: use this table instead of libcuda from now on (NULL: back to libcuda). Not thread-safe. */
+/* For programs, before they use the library from several threads: where no driver opens and GM_DRIVER is not set, the
+ * simulated GPU takes its place. 1: it now does. */
+int gm_driver_fall_back(void);
+
+/* A symbol of the opened driver beyond the table: the simulated GPU's own functions. NULL: it has none of that name. */
+void *gm_driver_symbol(const char *name);
+/* 1: gm_driver() is the simulated GPU. */
+int gm_driver_is_simulated(void);
+
+/* Tests: use this table instead of the driver's from now on (NULL: back to the driver). Not thread-safe. */
 void gm_driver_install(const struct gm_driver *driver);
 
 /* "CUDA_ERROR_INVALID_VALUE", or "CUresult 123" where the driver cannot say. */

@@ -15,6 +15,8 @@ static bool no_device(const char *why) {
 bool open_device(void) {
     if (env.drv)
         return true;
+    if (opt.image && !substitute_image(opt.image))
+        return no_device("there is no driver, or the file of --image cannot be read");
     env.drv = gm_driver();
     if (!env.drv)
         return no_device(gm_last_error());

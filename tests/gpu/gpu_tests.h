@@ -21,6 +21,7 @@ struct options {
     uint64_t seed;
     const char *kernel; /* glob over row names */
     const char *test;   /* glob over groups, or over group.name */
+    const char *image;  /* PTX that takes the place of the image of `kernel` */
     bool list, quick, verbose, no_fork, self_test;
     bool silent; /* the self-test plants bugs: their failures are expected */
     int timeout_seconds;
@@ -55,6 +56,10 @@ void add_runtime_tests(void);
 void add_large_tests(void);
 void add_badinput_tests(void);
 void add_tensormap_tests(void);
+void add_image_tests(void);
+/* From now on the driver is given the PTX of this file for the rows that opt.kernel names. False: there is no driver, or
+ * no such file. (image.c) */
+bool substitute_image(const char *path);
 
 const struct test *find_tests(size_t *count); /* the tests that the filters leave, in order */
 bool glob_match(const char *pattern, const char *text);

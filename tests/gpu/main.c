@@ -12,6 +12,7 @@ static const char usage[] =
     "usage: gpu_tests [options]\n"
     "  --test=<glob>     group (rows, api, badinput, tensormap) or group.name\n"
     "  --kernel=<glob>   only the rows of the table whose names match\n"
+    "  --image=<ptx>     with --test=image: this PTX in place of the images of --kernel\n"
     "  --seed=<n>        repeat a run: the seed is the first line it printed\n"
     "  --quick           fewer shapes; for compute-sanitizer\n"
     "  --list            names only\n"
@@ -32,6 +33,8 @@ static bool parse(const char *arg) {
         opt.test = arg + 7;
     else if (strncmp(arg, "--kernel=", 9) == 0)
         opt.kernel = arg + 9;
+    else if (strncmp(arg, "--image=", 8) == 0)
+        opt.image = arg + 8;
     else if (strncmp(arg, "--seed=", 7) == 0)
         opt.seed = strtoull(arg + 7, &end, 0);
     else if (strncmp(arg, "--timeout=", 10) == 0)

@@ -47,6 +47,7 @@ const struct test *find_tests(size_t *count) {
     add_api_tests();
     add_runtime_tests();
     add_large_tests();
+    add_image_tests();
     size_t kept = 0;
     for (size_t i = 0; i < test_count; i++)
         if (wanted(&tests[i]))

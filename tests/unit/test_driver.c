@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A libcuda as dlsym and cuGetProcAddress show it. */
@@ -162,6 +163,44 @@ START_TEST(a_driver_that_does_not_start_gives_its_result) {
 }
 END_TEST
 
+START_TEST(gm_driver_says_which_library) {
+    ck_assert_str_eq(gm_driver_file(NULL), "libcuda.so.1");
+    ck_assert_str_eq(gm_driver_file(""), "libcuda.so.1");
+    ck_assert_str_eq(gm_driver_file("cuda"), "libcuda.so.1");
+    ck_assert_int_eq(strncmp(gm_driver_file("sim"), "libgristmill-sim.so.", 20), 0);
+    ck_assert_int_eq(atoi(gm_driver_file("sim") + 20), GM_VERSION_MAJOR);
+    ck_assert_str_eq(gm_driver_file("./libsome.so"), "./libsome.so");
+    ck_assert_ptr_null(gm_driver_file("simulator"));
+}
+END_TEST
+
+/* The driver opens once in a process; a process of its own is what a test has unless Check is told not to fork. */
+static int process_is_shared(void) {
+    const char *fork = getenv("CK_FORK");
+    return fork && strcmp(fork, "no") == 0;
+}
+
+START_TEST(a_senseless_gm_driver_is_named) {
+    int count;
+    if (process_is_shared())
+        return;
+    setenv("GM_DRIVER", "abacus", 1);
+    assert_fails(gm_device_count(&count), GM_ERROR_NO_DRIVER, "\"abacus\"");
+    ck_assert_int_eq(gm_driver_fall_back(), 0);
+    ck_assert_ptr_null(gm_driver_symbol("cuInit"));
+}
+END_TEST
+
+START_TEST(a_missing_driver_file_is_named) {
+    int count;
+    if (process_is_shared())
+        return;
+    setenv("GM_DRIVER", "/nowhere/libabacus.so", 1);
+    assert_fails(gm_device_count(&count), GM_ERROR_NO_DRIVER, "/nowhere/libabacus.so");
+    ck_assert_int_eq(gm_driver_fall_back(), 0);
+}
+END_TEST
+
 static int machine_has_libcuda(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library)
@@ -202,6 +241,9 @@ Suite *driver_suite(void) {
     tcase_add_test(cases, a_missing_tool_function_is_left_null);
     tcase_add_test(cases, a_driver_with_no_device_says_so);
     tcase_add_test(cases, a_driver_that_does_not_start_gives_its_result);
+    tcase_add_test(cases, gm_driver_says_which_library);
+    tcase_add_test(cases, a_senseless_gm_driver_is_named);
+    tcase_add_test(cases, a_missing_driver_file_is_named);
     tcase_add_test(cases, without_libcuda_every_driver_call_is_a_status);
     suite_add_tcase(suite, cases);
     return suite;

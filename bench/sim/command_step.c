@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill sim step: a GEMM that stops at a PTX line, and a prompt. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "simulator.h"
+#include "smem/numbers.h"
+#include "step_show.h"
+
+struct stepper {
+    const struct simulator *simulator;
+    uint32_t line;     /* stop there; 0: at no line */
+    uint32_t resolved; /* `line`, when it is known to hold an instruction */
+    int warp;          /* of any CTA; -1: any */
+    int cta;           /* linear; -1: any */
+    uint32_t steps;    /* stop after so many further instructions of the warp that stopped last; 0: no */
+    int step_warp;
+    uint32_t step_cta[3];
+    bool ended, interactive;
+};
+
+static const char prompt_help[] =
+    "  s [N]             step N instructions of this warp (1)      c   go on to the next stop\n"
+    "  b LINE            stop at this PTX line instead             w N|*  only in warp N\n"
+    "  p                 the registers of this instruction         r %r1 %p2 ...  these registers\n"
+    "  m ADDRESS [BYTES] shared memory, 32 banks a row             x SPAN ADDRESS [BYTES]  with what a swizzle keeps "
+    "where\n"
+    "  a                 mbarriers                                 l [N]  PTX around\n"
+    "  q                 end the launch\n";
+
+/* A number, decimal or 0x; `fallback` when there is none. */
+static uint32_t word_number(const char *word, uint32_t fallback) {
+    uint32_t value;
+    return word && number_take(&word, UINT32_MAX, &value) && *word == '\0' ? value : fallback;
+}
+
+static void show_memory(const struct stepper *s, struct gm_sim_view *view, uint32_t span) {
+    const char *address = strtok(NULL, " \t\n"), *bytes = strtok(NULL, " \t\n");
+    uint32_t from;
+    if (!address || !number_take(&address, UINT32_MAX, &from) || *address)
+        printf("say which address\n");
+    else if (!step_show_shared(s->simulator, view, from, word_number(bytes, 1024), span))
+        printf("%#x is outside this CTA's shared memory\n", from);
+}
+
+static void show_swizzled(const struct stepper *s, struct gm_sim_view *view) {
+    const uint32_t span = word_number(strtok(NULL, " \t\n"), 0);
+    if (span == 32 || span == 64 || span == 128)
+        show_memory(s, view, span);
+    else
+        printf("a swizzle span is 32, 64 or 128 bytes\n");
+}
+
+static void show_registers(const struct stepper *s, struct gm_sim_view *view) {
+    for (const char *name; (name = strtok(NULL, " ,\t\n")) != NULL;)
+        if (!step_show_register(s->simulator, view, name))
+            printf("this kernel has no register %s\n", name);
+}
+
+/* Commands that only look. False: not one of them. */
+static bool look(const struct stepper *s, struct gm_sim_view *view, const char *command) {
+    switch (command[0]) {
+    case 'p':
+        step_show_operands(s->simulator, view);
+        return true;
+    case 'r':
+        show_registers(s, view);
+        return true;
+    case 'm':
+        show_memory(s, view, 0);
+        return true;
+    case 'x':
+        show_swizzled(s, view);
+        return true;
+    case 'a':
+        step_show_mbarriers(s->simulator, view);
+        return true;
+    case 'l':
+        step_show_lines(s->simulator, view, word_number(strtok(NULL, " \t\n"), 6));
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum go { STAY, GO_ON, STOP };
+
+static enum go obey(struct stepper *s, struct gm_sim_view *view, const char *command) {
+    if (look(s, view, command))
+        return STAY;
+    const char *word = strtok(NULL, " \t\n");
+    switch (command[0]) {
+    case 's':
+        s->steps = word_number(word, 1);
+        return GO_ON;
+    case 'c':
+        return GO_ON;
+    case 'q':
+        return STOP;
+    case 'b':
+        s->line = word_number(word, s->line);
+        return STAY;
+    case 'w':
+        s->warp = (int)word_number(word, UINT32_MAX);
+        return STAY;
+    default:
+        fputs(prompt_help, stdout);
+        return STAY;
+    }
+}
+
+static bool is_stop(struct stepper *s, struct gm_sim_view *view, const uint32_t cta[3], int warp) {
+    if (s->line != s->resolved) /* a line without an instruction: the next that has one */
+        s->line = s->resolved = s->simulator->view_line_from(view, s->line);
+    if (s->steps && warp == s->step_warp && memcmp(cta, s->step_cta, sizeof s->step_cta) == 0)
+        return --s->steps == 0;
+    return s->line && s->simulator->view_line(view) == s->line && (s->warp < 0 || s->warp == warp) &&
+           (s->cta < 0 || (uint32_t)s->cta == cta[0]);
+}
+
+static int stop(struct gm_sim_view *view, void *arg) {
+    struct stepper *s = arg;
+    uint32_t cta[3], mask;
+    uint64_t time;
+    int warp;
+    char line[256];
+    s->simulator->view_where(view, cta, &warp, &mask, &time);
+    if (s->ended || !is_stop(s, view, cta, warp))
+        return 0;
+    s->steps = 0;
+    s->step_warp = warp;
+    memcpy(s->step_cta, cta, sizeof s->step_cta);
+    step_show_place(s->simulator, view);
+    for (;;) {
+        if (s->interactive)
+            fputs("(sim) ", stdout);
+        fflush(stdout);
+        if (!fgets(line, sizeof line, stdin)) { /* no more commands: run to the end */
+            s->ended = true;
+            return 0;
+        }
+        const char *command = strtok(line, " \t\n");
+        const enum go go = command ? obey(s, view, command) : STAY;
+        if (go != STAY)
+            return go == STOP;
+    }
+}
+
+static int step(const struct sim_request *request, struct stepper *s) {
+    struct simulator simulator;
+    char sentence[240];
+    if (simulator_open(&simulator, request) != 0)
+        return EXIT_CODE_FAILURE;
+    s->simulator = &simulator;
+    s->interactive = isatty(STDIN_FILENO);
+    if (s->interactive)
+        fputs(prompt_help, stdout);
+    simulator.set_step(stop, s, 0, -1, -1);
+    const enum sim_outcome outcome = sim_gemm_run(&simulator, request, sentence, sizeof sentence);
+    simulator.set_step(NULL, NULL, 0, -1, -1);
+    if (outcome != SIM_FAILED) {
+        printf("%s\n", outcome == SIM_CORRECT ? "the end: every element of D is right, bit for bit" : sentence);
+        simulator_print_reports(&simulator);
+    }
+    simulator_close(&simulator);
+    return outcome == SIM_CORRECT ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}
+
+static const char about[] =
+    "Runs one GEMM on the simulated GPU and stops before a PTX line (of build/kernels/<kernel>.ptx). At each stop it\n"
+    "reads commands from the standard input, a line each:\n\n"
+    "  s [N]               step N instructions of this warp        c          on to the next stop\n"
+    "  b LINE              stop at this line instead               w N|*      only in warp N\n"
+    "  p                   registers of this instruction           r %r1 ...  these registers\n"
+    "  m ADDRESS [BYTES]   shared memory, 32 banks a row           a          mbarriers\n"
+    "  x SPAN ADDRESS [BYTES]  the same with the logical chunk that a swizzle keeps at each place\n"
+    "  l [N]               PTX around                              q          end the launch\n\n"
+    "examples:\n"
+    "  gristmill sim step gemm_sm80_bf16_tn_64x64x64_s4_c1x1_w2x2_xor --line 300 --warp 1\n"
+    "  printf 'p\\na\\nm 0x400 256\\nq\\n' | gristmill sim step gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128";
+
+int command_sim_step(int argc, char **argv) {
+    enum { OWN = 3 };
+    struct sim_request request = {0};
+    const char *warp = NULL, *cta = NULL;
+    int line = 0;
+    struct args_option options[SIM_REQUEST_OPTIONS + OWN] = {
+        {"line", "N", ARGS_COUNT, &line, "the PTX line to stop at (default: the first instruction)"},
+        {"warp", "N", ARGS_TEXT, &warp, "only in this warp"},
+        {"cta", "N", ARGS_TEXT, &cta, "only in this CTA (its %ctaid.x)"},
+    };
+    sim_request_options(&request, options + OWN);
+    const struct args_command command = {"gristmill sim step KERNEL [options]", about, options,
+                                         sizeof options / sizeof *options};
+    struct args_list words = {0};
+    const enum args_outcome outcome = args_parse(&command, argc, argv, &words);
+    uint32_t warp_number = 0, cta_number = 0;
+    if (outcome != ARGS_GO)
+        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    if (sim_request_read(&request, &words) != 0 || (warp && number_read("--warp", warp, 0, 63, &warp_number) != 0) ||
+        (cta && number_read("--cta", cta, 0, INT32_MAX, &cta_number) != 0))
+        return EXIT_CODE_USAGE;
+    struct stepper stepper = {
+        .line = (uint32_t)line, .warp = warp ? (int)warp_number : -1, .cta = cta ? (int)cta_number : -1};
+    if (!line) /* the first instruction of the first warp */
+        stepper.steps = 1;
+    return step(&request, &stepper);
+}

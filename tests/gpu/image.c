@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A row with another image in its place: the PTX of --image, which the driver compiles (or simulates). This is how
+ * tests/mutants/ runs its bugs, here and on hardware. Only for --test=image --kernel=<row>. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_tests.h"
+#include "table.h"
+
+static struct gm_driver substituted;
+static CUresult (*load_data)(CUlibrary *, const void *, int *, void **, unsigned, int *, void **, unsigned);
+static char *ptx;
+
+static bool is_named_image(const void *image) {
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (gm_kernels[i].image == image)
+            return glob_match(opt.kernel, gm_kernels[i].name);
+    return false;
+}
+
+static CUresult load_substitute(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
+                                unsigned jit_count, int *options, void **values, unsigned count) {
+    return load_data(library, is_named_image(image) ? ptx : image, jit_options, jit_values, jit_count, options, values,
+                     count);
+}
+
+static char *read_text(const char *path) {
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    if (file && fseek(file, 0, SEEK_END) == 0) {
+        const long bytes = ftell(file);
+        rewind(file);
+        text = bytes >= 0 ? calloc(1, (size_t)bytes + 1) : NULL;
+        if (text && fread(text, 1, (size_t)bytes, file) != (size_t)bytes) {
+            free(text);
+            text = NULL;
+        }
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
+bool substitute_image(const char *path) {
+    const struct gm_driver *driver = gm_driver();
+    if (!driver || ptx)
+        return driver != NULL;
+    ptx = read_text(path);
+    if (!ptx)
+        return false;
+    substituted = *driver;
+    load_data = driver->cuLibraryLoadData;
+    substituted.cuLibraryLoadData = load_substitute;
+    gm_driver_install(&substituted);
+    return true;
+}
+
+/* The ring of stages goes round twice, tiles are ragged, and both epilogues run. */
+static void run_image(const struct test *test, struct result *result) {
+    const struct gm_kernel *row = &gm_kernels[test->kernel];
+    struct buffers buffers = {0};
+    const int64_t tail = 2 * (int64_t)row->stages * row->tile_k + row->tile_k - 8;
+    for (int i = 0; i < 3; i++) {
+        struct gemm_case gc = {.m = (i < 2 ? 2 : 1) * row->tile_m * row->cluster_m + (i == 1 ? 3 : 0),
+                               .n = row->tile_n * row->cluster_n + 16,
+                               .k = i == 2 ? row->tile_k + 3 : tail,
+                               .ab_type = (enum gm_type)row->type,
+                               .d_type = i == 2 ? GM_FP32 : (enum gm_type)row->type,
+                               .a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
+                               .b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
+                               .bias = i == 2 ? GM_BIAS_N : GM_BIAS_NONE,
+                               .alpha = 1,
+                               .inputs = INTEGER};
+        gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8;
+        gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8;
+        if (!run_case(result, &gc, row->name, 0, &buffers))
+            break;
+    }
+    free_buffers(&buffers);
+}
+
+void add_image_tests(void) {
+    if (!opt.test || strcmp(opt.test, "image") != 0)
+        return;
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        add_test("image", gm_kernels[i].name, run_image, (int)i, 0);
+}

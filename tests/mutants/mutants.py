@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the mutants of mutants.txt and checks that the simulator finds every one; or, with --hardware, writes down what a
+GPU makes of them. The unmutated rows run first and must give no report.
+
+    mutants.py BUILD                     on the simulator; the last line is "N passed, N failed, N skipped"
+    mutants.py BUILD --hardware FILE     on this machine's GPU: what each mutant does, as JSON
+    mutants.py BUILD --compile           only compiles (BUILD/mutants/*.ptx), for a machine without nvcc to run
+    mutants.py BUILD --only GLOB         those whose name matches
+"""
+import argparse
+import concurrent.futures
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+KINDS = ("out-of-bounds misaligned illegal trap read-before-written write-before-read write-before-written proxy "
+         "accumulator transactions barrier peer-exited exit-in-flight diverged deadlock uninitialised descriptor "
+         "registers").split()
+
+
+class Mutant:
+    def __init__(self, name):
+        self.name, self.why, self.row, self.file, self.report = name, "", "", "", []
+        self.old, self.new = [], []
+
+
+def read_mutants():
+    mutants = []
+    for number, line in enumerate((HERE / "mutants.txt").read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        if match := re.fullmatch(r"\[([a-z0-9-]+)\]", line):
+            mutants.append(Mutant(match[1]))
+        elif match := re.fullmatch(r"(why|row|file|report): (.+)", line):
+            value = match[2].split(", ") if match[1] == "report" else match[2]
+            setattr(mutants[-1], match[1], value)
+        elif match := re.fullmatch(r"([-+]) (.+)", line):
+            (mutants[-1].old if match[1] == "-" else mutants[-1].new).append(match[2])
+        else:
+            sys.exit(f"mutants.txt, line {number}: {line}")
+    for mutant in mutants:
+        unknown = set(mutant.report) - set(KINDS) - {"result"}
+        if unknown or not (mutant.why and mutant.row and mutant.file and mutant.report and mutant.old):
+            sys.exit(f"mutants.txt: [{mutant.name}] lacks a field, or reports {sorted(unknown)}")
+    if len({mutant.name for mutant in mutants}) != len(mutants):
+        sys.exit("mutants.txt: two mutants of one name")
+    return mutants
+
+
+def row_command(build, row):
+    """How the build compiles the row: nvcc, its defines, its architecture, as ninja knows them."""
+    command = subprocess.run(["ninja", "-C", build, "-t", "commands", f"kernels/{row}.fatbin"], check=True,
+                             capture_output=True, text=True).stdout
+    fields = dict(re.findall(r"-D([A-Z]+)=([^\"' ]+|[^\"']*)", command.replace('"', " ").replace("'", " ")))
+    defines = re.search(r"-DDEFINES=((?:-D\S+ ?)+)", command.replace('"', ""))[1].split()
+    return fields["NVCC"], defines, "compute_90a" if "sm_90a" in command else "compute_80"
+
+
+def mutate(text, mutant):
+    """The text with `old` replaced; how lines are indented does not matter."""
+    pattern = r"\s*\n\s*".join(re.escape(line) for line in mutant.old)
+    found = re.findall(pattern, text)
+    if len(found) != 1:
+        sys.exit(f"mutants.txt: [{mutant.name}]: {mutant.file} has the text {len(found)} times instead of once")
+    return re.sub(pattern, lambda _: "\n".join(mutant.new), text)
+
+
+def compile_mutant(build, mutant):
+    """-> BUILD/mutants/<name>.ptx; kept while it is newer than the sources."""
+    target = build / "mutants" / f"{mutant.name}.ptx"
+    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
+    newest = max(path.stat().st_mtime for path in [*sources, HERE / "mutants.txt"])
+    if target.exists() and target.stat().st_mtime > newest:
+        return
+    nvcc, defines, arch = row_command(build, mutant.row)
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = pathlib.Path(scratch) / "src"
+        for directory in ("common", "sm80", "sm90"):
+            shutil.copytree(ROOT / "src" / directory, tree / directory)
+        victim = pathlib.Path(scratch) / mutant.file
+        victim.write_text(mutate(victim.read_text(), mutant))
+        family, path = mutant.row.split("_")[:2]
+        subprocess.run([nvcc, "-std=c++17", "-O3", "-allow-unsupported-compiler", "-ptx", f"-arch={arch}", *defines,
+                        f"-I{tree}", "-o", str(target), str(tree / path / f"{family}.cu")], check=True)
+
+
+def run_row(build, row, ptx, simulated):
+    """Runs the row's image tests; the PTX, if any, takes its image's place. -> exit status, output."""
+    environment = dict(os.environ)
+    if simulated:
+        sms = "1" if "_c1x1_" in row else "2" # so few that every CTA or cluster takes more than one tile
+        environment.update(GM_DRIVER="sim", GM_SIM_REPORTS="fail", GM_SIM_SMS=sms)
+    command = [str(build / "gpu_tests"), "--test=image", f"--kernel={row}", "--seed=1",
+               f"--timeout={60 if simulated else 6}"]
+    if ptx:
+        command.append(f"--image={ptx}")
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def reported(output):
+    """The kinds of report in the output, in the order of their first appearance."""
+    return list(dict.fromkeys(kind for kind in re.findall(r"^gristmill-sim: ([a-z-]+):", output, re.M) if kind in KINDS))
+
+
+def check_simulated(build, mutant):
+    status, output = run_row(build, mutant.row, build / "mutants" / f"{mutant.name}.ptx", True)
+    kinds = reported(output)
+    wanted = [kind for kind in mutant.report if kind != "result"]
+    found = any(kind in kinds for kind in wanted) or ("result" in mutant.report and status == 1)
+    return found, f"{', '.join(kinds) or ('wrong result' if status == 1 else 'nothing')}", output
+
+
+def hardware_outcome(status, output):
+    if status == 0:
+        return "passes"
+    if "hung" in output:
+        return "hangs"
+    if match := re.search(r"CUDA_ERROR_[A-Z_]+", output):
+        return match[0]
+    return "wrong result"
+
+
+def run_hardware(build, mutants, target):
+    """Those that hang come last: a kernel that never ends can take the rest of a lease with it."""
+    device = None
+    rows = []
+    for mutant in sorted(mutants, key=lambda mutant: "deadlock" in mutant.report):
+        status, output = run_row(build, mutant.row, build / "mutants" / f"{mutant.name}.ptx", False)
+        device = device or re.search(r"^device: (.+)$", output, re.M)
+        if not device:
+            sys.exit(f"no GPU:\n{output}")
+        rows.append({"name": mutant.name, "row": mutant.row, "why": mutant.why, "report": mutant.report,
+                     "hardware": hardware_outcome(status, output)})
+        print(f"{mutant.name:36} {rows[-1]['hardware']}", flush=True)
+        ordered = sorted(rows, key=lambda row: [mutant.name for mutant in mutants].index(row["name"]))
+        target.write_text(json.dumps({"device": device[1], "mutants": ordered}, indent=1) + "\n")
+
+
+def run_simulated(build, mutants):
+    passed = failed = 0
+    jobs = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
+    clean = list(dict.fromkeys(mutant.row for mutant in mutants))
+    for row, (status, output) in zip(clean, jobs.map(lambda row: run_row(build, row, None, True), clean)):
+        good = status == 0 and not reported(output)
+        passed, failed = passed + good, failed + (not good)
+        print(f"{'ok  ' if good else 'FAIL'} {row}: unmutated{'' if good else chr(10) + output}", flush=True)
+    for mutant, (found, what, output) in zip(mutants, jobs.map(lambda m: check_simulated(build, m), mutants)):
+        passed, failed = passed + found, failed + (not found)
+        print(f"{'ok  ' if found else 'FAIL'} {mutant.name}: {what}"
+              f"{'' if found else ', not ' + ' or '.join(mutant.report) + chr(10) + output}", flush=True)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed or not passed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--hardware", type=pathlib.Path)
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--only", default="*")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    mutants = [mutant for mutant in read_mutants() if fnmatch.fnmatch(mutant.name, options.only)]
+    if options.hardware:
+        run_hardware(build, mutants, options.hardware)
+        return 0
+    (build / "mutants").mkdir(exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as jobs:
+        list(jobs.map(lambda mutant: compile_mutant(build, mutant), mutants))
+    return 0 if options.compile else run_simulated(build, mutants)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

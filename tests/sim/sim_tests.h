@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the simulator's tests share. One suite per file; main.c runs them all. */
+#ifndef SIM_TESTS_H
+#define SIM_TESTS_H
+
+#include <check.h>
+
+/* name_suite() of test_name.c, in alphabetical order */
+#define SIM_SUITES(SUITE)                                                                                              \
+    SUITE(barrier_kernels)                                                                                             \
+    SUITE(clocks)                                                                                                      \
+    SUITE(cluster_barrier)                                                                                             \
+    SUITE(copy_async)                                                                                                  \
+    SUITE(copy_bulk)                                                                                                   \
+    SUITE(copy_tensor)                                                                                                 \
+    SUITE(counters)                                                                                                    \
+    SUITE(driver_capture)                                                                                              \
+    SUITE(driver_context)                                                                                              \
+    SUITE(driver_launch)                                                                                               \
+    SUITE(driver_library)                                                                                              \
+    SUITE(driver_occupancy)                                                                                            \
+    SUITE(driver_start)                                                                                                \
+    SUITE(driver_stream)                                                                                               \
+    SUITE(lanewise)                                                                                                    \
+    SUITE(loads)                                                                                                       \
+    SUITE(mbarrier)                                                                                                    \
+    SUITE(mbarrier_misuse)                                                                                             \
+    SUITE(memory)                                                                                                      \
+    SUITE(named_barriers)                                                                                              \
+    SUITE(paths)                                                                                                       \
+    SUITE(ptx_flow)                                                                                                    \
+    SUITE(ptx_lexer)                                                                                                   \
+    SUITE(ptx_module)                                                                                                  \
+    SUITE(ptx_parse)                                                                                                   \
+    SUITE(ptx_rows)                                                                                                    \
+    SUITE(shadow)                                                                                                      \
+    SUITE(tensor_map)                                                                                                  \
+    SUITE(warp)
+
+#define DECLARE(name) Suite *name##_suite(void);
+SIM_SUITES(DECLARE)
+#undef DECLARE
+
+#endif
