@@ -238,6 +238,9 @@ static int run(struct bench_options *options, int argc, char **argv) {
                "command on a machine with an NVIDIA GPU of compute capability 8.0 or newer and its driver.\n\n",
                device.name);
         code = bench_predict(options, &suite, &device) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+    } else if (gm_driver_is_simulated()) {
+        complain("%s has no clock worth reading: nothing was measured. `gristmill bench --device MODEL` predicts",
+                 device.name);
     } else {
         code = measure(&bench, &suite, device.ordinal);
         tear_down(&bench);

@@ -150,9 +150,11 @@ static int print_json(const struct gm_device *devices, int count) {
 
 #define DEVICES_MAX 16
 
-/* All devices of the machine; or the one that was asked for; or the default model. */
+/* All devices of the machine, which may be a simulated one; or the one that was asked for; or the default model. */
 static int find_devices(const char *choice, struct gm_device *devices, char *why, size_t why_bytes) {
     int count = 1;
+    if (!choice)
+        gpu_count_or_simulate(why, why_bytes);
     if (pick_device(choice, &devices[0], why, why_bytes) != 0)
         return -1;
     if (choice || devices[0].ordinal < 0)
@@ -178,7 +180,7 @@ int command_info(int argc, char **argv) {
     const struct args_command command = {
         "gristmill info [options]",
         "Devices, library and toolkit versions, and the kernel table with what the compiler says of each row and what\n"
-        "arithmetic says of it on the device. Without a GPU the table is shown for a model device.",
+        "arithmetic says of it on the device. Without a GPU the table is shown for a simulated one.",
         options, sizeof options / sizeof *options};
     struct args_list words = {0};
     enum args_outcome outcome = args_parse(&command, argc, argv, &words);

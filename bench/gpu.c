@@ -3,6 +3,8 @@
 #include "gpu.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 int gpu_fail(CUresult result, const char *call) {
@@ -21,6 +23,24 @@ int gpu_count(char *why, size_t bytes) {
     if (count == 0)
         snprintf(why, bytes, "%s", status == GM_OK ? "the driver found no CUDA device" : gm_last_error());
     return count;
+}
+
+int gpu_count_or_simulate(char *why, size_t bytes) {
+    const int count = gpu_count(why, bytes);
+    if (count || !gm_driver_fall_back())
+        return count;
+    const char *device = getenv("GM_SIM_DEVICE");
+    note("no GPU here: using the simulated %s; its results are real, its times mean nothing",
+         device && *device ? device : "h100");
+    return gpu_count(why, bytes);
+}
+
+int gpu_simulate(const char *device) {
+    static const char *const devices[] = {"a100", "h100", "h200", "rtx4090"};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (strcmp(device, devices[i]) == 0)
+            return setenv("GM_DRIVER", "sim", 1) || setenv("GM_SIM_DEVICE", device, 1) ? complain("out of memory") : 0;
+    return complain("--sim is a100, h100, h200 or rtx4090, not %s", device);
 }
 
 static int open_stream(struct gpu *gpu, int ordinal) {

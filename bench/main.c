@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program gristmill. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
-#include "say.h"
+#include "gpu.h"
 
 static const struct command commands[] = {
     {"info", command_info, "devices, build, and the kernel table with its analytical limits"},
@@ -19,15 +20,36 @@ static const struct command commands[] = {
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static void print_help(FILE *out) {
-    fputs("usage: gristmill COMMAND [arguments]\n\ncommands:\n", out);
+    fputs("usage: gristmill [--sim DEVICE] COMMAND [arguments]\n\ncommands:\n", out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
-    fputs("\n`gristmill COMMAND --help` says more; `gristmill --version` says which this is.\n"
+    fputs("\n--sim DEVICE before the command: the GPU is a simulated a100, h100, h200 or rtx4090.\n"
+          "`gristmill COMMAND --help` says more; `gristmill --version` says which this is.\n"
           "exit codes: 0 done, 1 a failure or a wrong result, 2 a command line that makes no sense\n",
           out);
 }
 
+/* Takes --sim away. False: it makes no sense, and a sentence was printed. */
+static bool take_sim(int *argc, char ***argv) {
+    const char *first = *argc > 1 ? (*argv)[1] : "", *device = NULL;
+    int words = 0;
+    if (strncmp(first, "--sim=", 6) == 0) {
+        device = first + 6;
+        words = 1;
+    } else if (strcmp(first, "--sim") == 0) {
+        device = *argc > 2 ? (*argv)[2] : "";
+        words = 2;
+    }
+    if (device && gpu_simulate(device) != 0)
+        return false;
+    *argc -= words;
+    *argv += words;
+    return true;
+}
+
 int main(int argc, char **argv) {
+    if (!take_sim(&argc, &argv))
+        return EXIT_CODE_USAGE;
     if (argc > 1 && strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return EXIT_CODE_OK;

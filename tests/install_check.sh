@@ -60,6 +60,36 @@ check "the static library's global symbols begin with gm_" static_symbols_are_pr
 check "the library asks for no executable stack" no_executable_stack
 check "the library holds no path of the build machine" no_build_paths
 
+# ---- the simulated GPU ----
+
+simulator=$(find "$work/root" -name 'libgristmill-sim.so.?')
+exports_the_driver_only() {
+    nm -D --defined-only "$simulator" | awk '{ print $3 }' >"$work/exported"
+    grep -qx cuLaunchKernelEx "$work/exported" && grep -qx gm_sim_report_count "$work/exported" &&
+        ! grep -vE '^(cu[A-Z]|gm_sim_)' "$work/exported"
+}
+holds_no_build_path() { ! strings "$simulator" | grep -F "$(dirname "$build")"; }
+asks_no_executable_stack() { ! readelf -lW "$simulator" | grep GNU_STACK | grep -w RWE; }
+# Opens it through gm_device_count(), from the place where it was installed.
+opens_from_the_library() {
+    GM_DRIVER=sim python3 - "$library" <<'EOT'
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+count = ctypes.c_int(0)
+library.gm_last_error.restype = ctypes.c_char_p
+sys.exit(library.gm_device_count(ctypes.byref(count)) != 0 and library.gm_last_error() or count.value != 1)
+EOT
+}
+opens_from_the_program() { "$prefix/bin/gristmill" --sim rtx4090 info | grep -F 'RTX 4090 (simulated)'; }
+if [ -n "$simulator" ]; then
+    check "the simulator exports the driver and its own functions only" exports_the_driver_only
+    check "the simulator holds no path of the build machine" holds_no_build_path
+    check "the simulator asks for no executable stack" asks_no_executable_stack
+    check "the library finds the simulator where it was installed" opens_from_the_library
+    [ ! -x "$prefix/bin/gristmill" ] ||
+        check "the program finds the simulator where it was installed" opens_from_the_program
+fi
+
 # ---- the header ----
 
 strict=(-Wall -Wextra -Werror -pedantic -fsyntax-only -I"$include")

@@ -77,7 +77,7 @@ struct tally {
     const char *first;            /* the label of the first point that disagrees */
 };
 
-/* A simulated number stands beside the one that was counted, which it must equal; without that, beside the prediction. */
+/* A simulated number stands beside the one that was counted, which it must equal, or else beside the prediction. */
 static void judge_quantity(struct record_quantity *quantity, struct tally *tally) {
     const bool counted = isfinite(quantity->counted);
     quantity->agrees = compare(quantity->predicted, quantity->counted, quantity->tolerance);

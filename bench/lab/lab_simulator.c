@@ -10,7 +10,7 @@
 
 #include "spawn.h"
 
-#define DRIVER_CHOICE "GM_DRIVER" /* src/host/driver.h */
+#define DRIVER_CHOICE "GM_DRIVER"     /* src/host/driver.h */
 #define DEVICE_CHOICE "GM_SIM_DEVICE" /* src/sim/sim.h */
 
 enum { GRACE_SECONDS = 20 }; /* of a child beyond its budget: setup, and a launch that takes longer than thought */
@@ -190,7 +190,9 @@ void simulator_run(struct lab *lab, double budget, struct simulator_report *repo
     *report = (struct simulator_report){0};
     if (!device || budget <= 0 || !wants_any(lab)) {
         snprintf(report->why, sizeof report->why, "%s",
-                 !device ? "there is no simulated GPU like this one" : budget <= 0 ? "switched off" : "no point asks for any");
+                 !device       ? "there is no simulated GPU like this one"
+                 : budget <= 0 ? "switched off"
+                               : "no point asks for any");
         return;
     }
     progress_show(0, 1, "simulation");

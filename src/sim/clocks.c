@@ -50,7 +50,7 @@ void sim_clocks_free(struct sim_clocks *clocks) {
     clocks->entry = NULL;
 }
 
-/* ---- what a warp does -------------------------------------------------------------------------------------------- */
+/* ---- what a warp does ------------------------------------------------------------------------------------------- */
 
 void sim_warp_knowledge_begin(struct sim_warp *warp) {
     warp->agent = sim_agent_new(warp->cluster, SIM_AGENT_WARP, warp->cta->rank, warp->index, 0, 0);

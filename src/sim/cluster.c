@@ -184,7 +184,7 @@ bool sim_slot_begin(struct sim_slot *slot, uint64_t index, uint64_t time) {
     slot->queue.counted_at = slot->queue.woken_at = slot->queue.turns = 0;
     slot->running = true;
     slot->polling = false;
-    slot->set_aside_at = 0;
+    slot->set_aside_at = slot->looked_at = slot->polls = 0;
     cluster->live_warps = 0;
     for (uint32_t c = 0; c < cluster->cta_count; c++) {
         complete = begin_cta(slot, c) && complete;

@@ -9,7 +9,7 @@ enum { SECTOR_BYTES = 32, ROW_BYTES = 128 };
 
 struct sim_kept sim_kept;
 
-/* ---- of one launch ------------------------------------------------------------------------------------------------ */
+/* ---- of one launch --------------------------------------------------------------------------------------- */
 
 struct sim_counters *sim_counters_new(const struct ptx_function *function) {
     struct sim_counters *counters = calloc(1, sizeof *counters);
@@ -61,7 +61,7 @@ struct sim_counters *sim_counters_of(struct sim_warp *warp) {
     return NULL;
 }
 
-/* ---- global memory ------------------------------------------------------------------------------------------------ */
+/* ---- global memory --------------------------------------------------------------------------------------- */
 
 /* Different sectors that an unordered warp touches: by insertion into a small table of its own. */
 static uint32_t distinct_sectors(const uint64_t *sectors, uint32_t count) {
@@ -137,7 +137,7 @@ void sim_count_global(struct sim_warp *warp, const struct ptx_instruction *i, bo
     }
 }
 
-/* ---- peers and bulk copies ----------------------------------------------------------------------------------------- */
+/* ---- peers and bulk copies ------------------------------------------------------------------------------- */
 
 void sim_count_peer(struct sim_warp *warp, const struct ptx_instruction *i, bool store, uint64_t bytes) {
     struct sim_counters *counters = sim_counters_of(warp);
@@ -161,7 +161,7 @@ void sim_count_bulk(struct sim_warp *warp, const struct ptx_instruction *i, bool
         counters->totals.received_sectors += sectors * (receivers ? receivers : 1);
 }
 
-/* ---- the end of a launch ------------------------------------------------------------------------------------------- */
+/* ---- the end of a launch --------------------------------------------------------------------------------- */
 
 static int by_line(const void *left, const void *right) {
     const uint32_t a = ((const struct gm_sim_line *)left)->line, b = ((const struct gm_sim_line *)right)->line;

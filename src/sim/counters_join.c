@@ -14,7 +14,7 @@
 
 #include "counters_state.h"
 
-enum { WORD_BYTES = 4, ROW_BYTES = 128, WIDE_WORDS = 4, ALIGNMENT_ALL = 63 };
+enum { WORD_BYTES = 4, ROW_BYTES = 128, WIDE_WORDS = 4, ALIGNMENT_ALL = 63, CANDIDATES_MAX = 1024, PASSES_MAX = 100 };
 
 struct sim_joins {
     uint32_t count;
@@ -30,9 +30,9 @@ struct candidate {
 struct finder {
     const struct ptx_function *function;
     struct sim_joins *joins;
-    uint8_t *alignment;   /* per register row: how many low bits of it are known to be 0 */
-    uint32_t *version;    /* per register row: the pc after the last write in this block */
-    bool *begins_block;   /* per pc */
+    uint8_t *alignment; /* per register row: how many low bits of it are known to be 0 */
+    uint32_t *version;  /* per register row: the pc after the last write in this block */
+    bool *begins_block; /* per pc */
     struct candidate *candidates;
     uint32_t candidate_count, rows;
 };
@@ -93,13 +93,15 @@ static uint8_t alignment_of_result(const struct finder *finder, const struct ptx
     return 0;
 }
 
-/* From "everything is 0" downwards until nothing changes, so that a loop's own increments count. */
+/* From "everything is 0" downwards until nothing changes, so that a loop's own increments count. Code that takes more
+ * passes than any compiler's does is not worth them. */
 static void find_alignments(struct finder *finder) {
     const struct ptx_function *function = finder->function;
     memset(finder->alignment, ALIGNMENT_ALL, finder->rows);
     for (uint32_t row = 0; row < PTX_SPECIALS && row < finder->rows; row++)
         finder->alignment[row] = 0;
-    for (bool changed = true; changed;) {
+    bool changed = true;
+    for (int pass = 0; changed && pass < PASSES_MAX; pass++) {
         changed = false;
         for (uint32_t pc = 0; pc < function->count; pc++) {
             const struct ptx_instruction *i = &function->code[pc];
@@ -111,9 +113,11 @@ static void find_alignments(struct finder *finder) {
             }
         }
     }
+    if (changed)
+        memset(finder->alignment, 0, finder->rows);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------------------- */
 
 static void mark_target(struct finder *finder, const struct ptx_operand *operand) {
     if (operand->kind == PTX_OPERAND_LABEL && operand->value >= 0 && operand->value < finder->function->count)
@@ -133,13 +137,13 @@ static void find_blocks(struct finder *finder) {
         mark_target(finder, &function->elements[e]);
 }
 
-/* ---- joining ------------------------------------------------------------------------------------------------------ */
+/* ---- joining --------------------------------------------------------------------------------------------- */
 
-static struct candidate *find_candidate(const struct finder *finder, const struct candidate *like, int64_t offset) {
+static struct candidate *find_candidate(const struct finder *finder, const struct candidate *like, uint64_t offset) {
     for (uint32_t c = 0; c < finder->candidate_count; c++) {
         struct candidate *candidate = &finder->candidates[c];
-        if (candidate->base == like->base && candidate->version == like->version && candidate->offset == offset &&
-            finder->joins->join[candidate->pc].words == 1)
+        if (candidate->base == like->base && candidate->version == like->version &&
+            (uint64_t)candidate->offset == offset && finder->joins->join[candidate->pc].words == 1)
             return candidate;
     }
     return NULL;
@@ -150,14 +154,14 @@ static void join_at(const struct finder *finder, const struct candidate *lowest,
     struct sim_join *joins = finder->joins->join;
     const struct candidate *first = lowest, *parts[WIDE_WORDS];
     for (uint32_t w = 0; w < words; w++) {
-        parts[w] = find_candidate(finder, lowest, lowest->offset + WORD_BYTES * (int64_t)w);
+        parts[w] = find_candidate(finder, lowest, (uint64_t)lowest->offset + WORD_BYTES * w);
         if (!parts[w])
             return;
         first = parts[w]->pc < first->pc ? parts[w] : first;
     }
     for (uint32_t w = 0; w < words; w++)
         joins[parts[w]->pc].words = 0;
-    joins[first->pc] = (struct sim_join){(uint8_t)words, (uint8_t)(first->offset - lowest->offset)};
+    joins[first->pc] = (struct sim_join){(uint8_t)words, (uint8_t)((uint64_t)first->offset - (uint64_t)lowest->offset)};
 }
 
 /* The candidates so far cannot be joined with later ones. */
@@ -208,7 +212,8 @@ static void find_joins(struct finder *finder) {
     const struct ptx_function *function = finder->function;
     for (uint32_t pc = 0; pc < function->count; pc++) {
         const struct ptx_instruction *i = &function->code[pc];
-        if (finder->begins_block[pc] || may_change_shared(i->operation->class))
+        if (finder->begins_block[pc] || may_change_shared(i->operation->class) ||
+            finder->candidate_count == CANDIDATES_MAX)
             join_candidates(finder);
         if (may_be_joined(i)) {
             const uint32_t base = i->operand[1].reg;
@@ -221,7 +226,7 @@ static void find_joins(struct finder *finder) {
     join_candidates(finder);
 }
 
-/* ---- for counters_shared.c ---------------------------------------------------------------------------------------- */
+/* ---- for counters_shared.c ------------------------------------------------------------------------------- */
 
 struct sim_joins *sim_joins_find(const struct ptx_function *function) {
     struct finder finder = {.function = function, .rows = function->register_bytes / ROW_BYTES + 1};
@@ -229,9 +234,8 @@ struct sim_joins *sim_joins_find(const struct ptx_function *function) {
     finder.alignment = calloc(finder.rows, sizeof *finder.alignment);
     finder.version = calloc(finder.rows, sizeof *finder.version);
     finder.begins_block = calloc(function->count + 1, sizeof *finder.begins_block);
-    finder.candidates = calloc(function->count + 1, sizeof *finder.candidates);
-    const bool ready =
-        finder.joins && finder.alignment && finder.version && finder.begins_block && finder.candidates;
+    finder.candidates = calloc(CANDIDATES_MAX, sizeof *finder.candidates);
+    const bool ready = finder.joins && finder.alignment && finder.version && finder.begins_block && finder.candidates;
     if (ready) {
         finder.joins->count = function->count;
         for (uint32_t pc = 0; pc < function->count; pc++)

@@ -9,7 +9,7 @@
 
 #include "counters_state.h"
 
-/* ---- when the pipe's counters are exact ------------------------------------------------------------------------------ */
+/* ---- when the pipe's counters are exact ------------------------------------------------------------------ */
 
 static double if_true(bool claimed, double value) {
     return claimed ? value : NAN;
@@ -44,7 +44,7 @@ static double of_pipe(const struct sim_totals *totals, const uint64_t counts[SIM
 #define PIPE_CONFLICTS(op)  of_pipe(t, t->conflicts, SIM_SHARED_##op)
 #define ACCESSES(op)        ((double)t->accesses[SIM_SHARED_##op])
 
-/* ---- the table ------------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------------------- */
 
 /*  METRIC(name without its rollup, formula over the totals t) */
 #define METRICS                                                                                                        \
@@ -68,9 +68,6 @@ static double of_pipe(const struct sim_totals *totals, const uint64_t counts[SIM
            if_true(!t->scattered_copies, WAVEFRONTS(CP_ASYNC)))                                                        \
     METRIC("smsp__sass_inst_executed_op_shared_ld", ACCESSES(LOAD))                                                    \
     METRIC("smsp__sass_inst_executed_op_shared_st", ACCESSES(STORE))                                                   \
-    METRIC("smsp__sass_inst_executed_op_shared_atom", ACCESSES(ATOMIC))                                                \
-    METRIC("smsp__sass_inst_executed_op_ldsm", ACCESSES(LDMATRIX))                                                     \
-    METRIC("smsp__sass_inst_executed_op_shared_stsm", ACCESSES(STMATRIX))                                              \
     METRIC("smsp__warps_launched", (double)t->warps)                                                                   \
     METRIC("l1tex__t_sectors_pipe_lsu_mem_global_op_ld", (double)t->sectors[SIM_COUNT_LOAD])                           \
     METRIC("l1tex__t_sectors_pipe_lsu_mem_global_op_st", (double)t->sectors[SIM_COUNT_STORE])                          \
@@ -89,7 +86,8 @@ static double of_pipe(const struct sim_totals *totals, const uint64_t counts[SIM
 
 /* Seen with one warp alone only. */
 static double copy_conflicts(const struct sim_totals *t) {
-    return if_true(t->accesses[SIM_SHARED_CP_ASYNC] == 0 || (t->warps == 1 && !t->scattered_copies), CONFLICTS(CP_ASYNC));
+    return if_true(t->accesses[SIM_SHARED_CP_ASYNC] == 0 || (t->warps == 1 && !t->scattered_copies),
+                   CONFLICTS(CP_ASYNC));
 }
 
 static double all_conflicts(const struct sim_totals *t) {
@@ -99,8 +97,8 @@ static double all_conflicts(const struct sim_totals *t) {
 
 static double sum_of_classes(const uint64_t counts[SIM_CLASSES]) {
     double sum = 0;
-    for (int class = 0; class < SIM_CLASSES; class++)
-        sum += (double)counts[class];
+    for (int kind = 0; kind < SIM_CLASSES; kind++)
+        sum += (double)counts[kind];
     return sum;
 }
 
@@ -132,7 +130,7 @@ static const char *const class_names[SIM_CLASSES] = {
     [SIM_CLASS_OTHER] = "other",
 };
 
-/* ---- asking --------------------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------------------- */
 
 static bool equals(const char *name, size_t length, const char *known) {
     return strlen(known) == length && memcmp(name, known, length) == 0;
@@ -146,9 +144,9 @@ static double value_of_class(const struct sim_totals *totals, const char *name, 
     const size_t skipped = strlen(prefix);
     if (length <= skipped || memcmp(name, prefix, skipped) != 0)
         return NAN;
-    for (int class = 0; class < SIM_CLASSES; class++) {
-        if (equals(name + skipped, length - skipped, class_names[class]))
-            return (double)(of_lanes ? totals->class_lanes : totals->class_instructions)[class];
+    for (int kind = 0; kind < SIM_CLASSES; kind++) {
+        if (equals(name + skipped, length - skipped, class_names[kind]))
+            return (double)(of_lanes ? totals->class_lanes : totals->class_instructions)[kind];
     }
     return NAN;
 }
@@ -180,7 +178,7 @@ int gm_sim_metric(const char *name, double *value) {
     return isnan(sum) ? -1 : 0;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------------------- */
 
 size_t gm_sim_line_count(void) {
     return sim_kept.line_count;

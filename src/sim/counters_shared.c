@@ -54,10 +54,8 @@ static uint32_t hash_key(const struct pattern *key) {
 }
 
 static struct gm_access access_of(const struct pattern *key) {
-    struct gm_access access = {.size = sizeof access,
-                               .kind = (enum gm_access_kind)key->kind,
-                               .width = key->width,
-                               .inactive = ~key->mask};
+    struct gm_access access = {
+        .size = sizeof access, .kind = (enum gm_access_kind)key->kind, .width = key->width, .inactive = ~key->mask};
     /* Lanes may lie below the line that the keys count from: whole lines more change nothing. */
     for (uint32_t lane = 0; lane < PTX_LANES; lane++)
         access.address[lane] = (key->relative[lane] + (1u << 28)) & 0x7fffffff;

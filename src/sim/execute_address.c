@@ -37,8 +37,7 @@ static void take(struct sim_warp *warp, const struct ptx_operand *from, uint64_t
         values[lane] = sim_lane_value(warp, from, lane);
 }
 
-/* ---- cvta, isspacep
- * -------------------------------------------------------------------------------------------------- */
+/* ---- cvta, isspacep --------------------------------------------------------------------------------------------- */
 
 static uint64_t window_of(enum space space) {
     switch (space) {
@@ -125,8 +124,7 @@ enum sim_next sim_do_is_space(struct sim_warp *warp, struct sim_path *path, cons
     return SIM_NEXT;
 }
 
-/* ---- the cluster's other CTAs
- * ---------------------------------------------------------------------------------------- */
+/* ---- the cluster's other CTAs ----------------------------------------------------------------------------------- */
 
 /* Ranks that do not exist make addresses that do not either: found when they are used. */
 enum sim_next sim_do_map_address(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
@@ -155,8 +153,7 @@ enum sim_next sim_do_rank_of_address(struct sim_warp *warp, struct sim_path *pat
     return SIM_NEXT;
 }
 
-/* ---- cache policies: opaque, and without effect here
- * ------------------------------------------------------------------ */
+/* ---- cache policies: opaque, and without effect here ------------------------------------------------------------ */
 
 /* The constants that CUTLASS uses for a fraction of 1. */
 enum sim_next sim_do_create_policy(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,

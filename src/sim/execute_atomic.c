@@ -30,8 +30,7 @@ static uint32_t bytes_of(enum type type) {
     }
 }
 
-/* ---- floats ---------------------------------------------------------------------------------------------------------
- */
+/* ---- floats ----------------------------------------------------------------------------------------------------- */
 
 static float flushed(float value) {
     return fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value;
@@ -76,8 +75,7 @@ static uint16_t apply_16(enum operation operation, enum type type, uint16_t a, u
     return operation == ADD ? add_16(type, a, b) : extreme_16(type, a, b, operation == MAX);
 }
 
-/* ---- one lane -------------------------------------------------------------------------------------------------------
- */
+/* ---- one lane --------------------------------------------------------------------------------------------------- */
 
 static uint64_t add(enum type type, uint64_t old, uint64_t b, bool flush) {
     switch (type) {
@@ -138,8 +136,7 @@ static void give_old(struct sim_warp *warp, const struct ptx_operand *to, int la
         SIM_ROW_32(warp, to)[lane] = (uint32_t)(to->bits == 16 ? old & 0xffff : old);
 }
 
-/* ---- the warp -------------------------------------------------------------------------------------------------------
- */
+/* ---- the warp --------------------------------------------------------------------------------------------------- */
 
 static enum sim_space space_of(const struct ptx_instruction *i) {
     if (i->operation->class == SIM_CLASS_SHARED_ATOMIC)

@@ -6,8 +6,7 @@
 #include "report.h"
 #include "transfer.h"
 
-/* ---- operands ------------------------------------------------------------------------------------------------------
- */
+/* ---- operands --------------------------------------------------------------------------------------------------- */
 
 /* The elements of a vector, or the operand itself. */
 static const struct ptx_operand *elements_of(const struct sim_warp *warp, const struct ptx_operand *operand,
@@ -33,8 +32,7 @@ static bool has_right_count(uint32_t count) {
     return count == 1 || count == 2 || count == 4;
 }
 
-/* ---- memory to registers -------------------------------------------------------------------------------------------
- */
+/* ---- memory to registers ---------------------------------------------------------------------------------------- */
 
 static uint64_t register_mask(const struct ptx_operand *to) {
     return to->bits == 16 ? 0xffff : UINT32_MAX;
@@ -88,8 +86,9 @@ static enum sim_next load(struct sim_warp *warp, const struct ptx_instruction *i
         return SIM_FAULT;
     for (uint32_t e = 0; e < count; e++) {
         load_element(warp, &to[e], &lanes, &transfer, e, mask);
+        const uint32_t first = e * transfer.element_bytes;
         if (lanes.tainted && to[e].kind == PTX_OPERAND_REGISTER)
-            sim_taint(warp, to[e].reg, lanes.tainted);
+            sim_taint(warp, to[e].reg, sim_taint_read(&lanes, first, transfer.element_bytes));
     }
     return SIM_NEXT;
 }
@@ -107,8 +106,7 @@ LOAD(load_generic, SIM_SPACE_GENERIC, LOAD_TYPE)
 LOAD(load_param, SIM_SPACE_PARAM, 1)
 LOAD(load_uniform, SIM_SPACE_GLOBAL, 1)
 
-/* ---- registers to memory -------------------------------------------------------------------------------------------
- */
+/* ---- registers to memory ---------------------------------------------------------------------------------------- */
 
 static void store_element(struct sim_warp *warp, const struct ptx_operand *from, const struct sim_lanes *lanes,
                           const struct sim_transfer *transfer, uint32_t element, uint32_t mask) {

@@ -23,6 +23,8 @@
 #define SIM_STORE_CACHES "[.wb|.cg|.cs|.wt]" SIM_CACHE_LEVELS
 #define SIM_MEMORY_TYPES "{.u8|.s8|.b8|.u16|.s16|.b16|.u32|.s32|.b32|.f32|.u64|.s64|.b64|.f64}"
 
+#define SIM_SHARED_SPACES "{.shared|.shared::cta|.shared::cluster}"
+
 /* Atomics: what stands before the space, and what comes after it (execute_atomic.c has the same orders). */
 #define SIM_ATOMIC_SEMANTICS "[.relaxed|.acquire|.release|.acq_rel][.cta|.cluster|.gpu|.sys]"
 #define SIM_ATOMIC_OPERATIONS                                                                                          \

@@ -12,7 +12,7 @@ enum { CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2 };
 enum {
     SLOTS_MAX = 512,
     SHUFFLED_SLOTS = 2,            /* clusters at a time when the schedule is random */
-    IDLE_BEFORE_ANOTHER = 1000000, /* instructions without progress, before the next cluster is let in */
+    IDLE_BEFORE_ANOTHER = 4096, /* instructions without progress, before the next cluster is let in */
     STEPS_BETWEEN_LOOKS = 4096     /* at clusters that poll global memory */
 };
 
@@ -154,13 +154,27 @@ static void set_aside(struct launch *launch, struct sim_slot *slot) {
         look_again(launch);
 }
 
+/* The cluster has done nothing for a while but read global memory: it may wait for a cluster that has yet to begin. */
+static bool has_only_looked(struct sim_slot *slot) {
+    const uint64_t idle = slot->cluster.idle_instructions;
+    if (idle < slot->looked_at)
+        slot->looked_at = 0;
+    if (idle < slot->looked_at + IDLE_BEFORE_ANOTHER)
+        return false;
+    const uint64_t polls = sim_polls(slot->cluster.machine);
+    const bool looked = polls != slot->polls;
+    slot->looked_at = idle;
+    slot->polls = polls;
+    return looked;
+}
+
 static void step(struct launch *launch, struct sim_slot *slot) {
     struct sim_cluster *const cluster = &slot->cluster;
     if (launch->running > 1 && ++launch->steps % STEPS_BETWEEN_LOOKS == 0)
         look_again(launch);
     switch (sim_cluster_step(cluster)) {
     case SIM_STEP_RAN:
-        if (cluster->idle_instructions / IDLE_BEFORE_ANOTHER >= launch->running)
+        if (has_only_looked(slot))
             admit_another(launch);
         break;
     case SIM_STEP_ENDED:

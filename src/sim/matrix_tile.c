@@ -9,7 +9,8 @@ uint32_t sim_element_bytes(enum sim_element element) {
     return element <= SIM_ELEMENT_BF16 ? 2 : element == SIM_ELEMENT_TF32 ? 4 : 1;
 }
 
-/* ---- widening ------------------------------------------------------------------------------------------------------- */
+/* ---- widening -------------------------------------------------------------------------------------------------------
+ */
 
 #define WIDEN_LOOP(name, type, expression)                                                                             \
     SIM_INSIDE void widen_##name(const type *from, float *to, uint32_t count) {                                        \
@@ -63,7 +64,8 @@ void sim_widen(enum sim_element element, const void *from, float *to, uint32_t c
         widen(element, from, to, count);
 }
 
-/* ---- the product ---------------------------------------------------------------------------------------------------- */
+/* ---- the product ----------------------------------------------------------------------------------------------------
+ */
 
 /* Products and sums are rounded one by one, k by k: both ways give the same bits. */
 static void multiply(const float *restrict a, const float *restrict b, float *restrict c, uint32_t rows,
@@ -82,10 +84,10 @@ static void multiply(const float *restrict a, const float *restrict b, float *re
 typedef float block __attribute__((vector_size(32), aligned(4), may_alias));
 
 /* 4 rows by `blocks` blocks of columns, all sums in registers. */
-SIM_WIDE SIM_INSIDE void multiply_corner(const float *a, const float *b, float *c, uint32_t columns, uint32_t depth,
+SIM_WIDE SIM_INSIDE void multiply_corner(const float *a, const float *b, float *c, size_t columns, size_t depth,
                                          const int blocks) {
     block sum[4][2] = {0};
-    for (uint32_t k = 0; k < depth; k++) {
+    for (size_t k = 0; k < depth; k++) {
 #pragma GCC unroll 2
         for (int j = 0; j < blocks; j++) {
             const block right = *(const block *)(b + k * columns + 8 * j);
@@ -121,7 +123,8 @@ void sim_multiply(const float *a, const float *b, float *c, uint32_t rows, uint3
         multiply(a, b, c, rows, columns, depth);
 }
 
-/* ---- fragments ------------------------------------------------------------------------------------------------------ */
+/* ---- fragments ------------------------------------------------------------------------------------------------------
+ */
 
 /* Register r: rows g + 8 (r mod 2), the r / 2-th 16 bytes of k. */
 void sim_fragment_rows(enum sim_element element, const uint32_t *const *registers, uint32_t count, float *a) {
@@ -145,26 +148,29 @@ void sim_fragment_columns(enum sim_element element, const uint32_t *const *regis
     }
 }
 
-/* ---- accumulators --------------------------------------------------------------------------------------------------- */
+/* ---- accumulators ---------------------------------------------------------------------------------------------------
+ */
 
+/* c is d or apart from it, so that lanes may be taken many at a time (SIM_EACH_LANE). */
 SIM_INSIDE void add_floats(uint32_t *d, const uint32_t *c, const float *sums) {
-    for (int lane = 0; lane < PTX_LANES; lane++)
-        d[lane] = sim_bits_f32(c ? sim_float_of(c[lane]) + sums[lane] : sums[lane]);
+    if (c)
+        SIM_EACH_LANE d[lane] = sim_bits_f32(sim_float_of(c[lane]) + sums[lane]);
+    else
+        SIM_EACH_LANE d[lane] = sim_bits_f32(sums[lane]);
 }
 
 SIM_INSIDE void add_halves(uint32_t *d, const uint32_t *c, const float *even, const float *odd) {
-    for (int lane = 0; lane < PTX_LANES; lane++) {
+    SIM_EACH_LANE {
         const uint32_t old = c ? c[lane] : 0;
         const float low = sim_float_of(sim_half_to_float_bits(old & 0xffff)) + even[lane];
         const float high = sim_float_of(sim_half_to_float_bits(old >> 16)) + odd[lane];
-        d[lane] = sim_float_to_half_bits(sim_bits_of(c ? low : even[lane])) |
-                  sim_float_to_half_bits(sim_bits_of(c ? high : odd[lane])) << 16;
+        d[lane] = sim_float_to_half_bits(sim_bits_of(low)) | sim_float_to_half_bits(sim_bits_of(high)) << 16;
     }
 }
 
 /* Sums of up to 32 products of 8 bits are exact in fp32. */
 SIM_INSIDE void add_integers(uint32_t *d, const uint32_t *c, const float *sums, bool saturate) {
-    for (int lane = 0; lane < PTX_LANES; lane++) {
+    SIM_EACH_LANE {
         const int64_t sum = (int64_t)(c ? (int32_t)c[lane] : 0) + (int32_t)sums[lane];
         d[lane] = (uint32_t)(saturate ? sim_saturate_s32(sum) : sum);
     }

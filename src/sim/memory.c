@@ -28,7 +28,7 @@ struct sim_memory *sim_memory_new(uint64_t total_bytes) {
     return memory;
 }
 
-/* ---- mappings ---------------------------------------------------------------------------------------------------- */
+/* ---- mappings --------------------------------------------------------------------------------------------------- */
 
 static void *map_lazily(size_t bytes) {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -69,7 +69,7 @@ void sim_memory_free(struct sim_memory *memory) {
     free(memory);
 }
 
-/* ---- the list ---------------------------------------------------------------------------------------------------- */
+/* ---- the list --------------------------------------------------------------------------------------------------- */
 
 /* How many allocations begin at or below the address. */
 static size_t count_up_to(const struct sim_memory *memory, uint64_t address) {
@@ -152,7 +152,7 @@ void *sim_memory_view(const struct sim_memory *memory, uint64_t address, uint64_
     return allocation ? sim_allocation_at(allocation, address - allocation->address) : NULL;
 }
 
-/* ---- which bytes were written ------------------------------------------------------------------------------------ */
+/* ---- which bytes were written ----------------------------------------------------------------------------------- */
 
 /* The bits of [first, end) in the word that holds `first`. */
 static uint64_t bits_from(uint64_t first, uint64_t end) {

@@ -7,7 +7,7 @@
 /* An address this far behind an allocation is probably an overrun of it. */
 enum { NEAR_BYTES = 1 << 16 };
 
-/* ---- global memory ----------------------------------------------------------------------------------------------- */
+/* ---- global memory ---------------------------------------------------------------------------------------------- */
 
 bool sim_check_alignment(struct sim_warp *warp, const struct ptx_instruction *i, int lane, uint64_t address,
                          uint32_t bytes, uint32_t align, const char *space) {
@@ -76,7 +76,7 @@ void *sim_global_write(struct sim_warp *warp, const struct ptx_instruction *i, i
     return sim_allocation_at(allocation, offset);
 }
 
-/* ---- shared memory ----------------------------------------------------------------------------------------------- */
+/* ---- shared memory ---------------------------------------------------------------------------------------------- */
 
 /* The CTA that the address names, or NULL: the cluster has no such CTA. */
 static struct sim_cta *shared_owner(struct sim_warp *warp, uint32_t address) {
@@ -136,7 +136,7 @@ bool sim_shared_locate(struct sim_warp *warp, const struct ptx_instruction *i, i
     return true;
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------------------------- */
+/* ---- lanes ------------------------------------------------------------------------------------------------------ */
 
 void sim_addresses(struct sim_warp *warp, const struct ptx_operand *operand, uint64_t addresses[PTX_LANES]) {
     const uint64_t displacement = (uint64_t)operand->value;

@@ -119,8 +119,7 @@ void sim_reports_free(struct sim_reports *reports) {
     *reports = (struct sim_reports){0};
 }
 
-/* ---- values that stem from uninitialised memory -------------------------------------------------------------------
- */
+/* ---- values that stem from uninitialised memory ----------------------------------------------------------------- */
 
 static uint32_t tainted_lanes(const struct sim_warp *warp, const struct ptx_operand *operand) {
     switch (operand->kind) {

@@ -89,8 +89,7 @@ static uint64_t state_of(const struct sim_cluster *cluster) {
     return hash;
 }
 
-/* Reads of global memory so far. */
-static uint64_t polls_of(const struct sim_machine *machine) {
+uint64_t sim_polls(const struct sim_machine *machine) {
     uint64_t polls = 0;
     for (uint32_t pc = 0; pc < machine->function->count; pc++) {
         const enum sim_class class = machine->function->code[pc].operation->class;
@@ -109,7 +108,7 @@ static enum sim_step judge_round(struct sim_cluster *cluster) {
     const uint64_t rounds = ++cluster->stalls;
     if (rounds > ROUNDS_LOOKED_AT && rounds % ROUNDS_BETWEEN_LOOKS > 1 && rounds < ROUNDS_MAX)
         return SIM_STEP_RAN;
-    const uint64_t state = state_of(cluster), polls = polls_of(cluster->machine);
+    const uint64_t state = state_of(cluster), polls = sim_polls(cluster->machine);
     const bool same = rounds > 1 && state == queue->state, polled = polls != queue->polls;
     queue->state = state;
     queue->polls = polls;

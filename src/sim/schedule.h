@@ -73,6 +73,8 @@ enum sim_step {
     SIM_STEP_POLLING   /* the same, but it reads global memory: another cluster may change that */
 };
 enum sim_step sim_cluster_step(struct sim_cluster *cluster);
+/* Reads of global memory so far. */
+uint64_t sim_polls(const struct sim_machine *machine);
 /* When the cluster does something next. */
 uint64_t sim_cluster_time(const struct sim_cluster *cluster);
 
@@ -90,6 +92,7 @@ struct sim_slot {
     struct sim_warp *warps;
     bool running, polling; /* polling: set aside until others have done something */
     uint64_t set_aside_at;
+    uint64_t looked_at, polls;   /* idle_instructions and sim_polls() when it was last asked what it waits for */
     uint32_t shared_bytes; /* of a CTA */
 };
 /* NULL: out of memory. */

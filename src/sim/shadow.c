@@ -5,7 +5,7 @@
 
 #include "shadow_cell.h"
 
-/* ---- set-up ------------------------------------------------------------------------------------------------------ */
+/* ---- set-up ----------------------------------------------------------------------------------------------------- */
 
 struct sim_shadow *sim_shadow_new(struct sim_cta *cta, uint32_t bytes) {
     struct sim_shadow *shadow = calloc(1, sizeof *shadow);
@@ -64,8 +64,7 @@ void sim_access_begin(struct sim_access *access, struct sim_cta *cta, const stru
     };
 }
 
-/* ---- spans ---------------------------------------------------------------------------------------------------------
- */
+/* ---- spans ------------------------------------------------------------------------------------------------------ */
 
 static void read_words(struct sim_access *access, uint32_t first, uint32_t count, uint32_t lane, uint32_t shift) {
     struct sim_cell *cells = access->shadow->cell;
@@ -131,8 +130,7 @@ void sim_access_span(struct sim_access *access, uint32_t offset, uint32_t bytes,
     }
 }
 
-/* ---- for everybody ------------------------------------------------------------------------------------------------
- */
+/* ---- for everybody ---------------------------------------------------------------------------------------------- */
 
 /* False: not inside the CTA's shared memory, or there is no shadow to ask. */
 static bool in_shadow(const struct sim_cta *cta, uint32_t offset, uint32_t bytes) {

@@ -40,8 +40,7 @@ static bool lacks_fence(const struct sim_access *access, uint64_t write) {
            access->flushed[sim_cell_agent(write)] < sim_cell_clock(write);
 }
 
-/* ---- the last write -----------------------------------------------------------------------------------------------
- */
+/* ---- the last write --------------------------------------------------------------------------------------------- */
 
 /* Against the last write. True: nothing stands against it, and no lane's access of a word with such a write needs to be
  * looked at again. */
@@ -64,8 +63,7 @@ static bool judge_last_write(struct sim_access *access, uint32_t word, uint32_t 
     return false;
 }
 
-/* ---- reads --------------------------------------------------------------------------------------------------------
- */
+/* ---- reads ------------------------------------------------------------------------------------------------------ */
 
 /* The reader's lane when two accesses at one clock become one. */
 static uint32_t join_lanes(uint64_t before, uint64_t mine) {
@@ -132,8 +130,7 @@ void sim_access_judge_read(struct sim_access *access, uint32_t word, uint32_t by
     }
 }
 
-/* ---- writes -------------------------------------------------------------------------------------------------------
- */
+/* ---- writes ----------------------------------------------------------------------------------------------------- */
 
 /* Against those who have read it since. True: all of them are known to be done, whatever the lane. */
 static bool judge_readers(struct sim_access *access, uint32_t word, uint32_t bytes, uint32_t lane) {

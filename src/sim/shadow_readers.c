@@ -51,8 +51,7 @@ uint32_t sim_readers_list(const struct sim_shadow *shadow, uint32_t word, struct
     return set->count;
 }
 
-/* ---- interning ----------------------------------------------------------------------------------------------------
- */
+/* ---- interning -------------------------------------------------------------------------------------------------- */
 
 /* Which lane it was matters only within a warp, and would make a set of its own for every word. */
 static void forget_lane(struct sim_reader *member) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instructions.h"
+#include "lanes.h"
 #include "report.h"
 
 void sim_taint(struct sim_warp *warp, uint32_t register_offset, uint32_t lanes) {
@@ -54,17 +56,52 @@ void sim_taint_before(struct sim_warp *warp, const struct ptx_instruction *i, ui
     }
 }
 
-/* Lanes in which some source is tainted. A vector's predicates do not exist, so rows and predicate operands are all. */
+static uint32_t operand_taint(const struct sim_warp *warp, const struct ptx_operand *operand) {
+    if (operand->kind == PTX_OPERAND_REGISTER)
+        return warp->tainted[operand->reg / 128];
+    return operand->kind == PTX_OPERAND_PREDICATE ? warp->tainted_predicates[operand->reg / 4] : 0;
+}
+
+/* selp passes on what it selects. */
+static uint32_t selected_taint(const struct sim_warp *warp, const struct ptx_instruction *i) {
+    const uint32_t chosen = sim_predicate(warp, &i->operand[3]);
+    return (operand_taint(warp, &i->operand[1]) & chosen) | (operand_taint(warp, &i->operand[2]) & ~chosen) |
+           operand_taint(warp, &i->operand[3]);
+}
+
+/* A pack of two values, one of which nobody may want: the last column of a tile beside one that was never loaded. Taint is
+ * kept per register, so the pack counts as tainted only when all of it is. */
+static bool is_pack(const struct ptx_instruction *i) {
+    return i->handler == sim_do_pack || (i->operation->class == SIM_CLASS_CONVERT && i->operand_count > 2);
+}
+
+static uint32_t packed_taint(const struct sim_warp *warp, const struct ptx_instruction *i) {
+    uint32_t taint = UINT32_MAX;
+    for (uint32_t n = 1; n < i->operand_count; n++) {
+        const struct ptx_operand *const operand = &i->operand[n];
+        if (operand->kind != PTX_OPERAND_VECTOR)
+            taint &= operand_taint(warp, operand);
+        for (uint32_t e = 0; operand->kind == PTX_OPERAND_VECTOR && e < operand->count; e++)
+            taint &= operand_taint(warp, &warp->machine->function->elements[operand->first + e]);
+    }
+    return taint;
+}
+
+/* Lanes in which some source is tainted. Vectors hold no predicates, so rows and predicate operands are all. */
 static uint32_t sources_taint(const struct sim_warp *warp, const struct ptx_instruction *i) {
     const uint32_t *const read = warp->machine->function->touched + i->reads_first;
-    const char *letter = i->operation->operands;
     uint32_t taint = 0;
+    if (i->handler == sim_do_select_32 || i->handler == sim_do_select_64)
+        return selected_taint(warp, i);
+    if (is_pack(i))
+        return packed_taint(warp, i);
     for (uint32_t n = 0; n < i->reads_count; n++)
         taint |= warp->tainted[read[n] / 128];
+    const char *letter = i->operation->operands;
     for (uint32_t n = 0; n < i->operand_count && *letter; n++, letter++) {
         letter += *letter == '?';
-        if (*letter == 'P' && i->operand[n].kind == PTX_OPERAND_PREDICATE)
-            taint |= warp->tainted_predicates[i->operand[n].reg / 4];
+        if (*letter == 'P')
+            taint |= operand_taint(warp, &i->operand[n]);
     }
     return taint;
 }

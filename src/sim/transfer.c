@@ -8,8 +8,7 @@
 #include "report.h"
 #include "transfer_shared.h"
 
-/* ---- global -------------------------------------------------------------------------------------------------------
- */
+/* ---- global ----------------------------------------------------------------------------------------------------- */
 
 static bool within(const struct sim_allocation *allocation, uint64_t address, uint32_t bytes) {
     return bytes <= allocation->bytes && address - allocation->address <= allocation->bytes - bytes;
@@ -64,8 +63,7 @@ static void locate_global(struct sim_warp *warp, const struct ptx_instruction *i
         locate_global_lane(warp, i, __builtin_ctz(left), transfer, &allocation, lanes);
 }
 
-/* ---- local and parameters ------------------------------------------------------------------------------------------
- */
+/* ---- local and parameters --------------------------------------------------------------------------------------- */
 
 /* The lane's bytes in a small memory of its own or of all lanes: [0, size) from `base`. */
 static void locate_small(struct sim_warp *warp, const struct ptx_instruction *i, int lane, uint8_t *base, uint64_t size,
@@ -107,8 +105,7 @@ static void locate_param(struct sim_warp *warp, const struct ptx_instruction *i,
                      SIM_PARAM_WINDOW, "parameter", transfer, lanes);
 }
 
-/* ---- all spaces -----------------------------------------------------------------------------------------------------
- */
+/* ---- all spaces ------------------------------------------------------------------------------------------------- */
 
 /* Generic addresses: each lane's window says which space it means. */
 static void locate_generic(struct sim_warp *warp, const struct ptx_instruction *i, const struct sim_transfer *transfer,

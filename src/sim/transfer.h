@@ -77,6 +77,9 @@ static inline uint64_t sim_lane_value(const struct sim_warp *warp, const struct 
                                                                    : SIM_SOURCE_32(warp, from)[lane];
 }
 
+/* The lanes in which some of these bytes, counted from where the lane's begin, hold a tainted value (of those in
+ * lanes->tainted: the columns of a vector differ). */
+uint32_t sim_taint_read(const struct sim_lanes *lanes, uint32_t first, uint32_t bytes);
 /* Marks what lanes of `mask` have written to shared memory, [first, first + bytes) of their access, as tainted. */
 void sim_taint_written(const struct sim_lanes *lanes, uint32_t mask, uint32_t first, uint32_t bytes);
 

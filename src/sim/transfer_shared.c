@@ -18,8 +18,7 @@ static uint32_t lane_shift(uint32_t bytes) {
     return (uint32_t)__builtin_ctz(bytes / 4);
 }
 
-/* ---- uninitialised and tainted bytes -------------------------------------------------------------------------------
- */
+/* ---- uninitialised and tainted bytes ---------------------------------------------------------------------------- */
 
 enum { NEVER_WRITTEN = 1, TAINTED = 2 };
 
@@ -52,6 +51,17 @@ static void examine_state(struct sim_warp *warp, const struct ptx_instruction *i
     }
 }
 
+uint32_t sim_taint_read(const struct sim_lanes *lanes, uint32_t first, uint32_t bytes) {
+    uint32_t tainted = 0;
+    for (uint32_t left = lanes->shared & lanes->tainted; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        const struct sim_shadow *const shadow = lanes->owner[lane]->shadow;
+        if (state_of(shadow, lanes->offset[lane] + first, bytes) & TAINTED)
+            tainted |= 1u << lane;
+    }
+    return tainted;
+}
+
 void sim_taint_written(const struct sim_lanes *lanes, uint32_t mask, uint32_t first, uint32_t bytes) {
     for (uint32_t left = lanes->shared & mask; left; left &= left - 1) {
         const int lane = __builtin_ctz(left);
@@ -60,8 +70,7 @@ void sim_taint_written(const struct sim_lanes *lanes, uint32_t mask, uint32_t fi
     }
 }
 
-/* ---- lanes ----------------------------------------------------------------------------------------------------------
- */
+/* ---- lanes ------------------------------------------------------------------------------------------------------ */
 
 /* The accesses of the lanes in turn; begun anew where the CTA changes. */
 struct walk {

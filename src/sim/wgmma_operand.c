@@ -168,8 +168,13 @@ static void find_uninitialised(const struct check *check, const struct sim_actor
 
 static void check_operand(struct sim_warpgroup *warpgroup, struct wgmma_operation *operation, struct sim_warp *warp,
                           const struct wgmma_matrix *matrix, char name) {
-    struct check check = {
-        .warpgroup = warpgroup, .operation = operation, .warp = warp, .matrix = matrix, .name = name};
+    struct check check; /* its addresses are filled in, the rest here */
+    check.warpgroup = warpgroup;
+    check.operation = operation;
+    check.warp = warp;
+    check.matrix = matrix;
+    check.name = name;
+    memset(check.read, 0, sizeof check.read);
     const struct sim_actor actor = {.stamp = {warpgroup->agent, operation->group + 1},
                                     .known = &operation->known,
                                     .flushed = &operation->flushed,

@@ -2,6 +2,8 @@
 /* The product of a wgmma, all four warps' rows at once, and its way into their registers. */
 #include "wgmma.h"
 
+#include <string.h>
+
 /*  Register 4 j + 2 h + p of warp w (fp16: 2 j + h, both p in one): rows 16 w + 8 h + g, columns 8 j + 2 q + p. */
 struct place {
     struct sim_warp *warp;
@@ -19,10 +21,16 @@ static struct place place_of(const struct sim_warpgroup *warpgroup, const struct
 }
 
 static void accumulate(const struct wgmma_operation *operation, const struct place *place, const float *sums) {
-    uint32_t unwanted[2][PTX_LANES] = {0};
-    uint32_t *const even = place->even->kind == PTX_OPERAND_REGISTER ? SIM_ROW_32(place->warp, place->even) : unwanted[0];
-    uint32_t *const odd = place->odd->kind == PTX_OPERAND_REGISTER ? SIM_ROW_32(place->warp, place->odd) : unwanted[1];
-    const struct sim_accumulators registers = {even, odd, operation->keep ? even : NULL, operation->keep ? odd : NULL};
+    uint32_t unwanted[2][PTX_LANES];
+    uint32_t *into[2];
+    const struct ptx_operand *const elements[2] = {place->even, place->odd};
+    for (int p = 0; p < 2; p++) {
+        into[p] = SIM_ROW_32(place->warp, elements[p]);
+        if (elements[p]->kind != PTX_OPERAND_REGISTER) /* '_' */
+            into[p] = memset(unwanted[p], 0, sizeof unwanted[p]);
+    }
+    const struct sim_accumulators registers = {into[0], into[1], operation->keep ? into[0] : NULL,
+                                               operation->keep ? into[1] : NULL};
     sim_accumulate(operation->type, &registers, sums + place->row * operation->b.rows + place->column,
                    operation->b.rows, operation->saturate);
 }

@@ -28,7 +28,8 @@ static struct record_point *add_point(const char *label, double predicted, doubl
     strcpy(point->source, "ptx/strides.ptx");
     strcpy(point->kernel, "lab_strides");
     point->quantities[0] = (struct record_quantity){.name = "conflicts", .metric = LAB_CONFLICTS_LD,
-                                                    .predicted = predicted, .counted = counted};
+                                                    .predicted = predicted, .counted = counted,
+                                                    .simulated = NAN};
     return point;
 }
 
@@ -98,6 +99,73 @@ START_TEST(a_count_without_a_prediction_is_for_the_claims) {
 }
 END_TEST
 
+START_TEST(what_was_simulated_must_be_what_was_counted) {
+    record->meta.simulated = true;
+    strcpy(record->meta.simulator, "the simulated h200");
+    struct record_quantity *far = &record->points[1].quantities[0];
+    far->simulated = far->counted;
+    record_judge(record);
+    ck_assert_str_eq(record->verdict, "agree (2 points, 4 numbers, 1 of them simulated, 1 claim)");
+    far->tolerance = 0.1; /* of the prediction, not of the simulation */
+    far->simulated++;
+    record_judge(record);
+    ck_assert_str_eq(record->verdict,
+                     "DISAGREE: 1 simulated number not as counted or predicted; first at `stride 32`");
+    record->points[0].too_large = true;
+    ck_assert_int_eq(record_write(record, FILE_OF_ONE), 0);
+    ck_assert_int_eq(record_read(again, FILE_OF_ONE), 0);
+    ck_assert_str_eq(again->verdict, record->verdict);
+    ck_assert_str_eq(again->meta.simulator, "the simulated h200");
+    ck_assert(again->meta.simulated && !again->meta.simulated_gpu && again->points[0].too_large);
+    ck_assert(isnan(again->points[0].quantities[0].simulated));
+    ck_assert_double_eq(again->points[1].quantities[0].simulated, far->simulated);
+}
+END_TEST
+
+START_TEST(a_simulated_gpu_has_its_own_verdict) {
+    record->meta.simulated = record->meta.simulated_gpu = true;
+    for (size_t i = 0; i < 2; i++) {
+        struct record_quantity *quantity = &record->points[i].quantities[0];
+        quantity->simulated = quantity->counted;
+        quantity->counted = record->points[i].cycles = NAN;
+    }
+    record_judge(record);
+    ck_assert_str_eq(record->verdict,
+                     "agree on the simulator (2 points, 2 numbers, 1 claim; 2 numbers not measured)");
+    record->points[0].too_large = true;
+    record->points[0].quantities[0].simulated = NAN;
+    record_judge(record);
+    ck_assert_str_eq(record->verdict, "agree on the simulator (1 point, 1 number, 1 claim; 3 numbers not measured)");
+    record->points[1].quantities[0].simulated++;
+    record_judge(record);
+    ck_assert_int_eq(record->state, RECORD_DISAGREE);
+}
+END_TEST
+
+static void write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Results from before there was a simulator. */
+START_TEST(files_without_simulated_numbers_are_read) {
+    static const char *const newer[] = {"\"simulator\"", "\"simulated_gpu\"", "\"simulated\"", "\"too_large\""};
+    ck_assert_int_eq(record_write(record, FILE_OF_ONE), 0);
+    char *text = read_all(FILE_OF_ONE);
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
+        for (char *at = text; (at = strstr(at, newer[i])); at++)
+            at[1] = '?';
+    }
+    write_text(FOLDER "/older.json", text);
+    free(text);
+    ck_assert_int_eq(record_read(again, FOLDER "/older.json"), 0);
+    ck_assert_str_eq(again->verdict, record->verdict);
+    ck_assert(isnan(again->points[0].quantities[0].simulated) && !again->meta.simulated);
+}
+END_TEST
+
 START_TEST(a_file_read_again_is_the_same) {
     record->points[0].result = LAB_NOT_CHECKED;
     record->points[1].timed = false;
@@ -119,13 +187,6 @@ START_TEST(a_file_read_again_is_the_same) {
     free(second);
 }
 END_TEST
-
-static void write_text(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 START_TEST(files_that_are_no_results) {
     char *text, *at;
@@ -155,6 +216,11 @@ END_TEST
 START_TEST(the_page) {
     struct outcome got;
     add_point("stride 33", 0, NAN)->result = LAB_WRONG;
+    record->points[2].too_large = true;
+    record->points[0].quantities[0].simulated = 0;
+    record->points[1].quantities[0].simulated = 1234567890124;
+    strcpy(record->meta.simulator, "the simulated h200");
+    record->meta.simulated = true;
     strcpy(record->points[2].wrong, "lane 3 read 7");
     record_judge(record);
     ck_assert_int_eq(record_write(record, FILE_OF_ONE), 0);
@@ -183,6 +249,10 @@ START_TEST(the_page) {
                                         "<svg",
                                         "at 1980 MHz and 350 W",
                                         "No counters: switched off;",
+                                        "simulated by the simulated h200;",
+                                        ">1234567890124</td>",
+                                        "the simulator disagrees",
+                                        "too large",
                                         "gristmill lab run strides --verify",
                                         "Device code: ptx/strides.ptx.",
                                         "</html>"};
@@ -227,6 +297,9 @@ TCase *lab_results_tests(void) {
     tcase_add_test(tests, verdicts);
     tcase_add_test(tests, what_is_missing_does_not_disagree);
     tcase_add_test(tests, a_count_without_a_prediction_is_for_the_claims);
+    tcase_add_test(tests, what_was_simulated_must_be_what_was_counted);
+    tcase_add_test(tests, a_simulated_gpu_has_its_own_verdict);
+    tcase_add_test(tests, files_without_simulated_numbers_are_read);
     tcase_add_test(tests, a_file_read_again_is_the_same);
     tcase_add_test(tests, files_that_are_no_results);
     tcase_add_test(tests, the_page);

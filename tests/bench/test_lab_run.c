@@ -2,10 +2,12 @@
 /* Toy experiments run on the GPU that is not there: right, wrong, failing, hanging. */
 #include "bench_tests.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "lab_simulator.h"
 #include "run_command.h"
 #include "modules.h"
 #include "toy_lab.h"
@@ -152,6 +154,64 @@ START_TEST(the_child_under_the_profiler_launches_what_is_counted) {
 }
 END_TEST
 
+START_TEST(a_simulated_gpu_counts_itself) {
+    toy_simulate();
+    lab_command("run toy-squares --verify --json bench-tests-out/{experiment}.json", 0);
+    SAYS(out, "NVIDIA FAKE 9, no counters: the GPU is simulated\nsimulated by the GPU itself, which takes no time\n");
+    SAYS(out, "toy-squares: agree on the simulator (4 points, 2 numbers, 1 claim; 4 numbers not measured)\n");
+    char *text = read_all("bench-tests-out/toy-squares.json");
+    ck_assert_ptr_nonnull(strstr(text, "\"counted\": null, \"agrees\": null, \"simulated\": 62, "));
+    free(text);
+    toy.simulator_errs = true;
+    lab_command("run toy-squares --verify", 1);
+    SAYS(out, "DISAGREE: 2 simulated numbers not as counted or predicted; first at `a`\n");
+}
+END_TEST
+
+START_TEST(what_is_too_large_for_the_simulator_is_not_launched) {
+    toy_simulate();
+    toy.leaves_out = true;
+    lab_command("run toy-squares --verify", 0);
+    SAYS(out, "too large for the simulator");
+    SAYS(out, "toy-squares: agree on the simulator (3 points, 2 numbers, 1 claim; 4 numbers not measured)\n");
+}
+END_TEST
+
+START_TEST(the_simulating_child_says_what_it_counts) {
+    lab_command("simulate toy-squares", 1);
+    SAYS(err, "this GPU is not simulated");
+    toy_simulate();
+    lab_command("simulate toy-squares", 0);
+    ck_assert_str_eq(got.out, "simulated 0 31 " LAB_CONFLICTS_LD "\nsimulated 1 62 " LAB_CONFLICTS_LD
+                              "\nsimulated all\n");
+    lab_command("simulate toy-squares --budget 0", 0);
+    ck_assert_str_eq(got.out, "too-large 0\ntoo-large 1\nsimulated all\n");
+    toy.launch_result = CUDA_ERROR_INVALID_VALUE;
+    lab_command("simulate toy-squares", 1);
+}
+END_TEST
+
+START_TEST(what_the_child_says_is_read) {
+    struct lab *lab = aligned_alloc(_Alignof(struct lab), sizeof *lab);
+    ck_assert_ptr_nonnull(lab);
+    memset(lab, 0, sizeof *lab);
+    for (int i = 0; i < 2; i++) {
+        struct lab_point *point = lab_add(lab, "a", "");
+        lab_quantity(point, "conflicts", LAB_CONFLICTS_LD, 0, 0);
+        lab_quantity(point, "more", LAB_CONFLICTS_LD "+" LAB_CONFLICTS_ST, 0, 0);
+    }
+    const struct lab_quantity *first = lab->points[0].quantities;
+    ck_assert(!simulator_parse(lab, "hello\nsimulated 0 3 " LAB_CONFLICTS_LD "\nsimulated 99 3 x\ntoo-large 99\nsimu"));
+    ck_assert(first[0].simulated == 3 && isnan(first[1].simulated));
+    ck_assert(simulator_parse(lab, "simulated 0 1e15 " LAB_CONFLICTS_LD "+" LAB_CONFLICTS_ST
+                                   "\ntoo-large 1\nsimulated all\n"));
+    ck_assert(first[1].simulated == 1e15 && !lab->points[0].too_large && lab->points[1].too_large);
+    free(lab);
+    ck_assert_str_eq(simulator_device_like(&(struct gm_device){.name = "NVIDIA H100 80GB HBM3"}), "h100");
+    ck_assert_ptr_null(simulator_device_like(&(struct gm_device){.name = "NVIDIA FAKE 9"}));
+}
+END_TEST
+
 START_TEST(the_list) {
     lab_command("list", 0);
     SAYS(out, "toy-squares  Toy squares         8.0+   Are squares <square> & good?\n");
@@ -160,6 +220,7 @@ START_TEST(the_list) {
     lab_command("list --help", 0);
     lab_command("run --help", 0);
     lab_command("launch --help", 0);
+    lab_command("simulate --help", 0);
 }
 END_TEST
 
@@ -179,6 +240,7 @@ START_TEST(command_lines_that_make_no_sense) {
                  {"run all --json x.json", "put {experiment} into it"},
                  {"run all --frobnicate", "there is no option --frobnicate"},
                  {"launch", "takes one experiment"},
+                 {"simulate", "takes one experiment"},
                  {"launch toy-square", "there is no experiment toy-square; perhaps"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lab_command(cases[i].line, 2);
@@ -209,6 +271,10 @@ TCase *lab_run_tests(void) {
     tcase_add_test(tests, a_hang_is_stopped_and_the_next_one_runs);
     tcase_add_test(tests, an_experiment_of_another_gpu_is_passed_over);
     tcase_add_test(tests, the_child_under_the_profiler_launches_what_is_counted);
+    tcase_add_test(tests, a_simulated_gpu_counts_itself);
+    tcase_add_test(tests, what_is_too_large_for_the_simulator_is_not_launched);
+    tcase_add_test(tests, the_simulating_child_says_what_it_counts);
+    tcase_add_test(tests, what_the_child_says_is_read);
     tcase_add_test(tests, the_list);
     tcase_add_test(tests, command_lines_that_make_no_sense);
     tcase_add_test(tests, results_that_cannot_be_written);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lab_simulator.h"
 #include "modules.h"
 
 struct toy toy;
@@ -23,6 +24,7 @@ static CUresult kernel(const char *name, void **params) {
     memcpy(&to, params[0], sizeof to);
     memcpy(&clock, params[1], sizeof clock);
     memcpy(&scale, params[2], sizeof scale);
+    toy.scale = scale;
     if (toy.hangs)
         pause();
     if (toy.dies)
@@ -75,6 +77,7 @@ static int setup(struct lab *lab) {
     }
     struct lab_point *timed = add(lab, "timed", 3);
     timed->timed = true;
+    timed->too_large = lab->simulated && toy.leaves_out;
     timed->bytes = 1e6;
     struct lab_point *call = lab_add(lab, "a baseline", "Without a kernel of ours.");
     call->run = baseline;
@@ -127,6 +130,18 @@ static const struct lab_experiment toy_hopper = {.name = "toy-hopper",
                                                  .hopper = true,
                                                  .setup = setup};
 
+/* ---- a simulated GPU -------------------------------------------------------------------------------- */
+
+/* One metric it counts, one it does not claim. */
+static int metric(const char *name, double *value) {
+    *value = 31 * toy.scale + toy.simulator_errs;
+    return strcmp(name, LAB_CONFLICTS_LD) == 0 ? 0 : -1;
+}
+
+void toy_simulate(void) {
+    simulator_install(metric);
+}
+
 /* ---- installing ------------------------------------------------------------------------------------- */
 
 void toy_install(void) {
@@ -144,6 +159,7 @@ void toy_remove(void) {
     lab_registry_install(NULL, NULL);
     gm_driver_install(NULL);
     unsetenv("NCU");
+    simulator_install(NULL);
     ck_assert_int_eq(fake.allocations, 0);
     ck_assert_int_eq(fake.graphs, 0);
     ck_assert_int_eq(fake.libraries, 0);

@@ -14,6 +14,9 @@ extern struct toy {
     bool setup_fails, hangs, dies, broken_claim;
     CUresult launch_result;
     double cycles;              /* what the kernel's clock says */
+    int scale;                  /* of the last launch */
+    bool leaves_out;            /* the timed point is too large for a simulated GPU */
+    bool simulator_errs;        /* its conflicts are one too many */
 } toy;
 
 /* "toy-squares": points "a" and "b" with quantities, a timed one without, a baseline. "toy-hopper" needs 9.0. */
@@ -21,6 +24,8 @@ void toy_install(void);
 void toy_remove(void);
 extern const struct lab_experiment toy_squares;
 
+/* From now on the GPU that is not there is a simulated one, with the counters that the toys predict. */
+void toy_simulate(void);
 /* Writes a script that stands for ncu and prints the file's text; sets NCU to it. NULL: a program that is not there. */
 void toy_profiler(const char *output);
 

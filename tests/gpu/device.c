@@ -22,6 +22,7 @@ bool open_device(void) {
         return no_device(gm_last_error());
     if (gm_device_count(&env.device_count) != GM_OK || env.device_count == 0)
         return no_device("the driver finds no CUDA device");
+    env.simulated = gm_driver_is_simulated();
     env.device.size = sizeof env.device;
     CUdevice device;
     if (gm_context_create(0, &env.context) != GM_OK || gm_context_device(env.context, &env.device) != GM_OK)
@@ -29,6 +30,8 @@ bool open_device(void) {
     if (env.drv->cuDeviceGet(&device, 0) || env.drv->cuDevicePrimaryCtxRetain(&env.primary, device) ||
         env.drv->cuCtxSetCurrent(env.primary) || env.drv->cuStreamCreate(&env.stream, CU_STREAM_NON_BLOCKING))
         return no_device("the device's context could not be made current");
+    if (opt.schedule)
+        set_schedule(opt.schedule);
     return true;
 }
 
@@ -39,6 +42,14 @@ void close_device(void) {
     gm_context_destroy(env.context);
     env.drv->cuDevicePrimaryCtxRelease(0);
     memset(&env, 0, sizeof env);
+}
+
+void set_schedule(uint64_t seed) {
+    void (*set_seed)(uint64_t);
+    void *address = gm_driver_symbol("gm_sim_set_seed");
+    memcpy(&set_seed, &address, sizeof set_seed);
+    if (set_seed)
+        set_seed(seed);
 }
 
 /* Grows in steps, so that a walk over shapes allocates a few times only. */

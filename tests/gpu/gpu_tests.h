@@ -25,6 +25,8 @@ struct options {
     bool list, quick, verbose, no_fork, self_test;
     bool silent; /* the self-test plants bugs: their failures are expected */
     int timeout_seconds;
+    uint64_t schedule; /* of the simulated GPU */
+    int seeds;         /* on the simulated GPU: one ragged shape of every row runs under so many schedules */
 };
 extern struct options opt;
 
@@ -88,12 +90,15 @@ struct environment {
     struct gm_device device;
     CUcontext primary;
     CUstream stream;
+    bool simulated; /* slow, and told apart from a GPU by nothing else */
     char why[200];
 };
 extern struct environment env;
 
 bool open_device(void);
 void close_device(void);
+/* The schedule of the launches from now on; on a GPU nothing happens. */
+void set_schedule(uint64_t seed);
 
 /* ---- numbers (numeric.c) ------------------------------------------------------------------------ */
 

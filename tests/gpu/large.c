@@ -140,8 +140,8 @@ static void run_large(const struct test *test, struct result *result, struct lar
         skip(result, "no sm90 row runs on compute capability %d.%d", env.device.cc_major, env.device.cc_minor);
         return;
     }
-    if (opt.quick || opt.self_test) {
-        skip(result, "not in a quick run");
+    if (opt.quick || opt.self_test || env.simulated) {
+        skip(result, env.simulated ? "more than a simulated GPU can do" : "not in a quick run");
         return;
     }
     env.drv->cuMemGetInfo(&free_bytes, &total_bytes);

@@ -20,6 +20,9 @@ static const char usage[] =
     "  --timeout=<s>     silence after which a test counts as hung (20)\n"
     "  --no-fork         in one process, for debuggers\n"
     "  --self-test       the tests test themselves: on a CPU stand-in, without and with planted bugs\n"
+    "on the simulated GPU (GM_DRIVER=sim):\n"
+    "  --schedule=seed=<n>  shuffle warps and copies (0: the plain order)\n"
+    "  --seeds=<n>       one ragged shape of every row under n schedules\n"
     "exit status: 0 nothing failed, 1 a test failed or none passed on a GPU, 2 wrong use\n";
 
 static bool parse(const char *arg) {
@@ -39,9 +42,20 @@ static bool parse(const char *arg) {
         opt.seed = strtoull(arg + 7, &end, 0);
     else if (strncmp(arg, "--timeout=", 10) == 0)
         opt.timeout_seconds = (int)strtol(arg + 10, &end, 10);
+    else if (strncmp(arg, "--seeds=", 8) == 0)
+        opt.seeds = (int)strtol(arg + 8, &end, 10);
+    else if (strncmp(arg, "--schedule=seed=", 16) == 0)
+        opt.schedule = strtoull(arg + 16, &end, 0);
     else
         return false;
-    return *end == '\0' && opt.timeout_seconds > 0;
+    return *end == '\0' && opt.timeout_seconds > 0 && opt.seeds >= 0;
+}
+
+/* For the simulated GPU, which reads these when it starts: a few SMs, so that persistent grids come round with few
+ * tiles; and a second device, for the tests that need one. */
+static void shape_the_simulated_gpu(void) {
+    setenv("GM_SIM_SMS", "4", 0);
+    setenv("GM_SIM_DEVICES", "2", 0);
 }
 
 static int list(void) {
@@ -66,6 +80,7 @@ int main(int argc, char **argv) {
     }
     if (opt.list)
         return list();
+    shape_the_simulated_gpu();
     printf("seed %llu\n", (unsigned long long)opt.seed);
     if (opt.self_test)
         return run_self_test();

@@ -7,13 +7,17 @@
 
 /* name_suite() of test_name.c, in alphabetical order */
 #define SIM_SUITES(SUITE)                                                                                              \
+    SUITE(atomics)                                                                                                     \
     SUITE(barrier_kernels)                                                                                             \
     SUITE(clocks)                                                                                                      \
     SUITE(cluster_barrier)                                                                                             \
     SUITE(copy_async)                                                                                                  \
     SUITE(copy_bulk)                                                                                                   \
+    SUITE(copy_im2col)                                                                                                 \
     SUITE(copy_tensor)                                                                                                 \
+    SUITE(copy_tensor_store)                                                                                           \
     SUITE(counters)                                                                                                    \
+    SUITE(counters_join)                                                                                               \
     SUITE(driver_capture)                                                                                              \
     SUITE(driver_context)                                                                                              \
     SUITE(driver_launch)                                                                                               \
@@ -34,6 +38,7 @@
     SUITE(ptx_parse)                                                                                                   \
     SUITE(ptx_rows)                                                                                                    \
     SUITE(shadow)                                                                                                      \
+    SUITE(shadow_copies)                                                                                               \
     SUITE(tensor_map)                                                                                                  \
     SUITE(warp)
 

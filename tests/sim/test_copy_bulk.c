@@ -100,8 +100,7 @@ START_TEST(pushes_reach_the_neighbour) {
 }
 END_TEST
 
-/* ---- stores and their groups
- * ------------------------------------------------------------------------------------------- */
+/* ---- stores and their groups ------------------------------------------------------------------------------------ */
 
 static int run_out(const char *issue, uint64_t seed) {
     return run(kernel_text("%s%s", kernel_text(set_up, 0), issue), 1, seed);
@@ -198,8 +197,7 @@ START_TEST(bytes_never_written_are_reported) {
 }
 END_TEST
 
-/* ---- st.async and red.async
- * ------------------------------------------------------------------------------------------------- */
+/* ---- st.async and red.async ------------------------------------------------------------------------------------- */
 
 START_TEST(registers_go_to_the_neighbour) {
     const char *peers = "xor.b32 a, rank, 1; mapa.shared::cluster.u32 b, base, a; mapa.shared::cluster.u32 c, bar, a;\n"

@@ -26,14 +26,20 @@ static void set_up(void) {
     memset(&here, 0, sizeof here);
     here.operation = (struct sim_operation){"ld.shared.u32", "da", SIM_CLASS_SHARED_LOAD, NULL};
     for (uint32_t pc = 0; pc < 2; pc++)
-        here.code[pc] = (struct ptx_instruction){.operation = &here.operation, .line = 2 + pc, .pc = pc,
-                                                 .guard = PTX_NONE};
+        here.code[pc] =
+            (struct ptx_instruction){.operation = &here.operation, .line = 2 + pc, .pc = pc, .guard = PTX_NONE};
     here.module.text = (char *)"first\nsecond\nthird";
-    here.function = (struct ptx_function){.module = &here.module, .code = here.code, .count = 2,
-                                          .touched = here.touched, .register_bytes = 64 * ROW_BYTES};
+    here.function = (struct ptx_function){.module = &here.module,
+                                          .code = here.code,
+                                          .count = 2,
+                                          .touched = here.touched,
+                                          .register_bytes = 64 * ROW_BYTES};
     here.options.count = 1;
-    here.machine = (struct sim_machine){.function = &here.function, .options = &here.options, .grid = {1, 1, 1},
-                                        .block = {32, 1, 1}, .executed = here.executed,
+    here.machine = (struct sim_machine){.function = &here.function,
+                                        .options = &here.options,
+                                        .grid = {1, 1, 1},
+                                        .block = {32, 1, 1},
+                                        .executed = here.executed,
                                         .executed_lanes = here.executed_lanes};
     here.machine.counters = sim_counters_new(&here.function);
     here.warp.machine = &here.machine;
@@ -67,10 +73,10 @@ static double metric(const char *name) {
     return value;
 }
 
-#define PIPE(what, op)  "l1tex__data_" what "_pipe_lsu_mem_shared_op_" op ".sum"
-#define WAVEFRONTS(op)  "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" op ".sum"
-#define CONFLICTS(op)   PIPE("bank_conflicts", op)
-#define EXACT(op)       "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_" op ".sum"
+#define PIPE(what, op)         "l1tex__data_" what "_pipe_lsu_mem_shared_op_" op ".sum"
+#define WAVEFRONTS(op)         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" op ".sum"
+#define CONFLICTS(op)          PIPE("bank_conflicts", op)
+#define EXACT(op)              "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_" op ".sum"
 #define ck_metric(name, value) ck_assert_double_eq(metric(name), (value))
 
 START_TEST(a_stride_conflicts) {
@@ -195,9 +201,14 @@ START_TEST(sectors) {
     static const struct {
         uint64_t base, step;
         uint32_t mask, bytes, sectors;
-    } cases[] = {{0, 4, UINT32_MAX, 4, 4},   {16, 4, UINT32_MAX, 4, 5}, {0, 16, UINT32_MAX, 16, 16},
-                 {0, 128, UINT32_MAX, 4, 32}, {0, 0, UINT32_MAX, 4, 1},  {28, 32, 3, 8, 3},
-                 {1 << 20, (uint64_t)-128, UINT32_MAX, 4, 32}, {1 << 20, (uint64_t)-4, UINT32_MAX, 4, 5}};
+    } cases[] = {{0, 4, UINT32_MAX, 4, 4},
+                 {16, 4, UINT32_MAX, 4, 5},
+                 {0, 16, UINT32_MAX, 16, 16},
+                 {0, 128, UINT32_MAX, 4, 32},
+                 {0, 0, UINT32_MAX, 4, 1},
+                 {28, 32, 3, 8, 3},
+                 {1 << 20, (uint64_t)-128, UINT32_MAX, 4, 32},
+                 {1 << 20, (uint64_t)-4, UINT32_MAX, 4, 5}};
     double sum = 0;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sim_count_global(&here.warp, &here.code[OTHERS], k % 2, every(cases[k].base, cases[k].step), cases[k].mask,
@@ -227,9 +238,16 @@ START_TEST(names) {
     ck_metric("sim__instructions.sum", 3);
     ck_metric("sim__thread_instructions_shared_load.sum", 96);
     ck_metric("sim__instructions_shared_load.sum", 3);
-    static const char *const unknown[] = {"", "+", "x", ".sum", "dram__bytes_read.sum", "smsp__warps_launched",
-                                          "smsp__warps_launched.avg", "smsp__warps_launched.sum+lts__t_sectors.sum",
-                                          "sim__instructions_.sum", "sim__instructions_x.sum"};
+    static const char *const unknown[] = {"",
+                                          "+",
+                                          "x",
+                                          ".sum",
+                                          "dram__bytes_read.sum",
+                                          "smsp__warps_launched",
+                                          "smsp__warps_launched.avg",
+                                          "smsp__warps_launched.sum+lts__t_sectors.sum",
+                                          "sim__instructions_.sum",
+                                          "sim__instructions_x.sum"};
     for (size_t k = 0; k < sizeof unknown / sizeof *unknown; k++)
         ck_assert_msg(isnan(metric(unknown[k])), "%s", unknown[k]);
     double value;

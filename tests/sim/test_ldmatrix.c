@@ -42,9 +42,9 @@ static struct run_ptx run_matrix(struct memory *memory, const char *instructions
 
 static void fill(struct memory *memory) {
     for (uint32_t at = 0; at < LANES * SIDE; at++)
-        memory->rows[0][at] = (uint16_t)(0x1000 + at);
+        memory->rows[at / SIDE][at % SIDE] = (uint16_t)(0x1000 + at);
     for (uint32_t at = 0; at < LANES * MATRICES; at++)
-        memory->registers[0][at] = 0x50006000 + at * 0x00010001;
+        memory->registers[at / LANES][at % LANES] = 0x50006000 + at * 0x00010001;
     memset(memory->back, 0, sizeof memory->back);
 }
 

@@ -1,56 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads, stores and atomics, as kernels run them: types, vectors, spaces, peers, and what is reported. */
+/* Loads and stores, as kernels run them: types, vectors, spaces, peers, and what is reported. */
 #include "sim_tests.h"
 
-#include "run_ptx.h"
+#include "buffer_kernel.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Registers of the kernels here; `to` is the buffer, `mine` its 32 bytes for this thread. */
-#define REGISTERS                                                                                                      \
-    ".reg .pred p, q; .reg .b16 h, i; .reg .b32 a, b, c, d, lane, at; .reg .f32 f; .reg .f64 g;\n"                     \
-    ".reg .b64 to, mine, s, t, u;\n"                                                                                   \
-    "ld.param.u64 to, [buffer]; cvta.to.global.u64 to, to; mov.u32 lane, %tid.x;\n"                                    \
-    "mul.wide.u32 mine, lane, 32; add.u64 mine, mine, to;\n"
-
-static uint8_t buffer[4096];
-static char text[8192];
-
-static struct run_ptx run_of(const char *before, const char *body, uint32_t threads, uint32_t ctas) {
-    snprintf(text, sizeof text, "%s%s%s%s%s\nret;\n}\n", PTX_HEAD, before, PTX_KERNEL, REGISTERS, body);
-    return (struct run_ptx){
-        .text = text, .block = {threads}, .grid = {ctas}, .cluster = {ctas}, .buffer = buffer, .bytes = sizeof buffer};
-}
-
-static void runs(const char *before, const char *body, uint32_t threads, uint32_t ctas) {
-    struct run_ptx run = run_of(before, body, threads, ctas);
-    run_ptx_clean(&run);
-}
-
-static void reports(const char *body, uint32_t threads, enum gm_sim_report_kind kind, const char *words) {
-    struct run_ptx run = run_of("", body, threads, 1);
-    run_ptx(&run);
-    ck_assert_msg(run.message[0] == '\0', "%s", run.message);
-    ck_assert_msg(run.reports == 1, "%zu reports of %s: %s", run.reports, body,
-                  run.reports ? run.report[0].sentence : "");
-    ck_assert_msg(run.report[0].kind == kind && strstr(run.report[0].sentence, words), "%s: \"%s\" lacks \"%s\"",
-                  gm_sim_report_kind_name(run.report[0].kind), run.report[0].sentence, words);
-}
-
-static uint64_t word(size_t index) {
-    uint64_t value;
-    memcpy(&value, buffer + 8 * index, 8);
-    return value;
-}
-
-static void set_word(size_t index, uint64_t value) {
-    memcpy(buffer + 8 * index, &value, 8);
-}
-
-/* ---- types ---------------------------------------------------------------------------------------------------------
- */
+/* ---- types ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *type, *to, *widen; /* into register h, a or s; and from there to s */
@@ -82,28 +39,29 @@ static const char *const spaces[][2] = {
 START_TEST(types_are_extended) {
     char body[1024];
     for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++) {
-        set_word(0, UINT64_C(0xffeeddccbbaa9988));
+        buffer_set(0, UINT64_C(0xffeeddccbbaa9988));
         snprintf(body, sizeof body,
                  ".shared .b64 box; .local .b64 own; %s ld.%s.%s %s, [t]; %s st.global.u64 [to+8], s;", spaces[n][1],
                  spaces[n][0], types[_i].type, types[_i].to, types[_i].widen);
-        runs(".const .align 8 .b64 values = 0xffeeddccbbaa9988;\n", body, 1, 1);
-        ck_assert_msg(word(1) == types[_i].expected, "ld.%s.%s %s: %llx", spaces[n][0], types[_i].type, types[_i].to,
-                      (unsigned long long)word(1));
+        buffer_kernel_runs(".const .align 8 .b64 values = 0xffeeddccbbaa9988;\n", body, 1, 1);
+        ck_assert_msg(buffer_word(1) == types[_i].expected, "ld.%s.%s %s: %llx", spaces[n][0], types[_i].type,
+                      types[_i].to, (unsigned long long)buffer_word(1));
     }
 }
 END_TEST
 
 START_TEST(stores_take_the_low_bytes) {
     memset(buffer, 0, sizeof buffer);
-    runs("",
-         "mov.b64 s, 0x1122334455667788; st.global.u8 [to], s; cvt.u32.u64 a, s; st.global.u16 [to+8], a;\n"
-         "st.global.u32 [to+16], s; st.global.b64 [to+24], s; st.global.u8 [to+32], -1;",
-         1, 1);
-    ck_assert_uint_eq(word(0), 0x88);
-    ck_assert_uint_eq(word(1), 0x7788);
-    ck_assert_uint_eq(word(2), 0x55667788);
-    ck_assert_uint_eq(word(3), UINT64_C(0x1122334455667788));
-    ck_assert_uint_eq(word(4), 0xff);
+    buffer_kernel_runs(
+        "",
+        "mov.b64 s, 0x1122334455667788; st.global.u8 [to], s; cvt.u32.u64 a, s; st.global.u16 [to+8], a;\n"
+        "st.global.u32 [to+16], s; st.global.b64 [to+24], s; st.global.u8 [to+32], -1;",
+        1, 1);
+    ck_assert_uint_eq(buffer_word(0), 0x88);
+    ck_assert_uint_eq(buffer_word(1), 0x7788);
+    ck_assert_uint_eq(buffer_word(2), 0x55667788);
+    ck_assert_uint_eq(buffer_word(3), UINT64_C(0x1122334455667788));
+    ck_assert_uint_eq(buffer_word(4), 0xff);
 }
 END_TEST
 
@@ -129,29 +87,29 @@ START_TEST(vectors_of_any_width) {
              ".shared .align 16 .b8 boxes[3072]; mad.lo.u32 at, lane, %d, 16; mov.u32 a, boxes;\n"
              "add.u32 at, at, a; setp.ge.u32 p, lane, %d; @p exit; %s",
              _i % 2 ? 48 : 16, _i / 2 % 2 ? 27 : 64, ways[_i / 4]);
-    runs("", body, 60, 1);
+    buffer_kernel_runs("", body, 60, 1);
     for (size_t thread = 0; thread < (_i / 2 % 2 ? 27 : 60); thread++)
         ck_assert_mem_eq(buffer + 32 * thread, buffer + 32 * thread + 16, 16);
 }
 END_TEST
 
 START_TEST(the_last_lane_wins) {
-    runs("",
-         ".shared .b32 box; st.shared.u32 [box], lane; bar.warp.sync -1; ld.shared.u32 a, [box]; st.global.u32 [to], "
-         "lane;"
-         "st.global.u32 [mine+4], a;",
-         32, 1);
-    ck_assert_uint_eq((uint32_t)word(0), 31);
-    ck_assert_uint_eq(word(4) >> 32, 31);
+    buffer_kernel_runs(
+        "",
+        ".shared .b32 box; st.shared.u32 [box], lane; bar.warp.sync -1; ld.shared.u32 a, [box]; st.global.u32 [to], "
+        "lane;"
+        "st.global.u32 [mine+4], a;",
+        32, 1);
+    ck_assert_uint_eq((uint32_t)buffer_word(0), 31);
+    ck_assert_uint_eq(buffer_word(4) >> 32, 31);
 }
 END_TEST
 
-/* ---- addresses
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- addresses -------------------------------------------------------------------------------------------------- */
 
 START_TEST(generic_addresses_name_their_space) {
     memset(buffer, 0, sizeof buffer);
-    runs(
+    buffer_kernel_runs(
         ".global .b32 values[2] = {70, 71};\n",
         ".shared .align 8 .b32 box[64]; .local .b32 own[2]; mov.u32 a, box; cvta.shared.u64 s, box; isspacep.shared p, "
         "s;\n"
@@ -166,174 +124,95 @@ START_TEST(generic_addresses_name_their_space) {
         4, 1);
     static const uint32_t before[] = {5, 6, 70, 0}, after[] = {15, 16, 80, 0};
     for (size_t lane = 0; lane < 4; lane++) {
-        ck_assert_uint_eq((uint32_t)word(4 * lane), before[lane]);
-        ck_assert_uint_eq(word(4 * lane) >> 32, after[lane]);
+        ck_assert_uint_eq((uint32_t)buffer_word(4 * lane), before[lane]);
+        ck_assert_uint_eq(buffer_word(4 * lane) >> 32, after[lane]);
     }
 }
 END_TEST
 
 /* Each CTA writes to its neighbour's box, by a shared::cluster address and by a generic one. */
 START_TEST(peers_write_to_each_other) {
-    runs("",
-         ".shared .align 8 .b32 box[4]; mov.u32 a, %cluster_ctarank; xor.b32 b, a, 1; mov.u32 at, box;\n"
-         "mapa.shared::cluster.u32 c, at, b; getctarank.shared::cluster.u32 d, c; setp.ne.u32 p, d, b; @p trap;\n"
-         "cvta.shared.u64 s, box; mapa.u64 t, s, b; getctarank.u64 d, t; setp.ne.u32 p, d, b; @p trap;\n"
-         "isspacep.shared::cta p, t; isspacep.shared::cluster q, t; @p trap; @!q trap;\n"
-         "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
-         "st.shared::cluster.u32 [c+4], a; add.u32 d, a, 100; st.u32 [t+8], d;\n"
-         "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;\n"
-         "ld.shared.u32 c, [box+4]; ld.shared::cta.u32 d, [box+8]; mul.wide.u32 s, a, 8; add.u64 s, s, to;\n"
-         "st.global.v2.u32 [s], {c, d};",
-         1, 2);
-    ck_assert_uint_eq(word(0), UINT64_C(101) << 32 | 1);
-    ck_assert_uint_eq(word(1), UINT64_C(100) << 32);
+    buffer_kernel_runs(
+        "",
+        ".shared .align 8 .b32 box[4]; mov.u32 a, %cluster_ctarank; xor.b32 b, a, 1; mov.u32 at, box;\n"
+        "mapa.shared::cluster.u32 c, at, b; getctarank.shared::cluster.u32 d, c; setp.ne.u32 p, d, b; @p trap;\n"
+        "cvta.shared.u64 s, box; mapa.u64 t, s, b; getctarank.u64 d, t; setp.ne.u32 p, d, b; @p trap;\n"
+        "isspacep.shared::cta p, t; isspacep.shared::cluster q, t; @p trap; @!q trap;\n"
+        "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
+        "st.shared::cluster.u32 [c+4], a; add.u32 d, a, 100; st.u32 [t+8], d;\n"
+        "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;\n"
+        "ld.shared.u32 c, [box+4]; ld.shared::cta.u32 d, [box+8]; mul.wide.u32 s, a, 8; add.u64 s, s, to;\n"
+        "st.global.v2.u32 [s], {c, d};",
+        1, 2);
+    ck_assert_uint_eq(buffer_word(0), UINT64_C(101) << 32 | 1);
+    ck_assert_uint_eq(buffer_word(1), UINT64_C(100) << 32);
 }
 END_TEST
 
-/* ---- atomics
- * ----------------------------------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *operation; /* with the register that holds the operand */
-    const char *reg, *result;
-    uint64_t before, operand, after;
-} atomics[] = {
-    {"add.u32", "a", "b, ", 5, 0xffffffff, 4},
-    {"add.s32", "a", "b, ", 5, 7, 12},
-    {"add.u64", "s", "t, ", UINT64_C(0xffffffff), 1, UINT64_C(0x100000000)},
-    {"add.f32", "a", "b, ", 0x3f800000, 0x40000000, 0x40400000},
-    {"add.f64", "s", "t, ", UINT64_C(0x3ff0000000000000), UINT64_C(0x3ff0000000000000), UINT64_C(0x4000000000000000)},
-    {"add.noftz.f16x2", "a", "b, ", 0x3c003c00, 0x40003c00, 0x42004000},
-    {"add.noftz.bf16x2", "a", "b, ", 0x3f803f80, 0x40003f80, 0x40404000},
-    {"add.noftz.f16", "h", "i, ", 0x3c00, 0x4000, 0x4200},
-    {"and.b32", "a", "b, ", 0xff0f, 0xf0ff, 0xf00f},
-    {"or.b64", "s", "t, ", UINT64_C(1) << 40, 1, (UINT64_C(1) << 40) + 1},
-    {"xor.b32", "a", "b, ", 0xff, 0x0f, 0xf0},
-    {"exch.b32", "a", "b, ", 1, 2, 2},
-    {"exch.b64", "s", "t, ", 1, UINT64_C(1) << 60, UINT64_C(1) << 60},
-    {"inc.u32", "a", "b, ", 3, 3, 0},
-    {"inc.u32", "a", "b, ", 2, 3, 3},
-    {"dec.u32", "a", "b, ", 0, 9, 9},
-    {"dec.u32", "a", "b, ", 10, 9, 9},
-    {"dec.u32", "a", "b, ", 8, 9, 7},
-    {"min.s32", "a", "b, ", 1, 0xffffffff, 0xffffffff},
-    {"min.u32", "a", "b, ", 1, 0xffffffff, 1},
-    {"max.s32", "a", "b, ", 1, 0xffffffff, 1},
-    {"max.u64", "s", "t, ", 1, UINT64_MAX, UINT64_MAX},
-    {"max.s64", "s", "t, ", 1, UINT64_MAX, 1},
-};
-
-START_TEST(atomics_compute) {
-    static const char *const places[][2] = {
-        {".global", "to"}, {".shared", "at"}, {"", "u"}, {".shared::cluster", "at"}};
-    char body[1024];
-    const char *reg = atomics[_i].reg;
-    const char type = *reg == 's' ? 'd' : *reg == 'h' ? 'h' : 'w';
-    const char *const bits = type == 'd' ? "b64" : type == 'h' ? "b16" : "b32";
-    for (size_t n = 0; n < 2 * sizeof places / sizeof *places; n++) {
-        const bool red = n % 2 && strncmp(atomics[_i].operation, "exch", 4) != 0;
-        set_word(0, atomics[_i].before);
-        set_word(1, atomics[_i].operand);
-        set_word(2, 0);
-        snprintf(
-            body, sizeof body,
-            ".shared .b64 box; mov.u32 at, box; ld.global.u64 s, [to]; st.shared.u64 [at], s; cvta.shared.u64 u, box;\n"
-            "ld.global.%s %s, [to+8]; %s%s.%s %s[%s], %s; ld.shared.u64 t, [at]; st.global.u64 [to+24], t;",
-            bits, reg, red ? "red.relaxed.gpu" : "atom", places[n / 2][0], atomics[_i].operation,
-            red ? "" : atomics[_i].result, places[n / 2][1], reg);
-        runs("", body, 1, 1);
-        ck_assert_msg((n / 2 ? word(3) : word(0)) == atomics[_i].after, "%s: %llx", body,
-                      (unsigned long long)(n / 2 ? word(3) : word(0)));
-    }
-}
-END_TEST
-
-START_TEST(atomics_give_the_old_value_lane_by_lane) {
-    memset(buffer, 0, sizeof buffer);
-    runs("",
-         ".shared .b32 box; setp.eq.u32 p, lane, 0; @p st.shared.u32 [box], 0; bar.sync 0; atom.shared.add.u32 a, "
-         "[box], 2;\n"
-         "atom.global.add.u32 b, [to], 1; st.global.u32 [mine+8], a; st.global.u32 [mine+12], b;\n"
-         "atom.shared.cas.b32 c, [box], 64, lane; bar.sync 0; ld.shared.u32 d, [box]; st.global.u32 [mine+16], d;",
-         32, 1);
-    ck_assert_uint_eq((uint32_t)word(0), 32);
-    for (uint32_t thread = 0; thread < 32; thread++) {
-        ck_assert_uint_eq((uint32_t)word(4 * thread + 1), 2 * thread);
-        ck_assert_uint_eq(word(4 * thread + 1) >> 32, thread);
-        ck_assert_uint_eq((uint32_t)word(4 * thread + 2), 0); /* lane 0 swapped its own number in */
-    }
-}
-END_TEST
-
-START_TEST(subnormal_sums_are_flushed_in_global_memory_only) {
-    set_word(0, 1);
-    runs("",
-         ".shared .b32 box; st.shared.u32 [box], 1; mov.b32 f, 2; atom.global.add.f32 f, [to], f; mov.b32 f, 2;\n"
-         "red.shared.add.f32 [box], f; ld.shared.u32 a, [box]; st.global.u32 [to+8], a;",
-         1, 1);
-    ck_assert_uint_eq((uint32_t)word(0), 0);
-    ck_assert_uint_eq((uint32_t)word(1), 3);
-}
-END_TEST
-
-/* ---- reports
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- reports ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(bad_addresses_are_reported) {
-    reports("ld.global.u32 a, [to+4096];", 1, SIM_REPORT_OUT_OF_BOUNDS, "byte 4096 of an allocation of 4096 bytes");
-    reports("st.global.u64 [to+4092], s;", 1, SIM_REPORT_MISALIGNED, "no multiple of 8");
-    reports("mov.b64 s, 16; st.global.u32 [s], a;", 1, SIM_REPORT_OUT_OF_BOUNDS, "in no allocation");
-    reports(".shared .b32 box[8]; ld.shared.u32 a, [box+32];", 1, SIM_REPORT_OUT_OF_BOUNDS, "the CTA has");
-    reports("mov.b32 a, 0; ld.shared.u32 a, [a];", 32, SIM_REPORT_OUT_OF_BOUNDS, "the system's");
-    reports(".shared .b32 box[8]; ld.shared.v2.u32 {a, b}, [box+4];", 32, SIM_REPORT_MISALIGNED, "of shared memory");
-    reports(".shared .b32 box; mov.u32 a, box; mapa.shared::cluster.u32 a, a, 7; ld.shared::cluster.u32 a, [a];", 1,
-            SIM_REPORT_OUT_OF_BOUNDS, "names CTA 7 of a cluster of 1");
-    reports(".local .b32 own; mov.u64 s, own; st.local.u32 [s+64], a;", 1, SIM_REPORT_OUT_OF_BOUNDS, "local memory");
-    reports("mov.u64 s, buffer; cvta.param.u64 s, s; st.u32 [s], a;", 1, SIM_REPORT_ILLEGAL, "parameters");
-    reports("mov.b64 s, 0; atom.global.add.u32 a, [s], 1;", 1, SIM_REPORT_OUT_OF_BOUNDS, "writes 4 bytes");
+    buffer_kernel_reports("ld.global.u32 a, [to+4096];", 1, SIM_REPORT_OUT_OF_BOUNDS,
+                          "byte 4096 of an allocation of 4096 bytes");
+    buffer_kernel_reports("st.global.u64 [to+4092], s;", 1, SIM_REPORT_MISALIGNED, "no multiple of 8");
+    buffer_kernel_reports("mov.b64 s, 16; st.global.u32 [s], a;", 1, SIM_REPORT_OUT_OF_BOUNDS, "in no allocation");
+    buffer_kernel_reports(".shared .b32 box[8]; ld.shared.u32 a, [box+32];", 1, SIM_REPORT_OUT_OF_BOUNDS,
+                          "the CTA has");
+    buffer_kernel_reports("mov.b32 a, 0; ld.shared.u32 a, [a];", 32, SIM_REPORT_OUT_OF_BOUNDS, "the system's");
+    buffer_kernel_reports(".shared .b32 box[8]; ld.shared.v2.u32 {a, b}, [box+4];", 32, SIM_REPORT_MISALIGNED,
+                          "of shared memory");
+    buffer_kernel_reports(
+        ".shared .b32 box; mov.u32 a, box; mapa.shared::cluster.u32 a, a, 7; ld.shared::cluster.u32 a, [a];", 1,
+        SIM_REPORT_OUT_OF_BOUNDS, "names CTA 7 of a cluster of 1");
+    buffer_kernel_reports(".local .b32 own; mov.u64 s, own; st.local.u32 [s+64], a;", 1, SIM_REPORT_OUT_OF_BOUNDS,
+                          "local memory");
+    buffer_kernel_reports("mov.u64 s, buffer; cvta.param.u64 s, s; st.u32 [s], a;", 1, SIM_REPORT_ILLEGAL,
+                          "parameters");
+    buffer_kernel_reports("mov.b64 s, 0; atom.global.add.u32 a, [s], 1;", 1, SIM_REPORT_OUT_OF_BOUNDS,
+                          "writes 4 bytes");
 }
 END_TEST
 
 START_TEST(uninitialised_memory_is_reported) {
-    reports(".shared .b32 box[32]; ld.shared.u32 a, [box+8];", 1, SIM_REPORT_UNINITIALISED, "not all of which were");
-    reports(".shared .b32 box[64]; mov.u32 at, box; mad.lo.u32 at, lane, 4, at; st.shared.u32 [at], 1;\n"
-            "bar.sync 0; ld.shared.u32 a, [at+4];",
-            32, SIM_REPORT_UNINITIALISED, "reads 4 bytes of shared memory");
-    reports(".shared .b32 box[32]; red.shared.add.u32 [box], 1;", 1, SIM_REPORT_UNINITIALISED, "an atomic");
+    buffer_kernel_reports(".shared .b32 box[32]; ld.shared.u32 a, [box+8];", 1, SIM_REPORT_UNINITIALISED,
+                          "not all of which were");
+    buffer_kernel_reports(".shared .b32 box[64]; mov.u32 at, box; mad.lo.u32 at, lane, 4, at; st.shared.u32 [at], 1;\n"
+                          "bar.sync 0; ld.shared.u32 a, [at+4];",
+                          32, SIM_REPORT_UNINITIALISED, "reads 4 bytes of shared memory");
+    buffer_kernel_reports(".shared .b32 box[32]; red.shared.add.u32 [box], 1;", 1, SIM_REPORT_UNINITIALISED,
+                          "an atomic");
 }
 END_TEST
 
 START_TEST(races_are_reported) {
-    reports(".shared .b32 box[2]; setp.eq.u32 p, lane, 0; @p st.shared.u32 [box], 1; @!p ld.shared.u32 a, [box];", 2,
-            SIM_REPORT_READ_BEFORE_WRITTEN, "lane 0 of this warp wrote it at line");
-    reports(".shared .b32 box[64]; mov.u32 at, box; mad.lo.u32 at, lane, 4, at; st.shared.u32 [at], lane;\n"
-            "xor.b32 lane, lane, 1; mov.u32 at, box; mad.lo.u32 at, lane, 4, at; ld.shared.u32 a, [at];",
-            32, SIM_REPORT_READ_BEFORE_WRITTEN, "of this warp wrote it at line 9 and no __syncwarp");
-    reports(".shared .b32 box; setp.lt.u32 p, lane, 32; @p bra store; nanosleep.u32 500; ld.shared.u32 a, [box];\n"
-            "bra end; store: st.shared.u32 [box], 1; end:",
-            64, SIM_REPORT_READ_BEFORE_WRITTEN, "warp 0 wrote it at line 10 and no barrier");
+    buffer_kernel_reports(
+        ".shared .b32 box[2]; setp.eq.u32 p, lane, 0; @p st.shared.u32 [box], 1; @!p ld.shared.u32 a, [box];", 2,
+        SIM_REPORT_READ_BEFORE_WRITTEN, "lane 0 of this warp wrote it at line");
+    buffer_kernel_reports(
+        ".shared .b32 box[64]; mov.u32 at, box; mad.lo.u32 at, lane, 4, at; st.shared.u32 [at], lane;\n"
+        "xor.b32 lane, lane, 1; mov.u32 at, box; mad.lo.u32 at, lane, 4, at; ld.shared.u32 a, [at];",
+        32, SIM_REPORT_READ_BEFORE_WRITTEN, "of this warp wrote it at line 9 and no __syncwarp");
+    buffer_kernel_reports(
+        ".shared .b32 box; setp.lt.u32 p, lane, 32; @p bra store; nanosleep.u32 500; ld.shared.u32 a, [box];\n"
+        "bra end; store: st.shared.u32 [box], 1; end:",
+        64, SIM_REPORT_READ_BEFORE_WRITTEN, "warp 0 wrote it at line 10 and no barrier");
 }
 END_TEST
 
 Suite *loads_suite(void) {
     Suite *suite = suite_create("loads");
-    TCase *moves = tcase_create("moves"), *addresses = tcase_create("addresses"), *sums = tcase_create("atomics"),
-          *wrong = tcase_create("reports");
+    TCase *moves = tcase_create("moves"), *addresses = tcase_create("addresses"), *wrong = tcase_create("reports");
     tcase_add_loop_test(moves, types_are_extended, 0, sizeof types / sizeof *types);
     tcase_add_test(moves, stores_take_the_low_bytes);
     tcase_add_loop_test(moves, vectors_of_any_width, 0, 16);
     tcase_add_test(moves, the_last_lane_wins);
     tcase_add_test(addresses, generic_addresses_name_their_space);
     tcase_add_test(addresses, peers_write_to_each_other);
-    tcase_add_loop_test(sums, atomics_compute, 0, sizeof atomics / sizeof *atomics);
-    tcase_add_test(sums, atomics_give_the_old_value_lane_by_lane);
-    tcase_add_test(sums, subnormal_sums_are_flushed_in_global_memory_only);
     tcase_add_test(wrong, bad_addresses_are_reported);
     tcase_add_test(wrong, uninitialised_memory_is_reported);
     tcase_add_test(wrong, races_are_reported);
     suite_add_tcase(suite, moves);
     suite_add_tcase(suite, addresses);
-    suite_add_tcase(suite, sums);
     suite_add_tcase(suite, wrong);
     return suite;
 }

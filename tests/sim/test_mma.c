@@ -148,10 +148,14 @@ static void name_vector(char *text, size_t bytes, char letter, uint32_t count) {
 }
 
 static void move_vector(char *text, size_t bytes, const char *verb, char letter, uint32_t count, bool wide, uint32_t at) {
-    size_t length = strlen(text);
     for (uint32_t r = 0; r < count; r++) {
-        const char *const format = *verb == 'l' ? "ld.global.b%d %c%u, [at + %u];\n" : "st.global.b%d [at + %4$u], %2$c%3$u;\n";
-        length += (size_t)snprintf(text + length, bytes - length, format, wide ? 64 : 32, letter, r, at + 256 * r);
+        char name[16], place[32];
+        const size_t length = strlen(text);
+        const bool load = *verb == 'l';
+        snprintf(name, sizeof name, "%c%u", letter, r);
+        snprintf(place, sizeof place, "[at + %u]", at + LANES * 8 * r);
+        snprintf(text + length, bytes - length, "%s.global.b%d %s, %s;\n", verb, wide ? 64 : 32, load ? name : place,
+                 load ? place : name);
     }
 }
 

@@ -1,84 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shadow of shared memory: every rule about who may touch a word after whom. */
+/* The shadow of shared memory: who may touch a word after whom, and which bytes were ever written. */
 #include "sim_tests.h"
 
-#include "hand_made.h"
-#include "memory.h"
-#include "shadow.h"
+#include "shadow_accesses.h"
 
-enum { WORD = 1072, SPAN = 512, AT = 2048 };
-
-static struct hand *hand;
-
-static void begin(void) {
-    hand = hand_new(2, 3);
-}
-
-static void end(void) {
-    hand_free(hand);
-}
-
-/* ---- accesses ------------------------------------------------------------------------------------------------------
- */
-
-struct access {
-    uint32_t warp; /* 0, 1, 2 of CTA 0; 3, 4, 5 of CTA 1 */
-    uint8_t lane;
-    bool atomic, async;
-    struct sim_stamp stamp; /* agent 0: the warp's own */
-};
-
-static struct sim_warp *warp_of(uint32_t warp) {
-    return hand_warp(hand, warp / 3, warp % 3);
-}
-
-/* Every access is an instruction of its own. */
-static struct sim_actor actor_of(struct access access) {
-    struct sim_warp *warp = warp_of(access.warp);
-    struct sim_actor actor = sim_warp_actor(warp, NULL, access.lane, access.atomic);
-    if (access.stamp.agent)
-        actor.stamp = access.stamp;
-    actor.proxy = access.async ? SIM_PROXY_ASYNC : SIM_PROXY_GENERIC;
-    warp->instructions++;
-    return actor;
-}
-
-static struct sim_cta *cta(void) {
-    return warp_of(0)->cta;
-}
-
-static bool uninitialised;
-
-static bool reads(struct access access, uint32_t offset, uint32_t bytes) {
-    const struct sim_actor actor = actor_of(access);
-    return sim_shadow_read(cta(), offset, bytes, &actor, &uninitialised);
-}
-
-static bool writes(struct access access, uint32_t offset, uint32_t bytes) {
-    const struct sim_actor actor = actor_of(access);
-    return sim_shadow_write(cta(), offset, bytes, &actor);
-}
-
-#define BY(warp_, lane_, ...) ((struct access){.warp = warp_, .lane = lane_, __VA_ARGS__})
-
-/* Everything that warp `from` did is known to `to`, as after a barrier. */
-static void hand_over(uint32_t from, uint32_t to) {
-    struct sim_knowledge knowledge = {0};
-    sim_release(warp_of(from), &knowledge);
-    sim_acquire(warp_of(to), &knowledge);
-    sim_knowledge_free(&knowledge);
-}
-
-static struct sim_stamp new_agent(enum sim_agent_kind kind) {
-    return (struct sim_stamp){sim_agent_new(hand_cluster(hand), kind, 0, 0, 0, 0x400), 1};
-}
-
-static void wait_for(uint32_t warp, struct sim_stamp stamp) {
-    sim_clocks_raise(&warp_of(warp)->known, stamp.agent, stamp.clock);
-}
-
-/* ---- warps ---------------------------------------------------------------------------------------------------------
- */
+/* ---- warps ------------------------------------------------------------------------------------------------------ */
 
 START_TEST(a_read_wants_the_write_known) {
     ck_assert(writes(BY(0, 5), WORD, 4));
@@ -137,8 +63,7 @@ START_TEST(knowledge_is_of_what_went_before) {
 }
 END_TEST
 
-/* ---- lanes ---------------------------------------------------------------------------------------------------------
- */
+/* ---- lanes ------------------------------------------------------------------------------------------------------ */
 
 START_TEST(lanes_of_a_warp_want_a_syncwarp) {
     ck_assert(writes(BY(0, 3), WORD, 4));
@@ -235,92 +160,7 @@ START_TEST(atomics_race_with_others_only) {
 }
 END_TEST
 
-/* ---- copies and proxies ---------------------------------------------------------------------------------------------
- */
-
-START_TEST(a_copy_is_waited_for) {
-    const struct sim_stamp copy = new_agent(SIM_AGENT_MBARRIER);
-    ck_assert(writes(BY(0, 0, .async = true, .stamp = copy), AT, SPAN));
-    ck_assert(!reads(BY(0, 0), AT + 40, 4));
-    hand_reported(hand, SIM_REPORT_READ_BEFORE_WRITTEN,
-                  "reports to the mbarrier at 0x400 of CTA 0 has not been waited for");
-    wait_for(1, copy);
-    ck_assert(reads(BY(1, 0), AT, SPAN));
-    ck_assert(!writes(BY(0, 0, .async = true, .stamp = {copy.agent, 2}), AT, SPAN));
-    hand_reported(hand, SIM_REPORT_WRITE_BEFORE_WRITTEN, "has not been waited for");
-}
-END_TEST
-
-START_TEST(a_stage_is_overwritten_when_its_readers_are_done) {
-    const struct sim_stamp copy = new_agent(SIM_AGENT_MBARRIER), group = new_agent(SIM_AGENT_WGMMA);
-    ck_assert(writes(BY(0, 0, .async = true, .stamp = copy), AT, SPAN));
-    wait_for(1, copy);
-    ck_assert(reads(BY(1, SIM_LANE_COLLECTIVE, .async = true, .stamp = group), AT, SPAN));
-    ck_assert(reads(BY(1, 4), AT + 16, 4));
-    hand_over(1, 0);
-    ck_assert(!writes(BY(0, 0, .async = true, .stamp = {copy.agent, 2}), AT, SPAN));
-    hand_reported(hand, SIM_REPORT_WRITE_BEFORE_READ, "wgmma.wait_group");
-    wait_for(0, group);
-    ck_assert(writes(BY(0, 0, .async = true, .stamp = {copy.agent, 2}), AT + SPAN, SPAN));
-    hand_clean(hand);
-}
-END_TEST
-
-START_TEST(async_reads_want_a_fence_after_generic_writes) {
-    const struct sim_stamp store = new_agent(SIM_AGENT_BULK_READ);
-    ck_assert(writes(BY(0, 0), AT, SPAN));
-    hand_over(0, 1);
-    ck_assert(!reads(BY(1, 0, .async = true, .stamp = store), AT, SPAN));
-    hand_reported(hand, SIM_REPORT_PROXY, "a store of warp 0 wrote it through the generic proxy");
-    sim_flush(warp_of(0)); /* too late for warp 1, which does not learn of it */
-    ck_assert(!reads(BY(1, 0, .async = true, .stamp = store), AT, SPAN));
-    hand_reported(hand, SIM_REPORT_PROXY, "no fence.proxy.async");
-    hand_over(0, 1);
-    ck_assert(reads(BY(1, 0, .async = true, .stamp = store), AT, SPAN));
-    hand_clean(hand);
-    ck_assert(!writes(BY(1, 0), AT, 4));
-    hand_reported(hand, SIM_REPORT_WRITE_BEFORE_READ, "cp.async.bulk.wait_group.read");
-}
-END_TEST
-
-START_TEST(the_reader_may_fence_for_others) {
-    ck_assert(writes(BY(0, 0), AT, SPAN));
-    hand_over(0, 1);
-    sim_flush(warp_of(1));
-    ck_assert(reads(BY(1, 0, .async = true, .stamp = new_agent(SIM_AGENT_BULK_READ)), AT, SPAN));
-    ck_assert(writes(BY(1, 0), WORD, 4)); /* after the fence: not covered by it */
-    sim_warp_step(warp_of(1));
-    ck_assert(!reads(BY(1, 0, .async = true, .stamp = new_agent(SIM_AGENT_BULK_READ)), WORD, 4));
-    hand_reported(hand, SIM_REPORT_PROXY, "warp 1");
-}
-END_TEST
-
-START_TEST(a_lane_copies_what_it_stored_and_fenced) {
-    ck_assert(writes(BY(0, 0), WORD, 4));
-    ck_assert(!reads(BY(0, 0, .async = true, .stamp = new_agent(SIM_AGENT_BULK_READ)), WORD, 4));
-    hand_reported(hand, SIM_REPORT_PROXY, "warp 0");
-    sim_flush(warp_of(0));
-    ck_assert(reads(BY(0, 0, .async = true, .stamp = new_agent(SIM_AGENT_BULK_READ)), WORD, 4));
-    hand_clean(hand);
-    ck_assert(!reads(BY(0, 1, .async = true, .stamp = new_agent(SIM_AGENT_BULK_READ)), WORD, 4));
-    hand_reported(hand, SIM_REPORT_READ_BEFORE_WRITTEN, "no __syncwarp");
-}
-END_TEST
-
-START_TEST(async_writes_over_generic_ones) {
-    const struct sim_stamp copy = new_agent(SIM_AGENT_MBARRIER);
-    ck_assert(reads(BY(0, 0), AT, 4));      /* generic reads need no fence */
-    ck_assert(writes(BY(0, 0), AT + 4, 4)); /* generic writes do */
-    hand_over(0, 1);
-    ck_assert(writes(BY(1, 0, .async = true, .stamp = copy), AT, 4));
-    hand_clean(hand);
-    ck_assert(!writes(BY(1, 0, .async = true, .stamp = copy), AT + 4, 4));
-    hand_reported(hand, SIM_REPORT_PROXY, "overwrites");
-}
-END_TEST
-
-/* ---- initialised bytes ----------------------------------------------------------------------------------------------
- */
+/* ---- initialised bytes ------------------------------------------------------------------------------------------ */
 
 START_TEST(bytes_are_initialised_one_by_one) {
     reads(BY(0, 0), AT, 4);
@@ -388,11 +228,10 @@ END_TEST
 
 Suite *shadow_suite(void) {
     Suite *suite = suite_create("shadow");
-    TCase *warps = tcase_create("warps"), *lanes = tcase_create("lanes"), *copies = tcase_create("copies"),
-          *bytes = tcase_create("bytes");
-    TCase *const all[] = {warps, lanes, copies, bytes};
+    TCase *warps = tcase_create("warps"), *lanes = tcase_create("lanes"), *bytes = tcase_create("bytes");
+    TCase *const all[] = {warps, lanes, bytes};
     for (size_t c = 0; c < sizeof all / sizeof *all; c++) {
-        tcase_add_checked_fixture(all[c], begin, end);
+        tcase_add_checked_fixture(all[c], shadow_begin, shadow_end);
         suite_add_tcase(suite, all[c]);
     }
     tcase_add_test(warps, a_read_wants_the_write_known);
@@ -407,12 +246,6 @@ Suite *shadow_suite(void) {
     tcase_add_test(lanes, rereading_keeps_the_lane);
     tcase_add_test(lanes, bytes_of_a_word_are_apart);
     tcase_add_test(lanes, atomics_race_with_others_only);
-    tcase_add_test(copies, a_copy_is_waited_for);
-    tcase_add_test(copies, a_stage_is_overwritten_when_its_readers_are_done);
-    tcase_add_test(copies, async_reads_want_a_fence_after_generic_writes);
-    tcase_add_test(copies, the_reader_may_fence_for_others);
-    tcase_add_test(copies, a_lane_copies_what_it_stored_and_fenced);
-    tcase_add_test(copies, async_writes_over_generic_ones);
     tcase_add_test(bytes, bytes_are_initialised_one_by_one);
     tcase_add_test(bytes, a_reset_forgets_everything);
     tcase_add_loop_test(bytes, spans_of_any_alignment, 0, 8 * 16);

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the input as a list of driver calls, whose arguments are handles from earlier calls, handles of another kind,
+ * or no handles at all, and PTX out of a list, with bytes changed. Nothing may crash, leak or hang.
+ *
+ * Build: clang -fsanitize=fuzzer,address,undefined with the objects of src/sim (option GM_FUZZ). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver_sim.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { CALLS_MAX = 64, SLOTS = 4, BUFFER = 4096, DEVICES = 2 };
+
+static struct input { const uint8_t *at, *end; } in;
+
+static unsigned byte(void) {
+    return in.at < in.end ? *in.at++ : 0;
+}
+static unsigned below(unsigned limit) {
+    return byte() % limit;
+}
+
+/* What calls have returned, last come last overwritten. */
+static struct {
+    void *library[SLOTS], *kernel[SLOTS], *function[SLOTS], *module[SLOTS], *stream[SLOTS], *event[SLOTS],
+        *graph[SLOTS], *exec[SLOTS], *context[SLOTS];
+    CUdeviceptr memory[SLOTS];
+} have;
+static uint8_t host[BUFFER];
+static _Alignas(128) uint8_t map[128];
+static char text[8192];
+
+/* Mostly a handle of the right kind; now and then of another kind, or of none. */
+static void *pick(void *const slots[SLOTS]) {
+    const unsigned choice = byte();
+    if (choice < 224)
+        return slots[choice % SLOTS];
+    void *const wrong[] = {NULL,           (void *)1,     (void *)2,       (void *)0x1234560,
+                           have.stream[0], have.event[0], have.library[0], host};
+    return wrong[choice % 8];
+}
+static CUdeviceptr address(void) {
+    const CUdeviceptr base = have.memory[below(SLOTS)];
+    return byte() < 200 ? base + (byte() < 128 ? 0 : below(64) * 4) : (CUdeviceptr)byte() << below(64);
+}
+static size_t length(void) {
+    static const size_t lengths[] = {0, 1, 4, 16, 64, 100, 256, 1000, BUFFER};
+    return lengths[below(sizeof lengths / sizeof *lengths)];
+}
+
+/* ---- PTX
+ * ------------------------------------------------------------------------------------------------------------- */
+
+#define HEAD ".version 8.0\n.target sm_90a\n.address_size 64\n"
+static const char *const modules[] = {
+    HEAD ".visible .entry k() {\nret;\n}\n",
+    HEAD
+    ".visible .entry k(.param .u64 p) {\n.reg .b64 %d<4>;\n.reg .b32 %r<4>;\nld.param.u64 %d1, [p];\n"
+    "mov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 4;\nadd.s64 %d3, %d1, %d2;\nst.global.u32 [%d3], %r1;\nret;\n}\n",
+    HEAD ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n.shared .align 8 .b8 s[64];\n"
+         "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 7;\n@%p1 bra L;\nbar.sync 0;\nL:\nst.shared.u32 [s], %r1;\n"
+         "ret;\n}\n",
+    HEAD ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n.shared .align 8 .b8 s[64];\n"
+         "mov.u32 %r1, s;\nmbarrier.init.shared::cta.b64 [%r1], 1;\nW:\n"
+         "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;\n@!%p1 bra W;\nret;\n}\n",
+    HEAD ".global .align 4 .u32 g[4] = {1, 2, 3, 4};\n.visible .entry k() {\n.reg .b64 %d<2>;\n.reg .b32 %r<2>;\n"
+         "mov.u64 %d1, g;\natom.global.add.u32 %r1, [%d1], 1;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+         "ret;\n}\n",
+    HEAD ".visible .entry k(.param .align 64 .b8 m[128]) {\n.reg .b64 %d<2>;\n.reg .b32 %r<4>;\n"
+         ".shared .align 128 .b8 s[1024];\nmov.u32 %r1, s;\nadd.s32 %r2, %r1, 512;\nmov.b64 %d1, m;\n"
+         "mbarrier.init.shared::cta.b64 [%r2], 1;\nfence.proxy.async;\nmov.u32 %r3, 0;\n"
+         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%d1, {%r3, %r3}], "
+         "[%r2];\nret;\n}\n",
+    "\x50\xed\x55\xba\x01",
+    "no PTX",
+};
+
+/* One of them, with a few bytes changed. */
+static const char *image(void) {
+    snprintf(text, sizeof text, "%s", modules[below(sizeof modules / sizeof *modules)]);
+    const size_t characters = strlen(text);
+    for (unsigned changes = byte() < 160 ? 0 : below(4); changes; changes--)
+        text[(byte() * 256 + byte()) % characters] = (char)(byte() | 1);
+    return text;
+}
+
+/* ---- the calls, by topic
+ * ----------------------------------------------------------------------------------------------- */
+
+static void devices(void) {
+    int number;
+    size_t bytes;
+    char name[16];
+    cuDeviceGet(&number, (int)below(4) - 1);
+    cuDeviceGetAttribute(&number, (int)byte(), (int)below(4) - 1);
+    cuDeviceGetName(name, (int)below(sizeof name + 1), (int)below(3));
+    cuDeviceTotalMem(&bytes, (int)below(3));
+}
+static void contexts(void) {
+    const unsigned slot = below(SLOTS);
+    int number;
+    switch (below(8)) {
+    case 0:
+        cuDevicePrimaryCtxRetain((CUcontext *)&have.context[slot], (int)below(3));
+        break;
+    case 1:
+        cuDevicePrimaryCtxRelease((int)below(3));
+        break;
+    case 2:
+        cuCtxPushCurrent(pick(have.context));
+        break;
+    case 3:
+        cuCtxPopCurrent((CUcontext *)&have.context[slot]);
+        break;
+    case 4:
+        cuCtxSetCurrent(pick(have.context));
+        break;
+    case 5:
+        cuCtxSynchronize();
+        break;
+    case 6:
+        cuCtxGetDevice(&number);
+        break;
+    default:
+        devices();
+        break;
+    }
+}
+static void memory(void) {
+    const unsigned slot = below(SLOTS);
+    CUstream stream = pick(have.stream);
+    switch (below(10)) {
+    case 0:
+        cuMemAlloc(&have.memory[slot], length());
+        break;
+    case 1:
+        cuMemFree(address());
+        break;
+    case 2:
+        cuMemcpyHtoD(address(), host, length());
+        break;
+    case 3:
+        cuMemcpyDtoH(host, address(), length());
+        break;
+    case 4:
+        cuMemcpyDtoD(address(), address(), length());
+        break;
+    case 5:
+        cuMemsetD8(address(), (unsigned char)byte(), length());
+        break;
+    case 6:
+        cuMemcpyDtoDAsync(address(), address(), length(), stream);
+        break;
+    case 7:
+        cuMemsetD8Async(address(), (unsigned char)byte(), length(), stream);
+        break;
+    case 8:
+        cuMemcpyHtoDAsync(address(), host, length(), stream);
+        break;
+    default:
+        cuMemcpyDtoHAsync(host, address(), length(), stream);
+        break;
+    }
+}
+static void libraries(void) {
+    const unsigned slot = below(SLOTS);
+    const char *name = byte() < 200 ? "k" : byte() < 128 ? "g" : "gemm_sm90";
+    size_t bytes;
+    switch (below(9)) {
+    case 0:
+    case 1:
+        cuLibraryLoadData((CUlibrary *)&have.library[slot], image(), NULL, NULL, 0, NULL, NULL, 0);
+        break;
+    case 2:
+        cuLibraryUnload(pick(have.library));
+        break;
+    case 3:
+        cuLibraryGetKernel((CUkernel *)&have.kernel[slot], pick(have.library), name);
+        break;
+    case 4:
+        cuKernelGetFunction((CUfunction *)&have.function[slot], pick(have.kernel));
+        break;
+    case 5:
+        cuModuleLoadData((CUmodule *)&have.module[slot], image());
+        break;
+    case 6:
+        cuModuleUnload(pick(have.module));
+        break;
+    case 7:
+        cuModuleGetFunction((CUfunction *)&have.function[slot], pick(have.module), name);
+        break;
+    default:
+        cuLibraryGetGlobal(&have.memory[slot], &bytes, pick(have.library), "g");
+        break;
+    }
+}
+static void functions(void) {
+    CUfunction function = pick(byte() < 200 ? have.function : have.kernel);
+    size_t offset, bytes;
+    int value;
+    cuFuncGetAttribute(&value, (int)below(20) - 1, function);
+    cuFuncSetAttribute(function, (int)below(20), (int)byte() << below(16));
+    cuFuncGetParamInfo(function, below(3), &offset, &bytes);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, (int)byte() * 8, (size_t)byte() << below(24));
+}
+
+/* Few CTAs, or more than there can be. */
+static unsigned extent(void) {
+    static const unsigned extents[] = {1, 1, 1, 2, 3, 4, 0, UINT32_MAX};
+    return extents[below(8)];
+}
+static void launches(void) {
+    CUdeviceptr parameter = address();
+    uint8_t large[256];
+    memcpy(large, map, sizeof map);
+    memcpy(large + sizeof map, &parameter, sizeof parameter);
+    void *as_map[] = {large, large, large, large}, *as_address[] = {large + sizeof map, large, large, large};
+    CUlaunchAttribute attributes[2] = {
+        {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {1 + below(4), 1 + below(2), 1}},
+        {.id = (int)byte()}};
+    const CUlaunchConfig config = {.gridDimX = extent(),
+                                   .gridDimY = extent(),
+                                   .gridDimZ = extent(),
+                                   .blockDimX = byte() < 200 ? below(130) : byte() * 16,
+                                   .blockDimY = 1 + below(2),
+                                   .blockDimZ = 1,
+                                   .sharedMemBytes = byte() < 200 ? 0 : byte() << below(16),
+                                   .hStream = pick(have.stream),
+                                   .attrs = attributes,
+                                   .numAttrs = below(3)};
+    int clusters;
+    cuOccupancyMaxActiveClusters(&clusters, pick(have.function), &config);
+    cuLaunchKernelEx(&config, pick(have.function), byte() < 128 ? as_address : as_map, NULL);
+}
+static void streams(void) {
+    const unsigned slot = below(SLOTS);
+    float milliseconds;
+    int status;
+    switch (below(10)) {
+    case 0:
+        cuStreamCreate((CUstream *)&have.stream[slot], below(3));
+        break;
+    case 1:
+        cuStreamDestroy(pick(have.stream));
+        break;
+    case 2:
+        cuStreamSynchronize(pick(have.stream));
+        break;
+    case 3:
+        cuStreamWaitEvent(pick(have.stream), pick(have.event), below(3));
+        break;
+    case 4:
+        cuEventCreate((CUevent *)&have.event[slot], below(9));
+        break;
+    case 5:
+        cuEventDestroy(pick(have.event));
+        break;
+    case 6:
+        cuEventRecord(pick(have.event), pick(have.stream));
+        break;
+    case 7:
+        cuEventElapsedTime(&milliseconds, pick(have.event), pick(have.event));
+        break;
+    case 8:
+        cuEventSynchronize(pick(have.event));
+        break;
+    default:
+        cuStreamIsCapturing(pick(have.stream), &status);
+        break;
+    }
+}
+static void graphs(void) {
+    const unsigned slot = below(SLOTS);
+    switch (below(6)) {
+    case 0:
+        cuStreamBeginCapture(pick(have.stream), (int)below(4));
+        break;
+    case 1:
+        cuStreamEndCapture(pick(have.stream), (CUgraph *)&have.graph[slot]);
+        break;
+    case 2:
+        cuGraphInstantiateWithFlags((CUgraphExec *)&have.exec[slot], pick(have.graph), below(20));
+        break;
+    case 3:
+        cuGraphLaunch(pick(have.exec), pick(have.stream));
+        break;
+    case 4:
+        cuGraphExecDestroy(pick(have.exec));
+        break;
+    default:
+        cuGraphDestroy(pick(have.graph));
+        break;
+    }
+}
+static void tensor_maps(void) {
+    uint64_t dims[5], strides[5];
+    uint32_t box[5], steps[5];
+    int corners[5];
+    for (int i = 0; i < 5; i++) {
+        dims[i] = (uint64_t)byte() << below(28);
+        strides[i] = (uint64_t)byte() << below(36);
+        box[i] = byte() + below(3);
+        steps[i] = below(10);
+        corners[i] = (int)below(40) - 20;
+    }
+    void *to = (void *)(uintptr_t)address();
+    if (below(2))
+        cuTensorMapEncodeTiled(map, (int)below(14), below(7), to, dims, strides, box, steps, (int)below(4),
+                               (int)below(5), (int)below(5), (int)below(3));
+    else
+        cuTensorMapEncodeIm2col(map, (int)below(14), below(7), to, dims, strides, corners, corners + 1, byte(),
+                                byte() * 8, steps, (int)below(4), (int)below(5), (int)below(5), (int)below(3));
+    cuTensorMapReplaceAddress(map, (void *)(uintptr_t)address());
+}
+
+/* ---- one input
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* A current context, with a stream and memory in it: what most calls need. */
+static void begin(void) {
+    memset(&have, 0, sizeof have);
+    cuDevicePrimaryCtxRetain((CUcontext *)&have.context[0], 0);
+    cuCtxSetCurrent(have.context[0]);
+    cuStreamCreate((CUstream *)&have.stream[0], CU_STREAM_NON_BLOCKING);
+    cuMemAlloc(&have.memory[0], BUFFER);
+    gm_sim_set_seed(byte() & 3);
+}
+
+/* Everything goes, so that what remains is a leak. */
+static void end(void) {
+    void *handle;
+    for (int device = 0; device < DEVICES; device++) {
+        sim_context_of(device)->fault = 0; /* for the next input */
+        while (cuDevicePrimaryCtxRelease(device) == CUDA_SUCCESS)
+            continue;
+    }
+    while (cuCtxPopCurrent(NULL) == CUDA_SUCCESS)
+        continue;
+    while ((handle = sim_handle_at(0, SIM_HANDLE_GRAPH)))
+        cuGraphDestroy(handle);
+    while ((handle = sim_handle_at(0, SIM_HANDLE_LIBRARY)))
+        cuLibraryUnload(handle);
+    gm_sim_reports_clear();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static void (*const topics[])(void) = {contexts, memory,   libraries, libraries, functions,
+                                           launches, launches, streams,   graphs,    tensor_maps};
+    setenv("GM_SIM_DEVICES", "2", 1);
+    setenv("GM_SIM_MEMORY", "16777216", 1);
+    gm_sim_set_reports("quiet");
+    if (cuInit(0) != CUDA_SUCCESS)
+        abort();
+    in = (struct input){data, data + size};
+    begin();
+    for (int call = 0; call < CALLS_MAX && in.at < in.end; call++)
+        topics[below(sizeof topics / sizeof *topics)]();
+    end();
+    return 0;
+}
