@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The laboratory's device code: rows of bench/lab/modules.def -> one fatbin each, built as the kernels are ->
-# generated/lab_images.S (for the program only, never the library) and generated/lab_modules.def, the rows of this build;
-# and one PTX file each -> the object library gm_sim_modules and generated/sim_modules.def, for the simulator.
+# generated/lab_images.S (for the program only, never the library) and generated/lab_modules.def, the rows of this
+# build; and one PTX file each -> the object library gm_sim_modules and generated/sim_modules.def, for the simulator.
 
 set(gm_modules_def ${PROJECT_SOURCE_DIR}/bench/lab/modules.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${gm_modules_def})
 set(GM_LAB_DIR ${PROJECT_BINARY_DIR}/lab)
 file(MAKE_DIRECTORY ${GM_LAB_DIR})
 
-# One row -> the rule that builds lab/<name>.fatbin, <name>.log and <name>.ptx.gz. PTX includes nothing, so it has no dependency file.
+# One row -> the rule that builds lab/<name>.fatbin, <name>.log and <name>.ptx.gz. PTX includes nothing, so it has no
+# dependency file.
 function(gm_add_module name source arch)
     set(image ${GM_LAB_DIR}/${name})
     set(depfile)

@@ -59,7 +59,18 @@ step valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exit
     --errors-for-leak-kinds=definite "$build/unit_tests"
 step valgrind_lab_tests env -C "$logs" CK_FORK=no CK_INCLUDE_TAGS=lab valgrind --quiet --error-exitcode=1 \
     --leak-check=full --errors-for-leak-kinds=definite "$build/bench_tests"
+step sim_tests env -C "$logs" "$build/sim_tests"
 step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test
+# Every kernel runs on the simulated GPU, whatever GPU this machine has.
+simulated() { env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "${@:2}"; }
+step sim_h100_sm90 simulated h100 --test=rows '--kernel=gemm_sm90*' --seeds=8
+step sim_a100_sm80 simulated a100 --test=rows '--kernel=gemm_sm80*' --seeds=8
+step sim_rtx4090_sm80 simulated rtx4090 --test=rows '--kernel=gemm_sm80*' --quick
+step sim_h100_library simulated h100 '--test=[!r]*'
+step sim_a100_library simulated a100 '--test=[!r]*'
+step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
+step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
+step sim_mutants python3 tests/mutants/mutants.py "$build"
 step gpu_tests env -C "$logs" "$build/gpu_tests"
 
 [ ${#broken[@]} -eq 0 ] || say "failed in: ${broken[*]}"

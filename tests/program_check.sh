@@ -4,7 +4,7 @@
 #
 #   program_check.sh PROGRAM BUILD_DIR
 set -u
-program=$1 build=$2
+program=$(realpath "$1") build=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -47,12 +47,64 @@ runs_what_the_pages_show() {
         eval "words=(${line%%  *})"
         wanted=0
         [[ $line != *--sbo* ]] || wanted=1
-        "$program" "${words[@]:1}" >"$work/shown" 2>&1
+        env -C "$work" "$program" "${words[@]:1}" >"$work/shown" 2>&1 </dev/null
         [ $? -eq $wanted ] || { echo "$line"; tail -n 3 "$work/shown"; return 1; }
         shown=$((shown + 1))
-    done < <(sed -nE 's/^    (gristmill (bank|swizzle|descriptor) .*)/\1/p' "$root"/README.md "$root"/docs/*.md "$root"/docs/*/*.md)
+    done < <(sed -nE 's/^    (gristmill (bank|swizzle|descriptor|sim) .*)/\1/p' "$root"/README.md "$root"/docs/*.md "$root"/docs/*/*.md |
+        grep -v KERNEL)
     [ $shown -ge 12 ] || { echo "only $shown commands found"; return 1; }
 }
+
+# The simulated GPU, as far as this build has it.
+row90=gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128 row80=gemm_sm80_bf16_tn_64x64x64_s4_c1x1_w2x2_xor
+
+counts_lines() {
+    "$program" sim run "$row80" --m 70 --n 70 --k 100 --count >"$work/count" && grep -qE '^ *[0-9]+ .* ldmatrix' "$work/count"
+}
+# A picture of copies, wgmmas and phases, the same on the terminal and in the file.
+traces() {
+    "$program" sim trace "$row90" --m 64 --n 64 --k 256 --events 5 --svg "$work/trace.svg" --html "$work/trace.html" \
+        >"$work/trace" && grep -qE '^CTA 0 copies +=' "$work/trace" && grep -q M "$work/trace" &&
+        grep -q '</svg>' "$work/trace.svg" && grep -q '</html>' "$work/trace.html"
+}
+# Stops before the first ldmatrix of warp 1, looks at everything, steps, and ends the launch.
+steps() {
+    local line
+    line=$(grep -n ldmatrix "$build/kernels/$row80.ptx" | head -n 1 | cut -d: -f1)
+    printf '%s\n' p 's 2' 'l 2' a 'm 0x400 256' 'x 128 0x400' 'r %tid.x %nothing' 'm 0xffffffff' 'x 7 0' frobnicate '' c q |
+        "$program" sim step "$row80" --line "$line" --warp 1 >"$work/step"
+    [ $? -eq 1 ] && grep -q "warp 1, lanes ffffffff" "$work/step" && grep -q ldmatrix "$work/step" &&
+        grep -q "no register %nothing" "$work/step" && grep -q "outside this CTA" "$work/step" &&
+        grep -q "32, 64 or 128" "$work/step" && grep -q "chunk" "$work/step"
+}
+runs_to_the_end_without_commands() {
+    "$program" sim step "$row80" --line 100 </dev/null | grep -q "bit for bit"
+}
+
+if [ -e "$build/libgristmill-sim.so" ]; then
+    expect "sim run, sm90, eight schedules" 0 "$program" sim run "$row90" --seeds 8
+    expect "sim run, sm80, with bias, in fp32" 0 "$program" sim run "$row80" --bias --fp32 --schedule seed=5
+    expect "sim run, sm80 on every device" 0 eval 'for device in a100 h100 h200 rtx4090; do
+        "$program" sim run "$row80" --device $device --m 65 --n 72 --k 64 || exit 1; done'
+    expect "sim run --count" 0 counts_lines
+    expect "sim trace" 0 traces
+    expect "sim step" 0 steps
+    expect "sim step, nobody at the prompt" 0 runs_to_the_end_without_commands
+    expect "sim run of an sm90 row on an A100" 1 "$program" sim run "$row90" --device a100
+    expect "sim run on an unknown device" 1 "$program" sim run "$row90" --device v100
+    expect "info on a simulated GPU" 0 env GM_DRIVER=sim "$program" info
+    expect "bench refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" bench --quick
+fi
+expect "sim --help" 0 "$program" sim --help
+expect "sim run --help" 0 "$program" sim run --help
+expect "sim trace --help" 0 "$program" sim trace --help
+expect "sim step --help" 0 "$program" sim step --help
+expect "sim of nothing" 2 "$program" sim
+expect "sim of an unknown part" 2 "$program" sim grind
+expect "sim run of no kernel" 2 "$program" sim run
+expect "sim run of two kernels" 2 "$program" sim run 'gemm_*'
+expect "sim run with a schedule that is none" 2 "$program" sim run "$row90" --schedule often
+expect "sim step with a warp that is none" 2 "$program" sim step "$row90" --warp many
 
 expect "--help" 0 "$program" --help
 expect "--version" 0 "$program" --version

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens libcuda.so.1, or the driver that GM_DRIVER names, at run time, once, and fills the table of driver functions. */
+/* Opens libcuda.so.1, or the driver that GM_DRIVER names, at run time, once, and fills the table of its functions. */
 #include "driver.h"
 
 #include "driver_load.h"

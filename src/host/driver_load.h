@@ -15,8 +15,8 @@ struct gm_driver_failure {
     char sentence[256];
 };
 
-/* The file that a value of GM_DRIVER means: NULL, "" and "cuda" are libcuda's, "sim" is the simulated GPU's, a value with
- * a slash is a file itself. NULL: anything else. */
+/* The file that a value of GM_DRIVER means: NULL, "" and "cuda" are libcuda's, "sim" is the simulated GPU's, a value
+ * with a slash is a file itself. NULL: anything else. */
 const char *gm_driver_file(const char *choice);
 
 /* Fills `driver` from `library` and calls cuInit. */

@@ -181,7 +181,8 @@ bool sim_slot_begin(struct sim_slot *slot, uint64_t index, uint64_t time) {
     cluster->progress = cluster->stalls = cluster->idle_instructions = 0;
     cluster->stalled = false;
     slot->agents.count = 1;
-    slot->queue.counted_at = slot->queue.woken_at = slot->queue.turns = 0;
+    slot->queue.woken_at = slot->queue.turns = 0;
+    slot->queue.counted_at = UINT64_MAX; /* none: counting begins with the first step */
     slot->running = true;
     slot->polling = false;
     slot->set_aside_at = slot->looked_at = slot->polls = 0;

@@ -20,10 +20,10 @@ const struct sim_format *sim_format_of(enum sim_float_type type);
 /* The qualifiers of an instruction. */
 struct sim_rules {
     enum sim_rounding rounding;
-    bool flush;              /* .ftz: subnormal fp32 values become zeros of their sign */
-    bool relu;               /* below 0 becomes 0, NaN stays */
-    bool saturate;           /* .sat: into [0, 1], NaN becomes 0 */
-    bool finite;             /* .satfinite: infinities become the largest number */
+    bool flush;    /* .ftz: subnormal fp32 values become zeros of their sign */
+    bool relu;     /* below 0 becomes 0, NaN stays */
+    bool saturate; /* .sat: into [0, 1], NaN becomes 0 */
+    bool finite;   /* .satfinite: infinities become the largest number */
 };
 
 /* Between the bits of a type and its value. */

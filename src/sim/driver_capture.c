@@ -29,8 +29,7 @@ void sim_capture_end(struct sim_capture *capture) {
     free(capture);
 }
 
-/* ---- what captures forbid
- * ------------------------------------------------------------------------------------------------ */
+/* ---- what captures forbid -------------------------------------------------------------------------------------- */
 
 /* A call that a capture forbids spoils it as well. */
 static CUresult spoil(struct sim_capture *capture, CUresult result) {
@@ -67,8 +66,7 @@ CUresult sim_capture_allows_wait(CUcontext context) {
     return CUDA_SUCCESS;
 }
 
-/* ---- begin and end
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- begin and end --------------------------------------------------------------------------------------------- */
 
 static CUresult enter(CUstream handle, CUstream *stream) {
     CUcontext context;
@@ -159,8 +157,7 @@ CUresult cuStreamIsCapturing(CUstream handle, int *status) {
     return CUDA_SUCCESS;
 }
 
-/* ---- streams that wait for each other
- * -------------------------------------------------------------------------------------- */
+/* ---- streams that wait for each other -------------------------------------------------------------------------- */
 
 /* An event of a capture takes the stream into it, or joins what came before the event. */
 static CUresult wait_in_capture(CUstream stream, const struct CUevent_st *event) {

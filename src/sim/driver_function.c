@@ -4,8 +4,7 @@
 
 enum { THREADS_MAX = 1024 };
 
-/* ---- finding one
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- finding one ----------------------------------------------------------------------------------------------- */
 
 static CUresult enter(CUfunction handle, CUfunction *function) {
     CUcontext context;
@@ -16,8 +15,7 @@ static CUresult enter(CUfunction handle, CUfunction *function) {
     return *function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* ---- attributes
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------------------ */
 
 static int block_limit(const struct ptx_function *code) {
     uint64_t threads = 1;
@@ -104,9 +102,7 @@ CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, siz
     return CUDA_SUCCESS;
 }
 
-/* ---- registers
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------------------------- */
 
 /* Of a kernel of the registry what ptxas gave it. Of others a guess, since PTX has as many registers as it likes: as
  * many as the launch bounds leave, and no more than it names. */

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lists of work, shared by a graph and its executables
- * ------------------------------------------------------------------ */
+/* ---- lists of work, shared by a graph and its executables ------------------------------------------------------ */
 
 struct sim_works *sim_works_new(void) {
     struct sim_works *works = calloc(1, sizeof *works);
@@ -46,8 +45,7 @@ CUresult sim_works_add(struct sim_works *works, const struct sim_work *work) {
     return CUDA_SUCCESS;
 }
 
-/* ---- graphs
- * ----------------------------------------------------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, unsigned long long flags) {
     SIM_LOCKED();

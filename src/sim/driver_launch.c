@@ -17,8 +17,7 @@ bool sim_launch_runs(void) {
     return running;
 }
 
-/* ---- parameters
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------------------------ */
 
 enum { PARAMS_ALIGN = 128 };
 
@@ -70,9 +69,7 @@ static CUresult copy_params(const struct ptx_function *code, void *const *values
     return values ? copy_values(code, values, params) : copy_buffer(code, extra, params);
 }
 
-/* ---- the calls
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- the calls ------------------------------------------------------------------------------------------------- */
 
 static CUresult launch(CUfunction handle, const CUlaunchConfig *config, void *const *values, void *const *extra) {
     CUcontext context;
@@ -129,9 +126,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     return launch(function, &config, params, extra);
 }
 
-/* ---- the machine
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- the machine ----------------------------------------------------------------------------------------------- */
 
 static bool has_fault(const struct sim_reports *reports) {
     for (size_t i = 0; i < reports->count; i++)

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- libraries
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- libraries ------------------------------------------------------------------------------------------------- */
 
 static void *first_of(CUlibrary library, enum sim_handle_kind kind) {
     void *handle;
@@ -99,8 +98,7 @@ CUresult cuLibraryUnload(CUlibrary handle) {
     return CUDA_SUCCESS;
 }
 
-/* ---- kernels and functions
- * --------------------------------------------------------------------------------------------------- */
+/* ---- kernels and functions ------------------------------------------------------------------------------------- */
 
 static CUkernel find_kernel(CUlibrary library, const char *name) {
     CUkernel kernel;

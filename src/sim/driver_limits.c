@@ -12,8 +12,7 @@ enum {
     ATTRIBUTE_LAST = 16 /* of CUlaunchAttributeID; those not named below are hints */
 };
 
-/* ---- from the configuration
- * ------------------------------------------------------------------------------------------------ */
+/* ---- from the configuration ------------------------------------------------------------------------------------ */
 
 static CUresult read_attribute(const CUlaunchAttribute *attribute, struct sim_shape *shape) {
     if (attribute->id < 0 || attribute->id > ATTRIBUTE_LAST)
@@ -43,8 +42,7 @@ CUresult sim_shape_of(const CUlaunchConfig *config, struct sim_shape *shape) {
     return CUDA_SUCCESS;
 }
 
-/* ---- limits
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- limits ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t product(const uint32_t dims[3]) { /* of numbers below 2^16 but for the first: no overflow */
     return (uint64_t)dims[0] * dims[1] * dims[2];

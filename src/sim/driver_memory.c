@@ -52,8 +52,7 @@ CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
 }
 SIM_ALIAS(cuMemGetInfo_v2, cuMemGetInfo);
 
-/* ---- copies and fills
- * ------------------------------------------------------------------------------------------------ */
+/* ---- copies and fills ------------------------------------------------------------------------------------------ */
 
 static struct sim_work copy(int kind, uint64_t to, uint64_t from, size_t bytes) {
     struct sim_work work = {.kind = kind, .to = to, .from = from, .bytes = bytes};
@@ -112,8 +111,7 @@ SIM_ALIAS(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync);
 SIM_ALIAS(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync);
 SIM_ALIAS(cuMemsetD8_v2, cuMemsetD8);
 
-/* ---- doing it
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- doing it -------------------------------------------------------------------------------------------------- */
 
 /* What was never written stays so in the copy. */
 static void mark_as(struct sim_memory *memory, uint64_t to, uint64_t from, uint64_t bytes) {

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- modules
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------------------------- */
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     SIM_LOCKED();
@@ -70,8 +69,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule handle, const char *
     return result == CUDA_SUCCESS ? sim_function_get(function, kernel, context) : result;
 }
 
-/* ---- variables
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------------------------- */
 
 static const struct ptx_variable *find_variable(const struct ptx_module *module, const char *name) {
     for (uint32_t i = 0; i < module->variable_count; i++) {

@@ -47,8 +47,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction han
     return CUDA_SUCCESS;
 }
 
-/* ---- clusters
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- clusters -------------------------------------------------------------------------------------------------- */
 
 /*  A cluster lies in one GPC, one CTA or more an SM; but its GPC has at least as many SMs as it has CTAs. With that,
  * the GPCs of devices.c give what the driver of an H200 said for 64 combinations of size and shared memory

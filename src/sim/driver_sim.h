@@ -20,18 +20,24 @@
 #include "host/driver.def"
 #undef DRIVER
 
-/* ---- handles (driver_handles.c) ------------------------------------------------------------------------------------ */
+/* ---- handles (driver_handles.c) -------------------------------------------------------------------------------- */
 
 /* A handle is the address of one of the structs below. It is looked up among the live ones before it is followed, so a
  * wrong one is an error and not a crash. `serial` tells it from a later one at the same address. */
 enum sim_handle_kind {
-    SIM_HANDLE_LIBRARY, SIM_HANDLE_KERNEL, SIM_HANDLE_FUNCTION, SIM_HANDLE_MODULE, SIM_HANDLE_STREAM, SIM_HANDLE_EVENT,
-    SIM_HANDLE_GRAPH, SIM_HANDLE_GRAPH_EXEC
+    SIM_HANDLE_LIBRARY,
+    SIM_HANDLE_KERNEL,
+    SIM_HANDLE_FUNCTION,
+    SIM_HANDLE_MODULE,
+    SIM_HANDLE_STREAM,
+    SIM_HANDLE_EVENT,
+    SIM_HANDLE_GRAPH,
+    SIM_HANDLE_GRAPH_EXEC
 };
 struct sim_handle {
     enum sim_handle_kind kind;
     uint64_t serial;
-    CUcontext context;       /* that it belongs to; NULL: to none */
+    CUcontext context; /* that it belongs to; NULL: to none */
 };
 
 /* A zeroed struct of `bytes` that begins with a handle; NULL: no memory. */
@@ -49,11 +55,11 @@ int sim_driver_lock(void);
 void sim_driver_unlock(const int *locked);
 #define SIM_LOCKED() __attribute__((cleanup(sim_driver_unlock), unused)) const int sim_locked_ = sim_driver_lock()
 
-/* ---- devices and contexts (driver_init.c, driver_context.c) -------------------------------------------------------- */
+/* ---- devices and contexts (driver_init.c, driver_context.c) ---------------------------------------------------- */
 
 struct CUctx_st {
-    int retained;            /* 0: it is destroyed */
-    CUresult fault;          /* what every call returns since a launch faulted; the process must end */
+    int retained;   /* 0: it is destroyed */
+    CUresult fault; /* what every call returns since a launch faulted; the process must end */
     struct sim_memory *memory;
 };
 
@@ -69,19 +75,19 @@ CUresult sim_context_current(CUcontext *context);
 /* "CUDA_ERROR_INVALID_VALUE", NULL: no code of the driver. */
 const char *sim_error_name(CUresult result);
 
-/* ---- libraries, kernels, functions (driver_library.c, driver_image.c, driver_table.c, driver_function.c) -------------------------- */
+/* ---- libraries, kernels, functions (driver_{library,image,table,function}.c) ----------------------------------- */
 
 /* A module of a library, placed in one context (NULL: in none yet). */
 struct sim_image {
     struct sim_image *next;
     struct ptx_module *module;
     CUcontext context;
-    bool from_table;         /* one of the project's own kernels: with what ptxas knows of it */
+    bool from_table; /* one of the project's own kernels: with what ptxas knows of it */
 };
 
 struct CUlib_st {
     struct sim_handle handle;
-    char *text;              /* PTX; NULL: an image of machine code, whose kernels are found by name */
+    char *text; /* PTX; NULL: an image of machine code, whose kernels are found by name */
     struct sim_image *images;
 };
 
@@ -129,13 +135,13 @@ CUresult sim_function_get(CUfunction *function, CUkernel kernel, CUcontext conte
 void sim_library_free(CUlibrary library);
 void sim_library_leave(CUlibrary library, CUcontext context);
 
-/* ---- work on streams (driver_stream.c, driver_work.c, driver_capture.c, driver_graph.c) ----------------------------- */
+/* ---- work on streams (driver_stream.c, driver_memory.c, driver_capture.c, driver_graph.c) ---------------------- */
 
 struct sim_launch {
     uint32_t grid[3], block[3], cluster[3], dynamic_shared;
     CUfunction function;
-    uint64_t serial;         /* of the function: a graph may outlive it */
-    uint8_t *params;         /* function->code->parameter_bytes of them, from sim_params_new() */
+    uint64_t serial; /* of the function: a graph may outlive it */
+    uint8_t *params; /* function->code->parameter_bytes of them, from sim_params_new() */
 };
 
 /* One thing to do: now, or when a graph is launched. */
@@ -146,7 +152,7 @@ struct sim_work {
     uint8_t value;
 };
 
-struct sim_works {           /* shared by a graph and its executables */
+struct sim_works { /* shared by a graph and its executables */
     unsigned owners;
     size_t count, room;
     struct sim_work *work;
@@ -163,8 +169,8 @@ struct sim_capture {
 struct CUstream_st {
     struct sim_handle handle;
     unsigned flags;
-    struct sim_capture *capture;  /* NULL: not capturing */
-    uint64_t captured, joined;    /* steps captured; how many of them the capture's other streams have waited for */
+    struct sim_capture *capture; /* NULL: not capturing */
+    uint64_t captured, joined;   /* steps captured; how many of them the capture's other streams have waited for */
 };
 
 struct CUevent_st {
@@ -172,9 +178,9 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     uint64_t nanoseconds;
-    struct sim_capture *capture;  /* recorded in it; NULL: in none */
+    struct sim_capture *capture; /* recorded in it; NULL: in none */
     CUstream stream;
-    uint64_t captured;            /* steps of the stream before it */
+    uint64_t captured; /* steps of the stream before it */
 };
 
 struct CUgraph_st {
@@ -212,10 +218,10 @@ CUresult sim_capture_allows_wait(CUcontext context);
 void sim_capture_invalidate(struct sim_capture *capture);
 void sim_capture_end(struct sim_capture *capture);
 
-/* ---- options, reports (options.c, driver_reports.c) ----------------------------------------------------------------- */
+/* ---- options, reports (options.c, driver_reports.c) ------------------------------------------------------------ */
 
 struct sim_setup {
-    int devices, sms;        /* sms 0: the device's own */
+    int devices, sms; /* sms 0: the device's own */
 };
 /* False: a variable of the environment makes no sense, and a sentence on stderr says which. */
 bool sim_options_read(void);

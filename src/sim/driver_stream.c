@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- streams
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- streams --------------------------------------------------------------------------------------------------- */
 
 /* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are small numbers. */
 static bool is_default(const struct CUstream_st *handle) {
@@ -107,8 +106,7 @@ CUresult cuStreamQuery(CUstream stream) {
     return wait_for(stream);
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------------------------- */
 
 static CUresult find_event(CUevent handle, CUcontext *context, CUevent *event) {
     const CUresult result = sim_context_current(context);

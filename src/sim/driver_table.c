@@ -31,8 +31,7 @@ static const struct packed modules[] = {
 
 #define PREFIX "ptx_"
 
-/* ---- unpacking
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- unpacking ------------------------------------------------------------------------------------------------- */
 
 /* The last four bytes of a gzip file say how long its contents are. */
 static size_t length_of(const struct packed *packed) {
@@ -63,8 +62,7 @@ static char *unpack(const struct packed *packed, size_t *bytes) {
     return text;
 }
 
-/* ---- which module has which kernel
- * -------------------------------------------------------------------------------------- */
+/* ---- which module has which kernel ----------------------------------------------------------------------------- */
 
 /* True when the text has ".entry name". */
 static bool has_entry(const char *text, const char *kernel) {
@@ -96,8 +94,7 @@ char *sim_table_ptx(const char *kernel, size_t *bytes) {
     return search_modules(kernel, bytes);
 }
 
-/* ---- what ptxas said
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- what ptxas said ------------------------------------------------------------------------------------------- */
 
 int sim_table_registers(const char *kernel) {
     static const struct {

@@ -180,6 +180,7 @@ static enum sim_next atomic(struct sim_warp *warp, const struct ptx_instruction 
                                           .is_atomic = true,
                                           .reads_too = true,
                                           .increment = is_increment(from, operation, type)};
+    bool changes = false;
     if (!sim_locate(warp, i, address, space, &transfer, mask, &lanes))
         return SIM_FAULT;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -188,10 +189,14 @@ static enum sim_next atomic(struct sim_warp *warp, const struct ptx_instruction 
         if (lanes.at[lane]) {
             const bool flush = !(lanes.shared >> lane & 1);
             old = sim_fetch(lanes.at[lane], bytes, false);
-            sim_put(lanes.at[lane], bytes, apply(operation, type, old, sim_lane_value(warp, from, lane), flush));
+            const uint64_t updated = apply(operation, type, old, sim_lane_value(warp, from, lane), flush);
+            sim_put(lanes.at[lane], bytes, updated);
+            changes |= updated != old;
         }
         give_old(warp, to, lane, old);
     }
+    if (changes) /* else it may be a look at what another is to write */
+        sim_progress(warp->cluster);
     if (warp->tainted || lanes.tainted)
         spread_taint(warp, i, to, from, &lanes, bytes, mask);
     return SIM_NEXT;
@@ -222,6 +227,7 @@ enum sim_next sim_do_compare_swap(struct sim_warp *warp, struct sim_path *path, 
                                           .reads_too = true,
                                           .cas = true};
     const uint64_t keep = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
+    bool changes = false;
     (void)path;
     if (!sim_locate(warp, i, &i->operand[1], space_of(i), &transfer, mask, &lanes))
         return SIM_FAULT;
@@ -230,11 +236,15 @@ enum sim_next sim_do_compare_swap(struct sim_warp *warp, struct sim_path *path, 
         uint64_t old = 0;
         if (lanes.at[lane]) {
             old = sim_fetch(lanes.at[lane], bytes, false);
-            if (old == (sim_lane_value(warp, &i->operand[2], lane) & keep))
+            if (old == (sim_lane_value(warp, &i->operand[2], lane) & keep)) {
                 sim_put(lanes.at[lane], bytes, sim_lane_value(warp, &i->operand[3], lane));
+                changes = true;
+            }
         }
         give_old(warp, &i->operand[0], lane, old);
     }
+    if (changes)
+        sim_progress(warp->cluster);
     if (warp->tainted || lanes.tainted)
         spread_taint(warp, i, &i->operand[0], &i->operand[3], &lanes, bytes, mask);
     return SIM_NEXT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cvt with a floating format on either side, in its general form: every value goes through a double (which holds each of
- * fp16, bf16, fp32 and the 8-bit formats exactly), is rounded once, and is put into its register. The pairs that kernels
- * use most have rows of their own in instructions.def, without a branch. */
+/* cvt with a floating format on either side, in its general form: every value goes through a double (which holds each
+ * of fp16, bf16, fp32 and the 8-bit formats exactly), is rounded once, and is put into its register. The pairs that
+ * kernels use most have rows of their own in instructions.def, without a branch. */
 #include "convert.h"
 
 #include <math.h>
@@ -9,13 +9,14 @@
 #include "instructions.h"
 #include "lanes.h"
 
-/* ---- floating rows ------------------------------------------------------------------------------------------------- */
+/* ---- floating rows ----------------------------------------------------------------------------------------------- */
 
 const struct sim_format *sim_format_of(enum sim_float_type type) {
     static const struct sim_format *const formats[] = {
-        [SIM_TYPE_HALF] = &sim_format_half, [SIM_TYPE_BFLOAT16] = &sim_format_bfloat16,
+        [SIM_TYPE_HALF] = &sim_format_half,   [SIM_TYPE_BFLOAT16] = &sim_format_bfloat16,
         [SIM_TYPE_FLOAT] = &sim_format_float, [SIM_TYPE_DOUBLE] = &sim_format_double,
-        [SIM_TYPE_TF32] = &sim_format_tf32, [SIM_TYPE_E4M3] = &sim_format_e4m3, [SIM_TYPE_E5M2] = &sim_format_e5m2};
+        [SIM_TYPE_TF32] = &sim_format_tf32,   [SIM_TYPE_E4M3] = &sim_format_e4m3,
+        [SIM_TYPE_E5M2] = &sim_format_e5m2};
     return formats[type];
 }
 
@@ -65,7 +66,7 @@ uint64_t sim_lane_bits(const struct sim_warp *warp, const struct ptx_operand *op
     return wide ? SIM_SOURCE_64(warp, operand)[lane] : SIM_SOURCE_32(warp, operand)[lane];
 }
 
-/* ---- between floating formats --------------------------------------------------------------------------------------- */
+/* ---- between floating formats ------------------------------------------------------------------------------------ */
 
 /* choice of {.rn|.rz|.rm|.rp|.rni|.rzi|.rmi|.rpi}: the direction; whether it is to an integral value. */
 static enum sim_rounding direction_of(uint8_t choice) {
@@ -101,7 +102,8 @@ enum sim_next sim_do_convert_float(struct sim_warp *warp, struct sim_path *path,
                                     .finite = i->choice[3] == 2};
     uint64_t bits[PTX_LANES];
     for (int lane = 0; lane < PTX_LANES; lane++) {
-        double value = sim_number(from, sim_lane_bits(warp, &i->operand[1], from == SIM_TYPE_DOUBLE, lane), rules.flush);
+        double value =
+            sim_number(from, sim_lane_bits(warp, &i->operand[1], from == SIM_TYPE_DOUBLE, lane), rules.flush);
         if (i->choice[0] > 4)
             value = integral(value, rules.rounding);
         bits[lane] = sim_number_bits(to, &rules, value);
@@ -116,8 +118,7 @@ enum sim_next sim_do_convert_tf32(struct sim_warp *warp, struct sim_path *path, 
                                   uint32_t mask) {
     static const enum sim_rounding roundings[] = {SIM_NEAREST_AWAY, SIM_NEAREST_AWAY, SIM_NEAREST_EVEN,
                                                   SIM_TOWARDS_ZERO};
-    const struct sim_rules rules = {
-        .rounding = roundings[i->choice[0]], .relu = i->choice[1], .finite = i->choice[2]};
+    const struct sim_rules rules = {.rounding = roundings[i->choice[0]], .relu = i->choice[1], .finite = i->choice[2]};
     uint64_t bits[PTX_LANES];
     for (int lane = 0; lane < PTX_LANES; lane++)
         bits[lane] = sim_number_bits(SIM_TYPE_TF32, &rules,
@@ -127,7 +128,7 @@ enum sim_next sim_do_convert_tf32(struct sim_warp *warp, struct sim_path *path, 
     return SIM_NEXT;
 }
 
-/* ---- pairs in a register: the first source becomes the upper half --------------------------------------------------- */
+/* ---- pairs in a register: the first source becomes the upper half ------------------------------------------------ */
 
 static void pack_pair(struct sim_warp *warp, const struct ptx_instruction *i, enum sim_float_type type,
                       const struct sim_rules *rules, uint32_t mask) {
@@ -171,8 +172,8 @@ static void convert_halves(struct sim_warp *warp, const struct ptx_instruction *
 }
 
 /* cvt.rn.satfinite[.relu]{.e4m3x2|.e5m2x2}.f16x2 */
-enum sim_next sim_do_convert_halves_to_8(struct sim_warp *warp, struct sim_path *path,
-                                         const struct ptx_instruction *i, uint32_t mask) {
+enum sim_next sim_do_convert_halves_to_8(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
+                                         uint32_t mask) {
     const struct sim_rules rules = {.relu = i->choice[0], .finite = true};
     convert_halves(warp, i, i->choice[1] == 1 ? SIM_TYPE_E4M3 : SIM_TYPE_E5M2, SIM_TYPE_HALF, &rules, mask);
     (void)path;
@@ -180,15 +181,15 @@ enum sim_next sim_do_convert_halves_to_8(struct sim_warp *warp, struct sim_path 
 }
 
 /* cvt.rn[.relu].f16x2{.e4m3x2|.e5m2x2} */
-enum sim_next sim_do_convert_8_to_halves(struct sim_warp *warp, struct sim_path *path,
-                                         const struct ptx_instruction *i, uint32_t mask) {
+enum sim_next sim_do_convert_8_to_halves(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
+                                         uint32_t mask) {
     const struct sim_rules rules = {.relu = i->choice[0]};
     convert_halves(warp, i, SIM_TYPE_HALF, i->choice[1] == 1 ? SIM_TYPE_E4M3 : SIM_TYPE_E5M2, &rules, mask);
     (void)path;
     return SIM_NEXT;
 }
 
-/* ---- integers ------------------------------------------------------------------------------------------------------- */
+/* ---- integers ---------------------------------------------------------------------------------------------------- */
 
 /* choice of {.u8|.s8|.u16|.s16|.u32|.s32|.u64|.s64}, 1 .. 8 */
 static int integer_bits(uint8_t choice) {
@@ -228,8 +229,8 @@ enum sim_next sim_do_convert_to_integer(struct sim_warp *warp, struct sim_path *
 }
 
 /* cvt{.rn|.rz|.rm|.rp}[.ftz][.sat]{.f16|.bf16|.f32|.f64}{integer} */
-enum sim_next sim_do_convert_from_integer(struct sim_warp *warp, struct sim_path *path,
-                                          const struct ptx_instruction *i, uint32_t mask) {
+enum sim_next sim_do_convert_from_integer(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
+                                          uint32_t mask) {
     const enum sim_float_type to = float_types[i->choice[3]];
     const struct sim_format *const format = sim_format_of(to);
     const int unused = 64 - integer_bits(i->choice[4]);

@@ -63,8 +63,7 @@ static uint64_t arithmetic_of(const struct ptx_instruction *i, enum half_operati
 /* choice: [.rn][.ftz][.sat|.relu]{.f16|.f16x2|.bf16|.bf16x2} */
 static enum sim_next arithmetic(struct sim_warp *warp, const struct ptx_instruction *i, enum half_operation operation,
                                 uint32_t mask) {
-    const struct sim_rules rules = {
-        .flush = i->choice[1], .saturate = i->choice[2] == 1, .relu = i->choice[2] == 2};
+    const struct sim_rules rules = {.flush = i->choice[1], .saturate = i->choice[2] == 1, .relu = i->choice[2] == 2};
     const enum sim_float_type type = type_of(i->choice[3]);
     const bool pair = i->choice[3] % 2 == 0;
     uint64_t bits[PTX_LANES];
@@ -91,7 +90,7 @@ ARITHMETIC(half_sub, HALF_SUB)
 ARITHMETIC(half_mul, HALF_MUL)
 ARITHMETIC(half_fma, HALF_FMA)
 
-/* ---- min, max: the numbers themselves, not rounded ------------------------------------------------------------------ */
+/* ---- min, max: the numbers themselves, not rounded --------------------------------------------------------------- */
 
 /* NaN gives way to a number unless .NaN is written; -0 lies below +0. */
 static uint16_t lesser(enum sim_float_type type, uint16_t a, uint16_t b, bool greatest, bool keep_nan) {

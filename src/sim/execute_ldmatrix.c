@@ -35,11 +35,11 @@ static uint32_t transpose_lanes(uint32_t lanes) {
     return result;
 }
 
-/* ---- rows in shared memory ------------------------------------------------------------------------------------------ */
+/* ---- rows in shared memory --------------------------------------------------------------------------------------- */
 
 struct matrix_rows {
     uint32_t count;
-    struct sim_cta *cta[PTX_LANES];      /* NULL: the address is wrong, and that was reported */
+    struct sim_cta *cta[PTX_LANES]; /* NULL: the address is wrong, and that was reported */
     uint32_t offset[PTX_LANES];
 };
 
@@ -64,7 +64,7 @@ static void locate_rows(struct sim_warp *warp, const struct ptx_instruction *i, 
     sim_count_shared(warp, i, op, addresses, (uint32_t)((UINT64_C(1) << rows->count) - 1), ROW_BYTES, false, false);
 }
 
-/* ---- ldmatrix ------------------------------------------------------------------------------------------------------- */
+/* ---- ldmatrix ---------------------------------------------------------------------------------------------------- */
 
 /* Row r of the matrix, into its four lanes; the lanes that got uninitialised bytes. */
 static uint32_t load_row(const struct matrix_rows *rows, uint32_t lane, const struct sim_actor *actor,
@@ -112,7 +112,7 @@ enum sim_next sim_do_ldmatrix(struct sim_warp *warp, struct sim_path *path, cons
     return warp->machine->fault ? SIM_FAULT : SIM_NEXT;
 }
 
-/* ---- stmatrix ------------------------------------------------------------------------------------------------------- */
+/* ---- stmatrix ---------------------------------------------------------------------------------------------------- */
 
 static void store_row(struct sim_warp *warp, const struct ptx_instruction *i, const struct matrix_rows *rows,
                       uint32_t lane, const struct sim_actor *actor, const uint32_t values[PTX_LANES], uint32_t taint) {
@@ -153,7 +153,7 @@ enum sim_next sim_do_stmatrix(struct sim_warp *warp, struct sim_path *path, cons
     return warp->machine->fault ? SIM_FAULT : SIM_NEXT;
 }
 
-/* ---- movmatrix ------------------------------------------------------------------------------------------------------ */
+/* ---- movmatrix --------------------------------------------------------------------------------------------------- */
 
 enum sim_next sim_do_movmatrix(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
                                uint32_t mask) {

@@ -36,7 +36,7 @@ uint32_t sim_taint_of(const struct sim_warp *warp, const struct ptx_operand *ele
     return warp->tainted && element->kind == PTX_OPERAND_REGISTER ? warp->tainted[element->reg / 128] : 0;
 }
 
-/* ---- fragments as rows of registers --------------------------------------------------------------------------------- */
+/* ---- fragments as rows of registers ------------------------------------------------------------------------------ */
 
 enum { FRAGMENT_MAX = 8 };
 
@@ -54,7 +54,7 @@ static struct fragment fragment_of(const struct sim_warp *warp, const struct ptx
     return fragment;
 }
 
-/* ---- uninitialised values ------------------------------------------------------------------------------------------- */
+/* ---- uninitialised values ---------------------------------------------------------------------------------------- */
 
 /* Lane 4 g + q holds columns 2 q and 2 q + 1 of row g. */
 uint32_t sim_spoilt_lanes(uint32_t rows, uint32_t columns, uint32_t parities) {
@@ -91,7 +91,7 @@ static void spread_taint(struct sim_warp *warp, const struct ptx_instruction *i,
         sim_set_taint(warp, &d.element[r], taint[r], false);
 }
 
-/* ---- products of narrow types --------------------------------------------------------------------------------------- */
+/* ---- products of narrow types ------------------------------------------------------------------------------------ */
 
 static enum sim_next multiply(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
                               enum sim_element a_element, enum sim_element b_element, enum sim_accumulator type,
@@ -167,7 +167,7 @@ enum sim_next sim_do_mma_s8(struct sim_warp *warp, struct sim_path *path, const 
                     i->choice[3] == 1 ? SIM_ELEMENT_S8BIT : SIM_ELEMENT_U8BIT, SIM_ACCUMULATE_S32, i->choice[1]);
 }
 
-/* ---- fp64: one fused multiply-add after the other ------------------------------------------------------------------- */
+/* ---- fp64: one fused multiply-add after the other ---------------------------------------------------------------- */
 
 /*  Lane 4 g + q:  A register r   row g + 8 (r mod halves), k = q + 4 (r / halves)
  *                 B register r   column g, k = q + 4 r

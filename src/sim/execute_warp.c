@@ -6,6 +6,8 @@
 
 /* The member mask, which is to be the same in all lanes that run the instruction. */
 static uint32_t members_of(const struct sim_warp *warp, const struct ptx_operand *operand, uint32_t mask) {
+    if (operand->kind == PTX_OPERAND_IMMEDIATE)
+        return (uint32_t)operand->value; /* its row is cut to the type, which may be .pred */
     return SIM_SOURCE_32(warp, operand)[__builtin_ctz(mask)];
 }
 

@@ -10,18 +10,19 @@
 
 enum { CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2 };
 enum {
-    SLOTS_MAX = 512,
-    SHUFFLED_SLOTS = 2,            /* clusters at a time when the schedule is random */
+    SLOTS_MAX = 16384,
+    SHUFFLED_SLOTS = 2,         /* clusters at a time when the schedule is random */
     IDLE_BEFORE_ANOTHER = 4096, /* instructions without progress, before the next cluster is let in */
-    STEPS_BETWEEN_LOOKS = 4096     /* at clusters that poll global memory */
+    STEPS_BETWEEN_LOOKS = 4096  /* at clusters that poll global memory */
 };
 
 struct launch {
     struct sim_machine *machine;
-    struct sim_slot *slots[SLOTS_MAX];
+    struct sim_slot **slots; /* room for `most` */
     uint32_t slot_count, running, wanted, most;
     uint64_t next, total; /* clusters of the grid */
     uint64_t time, steps;
+    uint64_t past; /* progress of clusters that have ended */
 };
 
 uint32_t sim_latency(const struct sim_machine *machine, enum sim_latency kind, uint64_t bytes_or_macs) {
@@ -54,12 +55,19 @@ static uint32_t clusters_that_fit(const struct sim_machine *machine) {
     const struct sim_device *const device = machine->device;
     const uint32_t *const size = machine->cluster_dims, *const block = machine->block;
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (machine->resident_clusters)
+        return (uint32_t)at_most(machine->resident_clusters, SLOTS_MAX);
     if (!device)
         return SHUFFLED_SLOTS;
     uint64_t ctas = (uint64_t)device->threads_per_sm / threads;
     ctas = at_most(ctas, (uint64_t)device->shared_per_sm / sim_shared_bytes(machine));
     const uint64_t clusters = ctas * (uint64_t)device->sm_count / ((uint64_t)size[0] * size[1] * size[2]);
     return (uint32_t)at_most(clusters ? clusters : 1, SLOTS_MAX);
+}
+
+/* Clusters at a time while none of them waits for another. */
+static uint32_t plain_count(const struct launch *launch) {
+    return (uint32_t)at_most(launch->most, launch->machine->options->seed ? SHUFFLED_SLOTS : 1);
 }
 
 static struct sim_slot *free_slot(struct launch *launch) {
@@ -117,23 +125,29 @@ static void look_again(struct launch *launch) {
 }
 
 static void end_cluster(struct launch *launch, struct sim_slot *slot) {
-    const struct sim_machine *const machine = launch->machine;
     if (launch->time < slot->cluster.now)
         launch->time = slot->cluster.now;
+    launch->past += slot->cluster.progress + 1;
     sim_slot_end(slot);
     launch->running--;
-    launch->wanted = machine->options->seed ? SHUFFLED_SLOTS : 1;
-    if (launch->wanted > launch->most)
-        launch->wanted = launch->most;
+    launch->wanted = plain_count(launch);
     look_again(launch);
 }
 
 /* Rises when anything happens that a cluster could wait for. */
 static uint64_t events(const struct launch *launch) {
-    uint64_t count = launch->next;
+    uint64_t count = launch->next + launch->past;
     for (uint32_t n = 0; n < launch->slot_count; n++)
-        count += launch->slots[n]->cluster.progress;
+        count += launch->slots[n]->running ? launch->slots[n]->cluster.progress : 0;
     return count;
+}
+
+static bool release_any(struct launch *launch) {
+    bool released = false;
+    for (uint32_t n = 0; n < launch->slot_count; n++)
+        if (launch->slots[n]->running)
+            released = sim_release_lanes(&launch->slots[n]->cluster) || released;
+    return released;
 }
 
 /* The cluster waits for something in global memory: the others go on, or another is let in. When all of them have been
@@ -141,6 +155,7 @@ static uint64_t events(const struct launch *launch) {
 static void set_aside(struct launch *launch, struct sim_slot *slot) {
     slot->polling = true;
     slot->cluster.idle_instructions = slot->cluster.stalls = 0;
+    slot->queue.next_look = 0; /* at once, next time */
     slot->set_aside_at = events(launch);
     if (admit_another(launch))
         return;
@@ -148,9 +163,9 @@ static void set_aside(struct launch *launch, struct sim_slot *slot) {
     for (uint32_t n = 0; n < launch->slot_count; n++)
         if (launch->slots[n]->running && launch->slots[n]->set_aside_at != slot->set_aside_at)
             all = false;
-    if (all)
+    if (all && !release_any(launch))
         sim_report_deadlock(&slot->cluster);
-    else if (!next_slot(launch))
+    if (!next_slot(launch))
         look_again(launch);
 }
 
@@ -205,24 +220,22 @@ static bool can_be_launched(const struct sim_machine *machine) {
 int sim_machine_run(struct sim_machine *machine) {
     if (!can_be_launched(machine))
         return machine->fault = CUDA_ERROR_INVALID_VALUE;
-    struct launch *const launch = calloc(1, sizeof *launch);
-    if (!launch)
+    struct launch launch = {.machine = machine, .most = clusters_that_fit(machine), .total = 1};
+    launch.slots = calloc(launch.most, sizeof *launch.slots);
+    if (!launch.slots)
         return machine->fault = CUDA_ERROR_OUT_OF_MEMORY;
     sim_lanes_begin();
     sim_wgmma_prepare(machine->function);
-    launch->machine = machine;
-    launch->most = clusters_that_fit(machine);
-    launch->total = 1;
     for (int n = 0; n < 3; n++)
-        launch->total *= machine->grid[n] / machine->cluster_dims[n];
-    launch->wanted = (uint32_t)at_most(launch->most, machine->options->seed ? SHUFFLED_SLOTS : 1);
-    for (admit(launch); launch->running && !machine->fault; admit(launch))
-        step(launch, next_slot(launch));
-    for (uint32_t n = 0; n < launch->slot_count; n++) {
-        if (launch->slots[n]->running)
-            sim_slot_end(launch->slots[n]);
-        sim_slot_free(launch->slots[n]);
+        launch.total *= machine->grid[n] / machine->cluster_dims[n];
+    launch.wanted = plain_count(&launch);
+    for (admit(&launch); launch.running && !machine->fault; admit(&launch))
+        step(&launch, next_slot(&launch));
+    for (uint32_t n = 0; n < launch.slot_count; n++) {
+        if (launch.slots[n]->running)
+            sim_slot_end(launch.slots[n]);
+        sim_slot_free(launch.slots[n]);
     }
-    free(launch);
+    free(launch.slots);
     return machine->fault;
 }

@@ -155,6 +155,7 @@ struct sim_machine {
     uint64_t *executed;                    /* per pc: warp-instructions */
     uint64_t *executed_lanes;              /* per pc: lanes */
     int fault;                             /* CUresult that the launch ends with; 0 while all is well */
+    uint32_t resident_clusters;            /* that the device holds at once; 0: as many as SMs have room for */
     uint64_t serial;                       /* of this launch in the process, from 1 */
 };
 

@@ -9,8 +9,7 @@ uint32_t sim_element_bytes(enum sim_element element) {
     return element <= SIM_ELEMENT_BF16 ? 2 : element == SIM_ELEMENT_TF32 ? 4 : 1;
 }
 
-/* ---- widening -------------------------------------------------------------------------------------------------------
- */
+/* ---- widening ---------------------------------------------------------------------------------------------------- */
 
 #define WIDEN_LOOP(name, type, expression)                                                                             \
     SIM_INSIDE void widen_##name(const type *from, float *to, uint32_t count) {                                        \
@@ -64,8 +63,7 @@ void sim_widen(enum sim_element element, const void *from, float *to, uint32_t c
         widen(element, from, to, count);
 }
 
-/* ---- the product ----------------------------------------------------------------------------------------------------
- */
+/* ---- the product ------------------------------------------------------------------------------------------------- */
 
 /* Products and sums are rounded one by one, k by k: both ways give the same bits. */
 static void multiply(const float *restrict a, const float *restrict b, float *restrict c, uint32_t rows,
@@ -123,8 +121,7 @@ void sim_multiply(const float *a, const float *b, float *c, uint32_t rows, uint3
         multiply(a, b, c, rows, columns, depth);
 }
 
-/* ---- fragments ------------------------------------------------------------------------------------------------------
- */
+/* ---- fragments --------------------------------------------------------------------------------------------------- */
 
 /* Register r: rows g + 8 (r mod 2), the r / 2-th 16 bytes of k. */
 void sim_fragment_rows(enum sim_element element, const uint32_t *const *registers, uint32_t count, float *a) {
@@ -148,8 +145,7 @@ void sim_fragment_columns(enum sim_element element, const uint32_t *const *regis
     }
 }
 
-/* ---- accumulators ---------------------------------------------------------------------------------------------------
- */
+/* ---- accumulators ------------------------------------------------------------------------------------------------ */
 
 /* c is d or apart from it, so that lanes may be taken many at a time (SIM_EACH_LANE). */
 SIM_INSIDE void add_floats(uint32_t *d, const uint32_t *c, const float *sums) {

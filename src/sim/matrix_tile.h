@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What mma and wgmma are made of. All operands come in core matrices: 8 rows of 16 bytes. A register of a fragment is one
- * (lane 4 g + q holds bytes 4 q .. 4 q + 3 of row g), and so is what wgmma reads of shared memory at a time.
+/* What mma and wgmma are made of. All operands come in core matrices: 8 rows of 16 bytes. A register of a fragment is
+ * one (lane 4 g + q holds bytes 4 q .. 4 q + 3 of row g), and so is what wgmma reads of shared memory at a time.
  *
  * Operands are widened to fp32 (in which products of any two of their elements are exact), multiplied with the sums of
- * one instruction kept apart, and these are then added to the accumulators. In the hardware the sums are cut off at some
- * bits below the largest product: results agree bit for bit where they are exact.
+ * one instruction kept apart, and these are then added to the accumulators. In the hardware the sums are cut off at
+ * some bits below the largest product: results agree bit for bit where they are exact.
  *
- * Columns of a product are stored block by block of 8 columns: 0 2 4 6 1 3 5 7, because that is how a pair of accumulator
- * registers holds them: lane 4 g + q has columns 2 q and 2 q + 1 of row g in the one and the other. */
+ * Columns of a product are stored block by block of 8 columns: 0 2 4 6 1 3 5 7, because that is how a pair of
+ * accumulator registers holds them: lane 4 g + q has columns 2 q and 2 q + 1 of row g in the one and the other. */
 #ifndef SIM_MATRIX_TILE_H
 #define SIM_MATRIX_TILE_H
 
@@ -36,8 +36,8 @@ static inline uint32_t sim_column(uint32_t n) {
     return (n & ~7u) | (n & 1) << 2 | (n >> 1 & 3);
 }
 
-/* c[rows][columns] = a[rows][depth] * b[depth][columns], columns stored as said above in b and c. rows: a multiple of 4;
- * columns: of 8. */
+/* c[rows][columns] = a[rows][depth] * b[depth][columns], columns stored as said above in b and c. rows: a multiple of
+ * 4; columns: of 8. */
 void sim_multiply(const float *a, const float *b, float *c, uint32_t rows, uint32_t columns, uint32_t depth);
 
 /* A fragment of 16 rows in `registers` registers becomes a[16][depth]; one of 8 columns becomes b[depth][8]. */

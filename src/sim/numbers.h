@@ -11,9 +11,9 @@ float sim_half_to_float(uint16_t bits);
 float sim_bfloat16_to_float(uint16_t bits);
 float sim_e4m3_to_float(uint8_t bits);
 float sim_e5m2_to_float(uint8_t bits);
-uint16_t sim_float_to_half(float value);       /* nearest even; NaN -> 0x7fff */
-uint16_t sim_float_to_bfloat16(float value);   /* nearest even; NaN -> 0x7fff */
-uint32_t sim_float_to_tf32(float value);       /* cvt.rna: to nearest, ties away; as fp32 bits */
+uint16_t sim_float_to_half(float value);     /* nearest even; NaN -> 0x7fff */
+uint16_t sim_float_to_bfloat16(float value); /* nearest even; NaN -> 0x7fff */
+uint32_t sim_float_to_tf32(float value);     /* cvt.rna: to nearest, ties away; as fp32 bits */
 
 /* ---- any format, any rounding ------------------------------------------------------------------------------------ */
 
@@ -22,10 +22,10 @@ enum sim_rounding { SIM_NEAREST_EVEN, SIM_TOWARDS_ZERO, SIM_DOWN, SIM_UP, SIM_NE
 /* Sign, exponent and fraction from the top bit down. */
 struct sim_format {
     int exponent_bits, fraction_bits;
-    uint64_t largest;        /* finite, its bits */
-    uint64_t infinity;       /* what lies beyond it: the NaN of a format without infinities */
+    uint64_t largest;  /* finite, its bits */
+    uint64_t infinity; /* what lies beyond it: the NaN of a format without infinities */
     uint64_t nan;
-    int unused_bits;         /* below the fraction: tf32 has 13 */
+    int unused_bits; /* below the fraction: tf32 has 13 */
 };
 extern const struct sim_format sim_format_half, sim_format_bfloat16, sim_format_tf32, sim_format_e4m3, sim_format_e5m2,
     sim_format_float, sim_format_double;
@@ -36,7 +36,7 @@ uint64_t sim_round(const struct sim_format *format, enum sim_rounding rounding, 
 /* The bits of a double, infinities and NaN included. */
 uint64_t sim_round_double(const struct sim_format *format, enum sim_rounding rounding, bool finite, double value);
 
-/* ---- without a branch, bits to bits: for loops that the compiler makes vectors of ---------------------------------- */
+/* ---- without a branch, bits to bits: for loops that the compiler makes vectors of -------------------------------- */
 
 static inline float sim_float_of(uint32_t bits) {
     float value;

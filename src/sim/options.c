@@ -34,8 +34,7 @@ void sim_say(const char *format, ...) {
     fprintf(stderr, "gristmill-sim: %s\n", sentence);
 }
 
-/* ---- the environment
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the environment ------------------------------------------------------------------------------------------- */
 
 /* Leaves *value alone where the variable is not set. */
 static bool read_number(const char *variable, uint64_t least, uint64_t most, uint64_t *value) {
@@ -100,8 +99,7 @@ bool sim_options_read(void) {
     return true;
 }
 
-/* ---- the program
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the program ----------------------------------------------------------------------------------------------- */
 
 void gm_sim_set_seed(uint64_t seed) {
     SIM_LOCKED();

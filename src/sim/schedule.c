@@ -65,10 +65,10 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-static uint64_t mix_registers(uint64_t hash, const uint8_t *registers, size_t bytes) {
-    for (size_t at = 0; at + 8 <= bytes; at += 8) {
+uint64_t sim_hash(uint64_t hash, const uint8_t *bytes, size_t count) {
+    for (size_t at = 0; at + 8 <= count; at += 8) {
         uint64_t word;
-        memcpy(&word, registers + at, sizeof word);
+        memcpy(&word, bytes + at, sizeof word);
         hash = mix(hash, word);
     }
     return hash;
@@ -84,7 +84,7 @@ static uint64_t state_of(const struct sim_cluster *cluster) {
                 continue;
             for (const struct sim_path *path = warp->paths; path; path = path->next)
                 hash = mix(hash, path->pc | (uint64_t)path->mask << 32);
-            hash = mix_registers(hash, warp->registers, cluster->machine->function->register_bytes);
+            hash = sim_hash(hash, warp->registers, cluster->machine->function->register_bytes);
         }
     return hash;
 }
@@ -99,7 +99,13 @@ uint64_t sim_polls(const struct sim_machine *machine) {
     return polls;
 }
 
-enum { ROUNDS_MAX = 300000, IDLE_MAX = 50000000, ROUNDS_LOOKED_AT = 4, ROUNDS_BETWEEN_LOOKS = 1024 };
+enum {
+    ROUNDS_MAX = 300000,
+    FIRST_LOOK = 4096,
+    IDLE_MAX = 50000000,
+    ROUNDS_LOOKED_AT = 4,
+    ROUNDS_BETWEEN_LOOKS = 1024
+};
 
 /* The same state as one round ago, and nothing but waiting since: no further round can differ. Unless the wait loop
  * reads global memory, where another cluster may write. */
@@ -180,11 +186,21 @@ static void run_first(struct sim_cluster *cluster) {
     }
 }
 
+/* Nothing has happened for long. */
+static enum sim_step look_at_loops(struct sim_cluster *cluster) {
+    if (cluster->idle_instructions > IDLE_MAX)
+        return SIM_STEP_POLLING;
+    cluster->queue->next_look = 2 * cluster->idle_instructions;
+    const enum sim_step verdict = sim_judge_loops(cluster);
+    return verdict == SIM_STEP_DEADLOCK && sim_release_lanes(cluster) ? SIM_STEP_RAN : verdict;
+}
+
 enum sim_step sim_cluster_step(struct sim_cluster *cluster) {
     struct sim_queue *const queue = cluster->queue;
     if (cluster->progress != queue->counted_at) {
         queue->counted_at = cluster->progress;
         cluster->stalls = cluster->idle_instructions = 0;
+        queue->next_look = FIRST_LOOK;
     }
     if (queue->parked_count && cluster->progress != queue->woken_at)
         sim_queue_wake(cluster);
@@ -192,8 +208,8 @@ enum sim_step sim_cluster_step(struct sim_cluster *cluster) {
         land_first(cluster);
     } else if (queue->ready) {
         run_first(cluster);
-        if (cluster->idle_instructions > IDLE_MAX)
-            return SIM_STEP_POLLING;
+        if (cluster->idle_instructions > queue->next_look)
+            return look_at_loops(cluster);
     } else {
         return queue->parked_count ? stalled_round(cluster) : SIM_STEP_ENDED;
     }

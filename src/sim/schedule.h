@@ -7,6 +7,7 @@
  *     queue.c     ready paths by time, parked paths
  *     run.c       a path's instructions, until its time is up
  *     paths.c     paths part and meet
+ *     spin.c      loops that change nothing
  *     deadlock.c  who waits for what */
 #ifndef SIM_SCHEDULE_H
 #define SIM_SCHEDULE_H
@@ -24,6 +25,7 @@ struct sim_queue {
     uint64_t turns;        /* given out */
     uint64_t woken_at;     /* cluster->progress when the parked were last woken */
     uint64_t counted_at;   /* cluster->progress when stalls and idle_instructions began to count */
+    uint64_t next_look;    /* idle_instructions at which loops are looked at again */
     uint64_t state, polls; /* in the last stalled round: hash of all registers; loads of global memory so far */
 };
 
@@ -73,10 +75,18 @@ enum sim_step {
     SIM_STEP_POLLING   /* the same, but it reads global memory: another cluster may change that */
 };
 enum sim_step sim_cluster_step(struct sim_cluster *cluster);
+/* A hash that goes on from another. */
+uint64_t sim_hash(uint64_t hash, const uint8_t *bytes, size_t count);
 /* Reads of global memory so far. */
 uint64_t sim_polls(const struct sim_machine *machine);
 /* When the cluster does something next. */
 uint64_t sim_cluster_time(const struct sim_cluster *cluster);
+
+/* ---- spin.c ---- */
+/* SIM_STEP_RAN unless every ready path is in a loop that changes nothing. */
+enum sim_step sim_judge_loops(struct sim_cluster *cluster);
+/* Lanes that wait to rejoin a path which does not wait go on without it. False: there were none. */
+bool sim_release_lanes(struct sim_cluster *cluster);
 
 /* ---- deadlock.c ---- */
 void sim_report_deadlock(struct sim_cluster *cluster);
@@ -92,8 +102,8 @@ struct sim_slot {
     struct sim_warp *warps;
     bool running, polling; /* polling: set aside until others have done something */
     uint64_t set_aside_at;
-    uint64_t looked_at, polls;   /* idle_instructions and sim_polls() when it was last asked what it waits for */
-    uint32_t shared_bytes; /* of a CTA */
+    uint64_t looked_at, polls; /* idle_instructions and sim_polls() when it was last asked what it waits for */
+    uint32_t shared_bytes;     /* of a CTA */
 };
 /* NULL: out of memory. */
 struct sim_slot *sim_slot_new(struct sim_machine *machine);

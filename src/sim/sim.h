@@ -9,6 +9,8 @@
  *   GM_SIM_REPORTS    fail (default): a launch with a report returns CUDA_ERROR_LAUNCH_FAILED and the reports are printed
  *                     to stderr; print: printed only; quiet: only kept for gm_sim_report_get()
  *   GM_SIM_MEMORY     bytes of device memory to offer at most
+ *   GM_SIM_SMS        SMs to present instead of the device's own: with few, persistent grids come round with few tiles
+ *   GM_SIM_DEVICES    how many equal devices there are (1)
  * Thread-safety: launches are serialised; options are read at the beginning of a launch. */
 #ifndef GM_SIM_H
 #define GM_SIM_H

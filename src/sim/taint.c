@@ -69,8 +69,8 @@ static uint32_t selected_taint(const struct sim_warp *warp, const struct ptx_ins
            operand_taint(warp, &i->operand[3]);
 }
 
-/* A pack of two values, one of which nobody may want: the last column of a tile beside one that was never loaded. Taint is
- * kept per register, so the pack counts as tainted only when all of it is. */
+/* A pack of two values, one of which nobody may want: the last column of a tile beside one that was never loaded. Taint
+ * is kept per register, so the pack counts as tainted only when all of it is. */
 static bool is_pack(const struct ptx_instruction *i) {
     return i->handler == sim_do_pack || (i->operation->class == SIM_CLASS_CONVERT && i->operand_count > 2);
 }

@@ -163,8 +163,10 @@ bool sim_locate(struct sim_warp *warp, const struct ptx_instruction *i, const st
         locate_generic(warp, i, transfer, mask, side_by_side, lanes);
         break;
     }
-    /* Others may wait in a loop for what was written; a plain store to the own CTA is waited for through barriers. */
-    if (transfer->is_write && (space == SIM_SPACE_GLOBAL || space == SIM_SPACE_GENERIC || transfer->is_atomic))
+    /* Others may wait in a loop for what was written; a plain store to the own CTA is waited for through barriers, and
+     * an atomic may change nothing. */
+    if (transfer->is_write && !transfer->reads_too &&
+        (space == SIM_SPACE_GLOBAL || space == SIM_SPACE_GENERIC || transfer->is_atomic))
         sim_progress(warp->cluster);
     return !warp->machine->fault;
 }

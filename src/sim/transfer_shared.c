@@ -100,7 +100,7 @@ static void locate_lane(struct sim_warp *warp, const struct ptx_instruction *i, 
     lanes->owner[lane] = owner;
     lanes->offset[lane] = offset;
     lanes->at[lane] = owner->shared + offset;
-    if (transfer->is_write && owner != warp->cta)
+    if (transfer->is_write && !transfer->reads_too && owner != warp->cta)
         sim_progress(warp->cluster); /* the peer may wait for it in a loop */
     if (transfer->is_write && owner->mbarriers)
         sim_mbarrier_overwritten(warp, i, lane, owner, offset, transfer->bytes);

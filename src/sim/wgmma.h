@@ -23,7 +23,7 @@ struct wgmma_matrix {
     enum sim_element element;
     uint64_t descriptor;
     bool mn_major;
-    uint32_t rows;           /* 64 of A, N of B */
+    uint32_t rows; /* 64 of A, N of B */
 };
 
 struct wgmma_operation {
@@ -32,12 +32,12 @@ struct wgmma_operation {
     struct wgmma_matrix a, b;
     enum sim_accumulator type;
     bool a_in_registers, keep, negate, saturate;
-    bool broken;             /* something about it was reported that leaves nothing to compute */
+    bool broken; /* something about it was reported that leaves nothing to compute */
     bool landed;
-    uint32_t group;          /* counted from 0 */
-    uint8_t issued, waited;  /* a bit per warp */
-    uint64_t time;           /* of the first issue */
-    uint64_t tainted_rows;   /* of A: uninitialised bytes */
+    uint32_t group;              /* counted from 0 */
+    uint8_t issued, waited;      /* a bit per warp */
+    uint64_t time;               /* of the first issue */
+    uint64_t tainted_rows;       /* of A: uninitialised bytes */
     uint64_t tainted_columns[4]; /* of B */
     /* What all warps that have issued it know: the smallest clock of each agent. */
     struct sim_clocks known, flushed;
@@ -46,20 +46,20 @@ struct wgmma_operation {
 
 /* The registers of one warp, by row (offset / 128). */
 struct wgmma_registers {
-    uint32_t fences;         /* wgmma.fence so far */
-    uint32_t *touched;       /* `fences` when something else touched the register last; 0 at first: never fenced */
-    uint16_t *in_flight;     /* operations that the warp has not waited for */
-    uint16_t *use;           /* how the last operation used it */
+    uint32_t fences;     /* wgmma.fence so far */
+    uint32_t *touched;   /* `fences` when something else touched the register last; 0 at first: never fenced */
+    uint16_t *in_flight; /* operations that the warp has not waited for */
+    uint16_t *use;       /* how the last operation used it */
 };
 
 struct sim_warpgroup {
     struct sim_cta *cta;
-    struct sim_warp *warp;   /* the first of four */
-    uint32_t agent;          /* SIM_AGENT_NONE until the first operation */
+    struct sim_warp *warp; /* the first of four */
+    uint32_t agent;        /* SIM_AGENT_NONE until the first operation */
     struct wgmma_operation *first, *unused;
-    uint32_t operations;     /* in the list */
-    uint32_t rows;           /* registers of a warp */
-    uint32_t committed[WGMMA_WARPS], waited[WGMMA_WARPS];   /* groups */
+    uint32_t operations;                                  /* in the list */
+    uint32_t rows;                                        /* registers of a warp */
+    uint32_t committed[WGMMA_WARPS], waited[WGMMA_WARPS]; /* groups */
     uint32_t launched, landed;
     struct wgmma_registers registers[WGMMA_WARPS];
 };
@@ -72,7 +72,7 @@ static inline uint32_t wgmma_bit(const struct sim_warp *warp) {
     return 1u << warp->index % WGMMA_WARPS;
 }
 
-/* ---- wgmma_group.c -------------------------------------------------------------------------------------------------- */
+/* ---- wgmma_group.c ----------------------------------------------------------------------------------------------- */
 
 /* A whole warp of a whole warpgroup, all lanes together? Reports otherwise. False: the handler returns *next. */
 bool wgmma_check_warp(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i, uint32_t mask,
@@ -82,7 +82,7 @@ struct wgmma_operation *wgmma_append(struct sim_warpgroup *warpgroup);
 /* Fills it in; its place in the list and its clocks stay. */
 void wgmma_set(struct wgmma_operation *operation, const struct wgmma_operation *to);
 
-/* ---- wgmma_operand.c ------------------------------------------------------------------------------------------------ */
+/* ---- wgmma_operand.c --------------------------------------------------------------------------------------------- */
 
 /* The addresses of the operand's pieces of 16 bytes. K-major: of row r its two at 2 r. MN-major: of k its rows / 8 from
  * k * rows / 8 on. False: the descriptor is none (`why` says so). */
@@ -96,7 +96,7 @@ void wgmma_check_operands(struct sim_warpgroup *warpgroup, struct wgmma_operatio
 bool wgmma_read_a(const struct sim_warpgroup *warpgroup, const struct wgmma_operation *operation, float *a);
 bool wgmma_read_b(const struct sim_warpgroup *warpgroup, const struct wgmma_operation *operation, float *b);
 
-/* ---- wgmma_registers.c ---------------------------------------------------------------------------------------------- */
+/* ---- wgmma_registers.c ------------------------------------------------------------------------------------------- */
 
 bool wgmma_registers_begin(struct wgmma_registers *registers, uint32_t rows);
 void wgmma_registers_end(struct wgmma_registers *registers);
@@ -105,7 +105,7 @@ void wgmma_registers_take(struct sim_warp *warp, const struct wgmma_operation *o
 /* The warp has waited for it. */
 void wgmma_registers_give(struct sim_warp *warp, const struct wgmma_operation *operation);
 
-/* ---- wgmma_run.c ---------------------------------------------------------------------------------------------------- */
+/* ---- wgmma_run.c ------------------------------------------------------------------------------------------------- */
 
 void wgmma_run(struct sim_warpgroup *warpgroup, struct wgmma_operation *operation);
 

@@ -9,7 +9,7 @@
 #include "lanes.h"
 #include "watch.h"
 
-/* ---- warpgroups ----------------------------------------------------------------------------------------------------- */
+/* ---- warpgroups -------------------------------------------------------------------------------------------------- */
 
 static void free_operations(struct wgmma_operation *operation) {
     while (operation) {
@@ -74,7 +74,7 @@ static bool begin(struct sim_warpgroup *warpgroup, struct sim_warp *warp) {
 }
 
 bool wgmma_check_warp(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i, uint32_t mask,
-                       enum sim_next *next) {
+                      enum sim_next *next) {
     *next = SIM_NEXT;
     if (!warp->warpgroup || !begin(warp->warpgroup, warp)) {
         sim_report(warp, i, SIM_REPORT_ILLEGAL, PTX_NONE, 0,
@@ -92,7 +92,7 @@ bool wgmma_check_warp(struct sim_warp *warp, struct sim_path *path, const struct
     return true;
 }
 
-/* ---- operations ----------------------------------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------------------------------- */
 
 static void release(struct sim_warp *warp, struct wgmma_operation *operation) {
     if (operation->issued & wgmma_bit(warp) && !(operation->waited & wgmma_bit(warp)))
@@ -143,7 +143,7 @@ struct wgmma_operation *wgmma_append(struct sim_warpgroup *warpgroup) {
     return operation;
 }
 
-/* ---- groups --------------------------------------------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
 
 struct landing {
     struct sim_flight flight;
@@ -243,10 +243,10 @@ enum sim_next sim_do_wgmma_wait(struct sim_warp *warp, struct sim_path *path, co
     const uint64_t pending = (uint64_t)i->operand[0].value;
     const uint32_t groups = pending < committed ? committed - (uint32_t)pending : 0;
     if (warpgroup->landed < groups) {
-        path->wait = (struct sim_wait){
-            .kind = warpgroup->launched < groups ? SIM_WAIT_WGMMA_ISSUE : SIM_WAIT_WGMMA_GROUP,
-            .value = (uint32_t)pending,
-            .cta_rank = warp->cta->rank};
+        path->wait =
+            (struct sim_wait){.kind = warpgroup->launched < groups ? SIM_WAIT_WGMMA_ISSUE : SIM_WAIT_WGMMA_GROUP,
+                              .value = (uint32_t)pending,
+                              .cta_rank = warp->cta->rank};
         return SIM_WAIT;
     }
     finish_wait(warp, groups);

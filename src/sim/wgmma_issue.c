@@ -6,7 +6,7 @@
 #include "instructions.h"
 #include "lanes.h"
 
-/* ---- operations ----------------------------------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------------------------------- */
 
 /* The warp's next operation: the oldest that it has not issued yet. */
 static struct wgmma_operation *next_of(const struct sim_warp *warp) {
@@ -36,7 +36,7 @@ static void learn(struct sim_warp *warp, struct wgmma_operation *operation) {
     sim_clocks_join(&operation->flushed, &warp->flushed, operation->agents);
 }
 
-/* ---- issuing -------------------------------------------------------------------------------------------------------- */
+/* ---- issuing ----------------------------------------------------------------------------------------------------- */
 
 /* What the handlers differ in. */
 struct kind {
@@ -89,8 +89,8 @@ static bool read_operands(struct sim_warp *warp, const struct ptx_instruction *i
     for (uint32_t k = 4; k < i->operand_count; k++) {
         const int64_t value = i->operand[k].value;
         if (k < 6 ? value != 1 && value != -1 : value != 0 && value != 1) {
-            sim_report(warp, i, SIM_REPORT_ILLEGAL, PTX_NONE, 0, "operand %u of wgmma is %lld, which it may not be", k + 1,
-                       (long long)value);
+            sim_report(warp, i, SIM_REPORT_ILLEGAL, PTX_NONE, 0, "operand %u of wgmma is %lld, which it may not be",
+                       k + 1, (long long)value);
             return false;
         }
     }
@@ -104,8 +104,7 @@ static bool read_operands(struct sim_warp *warp, const struct ptx_instruction *i
 }
 
 /* All four must give the same. */
-static void compare(struct sim_warp *warp, const struct wgmma_operation *operation,
-                    const struct wgmma_operation *own) {
+static void compare(struct sim_warp *warp, const struct wgmma_operation *operation, const struct wgmma_operation *own) {
     const uint32_t first = warp->warpgroup->warp->index + (uint32_t)__builtin_ctz(operation->issued);
     if (operation->instruction != own->instruction) {
         sim_report(warp, own->instruction, SIM_REPORT_DIVERGED, PTX_NONE, 0,
@@ -150,9 +149,8 @@ static enum sim_next issue(struct sim_warp *warp, struct sim_path *path, const s
     if (!wgmma_check_warp(warp, path, i, mask, &next))
         return next;
     struct sim_warpgroup *const warpgroup = warp->warpgroup;
-    struct wgmma_operation own = {.instruction = i,
-                                  .group = warpgroup->committed[warp->index % WGMMA_WARPS],
-                                  .time = warp->cluster->now};
+    struct wgmma_operation own = {
+        .instruction = i, .group = warpgroup->committed[warp->index % WGMMA_WARPS], .time = warp->cluster->now};
     if (!read_operands(warp, i, kind, &own))
         return SIM_FAULT;
     struct wgmma_operation *const operation = attach(warp, &own);

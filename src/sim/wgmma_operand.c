@@ -15,7 +15,7 @@
 
 enum { PIECE = 16, K_OF_16_BITS = 16, TABLES = 32, UNITS_MAX = (1 << 18) / PIECE };
 
-/* ---- addresses ------------------------------------------------------------------------------------------------------ */
+/* ---- addresses --------------------------------------------------------------------------------------------------- */
 
 /* Offsets from the start address, before the swizzle. Launches are serialised, so one set of tables is enough. */
 struct offset_table {
@@ -81,15 +81,15 @@ bool wgmma_addresses(const struct wgmma_matrix *matrix, uint32_t addresses[WGMMA
     return true;
 }
 
-/* ---- checks --------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 /* One operand being checked. */
 struct check {
     struct sim_warpgroup *warpgroup;
     struct wgmma_operation *operation;
-    struct sim_warp *warp;   /* for the reports */
+    struct sim_warp *warp; /* for the reports */
     const struct wgmma_matrix *matrix;
-    char name;               /* 'A', 'B' */
+    char name; /* 'A', 'B' */
     uint32_t addresses[WGMMA_PIECES_MAX];
     uint64_t read[UNITS_MAX / 64]; /* a bit for every 16 bytes that are read */
 };
@@ -121,11 +121,12 @@ static void report_repeated(const struct check *check, uint32_t repeated) {
         gm_matrix_descriptor_decode(check->matrix->descriptor, &fields) != GM_OK ||
         (fields.swizzle == GM_SWIZZLE_NONE && fields.leading_bytes == 0 && fields.stride_bytes == 0))
         return;
-    sim_report(check->warp, check->operation->instruction, SIM_REPORT_DESCRIPTOR, PTX_NONE, check->addresses[repeated],
-               "operand %c reads the 16 bytes at 0x%x for two of its %u x %u elements: LBO is %u, SBO %u, swizzle %u bytes",
-               check->name, check->addresses[repeated], check->matrix->rows,
-               32 / sim_element_bytes(check->matrix->element), fields.leading_bytes, fields.stride_bytes,
-               fields.swizzle == GM_SWIZZLE_NONE ? 0 : gm_swizzle_span_bytes(fields.swizzle));
+    sim_report(
+        check->warp, check->operation->instruction, SIM_REPORT_DESCRIPTOR, PTX_NONE, check->addresses[repeated],
+        "operand %c reads the 16 bytes at 0x%x for two of its %u x %u elements: LBO is %u, SBO %u, swizzle %u bytes",
+        check->name, check->addresses[repeated], check->matrix->rows, 32 / sim_element_bytes(check->matrix->element),
+        fields.leading_bytes, fields.stride_bytes,
+        fields.swizzle == GM_SWIZZLE_NONE ? 0 : gm_swizzle_span_bytes(fields.swizzle));
 }
 
 /* Each run of pieces at once. True: some byte of them was never written. */
@@ -203,9 +204,10 @@ void wgmma_check_operands(struct sim_warpgroup *warpgroup, struct wgmma_operatio
     check_operand(warpgroup, operation, last, &operation->b, 'B');
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* All pieces one after the other, widened. False: they are not to be had (which the check at the issue has reported). */
+/* All pieces one after the other, widened. False: they are not to be had (which the check at the issue has reported).
+ */
 static bool read_pieces(const struct sim_cta *cta, const struct wgmma_matrix *matrix, float *values) {
     uint32_t addresses[WGMMA_PIECES_MAX];
     uint8_t bytes[WGMMA_PIECES_MAX * PIECE];

@@ -32,7 +32,7 @@ void wgmma_registers_end(struct wgmma_registers *registers) {
     *registers = (struct wgmma_registers){0};
 }
 
-/* ---- which instructions touch them ---------------------------------------------------------------------------------- */
+/* ---- which instructions touch them ------------------------------------------------------------------------------- */
 
 static void mark_vector(const struct ptx_function *function, const struct ptx_operand *vector, uint8_t *wanted) {
     for (uint32_t e = 0; vector->kind == PTX_OPERAND_VECTOR && e < vector->count; e++) {
@@ -70,13 +70,13 @@ void sim_wgmma_prepare(struct ptx_function *function) {
         mark_vector(function, &function->code[pc].operand[1], wanted);
     }
     for (uint32_t pc = 0; wanted && pc < function->count; pc++)
-        function->code[pc].touches_wgmma = !is_operation(&function->code[pc]) &&
-                                           touches(function, &function->code[pc], wanted);
+        function->code[pc].touches_wgmma =
+            !is_operation(&function->code[pc]) && touches(function, &function->code[pc], wanted);
     function->wgmma_prepared = true;
     free(wanted);
 }
 
-/* ---- other instructions --------------------------------------------------------------------------------------------- */
+/* ---- other instructions ------------------------------------------------------------------------------------------ */
 
 static bool vector_has(const struct sim_warp *warp, const struct ptx_operand *vector, uint32_t row) {
     const struct ptx_operand *element = sim_vector(warp, vector);
@@ -118,7 +118,7 @@ void sim_wgmma_check_touch(struct sim_warp *warp, const struct ptx_instruction *
         touch(warp, i, function->touched[i->writes_first + k], "written");
 }
 
-/* ---- operations ----------------------------------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------------------------------- */
 
 static void report_no_fence(struct sim_warp *warp, const struct wgmma_operation *operation, uint32_t offset,
                             uint32_t fences) {
@@ -132,8 +132,8 @@ static void report_no_fence(struct sim_warp *warp, const struct wgmma_operation 
 }
 
 /* Takes the registers of one vector for `use`. One report is enough. */
-static void take_vector(struct sim_warp *warp, const struct wgmma_operation *operation, const struct ptx_operand *vector,
-                        uint16_t use) {
+static void take_vector(struct sim_warp *warp, const struct wgmma_operation *operation,
+                        const struct ptx_operand *vector, uint16_t use) {
     struct wgmma_registers *const registers = &warp->warpgroup->registers[warp->index % WGMMA_WARPS];
     const struct ptx_operand *const element = sim_vector(warp, vector);
     bool reported = false;

@@ -2,25 +2,16 @@
 /* Reads the input as a list of driver calls, whose arguments are handles from earlier calls, handles of another kind,
  * or no handles at all, and PTX out of a list, with bytes changed. Nothing may crash, leak or hang.
  *
- * Build: clang -fsanitize=fuzzer,address,undefined with the objects of src/sim (option GM_FUZZ). */
-#include <stdio.h>
+ * Build: CC=clang cmake -DGM_FUZZ=ON -DGM_SANITIZE=address,undefined. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver_input.h"
 #include "driver_sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { CALLS_MAX = 64, SLOTS = 4, BUFFER = 4096, DEVICES = 2 };
-
-static struct input { const uint8_t *at, *end; } in;
-
-static unsigned byte(void) {
-    return in.at < in.end ? *in.at++ : 0;
-}
-static unsigned below(unsigned limit) {
-    return byte() % limit;
-}
 
 /* What calls have returned, last come last overwritten. */
 static struct {
@@ -30,7 +21,6 @@ static struct {
 } have;
 static uint8_t host[BUFFER];
 static _Alignas(128) uint8_t map[128];
-static char text[8192];
 
 /* Mostly a handle of the right kind; now and then of another kind, or of none. */
 static void *pick(void *const slots[SLOTS]) {
@@ -50,44 +40,7 @@ static size_t length(void) {
     return lengths[below(sizeof lengths / sizeof *lengths)];
 }
 
-/* ---- PTX
- * ------------------------------------------------------------------------------------------------------------- */
-
-#define HEAD ".version 8.0\n.target sm_90a\n.address_size 64\n"
-static const char *const modules[] = {
-    HEAD ".visible .entry k() {\nret;\n}\n",
-    HEAD
-    ".visible .entry k(.param .u64 p) {\n.reg .b64 %d<4>;\n.reg .b32 %r<4>;\nld.param.u64 %d1, [p];\n"
-    "mov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 4;\nadd.s64 %d3, %d1, %d2;\nst.global.u32 [%d3], %r1;\nret;\n}\n",
-    HEAD ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n.shared .align 8 .b8 s[64];\n"
-         "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 7;\n@%p1 bra L;\nbar.sync 0;\nL:\nst.shared.u32 [s], %r1;\n"
-         "ret;\n}\n",
-    HEAD ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n.shared .align 8 .b8 s[64];\n"
-         "mov.u32 %r1, s;\nmbarrier.init.shared::cta.b64 [%r1], 1;\nW:\n"
-         "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;\n@!%p1 bra W;\nret;\n}\n",
-    HEAD ".global .align 4 .u32 g[4] = {1, 2, 3, 4};\n.visible .entry k() {\n.reg .b64 %d<2>;\n.reg .b32 %r<2>;\n"
-         "mov.u64 %d1, g;\natom.global.add.u32 %r1, [%d1], 1;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
-         "ret;\n}\n",
-    HEAD ".visible .entry k(.param .align 64 .b8 m[128]) {\n.reg .b64 %d<2>;\n.reg .b32 %r<4>;\n"
-         ".shared .align 128 .b8 s[1024];\nmov.u32 %r1, s;\nadd.s32 %r2, %r1, 512;\nmov.b64 %d1, m;\n"
-         "mbarrier.init.shared::cta.b64 [%r2], 1;\nfence.proxy.async;\nmov.u32 %r3, 0;\n"
-         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%d1, {%r3, %r3}], "
-         "[%r2];\nret;\n}\n",
-    "\x50\xed\x55\xba\x01",
-    "no PTX",
-};
-
-/* One of them, with a few bytes changed. */
-static const char *image(void) {
-    snprintf(text, sizeof text, "%s", modules[below(sizeof modules / sizeof *modules)]);
-    const size_t characters = strlen(text);
-    for (unsigned changes = byte() < 160 ? 0 : below(4); changes; changes--)
-        text[(byte() * 256 + byte()) % characters] = (char)(byte() | 1);
-    return text;
-}
-
-/* ---- the calls, by topic
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the calls, by topic --------------------------------------------------------------------------------------- */
 
 static void devices(void) {
     int number;
@@ -315,10 +268,9 @@ static void tensor_maps(void) {
     cuTensorMapReplaceAddress(map, (void *)(uintptr_t)address());
 }
 
-/* ---- one input
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- one input ------------------------------------------------------------------------------------------------- */
 
-/* A current context, with a stream and memory in it: what most calls need. */
+/* A current context with a stream, memory and a kernel in it: what most calls need. */
 static void begin(void) {
     memset(&have, 0, sizeof have);
     cuDevicePrimaryCtxRetain((CUcontext *)&have.context[0], 0);
@@ -326,6 +278,9 @@ static void begin(void) {
     cuStreamCreate((CUstream *)&have.stream[0], CU_STREAM_NON_BLOCKING);
     cuMemAlloc(&have.memory[0], BUFFER);
     gm_sim_set_seed(byte() & 3);
+    if (cuLibraryLoadData((CUlibrary *)&have.library[0], image(), NULL, NULL, 0, NULL, NULL, 0) == CUDA_SUCCESS &&
+        cuLibraryGetKernel((CUkernel *)&have.kernel[0], have.library[0], "k") == CUDA_SUCCESS)
+        cuKernelGetFunction((CUfunction *)&have.function[0], have.kernel[0]);
 }
 
 /* Everything goes, so that what remains is a leak. */

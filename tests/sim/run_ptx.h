@@ -15,22 +15,22 @@
 struct sim_reports;
 
 struct run_ptx {
-    const char *text;            /* whole module */
-    const char *kernel;          /* NULL: its first function */
+    const char *text;                       /* whole module */
+    const char *kernel;                     /* NULL: its first function */
     uint32_t grid[3], block[3], cluster[3]; /* 0 counts as 1 */
     uint32_t dynamic_shared;
-    void *buffer;                /* copied to global memory before and back after the launch */
+    void *buffer; /* copied to global memory before and back after the launch */
     size_t bytes;
-    const void *parameters;      /* further ones, at `parameter_offset` of the parameter block */
+    const void *parameters; /* further ones, at `parameter_offset` of the parameter block */
     size_t parameter_bytes, parameter_offset;
     uint64_t seed;
-    gm_sim_step_fn *step;        /* called before every instruction */
+    gm_sim_step_fn *step; /* called before every instruction */
     void *step_arg;
     /* what came of it */
-    int result;                  /* CUresult */
-    char message[256];           /* why the text could not be parsed; "" */
-    uint64_t instructions;       /* warp-instructions */
-    double seconds;              /* of the launch alone */
+    int result;                      /* CUresult */
+    char message[256];               /* why the text could not be parsed; "" */
+    uint64_t instructions;           /* warp-instructions */
+    double seconds;                  /* of the launch alone */
     struct gm_sim_report report[16]; /* the first ones */
     size_t reports;
 };

@@ -11,6 +11,7 @@
     SUITE(barrier_kernels)                                                                                             \
     SUITE(clocks)                                                                                                      \
     SUITE(cluster_barrier)                                                                                             \
+    SUITE(convert)                                                                                                     \
     SUITE(copy_async)                                                                                                  \
     SUITE(copy_bulk)                                                                                                   \
     SUITE(copy_im2col)                                                                                                 \
@@ -26,11 +27,14 @@
     SUITE(driver_start)                                                                                                \
     SUITE(driver_stream)                                                                                               \
     SUITE(lanewise)                                                                                                    \
+    SUITE(ldmatrix)                                                                                                    \
     SUITE(loads)                                                                                                       \
     SUITE(mbarrier)                                                                                                    \
     SUITE(mbarrier_misuse)                                                                                             \
     SUITE(memory)                                                                                                      \
+    SUITE(mma)                                                                                                         \
     SUITE(named_barriers)                                                                                              \
+    SUITE(numbers)                                                                                                     \
     SUITE(paths)                                                                                                       \
     SUITE(ptx_flow)                                                                                                    \
     SUITE(ptx_lexer)                                                                                                   \
@@ -40,7 +44,9 @@
     SUITE(shadow)                                                                                                      \
     SUITE(shadow_copies)                                                                                               \
     SUITE(tensor_map)                                                                                                  \
-    SUITE(warp)
+    SUITE(warp)                                                                                                        \
+    SUITE(wgmma)                                                                                                       \
+    SUITE(wgmma_reports)
 
 #define DECLARE(name) Suite *name##_suite(void);
 SIM_SUITES(DECLARE)

@@ -24,21 +24,21 @@ static uint64_t double_bits(double value) {
     return bits;
 }
 
-/* Runs `instruction`, which may name registers h, r, d (16, 32, 64 bits) 0 to 3: 0 is the result, 1 to 3 hold a, b, c. */
+/* Runs `instruction`, which may name registers h, r, d (16, 32, 64 bits) 0 to 3: 0 is the result, 1 to 3 hold a, b, c.
+ */
 static void run_lanes(struct lanes *lanes, const char *instruction) {
     char text[3000];
     snprintf(text, sizeof text,
-             PTX_HEAD PTX_KERNEL
-             ".reg .b16 h<4>; .reg .b32 r<4>, lane; .reg .b64 d<4>, at, offset; .reg .pred guard;\n"
-             "ld.param.u64 at, [buffer]; cvta.to.global.u64 at, at; mov.u32 lane, %%tid.x;\n"
-             "mul.wide.u32 offset, lane, 8; add.s64 at, at, offset;\n"
-             "mov.b64 d0, 0; mov.b32 r0, 0; mov.b16 h0, 0; setp.ne.u32 guard, lane, 99;\n"
-             "ld.global.b64 d1, [at]; ld.global.b64 d2, [at + 256]; ld.global.b64 d3, [at + 512];\n"
-             "ld.global.b32 r1, [at]; ld.global.b32 r2, [at + 256]; ld.global.b32 r3, [at + 512];\n"
-             "ld.global.b16 h1, [at]; ld.global.b16 h2, [at + 256]; ld.global.b16 h3, [at + 512];\n"
-             "%s\n"
-             "st.global.b64 [at + 768], d0;\n"
-             "ret;\n}\n",
+             PTX_HEAD PTX_KERNEL ".reg .b16 h<4>; .reg .b32 r<4>, lane; .reg .b64 d<4>, at, offset; .reg .pred guard;\n"
+                                 "ld.param.u64 at, [buffer]; cvta.to.global.u64 at, at; mov.u32 lane, %%tid.x;\n"
+                                 "mul.wide.u32 offset, lane, 8; add.s64 at, at, offset;\n"
+                                 "mov.b64 d0, 0; mov.b32 r0, 0; mov.b16 h0, 0; setp.ne.u32 guard, lane, 99;\n"
+                                 "ld.global.b64 d1, [at]; ld.global.b64 d2, [at + 256]; ld.global.b64 d3, [at + 512];\n"
+                                 "ld.global.b32 r1, [at]; ld.global.b32 r2, [at + 256]; ld.global.b32 r3, [at + 512];\n"
+                                 "ld.global.b16 h1, [at]; ld.global.b16 h2, [at + 256]; ld.global.b16 h3, [at + 512];\n"
+                                 "%s\n"
+                                 "st.global.b64 [at + 768], d0;\n"
+                                 "ret;\n}\n",
              instruction);
     struct run_ptx run = {.text = text, .block = {LANES}, .buffer = lanes, .bytes = sizeof *lanes};
     run_ptx_clean(&run);
@@ -62,12 +62,12 @@ struct example {
 
 static void check_example(const struct example *example) {
     const uint64_t result = result_of(example->instruction, example->a, example->b, example->c);
-    ck_assert_msg(result == example->expected, "%s of 0x%llx, 0x%llx, 0x%llx: 0x%llx, not 0x%llx",
-                  example->instruction, (unsigned long long)example->a, (unsigned long long)example->b,
-                  (unsigned long long)example->c, (unsigned long long)result, (unsigned long long)example->expected);
+    ck_assert_msg(result == example->expected, "%s of 0x%llx, 0x%llx, 0x%llx: 0x%llx, not 0x%llx", example->instruction,
+                  (unsigned long long)example->a, (unsigned long long)example->b, (unsigned long long)example->c,
+                  (unsigned long long)result, (unsigned long long)example->expected);
 }
 
-/* ---- examples --------------------------------------------------------------------------------------------------------- */
+/* ---- examples ---------------------------------------------------------------------------------------------------- */
 
 static struct example examples[140];
 static int example_count;
@@ -156,7 +156,7 @@ static void add_integers(void) {
 }
 
 static void add_halves(void) {
-    add("add.f16 h0, h1, h2", 0x3c00, 0x1000, 0, 0x3c00);           /* 1 + 2^-11: a tie, to even */
+    add("add.f16 h0, h1, h2", 0x3c00, 0x1000, 0, 0x3c00); /* 1 + 2^-11: a tie, to even */
     add("add.rn.f16 h0, h1, h2", 0x7bff, 0x7bff, 0, 0x7c00);
     add("add.sat.f16 h0, h1, h2", 0x3c00, 0x3c00, 0, 0x3c00);
     add("add.ftz.f16 h0, h1, h2", 0x0001, 0x0001, 0, 0);
@@ -192,7 +192,7 @@ START_TEST(test_examples) {
 }
 END_TEST
 
-/* ---- the rows with a loop of their own say what the general ones do ------------------------------------------------------ */
+/* ---- the rows with a loop of their own say what the general ones do ---------------------------------------------- */
 
 static uint64_t random_bits(uint64_t *state) {
     *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;

@@ -22,8 +22,7 @@ static void stop(void) {
     kit_stop();
 }
 
-/* ---- capture and replay
- * --------------------------------------------------------------------------------------------------- */
+/* ---- capture and replay ---------------------------------------------------------------------------------------- */
 
 static void begin(int mode) {
     kit_ok(cuStreamBeginCapture(stream, mode));
@@ -197,8 +196,7 @@ START_TEST(a_capture_ends_where_it_began) {
 }
 END_TEST
 
-/* ---- several streams in one capture
- * ------------------------------------------------------------------------------------------ */
+/* ---- several streams in one capture ---------------------------------------------------------------------------- */
 
 static CUstream other;
 static CUevent fork_event, join_event;

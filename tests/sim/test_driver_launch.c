@@ -18,8 +18,7 @@ static void stop(void) {
     kit_stop();
 }
 
-/* ---- what a launch may look like
- * ------------------------------------------------------------------------------------- */
+/* ---- what a launch may look like ------------------------------------------------------------------------------- */
 
 static CUresult launch_cluster(CUfunction function, CUlaunchConfig config, unsigned x, unsigned y, unsigned z) {
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {x, y, z}};
@@ -120,8 +119,7 @@ START_TEST(devices_without_clusters_take_none) {
 }
 END_TEST
 
-/* ---- parameters
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- parameters ------------------------------------------------------------------------------------------------ */
 
 START_TEST(parameters_come_as_values_or_as_a_buffer) {
     CUfunction fill = kit_function(library, "fill");
@@ -153,8 +151,7 @@ START_TEST(parameters_come_as_values_or_as_a_buffer) {
 }
 END_TEST
 
-/* ---- what became of it
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- what became of it ----------------------------------------------------------------------------------------- */
 
 START_TEST(a_fault_ends_the_context) {
     static const struct {

@@ -111,8 +111,7 @@ START_TEST(code_for_another_architecture_does_not_run_here) {
 }
 END_TEST
 
-/* ---- functions
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------------------------- */
 
 static int attribute(CUfunction function, int id) {
     int value = -1;
@@ -203,8 +202,7 @@ START_TEST(a_context_that_ends_takes_its_functions_along) {
 }
 END_TEST
 
-/* ---- modules and variables
- * ------------------------------------------------------------------------------------------------ */
+/* ---- modules and variables ------------------------------------------------------------------------------------- */
 
 START_TEST(a_module_is_a_library_of_one_context) {
     CUmodule module;

@@ -66,8 +66,7 @@ START_TEST(errors_have_names_and_sentences) {
 }
 END_TEST
 
-/* ---- before and at the start
- * ------------------------------------------------------------------------------------------ */
+/* ---- before and at the start ----------------------------------------------------------------------------------- */
 
 START_TEST(nothing_works_before_the_start) {
     int number;
@@ -117,8 +116,7 @@ START_TEST(a_senseless_environment_leaves_no_device) {
 }
 END_TEST
 
-/* ---- devices
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- devices --------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *token, *name;

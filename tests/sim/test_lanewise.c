@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every instruction that computes lane by lane, against plain C: all pairs of edge values, whole warps and under a guard. */
+/* Every instruction that computes lane by lane, against plain C: all pairs of edge values, whole warps and under a
+ * guard. */
 #include "run_ptx.h"
 #include "sim_tests.h"
 
@@ -12,8 +13,8 @@
 typedef __int128 wide;
 typedef unsigned __int128 uwide;
 
-/* An instruction with the widths of its operands, destination first; 1 is a predicate, 0 ends them. `expected` takes the
- * operands zero-extended. */
+/* An instruction with the widths of its operands, destination first; 1 is a predicate, 0 ends them. `expected` takes
+ * the operands zero-extended. */
 struct lane_case {
     const char *opcode;
     int bits[5];
@@ -163,7 +164,7 @@ static float divided(float a, float b) {
 static uint64_t compared(double a, double b, const char *how) {
     const bool nan = isnan(a) || isnan(b);
     const char *const plain[] = {"eq", "ne", "lt", "le", "gt", "ge"};
-    const bool truth[] = {a == b, a != b, a < b, a <= b, a > b, a >= b};
+    const bool truth[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
     for (int n = 0; n < 6; n++)
         if (strncmp(how, plain[n], 2) == 0)
             return nan ? how[2] == 'u' : truth[n];
@@ -181,7 +182,8 @@ static uint64_t compared(double a, double b, const char *how) {
 #include "lanewise_cases.def"
 #undef CASE
 
-#define BRACED(...)                 {__VA_ARGS__}
+#define BRACED(...)                                                                                                    \
+    { __VA_ARGS__ }
 #define CASE(opcode, widths, value) {opcode, BRACED widths, JOIN(expected_, __LINE__)},
 static const struct lane_case cases[] = {
 #include "lanewise_cases.def"
@@ -266,19 +268,21 @@ static void write_text(char *text, size_t bytes, const struct lane_case *tried, 
         if (n && width > 1)
             sprintf(loads + strlen(loads), "ld.global.b%d %s%d, [%%a+%d];\n", width, registers[width], n, 8 * (n - 1));
         else if (n)
-            sprintf(loads + strlen(loads), "ld.global.b32 %%t, [%%a+%d];\nand.b32 %%t, %%t, 1;\nsetp.ne.u32 %s%d, %%t, 0;\n",
-                    8 * (n - 1), registers[width], n);
+            sprintf(loads + strlen(loads),
+                    "ld.global.b32 %%t, [%%a+%d];\nand.b32 %%t, %%t, 1;\nsetp.ne.u32 %s%d, %%t, 0;\n", 8 * (n - 1),
+                    registers[width], n);
     }
     sprintf(loads + strlen(loads), to > 1 ? "ld.global.b%d %s0, [%%a+32];\n" : "setp.ne.u32 %%q0, 0, 0;\n", to,
             to > 1 ? registers[to] : "");
-    snprintf(text, bytes,
-             PTX_TEXT(".reg .b64 %%a, %%b, %%d<5>; .reg .b32 %%t, %%u, %%r<5>; .reg .b16 %%h<5>; .reg .pred %%q<5>, %%g;\n"
-                      "ld.param.u64 %%a, [buffer]; mov.u32 %%t, %%tid.x; mov.u32 %%u, %%ctaid.x;\n"
-                      "shl.b32 %%u, %%u, 8; add.u32 %%t, %%t, %%u; mul.wide.u32 %%b, %%t, 40; add.u64 %%a, %%a, %%b;\n"
-                      "rem.u32 %%t, %%t, 3; setp.ne.u32 %%g, %%t, 0;\n"
-                      "%s %s %s %s;\n%s st.global.b%d [%%a+32], %s0;"),
-             loads, guarded ? "@%g" : "", tried->opcode, operands, to == 1 ? "selp.b32 %r0, 1, 0, %q0;" : "",
-             to == 1 ? 32 : to, to == 1 ? "%r" : registers[to]);
+    snprintf(
+        text, bytes,
+        PTX_TEXT(".reg .b64 %%a, %%b, %%d<5>; .reg .b32 %%t, %%u, %%r<5>; .reg .b16 %%h<5>; .reg .pred %%q<5>, %%g;\n"
+                 "ld.param.u64 %%a, [buffer]; mov.u32 %%t, %%tid.x; mov.u32 %%u, %%ctaid.x;\n"
+                 "shl.b32 %%u, %%u, 8; add.u32 %%t, %%t, %%u; mul.wide.u32 %%b, %%t, 40; add.u64 %%a, %%a, %%b;\n"
+                 "rem.u32 %%t, %%t, 3; setp.ne.u32 %%g, %%t, 0;\n"
+                 "%s %s %s %s;\n%s st.global.b%d [%%a+32], %s0;"),
+        loads, guarded ? "@%g" : "", tried->opcode, operands, to == 1 ? "selp.b32 %r0, 1, 0, %q0;" : "",
+        to == 1 ? 32 : to, to == 1 ? "%r" : registers[to]);
 }
 
 static void try_case(const struct lane_case *tried, bool guarded) {

@@ -21,7 +21,8 @@ struct memory {
 static struct run_ptx run_matrix(struct memory *memory, const char *instructions, uint32_t stale) {
     static char text[6000];
     snprintf(text, sizeof text,
-             PTX_HEAD ".shared .align 16 .b8 rows[2560];\n" PTX_KERNEL
+             PTX_HEAD
+             ".shared .align 16 .b8 rows[2560];\n" PTX_KERNEL
              ".reg .b32 r<5>, lane, at, w<4>; .reg .b64 to, offset, from; .reg .pred loaded;\n"
              "ld.param.u64 to, [buffer]; cvta.to.global.u64 to, to; mov.u32 lane, %%tid.x; mov.u32 at, rows;\n"
              "mad.lo.u32 at, lane, 80, at; shl.b32 w0, 1, lane; and.b32 w0, w0, %u; setp.eq.u32 loaded, w0, 0;\n"
@@ -57,7 +58,8 @@ static uint32_t element_of(const uint32_t lanes[LANES], uint32_t row, uint32_t c
 static const struct {
     const char *registers;
     uint32_t count;
-} widths[] = {{"x1%s.shared.b16 %s{r0}%s", 1}, {"x2%s.shared::cta.b16 %s{r0, r1}%s", 2}, {"x4%s.b16 %s{r0, r1, r2, r3}%s", 4}};
+} widths[] = {
+    {"x1%s.shared.b16 %s{r0}%s", 1}, {"x2%s.shared::cta.b16 %s{r0, r1}%s", 2}, {"x4%s.b16 %s{r0, r1, r2, r3}%s", 4}};
 
 START_TEST(test_ldmatrix) {
     const uint32_t count = widths[_i / 2].count;
@@ -68,8 +70,9 @@ START_TEST(test_ldmatrix) {
     before = memory;
     snprintf(text + strlen(text), 100, widths[_i / 2].registers, turned ? ".trans" : "", "", ", [at];");
     if (count == 4) /* a generic address */
-        snprintf(text, sizeof text, "cvt.u64.u32 offset, at; cvta.shared.u64 offset, offset; "
-                                    "ldmatrix.sync.aligned.m8n8.x4%s.b16 {r0, r1, r2, r3}, [offset];",
+        snprintf(text, sizeof text,
+                 "cvt.u64.u32 offset, at; cvta.shared.u64 offset, offset; "
+                 "ldmatrix.sync.aligned.m8n8.x4%s.b16 {r0, r1, r2, r3}, [offset];",
                  turned ? ".trans" : "");
     struct run_ptx run = run_matrix(&memory, text, 0);
     run_ptx_clean(&run);
@@ -95,10 +98,9 @@ START_TEST(test_stmatrix) {
     run_ptx_clean(&run);
     for (uint32_t lane = 0; lane < LANES; lane++)
         for (uint32_t column = 0; column < SIDE; column++)
-            ck_assert_uint_eq(memory.back[lane][column],
-                              lane < SIDE * count
-                                  ? element_of(before.registers[lane / SIDE], lane % SIDE, column, turned)
-                                  : before.rows[lane][column]);
+            ck_assert_uint_eq(memory.back[lane][column], lane < SIDE * count ? element_of(before.registers[lane / SIDE],
+                                                                                          lane % SIDE, column, turned)
+                                                                             : before.rows[lane][column]);
 }
 END_TEST
 
@@ -115,7 +117,7 @@ START_TEST(test_movmatrix) {
 }
 END_TEST
 
-/* ---- reports ---------------------------------------------------------------------------------------------------------- */
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
 
 static void check_report(const char *instructions, uint32_t stale, enum gm_sim_report_kind kind, const char *words) {
     struct memory memory;
@@ -141,7 +143,7 @@ END_TEST
 /* Lanes that got bytes which nobody wrote may keep them to themselves; to global memory they may not go. Row 5 is in
  * lanes 20 to 23; turned, it is in the upper halves of lanes 2, 6, 10 ... What stays behind is exchanged for r4. */
 #define TURN_OVER(trans, group)                                                                                        \
-    "mov.b32 r4, r0; ldmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 {r0}, [at]; " group                              \
+    "mov.b32 r4, r0; ldmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 {r0}, [at]; " group                             \
     "@loaded mov.b32 r0, r4; setp.ne.u32 loaded, lane, 5;"
 
 START_TEST(test_uninitialised) {

@@ -21,10 +21,9 @@ static uint32_t bytes_of(enum type type) {
 
 /* The bits of a small integer. */
 static uint64_t bits_of(enum type type, int value) {
-    const struct sim_format *const formats[] = {[F16] = &sim_format_half,  [BF16] = &sim_format_bfloat16,
-                                                [TF32] = &sim_format_tf32, [E4M3] = &sim_format_e4m3,
-                                                [E5M2] = &sim_format_e5m2, [F64] = &sim_format_double,
-                                                [F32] = &sim_format_float};
+    const struct sim_format *const formats[] = {
+        [F16] = &sim_format_half,  [BF16] = &sim_format_bfloat16, [TF32] = &sim_format_tf32, [E4M3] = &sim_format_e4m3,
+        [E5M2] = &sim_format_e5m2, [F64] = &sim_format_double,    [F32] = &sim_format_float};
     if (type == S8 || type == U8)
         return (uint8_t)value;
     return type == S32 ? (uint32_t)value : sim_round_double(formats[type], SIM_NEAREST_EVEN, false, value);
@@ -58,7 +57,7 @@ static const struct shape shapes[] = {
     {"m16n8k16.row.col.f64.f64.f64.f64", F64, F64, F64, 16, 16},
 };
 
-/* ---- layouts: which element is the v-th of a lane ------------------------------------------------------------------------ */
+/* ---- layouts: which element is the v-th of a lane ---------------------------------------------------------------- */
 
 struct element {
     uint32_t row, column;
@@ -81,7 +80,7 @@ static struct element element_of_d(uint32_t lane, uint32_t v) {
     return (struct element){lane / 4 + 8 * (v >> 1), 2 * (lane % 4) + (v & 1)};
 }
 
-/* ---- a run -------------------------------------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 /* Fragments as the kernel loads them: register r of lane l is 8 bytes at [r][l]. */
 struct fragments {
@@ -147,7 +146,8 @@ static void name_vector(char *text, size_t bytes, char letter, uint32_t count) {
     snprintf(text + length, bytes - length, "}");
 }
 
-static void move_vector(char *text, size_t bytes, const char *verb, char letter, uint32_t count, bool wide, uint32_t at) {
+static void move_vector(char *text, size_t bytes, const char *verb, char letter, uint32_t count, bool wide,
+                        uint32_t at) {
     for (uint32_t r = 0; r < count; r++) {
         char name[16], place[32];
         const size_t length = strlen(text);
@@ -176,8 +176,8 @@ static void write_kernel(char *text, size_t bytes, const struct shape *shape) {
     move_vector(text, bytes, "ld", 'a', a, wide, 0);
     move_vector(text, bytes, "ld", 'b', b, wide, part);
     move_vector(text, bytes, "ld", 'c', d, wide, 2 * part);
-    snprintf(text + strlen(text), bytes - strlen(text), "mma.sync.aligned.%s %s, %s, %s, %s;\n", shape->opcode, names[0],
-             names[1], names[2], names[3]);
+    snprintf(text + strlen(text), bytes - strlen(text), "mma.sync.aligned.%s %s, %s, %s, %s;\n", shape->opcode,
+             names[0], names[1], names[2], names[3]);
     move_vector(text, bytes, "st", 'd', d, wide, 3 * part);
     snprintf(text + strlen(text), bytes - strlen(text), "ret;\n}\n");
 }
@@ -208,7 +208,7 @@ START_TEST(test_shape) {
 }
 END_TEST
 
-/* ---- what is no integer ------------------------------------------------------------------------------------------------- */
+/* ---- what is no integer ------------------------------------------------------------------------------------------ */
 
 START_TEST(test_special_values) {
     struct matrices matrices;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes that part and meet: branches within branches, loops of different length, exits in the middle, lanes and warps that
- * wait for each other, indexed branches; and launches that cannot end. */
+/* Lanes that part and meet: branches within branches, loops of different length, exits in the middle, lanes and warps
+ * that wait for each other, indexed branches; and launches that cannot end. */
 #include "run_ptx.h"
 #include "sim_tests.h"
 
@@ -15,8 +15,7 @@ static uint32_t result[1024];
 
 static void run_block(const char *text, uint32_t threads, uint64_t seed) {
     memset(result, 0, sizeof result);
-    struct run_ptx run = {
-        .text = text, .block = {threads}, .buffer = result, .bytes = sizeof result, .seed = seed};
+    struct run_ptx run = {.text = text, .block = {threads}, .buffer = result, .bytes = sizeof result, .seed = seed};
     run_ptx_clean(&run);
 }
 
@@ -24,15 +23,16 @@ static void run_block(const char *text, uint32_t threads, uint64_t seed) {
 enum { SEEDS = 8 };
 
 START_TEST(branches_nest) {
-    run_block(PTX_TEXT(REGISTERS "mov.u32 %r0, 0;\n"
-                                 "and.b32 %r1, %t, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra EVEN;\n"
-                                 "and.b32 %r1, %t, 2; setp.eq.u32 %p1, %r1, 0; @%p1 bra ONE;\n"
-                                 "add.u32 %r0, %r0, 1000; bra ODD_END;\n"
-                                 "ONE: add.u32 %r0, %r0, 2000; setp.lt.u32 %p2, %t, 10; @!%p2 bra ODD_END;\n"
-                                 "add.u32 %r0, %r0, 5;\n"
-                                 "ODD_END: add.u32 %r0, %r0, 7; bra END;\n"
-                                 "EVEN: add.u32 %r0, %r0, 3000;\n"
-                                 "END: activemask.b32 %r2; popc.b32 %r2, %r2; mad.lo.u32 %r0, %r2, 10000, %r0;\n" STORE),
+    run_block(PTX_TEXT(REGISTERS
+                       "mov.u32 %r0, 0;\n"
+                       "and.b32 %r1, %t, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra EVEN;\n"
+                       "and.b32 %r1, %t, 2; setp.eq.u32 %p1, %r1, 0; @%p1 bra ONE;\n"
+                       "add.u32 %r0, %r0, 1000; bra ODD_END;\n"
+                       "ONE: add.u32 %r0, %r0, 2000; setp.lt.u32 %p2, %t, 10; @!%p2 bra ODD_END;\n"
+                       "add.u32 %r0, %r0, 5;\n"
+                       "ODD_END: add.u32 %r0, %r0, 7; bra END;\n"
+                       "EVEN: add.u32 %r0, %r0, 3000;\n"
+                       "END: activemask.b32 %r2; popc.b32 %r2, %r2; mad.lo.u32 %r0, %r2, 10000, %r0;\n" STORE),
               64, (uint64_t)_i);
     for (uint32_t t = 0; t < 64; t++) {
         const uint32_t odd = t & 2 ? 1007 : t < 10 ? 2012 : 2007;
@@ -58,8 +58,9 @@ static uint32_t collatz(uint32_t n) {
 }
 
 START_TEST(loops_have_their_own_length) {
-    run_block(PTX_TEXT(REGISTERS COLLATZ "activemask.b32 %r2; popc.b32 %r2, %r2; mad.lo.u32 %r0, %r2, 10000, %r0;\n" STORE),
-              100, (uint64_t)_i);
+    run_block(
+        PTX_TEXT(REGISTERS COLLATZ "activemask.b32 %r2; popc.b32 %r2, %r2; mad.lo.u32 %r0, %r2, 10000, %r0;\n" STORE),
+        100, (uint64_t)_i);
     for (uint32_t t = 0; t < 100; t++)
         ck_assert_uint_eq(result[t], (t < 96 ? 320000 : 40000) + collatz(t + 1));
 }
@@ -95,11 +96,12 @@ END_TEST
 /* A spin lock in global memory that every thread of two CTAs takes once, and a plain counter under it. */
 START_TEST(threads_take_a_lock) {
     memset(result, 0, sizeof result);
-    struct run_ptx run = {.text = PTX_TEXT(REGISTERS "TRY: atom.global.cas.b32 %r1, [%a0], 0, 1; setp.ne.u32 %p0, %r1, 0;\n"
-                                                     "@%p0 bra TRY;\n"
-                                                     "ld.volatile.global.u32 %r2, [%a0+4]; add.u32 %r2, %r2, 1;\n"
-                                                     "st.volatile.global.u32 [%a0+4], %r2; membar.gl;\n"
-                                                     "atom.global.exch.b32 %r3, [%a0], 0;"),
+    struct run_ptx run = {.text =
+                              PTX_TEXT(REGISTERS "TRY: atom.global.cas.b32 %r1, [%a0], 0, 1; setp.ne.u32 %p0, %r1, 0;\n"
+                                                 "@%p0 bra TRY;\n"
+                                                 "ld.volatile.global.u32 %r2, [%a0+4]; add.u32 %r2, %r2, 1;\n"
+                                                 "st.volatile.global.u32 [%a0+4], %r2; membar.gl;\n"
+                                                 "atom.global.exch.b32 %r3, [%a0], 0;"),
                           .grid = {2},
                           .block = {64},
                           .buffer = result,
@@ -130,14 +132,15 @@ START_TEST(ctas_wait_for_later_ones) {
 END_TEST
 
 START_TEST(branches_are_indexed) {
-    run_block(PTX_TEXT(REGISTERS "and.b32 %r1, %t, 3; setp.lt.u32 %p0, %t, 60; mov.u32 %r0, 9;\n"
-                                 "LIST: .branchtargets A, B, C, B;\n"
-                                 "@%p0 brx.idx %r1, LIST;\n"
-                                 "bra END;\n"
-                                 "A: mov.u32 %r0, 100; bra END;\n"
-                                 "B: add.u32 %r0, %r1, 200; bra END;\n"
-                                 "C: mov.u32 %r0, 300;\n"
-                                 "END: activemask.b32 %r2; popc.b32 %r2, %r2; mad.lo.u32 %r0, %r2, 10000, %r0;\n" STORE),
+    run_block(PTX_TEXT(REGISTERS
+                       "and.b32 %r1, %t, 3; setp.lt.u32 %p0, %t, 60; mov.u32 %r0, 9;\n"
+                       "LIST: .branchtargets A, B, C, B;\n"
+                       "@%p0 brx.idx %r1, LIST;\n"
+                       "bra END;\n"
+                       "A: mov.u32 %r0, 100; bra END;\n"
+                       "B: add.u32 %r0, %r1, 200; bra END;\n"
+                       "C: mov.u32 %r0, 300;\n"
+                       "END: activemask.b32 %r2; popc.b32 %r2, %r2; mad.lo.u32 %r0, %r2, 10000, %r0;\n" STORE),
               64, (uint64_t)_i);
     for (uint32_t t = 0; t < 64; t++) {
         const uint32_t expected[] = {100, 201, 300, 203};
@@ -149,17 +152,18 @@ END_TEST
 START_TEST(specials_are_as_launched) {
     static uint32_t seen[24 * 32][16];
     struct run_ptx run = {
-        .text = PTX_TEXT(".reg .b64 %a<4>; .reg .b32 %r<32>;\n"
-                         "ld.param.u64 %a0, [buffer]; mov.u32 %r0, %tid.x; mov.u32 %r1, %tid.y; mov.u32 %r2, %ctaid.x;\n"
-                         "mov.u32 %r3, %ctaid.y; mov.u32 %r4, %ntid.x; mov.u32 %r5, %nctaid.y; mov.u32 %r6, %clusterid.x;\n"
-                         "mov.u32 %r7, %cluster_ctarank; mov.u32 %r8, %laneid; mov.u32 %r9, %warpid;\n"
-                         "mov.u32 %r10, %cluster_ctaid.y; mov.u32 %r11, %cluster_nctarank; mov.u32 %r12, %lanemask_lt;\n"
-                         "mov.u32 %r13, %nclusterid.x; mov.u32 %r14, %dynamic_smem_size; mov.u32 %r15, %clusterid.y;\n"
-                         "mad.lo.u32 %r20, %r3, 4, %r2; mul.lo.u32 %r20, %r20, 96; mad.lo.u32 %r21, %r1, 24, %r0;\n"
-                         "add.u32 %r20, %r20, %r21; mul.wide.u32 %a1, %r20, 64; add.u64 %a0, %a0, %a1;\n"
-                         "st.global.v4.b32 [%a0], {%r0, %r1, %r2, %r3}; st.global.v4.b32 [%a0+16], {%r4, %r5, %r6, %r7};\n"
-                         "st.global.v4.b32 [%a0+32], {%r8, %r9, %r10, %r11};\n"
-                         "st.global.v4.b32 [%a0+48], {%r12, %r13, %r14, %r15};"),
+        .text =
+            PTX_TEXT(".reg .b64 %a<4>; .reg .b32 %r<32>;\n"
+                     "ld.param.u64 %a0, [buffer]; mov.u32 %r0, %tid.x; mov.u32 %r1, %tid.y; mov.u32 %r2, %ctaid.x;\n"
+                     "mov.u32 %r3, %ctaid.y; mov.u32 %r4, %ntid.x; mov.u32 %r5, %nctaid.y; mov.u32 %r6, %clusterid.x;\n"
+                     "mov.u32 %r7, %cluster_ctarank; mov.u32 %r8, %laneid; mov.u32 %r9, %warpid;\n"
+                     "mov.u32 %r10, %cluster_ctaid.y; mov.u32 %r11, %cluster_nctarank; mov.u32 %r12, %lanemask_lt;\n"
+                     "mov.u32 %r13, %nclusterid.x; mov.u32 %r14, %dynamic_smem_size; mov.u32 %r15, %clusterid.y;\n"
+                     "mad.lo.u32 %r20, %r3, 4, %r2; mul.lo.u32 %r20, %r20, 96; mad.lo.u32 %r21, %r1, 24, %r0;\n"
+                     "add.u32 %r20, %r20, %r21; mul.wide.u32 %a1, %r20, 64; add.u64 %a0, %a0, %a1;\n"
+                     "st.global.v4.b32 [%a0], {%r0, %r1, %r2, %r3}; st.global.v4.b32 [%a0+16], {%r4, %r5, %r6, %r7};\n"
+                     "st.global.v4.b32 [%a0+32], {%r8, %r9, %r10, %r11};\n"
+                     "st.global.v4.b32 [%a0+48], {%r12, %r13, %r14, %r15};"),
         .grid = {4, 2},
         .block = {24, 4},
         .cluster = {2, 2},
@@ -171,14 +175,15 @@ START_TEST(specials_are_as_launched) {
     for (uint32_t cta = 0; cta < 8; cta++)
         for (uint32_t t = 0; t < 96; t++) {
             const uint32_t x = cta % 4, y = cta / 4;
-            const uint32_t expected[16] = {t % 24, t / 24, x, y, 24, 2, x / 2, x % 2 + 2 * y, t % 32, t / 32, y, 4,
-                                           (1u << t % 32) - 1, 2, 512, 0};
+            const uint32_t expected[16] = {
+                t % 24, t / 24, x, y, 24, 2, x / 2, x % 2 + 2 * y, t % 32, t / 32, y, 4, (1u << t % 32) - 1, 2, 512, 0};
             ck_assert_mem_eq(seen[cta * 96 + t], expected, sizeof expected);
         }
 }
 END_TEST
 
-/* ---- launches that cannot end -------------------------------------------------------------------------------------- */
+/* ---- launches that cannot end --------------------------------------------------------------------------------------
+ */
 
 static void run_stuck(struct run_ptx *run, const char *words) {
     run->buffer = result;
@@ -188,23 +193,24 @@ static void run_stuck(struct run_ptx *run, const char *words) {
     ck_assert_uint_gt(run->reports, 0);
     ck_assert_int_eq(run->report[0].kind, SIM_REPORT_DEADLOCK);
     ck_assert_int_ne(run->result, 0);
-    ck_assert_msg(strstr(run->report[0].sentence, words) != NULL, "\"%s\" lacks \"%s\"", run->report[0].sentence, words);
+    ck_assert_msg(strstr(run->report[0].sentence, words) != NULL, "\"%s\" lacks \"%s\"", run->report[0].sentence,
+                  words);
     ck_assert_double_lt(run->seconds, 0.5);
 }
 
 /* Warps 0 and 2 of 4 wait for a phase that nobody completes, warp 1 for a barrier that they do not come to. */
 START_TEST(deadlock_says_who_waits_for_what) {
-    struct run_ptx run = {
-        .text = PTX_HEAD ".shared .align 8 .b64 full;\n" PTX_KERNEL REGISTERS
-                         "setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [full], 3; bar.sync 0;\n"
-                         "shr.u32 %r1, %t, 5; setp.eq.u32 %p1, %r1, 1; @%p1 bra ONE;\n"
-                         "setp.eq.u32 %p1, %r1, 3; @%p1 bra THREE;\n"
-                         "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;\n"
-                         "@%p2 bra THREE;\nbra WAIT;\n"
-                         "ONE: bar.sync 1;\n"
-                         "THREE: ret;\n}\n",
-        .block = {128},
-        .seed = (uint64_t)_i};
+    struct run_ptx run = {.text =
+                              PTX_HEAD ".shared .align 8 .b64 full;\n" PTX_KERNEL REGISTERS
+                                       "setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [full], 3; bar.sync 0;\n"
+                                       "shr.u32 %r1, %t, 5; setp.eq.u32 %p1, %r1, 1; @%p1 bra ONE;\n"
+                                       "setp.eq.u32 %p1, %r1, 3; @%p1 bra THREE;\n"
+                                       "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;\n"
+                                       "@%p2 bra THREE;\nbra WAIT;\n"
+                                       "ONE: bar.sync 1;\n"
+                                       "THREE: ret;\n}\n",
+                          .block = {128},
+                          .seed = (uint64_t)_i};
     run_stuck(&run, "warps 0, 2 of CTA 0 at line 11 wait for mbarrier 0x400 of CTA 0 (parity 0)");
     ck_assert_ptr_nonnull(strstr(run.report[0].sentence, "warp 1 of CTA 0 at line 14 waits for barrier 1"));
     ck_assert_uint_eq(run.report[0].line, 11);
@@ -228,7 +234,8 @@ END_TEST
 /* All CTAs poll a word of global memory that nobody writes. */
 START_TEST(deadlock_of_polling) {
     struct run_ptx run = {
-        .text = PTX_TEXT(REGISTERS "POLL: ld.volatile.global.u32 %r1, [%a0+4]; setp.eq.u32 %p1, %r1, 0; @%p1 bra POLL;"),
+        .text =
+            PTX_TEXT(REGISTERS "POLL: ld.volatile.global.u32 %r1, [%a0+4]; setp.eq.u32 %p1, %r1, 0; @%p1 bra POLL;"),
         .grid = {3},
         .block = {32},
         .buffer = result,
@@ -283,8 +290,9 @@ static int count_steps(struct gm_sim_view *view, void *arg) {
 
 START_TEST(steps_show_registers) {
     int steps = 0;
-    struct run_ptx run = {.text = PTX_TEXT(REGISTERS "mov.u32 %r0, 0;\n"
-                                                     "LOOP:\nadd.u32 %r0, %r0, 1;\nsetp.lt.u32 %p0, %r0, 10; @%p0 bra LOOP;"),
+    struct run_ptx run = {.text = PTX_TEXT(REGISTERS
+                                           "mov.u32 %r0, 0;\n"
+                                           "LOOP:\nadd.u32 %r0, %r0, 1;\nsetp.lt.u32 %p0, %r0, 10; @%p0 bra LOOP;"),
                           .block = {32},
                           .buffer = result,
                           .bytes = sizeof result,
@@ -299,7 +307,7 @@ END_TEST
 Suite *paths_suite(void) {
     Suite *suite = suite_create("paths");
     TCase *tests = tcase_create("paths");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 10);
     tcase_add_loop_test(tests, branches_nest, 0, SEEDS);
     tcase_add_loop_test(tests, loops_have_their_own_length, 0, SEEDS);
     tcase_add_loop_test(tests, lanes_exit_in_the_middle, 0, SEEDS);

@@ -18,18 +18,19 @@ static void run_case(const struct wgmma_case *test, const char *end, int c_facto
     wgmma_compare(test, &numbers, &memory, c_factor, product_factor, what);
 }
 
-/* ---- layouts -------------------------------------------------------------------------------------------------------------- */
+/* ---- layouts ----------------------------------------------------------------------------------------------------- */
 
-#define SIDE(mode, mn, ...) {WGMMA_F16, GM_SWIZZLE_##mode, mn, __VA_ARGS__}
+#define SIDE(mode, mn, ...)                                                                                            \
+    { WGMMA_F16, GM_SWIZZLE_##mode, mn, __VA_ARGS__ }
 static const struct wgmma_side layouts[] = {
     /* start, leading, stride, base offset */
-    SIDE(NONE, false, 0, 128, 256, 0),      SIDE(NONE, false, 48, 8208, 560, 0),    SIDE(32B, false, 0, 16, 256, 0),
-    SIDE(32B, false, 0, 0, 384, 0),         SIDE(32B, false, 128, 0, 256, 0),       SIDE(64B, false, 0, 16, 512, 0),
-    SIDE(64B, false, 32, 0, 640, 0),        SIDE(128B, false, 0, 16, 1024, 0),      SIDE(128B, false, 96, 4096, 1024, 0),
-    SIDE(128B, false, 16, 0, 1152, 0),      SIDE(128B, false, 256, 0, 1024, 2),     SIDE(64B, false, 128, 0, 512, 1),
-    SIDE(NONE, true, 0, 4096, 128, 0),      SIDE(NONE, true, 0, 128, 256, 0),       SIDE(32B, true, 0, 512, 256, 0),
-    SIDE(64B, true, 0, 1024, 512, 0),       SIDE(64B, true, 1024, 4096, 512, 0),    SIDE(128B, true, 0, 4096, 1024, 0),
-    SIDE(128B, true, 2048, 4096, 1024, 0),  SIDE(128B, true, 384, 4096, 1024, 3),
+    SIDE(NONE, false, 0, 128, 256, 0),     SIDE(NONE, false, 48, 8208, 560, 0),  SIDE(32B, false, 0, 16, 256, 0),
+    SIDE(32B, false, 0, 0, 384, 0),        SIDE(32B, false, 128, 0, 256, 0),     SIDE(64B, false, 0, 16, 512, 0),
+    SIDE(64B, false, 32, 0, 640, 0),       SIDE(128B, false, 0, 16, 1024, 0),    SIDE(128B, false, 96, 4096, 1024, 0),
+    SIDE(128B, false, 16, 0, 1152, 0),     SIDE(128B, false, 256, 0, 1024, 2),   SIDE(64B, false, 128, 0, 512, 1),
+    SIDE(NONE, true, 0, 4096, 128, 0),     SIDE(NONE, true, 0, 128, 256, 0),     SIDE(32B, true, 0, 512, 256, 0),
+    SIDE(64B, true, 0, 1024, 512, 0),      SIDE(64B, true, 1024, 4096, 512, 0),  SIDE(128B, true, 0, 4096, 1024, 0),
+    SIDE(128B, true, 2048, 4096, 1024, 0), SIDE(128B, true, 384, 4096, 1024, 3),
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts, B_START = 48 * 1024 };
 
@@ -45,7 +46,7 @@ START_TEST(test_layouts) {
 }
 END_TEST
 
-/* ---- types ------------------------------------------------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static const struct wgmma_side dense = {WGMMA_F16, GM_SWIZZLE_128B, false, 0, 16, 1024, 0};
 
@@ -113,10 +114,11 @@ START_TEST(test_spellings) {
     }
     for (int front = 0; front < 2; front++) {
         struct wgmma_memory before;
-        snprintf(body, sizeof body,
-                 "wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k32%s.s32.u8.u8%s {c0, c1, c2, c3}, a, b, 1; "
-                 "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
-                 front ? ".satfinite" : "", front ? "" : ".satfinite");
+        snprintf(
+            body, sizeof body,
+            "wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k32%s.s32.u8.u8%s {c0, c1, c2, c3}, a, b, 1; "
+            "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
+            front ? ".satfinite" : "", front ? "" : ".satfinite");
         const struct wgmma_case bytes = case_of(8, WGMMA_S32, WGMMA_U8, WGMMA_U8);
         wgmma_fill(&bytes, &numbers, &memory);
         memset(memory.image, 1, sizeof memory.image);
@@ -131,7 +133,7 @@ START_TEST(test_spellings) {
 }
 END_TEST
 
-/* ---- groups ----------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
 
 /* Eight products in four groups, two of them pending at a time; under several schedules. */
 START_TEST(test_groups) {

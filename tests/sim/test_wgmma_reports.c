@@ -45,7 +45,7 @@ struct rule {
     const char *words;
 };
 
-/* ---- registers ------------------------------------------------------------------------------------------------------------- */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 static const struct rule registers[] = {
     {MULTIPLY COMMIT WAIT, SIM_REPORT_ACCUMULATOR, "no wgmma.fence before the warp's first"},
@@ -71,7 +71,7 @@ START_TEST(test_registers) {
 }
 END_TEST
 
-/* ---- shared memory --------------------------------------------------------------------------------------------------------- */
+/* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
 static const struct rule shared[] = {
     {"mov.b32 x, 0x7fff; cvt.u64.u32 a, x;\n" FENCE MULTIPLY COMMIT WAIT, SIM_REPORT_DESCRIPTOR, "operand A: 0x"},
@@ -81,15 +81,16 @@ static const struct rule shared[] = {
      "SBO 16"},
     {"cvt.u64.u32 offset, warp; add.u64 a, a, offset;\n" FENCE MULTIPLY COMMIT WAIT, SIM_REPORT_DESCRIPTOR,
      "the descriptor of A is"},
-    {"cvt.u64.u32 offset, thread; add.u64 b, b, offset;\n" FENCE MULTIPLY COMMIT WAIT, SIM_REPORT_DESCRIPTOR, "in lane 0"},
+    {"cvt.u64.u32 offset, thread; add.u64 b, b, offset;\n" FENCE MULTIPLY COMMIT WAIT, SIM_REPORT_DESCRIPTOR,
+     "in lane 0"},
     {FENCE MULTIPLY COMMIT "bar.sync 0; setp.eq.u32 p, thread, 0; mov.b32 x, image; @p st.shared.b32 [x], 0;\n" WAIT,
      SIM_REPORT_WRITE_BEFORE_READ, ""},
     {FENCE MULTIPLY COMMIT WAIT "bar.sync 0; setp.eq.u32 p, thread, 0; mov.b32 x, image; @p st.shared.b32 [x], 0;\n",
      SIM_REPORT_NONE, ""},
     {"bar.sync 0; setp.eq.u32 p, thread, 0; mov.b32 x, image; @p st.shared.b32 [x], 0;\n" FENCE MULTIPLY COMMIT WAIT,
      SIM_REPORT_READ_BEFORE_WRITTEN, ""},
-    {"bar.sync 0; setp.eq.u32 p, thread, 0; mov.b32 x, image; @p st.shared.b32 [x], 0; bar.sync 0;\n" FENCE MULTIPLY COMMIT
-         WAIT,
+    {"bar.sync 0; setp.eq.u32 p, thread, 0; mov.b32 x, image; @p st.shared.b32 [x], 0; bar.sync 0;\n" FENCE MULTIPLY
+         COMMIT WAIT,
      SIM_REPORT_PROXY, ""},
 };
 
@@ -100,10 +101,11 @@ END_TEST
 
 /* Any warp's wait is enough for the whole warpgroup: here warp 0 hands the operand over. */
 START_TEST(test_one_waits_for_all) {
-    check_body("setp.ne.u32 p, warp, 0;\n" FENCE MULTIPLY COMMIT "@p bra others;\n" WAIT "bar.arrive 1, 64; bra together;\n"
-               "others: setp.ne.u32 q, warp, 3; @q bra later;\nbar.sync 1, 64; mov.b32 x, image; setp.eq.u32 q, thread, 96;\n"
-               "@q st.shared.b32 [x], 0;\nlater:\n" WAIT "together:\n",
-               0, 0, false, SIM_REPORT_NONE, "");
+    check_body(
+        "setp.ne.u32 p, warp, 0;\n" FENCE MULTIPLY COMMIT "@p bra others;\n" WAIT "bar.arrive 1, 64; bra together;\n"
+        "others: setp.ne.u32 q, warp, 3; @q bra later;\nbar.sync 1, 64; mov.b32 x, image; setp.eq.u32 q, thread, 96;\n"
+        "@q st.shared.b32 [x], 0;\nlater:\n" WAIT "together:\n",
+        0, 0, false, SIM_REPORT_NONE, "");
 }
 END_TEST
 
@@ -116,7 +118,8 @@ END_TEST
 START_TEST(test_uninitialised) {
     struct wgmma_case last = small;
     last.a.start = WGMMA_IMAGE - 8192; /* 64 rows of 128 bytes at the end */
-    const char *const keep = FENCE MULTIPLY COMMIT WAIT "setp.gt.u32 p, thread, 123; @p mov.b32 c2, 0; @p mov.b32 c3, 0;\n";
+    const char *const keep =
+        FENCE MULTIPLY COMMIT WAIT "setp.gt.u32 p, thread, 123; @p mov.b32 c2, 0; @p mov.b32 c3, 0;\n";
     for (int store_all = 0; store_all < 2; store_all++) {
         wgmma_fill(&last, &numbers, &memory);
         const struct wgmma_launch launch = {
@@ -137,17 +140,19 @@ START_TEST(test_uninitialised) {
 }
 END_TEST
 
-/* ---- warps ----------------------------------------------------------------------------------------------------------------- */
+/* ---- warps ------------------------------------------------------------------------------------------------------- */
 
 START_TEST(test_warps) {
     check_body(FENCE MULTIPLY COMMIT WAIT, 96, 0, false, SIM_REPORT_ILLEGAL, "belongs to no warpgroup");
     check_body(FENCE "setp.ne.u32 p, thread, 5;\n@p " MULTIPLY COMMIT WAIT, 0, 0, false, SIM_REPORT_DIVERGED, "lane 5");
-    check_body(FENCE "setp.ne.u32 p, warp, 2;\n@p bra issue;\nbra after;\nissue:\n" MULTIPLY "after:\n" COMMIT WAIT, 0, 0,
-               false, SIM_REPORT_DIVERGED, "only 3 of the warpgroup's four warps");
-    check_body(FENCE "setp.eq.u32 p, warp, 2;\n@p bra other;\n" MULTIPLY "bra after;\nother:\n" MULTIPLY "after:\n" COMMIT WAIT,
+    check_body(FENCE "setp.ne.u32 p, warp, 2;\n@p bra issue;\nbra after;\nissue:\n" MULTIPLY "after:\n" COMMIT WAIT, 0,
+               0, false, SIM_REPORT_DIVERGED, "only 3 of the warpgroup's four warps");
+    check_body(FENCE "setp.eq.u32 p, warp, 2;\n@p bra other;\n" MULTIPLY "bra after;\nother:\n" MULTIPLY
+                     "after:\n" COMMIT WAIT,
                0, 0, false, SIM_REPORT_DIVERGED, "different operations");
-    check_body(FENCE "setp.eq.u32 p, warp, 1;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {c0, c1, c2, c3}, a, b, p, "
-                     "1, 1, 0, 0;\n" COMMIT WAIT,
+    check_body(FENCE
+               "setp.eq.u32 p, warp, 1;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {c0, c1, c2, c3}, a, b, p, "
+               "1, 1, 0, 0;\n" COMMIT WAIT,
                0, 0, false, SIM_REPORT_DESCRIPTOR, "scale-d");
     check_body(FENCE "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {c0, c1, c2, c3}, a, b, 1, 2, 1, 0, 0;\n", 0, 0,
                false, SIM_REPORT_ILLEGAL, "operand 5");
@@ -161,7 +166,8 @@ END_TEST
 
 /* One warp never commits: the others wait for ever. */
 START_TEST(test_stuck) {
-    check_body(FENCE "setp.eq.u32 p, warp, 1;\n@p bra leave;\n" MULTIPLY COMMIT WAIT, 0, 0, false, SIM_REPORT_DEADLOCK, "");
+    check_body(FENCE "setp.eq.u32 p, warp, 1;\n@p bra leave;\n" MULTIPLY COMMIT WAIT, 0, 0, false, SIM_REPORT_DEADLOCK,
+               "");
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel of one warpgroup around lines of PTX that use wgmma. Its operands are matrices of small integers, laid out in
- * shared memory as descriptors say, by gm_wgmma_address(). */
+/* A kernel of one warpgroup around lines of PTX that use wgmma. Its operands are matrices of small integers, laid out
+ * in shared memory as descriptors say, by gm_wgmma_address(). */
 #ifndef SIM_WGMMA_KERNEL_H
 #define SIM_WGMMA_KERNEL_H
 
@@ -60,12 +60,13 @@ void wgmma_compare(const struct wgmma_case *test, const struct wgmma_numbers *nu
 /* "wgmma.mma_async... {c0, c1, ...}, a, b" or "..., {f0, f1, f2, f3}, b"; without the rest. */
 const char *wgmma_instruction(const struct wgmma_case *test);
 
-/* The kernel: shared memory is filled (all of it but `stale` bytes at its end) and handed over, accumulators c are loaded,
- * `body` runs, and the accumulators are stored. It has .b32 x, y, z, .b64 a, b (descriptors), .pred p, q and warp, thread. */
+/* The kernel: shared memory is filled (all of it but `stale` bytes at its end) and handed over, accumulators c are
+ * loaded, `body` runs, and the accumulators are stored. It has .b32 x, y, z, .b64 a, b (descriptors), .pred p, q and
+ * warp, thread. */
 struct wgmma_launch {
     const struct wgmma_case *test;
     const char *body;
-    uint32_t threads;        /* 0: 128 */
+    uint32_t threads; /* 0: 128 */
     uint32_t stale;
     bool no_proxy_fence;
     uint64_t seed;
