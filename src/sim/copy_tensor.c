@@ -2,6 +2,7 @@
 /* cp.async.bulk.tensor, its prefetches and reductions: operands and their checks; loads. */
 #include "copy_tensor.h"
 #include "numbers.h"
+#include "tile_origin.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -206,6 +207,7 @@ static bool issue_load(const struct sim_issue *issue, const struct sim_destinati
         sim_copy_to(&load->copy, &receivers, r, bytes);
         const struct sim_actor actor = sim_copy_actor(issue, load->copy.stamp, SIM_PROXY_ASYNC, false);
         sim_box_mark_write(box, load->copy.writes, load->to, &actor);
+        sim_tile_written(load->copy.writes, load->to, box, issue->i->line);
         sim_copy_queue(&load->copy, SIM_LATENCY_GLOBAL_COPY, bytes);
     }
     return true;

@@ -82,7 +82,6 @@ struct sim_warp {
     struct sim_bulk_state *bulk;
     struct sim_warpgroup *warpgroup;
     uint32_t wgmma_busy;     /* wgmma operations in flight that own registers of this warp */
-    uint32_t *busy;          /* one bit per register row (offset / 128): an accumulator or A fragment in flight */
     uint32_t *tainted;       /* NULL, or per register row the lanes whose value stems from uninitialised memory */
     uint32_t *tainted_predicates; /* likewise for predicates, by offset / 4; NULL with `tainted` */
     uint8_t *local;          /* lanes x local_bytes, or NULL */
@@ -102,7 +101,8 @@ struct sim_cta {
     struct sim_shadow *shadow;             /* of `shared` (shadow.h) */
     struct sim_named_barriers *named;      /* barriers.c */
     struct sim_mbarriers *mbarriers;       /* mbarrier.c */
-    struct sim_warpgroup *warpgroups;      /* matrix_async.c */
+    struct sim_warpgroup *warpgroups;      /* wgmma.h */
+    struct sim_tiles *tiles;               /* of tensor loads (tile_origin.h) */
     uint32_t register_pool;                /* registers not owned by a warp (setmaxnreg) */
     bool exited;
     uint64_t exit_time;

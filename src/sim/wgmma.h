@@ -6,6 +6,7 @@
  *   wgmma_issue.c      mma_async
  *   wgmma_group.c      warpgroups and their lists of operations; fence, commit_group, wait_group
  *   wgmma_operand.c    descriptors, addresses, what is checked of shared memory
+ *   wgmma_origin.c     whether what it reads is a matrix in the tensor that it was copied from
  *   wgmma_registers.c  fences, and who touches registers in flight
  *   wgmma_run.c        the product */
 #ifndef SIM_WGMMA_H
@@ -62,6 +63,7 @@ struct sim_warpgroup {
     uint32_t committed[WGMMA_WARPS], waited[WGMMA_WARPS]; /* groups */
     uint32_t launched, landed;
     struct wgmma_registers registers[WGMMA_WARPS];
+    uint64_t seen[256]; /* descriptors that wgmma_check_origin() has looked at */
 };
 
 static inline uint32_t wgmma_k(const struct wgmma_operation *operation) {
@@ -86,8 +88,21 @@ void wgmma_set(struct wgmma_operation *operation, const struct wgmma_operation *
 
 /* The addresses of the operand's pieces of 16 bytes. K-major: of row r its two at 2 r. MN-major: of k its rows / 8 from
  * k * rows / 8 on. False: the descriptor is none (`why` says so). */
-enum { WGMMA_PIECES_MAX = 512 };
+enum { WGMMA_PIECES_MAX = 512, WGMMA_UNITS_MAX = (1 << 18) / 16 };
 bool wgmma_addresses(const struct wgmma_matrix *matrix, uint32_t addresses[WGMMA_PIECES_MAX], char *why, size_t bytes);
+
+/* The bytes of the descriptor's swizzle, 0 for none. */
+uint32_t wgmma_span(const struct wgmma_matrix *matrix);
+
+/* One operand being checked. */
+struct wgmma_check {
+    struct wgmma_operation *operation;
+    struct sim_warp *warp; /* for the reports */
+    const struct wgmma_matrix *matrix;
+    char name; /* 'A', 'B' */
+    uint32_t addresses[WGMMA_PIECES_MAX];
+    uint64_t read[WGMMA_UNITS_MAX / 64]; /* a bit for every 16 bytes of shared memory that are read */
+};
 
 /* When all four have issued: reports what is wrong with the operands in shared memory, counts their reads. */
 void wgmma_check_operands(struct sim_warpgroup *warpgroup, struct wgmma_operation *operation, struct sim_warp *last);
@@ -95,6 +110,10 @@ void wgmma_check_operands(struct sim_warpgroup *warpgroup, struct wgmma_operatio
 /* The operand as floats: A as [64][k]; B as [k][rows], columns stored as matrix_tile.h says. False: not to be had. */
 bool wgmma_read_a(const struct sim_warpgroup *warpgroup, const struct wgmma_operation *operation, float *a);
 bool wgmma_read_b(const struct sim_warpgroup *warpgroup, const struct wgmma_operation *operation, float *b);
+
+/* ---- wgmma_origin.c ---------------------------------------------------------------------------------------------- */
+
+void wgmma_check_origin(struct sim_warpgroup *warpgroup, const struct wgmma_check *check);
 
 /* ---- wgmma_registers.c ------------------------------------------------------------------------------------------- */
 

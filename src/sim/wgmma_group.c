@@ -7,6 +7,7 @@
 
 #include "instructions.h"
 #include "lanes.h"
+#include "tile_origin.h"
 #include "watch.h"
 
 /* ---- warpgroups -------------------------------------------------------------------------------------------------- */
@@ -44,6 +45,7 @@ void sim_wgmma_cta_end(struct sim_cta *cta) {
     }
     free(cta->warpgroups);
     cta->warpgroups = NULL;
+    sim_tiles_free(cta);
     for (uint32_t w = 0; w < cta->warp_count; w++)
         cta->warps[w].warpgroup = NULL;
 }

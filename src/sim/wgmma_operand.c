@@ -13,7 +13,7 @@
 #include "memory.h"
 #include "report.h"
 
-enum { PIECE = 16, K_OF_16_BITS = 16, TABLES = 32, UNITS_MAX = (1 << 18) / PIECE };
+enum { PIECE = 16, K_OF_16_BITS = 16, TABLES = 32 };
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
@@ -64,6 +64,13 @@ static const struct offset_table *table_of(const struct wgmma_matrix *matrix,
     return table;
 }
 
+uint32_t wgmma_span(const struct wgmma_matrix *matrix) {
+    struct gm_matrix_descriptor fields = {.size = sizeof fields};
+    if (gm_matrix_descriptor_decode(matrix->descriptor, &fields) != GM_OK || fields.swizzle == GM_SWIZZLE_NONE)
+        return 0;
+    return gm_swizzle_span_bytes(fields.swizzle);
+}
+
 bool wgmma_addresses(const struct wgmma_matrix *matrix, uint32_t addresses[WGMMA_PIECES_MAX], char *why, size_t bytes) {
     static const uint32_t masks[] = {
         [GM_SWIZZLE_NONE] = 0, [GM_SWIZZLE_32B] = 0x10, [GM_SWIZZLE_64B] = 0x30, [GM_SWIZZLE_128B] = 0x70};
@@ -83,21 +90,10 @@ bool wgmma_addresses(const struct wgmma_matrix *matrix, uint32_t addresses[WGMMA
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
-/* One operand being checked. */
-struct check {
-    struct sim_warpgroup *warpgroup;
-    struct wgmma_operation *operation;
-    struct sim_warp *warp; /* for the reports */
-    const struct wgmma_matrix *matrix;
-    char name; /* 'A', 'B' */
-    uint32_t addresses[WGMMA_PIECES_MAX];
-    uint64_t read[UNITS_MAX / 64]; /* a bit for every 16 bytes that are read */
-};
-
 /* False: the operand leaves the CTA's shared memory. */
-static bool mark_pieces(struct check *check, uint32_t *repeated) {
-    const struct sim_cta *const cta = check->warpgroup->cta;
-    const uint32_t end = cta->shared_bytes < UNITS_MAX * PIECE ? cta->shared_bytes : UNITS_MAX * PIECE;
+static bool mark_pieces(struct wgmma_check *check, uint32_t *repeated) {
+    const struct sim_cta *const cta = check->warp->cta;
+    const uint32_t end = cta->shared_bytes < WGMMA_UNITS_MAX * PIECE ? cta->shared_bytes : WGMMA_UNITS_MAX * PIECE;
     *repeated = piece_count(check->matrix);
     for (uint32_t piece = 0; piece < piece_count(check->matrix); piece++) {
         const uint32_t address = check->addresses[piece], unit = address / PIECE;
@@ -115,7 +111,7 @@ static bool mark_pieces(struct check *check, uint32_t *repeated) {
 }
 
 /* Bytes that two rows share are nobody's intention, but for one core matrix that stands for all (both offsets 0). */
-static void report_repeated(const struct check *check, uint32_t repeated) {
+static void report_repeated(const struct wgmma_check *check, uint32_t repeated) {
     struct gm_matrix_descriptor fields = {.size = sizeof fields};
     if (repeated == piece_count(check->matrix) ||
         gm_matrix_descriptor_decode(check->matrix->descriptor, &fields) != GM_OK ||
@@ -130,20 +126,20 @@ static void report_repeated(const struct check *check, uint32_t repeated) {
 }
 
 /* Each run of pieces at once. True: some byte of them was never written. */
-static bool read_runs(const struct check *check, const struct sim_actor *actor) {
+static bool read_runs(const struct wgmma_check *check, const struct sim_actor *actor) {
     bool uninitialised = false;
-    const uint32_t units = check->warpgroup->cta->shared_bytes / PIECE;
-    for (uint32_t unit = 0; unit < units && unit < UNITS_MAX;) {
+    const uint32_t units = check->warp->cta->shared_bytes / PIECE;
+    for (uint32_t unit = 0; unit < units && unit < WGMMA_UNITS_MAX;) {
         const uint64_t word = check->read[unit / 64] >> unit % 64;
         if (!word) {
             unit = (unit / 64 + 1) * 64;
             continue;
         }
         uint32_t end = unit += (uint32_t)__builtin_ctzll(word);
-        while (end < units && end < UNITS_MAX && check->read[end / 64] >> end % 64 & 1)
+        while (end < units && end < WGMMA_UNITS_MAX && check->read[end / 64] >> end % 64 & 1)
             end++;
         bool here = false;
-        sim_shadow_read(check->warpgroup->cta, unit * PIECE, (end - unit) * PIECE, actor, &here);
+        sim_shadow_read(check->warp->cta, unit * PIECE, (end - unit) * PIECE, actor, &here);
         uninitialised |= here;
         unit = end;
     }
@@ -151,11 +147,11 @@ static bool read_runs(const struct check *check, const struct sim_actor *actor) 
 }
 
 /* Which rows: seldom asked. */
-static void find_uninitialised(const struct check *check, const struct sim_actor *actor) {
+static void find_uninitialised(const struct wgmma_check *check, const struct sim_actor *actor) {
     const struct wgmma_matrix *const matrix = check->matrix;
     for (uint32_t piece = 0; piece < piece_count(matrix); piece++) {
         bool here = false;
-        sim_shadow_read(check->warpgroup->cta, check->addresses[piece], PIECE, actor, &here);
+        sim_shadow_read(check->warp->cta, check->addresses[piece], PIECE, actor, &here);
         if (!here)
             continue;
         const uint32_t row = matrix->mn_major ? piece % (matrix->rows / 8) * 8 : piece / 2;
@@ -169,8 +165,7 @@ static void find_uninitialised(const struct check *check, const struct sim_actor
 
 static void check_operand(struct sim_warpgroup *warpgroup, struct wgmma_operation *operation, struct sim_warp *warp,
                           const struct wgmma_matrix *matrix, char name) {
-    struct check check; /* its addresses are filled in, the rest here */
-    check.warpgroup = warpgroup;
+    struct wgmma_check check; /* its addresses are filled in, the rest here */
     check.operation = operation;
     check.warp = warp;
     check.matrix = matrix;
@@ -192,6 +187,7 @@ static void check_operand(struct sim_warpgroup *warpgroup, struct wgmma_operatio
         operation->broken = true;
     } else {
         report_repeated(&check, repeated);
+        wgmma_check_origin(warpgroup, &check);
         if (read_runs(&check, &actor))
             find_uninitialised(&check, &actor);
         sim_count_wgmma(warp, operation->instruction, piece_count(matrix) / SIM_CORE_ROWS);
