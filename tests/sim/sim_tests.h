@@ -46,6 +46,7 @@
     SUITE(tensor_map)                                                                                                  \
     SUITE(warp)                                                                                                        \
     SUITE(wgmma)                                                                                                       \
+    SUITE(wgmma_origin)                                                                                                \
     SUITE(wgmma_reports)
 
 #define DECLARE(name) Suite *name##_suite(void);
