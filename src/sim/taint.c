@@ -54,6 +54,8 @@ void sim_taint_before(struct sim_warp *warp, const struct ptx_instruction *i, ui
         const struct ptx_operand guard = {.kind = PTX_OPERAND_PREDICATE, .bits = 1, .reg = (uint32_t)i->guard};
         sim_check_defined(warp, i, &guard, guarded, "the guard");
     }
+    if (i->handler == sim_do_branch_indexed)
+        sim_check_defined(warp, i, &i->operand[0], mask, "the index");
 }
 
 static uint32_t operand_taint(const struct sim_warp *warp, const struct ptx_operand *operand) {

@@ -36,6 +36,7 @@
     SUITE(named_barriers)                                                                                              \
     SUITE(numbers)                                                                                                     \
     SUITE(paths)                                                                                                       \
+    SUITE(programs)                                                                                                    \
     SUITE(ptx_flow)                                                                                                    \
     SUITE(ptx_lexer)                                                                                                   \
     SUITE(ptx_module)                                                                                                  \
@@ -43,6 +44,7 @@
     SUITE(ptx_rows)                                                                                                    \
     SUITE(shadow)                                                                                                      \
     SUITE(shadow_copies)                                                                                               \
+    SUITE(taint)                                                                                                       \
     SUITE(tensor_map)                                                                                                  \
     SUITE(warp)                                                                                                        \
     SUITE(wgmma)                                                                                                       \
