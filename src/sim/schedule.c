@@ -99,13 +99,7 @@ uint64_t sim_polls(const struct sim_machine *machine) {
     return polls;
 }
 
-enum {
-    ROUNDS_MAX = 300000,
-    FIRST_LOOK = 4096,
-    IDLE_MAX = 50000000,
-    ROUNDS_LOOKED_AT = 4,
-    ROUNDS_BETWEEN_LOOKS = 1024
-};
+enum { ROUNDS_MAX = 300000, FIRST_LOOK = 4096, IDLE_MAX = 50000000, ROUNDS_LOOKED_AT = 4, ROUNDS_BETWEEN_LOOKS = 1024 };
 
 /* The same state as one round ago, and nothing but waiting since: no further round can differ. Unless the wait loop
  * reads global memory, where another cluster may write. */

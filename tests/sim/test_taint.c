@@ -10,13 +10,13 @@
  * lanes whose row (lane / 4) is 4 or more. */
 #define STALE                                                                                                          \
     PTX_HEAD                                                                                                           \
-        ".shared .align 16 .b8 tile[128];\n.shared .align 8 .b32 pairs[64];\n" PTX_KERNEL                              \
-        ".reg .b64 %a<4>; .reg .b32 %r<16>, %t; .reg .f32 %f<4>; .reg .b16 %h<4>; .reg .pred %p<4>;\n"                 \
-        "ld.param.u64 %a0, [buffer]; mov.u32 %t, %tid.x; mul.wide.u32 %a1, %t, 4; add.u64 %a1, %a0, %a1;\n"            \
-        "mov.u32 %r9, tile; mad.lo.u32 %r8, %t, 4, %r9; setp.lt.u32 %p0, %t, 16;\n"                                    \
-        "@%p0 st.shared.u32 [%r8], %t; bar.warp.sync -1;\n"                                                            \
-        "and.b32 %r7, %t, 7; mad.lo.u32 %r7, %r7, 16, %r9; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r7];\n"   \
-        "mov.u32 %r2, 5;\n"
+    ".shared .align 16 .b8 tile[128];\n.shared .align 8 .b32 pairs[64];\n" PTX_KERNEL                                  \
+    ".reg .b64 %a<4>; .reg .b32 %r<16>, %t; .reg .f32 %f<4>; .reg .b16 %h<4>; .reg .pred %p<4>;\n"                     \
+    "ld.param.u64 %a0, [buffer]; mov.u32 %t, %tid.x; mul.wide.u32 %a1, %t, 4; add.u64 %a1, %a0, %a1;\n"                \
+    "mov.u32 %r9, tile; mad.lo.u32 %r8, %t, 4, %r9; setp.lt.u32 %p0, %t, 16;\n"                                        \
+    "@%p0 st.shared.u32 [%r8], %t; bar.warp.sync -1;\n"                                                                \
+    "and.b32 %r7, %t, 7; mad.lo.u32 %r7, %r7, 16, %r9; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r7];\n"       \
+    "mov.u32 %r2, 5;\n"
 #define END " ret;\n}\n"
 
 static uint32_t result[32];
