@@ -49,7 +49,8 @@ step() {
 step unit_tests env -C "$logs" "$build/unit_tests"
 step bench_tests env -C "$logs" "$build/bench_tests"
 step sass_check python3 tests/sass_check.py "$build" --cuobjdump "$cuobjdump"
-step toolkit12_kernels python3 tests/toolkit12_check.py "$root" "$build" "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)"
+step toolkit12_kernels python3 tests/toolkit12_check.py "$root" "$build" "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)" \
+    --ptx "$build/toolkit12"
 step toolkit12_header tests/cuda_header_check.sh "$(wheel_file cuda_runtime/include)"
 step wgmma_shapes_up_to_date python3 tools/gen_wgmma.py --check
 step report_up_to_date python3 tools/report.py --check
@@ -60,6 +61,7 @@ step valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exit
 step valgrind_lab_tests env -C "$logs" CK_FORK=no CK_INCLUDE_TAGS=lab valgrind --quiet --error-exitcode=1 \
     --leak-check=full --errors-for-leak-kinds=definite "$build/bench_tests"
 step sim_tests env -C "$logs" "$build/sim_tests"
+step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_DIR="$build/toolkit12" "$build/sim_tests"
 step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test
 # Every kernel runs on the simulated GPU, whatever GPU this machine has.
 simulated() { env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "${@:2}"; }

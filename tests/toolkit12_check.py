@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles every kernel with the oldest supported CUDA. PyPI has no nvcc 12, but it has NVRTC 12.
 
-    toolkit12_check.py SOURCE_DIR BUILD_DIR LIBNVRTC
+    toolkit12_check.py SOURCE_DIR BUILD_DIR LIBNVRTC [--ptx DIR]      with --ptx the PTX is kept there, as <row>.<target>.ptx
 
 Device code includes no CUDA header, so NVRTC takes the same sources with the same -D set as nvcc. A row passes when
 it compiles to a cubin for each of its targets, with no C75xx message and no spills. Ends with "N passed, N failed,
@@ -43,14 +43,24 @@ def nvrtc_log(nvrtc, program):
     return log.value.decode()
 
 
-def compile_row(library, source_dir, name):
+def keep_ptx(nvrtc, program, path):
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetPTX(program, text)
+    with open(path, "wb") as file:
+        file.write(text.value)
+
+
+def compile_row(library, source_dir, name, ptx_dir):
     """Problems of the row, as sentences; none is good."""
     nvrtc = ctypes.CDLL(library)
     row = ROW.fullmatch(name)
-    return [problem for target in CUBINS[row["arch"]] for problem in compile_for(nvrtc, source_dir, name, row, target)]
+    return [problem for target in CUBINS[row["arch"]]
+            for problem in compile_for(nvrtc, source_dir, name, row, target, ptx_dir)]
 
 
-def compile_for(nvrtc, source_dir, name, row, target):
+def compile_for(nvrtc, source_dir, name, row, target, ptx_dir):
     path = os.path.join(source_dir, "src", row["arch"], row["family"] + ".cu")
     with open(path, "rb") as file:
         text = b'#include "stdint.h"\n#line 1\n' + file.read()
@@ -62,6 +72,8 @@ def compile_for(nvrtc, source_dir, name, row, target):
     log = nvrtc_log(nvrtc, program)
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    if result == 0 and ptx_dir:
+        keep_ptx(nvrtc, program, os.path.join(ptx_dir, "%s.%s.ptx" % (name, target)))
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     if result != 0 or size.value == 0:
         return ["%s: NVRTC error %d\n%s" % (target, result, log)]
@@ -77,14 +89,17 @@ def main():
     parser.add_argument("source")
     parser.add_argument("build")
     parser.add_argument("libnvrtc")
+    parser.add_argument("--ptx", metavar="DIR")
     arguments = parser.parse_args()
+    if arguments.ptx:
+        os.makedirs(arguments.ptx, exist_ok=True)
 
     names = row_names(arguments.build)
     major, minor = ctypes.c_int(), ctypes.c_int()
     ctypes.CDLL(arguments.libnvrtc).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
     failed = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(compile_row, arguments.libnvrtc, arguments.source, name) for name in names]
+        jobs = [pool.submit(compile_row, arguments.libnvrtc, arguments.source, name, arguments.ptx) for name in names]
         for name, job in zip(names, jobs):
             problems = job.result()
             print("%s CUDA %d.%d %s" % ("FAIL" if problems else "PASS", major.value, minor.value, name))

@@ -85,12 +85,14 @@ static CUresult launch(CUfunction handle, const CUlaunchConfig *config, void *co
     result = sim_shape_of(config, &shape);
     if (result == CUDA_SUCCESS)
         result = sim_check_shape(function, &shape);
-    if (result == CUDA_SUCCESS && sim_clusters_resident(function, &shape) == 0)
+    const int resident = result == CUDA_SUCCESS ? sim_clusters_resident(function, &shape) : 0;
+    if (result == CUDA_SUCCESS && resident == 0)
         result = CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (result != CUDA_SUCCESS)
         return result;
     struct sim_work work = {.kind = SIM_WORK_LAUNCH,
                             .launch = {.dynamic_shared = shape.dynamic_shared,
+                                       .resident_clusters = (uint32_t)resident,
                                        .function = function,
                                        .serial = function->handle.serial,
                                        .params = sim_params_new(function->code)}};
@@ -160,6 +162,7 @@ CUresult sim_launch_run(CUcontext context, const struct sim_launch *launch) {
                                   .function = launch->function->code,
                                   .options = &options,
                                   .dynamic_shared_bytes = dynamic,
+                                  .resident_clusters = launch->resident_clusters,
                                   .params = launch->params,
                                   .counters = sim_counters_new(launch->function->code),
                                   .reports = &reports,

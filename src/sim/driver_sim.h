@@ -138,7 +138,7 @@ void sim_library_leave(CUlibrary library, CUcontext context);
 /* ---- work on streams (driver_stream.c, driver_memory.c, driver_capture.c, driver_graph.c) ---------------------- */
 
 struct sim_launch {
-    uint32_t grid[3], block[3], cluster[3], dynamic_shared;
+    uint32_t grid[3], block[3], cluster[3], dynamic_shared, resident_clusters;
     CUfunction function;
     uint64_t serial; /* of the function: a graph may outlive it */
     uint8_t *params; /* function->code->parameter_bytes of them, from sim_params_new() */
