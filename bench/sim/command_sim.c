@@ -80,13 +80,8 @@ int command_sim_run(int argc, char **argv) {
     sim_request_options(&given.request, options + OWN);
     const struct args_command command = {"gristmill sim run KERNEL [options]", about_run, options,
                                          sizeof options / sizeof *options};
-    struct args_list words = {0};
-    const enum args_outcome outcome = args_parse(&command, argc, argv, &words);
-    if (outcome != ARGS_GO)
-        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
-    if (sim_request_read(&given.request, &words) != 0)
-        return EXIT_CODE_USAGE;
-    return run(&given);
+    const int code = sim_request_read(&given.request, &command, argc, argv);
+    return code == SIM_GO ? run(&given) : code;
 }
 
 static const struct command parts[] = {

@@ -194,12 +194,11 @@ int command_sim_step(int argc, char **argv) {
     sim_request_options(&request, options + OWN);
     const struct args_command command = {"gristmill sim step KERNEL [options]", about, options,
                                          sizeof options / sizeof *options};
-    struct args_list words = {0};
-    const enum args_outcome outcome = args_parse(&command, argc, argv, &words);
     uint32_t warp_number = 0, cta_number = 0;
-    if (outcome != ARGS_GO)
-        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
-    if (sim_request_read(&request, &words) != 0 || (warp && number_read("--warp", warp, 0, 63, &warp_number) != 0) ||
+    const int code = sim_request_read(&request, &command, argc, argv);
+    if (code != SIM_GO)
+        return code;
+    if ((warp && number_read("--warp", warp, 0, 63, &warp_number) != 0) ||
         (cta && number_read("--cta", cta, 0, INT32_MAX, &cta_number) != 0))
         return EXIT_CODE_USAGE;
     struct stepper stepper = {

@@ -60,11 +60,6 @@ int command_sim_trace(int argc, char **argv) {
     sim_request_options(&given.request, options + OWN);
     const struct args_command command = {"gristmill sim trace KERNEL [options]", about, options,
                                          sizeof options / sizeof *options};
-    struct args_list words = {0};
-    const enum args_outcome outcome = args_parse(&command, argc, argv, &words);
-    if (outcome != ARGS_GO)
-        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
-    if (sim_request_read(&given.request, &words) != 0)
-        return EXIT_CODE_USAGE;
-    return trace(&given);
+    const int code = sim_request_read(&given.request, &command, argc, argv);
+    return code == SIM_GO ? trace(&given) : code;
 }

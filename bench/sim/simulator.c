@@ -34,7 +34,7 @@ static int find_row(struct sim_request *request) {
         }
     if (found == 1)
         return 0;
-    return complain("%d kernels are named %s; `gristmill info --kernels` lists them", found, request->kernel);
+    return complain("%d kernels are named %s; `gristmill info` lists them", found, request->kernel);
 }
 
 static int read_schedule(struct sim_request *request) {
@@ -64,17 +64,22 @@ static void fill_sizes(struct sim_request *request) {
         request->sms = 2;
 }
 
-int sim_request_read(struct sim_request *request, const struct args_list *words) {
-    if (words->count > 1)
-        return complain("one kernel at a time, not %s as well", words->items[1]);
-    if (!request->kernel && words->count)
-        request->kernel = words->items[0];
-    if (!request->kernel)
-        return complain("say which kernel: `gristmill info --kernels` lists them");
-    if (find_row(request) != 0 || read_schedule(request) != 0)
-        return -1;
-    fill_sizes(request);
-    return 0;
+int sim_request_read(struct sim_request *request, const struct args_command *command, int argc, char **argv) {
+    struct args_list words = {0};
+    const enum args_outcome outcome = args_parse(command, argc, argv, &words);
+    if (outcome != ARGS_GO)
+        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    if (!request->kernel && words.count)
+        request->kernel = words.items[0];
+    if (words.count > 1)
+        complain("one kernel at a time, not %s as well", words.items[1]);
+    else if (!request->kernel)
+        complain("say which kernel: `gristmill info` lists them");
+    else if (find_row(request) == 0 && read_schedule(request) == 0) {
+        fill_sizes(request);
+        return SIM_GO;
+    }
+    return EXIT_CODE_USAGE;
 }
 
 static int find_functions(struct simulator *s) {

@@ -48,8 +48,10 @@ enum { SIM_REQUEST_OPTIONS = 9 };
 
 /* Fills options[SIM_REQUEST_OPTIONS] for args_parse(). */
 void sim_request_options(struct sim_request *request, struct args_option *options);
-/* After args_parse(): finds the kernel, reads the seed, fills in sizes. 0, or -1 with a printed sentence. */
-int sim_request_read(struct sim_request *request, const struct args_list *words);
+/* Reads the command line: options, kernel, seed; fills in sizes. SIM_GO, or the exit code that the command ends with.
+ */
+enum { SIM_GO = -1 };
+int sim_request_read(struct sim_request *request, const struct args_command *command, int argc, char **argv);
 
 /* Opens the simulated device of the request. 0, or -1 with a printed sentence. */
 int simulator_open(struct simulator *simulator, const struct sim_request *request);
