@@ -166,7 +166,7 @@ static unsigned extent(void) {
 }
 static void launches(void) {
     CUdeviceptr parameter = address();
-    uint8_t large[256];
+    static uint8_t large[32764 + 1]; /* a kernel may declare parameters of as many bytes as there can be */
     memcpy(large, map, sizeof map);
     memcpy(large + sizeof map, &parameter, sizeof parameter);
     void *as_map[] = {large, large, large, large}, *as_address[] = {large + sizeof map, large, large, large};
