@@ -59,7 +59,8 @@ runs_what_the_pages_show() {
 row90=gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128 row80=gemm_sm80_bf16_tn_64x64x64_s4_c1x1_w2x2_xor
 
 counts_lines() {
-    "$program" sim run "$row80" --m 70 --n 70 --k 100 --count >"$work/count" && grep -qE '^ *[0-9]+ .* ldmatrix' "$work/count"
+    "$program" sim run "$row80" --m 70 --n 70 --k 100 --count >"$work/count" && grep -qE '^ *[0-9]+ .* ldmatrix' "$work/count" &&
+        grep -qE '^warp-instructions +[0-9]+$' "$work/count"
 }
 # A picture of copies, wgmmas and phases, the same on the terminal and in the file.
 traces() {

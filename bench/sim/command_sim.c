@@ -14,6 +14,45 @@ struct run_options {
     int seeds;
 };
 
+/* What the launch did in all; what it did not do is left out. */
+static void print_totals(const struct simulator *simulator) {
+    static const struct {
+        const char *what, *metric;
+    } totals[] = {
+        {"warp-instructions", "sim__instructions.sum"},
+        {"  on integers", "sim__instructions_integer.sum"},
+        {"  on floating-point numbers", "sim__instructions_float.sum"},
+        {"  conversions", "sim__instructions_convert.sum"},
+        {"  moves", "sim__instructions_move.sum"},
+        {"  on predicates", "sim__instructions_predicate.sum"},
+        {"  branches", "sim__instructions_control.sum"},
+        {"  loads from global memory", "sim__instructions_global_load.sum"},
+        {"  stores to global memory", "sim__instructions_global_store.sum"},
+        {"  loads from shared memory", "sim__instructions_shared_load.sum"},
+        {"  stores to shared memory", "sim__instructions_shared_store.sum"},
+        {"  ldmatrix", "sim__instructions_ldmatrix.sum"},
+        {"  stmatrix", "sim__instructions_stmatrix.sum"},
+        {"  cp.async and its groups", "sim__instructions_cp_async.sum"},
+        {"  bulk copies and their groups", "sim__instructions_bulk.sum"},
+        {"  barriers", "sim__instructions_barrier.sum"},
+        {"  fences", "sim__instructions_fence.sum"},
+        {"  mma", "sim__instructions_mma.sum"},
+        {"  wgmma", "sim__instructions_wgmma.sum"},
+        {"thread-instructions", "sim__thread_instructions.sum"},
+        {"global sectors loaded", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
+        {"global sectors stored", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
+        {"bytes loaded by bulk copies", "sim__bulk_bytes_loaded.sum"},
+        {"bytes stored by bulk copies", "sim__bulk_bytes_stored.sum"},
+        {"sectors they ask L2 for", "sim__l2_sectors_asked_by_bulk_loads.sum"},
+        {"sectors that multicast saves", "sim__l2_sectors_saved_by_multicast.sum"},
+    };
+    double value;
+    printf("\n");
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
+        if (simulator->metric(totals[i].metric, &value) == 0 && value > 0)
+            printf("%-32s %14.0f\n", totals[i].what, value);
+}
+
 /* The lines that shared memory was kept busy by, and those that moved global memory. */
 static void print_lines(const struct simulator *simulator) {
     struct gm_sim_line line;
@@ -55,8 +94,10 @@ static int run(const struct run_options *given) {
            simulator.gpu.device.name);
     for (int i = 0; i < (given->seeds ? given->seeds : 1); i++)
         status |= run_once(&simulator, given, given->request.seed + (uint64_t)i);
-    if (given->count)
+    if (given->count) {
+        print_totals(&simulator);
         print_lines(&simulator);
+    }
     simulator_close(&simulator);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }
@@ -75,7 +116,8 @@ int command_sim_run(int argc, char **argv) {
     struct run_options given = {.seeds = 0};
     struct args_option options[SIM_REQUEST_OPTIONS + OWN] = {
         {"seeds", "N", ARGS_COUNT, &given.seeds, "run under N schedules, from --schedule's seed on: a race search"},
-        {"count", NULL, ARGS_FLAG, &given.count, "wavefronts, conflicts, sectors and bytes of every PTX line"},
+        {"count", NULL, ARGS_FLAG, &given.count,
+         "instructions by class; wavefronts, conflicts, sectors and bytes of every PTX line"},
     };
     sim_request_options(&given.request, options + OWN);
     const struct args_command command = {"gristmill sim run KERNEL [options]", about_run, options,

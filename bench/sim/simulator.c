@@ -94,6 +94,7 @@ static int find_functions(struct simulator *s) {
         {"gm_sim_set_seed", (void **)&s->set_seed},
         {"gm_sim_set_counting", (void **)&s->set_counting},
         {"gm_sim_set_reports", (void **)&s->set_reports},
+        {"gm_sim_metric", (void **)&s->metric},
         {"gm_sim_line_count", (void **)&s->line_count},
         {"gm_sim_line_get", (void **)&s->line_get},
         {"gm_sim_line_text", (void **)&s->line_text},

@@ -17,6 +17,7 @@ struct simulator {
     void (*set_seed)(uint64_t seed);
     void (*set_counting)(int on);
     void (*set_reports)(const char *mode);
+    int (*metric)(const char *name, double *value);
     size_t (*line_count)(void);
     int (*line_get)(size_t index, struct gm_sim_line *line);
     const char *(*line_text)(uint32_t line);
