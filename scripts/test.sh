@@ -61,6 +61,10 @@ step valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exit
 step valgrind_lab_tests env -C "$logs" CK_FORK=no CK_INCLUDE_TAGS=lab valgrind --quiet --error-exitcode=1 \
     --leak-check=full --errors-for-leak-kinds=definite "$build/bench_tests"
 step sim_tests env -C "$logs" "$build/sim_tests"
+for suite in 'driver launches' 'driver libraries' 'driver captures' ptx_module paths; do
+    step "valgrind_sim_${suite// /_}" env -C "$logs" CK_FORK=no CK_RUN_SUITE="$suite" valgrind --quiet \
+        --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/sim_tests"
+done
 step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_DIR="$build/toolkit12" "$build/sim_tests"
 step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test
 # Every kernel runs on the simulated GPU, whatever GPU this machine has.
