@@ -36,11 +36,15 @@ int gpu_count_or_simulate(char *why, size_t bytes) {
 }
 
 int gpu_simulate(const char *device) {
-    static const char *const devices[] = {"a100", "h100", "h200", "rtx4090"};
+    static const char *const devices[] = {
+#define DEVICE(token, ...) #token,
+#include "sim/devices.def"
+#undef DEVICE
+    };
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         if (strcmp(device, devices[i]) == 0)
             return setenv("GM_DRIVER", "sim", 1) || setenv("GM_SIM_DEVICE", device, 1) ? complain("out of memory") : 0;
-    return complain("--sim is a100, h100, h200 or rtx4090, not %s", device);
+    return complain("the simulated GPU is an a100, h100, h200 or rtx4090, not %s", device);
 }
 
 static int open_stream(struct gpu *gpu, int ordinal) {

@@ -46,7 +46,7 @@ double gpu_seconds(void);
 int gpu_count(char *why, size_t bytes);
 /* The same; but where there is none and GM_DRIVER is not set, the simulated GPU takes its place, and a note says so. */
 int gpu_count_or_simulate(char *why, size_t bytes);
-/* --sim DEVICE: the simulated DEVICE is the GPU of this process. 0, or -1 with a printed sentence. */
+/* The simulated `device` ("h100") is the GPU of this process, if no driver is open yet. 0, or -1 with a printed sentence. */
 int gpu_simulate(const char *device);
 
 #endif

@@ -31,7 +31,7 @@ enum runner_outcome runner_open(struct runner *runner, const struct lab_experime
         return RUNNER_FAILED;
     struct lab *lab = runner->lab;
     lab->launching_only = launching_only;
-    if (gpu_count(why, sizeof why) == 0 && (!gm_driver_fall_back() || gpu_count(why, sizeof why) == 0)) {
+    if (gpu_count_or_simulate(why, sizeof why) == 0) {
         complain("the laboratory needs a GPU: %s", why);
         return RUNNER_NO_GPU;
     }

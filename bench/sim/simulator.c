@@ -121,11 +121,9 @@ static int find_functions(struct simulator *s) {
 int simulator_open(struct simulator *simulator, const struct sim_request *request) {
     char sms[16];
     snprintf(sms, sizeof sms, "%d", request->sms);
-    setenv("GM_DRIVER", "sim", 1);
-    setenv("GM_SIM_DEVICE", request->device, 1);
     setenv("GM_SIM_SMS", sms, 1);
     *simulator = (struct simulator){0};
-    if (gpu_open(&simulator->gpu, 0) != 0)
+    if (gpu_simulate(request->device) != 0 || gpu_open(&simulator->gpu, 0) != 0)
         return -1;
     if (find_functions(simulator) != 0) {
         gpu_close(&simulator->gpu);
