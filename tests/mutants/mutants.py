@@ -23,9 +23,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-KINDS = ("out-of-bounds misaligned illegal trap read-before-written write-before-read write-before-written proxy "
-         "accumulator transactions barrier peer-exited exit-in-flight diverged deadlock uninitialised descriptor "
-         "registers").split()
+KINDS = re.findall(r'\[SIM_REPORT_[A-Z_]+\] = "([a-z-]+)"', (ROOT / "src" / "sim" / "report.c").read_text())
 
 
 class Mutant:

@@ -48,6 +48,29 @@ void kit_stop(void) {
     gm_sim_reports_clear();
 }
 
+CUlibrary kit_module;
+CUfunction kit_filler;
+CUdeviceptr kit_memory;
+CUstream kit_stream;
+
+void kit_start_module(void) {
+    kit_start();
+    kit_module = kit_library(kit_ptx);
+}
+
+void kit_stop_module(void) {
+    kit_ok(cuLibraryUnload(kit_module));
+    kit_stop();
+}
+
+void kit_start_stream(void) {
+    kit_start_module();
+    kit_filler = kit_function(kit_module, "fill");
+    kit_ok(cuMemAlloc(&kit_memory, 4096));
+    kit_ok(cuMemsetD8(kit_memory, 0, 4096));
+    kit_ok(cuStreamCreate(&kit_stream, CU_STREAM_NON_BLOCKING));
+}
+
 CUcontext kit_context(void) {
     return context;
 }

@@ -10,6 +10,15 @@
 /* Fixture: the driver started, the primary context of device 0 current. */
 void kit_start(void);
 void kit_stop(void);
+/* The same with the module of kit_ptx loaded. */
+extern CUlibrary kit_module;
+void kit_start_module(void);
+void kit_stop_module(void);
+/* The same with a kernel, 4 KB of zeros and a stream besides. */
+extern CUfunction kit_filler;
+extern CUdeviceptr kit_memory;
+extern CUstream kit_stream;
+void kit_start_stream(void);
 CUcontext kit_context(void);
 
 /* The driver starts once, and a fault ends its context: such tests need a process of their own, which Check gives them

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static CUlibrary library;
-
-static void start(void) {
-    kit_start();
-    library = kit_library(kit_ptx);
-}
-
-static void stop(void) {
-    kit_ok(cuLibraryUnload(library));
-    kit_stop();
-}
-
 /* ---- what a launch may look like ------------------------------------------------------------------------------- */
 
 static CUresult launch_cluster(CUfunction function, CUlaunchConfig config, unsigned x, unsigned y, unsigned z) {
@@ -37,7 +25,7 @@ START_TEST(shapes_beyond_the_limits_are_refused) {
         {{1, 1, 1}, {512, 2, 2}, 0},       {{1, 65536, 1}, {32, 1, 1}, 0}, {{1, 1, 65536}, {32, 1, 1}, 0},
         {{1u << 31, 1, 1}, {32, 1, 1}, 0}, {{1, 1, 1}, {32, 1, 1}, 49153}, {{1, 1, 1}, {32, 1, 1}, UINT32_MAX},
     };
-    CUfunction nothing = kit_function(library, "nothing");
+    CUfunction nothing = kit_function(kit_module, "nothing");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const unsigned *g = shapes[i].grid, *b = shapes[i].block;
         const CUresult result =
@@ -47,14 +35,14 @@ START_TEST(shapes_beyond_the_limits_are_refused) {
     kit_ok(cuLaunchKernel(nothing, 2, 3, 1, 8, 4, 2, 49152, NULL, NULL, NULL));
     kit_ok(cuFuncSetAttribute(nothing, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448));
     kit_ok(cuLaunchKernel(nothing, 1, 1, 1, 1024, 1, 1, 232448, NULL, NULL, NULL));
-    CUfunction bounded = kit_function(library, "bounded");
+    CUfunction bounded = kit_function(kit_module, "bounded");
     kit_ok(cuLaunchKernel(bounded, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
     kit_gives(cuLaunchKernel(bounded, 1, 1, 1, 65, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 END_TEST
 
 START_TEST(clusters_have_limits) {
-    CUfunction nothing = kit_function(library, "nothing");
+    CUfunction nothing = kit_function(kit_module, "nothing");
     CUlaunchConfig config = kit_config(32);
     config.gridDimX = 16;
     kit_ok(launch_cluster(nothing, config, 8, 1, 1));
@@ -71,7 +59,7 @@ START_TEST(clusters_have_limits) {
 END_TEST
 
 START_TEST(attributes_are_looked_at) {
-    CUfunction nothing = kit_function(library, "nothing");
+    CUfunction nothing = kit_function(kit_module, "nothing");
     CUlaunchConfig config = kit_config(32);
     CUlaunchAttribute attributes[] = {{.id = CU_LAUNCH_ATTRIBUTE_IGNORE},
                                       {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION},
@@ -122,7 +110,7 @@ END_TEST
 /* ---- parameters ------------------------------------------------------------------------------------------------ */
 
 START_TEST(parameters_come_as_values_or_as_a_buffer) {
-    CUfunction fill = kit_function(library, "fill");
+    CUfunction fill = kit_function(kit_module, "fill");
     CUdeviceptr to;
     uint32_t value = 41;
     kit_ok(cuMemAlloc(&to, 4 * 96));
@@ -166,7 +154,7 @@ START_TEST(a_fault_ends_the_context) {
     CUcontext context;
     if (kit_shares_process())
         return;
-    CUfunction function = kit_function(library, faults[_i].kernel);
+    CUfunction function = kit_function(kit_module, faults[_i].kernel);
     kit_gives(cuLaunchKernelEx(&config, function, NULL, NULL), faults[_i].result);
     ck_assert_uint_ge(gm_sim_report_count(), 1);
     ck_assert_int_eq(gm_sim_report_get(0, &report), 0);
@@ -180,7 +168,7 @@ START_TEST(a_fault_ends_the_context) {
 END_TEST
 
 START_TEST(a_report_fails_its_launch_only_when_told_to) {
-    CUfunction stale = kit_function(library, "stale");
+    CUfunction stale = kit_function(kit_module, "stale");
     CUlaunchConfig config = kit_config(1);
     CUdeviceptr to;
     struct gm_sim_report report;
@@ -214,14 +202,14 @@ static int call_the_driver(struct gm_sim_view *view, void *arg) {
     CUlaunchConfig config = kit_config(1);
     (void)view;
     from_inside[0] = cuLaunchKernelEx(&config, function, NULL, NULL);
-    from_inside[1] = cuLibraryUnload(library);
+    from_inside[1] = cuLibraryUnload(kit_module);
     from_inside[2] = cuDevicePrimaryCtxRelease(0);
     from_inside[3] = cuCtxSynchronize();
     return 0;
 }
 
 START_TEST(a_step_function_must_leave_the_driver_alone) {
-    CUfunction nothing = kit_function(library, "nothing");
+    CUfunction nothing = kit_function(kit_module, "nothing");
     CUlaunchConfig config = kit_config(1);
     gm_sim_set_step(call_the_driver, nothing, 0, -1, -1);
     kit_ok(cuLaunchKernelEx(&config, nothing, NULL, NULL));
@@ -234,7 +222,7 @@ END_TEST
 Suite *driver_launch_suite(void) {
     Suite *suite = suite_create("driver launches");
     TCase *cases = tcase_create("launches");
-    tcase_add_checked_fixture(cases, start, stop);
+    tcase_add_checked_fixture(cases, kit_start_module, kit_stop_module);
     tcase_add_test(cases, shapes_beyond_the_limits_are_refused);
     tcase_add_test(cases, clusters_have_limits);
     tcase_add_test(cases, attributes_are_looked_at);
@@ -246,7 +234,7 @@ Suite *driver_launch_suite(void) {
     tcase_add_test(own, devices_without_clusters_take_none);
     suite_add_tcase(suite, own);
     TCase *faults = tcase_create("faults"); /* the context is lost: no end of the fixture */
-    tcase_add_checked_fixture(faults, start, NULL);
+    tcase_add_checked_fixture(faults, kit_start_module, NULL);
     tcase_add_loop_test(faults, a_fault_ends_the_context, 0, 2);
     suite_add_tcase(suite, faults);
     return suite;

@@ -23,8 +23,7 @@ static CUresult load(CUlibrary *library, const void *image) {
     return cuLibraryLoadData(library, image, NULL, NULL, 0, NULL, NULL, 0);
 }
 
-/* ---- loading --------------------------------------------------------------------------------------------------------
- */
+/* ---- loading ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(text_loads_and_has_its_kernels) {
     CUlibrary library = kit_library(kit_ptx);

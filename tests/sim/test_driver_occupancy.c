@@ -3,18 +3,6 @@
 #include "driver_kit.h"
 #include "sim_tests.h"
 
-static CUlibrary library;
-
-static void start(void) {
-    kit_start();
-    library = kit_library(kit_ptx);
-}
-
-static void stop(void) {
-    kit_ok(cuLibraryUnload(library));
-    kit_stop();
-}
-
 /* What cuOccupancyMaxActiveClusters() of an H200 says, for clusters of 1 to 16 CTAs of 32 threads with so many KB
  * (bench/results/h200/lab/cluster-limits.json). */
 static const struct {
@@ -26,7 +14,7 @@ static const struct {
                 {227, {132, 66, 39, 30, 22, 17, 15, 15, 9, 7, 7, 7, 7, 7, 7, 7}}};
 
 START_TEST(as_many_clusters_fit_as_on_an_h200) {
-    CUfunction nothing = kit_function(library, "nothing");
+    CUfunction nothing = kit_function(kit_module, "nothing");
     kit_ok(cuFuncSetAttribute(nothing, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448));
     kit_ok(cuFuncSetAttribute(nothing, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
     for (unsigned size = 1; size <= 16; size++) {
@@ -45,7 +33,7 @@ START_TEST(as_many_clusters_fit_as_on_an_h200) {
 END_TEST
 
 START_TEST(senseless_questions_of_what_fits_are_refused) {
-    CUfunction nothing = kit_function(library, "nothing");
+    CUfunction nothing = kit_function(kit_module, "nothing");
     CUlaunchConfig config = kit_config(32);
     int number = -1;
     kit_gives(cuOccupancyMaxActiveClusters(NULL, nothing, &config), CUDA_ERROR_INVALID_VALUE);
@@ -72,7 +60,7 @@ END_TEST
 Suite *driver_occupancy_suite(void) {
     Suite *suite = suite_create("driver occupancy");
     TCase *cases = tcase_create("occupancy");
-    tcase_add_checked_fixture(cases, start, stop);
+    tcase_add_checked_fixture(cases, kit_start_module, kit_stop_module);
     tcase_add_loop_test(cases, as_many_clusters_fit_as_on_an_h200, 0, sizeof measured / sizeof *measured);
     tcase_add_test(cases, senseless_questions_of_what_fits_are_refused);
     suite_add_tcase(suite, cases);

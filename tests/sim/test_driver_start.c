@@ -9,8 +9,7 @@
 CUresult cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *found);
 CUresult cuGetProcAddress(const char *name, void **address, int version, uint64_t flags);
 
-/* ---- by name --------------------------------------------------------------------------------------------------------
- */
+/* ---- by name ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(every_function_is_found_at_its_version) {
     void *address;

@@ -5,40 +5,21 @@
 
 #include <string.h>
 
-static CUlibrary library;
-static CUfunction fill;
-static CUdeviceptr memory;
-static CUstream stream;
-
-static void start(void) {
-    kit_start();
-    library = kit_library(kit_ptx);
-    fill = kit_function(library, "fill");
-    kit_ok(cuMemAlloc(&memory, 4096));
-    kit_ok(cuMemsetD8(memory, 0, 4096));
-    kit_ok(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-}
-
-static void stop(void) {
-    kit_ok(cuLibraryUnload(library));
-    kit_stop();
-}
-
 /* ---- streams and events ---------------------------------------------------------------------------------------- */
 
 START_TEST(streams_keep_order) {
     CUstream blocking;
     int status = -1;
     kit_ok(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
-    kit_ok(kit_fill(fill, stream, memory, 1, 32));
-    kit_ok(cuMemsetD8Async(memory, 2, 4, blocking));
-    kit_ok(cuStreamSynchronize(stream));
+    kit_ok(kit_fill(kit_filler, kit_stream, kit_memory, 1, 32));
+    kit_ok(cuMemsetD8Async(kit_memory, 2, 4, blocking));
+    kit_ok(cuStreamSynchronize(kit_stream));
     kit_ok(cuStreamQuery(blocking));
-    ck_assert_uint_eq(kit_word(memory), 0x02020202);
-    ck_assert_uint_eq(kit_word(memory + 4), 1);
-    kit_ok(cuStreamIsCapturing(stream, &status));
+    ck_assert_uint_eq(kit_word(kit_memory), 0x02020202);
+    ck_assert_uint_eq(kit_word(kit_memory + 4), 1);
+    kit_ok(cuStreamIsCapturing(kit_stream, &status));
     ck_assert_int_eq(status, CU_STREAM_CAPTURE_STATUS_NONE);
-    kit_gives(cuStreamIsCapturing(stream, NULL), CUDA_ERROR_INVALID_VALUE);
+    kit_gives(cuStreamIsCapturing(kit_stream, NULL), CUDA_ERROR_INVALID_VALUE);
     kit_ok(cuStreamSynchronize((CUstream)1));
     kit_ok(cuStreamSynchronize((CUstream)2));
     kit_ok(cuStreamDestroy(blocking));
@@ -58,9 +39,9 @@ START_TEST(events_tell_time) {
     kit_ok(cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING));
     kit_ok(cuEventSynchronize(first));
     kit_gives(cuEventElapsedTime(&milliseconds, first, second), CUDA_ERROR_INVALID_HANDLE);
-    kit_ok(cuEventRecord(first, stream));
-    kit_ok(kit_fill(fill, stream, memory, 1, 32));
-    kit_ok(cuEventRecord(second, stream));
+    kit_ok(cuEventRecord(first, kit_stream));
+    kit_ok(kit_fill(kit_filler, kit_stream, kit_memory, 1, 32));
+    kit_ok(cuEventRecord(second, kit_stream));
     kit_ok(cuEventRecord(untimed, NULL));
     kit_ok(cuEventQuery(second));
     kit_ok(cuEventElapsedTime(&milliseconds, first, second));
@@ -73,7 +54,7 @@ START_TEST(events_tell_time) {
     kit_gives(cuStreamWaitEvent(NULL, first, 9), CUDA_ERROR_INVALID_VALUE);
     kit_gives(cuStreamWaitEvent(NULL, KIT_GARBAGE, 0), CUDA_ERROR_INVALID_HANDLE);
     kit_gives(cuEventRecord(first, KIT_GARBAGE), CUDA_ERROR_INVALID_HANDLE);
-    kit_gives(cuEventRecord(NULL, stream), CUDA_ERROR_INVALID_HANDLE);
+    kit_gives(cuEventRecord(NULL, kit_stream), CUDA_ERROR_INVALID_HANDLE);
     kit_ok(cuEventDestroy(first));
     kit_gives(cuEventDestroy(first), CUDA_ERROR_INVALID_HANDLE);
     kit_gives(cuEventSynchronize(first), CUDA_ERROR_INVALID_HANDLE);
@@ -115,7 +96,7 @@ END_TEST
 Suite *driver_stream_suite(void) {
     Suite *suite = suite_create("driver streams");
     TCase *cases = tcase_create("streams");
-    tcase_add_checked_fixture(cases, start, stop);
+    tcase_add_checked_fixture(cases, kit_start_stream, kit_stop_module);
     tcase_add_test(cases, streams_keep_order);
     tcase_add_test(cases, events_tell_time);
     tcase_add_test(cases, tensor_maps_are_made_without_a_context);
