@@ -146,35 +146,7 @@ struct sim_barrier_name {
 };
 struct sim_barrier_name sim_barrier_name(const struct sim_cta *cta, uint32_t offset);
 
-/* ---- operands --------------------------------------------------------------------------------------------- */
-
-/* One lane of a register or immediate of any width. */
-static inline uint64_t sim_operand_value(struct sim_warp *warp, const struct ptx_operand *op, int lane) {
-    if (op->kind == PTX_OPERAND_IMMEDIATE)
-        return op->row64 ? ((const uint64_t *)op->row64)[lane] : (uint64_t)op->value;
-    if (op->kind != PTX_OPERAND_REGISTER)
-        return 0;
-    return op->bits == 64 ? SIM_ROW_64(warp, op)[lane] : SIM_ROW_32(warp, op)[lane];
-}
-
-/* Sets the lanes of `mask` of a destination predicate to those of `lanes`. */
-static inline void sim_predicate_write(struct sim_warp *warp, const struct ptx_operand *op, uint32_t mask,
-                                       uint32_t lanes) {
-    if (op->kind == PTX_OPERAND_PREDICATE) {
-        uint32_t *predicate = SIM_ROW_32(warp, op);
-        *predicate = (*predicate & ~mask) | (lanes & mask);
-    }
-}
-
-/* The lanes for which a source predicate, register or immediate, is true. */
-static inline uint32_t sim_predicate_read(struct sim_warp *warp, const struct ptx_operand *op) {
-    uint32_t lanes = 0;
-    if (op->kind == PTX_OPERAND_PREDICATE)
-        lanes = *SIM_ROW_32(warp, op);
-    else if (op->kind == PTX_OPERAND_IMMEDIATE)
-        lanes = op->value ? UINT32_MAX : 0;
-    return op->negated ? ~lanes : lanes;
-}
+/* ---- lanes ------------------------------------------------------------------------------------------------ */
 
 static inline uint32_t sim_live_lanes(const struct sim_warp *warp) {
     return warp->lanes & ~warp->exited;

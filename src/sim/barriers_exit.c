@@ -93,16 +93,6 @@ void sim_barriers_cta_exited(struct sim_cta *cta, struct sim_warp *last) {
 
 /* ---- who waits for what ----------------------------------------------------------------------------------- */
 
-static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t bytes, const char *format, ...) {
-    const size_t used = strnlen(text, bytes);
-    va_list arguments;
-    va_start(arguments, format);
-    if (used < bytes)
-        vsnprintf(text + used, bytes - used, format, arguments);
-    va_end(arguments);
-}
-
 /* Somebody of the cluster waits like this. */
 static bool is_awaited(const struct sim_cta *cta, enum sim_wait_kind kind, uint32_t address) {
     for (uint32_t w = 0; w < cta->warp_count; w++)
@@ -116,18 +106,18 @@ static void describe_cta(const struct sim_cta *cta, char *text, size_t bytes) {
     for (uint32_t b = 0; b < cta->mbarriers->count; b++) {
         const struct sim_mbarrier *barrier = cta->mbarriers->all[b];
         if (is_awaited(cta, SIM_WAIT_MBARRIER, barrier->offset))
-            append(text, bytes, "%s of CTA %u: phase %u, %u arrivals and %lld bytes missing\n",
-                   sim_barrier_name(cta, barrier->offset).text, cta->rank, barrier->phase, barrier->pending,
-                   (long long)barrier->transactions);
+            sim_append(text, bytes, "%s of CTA %u: phase %u, %u arrivals and %lld bytes missing\n",
+                       sim_barrier_name(cta, barrier->offset).text, cta->rank, barrier->phase, barrier->pending,
+                       (long long)barrier->transactions);
     }
     for (uint32_t b = 0; b < SIM_NAMED_BARRIERS; b++) {
         const struct sim_named_barrier *barrier = &cta->named->barrier[b];
         if (is_awaited(cta, SIM_WAIT_NAMED_BARRIER, b))
-            append(text, bytes, "barrier %u of CTA %u: %u of %u threads have come\n", b, cta->rank,
-                   barrier->arrivals * PTX_LANES, barrier->expected);
+            sim_append(text, bytes, "barrier %u of CTA %u: %u of %u threads have come\n", b, cta->rank,
+                       barrier->arrivals * PTX_LANES, barrier->expected);
     }
     if (is_awaited(cta, SIM_WAIT_REGISTERS, 0))
-        append(text, bytes, "setmaxnreg.inc of CTA %u: %u registers are free\n", cta->rank, cta->register_pool);
+        sim_append(text, bytes, "setmaxnreg.inc of CTA %u: %u registers are free\n", cta->rank, cta->register_pool);
 }
 
 /* Warps that have not come to the cluster barrier: of every CTA the first, and how many. */
@@ -139,8 +129,8 @@ static void describe_cluster_barrier(const struct sim_cluster *cluster, char *te
             if (sim_live_lanes(&cta->warps[w]) & ~sim_cluster_warp(&cta->warps[w])->arrived)
                 missing++, first = w;
         if (missing)
-            append(text, bytes, "the cluster barrier: %u warps of CTA %u have not arrived, warp %u the first\n",
-                   missing, cta->rank, first);
+            sim_append(text, bytes, "the cluster barrier: %u warps of CTA %u have not arrived, warp %u the first\n",
+                       missing, cta->rank, first);
     }
 }
 

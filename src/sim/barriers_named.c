@@ -141,8 +141,8 @@ static void arrive(struct sim_warp *warp, const struct ptx_instruction *i, uint3
 /* The number of the barrier and its count: operands `first` and the next. */
 static struct arrival arrival_of(struct sim_warp *warp, const struct ptx_instruction *i, uint32_t mask, int first) {
     const int lane = __builtin_ctz(mask);
-    const uint64_t number = sim_operand_value(warp, &i->operand[first], lane);
-    const uint64_t threads = sim_operand_value(warp, &i->operand[first + 1], lane);
+    const uint64_t number = sim_lane_value(warp, &i->operand[first], lane);
+    const uint64_t threads = sim_lane_value(warp, &i->operand[first + 1], lane);
     return (struct arrival){.number = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX,
                             .threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX};
 }
@@ -199,7 +199,7 @@ static enum sim_next reduce(struct sim_warp *warp, struct sim_path *path, const 
                             uint32_t mask, struct sim_reduction *result) {
     struct arrival a = arrival_of(warp, i, mask, 1);
     a.sync = true;
-    a.predicate = sim_predicate_read(warp, &i->operand[3]);
+    a.predicate = sim_predicate(warp, &i->operand[3]);
     const enum sim_next next = sync(warp, path, i, mask, a);
     if (next == SIM_NEXT)
         *result = warp->cta->named->barrier[a.number].result[warp->index];
@@ -221,7 +221,7 @@ enum sim_next sim_do_bar_red_and(struct sim_warp *warp, struct sim_path *path, c
     struct sim_reduction result;
     const enum sim_next next = reduce(warp, path, i, mask, &result);
     if (next == SIM_NEXT)
-        sim_predicate_write(warp, &i->operand[0], mask, result.all ? mask : 0);
+        sim_set_predicate(warp, &i->operand[0], result.all ? mask : 0, mask);
     return next;
 }
 
@@ -230,6 +230,6 @@ enum sim_next sim_do_bar_red_or(struct sim_warp *warp, struct sim_path *path, co
     struct sim_reduction result;
     const enum sim_next next = reduce(warp, path, i, mask, &result);
     if (next == SIM_NEXT)
-        sim_predicate_write(warp, &i->operand[0], mask, result.any ? mask : 0);
+        sim_set_predicate(warp, &i->operand[0], result.any ? mask : 0, mask);
     return next;
 }

@@ -32,8 +32,7 @@ uint32_t sim_shared_bytes(const struct sim_machine *machine) {
     return (uint32_t)round_up(bytes + machine->dynamic_shared_bytes, 16);
 }
 
-/* ---- memory
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 static bool allocate_cta(struct sim_slot *slot, struct sim_cta *cta) {
     cta->machine = slot->cluster.machine;
@@ -110,8 +109,7 @@ void sim_slot_free(struct sim_slot *slot) {
     free(slot);
 }
 
-/* ---- set-up
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- set-up ----------------------------------------------------------------------------------------------------- */
 
 /* What a thread may be given when the CTAs that the kernel asks for share an SM: for setmaxnreg, which moves registers
  * between the warps. */
@@ -160,7 +158,6 @@ static bool begin_cta(struct sim_slot *slot, uint32_t rank) {
     cta->live_warps = cta->warp_count;
     cta->register_pool = 0;
     cta->exited = false;
-    cta->exit_time = 0;
     memset(cta->shared, 0xff, cta->shared_bytes);
     cta->named = sim_named_barriers_new();
     cta->mbarriers = sim_mbarriers_new();
@@ -186,11 +183,8 @@ bool sim_slot_begin(struct sim_slot *slot, uint64_t index, uint64_t time) {
     slot->running = true;
     slot->polling = false;
     slot->set_aside_at = slot->looked_at = slot->polls = 0;
-    cluster->live_warps = 0;
-    for (uint32_t c = 0; c < cluster->cta_count; c++) {
+    for (uint32_t c = 0; c < cluster->cta_count; c++)
         complete = begin_cta(slot, c) && complete;
-        cluster->live_warps += cluster->ctas[c].warp_count;
-    }
     for (uint32_t c = 0; c < cluster->cta_count; c++)
         for (uint32_t w = 0; w < cluster->ctas[c].warp_count; w++)
             begin_warp(slot, &cluster->ctas[c], w);
@@ -200,17 +194,14 @@ bool sim_slot_begin(struct sim_slot *slot, uint64_t index, uint64_t time) {
     return complete && cluster->barrier;
 }
 
-/* ---- end
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- end -------------------------------------------------------------------------------------------------------- */
 
 void sim_warp_end(struct sim_warp *warp) {
     struct sim_cta *const cta = warp->cta;
     sim_trace(cta, warp, PTX_NONE, 0, cta->cluster->now, 0, "exit", "warp %u", warp->index);
     cta->live_warps--;
-    cta->cluster->live_warps--;
     sim_barriers_warp_exited(warp);
     if (cta->live_warps == 0) {
-        cta->exit_time = cta->cluster->now;
         sim_barriers_cta_exited(cta, warp);
         cta->exited = true;
     }

@@ -65,7 +65,7 @@ void *sim_copy_new(const struct sim_issue *issue, size_t bytes, void (*move)(str
 }
 
 void sim_copy_queue(struct sim_copy *copy, enum sim_latency kind, uint64_t bytes) {
-    sim_flight_queue(&copy->flight, sim_latency(copy->issue.warp->machine, kind, bytes));
+    sim_flight_queue(&copy->flight, sim_latency(kind, bytes));
 }
 
 bool sim_copies_cta_busy(const struct sim_cta *cta, char *text, size_t bytes) {

@@ -135,10 +135,8 @@ static void convert(const struct sim_tensor_map *map, uint8_t *bytes, uint32_t c
         memcpy(&value, bytes + at, sizeof value);
         if (map->type != SIM_TYPE_TF32 && fpclassify(value) == FP_SUBNORMAL)
             value = copysignf(0, value);
-        if (map->type != SIM_TYPE_F32_FTZ) {
-            const uint32_t bits = sim_float_to_tf32(value);
-            memcpy(&value, &bits, sizeof value);
-        }
+        if (map->type != SIM_TYPE_F32_FTZ)
+            value = sim_float_of(sim_float_to_tf32(value));
         memcpy(bytes + at, &value, sizeof value);
     }
 }

@@ -54,8 +54,7 @@ extern struct sim_kept sim_kept;
 /* Keeps the PTX's text for gm_sim_line_text(), counted or not (counters_metrics.c). */
 void sim_keep_text(const char *text);
 
-/* ---- loads that the compiler of machine code joins (counters_join.c)
- * -------------------------------------------------- */
+/* ---- loads that the compiler of machine code joins (counters_join.c) -------------------------------------------- */
 
 /* A load or store stands for `words` neighbours of 4 bytes beginning `before` bytes below its own address; 0 words: it
  * is part of another one and does not exist in machine code; 1: it is what it is. */

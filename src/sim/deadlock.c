@@ -9,7 +9,7 @@
 #include "barriers.h"
 #include "report.h"
 
-enum { CUDA_ERROR_LAUNCH_TIMEOUT = 702, GROUPS_MAX = 16, STORY_BYTES = 400 };
+enum { GROUPS_MAX = 16, STORY_BYTES = 400 };
 
 /* "mbarrier 0x34010 of CTA 1 (parity 0)" */
 void sim_wait_text(const struct sim_path *path, char *text, size_t bytes) {
@@ -85,15 +85,6 @@ static uint32_t group_paths(const struct sim_cluster *cluster, struct group grou
     return count;
 }
 
-static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t bytes, const char *format, ...) {
-    const size_t length = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + length, bytes - length, format, arguments);
-    va_end(arguments);
-}
-
 /* " 0, 2-5" */
 static void append_warps(char *text, size_t bytes, uint64_t warps) {
     const char *separator = " ";
@@ -103,7 +94,7 @@ static void append_warps(char *text, size_t bytes, uint64_t warps) {
         unsigned last = first;
         while (last < 63 && warps >> (last + 1) & 1)
             last++;
-        append(text, bytes, last > first ? "%s%u-%u" : "%s%u", separator, first, last);
+        sim_append(text, bytes, last > first ? "%s%u-%u" : "%s%u", separator, first, last);
         separator = ", ";
         first = last;
     }
@@ -120,18 +111,18 @@ static void append_group(char *text, size_t bytes, const struct group *group) {
     const struct ptx_instruction *const i = instruction_of(path);
     const bool several = group->warps & (group->warps - 1);
     char what[96];
-    append(text, bytes, several ? "warps" : "warp");
+    sim_append(text, bytes, several ? "warps" : "warp");
     append_warps(text, bytes, group->warps);
-    append(text, bytes, " of CTA %u", path->warp->cta->rank);
+    sim_append(text, bytes, " of CTA %u", path->warp->cta->rank);
     if (path->mask != path->warp->lanes)
-        append(text, bytes, " (lanes 0x%x)", path->mask);
-    append(text, bytes, " at line %u ", i ? i->line : 0);
+        sim_append(text, bytes, " (lanes 0x%x)", path->mask);
+    sim_append(text, bytes, " at line %u ", i ? i->line : 0);
     if (!path->waiting) {
-        append(text, bytes, several ? "run in circles" : "runs in circles");
+        sim_append(text, bytes, several ? "run in circles" : "runs in circles");
         return;
     }
     sim_wait_text(path, what, sizeof what);
-    append(text, bytes, several ? "wait for %s" : "waits for %s", what);
+    sim_append(text, bytes, several ? "wait for %s" : "waits for %s", what);
 }
 
 /* The whole story at the first instruction, and at every other one who waits there. */
@@ -142,10 +133,10 @@ void sim_report_deadlock(struct sim_cluster *cluster) {
     if (!cluster->machine->fault)
         cluster->machine->fault = CUDA_ERROR_LAUNCH_TIMEOUT;
     for (uint32_t n = 0; n < count; n++) {
-        append(story, sizeof story, n ? "; " : "");
+        sim_append(story, sizeof story, n ? "; " : "");
         append_group(story, sizeof story, &groups[n]);
     }
-    append(story, sizeof story, ". ");
+    sim_append(story, sizeof story, ". ");
     sim_barriers_describe(cluster, story, sizeof story);
     for (uint32_t n = 0; n < count; n++) {
         const struct sim_path *const path = groups[n].first;

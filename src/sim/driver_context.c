@@ -33,8 +33,7 @@ CUresult sim_context_current(CUcontext *context) {
     return (*context)->fault;
 }
 
-/* ---- primary contexts ----------------------------------------------------------------------------------------------
- */
+/* ---- primary contexts ------------------------------------------------------------------------------------------- */
 
 /* A context that faulted stays so: its memory may be anything, and a GPU's would be out of reach as well. */
 static CUresult begin_context(CUcontext context) {
@@ -83,8 +82,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 }
 SIM_ALIAS(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease);
 
-/* ---- which one is current -------------------------------------------------------------------------------------------
- */
+/* ---- which one is current --------------------------------------------------------------------------------------- */
 
 CUresult cuCtxPushCurrent(CUcontext context) {
     SIM_LOCKED();

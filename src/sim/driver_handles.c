@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- the lock -----------------------------------------------------------------------------------------------------
- */
+/* ---- the lock --------------------------------------------------------------------------------------------------- */
 
 static pthread_mutex_t lock;
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
@@ -28,8 +27,7 @@ void sim_driver_unlock(const int *locked) {
         pthread_mutex_unlock(&lock);
 }
 
-/* ---- the register --------------------------------------------------------------------------------------------------
- */
+/* ---- the register ----------------------------------------------------------------------------------------------- */
 
 static struct sim_handle **live;
 static size_t live_count, live_room;
@@ -85,8 +83,7 @@ void *sim_handle_at(size_t index, enum sim_handle_kind kind) {
     return NULL;
 }
 
-/* ---- the end of a context ------------------------------------------------------------------------------------------
- */
+/* ---- the end of a context --------------------------------------------------------------------------------------- */
 
 static void *first_of(CUcontext context, enum sim_handle_kind kind) {
     for (size_t at = 0; at < live_count; at++)

@@ -97,8 +97,7 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
 }
 SIM_ALIAS(cuDeviceTotalMem_v2, cuDeviceTotalMem);
 
-/* ---- attributes ----------------------------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 /* Every attribute of the driver that has no entry here is 0: a simulated device has no textures, no NVLink, no PCI bus.
  */

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- allocations ----------------------------------------------------------------------------------------------------
- */
+/* ---- allocations ------------------------------------------------------------------------------------------------ */
 
 /* The current context, unless a capture forbids calls like these. */
 static CUresult enter(CUcontext *context) {

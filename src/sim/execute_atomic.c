@@ -38,13 +38,9 @@ static float flushed(float value) {
 
 /* On global memory subnormal numbers are flushed, on shared memory they are kept. */
 static uint32_t add_f32(uint32_t a, uint32_t b, bool flush) {
-    float x, y;
-    uint32_t bits;
-    memcpy(&x, &a, sizeof x);
-    memcpy(&y, &b, sizeof y);
+    const float x = sim_float_of(a), y = sim_float_of(b);
     const float sum = flush ? flushed(flushed(x) + flushed(y)) : x + y;
-    memcpy(&bits, &sum, sizeof bits);
-    return isnan(sum) ? 0x7fffffff : bits;
+    return isnan(sum) ? 0x7fffffff : sim_bits_of(sum);
 }
 
 static uint64_t add_f64(uint64_t a, uint64_t b) {

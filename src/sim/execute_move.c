@@ -4,8 +4,7 @@
 #include "lanes.h"
 #include "memory.h"
 
-/* ---- predicates
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- predicates ------------------------------------------------------------------------------------------------- */
 
 enum sim_next sim_do_move_predicate(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
                                     uint32_t mask) {
@@ -33,8 +32,7 @@ LOGIC(and_predicates, &)
 LOGIC(or_predicates, |)
 LOGIC(xor_predicates, ^)
 
-/* ---- selp
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- selp ------------------------------------------------------------------------------------------------------- */
 
 enum sim_next sim_do_select_32(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
                                uint32_t mask) {
@@ -64,8 +62,7 @@ enum sim_next sim_do_select_64(struct sim_warp *warp, struct sim_path *path, con
     return SIM_NEXT;
 }
 
-/* ---- pack and unpack: the first element is the lowest
- * -------------------------------------------------------------------- */
+/* ---- pack and unpack: the first element is the lowest ----------------------------------------------------------- */
 
 enum sim_next sim_do_pack(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
                           uint32_t mask) {
@@ -114,8 +111,7 @@ enum sim_next sim_do_unpack(struct sim_warp *warp, struct sim_path *path, const 
     return SIM_NEXT;
 }
 
-/* ---- addresses and clocks
- * ------------------------------------------------------------------------------------------------ */
+/* ---- addresses and clocks --------------------------------------------------------------------------------------- */
 
 static void store(struct sim_warp *warp, const struct ptx_operand *to, const uint64_t value[PTX_LANES], uint32_t mask) {
     if (to->kind != PTX_OPERAND_REGISTER)
@@ -149,8 +145,7 @@ enum sim_next sim_do_read_clock(struct sim_warp *warp, struct sim_path *path, co
     return SIM_NEXT;
 }
 
-/* ---- four sources
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- four sources ----------------------------------------------------------------------------------------------- */
 
 enum sim_next sim_do_insert_32(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,
                                uint32_t mask) {

@@ -43,8 +43,7 @@ static void spread_taint(struct sim_warp *warp, const struct ptx_operand *to, co
     set_taint(warp, to, taint_of(warp, from) & mask ? SIM_ALL_LANES : 0, mask);
 }
 
-/* ---- shfl
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- shfl ------------------------------------------------------------------------------------------------------- */
 
 enum { SHUFFLE_UP = 1, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
@@ -100,8 +99,7 @@ enum sim_next sim_do_shuffle(struct sim_warp *warp, struct sim_path *path, const
     return SIM_NEXT;
 }
 
-/* ---- votes
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- votes ------------------------------------------------------------------------------------------------------ */
 
 enum { VOTE_ALL = 1, VOTE_ANY, VOTE_UNIFORM };
 
@@ -162,8 +160,7 @@ enum sim_next sim_do_warp_sync(struct sim_warp *warp, struct sim_path *path, con
     return SIM_NEXT;
 }
 
-/* ---- match, redux
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- match, redux ----------------------------------------------------------------------------------------------- */
 
 static uint64_t value_of(const struct sim_warp *warp, const struct ptx_operand *operand, bool wide, uint32_t lane) {
     return wide ? SIM_SOURCE_64(warp, operand)[lane] : SIM_SOURCE_32(warp, operand)[lane];

@@ -14,16 +14,9 @@
 
 /* ---- bits and values --------------------------------------------------------------------------------------------- */
 
-static inline float sim_as_f32(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 /* A result: NaN becomes the one that the hardware gives. */
 static inline uint32_t sim_bits_f32(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return value != value ? 0x7fffffff : bits;
+    return value != value ? 0x7fffffff : sim_bits_of(value);
 }
 static inline uint32_t sim_flushed(uint32_t bits) {
     return bits & 0x7f800000 ? bits : bits & 0x80000000;
@@ -73,8 +66,8 @@ static inline uint64_t sim_bits_f64(double value) {
 #define SIM_GET_s32(element) ((int32_t)(element))
 #define SIM_GET_u64(element) (element)
 #define SIM_GET_s64(element) ((int64_t)(element))
-#define SIM_GET_f32(element) sim_as_f32(element)
-#define SIM_GET_z32(element) sim_as_f32(sim_flushed(element))
+#define SIM_GET_f32(element) sim_float_of(element)
+#define SIM_GET_z32(element) sim_float_of(sim_flushed(element))
 #define SIM_GET_f64(element) sim_as_f64(element)
 
 #define SIM_PUT_u8(value)  ((uint8_t)(value))
@@ -116,23 +109,7 @@ void sim_lanes_begin(void);
 void sim_blend_32(uint32_t *row, const uint32_t *from, uint32_t mask);
 void sim_blend_64(uint64_t *row, const uint64_t *from, uint32_t mask);
 
-/* A source predicate, a bit per lane; a destination predicate. */
-static inline uint32_t sim_predicate(const struct sim_warp *warp, const struct ptx_operand *operand) {
-    if (operand->kind != PTX_OPERAND_PREDICATE)
-        return operand->value ? SIM_ALL_LANES : 0;
-    const uint32_t bits = *(const uint32_t *)(warp->registers + operand->reg);
-    return operand->negated ? ~bits : bits;
-}
-static inline void sim_set_predicate(struct sim_warp *warp, const struct ptx_operand *operand, uint32_t bits,
-                                     uint32_t mask) {
-    if (operand->kind != PTX_OPERAND_PREDICATE)
-        return;
-    uint32_t *const predicate = (uint32_t *)(warp->registers + operand->reg);
-    *predicate = (*predicate & ~mask) | (bits & mask);
-}
-
-/* ---- arithmetic ----------------------------------------------------------------------------------------------------
- */
+/* ---- arithmetic ------------------------------------------------------------------------------------------------- */
 
 static inline int64_t sim_clamp(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
@@ -213,11 +190,11 @@ static inline uint32_t sim_dot4(uint32_t a, uint32_t b, bool a_signed, bool b_si
 
 /* A NaN gives way to the other operand; -0 is less than +0. */
 static inline float sim_min_f32(float a, float b) {
-    const float equal = sim_as_f32(sim_bits_f32(a) | sim_bits_f32(b));
+    const float equal = sim_float_of(sim_bits_f32(a) | sim_bits_f32(b));
     return a != a ? b : b != b ? a : a < b ? a : a > b ? b : equal;
 }
 static inline float sim_max_f32(float a, float b) {
-    const float equal = sim_as_f32(sim_bits_f32(a) & sim_bits_f32(b));
+    const float equal = sim_float_of(sim_bits_f32(a) & sim_bits_f32(b));
     return a != a ? b : b != b ? a : a > b ? a : a < b ? b : equal;
 }
 static inline double sim_min_f64(double a, double b) {

@@ -2,8 +2,7 @@
 /* The rows CONVERT and COMPARE of instructions.def: cvt between integers, and setp. */
 #include "lane_loops.h"
 
-/* ---- cvt -----------------------------------------------------------------------------------------------------------
- */
+/* ---- cvt -------------------------------------------------------------------------------------------------------- */
 
 /* The low halves of a 64-bit register, for a conversion from a narrower type. */
 static void narrow(uint32_t low[PTX_LANES], const uint64_t *row) {
@@ -50,8 +49,7 @@ enum { SIGNED_u8, SIGNED_s8, SIGNED_u16 = 0, SIGNED_s16, SIGNED_u32 = 0, SIGNED_
         return SIM_NEXT;                                                                                               \
     }
 
-/* ---- setp
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- setp ------------------------------------------------------------------------------------------------------- */
 
 #define TEST(T, condition)                                                                                             \
     SIM_EACH_LANE {                                                                                                    \

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "barriers.h"
-#include "devices.h"
+#include "cuda_abi.h"
 #include "lanes.h"
 
-enum { CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2 };
 enum {
     SLOTS_MAX = 16384,
     SHUFFLED_SLOTS = 2,         /* clusters at a time when the schedule is random */
@@ -25,8 +24,7 @@ struct launch {
     uint64_t past; /* progress of clusters that have ended */
 };
 
-uint32_t sim_latency(const struct sim_machine *machine, enum sim_latency kind, uint64_t bytes_or_macs) {
-    (void)machine;
+uint32_t sim_latency(enum sim_latency kind, uint64_t bytes_or_macs) {
     const uint64_t most = 100000;
     uint64_t ticks = 0;
     switch (kind) {
@@ -43,26 +41,10 @@ uint32_t sim_latency(const struct sim_machine *machine, enum sim_latency kind, u
     return (uint32_t)(ticks < most ? ticks : most);
 }
 
-/* ---- residency
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- residency -------------------------------------------------------------------------------------------------- */
 
 static uint64_t at_most(uint64_t value, uint64_t limit) {
     return value < limit ? value : limit;
-}
-
-/* How many clusters the device holds at once. */
-static uint32_t clusters_that_fit(const struct sim_machine *machine) {
-    const struct sim_device *const device = machine->device;
-    const uint32_t *const size = machine->cluster_dims, *const block = machine->block;
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    if (machine->resident_clusters)
-        return (uint32_t)at_most(machine->resident_clusters, SLOTS_MAX);
-    if (!device)
-        return SHUFFLED_SLOTS;
-    uint64_t ctas = (uint64_t)device->threads_per_sm / threads;
-    ctas = at_most(ctas, (uint64_t)device->shared_per_sm / sim_shared_bytes(machine));
-    const uint64_t clusters = ctas * (uint64_t)device->sm_count / ((uint64_t)size[0] * size[1] * size[2]);
-    return (uint32_t)at_most(clusters ? clusters : 1, SLOTS_MAX);
 }
 
 /* Clusters at a time while none of them waits for another. */
@@ -99,8 +81,7 @@ static bool admit_another(struct launch *launch) {
     return true;
 }
 
-/* ---- the launch
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the launch ------------------------------------------------------------------------------------------------- */
 
 /* The running cluster that does something next. */
 static struct sim_slot *next_slot(const struct launch *launch) {
@@ -214,13 +195,15 @@ static bool can_be_launched(const struct sim_machine *machine) {
         threads *= machine->block[n];
         ctas *= size;
     }
-    return threads <= 1024 && ctas <= SIM_CLUSTER_MAX && sim_shared_bytes(machine) < 1 << 24;
+    return machine->resident_clusters && threads <= 1024 && ctas <= SIM_CLUSTER_MAX &&
+           sim_shared_bytes(machine) < 1 << 24;
 }
 
 int sim_machine_run(struct sim_machine *machine) {
     if (!can_be_launched(machine))
         return machine->fault = CUDA_ERROR_INVALID_VALUE;
-    struct launch launch = {.machine = machine, .most = clusters_that_fit(machine), .total = 1};
+    struct launch launch = {
+        .machine = machine, .most = (uint32_t)at_most(machine->resident_clusters, SLOTS_MAX), .total = 1};
     launch.slots = calloc(launch.most, sizeof *launch.slots);
     if (!launch.slots)
         return machine->fault = CUDA_ERROR_OUT_OF_MEMORY;

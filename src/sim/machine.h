@@ -105,7 +105,6 @@ struct sim_cta {
     struct sim_tiles *tiles;               /* of tensor loads (tile_origin.h) */
     uint32_t register_pool;                /* registers not owned by a warp (setmaxnreg) */
     bool exited;
-    uint64_t exit_time;
 };
 
 enum { SIM_SHARED_RESERVED = 1024, SIM_CLUSTER_MAX = 16 };
@@ -136,7 +135,6 @@ struct sim_cluster {
     uint64_t stalls;         /* rounds without progress */
     uint64_t progress;       /* counts events that end a stall: see sim_progress() */
     uint64_t idle_instructions; /* executed since the last progress */
-    uint32_t live_warps;
     uint64_t random;         /* state of sim_random() */
 };
 
@@ -155,12 +153,42 @@ struct sim_machine {
     uint64_t *executed;                    /* per pc: warp-instructions */
     uint64_t *executed_lanes;              /* per pc: lanes */
     int fault;                             /* CUresult that the launch ends with; 0 while all is well */
-    uint32_t resident_clusters;            /* that the device holds at once; 0: as many as SMs have room for */
+    uint32_t resident_clusters;            /* that the device holds at once: 1 or more */
     uint64_t serial;                       /* of this launch in the process, from 1 */
 };
 
 /* Runs a launch to its end. Returns the CUresult: 0, or what machine->fault became. */
 int sim_machine_run(struct sim_machine *machine);
+
+/* ---- operands, lane by lane ---------------------------------------------------------------------------------------- */
+
+/* One lane of a register or immediate of any width; of a missing operand 0. */
+static inline uint64_t sim_lane_value(const struct sim_warp *warp, const struct ptx_operand *operand, int lane) {
+    if (operand->kind == PTX_OPERAND_IMMEDIATE)
+        return operand->row64 ? ((const uint64_t *)operand->row64)[lane] : (uint64_t)operand->value;
+    if (operand->kind != PTX_OPERAND_REGISTER)
+        return 0;
+    return operand->bits == 64 ? SIM_ROW_64(warp, operand)[lane] : SIM_ROW_32(warp, operand)[lane];
+}
+
+/* The lanes in which a source predicate, register or immediate, is true. */
+static inline uint32_t sim_predicate(const struct sim_warp *warp, const struct ptx_operand *operand) {
+    uint32_t lanes = 0;
+    if (operand->kind == PTX_OPERAND_PREDICATE)
+        lanes = *SIM_ROW_32(warp, operand);
+    else if (operand->kind == PTX_OPERAND_IMMEDIATE)
+        lanes = operand->value ? UINT32_MAX : 0;
+    return operand->negated ? ~lanes : lanes;
+}
+
+/* Lanes of `mask` of a destination predicate become those of `bits`. */
+static inline void sim_set_predicate(struct sim_warp *warp, const struct ptx_operand *operand, uint32_t bits,
+                                     uint32_t mask) {
+    if (operand->kind == PTX_OPERAND_PREDICATE) {
+        uint32_t *const predicate = SIM_ROW_32(warp, operand);
+        *predicate = (*predicate & ~mask) | (bits & mask);
+    }
+}
 
 /* ---- for handlers --------------------------------------------------------------------------------------------------- */
 
@@ -197,6 +225,6 @@ void sim_taint(struct sim_warp *warp, uint32_t register_offset, uint32_t lanes);
 
 /* Latencies in ticks, by kind; one place (machine.c). */
 enum sim_latency { SIM_LATENCY_GLOBAL_COPY, SIM_LATENCY_SHARED_COPY, SIM_LATENCY_WGMMA };
-uint32_t sim_latency(const struct sim_machine *machine, enum sim_latency kind, uint64_t bytes_or_macs);
+uint32_t sim_latency(enum sim_latency kind, uint64_t bytes_or_macs);
 
 #endif

@@ -15,7 +15,7 @@ enum sim_next sim_do_mbarrier_init(struct sim_warp *warp, struct sim_path *path,
     sim_addresses(warp, &i->operand[0], addresses);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        sim_mbarrier_init(warp, i, lane, addresses[lane], sim_operand_value(warp, &i->operand[1], lane) & UINT32_MAX);
+        sim_mbarrier_init(warp, i, lane, addresses[lane], sim_lane_value(warp, &i->operand[1], lane) & UINT32_MAX);
     }
     return SIM_NEXT;
 }
@@ -49,7 +49,7 @@ static void write_state(struct sim_warp *warp, const struct ptx_operand *to, int
 static void arrive_lane(struct sim_warp *warp, const struct ptx_instruction *i, int lane, struct sim_mbarrier *barrier,
                         const struct arrival *how) {
     const bool given = i->operand[2].kind != PTX_OPERAND_NONE;
-    const uint64_t operand = given ? sim_operand_value(warp, &i->operand[2], lane) & UINT32_MAX : 1;
+    const uint64_t operand = given ? sim_lane_value(warp, &i->operand[2], lane) & UINT32_MAX : 1;
     const uint64_t count = how->expect_tx ? 1 : operand;
     write_state(warp, &i->operand[0], lane, (uint64_t)barrier->phase << 32 | barrier->pending);
     if (how->expect_tx)
@@ -115,7 +115,7 @@ enum sim_next sim_do_mbarrier_transactions(struct sim_warp *warp, struct sim_pat
     sim_addresses(warp, &i->operand[0], addresses);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        const int64_t bytes = (int32_t)sim_operand_value(warp, &i->operand[1], lane);
+        const int64_t bytes = (int32_t)sim_lane_value(warp, &i->operand[1], lane);
         struct sim_mbarrier *barrier = sim_mbarrier_at(warp, i, lane, addresses[lane]);
         if (barrier && i->choice[0] == 1)
             sim_mbarrier_expect(barrier, warp, i, lane, bytes);
@@ -130,7 +130,7 @@ enum sim_next sim_do_mbarrier_pending_count(struct sim_warp *warp, struct sim_pa
     (void)path;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        write_state(warp, &i->operand[0], lane, sim_operand_value(warp, &i->operand[1], lane) & UINT32_MAX);
+        write_state(warp, &i->operand[0], lane, sim_lane_value(warp, &i->operand[1], lane) & UINT32_MAX);
     }
     return SIM_NEXT;
 }

@@ -11,7 +11,7 @@
 enum { PARITY = 0, SEMANTICS = 1, RELAXED = 2 };
 
 static bool has_passed(struct sim_warp *warp, const struct ptx_instruction *i, int lane, struct sim_mbarrier *barrier) {
-    const uint64_t operand = sim_operand_value(warp, &i->operand[2], lane);
+    const uint64_t operand = sim_lane_value(warp, &i->operand[2], lane);
     if (i->choice[PARITY]) {
         if (operand > 1)
             sim_report(warp, i, SIM_REPORT_BARRIER, lane, barrier->offset, "a wait on parity %llu: it is 0 or 1",
@@ -77,7 +77,7 @@ enum sim_next sim_do_mbarrier_test_wait(struct sim_warp *warp, struct sim_path *
     const struct outcome out = test(warp, i, mask);
     if (out.impossible)
         return sim_hopeless(warp);
-    sim_predicate_write(warp, &i->operand[0], mask, out.passed);
+    sim_set_predicate(warp, &i->operand[0], out.passed, mask);
     return SIM_NEXT;
 }
 
@@ -92,11 +92,11 @@ enum sim_next sim_do_mbarrier_try_wait(struct sim_warp *warp, struct sim_path *p
     if (out.impossible)
         return sim_hopeless(warp);
     if (!out.passed && !gives_up(warp->cluster)) {
-        const uint64_t operand = sim_operand_value(warp, &i->operand[2], __builtin_ctz(mask));
+        const uint64_t operand = sim_lane_value(warp, &i->operand[2], __builtin_ctz(mask));
         path->wait = (struct sim_wait){SIM_WAIT_MBARRIER, out.barrier->offset,
                                        (uint32_t)(i->choice[PARITY] ? operand : operand >> 32) & 1, warp->cta->rank};
         return SIM_WAIT;
     }
-    sim_predicate_write(warp, &i->operand[0], mask, out.passed);
+    sim_set_predicate(warp, &i->operand[0], out.passed, mask);
     return SIM_NEXT;
 }

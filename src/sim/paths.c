@@ -97,8 +97,7 @@ enum sim_next sim_branch(struct sim_warp *warp, struct sim_path *path, const str
     return sim_path_fork(path, i->rejoin, 2, (const uint32_t[]){i->pc + 1, target}, (const uint32_t[]){others, taken});
 }
 
-/* ---- instructions of many lanes -------------------------------------------------------------------------------------
- */
+/* ---- instructions of many lanes --------------------------------------------------------------------------------- */
 
 /* Lanes that cannot come before this path goes on: they wait for it where it is to rejoin them. */
 static uint32_t lanes_that_wait_for(const struct sim_path *path) {

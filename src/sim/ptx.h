@@ -120,7 +120,7 @@ struct ptx_parameter {
 };
 
 /* A variable of a memory space. Module-wide .global / .const and .shared variables, and a function's own. */
-enum ptx_space { PTX_SPACE_GLOBAL, PTX_SPACE_CONST, PTX_SPACE_SHARED, PTX_SPACE_LOCAL, PTX_SPACE_PARAM };
+enum ptx_space { PTX_SPACE_GLOBAL, PTX_SPACE_CONST, PTX_SPACE_SHARED, PTX_SPACE_LOCAL };
 struct ptx_variable {
     const char *name;
     enum ptx_space space;

@@ -35,6 +35,15 @@ const char *gm_sim_report_kind_name(enum gm_sim_report_kind kind) {
     return (unsigned)kind < SIM_REPORT_KINDS ? names[kind] : "?";
 }
 
+void sim_append(char *text, size_t bytes, const char *format, ...) {
+    const size_t used = strnlen(text, bytes);
+    va_list arguments;
+    va_start(arguments, format);
+    if (used < bytes)
+        vsnprintf(text + used, bytes - used, format, arguments);
+    va_end(arguments);
+}
+
 bool sim_report_is_fault(enum gm_sim_report_kind kind) {
     return kind >= SIM_REPORT_OUT_OF_BOUNDS && kind <= SIM_REPORT_TRAP;
 }
@@ -43,13 +52,13 @@ bool sim_report_is_fault(enum gm_sim_report_kind kind) {
 static int fault_of(enum gm_sim_report_kind kind) {
     switch (kind) {
     case SIM_REPORT_OUT_OF_BOUNDS:
-        return SIM_ERROR_ILLEGAL_ADDRESS;
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
     case SIM_REPORT_MISALIGNED:
-        return SIM_ERROR_MISALIGNED_ADDRESS;
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
     case SIM_REPORT_ILLEGAL:
-        return SIM_ERROR_ILLEGAL_INSTRUCTION;
+        return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     default:
-        return SIM_ERROR_LAUNCH_FAILED;
+        return CUDA_ERROR_LAUNCH_FAILED;
     }
 }
 

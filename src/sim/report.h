@@ -3,13 +3,8 @@
 #ifndef SIM_REPORT_H
 #define SIM_REPORT_H
 
+#include "cuda_abi.h"
 #include "machine.h"
-
-/* CUresults that a launch ends with. */
-enum {
-    SIM_ERROR_ILLEGAL_ADDRESS = 700, SIM_ERROR_ILLEGAL_INSTRUCTION = 715, SIM_ERROR_MISALIGNED_ADDRESS = 716,
-    SIM_ERROR_LAUNCH_FAILED = 719
-};
 
 /* The kinds are SIM_REPORT_* in sim.h. Writes one report; the sentence gives the numbers ("the copy issued at line 210
  * has not been waited for"). One report per (kind, line): repeats are counted. `lane` PTX_NONE: no lane in particular.
@@ -17,6 +12,8 @@ enum {
  * no instruction (deadlock, exit). */
 void sim_report(struct sim_warp *warp, const struct ptx_instruction *i, enum gm_sim_report_kind kind, int lane,
                 uint64_t address, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Adds to a text, as far as there is room. */
+void sim_append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool sim_report_is_fault(enum gm_sim_report_kind kind);
 
 /* Reads of tainted registers that matter: called by stores to global memory, by addresses, by branches. Reports

@@ -3,9 +3,8 @@
 #include "schedule.h"
 
 #include "barriers.h"
+#include "cuda_abi.h"
 #include "watch.h"
-
-enum { CUDA_ERROR_LAUNCH_FAILED = 719 };
 
 /* An instruction that had to wait is done. */
 static void wait_over(struct sim_path *path, const struct ptx_instruction *i) {

@@ -16,8 +16,7 @@ uint64_t sim_random(struct sim_cluster *cluster) {
     return z ^ z >> 31;
 }
 
-/* ---- flights
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- flights ---------------------------------------------------------------------------------------------------- */
 
 void *sim_flight_new(struct sim_cluster *cluster, size_t bytes, void (*land)(struct sim_flight *flight)) {
     struct sim_flight *const flight = calloc(1, bytes);
@@ -57,8 +56,7 @@ static void land_first(struct sim_cluster *cluster) {
     sim_progress(cluster);
 }
 
-/* ---- stalled rounds
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- stalled rounds --------------------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
     hash = (hash ^ word) * UINT64_C(0x9fb21c651e98df25);
@@ -145,8 +143,7 @@ static enum sim_step stalled_round(struct sim_cluster *cluster) {
     return moved || cluster->machine->fault ? SIM_STEP_RAN : SIM_STEP_DEADLOCK;
 }
 
-/* ---- a step
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- a step ----------------------------------------------------------------------------------------------------- */
 
 uint64_t sim_cluster_time(const struct sim_cluster *cluster) {
     if (cluster->queue->ready)

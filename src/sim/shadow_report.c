@@ -57,11 +57,6 @@ static void describe_other(char *text, size_t bytes, const struct sim_access *ac
             "the bulk copy that warp %u issued%s may still read it (cp.async.bulk.wait_group.read, then a barrier)",
             agent->warp, where);
         break;
-    case SIM_AGENT_BULK_WRITE:
-        snprintf(text, bytes,
-                 "the bulk copy that warp %u issued%s is not over (cp.async.bulk.wait_group, then a barrier)",
-                 agent->warp, where);
-        break;
     case SIM_AGENT_WGMMA:
         snprintf(text, bytes, "the wgmma%s of warpgroup %u may still read it (wgmma.wait_group, then a barrier)", where,
                  agent->warp / 4);

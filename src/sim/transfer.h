@@ -71,11 +71,6 @@ static inline void sim_put(uint8_t *at, uint32_t bytes, uint64_t value) {
         memcpy(at, &value, 8);
     }
 }
-/* A lane's value of a register of any width, or of an immediate. */
-static inline uint64_t sim_lane_value(const struct sim_warp *warp, const struct ptx_operand *from, int lane) {
-    return from->kind == PTX_OPERAND_IMMEDIATE || from->bits == 64 ? SIM_SOURCE_64(warp, from)[lane]
-                                                                   : SIM_SOURCE_32(warp, from)[lane];
-}
 
 /* The lanes in which some of these bytes, counted from where the lane's begin, hold a tainted value (of those in
  * lanes->tainted: the columns of a vector differ). */

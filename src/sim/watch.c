@@ -47,8 +47,7 @@ void sim_trace(struct sim_cta *cta, struct sim_warp *warp, int lane, uint32_t li
     cta->machine->watch->trace(&event, cta->machine->watch->trace_arg);
 }
 
-/* ---- single step
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- single step ------------------------------------------------------------------------------------------------ */
 
 struct gm_sim_view {
     struct sim_warp *warp;
@@ -142,8 +141,7 @@ int gm_sim_view_register(struct gm_sim_view *view, const char *name, uint64_t la
     return -1;
 }
 
-/* ---- operands in the order in which they are written
- * ----------------------------------------------------------------------- */
+/* ---- operands in the order in which they are written ------------------------------------------------------------ */
 
 struct search {
     const struct ptx_function *function;
@@ -175,8 +173,7 @@ const char *gm_sim_view_operand(struct gm_sim_view *view, size_t index) {
     return NULL;
 }
 
-/* ---- memory and barriers
- * --------------------------------------------------------------------------------------------------- */
+/* ---- memory and barriers ---------------------------------------------------------------------------------------- */
 
 size_t gm_sim_view_shared(struct gm_sim_view *view, uint32_t address, void *bytes, size_t count) {
     const struct sim_cta *const cta = view->warp->cta;

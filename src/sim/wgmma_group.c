@@ -191,7 +191,7 @@ static bool launch(struct sim_warpgroup *warpgroup, uint32_t group) {
     for (const struct wgmma_operation *o = warpgroup->first; o; o = o->next)
         if (o->group == group)
             macs += (uint64_t)SIM_TILE_ROWS * o->b.rows * wgmma_k(o);
-    sim_flight_queue(&landing->flight, sim_latency(cluster->machine, SIM_LATENCY_WGMMA, macs));
+    sim_flight_queue(&landing->flight, sim_latency(SIM_LATENCY_WGMMA, macs));
     return true;
 }
 

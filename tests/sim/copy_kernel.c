@@ -82,6 +82,7 @@ int kernel_run(const struct kernel_launch *launch) {
     struct ptx_function *function = ptx_find_function(module, "kernel");
     const struct sim_options options = {.seed = launch->seed, .count = launch->count};
     struct sim_machine machine = {.device = sim_device_find("h100"),
+                                  .resident_clusters = 132,
                                   .memory = memory,
                                   .function = function,
                                   .options = &options,

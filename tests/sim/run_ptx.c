@@ -61,6 +61,7 @@ static void launch(struct run_ptx *run, struct ptx_function *function, struct si
     const struct sim_options options = {.seed = run->seed, .reports = SIM_REPORTS_QUIET};
     struct sim_watch watch = {.step = run->step, .step_arg = run->step_arg, .step_cta = -1, .step_warp = -1};
     struct sim_machine machine = {.device = sim_device_find("h100"),
+                                  .resident_clusters = 132,
                                   .memory = memory,
                                   .function = function,
                                   .options = &options,

@@ -182,8 +182,7 @@ START_TEST(specials_are_as_launched) {
 }
 END_TEST
 
-/* ---- launches that cannot end --------------------------------------------------------------------------------------
- */
+/* ---- launches that cannot end ----------------------------------------------------------------------------------- */
 
 static void run_stuck(struct run_ptx *run, const char *words) {
     run->buffer = result;
