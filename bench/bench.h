@@ -11,7 +11,7 @@ struct bench_options {
     struct args_list suites, files, shapes;
     const char *dtype, *out, *layout, *kernel, *arch, *device, *json, *svg, *cublaslt;
     uint32_t arch_mask;
-    bool all_kernels, quick, no_baseline, quiet;
+    bool all_kernels, quick, no_baseline, quiet, profile;
     int rounds;                /* 0: by the mode */
     double warmup_s, round_ms; /* below 0: by the mode */
 };
@@ -25,10 +25,13 @@ struct bench {
     struct noise noise;
     struct bench_results results;
     int failures; /* problems or kernels that gave no row */
+    int launches; /* of --profile */
 };
 
 /* Measures one case and adds its rows. -1: the GPU or the driver is in error and the run must end. */
 int bench_case_run(struct bench *bench, const struct bench_case *problem);
+/* --profile: launches the same kernels and all heuristics once each, and prints which launch was which. */
+int bench_case_profile(struct bench *bench, const struct bench_case *problem);
 
 /* The kernels to time on a case: the planner's choice, or every legal row that the options name. Plans are the
  * caller's to destroy. Returns how many, -1 with a printed sentence on an error. */

@@ -123,7 +123,10 @@ static int set_up(struct bench *bench, int ordinal, const char *suite_name) {
     if (!bench->has_baseline && bench->options->cublaslt && !bench->options->no_baseline)
         return -1;
     if (!bench->has_baseline)
-        note("There is no baseline in this run: no ratios, and the results are not checked.");
+        note(bench->options->profile ? "There is no baseline in this run."
+                                     : "There is no baseline in this run: no ratios, and the results are not checked.");
+    if (bench->options->profile)
+        return 0;
     set_facts(bench, suite_name);
     progress_show(0, 1, "ceilings");
     if (noise_make(&bench->gpu, &bench->noise, GM_BF16) != 0 || ceilings_measure(&bench->gpu, &meta->ceilings) != 0)
@@ -187,6 +190,18 @@ static int run_cases(struct bench *bench, const struct bench_suite *suite) {
     return 0;
 }
 
+/* Nothing is launched but what the lines say, so that a profiler's list has the same order. */
+static int profile(struct bench *bench, const struct bench_suite *suite, int ordinal) {
+    int status = set_up(bench, ordinal, suite->name);
+    if (status == 0)
+        printf("%7s  %-38s  %s\n", "launch", "problem", "kernel");
+    for (size_t i = 0; i < suite->count && status == 0; i++)
+        status = bench_case_profile(bench, &suite->cases[i]);
+    if (status == 0 && bench->failures)
+        status = complain("%d kernels failed; the sentences above say which", bench->failures);
+    return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}
+
 static int measure(struct bench *bench, const struct bench_suite *suite, int ordinal) {
     int status = set_up(bench, ordinal, suite->name);
     if (status == 0)
@@ -238,6 +253,9 @@ static int run(struct bench_options *options, int argc, char **argv) {
                "command on a machine with an NVIDIA GPU of compute capability 8.0 or newer and its driver.\n\n",
                device.name);
         code = bench_predict(options, &suite, &device) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+    } else if (options->profile) {
+        code = profile(&bench, &suite, device.ordinal);
+        tear_down(&bench);
     } else if (gm_driver_is_simulated()) {
         complain("%s has no clock worth reading: nothing was measured. `gristmill bench --device MODEL` predicts",
                  device.name);
@@ -269,6 +287,7 @@ int command_bench(int argc, char **argv) {
         {"cublaslt", "PATH", ARGS_TEXT, &given.cublaslt, "libcublasLt to use (also GM_CUBLASLT)"},
         {"json", "FILE", ARGS_TEXT, &given.json, "write the results; {gpu} and {suite} are replaced, folders made"},
         {"svg", "FILE", ARGS_TEXT, &given.svg, "draw the ratios; {gpu} and {suite} as above"},
+        {"profile", NULL, ARGS_FLAG, &given.profile, "launch every kernel and heuristic once, untimed: for ncu"},
         {"quiet", NULL, ARGS_FLAG, &given.quiet, "no progress and no rows, only the summary"},
     };
     const struct args_command command = {"gristmill bench [SUITE ...] [options]",

@@ -32,6 +32,8 @@ void contest_close(struct contest *contest);
 
 /* One launch on set 0, waited for. A contender that refuses is marked out; -1: the GPU itself is in error. */
 int contender_try(const struct contest *contest, struct contender *contender);
+/* The same on set `set`, counted from 0 and over again after the last. */
+int contender_try_on(const struct contest *contest, struct contender *contender, int set);
 /* Captures the graph, sized so that a round of it takes at least `round_ms`. */
 int contender_capture(const struct contest *contest, struct contender *contender, double round_ms);
 void contender_drop(const struct contest *contest,

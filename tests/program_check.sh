@@ -82,6 +82,12 @@ runs_to_the_end_without_commands() {
     "$program" sim step "$row80" --line 100 </dev/null | grep -q "bit for bit"
 }
 
+# One launch of the planner's choice, named.
+profiles_once() {
+    GM_DRIVER=sim "$program" bench --profile --no-baseline --shape 64x64x64 >"$work/profile" &&
+        grep -qE '^ +1  64 x 64 x 64 bf16 tn +gemm_sm90_' "$work/profile" && [ "$(wc -l <"$work/profile")" -eq 2 ]
+}
+
 if [ -e "$build/libgristmill-sim.so" ]; then
     expect "sim run, sm90, eight schedules" 0 "$program" sim run "$row90" --seeds 8
     expect "sim run, sm80, with bias, in fp32" 0 "$program" sim run "$row80" --bias --fp32 --schedule seed=5
@@ -94,6 +100,7 @@ if [ -e "$build/libgristmill-sim.so" ]; then
     expect "sim run of an sm90 row on an A100" 1 "$program" sim run "$row90" --device a100
     expect "sim run on an unknown device" 1 "$program" sim run "$row90" --device v100
     expect "info on a simulated GPU" 0 env GM_DRIVER=sim "$program" info
+    expect "bench --profile on the simulated GPU" 0 profiles_once
     expect "bench refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" bench --quick
 fi
 expect "sim --help" 0 "$program" sim --help

@@ -8,6 +8,7 @@
 #include "bench.h"
 #include "commands.h"
 #include "fake_gpu.h"
+#include "run_command.h"
 
 static struct bench bench;
 static struct bench_options options;
@@ -121,6 +122,28 @@ START_TEST(the_command_writes_its_file) {
 }
 END_TEST
 
+START_TEST(a_profile_launches_everything_once) {
+    ck_assert_int_eq(bench_case_profile(&bench, &problem), 0);
+    ck_assert_int_eq(bench.launches, 5); /* the hopeless heuristic too */
+    ck_assert_int_eq(fake.launches, 1);
+    fake.refused_heuristic = 0;
+    ck_assert_int_eq(bench_case_profile(&bench, &problem), 0);
+    ck_assert_int_eq(bench.launches, 5 + 4);
+    ck_assert_int_eq(bench.failures, 0);
+    ck_assert_uint_eq(bench.results.count, 0);
+}
+END_TEST
+
+START_TEST(a_profile_names_its_launches) {
+    struct outcome got = run_command(command_bench, "--profile --no-baseline --shape 40x48x64 --kernel *sm90?bf16?tn*");
+    ck_assert_int_eq(got.code, 0);
+    ck_assert_ptr_nonnull(strstr(got.out, "      1  40 x 48 x 64 bf16 tn "));
+    ck_assert_ptr_nonnull(strstr(got.out, "  gemm_sm90_bf16_tn_"));
+    ck_assert_ptr_null(strstr(got.out, "cuBLASLt"));
+    forget_outcome(&got);
+}
+END_TEST
+
 START_TEST(command_lines_that_make_no_sense) {
     char *lines[][2] = {{"--shape", "1x2"}, {"--arch", "sm70"}, {"--dtype", "fp8"},  {"--kernel", "nothing*"},
                         {"--rounds", "65"}, {"--layout", "xy"}, {"--nonsense", "1"}, {"no-such-suite", "--quiet"}};
@@ -144,6 +167,8 @@ TCase *run_tests(void) {
     tcase_add_test(tests, all_kernels_give_a_row_each);
     tcase_add_test(tests, a_type_of_no_kernel_is_skipped);
     tcase_add_test(tests, the_command_writes_its_file);
+    tcase_add_test(tests, a_profile_launches_everything_once);
+    tcase_add_test(tests, a_profile_names_its_launches);
     tcase_add_test(tests, command_lines_that_make_no_sense);
     return tests;
 }
