@@ -6,7 +6,7 @@ import sys
 
 HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma.mma_async.m64nNk16 for every N, both operands in shared memory. Written by tools/gen_wgmma.py: edit that.
- * GM_PTX_TYPE, GM_A_MN and GM_B_MN (0 or 1) come from the kernel's parameter block. [PTX ISA, wgmma.mma_async] */
+ * GM_PTX_TYPE, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) come from the kernel's parameter block. [PTX ISA, wgmma.mma_async] */
 #ifndef GM_WGMMA_SHAPES_CUH
 #define GM_WGMMA_SHAPES_CUH
 
@@ -36,7 +36,7 @@ __device__ __forceinline__ void wgmma_m64k16<{n}>(float (&d)[{regs}], uint64_t a
         "{text}"
         "}}, %{regs}, %{regs + 1}, p, 1, 1, %{regs + 3}, %{regs + 4};}}"
         : {outs}
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }}
 """
 

@@ -146,6 +146,8 @@ struct gm_kernel_info {
     int32_t deterministic;           /* the same bits on every run */
     const char *targets;             /* "sm_90a" or "sm_80 sm_90 compute_80" */
     size_t image_bytes;              /* embedded size */
+    int32_t splits;                  /* CTAs, a cluster of their own, that share the K of a tile; 1: one takes all */
+    int32_t swapped;                 /* sm90, 1: B is on wgmma's M side; tile and cluster are of M x N all the same */
 };
 
 GM_API size_t gm_kernel_count(void);

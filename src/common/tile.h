@@ -17,16 +17,31 @@
 #define GM_LAYOUT_A_MN(layout) ((layout) & 1)
 #define GM_LAYOUT_B_MN(layout) (((layout) >> 1) & 1)
 
-/* warps: schedule * 256 + warps_m * 16 + warps_n; for sm90 warps_m counts consumer warpgroups */
+/* warps: schedule * 256 + warps_m * 16 + warps_n; for sm90 warps_m counts consumer warpgroups, and there is more:
+ * + splits * 4096: so many CTAs, a cluster, share the K of a tile; + 65536: B is on wgmma's M side (swapped) */
 #define GM_WARPS_w1 (256 + 16 + 1)
 #define GM_WARPS_w2 (256 + 32 + 1)
 #define GM_WARPS_p2 (512 + 32 + 1)
+#define GM_WARPS_w1k2 (8192 + GM_WARPS_w1)
+#define GM_WARPS_w1k3 (12288 + GM_WARPS_w1)
+#define GM_WARPS_w1k4 (16384 + GM_WARPS_w1)
+#define GM_WARPS_w2k2 (8192 + GM_WARPS_w2)
+#define GM_WARPS_w2k3 (12288 + GM_WARPS_w2)
+#define GM_WARPS_w2k4 (16384 + GM_WARPS_w2)
+#define GM_WARPS_w1s (65536 + GM_WARPS_w1)
+#define GM_WARPS_w2s (65536 + GM_WARPS_w2)
+#define GM_WARPS_p2s (65536 + GM_WARPS_p2)
+#define GM_WARPS_w1sk2 (65536 + GM_WARPS_w1k2)
+#define GM_WARPS_w2sk2 (65536 + GM_WARPS_w2k2)
+#define GM_WARPS_w2sk4 (65536 + GM_WARPS_w2k4)
 #define GM_WARPS_w1x4 (16 + 4)
 #define GM_WARPS_w2x2 (32 + 2)
 #define GM_WARPS_w2x4 (32 + 4)
 #define GM_WARPS_w4x1 (64 + 1)
 #define GM_WARPS_w4x2 (64 + 2)
-#define GM_WARPS_SCHEDULE(warps) ((warps) >> 8) /* = enum gm_schedule */
+#define GM_WARPS_SCHEDULE(warps) (((warps) >> 8) & 15) /* = enum gm_schedule */
+#define GM_WARPS_SPLITS(warps) ((((warps) >> 12) & 15) == 0 ? 1 : ((warps) >> 12) & 15)
+#define GM_WARPS_SWAPPED(warps) (((warps) >> 16) & 1)
 #define GM_WARPS_M(warps) (((warps) >> 4) & 15)
 #define GM_WARPS_N(warps) ((warps) & 15)
 
@@ -41,21 +56,42 @@
 
 /* ---- sm90: ring of stages | staging of D | barriers, from a 1024-byte boundary -------------------- */
 
-/* One stage holds tile_m x tile_k of A, then tile_n x tile_k of B. A consumer warpgroup stages D in chunks of
- * 64 rows x GM_SM90_STORE_SPAN bytes, two chunks in flight, each swizzled with that span. */
+/* One stage holds tile_m x tile_k of A, then tile_n x tile_k of B.
+ *
+ * wgmma multiplies an M side, cut into atoms of 64 rows, by an N side. The M side is A, or B when the row is swapped.
+ * D leaves a consumer warpgroup in chunks, each one box of a TMA store, swizzled with the span of its rows:
+ *
+ *   A on the M side    64 rows of D (an atom) x GM_SM90_STORE_SPAN bytes of columns
+ *   B on the M side    GM_SM90_STORE_ROWS rows of D (of the N side) x 128 bytes of columns (an atom as 16-bit elements)
+ *
+ * A staging buffer holds rows of 128 bytes, so one chunk, or several narrow ones. With splits a CTA stores a part of
+ * the tile only, 1 / splits of the N side. */
 #define GM_SM90_THREADS(consumers) (((consumers) + 1) * 128)
 #define GM_SM90_A_BYTES(tm, tk) ((tm) * (tk) * GM_ELEM_BYTES)
 #define GM_SM90_B_BYTES(tn, tk) ((tn) * (tk) * GM_ELEM_BYTES)
 #define GM_SM90_STAGE_BYTES(tm, tn, tk) (GM_SM90_A_BYTES(tm, tk) + GM_SM90_B_BYTES(tn, tk))
-#define GM_SM90_STORE_SPAN(tn) ((tn) % 64 == 0 ? 128 : (tn) % 32 == 0 ? 64 : 32)
-#define GM_SM90_CHUNK_BYTES(tn) (64 * GM_SM90_STORE_SPAN(tn))
+#define GM_SM90_SIDE_M(tm, tn, warps) (GM_WARPS_SWAPPED(warps) ? (tn) : (tm))
+#define GM_SM90_SIDE_N(tm, tn, warps) (GM_WARPS_SWAPPED(warps) ? (tm) : (tn))
+#define GM_SM90_PART_N(tm, tn, warps) (GM_SM90_SIDE_N(tm, tn, warps) / GM_WARPS_SPLITS(warps))
+#define GM_SM90_STORE_SPAN(tm, tn, warps)                                                                              \
+    (GM_WARPS_SWAPPED(warps) || GM_SM90_PART_N(tm, tn, warps) % 64 == 0 ? 128                                          \
+     : GM_SM90_PART_N(tm, tn, warps) % 32 == 0                          ? 64                                           \
+                                                                        : 32)
+#define GM_SM90_STORE_ROWS(tm, tn, warps)                                                                              \
+    (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS_OF(GM_SM90_PART_N(tm, tn, warps)) : 64)
+#define GM_SM90_STORE_ROWS_OF(part) /* whole groups of 8 rows; at most 64 where the part allows it */                  \
+    ((part) <= 64 ? (part) : (part) % 16 == 0 && (part) <= 128 ? (part) / 2 : (part) % 32 == 0 ? (part) / 4 : (part))
+#define GM_SM90_BUFFER_BYTES(tm, tn, warps) (GM_SM90_STORE_ROWS(tm, tn, warps) * 128)
 #define GM_SM90_STORE_BUFFERS 2
-#define GM_SM90_STAGING_BYTES(tn, consumers) ((consumers) * GM_SM90_STORE_BUFFERS * GM_SM90_CHUNK_BYTES(tn))
-#define GM_SM90_BARRIER_BYTES(stages) ((stages) * 16) /* full[stages], empty[stages] */
-#define GM_SM90_ALIGN 1024                            /* the swizzle pattern's repeat: room to round the base up */
-#define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, consumers)                                                              \
-    (GM_SM90_ALIGN + (stages) * GM_SM90_STAGE_BYTES(tm, tn, tk) + GM_SM90_STAGING_BYTES(tn, consumers) +               \
-     GM_SM90_BARRIER_BYTES(stages))
+#define GM_SM90_STAGING_BYTES(tm, tn, warps)                                                                           \
+    (GM_WARPS_M(warps) * GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, warps))
+/* full[stages], empty[stages]; with splits ready, free, arrived[consumers]. */
+#define GM_SM90_BARRIER_BYTES(stages, warps)                                                                           \
+    ((stages) * 16 + (GM_WARPS_SPLITS(warps) > 1 ? 16 + 8 * GM_WARPS_M(warps) : 0))
+#define GM_SM90_ALIGN 1024 /* the swizzle pattern's repeat: room to round the base up */
+#define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, warps)                                                                  \
+    (GM_SM90_ALIGN + (stages) * GM_SM90_STAGE_BYTES(tm, tn, tk) + GM_SM90_STAGING_BYTES(tm, tn, warps) +               \
+     GM_SM90_BARRIER_BYTES(stages, warps))
 
 /* ---- sm80: ring of stages | a staging slice of D per warp ------------------------------------------ */
 

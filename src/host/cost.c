@@ -19,6 +19,8 @@
 #define REGISTERS_PER_SM     65536
 #define BLOCK_SMEM_RESERVE   1024 /* bytes that the driver keeps of every block, beyond what the block asks for */
 #define SMEM_GRANULE         128  /* bytes; a block takes whole ones */
+#define CLUSTER3_SMS         0.89 /* share of the SMs that clusters of 3 reach: 39 of them on an H200's 132 SMs, */
+#define CLUSTER4_SMS         0.91 /* and clusters of 4 and more: 30 of 4 CTAs; GPCs have SMs left over */
 
 /* sm90 */
 #define SM90_SMOOTH                4.0    /* exponent of the smooth maximum of whole-device resources */
@@ -91,8 +93,14 @@ int gm_ctas_per_sm(const struct gm_kernel *row, const struct gm_device *device) 
     return ctas > 1 ? ctas : 1;
 }
 
+int gm_cluster_size(const struct gm_kernel *row) {
+    return row->cluster_m * row->cluster_n * GM_WARPS_SPLITS(row->warps);
+}
+
 int64_t gm_clusters_at_once(const struct gm_kernel *row, const struct gm_device *device) {
-    int64_t clusters = (int64_t)device->sm_count * gm_ctas_per_sm(row, device) / (row->cluster_m * row->cluster_n);
+    const int size = gm_cluster_size(row);
+    const double share = size <= 2 ? 1 : size == 3 ? CLUSTER3_SMS : CLUSTER4_SMS;
+    const int64_t clusters = (int64_t)(share * device->sm_count) * gm_ctas_per_sm(row, device) / size;
     return clusters > 1 ? clusters : 1;
 }
 

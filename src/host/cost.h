@@ -16,6 +16,8 @@ int64_t gm_tiles_n(const struct gm_kernel *row, const struct gm_gemm_problem *pr
 
 /* CTAs of the row that one SM of the device holds at once; at least 1. */
 int gm_ctas_per_sm(const struct gm_kernel *row, const struct gm_device *device);
+/* CTAs of one cluster; 1 where there are none. */
+int gm_cluster_size(const struct gm_kernel *row);
 /* Clusters the whole device holds at once; at least 1. */
 int64_t gm_clusters_at_once(const struct gm_kernel *row, const struct gm_device *device);
 

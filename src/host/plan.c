@@ -50,7 +50,7 @@ static enum gm_status prepare_sm90(gm_plan *plan) {
     params->plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && whole_rows; /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)row->tile_k);
 
-    const int cluster_size = row->cluster_m * row->cluster_n;
+    const int cluster_size = gm_cluster_size(row);
     const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
     int64_t clusters = gm_clusters_at_once(row, &plan->context->device);
     if (clusters > tiles)

@@ -36,7 +36,7 @@
 #define SMEM_sm80(tm, tn, tk, stages, warps, layout, map)                                                              \
     GM_SM80_SMEM_BYTES(tm, tn, tk, stages, GM_WARPS_M(warps), GM_WARPS_N(warps), layout, map)
 #define SMEM_sm90(tm, tn, tk, stages, warps, layout, map)                                                              \
-    GM_SM90_SMEM_BYTES(tm, tn, tk, stages, GM_WARPS_M(warps))
+    GM_SM90_SMEM_BYTES(tm, tn, tk, stages, warps)
 #define TARGETS_sm80 "sm_80 sm_90 compute_80"
 #define TARGETS_sm90 "sm_90a"
 
@@ -110,6 +110,8 @@ enum gm_status gm_kernel_get(size_t index, struct gm_kernel_info *info) {
         .deterministic = 1,
         .targets = row->targets,
         .image_bytes = (size_t)(row->image_end - row->image),
+        .splits = GM_WARPS_SPLITS(row->warps),
+        .swapped = GM_WARPS_SWAPPED(row->warps),
     };
     return GM_OK;
 }

@@ -29,6 +29,15 @@ static __device__ __forceinline__ uint32_t ld_shared_cluster(uint32_t cluster_ad
     return value;
 }
 
+/* 16 bytes to a peer's shared memory, completing on a barrier of the same peer. [PTX ISA, st.async] */
+static __device__ __forceinline__ void st_async_v4(uint32_t cluster_addr, uint32_t cluster_bar, float x, float y,
+                                                   float z, float w) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+                     cluster_addr),
+                 "f"(x), "f"(y), "f"(z), "f"(w), "r"(cluster_bar)
+                 : "memory");
+}
+
 /* Relaxed, at the scope of the cluster: a cluster_sync() makes the sums visible. [PTX ISA, red] */
 static __device__ __forceinline__ void red_add_shared_cluster(uint32_t cluster_addr, uint32_t value) {
     asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(cluster_addr), "r"(value) : "memory");

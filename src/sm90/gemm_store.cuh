@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_tile of gemm.cu: the accumulators of a consumer warpgroup -> staging -> D. Included once, after gemm.cu's
- * constants. */
+ * constants.
+ *
+ * A fragment register belongs to one row of wgmma's M side and one column of its N side. With A on the M side that is a
+ * row and a column of D; in a swapped row it is a column and a row, and the fragment is transposed on its way into
+ * staging. tile.h says how D is cut into chunks. */
 #ifndef GM_SM90_GEMM_STORE_CUH
 #define GM_SM90_GEMM_STORE_CUH
 
@@ -12,55 +16,118 @@ struct store_context {
     uint32_t buffer;       /* next buffer, 0 or 1 */
 };
 
-/* Fragment registers of columns first..first + 15 -> 16 rows a warp of the chunk, as 16-bit elements. */
+/* Where D's chunks begin, in units of D: the warpgroup's first atom and this CTA's part of the N side. */
+struct store_origin {
+    int row, col;
+};
+
+/* How many chunks of `D_BYTES` elements an atom's part of D has along D's columns and rows, and what one covers. */
+template <int D_BYTES> struct chunk_grid {
+    enum {
+        COLS = STORE_SPAN / D_BYTES,
+        ACROSS = (SWAPPED ? 64 : PART_N) / COLS,
+        DOWN = SWAPPED ? PART_N / STORE_ROWS : 1,
+        OF_ATOM = ACROSS * DOWN,
+        IN_BUFFER = 128 / STORE_SPAN,
+    };
+};
+
+/* Chunk c of an atom: its first register of the part's, its place in D. */
+template <int D_BYTES> static __device__ __forceinline__ constexpr int chunk_register(int c) {
+    return SWAPPED ? c / chunk_grid<D_BYTES>::ACROSS * STORE_ROWS / 2 : c * chunk_grid<D_BYTES>::COLS / 2;
+}
+template <int D_BYTES>
+static __device__ __forceinline__ struct store_origin chunk_origin(struct store_origin tile, int atom, int c) {
+    constexpr int across = chunk_grid<D_BYTES>::ACROSS, cols = chunk_grid<D_BYTES>::COLS;
+    if (SWAPPED)
+        return {tile.row + c / across * STORE_ROWS, tile.col + atom * 64 + c % across * cols};
+    return {tile.row + atom * 64, tile.col + c * cols};
+}
+
+static __device__ __forceinline__ uint32_t pack_16(float low, float high, float alpha, int d_type) {
+    low *= alpha, high *= alpha;
+    return d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+}
+
+/* A chunk of 16-bit elements. Matrix m of a stmatrix holds the warp's M-side rows 8 (m % 2) .. + 7 and N-side columns
+ * 8 (m / 2) .. + 7 of 16. */
 static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const float *acc, float alpha, int d_type,
                                                       uint32_t thread) {
-    const uint32_t row = thread / 32 * 16 + thread % 16, half = thread % 32 / 16;
+    constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 2; /* of the N side */
+    const uint32_t warp = thread / 32, lane = thread % 32;
 #pragma unroll
-    for (int j = 0; j < CHUNK_COLS_16 / 16; ++j) {
+    for (int j = 0; j < columns; j += 16) {
         uint32_t packed[4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const float low = alpha * acc[8 * j + 2 * i], high = alpha * acc[8 * j + 2 * i + 1];
-            packed[i] = d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+        for (int i = 0; i < (j + 16 <= columns ? 4 : 2); ++i)
+            packed[i] = pack_16(acc[j / 2 + 2 * i], acc[j / 2 + 2 * i + 1], alpha, d_type);
+        if (SWAPPED) {
+            const uint32_t row = j + lane / 16 * 8 + lane % 8, col = warp * 16 + lane / 8 % 2 * 8;
+            const uint32_t addr = chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2);
+            if (j + 16 <= columns)
+                stmatrix_x4_trans(addr, packed[0], packed[1], packed[2], packed[3]);
+            else
+                stmatrix_x2_trans(addr, packed[0], packed[1]);
+        } else {
+            const uint32_t row = warp * 16 + lane % 16, col = j + lane / 16 * 8;
+            stmatrix_x4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2), packed[0], packed[1],
+                        packed[2], packed[3]);
         }
-        stmatrix_x4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + j * 32 + half * 16), packed[0],
-                    packed[1], packed[2], packed[3]);
     }
 }
 
-/* The same as fp32. */
-static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const float *acc, float alpha,
+/* A chunk of fp32 elements. A swapped chunk is half an atom wide, so half of the warps have nothing in it. */
+static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const float *acc, float alpha, int half,
                                                       uint32_t thread) {
-    const uint32_t row = thread / 32 * 16 + thread % 32 / 4, col = thread % 4 * 2;
+    constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 4;
+    const uint32_t warp = thread / 32, m = warp * 16 + thread % 32 / 4, n = thread % 4 * 2;
+    if (SWAPPED && warp / 2 != half)
+        return;
 #pragma unroll
-    for (int j = 0; j < CHUNK_COLS_32 / 8; ++j)
+    for (int j = 0; j < columns; j += 8)
 #pragma unroll
-        for (int h = 0; h < 2; ++h)
-            st_shared_v2(chunk_addr + swizzle_offset<STORE_SPAN>((row + 8 * h) * STORE_SPAN + (8 * j + col) * 4),
-                         alpha * acc[4 * j + 2 * h], alpha * acc[4 * j + 2 * h + 1]);
+        for (int h = 0; h < 2; ++h) {
+            const float x = alpha * acc[j / 2 + 2 * h], y = alpha * acc[j / 2 + 2 * h + 1];
+            if (SWAPPED) {
+                const uint32_t row = j + n, col = m % 32 + 8 * h;
+                st_shared(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4), x);
+                st_shared(chunk_addr + swizzle_offset<STORE_SPAN>((row + 1) * STORE_SPAN + col * 4), y);
+            } else {
+                st_shared_v2(chunk_addr + swizzle_offset<STORE_SPAN>((m + 8 * h) * STORE_SPAN + (j + n) * 4), x, y);
+            }
+        }
 }
 
-/* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers: a chunk is staged while TMA reads the one before, and
- * the one barrier of a chunk says both that it is staged and that the buffer of the next is free. */
+/* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers: one is staged while TMA reads the one before, and the one
+ * barrier of a buffer says both that it is staged and that the next is free. */
 template <int D_BYTES>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS], int m0, int n0) {
-    constexpr int chunk_cols = STORE_SPAN / D_BYTES, chunks = TILE_N / chunk_cols;
+                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                   struct store_origin tile, int part) {
+    typedef chunk_grid<D_BYTES> grid;
 #pragma unroll
-    for (int c = 0; c < ATOMS_M * chunks; ++c) {
-        const float *chunk_acc = &acc[c / chunks][c % chunks * chunk_cols / 2];
-        const uint32_t chunk_addr = s.staging_addr + s.buffer * CHUNK_BYTES;
-        if (D_BYTES == 4)
-            stage_chunk_32(chunk_addr, chunk_acc, p.epilogue.alpha, s.thread);
-        else
-            stage_chunk_16(chunk_addr, chunk_acc, p.epilogue.alpha, p.epilogue.d_type, s.thread);
+    for (int first = 0; first < ATOMS_M * grid::OF_ATOM; first += grid::IN_BUFFER) {
+        const uint32_t buffer_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
+#pragma unroll
+        for (int i = 0; i < grid::IN_BUFFER && first + i < ATOMS_M * grid::OF_ATOM; ++i) {
+            const int atom = (first + i) / grid::OF_ATOM, c = (first + i) % grid::OF_ATOM;
+            const float *chunk_acc = &acc[atom][part * PART_REGISTERS + chunk_register<D_BYTES>(c)];
+            if (D_BYTES == 4)
+                stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, c % 2, s.thread);
+            else
+                stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, p.epilogue.d_type, s.thread);
+        }
         fence_proxy_async();
         if (s.thread == 0)
             bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 2>();
         bar_sync(s.bar, 128);
         if (s.thread == 0) {
-            tma_store_2d(&p.d, n0 + c % chunks * chunk_cols, m0 + c / chunks * 64, chunk_addr);
+#pragma unroll
+            for (int i = 0; i < grid::IN_BUFFER && first + i < ATOMS_M * grid::OF_ATOM; ++i) {
+                const struct store_origin at =
+                    chunk_origin<D_BYTES>(tile, (first + i) / grid::OF_ATOM, (first + i) % grid::OF_ATOM);
+                tma_store_2d(&p.d, at.col, at.row, buffer_addr + i * CHUNK_BYTES);
+            }
             bulk_commit_group();
         }
         s.buffer ^= 1;
@@ -70,29 +137,53 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
 /* Everything else: accumulators go through staging as fp32, so that C, bias and D are met row by row, 8 columns a
  * thread. The loop over chunks stays rolled, for code size: only the writes need compile-time register numbers. */
 static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                     const float (&acc)[ATOMS_M][ATOM_REGISTERS], int m0, int n0) {
-    constexpr int chunks = TILE_N / CHUNK_COLS_32, groups = CHUNK_COLS_32 / 8;
+                                                     const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                     struct store_origin tile, int part) {
+    typedef chunk_grid<4> grid;
+    constexpr int groups = grid::COLS / 8;
 #pragma unroll 1
-    for (int chunk = 0; chunk < ATOMS_M * chunks; ++chunk) {
-        const uint32_t chunk_addr = s.staging_addr + s.buffer * CHUNK_BYTES;
+    for (int chunk = 0; chunk < ATOMS_M * grid::OF_ATOM; ++chunk) {
+        const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
 #pragma unroll
-        for (int c = 0; c < ATOMS_M * chunks; ++c)
+        for (int c = 0; c < ATOMS_M * grid::OF_ATOM; ++c)
             if (c == chunk)
-                stage_chunk_32(chunk_addr, &acc[c / chunks][c % chunks * CHUNK_COLS_32 / 2], 1.0f, s.thread);
+                stage_chunk_32(chunk_addr,
+                               &acc[c / grid::OF_ATOM][part * PART_REGISTERS + chunk_register<4>(c % grid::OF_ATOM)],
+                               1.0f, c % 2, s.thread);
         bar_sync(s.bar, 128);
+        const struct store_origin at = chunk_origin<4>(tile, chunk / grid::OF_ATOM, chunk % grid::OF_ATOM);
 #pragma unroll 1
-        for (uint32_t i = s.thread; i < 64 * groups; i += 128) {
+        for (uint32_t i = s.thread; i < STORE_ROWS * groups; i += 128) {
             const uint32_t row = i / groups, col = i % groups * 8;
             float v[8];
 #pragma unroll
             for (int h = 0; h < 2; ++h)
                 ld_shared_v4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4 + h * 16), v[4 * h],
                              v[4 * h + 1], v[4 * h + 2], v[4 * h + 3]);
-            const int d_row = m0 + chunk / chunks * 64 + row, d_col = n0 + chunk % chunks * CHUNK_COLS_32 + col;
-            epilogue_apply8(p.epilogue, v, d_row, d_col);
-            epilogue_store8(p.epilogue, v, d_row, d_col);
+            epilogue_apply8(p.epilogue, v, at.row + row, at.col + col);
+            epilogue_store8(p.epilogue, v, at.row + row, at.col + col);
         }
         s.buffer ^= 1;
+    }
+}
+
+/* The consumer's part of the tile at `tile`; `first_m` is its first row on the M side. */
+static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                  const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                  struct tile_position tile, int first_m, int k_rank) {
+#pragma unroll
+    for (int part = 0; part < SPLITS; ++part) {
+        if (SPLITS > 1 && part != k_rank)
+            continue;
+        const int first_n = part * PART_N;
+        const struct store_origin at = {tile.m0 + (SWAPPED ? first_n : first_m),
+                                        tile.n0 + (SWAPPED ? first_m : first_n)};
+        if (!p.plain)
+            store_general(p, s, acc, at, part);
+        else if (p.epilogue.d_type == GM_TYPE_fp32)
+            store_plain<4>(p, s, acc, at, part);
+        else
+            store_plain<2>(p, s, acc, at, part);
     }
 }
 

@@ -22,12 +22,12 @@ struct pipeline_state {
     uint32_t slot, phase;
 };
 
+/* By one thread; fence_mbarrier_init() has to follow. */
 template <int STAGES> static __device__ __forceinline__ void pipeline_init(struct pipeline p, uint32_t readers) {
     for (uint32_t i = 0; i < STAGES; ++i) {
         mbarrier_init(p.full_addr + 8 * i, 1);
         mbarrier_init(p.empty_addr + 8 * i, readers);
     }
-    fence_mbarrier_init();
 }
 
 template <int STAGES> static __device__ __forceinline__ void pipeline_next(struct pipeline_state &s) {
@@ -51,13 +51,13 @@ static __device__ __forceinline__ void pipeline_wait(struct pipeline p, struct p
     mbarrier_wait(p.full_addr + 8 * s.slot, s.phase);
 }
 
-/* Called by a whole warpgroup; its thread i tells CTA i of the cluster. */
-template <int CLUSTER_SIZE>
+/* Called by a whole warpgroup; its thread i tells CTA i of those that share its stages. */
+template <int SHARERS>
 static __device__ __forceinline__ void pipeline_release(struct pipeline p, uint32_t slot, uint32_t thread) {
-    if (CLUSTER_SIZE == 1) {
+    if (SHARERS == 1) {
         if (thread == 0)
             mbarrier_arrive(p.empty_addr + 8 * slot);
-    } else if (thread < CLUSTER_SIZE) {
+    } else if (thread < SHARERS) {
         mbarrier_arrive_remote(p.empty_addr + 8 * slot, thread);
     }
 }

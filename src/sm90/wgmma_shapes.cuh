@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma.mma_async.m64nNk16 for every N, both operands in shared memory. Written by tools/gen_wgmma.py: edit that.
- * GM_PTX_TYPE, GM_A_MN and GM_B_MN (0 or 1) come from the kernel's parameter block. [PTX ISA, wgmma.mma_async] */
+ * GM_PTX_TYPE, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) come from the kernel's parameter block. [PTX ISA, wgmma.mma_async] */
 #ifndef GM_WGMMA_SHAPES_CUH
 #define GM_WGMMA_SHAPES_CUH
 
@@ -16,7 +16,7 @@ __device__ __forceinline__ void wgmma_m64k16<8>(float (&d)[4], uint64_t a, uint6
         "%0, %1, %2, %3"
         "}, %4, %5, p, 1, 1, %7, %8;}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -27,7 +27,7 @@ __device__ __forceinline__ void wgmma_m64k16<16>(float (&d)[8], uint64_t a, uint
         "%0, %1, %2, %3, %4, %5, %6, %7"
         "}, %8, %9, p, 1, 1, %11, %12;}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -39,7 +39,7 @@ __device__ __forceinline__ void wgmma_m64k16<24>(float (&d)[12], uint64_t a, uin
         "}, %12, %13, p, 1, 1, %15, %16;}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -51,7 +51,7 @@ __device__ __forceinline__ void wgmma_m64k16<32>(float (&d)[16], uint64_t a, uin
         "}, %16, %17, p, 1, 1, %19, %20;}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -65,7 +65,7 @@ __device__ __forceinline__ void wgmma_m64k16<40>(float (&d)[20], uint64_t a, uin
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -79,7 +79,7 @@ __device__ __forceinline__ void wgmma_m64k16<48>(float (&d)[24], uint64_t a, uin
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -94,7 +94,7 @@ __device__ __forceinline__ void wgmma_m64k16<56>(float (&d)[28], uint64_t a, uin
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
           "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -109,7 +109,7 @@ __device__ __forceinline__ void wgmma_m64k16<64>(float (&d)[32], uint64_t a, uin
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
           "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -126,7 +126,7 @@ __device__ __forceinline__ void wgmma_m64k16<72>(float (&d)[36], uint64_t a, uin
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
           "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
           "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -143,7 +143,7 @@ __device__ __forceinline__ void wgmma_m64k16<80>(float (&d)[40], uint64_t a, uin
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
           "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
           "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -161,7 +161,7 @@ __device__ __forceinline__ void wgmma_m64k16<88>(float (&d)[44], uint64_t a, uin
           "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
           "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
           "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -179,7 +179,7 @@ __device__ __forceinline__ void wgmma_m64k16<96>(float (&d)[48], uint64_t a, uin
           "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
           "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
           "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -199,7 +199,7 @@ __device__ __forceinline__ void wgmma_m64k16<104>(float (&d)[52], uint64_t a, ui
           "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
           "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
           "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -219,7 +219,7 @@ __device__ __forceinline__ void wgmma_m64k16<112>(float (&d)[56], uint64_t a, ui
           "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
           "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
           "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -240,7 +240,7 @@ __device__ __forceinline__ void wgmma_m64k16<120>(float (&d)[60], uint64_t a, ui
           "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
           "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -261,7 +261,7 @@ __device__ __forceinline__ void wgmma_m64k16<128>(float (&d)[64], uint64_t a, ui
           "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
           "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -284,7 +284,7 @@ __device__ __forceinline__ void wgmma_m64k16<136>(float (&d)[68], uint64_t a, ui
           "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
           "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -307,7 +307,7 @@ __device__ __forceinline__ void wgmma_m64k16<144>(float (&d)[72], uint64_t a, ui
           "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
           "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -331,7 +331,7 @@ __device__ __forceinline__ void wgmma_m64k16<152>(float (&d)[76], uint64_t a, ui
           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
           "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
           "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -355,7 +355,7 @@ __device__ __forceinline__ void wgmma_m64k16<160>(float (&d)[80], uint64_t a, ui
           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
           "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
           "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -381,7 +381,7 @@ __device__ __forceinline__ void wgmma_m64k16<168>(float (&d)[84], uint64_t a, ui
           "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
           "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
           "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -407,7 +407,7 @@ __device__ __forceinline__ void wgmma_m64k16<176>(float (&d)[88], uint64_t a, ui
           "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
           "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
           "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -434,7 +434,7 @@ __device__ __forceinline__ void wgmma_m64k16<184>(float (&d)[92], uint64_t a, ui
           "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
           "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
           "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -461,7 +461,7 @@ __device__ __forceinline__ void wgmma_m64k16<192>(float (&d)[96], uint64_t a, ui
           "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
           "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
           "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -490,7 +490,7 @@ __device__ __forceinline__ void wgmma_m64k16<200>(float (&d)[100], uint64_t a, u
           "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
           "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
           "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -519,7 +519,7 @@ __device__ __forceinline__ void wgmma_m64k16<208>(float (&d)[104], uint64_t a, u
           "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
           "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
           "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -549,7 +549,7 @@ __device__ __forceinline__ void wgmma_m64k16<216>(float (&d)[108], uint64_t a, u
           "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
           "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
           "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -579,7 +579,7 @@ __device__ __forceinline__ void wgmma_m64k16<224>(float (&d)[112], uint64_t a, u
           "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
           "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
           "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -611,7 +611,7 @@ __device__ __forceinline__ void wgmma_m64k16<232>(float (&d)[116], uint64_t a, u
           "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
           "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
           "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -643,7 +643,7 @@ __device__ __forceinline__ void wgmma_m64k16<240>(float (&d)[120], uint64_t a, u
           "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
           "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
           "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -676,7 +676,7 @@ __device__ __forceinline__ void wgmma_m64k16<248>(float (&d)[124], uint64_t a, u
           "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
           "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]),
           "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
@@ -709,7 +709,7 @@ __device__ __forceinline__ void wgmma_m64k16<256>(float (&d)[128], uint64_t a, u
           "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
           "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]),
           "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
-        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_A_MN), "n"(GM_B_MN));
+        : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 #endif

@@ -94,7 +94,7 @@ static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel_info 
             cluster = config->attrs[i].value.clusterDim.x;
     return config->blockDimX == (unsigned)info->threads && config->sharedMemBytes == (unsigned)info->smem_bytes &&
            config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY == 1 && config->gridDimZ == 1 &&
-           cluster == (unsigned)(info->cluster_m * info->cluster_n);
+           cluster == (unsigned)(info->cluster_m * info->cluster_n * info->splits);
 }
 
 CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {

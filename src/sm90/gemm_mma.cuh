@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mma_stage of gemm.cu: the ring -> accumulators, by WGMMA. Included once, after gemm.cu's constants. */
+#ifndef GM_SM90_GEMM_MMA_CUH
+#define GM_SM90_GEMM_MMA_CUH
+
+/* Descriptor of an operand's atom at a shared address. */
+template <int IS_MN_MAJOR> static __device__ __forceinline__ uint64_t operand_descriptor(uint32_t addr) {
+    return wgmma_descriptor(addr, IS_MN_MAJOR ? TILE_K * SPAN : 16, 8 * SPAN, SPAN);
+}
+
+/* Bytes from the tile's first atom to the atom at row mn (a multiple of 64, or 0) and k-step k. */
+template <int MN, int IS_MN_MAJOR>
+static __device__ __forceinline__ constexpr uint32_t atom_offset(int mn, int k_step) {
+    return IS_MN_MAJOR ? (mn / SPAN_ELEMS) * TILE_K * SPAN + k_step * 16 * SPAN
+                       : mn * SPAN + (k_step * 32 / SPAN) * MN * SPAN + k_step * 32 % SPAN;
+}
+
+/* One k-block: the wgmma atoms of the stage at `stage_addr`, as one group. */
+static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t stage_addr, int row0,
+                                                 int accumulate) {
+    const uint32_t m_addr = stage_addr + (SWAPPED ? A_BYTES : 0), n_addr = stage_addr + (SWAPPED ? 0 : A_BYTES);
+    const uint64_t m = operand_descriptor<GM_M_SIDE_MN>(m_addr + atom_offset<SIDE_M, GM_M_SIDE_MN>(row0, 0));
+    const uint64_t n = operand_descriptor<GM_N_SIDE_MN>(n_addr);
+#pragma unroll
+    for (int i = 0; i < ATOMS_M; ++i)
+        wgmma_fence_operand(acc[i]);
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < K_STEPS; ++k)
+#pragma unroll
+        for (int i = 0; i < ATOMS_M; ++i)
+            wgmma_m64k16<SIDE_N>(acc[i], wgmma_descriptor_advance(m, atom_offset<SIDE_M, GM_M_SIDE_MN>(i * 64, k)),
+                                 wgmma_descriptor_advance(n, atom_offset<SIDE_N, GM_N_SIDE_MN>(0, k)), accumulate | k);
+    wgmma_commit_group();
+}
+
+/* All k-blocks of one tile. One group stays in flight: a stage is released when its successor has been issued, the
+ * last by mma_drain().
+ * NOTE: the first k-block stands before the loop because ptxas before 12.9 serialises the loop (C7515) when its own
+ * first turn is the one that overwrites the accumulators. */
+static __device__ __forceinline__ void mma_tile(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
+                                                struct pipeline_state &at, uint32_t base, int row0, int k_blocks,
+                                                uint32_t thread) {
+    uint32_t previous = at.slot;
+    pipeline_wait(ring, at);
+    mma_stage(acc, base + at.slot * STAGE_BYTES, row0, 0);
+    pipeline_next<STAGES>(at);
+    for (int k_block = 1; k_block < k_blocks; ++k_block) {
+        pipeline_wait(ring, at);
+        mma_stage(acc, base + at.slot * STAGE_BYTES, row0, 1);
+        wgmma_wait_group<1>();
+        pipeline_release<SHARERS>(ring, previous, thread);
+        previous = at.slot;
+        pipeline_next<STAGES>(at);
+    }
+}
+
+static __device__ __forceinline__ void mma_drain(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
+                                                 struct pipeline_state at, uint32_t thread) {
+    wgmma_wait_group<0>();
+#pragma unroll
+    for (int i = 0; i < ATOMS_M; ++i)
+        wgmma_fence_operand(acc[i]);
+    pipeline_release<SHARERS>(ring, (at.slot + STAGES - 1) % STAGES, thread);
+}
+
+#endif
