@@ -65,7 +65,7 @@
  *   B on the M side    GM_SM90_STORE_ROWS rows of D (of the N side) x 128 bytes of columns (an atom as 16-bit elements)
  *
  * A staging buffer holds rows of 128 bytes, so one chunk, or several narrow ones. With splits a CTA stores a part of
- * the tile only, 1 / splits of the N side. */
+ * the tile only: about 1 / splits of the N side, in whole 16 columns. */
 #define GM_SM90_THREADS(consumers) (((consumers) + 1) * 128)
 #define GM_SM90_A_BYTES(tm, tk) ((tm) * (tk) * GM_ELEM_BYTES)
 #define GM_SM90_B_BYTES(tn, tk) ((tn) * (tk) * GM_ELEM_BYTES)

@@ -62,8 +62,7 @@ enum {
     ATOMS_M = ROWS / 64,                           /* wgmma atoms of 64 rows, per consumer warpgroup */
     K_STEPS = TILE_K / 16,                         /* wgmma atoms of 16 k, per stage */
     ATOM_REGISTERS = SIDE_N / 2,                   /* accumulator registers of one atom, per thread */
-    PART_N = GM_SM90_PART_N(TILE_M, TILE_N, GM_WARPS), /* of the N side, what this CTA stores */
-    PART_REGISTERS = PART_N / 2,
+    PART_MOST = GM_CEIL_DIV(SIDE_N / 8, 2 * SPLITS) * 16, /* of the N side, the most that one CTA of a split stores */
 
     A_BYTES = GM_SM90_A_BYTES(TILE_M, TILE_K),
     STAGE_BYTES = GM_SM90_STAGE_BYTES(TILE_M, TILE_N, TILE_K),
@@ -84,11 +83,19 @@ static_assert(ROWS % 64 == 0 && SIDE_N % (SWAPPED ? 8 : 16) == 0 && SIDE_N <= 25
               "tile is made of wgmma atoms");
 static_assert(!PINGPONG || CONSUMERS == 2, "ping-pong takes two consumers");
 static_assert(SPLITS == 1 || (!PINGPONG && SHARERS == 1), "split K is for cooperative consumers without multicast");
-static_assert(SIDE_N % SPLITS == 0 && PART_N % (SWAPPED ? 8 : 16) == 0, "a part is made of whole matrices of stmatrix");
+static_assert(!SWAPPED || SIDE_N % (8 * SPLITS) == 0, "the parts of a swapped tile are equal");
 static_assert(ATOMS_M * ATOM_REGISTERS <= 192, "accumulators must leave registers for the rest");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
 static_assert(B_MN ? TILE_N % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "B is cut into slabs of the span");
 static_assert(GM_SM90_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, GM_WARPS) <= 232448, "fits a Hopper SM");
+
+/* The parts of the N side that the CTAs of a split store: part p begins at column part_first(p). */
+static __device__ __forceinline__ constexpr int part_first(int part) {
+    return SWAPPED ? SIDE_N / SPLITS * part : SIDE_N / 16 * part / SPLITS * 16;
+}
+static __device__ __forceinline__ constexpr int part_size(int part) {
+    return part_first(part + 1) - part_first(part);
+}
 
 /* ---- shared memory: stages | staging | barriers ---------------------------------------------------- */
 

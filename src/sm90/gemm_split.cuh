@@ -29,34 +29,60 @@ static __device__ __forceinline__ void split_init(struct split_barriers bars) {
 }
 
 enum {
-    SPLIT_REGISTERS = ATOMS_M * PART_REGISTERS, /* of one part, per thread */
-    SPLIT_BYTES = SPLIT_REGISTERS * 4 * 128,    /* of one part, per consumer */
+    INBOX_BYTES = ATOMS_M * PART_MOST / 2 * 4 * 128, /* one part from one consumer */
 };
-static_assert(SPLITS == 1 || PART_REGISTERS % 4 == 0, "a part is sent 16 bytes at a time");
-static_assert(SPLITS == 1 || (SPLITS - 1) * CONSUMERS * SPLIT_BYTES <= STAGES * STAGE_BYTES, "the parts fit the ring");
+static_assert(SPLITS == 1 || (SPLITS - 1) * CONSUMERS * INBOX_BYTES <= STAGES * STAGE_BYTES, "the parts fit the ring");
 
 /* Where CTA `to` receives, in its ring, what consumer `consumer` of CTA `from` sends. */
 static __device__ __forceinline__ uint32_t split_inbox(uint32_t base, int from, int to, int consumer) {
-    return base + ((from - (from > to)) * CONSUMERS + consumer) * SPLIT_BYTES;
+    return base + ((from - (from > to)) * CONSUMERS + consumer) * INBOX_BYTES;
 }
 
-static __device__ __forceinline__ void split_send(const float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t inbox,
-                                                  uint32_t bar, int part) {
-#pragma unroll
-    for (int i = 0; i < SPLIT_REGISTERS; i += 4) {
-        const float *r = &acc[i / PART_REGISTERS][part * PART_REGISTERS + i % PART_REGISTERS];
-        st_async_v4(inbox + i * 512, bar, r[0], r[1], r[2], r[3]);
-    }
+/* Register i of a part, of all atoms, in the order in which they travel. */
+template <int PART> static __device__ __forceinline__ constexpr int split_count(void) {
+    return ATOMS_M * part_size(PART) / 2;
+}
+template <int PART>
+static __device__ __forceinline__ float *split_registers(float (&acc)[ATOMS_M][ATOM_REGISTERS], int i) {
+    constexpr int of_atom = part_size(PART) / 2;
+    return &acc[i / of_atom][part_first(PART) / 2 + i % of_atom];
 }
 
-static __device__ __forceinline__ void split_add(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t inbox, int part) {
+/* Every part but mine to the CTA that owns it; to mine, what I expect. `thread_base` is this thread's first byte. */
+template <int PART = 0>
+static __device__ __forceinline__ void split_send(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t thread_base,
+                                                  uint32_t arrived, int k_rank, int consumer) {
+    if (PART != k_rank) {
+        const uint32_t inbox = cluster_address(split_inbox(thread_base, k_rank, PART, consumer), PART);
+        const uint32_t bar = cluster_address(arrived, PART);
 #pragma unroll
-    for (int i = 0; i < SPLIT_REGISTERS; i += 4) {
-        float *r = &acc[i / PART_REGISTERS][part * PART_REGISTERS + i % PART_REGISTERS];
-        float x, y, z, w;
-        ld_shared_v4(inbox + i * 512, x, y, z, w);
-        r[0] += x, r[1] += y, r[2] += z, r[3] += w;
+        for (int i = 0; i < split_count<PART>(); i += 4) {
+            const float *r = split_registers<PART>(acc, i);
+            st_async_v4(inbox + i * 512, bar, r[0], r[1], r[2], r[3]);
+        }
+    } else if (threadIdx.x % 128 == 0) {
+        mbarrier_arrive_expect_tx(arrived, (SPLITS - 1) * split_count<PART>() * 4 * 128);
     }
+    if constexpr (PART + 1 < SPLITS)
+        split_send<PART + 1>(acc, thread_base, arrived, k_rank, consumer);
+}
+
+template <int PART = 0>
+static __device__ __forceinline__ void split_add(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t thread_base,
+                                                 int k_rank, int consumer) {
+    if (PART == k_rank) {
+#pragma unroll
+        for (int slot = 0; slot < SPLITS - 1; ++slot)
+#pragma unroll
+            for (int i = 0; i < split_count<PART>(); i += 4) {
+                float *r = split_registers<PART>(acc, i);
+                float x, y, z, w;
+                ld_shared_v4(thread_base + (slot * CONSUMERS + consumer) * INBOX_BYTES + i * 512, x, y, z, w);
+                r[0] += x, r[1] += y, r[2] += z, r[3] += w;
+            }
+    }
+    if constexpr (PART + 1 < SPLITS)
+        split_add<PART + 1>(acc, thread_base, k_rank, consumer);
 }
 
 /* After it, part `k_rank` of acc holds the whole sum; the other parts are spent. */
@@ -66,23 +92,10 @@ static __device__ __forceinline__ void split_exchange(float (&acc)[ATOMS_M][ATOM
     const uint32_t arrived = bars.arrived_addr + 8 * consumer;
     if (thread < SPLITS && thread != k_rank)
         mbarrier_arrive_remote(bars.ready_addr, thread);
-    if (thread == 0)
-        mbarrier_arrive_expect_tx(arrived, (SPLITS - 1) * SPLIT_BYTES);
     mbarrier_wait(bars.ready_addr, parity);
-#pragma unroll
-    for (int part = 0; part < SPLITS; ++part) {
-        if (part != k_rank)
-            split_send(acc, cluster_address(split_inbox(base, k_rank, part, consumer), part) + thread * 16,
-                       cluster_address(arrived, part), part);
-    }
+    split_send(acc, base + thread * 16, arrived, k_rank, consumer);
     mbarrier_wait(arrived, parity);
-#pragma unroll
-    for (int part = 0; part < SPLITS; ++part) {
-        if (part == k_rank)
-#pragma unroll
-            for (int slot = 0; slot < SPLITS - 1; ++slot)
-                split_add(acc, base + (slot * CONSUMERS + consumer) * SPLIT_BYTES + thread * 16, part);
-    }
+    split_add(acc, base + thread * 16, k_rank, consumer);
     fence_proxy_async(); /* what I read, TMA overwrites next */
     mbarrier_arrive(bars.free_addr);
 }

@@ -21,16 +21,17 @@ struct store_origin {
     int row, col;
 };
 
-/* How many chunks of `D_BYTES` elements an atom's part of D has along D's columns and rows, and what one covers. */
+/* Chunks of elements of D_BYTES: the columns of D that one covers, how many lie side by side when it is swapped, and how
+ * many share a staging buffer. */
 template <int D_BYTES> struct chunk_grid {
-    enum {
-        COLS = STORE_SPAN / D_BYTES,
-        ACROSS = (SWAPPED ? 64 : PART_N) / COLS,
-        DOWN = SWAPPED ? PART_N / STORE_ROWS : 1,
-        OF_ATOM = ACROSS * DOWN,
-        IN_BUFFER = 128 / STORE_SPAN,
-    };
+    enum { COLS = STORE_SPAN / D_BYTES, ACROSS = 64 / COLS, IN_BUFFER = 128 / STORE_SPAN };
 };
+
+/* Chunks of one atom's part. */
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunks_of_atom(void) {
+    return SWAPPED ? part_size(PART) / STORE_ROWS * chunk_grid<D_BYTES>::ACROSS
+                   : part_size(PART) / chunk_grid<D_BYTES>::COLS;
+}
 
 /* Chunk c of an atom: its first register of the part's, its place in D. */
 template <int D_BYTES> static __device__ __forceinline__ constexpr int chunk_register(int c) {
@@ -100,18 +101,19 @@ static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const
 
 /* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers: one is staged while TMA reads the one before, and the one
  * barrier of a buffer says both that it is staged and that the next is free. */
-template <int D_BYTES>
+template <int D_BYTES, int PART>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                    const float (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                                   struct store_origin tile, int part) {
-    typedef chunk_grid<D_BYTES> grid;
+                                                   struct store_origin tile) {
+    constexpr int in_buffer = chunk_grid<D_BYTES>::IN_BUFFER;
+    constexpr int of_atom = chunks_of_atom<D_BYTES, PART>(), chunks = ATOMS_M * of_atom;
 #pragma unroll
-    for (int first = 0; first < ATOMS_M * grid::OF_ATOM; first += grid::IN_BUFFER) {
+    for (int first = 0; first < chunks; first += in_buffer) {
         const uint32_t buffer_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
 #pragma unroll
-        for (int i = 0; i < grid::IN_BUFFER && first + i < ATOMS_M * grid::OF_ATOM; ++i) {
-            const int atom = (first + i) / grid::OF_ATOM, c = (first + i) % grid::OF_ATOM;
-            const float *chunk_acc = &acc[atom][part * PART_REGISTERS + chunk_register<D_BYTES>(c)];
+        for (int i = 0; i < in_buffer && first + i < chunks; ++i) {
+            const int atom = (first + i) / of_atom, c = (first + i) % of_atom;
+            const float *chunk_acc = &acc[atom][part_first(PART) / 2 + chunk_register<D_BYTES>(c)];
             if (D_BYTES == 4)
                 stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, c % 2, s.thread);
             else
@@ -123,9 +125,9 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
         bar_sync(s.bar, 128);
         if (s.thread == 0) {
 #pragma unroll
-            for (int i = 0; i < grid::IN_BUFFER && first + i < ATOMS_M * grid::OF_ATOM; ++i) {
+            for (int i = 0; i < in_buffer && first + i < chunks; ++i) {
                 const struct store_origin at =
-                    chunk_origin<D_BYTES>(tile, (first + i) / grid::OF_ATOM, (first + i) % grid::OF_ATOM);
+                    chunk_origin<D_BYTES>(tile, (first + i) / of_atom, (first + i) % of_atom);
                 tma_store_2d(&p.d, at.col, at.row, buffer_addr + i * CHUNK_BYTES);
             }
             bulk_commit_group();
@@ -136,22 +138,22 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
 
 /* Everything else: accumulators go through staging as fp32, so that C, bias and D are met row by row, 8 columns a
  * thread. The loop over chunks stays rolled, for code size: only the writes need compile-time register numbers. */
+template <int PART>
 static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                      const float (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                                     struct store_origin tile, int part) {
-    typedef chunk_grid<4> grid;
-    constexpr int groups = grid::COLS / 8;
+                                                     struct store_origin tile) {
+    constexpr int groups = chunk_grid<4>::COLS / 8;
+    constexpr int of_atom = chunks_of_atom<4, PART>(), chunks = ATOMS_M * of_atom;
 #pragma unroll 1
-    for (int chunk = 0; chunk < ATOMS_M * grid::OF_ATOM; ++chunk) {
+    for (int chunk = 0; chunk < chunks; ++chunk) {
         const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
 #pragma unroll
-        for (int c = 0; c < ATOMS_M * grid::OF_ATOM; ++c)
+        for (int c = 0; c < chunks; ++c)
             if (c == chunk)
-                stage_chunk_32(chunk_addr,
-                               &acc[c / grid::OF_ATOM][part * PART_REGISTERS + chunk_register<4>(c % grid::OF_ATOM)],
+                stage_chunk_32(chunk_addr, &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4>(c % of_atom)],
                                1.0f, c % 2, s.thread);
         bar_sync(s.bar, 128);
-        const struct store_origin at = chunk_origin<4>(tile, chunk / grid::OF_ATOM, chunk % grid::OF_ATOM);
+        const struct store_origin at = chunk_origin<4>(tile, chunk / of_atom, chunk % of_atom);
 #pragma unroll 1
         for (uint32_t i = s.thread; i < STORE_ROWS * groups; i += 128) {
             const uint32_t row = i / groups, col = i % groups * 8;
@@ -168,23 +170,22 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
 }
 
 /* The consumer's part of the tile at `tile`; `first_m` is its first row on the M side. */
+template <int PART = 0>
 static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                   struct tile_position tile, int first_m, int k_rank) {
-#pragma unroll
-    for (int part = 0; part < SPLITS; ++part) {
-        if (SPLITS > 1 && part != k_rank)
-            continue;
-        const int first_n = part * PART_N;
-        const struct store_origin at = {tile.m0 + (SWAPPED ? first_n : first_m),
-                                        tile.n0 + (SWAPPED ? first_m : first_n)};
+    if (SPLITS == 1 || PART == k_rank) {
+        const struct store_origin at = {tile.m0 + (SWAPPED ? part_first(PART) : first_m),
+                                        tile.n0 + (SWAPPED ? first_m : part_first(PART))};
         if (!p.plain)
-            store_general(p, s, acc, at, part);
+            store_general<PART>(p, s, acc, at);
         else if (p.epilogue.d_type == GM_TYPE_fp32)
-            store_plain<4>(p, s, acc, at, part);
+            store_plain<4, PART>(p, s, acc, at);
         else
-            store_plain<2>(p, s, acc, at, part);
+            store_plain<2, PART>(p, s, acc, at);
     }
+    if constexpr (PART + 1 < SPLITS)
+        store_tile<PART + 1>(p, s, acc, tile, first_m, k_rank);
 }
 
 #endif
