@@ -8,13 +8,24 @@
 #include "nvml.h"
 
 struct bench_options {
-    struct args_list suites, files, shapes;
-    const char *dtype, *out, *layout, *kernel, *arch, *device, *json, *svg, *cublaslt;
+    struct args_list words, files, shapes;
+    struct args_list suites, results; /* the words: what to measure, and files to look at instead */
+    const char *dtype, *out, *layout, *kernel, *arch, *device, *json, *svg, *cublaslt, *l2, *m, *compare, *report;
     uint32_t arch_mask;
-    bool all_kernels, quick, no_baseline, quiet, profile;
-    int rounds;                /* 0: by the mode */
-    double warmup_s, round_ms; /* below 0: by the mode */
+    int64_t m_from, m_to; /* of --m */
+    bool all_kernels, quick, no_baseline, quiet, profile, append;
+    int rounds;                          /* 0: by the mode */
+    double warmup_s, round_ms, energy_s; /* below 0: by the mode */
+    double fail_below;                   /* 0: nothing is asked */
 };
+
+/* Checks everything but the cases, and tells the words apart. -1 with a printed sentence. */
+int bench_options_check(struct bench_options *options);
+/* The cases of the suites and shapes, with --dtype, --out and --layout. The caller frees them, also after a -1, which
+ * comes with a printed sentence. */
+int bench_options_cases(const struct bench_options *options, struct bench_suite *suite);
+bool bench_is_chosen(const struct bench_options *options, const struct bench_case *problem); /* by --m */
+void bench_options_method(const struct bench_options *options, struct bench_meta *meta);
 
 struct bench {
     const struct bench_options *options;
@@ -26,6 +37,7 @@ struct bench {
     struct bench_results results;
     int failures; /* problems or kernels that gave no row */
     int launches; /* of --profile */
+    bool resumed; /* the results began with those of an earlier run */
 };
 
 /* Measures one case and adds its rows. -1: the GPU or the driver is in error and the run must end. */
@@ -41,6 +53,16 @@ int bench_plans(struct bench *bench, const struct gm_gemm_problem *problem, stru
 /* Adds the heuristics that time best and the default: fills `best` and `fallback` (out = true: there is none); `ran`
  * counts the heuristics that worked. `fallback` is already captured by the caller. */
 int bench_search(const struct contest *contest, struct contender *best, const struct contender *fallback, int *ran);
+
+/* --append: the rows of the results file that is there already, if this run may add to them. 0, or -1 with a printed
+ * sentence. */
+int bench_resume(struct bench *bench);
+bool bench_is_done(const struct bench *bench, const struct bench_case *problem); /* has rows */
+int bench_write_json(struct bench *bench, const struct bench_suite *suite);
+/* Plot, page, and the comparison with `before` (NULL: none). */
+int bench_write_outputs(const struct bench *bench, const struct bench_results *before);
+/* --compare and --report of results files. */
+int bench_look_at_files(const struct bench_options *options);
 
 /* What the planner would do on `device`: no measurement. */
 int bench_predict(const struct bench_options *options, const struct bench_suite *suite, const struct gm_device *device);

@@ -113,8 +113,10 @@ int bench_predict(const struct bench_options *options, const struct bench_suite 
     int status = candidates && grid_start(&grid, "M|N|K|<type|<layout|predicted us|predicted TFLOPS|<kernel")
                      ? 0
                      : complain("out of host memory");
-    for (size_t i = 0; i < suite->count && status == 0; i++)
-        status = predict_case(options, &suite->cases[i], device, &grid, candidates);
+    for (size_t i = 0; i < suite->count && status == 0; i++) {
+        if (bench_is_chosen(options, &suite->cases[i]))
+            status = predict_case(options, &suite->cases[i], device, &grid, candidates);
+    }
     if (status == 0)
         grid_print(&grid, stdout);
     if (candidates)

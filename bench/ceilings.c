@@ -3,6 +3,7 @@
 #include "ceilings.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "stats.h"
 
@@ -122,6 +123,10 @@ static int time_work(const struct bandwidth *with, enum work work, double *us) {
     return 0;
 }
 
+static void set_source(char source[SOURCE_BYTES], const char *text) {
+    snprintf(source, SOURCE_BYTES, "%s", text);
+}
+
 static int measure_memory(const struct bandwidth *with, struct bench_ceilings *ceilings) {
     double us;
     if (time_work(with, WORK_COPY, &us) != 0)
@@ -132,10 +137,10 @@ static int measure_memory(const struct bandwidth *with, struct bench_ceilings *c
     ceilings->write_gbs = 1e-3 * (double)with->bytes / us;
     if (with->read && time_work(with, WORK_READ, &us) == 0) {
         ceilings->read_gbs = 1e-3 * (double)with->read_bytes / us;
-        ceilings->read_source = "measured: a plain read kernel";
+        set_source(ceilings->read_source, "measured: a plain read kernel");
     } else {
         ceilings->read_gbs = READ_PER_COPY * ceilings->copy_gbs;
-        ceilings->read_source = "estimated: 1.087 x the measured copy, the ratio seen on an H200";
+        set_source(ceilings->read_source, "estimated: 1.087 x the measured copy, the ratio seen on an H200");
     }
     return 0;
 }
@@ -162,13 +167,13 @@ static int capture_empty(struct bandwidth *with) {
 static int measure_launch(struct bandwidth *with, struct bench_ceilings *ceilings) {
     double us;
     ceilings->launch_us = LAUNCH_US_GUESS;
-    ceilings->launch_source = "assumed";
+    set_source(ceilings->launch_source, "assumed");
     if (!with->empty)
         return 0;
     if (capture_empty(with) != 0 || time_work(with, WORK_EMPTY, &us) != 0)
         return -1;
     ceilings->launch_us = us / EMPTY_LAUNCHES;
-    ceilings->launch_source = "measured: an empty kernel in a CUDA graph";
+    set_source(ceilings->launch_source, "measured: an empty kernel in a CUDA graph");
     return time_host_calls(with->gpu, call_empty, with, &ceilings->launch_host_ns);
 }
 

@@ -40,7 +40,9 @@ struct chart_line {
     const char *name;
     const double *x, *y; /* not finite: a gap */
     size_t count;
-    bool dashed; /* a prediction, a ceiling */
+    bool dashed;              /* a prediction, a ceiling */
+    bool scattered;           /* points that no stroke joins */
+    const char *const *notes; /* of each point, shown when the pointer rests on it; NULL: none */
 };
 int svg_lines(FILE *out, const struct chart *chart, const struct chart_line *lines, size_t count);
 

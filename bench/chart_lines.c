@@ -116,7 +116,7 @@ static void draw_point(FILE *out, double x, double y, size_t index, const char *
 }
 
 static void draw_stroke(const struct line_chart *c, const struct chart_line *line, size_t index) {
-    for (size_t i = 1; i < line->count; i++)
+    for (size_t i = 1; i < line->count && !line->scattered; i++)
         if (shown(c, line, i - 1) && shown(c, line, i))
             svg_line(
                 c->out, x_of(c, line->x[i - 1]), y_of(c, line->y[i - 1]), x_of(c, line->x[i]), y_of(c, line->y[i]),
@@ -130,7 +130,8 @@ static void draw_points(const struct line_chart *c, const struct chart_line *lin
             continue;
         chart_number(x, sizeof x, line->x[i], -1);
         chart_number(y, sizeof y, line->y[i], c->chart->decimals);
-        snprintf(hover, sizeof hover, "%.120s: %s at %s", line->name, y, x);
+        snprintf(hover, sizeof hover, "%.80s: %s at %s%s%.100s", line->name, y, x, line->notes ? ", " : "",
+                 line->notes ? line->notes[i] : "");
         draw_point(c->out, x_of(c, line->x[i]), y_of(c, line->y[i]), index, hover);
     }
 }
@@ -194,7 +195,7 @@ int svg_lines(FILE *out, const struct chart *chart, const struct chart_line *lin
     draw_axes(&c);
     for (size_t i = 0; i < count; i++)
         draw_stroke(&c, &lines[i], i);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = count; i-- > 0;) /* the first lies on top */
         if (!lines[i].dashed)
             draw_points(&c, &lines[i], i);
     draw_names(&c);

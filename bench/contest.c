@@ -8,6 +8,7 @@
 #define LAUNCHES_MAX   2048 /* nodes of a graph; rounds that need more repeat it */
 #define ROUGH_LAUNCHES 2
 #define REPEATS_MAX    10000
+#define ROUNDS_ALONE   4 /* queued before the host waits: the pause after them is a thousandth of their time */
 
 int contest_open(struct contest *contest) {
     GPU_TRY(contest->gpu, cuEventCreate, &contest->start, CU_EVENT_DEFAULT);
@@ -137,6 +138,22 @@ int contest_warm(const struct contest *contest, struct contender *contenders, si
         if (run_all(contest, contenders, count) != 0 || gpu_finish(contest->gpu) != 0)
             return -1;
     }
+    return 0;
+}
+
+int contest_alone(const struct contest *contest, const struct contender *contender, double seconds, double *us) {
+    const double until = gpu_seconds() + seconds;
+    double launches = 0;
+    GPU_TRY(contest->gpu, cuEventRecord, contest->start, contest->gpu->stream);
+    do {
+        if (run_graph(contest, contender, contender->repeats * ROUNDS_ALONE) != 0 || gpu_finish(contest->gpu) != 0)
+            return -1;
+        launches += (double)contender->launches * contender->repeats * ROUNDS_ALONE;
+    } while (gpu_seconds() < until);
+    GPU_TRY(contest->gpu, cuEventRecord, contest->stop, contest->gpu->stream);
+    if (time_between(contest, us) != 0)
+        return -1;
+    *us /= launches;
     return 0;
 }
 

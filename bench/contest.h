@@ -25,6 +25,7 @@ struct contender {
     int launches, repeats; /* in the graph; of the graph in a round */
     bool out;              /* refused, or far too slow to be the best */
     struct bench_samples samples;
+    double joules; /* of one launch, alone; 0 or NaN: not measured */
 };
 
 int contest_open(struct contest *contest);
@@ -41,6 +42,8 @@ void contender_drop(const struct contest *contest,
 
 /* Runs all that are not out, in turn, for `seconds`. */
 int contest_warm(const struct contest *contest, struct contender *contenders, size_t count, double seconds);
+/* One contender alone, for at least `seconds`; microseconds of a launch. */
+int contest_alone(const struct contest *contest, const struct contender *contender, double seconds, double *us);
 /* A B C A B C ...: fills the samples. Everything is queued ahead, so the GPU never waits for the host. */
 int contest_rounds(const struct contest *contest, struct contender *contenders, size_t count, int rounds);
 

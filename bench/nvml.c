@@ -29,6 +29,8 @@ static bool load_functions(struct nvml *nvml) {
     LOAD(nvmlDeviceGetCurrentClocksThrottleReasons)
     LOAD(nvmlSystemGetDriverVersion)
 #undef LOAD
+    *(void **)&nvml->fn.nvmlDeviceGetTotalEnergyConsumption =
+        dlsym(nvml->library, "nvmlDeviceGetTotalEnergyConsumption");
     return true;
 }
 

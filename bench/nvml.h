@@ -22,6 +22,8 @@ struct nvml_functions {
     int (*nvmlDeviceGetEnforcedPowerLimit)(nvmlDevice_t device, unsigned *milliwatts);
     int (*nvmlDeviceGetCurrentClocksThrottleReasons)(nvmlDevice_t device, unsigned long long *reasons);
     int (*nvmlSystemGetDriverVersion)(char *version, unsigned length);
+    /* Since Volta; NULL: this NVML has it not. */
+    int (*nvmlDeviceGetTotalEnergyConsumption)(nvmlDevice_t device, unsigned long long *millijoules);
 };
 
 struct nvml {

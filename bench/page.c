@@ -53,6 +53,35 @@ static const char style[] =
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}details::details-content{content-visibility:visible}}"
     "\n";
 
+/* Dark greys, and the palette's colours lighter where they would sink. A shape's paint is an attribute, which yields to
+ * a style sheet; a text's is a style, which yields to !important only. */
+static const struct {
+    const char *name;
+    uint32_t light, dark;
+} dark_colours[] = {{"ink", COLOUR_INK, 0xe6eaef},     {"muted", COLOUR_MUTED, 0x9aa5b1},
+                    {"rule", COLOUR_RULE, 0x59626d},   {"faint", COLOUR_FAINT, 0x2b3138},
+                    {"panel", COLOUR_PANEL, 0x1d2228}, {"ok", COLOUR_OK, 0x5cc3e0},
+                    {"bad", COLOUR_BAD, 0xff8f6b},     {NULL, COLOUR_PAPER, 0x14181d},
+                    {NULL, COLOUR_SERIES_0, 0x6cb0ee}, {NULL, COLOUR_SERIES_3, 0xb794d1}};
+
+static void dark_style(FILE *out) {
+    const size_t count = sizeof dark_colours / sizeof *dark_colours;
+    fputs("@media screen and (prefers-color-scheme:dark){\nhtml{color-scheme:dark}\n:root{", out);
+    for (size_t i = 0; i < count; i++) {
+        if (dark_colours[i].name)
+            fprintf(out, "--%s:#%06x;", dark_colours[i].name, dark_colours[i].dark);
+    }
+    fputs("}\nbody{background:#14181d}\nsvg text{fill:var(--ink)}\n", out);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t light = dark_colours[i].light, dark = dark_colours[i].dark;
+        fprintf(out,
+                "svg [fill=\"#%06x\"]{fill:#%06x}svg [stroke=\"#%06x\"]{stroke:#%06x}"
+                "svg text[style=\"fill:#%06x\"]{fill:#%06x !important}\n",
+                light, dark, light, dark, light, dark);
+    }
+    fputs("}\n", out);
+}
+
 static void put_element(FILE *out, const char *tag, const char *class, const char *text) {
     fprintf(out, class ? "<%s class=\"%s\">" : "<%s>", tag, class);
     svg_escape(out, text);
@@ -67,7 +96,7 @@ static void put_element(FILE *out, const char *tag, const char *class, const cha
         va_end(arguments);                                                                                             \
     } while (0)
 
-void page_begin(FILE *out, const char *title, const char *lead) {
+static void begin(FILE *out, const char *title, const char *lead, bool adaptive) {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n",
           out);
@@ -78,11 +107,21 @@ void page_begin(FILE *out, const char *title, const char *lead) {
             COLOUR_INK, COLOUR_MUTED, COLOUR_RULE, COLOUR_FAINT, COLOUR_PANEL, COLOUR_OK, COLOUR_BAD);
     fputs(style, out);
     svg_style(out);
+    if (adaptive)
+        dark_style(out);
     fputs("</style>\n</head>\n<body>\n<main>\n<header>\n", out);
     put_element(out, "h1", NULL, title);
     if (lead)
         put_element(out, "p", "lead", lead);
     fputs("</header>\n", out);
+}
+
+void page_begin(FILE *out, const char *title, const char *lead) {
+    begin(out, title, lead, false);
+}
+
+void page_begin_adaptive(FILE *out, const char *title, const char *lead) {
+    begin(out, title, lead, true);
 }
 
 void page_end(FILE *out, const char *note) {

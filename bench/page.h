@@ -11,6 +11,8 @@
 
 /* `lead`: one or two sentences below the title; NULL: none. */
 void page_begin(FILE *out, const char *title, const char *lead);
+/* The same, light or dark as the reader's system is. Only for pages without text on coloured grounds. */
+void page_begin_adaptive(FILE *out, const char *title, const char *lead);
 /* `note`: a line at the foot, such as the command that made the page; NULL: none. */
 void page_end(FILE *out, const char *note);
 

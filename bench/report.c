@@ -13,7 +13,10 @@
 const struct report_regime report_regimes[REPORT_REGIMES] = {
     {"M ≤ 64", 1, 64}, {"64 < M ≤ 512", 65, 512}, {"M > 512", 513, INT64_MAX}};
 
+const struct report_regime report_all = {"all", 0, INT64_MAX};
+
 enum { PROBLEM_WIDTH = 38, US_WIDTH = 9, RATE_WIDTH = 7, RATIO_WIDTH = 7, RANGE_WIDTH = 11 };
+enum { JOULE_WIDTH = 9, EFFICIENCY_WIDTH = 6 };
 
 static void put_number(FILE *out, double value, int width, const char *format) {
     char text[32] = "–";
@@ -23,30 +26,50 @@ static void put_number(FILE *out, double value, int width, const char *format) {
     grid_put(out, text, (size_t)width, false);
 }
 
-void report_header(FILE *out) {
-    static const struct {
-        const char *title;
-        int width;
-    } columns[] = {{"us", US_WIDTH},
-                   {"TFLOPS", RATE_WIDTH},
-                   {"GB/s", RATE_WIDTH},
-                   {"best us", US_WIDTH},
-                   {"default", US_WIDTH},
-                   {"× best", RATIO_WIDTH},
-                   {"p10–p90", RANGE_WIDTH},
-                   {"× deflt", RATIO_WIDTH},
-                   {"× floor", RATIO_WIDTH},
-                   {"MHz", 5},
-                   {"W", 4}};
-    grid_put(out, "M × N × K", PROBLEM_WIDTH, true);
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+void report_l2(char *text, size_t bytes, const struct bench_meta *meta) {
+    if (meta->rotate_l2 > 0)
+        snprintf(text, bytes, "L2 cold: operands rotate over %g x L2", meta->rotate_l2);
+    else
+        snprintf(text, bytes, "L2 warm: one set of operands, which stays in L2 as far as it fits");
+}
+
+struct title {
+    const char *text;
+    int width;
+};
+
+static void put_titles(FILE *out, const struct title *titles, size_t count) {
+    for (size_t i = 0; i < count; i++) {
         fputc(' ', out);
-        grid_put(out, columns[i].title, (size_t)columns[i].width, false);
+        grid_put(out, titles[i].text, (size_t)titles[i].width, false);
     }
+}
+
+void report_header(FILE *out, const struct bench_meta *meta) {
+    static const struct title times[] = {{"us", US_WIDTH},
+                                         {"TFLOPS", RATE_WIDTH},
+                                         {"GB/s", RATE_WIDTH},
+                                         {"best us", US_WIDTH},
+                                         {"default", US_WIDTH},
+                                         {"× best", RATIO_WIDTH},
+                                         {"p10–p90", RANGE_WIDTH},
+                                         {"× deflt", RATIO_WIDTH},
+                                         {"× floor", RATIO_WIDTH},
+                                         {"MHz", 5},
+                                         {"W", 4}};
+    static const struct title energies[] = {
+        {"mJ", JOULE_WIDTH}, {"best mJ", JOULE_WIDTH}, {"TF/W", EFFICIENCY_WIDTH}, {"best", EFFICIENCY_WIDTH}};
+    char l2[96];
+    report_l2(l2, sizeof l2, meta);
+    fprintf(out, "%s\n", l2);
+    grid_put(out, "M × N × K", PROBLEM_WIDTH, true);
+    put_titles(out, times, sizeof times / sizeof *times);
+    if (meta->energy_s > 0)
+        put_titles(out, energies, sizeof energies / sizeof *energies);
     fputs("  kernel\n", out);
 }
 
-void report_row(FILE *out, const struct bench_row *row) {
+void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row *row) {
     char text[96], range[32] = "";
     const struct bench_case *problem = &row->problem;
     snprintf(text, sizeof text, "%" PRId64 " × %" PRId64 " × %" PRId64 " %s %s%s%s", problem->m, problem->n, problem->k,
@@ -67,6 +90,12 @@ void report_row(FILE *out, const struct bench_row *row) {
     put_number(out, row->us.median / row->floor_us, RATIO_WIDTH, "%.2f");
     put_number(out, row->sm_mhz, 5, "%.0f");
     put_number(out, row->watts, 4, "%.0f");
+    if (meta->energy_s > 0) {
+        put_number(out, row->ours_joules * 1e3, JOULE_WIDTH, "%.3f");
+        put_number(out, row->best_joules * 1e3, JOULE_WIDTH, "%.3f");
+        put_number(out, row->tflops_per_watt, EFFICIENCY_WIDTH, "%.3f");
+        put_number(out, row->best_tflops_per_watt, EFFICIENCY_WIDTH, "%.3f");
+    }
     fprintf(out, "  %s%s%s\n", row->kernel, row->throttle[0] ? "  limit: " : "", row->throttle);
 }
 
@@ -106,14 +135,14 @@ static void print_ceilings(FILE *out, const struct bench_meta *meta) {
 }
 
 void report_summary(FILE *out, const struct bench_results *results) {
-    static const struct report_regime all = {"all", 0, INT64_MAX};
     size_t *index = malloc((results->count + 1) * sizeof *index);
     if (!index)
         return;
     size_t count = results_fastest(results, index);
     if (results->meta.baseline[0]) {
-        fprintf(out, "\ngeometric means of the ratio to %s (above 1: gristmill is faster)\n", results->meta.baseline);
-        print_means(out, results, index, count, &all);
+        fprintf(out, "\ngeometric means of the ratio to %s (above 1: gristmill is faster), L2 %s\n",
+                results->meta.baseline, results_l2(&results->meta));
+        print_means(out, results, index, count, &report_all);
         for (int i = 0; i < REPORT_REGIMES; i++)
             print_means(out, results, index, count, &report_regimes[i]);
     }

@@ -7,8 +7,11 @@
 
 #include "results.h"
 
-void report_header(FILE *out);
-void report_row(FILE *out, const struct bench_row *row);
+/* A caption and the columns; those of energy only where it is measured. */
+void report_header(FILE *out, const struct bench_meta *meta);
+void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row *row);
+/* "L2 cold: operands rotate over 3 x L2", for every table's caption. */
+void report_l2(char *text, size_t bytes, const struct bench_meta *meta);
 /* Geometric means against best and default, overall and for each regime of M; and the ceilings. */
 void report_summary(FILE *out, const struct bench_results *results);
 
@@ -20,6 +23,6 @@ struct report_regime {
     const char *name;
     int64_t m_from, m_to;
 };
-extern const struct report_regime report_regimes[REPORT_REGIMES];
+extern const struct report_regime report_regimes[REPORT_REGIMES], report_all;
 
 #endif

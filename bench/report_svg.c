@@ -88,7 +88,8 @@ static void draw_head(const struct plot *plot) {
     snprintf(line, sizeof line, "gristmill against %s, best of up to %d heuristics", meta->baseline,
              meta->heuristics_asked);
     put_text(plot->out, 24, 34, "title", line);
-    snprintf(line, sizeof line, "%s, driver %s, suite %s, %s", meta->gpu, meta->driver, meta->suite, meta->date);
+    snprintf(line, sizeof line, "%s, driver %s, suite %s, L2 %s, %s", meta->gpu, meta->driver, meta->suite,
+             results_l2(meta), meta->date);
     put_text(plot->out, 24, 56, "small", line);
     snprintf(line, sizeof line,
              "Dot: median of %d interleaved rounds. Bar: p10 to p90. Right of 1: gristmill is faster.", meta->rounds);

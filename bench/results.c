@@ -3,6 +3,7 @@
 #include "results.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct bench_row *results_add(struct bench_results *results) {
     *row = (struct bench_row){.predicted_us = NAN, .best_heuristic = -1, .max_difference = NAN};
     row->us = row->best_us = row->default_us = row->ratio_best = row->ratio_default = no_spread;
     row->tflops = row->gbs = row->floor_us = row->sm_mhz = row->watts = NAN;
+    row->ours_joules = row->best_joules = row->tflops_per_watt = row->best_tflops_per_watt = NAN;
     return row;
 }
 
@@ -47,6 +49,18 @@ double results_least_bytes(const struct bench_case *problem) {
     suite_type(problem->d, &d);
     double m = (double)problem->m, n = (double)problem->n, k = (double)problem->k;
     return (m * k + n * k) * (double)suite_type_bytes(ab) + m * n * (double)suite_type_bytes(d);
+}
+
+void results_fill_energy(struct bench_row *row, double ours_joules, double best_joules) {
+    const double flops = results_flops(&row->problem);
+    row->ours_joules = ours_joules > 0 ? ours_joules : NAN;
+    row->best_joules = best_joules > 0 ? best_joules : NAN;
+    row->tflops_per_watt = flops / row->ours_joules * 1e-12;
+    row->best_tflops_per_watt = flops / row->best_joules * 1e-12;
+}
+
+const char *results_l2(const struct bench_meta *meta) {
+    return meta->rotate_l2 > 0 ? "cold" : "warm";
 }
 
 static struct bench_spread spread(const double *values, size_t count) {
@@ -82,7 +96,8 @@ void results_fill(struct bench_row *row) {
 static void find_tensor_rate(struct bench_results *results) {
     struct bench_ceilings *ceilings = &results->meta.ceilings;
     ceilings->tensor_tflops = SUSTAINED_SHARE * results->meta.device.tensor_tflops;
-    ceilings->tensor_source = "0.748 of the datasheet's dense rate: no compute-bound row in this run";
+    snprintf(ceilings->tensor_source, sizeof ceilings->tensor_source, "%s",
+             "0.748 of the datasheet's dense rate: no compute-bound row in this run");
     double fastest = 0;
     for (size_t i = 0; i < results->count; i++) {
         const struct bench_row *row = &results->rows[i];
@@ -93,7 +108,8 @@ static void find_tensor_rate(struct bench_results *results) {
     }
     if (fastest > 0.5 * ceilings->tensor_tflops) {
         ceilings->tensor_tflops = fastest;
-        ceilings->tensor_source = "the fastest compute-bound row of this run, ours or the baseline's";
+        snprintf(ceilings->tensor_source, sizeof ceilings->tensor_source, "%s",
+                 "the fastest compute-bound row of this run, ours or the baseline's");
     }
 }
 
@@ -108,7 +124,7 @@ void results_floors(struct bench_results *results) {
     }
 }
 
-static bool same_problem(const struct bench_case *x, const struct bench_case *y) {
+bool results_same_problem(const struct bench_case *x, const struct bench_case *y) {
     return x->m == y->m && x->n == y->n && x->k == y->k && strcmp(x->op, y->op) == 0 && strcmp(x->a, y->a) == 0 &&
            strcmp(x->b, y->b) == 0 && strcmp(x->d, y->d) == 0 && strcmp(x->layout, y->layout) == 0;
 }
@@ -118,7 +134,7 @@ size_t results_fastest(const struct bench_results *results, size_t *index) {
     for (size_t i = 0; i < results->count; i++) {
         const struct bench_row *row = &results->rows[i];
         size_t at = 0;
-        while (at < count && !same_problem(&results->rows[index[at]].problem, &row->problem))
+        while (at < count && !results_same_problem(&results->rows[index[at]].problem, &row->problem))
             at++;
         if (at == count)
             index[count++] = i;

@@ -7,7 +7,8 @@
 
 #include "suite.h"
 
-#define MAX_ROUNDS 64
+#define MAX_ROUNDS   64
+#define SOURCE_BYTES 96
 
 /* Times of one contender, one per round; count 0 = it did not run. */
 struct bench_samples {
@@ -27,6 +28,8 @@ struct bench_row {
     struct bench_spread us, best_us, default_us, ratio_best, ratio_default;
     double tflops, gbs, floor_us;
     double sm_mhz, watts;
+    double ours_joules, best_joules; /* of one launch, each running alone; NaN: not measured */
+    double tflops_per_watt, best_tflops_per_watt;
     char throttle[24];     /* "power", "thermal", "" */
     int best_heuristic;    /* index in the baseline's list; -1: no baseline */
     int heuristics;        /* how many ran */
@@ -38,17 +41,20 @@ struct bench_ceilings {
     double tensor_tflops;
     double launch_us;
     double launch_host_ns; /* of one cuLaunchKernelEx of an empty kernel; 0: not measured */
-    const char *read_source, *tensor_source, *launch_source;
+    char read_source[SOURCE_BYTES], tensor_source[SOURCE_BYTES], launch_source[SOURCE_BYTES];
 };
 
 struct bench_meta {
-    char gpu[64], slug[64], driver[96], date[32], suite[128], command[512];
+    char gpu[64], slug[64], driver[96], date[32], suite[128], command[2048];
     char toolkit[32], revision[64];
     struct gm_device device;
     double power_limit_watts;
     struct bench_ceilings ceilings;
     int rounds, heuristics_asked;
-    double round_ms, warmup_s, rotate_l2;
+    double round_ms, warmup_s;
+    double rotate_l2; /* one rotation of the operands over L2; 0: one set, which stays in L2 if it fits */
+    double energy_s;  /* for which each runs alone; 0: not measured */
+    char energy_source[64];
     char baseline[64]; /* "cuBLASLt 13.1.0"; "" = none */
     double execute_ns, baseline_execute_ns;
 };
@@ -65,10 +71,14 @@ void results_free(struct bench_results *results);
 
 double results_flops(const struct bench_case *problem);
 double results_least_bytes(const struct bench_case *problem); /* each operand once */
+const char *results_l2(const struct bench_meta *meta);        /* "cold" or "warm" */
 /* Medians, percentiles and ratios from the samples; rounds are paired. The best is never slower than the default. */
 void results_fill(struct bench_row *row);
+/* The joules, NaN where not measured, and TFLOPS per watt. */
+void results_fill_energy(struct bench_row *row, double ours_joules, double best_joules);
 /* The sustained tensor rate is the best the baseline did on a compute-bound row of this run, and floor_us follows. */
 void results_floors(struct bench_results *results);
+bool results_same_problem(const struct bench_case *x, const struct bench_case *y);
 /* The fastest row of each problem only (a run may time many kernels on one); returns the count, indices in `index`. */
 size_t results_fastest(const struct bench_results *results, size_t *index);
 

@@ -25,11 +25,11 @@ static void write_ceilings(struct json *json, const struct bench_ceilings *ceili
     json_put_number(json, "copy_gbs", ceilings->copy_gbs);
     json_put_number(json, "write_gbs", ceilings->write_gbs);
     json_put_number(json, "read_gbs", ceilings->read_gbs);
-    json_put_string(json, "read_source", ceilings->read_source);
+    json_put_string(json, "read_source", or_null(ceilings->read_source));
     json_put_number(json, "tensor_tflops", ceilings->tensor_tflops);
-    json_put_string(json, "tensor_source", ceilings->tensor_source);
+    json_put_string(json, "tensor_source", or_null(ceilings->tensor_source));
     json_put_number(json, "launch_us", ceilings->launch_us);
-    json_put_string(json, "launch_source", ceilings->launch_source);
+    json_put_string(json, "launch_source", or_null(ceilings->launch_source));
     json_put_number(json, "launch_host_ns", or_none(ceilings->launch_host_ns));
     json_object_end(json);
 }
@@ -37,11 +37,14 @@ static void write_ceilings(struct json *json, const struct bench_ceilings *ceili
 static void write_method(struct json *json, const struct bench_meta *meta) {
     json_object_begin(json, "method");
     json_put_string(json, "operands", "N(0,1), fixed seed");
+    json_put_string(json, "l2", results_l2(meta));
     json_put_number(json, "rotated_over_l2", meta->rotate_l2);
     json_put_string(json, "timing", "events around CUDA graphs of many launches, contenders interleaved in each round");
     json_put_integer(json, "rounds", meta->rounds);
     json_put_number(json, "round_ms", meta->round_ms);
     json_put_number(json, "warmup_s", meta->warmup_s);
+    json_put_number(json, "energy_s", meta->energy_s);
+    json_put_string(json, "energy_source", or_null(meta->energy_source));
     json_put_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
     json_put_integer(json, "baseline_heuristics", meta->heuristics_asked);
     json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? 64 << 20 : 0);
@@ -102,6 +105,10 @@ static void write_row(struct json *json, const struct bench_row *row) {
     json_put_number(json, "sm_mhz", row->sm_mhz);
     json_put_number(json, "watts", row->watts);
     json_put_string(json, "throttle", or_null(row->throttle));
+    json_put_number(json, "ours_joules", row->ours_joules);
+    json_put_number(json, "best_joules", row->best_joules);
+    json_put_number(json, "tflops_per_watt", row->tflops_per_watt);
+    json_put_number(json, "best_tflops_per_watt", row->best_tflops_per_watt);
     json_put_number(json, "predicted_us", row->predicted_us);
     json_put_integer(json, "best_heuristic", row->best_heuristic);
     json_put_integer(json, "heuristics", row->heuristics);

@@ -31,11 +31,12 @@ sys.exit(not any(glob.glob(path + "/*/lib/libcublasLt.so*") for path in nvidia._
 EOT
 }
 
-# Results to publish are whole suites by the full method; anything else is written beside the build.
+# Results to publish are whole suites by the full method, perhaps in parts; anything else is written beside the build.
 results=$root/bench/results
 for argument in "$@"; do
     case $argument in
-        --suite | --suite=* | --quiet) ;;
+        --suite | --suite=* | --quiet | --append) ;;
+        --m | --m=*) [[ " $* " == *" --append "* ]] || results=$build/results ;;
         --*) results=$build/results ;;
     esac
 done

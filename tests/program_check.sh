@@ -119,6 +119,27 @@ expect "--version" 0 "$program" --version
 expect "info --help" 0 "$program" info --help
 expect "explain --help" 0 "$program" explain --help
 expect "bench --help" 0 "$program" bench --help
+results=$(cd "$(dirname "$0")/.." && pwd)/bench/results/h200
+reports() {
+    "$program" bench --report "$work/page.html" --svg "$work/{chart}.svg" "$results/gemm-quick.json" >/dev/null &&
+        grep -q '</html>' "$work/page.html" && grep -q '</svg>' "$work/ratio.svg" && grep -q '</svg>' "$work/roofline.svg"
+}
+predicts_a_part() {
+    "$program" bench gemm-quick --device h200 --m :64 >"$work/part" && grep -qE '^ *64 +6144' "$work/part" &&
+        ! grep -qE '^ *128 +7168' "$work/part"
+}
+expect "bench --report" 0 reports
+expect "bench --compare with itself" 0 "$program" bench --compare "$results/gemm-quick.json" "$results/gemm-quick.json" \
+    --fail-below 1
+expect "bench --compare, faster is asked for" 1 "$program" bench --compare "$results/gemm-quick.json" \
+    "$results/gemm-quick.json" --fail-below 1.01
+expect "bench --compare with a file of the laboratory" 1 "$program" bench --compare "$results/lab/stencil.json" \
+    "$results/gemm-quick.json"
+expect "bench --m" 0 predicts_a_part
+expect "bench --m of nothing" 2 "$program" bench --m 3:1
+expect "bench --l2 of neither kind" 2 "$program" bench --l2 hot
+expect "bench of a results file" 2 "$program" bench x.json
+expect "bench --append to no file" 2 "$program" bench --append
 expect "lab --help" 0 "$program" lab --help
 expect "lab list" 0 "$program" lab list
 expect "lab report --help" 0 "$program" lab report --help

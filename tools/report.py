@@ -57,18 +57,23 @@ def table(results):
     meta, rows = results["meta"], fastest_rows(results["rows"])
     against = f", against {meta['baseline']}" if meta["baseline"] else ""
     method = meta["method"]
+    energy = any(row.get("ours_joules") for row in rows)
     lines = [
         f"{meta['gpu']}, driver {meta['driver']}, toolkit {meta['toolkit']}, revision {meta['revision']}, "
-        f"{meta['date']}{against}; {method['rounds']} rounds, {method['warmup_s']:g} s of warm-up. A ratio above 1: "
-        f"gristmill is faster.",
+        f"{meta['date']}{against}; {method['rounds']} rounds, {method['warmup_s']:g} s of warm-up, L2 "
+        f"{method.get('l2', 'cold')}. A ratio above 1: gristmill is faster.",
         "",
-        "| M | N | K | kernel | µs | TFLOPS | ratio to best | ratio to default |",
-        "|---:|---:|---:|---|---:|---:|---:|---:|",
+        "| M | N | K | kernel | µs | TFLOPS | µs / floor | ratio to best | ratio to default |"
+        + (" TFLOPS/W | best's |" if energy else ""),
+        "|---:|---:|---:|---|---:|---:|---:|---:|---:|" + ("---:|---:|" if energy else ""),
     ]
     for row in rows:
         lines.append(
             f"| {row['m']} | {row['n']} | {row['k']} | `{row['kernel']}` | {number(row['us'], 2)} | "
-            f"{number(row['tflops'], 1)} | {number(row['ratio_best'], 3)} | {number(row['ratio_default'], 3)} |"
+            f"{number(row['tflops'], 1)} | {number(row['floor_us'] and row['us'] / row['floor_us'], 2)} | "
+            f"{number(row['ratio_best'], 3)} | {number(row['ratio_default'], 3)} |"
+            + (f" {number(row.get('tflops_per_watt'), 3)} | {number(row.get('best_tflops_per_watt'), 3)} |"
+               if energy else "")
         )
     lines += means(rows)
     if meta["execute_ns"] and meta["cublaslt_execute_ns"]:

@@ -8,6 +8,10 @@
 TCase *parts_tests(void);
 TCase *report_tests(void);
 TCase *run_tests(void);
+TCase *resume_tests(void);
+TCase *energy_tests(void);
+TCase *compare_tests(void);
+TCase *report_page_tests(void);
 TCase *expression_tests(void);
 TCase *command_bank_tests(void);
 TCase *command_swizzle_tests(void);

@@ -23,6 +23,10 @@ int main(void) {
     suite_add_tcase(suite, parts_tests());
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, run_tests());
+    suite_add_tcase(suite, resume_tests());
+    suite_add_tcase(suite, energy_tests());
+    suite_add_tcase(suite, compare_tests());
+    suite_add_tcase(suite, report_page_tests());
     suite_add_tcase(suite, expression_tests());
     suite_add_tcase(suite, command_bank_tests());
     suite_add_tcase(suite, command_swizzle_tests());

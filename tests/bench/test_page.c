@@ -238,7 +238,7 @@ START_TEST(lines_are_drawn_on_every_axis) {
             y[line][i] = i == 7 ? NAN : (line - 1) * i * 1e3;
     }
     for (int line = 0; line < CHART_LINES_MAX; line++)
-        lines[line] = (struct chart_line){"line <1>", x, y[line], 40, line % 2};
+        lines[line] = (struct chart_line){.name = "line <1>", .x = x, .y = y[line], .count = 40, .dashed = line % 2};
     for (int kind = 0; kind < 4; kind++) {
         const struct chart chart = {
             .title = "Lines", .axis = "GB/s", .x_axis = "stride", .log = kind & 1, .x_log = kind & 2};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the command line of gristmill bench asks for: checked, and made into cases and a method. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "commands.h"
+
+#define ROTATE_OVER_L2 3.0
+#define ENERGY_S       0.4
+
+/* ---- checks ----------------------------------------------------------------------------------------- */
+
+static int check_types(const struct bench_options *options) {
+    enum gm_type type;
+    enum gm_major a, b;
+    if (options->dtype && (!suite_type(options->dtype, &type) || type == GM_FP32))
+        return complain("--dtype is bf16 or fp16, not `%s`", options->dtype);
+    if (options->out && !suite_type(options->out, &type))
+        return complain("--out is bf16, fp16 or fp32, not `%s`", options->out);
+    if (options->layout && !suite_layout(options->layout, &a, &b))
+        return complain("--layout is tn, nn, nt or tt, not `%s`", options->layout);
+    return 0;
+}
+
+static bool kernel_exists(const char *pattern) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        struct gm_kernel_info kernel = {.size = sizeof kernel};
+        if (gm_kernel_get(i, &kernel) == GM_OK && fnmatch(pattern, kernel.name, 0) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "MIN:MAX", either of which may be missing, or one size. */
+static int read_m_range(const char *text, int64_t *from, int64_t *to) {
+    char *end = (char *)text;
+    *from = 1;
+    *to = INT64_MAX;
+    if (!text)
+        return 0;
+    if (*text != ':')
+        *from = *to = strtoll(text, &end, 10);
+    if (*end == ':' && end[1] == 0)
+        *to = INT64_MAX;
+    else if (*end == ':')
+        *to = strtoll(end + 1, &end, 10);
+    if ((*end && strcmp(end, ":") != 0) || strcmp(text, ":") == 0 || !*text || *from < 1 || *to < *from ||
+        strspn(text, "0123456789:") != strlen(text))
+        return complain("--m wants MIN:MAX, sizes of M from 1 up, either of which may be missing, not `%s`", text);
+    return 0;
+}
+
+/* Which words are suites, and which are results to look at. */
+static int sort_words(struct bench_options *options) {
+    for (size_t i = 0; i < options->words.count; i++) {
+        const char *word = options->words.items[i];
+        const size_t length = strlen(word);
+        struct args_list *to =
+            length > 5 && strcmp(word + length - 5, ".json") == 0 ? &options->results : &options->suites;
+        to->items[to->count++] = word;
+    }
+    const bool measures = options->suites.count + options->files.count + options->shapes.count > 0;
+    if (options->results.count && !options->compare && !options->report)
+        return complain("%s is a results file: it needs --report or --compare", options->results.items[0]);
+    if (options->results.count && measures)
+        return complain("either results files are looked at or suites are measured, not both");
+    if (options->compare && options->results.count > 1)
+        return complain("--compare OLD takes one file to compare it with, not %zu", options->results.count);
+    return 0;
+}
+
+static int check_outputs(const struct bench_options *options) {
+    if (options->l2 && strcmp(options->l2, "cold") != 0 && strcmp(options->l2, "warm") != 0)
+        return complain("--l2 is cold or warm, not `%s`", options->l2);
+    if (options->append && (!options->json || options->results.count))
+        return complain("--append adds to the file of --json, which is missing");
+    if (options->fail_below > 0 && !options->compare)
+        return complain("--fail-below is about --compare, which is missing");
+    if (options->profile && (options->json || options->svg || options->report || options->compare))
+        return complain("--profile measures nothing: there is nothing for --json, --svg, --report or --compare");
+    if (options->svg && options->results.count && !strstr(options->svg, "{chart}"))
+        return complain("--svg of --report wants a name with {chart} in it, such as 'plots/{chart}.svg', not `%s`",
+                        options->svg);
+    if (options->svg && options->results.count && !options->report)
+        return complain("--svg draws what is measured or what --report shows");
+    return 0;
+}
+
+int bench_options_check(struct bench_options *options) {
+    if (sort_words(options) != 0 || check_types(options) != 0 || check_outputs(options) != 0 ||
+        read_m_range(options->m, &options->m_from, &options->m_to) != 0)
+        return -1;
+    if (options->rounds > MAX_ROUNDS)
+        return complain("--rounds is at most %d, not %d", MAX_ROUNDS, options->rounds);
+    if (options->kernel && !kernel_exists(options->kernel))
+        return complain("no kernel of the table is called `%s`; `gristmill info` lists them", options->kernel);
+    return pick_arch(options->arch, &options->arch_mask);
+}
+
+/* ---- cases ------------------------------------------------------------------------------------------ */
+
+/* Overrides of --dtype, --out and --layout; without --out, D follows A where it did before. */
+static void apply_overrides(const struct bench_options *options, struct bench_case *problem) {
+    bool d_follows = strcmp(problem->d, problem->a) == 0;
+    if (options->dtype) {
+        snprintf(problem->a, sizeof problem->a, "%s", options->dtype);
+        snprintf(problem->b, sizeof problem->b, "%s", options->dtype);
+    }
+    if (options->out || (options->dtype && d_follows))
+        snprintf(problem->d, sizeof problem->d, "%s", options->out ? options->out : options->dtype);
+    if (options->layout)
+        snprintf(problem->layout, sizeof problem->layout, "%s", options->layout);
+}
+
+static int add_shapes(const struct bench_options *options, struct bench_suite *suite) {
+    for (size_t i = 0; i < options->shapes.count; i++) {
+        struct bench_case problem = {.op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn"};
+        if (!suite_parse_shape(options->shapes.items[i], &problem.m, &problem.n, &problem.k))
+            return complain("--shape wants MxNxK, each from 1 to 2147483647, not `%s`", options->shapes.items[i]);
+        if (suite_add(suite, &problem) != 0)
+            return -1;
+    }
+    if (suite->name[0] == 0)
+        snprintf(suite->name, sizeof suite->name, "custom");
+    return 0;
+}
+
+int bench_options_cases(const struct bench_options *options, struct bench_suite *suite) {
+    for (size_t i = 0; i < options->suites.count; i++) {
+        if (suite_load(suite, options->suites.items[i]) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < options->files.count; i++) {
+        if (suite_load(suite, options->files.items[i]) != 0)
+            return -1;
+    }
+    if (options->suites.count + options->files.count + options->shapes.count == 0 &&
+        suite_load(suite, "gemm-quick") != 0)
+        return -1;
+    if (add_shapes(options, suite) != 0)
+        return -1;
+    size_t chosen = 0;
+    for (size_t i = 0; i < suite->count; i++) {
+        apply_overrides(options, &suite->cases[i]);
+        chosen += bench_is_chosen(options, &suite->cases[i]);
+    }
+    return chosen ? 0 : complain("no problem of %s has its M in %s", suite->name, options->m ? options->m : "it");
+}
+
+bool bench_is_chosen(const struct bench_options *options, const struct bench_case *problem) {
+    return problem->m >= options->m_from && problem->m <= options->m_to;
+}
+
+/* ---- method ----------------------------------------------------------------------------------------- */
+
+/* The published method, a shorter one for sweeps over the whole table, a shorter one yet for a quick look. */
+void bench_options_method(const struct bench_options *options, struct bench_meta *meta) {
+    bool sweep = options->all_kernels;
+    meta->rounds = options->quick || sweep ? 3 : 7;
+    meta->round_ms = options->quick || sweep ? 3 : 10;
+    meta->warmup_s = options->quick ? 0.1 : sweep ? 0.3 : 1;
+    meta->energy_s = options->quick || sweep ? 0 : ENERGY_S;
+    if (options->rounds)
+        meta->rounds = options->rounds;
+    if (options->warmup_s >= 0)
+        meta->warmup_s = options->warmup_s;
+    if (options->round_ms >= 0)
+        meta->round_ms = options->round_ms;
+    if (options->energy_s >= 0)
+        meta->energy_s = options->energy_s;
+    meta->rotate_l2 = options->l2 && strcmp(options->l2, "warm") == 0 ? 0 : ROTATE_OVER_L2;
+}

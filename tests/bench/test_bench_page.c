@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page of bench --report, and the plots beside it. */
+#include "bench_tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "drawings.h"
+#include "invented.h"
+#include "run_command.h"
+#include "say.h"
+
+#define FILE_IN "bench-tests-out/page.json"
+#define PAGE    "bench-tests-out/page.html"
+
+static struct bench_results results;
+
+static void tear_down(void) {
+    results_free(&results);
+    results = (struct bench_results){0};
+}
+
+/* The page of what `results` holds now; the caller frees it. */
+static char *page_of(void) {
+    write_invented(&results, FILE_IN);
+    struct outcome got = run_command(command_bench, "--report " PAGE " " FILE_IN);
+    ck_assert_msg(got.code == EXIT_CODE_OK, "%s", got.err);
+    ck_assert_str_eq(got.err, "");
+    ck_assert_str_eq(got.out, PAGE "\n");
+    forget_outcome(&got);
+    char *text = read_all(PAGE);
+    drawing_check_xml(text);
+    ck_assert_ptr_null(strstr(text, ">nan"));
+    ck_assert_ptr_null(strstr(text, ">inf"));
+    return text;
+}
+
+START_TEST(a_page_has_means_plots_and_every_problem) {
+    static const char *const parts[] = {"gristmill bench: gemm-bf16 on NVIDIA H200",
+                                        "squares (counted above too)",
+                                        ">N 2112, K 7168</text>",
+                                        ">Roofline</text>",
+                                        ">TFLOPS per watt</text>",
+                                        "cuBLASLt 13.1.0",
+                                        "prefers-color-scheme:dark",
+                                        "best TF/W",
+                                        "L2 cold: operands rotate over 3 x L2",
+                                        "gristmill bench gemm-bf16</pre>"};
+    invent_results(&results, "gemm-bf16");
+    char *text = page_of();
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        ck_assert_msg(strstr(text, parts[i]) != NULL, "no %s", parts[i]);
+    ck_assert_ptr_null(strstr(text, "other matrices"));
+    free(text);
+}
+END_TEST
+
+START_TEST(few_problems_share_a_panel) {
+    invent_results(&results, "gemm-quick");
+    char *text = page_of();
+    ck_assert_ptr_nonnull(strstr(text, ">other matrices</text>"));
+    ck_assert_ptr_nonnull(strstr(text, ">squares, M = N = K</text>"));
+    ck_assert_ptr_nonnull(strstr(text, ">N 28672, K 4096</text>"));
+    free(text);
+    results.count = 1;
+    text = page_of();
+    ck_assert_ptr_nonnull(strstr(text, ">all matrices</text>"));
+    free(text);
+}
+END_TEST
+
+START_TEST(without_baseline_or_joules_there_is_less) {
+    invent_results(&results, "gemm-quick");
+    results.meta.baseline[0] = results.meta.energy_source[0] = 0;
+    for (size_t i = 0; i < results.count; i++) {
+        struct bench_row *row = &results.rows[i];
+        row->best.count = row->fallback.count = 0;
+        row->best_heuristic = -1;
+        results_fill_energy(row, NAN, NAN);
+        results_fill(row);
+    }
+    char *text = page_of();
+    ck_assert_ptr_null(strstr(text, "TFLOPS per watt"));
+    ck_assert_ptr_null(strstr(text, "by M</title>"));
+    ck_assert_ptr_nonnull(strstr(text, ">Roofline</text>"));
+    ck_assert_ptr_nonnull(strstr(text, "There was no baseline. Energy was not measured."));
+    free(text);
+}
+END_TEST
+
+START_TEST(many_files_make_one_page_and_a_plot_each) {
+    static const char *const plots[] = {"ratio", "roofline", "efficiency", "ratio-2", "roofline-2", "efficiency-2"};
+    invent_results(&results, "gemm-quick");
+    write_invented(&results, FILE_IN);
+    struct outcome got = run_command(command_bench, "--report bench-tests-out/{suite}.html --svg "
+                                                    "bench-tests-out/plots-of-{gpu}/{chart}.svg " FILE_IN " " FILE_IN);
+    ck_assert_msg(got.code == EXIT_CODE_OK, "%s", got.err);
+    ck_assert_ptr_nonnull(strstr(got.out, "bench-tests-out/gemm-quick.html\n"));
+    forget_outcome(&got);
+    for (size_t i = 0; i < sizeof plots / sizeof *plots; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "bench-tests-out/plots-of-h200/%s.svg", plots[i]);
+        char *text = read_all(path);
+        drawing_check_xml(text);
+        ck_assert_ptr_nonnull(strstr(text, "<style>"));
+        free(text);
+        unlink(path);
+    }
+}
+END_TEST
+
+START_TEST(a_page_that_cannot_be_written) {
+    invent_results(&results, "gemm-quick");
+    write_invented(&results, FILE_IN);
+    struct outcome got = run_command(command_bench, "--report " FILE_IN "/page.html " FILE_IN);
+    ck_assert_int_eq(got.code, EXIT_CODE_FAILURE);
+    ck_assert_ptr_nonnull(strstr(got.err, FILE_IN));
+    forget_outcome(&got);
+    got = run_command(command_bench, "--report bench-tests-out " FILE_IN);
+    ck_assert_int_eq(got.code, EXIT_CODE_FAILURE);
+    ck_assert_ptr_nonnull(strstr(got.err, "cannot write bench-tests-out: "));
+    forget_outcome(&got);
+}
+END_TEST
+
+TCase *report_page_tests(void) {
+    TCase *tests = tcase_create("report_page");
+    tcase_add_checked_fixture(tests, NULL, tear_down);
+    tcase_add_test(tests, a_page_has_means_plots_and_every_problem);
+    tcase_add_test(tests, few_problems_share_a_panel);
+    tcase_add_test(tests, without_baseline_or_joules_there_is_less);
+    tcase_add_test(tests, many_files_make_one_page_and_a_plot_each);
+    tcase_add_test(tests, a_page_that_cannot_be_written);
+    return tests;
+}
