@@ -24,6 +24,8 @@ int main(void) {
                                       tensor_map_suite,
                                       choose_suite,
                                       explain_suite,
+                                      ledger_suite,
+                                      ledger_choice_suite,
                                       context_suite,
                                       plan_suite,
                                       arguments_suite,

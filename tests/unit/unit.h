@@ -20,6 +20,8 @@ Suite *driver_suite(void);
 Suite *execute_suite(void);
 Suite *explain_suite(void);
 Suite *gemm_maps_suite(void);
+Suite *ledger_choice_suite(void);
+Suite *ledger_suite(void);
 Suite *matrix_descriptor_suite(void);
 Suite *pad_suite(void);
 Suite *plan_suite(void);
