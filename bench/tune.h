@@ -46,7 +46,7 @@ int tune_case_run(struct tune *tune, const struct bench_case *problem);
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
                     const struct gm_gemm_problem *problem, struct tune_sample *samples);
 
-/* Who goes on after the first rounds: all within 5 % of the fastest. */
+/* Who goes on after the first rounds: all within 5 % of the fastest, and the model's pick, to compare with. */
 void tune_select(struct tune_sample *samples, size_t count);
 
 /* Index of the choice: the fastest finalist, or one that cannot be told from it (no slower than 1 % by the median of

@@ -68,7 +68,8 @@ void tune_select(struct tune_sample *samples, size_t count) {
     for (size_t i = 0; i < count; i++)
         fastest = fmin(fastest, samples[i].samples.count ? median_of(&samples[i]) : INFINITY);
     for (size_t i = 0; i < count; i++)
-        samples[i].is_final = samples[i].samples.count && median_of(&samples[i]) <= GOES_ON * fastest;
+        samples[i].is_final =
+            samples[i].samples.count && (samples[i].is_model || median_of(&samples[i]) <= GOES_ON * fastest);
 }
 
 /* Whether `other` cannot be told from the fastest. */

@@ -71,6 +71,12 @@ START_TEST(who_was_left_behind_is_not_chosen) {
                                     {.kernel = 3}};
     tune_select(samples, 4);
     ck_assert(!samples[0].is_final && samples[1].is_final && samples[2].is_final && !samples[3].is_final);
+    samples[3].is_model = samples[0].is_model = true; /* compared with, if it runs at all */
+    tune_select(samples, 4);
+    ck_assert(samples[0].is_final && !samples[3].is_final);
+    ck_assert_uint_eq(tune_choose(samples, 4), 1);
+    samples[0].is_model = false;
+    tune_select(samples, 4);
     samples[0].samples.us[0] = samples[0].samples.us[1] = samples[0].samples.us[2] = 1; /* another day's times */
     ck_assert_uint_eq(tune_choose(samples, 4), 1);
 }
