@@ -9,6 +9,7 @@ TCase *parts_tests(void);
 TCase *report_tests(void);
 TCase *run_tests(void);
 TCase *tune_tests(void);
+TCase *tune_files_tests(void);
 TCase *expression_tests(void);
 TCase *command_bank_tests(void);
 TCase *command_swizzle_tests(void);

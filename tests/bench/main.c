@@ -24,6 +24,7 @@ int main(void) {
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, run_tests());
     suite_add_tcase(suite, tune_tests());
+    suite_add_tcase(suite, tune_files_tests());
     suite_add_tcase(suite, expression_tests());
     suite_add_tcase(suite, command_bank_tests());
     suite_add_tcase(suite, command_swizzle_tests());

@@ -1,38 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gristmill tune: the choice from times, the file, and the whole command on a GPU that is not there. */
+/* gristmill tune: the choice from times, and the whole command on a GPU that is not there. */
 #include "bench_tests.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "fake_gpu.h"
 #include "run_command.h"
-#include "say.h"
-#include "tune.h"
-
-#define BOOK  "bench-tests-out.ledger"
-#define OTHER "bench-tests-out-other.ledger"
-#define HEAD  "gristmill-ledger 1\ndevice NVIDIA FAKE 9\ncc 9.0\nsms 4\nl2_bytes 65536\ndram_gbs 250000\n"
-
-static void remove_files(void) {
-    unlink(BOOK);
-    unlink(OTHER);
-}
-
-static void set_up(void) {
-    remove_files();
-    fake = (struct fake_gpu){.m = 40, .n = 48, .k = 64, .ours_us = 10, .refused_heuristic = -1};
-    gm_driver_install(fake_driver());
-}
-
-static void tear_down(void) {
-    gm_driver_install(NULL);
-    ck_assert_int_eq(fake.allocations, 0);
-    ck_assert_int_eq(fake.graphs, 0);
-    remove_files();
-}
+#include "tuned.h"
 
 /* ---- the choice ----------------------------------------------------------------------------------- */
 
@@ -117,97 +92,6 @@ START_TEST(candidates_are_the_best_predicted_and_the_models_pick) {
     ck_assert_int_eq(gm_kernels[samples[1].kernel].arch, GM_ARCH_SM80);
     options = (struct tune_options){.top = 9, .kernel = gm_kernels[pick].name};
     ck_assert_int_eq(tune_candidates(&options, &h200, &problem, samples), 1);
-}
-END_TEST
-
-/* ---- the file ------------------------------------------------------------------------------------- */
-
-static void write_text(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    ck_assert_int_ge(fputs(text, file), 0);
-    ck_assert_int_eq(fclose(file), 0);
-}
-
-/* The entry of a problem with this M, chosen with this time. */
-static const char *entry_of(int m, double us) {
-    static char line[256];
-    snprintf(line, sizeof line, "gemm bf16 bf16 bf16 tn plain %d 48 64 *%s %.3f 1.000 99.000 7\n", m,
-             gm_kernels[0].name, us);
-    return line;
-}
-
-static void expect_run(const char *line, int code, const char *out, const char *err) {
-    struct outcome got = run_command(command_tune, line);
-    ck_assert_msg(got.code == code, "%s: exit code %d, %s", line, got.code, got.err);
-    ck_assert_msg(strstr(got.out, out) != NULL, "%s: \"%s\" is not in %s", line, out, got.out);
-    ck_assert_msg(strstr(got.err, err) != NULL, "%s: \"%s\" is not in %s", line, err, got.err);
-    forget_outcome(&got);
-}
-
-static void expect_in(const char *path, const char *words, bool there) {
-    char *text = read_all(path);
-    ck_assert_msg((strstr(text, words) != NULL) == there, "\"%s\" in %s", words, text);
-    free(text);
-}
-
-START_TEST(merging_takes_the_second_ones_word) {
-    char text[2048];
-    snprintf(text, sizeof text, "%smeasured table 00000000000000ff second\n%s", HEAD, entry_of(100, 5));
-    strcat(text, entry_of(8, 6));
-    write_text(BOOK, text);
-    snprintf(text, sizeof text, "%smeasured table 00000000000000aa first\nmeasured table 00000000000000ff second\n%s",
-             HEAD, entry_of(8, 7));
-    write_text(OTHER, text);
-    expect_run("--merge " BOOK " " OTHER " -o " BOOK, 0, "2 entries", "");
-    snprintf(text, sizeof text,
-             "%smeasured table 00000000000000aa first\nmeasured table 00000000000000ff second\n"
-             "# op A B D layout epilogue M N K, then kernel median p10 p90 rounds: the choice first, the model's pick "
-             "with a star\n%s",
-             HEAD, entry_of(8, 7));
-    strcat(text, entry_of(100, 5));
-    char *merged = read_all(BOOK);
-    ck_assert_str_eq(merged, text);
-    free(merged);
-    expect_run("--merge " BOOK " " BOOK " -o " OTHER, 0, "2 entries", "");
-    merged = read_all(OTHER);
-    ck_assert_str_eq(merged, text);
-    free(merged);
-}
-END_TEST
-
-START_TEST(merging_refuses_two_devices_and_leaves_stale_entries_out) {
-    char text[2048];
-    snprintf(text, sizeof text, "%sgemm bf16 bf16 bf16 tn plain 8 48 64 *gone 1 1 1 1\n%s", HEAD, entry_of(9, 2));
-    write_text(BOOK, text);
-    write_text(OTHER, "gristmill-ledger 1\ndevice NVIDIA FAKE 8\ncc 8.0\nsms 4\nl2_bytes 65536\ndram_gbs 250000\n");
-    expect_run("--merge " BOOK " " OTHER " -o " BOOK, 1, "",
-               "two devices: NVIDIA FAKE 9, 9.0, 4 SMs, and NVIDIA FAKE 8");
-    expect_run("--merge " BOOK " " BOOK " -o " OTHER, 0, "1 entries",
-               "1 entries name kernels that the table no longer");
-    expect_in(OTHER, "gone", false);
-    expect_run("--merge " BOOK " nowhere -o " OTHER, 1, "", "cannot read the ledger nowhere");
-    expect_run("--merge " BOOK " " BOOK " -o no/such/folder", 1, "", "cannot write no/such/folder.tmp");
-}
-END_TEST
-
-START_TEST(checking_tells_what_a_ledger_is) {
-    char text[2048];
-    snprintf(text, sizeof text,
-             "%smeasured table 00000000000000aa first\n"
-             "gemm bf16 bf16 bf16 tn plain 8 48 64 %s 10 10 10 7 *gone 11 11 11 7\n%s",
-             HEAD, gm_kernels[0].name, entry_of(9, 2));
-    write_text(BOOK, text);
-    expect_run("--check " BOOK, 0,
-               "2 entries for NVIDIA FAKE 9, compute capability 9.0, 4 SMs\n"
-               "the model's pick is the choice in 1 of them; the choices are 4.88 % faster",
-               "");
-    expect_run("--check " BOOK, 0, "1 of 1 runs that measured it had another table", "");
-    expect_run("--check " BOOK " --device h200", 1, "", "another device: NVIDIA FAKE 9");
-    expect_run("--check " BOOK " --device v100", 1, "", "neither a device number nor");
-    strcat(text, "gemm bf16 bf16 bf16 tn plain 10 48 64 *gone 1 1 1 1\n");
-    write_text(BOOK, text);
-    expect_run("--check " BOOK, 1, "", BOOK ":10: the ledger is stale: the table has no kernel named gone");
 }
 END_TEST
 
@@ -356,16 +240,13 @@ END_TEST
 
 TCase *tune_tests(void) {
     TCase *tests = tcase_create("tune");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, tuned_set_up, tuned_tear_down);
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, the_fastest_is_chosen);
     tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
     tcase_add_test(tests, who_was_left_behind_is_not_chosen);
     tcase_add_test(tests, a_line_tells_all_and_the_same_twice);
     tcase_add_test(tests, candidates_are_the_best_predicted_and_the_models_pick);
-    tcase_add_test(tests, merging_takes_the_second_ones_word);
-    tcase_add_test(tests, merging_refuses_two_devices_and_leaves_stale_entries_out);
-    tcase_add_test(tests, checking_tells_what_a_ledger_is);
     tcase_add_test(tests, ties_go_to_the_model_and_the_file_is_extended);
     tcase_add_test(tests, a_faster_row_than_the_models_pick_is_chosen);
     tcase_add_test(tests, wrong_rows_are_not_timed);

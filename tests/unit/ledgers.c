@@ -45,8 +45,7 @@ enum gm_status ledger_try(const char *text, gm_ledger **ledger) {
 gm_ledger *ledger_of(const char *lines) {
     char text[8192];
     gm_ledger *ledger = NULL;
-    snprintf(text, sizeof text,
-             "gristmill-ledger 1\ndevice NVIDIA H200\ncc 9.0\nsms 132\nl2_bytes 62914560\ndram_gbs 4814\n%s", lines);
+    snprintf(text, sizeof text, HEAD "%s", lines);
     assert_ok(ledger_try(text, &ledger));
     return ledger;
 }

@@ -25,6 +25,7 @@ int main(void) {
                                       choose_suite,
                                       explain_suite,
                                       ledger_suite,
+                                      ledger_refusals_suite,
                                       ledger_choice_suite,
                                       context_suite,
                                       plan_suite,

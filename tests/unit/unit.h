@@ -21,6 +21,7 @@ Suite *execute_suite(void);
 Suite *explain_suite(void);
 Suite *gemm_maps_suite(void);
 Suite *ledger_choice_suite(void);
+Suite *ledger_refusals_suite(void);
 Suite *ledger_suite(void);
 Suite *matrix_descriptor_suite(void);
 Suite *pad_suite(void);
