@@ -10,12 +10,17 @@
 
 #include "say.h"
 
+/* An option of one letter has one dash. */
+static const char *dashes(const struct args_option *option) {
+    return option->name[1] ? "--" : "-";
+}
+
 static void print_help(const struct args_command *command) {
     printf("usage: %s\n\n%s\n\noptions:\n", command->usage, command->about);
     for (size_t i = 0; i < command->option_count; i++) {
         const struct args_option *option = &command->options[i];
         char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "",
+        snprintf(left, sizeof left, "%s%s%s%s", dashes(option), option->name, option->value ? " " : "",
                  option->value ? option->value : "");
         printf("  %-24s %s\n", left, option->help);
     }
@@ -77,9 +82,9 @@ static int command_words(const char *usage) {
     return (int)length;
 }
 
-/* argv[*at] is "--...": consumes its value too where it has one. */
+/* argv[*at] is "--..." or "-o": consumes its value too where it has one. */
 static int take_option(const struct args_command *command, int argc, char **argv, int *at) {
-    const char *name = argv[*at] + 2;
+    const char *name = argv[*at] + (argv[*at][1] == '-' ? 2 : 1);
     const char *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     const struct args_option *option = find_option(command, name, length);
@@ -91,7 +96,7 @@ static int take_option(const struct args_command *command, int argc, char **argv
         return complain("--%s takes no value", option->name);
     if (option->kind != ARGS_FLAG && !value) {
         if (*at + 1 >= argc)
-            return complain("--%s wants a value: %s", option->name, option->value);
+            return complain("%s%s wants a value: %s", dashes(option), option->name, option->value);
         value = argv[++*at];
     }
     return set_option(option, value);
@@ -106,7 +111,8 @@ enum args_outcome args_parse(const struct args_command *command, int argc, char 
     }
     for (int i = 0; i < argc; i++) {
         int status;
-        if (strncmp(argv[i], "--", 2) == 0)
+        if (strncmp(argv[i], "--", 2) == 0 ||
+            (argv[i][0] == '-' && find_option(command, argv[i] + 1, 1) && !argv[i][2]))
             status = take_option(command, argc, argv, &i);
         else if (argv[i][0] == '-' && argv[i][1])
             status = complain("there is no option %s; options begin with two dashes", argv[i]);

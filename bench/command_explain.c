@@ -12,7 +12,8 @@
 #include "suite.h"
 
 struct explain_options {
-    const char *dtype, *out, *layout, *align, *act, *bias, *arch, *kernel, *device;
+    const char *dtype, *out, *layout, *align, *act, *bias, *arch, *kernel, *device, *ledger;
+    bool model_only;
     int lda, ldb, ldc, ldd;
 };
 
@@ -134,7 +135,9 @@ static int explain(const struct gm_device *device, const struct gm_gemm_problem 
 
 static int run(const struct explain_options *given, const struct args_list *words) {
     struct gm_gemm_problem problem = {.size = sizeof problem};
-    struct gm_plan_options options = {.size = sizeof options, .kernel = given->kernel};
+    struct gm_plan_options options = {
+        .size = sizeof options, .kernel = given->kernel, .flags = given->model_only ? GM_PLAN_MODEL_ONLY : 0};
+    gm_ledger *ledger = NULL;
     struct gm_device device;
     char why[256];
     if (set_sizes(words, &problem) != 0 || set_types(given, &problem) != 0 || set_epilogue(given, &problem) != 0 ||
@@ -147,7 +150,14 @@ static int run(const struct explain_options *given, const struct args_list *word
     printf("%" PRId64 " x %" PRId64 " x %" PRId64 " %s -> %s, %s, on %s\n\n", problem.m, problem.n, problem.k,
            suite_type_name(problem.ab_type), suite_type_name(problem.d_type),
            suite_layout_name(problem.a_major, problem.b_major), device.name);
-    return explain(&device, &problem, &options) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+    if (given->ledger && gm_ledger_read(given->ledger, &ledger) != GM_OK) {
+        complain("%s", gm_last_error());
+        return EXIT_CODE_FAILURE;
+    }
+    options.ledger = ledger;
+    const int status = explain(&device, &problem, &options);
+    gm_ledger_destroy(ledger);
+    return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }
 
 int command_explain(int argc, char **argv) {
@@ -165,6 +175,8 @@ int command_explain(int argc, char **argv) {
         {"bias", "n|m", ARGS_TEXT, &given.bias, "a bias along N or along M"},
         {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "only this path"},
         {"kernel", "NAME", ARGS_TEXT, &given.kernel, "this kernel and no other"},
+        {"ledger", "FILE", ARGS_TEXT, &given.ledger, "ask this tuning ledger instead of the built-in one"},
+        {"model-only", NULL, ARGS_FLAG, &given.model_only, "ask no ledger"},
         {"device", "N|MODEL", ARGS_TEXT, &given.device, "device number, or a100, h100, h200, a10, rtx4090"},
     };
     const struct args_command command = {

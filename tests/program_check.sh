@@ -4,7 +4,7 @@
 #
 #   program_check.sh PROGRAM BUILD_DIR
 set -u
-program=$(realpath "$1") build=$2
+program=$(realpath "$1") build=$2 ledgers=$(realpath "$(dirname "$0")/../src/ledgers")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -102,6 +102,7 @@ if [ -e "$build/libgristmill-sim.so" ]; then
     expect "info on a simulated GPU" 0 env GM_DRIVER=sim "$program" info
     expect "bench --profile on the simulated GPU" 0 profiles_once
     expect "bench refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" bench --quick
+    expect "tune refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" tune --shape 64x64x64 -o "$work/ledger"
 fi
 expect "sim --help" 0 "$program" sim --help
 expect "sim run --help" 0 "$program" sim run --help
@@ -140,6 +141,9 @@ expect "bench --m of nothing" 2 "$program" bench --m 3:1
 expect "bench --l2 of neither kind" 2 "$program" bench --l2 hot
 expect "bench of a results file" 2 "$program" bench x.json
 expect "bench --append to no file" 2 "$program" bench --append
+expect "tune --help" 0 "$program" tune --help
+expect "tune of nothing" 2 "$program" tune -o "$work/ledger"
+expect "tune of a model" 1 "$program" tune --device h200 --shape 64x64x64 -o "$work/ledger"
 expect "lab --help" 0 "$program" lab --help
 expect "lab list" 0 "$program" lab list
 expect "lab report --help" 0 "$program" lab report --help
@@ -153,6 +157,16 @@ expect "no command" 2 "$program"
 expect "an unknown command" 2 "$program" grind
 expect "an unknown option" 2 "$program" info --frobnicate
 expect "explain with a size that is no number" 2 "$program" explain 12 many 4
+expect "explain with a ledger" 0 "$program" explain 64 64 64 --device h200 --ledger "$ledgers/h200.ledger"
+expect "explain with a ledger of another device" 1 "$program" explain 64 64 64 --device h100 --ledger "$ledgers/h200.ledger"
+expect "explain with a ledger that is none" 1 "$program" explain 64 64 64 --device h200 --ledger "$0"
+expect "explain with a ledger and without" 1 "$program" explain 64 64 64 --device h200 --model-only --ledger "$ledgers/h200.ledger"
+expect "explain without a ledger" 0 "$program" explain 64 64 64 --device h200 --model-only
+# A build of some of the rows only may lack one that is named.
+if [ "$(wc -l <"$build/kernels/logs.txt")" -ge "$(grep -c ^KERNEL "$ledgers/../kernels.def")" ]; then
+    expect "the built-in ledgers are not stale" 0 eval 'for ledger in "$ledgers"/*.ledger; do
+        "$program" tune --check "$ledger" --device "$(basename "$ledger" .ledger)" || exit 1; done'
+fi
 expect "info lists every kernel of the table" 0 lists_every_kernel
 expect "explain judges every kernel of the table" 0 explains_every_kernel
 

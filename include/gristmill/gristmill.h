@@ -61,7 +61,8 @@ enum gm_status {
     GM_ERROR_IMAGE = 11,              /* a kernel image failed to load */
     GM_ERROR_LAUNCH = 12,             /* the driver refused the launch */
     GM_ERROR_OUT_OF_MEMORY = 13,      /* host memory */
-    GM_ERROR_DRIVER = 14              /* any other driver call failed; see gm_last_cuda_result() */
+    GM_ERROR_DRIVER = 14,             /* any other driver call failed; see gm_last_cuda_result() */
+    GM_ERROR_LEDGER = 15              /* a tuning ledger is unreadable, malformed, stale, or of another device */
 };
 
 /* "GM_ERROR_OVERLAP"; "GM_STATUS_UNKNOWN" for a value that is none of the above. Never NULL. */
@@ -153,6 +154,30 @@ struct gm_kernel_info {
 GM_API size_t gm_kernel_count(void);
 GM_API enum gm_status gm_kernel_get(size_t index, struct gm_kernel_info *info);
 
+/* ---- tuning ledgers ------------------------------------------------------------------------------ */
+
+/* What was measured on one kind of device: for a problem, the row that was fastest. The planner asks a ledger before
+ * its model. `gristmill tune` writes one, docs/LEDGER.md describes the text. Immutable: any number of threads may use
+ * one at once. Nothing is ever measured by the library itself. */
+typedef struct gm_ledger gm_ledger;
+
+struct gm_ledger_info {
+    size_t size;
+    char device[64];                 /* the name, as gm_device.name */
+    int32_t cc_major, cc_minor, sm_count;
+    size_t entries;
+};
+
+/* GM_ERROR_LEDGER, with the line and what is wrong with it, for a text that is not one, or that names a row which the
+ * table does not have: it is stale, and is to be measured again. gm_ledger_read() takes a file under 64 MiB. */
+GM_API enum gm_status gm_ledger_parse(const char *text, size_t bytes, gm_ledger **ledger);
+GM_API enum gm_status gm_ledger_read(const char *path, gm_ledger **ledger);
+/* NULL is allowed. Plans that were made with it are not disturbed. */
+GM_API void gm_ledger_destroy(gm_ledger *ledger);
+/* The ledger that the library brings for this device; NULL: there is none. Not to be destroyed. */
+GM_API const gm_ledger *gm_ledger_builtin(const struct gm_device *device);
+GM_API enum gm_status gm_ledger_get_info(const gm_ledger *ledger, struct gm_ledger_info *info);
+
 /* ---- context ------------------------------------------------------------------------------------ */
 
 typedef struct gm_context gm_context;
@@ -196,10 +221,16 @@ struct gm_gemm_problem {
     int32_t a_align, b_align, d_align;
 };
 
+enum gm_plan_flags {
+    GM_PLAN_MODEL_ONLY = 1           /* ask no ledger, not even the built-in one */
+};
+
 struct gm_plan_options {
     size_t size;
     uint32_t arch_mask;              /* of enum gm_arch; 0: any */
     const char *kernel;              /* exact row name, production or not; NULL: the planner chooses */
+    uint32_t flags;                  /* of enum gm_plan_flags */
+    const gm_ledger *ledger;         /* read during the call; NULL: the built-in one of the device, if there is one */
 };
 
 struct gm_gemm_args {
@@ -246,12 +277,23 @@ enum gm_reason {
     GM_REASON_NOT_NAMED = 11         /* another kernel was asked for by name */
 };
 
+/* Where the planner's choice comes from. */
+enum gm_source {
+    GM_SOURCE_NONE = 0,              /* not chosen */
+    GM_SOURCE_MODEL = 1,             /* the least predicted time */
+    GM_SOURCE_LEDGER = 2,            /* measured, for this M, N, K */
+    GM_SOURCE_NEIGHBOURS = 3,        /* measured for the next smaller and the next larger M alike; the model agrees */
+    GM_SOURCE_NAME = 4               /* asked for by name */
+};
+
 struct gm_candidate {
     int32_t kernel;                  /* index for gm_kernel_get() */
     int32_t chosen;                  /* 1 for exactly one candidate, if any is accepted */
     enum gm_reason reason;
     double predicted_us;             /* the planner's model, for legal rows (accepted or GM_REASON_NOT_PRODUCTION) */
-    char sentence[232];              /* the reason with its numbers and the smallest fix */
+    char sentence[232];              /* the reason with its numbers and the smallest fix; of the chosen, its source */
+    enum gm_source source;           /* of the chosen candidate */
+    double measured_us;              /* with GM_SOURCE_LEDGER: the median in the ledger; else 0 */
 };
 
 /* Writes one candidate for every row of the table, in table order: min(capacity, gm_kernel_count()) of them,

@@ -14,6 +14,7 @@
 #define TMA_ALIGN 16
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
+#define NEIGHBOUR_LIMIT 1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
 struct inquiry {
     const struct gm_kernel *row;
@@ -106,7 +107,7 @@ static enum gm_reason check_tma(const struct inquiry *q) {
 
 static struct gm_judgement accept(const struct inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
-    struct gm_judgement judgement = {GM_ACCEPTED, 0};
+    struct gm_judgement judgement = {.reason = GM_ACCEPTED};
     if (p->m > 0 && p->n > 0)
         judgement.predicted_us = gm_cost_us(q->row, p, q->device);
     const char *named = q->options ? q->options->kernel : NULL;
@@ -133,26 +134,61 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     if (reason == GM_ACCEPTED && row->arch == GM_ARCH_SM90)
         reason = check_tma(&q);
     if (reason != GM_ACCEPTED)
-        return (struct gm_judgement){reason, 0};
+        return (struct gm_judgement){.reason = reason};
     return accept(&q);
+}
+
+/* The accepted row with the least predicted time. */
+static int choose_by_model(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
+                           const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+                           struct gm_judgement *chosen) {
+    int best = -1;
+    *chosen = (struct gm_judgement){.reason = GM_REASON_NO_IMAGE};
+    for (size_t i = 0; i < count; i++) {
+        struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
+        if (judgement.reason != GM_ACCEPTED)
+            continue;
+        if (best < 0 || judgement.predicted_us < chosen->predicted_us) {
+            best = (int)i;
+            *chosen = judgement;
+        }
+    }
+    if (best >= 0)
+        chosen->source = options && options->kernel ? GM_SOURCE_NAME : GM_SOURCE_MODEL;
+    return best;
+}
+
+/* The row that an answer of the ledger means, if it is accepted; else -1. */
+static int choose_by_ledger(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
+                            const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+                            const struct gm_ledger_answer *answer, struct gm_judgement *chosen) {
+    const struct gm_ledger_entry *entry = answer->exact ? answer->exact : answer->below;
+    const int row = entry ? gm_ledger_row(entry, rows, count) : -1;
+    if (row < 0)
+        return -1;
+    *chosen = gm_judge(&rows[row], device, problem, options, NULL, 0);
+    chosen->source = answer->exact ? GM_SOURCE_LEDGER : GM_SOURCE_NEIGHBOURS;
+    chosen->answer = *answer;
+    return chosen->reason == GM_ACCEPTED ? row : -1;
 }
 
 int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
               const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
               struct gm_judgement *chosen) {
-    int best = -1;
-    struct gm_judgement best_judgement = {GM_REASON_NO_IMAGE, 0};
-    for (size_t i = 0; i < count; i++) {
-        struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
-        if (judgement.reason != GM_ACCEPTED)
-            continue;
-        if (best < 0 || judgement.predicted_us < best_judgement.predicted_us) {
-            best = (int)i;
-            best_judgement = judgement;
-        }
+    struct gm_judgement by_ledger, by_model;
+    struct gm_judgement *const into = chosen ? chosen : &by_model;
+    const gm_ledger *ledger = gm_ledger_to_ask(options, device);
+    const struct gm_ledger_answer answer = ledger ? gm_ledger_find(ledger, problem) : (struct gm_ledger_answer){0};
+    const int tuned = choose_by_ledger(rows, count, device, problem, options, &answer, &by_ledger);
+    if (tuned >= 0 && answer.exact) {
+        *into = by_ledger;
+        return tuned;
     }
-    if (chosen)
-        *chosen = best_judgement;
+    const int best = choose_by_model(rows, count, device, problem, options, into);
+    if (tuned >= 0 && by_ledger.predicted_us <= NEIGHBOUR_LIMIT * into->predicted_us) {
+        *into = by_ledger;
+        return tuned;
+    }
     return best;
 }
 

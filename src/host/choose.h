@@ -4,11 +4,15 @@
 #define GM_CHOOSE_H
 
 #include "gristmill/gristmill.h"
+#include "ledger.h"
 #include "table.h"
 
 struct gm_judgement {
     enum gm_reason reason;
     double predicted_us; /* of legal rows; else 0 */
+    /* By gm_choose() only: where the choice is from, and what the ledger said where it is from there. */
+    enum gm_source source;
+    struct gm_ledger_answer answer;
 };
 
 /* Whether `row` may run `problem` (normalised) on `device` under `options` (may be NULL), and at what cost. Writes
@@ -17,8 +21,8 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
                              const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                              char *sentence, size_t sentence_bytes);
 
-/* The accepted row with the least predicted time, the first of equals; -1 when none is accepted. `chosen` (may be
- * NULL) receives its judgement. */
+/* What the ledger says, where there is one and the row it names is accepted; else the accepted row with the least
+ * predicted time, the first of equals; -1 when none is accepted. `chosen` (may be NULL) receives its judgement. */
 int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
               const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
               struct gm_judgement *chosen);

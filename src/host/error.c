@@ -34,6 +34,7 @@ static const struct {
     [GM_ERROR_LAUNCH] = {"GM_ERROR_LAUNCH", "The driver refused the launch."},
     [GM_ERROR_OUT_OF_MEMORY] = {"GM_ERROR_OUT_OF_MEMORY", "Host memory is exhausted."},
     [GM_ERROR_DRIVER] = {"GM_ERROR_DRIVER", "A CUDA driver call failed."},
+    [GM_ERROR_LEDGER] = {"GM_ERROR_LEDGER", "A tuning ledger is unreadable, malformed, stale, or of another device."},
 };
 
 static int known(enum gm_status status) {

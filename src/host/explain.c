@@ -4,6 +4,37 @@
 #include "error.h"
 #include "problem.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Adds to the chosen row's sentence where the choice is from. */
+static void tell_source(struct gm_candidate *c, const struct gm_judgement *chosen) {
+    const struct gm_ledger_answer *answer = &chosen->answer;
+    char *const at = c->sentence + strlen(c->sentence);
+    const size_t room = sizeof c->sentence - strlen(c->sentence);
+    c->source = chosen->source;
+    c->measured_us = chosen->source == GM_SOURCE_LEDGER ? answer->exact->us : 0;
+    switch (chosen->source) {
+    case GM_SOURCE_LEDGER:
+        snprintf(at, room, "; the ledger's choice: measured %.2f us, the model's pick %.2f us", answer->exact->us,
+                 answer->exact->model_us);
+        return;
+    case GM_SOURCE_NEIGHBOURS:
+        snprintf(at, room, "; the ledger's choice for M = %" PRId64 " and M = %" PRId64, answer->below->key.m,
+                 answer->above->key.m);
+        return;
+    case GM_SOURCE_MODEL:
+        snprintf(at, room, "; the model's choice");
+        return;
+    case GM_SOURCE_NAME:
+        snprintf(at, room, "; asked for by name");
+        return;
+    case GM_SOURCE_NONE:
+        return;
+    }
+}
+
 enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_gemm_problem *problem,
                                const struct gm_plan_options *options, struct gm_candidate *candidates,
                                size_t capacity, size_t *count) {
@@ -13,6 +44,8 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
         status = gm_problem_normalize(problem, &p);
     if (status == GM_OK)
         status = gm_options_check(options);
+    if (status == GM_OK)
+        status = gm_ledger_check(options, device);
     if (status != GM_OK)
         return status;
     if (!count)
@@ -20,7 +53,8 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
     if (!candidates && capacity)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "candidates is NULL with a capacity of %zu", capacity);
     const size_t rows = gm_kernel_count();
-    const int chosen = gm_choose(gm_kernels, rows, device, &p, options, NULL);
+    struct gm_judgement choice;
+    const int chosen = gm_choose(gm_kernels, rows, device, &p, options, &choice);
     for (size_t i = 0; i < rows && i < capacity; i++) {
         struct gm_candidate *c = &candidates[i];
         struct gm_judgement judgement =
@@ -29,6 +63,10 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
         c->chosen = (int)i == chosen;
         c->reason = judgement.reason;
         c->predicted_us = judgement.predicted_us;
+        c->source = GM_SOURCE_NONE;
+        c->measured_us = 0;
+        if (c->chosen)
+            tell_source(c, &choice);
     }
     *count = rows;
     return GM_OK;

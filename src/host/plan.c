@@ -134,6 +134,8 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
     enum gm_status status = gm_problem_normalize(problem, &p);
     if (status == GM_OK)
         status = gm_options_check(options);
+    if (status == GM_OK)
+        status = gm_ledger_check(options, &context->device);
     if (status != GM_OK)
         return status;
     struct gm_judgement judgement;
@@ -151,8 +153,9 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
         gm_plan_destroy(plan);
         return status;
     }
-    gm_log(GM_LOG_INFO, "plan %lld x %lld x %lld: %s, predicted %.2f us", (long long)p.m, (long long)p.n,
-           (long long)p.k, gm_kernels[kernel].name, plan->predicted_us);
+    gm_log(GM_LOG_INFO, "plan %lld x %lld x %lld: %s, predicted %.2f us%s", (long long)p.m, (long long)p.n,
+           (long long)p.k, gm_kernels[kernel].name, plan->predicted_us,
+           judgement.source == GM_SOURCE_LEDGER || judgement.source == GM_SOURCE_NEIGHBOURS ? ", by the ledger" : "");
     *out = plan;
     return GM_OK;
 }

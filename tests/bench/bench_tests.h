@@ -12,6 +12,8 @@ TCase *resume_tests(void);
 TCase *energy_tests(void);
 TCase *compare_tests(void);
 TCase *report_page_tests(void);
+TCase *tune_tests(void);
+TCase *tune_files_tests(void);
 TCase *expression_tests(void);
 TCase *command_bank_tests(void);
 TCase *command_swizzle_tests(void);

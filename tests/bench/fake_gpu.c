@@ -180,8 +180,9 @@ static CUresult parameter_info(CUfunction function, size_t index, size_t *offset
 
 static CUresult launch(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
     uint64_t a, b;
-    int64_t rows = fake.wrong ? fake.m - 1 : fake.m;
-    fake_spend(fake.ours_us);
+    const bool is_sm80 = (uintptr_t)function == 80;
+    int64_t rows = fake.wrong || (is_sm80 && fake.sm80_wrong) ? fake.m - 1 : fake.m;
+    fake_spend(is_sm80 && fake.sm80_us > 0 ? fake.sm80_us : fake.ours_us);
     if ((uintptr_t)function == 2)
         return CUDA_SUCCESS;
     if ((uintptr_t)function > 4096) {

@@ -11,10 +11,12 @@
 struct fake_gpu {
     int64_t m, n, k; /* the only problem it can compute */
     double ours_us;  /* of one launch of any kernel */
+    double sm80_us;  /* of one launch of an sm80 row; 0: as the others */
     double heuristic_us[LT_HEURISTICS_MAX];
     int heuristic_count;
     int refused_heuristic;              /* -1: none */
     bool wrong;                         /* our kernels leave the last row of D as it was */
+    bool sm80_wrong;                    /* the sm80 rows do */
     long launches, graphs, allocations; /* allocations that are alive */
     /* What a kernel named lab_... does with its parameters, and whether its launch succeeds; NULL: nothing. */
     CUresult (*lab_kernel)(const char *name, void **params);

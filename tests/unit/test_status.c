@@ -7,7 +7,7 @@
 #include <string.h>
 
 START_TEST(every_status_has_its_own_name_and_a_sentence) {
-    for (int i = GM_OK; i <= GM_ERROR_DRIVER; i++) {
+    for (int i = GM_OK; i <= GM_ERROR_LEDGER; i++) {
         ck_assert_int_eq(strncmp(gm_status_name((enum gm_status)i), "GM_", 3), 0);
         ck_assert_uint_gt(strlen(gm_status_string((enum gm_status)i)), 5);
         for (int j = 0; j < i; j++)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill tune: options, set-up, the loop over the problems. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "facts.h"
+#include "tune.h"
+
+/* ---- what to measure ------------------------------------------------------------------------------ */
+
+static int add_shapes(const struct tune_options *options, struct bench_suite *suite) {
+    for (size_t i = 0; i < options->shapes.count; i++) {
+        struct bench_case problem = {.op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn"};
+        if (!suite_parse_shape(options->shapes.items[i], &problem.m, &problem.n, &problem.k))
+            return complain("--shape wants MxNxK, each from 1 to 2147483647, not `%s`", options->shapes.items[i]);
+        if (suite_add(suite, &problem) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Without --out, D follows A where it did before. */
+static void override(const struct tune_options *options, struct bench_case *problem) {
+    const bool d_follows = strcmp(problem->d, problem->a) == 0;
+    const char *d = options->out ? options->out : options->dtype && d_follows ? options->dtype : NULL;
+    if (options->dtype) {
+        snprintf(problem->a, sizeof problem->a, "%s", options->dtype);
+        snprintf(problem->b, sizeof problem->b, "%s", options->dtype);
+    }
+    if (d)
+        snprintf(problem->d, sizeof problem->d, "%s", d);
+    if (options->layout)
+        snprintf(problem->layout, sizeof problem->layout, "%s", options->layout);
+}
+
+static int load_problems(const struct tune_options *options, struct bench_suite *suite) {
+    if (options->words.count + options->shapes.count == 0)
+        return complain("tune wants problems: suites, or --shape MxNxK; `gristmill tune --help` says more");
+    for (size_t i = 0; i < options->words.count; i++)
+        if (suite_load(suite, options->words.items[i]) != 0)
+            return -1;
+    if (add_shapes(options, suite) != 0)
+        return -1;
+    for (size_t i = 0; i < suite->count; i++)
+        override(options, &suite->cases[i]);
+    return 0;
+}
+
+/* ---- options -------------------------------------------------------------------------------------- */
+
+static bool names_a_kernel(const char *glob) {
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (fnmatch(glob, gm_kernels[i].name, 0) == 0)
+            return true;
+    return false;
+}
+
+static int check_measuring(struct tune_options *options) {
+    enum gm_type type;
+    enum gm_major a, b;
+    options->general = options->epilogue && strcmp(options->epilogue, "general") == 0;
+    if (options->epilogue && !options->general && strcmp(options->epilogue, "plain") != 0)
+        return complain("--epilogue is plain or general, not `%s`", options->epilogue);
+    if (options->dtype && (!suite_type(options->dtype, &type) || type == GM_FP32))
+        return complain("--dtype is bf16 or fp16, not `%s`", options->dtype);
+    if (options->out && !suite_type(options->out, &type))
+        return complain("--out is bf16, fp16 or fp32, not `%s`", options->out);
+    if (options->layout && !suite_layout(options->layout, &a, &b))
+        return complain("--layout is tn, nn, nt or tt, not `%s`", options->layout);
+    if (options->rounds < 1 || options->rounds > MAX_ROUNDS)
+        return complain("--rounds is 1 to %d, not %d", MAX_ROUNDS, options->rounds);
+    if (options->top < 1 || options->top > TUNE_TOP_MAX)
+        return complain("--top is 1 to %d, not %d", TUNE_TOP_MAX, options->top);
+    if (options->kernel && !names_a_kernel(options->kernel))
+        return complain("no kernel of the table is called `%s`; `gristmill info` lists them", options->kernel);
+    return pick_arch(options->arch, &options->arch_mask);
+}
+
+static int check_options(struct tune_options *options) {
+    if (options->check && (options->file || options->merge || options->words.count + options->shapes.count))
+        return complain("--check FILE goes with --device and nothing else");
+    if (options->check)
+        return 0;
+    if (!options->file)
+        return complain("tune wants -o FILE, the ledger to write");
+    if (options->merge && (options->words.count != 2 || options->shapes.count))
+        return complain("--merge wants two ledgers, A and B");
+    return options->merge ? 0 : check_measuring(options);
+}
+
+/* ---- measuring ------------------------------------------------------------------------------------ */
+
+/* "measured table ... library ... driver ...": where the numbers are from. */
+static int put_origin(struct tune *tune) {
+    struct nvml nvml = {0};
+    char driver[96], revision[64], text[320];
+    nvml_open(&nvml, &tune->gpu);
+    fact_driver(driver, sizeof driver, &nvml, &tune->gpu.device);
+    nvml_close(&nvml);
+    build_fact("revision", revision, sizeof revision);
+    const int bytes =
+        snprintf(text, sizeof text, "measured table %016" PRIx64 " library %s %s driver %s",
+                 gm_ledger_table_hash(gm_kernels, gm_kernel_count()), gm_version_string(), revision, driver);
+    return book_put_origin(&tune->book, text, (size_t)bytes);
+}
+
+/* The file that is there is extended; what it says of another device would be lost, so that is refused. */
+static int open_book(struct tune *tune) {
+    const char *path = tune->options->file;
+    const struct gm_device *device = &tune->gpu.device;
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        book_start(&tune->book, device);
+        return 0;
+    }
+    if (book_read(&tune->book, path) != 0)
+        return -1;
+    const struct ledger_book *book = &tune->book;
+    if (strcmp(book->device, device->name) != 0 || book->cc_major != device->cc_major ||
+        book->cc_minor != device->cc_minor || book->sm_count != device->sm_count)
+        return complain("%s was measured on another device: %s, %d.%d, %d SMs; this is %s, %d.%d, %d SMs", path,
+                        book->device, book->cc_major, book->cc_minor, book->sm_count, device->name, device->cc_major,
+                        device->cc_minor, device->sm_count);
+    return 0;
+}
+
+static int set_up(struct tune *tune, int ordinal) {
+    if (gpu_open(&tune->gpu, ordinal) != 0 || open_book(tune) != 0)
+        return -1;
+    const struct tune_options *options = tune->options;
+    if (!options->no_baseline)
+        tune->has_baseline = lt_open(&tune->lt, &tune->gpu, options->cublaslt) == 0;
+    if (!tune->has_baseline && options->cublaslt && !options->no_baseline)
+        return -1;
+    if (!tune->has_baseline)
+        note("There is no baseline in this run: kernels are checked against each other.");
+    return 0;
+}
+
+static void tear_down(struct tune *tune) {
+    if (tune->gpu.drv) {
+        noise_free(&tune->gpu, &tune->noise);
+        lt_close(&tune->lt, &tune->gpu);
+        gpu_close(&tune->gpu);
+    }
+    book_free(&tune->book);
+}
+
+/* The file is rewritten after every problem, so that a run that is cut short leaves what it has. */
+static int run_problems(struct tune *tune, const struct bench_suite *suite) {
+    int known = 0;
+    for (size_t i = 0; i < suite->count; i++) {
+        struct gm_gemm_problem gemm;
+        struct gm_ledger_key key;
+        char label[80];
+        const struct bench_case *problem = &suite->cases[i];
+        if (!tune->options->again && tune_key(problem, tune->options->general, &gemm, &key) &&
+            book_find(&tune->book, &key)) {
+            known++;
+            continue;
+        }
+        snprintf(label, sizeof label, "%" PRId64 " x %" PRId64 " x %" PRId64, problem->m, problem->n, problem->k);
+        progress_show(i, suite->count, label);
+        const int before = tune->measured, status = tune_case_run(tune, problem);
+        progress_clear();
+        if (tune->measured > before && (put_origin(tune) != 0 || book_write(&tune->book, tune->options->file) != 0))
+            return -1;
+        if (status != 0)
+            return -1;
+    }
+    printf("%d measured, %d already there; %s has %zu entries\n", tune->measured, known, tune->options->file,
+           book_entries(&tune->book));
+    return 0;
+}
+
+static int measure(const struct tune_options *options, const struct bench_suite *suite) {
+    struct tune tune = {.options = options};
+    struct gm_device device;
+    char why[256];
+    if (pick_device(options->device, &device, why, sizeof why) != 0)
+        return EXIT_CODE_FAILURE;
+    int status = 0;
+    if (device.ordinal < 0)
+        status = why[0]
+                     ? complain("there is no GPU here (%s), and a ledger is measured, never predicted", why)
+                     : complain("--device %s is a model, and a ledger is measured, never predicted", options->device);
+    else if (gm_driver_is_simulated())
+        status = complain("%s has no clock worth reading: nothing was measured", device.name);
+    else
+        status = set_up(&tune, device.ordinal);
+    if (status == 0)
+        status = run_problems(&tune, suite);
+    if (status == 0 && tune.failures)
+        status = complain("%d kernels failed; the sentences above say which", tune.failures);
+    tear_down(&tune);
+    return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}
+
+static int run(struct tune_options *options) {
+    struct bench_suite suite = {0};
+    if (check_options(options) != 0)
+        return EXIT_CODE_USAGE;
+    if (options->check)
+        return tune_check(options);
+    if (options->merge)
+        return tune_merge(options);
+    if (options->quiet)
+        progress_silence();
+    const int code = load_problems(options, &suite) == 0 ? measure(options, &suite) : EXIT_CODE_USAGE;
+    suite_free(&suite);
+    return code;
+}
+
+int command_tune(int argc, char **argv) {
+    struct tune_options given = {.top = 12, .rounds = 7, .round_ms = 5, .warmup_s = 0.3};
+    const struct args_option options[] = {
+        {"o", "FILE", ARGS_TEXT, &given.file, "the ledger to write; one that is there is extended"},
+        {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},
+        {"dtype", "TYPE", ARGS_TEXT, &given.dtype, "bf16 or fp16, instead of what the suite says"},
+        {"out", "TYPE", ARGS_TEXT, &given.out, "bf16, fp16 or fp32: the type of D"},
+        {"layout", "LAYOUT", ARGS_TEXT, &given.layout, "tn, nn, nt or tt"},
+        {"epilogue", "CLASS", ARGS_TEXT, &given.epilogue, "plain (default), or general: with an activation"},
+        {"kernel", "NAME|GLOB", ARGS_TEXT, &given.kernel, "of these rows only, and the model's pick"},
+        {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "of this path only, and the model's pick"},
+        {"top", "N", ARGS_COUNT, &given.top, "the N rows that the model predicts fastest (default: 12)"},
+        {"rounds", "N", ARGS_COUNT, &given.rounds, "interleaved rounds of those within 5 % (default: 7)"},
+        {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one kernel (default: 5)"},
+        {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 0.3)"},
+        {"again", NULL, ARGS_FLAG, &given.again, "measure what the ledger has already, too"},
+        {"merge", NULL, ARGS_FLAG, &given.merge, "measure nothing: A B -o C writes the entries of both; B's win"},
+        {"check", "FILE", ARGS_TEXT, &given.check, "measure nothing: is this a ledger of this table and device?"},
+        {"device", "N", ARGS_TEXT, &given.device, "device number; with --check, or a model"},
+        {"no-baseline", NULL, ARGS_FLAG, &given.no_baseline, "check the kernels against each other, not cuBLASLt"},
+        {"cublaslt", "PATH", ARGS_TEXT, &given.cublaslt, "libcublasLt to use (also GM_CUBLASLT)"},
+        {"quiet", NULL, ARGS_FLAG, &given.quiet, "no progress and no lines, only the summary"},
+    };
+    const struct args_command command = {"gristmill tune [SUITE ...] -o FILE [options]",
+                                         "Measures which kernel is fastest on each problem and writes a tuning ledger, "
+                                         "which the planner asks before its\n"
+                                         "model: docs/LEDGER.md. SUITE is a file or the name of one in bench/suites.",
+                                         options, sizeof options / sizeof *options};
+    enum args_outcome outcome = args_parse(&command, argc, argv, &given.words);
+    if (outcome != ARGS_GO)
+        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    return run(&given);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tuning ledger that is being written. The same lines give the same bytes, in whatever order they came. */
+#include "ledger_book.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+static const struct gm_ledger_key no_key;
+
+static bool is_origin(const struct book_line *line) {
+    return gm_ledger_compare_keys(&line->key, &no_key) == 0;
+}
+
+/* Where a line of this key belongs; `text` orders the `measured` lines, which share one. */
+static size_t place_of(const struct ledger_book *book, const struct gm_ledger_key *key, const char *text, bool *found) {
+    *found = false;
+    for (size_t i = 0; i < book->count; i++) {
+        int order = gm_ledger_compare_keys(&book->lines[i].key, key);
+        if (order == 0 && is_origin(&book->lines[i]))
+            order = strcmp(book->lines[i].text, text);
+        *found = order == 0;
+        if (order >= 0)
+            return i;
+    }
+    return book->count;
+}
+
+static int put(struct ledger_book *book, const struct gm_ledger_key *key, const char *text, size_t bytes) {
+    bool found;
+    char *copy = strndup(text, bytes);
+    const size_t at = copy ? place_of(book, key, copy, &found) : 0;
+    if (copy && !found && book->count == book->capacity) {
+        const size_t capacity = book->capacity ? 2 * book->capacity : 64;
+        struct book_line *lines = realloc(book->lines, capacity * sizeof *lines);
+        book->lines = lines ? lines : book->lines;
+        book->capacity = lines ? capacity : book->capacity;
+    }
+    if (!copy || (!found && book->count == book->capacity)) {
+        free(copy);
+        return complain("out of host memory");
+    }
+    if (found) {
+        free(book->lines[at].text);
+    } else {
+        memmove(&book->lines[at + 1], &book->lines[at], (book->count - at) * sizeof *book->lines);
+        book->count++;
+    }
+    book->lines[at] = (struct book_line){*key, copy};
+    return 0;
+}
+
+int book_put(struct ledger_book *book, const struct gm_ledger_key *key, const char *text, size_t bytes) {
+    return put(book, key, text, bytes);
+}
+
+int book_put_origin(struct ledger_book *book, const char *text, size_t bytes) {
+    return put(book, &no_key, text, bytes);
+}
+
+const char *book_find(const struct ledger_book *book, const struct gm_ledger_key *key) {
+    bool found;
+    const size_t at = place_of(book, key, "", &found);
+    return found ? book->lines[at].text : NULL;
+}
+
+size_t book_entries(const struct ledger_book *book) {
+    size_t entries = 0;
+    for (size_t i = 0; i < book->count; i++)
+        entries += !is_origin(&book->lines[i]);
+    return entries;
+}
+
+void book_start(struct ledger_book *book, const struct gm_device *device) {
+    *book = (struct ledger_book){.cc_major = device->cc_major,
+                                 .cc_minor = device->cc_minor,
+                                 .sm_count = device->sm_count,
+                                 .l2_bytes = (double)device->l2_bytes,
+                                 .dram_gbs = round(device->dram_gbs)};
+    memcpy(book->device, device->name, sizeof book->device);
+}
+
+static int take_lines(struct ledger_book *book, const gm_ledger *ledger) {
+    int status = 0;
+    for (size_t i = 0; i < ledger->origin_count && status == 0; i++)
+        status = book_put_origin(book, ledger->origins[i].line, ledger->origins[i].line_bytes);
+    for (size_t i = 0; i < ledger->count && status == 0; i++)
+        status = book_put(book, &ledger->entries[i].key, ledger->entries[i].line, ledger->entries[i].line_bytes);
+    return status;
+}
+
+int book_read(struct ledger_book *book, const char *path) {
+    gm_ledger *ledger = NULL;
+    *book = (struct ledger_book){0};
+    if (gm_ledger_read_with(path, gm_kernels, gm_kernel_count(), GM_STALE_LEFT_OUT, &ledger) != GM_OK)
+        return complain("%s", gm_last_error());
+    if (ledger->left_out)
+        note("%s: %zu entries name kernels that the table no longer has; they are left out.", path, ledger->left_out);
+    book->cc_major = ledger->cc_major;
+    book->cc_minor = ledger->cc_minor;
+    book->sm_count = ledger->sm_count;
+    book->l2_bytes = ledger->l2_bytes;
+    book->dram_gbs = ledger->dram_gbs;
+    memcpy(book->device, ledger->device, sizeof book->device);
+    const int status = take_lines(book, ledger);
+    gm_ledger_destroy(ledger);
+    return status;
+}
+
+int book_merge(struct ledger_book *book, const struct ledger_book *from) {
+    if (strcmp(book->device, from->device) != 0 || book->cc_major != from->cc_major ||
+        book->cc_minor != from->cc_minor || book->sm_count != from->sm_count)
+        return complain("these are ledgers of two devices: %s, %d.%d, %d SMs, and %s, %d.%d, %d SMs", book->device,
+                        book->cc_major, book->cc_minor, book->sm_count, from->device, from->cc_major, from->cc_minor,
+                        from->sm_count);
+    int status = 0;
+    for (size_t i = 0; i < from->count && status == 0; i++)
+        status = put(book, &from->lines[i].key, from->lines[i].text, strlen(from->lines[i].text));
+    return status;
+}
+
+void book_print(const struct ledger_book *book, FILE *out) {
+    fprintf(out, "gristmill-ledger %d\ndevice %s\ncc %d.%d\nsms %d\nl2_bytes %.0f\ndram_gbs %.0f\n", GM_LEDGER_FORMAT,
+            book->device, book->cc_major, book->cc_minor, book->sm_count, book->l2_bytes, book->dram_gbs);
+    bool told = false;
+    for (size_t i = 0; i <= book->count; i++) {
+        if (!told && (i == book->count || !is_origin(&book->lines[i]))) {
+            fputs("# op A B D layout epilogue M N K, then kernel median p10 p90 rounds: the choice first, the model's "
+                  "pick with a star\n",
+                  out);
+            told = true;
+        }
+        if (i < book->count)
+            fprintf(out, "%s\n", book->lines[i].text);
+    }
+}
+
+int book_write(const struct ledger_book *book, const char *path) {
+    char draft[4096];
+    if ((size_t)snprintf(draft, sizeof draft, "%s.tmp", path) >= sizeof draft)
+        return complain("the path of the ledger is too long");
+    FILE *out = fopen(draft, "w");
+    if (!out)
+        return complain("cannot write %s: %s", draft, strerror(errno));
+    book_print(book, out);
+    const bool written = !ferror(out);
+    if (fclose(out) != 0 || !written || rename(draft, path) != 0)
+        return complain("cannot write %s: %s", path, strerror(errno));
+    return 0;
+}
+
+void book_free(struct ledger_book *book) {
+    for (size_t i = 0; i < book->count; i++)
+        free(book->lines[i].text);
+    free(book->lines);
+    *book = (struct ledger_book){0};
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill tune: its options, the run they describe, and how a choice is made from times. */
+#ifndef BENCH_TUNE_H
+#define BENCH_TUNE_H
+
+#include "args.h"
+#include "contest.h"
+#include "ledger_book.h"
+
+#define TUNE_TOP_MAX (GM_LEDGER_CANDIDATES_MAX - 1) /* and the model's pick */
+
+struct tune_options {
+    struct args_list words, shapes; /* suites; with --merge, ledgers */
+    const char *dtype, *out, *layout, *epilogue, *kernel, *arch, *device, *file, *check, *cublaslt;
+    uint32_t arch_mask;
+    bool general, again, no_baseline, quiet, merge;
+    int top, rounds;
+    double warmup_s, round_ms;
+};
+
+struct tune {
+    const struct tune_options *options;
+    struct gpu gpu;
+    struct lt lt;
+    bool has_baseline;
+    struct noise noise;
+    struct ledger_book book;
+    int measured, failures; /* problems; kernels or problems */
+};
+
+/* One candidate on one problem, as it was timed. */
+struct tune_sample {
+    int kernel;
+    double predicted_us;
+    bool is_model; /* what the model picks */
+    bool is_final; /* it took part in the last rounds, which are paired */
+    struct bench_samples samples;
+};
+
+/* Measures one problem and puts its line in the book. -1: the GPU or the driver is in error and the run must end. */
+int tune_case_run(struct tune *tune, const struct bench_case *problem);
+
+/* The rows to time, by predicted time: at most `top` of those that the options allow, and the model's pick. Writes
+ * kernel, predicted_us and is_model; `samples` has room for TUNE_TOP_MAX + 1. Returns how many, 0 when no row takes the
+ * problem, -1 with a printed sentence on an error. */
+int tune_candidates(const struct tune_options *options, const struct gm_device *device,
+                    const struct gm_gemm_problem *problem, struct tune_sample *samples);
+
+/* Who goes on after the first rounds: all within 5 % of the fastest, and the model's pick, to compare with. */
+void tune_select(struct tune_sample *samples, size_t count);
+
+/* Index of the choice: the fastest finalist, or one that cannot be told from it (no slower than 1 % by the median of
+ * the rounds' ratios, and faster in one of ten) and that the model prefers; of equals the first of the table. Pure. */
+size_t tune_choose(const struct tune_sample *samples, size_t count);
+
+/* The problem as a ledger's key; false: not one that the library computes. */
+bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_problem *gemm, struct gm_ledger_key *key);
+
+/* The line of the ledger: the choice, then the others from fast to slow. The same samples give the same text. The
+ * caller frees it; NULL: out of memory. */
+char *tune_line(const struct gm_ledger_key *key, const struct tune_sample *samples, size_t count);
+
+/* `gristmill tune --merge A B -o C` and `--check FILE`: exit codes. */
+int tune_merge(const struct tune_options *options);
+int tune_check(const struct tune_options *options);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill tune, one problem: check every candidate, time all briefly, time the best of them well. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats.h"
+#include "tune.h"
+#include "verify.h"
+
+#define FIRST_ROUNDS   3
+#define FIRST_ROUND_MS 2.0
+#define ROTATE_OVER_L2 3.0
+
+struct heat {
+    struct tune *tune;
+    const struct bench_case *problem;
+    struct gm_gemm_problem gemm;
+    struct gm_ledger_key key;
+    struct operands operands;
+    struct lt_problem baseline;
+    struct contest contest;
+    struct tune_sample samples[TUNE_TOP_MAX + 1];
+    struct contender contenders[TUNE_TOP_MAX + 1]; /* of the same numbers */
+    size_t count;
+};
+
+static const char *name_of(const struct tune_sample *sample) {
+    return gm_kernels[sample->kernel].name;
+}
+
+/* A row that cannot be planned is out, and a failure of that row. */
+static void make_plans(struct heat *heat) {
+    for (size_t i = 0; i < heat->count; i++) {
+        const struct gm_plan_options named = {.size = sizeof named, .kernel = name_of(&heat->samples[i])};
+        struct contender *contender = &heat->contenders[i];
+        contender->kernel = heat->samples[i].kernel;
+        const enum gm_status status =
+            gm_gemm_plan_create(heat->tune->gpu.context, &heat->gemm, &named, &contender->plan);
+        contender->out = status != GM_OK;
+        if (contender->out) {
+            gpu_fail_library(status, "gm_gemm_plan_create");
+            heat->tune->failures++;
+        }
+    }
+}
+
+static int open_heat(struct heat *heat) {
+    struct tune *tune = heat->tune;
+    heat->contest = (struct contest){.gpu = &tune->gpu, .operands = &heat->operands};
+    make_plans(heat);
+    if (noise_make(&tune->gpu, &tune->noise, heat->gemm.ab_type) != 0 ||
+        operands_make(&tune->gpu, &heat->operands, &heat->gemm, &tune->noise, ROTATE_OVER_L2) != 0)
+        return -1;
+    return contest_open(&heat->contest);
+}
+
+static void close_heat(struct heat *heat) {
+    for (size_t i = 0; i < heat->count; i++) {
+        contender_drop(&heat->contest, &heat->contenders[i]);
+        gm_plan_destroy(heat->contenders[i].plan);
+    }
+    contest_close(&heat->contest);
+    if (heat->contest.lt)
+        lt_forget(&heat->tune->lt, &heat->baseline);
+    operands_free(&heat->tune->gpu, &heat->operands);
+}
+
+/* ---- results -------------------------------------------------------------------------------------- */
+
+/* D of set 0, from NaN; no values: the contender is out. */
+static int run_and_take(const struct heat *heat, struct contender *contender, struct verify_sample *sample) {
+    *sample = (struct verify_sample){0};
+    if (operands_spoil(&heat->tune->gpu, &heat->operands) != 0 || contender_try(&heat->contest, contender) != 0)
+        return -1;
+    return contender->out ? 0 : verify_take(&heat->tune->gpu, &heat->operands, sample);
+}
+
+/* cuBLASLt's first heuristic that runs; no values: there is none, or its epilogue is another. */
+static int take_baseline(struct heat *heat, struct verify_sample *sample) {
+    struct tune *tune = heat->tune;
+    *sample = (struct verify_sample){0};
+    if (!tune->has_baseline || heat->key.general || lt_prepare(&tune->lt, &heat->baseline, &heat->gemm) != 0)
+        return 0;
+    heat->contest.lt = &tune->lt;
+    heat->contest.baseline = &heat->baseline;
+    int status = 0;
+    for (int i = 0; i < heat->baseline.count && status == 0 && !sample->values; i++) {
+        struct contender theirs = {.heuristic = i};
+        status = run_and_take(heat, &theirs, sample);
+    }
+    return status;
+}
+
+static bool agrees(const struct heat *heat, size_t i, const struct verify_sample *ours,
+                   const struct verify_sample *reference, const char *whose) {
+    const struct bench_case *p = heat->problem;
+    const struct verify_verdict verdict = verify_compare(ours, reference, p->k, heat->gemm.d_type);
+    if (!verdict.agrees)
+        complain("MISMATCH: %s on %" PRId64 " x %" PRId64 " x %" PRId64 " %s: D[%" PRId64 ", %" PRId64
+                 "] is %g, %s says %g; the kernel is not timed",
+                 name_of(&heat->samples[i]), p->m, p->n, p->k, p->layout, verdict.row, verdict.column, verdict.ours,
+                 whose, verdict.theirs);
+    return verdict.agrees;
+}
+
+/* Each against the baseline; without one, against the first that runs, which is the best liked by the model. */
+static int verify_all(struct heat *heat) {
+    struct verify_sample reference;
+    int status = take_baseline(heat, &reference);
+    const char *whose = reference.values ? "cuBLASLt" : NULL;
+    for (size_t i = 0; i < heat->count && status == 0; i++) {
+        struct verify_sample ours = {0};
+        struct contender *contender = &heat->contenders[i];
+        if (contender->out)
+            continue;
+        status = run_and_take(heat, contender, &ours);
+        if (status == 0 && ours.values && whose)
+            contender->out = !agrees(heat, i, &ours, &reference, whose);
+        heat->tune->failures += contender->out;
+        if (status == 0 && ours.values && !whose) {
+            whose = name_of(&heat->samples[i]);
+            reference = ours;
+        } else {
+            verify_free(&ours);
+        }
+    }
+    verify_free(&reference);
+    return status;
+}
+
+/* ---- times ---------------------------------------------------------------------------------------- */
+
+static int capture_all(struct heat *heat, double round_ms) {
+    for (size_t i = 0; i < heat->count; i++) {
+        contender_drop(&heat->contest, &heat->contenders[i]);
+        if (!heat->contenders[i].out && contender_capture(&heat->contest, &heat->contenders[i], round_ms) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int time_all(struct heat *heat, int rounds) {
+    if (contest_rounds(&heat->contest, heat->contenders, heat->count, rounds) != 0)
+        return -1;
+    for (size_t i = 0; i < heat->count; i++)
+        if (!heat->contenders[i].out)
+            heat->samples[i].samples = heat->contenders[i].samples;
+    return 0;
+}
+
+/* The warm-up is at the size and by all. */
+static int time_twice(struct heat *heat) {
+    const struct tune_options *options = heat->tune->options;
+    if (capture_all(heat, FIRST_ROUND_MS) != 0 ||
+        contest_warm(&heat->contest, heat->contenders, heat->count, options->warmup_s) != 0 ||
+        time_all(heat, FIRST_ROUNDS) != 0)
+        return -1;
+    tune_select(heat->samples, heat->count);
+    for (size_t i = 0; i < heat->count; i++)
+        heat->contenders[i].out |= !heat->samples[i].is_final;
+    if (capture_all(heat, options->round_ms) != 0)
+        return -1;
+    return time_all(heat, options->rounds);
+}
+
+static void report(const struct heat *heat) {
+    const struct tune_sample *choice = &heat->samples[tune_choose(heat->samples, heat->count)], *model = choice;
+    for (size_t i = 0; i < heat->count; i++)
+        model = heat->samples[i].is_model ? &heat->samples[i] : model;
+    const double us = stats_median(choice->samples.us, choice->samples.count);
+    const double model_us = stats_median(model->samples.us, model->samples.count);
+    printf("%" PRId64 " x %" PRId64 " x %" PRId64 " %s %s: %s %.2f us", heat->problem->m, heat->problem->n,
+           heat->problem->k, heat->problem->a, heat->problem->layout, name_of(choice), us);
+    if (model == choice)
+        puts(", the model's pick");
+    else
+        printf("; the model's pick %s %.2f us, %+.1f %%\n", name_of(model), model_us, 100 * (model_us / us - 1));
+    fflush(stdout);
+}
+
+/* An entry compares with the model's pick: without it there is none. */
+static int finish(struct heat *heat) {
+    for (size_t i = 0; i < heat->count; i++) {
+        if (heat->samples[i].is_model && heat->samples[i].samples.count == 0) {
+            note("%" PRId64 " x %" PRId64 " x %" PRId64 ": no entry, since the model's pick did not run",
+                 heat->problem->m, heat->problem->n, heat->problem->k);
+            return 0;
+        }
+    }
+    char *line = tune_line(&heat->key, heat->samples, heat->count);
+    const int status =
+        line ? book_put(&heat->tune->book, &heat->key, line, strlen(line)) : complain("out of host memory");
+    free(line);
+    heat->tune->measured += status == 0;
+    if (!heat->tune->options->quiet)
+        report(heat);
+    return status;
+}
+
+static bool anyone_left(const struct heat *heat) {
+    bool left = false;
+    for (size_t i = 0; i < heat->count; i++)
+        left |= !heat->contenders[i].out;
+    return left;
+}
+
+static int run(struct heat *heat) {
+    if (open_heat(heat) != 0 || verify_all(heat) != 0)
+        return -1;
+    if (!anyone_left(heat))
+        return 0;
+    return time_twice(heat) == 0 ? finish(heat) : -1;
+}
+
+int tune_case_run(struct tune *tune, const struct bench_case *problem) {
+    struct heat *heat = calloc(1, sizeof *heat);
+    if (!heat)
+        return complain("out of host memory");
+    heat->tune = tune;
+    heat->problem = problem;
+    int count = 0;
+    if (tune_key(problem, tune->options->general, &heat->gemm, &heat->key))
+        count = tune_candidates(tune->options, &tune->gpu.device, &heat->gemm, heat->samples);
+    if (count == 0)
+        note("skipped: no kernel takes %s %s %s -> %s %s", problem->op, problem->a, problem->b, problem->d,
+             problem->layout);
+    heat->count = count > 0 ? (size_t)count : 0;
+    const int status = count > 0 ? run(heat) : count;
+    if (count > 0)
+        close_heat(heat);
+    free(heat);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill tune: which rows are timed, which of them is chosen, and the line that says so. Pure. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem.h"
+#include "stats.h"
+#include "suite.h"
+#include "tune.h"
+
+#define GOES_ON   1.05 /* times the fastest of the first rounds */
+#define TIE_RATIO 1.01 /* by the median of the ratios of paired rounds */
+
+static double median_of(const struct tune_sample *sample) {
+    return stats_median(sample->samples.us, sample->samples.count);
+}
+
+/* ---- candidates ----------------------------------------------------------------------------------- */
+
+static int compare_predictions(const void *left, const void *right) {
+    const struct tune_sample *x = left, *y = right;
+    if (x->predicted_us != y->predicted_us)
+        return x->predicted_us < y->predicted_us ? -1 : 1;
+    return x->kernel - y->kernel;
+}
+
+static bool is_allowed(const struct tune_options *options, const struct gm_kernel *row) {
+    return (!options->arch_mask || (options->arch_mask & (uint32_t)row->arch)) &&
+           (!options->kernel || fnmatch(options->kernel, row->name, 0) == 0);
+}
+
+int tune_candidates(const struct tune_options *options, const struct gm_device *device,
+                    const struct gm_gemm_problem *problem, struct tune_sample *samples) {
+    const struct gm_plan_options model = {.size = sizeof model, .flags = GM_PLAN_MODEL_ONLY};
+    size_t rows = gm_kernel_count(), accepted = 0;
+    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
+    struct tune_sample *all = calloc(rows, sizeof *all);
+    int count = 0;
+    if (!candidates || !all)
+        count = complain("out of host memory");
+    else if (gm_gemm_explain(device, problem, &model, candidates, rows, &rows) != GM_OK)
+        count = complain("%s", gm_last_error());
+    for (size_t i = 0; i < rows && count == 0; i++)
+        if (candidates[i].reason == GM_ACCEPTED)
+            all[accepted++] = (struct tune_sample){
+                .kernel = (int)i, .predicted_us = candidates[i].predicted_us, .is_model = candidates[i].chosen};
+    if (accepted)
+        qsort(all, accepted, sizeof *all, compare_predictions);
+    int others = 0;
+    for (size_t i = 0; i < accepted; i++) {
+        const bool taken = others < options->top && is_allowed(options, &gm_kernels[all[i].kernel]);
+        others += taken;
+        if (taken || all[i].is_model)
+            samples[count++] = all[i];
+    }
+    free(candidates);
+    free(all);
+    return count;
+}
+
+/* ---- choice --------------------------------------------------------------------------------------- */
+
+void tune_select(struct tune_sample *samples, size_t count) {
+    double fastest = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        fastest = fmin(fastest, samples[i].samples.count ? median_of(&samples[i]) : INFINITY);
+    for (size_t i = 0; i < count; i++)
+        samples[i].is_final =
+            samples[i].samples.count && (samples[i].is_model || median_of(&samples[i]) <= GOES_ON * fastest);
+}
+
+/* Whether `other` cannot be told from the fastest. */
+static bool ties(const struct tune_sample *other, const struct tune_sample *fastest) {
+    double ratios[MAX_ROUNDS];
+    const size_t rounds = fastest->samples.count;
+    if (!other->is_final || other->samples.count != rounds)
+        return false;
+    for (size_t i = 0; i < rounds; i++)
+        ratios[i] = other->samples.us[i] / fastest->samples.us[i];
+    return stats_median(ratios, rounds) <= TIE_RATIO && stats_percentile(ratios, rounds, 0.1) <= 1;
+}
+
+/* Faster, or else better liked by the model, or else earlier in the table. */
+static bool is_before(const struct tune_sample *x, const struct tune_sample *y) {
+    if (median_of(x) != median_of(y))
+        return median_of(x) < median_of(y);
+    return compare_predictions(x, y) < 0;
+}
+
+size_t tune_choose(const struct tune_sample *samples, size_t count) {
+    size_t fastest = count;
+    for (size_t i = 0; i < count; i++)
+        if (samples[i].is_final && (fastest == count || is_before(&samples[i], &samples[fastest])))
+            fastest = i;
+    size_t choice = fastest;
+    for (size_t i = 0; i < count; i++)
+        if (ties(&samples[i], &samples[fastest]) && compare_predictions(&samples[i], &samples[choice]) < 0)
+            choice = i;
+    return choice;
+}
+
+/* ---- the line ------------------------------------------------------------------------------------- */
+
+bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_problem *gemm, struct gm_ledger_key *key) {
+    if (!suite_problem(problem, gemm))
+        return false;
+    if (general)
+        gemm->activation = GM_ACT_SILU;
+    *key = (struct gm_ledger_key){.ab_type = (int32_t)gemm->ab_type,
+                                  .d_type = (int32_t)gemm->d_type,
+                                  .layout = gm_problem_layout(gemm),
+                                  .general = general,
+                                  .n = gemm->n,
+                                  .k = gemm->k,
+                                  .m = gemm->m};
+    return true;
+}
+
+static void print_sample(FILE *out, const struct tune_sample *sample) {
+    const struct bench_samples *s = &sample->samples;
+    fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", gm_kernels[sample->kernel].name,
+            median_of(sample), stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9),
+            s->count);
+}
+
+static void print_line(FILE *out, const struct gm_ledger_key *key, const struct tune_sample *samples, size_t count) {
+    const char *ab = suite_type_name((enum gm_type)key->ab_type);
+    const size_t choice = tune_choose(samples, count);
+    bool printed[TUNE_TOP_MAX + 1] = {false};
+    fprintf(out, "gemm %s %s %s %s %s %" PRId64 " %" PRId64 " %" PRId64, ab, ab,
+            suite_type_name((enum gm_type)key->d_type), gm_layout_name(key->layout), key->general ? "general" : "plain",
+            key->m, key->n, key->k);
+    for (size_t next = choice; next < count;) {
+        print_sample(out, &samples[next]);
+        printed[next] = true;
+        next = count;
+        for (size_t i = 0; i < count; i++)
+            if (!printed[i] && samples[i].samples.count && (next == count || is_before(&samples[i], &samples[next])))
+                next = i;
+    }
+}
+
+char *tune_line(const struct gm_ledger_key *key, const struct tune_sample *samples, size_t count) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return NULL;
+    print_line(out, key, samples, count);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tuning ledgers: which row was measured fastest on a problem. docs/LEDGER.md has the text. */
+#ifndef GM_LEDGER_H
+#define GM_LEDGER_H
+
+#include "gristmill/gristmill.h"
+#include "table.h"
+
+#define GM_LEDGER_FORMAT         1
+#define GM_LEDGER_CANDIDATES_MAX 64 /* of one entry */
+
+/* Entries are sorted by the members, in this order. */
+struct gm_ledger_key {
+    int32_t ab_type, d_type, layout; /* enum gm_type, enum gm_type, GM_LAYOUT_x */
+    int32_t general;                 /* the epilogue: 0 = plain, 1 = a bias or an activation */
+    int64_t n, k, m;
+};
+
+struct gm_ledger_entry {
+    struct gm_ledger_key key;
+    int kernel;       /* of the table that the ledger was read with */
+    const char *name; /* of that row; this and the line lie in the ledger's text, without an end */
+    size_t name_bytes;
+    double us, model_us; /* medians of that row, and of the row that the model had picked */
+    const char *line;
+    size_t line_bytes;
+};
+
+struct gm_ledger {
+    char device[64];
+    int cc_major, cc_minor, sm_count;
+    double l2_bytes, dram_gbs; /* for the reader's information */
+    struct gm_ledger_entry *entries;
+    size_t count;
+    struct gm_ledger_origin {
+        const char *line; /* "measured ..." */
+        size_t line_bytes;
+    } * origins;
+    size_t origin_count;
+    size_t left_out; /* entries without their row */
+    char *text;
+};
+
+/* What happens to an entry whose row the table does not have. */
+enum gm_ledger_stale { GM_STALE_REFUSED, GM_STALE_LEFT_OUT };
+
+/* `source` is what sentences call the text. */
+enum gm_status gm_ledger_parse_with(const char *source, const char *text, size_t bytes, const struct gm_kernel *rows,
+                                    size_t row_count, enum gm_ledger_stale stale, gm_ledger **ledger);
+enum gm_status gm_ledger_read_with(const char *path, const struct gm_kernel *rows, size_t row_count,
+                                   enum gm_ledger_stale stale, gm_ledger **ledger);
+
+int gm_ledger_compare_keys(const struct gm_ledger_key *left, const struct gm_ledger_key *right);
+/* Changes with what a row's image depends on: names, states, shared memory, threads, registers. */
+uint64_t gm_ledger_table_hash(const struct gm_kernel *rows, size_t count);
+
+/* Same name, compute capability and number of SMs. */
+int gm_ledger_is_of(const gm_ledger *ledger, const struct gm_device *device);
+/* GM_OK when `options` (may be NULL) can be used on the device as far as ledgers go. */
+enum gm_status gm_ledger_check(const struct gm_plan_options *options, const struct gm_device *device);
+/* The one to ask: the caller's, the built-in one, or NULL for none. */
+const gm_ledger *gm_ledger_to_ask(const struct gm_plan_options *options, const struct gm_device *device);
+
+/* What a ledger says of a (normalised) problem. */
+struct gm_ledger_answer {
+    const struct gm_ledger_entry *exact;         /* of this M; NULL: there is none */
+    const struct gm_ledger_entry *below, *above; /* without it: the nearest M on both sides, where both took one row */
+};
+struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_gemm_problem *problem);
+
+/* Index in `rows` of the row that an entry names; -1: not among them. */
+int gm_ledger_row(const struct gm_ledger_entry *entry, const struct gm_kernel *rows, size_t count);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tuning ledgers: which one to ask, and what it answers. Pure. */
+#include "ledger.h"
+
+#include "error.h"
+#include "problem.h"
+
+#include <string.h>
+
+int gm_ledger_is_of(const gm_ledger *ledger, const struct gm_device *device) {
+    return ledger->cc_major == device->cc_major && ledger->cc_minor == device->cc_minor &&
+           ledger->sm_count == device->sm_count && strcmp(ledger->device, device->name) == 0;
+}
+
+enum gm_status gm_ledger_check(const struct gm_plan_options *options, const struct gm_device *device) {
+    if (!options)
+        return GM_OK;
+    if (options->flags & ~(uint32_t)GM_PLAN_MODEL_ONLY)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "flags is 0x%x; known bits are 0x%x", options->flags,
+                       GM_PLAN_MODEL_ONLY);
+    const gm_ledger *ledger = options->ledger;
+    if (!ledger)
+        return GM_OK;
+    if (options->flags & GM_PLAN_MODEL_ONLY)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "the flags say GM_PLAN_MODEL_ONLY, and there is a ledger");
+    if (!gm_ledger_is_of(ledger, device))
+        return gm_fail(GM_ERROR_LEDGER,
+                       "the ledger was measured on another device: %s, compute capability %d.%d, %d SMs; this is %s, "
+                       "%d.%d, %d SMs",
+                       ledger->device, ledger->cc_major, ledger->cc_minor, ledger->sm_count, device->name,
+                       device->cc_major, device->cc_minor, device->sm_count);
+    return GM_OK;
+}
+
+const gm_ledger *gm_ledger_to_ask(const struct gm_plan_options *options, const struct gm_device *device) {
+    if (options && (options->kernel || options->flags & GM_PLAN_MODEL_ONLY))
+        return NULL;
+    const gm_ledger *ledger = options && options->ledger ? options->ledger : gm_ledger_builtin(device);
+    return ledger && gm_ledger_is_of(ledger, device) ? ledger : NULL;
+}
+
+/* The first entry that is not before `key`. */
+static size_t lower_bound(const gm_ledger *ledger, const struct gm_ledger_key *key) {
+    size_t low = 0, high = ledger->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (gm_ledger_compare_keys(&ledger->entries[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The entry of this index, where it differs from `key` in M at most. */
+static const struct gm_ledger_entry *sibling(const gm_ledger *ledger, size_t index, struct gm_ledger_key key) {
+    if (index >= ledger->count)
+        return NULL;
+    key.m = ledger->entries[index].key.m;
+    return gm_ledger_compare_keys(&ledger->entries[index].key, &key) == 0 ? &ledger->entries[index] : NULL;
+}
+
+static struct gm_ledger_answer find_key(const gm_ledger *ledger, const struct gm_ledger_key *key) {
+    const size_t at = lower_bound(ledger, key);
+    const struct gm_ledger_entry *above = sibling(ledger, at, *key);
+    if (above && above->key.m == key->m)
+        return (struct gm_ledger_answer){.exact = above};
+    const struct gm_ledger_entry *below = at > 0 ? sibling(ledger, at - 1, *key) : NULL;
+    if (!below || !above || below->kernel != above->kernel)
+        return (struct gm_ledger_answer){0};
+    return (struct gm_ledger_answer){.below = below, .above = above};
+}
+
+struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_gemm_problem *p) {
+    struct gm_ledger_key key = {.ab_type = (int32_t)p->ab_type,
+                                .d_type = (int32_t)p->d_type,
+                                .layout = gm_problem_layout(p),
+                                .n = p->n,
+                                .k = p->k,
+                                .m = p->m};
+    const struct gm_ledger_answer plain = find_key(ledger, &key);
+    if (p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE)
+        return plain;
+    key.general = 1;
+    const struct gm_ledger_answer general = find_key(ledger, &key);
+    return general.exact || (general.below && !plain.exact) ? general : plain;
+}
+
+static int is_named(const struct gm_ledger_entry *entry, const struct gm_kernel *row) {
+    return strlen(row->name) == entry->name_bytes && memcmp(row->name, entry->name, entry->name_bytes) == 0;
+}
+
+int gm_ledger_row(const struct gm_ledger_entry *entry, const struct gm_kernel *rows, size_t count) {
+    if (entry->kernel >= 0 && (size_t)entry->kernel < count && is_named(entry, &rows[entry->kernel]))
+        return entry->kernel;
+    for (size_t i = 0; i < count; i++)
+        if (is_named(entry, &rows[i]))
+            return (int)i;
+    return -1;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines of a tuning ledger. */
+#ifndef GM_LEDGER_PARSE_H
+#define GM_LEDGER_PARSE_H
+
+#include "ledger.h"
+
+struct gm_ledger_line {
+    const char *source; /* what sentences call the text */
+    int number;         /* from 1 */
+    const char *start, *at, *end;
+};
+
+/* What a line begins with. */
+enum gm_ledger_word {
+    GM_LEDGER_FORMAT_WORD,
+    GM_LEDGER_DEVICE,
+    GM_LEDGER_CC,
+    GM_LEDGER_SMS,
+    GM_LEDGER_L2,
+    GM_LEDGER_DRAM,
+    GM_LEDGER_MEASURED,
+    GM_LEDGER_ENTRY,
+    GM_LEDGER_WORDS
+};
+
+/* The first word, and, unless it is an entry's, the whole line, into the ledger's head. */
+enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledger *ledger, enum gm_ledger_word *found);
+
+/* The rest of an entry's line; its kernel is -1 where the table does not have the row. */
+enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct gm_kernel *rows, size_t row_count,
+                                     struct gm_ledger_entry *entry);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill tune: the choice from times, and the whole command on a GPU that is not there. */
+#include "bench_tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run_command.h"
+#include "tuned.h"
+
+/* ---- the choice ----------------------------------------------------------------------------------- */
+
+static struct tune_sample sample_of(int kernel, double predicted_us, double a, double b, double c) {
+    return (struct tune_sample){
+        .kernel = kernel, .predicted_us = predicted_us, .is_final = true, .samples = {.us = {a, b, c}, .count = 3}};
+}
+
+START_TEST(the_fastest_is_chosen) {
+    const struct tune_sample samples[] = {sample_of(0, 1, 12, 12, 12), sample_of(1, 2, 11, 11, 11),
+                                          sample_of(2, 3, 10, 10, 10)};
+    ck_assert_uint_eq(tune_choose(samples, 3), 2);
+}
+END_TEST
+
+START_TEST(within_the_noise_the_model_decides_and_then_the_table) {
+    /* Second is slower by 0.5 % in two rounds and faster in one. */
+    struct tune_sample samples[] = {sample_of(5, 3, 10, 10, 10), sample_of(2, 1, 10.05, 10.05, 9.9)};
+    ck_assert_uint_eq(tune_choose(samples, 2), 1);
+    samples[0].predicted_us = 1;
+    samples[1].predicted_us = 3;
+    ck_assert_uint_eq(tune_choose(samples, 2), 0);
+    samples[1].predicted_us = 1;
+    ck_assert_uint_eq(tune_choose(samples, 2), 1);
+    const struct tune_sample slower[] = {sample_of(5, 3, 10, 10, 10), sample_of(2, 1, 10.05, 10.05, 10.05)};
+    ck_assert_uint_eq(tune_choose(slower, 2), 0); /* in every round */
+    const struct tune_sample wild[] = {sample_of(5, 3, 10, 10, 10), sample_of(2, 1, 10.3, 10.3, 5)};
+    ck_assert_uint_eq(tune_choose(wild, 2), 0); /* by more than 1 % */
+}
+END_TEST
+
+START_TEST(who_was_left_behind_is_not_chosen) {
+    struct tune_sample samples[] = {sample_of(0, 1, 10.6, 10.6, 10.6),
+                                    sample_of(1, 2, 10, 10, 10),
+                                    sample_of(2, 3, 10.4, 10.4, 10.4),
+                                    {.kernel = 3}};
+    tune_select(samples, 4);
+    ck_assert(!samples[0].is_final && samples[1].is_final && samples[2].is_final && !samples[3].is_final);
+    samples[3].is_model = samples[0].is_model = true; /* compared with, if it runs at all */
+    tune_select(samples, 4);
+    ck_assert(samples[0].is_final && !samples[3].is_final);
+    ck_assert_uint_eq(tune_choose(samples, 4), 1);
+    samples[0].is_model = false;
+    tune_select(samples, 4);
+    samples[0].samples.us[0] = samples[0].samples.us[1] = samples[0].samples.us[2] = 1; /* another day's times */
+    ck_assert_uint_eq(tune_choose(samples, 4), 1);
+}
+END_TEST
+
+START_TEST(a_line_tells_all_and_the_same_twice) {
+    struct tune_sample samples[] = {sample_of(0, 1, 12, 13, 14), {.kernel = 1}, sample_of(1, 2, 9, 11, 10)};
+    samples[0].is_model = true;
+    samples[0].is_final = false;
+    const struct gm_ledger_key key = {
+        .ab_type = GM_BF16, .d_type = GM_FP32, .layout = 2, .general = 1, .m = 1, .n = 2, .k = 3};
+    char expected[512];
+    snprintf(expected, sizeof expected,
+             "gemm bf16 bf16 fp32 tt general 1 2 3 %s 10.000 9.200 10.800 3 *%s 13.000 12.200 13.800 3",
+             gm_kernels[1].name, gm_kernels[0].name);
+    for (int i = 0; i < 2; i++) {
+        char *line = tune_line(&key, samples, 3);
+        ck_assert_str_eq(line, expected);
+        free(line);
+    }
+}
+END_TEST
+
+START_TEST(candidates_are_the_best_predicted_and_the_models_pick) {
+    struct gm_device h200 = {.size = sizeof h200};
+    ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
+    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 512, .n = 512, .k = 512};
+    struct tune_sample samples[TUNE_TOP_MAX + 1];
+    struct tune_options options = {.top = 2};
+    ck_assert_int_eq(tune_candidates(&options, &h200, &problem, samples), 2);
+    ck_assert(samples[0].is_model && !samples[1].is_model);
+    ck_assert_double_le(samples[0].predicted_us, samples[1].predicted_us);
+    const int pick = samples[0].kernel;
+    options.arch_mask = GM_ARCH_SM80;
+    options.top = 1;
+    ck_assert_int_eq(tune_candidates(&options, &h200, &problem, samples), 2); /* the pick is an sm90 row */
+    ck_assert(samples[0].is_model && samples[0].kernel == pick);
+    ck_assert_int_eq(gm_kernels[samples[1].kernel].arch, GM_ARCH_SM80);
+    options = (struct tune_options){.top = 9, .kernel = gm_kernels[pick].name};
+    ck_assert_int_eq(tune_candidates(&options, &h200, &problem, samples), 1);
+}
+END_TEST
+
+/* ---- the command ---------------------------------------------------------------------------------- */
+
+#define QUICK " --no-baseline --rounds 3 --round-ms 1 --warmup 0 "
+
+START_TEST(ties_go_to_the_model_and_the_file_is_extended) {
+    expect_run("--shape 40x48x64 -o " BOOK QUICK, 0, "1 measured, 0 already there", "checked against each other");
+    expect_in(BOOK, HEAD "measured table ", true);
+    expect_in(BOOK, " driver CUDA 13.0\n", true);
+    expect_in(BOOK, "\ngemm bf16 bf16 bf16 tn plain 40 48 64 *gemm_sm", true);
+    char *before = read_all(BOOK);
+    const long launches = fake.launches;
+    expect_run("--shape 40x48x64 -o " BOOK QUICK, 0, "0 measured, 1 already there", "");
+    ck_assert_int_eq(fake.launches, launches);
+    expect_run("--shape 40x48x64 --again -o " BOOK QUICK, 0, "1 measured, 0 already there", "");
+    char *after = read_all(BOOK);
+    ck_assert_str_eq(before, after);
+    free(before);
+    free(after);
+    expect_run("--shape 40x48x64 --epilogue general -o " BOOK QUICK, 0, BOOK " has 2 entries", "");
+    expect_in(BOOK, "\ngemm bf16 bf16 bf16 tn general 40 48 64 *gemm_sm", true);
+    expect_run("--check " BOOK, 0, "2 entries", "");
+}
+END_TEST
+
+START_TEST(a_faster_row_than_the_models_pick_is_chosen) {
+    fake.sm80_us = 8;
+    expect_run("--shape 40x48x64 -o " BOOK QUICK, 0, "us; the model's pick gemm_sm90_", "");
+    expect_in(BOOK, "plain 40 48 64 gemm_sm80_", true);
+    expect_in(BOOK, " 8.000 8.000 8.000 3", true);
+    expect_in(BOOK, " *gemm_sm90_", true);
+    gm_ledger *ledger = NULL;
+    struct gm_device device = {.size = sizeof device};
+    size_t rows = gm_kernel_count(), chosen = 0;
+    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
+    ck_assert_int_eq(gm_ledger_read(BOOK, &ledger), GM_OK);
+    ck_assert_int_eq(gm_device_query(0, &device), GM_OK);
+    const struct gm_plan_options options = {.size = sizeof options, .ledger = ledger};
+    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 40, .n = 48, .k = 64};
+    ck_assert_int_eq(gm_gemm_explain(&device, &problem, &options, candidates, rows, &rows), GM_OK);
+    for (size_t i = 0; i < rows; i++)
+        chosen += candidates[i].source == GM_SOURCE_LEDGER && candidates[i].measured_us == 8;
+    ck_assert_uint_eq(chosen, 1);
+    free(candidates);
+    gm_ledger_destroy(ledger);
+}
+END_TEST
+
+START_TEST(wrong_rows_are_not_timed) {
+    fake.sm80_wrong = true;
+    fake.sm80_us = 8;
+    expect_run("--shape 40x48x64 -o " BOOK QUICK, 1, "1 measured", "MISMATCH: gemm_sm80_");
+    expect_in(BOOK, "gemm_sm80_", false);
+    expect_run("--shape 40x48x64 --again -o " BOOK QUICK, 1, "", "says");
+    fake.wrong = true; /* all alike: only a baseline tells, and there is none */
+    expect_run("--shape 40x48x64 --again -o " BOOK QUICK, 1, "", "MISMATCH");
+}
+END_TEST
+
+/* Everything of a case with the baseline that is not there. */
+START_TEST(the_baseline_is_the_judge) {
+    struct tune_options options = {.top = 12, .rounds = 3, .round_ms = 1, .quiet = true};
+    struct tune tune = {.options = &options, .has_baseline = true};
+    const struct bench_case problem = {
+        .op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn", .m = 40, .n = 48, .k = 64};
+    fake.heuristic_count = 2;
+    fake.refused_heuristic = 0;
+    fake.heuristic_us[1] = 9;
+    ck_assert_int_eq(gpu_open(&tune.gpu, 0), 0);
+    fake_cublaslt(&tune.lt);
+    book_start(&tune.book, &tune.gpu.device);
+    ck_assert_int_eq(tune_case_run(&tune, &problem), 0);
+    ck_assert_int_eq(tune.measured, 1);
+    ck_assert_int_eq(tune.failures, 0);
+    fake.wrong = true;
+    ck_assert_int_eq(tune_case_run(&tune, &problem), 0);
+    ck_assert_int_eq(tune.measured, 1);
+    ck_assert_int_gt(tune.failures, 1);
+    ck_assert_uint_eq(book_entries(&tune.book), 1);
+    book_free(&tune.book);
+    noise_free(&tune.gpu, &tune.noise);
+    gpu_close(&tune.gpu);
+}
+END_TEST
+
+START_TEST(images_that_do_not_load_are_failures) {
+    fake.load_result = CUDA_ERROR_INVALID_VALUE;
+    expect_run("--shape 40x48x64 -o " BOOK QUICK, 1, "0 measured", "failed to load");
+    ck_assert_int_ne(access(BOOK, F_OK), 0);
+}
+END_TEST
+
+START_TEST(problems_of_no_kernel_are_skipped) {
+    write_text(OTHER, "gemm e4m3 e4m3 bf16 tn 40 48 64\n");
+    expect_run(OTHER " -o " BOOK QUICK, 0, "0 measured, 0 already there", "skipped: no kernel takes gemm e4m3");
+}
+END_TEST
+
+START_TEST(a_ledger_of_another_device_is_not_extended) {
+    write_text(BOOK, "gristmill-ledger 1\ndevice NVIDIA FAKE 9\ncc 9.0\nsms 8\nl2_bytes 65536\ndram_gbs 250000\n");
+    expect_run("--shape 40x48x64 -o " BOOK QUICK, 1, "",
+               "another device: NVIDIA FAKE 9, 9.0, 8 SMs; this is NVIDIA FAKE 9");
+    write_text(BOOK, "no ledger\n");
+    expect_run("--shape 40x48x64 -o " BOOK QUICK, 1, "", BOOK ":1: `no` begins no line");
+    expect_in(BOOK, "no ledger\n", true);
+}
+END_TEST
+
+START_TEST(a_model_is_not_measured) {
+    expect_run("--shape 40x48x64 -o " BOOK " --device h200", 1, "", "--device h200 is a model");
+    expect_run("--shape 40x48x64 -o " BOOK " --device 7", 1, "", "no device 7");
+}
+END_TEST
+
+START_TEST(command_lines_that_make_no_sense) {
+    static const char *const lines[][2] = {
+        {"--shape 1x1x1", "tune wants -o FILE"},
+        {"-o x", "tune wants problems"},
+        {"-o", "-o wants a value"},
+        {"-x", "there is no option -x"},
+        {"-o x --shape 1x2", "--shape wants MxNxK"},
+        {"-o x --shape 1x1x1 --rounds 0", "--rounds is 1 to"},
+        {"-o x --shape 1x1x1 --rounds 65", "--rounds is 1 to"},
+        {"-o x --shape 1x1x1 --top 0", "--top is 1 to 63"},
+        {"-o x --shape 1x1x1 --top 64", "--top is 1 to 63"},
+        {"-o x --shape 1x1x1 --dtype fp32", "--dtype is"},
+        {"-o x --shape 1x1x1 --out int8", "--out is"},
+        {"-o x --shape 1x1x1 --layout xy", "--layout is"},
+        {"-o x --shape 1x1x1 --epilogue fancy", "--epilogue is plain or general"},
+        {"-o x --shape 1x1x1 --arch sm70", "--arch is"},
+        {"-o x --shape 1x1x1 --kernel nothing*", "no kernel of the table is called"},
+        {"-o x no-such-suite", "no-such-suite"},
+        {"--merge a -o x", "--merge wants two ledgers"},
+        {"--merge a b --shape 1x1x1 -o x", "--merge wants two ledgers"},
+        {"--merge a b", "tune wants -o FILE"},
+        {"--check x -o y", "--check FILE goes with"},
+        {"--check x suite", "--check FILE goes with"},
+        {"--check x --merge", "--check FILE goes with"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_refusal(command_tune, lines[i][0], lines[i][1]);
+}
+END_TEST
+
+TCase *tune_tests(void) {
+    TCase *tests = tcase_create("tune");
+    tcase_add_checked_fixture(tests, tuned_set_up, tuned_tear_down);
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, the_fastest_is_chosen);
+    tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
+    tcase_add_test(tests, who_was_left_behind_is_not_chosen);
+    tcase_add_test(tests, a_line_tells_all_and_the_same_twice);
+    tcase_add_test(tests, candidates_are_the_best_predicted_and_the_models_pick);
+    tcase_add_test(tests, ties_go_to_the_model_and_the_file_is_extended);
+    tcase_add_test(tests, a_faster_row_than_the_models_pick_is_chosen);
+    tcase_add_test(tests, wrong_rows_are_not_timed);
+    tcase_add_test(tests, the_baseline_is_the_judge);
+    tcase_add_test(tests, images_that_do_not_load_are_failures);
+    tcase_add_test(tests, problems_of_no_kernel_are_skipped);
+    tcase_add_test(tests, a_ledger_of_another_device_is_not_extended);
+    tcase_add_test(tests, a_model_is_not_measured);
+    tcase_add_test(tests, command_lines_that_make_no_sense);
+    return tests;
+}

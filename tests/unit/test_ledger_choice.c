@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The planner with a ledger: when it is asked, what it answers, and when the model has the word. */
+#include "choose.h"
+#include "ledgers.h"
+#include "planned.h"
+#include "problem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gm_device h200;
+static gm_ledger *ledger;
+static struct gm_plan_options options;
+static struct gm_judgement judgement;
+
+static void set_up(void) {
+    h200 = device_of("h200");
+    ledger = NULL;
+    options = (struct gm_plan_options){.size = sizeof options};
+}
+
+static void tear_down(void) {
+    gm_ledger_destroy(ledger);
+}
+
+static void use(const char *lines) {
+    gm_ledger_destroy(ledger);
+    ledger = ledger_of(lines);
+    options.ledger = ledger;
+}
+
+/* The chosen row's name. */
+static const char *ask(struct gm_gemm_problem p) {
+    struct gm_gemm_problem q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    assert_ok(gm_ledger_check(&options, &h200));
+    const int row = gm_choose(ledger_rows, LEDGER_ROWS, &h200, &q, &options, &judgement);
+    return row < 0 ? "none" : ledger_rows[row].name;
+}
+
+static const char *model_of(struct gm_gemm_problem p) {
+    const struct gm_plan_options before = options;
+    options.ledger = NULL;
+    options.flags = GM_PLAN_MODEL_ONLY;
+    const char *name = ask(p);
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    options = before;
+    return name;
+}
+
+START_TEST(an_entry_overrules_the_model) {
+    const struct gm_gemm_problem p = problem_of(64, 2112, 7168);
+    ck_assert_str_eq(model_of(p), "a");
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "b");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
+    ck_assert_int_eq(judgement.reason, GM_ACCEPTED);
+    ck_assert_ptr_eq(judgement.answer.exact, &ledger->entries[0]);
+    ck_assert(judgement.predicted_us > 0);
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 c 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "c");
+}
+END_TEST
+
+START_TEST(every_member_of_the_key_must_match) {
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
+    struct gm_gemm_problem others[] = {problem_of(64, 2112, 7169), problem_of(64, 2113, 7168),
+                                       problem_of(63, 2112, 7168), problem_of(65, 2112, 7168),
+                                       problem_of(64, 2112, 7168), problem_of(0, 2112, 7168)};
+    others[4].d_type = GM_FP32;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        ask(others[i]);
+        ck_assert_msg(judgement.source == GM_SOURCE_MODEL, "%zu", i);
+    }
+    static const char *const lines[] = {"gemm fp16 fp16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7",
+                                        "gemm bf16 bf16 bf16 nn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7",
+                                        "gemm bf16 bf16 bf16 tn general 64 2112 7168 b 11 11 11 7 *a 12 12 12 7"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        use(lines[i]);
+        ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "a");
+    }
+}
+END_TEST
+
+START_TEST(a_general_epilogue_asks_for_its_own_entry_first) {
+    struct gm_gemm_problem p = problem_of(64, 2112, 7168), q = p;
+    p.activation = GM_ACT_SILU;
+    q.bias = GM_BIAS_N;
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "b");
+    ck_assert_str_eq(ask(q), "b");
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7\n"
+        "gemm bf16 bf16 bf16 tn general 64 2112 7168 c 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "c");
+    ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "b");
+    /* An exact plain entry is worth more than general neighbours. */
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7\n"
+        "gemm bf16 bf16 bf16 tn general 32 2112 7168 *a 12 12 12 7\n"
+        "gemm bf16 bf16 bf16 tn general 96 2112 7168 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "b");
+    use("gemm bf16 bf16 bf16 tn general 32 2112 7168 *a 12 12 12 7\n"
+        "gemm bf16 bf16 bf16 tn general 96 2112 7168 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "a");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_NEIGHBOURS);
+}
+END_TEST
+
+START_TEST(neighbours_count_where_they_agree_and_the_model_does) {
+    const struct gm_gemm_problem p = problem_of(40, 2112, 7168);
+    use("gemm bf16 bf16 bf16 tn plain 32 2112 7168 *a 12 12 12 7\n"
+        "gemm bf16 bf16 bf16 tn plain 48 2112 7168 *a 12 12 12 7\n"
+        "gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "a");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_NEIGHBOURS);
+    ck_assert_int_eq(judgement.answer.below->key.m, 32);
+    ck_assert_int_eq(judgement.answer.above->key.m, 48);
+    ask(problem_of(50, 2112, 7168)); /* 48 took a, 64 took b */
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ask(problem_of(31, 2112, 7168)); /* outside of what is listed */
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ask(problem_of(65, 2112, 7168));
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    use("gemm bf16 bf16 bf16 tn plain 32 2112 7168 c 11 11 11 7 *a 12 12 12 7\n"
+        "gemm bf16 bf16 bf16 tn plain 48 2112 7168 c 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "a"); /* c is predicted far above 1.05 of a */
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+}
+END_TEST
+
+START_TEST(a_row_that_is_not_accepted_leaves_the_model_the_word) {
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7\n"
+        "gemm bf16 bf16 bf16 tn plain 128 2112 7168 d 11 11 11 7 *a 12 12 12 7");
+    struct gm_gemm_problem p = problem_of(64, 2112, 7168);
+    p.lda = 7169;
+    ck_assert_str_eq(ask(p), "c");
+    p = problem_of(64, 2112, 7168);
+    p.b_align = 8;
+    ck_assert_str_eq(ask(p), "c");
+    options.arch_mask = GM_ARCH_SM80;
+    ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "c");
+    options.arch_mask = 0;
+    ck_assert_str_eq(ask(problem_of(128, 2112, 7168)), "a"); /* d is not in production */
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+}
+END_TEST
+
+START_TEST(a_name_and_the_model_only_flag_ask_no_ledger) {
+    const struct gm_gemm_problem p = problem_of(64, 2112, 7168);
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
+    options.kernel = "c";
+    ck_assert_str_eq(ask(p), "c");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_NAME);
+    options.kernel = NULL;
+    ck_assert_str_eq(model_of(p), "a");
+}
+END_TEST
+
+START_TEST(foreign_ledgers_and_contradictions_are_refused) {
+    use("");
+    struct gm_device other = h200;
+    other.sm_count = 66;
+    assert_fails(gm_ledger_check(&options, &other), GM_ERROR_LEDGER,
+                 "another device: NVIDIA H200, compute capability 9.0, 132 SMs; this is NVIDIA H200, 9.0, 66 SMs");
+    other = device_of("h100");
+    assert_fails(gm_ledger_check(&options, &other), GM_ERROR_LEDGER, "this is NVIDIA H100 80GB HBM3");
+    other = h200;
+    other.cc_minor = 1;
+    assert_fails(gm_ledger_check(&options, &other), GM_ERROR_LEDGER, "9.1");
+    options.flags = GM_PLAN_MODEL_ONLY;
+    assert_fails(gm_ledger_check(&options, &h200), GM_ERROR_INVALID_ARGUMENT, "and there is a ledger");
+    options.flags = 6;
+    assert_fails(gm_ledger_check(&options, &h200), GM_ERROR_INVALID_ARGUMENT, "flags is 0x6; known bits are 0x1");
+    assert_ok(gm_ledger_check(NULL, &h200));
+}
+END_TEST
+
+/* ---- through the interface, over the library's table ---------------------------------------------- */
+
+/* A ledger for `device` with one entry: this row, though the model picks another. */
+static gm_ledger *one_entry(const struct gm_device *device, const struct gm_kernel *row,
+                            const struct gm_gemm_problem *p) {
+    char text[1024];
+    gm_ledger *made = NULL;
+    const char *type = gm_type_name((enum gm_type)row->type);
+    snprintf(text, sizeof text,
+             "gristmill-ledger 1\ndevice %s\ncc %d.%d\nsms %d\nl2_bytes 1\ndram_gbs 1\n"
+             "gemm %s %s %s %s plain %d %d %d %s 3.25 3.2 3.3 7 *elsewhere 4.5 4.4 4.6 7\n",
+             device->name, device->cc_major, device->cc_minor, device->sm_count, type, type, type,
+             gm_layout_name(row->layout), (int)p->m, (int)p->n, (int)p->k, row->name);
+    assert_ok(gm_ledger_parse(text, strlen(text), &made));
+    return made;
+}
+
+START_TEST(explain_tells_where_the_choice_is_from) {
+    const size_t rows = gm_kernel_count();
+    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
+    size_t count = 0;
+    for (size_t i = 0; i < rows; i++) {
+        const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 256, 512, 1024);
+        ledger = one_entry(&h200, &gm_kernels[i], &p);
+        options.ledger = ledger;
+        assert_ok(gm_gemm_explain(&h200, &p, &options, candidates, rows, &count));
+        for (size_t j = 0; j < rows; j++) {
+            ck_assert_int_eq(candidates[j].chosen != 0, candidates[j].source != GM_SOURCE_NONE);
+            ck_assert_int_eq(candidates[j].source == GM_SOURCE_LEDGER, i == j && gm_kernels[i].production);
+            ck_assert(candidates[j].measured_us == (candidates[j].source == GM_SOURCE_LEDGER ? 3.25 : 0));
+            const char *words = candidates[j].source == GM_SOURCE_LEDGER
+                                    ? "; the ledger's choice: measured 3.25 us, the model's pick 4.50 us"
+                                : candidates[j].chosen ? "; the model's choice"
+                                                       : "";
+            ck_assert_msg(strstr(candidates[j].sentence, words) != NULL, "%s", candidates[j].sentence);
+        }
+        gm_ledger_destroy(ledger);
+    }
+    ledger = NULL;
+    options.ledger = NULL;
+    options.kernel = gm_kernels[0].name;
+    const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 256, 512, 1024);
+    assert_ok(gm_gemm_explain(&h200, &p, &options, candidates, rows, &count));
+    ck_assert_int_eq(candidates[0].source, GM_SOURCE_NAME);
+    ck_assert_ptr_nonnull(strstr(candidates[0].sentence, "; asked for by name"));
+    free(candidates);
+}
+END_TEST
+
+START_TEST(explain_refuses_what_plans_refuse) {
+    const struct gm_device h100 = device_of("h100");
+    const struct gm_gemm_problem p = problem_of(64, 64, 64);
+    size_t count = 0;
+    use("");
+    assert_fails(gm_gemm_explain(&h100, &p, &options, NULL, 0, &count), GM_ERROR_LEDGER, "another device");
+}
+END_TEST
+
+START_TEST(plans_follow_the_ledger_and_outlive_it) {
+    struct gm_device device = {.size = sizeof device};
+    assert_ok(gm_context_device(context, &device));
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        if (!row->production || !gm_kernel_runs_on(row, device.cc_major, device.cc_minor))
+            continue;
+        const struct gm_gemm_problem p = problem_for(row, 256, 512, 1024);
+        ledger = one_entry(&device, row, &p);
+        options.ledger = ledger;
+        gm_plan *plan = NULL;
+        assert_ok(gm_gemm_plan_create(context, &p, &options, &plan));
+        gm_ledger_destroy(ledger);
+        ledger = NULL;
+        ck_assert_int_eq(gm_plan_kernel(plan), (int)i);
+        const struct gm_gemm_args args = args_apart();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        gm_plan_destroy(plan);
+    }
+    gm_plan *plan = NULL;
+    const struct gm_gemm_problem p = problem_of(64, 64, 64);
+    device.sm_count++;
+    ledger = one_entry(&device, &gm_kernels[0], &p);
+    options.ledger = ledger;
+    assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_LEDGER, "another device");
+    ck_assert_ptr_null(plan);
+}
+END_TEST
+
+static void set_up_planned(void) {
+    planned_set_up();
+    set_up();
+}
+
+static void tear_down_planned(void) {
+    tear_down();
+    planned_tear_down();
+}
+
+Suite *ledger_choice_suite(void) {
+    Suite *suite = suite_create("ledger choice");
+    TCase *cases = tcase_create("choice");
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, an_entry_overrules_the_model);
+    tcase_add_test(cases, every_member_of_the_key_must_match);
+    tcase_add_test(cases, a_general_epilogue_asks_for_its_own_entry_first);
+    tcase_add_test(cases, neighbours_count_where_they_agree_and_the_model_does);
+    tcase_add_test(cases, a_row_that_is_not_accepted_leaves_the_model_the_word);
+    tcase_add_test(cases, a_name_and_the_model_only_flag_ask_no_ledger);
+    tcase_add_test(cases, foreign_ledgers_and_contradictions_are_refused);
+    tcase_add_test(cases, explain_tells_where_the_choice_is_from);
+    tcase_add_test(cases, explain_refuses_what_plans_refuse);
+    suite_add_tcase(suite, cases);
+    TCase *plans = tcase_create("plans");
+    tcase_add_checked_fixture(plans, set_up_planned, tear_down_planned);
+    tcase_add_test(plans, plans_follow_the_ledger_and_outlive_it);
+    suite_add_tcase(suite, plans);
+    return suite;
+}
