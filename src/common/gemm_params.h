@@ -45,14 +45,22 @@ struct gm_raster {
 #define GM_L2_EVICT_FIRST 0x12F0000000000000ull
 #define GM_L2_EVICT_LAST 0x14F0000000000000ull
 
+/* The tiles of an operand along M or N: `whole` of them, then, if rows are left over, one of which only `rows` (rounded
+ * up to 8 for each CTA that fetches a share) are fetched, through a map of its own: TMA is slow on boxes that lie mostly
+ * outside their tensor. The shared memory beyond them holds anything, and leads to rows of D that nobody stores. */
+struct gm_tiles {
+    int32_t whole;
+    int32_t rows; /* of one CTA's share; 0: no tile is left over */
+};
+
 struct gm_gemm_sm90_params {
-    struct gm_tensor_map a, b, d;
+    struct gm_tensor_map a, b, d, a_tail, b_tail;
     struct gm_epilogue_params epilogue;
     struct gm_raster raster;
     uint64_t a_policy, b_policy; /* how L2 keeps A and B: GM_L2_* */
+    struct gm_tiles a_tiles, b_tiles;
     int32_t k_blocks;       /* ceil(K / tile_k), >= 1 */
     int32_t plain;          /* 1: D = alpha * acc, straight to staging and TMA store */
-    int32_t stage_bytes;    /* what TMA delivers per stage: less than a whole stage when A's box is cut to M rows */
 };
 
 struct gm_gemm_sm80_params {
@@ -72,7 +80,7 @@ struct gm_gemm_sm80_params {
 #endif
 GM_STATIC_ASSERT(sizeof(struct gm_tensor_map) == 128, "a tensor map is 128 bytes");
 GM_STATIC_ASSERT(sizeof(struct gm_epilogue_params) == 80, "epilogue params: same layout in C11 and CUDA C");
-GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 512, "sm90 params: same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "sm90 params: same layout in C11 and CUDA C");
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 144, "sm80 params: same layout in C11 and CUDA C");
 
 #endif

@@ -79,8 +79,8 @@
                                                                         : 32)
 #define GM_SM90_STORE_ROWS(tm, tn, warps)                                                                              \
     (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS_OF(GM_SM90_PART_N(tm, tn, warps)) : 64)
-#define GM_SM90_STORE_ROWS_OF(part) /* whole groups of 8 rows; at most 64 where the part allows it */                  \
-    ((part) <= 64 ? (part) : (part) % 16 == 0 && (part) <= 128 ? (part) / 2 : (part) % 32 == 0 ? (part) / 4 : (part))
+#define GM_SM90_STORE_ROWS_OF(part) /* whole groups of 8 rows; at most 96 where the part allows it */                  \
+    ((part) <= 64 ? (part) : (part) % 16 == 0 && (part) <= 192 ? (part) / 2 : (part) % 32 == 0 ? (part) / 4 : (part))
 #define GM_SM90_STORE_BOX_ROWS(tm, tn, warps) (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS(tm, tn, warps) : 16)
 #define GM_SM90_BUFFER_BYTES(tm, tn, warps) (GM_SM90_STORE_ROWS(tm, tn, warps) * 128)
 #define GM_SM90_STORE_BUFFERS 2

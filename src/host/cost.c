@@ -10,7 +10,6 @@
 #include "cost.h"
 
 #include "problem.h"
-#include "tensor_map.h"
 
 #include <math.h>
 
@@ -31,7 +30,6 @@
 #define SM90_TENSOR_RATE           0.9    /* wgmma from shared memory on random data, of N / 2 clocks per atom */
 #define SM90_PORT_BYTES_PER_CLOCK  61.0   /* one SM's port to L2; multicast does not save its bytes */
 #define SM90_L2_LINES_PER_CLOCK    53.0   /* L2 for all SMs together; multicast does save these */
-#define SM90_OUTSIDE_LINES         6.0    /* what L2 spends on a row of a TMA box that lies outside its tensor */
 #define SM90_L2_LATENCY_US         1.25   /* TMA issue -> barrier, under load */
 #define SM90_KBLOCK_CLOCKS         180.0  /* the producer's barrier round trip per k-block */
 #define SM90_BOX_CLOCKS            13.0   /* and per TMA box */
@@ -199,21 +197,10 @@ static double sm90_path_us(const struct gm_kernel *row, const struct gm_gemm_pro
     return row->cluster_m * row->cluster_n > 1 ? path_us + SM90_CLUSTER_US : path_us;
 }
 
-/* Lines that one operand's boxes ask of L2 along its M or N: rows inside it, and, at their price, those outside.
- * `box` is the tile's rows that are fetched; a last group of 8 rows that the operand fills in part costs nothing. */
-static double sm90_lines(double mn, double tiles, double box) {
-    const double outside = floor(max2(tiles * box - mn, 0) / 8) * 8;
-    return mn + SM90_OUTSIDE_LINES * outside;
-}
-
 /* Every box is fetched once per cluster that needs it; a row of a box is one request per span of the swizzle. */
 static double sm90_l2_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, p);
     const double tiles_m = (double)gm_tiles_m(row, p), tiles_n = (double)gm_tiles_n(row, p);
-    const double a_box = GM_LAYOUT_A_MN(row->layout) ? row->tile_m : (double)maps.a.box[1] * row->cluster_n;
-    const double b_box = GM_LAYOUT_B_MN(row->layout) ? row->tile_n : (double)maps.b.box[1] * row->cluster_m;
-    const double per_span = sm90_lines((double)p->m, tiles_m * row->cluster_m, a_box) * tiles_n +
-                            sm90_lines((double)p->n, tiles_n * row->cluster_n, b_box) * tiles_m;
+    const double per_span = (double)p->m * tiles_n + (double)p->n * tiles_m;
     const double k_rounded = ceil_div((double)p->k, row->tile_k) * row->tile_k;
     return per_span * k_rounded * GM_ELEM_BYTES / row->smem_map / (SM90_L2_LINES_PER_CLOCK * clock_mhz(device));
 }

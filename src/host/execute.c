@@ -26,6 +26,13 @@ static CUresult launch(const gm_plan *plan, void *params, void *stream) {
     return plan->context->driver->cuLaunchKernelEx(&config, plan->function, pointers, NULL);
 }
 
+/* This call's address into a map of the plan, where the map is in use and nothing has failed so far. */
+static void readdress(const struct gm_driver *driver, struct gm_tensor_map *map, gm_device_ptr address, int in_use,
+                      CUresult *result) {
+    if (in_use && *result == CUDA_SUCCESS)
+        *result = driver->cuTensorMapReplaceAddress(map->bytes, (void *)(uintptr_t)address);
+}
+
 static CUresult launch_sm90(const gm_plan *plan, const struct gm_gemm_args *args, float alpha, float beta,
                             void *stream) {
     const struct gm_driver *driver = plan->context->driver;
@@ -33,11 +40,12 @@ static CUresult launch_sm90(const gm_plan *plan, const struct gm_gemm_args *args
     struct gm_gemm_sm90_params params = plan->params.sm90;
     fill_epilogue(&params.epilogue, p, args, alpha, beta);
     params.plain = params.plain && beta == 0;
-    CUresult result = driver->cuTensorMapReplaceAddress(params.a.bytes, (void *)(uintptr_t)args->a);
-    if (result == CUDA_SUCCESS)
-        result = driver->cuTensorMapReplaceAddress(params.b.bytes, (void *)(uintptr_t)args->b);
-    if (result == CUDA_SUCCESS)
-        result = driver->cuTensorMapReplaceAddress(params.d.bytes, (void *)(uintptr_t)args->d);
+    CUresult result = CUDA_SUCCESS;
+    readdress(driver, &params.a, args->a, 1, &result);
+    readdress(driver, &params.b, args->b, 1, &result);
+    readdress(driver, &params.d, args->d, 1, &result);
+    readdress(driver, &params.a_tail, args->a, params.a_tiles.rows, &result);
+    readdress(driver, &params.b_tail, args->b, params.b_tiles.rows, &result);
     return result == CUDA_SUCCESS ? launch(plan, &params, stream) : result;
 }
 

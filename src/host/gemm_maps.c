@@ -15,6 +15,12 @@ static int swizzle_of_span(int span_bytes) {
                               : CU_TENSOR_MAP_SWIZZLE_32B;
 }
 
+/* What L2 is to fetch from memory at once: the next k-block's 128 bytes, too, where rows are such that both are in one
+ * piece of 256 bytes; else half of that would be fetched twice. */
+static int promotion(uint64_t stride) {
+    return stride % 256 == 0 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+}
+
 /* A box of `rows` rows, each one swizzle span wide. The stride of an operand with one row is never used, but the
  * encoder still wants a legal one. */
 static struct gm_map_desc describe(struct gm_operand operand, enum gm_type type, int span_bytes, int box_rows) {
@@ -28,33 +34,38 @@ static struct gm_map_desc describe(struct gm_operand operand, enum gm_type type,
         .element_strides = {1, 1},
         .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
         .swizzle = swizzle_of_span(span_bytes),
-        .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        .l2_promotion = promotion(stride),
         .oob_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     };
 }
 
-/* An operand's box: what one of its `sharers` CTAs fetches of a tile, the rest coming by multicast. When the operand
- * has fewer rows than its tile, the box ends with them: TMA is slow on a box that lies mostly outside the tensor (53
- * against 30 us for 16 x 4096 x 14336), and the rows of D that the untouched shared memory leads to are not stored. */
-static int box_rows(int mn_major, int64_t mn, int tile_mn, int tile_k, int sharers) {
-    const int rows = (mn_major ? tile_k : tile_mn) / sharers;
-    const int64_t present = GM_CEIL_DIV(mn, INT64_C(8)) * 8; /* whole swizzle patterns */
-    return !mn_major && sharers == 1 && present < rows ? (int)present : rows;
+/* How an operand's rows along M or N fall into tiles. An MN-major operand is clipped along its columns, which costs
+ * nothing, so all its tiles are whole. */
+static struct gm_tiles tiles_of(int mn_major, int64_t mn, int tile_mn, int sharers) {
+    if (mn_major)
+        return (struct gm_tiles){INT32_MAX, 0};
+    const int64_t left = mn % tile_mn;
+    return (struct gm_tiles){(int32_t)(mn / tile_mn), (int32_t)GM_CEIL_DIV(left, 8 * sharers) * 8};
 }
 
 struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
     /* A's tile is the same for the CTAs of a cluster that differ in n only, and the other way round. */
     const int a_mn = GM_LAYOUT_A_MN(row->layout), b_mn = GM_LAYOUT_B_MN(row->layout);
-    const int a_rows = box_rows(a_mn, problem->m, row->tile_m, row->tile_k, row->cluster_n);
-    const int b_rows = box_rows(b_mn, problem->n, row->tile_n, row->tile_k, row->cluster_m);
-    const int a_present = a_mn ? row->tile_m : a_rows * row->cluster_n;
-    const int b_present = b_mn ? row->tile_n : b_rows * row->cluster_m;
+    const int a_rows = (a_mn ? row->tile_k : row->tile_m) / row->cluster_n;
+    const int b_rows = (b_mn ? row->tile_k : row->tile_n) / row->cluster_m;
+    const struct gm_operand a = gm_operand_a(problem), b = gm_operand_b(problem);
     const int store_span = GM_SM90_STORE_SPAN(row->tile_m, row->tile_n, row->warps);
     const int store_rows = GM_SM90_STORE_BOX_ROWS(row->tile_m, row->tile_n, row->warps);
-    return (struct gm_gemm_maps){
-        .a = describe(gm_operand_a(problem), problem->ab_type, row->smem_map, a_rows),
-        .b = describe(gm_operand_b(problem), problem->ab_type, row->smem_map, b_rows),
+    struct gm_gemm_maps maps = {
+        .a = describe(a, problem->ab_type, row->smem_map, a_rows),
+        .b = describe(b, problem->ab_type, row->smem_map, b_rows),
         .d = describe(gm_operand_d(problem), problem->d_type, store_span, store_rows),
-        .stage_bytes = GM_SM90_A_BYTES(a_present, row->tile_k) + GM_SM90_B_BYTES(b_present, row->tile_k),
+        .a_tiles = tiles_of(a_mn, problem->m, row->tile_m, row->cluster_n),
+        .b_tiles = tiles_of(b_mn, problem->n, row->tile_n, row->cluster_m),
     };
+    if (maps.a_tiles.rows)
+        maps.a_tail = describe(a, problem->ab_type, row->smem_map, maps.a_tiles.rows);
+    if (maps.b_tiles.rows)
+        maps.b_tail = describe(b, problem->ab_type, row->smem_map, maps.b_tiles.rows);
+    return maps;
 }

@@ -82,12 +82,17 @@ static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_device *device
     params->b_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : b_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
 
     const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, p);
-    params->stage_bytes = maps.stage_bytes;
+    params->a_tiles = maps.a_tiles;
+    params->b_tiles = maps.b_tiles;
     enum gm_status status = encode(plan, "A", maps.a, &params->a);
     if (status == GM_OK)
         status = encode(plan, "B", maps.b, &params->b);
     if (status == GM_OK)
         status = encode(plan, "D", maps.d, &params->d);
+    if (status == GM_OK && maps.a_tiles.rows)
+        status = encode(plan, "A's last rows", maps.a_tail, &params->a_tail);
+    if (status == GM_OK && maps.b_tiles.rows)
+        status = encode(plan, "B's last rows", maps.b_tail, &params->b_tail);
     return status;
 }
 

@@ -34,10 +34,11 @@ uint32_t gm_tensor_map_delivered(const struct gm_map_desc *desc, unsigned dimens
 /* Bytes from one row of a legal box, without interleave, to the next in shared memory. */
 uint32_t gm_tensor_map_row_pitch(const struct gm_map_desc *desc);
 
-/* The three maps of an sm90 GEMM row for a normalised problem with M, N, K >= 1, at address 0. */
+/* The maps of an sm90 GEMM row for a normalised problem with M, N, K >= 1, at address 0. The tail maps mean something
+ * where their tiles have rows. */
 struct gm_gemm_maps {
-    struct gm_map_desc a, b, d;
-    int stage_bytes; /* what TMA delivers to one CTA per stage */
+    struct gm_map_desc a, b, d, a_tail, b_tail;
+    struct gm_tiles a_tiles, b_tiles;
 };
 struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct gm_gemm_problem *problem);
 

@@ -72,9 +72,9 @@ enum {
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, GM_WARPS),
 
-    FEW_REGISTERS = CONSUMERS > 1 && ATOMS_M *ATOM_REGISTERS < 192,
-    PRODUCER_REGISTERS = CONSUMERS == 1 || FEW_REGISTERS ? 40 : 24,
-    CONSUMER_REGISTERS = CONSUMERS == 1 || FEW_REGISTERS ? 232 : 240,
+    MANY_REGISTERS = CONSUMERS > 1 && !PINGPONG && ATOMS_M *ATOM_REGISTERS >= (SWAPPED ? 160 : 192),
+    PRODUCER_REGISTERS = MANY_REGISTERS ? 24 : 40,
+    CONSUMER_REGISTERS = MANY_REGISTERS ? 240 : 232,
 
     BAR_STAGING = 1, /* named barriers: + consumer */
     BAR_ORDER = 1 + CONSUMERS, /* ping-pong: + consumer */
@@ -116,7 +116,7 @@ static __device__ __forceinline__ struct pipeline pipeline_at(uint32_t base) {
 /* ---- tile order ------------------------------------------------------------------------------------ */
 
 struct tile_position {
-    int m0, n0; /* first row and column of this CTA's tile */
+    int m, n; /* of this CTA's tile, counted in tiles */
 };
 
 static __device__ __forceinline__ int cluster_count(void) {
@@ -130,8 +130,7 @@ static __device__ __forceinline__ struct tile_position tile_at(const struct gm_r
                                                                uint32_t rank) {
     int tile_m, tile_n;
     raster_tile(raster, linear, &tile_m, &tile_n);
-    return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M) * TILE_M,
-            (int)(tile_n * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N) * TILE_N};
+    return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M), (int)(tile_n * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N)};
 }
 
 /* The k-blocks that a CTA multiplies, first to end - 1: all, or a share of them that differs by one at most. One that

@@ -195,8 +195,8 @@ static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_para
                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                   struct tile_position tile, int first_m, int k_rank) {
     if (SPLITS == 1 || PART == k_rank) {
-        const struct store_origin at = {tile.m0 + (SWAPPED ? part_first(PART) : first_m),
-                                        tile.n0 + (SWAPPED ? first_m : part_first(PART))};
+        const struct store_origin at = {tile.m * TILE_M + (SWAPPED ? part_first(PART) : first_m),
+                                        tile.n * TILE_N + (SWAPPED ? first_m : part_first(PART))};
         if (!p.plain)
             store_general<PART>(p, s, acc, at);
         else if (p.epilogue.d_type == GM_TYPE_fp32)
