@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes a plan: check, fill in the pointers, launch. No lock, no query, no allocation. */
+/* Executes a plan: check, fill in the pointers, launch. No lock, no allocation, no question to the device. */
 #include "arguments.h"
 #include "cost.h"
 #include "error.h"
+#include "replay.h"
 #include "table.h"
 
 static void fill_epilogue(struct gm_epilogue_params *e, const struct gm_gemm_problem *p,
@@ -21,6 +22,8 @@ static CUresult launch(const gm_plan *plan, void *params, void *stream) {
     CUlaunchConfig config = plan->config;
     CUlaunchAttribute cluster = plan->cluster;
     void *pointers[] = {params};
+    if (gm_replay_launch(plan, params, (CUstream)stream))
+        return CUDA_SUCCESS;
     config.hStream = (CUstream)stream;
     config.attrs = &cluster;
     return plan->context->driver->cuLaunchKernelEx(&config, plan->function, pointers, NULL);
@@ -101,8 +104,9 @@ enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *a
 
 enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem, const struct gm_gemm_args *args,
                        void *stream) {
+    const struct gm_plan_options options = {.size = sizeof options, .flags = GM_PLAN_PLAIN_LAUNCH};
     gm_plan *plan = NULL;
-    enum gm_status status = gm_gemm_plan_create(context, problem, NULL, &plan);
+    enum gm_status status = gm_gemm_plan_create(context, problem, &options, &plan);
     if (status == GM_OK)
         status = gm_gemm_execute(plan, args, stream);
     gm_plan_destroy(plan);

@@ -6,6 +6,7 @@
 #include "cost.h"
 #include "error.h"
 #include "log.h"
+#include "replay.h"
 #include "tensor_map.h"
 
 #include <stdio.h>
@@ -92,7 +93,7 @@ static enum gm_status prepare_sm80(gm_plan *plan) {
 }
 
 /* Everything that needs the driver, with the context current. */
-static enum gm_status prepare(gm_context *context, gm_plan *plan) {
+static enum gm_status prepare(gm_context *context, gm_plan *plan, int plain) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     plan->config.gridDimY = plan->config.gridDimZ = 1;
     plan->config.blockDimX = (unsigned)row->threads;
@@ -104,6 +105,8 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan) {
     status = gm_context_load(context, plan->kernel, &plan->function);
     if (status == GM_OK)
         status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan) : prepare_sm80(plan);
+    if (status == GM_OK && !plain)
+        plan->replay = gm_replay_new(plan);
     gm_context_leave(context);
     return status;
 }
@@ -148,7 +151,8 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
         return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
     *plan = (gm_plan){.context = context, .kernel = kernel, .problem = p, .predicted_us = judgement.predicted_us};
     plan->empty = p.m == 0 || p.n == 0;
-    status = plan->empty ? GM_OK : prepare(context, plan);
+    const int plain = options && options->flags & GM_PLAN_PLAIN_LAUNCH;
+    status = plan->empty ? GM_OK : prepare(context, plan, plain);
     if (status != GM_OK) {
         gm_plan_destroy(plan);
         return status;
@@ -161,6 +165,8 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
 }
 
 void gm_plan_destroy(gm_plan *plan) {
+    if (plan)
+        gm_replay_free(plan);
     free(plan);
 }
 
