@@ -12,6 +12,9 @@ struct bench_options {
     struct args_list suites, results; /* the words: what to measure, and files to look at instead */
     const char *dtype, *out, *layout, *kernel, *arch, *device, *json, *svg, *cublaslt, *l2, *m, *compare, *report;
     uint32_t arch_mask;
+    int sm_budget;
+    uint32_t flags;            /* of enum gm_plan_flags */
+    bool no_overlap, model_only;
     int64_t m_from, m_to; /* of --m */
     bool all_kernels, quick, no_baseline, quiet, profile, append;
     int rounds;                          /* 0: by the mode */

@@ -97,6 +97,7 @@ int bench_options_check(struct bench_options *options) {
         return complain("--rounds is at most %d, not %d", MAX_ROUNDS, options->rounds);
     if (options->kernel && !kernel_exists(options->kernel))
         return complain("no kernel of the table is called `%s`; `gristmill info` lists them", options->kernel);
+    options->flags = (options->no_overlap ? GM_PLAN_NO_OVERLAP : 0u) | (options->model_only ? GM_PLAN_MODEL_ONLY : 0u);
     return pick_arch(options->arch, &options->arch_mask);
 }
 

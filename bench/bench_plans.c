@@ -14,6 +14,13 @@ static bool is_wanted(const struct bench_options *options, const struct gm_candi
     return legal && (!options->kernel || fnmatch(options->kernel, name, 0) == 0);
 }
 
+static struct gm_plan_options planned(const struct bench_options *options) {
+    return (struct gm_plan_options){.size = sizeof(struct gm_plan_options),
+                                    .arch_mask = options->arch_mask,
+                                    .sm_budget = options->sm_budget,
+                                    .flags = options->flags};
+}
+
 static int add_plan(struct bench *bench, const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                     struct contender *contender) {
     *contender = (struct contender){0};
@@ -32,7 +39,9 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
         struct gm_kernel_info kernel = {.size = sizeof kernel};
         if (gm_kernel_get((size_t)candidates[i].kernel, &kernel) != GM_OK)
             return complain("%s", gm_last_error());
-        const struct gm_plan_options forced = {.size = sizeof forced, .kernel = kernel.name};
+        struct gm_plan_options forced = planned(bench->options);
+        forced.kernel = kernel.name;
+        forced.arch_mask = 0;
         if (!is_wanted(bench->options, &candidates[i], kernel.name))
             continue;
         if (add_plan(bench, problem, &forced, &contenders[used]) == 0)
@@ -46,7 +55,7 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
 int bench_plans(struct bench *bench, const struct gm_gemm_problem *problem, struct contender *contenders,
                 size_t capacity) {
     const struct bench_options *options = bench->options;
-    const struct gm_plan_options masked = {.size = sizeof masked, .arch_mask = options->arch_mask};
+    const struct gm_plan_options masked = planned(options);
     if (!options->all_kernels && !options->kernel) {
         if (add_plan(bench, problem, &masked, &contenders[0]) == 0)
             return 1;
@@ -83,7 +92,7 @@ static const struct gm_candidate *find_best(const struct bench_options *options,
 static int predict_case(const struct bench_options *options, const struct bench_case *from,
                         const struct gm_device *device, struct grid *grid, struct gm_candidate *candidates) {
     struct gm_gemm_problem problem;
-    const struct gm_plan_options masked = {.size = sizeof masked, .arch_mask = options->arch_mask};
+    const struct gm_plan_options masked = planned(options);
     size_t count = gm_kernel_count();
     const struct gm_candidate *best = NULL;
     const char *name = "no kernel for these types";

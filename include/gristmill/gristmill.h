@@ -223,13 +223,18 @@ struct gm_gemm_problem {
 
 enum gm_plan_flags {
     GM_PLAN_MODEL_ONLY = 1,          /* ask no ledger, not even the built-in one */
-    GM_PLAN_PLAIN_LAUNCH = 2         /* keep no graph to launch by; see gm_gemm_execute() */
+    GM_PLAN_PLAIN_LAUNCH = 2,        /* keep no graph to launch by; see gm_gemm_execute() */
+    /* Do not let the kernel set itself up while the one before it on the stream still runs (programmatic dependent
+     * launch). It touches no operand before that one has ended, with or without this flag. */
+    GM_PLAN_NO_OVERLAP = 4
 };
 
 struct gm_plan_options {
     size_t size;
     uint32_t arch_mask;              /* of enum gm_arch; 0: any */
     const char *kernel;              /* exact row name, production or not; NULL: the planner chooses */
+    int32_t sm_budget;               /* SMs that it may occupy, e.g. to leave some to communication; 0: all. With less
+                                      * than all the model chooses: ledgers are measured with all */
     uint32_t flags;                  /* of enum gm_plan_flags */
     const gm_ledger *ledger;         /* read during the call; NULL: the built-in one of the device, if there is one */
 };
@@ -281,7 +286,8 @@ enum gm_reason {
     GM_REASON_SIZE = 8,              /* a size or stride is outside what the row's addressing covers */
     GM_REASON_EMPTY_K = 9,           /* K = 0 leaves TMA nothing to describe */
     GM_REASON_NOT_PRODUCTION = 10,   /* legal, but only by name */
-    GM_REASON_NOT_NAMED = 11         /* another kernel was asked for by name */
+    GM_REASON_NOT_NAMED = 11,        /* another kernel was asked for by name */
+    GM_REASON_SMS = 12               /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
 };
 
 /* Where the planner's choice comes from. */

@@ -59,9 +59,9 @@
 /* One stage holds tile_m x tile_k of A, then tile_n x tile_k of B.
  *
  * wgmma multiplies an M side, cut into atoms of 64 rows, by an N side. The M side is A, or B when the row is swapped.
- * D leaves a consumer warpgroup in chunks, each one box of a TMA store, swizzled with the span of its rows:
+ * D leaves a consumer warpgroup in chunks, swizzled with the span of their rows:
  *
- *   A on the M side    64 rows of D (an atom) x GM_SM90_STORE_SPAN bytes of columns
+ *   A on the M side    64 rows of D (an atom) x GM_SM90_STORE_SPAN bytes of columns; each warp stores its 16 rows
  *   B on the M side    GM_SM90_STORE_ROWS rows of D (of the N side) x 128 bytes of columns (an atom as 16-bit elements)
  *
  * A staging buffer holds rows of 128 bytes, so one chunk, or several narrow ones. With splits a CTA stores a part of
@@ -81,6 +81,7 @@
     (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS_OF(GM_SM90_PART_N(tm, tn, warps)) : 64)
 #define GM_SM90_STORE_ROWS_OF(part) /* whole groups of 8 rows; at most 64 where the part allows it */                  \
     ((part) <= 64 ? (part) : (part) % 16 == 0 && (part) <= 128 ? (part) / 2 : (part) % 32 == 0 ? (part) / 4 : (part))
+#define GM_SM90_STORE_BOX_ROWS(tm, tn, warps) (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS(tm, tn, warps) : 16)
 #define GM_SM90_BUFFER_BYTES(tm, tn, warps) (GM_SM90_STORE_ROWS(tm, tn, warps) * 128)
 #define GM_SM90_STORE_BUFFERS 2
 #define GM_SM90_STAGING_BYTES(tm, tn, warps)                                                                           \

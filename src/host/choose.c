@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define KNOWN_FLAGS (GM_PLAN_MODEL_ONLY | GM_PLAN_PLAIN_LAUNCH | GM_PLAN_NO_OVERLAP)
 #define TMA_ALIGN 16
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
@@ -51,6 +52,9 @@ static enum gm_reason check_device(const struct inquiry *q) {
     if (row->smem_bytes > device->smem_per_block_bytes)
         return say(q, GM_REASON_SMEM, "needs %d bytes of shared memory per block; the device allows %d",
                    row->smem_bytes, device->smem_per_block_bytes);
+    if (gm_cluster_size(row) > device->sm_count)
+        return say(q, GM_REASON_SMS, "its clusters have %d CTAs, one on an SM each; it may occupy %d SMs",
+                   gm_cluster_size(row), device->sm_count);
     return GM_ACCEPTED;
 }
 
@@ -199,6 +203,13 @@ int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name)
     return -1;
 }
 
+struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options) {
+    struct gm_device within = *device;
+    if (options && options->sm_budget > 0 && options->sm_budget < within.sm_count)
+        within.sm_count = options->sm_budget;
+    return within;
+}
+
 enum gm_status gm_device_check(const struct gm_device *device) {
     enum gm_status status = GM_CHECK_STRUCT(device, "device");
     if (status != GM_OK)
@@ -219,6 +230,11 @@ enum gm_status gm_options_check(const struct gm_plan_options *options) {
     if (options->arch_mask & ~(uint32_t)(GM_ARCH_SM80 | GM_ARCH_SM90))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "arch_mask is 0x%x; known bits are 0x%x", options->arch_mask,
                        (unsigned)(GM_ARCH_SM80 | GM_ARCH_SM90));
+    if (options->flags & ~(uint32_t)KNOWN_FLAGS)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "flags is 0x%x; known bits are 0x%x", options->flags, KNOWN_FLAGS);
+    if (options->sm_budget < 0)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "sm_budget is %d; it is a number of SMs, 0 for all",
+                       options->sm_budget);
     if (options->kernel && gm_find_kernel(gm_kernels, gm_kernel_count(), options->kernel) < 0)
         return gm_fail(GM_ERROR_UNKNOWN_KERNEL, "the table has no kernel named %.120s", options->kernel);
     return GM_OK;

@@ -30,6 +30,9 @@ int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device
 /* Index of the row with this name, -1 if there is none. */
 int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name);
 
+/* The device as far as the options let a plan use it: no more SMs than sm_budget. */
+struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options);
+
 /* GM_OK when the planner can compute with these facts / take these options (NULL: defaults). An unknown kernel name
  * is GM_ERROR_UNKNOWN_KERNEL. */
 enum gm_status gm_device_check(const struct gm_device *device);

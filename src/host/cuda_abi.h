@@ -144,6 +144,7 @@ typedef union CUlaunchAttributeValue {
     char pad[64];
     struct { unsigned x, y, z; } clusterDim;
     int cooperative;
+    int programmaticStreamSerializationAllowed;
 } CUlaunchAttributeValue;
 
 typedef struct CUlaunchAttribute {

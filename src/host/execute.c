@@ -20,12 +20,12 @@ static void fill_epilogue(struct gm_epilogue_params *e, const struct gm_gemm_pro
 
 static CUresult launch(const gm_plan *plan, void *params, void *stream) {
     CUlaunchConfig config = plan->config;
-    CUlaunchAttribute cluster = plan->cluster;
+    CUlaunchAttribute attributes[2] = {plan->attributes[0], plan->attributes[1]};
     void *pointers[] = {params};
     if (gm_replay_launch(plan, params, (CUstream)stream))
         return CUDA_SUCCESS;
     config.hStream = (CUstream)stream;
-    config.attrs = &cluster;
+    config.attrs = attributes;
     return plan->context->driver->cuLaunchKernelEx(&config, plan->function, pointers, NULL);
 }
 

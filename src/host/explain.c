@@ -54,11 +54,12 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "candidates is NULL with a capacity of %zu", capacity);
     const size_t rows = gm_kernel_count();
     struct gm_judgement choice;
-    const int chosen = gm_choose(gm_kernels, rows, device, &p, options, &choice);
+    const struct gm_device within = gm_device_within(device, options);
+    const int chosen = gm_choose(gm_kernels, rows, &within, &p, options, &choice);
     for (size_t i = 0; i < rows && i < capacity; i++) {
         struct gm_candidate *c = &candidates[i];
         struct gm_judgement judgement =
-            gm_judge(&gm_kernels[i], device, &p, options, c->sentence, sizeof c->sentence);
+            gm_judge(&gm_kernels[i], &within, &p, options, c->sentence, sizeof c->sentence);
         c->kernel = (int32_t)i;
         c->chosen = (int)i == chosen;
         c->reason = judgement.reason;

@@ -50,7 +50,7 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct 
     const int a_present = a_mn ? row->tile_m : a_rows * row->cluster_n;
     const int b_present = b_mn ? row->tile_n : b_rows * row->cluster_m;
     const int store_span = GM_SM90_STORE_SPAN(row->tile_m, row->tile_n, row->warps);
-    const int store_rows = GM_SM90_STORE_ROWS(row->tile_m, row->tile_n, row->warps);
+    const int store_rows = GM_SM90_STORE_BOX_ROWS(row->tile_m, row->tile_n, row->warps);
     return (struct gm_gemm_maps){
         .a = describe(gm_operand_a(problem), problem->ab_type, row->smem_map, a_rows),
         .b = describe(gm_operand_b(problem), problem->ab_type, row->smem_map, b_rows),

@@ -15,9 +15,6 @@ int gm_ledger_is_of(const gm_ledger *ledger, const struct gm_device *device) {
 enum gm_status gm_ledger_check(const struct gm_plan_options *options, const struct gm_device *device) {
     if (!options)
         return GM_OK;
-    const uint32_t known = GM_PLAN_MODEL_ONLY | GM_PLAN_PLAIN_LAUNCH;
-    if (options->flags & ~known)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "flags is 0x%x; known bits are 0x%x", options->flags, known);
     const gm_ledger *ledger = options->ledger;
     if (!ledger)
         return GM_OK;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define OVERLAP_DRIVER 12030 /* as cuDriverGetVersion */
 #define DUMMY_ADDRESS 0x1000000 /* what a template map points at until execute replaces it */
 
 static enum gm_status encode(gm_plan *plan, const char *letter, struct gm_map_desc desc, struct gm_tensor_map *map) {
@@ -40,12 +41,29 @@ static struct gm_epilogue_params epilogue_template(const struct gm_gemm_problem 
     };
 }
 
-static enum gm_status prepare_sm90(gm_plan *plan) {
+/* The kernel waits for the one before it itself (griddepcontrol), so its set-up may overlap that one's end. Graphs keep
+ * such an order from driver 12.3 on. */
+static void set_attributes(gm_plan *plan, unsigned cluster_size) {
+    CUlaunchAttribute *next = plan->attributes;
+    if (plan->context->device.driver_version >= OVERLAP_DRIVER && !(plan->flags & GM_PLAN_NO_OVERLAP)) {
+        next->id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        next++->value.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster_size > 1) {
+        next->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        next->value.clusterDim.x = cluster_size;
+        next->value.clusterDim.y = next->value.clusterDim.z = 1;
+        next++;
+    }
+    plan->config.numAttrs = (unsigned)(next - plan->attributes);
+}
+
+static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_device *device) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     const struct gm_gemm_problem *p = &plan->problem;
     struct gm_gemm_sm90_params *params = &plan->params.sm90;
     params->epilogue = epilogue_template(p);
-    params->raster = gm_raster_choose(row, p, &plan->context->device);
+    params->raster = gm_raster_choose(row, p, device);
     /* A TMA store clips D's rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
     const int whole_rows = p->n * gm_type_bytes(p->d_type) % 16 == 0;
     params->plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && whole_rows; /* unless beta is not 0 */
@@ -53,14 +71,11 @@ static enum gm_status prepare_sm90(gm_plan *plan) {
 
     const int cluster_size = gm_cluster_size(row);
     const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
-    int64_t clusters = gm_clusters_at_once(row, &plan->context->device);
+    int64_t clusters = gm_clusters_at_once(row, device);
     if (clusters > tiles)
         clusters = tiles;
     plan->config.gridDimX = (unsigned)(clusters * cluster_size);
-    plan->cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    plan->cluster.value.clusterDim.x = (unsigned)cluster_size;
-    plan->cluster.value.clusterDim.y = plan->cluster.value.clusterDim.z = 1;
-    plan->config.numAttrs = cluster_size > 1;
+    set_attributes(plan, (unsigned)cluster_size);
 
     /* An operand that is read once should not push the one that is read by every tile out of L2. */
     const int a_once = params->raster.tiles_n == 1, b_once = params->raster.tiles_m == 1;
@@ -77,23 +92,25 @@ static enum gm_status prepare_sm90(gm_plan *plan) {
     return status;
 }
 
-static enum gm_status prepare_sm80(gm_plan *plan) {
+static enum gm_status prepare_sm80(gm_plan *plan, const struct gm_device *device) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     const struct gm_gemm_problem *p = &plan->problem;
     struct gm_gemm_sm80_params *params = &plan->params.sm80;
     params->epilogue = epilogue_template(p);
-    params->raster = gm_raster_choose(row, p, &plan->context->device);
+    params->raster = gm_raster_choose(row, p, device);
     params->lda = p->lda;
     params->ldb = p->ldb;
     params->k = (int32_t)p->k;
     const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
-    const int64_t resident = gm_clusters_at_once(row, &plan->context->device);
+    int64_t resident = gm_clusters_at_once(row, device);
+    if (device->sm_count < plan->context->device.sm_count) /* the driver spreads CTAs over SMs: no more CTAs than those */
+        resident = device->sm_count;
     plan->config.gridDimX = (unsigned)(tiles < resident ? tiles : resident);
     return GM_OK;
 }
 
-/* Everything that needs the driver, with the context current. */
-static enum gm_status prepare(gm_context *context, gm_plan *plan, int plain) {
+/* Everything that needs the driver, with the context current. `device` is as much of it as the plan may use. */
+static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct gm_device *device) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     plan->config.gridDimY = plan->config.gridDimZ = 1;
     plan->config.blockDimX = (unsigned)row->threads;
@@ -104,15 +121,15 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, int plain) {
         return status;
     status = gm_context_load(context, plan->kernel, &plan->function);
     if (status == GM_OK)
-        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan) : prepare_sm80(plan);
-    if (status == GM_OK && !plain)
+        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan, device) : prepare_sm80(plan, device);
+    if (status == GM_OK && !(plan->flags & GM_PLAN_PLAIN_LAUNCH))
         plan->replay = gm_replay_new(plan);
     gm_context_leave(context);
     return status;
 }
 
 /* No row accepts: say how many there are, and what the named or the first of the right type and layout answers. */
-static enum gm_status no_kernel(const gm_context *context, const struct gm_gemm_problem *p,
+static enum gm_status no_kernel(const struct gm_device *device, const struct gm_gemm_problem *p,
                                 const struct gm_plan_options *options) {
     const size_t rows = gm_kernel_count();
     char sentence[232] = "none multiplies this type and layout";
@@ -124,8 +141,8 @@ static enum gm_status no_kernel(const gm_context *context, const struct gm_gemm_
             shown = (int)i;
     }
     if (shown >= 0)
-        gm_judge(&gm_kernels[shown], &context->device, p, options, sentence, sizeof sentence);
-    return gm_fail(GM_ERROR_NO_KERNEL, "no kernel of %zu accepts the problem on %s%s%s: %s", rows, context->device.name,
+        gm_judge(&gm_kernels[shown], device, p, options, sentence, sizeof sentence);
+    return gm_fail(GM_ERROR_NO_KERNEL, "no kernel of %zu accepts the problem on %s%s%s: %s", rows, device->name,
                    shown >= 0 ? "; " : "", shown >= 0 ? gm_kernels[shown].name : "", sentence);
 }
 
@@ -142,17 +159,18 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
     if (status != GM_OK)
         return status;
     struct gm_judgement judgement;
-    const int kernel = gm_choose(gm_kernels, gm_kernel_count(), &context->device, &p, options, &judgement);
+    const struct gm_device device = gm_device_within(&context->device, options);
+    const int kernel = gm_choose(gm_kernels, gm_kernel_count(), &device, &p, options, &judgement);
     if (kernel < 0)
-        return no_kernel(context, &p, options);
+        return no_kernel(&device, &p, options);
 
     gm_plan *plan = aligned_alloc(_Alignof(gm_plan), sizeof *plan);
     if (!plan)
         return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
     *plan = (gm_plan){.context = context, .kernel = kernel, .problem = p, .predicted_us = judgement.predicted_us};
     plan->empty = p.m == 0 || p.n == 0;
-    const int plain = options && options->flags & GM_PLAN_PLAIN_LAUNCH;
-    status = plan->empty ? GM_OK : prepare(context, plan, plain);
+    plan->flags = options ? options->flags : 0;
+    status = plan->empty ? GM_OK : prepare(context, plan, &device);
     if (status != GM_OK) {
         gm_plan_destroy(plan);
         return status;

@@ -19,12 +19,13 @@ struct gm_plan {
     const gm_context *context;
     int kernel; /* index in gm_kernels */
     int empty;  /* M = 0 or N = 0: there is nothing to launch */
+    uint32_t flags; /* of enum gm_plan_flags */
     double predicted_us;
     size_t workspace_bytes;
     struct gm_gemm_problem problem; /* normalised */
     CUfunction function;
     CUlaunchConfig config;     /* without stream and attributes */
-    CUlaunchAttribute cluster; /* used when config.numAttrs is 1 */
+    CUlaunchAttribute attributes[2]; /* config.numAttrs of them */
     struct gm_replay *replay;  /* NULL: every launch is plain */
 };
 

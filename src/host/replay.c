@@ -50,6 +50,18 @@ static int has_graphs(const struct gm_driver *driver) {
            driver->cuGraphExecDestroy && driver->cuGraphDestroy;
 }
 
+/* The node's attributes are those of the launch, but for the one that looks across launches: a graph's first node waits
+ * for all that is before the graph. */
+static CUresult set_attributes(const gm_plan *plan, CUgraphNode node) {
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < plan->config.numAttrs && result == CUDA_SUCCESS; i++) {
+        const CUlaunchAttribute *attribute = &plan->attributes[i];
+        if (attribute->id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            result = plan->context->driver->cuGraphKernelNodeSetAttribute(node, attribute->id, &attribute->value);
+    }
+    return result;
+}
+
 static CUresult build(const gm_plan *plan, struct gm_replay *replay) {
     const struct gm_driver *driver = plan->context->driver;
     void *pointers[] = {replay->params};
@@ -59,8 +71,8 @@ static CUresult build(const gm_plan *plan, struct gm_replay *replay) {
     CUresult result = driver->cuGraphCreate(&replay->graph, 0);
     if (result == CUDA_SUCCESS)
         result = driver->cuGraphAddKernelNode(&replay->node, replay->graph, NULL, 0, &params);
-    if (result == CUDA_SUCCESS && plan->config.numAttrs)
-        result = driver->cuGraphKernelNodeSetAttribute(replay->node, plan->cluster.id, &plan->cluster.value);
+    if (result == CUDA_SUCCESS)
+        result = set_attributes(plan, replay->node);
     if (result == CUDA_SUCCESS)
         result = driver->cuGraphInstantiateWithFlags(&replay->exec, replay->graph, 0);
     return result;

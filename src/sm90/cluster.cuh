@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread-block clusters and their shared memory, named barriers, register reallocation: what a warpgroup needs to know
- * of its peers. */
+/* Thread-block clusters and their shared memory, the order of kernels, named barriers, register reallocation: what a
+ * warpgroup needs to know of its peers. */
 #ifndef GM_CLUSTER_CUH
 #define GM_CLUSTER_CUH
 
@@ -41,6 +41,17 @@ static __device__ __forceinline__ void st_async_v4(uint32_t cluster_addr, uint32
 /* Relaxed, at the scope of the cluster: a cluster_sync() makes the sums visible. [PTX ISA, red] */
 static __device__ __forceinline__ void red_add_shared_cluster(uint32_t cluster_addr, uint32_t value) {
     asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(cluster_addr), "r"(value) : "memory");
+}
+
+/* Programmatic dependent launch: the kernel after this one may start once every CTA has said so or ended, and waits with
+ * griddep_wait() until the kernel before it has ended and its writes are visible. Without the launch attribute neither
+ * does anything. [PTX ISA, griddepcontrol] */
+static __device__ __forceinline__ void griddep_launch_dependents(void) {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+static __device__ __forceinline__ void griddep_wait(void) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 /* Named barriers of one CTA; `threads` counts those that sync and those that only arrive. [PTX ISA, barrier] */

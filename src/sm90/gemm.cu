@@ -77,7 +77,7 @@ enum {
     CONSUMER_REGISTERS = CONSUMERS == 1 || FEW_REGISTERS ? 232 : 240,
 
     BAR_STAGING = 1, /* named barriers: + consumer */
-    BAR_ORDER = 1 + CONSUMERS,
+    BAR_ORDER = 1 + CONSUMERS, /* ping-pong: + consumer */
 };
 static_assert(ROWS % 64 == 0 && SIDE_N % (SWAPPED ? 8 : 16) == 0 && SIDE_N <= 256 && TILE_K % 16 == 0,
               "tile is made of wgmma atoms");
@@ -163,7 +163,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
     const int tiles = p.raster.tiles_m * p.raster.tiles_n, stride = cluster_count();
     const uint32_t thread = threadIdx.x % 128;
     const int row0 = PINGPONG ? 0 : consumer * ROWS, part = SPLITS == 1 ? 0 : rank / SHARERS;
-    struct store_context store = {staging_addr(base, consumer), thread, (uint32_t)(BAR_STAGING + consumer), 0};
+    struct store_context store = {staging_addr(base, consumer), thread, (uint32_t)(BAR_STAGING + consumer), 0, 0};
     struct pipeline_state at = {0, 0};
     uint32_t parity = 0; /* of the tile, for the exchange of split K */
     float acc[ATOMS_M][ATOM_REGISTERS];
@@ -187,9 +187,13 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         if (SPLITS > 1)
             split_exchange(acc, base, part, consumer, parity, thread);
         parity ^= 1;
+        if (linear + stride >= tiles) { /* nothing more comes into the ring; wait until all warps have drained it */
+            bar_sync(PINGPONG ? store.bar : BAR_ORDER, PINGPONG ? 128 : 128 * CONSUMERS);
+            store.ring_addr = base;
+        }
         store_tile(p, store, acc, tile, row0, part);
     }
-    if (thread == 0)
+    if (store_issues(store))
         bulk_wait_group_read<0>();
 }
 
@@ -201,6 +205,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const uint32_t rank = CLUSTER_SIZE == 1 ? 0 : cluster_ctarank();
     const int warpgroup = __shfl_sync(0xFFFFFFFF, threadIdx.x / 128, 0);
 
+    griddep_launch_dependents(); /* the next kernel may set itself up on SMs that fall idle */
     if (threadIdx.x == 0) {
         prefetch_tensormap(&p.a);
         prefetch_tensormap(&p.b);
@@ -214,6 +219,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         __syncthreads();
     else
         cluster_sync();
+    griddep_wait(); /* what comes before this line touches no operand */
 
     if (warpgroup == 0) {
         setmaxnreg_dec<PRODUCER_REGISTERS>();

@@ -14,6 +14,7 @@ struct store_context {
     uint32_t thread;       /* 0..127 */
     uint32_t bar;          /* its named barrier */
     uint32_t buffer;       /* next buffer, 0 or 1 */
+    uint32_t ring_addr;    /* the ring, when it is drained for good: room for a whole tile; else 0 */
 };
 
 /* Where D's chunks begin, in units of D: the warpgroup's first atom and this CTA's part of the N side. */
@@ -99,17 +100,38 @@ static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const
         }
 }
 
-/* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers: one is staged while TMA reads the one before, and the one
- * barrier of a buffer says both that it is staged and that the next is free. */
+/* Who stages and stores together: a warp its 16 rows; in a swapped row, where rows run across the warps, all four. */
+static __device__ __forceinline__ void store_sync(const struct store_context &s) {
+    if (SWAPPED)
+        bar_sync(s.bar, 128);
+    else
+        __syncwarp();
+}
+static __device__ __forceinline__ bool store_issues(const struct store_context &s) {
+    return SWAPPED ? s.thread == 0 : s.thread % 32 == 0;
+}
+
+/* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers, one staged while TMA reads the other; the last tile of
+ * all goes through the ring, where no chunk waits for another. */
 template <int D_BYTES, int PART>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                    const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                    struct store_origin tile) {
     constexpr int in_buffer = chunk_grid<D_BYTES>::IN_BUFFER;
     constexpr int of_atom = chunks_of_atom<D_BYTES, PART>(), chunks = ATOMS_M * of_atom;
+    constexpr int tile_bytes = GM_CEIL_DIV(chunks, in_buffer) * BUFFER_BYTES, storing = PINGPONG ? 1 : CONSUMERS;
+    const bool roomy = storing * tile_bytes <= STAGES * STAGE_BYTES && s.ring_addr != 0;
+    const uint32_t share = SWAPPED ? 0 : s.thread / 32 * 16; /* first row of this warp's share of a chunk */
 #pragma unroll
     for (int first = 0; first < chunks; first += in_buffer) {
-        const uint32_t buffer_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
+        const uint32_t room_addr = s.ring_addr + (s.bar - BAR_STAGING) % storing * tile_bytes;
+        const uint32_t buffer_addr = roomy ? room_addr + first / in_buffer * BUFFER_BYTES
+                                           : s.staging_addr + s.buffer * BUFFER_BYTES;
+        if (!roomy) {
+            if (store_issues(s))
+                bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
+            store_sync(s);
+        }
 #pragma unroll
         for (int i = 0; i < in_buffer && first + i < chunks; ++i) {
             const int atom = (first + i) / of_atom, c = (first + i) % of_atom;
@@ -120,15 +142,13 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
                 stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, p.epilogue.d_type, s.thread);
         }
         fence_proxy_async();
-        if (s.thread == 0)
-            bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 2>();
-        bar_sync(s.bar, 128);
-        if (s.thread == 0) {
+        store_sync(s);
+        if (store_issues(s)) {
 #pragma unroll
             for (int i = 0; i < in_buffer && first + i < chunks; ++i) {
                 const struct store_origin at =
                     chunk_origin<D_BYTES>(tile, (first + i) / of_atom, (first + i) % of_atom);
-                tma_store_2d(&p.d, at.col, at.row, buffer_addr + i * CHUNK_BYTES);
+                tma_store_2d(&p.d, at.col, at.row + share, buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
             }
             bulk_commit_group();
         }
