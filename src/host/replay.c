@@ -2,8 +2,9 @@
 /* Launches by a graph of one kernel node.
  *
  * The driver keeps the launches of one executable graph in order even across streams, and wants the calls that name it
- * one at a time. So a plan's graph belongs to one stream, the first that executes the plan, and to one thread at a time,
- * which nobody waits for: whoever does not get it launches plainly, which costs more host time and changes nothing else. */
+ * one at a time. So a plan's graph belongs to one stream, the first that executes the plan, and to one thread at a
+ * time, which nobody waits for: whoever does not get it launches plainly, which costs more host time and changes
+ * nothing else. */
 #include "replay.h"
 
 #include "log.h"
@@ -115,8 +116,8 @@ void gm_replay_free(const gm_plan *plan) {
 static int claim(const gm_plan *plan, CUstream stream) {
     CUcontext context = NULL;
     uintptr_t owner = UNOWNED;
-    if (stream == CU_STREAM_PER_THREAD ||
-        plan->context->driver->cuStreamGetCtx(stream, &context) != CUDA_SUCCESS || context != plan->context->cuda)
+    if (stream == CU_STREAM_PER_THREAD || plan->context->driver->cuStreamGetCtx(stream, &context) != CUDA_SUCCESS ||
+        context != plan->context->cuda)
         return 0;
     return atomic_compare_exchange_strong_explicit(&plan->replay->owner, &owner, (uintptr_t)stream,
                                                    memory_order_relaxed, memory_order_relaxed);

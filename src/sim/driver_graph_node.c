@@ -118,8 +118,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, int attribute, const 
         return CUDA_ERROR_INVALID_HANDLE;
     const CUresult result = sim_works_unshare(&node->graph->works);
     const CUlaunchAttribute one = {.id = attribute, .value = *value};
-    return result != CUDA_SUCCESS ? result
-                                  : sim_launch_attribute(&node->graph->works->work[node->index].launch, &one);
+    return result != CUDA_SUCCESS ? result : sim_launch_attribute(&node->graph->works->work[node->index].launch, &one);
 }
 
 /* The function may be another one, of the same context. */

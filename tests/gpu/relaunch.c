@@ -56,8 +56,8 @@ static void check_all(struct result *result, struct relaunch *r, const char *wha
     if (!check_cuda(result, env.drv->cuCtxSynchronize(), what))
         return;
     for (int i = 0; i < COPIES; i++)
-        result->cases += check_output(result, &r->copies[i].placed, what) &&
-                         poison_output(result, &r->copies[i].placed);
+        result->cases +=
+            check_output(result, &r->copies[i].placed, what) && poison_output(result, &r->copies[i].placed);
 }
 
 /* Executes every copy `rounds` times in turn, the i-th on stream i mod `streams`. */
@@ -86,8 +86,8 @@ static void *work(void *arg) {
     if (env.drv->cuCtxSetCurrent(worker->number % 2 ? env.primary : NULL) != CUDA_SUCCESS)
         worker->status = GM_ERROR_DRIVER;
     for (int i = 0; i < ROUNDS && worker->status == GM_OK; i++)
-        worker->status = gm_gemm_execute(r->plan, &r->copies[worker->number].placed.args,
-                                         r->streams[worker->number / 2 % STREAMS]);
+        worker->status =
+            gm_gemm_execute(r->plan, &r->copies[worker->number].placed.args, r->streams[worker->number / 2 % STREAMS]);
     snprintf(worker->sentence, sizeof worker->sentence, "%s", gm_last_error());
     return NULL;
 }

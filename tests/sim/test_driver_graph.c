@@ -219,7 +219,7 @@ START_TEST(bad_parameters_change_nothing) {
     kit_gives(cuGraphExecKernelNodeSetParams(exec, node, params), CUDA_ERROR_INVALID_VALUE);
     ck_assert_uint_eq(launched(exec), 5);
     kit_ok(cuGraphDestroy(second));
-    kit_gives(cuGraphExecKernelNodeSetParams(exec, foreign, params), CUDA_ERROR_INVALID_HANDLE); /* went with its graph */
+    kit_gives(cuGraphExecKernelNodeSetParams(exec, foreign, params), CUDA_ERROR_INVALID_HANDLE);
 }
 END_TEST
 

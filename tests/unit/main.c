@@ -32,6 +32,7 @@ int main(void) {
                                       arguments_suite,
                                       execute_suite,
                                       replay_suite,
+                                      replay_refused_suite,
                                       threads_suite,
                                       abi_suite,
                                       smem_tile_suite,
