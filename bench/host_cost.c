@@ -29,10 +29,17 @@ struct our_call {
     const gm_plan *plan;
 };
 
+/* Every call has parameters of its own, as calls in use do: what has not changed costs less. */
 static int call_ours(const void *what) {
+    static const float alphas[] = {1, 2};
+    static unsigned calls;
     const struct our_call *call = what;
     const struct operands *operands = call->contest->operands;
-    const struct gm_gemm_args args = {.size = sizeof args, .a = operands->a, .b = operands->b, .d = operands->d};
+    const struct gm_gemm_args args = {.size = sizeof args,
+                                      .a = operands->a,
+                                      .b = operands->b,
+                                      .d = operands->d,
+                                      .alpha = &alphas[calls++ % 2]};
     return (int)gm_gemm_execute(call->plan, &args, call->contest->gpu->stream);
 }
 

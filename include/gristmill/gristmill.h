@@ -258,7 +258,7 @@ GM_API enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_g
  * stream that executes it (not CU_STREAM_PER_THREAD, not a green context's), outside stream capture, with the device's
  * primary context current, and while no other thread is doing the same. Elsewhere it launches plainly. The results and
  * their order are the same; but attributes of the stream (an access policy window, say) reach plain launches only.
- * GM_PLAN_PLAIN_LAUNCH makes every launch plain, and planning cheaper. */
+ * Profilers may show a graph for the kernel. GM_PLAN_PLAIN_LAUNCH makes every launch plain, and planning cheaper. */
 GM_API enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream);
 /* NULL is allowed. Work already launched is not disturbed. */
 GM_API void gm_plan_destroy(gm_plan *plan);
