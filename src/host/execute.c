@@ -22,8 +22,9 @@ static CUresult launch(const gm_plan *plan, void *params, void *stream) {
     CUlaunchConfig config = plan->config;
     CUlaunchAttribute attributes[2] = {plan->attributes[0], plan->attributes[1]};
     void *pointers[] = {params};
-    if (gm_replay_launch(plan, params, (CUstream)stream))
-        return CUDA_SUCCESS;
+    CUresult result;
+    if (gm_replay_launch(plan, params, (CUstream)stream, &result))
+        return result;
     config.hStream = (CUstream)stream;
     config.attrs = attributes;
     return plan->context->driver->cuLaunchKernelEx(&config, plan->function, pointers, NULL);

@@ -155,16 +155,21 @@ static CUresult relaunch(const gm_plan *plan, void *params, CUstream stream) {
     return driver->cuGraphLaunch(replay->exec, stream);
 }
 
-int gm_replay_launch(const gm_plan *plan, void *params, CUstream stream) {
+/* 700 to 799 is what a kernel came to that ran, this one or one before it: launching again would not undo it. */
+static int is_refusal(CUresult result) {
+    return result != CUDA_SUCCESS && (result < CUDA_ERROR_ILLEGAL_ADDRESS || result >= CUDA_ERROR_NOT_PERMITTED);
+}
+
+int gm_replay_launch(const gm_plan *plan, void *params, CUstream stream, CUresult *result) {
     struct gm_replay *replay = plan->replay;
     if (!replay || !serves(plan, stream) || atomic_flag_test_and_set_explicit(&replay->busy, memory_order_acquire))
         return 0;
-    const CUresult result = relaunch(plan, params, stream);
+    *result = relaunch(plan, params, stream);
     atomic_flag_clear_explicit(&replay->busy, memory_order_release);
-    if (result != CUDA_SUCCESS) { /* the plain launch says why, if it is refused too */
-        atomic_store_explicit(&replay->owner, RETIRED, memory_order_relaxed);
-        gm_log(GM_LOG_INFO, "%s: the driver refused its graph (%s); its launches are plain from now on",
-               gm_kernels[plan->kernel].name, gm_driver_error_name(result));
-    }
-    return result == CUDA_SUCCESS;
+    if (!is_refusal(*result))
+        return 1;
+    atomic_store_explicit(&replay->owner, RETIRED, memory_order_relaxed);
+    gm_log(GM_LOG_INFO, "%s: the driver refused its graph (%s); its launches are plain from now on",
+           gm_kernels[plan->kernel].name, gm_driver_error_name(*result));
+    return 0;
 }

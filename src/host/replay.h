@@ -12,7 +12,8 @@ struct gm_replay *gm_replay_new(const gm_plan *plan);
 /* NULL is allowed. Launches in flight are not disturbed. */
 void gm_replay_free(const gm_plan *plan);
 
-/* 1: the plan's kernel was launched with `params`. 0: nothing was, a plain launch shall. */
-int gm_replay_launch(const gm_plan *plan, void *params, CUstream stream);
+/* 1: the plan's kernel was launched with `params`, and *result is what came of it. 0: nothing was launched, a plain
+ * launch shall be. */
+int gm_replay_launch(const gm_plan *plan, void *params, CUstream stream, CUresult *result);
 
 #endif

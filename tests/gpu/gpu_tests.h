@@ -221,7 +221,7 @@ enum bug {
     BUG_GELU_FORMS, /* tanh form where erf is asked, and the reverse */
     BUG_FP16_ACCUMULATION,
     BUG_STALE_GRAPH, /* a replayed graph launches nothing */
-    BUG_STALE_NODE,  /* a graph's node keeps its first parameters */
+    BUG_STALE_NODE,  /* a graph's node takes new parameters once only */
     BUG_MAP_RULES,   /* the driver's verdict on tensor maps differs */
     BUG_HANGS,
     BUG_FAULTS

@@ -17,6 +17,7 @@ struct launch {
 struct CUgraph_st {
     struct launch *launches;
     int count;
+    int updates; /* of the node's parameters */
 };
 
 struct CUstream_st {
@@ -177,9 +178,10 @@ CUresult standin_cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, 
 }
 CUresult standin_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                 const CUDA_KERNEL_NODE_PARAMS *params) {
+    CUgraph own = (CUgraph)(void *)exec;
     (void)node;
-    if (planted_bug != BUG_STALE_NODE)
-        keep(((CUgraph)(void *)exec)->launches, (const void *)params->func, params->kernelParams);
+    if (own->updates++ == 0 || planted_bug != BUG_STALE_NODE)
+        keep(own->launches, (const void *)params->func, params->kernelParams);
     return CUDA_SUCCESS;
 }
 CUresult standin_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {

@@ -92,6 +92,18 @@ START_TEST(when_both_are_refused_the_plain_launch_says_why) {
 }
 END_TEST
 
+START_TEST(a_kernel_that_faulted_is_not_launched_again) {
+    const struct gm_gemm_args args = args_apart();
+    gm_plan *plan = some_plan();
+    fake.result[FAKE_cuGraphLaunch] = CUDA_ERROR_LAUNCH_FAILED;
+    fake_clear_counts();
+    assert_fails(gm_gemm_execute(plan, &args, STREAM), GM_ERROR_LAUNCH, gm_kernels[0].name);
+    ck_assert_int_eq(gm_last_cuda_result(), CUDA_ERROR_LAUNCH_FAILED);
+    assert_launched(1, 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 /* ---- threads -------------------------------------------------------------------------------------- */
 
 enum { THREADS = 8, TIMES = 500 };
@@ -132,6 +144,7 @@ Suite *replay_refused_suite(void) {
     tcase_add_test(cases, a_graph_that_cannot_be_made_is_done_without);
     tcase_add_test(cases, a_refused_graph_is_retired_and_the_call_succeeds);
     tcase_add_test(cases, when_both_are_refused_the_plain_launch_says_why);
+    tcase_add_test(cases, a_kernel_that_faulted_is_not_launched_again);
     tcase_add_test(cases, threads_share_a_graph_one_at_a_time);
     suite_add_tcase(suite, cases);
     tcase_add_test(bare, a_driver_without_graphs_launches_plainly);
