@@ -13,8 +13,8 @@ int ceilings_measure(const struct gpu *gpu, struct bench_ceilings *ceilings);
 /* Host time of one call of `call`, which returns 0 or a refusal: the median of bursts that never fill the queue. */
 int time_host_calls(const struct gpu *gpu, int (*call)(const void *), const void *what, double *ns);
 
-/* The same for gm_gemm_execute and cublasLtMatmul on a tiny problem. `lt` may be NULL. */
-int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *noise, double *ours_ns,
-              double *baseline_ns);
+/* The same for gm_gemm_execute, with GM_PLAN_PLAIN_LAUNCH and without, and for cublasLtMatmul, on a tiny problem: the
+ * *execute*_ns of `meta`. `lt` may be NULL. */
+int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *noise, struct bench_meta *meta);
 
 #endif

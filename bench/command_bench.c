@@ -60,8 +60,7 @@ static int set_up(struct bench *bench, int ordinal, const char *suite_name) {
     progress_show(0, 1, "ceilings");
     if (noise_make(&bench->gpu, &bench->noise, GM_BF16) != 0 || ceilings_measure(&bench->gpu, &meta->ceilings) != 0)
         return -1;
-    return host_cost(&bench->gpu, bench->has_baseline ? &bench->lt : NULL, &bench->noise, &meta->execute_ns,
-                     &meta->baseline_execute_ns);
+    return host_cost(&bench->gpu, bench->has_baseline ? &bench->lt : NULL, &bench->noise, meta);
 }
 
 static void tear_down(struct bench *bench) {

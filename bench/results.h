@@ -56,7 +56,7 @@ struct bench_meta {
     double energy_s;  /* for which each runs alone; 0: not measured */
     char energy_source[64];
     char baseline[64]; /* "cuBLASLt 13.1.0"; "" = none */
-    double execute_ns, baseline_execute_ns;
+    double execute_ns, execute_plain_ns, baseline_execute_ns; /* host time of a call; 0: not measured */
 };
 
 struct bench_results {

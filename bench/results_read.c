@@ -111,6 +111,7 @@ static void read_meta(struct reader *reader, const json_t *from, struct bench_me
     TEXT(reader, from, "command", meta->command);
     TEXT(reader, from, "baseline", meta->baseline);
     meta->execute_ns = or_zero(get_number(reader, from, "execute_ns"));
+    meta->execute_plain_ns = or_zero(get_number(reader, from, "execute_plain_ns"));
     meta->baseline_execute_ns = or_zero(get_number(reader, from, "cublaslt_execute_ns"));
     read_ceilings(reader, get_object(reader, from, "ceilings"), &meta->ceilings);
     read_method(reader, get_object(reader, from, "method"), meta);

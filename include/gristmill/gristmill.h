@@ -6,8 +6,8 @@
  *   gm_plan     one problem on one context: which kernel, which grid, which descriptors. Immutable; any
  *               number of threads and streams may execute one plan at once (a plan that asks for workspace
  *               needs one workspace per concurrent execute).
- *   execute     checks its arguments and launches. It never allocates, loads, queries or synchronises, so
- *               it may be captured into a CUDA graph.
+ *   execute     checks its arguments and launches. It never allocates, loads, locks, asks the device or
+ *               synchronises, so it may be captured into a CUDA graph.
  *
  * Device pointers and streams are passed as plain integers / void *, so no CUDA header is needed: a
  * gm_device_ptr is a CUdeviceptr, a stream is a CUstream or cudaStream_t (NULL: the default stream).
@@ -223,6 +223,7 @@ struct gm_gemm_problem {
 
 enum gm_plan_flags {
     GM_PLAN_MODEL_ONLY = 1,          /* ask no ledger, not even the built-in one */
+    GM_PLAN_PLAIN_LAUNCH = 2,        /* keep no graph to launch by; see gm_gemm_execute() */
     /* Do not let the kernel set itself up while the one before it on the stream still runs (programmatic dependent
      * launch). It touches no operand before that one has ended, with or without this flag. */
     GM_PLAN_NO_OVERLAP = 4
@@ -251,7 +252,13 @@ typedef struct gm_plan gm_plan;
 /* Chooses a kernel, loads it if this context has not yet, prepares its descriptors. `options` may be NULL. */
 GM_API enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_problem *problem,
                                           const struct gm_plan_options *options, gm_plan **plan);
-/* Launches on `stream` (of the context's device). No current CUDA context is needed on the thread. */
+/* Launches on `stream` (of the context's device). No current CUDA context is needed on the thread.
+ *
+ * The host spends half the time where the plan launches by a graph of its one kernel, made with the plan: on the first
+ * stream that executes it (not CU_STREAM_PER_THREAD, not a green context's), outside stream capture, with the device's
+ * primary context current, and while no other thread is doing the same. Elsewhere it launches plainly. The results and
+ * their order are the same; but attributes of the stream (an access policy window, say) reach plain launches only.
+ * Profilers may show a graph for the kernel. GM_PLAN_PLAIN_LAUNCH makes every launch plain, and planning cheaper. */
 GM_API enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream);
 /* NULL is allowed. Work already launched is not disturbed. */
 GM_API void gm_plan_destroy(gm_plan *plan);

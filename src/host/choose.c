@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KNOWN_FLAGS (GM_PLAN_MODEL_ONLY | GM_PLAN_NO_OVERLAP)
+#define KNOWN_FLAGS (GM_PLAN_MODEL_ONLY | GM_PLAN_PLAIN_LAUNCH | GM_PLAN_NO_OVERLAP)
 #define TMA_ALIGN 16
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */

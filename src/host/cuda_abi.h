@@ -18,6 +18,7 @@ typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUmod_st *CUmodule;
 
@@ -111,6 +112,7 @@ enum {
 
 enum { CU_LIBRARY_BINARY_IS_PRESERVED = 1 };
 enum { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
+#define CU_STREAM_PER_THREAD ((CUstream)(uintptr_t)2) /* one handle, a stream for every thread */
 enum { CU_EVENT_DEFAULT = 0, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_EVENT_INTERPROCESS = 4 };
 enum { CU_STREAM_CAPTURE_MODE_GLOBAL = 0, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
        CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
@@ -159,5 +161,16 @@ typedef struct CUlaunchConfig {
     CUlaunchAttribute *attrs;
     unsigned numAttrs;
 } CUlaunchConfig;
+
+/* cuGraphAddKernelNode, second version */
+typedef struct CUDA_KERNEL_NODE_PARAMS {
+    CUfunction func;
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+    unsigned sharedMemBytes;
+    void **kernelParams, **extra;
+    CUkernel kern; /* read when func is NULL, and then with it ctx, NULL: the current one */
+    CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS;
 
 #endif

@@ -56,8 +56,9 @@ static void *find(void *get_v2, void *get_v1, const char *name, int abi) {
     return result == CUDA_SUCCESS ? address : NULL;
 }
 
-#define NEED_core 1
-#define NEED_tool 0
+#define NEED_core  1
+#define NEED_speed 0
+#define NEED_tool  0
 
 struct gm_driver_failure gm_driver_load(struct gm_driver *driver, gm_symbol_fn symbol, void *library) {
     memset(driver, 0, sizeof *driver);

@@ -5,8 +5,8 @@
 
 #include "cuda_abi.h"
 
-/* One member per row of driver.def, named as the driver names it: drv->cuMemAlloc(...). Members marked `tool`
- * may be NULL in a driver that lacks them; `core` members never are. */
+/* One member per row of driver.def, named as the driver names it: drv->cuMemAlloc(...). Members marked `speed`
+ * or `tool` may be NULL in a driver that lacks them; `core` members never are. */
 struct gm_driver {
     int version; /* as cuDriverGetVersion: 13000 = 13.0 */
 #define DRIVER(name, abi, need, params) CUresult(*name) params;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes a plan: check, fill in the pointers, launch. No lock, no query, no allocation. */
+/* Executes a plan: check, fill in the pointers, launch. No lock, no allocation, no question to the device. */
 #include "arguments.h"
 #include "cost.h"
 #include "error.h"
+#include "replay.h"
 #include "table.h"
 
 static void fill_epilogue(struct gm_epilogue_params *e, const struct gm_gemm_problem *p,
@@ -21,6 +22,9 @@ static CUresult launch(const gm_plan *plan, void *params, void *stream) {
     CUlaunchConfig config = plan->config;
     CUlaunchAttribute attributes[2] = {plan->attributes[0], plan->attributes[1]};
     void *pointers[] = {params};
+    CUresult result;
+    if (gm_replay_launch(plan, params, (CUstream)stream, &result))
+        return result;
     config.hStream = (CUstream)stream;
     config.attrs = attributes;
     return plan->context->driver->cuLaunchKernelEx(&config, plan->function, pointers, NULL);
@@ -109,8 +113,9 @@ enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *a
 
 enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem, const struct gm_gemm_args *args,
                        void *stream) {
+    const struct gm_plan_options options = {.size = sizeof options, .flags = GM_PLAN_PLAIN_LAUNCH};
     gm_plan *plan = NULL;
-    enum gm_status status = gm_gemm_plan_create(context, problem, NULL, &plan);
+    enum gm_status status = gm_gemm_plan_create(context, problem, &options, &plan);
     if (status == GM_OK)
         status = gm_gemm_execute(plan, args, stream);
     gm_plan_destroy(plan);

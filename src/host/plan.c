@@ -6,6 +6,7 @@
 #include "cost.h"
 #include "error.h"
 #include "log.h"
+#include "replay.h"
 #include "tensor_map.h"
 
 #include <stdio.h>
@@ -126,6 +127,8 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
     status = gm_context_load(context, plan->kernel, &plan->function);
     if (status == GM_OK)
         status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan, device) : prepare_sm80(plan, device);
+    if (status == GM_OK && !(plan->flags & GM_PLAN_PLAIN_LAUNCH))
+        plan->replay = gm_replay_new(plan);
     gm_context_leave(context);
     return status;
 }
@@ -185,6 +188,8 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
 }
 
 void gm_plan_destroy(gm_plan *plan) {
+    if (plan)
+        gm_replay_free(plan);
     free(plan);
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan: everything of a launch that is known before the pointers are. Immutable once created. */
+/* A plan: everything of a launch that is known before the pointers are. Immutable once created: the replay behind its
+ * pointer keeps its own state, of which callers see nothing but time. */
 #ifndef GM_PLAN_H
 #define GM_PLAN_H
 
 #include "common/gemm_params.h"
 #include "context.h"
 #include "problem.h"
+
+struct gm_replay;
 
 struct gm_plan {
     /* Template of the kernel's parameters; the maps hold a dummy address. First: they are the most aligned. */
@@ -23,6 +26,7 @@ struct gm_plan {
     CUfunction function;
     CUlaunchConfig config;     /* without stream and attributes */
     CUlaunchAttribute attributes[2]; /* config.numAttrs of them */
+    struct gm_replay *replay;  /* NULL: every launch is plain */
 };
 
 #endif

@@ -50,12 +50,18 @@ CUresult sim_capture_allows_unsafe(CUcontext context) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_capture_allows_default(CUcontext context) {
+/* The capture that the default stream would have to be part of. */
+static struct sim_capture *capture_beside_default(CUcontext context) {
     CUstream stream;
     for (size_t i = 0; (stream = sim_handle_at(i, SIM_HANDLE_STREAM)); i++)
         if (stream->capture && stream->handle.context == context && !(stream->flags & CU_STREAM_NON_BLOCKING))
-            return spoil(stream->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    return CUDA_SUCCESS;
+            return stream->capture;
+    return NULL;
+}
+
+CUresult sim_capture_allows_default(CUcontext context) {
+    struct sim_capture *capture = capture_beside_default(context);
+    return capture ? spoil(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) : CUDA_SUCCESS;
 }
 
 CUresult sim_capture_allows_wait(CUcontext context) {
@@ -147,10 +153,15 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
 
 CUresult cuStreamIsCapturing(CUstream handle, int *status) {
     SIM_LOCKED();
+    CUcontext context;
     CUstream stream = NULL;
-    CUresult result = enter(handle, &stream);
+    CUresult result = sim_context_current(&context);
+    if (result == CUDA_SUCCESS)
+        result = sim_stream_find(context, handle, &stream);
     if (result != CUDA_SUCCESS || !status)
         return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+    if (!stream && capture_beside_default(context)) /* a question does not spoil it */
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     *status = !stream || !stream->capture    ? CU_STREAM_CAPTURE_STATUS_NONE
               : stream->capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                              : CU_STREAM_CAPTURE_STATUS_ACTIVE;

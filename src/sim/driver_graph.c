@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs: the work that a capture kept, done again at every launch. */
+/* Graphs: the work that a capture kept, or that was put together node by node, done again at every launch. */
 #include "driver_sim.h"
 
 #include <stdlib.h>
@@ -45,6 +45,30 @@ CUresult sim_works_add(struct sim_works *works, const struct sim_work *work) {
     return CUDA_SUCCESS;
 }
 
+bool sim_work_lives(const struct sim_work *work) {
+    if (work->kind != SIM_WORK_LAUNCH)
+        return true;
+    CUfunction function = sim_handle_find(work->launch.function, SIM_HANDLE_FUNCTION);
+    return function && function->handle.serial == work->launch.serial;
+}
+
+CUresult sim_works_unshare(struct sim_works **works) {
+    struct sim_works *shared = *works;
+    if (shared->owners == 1)
+        return CUDA_SUCCESS;
+    struct sim_works *own = sim_works_new();
+    CUresult result = own ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < shared->count && result == CUDA_SUCCESS; i++)
+        result = sim_work_lives(&shared->work[i]) ? sim_works_add(own, &shared->work[i]) : CUDA_ERROR_INVALID_HANDLE;
+    if (own && result != CUDA_SUCCESS)
+        sim_works_release(own);
+    if (result != CUDA_SUCCESS)
+        return result;
+    sim_works_release(shared);
+    *works = own;
+    return CUDA_SUCCESS;
+}
+
 /* ---- graphs ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, unsigned long long flags) {
@@ -64,21 +88,15 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, unsigned
         return CUDA_ERROR_OUT_OF_MEMORY;
     made->works = graph->works;
     made->works->owners++;
+    made->graph = graph->handle.serial;
+    made->nodes = graph->works->count;
     *exec = made;
     return CUDA_SUCCESS;
 }
 
-/* The function may have been unloaded since. */
-static bool function_lives(const struct sim_work *work) {
-    if (work->kind != SIM_WORK_LAUNCH)
-        return true;
-    CUfunction function = sim_handle_find(work->launch.function, SIM_HANDLE_FUNCTION);
-    return function && function->handle.serial == work->launch.serial;
-}
-
 /* Into a capture, or at once. */
 static CUresult launch_one(CUcontext context, CUstream stream, const struct sim_work *work) {
-    if (!function_lives(work))
+    if (!sim_work_lives(work))
         return CUDA_ERROR_INVALID_HANDLE;
     if (!stream || !stream->capture)
         return sim_work_run(context, work);
@@ -129,6 +147,7 @@ CUresult cuGraphDestroy(CUgraph handle) {
     CUgraph graph = sim_handle_find(handle, SIM_HANDLE_GRAPH);
     if (!graph)
         return CUDA_ERROR_INVALID_HANDLE;
+    sim_graph_nodes_free(graph);
     sim_works_release(graph->works);
     sim_handle_free(graph);
     return CUDA_SUCCESS;

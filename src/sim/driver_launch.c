@@ -69,43 +69,84 @@ static CUresult copy_params(const struct ptx_function *code, void *const *values
     return values ? copy_values(code, values, params) : copy_buffer(code, extra, params);
 }
 
-/* ---- the calls ------------------------------------------------------------------------------------------------- */
+/* ---- a launch, packed up --------------------------------------------------------------------------------------- */
 
-static CUresult launch(CUfunction handle, const CUlaunchConfig *config, void *const *values, void *const *extra) {
-    CUcontext context;
-    CUresult result = sim_context_current(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+static CUresult check_shape(const struct CUfunc_st *function, const struct sim_shape *shape, int *resident) {
+    const CUresult result = sim_check_shape(function, shape);
+    *resident = result == CUDA_SUCCESS ? sim_clusters_resident(function, shape) : 0;
+    return result == CUDA_SUCCESS && *resident == 0 ? CUDA_ERROR_INVALID_CLUSTER_SIZE : result;
+}
+
+CUresult sim_launch_make(CUcontext context, CUfunction handle, const CUlaunchConfig *config, void *const *values,
+                         void *const *extra, struct sim_work *work) {
     CUfunction function = sim_function_find(handle, context);
     struct sim_shape shape;
+    int resident = 0;
     if (!config)
         return CUDA_ERROR_INVALID_VALUE;
     if (!function || function->handle.context != context)
         return CUDA_ERROR_INVALID_HANDLE;
-    result = sim_shape_of(config, &shape);
+    CUresult result = sim_shape_of(config, &shape);
     if (result == CUDA_SUCCESS)
-        result = sim_check_shape(function, &shape);
-    const int resident = result == CUDA_SUCCESS ? sim_clusters_resident(function, &shape) : 0;
-    if (result == CUDA_SUCCESS && resident == 0)
-        result = CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        result = check_shape(function, &shape, &resident);
     if (result != CUDA_SUCCESS)
         return result;
-    struct sim_work work = {.kind = SIM_WORK_LAUNCH,
-                            .launch = {.dynamic_shared = shape.dynamic_shared,
-                                       .resident_clusters = (uint32_t)resident,
-                                       .function = function,
-                                       .serial = function->handle.serial,
-                                       .params = sim_params_new(function->code)}};
-    memcpy(work.launch.grid, shape.grid, sizeof shape.grid);
-    memcpy(work.launch.block, shape.block, sizeof shape.block);
-    memcpy(work.launch.cluster, shape.cluster, sizeof shape.cluster);
-    if (!work.launch.params)
+    *work = (struct sim_work){.kind = SIM_WORK_LAUNCH,
+                              .launch = {.dynamic_shared = shape.dynamic_shared,
+                                         .resident_clusters = (uint32_t)resident,
+                                         .function = function,
+                                         .serial = function->handle.serial,
+                                         .params = sim_params_new(function->code)}};
+    memcpy(work->launch.grid, shape.grid, sizeof shape.grid);
+    memcpy(work->launch.block, shape.block, sizeof shape.block);
+    memcpy(work->launch.cluster, shape.cluster, sizeof shape.cluster);
+    if (!work->launch.params)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = copy_params(function->code, values, extra, work.launch.params);
-    if (result == CUDA_SUCCESS)
-        return sim_work_submit(context, config->hStream, &work);
-    free(work.launch.params);
+    result = copy_params(function->code, values, extra, work->launch.params);
+    if (result != CUDA_SUCCESS)
+        free(work->launch.params);
     return result;
+}
+
+CUlaunchConfig sim_launch_config(const struct sim_launch *launch, CUlaunchAttribute *cluster) {
+    *cluster = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                   .value.clusterDim = {launch->cluster[0], launch->cluster[1], launch->cluster[2]}};
+    return (CUlaunchConfig){.gridDimX = launch->grid[0],
+                            .gridDimY = launch->grid[1],
+                            .gridDimZ = launch->grid[2],
+                            .blockDimX = launch->block[0],
+                            .blockDimY = launch->block[1],
+                            .blockDimZ = launch->block[2],
+                            .sharedMemBytes = launch->dynamic_shared,
+                            .attrs = cluster,
+                            .numAttrs = 1};
+}
+
+CUresult sim_launch_attribute(struct sim_launch *launch, const CUlaunchAttribute *attribute) {
+    CUlaunchAttribute attributes[2];
+    CUlaunchConfig config = sim_launch_config(launch, attributes);
+    struct sim_shape shape;
+    int resident = 0;
+    attributes[config.numAttrs++] = *attribute;
+    CUresult result = sim_shape_of(&config, &shape);
+    if (result == CUDA_SUCCESS)
+        result = check_shape(launch->function, &shape, &resident);
+    if (result != CUDA_SUCCESS)
+        return result;
+    memcpy(launch->cluster, shape.cluster, sizeof shape.cluster);
+    launch->resident_clusters = (uint32_t)resident;
+    return CUDA_SUCCESS;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------------------------- */
+
+static CUresult launch(CUfunction handle, const CUlaunchConfig *config, void *const *values, void *const *extra) {
+    CUcontext context;
+    struct sim_work work;
+    CUresult result = sim_context_current(&context);
+    if (result == CUDA_SUCCESS)
+        result = sim_launch_make(context, handle, config, values, extra, &work);
+    return result == CUDA_SUCCESS ? sim_work_submit(context, config->hStream, &work) : result;
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {

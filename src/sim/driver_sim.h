@@ -32,6 +32,7 @@ enum sim_handle_kind {
     SIM_HANDLE_STREAM,
     SIM_HANDLE_EVENT,
     SIM_HANDLE_GRAPH,
+    SIM_HANDLE_GRAPH_NODE,
     SIM_HANDLE_GRAPH_EXEC
 };
 struct sim_handle {
@@ -135,7 +136,7 @@ CUresult sim_function_get(CUfunction *function, CUkernel kernel, CUcontext conte
 void sim_library_free(CUlibrary library);
 void sim_library_leave(CUlibrary library, CUcontext context);
 
-/* ---- work on streams (driver_stream.c, driver_memory.c, driver_capture.c, driver_graph.c) ---------------------- */
+/* ---- work on streams (driver_{stream,memory,launch,capture,graph,graph_node}.c) -------------------------------- */
 
 struct sim_launch {
     uint32_t grid[3], block[3], cluster[3], dynamic_shared, resident_clusters;
@@ -188,9 +189,17 @@ struct CUgraph_st {
     struct sim_works *works;
 };
 
+struct CUgraphNode_st { /* of a graph that was made node by node; lives as long as that */
+    struct sim_handle handle;
+    CUgraph graph;
+    size_t index; /* in the graph's works, and in those of its executables */
+};
+
 struct CUgraphExec_st {
     struct sim_handle handle;
     struct sim_works *works;
+    uint64_t graph; /* its serial */
+    size_t nodes;   /* that the graph had then */
 };
 
 /* Does it at once. */
@@ -198,6 +207,13 @@ CUresult sim_work_run(CUcontext context, const struct sim_work *work);
 /* Does it, or captures it when the stream (which may be 0, 1 or 2) captures. Takes over work->launch.params. */
 CUresult sim_work_submit(CUcontext context, CUstream stream, struct sim_work *work);
 CUresult sim_launch_run(CUcontext context, const struct sim_launch *launch);
+/* Checks a launch and packs it up; work->launch.params is the caller's to free. */
+CUresult sim_launch_make(CUcontext context, CUfunction handle, const CUlaunchConfig *config, void *const *values,
+                         void *const *extra, struct sim_work *work);
+/* The same launch with one attribute more. */
+CUresult sim_launch_attribute(struct sim_launch *launch, const CUlaunchAttribute *attribute);
+/* The configuration that gives a packed launch again; `cluster` becomes its only attribute. */
+CUlaunchConfig sim_launch_config(const struct sim_launch *launch, CUlaunchAttribute *cluster);
 bool sim_launch_runs(void);
 /* 128-byte aligned; NULL: no memory. */
 uint8_t *sim_params_new(const struct ptx_function *code);
@@ -205,6 +221,11 @@ uint8_t *sim_params_new(const struct ptx_function *code);
 struct sim_works *sim_works_new(void);
 void sim_works_release(struct sim_works *works);
 CUresult sim_works_add(struct sim_works *works, const struct sim_work *work);
+/* A list of the owner's own, to be changed. */
+CUresult sim_works_unshare(struct sim_works **works);
+/* False: its function was unloaded. */
+bool sim_work_lives(const struct sim_work *work);
+void sim_graph_nodes_free(CUgraph graph);
 
 /* CUDA_SUCCESS with *stream NULL for the default streams. */
 CUresult sim_stream_find(CUcontext context, CUstream handle, CUstream *stream);

@@ -82,6 +82,20 @@ CUresult cuStreamDestroy(CUstream handle) {
 }
 SIM_ALIAS(cuStreamDestroy_v2, cuStreamDestroy);
 
+CUresult cuStreamGetCtx(CUstream handle, CUcontext *context) {
+    SIM_LOCKED();
+    const CUresult started = sim_check_started();
+    if (started != CUDA_SUCCESS || !context)
+        return started != CUDA_SUCCESS ? started : CUDA_ERROR_INVALID_VALUE;
+    if (is_default(handle))
+        return sim_context_current(context);
+    const struct CUstream_st *stream = sim_handle_find(handle, SIM_HANDLE_STREAM);
+    if (!stream)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *context = stream->handle.context;
+    return CUDA_SUCCESS;
+}
+
 static CUresult wait_for(CUstream handle) {
     CUcontext context;
     CUstream stream = NULL;

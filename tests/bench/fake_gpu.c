@@ -294,6 +294,7 @@ const struct gm_driver *fake_driver(void) {
     driver.cuKernelGetFunction = get_function;
     driver.cuFuncGetParamInfo = parameter_info;
     driver.cuLaunchKernelEx = launch;
+    driver.cuGraphCreate = NULL; /* plans launch plainly: graphs keep their time only */
     driver.cuStreamCreate = make_stream;
     driver.cuDevicePrimaryCtxRetain = retain;
     driver.cuStreamBeginCapture = begin_capture;

@@ -16,7 +16,7 @@ enum { CALLS_MAX = 64, SLOTS = 4, BUFFER = 4096, DEVICES = 2 };
 /* What calls have returned, last come last overwritten. */
 static struct {
     void *library[SLOTS], *kernel[SLOTS], *function[SLOTS], *module[SLOTS], *stream[SLOTS], *event[SLOTS],
-        *graph[SLOTS], *exec[SLOTS], *context[SLOTS];
+        *graph[SLOTS], *node[SLOTS], *exec[SLOTS], *context[SLOTS];
     CUdeviceptr memory[SLOTS];
 } have;
 static uint8_t host[BUFFER];
@@ -164,12 +164,16 @@ static unsigned extent(void) {
     static const unsigned extents[] = {1, 1, 1, 2, 3, 4, 0, UINT32_MAX};
     return extents[below(8)];
 }
-static void launches(void) {
-    CUdeviceptr parameter = address();
+/* Of any kernel: an address or a tensor map comes first. */
+static void **parameters(void) {
     static uint8_t large[32764 + 1]; /* a kernel may declare parameters of as many bytes as there can be */
+    static void *as_map[] = {large, large, large, large}, *as_address[] = {large + sizeof map, large, large, large};
+    const CUdeviceptr parameter = address();
     memcpy(large, map, sizeof map);
     memcpy(large + sizeof map, &parameter, sizeof parameter);
-    void *as_map[] = {large, large, large, large}, *as_address[] = {large + sizeof map, large, large, large};
+    return byte() < 128 ? as_address : as_map;
+}
+static void launches(void) {
     CUlaunchAttribute attributes[2] = {
         {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {1 + below(4), 1 + below(2), 1}},
         {.id = (int)byte()}};
@@ -185,13 +189,14 @@ static void launches(void) {
                                    .numAttrs = below(3)};
     int clusters;
     cuOccupancyMaxActiveClusters(&clusters, pick(have.function), &config);
-    cuLaunchKernelEx(&config, pick(have.function), byte() < 128 ? as_address : as_map, NULL);
+    cuLaunchKernelEx(&config, pick(have.function), parameters(), NULL);
 }
 static void streams(void) {
     const unsigned slot = below(SLOTS);
     float milliseconds;
     int status;
-    switch (below(10)) {
+    CUcontext context;
+    switch (below(11)) {
     case 0:
         cuStreamCreate((CUstream *)&have.stream[slot], below(3));
         break;
@@ -219,8 +224,40 @@ static void streams(void) {
     case 8:
         cuEventSynchronize(pick(have.event));
         break;
+    case 9:
+        cuStreamGetCtx(pick(have.stream), &context);
+        break;
     default:
         cuStreamIsCapturing(pick(have.stream), &status);
+        break;
+    }
+}
+static void nodes(void) {
+    const unsigned slot = below(SLOTS);
+    const CUDA_KERNEL_NODE_PARAMS params = {.func = byte() < 200 ? pick(have.function) : NULL,
+                                            .gridDimX = extent(),
+                                            .gridDimY = extent(),
+                                            .gridDimZ = 1,
+                                            .blockDimX = below(130),
+                                            .blockDimY = 1,
+                                            .blockDimZ = 1,
+                                            .kernelParams = parameters(),
+                                            .kern = pick(have.kernel),
+                                            .ctx = byte() < 128 ? NULL : pick(have.context)};
+    const CUlaunchAttributeValue cluster = {.clusterDim = {below(4), 1, 1}};
+    CUgraphNode before = pick(have.node);
+    switch (below(4)) {
+    case 0:
+        cuGraphCreate((CUgraph *)&have.graph[slot], byte() > 250);
+        break;
+    case 1:
+        cuGraphAddKernelNode((CUgraphNode *)&have.node[slot], pick(have.graph), &before, byte() < 128, &params);
+        break;
+    case 2:
+        cuGraphKernelNodeSetAttribute(before, (int)below(20), &cluster);
+        break;
+    default:
+        cuGraphExecKernelNodeSetParams(pick(have.exec), before, &params);
         break;
     }
 }
@@ -301,8 +338,8 @@ static void end(void) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static void (*const topics[])(void) = {contexts, memory,   libraries, libraries, functions,
-                                           launches, launches, streams,   graphs,    tensor_maps};
+    static void (*const topics[])(void) = {contexts, memory,  libraries, libraries, functions,  launches,
+                                           launches, streams, graphs,    nodes,     tensor_maps};
     setenv("GM_SIM_DEVICES", "2", 1);
     setenv("GM_SIM_MEMORY", "16777216", 1);
     gm_sim_set_reports("quiet");

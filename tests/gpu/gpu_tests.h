@@ -55,6 +55,7 @@ void add_test(const char *group, const char *name, void (*run)(const struct test
 void add_rows_tests(void);
 void add_api_tests(void);
 void add_runtime_tests(void);
+void add_relaunch_tests(void);
 void add_large_tests(void);
 void add_badinput_tests(void);
 void add_tensormap_tests(void);
@@ -220,6 +221,7 @@ enum bug {
     BUG_GELU_FORMS, /* tanh form where erf is asked, and the reverse */
     BUG_FP16_ACCUMULATION,
     BUG_STALE_GRAPH, /* a replayed graph launches nothing */
+    BUG_STALE_NODE,  /* a graph's node takes new parameters once only */
     BUG_MAP_RULES,   /* the driver's verdict on tensor maps differs */
     BUG_HANGS,
     BUG_FAULTS

@@ -98,6 +98,7 @@ int run_self_test(void) {
                   {BUG_GELU_FORMS, "the other form of GELU", "gelu", NULL},
                   {BUG_FP16_ACCUMULATION, "accumulates in fp16", "normal", NULL},
                   {BUG_STALE_GRAPH, "replay launches nothing", "replay", "graph"},
+                  {BUG_STALE_NODE, "new parameters are not taken", "back to back", "relaunch"},
                   {BUG_MAP_RULES, "the driver's map rules differ", "we say legal", "verdicts"}};
     opt.quick = true;
     gm_driver_install(standin_driver());

@@ -87,6 +87,10 @@ CUresult standin_cuCtxGetCurrent(CUcontext *context) {
 CUresult standin_cuCtxSetCurrent(CUcontext context) {
     return current[depth] = context, CUDA_SUCCESS;
 }
+CUresult standin_cuStreamGetCtx(CUstream stream, CUcontext *context) {
+    (void)stream;
+    return *context = &primary, CUDA_SUCCESS;
+}
 CUresult standin_cuCtxSynchronize(void) {
     return CUDA_SUCCESS;
 }
@@ -155,6 +159,12 @@ static const struct gm_driver standin = {
     HAS(cuStreamSynchronize),
     HAS(cuStreamBeginCapture),
     HAS(cuStreamEndCapture),
+    HAS(cuStreamGetCtx),
+    HAS(cuStreamIsCapturing),
+    HAS(cuGraphCreate),
+    HAS(cuGraphAddKernelNode),
+    HAS(cuGraphKernelNodeSetAttribute),
+    HAS(cuGraphExecKernelNodeSetParams),
     HAS(cuGraphInstantiateWithFlags),
     HAS(cuGraphLaunch),
     HAS(cuGraphExecDestroy),

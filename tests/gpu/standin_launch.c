@@ -17,6 +17,7 @@ struct launch {
 struct CUgraph_st {
     struct launch *launches;
     int count;
+    int updates; /* of the node's parameters */
 };
 
 struct CUstream_st {
@@ -97,6 +98,12 @@ static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel_info 
            cluster == (unsigned)(info->cluster_m * info->cluster_n * info->splits);
 }
 
+static void keep(struct launch *launch, const struct gm_kernel_info *info, void **params) {
+    launch->info = info;
+    memcpy(launch->params, params[0],
+           info->arch == GM_ARCH_SM90 ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
+}
+
 CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
     const struct gm_kernel_info *info = (const void *)function;
     CUcontext current = NULL;
@@ -115,10 +122,7 @@ CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction funct
         return CUDA_SUCCESS;
     }
     struct launch *l = graph->launches = realloc(graph->launches, (size_t)(graph->count + 1) * 2 * sizeof *l);
-    l = &l[graph->count++];
-    l->info = info;
-    memcpy(l->params, params[0],
-           info->arch == GM_ARCH_SM90 ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
+    keep(&l[graph->count++], info, params);
     return CUDA_SUCCESS;
 }
 
@@ -143,6 +147,41 @@ CUresult standin_cuStreamBeginCapture(CUstream stream, int mode) {
 CUresult standin_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     *graph = stream->capture;
     stream->capture = NULL;
+    return CUDA_SUCCESS;
+}
+CUresult standin_cuStreamIsCapturing(CUstream stream, int *status) {
+    *status = stream && stream->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+/* A graph put together has one node, whose handle is the graph's. */
+CUresult standin_cuGraphCreate(CUgraph *graph, unsigned flags) {
+    *graph = calloc(1, sizeof **graph);
+    return flags || !*graph ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+CUresult standin_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                      size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
+    const struct gm_kernel_info *info = (const void *)params->func;
+    if (dependencies || dependency_count || params->blockDimX != (unsigned)info->threads ||
+        params->sharedMemBytes != (unsigned)info->smem_bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    graph->launches = malloc(sizeof *graph->launches);
+    keep(&graph->launches[graph->count++], info, params->kernelParams);
+    return *node = (CUgraphNode)(void *)graph, CUDA_SUCCESS;
+}
+CUresult standin_cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *value) {
+    const struct gm_kernel_info *info = ((CUgraph)(void *)node)->launches[0].info;
+    const unsigned cluster = (unsigned)(info->cluster_m * info->cluster_n * info->splits);
+    return attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && value->clusterDim.x == cluster
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult standin_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                const CUDA_KERNEL_NODE_PARAMS *params) {
+    CUgraph own = (CUgraph)(void *)exec;
+    (void)node;
+    if (own->updates++ == 0 || planted_bug != BUG_STALE_NODE)
+        keep(own->launches, (const void *)params->func, params->kernelParams);
     return CUDA_SUCCESS;
 }
 CUresult standin_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {

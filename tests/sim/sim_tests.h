@@ -21,6 +21,7 @@
     SUITE(counters_join)                                                                                               \
     SUITE(driver_capture)                                                                                              \
     SUITE(driver_context)                                                                                              \
+    SUITE(driver_graph)                                                                                                \
     SUITE(driver_launch)                                                                                               \
     SUITE(driver_library)                                                                                              \
     SUITE(driver_occupancy)                                                                                            \

@@ -15,7 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local CUcontext stack[8];
 static _Thread_local int depth;
 
-static CUresult enter(enum fake_function function) {
+CUresult fake_enter(enum fake_function function) {
     pthread_mutex_lock(&lock);
     fake.count[function]++;
     CUresult result = fake.result[function];
@@ -23,18 +23,11 @@ static CUresult enter(enum fake_function function) {
     return result;
 }
 
-static void add(int *counter, int change) {
+void fake_add(int *counter, int change) {
     pthread_mutex_lock(&lock);
     *counter += change;
     pthread_mutex_unlock(&lock);
 }
-
-#define ENTER(name)                                                                                                    \
-    do {                                                                                                               \
-        CUresult result_ = enter(FAKE_##name);                                                                         \
-        if (result_ != CUDA_SUCCESS)                                                                                   \
-            return result_;                                                                                            \
-    } while (0)
 
 static CUresult fake_cuInit(unsigned flags) {
     ENTER(cuInit);
@@ -106,14 +99,14 @@ static CUresult fake_cuDeviceTotalMem(size_t *bytes, CUdevice device) {
 static CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     ENTER(cuDevicePrimaryCtxRetain);
     *context = (CUcontext)device_at(device);
-    add(&fake.retained, 1);
+    fake_add(&fake.retained, 1);
     return CUDA_SUCCESS;
 }
 
 static CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device) {
     (void)device;
     ENTER(cuDevicePrimaryCtxRelease);
-    add(&fake.retained, -1);
+    fake_add(&fake.retained, -1);
     return CUDA_SUCCESS;
 }
 
@@ -142,7 +135,7 @@ static CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *image, in
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         if (gm_kernels[i].image == image) {
             *library = (CUlibrary)&gm_kernels[i];
-            add(&fake.libraries, 1);
+            fake_add(&fake.libraries, 1);
             return CUDA_SUCCESS;
         }
     }
@@ -152,7 +145,7 @@ static CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *image, in
 static CUresult fake_cuLibraryUnload(CUlibrary library) {
     (void)library;
     ENTER(cuLibraryUnload);
-    add(&fake.libraries, -1);
+    fake_add(&fake.libraries, -1);
     return CUDA_SUCCESS;
 }
 
@@ -217,11 +210,10 @@ static CUresult fake_cuTensorMapReplaceAddress(void *map, void *address) {
     return CUDA_SUCCESS;
 }
 
-static CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
-    ENTER(cuLaunchKernelEx);
+CUresult fake_record(const CUlaunchConfig *config, CUfunction function, const void *params) {
     if (depth == 0)
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (config->hStream == (CUstream)FAKE_FOREIGN_STREAM || extra)
+    if (config->hStream == (CUstream)FAKE_FOREIGN_STREAM)
         return CUDA_ERROR_INVALID_HANDLE;
     const struct gm_kernel *row = (const struct gm_kernel *)function;
     pthread_mutex_lock(&lock);
@@ -231,13 +223,17 @@ static CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f
     for (unsigned i = 0; i < config->numAttrs; i++)
         launch->attributes[i] = config->attrs[i];
     launch->kernel = (int)(row - gm_kernels);
-    memcpy(&launch->params, params[0],
-           row->arch == GM_ARCH_SM90 ? sizeof launch->params.sm90 : sizeof launch->params.sm80);
+    memcpy(&launch->params, params, row->arch == GM_ARCH_SM90 ? sizeof launch->params.sm90 : sizeof launch->params.sm80);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
 
-static const struct gm_driver fake_driver = {
+static CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
+    ENTER(cuLaunchKernelEx);
+    return extra ? CUDA_ERROR_INVALID_HANDLE : fake_record(config, function, params[0]);
+}
+
+const struct gm_driver fake_driver = {
     .version = 13000,
     .cuInit = fake_cuInit,
     .cuDriverGetVersion = fake_cuDriverGetVersion,
@@ -274,6 +270,7 @@ void fake_install(void) {
 void fake_remove(void) {
     gm_driver_install(NULL);
     ck_assert_msg(fake.libraries == 0, "%d libraries are still loaded", fake.libraries);
+    ck_assert_msg(fake.graphs == 0, "%d graphs still exist", fake.graphs);
     ck_assert_msg(fake.retained == 0, "%d primary contexts are still retained", fake.retained);
 }
 
@@ -292,6 +289,10 @@ void fake_make_current(int device) {
     depth = 0;
     if (device >= 0)
         stack[depth++] = (CUcontext)&fake.devices[device];
+}
+
+CUcontext fake_current(void) {
+    return depth ? stack[depth - 1] : NULL;
 }
 
 int fake_context_depth(void) {

@@ -31,6 +31,8 @@ int main(void) {
                                       plan_suite,
                                       arguments_suite,
                                       execute_suite,
+                                      replay_suite,
+                                      replay_refused_suite,
                                       threads_suite,
                                       abi_suite,
                                       smem_tile_suite,

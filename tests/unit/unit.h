@@ -27,6 +27,8 @@ Suite *matrix_descriptor_suite(void);
 Suite *pad_suite(void);
 Suite *plan_suite(void);
 Suite *problem_suite(void);
+Suite *replay_refused_suite(void);
+Suite *replay_suite(void);
 Suite *smem_tile_suite(void);
 Suite *status_suite(void);
 Suite *swizzle_search_suite(void);

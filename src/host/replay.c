@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches by a graph of one kernel node.
+ *
+ * The driver keeps the launches of one executable graph in order even across streams, and wants the calls that name it
+ * one at a time. So a plan's graph belongs to one stream, the first that executes the plan, and to one thread at a
+ * time, which nobody waits for: whoever does not get it launches plainly, which costs more host time and changes
+ * nothing else. */
+#include "replay.h"
+
+#include "log.h"
+#include "table.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No stream's handles: the graph has no stream yet, or it shall never be used again. */
+#define UNOWNED UINTPTR_MAX
+#define RETIRED (UINTPTR_MAX - 1)
+
+struct gm_replay {
+    CUgraph graph; /* lives as long as `exec`: the node is named by it */
+    CUgraphNode node;
+    CUgraphExec exec;
+    _Atomic uintptr_t owner; /* the stream */
+    atomic_flag busy;        /* a thread is between the parameters and the launch; guards what follows */
+    size_t bytes;
+    unsigned char params[sizeof(struct gm_gemm_sm90_params)]; /* that `exec` has, `bytes` of them */
+};
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) <= sizeof(struct gm_gemm_sm90_params), "params hold either");
+
+/* ---- its life ------------------------------------------------------------------------------------- */
+
+static CUDA_KERNEL_NODE_PARAMS node_params(const gm_plan *plan, void **params) {
+    const CUlaunchConfig *config = &plan->config;
+    return (CUDA_KERNEL_NODE_PARAMS){.func = plan->function,
+                                     .gridDimX = config->gridDimX,
+                                     .gridDimY = config->gridDimY,
+                                     .gridDimZ = config->gridDimZ,
+                                     .blockDimX = config->blockDimX,
+                                     .blockDimY = config->blockDimY,
+                                     .blockDimZ = config->blockDimZ,
+                                     .sharedMemBytes = config->sharedMemBytes,
+                                     .kernelParams = params};
+}
+
+static int has_graphs(const struct gm_driver *driver) {
+    return driver->cuCtxGetCurrent && driver->cuStreamGetCtx && driver->cuStreamIsCapturing && driver->cuGraphCreate &&
+           driver->cuGraphAddKernelNode && driver->cuGraphKernelNodeSetAttribute &&
+           driver->cuGraphInstantiateWithFlags && driver->cuGraphExecKernelNodeSetParams && driver->cuGraphLaunch &&
+           driver->cuGraphExecDestroy && driver->cuGraphDestroy;
+}
+
+/* The node's attributes are those of the launch, but for the one that looks across launches: a graph's first node waits
+ * for all that is before the graph. */
+static CUresult set_attributes(const gm_plan *plan, CUgraphNode node) {
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < plan->config.numAttrs && result == CUDA_SUCCESS; i++) {
+        const CUlaunchAttribute *attribute = &plan->attributes[i];
+        if (attribute->id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            result = plan->context->driver->cuGraphKernelNodeSetAttribute(node, attribute->id, &attribute->value);
+    }
+    return result;
+}
+
+static CUresult build(const gm_plan *plan, struct gm_replay *replay) {
+    const struct gm_driver *driver = plan->context->driver;
+    void *pointers[] = {replay->params};
+    const CUDA_KERNEL_NODE_PARAMS params = node_params(plan, pointers);
+    if (!has_graphs(driver))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = driver->cuGraphCreate(&replay->graph, 0);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuGraphAddKernelNode(&replay->node, replay->graph, NULL, 0, &params);
+    if (result == CUDA_SUCCESS)
+        result = set_attributes(plan, replay->node);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuGraphInstantiateWithFlags(&replay->exec, replay->graph, 0);
+    return result;
+}
+
+static void end(const struct gm_driver *driver, struct gm_replay *replay) {
+    if (replay->exec)
+        driver->cuGraphExecDestroy(replay->exec);
+    if (replay->graph)
+        driver->cuGraphDestroy(replay->graph);
+    free(replay);
+}
+
+struct gm_replay *gm_replay_new(const gm_plan *plan) {
+    struct gm_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return NULL;
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    replay->bytes = row->arch == GM_ARCH_SM90 ? sizeof plan->params.sm90 : sizeof plan->params.sm80;
+    memcpy(replay->params, &plan->params, replay->bytes);
+    atomic_init(&replay->owner, UNOWNED);
+    atomic_flag_clear(&replay->busy);
+    const CUresult result = build(plan, replay);
+    if (result == CUDA_SUCCESS)
+        return replay;
+    gm_log(GM_LOG_INFO, "%s: no graph of it (%s), so its launches are plain", row->name, gm_driver_error_name(result));
+    end(plan->context->driver, replay);
+    return NULL;
+}
+
+void gm_replay_free(const gm_plan *plan) {
+    if (plan->replay)
+        end(plan->context->driver, plan->replay);
+}
+
+/* ---- when it may launch ----------------------------------------------------------------------------- */
+
+/* A graph would run on a stream of any device or partition of one, where a plain launch is refused or confined. The
+ * stream is asked once: a later one with the same handle is taken for it. The per-thread default stream is many. */
+static int claim(const gm_plan *plan, CUstream stream) {
+    CUcontext context = NULL;
+    uintptr_t owner = UNOWNED;
+    if (stream == CU_STREAM_PER_THREAD || plan->context->driver->cuStreamGetCtx(stream, &context) != CUDA_SUCCESS ||
+        context != plan->context->cuda)
+        return 0;
+    return atomic_compare_exchange_strong_explicit(&plan->replay->owner, &owner, (uintptr_t)stream,
+                                                   memory_order_relaxed, memory_order_relaxed);
+}
+
+/* Whether this launch is the graph's. Not without the plan's context, in which the driver looks for the default stream,
+ * nor under capture: there it would save nothing, and be a graph within the graph instead of a kernel. */
+static int serves(const gm_plan *plan, CUstream stream) {
+    const struct gm_driver *driver = plan->context->driver;
+    CUcontext current = NULL;
+    int capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    const uintptr_t owner = atomic_load_explicit(&plan->replay->owner, memory_order_relaxed);
+    if (owner != UNOWNED && owner != (uintptr_t)stream)
+        return 0;
+    if (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != plan->context->cuda)
+        return 0;
+    if (driver->cuStreamIsCapturing(stream, &capture) != CUDA_SUCCESS || capture != CU_STREAM_CAPTURE_STATUS_NONE)
+        return 0;
+    return owner != UNOWNED || claim(plan, stream);
+}
+
+/* ---- launching ------------------------------------------------------------------------------------ */
+
+/* New parameters are those of the launches to come; the driver has its own copy for every launch in flight. */
+static CUresult relaunch(const gm_plan *plan, void *params, CUstream stream) {
+    const struct gm_driver *driver = plan->context->driver;
+    struct gm_replay *replay = plan->replay;
+    if (memcmp(replay->params, params, replay->bytes) != 0) {
+        const CUDA_KERNEL_NODE_PARAMS changed = node_params(plan, &params);
+        const CUresult result = driver->cuGraphExecKernelNodeSetParams(replay->exec, replay->node, &changed);
+        if (result != CUDA_SUCCESS)
+            return result;
+        memcpy(replay->params, params, replay->bytes);
+    }
+    return driver->cuGraphLaunch(replay->exec, stream);
+}
+
+/* 700 to 799 is what a kernel came to that ran, this one or one before it: launching again would not undo it. */
+static int is_refusal(CUresult result) {
+    return result != CUDA_SUCCESS && (result < CUDA_ERROR_ILLEGAL_ADDRESS || result >= CUDA_ERROR_NOT_PERMITTED);
+}
+
+int gm_replay_launch(const gm_plan *plan, void *params, CUstream stream, CUresult *result) {
+    struct gm_replay *replay = plan->replay;
+    if (!replay || !serves(plan, stream) || atomic_flag_test_and_set_explicit(&replay->busy, memory_order_acquire))
+        return 0;
+    *result = relaunch(plan, params, stream);
+    atomic_flag_clear_explicit(&replay->busy, memory_order_release);
+    if (!is_refusal(*result))
+        return 1;
+    atomic_store_explicit(&replay->owner, RETIRED, memory_order_relaxed);
+    gm_log(GM_LOG_INFO, "%s: the driver refused its graph (%s); its launches are plain from now on",
+           gm_kernels[plan->kernel].name, gm_driver_error_name(*result));
+    return 0;
+}

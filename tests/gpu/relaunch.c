@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One plan, launched again and again with other pointers: back to back, on several streams, from several threads. What
+ * one launch is given must not reach another that is still under way. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "gpu_tests.h"
+
+enum { COPIES = 6, STREAMS = 3, ROUNDS = 4 };
+
+/* The same problem in memory of its own, with a scale of its own. */
+struct copy {
+    struct gemm_case gc;
+    struct buffers buffers;
+    struct placed placed;
+};
+
+struct relaunch {
+    struct copy copies[COPIES];
+    CUstream streams[STREAMS]; /* the last is the default stream */
+    gm_plan *plan;
+};
+
+/* On a GPU long enough that launches wait for each other. */
+static int64_t long_k(void) {
+    return env.simulated || opt.self_test ? 136 : 8192;
+}
+
+static bool set_up(struct result *result, struct relaunch *r, uint32_t mask) {
+    static const float scales[COPIES] = {1, 2, -1, 0.5f, -2, 4};
+    *r = (struct relaunch){.plan = NULL};
+    for (int i = 0; i < COPIES; i++) {
+        heartbeat("set-up");
+        r->copies[i].gc = (struct gemm_case){.m = 200, .n = 264, .k = long_k(), .alpha = scales[i]};
+        if (!place_case(result, &r->copies[i].gc, &r->copies[i].buffers, &r->copies[i].placed))
+            return false;
+    }
+    for (int i = 0; i + 1 < STREAMS; i++)
+        if (!check_cuda(result, env.drv->cuStreamCreate(&r->streams[i], CU_STREAM_NON_BLOCKING), "cuStreamCreate"))
+            return false;
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
+    return check_ok(result, gm_gemm_plan_create(env.context, &r->copies[0].placed.problem, &options, &r->plan), "plan");
+}
+
+static void tear_down(struct relaunch *r) {
+    gm_plan_destroy(r->plan);
+    for (int i = 0; i + 1 < STREAMS; i++)
+        if (r->streams[i])
+            env.drv->cuStreamDestroy(r->streams[i]);
+    for (int i = 0; i < COPIES; i++)
+        free_buffers(&r->copies[i].buffers);
+}
+
+/* Waits, checks every copy, and poisons it again. */
+static void check_all(struct result *result, struct relaunch *r, const char *what) {
+    if (!check_cuda(result, env.drv->cuCtxSynchronize(), what))
+        return;
+    for (int i = 0; i < COPIES; i++)
+        result->cases +=
+            check_output(result, &r->copies[i].placed, what) && poison_output(result, &r->copies[i].placed);
+}
+
+/* Executes every copy `rounds` times in turn, the i-th on stream i mod `streams`. */
+static void execute_in_turn(struct result *result, const struct relaunch *r, int streams, const char *what) {
+    for (int i = 0; i < ROUNDS * COPIES; i++) {
+        const int copy = i % COPIES;
+        if (!check_ok(result, gm_gemm_execute(r->plan, &r->copies[copy].placed.args, r->streams[copy % streams]), what))
+            return;
+    }
+}
+
+/* ---- threads ---------------------------------------------------------------------------------------- */
+
+struct worker {
+    pthread_t id;
+    const struct relaunch *r;
+    int number;
+    enum gm_status status;
+    char sentence[256];
+};
+
+/* Copy and stream by the worker's number: some share a stream, none a copy. */
+static void *work(void *arg) {
+    struct worker *worker = arg;
+    const struct relaunch *r = worker->r;
+    if (env.drv->cuCtxSetCurrent(worker->number % 2 ? env.primary : NULL) != CUDA_SUCCESS)
+        worker->status = GM_ERROR_DRIVER;
+    for (int i = 0; i < ROUNDS && worker->status == GM_OK; i++)
+        worker->status =
+            gm_gemm_execute(r->plan, &r->copies[worker->number].placed.args, r->streams[worker->number / 2 % STREAMS]);
+    snprintf(worker->sentence, sizeof worker->sentence, "%s", gm_last_error());
+    return NULL;
+}
+
+static void execute_in_threads(struct result *result, const struct relaunch *r) {
+    struct worker workers[COPIES];
+    for (int i = 0; i < COPIES; i++) {
+        workers[i] = (struct worker){.r = r, .number = i};
+        if (pthread_create(&workers[i].id, NULL, work, &workers[i]) != 0)
+            exit(2);
+    }
+    for (int i = 0; i < COPIES; i++) {
+        pthread_join(workers[i].id, NULL);
+        if (workers[i].status != GM_OK)
+            fail(result, "thread %d: %s: %s", i, gm_status_name(workers[i].status), workers[i].sentence);
+    }
+}
+
+/* ---- the tests -------------------------------------------------------------------------------------- */
+
+static void run_relaunch(const struct test *test, struct result *result) {
+    struct relaunch r;
+    if (set_up(result, &r, test->mask)) {
+        execute_in_turn(result, &r, 1, "back to back");
+        check_all(result, &r, "back to back");
+        heartbeat("streams");
+        execute_in_turn(result, &r, STREAMS, "on streams in turn");
+        check_all(result, &r, "on streams in turn");
+        heartbeat("threads");
+        execute_in_threads(result, &r);
+        check_all(result, &r, "from threads");
+        execute_in_turn(result, &r, 1, "before the plan's end");
+        gm_plan_destroy(r.plan);
+        r.plan = NULL;
+        check_all(result, &r, "after the plan's end");
+    }
+    tear_down(&r);
+}
+
+/* Planning makes a graph, which must not disturb a capture that goes on meanwhile. */
+static void run_plan_under_capture(const struct test *test, struct result *result) {
+    struct relaunch r;
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    gm_plan *plan = NULL;
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask};
+    if (set_up(result, &r, test->mask) && /* which loads the kernel: that is no call for a capture */
+        check_cuda(result, env.drv->cuStreamBeginCapture(env.stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "begin capture")) {
+        const struct placed *placed = &r.copies[0].placed;
+        const bool ok =
+            check_ok(result, gm_gemm_plan_create(env.context, &placed->problem, &options, &plan), "plan in capture") &&
+            check_ok(result, gm_gemm_execute(plan, &placed->args, env.stream), "execute in capture");
+        if (check_cuda(result, env.drv->cuStreamEndCapture(env.stream, &graph), "end capture") && ok &&
+            check_cuda(result, env.drv->cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate") &&
+            check_cuda(result, env.drv->cuGraphLaunch(exec, env.stream), "cuGraphLaunch") &&
+            check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "replay"))
+            result->cases += check_output(result, placed, "planned in a capture");
+    }
+    if (exec)
+        env.drv->cuGraphExecDestroy(exec);
+    if (graph)
+        env.drv->cuGraphDestroy(graph);
+    gm_plan_destroy(plan);
+    tear_down(&r);
+}
+
+void add_relaunch_tests(void) {
+    add_test("api", "relaunch", run_relaunch, -1, 0);
+    add_test("api", "relaunch_sm80", run_relaunch, -1, GM_ARCH_SM80);
+    add_test("api", "plan_under_capture", run_plan_under_capture, -1, 0);
+}
