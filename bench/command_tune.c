@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gristmill tune: options, set-up, the loop over the problems. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "facts.h"
@@ -81,54 +79,37 @@ static int check_measuring(struct tune_options *options) {
 }
 
 static int check_options(struct tune_options *options) {
-    if (options->check && (options->file || options->merge || options->words.count + options->shapes.count))
+    if (options->check &&
+        (options->file || options->merge || options->import || options->words.count + options->shapes.count))
         return complain("--check FILE goes with --device and nothing else");
     if (options->check)
         return 0;
     if (!options->file)
         return complain("tune wants -o FILE, the ledger to write");
-    if (options->merge && (options->words.count != 2 || options->shapes.count))
+    if (options->merge && (options->words.count != 2 || options->shapes.count || options->import))
         return complain("--merge wants two ledgers, A and B");
+    if (options->import && (options->words.count == 0 || options->shapes.count))
+        return complain("--import wants files of results, RESULT.json, and no --shape");
+    if (options->import && (options->dtype || options->out || options->layout || options->epilogue))
+        return complain("--import takes types, layout and epilogue from the results");
     return options->merge ? 0 : check_measuring(options);
 }
 
 /* ---- measuring ------------------------------------------------------------------------------------ */
 
-/* "measured table ... library ... driver ...": where the numbers are from. */
 static int put_origin(struct tune *tune) {
     struct nvml nvml = {0};
-    char driver[96], revision[64], text[320];
+    char driver[96], revision[64], library[96];
     nvml_open(&nvml, &tune->gpu);
     fact_driver(driver, sizeof driver, &nvml, &tune->gpu.device);
     nvml_close(&nvml);
     build_fact("revision", revision, sizeof revision);
-    const int bytes =
-        snprintf(text, sizeof text, "measured table %016" PRIx64 " library %s %s driver %s",
-                 gm_ledger_table_hash(gm_kernels, gm_kernel_count()), gm_version_string(), revision, driver);
-    return book_put_origin(&tune->book, text, (size_t)bytes);
-}
-
-/* The file that is there is extended; what it says of another device would be lost, so that is refused. */
-static int open_book(struct tune *tune) {
-    const char *path = tune->options->file;
-    const struct gm_device *device = &tune->gpu.device;
-    if (access(path, F_OK) != 0 && errno == ENOENT) {
-        book_start(&tune->book, device);
-        return 0;
-    }
-    if (book_read(&tune->book, path) != 0)
-        return -1;
-    const struct ledger_book *book = &tune->book;
-    if (strcmp(book->device, device->name) != 0 || book->cc_major != device->cc_major ||
-        book->cc_minor != device->cc_minor || book->sm_count != device->sm_count)
-        return complain("%s was measured on another device: %s, %d.%d, %d SMs; this is %s, %d.%d, %d SMs", path,
-                        book->device, book->cc_major, book->cc_minor, book->sm_count, device->name, device->cc_major,
-                        device->cc_minor, device->sm_count);
-    return 0;
+    snprintf(library, sizeof library, "%s %s", gm_version_string(), revision);
+    return tune_put_origin(tune, gm_ledger_table_hash(gm_kernels, gm_kernel_count()), library, driver);
 }
 
 static int set_up(struct tune *tune, int ordinal) {
-    if (gpu_open(&tune->gpu, ordinal) != 0 || open_book(tune) != 0)
+    if (gpu_open(&tune->gpu, ordinal) != 0 || book_open(&tune->book, tune->options->file, &tune->gpu.device) != 0)
         return -1;
     const struct tune_options *options = tune->options;
     if (!options->no_baseline)
@@ -207,6 +188,8 @@ static int run(struct tune_options *options) {
         return tune_check(options);
     if (options->merge)
         return tune_merge(options);
+    if (options->import)
+        return tune_import(options);
     if (options->quiet)
         progress_silence();
     const int code = load_problems(options, &suite) == 0 ? measure(options, &suite) : EXIT_CODE_USAGE;
@@ -225,19 +208,22 @@ int command_tune(int argc, char **argv) {
         {"epilogue", "CLASS", ARGS_TEXT, &given.epilogue, "plain (default), or general: with an activation"},
         {"kernel", "NAME|GLOB", ARGS_TEXT, &given.kernel, "of these rows only, and the model's pick"},
         {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "of this path only, and the model's pick"},
-        {"top", "N", ARGS_COUNT, &given.top, "the N rows that the model predicts fastest (default: 12)"},
+        {"top", "N", ARGS_COUNT, &given.top, "the N rows predicted fastest, or with --import timed so (default: 12)"},
         {"rounds", "N", ARGS_COUNT, &given.rounds, "interleaved rounds of those within 5 % (default: 7)"},
         {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one kernel (default: 5)"},
         {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 0.3)"},
-        {"again", NULL, ARGS_FLAG, &given.again, "measure what the ledger has already, too"},
+        {"again", NULL, ARGS_FLAG, &given.again, "measure, or import, what the ledger has already, too"},
+        {"import", NULL, ARGS_FLAG, &given.import,
+         "measure nothing: entries from results of bench --all-kernels --json"},
         {"merge", NULL, ARGS_FLAG, &given.merge, "measure nothing: A B -o C writes the entries of both; B's win"},
         {"check", "FILE", ARGS_TEXT, &given.check, "measure nothing: is this a ledger of this table and device?"},
-        {"device", "N", ARGS_TEXT, &given.device, "device number; with --check, or a model"},
+        {"device", "N", ARGS_TEXT, &given.device, "device number; with --check and --import, or a model"},
         {"no-baseline", NULL, ARGS_FLAG, &given.no_baseline, "check the kernels against each other, not cuBLASLt"},
         {"cublaslt", "PATH", ARGS_TEXT, &given.cublaslt, "libcublasLt to use (also GM_CUBLASLT)"},
         {"quiet", NULL, ARGS_FLAG, &given.quiet, "no progress and no lines, only the summary"},
     };
-    const struct args_command command = {"gristmill tune [SUITE ...] -o FILE [options]",
+    const struct args_command command = {"gristmill tune [SUITE ...] -o FILE [options]\n"
+                                         "       gristmill tune --import RESULT.json [RESULT.json ...] -o FILE",
                                          "Measures which kernel is fastest on each problem and writes a tuning ledger, "
                                          "which the planner asks before its\n"
                                          "model: docs/LEDGER.md. SUITE is a file or the name of one in bench/suites.",

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "say.h"
 
@@ -108,6 +109,22 @@ int book_read(struct ledger_book *book, const char *path) {
     const int status = take_lines(book, ledger);
     gm_ledger_destroy(ledger);
     return status;
+}
+
+/* The file that is there is extended; what it says of another device would be lost, so that is refused. */
+int book_open(struct ledger_book *book, const char *path, const struct gm_device *device) {
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        book_start(book, device);
+        return 0;
+    }
+    if (book_read(book, path) != 0)
+        return -1;
+    if (strcmp(book->device, device->name) != 0 || book->cc_major != device->cc_major ||
+        book->cc_minor != device->cc_minor || book->sm_count != device->sm_count)
+        return complain("%s was measured on another device: %s, %d.%d, %d SMs; this is %s, %d.%d, %d SMs", path,
+                        book->device, book->cc_major, book->cc_minor, book->sm_count, device->name, device->cc_major,
+                        device->cc_minor, device->sm_count);
+    return 0;
 }
 
 int book_merge(struct ledger_book *book, const struct ledger_book *from) {

@@ -23,6 +23,8 @@ struct ledger_book {
 void book_start(struct ledger_book *book, const struct gm_device *device);
 /* Entries whose row is no longer in the table are left out, with a note. */
 int book_read(struct ledger_book *book, const char *path);
+/* What book_read() reads if the file is there and of this device, else book_start(). */
+int book_open(struct ledger_book *book, const char *path, const struct gm_device *device);
 /* `from`'s entries take the place of those of the same problem. Both must be of one device. */
 int book_merge(struct ledger_book *book, const struct ledger_book *from);
 int book_write(const struct ledger_book *book, const char *path); /* to path.tmp, then renamed */

@@ -10,10 +10,10 @@
 #define TUNE_TOP_MAX (GM_LEDGER_CANDIDATES_MAX - 1) /* and the model's pick */
 
 struct tune_options {
-    struct args_list words, shapes; /* suites; with --merge, ledgers */
+    struct args_list words, shapes; /* suites; with --merge, ledgers; with --import, results */
     const char *dtype, *out, *layout, *epilogue, *kernel, *arch, *device, *file, *check, *cublaslt;
     uint32_t arch_mask;
-    bool general, again, no_baseline, quiet, merge;
+    bool general, again, no_baseline, quiet, merge, import;
     int top, rounds;
     double warmup_s, round_ms;
 };
@@ -25,7 +25,7 @@ struct tune {
     bool has_baseline;
     struct noise noise;
     struct ledger_book book;
-    int measured, failures; /* problems; kernels or problems */
+    int measured, failures; /* problems that have an entry now; kernels or problems */
 };
 
 /* One candidate on one problem, as it was timed. */
@@ -41,8 +41,8 @@ struct tune_sample {
 int tune_case_run(struct tune *tune, const struct bench_case *problem);
 
 /* The rows to time, by predicted time: at most `top` of those that the options allow, and the model's pick. Writes
- * kernel, predicted_us and is_model; `samples` has room for TUNE_TOP_MAX + 1. Returns how many, 0 when no row takes the
- * problem, -1 with a printed sentence on an error. */
+ * kernel, predicted_us and is_model; `samples` has room for `top` + 1, or for the whole table. Returns how many, 0 when
+ * no row takes the problem, -1 with a printed sentence on an error. */
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
                     const struct gm_gemm_problem *problem, struct tune_sample *samples);
 
@@ -53,6 +53,11 @@ void tune_select(struct tune_sample *samples, size_t count);
  * the rounds' ratios, and faster in one of ten) and that the model prefers; of equals the first of the table. Pure. */
 size_t tune_choose(const struct tune_sample *samples, size_t count);
 
+/* Sorts the samples from fast to slow and keeps the `top` fastest, of which the choice is one, and the model's pick;
+ * with a `top` of 1 the choice may be a second. At most TUNE_TOP_MAX + 1, and tune_choose() says of them what it said
+ * of all. Returns how many. */
+size_t tune_keep(struct tune_sample *samples, size_t count, int top);
+
 /* The problem as a ledger's key; false: not one that the library computes. */
 bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_problem *gemm, struct gm_ledger_key *key);
 
@@ -60,6 +65,14 @@ bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_pro
  * caller frees it; NULL: out of memory. */
 char *tune_line(const struct gm_ledger_key *key, const struct tune_sample *samples, size_t count);
 
+/* Puts the line in the book and reports it; without a time of the model's pick there is only a note. */
+int tune_put_entry(struct tune *tune, const struct bench_case *problem, const struct gm_ledger_key *key,
+                   const struct tune_sample *samples, size_t count);
+/* "measured table ... library ... driver ...": where numbers are from; 0: of an unknown table. */
+int tune_put_origin(struct tune *tune, uint64_t table, const char *library, const char *driver);
+
+/* `gristmill tune --import RESULT ... -o FILE`: an exit code. */
+int tune_import(const struct tune_options *options);
 /* `gristmill tune --merge A B -o C` and `--check FILE`: exit codes. */
 int tune_merge(const struct tune_options *options);
 int tune_check(const struct tune_options *options);

@@ -2,9 +2,7 @@
 /* gristmill tune, one problem: check every candidate, time all briefly, time the best of them well. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "stats.h"
 #include "tune.h"
 #include "verify.h"
 
@@ -164,40 +162,6 @@ static int time_twice(struct heat *heat) {
     return time_all(heat, options->rounds);
 }
 
-static void report(const struct heat *heat) {
-    const struct tune_sample *choice = &heat->samples[tune_choose(heat->samples, heat->count)], *model = choice;
-    for (size_t i = 0; i < heat->count; i++)
-        model = heat->samples[i].is_model ? &heat->samples[i] : model;
-    const double us = stats_median(choice->samples.us, choice->samples.count);
-    const double model_us = stats_median(model->samples.us, model->samples.count);
-    printf("%" PRId64 " x %" PRId64 " x %" PRId64 " %s %s: %s %.2f us", heat->problem->m, heat->problem->n,
-           heat->problem->k, heat->problem->a, heat->problem->layout, name_of(choice), us);
-    if (model == choice)
-        puts(", the model's pick");
-    else
-        printf("; the model's pick %s %.2f us, %+.1f %%\n", name_of(model), model_us, 100 * (model_us / us - 1));
-    fflush(stdout);
-}
-
-/* An entry compares with the model's pick: without it there is none. */
-static int finish(struct heat *heat) {
-    for (size_t i = 0; i < heat->count; i++) {
-        if (heat->samples[i].is_model && heat->samples[i].samples.count == 0) {
-            note("%" PRId64 " x %" PRId64 " x %" PRId64 ": no entry, since the model's pick did not run",
-                 heat->problem->m, heat->problem->n, heat->problem->k);
-            return 0;
-        }
-    }
-    char *line = tune_line(&heat->key, heat->samples, heat->count);
-    const int status =
-        line ? book_put(&heat->tune->book, &heat->key, line, strlen(line)) : complain("out of host memory");
-    free(line);
-    heat->tune->measured += status == 0;
-    if (!heat->tune->options->quiet)
-        report(heat);
-    return status;
-}
-
 static bool anyone_left(const struct heat *heat) {
     bool left = false;
     for (size_t i = 0; i < heat->count; i++)
@@ -210,7 +174,9 @@ static int run(struct heat *heat) {
         return -1;
     if (!anyone_left(heat))
         return 0;
-    return time_twice(heat) == 0 ? finish(heat) : -1;
+    if (time_twice(heat) != 0)
+        return -1;
+    return tune_put_entry(heat->tune, heat->problem, &heat->key, heat->samples, heat->count);
 }
 
 int tune_case_run(struct tune *tune, const struct bench_case *problem) {

@@ -75,7 +75,8 @@ int tune_check(const struct tune_options *options) {
         print_entries(ledger);
         const size_t others = count_other_tables(ledger);
         if (others)
-            printf("%zu of %zu runs that measured it had another table of kernels: --again looks at the new rows too\n",
+            printf("%zu of %zu runs that measured it had another, or an unknown, table of kernels: --again looks at "
+                   "the new rows too\n",
                    others, ledger->origin_count);
     }
     gm_ledger_destroy(ledger);

@@ -102,6 +102,24 @@ size_t tune_choose(const struct tune_sample *samples, size_t count) {
     return choice;
 }
 
+static int compare_times(const void *left, const void *right) {
+    return is_before(left, right) ? -1 : is_before(right, left);
+}
+
+/* The fastest of all stays in any case: the choice is what cannot be told from it. */
+size_t tune_keep(struct tune_sample *samples, size_t count, int top) {
+    if (count == 0)
+        return 0;
+    qsort(samples, count, sizeof *samples, compare_times);
+    const size_t choice = tune_choose(samples, count), wanted = (size_t)top;
+    const size_t fastest = choice < wanted || wanted == 1 ? wanted : wanted - 1;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i < fastest || i == choice || samples[i].is_model)
+            samples[kept++] = samples[i];
+    return kept;
+}
+
 /* ---- the line ------------------------------------------------------------------------------------- */
 
 bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_problem *gemm, struct gm_ledger_key *key) {

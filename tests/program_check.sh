@@ -129,6 +129,13 @@ predicts_a_part() {
     "$program" bench gemm-quick --device h200 --m :64 >"$work/part" && grep -qE '^ *64 +6144' "$work/part" &&
         ! grep -qE '^ *128 +7168' "$work/part"
 }
+# A build of some of the rows only may lack the model's pick of what was measured.
+imports() {
+    sed 's/^device .*/device NVIDIA H100 80GB HBM3/' "$ledgers/h200.ledger" >"$work/other"
+    "$program" tune --import "$results/gemm-fit.json" -o "$work/imported" >"$work/import" &&
+        grep -qE '^[0-9]+ imported, 0 already there' "$work/import" &&
+        { [ ! -e "$work/imported" ] || "$program" tune --check "$work/imported" --device h200; }
+}
 expect "bench --report" 0 reports
 expect "bench --compare with itself" 0 "$program" bench --compare "$results/gemm-quick.json" "$results/gemm-quick.json" \
     --fail-below 1
@@ -144,6 +151,12 @@ expect "bench --append to no file" 2 "$program" bench --append
 expect "tune --help" 0 "$program" tune --help
 expect "tune of nothing" 2 "$program" tune -o "$work/ledger"
 expect "tune of a model" 1 "$program" tune --device h200 --shape 64x64x64 -o "$work/ledger"
+expect "tune --import" 0 imports
+expect "tune --import, extended" 0 "$program" tune --import "$results/gemm-fit.json" -o "$work/imported" --again --quiet
+expect "tune --import into a ledger of another device" 1 "$program" tune --import "$results/gemm-fit.json" \
+    -o "$work/other"
+expect "tune --import of results of the laboratory" 1 "$program" tune --import "$results/lab/stencil.json" -o "$work/x"
+expect "tune --import of nothing" 2 "$program" tune --import -o "$work/x"
 expect "lab --help" 0 "$program" lab --help
 expect "lab list" 0 "$program" lab list
 expect "lab report --help" 0 "$program" lab report --help

@@ -29,6 +29,8 @@ int main(void) {
     suite_add_tcase(suite, report_page_tests());
     suite_add_tcase(suite, tune_tests());
     suite_add_tcase(suite, tune_files_tests());
+    suite_add_tcase(suite, tune_import_tests());
+    suite_add_tcase(suite, tune_import_refused_tests());
     suite_add_tcase(suite, expression_tests());
     suite_add_tcase(suite, command_bank_tests());
     suite_add_tcase(suite, command_swizzle_tests());
