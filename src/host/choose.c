@@ -104,11 +104,23 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
+/* " ...; the last 116 tiles are divided among 132 CTAs, through 17302560 bytes of workspace" */
+static void describe_split(const struct inquiry *q, const struct gm_split *split, char *text, size_t bytes) {
+    const int64_t tiles = gm_tiles_m(q->row, q->problem) * gm_tiles_n(q->row, q->problem);
+    text[0] = 0;
+    if (split->shares > 0)
+        snprintf(text, bytes, "; the last %" PRId64 " are divided by k-blocks among %" PRId64
+                 " CTAs, through %zu bytes of workspace", tiles - split->whole, split->shares, split->workspace_bytes);
+}
+
 static struct gm_judgement accept(const struct inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
-    struct gm_judgement judgement = {GM_ACCEPTED, 0};
+    struct gm_judgement judgement = {.reason = GM_ACCEPTED};
+    char divided[128];
     if (p->m > 0 && p->n > 0)
-        judgement.predicted_us = gm_cost_us(q->row, p, q->device);
+        judgement.split = gm_split_choose(q->row, p, q->device, q->options ? q->options->workspace_limit : 0);
+    judgement.predicted_us = judgement.split.predicted_us;
+    describe_split(q, &judgement.split, divided, sizeof divided);
     const char *named = q->options ? q->options->kernel : NULL;
     if (named && strcmp(named, q->row->name) != 0)
         judgement.reason = say(q, GM_REASON_NOT_NAMED, "legal, predicted %.2f us; %s was asked for",
@@ -117,9 +129,9 @@ static struct gm_judgement accept(const struct inquiry *q) {
         judgement.reason = say(q, GM_REASON_NOT_PRODUCTION, "legal, predicted %.2f us; a test row, chosen only by name",
                                judgement.predicted_us);
     else
-        say(q, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles, %" PRId64 " at once",
+        say(q, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles, %" PRId64 " at once%s",
             judgement.predicted_us, gm_tiles_m(q->row, p), gm_tiles_n(q->row, p),
-            gm_clusters_at_once(q->row, q->device));
+            gm_clusters_at_once(q->row, q->device), divided);
     return judgement;
 }
 
@@ -133,7 +145,7 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     if (reason == GM_ACCEPTED && row->arch == GM_ARCH_SM90)
         reason = check_tma(&q);
     if (reason != GM_ACCEPTED)
-        return (struct gm_judgement){reason, 0};
+        return (struct gm_judgement){.reason = reason};
     return accept(&q);
 }
 
@@ -141,7 +153,7 @@ int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device
               const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
               struct gm_judgement *chosen) {
     int best = -1;
-    struct gm_judgement best_judgement = {GM_REASON_NO_IMAGE, 0};
+    struct gm_judgement best_judgement = {.reason = GM_REASON_NO_IMAGE};
     for (size_t i = 0; i < count; i++) {
         struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
         if (judgement.reason != GM_ACCEPTED)

@@ -4,11 +4,13 @@
 #define GM_CHOOSE_H
 
 #include "gristmill/gristmill.h"
+#include "split.h"
 #include "table.h"
 
 struct gm_judgement {
     enum gm_reason reason;
     double predicted_us; /* of legal rows; else 0 */
+    struct gm_split split; /* of legal rows */
 };
 
 /* Whether `row` may run `problem` (normalised) on `device` under `options` (may be NULL), and at what cost. Writes

@@ -76,7 +76,16 @@ static enum gm_status prepare_sm90(gm_plan *plan) {
     return status;
 }
 
-static enum gm_status prepare_sm80(gm_plan *plan) {
+void gm_plan_divide(gm_plan *plan, const struct gm_split *split) {
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    const int64_t resident = gm_clusters_at_once(row, &plan->context->device);
+    const int64_t busy = split->whole > split->shares ? split->whole : split->shares;
+    plan->params.sm80.stream_k = gm_split_params(row, &plan->problem, split);
+    plan->config.gridDimX = (unsigned)(busy < resident ? busy : resident);
+    plan->workspace_bytes = split->workspace_bytes;
+}
+
+static enum gm_status prepare_sm80(gm_plan *plan, const struct gm_split *split) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     const struct gm_gemm_problem *p = &plan->problem;
     struct gm_gemm_sm80_params *params = &plan->params.sm80;
@@ -85,14 +94,12 @@ static enum gm_status prepare_sm80(gm_plan *plan) {
     params->lda = p->lda;
     params->ldb = p->ldb;
     params->k = (int32_t)p->k;
-    const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
-    const int64_t resident = gm_clusters_at_once(row, &plan->context->device);
-    plan->config.gridDimX = (unsigned)(tiles < resident ? tiles : resident);
+    gm_plan_divide(plan, split);
     return GM_OK;
 }
 
 /* Everything that needs the driver, with the context current. */
-static enum gm_status prepare(gm_context *context, gm_plan *plan) {
+static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct gm_split *split) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     plan->config.gridDimY = plan->config.gridDimZ = 1;
     plan->config.blockDimX = (unsigned)row->threads;
@@ -103,7 +110,7 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan) {
         return status;
     status = gm_context_load(context, plan->kernel, &plan->function);
     if (status == GM_OK)
-        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan) : prepare_sm80(plan);
+        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan) : prepare_sm80(plan, split);
     gm_context_leave(context);
     return status;
 }
@@ -146,7 +153,7 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
         return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
     *plan = (gm_plan){.context = context, .kernel = kernel, .problem = p, .predicted_us = judgement.predicted_us};
     plan->empty = p.m == 0 || p.n == 0;
-    status = plan->empty ? GM_OK : prepare(context, plan);
+    status = plan->empty ? GM_OK : prepare(context, plan, &judgement.split);
     if (status != GM_OK) {
         gm_plan_destroy(plan);
         return status;

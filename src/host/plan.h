@@ -6,6 +6,7 @@
 #include "common/gemm_params.h"
 #include "context.h"
 #include "problem.h"
+#include "split.h"
 
 struct gm_plan {
     /* Template of the kernel's parameters; the maps hold a dummy address. First: they are the most aligned. */
@@ -23,5 +24,8 @@ struct gm_plan {
     CUlaunchConfig config;     /* without stream and attributes */
     CUlaunchAttribute cluster; /* used when config.numAttrs is 1 */
 };
+
+/* Divides the plan's tiles so, an sm80 plan's; part of making it. The tests use it to divide as no cost model would. */
+void gm_plan_divide(gm_plan *plan, const struct gm_split *split);
 
 #endif

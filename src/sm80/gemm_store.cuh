@@ -17,7 +17,7 @@ enum {
 static_assert(STORE_ROWS <= 8, "a warp stores at most the 8 rows of a fp32 slice at once");
 
 static __device__ __forceinline__ struct store_lane store_begin(int m, int n) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
     return {smem + RING_BYTES + warp * GM_SM80_SLICE_BYTES(WARP_N), m + warp / WARPS_N * WARP_M + lane / STORE_LANES,
             n + warp % WARPS_N * WARP_N + lane % STORE_LANES * 8};
 }
@@ -26,7 +26,7 @@ static __device__ __forceinline__ struct store_lane store_begin(int m, int n) {
 static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                    const struct gm_epilogue_params &p, struct store_lane at) {
     enum { PITCH_BYTES = GM_SM80_SLICE_PITCH(WARP_N, 2) };
-    const int lane = threadIdx.x % 32;
+    const int lane = thread_index() % 32;
     unsigned char *write = at.slice + lane / 4 * PITCH_BYTES + lane % 4 * 4;
     const unsigned char *read = at.slice + lane / STORE_LANES * PITCH_BYTES + lane % STORE_LANES * 16;
     const int rows_left = at.column < p.n ? p.m - at.row : 0;
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][
 static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                      const struct gm_epilogue_params &p, struct store_lane at) {
     enum { PITCH_BYTES = GM_SM80_SLICE_PITCH(WARP_N, 4) };
-    const int lane = threadIdx.x % 32;
+    const int lane = thread_index() % 32;
     unsigned char *write = at.slice + lane / 4 * PITCH_BYTES + lane % 4 * 8;
     const unsigned char *read = at.slice + lane / STORE_LANES * PITCH_BYTES + lane % STORE_LANES * 32;
 #pragma unroll 1
