@@ -39,8 +39,7 @@ static __device__ __forceinline__ void stream_k_give(const struct gm_stream_k &s
     }
 }
 
-template <int THREADS, int FLOATS>
-static __device__ __forceinline__ void stream_k_add(uint64_t address, float *acc) {
+template <int THREADS, int FLOATS> static __device__ __forceinline__ void stream_k_add(uint64_t address, float *acc) {
     uint32_t words[FLOATS];
 #pragma unroll
     for (int i = 0; i < FLOATS; i += 4) {

@@ -81,8 +81,8 @@ GM_STREAM_K_FUNCTION int32_t gm_stream_k_givers(const struct gm_stream_k *s, int
 }
 
 /* Workspace: a slot of fp32 accumulators per share, then a flag of 8 bytes per share. */
-#define GM_STREAM_K_SLOT_BYTES(tile_m, tile_n) ((tile_m) * (tile_n) * 4)
-#define GM_STREAM_K_FLAG_BYTES 8
-#define GM_STREAM_K_ALIGN      16 /* of the workspace */
+#define GM_STREAM_K_SLOT_BYTES(tile_m, tile_n) (4 * (tile_m) * (tile_n))
+#define GM_STREAM_K_FLAG_BYTES                 8
+#define GM_STREAM_K_ALIGN                      16 /* of the workspace */
 
 #endif

@@ -91,8 +91,10 @@ static enum gm_status check_workspace(const gm_plan *plan, const struct gm_gemm_
                        begin, bytes);
     for (const struct placed *x = placed; x < placed + OPERANDS; x++)
         if (x->used && x->address < begin + bytes && begin < x->address + (uint64_t)gm_operand_bytes(&x->operand))
-            return gm_fail(GM_ERROR_OVERLAP, "the workspace (0x%" PRIx64 ", %" PRIu64 " bytes) overlaps %s (0x%" PRIx64
-                           ", %" PRId64 " bytes)", begin, bytes, x->name, x->address, gm_operand_bytes(&x->operand));
+            return gm_fail(GM_ERROR_OVERLAP,
+                           "the workspace (0x%" PRIx64 ", %" PRIu64 " bytes) overlaps %s (0x%" PRIx64 ", %" PRId64
+                           " bytes)",
+                           begin, bytes, x->name, x->address, gm_operand_bytes(&x->operand));
     return GM_OK;
 }
 

@@ -109,8 +109,10 @@ static void describe_split(const struct inquiry *q, const struct gm_split *split
     const int64_t tiles = gm_tiles_m(q->row, q->problem) * gm_tiles_n(q->row, q->problem);
     text[0] = 0;
     if (split->shares > 0)
-        snprintf(text, bytes, "; the last %" PRId64 " are divided by k-blocks among %" PRId64
-                 " CTAs, through %zu bytes of workspace", tiles - split->whole, split->shares, split->workspace_bytes);
+        snprintf(text, bytes,
+                 "; the last %" PRId64 " are divided by k-blocks among %" PRId64
+                 " CTAs, through %zu bytes of workspace",
+                 tiles - split->whole, split->shares, split->workspace_bytes);
 }
 
 static struct gm_judgement accept(const struct inquiry *q) {

@@ -50,8 +50,8 @@
 #define SM80_STORE_BYTES_PER_CLOCK 8.7
 #define SM80_STORE_EXPOSED         0.62 /* share of a store that the SM's other CTAs do not hide */
 #define SM80_L2_ENERGY             18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
-#define SM80_PARTIAL_BYTES_PER_CLOCK 24.0 /* partial sums, one SM to L2 and back, each way; not yet fitted */
-#define SM80_PARTIAL_US              1.5  /* the last store -> the flag -> the other SM's first load; not yet fitted */
+#define SM80_HAND_BYTES_PER_CLOCK  24.0 /* partial sums, one SM to L2 or back; an estimate, not fitted */
+#define SM80_HAND_US               1.5  /* the last store -> the flag -> the first load; an estimate, not fitted */
 
 static double ceil_div(double a, double b) {
     return ceil(a / b);
@@ -288,7 +288,7 @@ static double sm80_shares_us(const struct gm_kernel *row, const struct gm_gemm_p
     const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
     const double partial_bytes = together * row->tile_m * row->tile_n * sizeof(float);
     return blocks * sm80_kblock_us(row, p, device, together) + stores * sm80_store_us(row, p, device, together) +
-           (1 + takes) * partial_bytes / SM80_PARTIAL_BYTES_PER_CLOCK / clock_mhz(device) + SM80_PARTIAL_US;
+           (1 + takes) * partial_bytes / SM80_HAND_BYTES_PER_CLOCK / clock_mhz(device) + SM80_HAND_US;
 }
 
 double gm_cost_sm80_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,

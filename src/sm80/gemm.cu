@@ -185,6 +185,25 @@ static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOC
     pipeline_wait<0>();
 }
 
+/* Zeroes what lies outside D: it was made of whatever shared memory held, which is nobody else's to see. */
+static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                     const struct gm_epilogue_params &p, int m, int n) {
+    const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
+    const int rows_left = p.m - (m + warp / WARPS_N * WARP_M + lane / 4);
+    const int columns_left = p.n - (n + warp % WARPS_N * WARP_N + lane % 4 * 2);
+#pragma unroll
+    for (int i = 0; i < BLOCKS_M; i++) {
+#pragma unroll
+        for (int j = 0; j < 2 * BLOCKS_N; j++) {
+#pragma unroll
+            for (int r = 0; r < 4; r++) {
+                const bool inside = i * 16 + r / 2 * 8 < rows_left && j * 8 + r % 2 < columns_left;
+                acc[i][j][r] = inside ? acc[i][j][r] : 0.0f;
+            }
+        }
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     GM_KERNEL_NAME(const __grid_constant__ struct gm_gemm_sm80_params p) {
     enum { FLOATS = WARP_M * WARP_N / 32 };
@@ -204,6 +223,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
         const int m = tile_m * TILE_M, n = tile_n * TILE_N;
         const bool finished = piece.end == blocks;
         if (!finished) {
+            if (m + TILE_M > p.epilogue.m || n + TILE_N > p.epilogue.n) {
+                clear_outside(acc, p.epilogue, m, n);
+            }
             stream_k_give<THREADS, FLOATS>(p.stream_k, &acc[0][0][0]);
         } else if (walk == cta_index()) { /* the last piece of this CTA's share: the first tile that it has part in */
             stream_k_take<THREADS, FLOATS>(p.stream_k, blocks, &acc[0][0][0]);

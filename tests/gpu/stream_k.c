@@ -13,19 +13,19 @@ enum { GUARD_BYTES = 4096, ANY = 0 };
 struct division {
     int tiles_m, tiles_n, ragged; /* elements that M and N lack of whole tiles */
     int blocks, rest;             /* whole k-blocks, and elements of K behind them */
-    int whole, shares;            /* shares ANY: as many as CTAs run at once, and a few on the simulated GPU */
+    int whole, shares;            /* at most as many as CTAs run at once; ANY: all of those, on a GPU */
     int least;                    /* smallest piece */
 };
 
 static const struct division divisions[] = {
-    {1, 1, 0, 4, 0, 0, 2, 1},   /* split-K in two */
-    {1, 1, 7, 9, 3, 0, 4, 1},   /* one tile, uneven pieces, a ragged end of K in the last */
-    {1, 1, 3, 6, 0, 0, 7, 1},   /* more shares than k-blocks: one is empty */
-    {2, 2, 5, 5, 1, 0, 3, 1},   /* shares that end inside tiles and pass whole ones */
-    {3, 2, 7, 3, 2, 4, 5, 1},   /* whole tiles behind the shares; more CTAs than whole tiles */
-    {3, 3, 9, 4, 0, 7, 2, 1},   /* more whole tiles than shares */
-    {2, 1, 3, 6, 5, 0, 3, 2},   /* cuts move to the tile's edge */
-    {2, 2, 1, 2, 3, 1, 3, 8},   /* K smaller than the smallest piece: nothing is divided */
+    {1, 1, 0, 4, 0, 0, 2, 1},    /* split-K in two */
+    {1, 1, 7, 9, 3, 0, 4, 1},    /* one tile, uneven pieces, a ragged end of K in the last */
+    {1, 1, 3, 3, 0, 0, 4, 1},    /* more shares than k-blocks: one is empty */
+    {2, 2, 5, 5, 1, 0, 3, 1},    /* shares that end inside tiles and pass whole ones */
+    {3, 2, 7, 3, 2, 4, 5, 1},    /* whole tiles behind the shares; more CTAs than whole tiles */
+    {3, 3, 9, 4, 0, 7, 2, 1},    /* more whole tiles than shares */
+    {2, 1, 3, 6, 5, 0, 3, 2},    /* cuts move to the tile's edge */
+    {2, 2, 1, 2, 3, 1, 3, 8},    /* K smaller than the smallest piece: nothing is divided */
     {2, 2, 0, 16, 0, 3, ANY, 8}, /* as the planner does */
     {3, 5, 3, 17, 7, 6, ANY, 4},
 };
@@ -58,8 +58,8 @@ static struct gemm_case case_of(const struct gm_kernel_info *info, const struct 
 /* Plans the row and divides its tiles. False: it failed, or the device cannot run the row. */
 static bool set_up(struct setup *s, const struct gemm_case *gc, const struct division *d) {
     const struct gm_plan_options options = {.size = sizeof options, .kernel = s->info->name};
-    const int length = snprintf(s->what, sizeof s->what, "%d tiles whole, %d shares, least %d: ", d->whole, d->shares,
-                                d->least);
+    const int length =
+        snprintf(s->what, sizeof s->what, "%d tiles whole, %d shares, least %d: ", d->whole, d->shares, d->least);
     describe_case(gc, s->what + length, sizeof s->what - (size_t)length);
     heartbeat(s->what);
     if (!place_case(s->result, gc, &s->buffers, &s->placed))
@@ -69,9 +69,10 @@ static bool set_up(struct setup *s, const struct gemm_case *gc, const struct div
         return false;
     }
     const struct gm_kernel *row = &gm_kernels[gm_plan_kernel(s->plan)];
-    const int64_t at_once = gm_clusters_at_once(row, &env.device), few = env.simulated && at_once > 6 ? 6 : at_once;
+    const int64_t at_once = gm_clusters_at_once(row, &env.device);
+    const int64_t most = d->shares != ANY ? d->shares : env.simulated ? 6 : at_once;
     const struct gm_split split =
-        gm_split_of(row, &s->plan->problem, &env.device, d->whole, d->shares == ANY ? few : d->shares);
+        gm_split_of(row, &s->plan->problem, &env.device, d->whole, most < at_once ? most : at_once);
     if (split.shares == 0) {
         fail(s->result, "%s: cannot be divided so", s->what);
         return false;

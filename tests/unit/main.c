@@ -28,6 +28,7 @@ int main(void) {
                                       plan_suite,
                                       arguments_suite,
                                       execute_suite,
+                                      stream_k_suite,
                                       threads_suite,
                                       abi_suite,
                                       smem_tile_suite,

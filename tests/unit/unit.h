@@ -26,6 +26,7 @@ Suite *plan_suite(void);
 Suite *problem_suite(void);
 Suite *smem_tile_suite(void);
 Suite *status_suite(void);
+Suite *stream_k_suite(void);
 Suite *swizzle_search_suite(void);
 Suite *swizzle_suite(void);
 Suite *table_suite(void);
