@@ -13,6 +13,7 @@ struct bench_options {
     uint32_t arch_mask;
     bool all_kernels, quick, no_baseline, quiet;
     int rounds;                /* 0: by the mode */
+    int workspace_mib;         /* that our plans may ask for */
     double warmup_s, round_ms; /* below 0: by the mode */
 };
 

@@ -14,6 +14,10 @@ static bool is_wanted(const struct bench_options *options, const struct gm_candi
     return legal && (!options->kernel || fnmatch(options->kernel, name, 0) == 0);
 }
 
+static size_t workspace_limit(const struct bench_options *options) {
+    return (size_t)options->workspace_mib << 20;
+}
+
 static int add_plan(struct bench *bench, const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                     struct contender *contender) {
     *contender = (struct contender){0};
@@ -32,7 +36,8 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
         struct gm_kernel_info kernel = {.size = sizeof kernel};
         if (gm_kernel_get((size_t)candidates[i].kernel, &kernel) != GM_OK)
             return complain("%s", gm_last_error());
-        const struct gm_plan_options forced = {.size = sizeof forced, .kernel = kernel.name};
+        const struct gm_plan_options forced = {
+            .size = sizeof forced, .kernel = kernel.name, .workspace_limit = workspace_limit(bench->options)};
         if (!is_wanted(bench->options, &candidates[i], kernel.name))
             continue;
         if (add_plan(bench, problem, &forced, &contenders[used]) == 0)
@@ -46,7 +51,8 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
 int bench_plans(struct bench *bench, const struct gm_gemm_problem *problem, struct contender *contenders,
                 size_t capacity) {
     const struct bench_options *options = bench->options;
-    const struct gm_plan_options masked = {.size = sizeof masked, .arch_mask = options->arch_mask};
+    const struct gm_plan_options masked = {
+        .size = sizeof masked, .arch_mask = options->arch_mask, .workspace_limit = workspace_limit(options)};
     if (!options->all_kernels && !options->kernel) {
         if (add_plan(bench, problem, &masked, &contenders[0]) == 0)
             return 1;
@@ -83,7 +89,8 @@ static const struct gm_candidate *find_best(const struct bench_options *options,
 static int predict_case(const struct bench_options *options, const struct bench_case *from,
                         const struct gm_device *device, struct grid *grid, struct gm_candidate *candidates) {
     struct gm_gemm_problem problem;
-    const struct gm_plan_options masked = {.size = sizeof masked, .arch_mask = options->arch_mask};
+    const struct gm_plan_options masked = {
+        .size = sizeof masked, .arch_mask = options->arch_mask, .workspace_limit = workspace_limit(options)};
     size_t count = gm_kernel_count();
     const struct gm_candidate *best = NULL;
     const char *name = "no kernel for these types";

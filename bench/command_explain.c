@@ -13,7 +13,7 @@
 
 struct explain_options {
     const char *dtype, *out, *layout, *align, *act, *bias, *arch, *kernel, *device;
-    int lda, ldb, ldc, ldd;
+    int lda, ldb, ldc, ldd, workspace_mib;
 };
 
 static int choose(const char *option, const char *text, const char *const *names, int count) {
@@ -134,7 +134,8 @@ static int explain(const struct gm_device *device, const struct gm_gemm_problem 
 
 static int run(const struct explain_options *given, const struct args_list *words) {
     struct gm_gemm_problem problem = {.size = sizeof problem};
-    struct gm_plan_options options = {.size = sizeof options, .kernel = given->kernel};
+    struct gm_plan_options options = {
+        .size = sizeof options, .kernel = given->kernel, .workspace_limit = (size_t)given->workspace_mib << 20};
     struct gm_device device;
     char why[256];
     if (set_sizes(words, &problem) != 0 || set_types(given, &problem) != 0 || set_epilogue(given, &problem) != 0 ||
@@ -165,6 +166,7 @@ int command_explain(int argc, char **argv) {
         {"bias", "n|m", ARGS_TEXT, &given.bias, "a bias along N or along M"},
         {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "only this path"},
         {"kernel", "NAME", ARGS_TEXT, &given.kernel, "this kernel and no other"},
+        {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "the plan may ask for so much (default: 0)"},
         {"device", "N|MODEL", ARGS_TEXT, &given.device, "device number, or a100, h100, h200, a10, rtx4090"},
     };
     const struct args_command command = {

@@ -104,14 +104,13 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
-/* " ...; the last 116 tiles are divided among 132 CTAs, through 17302560 bytes of workspace" */
+/* "..., 132 at once; 116 of them divided by k-blocks among 132 CTAs, in 17302560 bytes of workspace" */
 static void describe_split(const struct inquiry *q, const struct gm_split *split, char *text, size_t bytes) {
     const int64_t tiles = gm_tiles_m(q->row, q->problem) * gm_tiles_n(q->row, q->problem);
     text[0] = 0;
     if (split->shares > 0)
         snprintf(text, bytes,
-                 "; the last %" PRId64 " are divided by k-blocks among %" PRId64
-                 " CTAs, through %zu bytes of workspace",
+                 "; %" PRId64 " of them divided by k-blocks among %" PRId64 " CTAs, in %zu bytes of workspace",
                  tiles - split->whole, split->shares, split->workspace_bytes);
 }
 

@@ -254,8 +254,8 @@ START_TEST(the_sentence_says_what_is_divided) {
     const struct gm_judgement judgement = gm_judge(&big, &device, &q, &options, sentence, sizeof sentence);
     ck_assert_int_eq(judgement.split.shares, 2);
     ck_assert_double_eq(judgement.predicted_us, judgement.split.predicted_us);
-    snprintf(expected, sizeof expected,
-             "; the last 1 are divided by k-blocks among 2 CTAs, through %d bytes of workspace", 2 * SLOT_BYTES);
+    snprintf(expected, sizeof expected, "; 1 of them divided by k-blocks among 2 CTAs, in %d bytes of workspace",
+             2 * SLOT_BYTES);
     ck_assert_msg(strstr(sentence, expected) != NULL, "%s", sentence);
     gm_judge(&big, &device, &q, NULL, sentence, sizeof sentence);
     ck_assert_ptr_null(strstr(sentence, "divided"));
