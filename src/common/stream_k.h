@@ -13,8 +13,10 @@
  * only for its first tile. It computes its pieces from last to first: what others wait for at once, and what itself
  * has to wait for at the end, when the others, who have as much to do, have long given. Whole tiles come after.
  *
- * No deadlock, whatever else runs on the GPU: a CTA gives before it ever waits, and waits for CTAs of lower blockIdx
- * only. Those were started before it, or at the same time, so they are running or done; none of them needs it.
+ * No deadlock, whatever else runs on the GPU and however few CTAs it holds: a CTA gives before it ever waits, and waits
+ * for CTAs of lower blockIdx only. CTAs are started in the order of blockIdx (so GPUs do, and the simulator, though no
+ * manual promises it; with no other kernel about they are all resident anyway), so those run or are done, and none of
+ * them needs this one before it gives.
  *
  * A cut that would leave a piece of fewer than `least` k-blocks moves to the tile's edge: such a piece is not worth
  * its way through memory. Pure split-K is the case shares = n * tiles: then every tile has n equal pieces. */

@@ -29,6 +29,7 @@ int main(void) {
                                       arguments_suite,
                                       execute_suite,
                                       stream_k_suite,
+                                      split_suite,
                                       threads_suite,
                                       abi_suite,
                                       smem_tile_suite,

@@ -25,6 +25,7 @@ Suite *pad_suite(void);
 Suite *plan_suite(void);
 Suite *problem_suite(void);
 Suite *smem_tile_suite(void);
+Suite *split_suite(void);
 Suite *status_suite(void);
 Suite *stream_k_suite(void);
 Suite *swizzle_search_suite(void);
