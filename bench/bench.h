@@ -18,6 +18,7 @@ struct bench_options {
     int64_t m_from, m_to; /* of --m */
     bool all_kernels, quick, no_baseline, quiet, profile, append;
     int rounds;                          /* 0: by the mode */
+    int workspace_mib;                   /* that our plans may ask for */
     double warmup_s, round_ms, energy_s; /* below 0: by the mode */
     double fail_below;                   /* 0: nothing is asked */
 };

@@ -50,7 +50,9 @@ static int open_field(struct field *field) {
     if (noise_make(&bench->gpu, &bench->noise, field->gemm.ab_type) != 0 ||
         operands_make(&bench->gpu, &field->operands, &field->gemm, &bench->noise, bench->results.meta.rotate_l2) != 0)
         return -1;
-    field->contest = (struct contest){.gpu = &bench->gpu, .operands = &field->operands};
+    field->contest = (struct contest){.gpu = &bench->gpu,
+                                      .operands = &field->operands,
+                                      .workspace_bytes = (size_t)bench->options->workspace_mib << 20};
     return contest_open(&field->contest);
 }
 

@@ -18,7 +18,8 @@ static struct gm_plan_options planned(const struct bench_options *options) {
     return (struct gm_plan_options){.size = sizeof(struct gm_plan_options),
                                     .arch_mask = options->arch_mask,
                                     .sm_budget = options->sm_budget,
-                                    .flags = options->flags};
+                                    .flags = options->flags,
+                                    .workspace_limit = (size_t)options->workspace_mib << 20};
 }
 
 static int add_plan(struct bench *bench, const struct gm_gemm_problem *problem, const struct gm_plan_options *options,

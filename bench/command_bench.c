@@ -218,6 +218,7 @@ int command_bench(int argc, char **argv) {
         {"all-kernels", NULL, ARGS_FLAG, &given.all_kernels, "time every legal row: 3 rounds of 3 ms, 0.3 s warm-up"},
         {"rounds", "N", ARGS_COUNT, &given.rounds, "interleaved rounds (default: 7)"},
         {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one contender (default: 10)"},
+        {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "our plans may ask for so much (default: 0)"},
         {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 1)"},
         {"l2", "cold|warm", ARGS_TEXT, &given.l2, "rotate operands over 3x L2 (default), or use one set of them"},
         {"energy", "SECONDS", ARGS_SECONDS, &given.energy_s, "each alone for joules (default: 0.4; sweeps: 0, off)"},

@@ -14,7 +14,7 @@
 struct explain_options {
     const char *dtype, *out, *layout, *align, *act, *bias, *arch, *kernel, *device, *ledger;
     bool model_only;
-    int lda, ldb, ldc, ldd;
+    int lda, ldb, ldc, ldd, workspace_mib;
 };
 
 static int choose(const char *option, const char *text, const char *const *names, int count) {
@@ -136,7 +136,10 @@ static int explain(const struct gm_device *device, const struct gm_gemm_problem 
 static int run(const struct explain_options *given, const struct args_list *words) {
     struct gm_gemm_problem problem = {.size = sizeof problem};
     struct gm_plan_options options = {
-        .size = sizeof options, .kernel = given->kernel, .flags = given->model_only ? GM_PLAN_MODEL_ONLY : 0};
+        .size = sizeof options,
+        .kernel = given->kernel,
+        .flags = given->model_only ? GM_PLAN_MODEL_ONLY : 0,
+        .workspace_limit = (size_t)given->workspace_mib << 20};
     gm_ledger *ledger = NULL;
     struct gm_device device;
     char why[256];
@@ -177,6 +180,7 @@ int command_explain(int argc, char **argv) {
         {"kernel", "NAME", ARGS_TEXT, &given.kernel, "this kernel and no other"},
         {"ledger", "FILE", ARGS_TEXT, &given.ledger, "ask this tuning ledger instead of the built-in one"},
         {"model-only", NULL, ARGS_FLAG, &given.model_only, "ask no ledger"},
+        {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "the plan may ask for so much (default: 0)"},
         {"device", "N|MODEL", ARGS_TEXT, &given.device, "device number, or a100, h100, h200, a10, rtx4090"},
     };
     const struct args_command command = {

@@ -11,12 +11,16 @@
 #define ROUNDS_ALONE   4 /* queued before the host waits: the pause after them is a thousandth of their time */
 
 int contest_open(struct contest *contest) {
+    if (contest->workspace_bytes > 0 && gpu_alloc(contest->gpu, &contest->workspace, contest->workspace_bytes) != 0)
+        return -1;
     GPU_TRY(contest->gpu, cuEventCreate, &contest->start, CU_EVENT_DEFAULT);
     GPU_TRY(contest->gpu, cuEventCreate, &contest->stop, CU_EVENT_DEFAULT);
     return 0;
 }
 
 void contest_close(struct contest *contest) {
+    if (contest->workspace)
+        gpu_free(contest->gpu, &contest->workspace);
     if (contest->start)
         contest->gpu->drv->cuEventDestroy(contest->start);
     if (contest->stop)
@@ -34,7 +38,12 @@ static int launch(const struct contest *contest, const struct contender *contend
     CUstream stream = contest->gpu->stream;
     if (!contender->plan)
         return lt_execute(contest->lt, contest->baseline, contender->heuristic, a, b, d, stream);
-    struct gm_gemm_args args = {.size = sizeof args, .a = a, .b = b, .d = d};
+    struct gm_gemm_args args = {.size = sizeof args,
+                                .a = a,
+                                .b = b,
+                                .d = d,
+                                .workspace = contest->workspace,
+                                .workspace_bytes = contest->workspace_bytes};
     enum gm_status status = gm_gemm_execute(contender->plan, &args, stream);
     return status == GM_OK ? 0 : gpu_fail_library(status, "gm_gemm_execute");
 }

@@ -13,6 +13,8 @@ struct contest {
     const struct operands *operands;
     const struct lt *lt; /* NULL: no baseline */
     const struct lt_problem *baseline;
+    size_t workspace_bytes; /* that each of our plans may use, one at a time */
+    CUdeviceptr workspace;
     CUevent start, stop;
 };
 

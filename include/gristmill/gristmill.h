@@ -5,7 +5,7 @@
  *   gm_context  one per device. Thread-safe. Owns the loaded kernels, nothing else.
  *   gm_plan     one problem on one context: which kernel, which grid, which descriptors. Immutable; any
  *               number of threads and streams may execute one plan at once (a plan that asks for workspace
- *               needs one workspace per concurrent execute).
+ *               needs one workspace for each execution that may overlap another in time).
  *   execute     checks its arguments and launches. It never allocates, loads, locks, asks the device or
  *               synchronises, so it may be captured into a CUDA graph.
  *
@@ -51,7 +51,7 @@ enum gm_status {
     GM_ERROR_INVALID_ARGUMENT = 1,    /* null, negative, unknown enum, stride smaller than the row ... */
     GM_ERROR_SIZE = 2,                /* a struct's size field is not one this library knows */
     GM_ERROR_MISALIGNED = 3,          /* a pointer breaks its type's alignment or the plan's promise */
-    GM_ERROR_OVERLAP = 4,             /* D overlaps A, B, bias, or C other than C == D exactly */
+    GM_ERROR_OVERLAP = 4,             /* D overlaps A, B, bias, or C other than C == D exactly; or the workspace any */
     GM_ERROR_WORKSPACE = 5,           /* workspace missing or smaller than gm_plan_workspace_bytes() */
     GM_ERROR_NO_KERNEL = 6,           /* no row of the table accepts the problem; see gm_gemm_explain() */
     GM_ERROR_UNKNOWN_KERNEL = 7,      /* the forced kernel name is not in the table */
@@ -237,7 +237,15 @@ struct gm_plan_options {
                                       * than all the model chooses: ledgers are measured with all */
     uint32_t flags;                  /* of enum gm_plan_flags */
     const gm_ledger *ledger;         /* read during the call; NULL: the built-in one of the device, if there is one */
+    /* Bytes of workspace that the plan may ask for; 0: none. With it an sm80 row may divide the tiles of a last,
+     * ragged wave by their k-blocks among all CTAs (stream-K, split-K) where that is predicted to be faster. The
+     * order of summation is fixed by the plan: the same bits on every run, but not those of another division. */
+    size_t workspace_limit;
 };
+
+/* The workspace: device memory of gm_plan_workspace_bytes() bytes, aligned to 16, apart from the operands. It may hold
+ * any bytes before; what it holds after means nothing. Executions on one stream, replays of a graph and different
+ * plans may share one; two executions that may overlap in time need one each. */
 
 struct gm_gemm_args {
     size_t size;

@@ -63,6 +63,17 @@ struct gm_gemm_sm90_params {
     int32_t plain;          /* 1: D = alpha * acc, straight to staging and TMA store */
 };
 
+/* Which tiles are divided by k-blocks, and how: common/stream_k.h. */
+struct gm_stream_k {
+    uint64_t workspace;
+    uint64_t ready;         /* what a flag holds while its slot is full: the plan's own random number */
+    int32_t whole;          /* leading tiles that are not divided: all of them without stream-K */
+    int32_t shares;         /* of the others: 0 without stream-K, at most one per CTA */
+    int32_t blocks, more;   /* k-blocks of a share; the first `more` shares have one more */
+    int32_t least;          /* k-blocks of the smallest piece */
+    int32_t reserved;       /* 0 */
+};
+
 struct gm_gemm_sm80_params {
     uint64_t a, b;
     int64_t lda, ldb;       /* elements */
@@ -70,6 +81,7 @@ struct gm_gemm_sm80_params {
     struct gm_raster raster;
     int32_t k;
     int32_t a_vector, b_vector; /* bytes of one copy that base and stride allow: 16, 8, 4 or 2 */
+    struct gm_stream_k stream_k;
 };
 
 #if defined(__cplusplus)
@@ -81,6 +93,7 @@ struct gm_gemm_sm80_params {
 GM_STATIC_ASSERT(sizeof(struct gm_tensor_map) == 128, "a tensor map is 128 bytes");
 GM_STATIC_ASSERT(sizeof(struct gm_epilogue_params) == 80, "epilogue params: same layout in C11 and CUDA C");
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "sm90 params: same layout in C11 and CUDA C");
-GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 144, "sm80 params: same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_stream_k) == 40, "stream-K params: same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 184, "sm80 params: same layout in C11 and CUDA C");
 
 #endif

@@ -24,6 +24,21 @@ static __device__ __forceinline__ void ld_global_v4_b32(uint64_t address, uint32
                  : "l"(address));
 }
 
+/* What another CTA has stored; only L2 has it. */
+static __device__ __forceinline__ void ld_global_cg_v4_b32(uint64_t address, uint32_t *values) {
+    asm volatile("ld.global.cg.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
+                 : "l"(address)
+                 : "memory");
+}
+
+/* Nothing that follows is read before it. */
+static __device__ __forceinline__ uint64_t ld_acquire_gpu_b64(uint64_t address) {
+    uint64_t value;
+    asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+    return value;
+}
+
 /* PTX 9.7.9.11 st */
 static __device__ __forceinline__ void st_global_b16(uint64_t address, uint32_t value) {
     asm volatile("st.global.b16 [%0], %1;" ::"l"(address), "h"((uint16_t)value) : "memory");
@@ -31,6 +46,15 @@ static __device__ __forceinline__ void st_global_b16(uint64_t address, uint32_t 
 
 static __device__ __forceinline__ void st_global_b32(uint64_t address, uint32_t value) {
     asm volatile("st.global.b32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ void st_global_b64(uint64_t address, uint64_t value) {
+    asm volatile("st.global.b64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
+/* All that this thread has stored, or knows of by a barrier, is seen before it. */
+static __device__ __forceinline__ void st_release_gpu_b64(uint64_t address, uint64_t value) {
+    asm volatile("st.release.gpu.global.b64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
 
 static __device__ __forceinline__ void st_global_v4_b32(uint64_t address, const uint32_t *values) {

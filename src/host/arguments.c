@@ -2,6 +2,7 @@
 /* Checks the pointers of one execute against its plan. */
 #include "arguments.h"
 
+#include "common/stream_k.h"
 #include "error.h"
 
 #include <inttypes.h>
@@ -73,6 +74,30 @@ static enum gm_status check_overlap(const struct placed *x, const struct placed 
                    x->name[0] == 'c' ? "; only c = d with ldc = ldd may" : "");
 }
 
+/* The kernel writes it, so it is apart from all operands. */
+static enum gm_status check_workspace(const gm_plan *plan, const struct gm_gemm_args *args,
+                                      const struct placed placed[OPERANDS]) {
+    const uint64_t begin = args->workspace, bytes = plan->workspace_bytes;
+    if (bytes == 0)
+        return GM_OK;
+    if (!begin || args->workspace_bytes < bytes)
+        return gm_fail(GM_ERROR_WORKSPACE, "the workspace has %zu bytes at 0x%" PRIx64 "; the plan needs %zu",
+                       args->workspace_bytes, begin, plan->workspace_bytes);
+    if (begin % GM_STREAM_K_ALIGN)
+        return gm_fail(GM_ERROR_MISALIGNED, "the workspace is at 0x%" PRIx64 ", not a multiple of %d bytes", begin,
+                       GM_STREAM_K_ALIGN);
+    if (bytes > UINT64_MAX - begin)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "the workspace at 0x%" PRIx64 " with %" PRIu64 " bytes passes 2^64",
+                       begin, bytes);
+    for (const struct placed *x = placed; x < placed + OPERANDS; x++)
+        if (x->used && x->address < begin + bytes && begin < x->address + (uint64_t)gm_operand_bytes(&x->operand))
+            return gm_fail(GM_ERROR_OVERLAP,
+                           "the workspace (0x%" PRIx64 ", %" PRIu64 " bytes) overlaps %s (0x%" PRIx64 ", %" PRId64
+                           " bytes)",
+                           begin, bytes, x->name, x->address, gm_operand_bytes(&x->operand));
+    return GM_OK;
+}
+
 enum gm_status gm_arguments_check(const gm_plan *plan, const struct gm_gemm_args *args, float beta) {
     struct placed placed[OPERANDS];
     place(plan, args, beta, placed);
@@ -81,9 +106,5 @@ enum gm_status gm_arguments_check(const gm_plan *plan, const struct gm_gemm_args
         status = check_pointer(&placed[i]);
     for (int i = 0; i < D && status == GM_OK; i++)
         status = check_overlap(&placed[i], &placed[D]);
-    if (status == GM_OK && plan->workspace_bytes > 0 &&
-        (!args->workspace || args->workspace_bytes < plan->workspace_bytes))
-        status = gm_fail(GM_ERROR_WORKSPACE, "the workspace has %zu bytes at 0x%" PRIx64 "; the plan needs %zu",
-                         args->workspace_bytes, args->workspace, plan->workspace_bytes);
-    return status;
+    return status == GM_OK ? check_workspace(plan, args, placed) : status;
 }

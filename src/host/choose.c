@@ -109,11 +109,24 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
+/* "..., 132 at once; 116 of them divided by k-blocks among 132 CTAs, in 17302560 bytes of workspace" */
+static void describe_split(const struct inquiry *q, const struct gm_split *split, char *text, size_t bytes) {
+    const int64_t tiles = gm_tiles_m(q->row, q->problem) * gm_tiles_n(q->row, q->problem);
+    text[0] = 0;
+    if (split->shares > 0)
+        snprintf(text, bytes,
+                 "; %" PRId64 " of them divided by k-blocks among %" PRId64 " CTAs, in %zu bytes of workspace",
+                 tiles - split->whole, split->shares, split->workspace_bytes);
+}
+
 static struct gm_judgement accept(const struct inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
     struct gm_judgement judgement = {.reason = GM_ACCEPTED};
+    char divided[128];
     if (p->m > 0 && p->n > 0)
-        judgement.predicted_us = gm_cost_us(q->row, p, q->device);
+        judgement.split = gm_split_choose(q->row, p, q->device, q->options ? q->options->workspace_limit : 0);
+    judgement.predicted_us = judgement.split.predicted_us;
+    describe_split(q, &judgement.split, divided, sizeof divided);
     const char *named = q->options ? q->options->kernel : NULL;
     if (named && strcmp(named, q->row->name) != 0)
         judgement.reason = say(q, GM_REASON_NOT_NAMED, "legal, predicted %.2f us; %s was asked for",
@@ -122,9 +135,9 @@ static struct gm_judgement accept(const struct inquiry *q) {
         judgement.reason = say(q, GM_REASON_NOT_PRODUCTION, "legal, predicted %.2f us; a test row, chosen only by name",
                                judgement.predicted_us);
     else
-        say(q, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles, %" PRId64 " at once",
+        say(q, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles, %" PRId64 " at once%s",
             judgement.predicted_us, gm_tiles_m(q->row, p), gm_tiles_n(q->row, p),
-            gm_clusters_at_once(q->row, q->device));
+            gm_clusters_at_once(q->row, q->device), divided);
     return judgement;
 }
 
@@ -205,8 +218,10 @@ int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name)
 
 struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options) {
     struct gm_device within = *device;
-    if (options && options->sm_budget > 0 && options->sm_budget < within.sm_count)
+    if (options && options->sm_budget > 0 && options->sm_budget < within.sm_count) {
         within.sm_count = options->sm_budget;
+        within.max_threads_per_sm = 1; /* one CTA per SM of the budget: the driver spreads them over all SMs */
+    }
     return within;
 }
 

@@ -5,11 +5,13 @@
 
 #include "gristmill/gristmill.h"
 #include "ledger.h"
+#include "split.h"
 #include "table.h"
 
 struct gm_judgement {
     enum gm_reason reason;
     double predicted_us; /* of legal rows; else 0 */
+    struct gm_split split; /* of legal rows */
     /* By gm_choose() only: where the choice is from, and what the ledger said where it is from there. */
     enum gm_source source;
     struct gm_ledger_answer answer;

@@ -50,6 +50,8 @@
 #define SM80_STORE_BYTES_PER_CLOCK 8.7
 #define SM80_STORE_EXPOSED         0.62 /* share of a store that the SM's other CTAs do not hide */
 #define SM80_L2_ENERGY             18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_HAND_BYTES_PER_CLOCK  24.0 /* partial sums, one SM to L2 or back; an estimate, not fitted */
+#define SM80_HAND_US               1.5  /* the last store -> the flag -> the first load; an estimate, not fitted */
 
 static double ceil_div(double a, double b) {
     return ceil(a / b);
@@ -246,26 +248,53 @@ static double sm80_kblock_us(const struct gm_kernel *row, const struct gm_gemm_p
     return max2(together * shared, max2(alone, fill)) / clock_mhz(device);
 }
 
-/* One round: `together` CTAs share the SM from start to end of a tile each. */
-static double sm80_round_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+/* Epilogue of a tile whose SM holds `together` CTAs. */
+static double sm80_store_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double together) {
     const double tile_bytes = (double)row->tile_m * row->tile_n * gm_type_bytes(p->d_type);
     const double exposed = together > 1 ? together * SM80_STORE_EXPOSED : 1;
-    const double store_us = exposed * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
-    return ceil_div((double)p->k, row->tile_k) * sm80_kblock_us(row, p, device, together) + store_us;
+    return exposed * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
 }
 
-static double sm80_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
-                           const struct gm_device *device) {
-    const double tiles_m = (double)gm_tiles_m(row, p), tiles_n = (double)gm_tiles_n(row, p);
-    const double on_busiest = ceil_div(tiles_m * tiles_n, device->sm_count); /* tiles of the busiest SM */
+/* One round: `together` CTAs share the SM from start to end of a tile each. */
+static double sm80_round_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double together) {
+    return ceil_div((double)p->k, row->tile_k) * sm80_kblock_us(row, p, device, together) +
+           sm80_store_us(row, p, device, together);
+}
+
+static double sm80_tiles_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double tiles) {
+    const double on_busiest = ceil_div(tiles, device->sm_count); /* tiles of the busiest SM */
     const double resident = gm_ctas_per_sm(row, device);
     const double full = floor(on_busiest / resident);
     const double rest = on_busiest - full * resident;
-    double path_us = rest > 0 ? sm80_round_us(row, p, device, rest) : 0;
+    double us = rest > 0 ? sm80_round_us(row, p, device, rest) : 0;
     if (full > 0)
-        path_us += full * sm80_round_us(row, p, device, resident);
-    const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * GM_ELEM_BYTES;
+        us += full * sm80_round_us(row, p, device, resident);
+    return us;
+}
+
+/* A share of the divided tiles: its k-blocks, a store, a piece given away, and the other pieces of its tile taken. */
+static double sm80_shares_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                             const struct gm_device *device, double tiles, double shares) {
+    const double together = ceil_div(shares, device->sm_count);
+    const double blocks = ceil_div(tiles * ceil_div((double)p->k, row->tile_k), shares);
+    const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
+    const double partial_bytes = together * row->tile_m * row->tile_n * sizeof(float);
+    return blocks * sm80_kblock_us(row, p, device, together) + stores * sm80_store_us(row, p, device, together) +
+           (1 + takes) * partial_bytes / SM80_HAND_BYTES_PER_CLOCK / clock_mhz(device) + SM80_HAND_US;
+}
+
+double gm_cost_sm80_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
+                       int64_t whole, int64_t shares) {
+    const double tiles_m = (double)gm_tiles_m(row, p), tiles_n = (double)gm_tiles_n(row, p);
+    const double divided = tiles_m * tiles_n - (double)whole;
+    double path_us = sm80_tiles_us(row, p, device, (double)whole);
+    if (shares > 0)
+        path_us += sm80_shares_us(row, p, device, divided, (double)shares);
+    const double partial_bytes = 2.0 * (double)shares * row->tile_m * row->tile_n * sizeof(float);
+    const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * GM_ELEM_BYTES + partial_bytes;
     const double share = device->cc_major == 9 ? SM80_ON_SM90 : 1;
     const double terms[] = {
         path_us,
@@ -276,5 +305,7 @@ static double sm80_cost_us(const struct gm_kernel *row, const struct gm_gemm_pro
 }
 
 double gm_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem, const struct gm_device *device) {
-    return row->arch == GM_ARCH_SM90 ? sm90_cost_us(row, problem, device) : sm80_cost_us(row, problem, device);
+    if (row->arch == GM_ARCH_SM90)
+        return sm90_cost_us(row, problem, device);
+    return gm_cost_sm80_us(row, problem, device, gm_tiles_m(row, problem) * gm_tiles_n(row, problem), 0);
 }

@@ -61,6 +61,7 @@ static CUresult launch_sm80(const gm_plan *plan, const struct gm_gemm_args *args
     fill_epilogue(&params.epilogue, p, args, alpha, beta);
     params.a = args->a;
     params.b = args->b;
+    params.stream_k.workspace = args->workspace;
     params.a_vector = gm_copy_bytes(args->a, a.stride * a.element_bytes, a.rows);
     params.b_vector = gm_copy_bytes(args->b, b.stride * b.element_bytes, b.rows);
     return launch(plan, &params, stream);

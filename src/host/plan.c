@@ -58,12 +58,12 @@ static void set_attributes(gm_plan *plan, unsigned cluster_size) {
     plan->config.numAttrs = (unsigned)(next - plan->attributes);
 }
 
-static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_device *device) {
+static enum gm_status prepare_sm90(gm_plan *plan) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     const struct gm_gemm_problem *p = &plan->problem;
     struct gm_gemm_sm90_params *params = &plan->params.sm90;
     params->epilogue = epilogue_template(p);
-    params->raster = gm_raster_choose(row, p, device);
+    params->raster = gm_raster_choose(row, p, &plan->device);
     /* A TMA store clips D's rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
     const int whole_rows = p->n * gm_type_bytes(p->d_type) % 16 == 0;
     params->plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && whole_rows; /* unless beta is not 0 */
@@ -71,7 +71,7 @@ static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_device *device
 
     const int cluster_size = gm_cluster_size(row);
     const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
-    int64_t clusters = gm_clusters_at_once(row, device);
+    int64_t clusters = gm_clusters_at_once(row, &plan->device);
     if (clusters > tiles)
         clusters = tiles;
     plan->config.gridDimX = (unsigned)(clusters * cluster_size);
@@ -97,25 +97,30 @@ static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_device *device
     return status;
 }
 
-static enum gm_status prepare_sm80(gm_plan *plan, const struct gm_device *device) {
+void gm_plan_divide(gm_plan *plan, const struct gm_split *split) {
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    const int64_t resident = gm_clusters_at_once(row, &plan->device);
+    const int64_t busy = split->whole > split->shares ? split->whole : split->shares;
+    plan->params.sm80.stream_k = gm_split_params(row, &plan->problem, split);
+    plan->config.gridDimX = (unsigned)(busy < resident ? busy : resident);
+    plan->workspace_bytes = split->workspace_bytes;
+}
+
+static enum gm_status prepare_sm80(gm_plan *plan, const struct gm_split *split) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     const struct gm_gemm_problem *p = &plan->problem;
     struct gm_gemm_sm80_params *params = &plan->params.sm80;
     params->epilogue = epilogue_template(p);
-    params->raster = gm_raster_choose(row, p, device);
+    params->raster = gm_raster_choose(row, p, &plan->device);
     params->lda = p->lda;
     params->ldb = p->ldb;
     params->k = (int32_t)p->k;
-    const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
-    int64_t resident = gm_clusters_at_once(row, device);
-    if (device->sm_count < plan->context->device.sm_count) /* the driver spreads CTAs over SMs: no more CTAs than those */
-        resident = device->sm_count;
-    plan->config.gridDimX = (unsigned)(tiles < resident ? tiles : resident);
+    gm_plan_divide(plan, split);
     return GM_OK;
 }
 
-/* Everything that needs the driver, with the context current. `device` is as much of it as the plan may use. */
-static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct gm_device *device) {
+/* Everything that needs the driver, with the context current. */
+static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct gm_split *split) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     plan->config.gridDimY = plan->config.gridDimZ = 1;
     plan->config.blockDimX = (unsigned)row->threads;
@@ -126,7 +131,7 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
         return status;
     status = gm_context_load(context, plan->kernel, &plan->function);
     if (status == GM_OK)
-        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan, device) : prepare_sm80(plan, device);
+        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan) : prepare_sm80(plan, split);
     if (status == GM_OK && !(plan->flags & GM_PLAN_PLAIN_LAUNCH))
         plan->replay = gm_replay_new(plan);
     gm_context_leave(context);
@@ -175,7 +180,8 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
     *plan = (gm_plan){.context = context, .kernel = kernel, .problem = p, .predicted_us = judgement.predicted_us};
     plan->empty = p.m == 0 || p.n == 0;
     plan->flags = options ? options->flags : 0;
-    status = plan->empty ? GM_OK : prepare(context, plan, &device);
+    plan->device = device;
+    status = plan->empty ? GM_OK : prepare(context, plan, &judgement.split);
     if (status != GM_OK) {
         gm_plan_destroy(plan);
         return status;

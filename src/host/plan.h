@@ -7,6 +7,7 @@
 #include "common/gemm_params.h"
 #include "context.h"
 #include "problem.h"
+#include "split.h"
 
 struct gm_replay;
 
@@ -17,6 +18,7 @@ struct gm_plan {
         struct gm_gemm_sm80_params sm80;
     } params;
     const gm_context *context;
+    struct gm_device device; /* as much of the context's as the plan may use */
     int kernel; /* index in gm_kernels */
     int empty;  /* M = 0 or N = 0: there is nothing to launch */
     uint32_t flags; /* of enum gm_plan_flags */
@@ -28,5 +30,8 @@ struct gm_plan {
     CUlaunchAttribute attributes[2]; /* config.numAttrs of them */
     struct gm_replay *replay;  /* NULL: every launch is plain */
 };
+
+/* Divides the plan's tiles so, an sm80 plan's; part of making it. The tests use it to divide as no cost model would. */
+void gm_plan_divide(gm_plan *plan, const struct gm_split *split);
 
 #endif

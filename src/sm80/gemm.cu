@@ -7,7 +7,9 @@
  * order of accumulation is the same for every element of D and on every run. */
 #include "common/epilogue.cuh"
 #include "common/gemm_params.h"
+#include "common/index.cuh"
 #include "common/raster.cuh"
+#include "common/stream_k.cuh"
 #include "common/tile.h"
 #include "sm80/chunk.cuh"
 #include "sm80/ldmatrix.cuh"
@@ -139,24 +141,24 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOC
 
 /* ---- entry --------------------------------------------------------------------------------------- */
 
-/* This CTA's operands of a tile, and the loads of its first STAGES - 1 k-blocks. */
-static __device__ __forceinline__ void begin_tile(const struct gm_gemm_sm80_params &p, struct operand &a,
-                                                  struct operand &b, int blocks, int m, int n) {
-    a = operand_begin(shape_a(), p.a, p.lda, p.a_vector, m, p.epilogue.m, p.k);
-    b = operand_begin(shape_b(), p.b, p.ldb, p.b_vector, n, p.epilogue.n, p.k);
+/* This CTA's operands of a piece, and the loads of its first STAGES - 1 k-blocks. */
+static __device__ __forceinline__ void begin_piece(const struct gm_gemm_sm80_params &p, struct operand &a,
+                                                   struct operand &b, int first, int end, int m, int n) {
+    a = operand_begin(shape_a(), p.a, p.lda, p.a_vector, m, p.epilogue.m, p.k, first);
+    b = operand_begin(shape_b(), p.b, p.ldb, p.b_vector, n, p.epilogue.n, p.k, first);
 #pragma unroll 1
-    for (int block = 0; block < STAGES - 1; block++) {
-        load_begin(a, b, block, blocks, block * STAGE_BYTES);
-        load_part(shape_a(), a, false, block * STAGE_BYTES, 0, 1);
-        load_part(shape_b(), b, false, block * STAGE_BYTES, 0, 1);
+    for (int i = 0; i < STAGES - 1; i++) {
+        load_begin(a, b, first + i, end, i * STAGE_BYTES);
+        load_part(shape_a(), a, false, i * STAGE_BYTES, 0, 1);
+        load_part(shape_b(), b, false, i * STAGE_BYTES, 0, 1);
         pipeline_commit();
     }
 }
 
-/* All k-blocks of the tile that begin_tile() began. */
-static __device__ __forceinline__ void mma_tile(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct operand &a,
-                                                struct operand &b, int blocks) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+/* K-blocks [block, end) of the tile: the piece that begin_piece() began. */
+static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct operand &a,
+                                                 struct operand &b, int block, int end) {
+    const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
     const uint32_t ring = (uint32_t)__cvta_generic_to_shared(smem);
     const uint32_t a_lane =
         ring + shape_a().start_bytes + swizzle_lane(MAP, A_ROW_ELEMS, A_MN, 0, warp / WARPS_N * WARP_M, lane);
@@ -168,38 +170,73 @@ static __device__ __forceinline__ void mma_tile(float (&acc)[BLOCKS_M][2 * BLOCK
     load_fragments(f[0], a_lane, b_lane, 0);
     /* The bulk of a tile that lies inside D, without a branch or a predicate: all it loads is lean and whole. */
     const bool whole = a.mn_left >= TILE_M && b.mn_left >= TILE_N;
-    const int lean = whole ? min(a.lean_blocks, b.lean_blocks) - (STAGES - 1) : 0;
-    int block = 0;
+    const int lean = whole ? min(min(a.lean_blocks, b.lean_blocks), end) - (STAGES - 1) : 0;
 #pragma unroll 1
     for (; block < lean; block++) {
         mma_stage(acc, f, a_lane, b_lane, a, b, true, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }
 #pragma unroll 1
-    for (; block < blocks; block++) {
-        load_begin(a, b, block + STAGES - 1, blocks, write);
+    for (; block < end; block++) {
+        load_begin(a, b, block + STAGES - 1, end, write);
         mma_stage(acc, f, a_lane, b_lane, a, b, false, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }
     pipeline_wait<0>();
 }
 
+/* Zeroes what lies outside D: it was made of whatever shared memory held, which is nobody else's to see. */
+static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                     const struct gm_epilogue_params &p, int m, int n) {
+    const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
+    const int rows_left = p.m - (m + warp / WARPS_N * WARP_M + lane / 4);
+    const int columns_left = p.n - (n + warp % WARPS_N * WARP_N + lane % 4 * 2);
+#pragma unroll
+    for (int i = 0; i < BLOCKS_M; i++) {
+#pragma unroll
+        for (int j = 0; j < 2 * BLOCKS_N; j++) {
+#pragma unroll
+            for (int r = 0; r < 4; r++) {
+                const bool inside = i * 16 + r / 2 * 8 < rows_left && j * 8 + r % 2 < columns_left;
+                acc[i][j][r] = inside ? acc[i][j][r] : 0.0f;
+            }
+        }
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     GM_KERNEL_NAME(const __grid_constant__ struct gm_gemm_sm80_params p) {
-    const int tiles = p.raster.tiles_m * p.raster.tiles_n, blocks = p.k / TILE_K + (p.k % TILE_K != 0);
+    enum { FLOATS = WARP_M * WARP_N / 32 };
+    const int blocks = p.k / TILE_K + (p.k % TILE_K != 0);
+    int walk = gm_stream_k_begin(&p.stream_k, blocks, blockIdx.x), tile_m, tile_n;
+    struct gm_piece piece;
     struct operand a, b;
-    int tile_m, tile_n;
-    raster_tile(p.raster, blockIdx.x, &tile_m, &tile_n);
-    begin_tile(p, a, b, blocks, tile_m * TILE_M, tile_n * TILE_N);
+    bool more = gm_stream_k_next(&p.stream_k, blocks, blockIdx.x, gridDim.x, &walk, &piece);
+    if (more) {
+        raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
+        begin_piece(p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
+    }
 #pragma unroll 1
-    for (int linear = blockIdx.x; linear < tiles; linear += gridDim.x) {
+    while (more) {
         float acc[BLOCKS_M][2 * BLOCKS_N][4] = {};
-        mma_tile(acc, a, b, blocks);
+        mma_piece(acc, a, b, piece.first, piece.end);
         const int m = tile_m * TILE_M, n = tile_n * TILE_N;
-        if (linear + (int)gridDim.x < tiles) { /* the next tile's first loads pass under this tile's store */
-            raster_tile(p.raster, linear + gridDim.x, &tile_m, &tile_n);
-            begin_tile(p, a, b, blocks, tile_m * TILE_M, tile_n * TILE_N);
+        const bool finished = piece.end == blocks;
+        if (!finished) {
+            if (m + TILE_M > p.epilogue.m || n + TILE_N > p.epilogue.n) {
+                clear_outside(acc, p.epilogue, m, n);
+            }
+            stream_k_give<THREADS, FLOATS>(p.stream_k, &acc[0][0][0]);
+        } else if (walk == cta_index()) { /* the last piece of this CTA's share: the first tile that it has part in */
+            stream_k_take<THREADS, FLOATS>(p.stream_k, blocks, &acc[0][0][0]);
         }
-        store_tile(acc, p.epilogue, m, n);
+        more = gm_stream_k_next(&p.stream_k, blocks, cta_index(), gridDim.x, &walk, &piece);
+        if (more) { /* the next piece's first loads pass under this tile's store */
+            raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
+            begin_piece(p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
+        }
+        if (finished) {
+            store_tile(acc, p.epilogue, m, n);
+        }
     }
 }

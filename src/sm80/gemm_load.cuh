@@ -39,16 +39,18 @@ struct operand {
     uint32_t destination; /* its first chunk's offset in a stage */
 };
 
+/* A tile's operand, to be loaded from k-block `first` on. */
 static __device__ __forceinline__ struct operand operand_begin(struct operand_shape shape, uint64_t base, int64_t ld,
-                                                               int vector, int mn, int limit, int k) {
-    const int row = threadIdx.x / (shape.row_elems / 8), chunk = threadIdx.x % (shape.row_elems / 8);
+                                                               int vector, int mn, int limit, int k, int first) {
+    const int thread = thread_index(), row = thread / (shape.row_elems / 8), chunk = thread % (shape.row_elems / 8);
     const int mn_left = limit - mn;
     const bool lean = vector == 16 && (!shape.mn_major || mn_left >= shape.row_elems || mn_left % 8 == 0);
     struct operand o = {base, ld * GM_ELEM_BYTES, vector, mn, mn_left, k};
     o.lean_blocks = lean ? k / TILE_K : 0;
     o.rows_left = !shape.mn_major ? mn_left - row : chunk * 8 < mn_left ? shape.rows : 0;
-    const int64_t first_row = shape.mn_major ? row : (int64_t)mn + row;
-    const int64_t first_elem = (shape.mn_major ? (int64_t)mn : 0) + chunk * 8;
+    const int64_t first_k = (int64_t)first * TILE_K;
+    const int64_t first_row = (shape.mn_major ? first_k : mn) + row;
+    const int64_t first_elem = (shape.mn_major ? mn : first_k) + chunk * 8;
     o.source = base + first_row * o.row_bytes + first_elem * GM_ELEM_BYTES;
     o.block_bytes = (shape.mn_major ? TILE_K * o.row_bytes : TILE_K * GM_ELEM_BYTES) - shape.rows * o.row_bytes;
     o.destination = shape.start_bytes + swizzle_offset(MAP, shape.row_elems, row, chunk);
@@ -60,14 +62,14 @@ static __device__ __forceinline__ struct operand operand_begin(struct operand_sh
 static __device__ __forceinline__ void load_edge(struct operand_shape shape, const struct operand &o, int block,
                                                  uint32_t stage) {
     const int batch = shape.rows / row_step(shape) % 2 ? 1 : 2;
-    const int chunk = threadIdx.x % (shape.row_elems / 8);
+    const int thread = thread_index(), chunk = thread % (shape.row_elems / 8);
     const int64_t k = (int64_t)block * TILE_K;
     const int k_left = o.k - (int)k;
     const int rows_left = shape.mn_major ? k_left : o.mn_left;
     const int elems_left = min(max((shape.mn_major ? o.mn_left : k_left) - chunk * 8, 0), 8);
     const int64_t first_row = shape.mn_major ? k : o.mn, first_elem = (shape.mn_major ? o.mn : k) + chunk * 8;
 #pragma unroll 1
-    for (int row = threadIdx.x / (shape.row_elems / 8); row < shape.rows; row += batch * row_step(shape)) {
+    for (int row = thread / (shape.row_elems / 8); row < shape.rows; row += batch * row_step(shape)) {
         uint64_t source[2];
         uint32_t offset[2];
         int elems[2];
@@ -97,13 +99,13 @@ static __device__ __forceinline__ void load_edge(struct operand_shape shape, con
     }
 }
 
-/* Begins the load of a k-block (of none, behind the last): an operand that is not lean there is copied at once,
+/* Begins the load of a k-block (of none, from k-block `end` on): an operand that is not lean there is copied at once,
  * a lean one by load_part. */
-static __device__ __forceinline__ void load_begin(struct operand &a, struct operand &b, int block, int blocks,
+static __device__ __forceinline__ void load_begin(struct operand &a, struct operand &b, int block, int end,
                                                   uint32_t stage) {
-    a.lean_rows = block < a.lean_blocks ? a.rows_left : 0;
-    b.lean_rows = block < b.lean_blocks ? b.rows_left : 0;
-    if (block >= min(a.lean_blocks, b.lean_blocks) && block < blocks) {
+    a.lean_rows = block < min(a.lean_blocks, end) ? a.rows_left : 0;
+    b.lean_rows = block < min(b.lean_blocks, end) ? b.rows_left : 0;
+    if (block >= min(a.lean_blocks, b.lean_blocks) && block < end) {
         if (block >= a.lean_blocks) {
             load_edge(shape_a(), a, block, stage);
         }

@@ -99,16 +99,29 @@ static void run_arguments(const struct test *test, struct result *result) {
 }
 
 static void run_workspace(const struct test *test, struct result *result) {
-    (void)test;
+    const struct gemm_case long_k = {.m = 40, .n = 72, .k = 8192, .d_pad = 8, .alpha = 1, .beta = 1};
+    const struct gm_plan_options options = {
+        .size = sizeof options, .arch_mask = test->mask, .workspace_limit = 64 << 20};
     struct buffers buffers = {0};
     struct placed placed;
     gm_plan *plan = NULL;
-    if (place_case(result, &ordinary, &buffers, &placed) &&
-        check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, NULL, &plan), "plan")) {
-        if (gm_plan_workspace_bytes(plan) == 0)
-            skip(result, "the plan asks for no workspace");
-        else
-            check_refusal(result, gm_gemm_execute(plan, &placed.args, env.stream), GM_ERROR_WORKSPACE, "no workspace");
+    if (place_case(result, &long_k, &buffers, &placed) &&
+        check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, &options, &plan), "plan")) {
+        const size_t bytes = gm_plan_workspace_bytes(plan);
+        struct gm_gemm_args args = placed.args;
+        if (bytes == 0)
+            fail(result, "the plan asks for no workspace");
+        check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_WORKSPACE, "no workspace");
+        args.workspace_bytes = bytes;
+        check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_WORKSPACE, "null workspace");
+        args.workspace = args.a;
+        check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_OVERLAP, "workspace is A");
+        args.workspace = args.d - bytes + 16;
+        check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_OVERLAP, "workspace ends in D");
+        args.workspace = args.d + 8;
+        check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_MISALIGNED, "workspace at 8");
+        args.workspace_bytes = bytes - 1;
+        check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_WORKSPACE, "a byte too few");
         check_unwritten(result, &placed, "workspace");
     }
     gm_plan_destroy(plan);
@@ -236,7 +249,7 @@ void add_badinput_tests(void) {
     add_test("badinput", "arguments_sm80", run_arguments, -1, GM_ARCH_SM80);
     add_test("badinput", "arguments", run_arguments, -1, 0);
     add_test("badinput", "problems", run_problems, -1, 0);
-    add_test("badinput", "workspace", run_workspace, -1, 0);
+    add_test("badinput", "workspace", run_workspace, -1, GM_ARCH_SM80);
     add_test("badinput", "image", run_image, -1, 0);
     add_test("badinput", "wrong_device", run_wrong_device, -1, 0);
 }

@@ -53,6 +53,7 @@ struct test {
 void add_test(const char *group, const char *name, void (*run)(const struct test *, struct result *), int kernel,
               uint32_t mask);
 void add_rows_tests(void);
+void add_stream_k_tests(void);
 void add_api_tests(void);
 void add_runtime_tests(void);
 void add_relaunch_tests(void);

@@ -44,6 +44,7 @@ const struct test *find_tests(size_t *count) {
     add_tensormap_tests();
     add_badinput_tests();
     add_rows_tests();
+    add_stream_k_tests();
     add_api_tests();
     add_runtime_tests();
     add_relaunch_tests();

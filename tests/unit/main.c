@@ -33,6 +33,8 @@ int main(void) {
                                       execute_suite,
                                       replay_suite,
                                       replay_refused_suite,
+                                      stream_k_suite,
+                                      split_suite,
                                       threads_suite,
                                       abi_suite,
                                       smem_tile_suite,

@@ -190,6 +190,31 @@ START_TEST(a_workspace_must_be_big_enough) {
 }
 END_TEST
 
+START_TEST(a_workspace_is_aligned_and_apart_from_the_operands) {
+    plan->workspace_bytes = args.workspace_bytes = 4096;
+    args.workspace = 0x600000000008;
+    assert_fails(execute(), GM_ERROR_MISALIGNED, "0x600000000008, not a multiple of 16");
+    args.workspace = UINT64_MAX - 4111;
+    assert_ok(execute());
+    fake_clear_counts();
+    args.workspace = UINT64_MAX - 2047;
+    assert_fails(execute(), GM_ERROR_INVALID_ARGUMENT, "passes 2^64");
+    const struct {
+        gm_device_ptr address;
+        const char *words;
+    } operands[] = {{args.a, "overlaps a"}, {args.b, "overlaps b"}, {args.d, "overlaps d"}};
+    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++) {
+        args.workspace = operands[i].address;
+        assert_fails(execute(), GM_ERROR_OVERLAP, operands[i].words);
+        args.workspace = operands[i].address - 4080;
+        assert_fails(execute(), GM_ERROR_OVERLAP, operands[i].words);
+        args.workspace = operands[i].address - 4096;
+        assert_ok(execute());
+        fake_clear_counts();
+    }
+}
+END_TEST
+
 START_TEST(operands_are_not_looked_at_when_k_is_0) {
     const struct gm_kernel *row = row_of(GM_ARCH_SM80);
     if (!row)
@@ -220,6 +245,7 @@ Suite *arguments_suite(void) {
     tcase_add_test(cases, c_is_not_looked_at_without_beta);
     tcase_add_test(cases, interleaved_rows_do_not_overlap);
     tcase_add_test(cases, a_workspace_must_be_big_enough);
+    tcase_add_test(cases, a_workspace_is_aligned_and_apart_from_the_operands);
     tcase_add_test(cases, operands_are_not_looked_at_when_k_is_0);
     suite_add_tcase(suite, cases);
     return suite;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* threadIdx.x and blockIdx.x, read anew at every call: what follows from them is then computed where it is used. From
+ * the built-in variables the compiler computes it once, ahead of everything, and keeps it in registers through a main
+ * loop that has none to spare. */
+#ifndef GM_INDEX_CUH
+#define GM_INDEX_CUH
+
+static __device__ __forceinline__ int thread_index() {
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
+static __device__ __forceinline__ int cta_index() {
+    int cta;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(cta));
+    return cta;
+}
+
+#endif

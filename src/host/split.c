@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses how a plan divides its last tiles, by the cost model. */
+#include "split.h"
+
+#include "common/stream_k.h"
+#include "cost.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#define WORTH 0.98 /* of the undivided time: what a division must promise, since the model is not exact */
+
+static int64_t tile_blocks(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
+    return GM_CEIL_DIV(problem->k, (int64_t)row->tile_k);
+}
+
+static int64_t all_tiles(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
+    return gm_tiles_m(row, problem) * gm_tiles_n(row, problem);
+}
+
+static struct gm_split undivided(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                                 const struct gm_device *device) {
+    return (struct gm_split){.whole = all_tiles(row, problem), .predicted_us = gm_cost_us(row, problem, device)};
+}
+
+struct gm_split gm_split_of(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                            const struct gm_device *device, int64_t whole, int64_t shares) {
+    const int64_t divided = all_tiles(row, problem) - whole, blocks = tile_blocks(row, problem);
+    if (row->arch != GM_ARCH_SM80 || whole < 0 || divided <= 0 || blocks == 0 || shares <= 0 ||
+        shares > gm_clusters_at_once(row, device) || divided > INT32_MAX / blocks)
+        return undivided(row, problem, device);
+    const size_t share_bytes = GM_STREAM_K_SLOT_BYTES((size_t)row->tile_m, row->tile_n) + GM_STREAM_K_FLAG_BYTES;
+    return (struct gm_split){whole, shares, (size_t)shares * share_bytes,
+                             gm_cost_sm80_us(row, problem, device, whole, shares)};
+}
+
+struct search {
+    const struct gm_kernel *row;
+    const struct gm_gemm_problem *problem;
+    const struct gm_device *device;
+    size_t workspace_limit;
+    struct gm_split best;
+};
+
+static void consider(struct search *s, int64_t whole, int64_t shares) {
+    const int64_t units = (all_tiles(s->row, s->problem) - whole) * tile_blocks(s->row, s->problem);
+    if (whole < 0 || units / shares < GM_SPLIT_LEAST)
+        return;
+    const struct gm_split split = gm_split_of(s->row, s->problem, s->device, whole, shares);
+    if (split.shares > 0 && split.workspace_bytes <= s->workspace_limit &&
+        split.predicted_us < s->best.predicted_us * (s->best.shares > 0 ? 1 : WORTH))
+        s->best = split;
+}
+
+/* The last, ragged wave over all CTAs; the same with one full wave more, when the ragged one is small; and as many
+ * equal pieces of each tile of the last wave as there are CTAs for. */
+struct gm_split gm_split_choose(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                                const struct gm_device *device, size_t workspace_limit) {
+    enum { MOST_PIECES = 32 };
+    struct search s = {row, problem, device, workspace_limit, undivided(row, problem, device)};
+    const int64_t at_once = gm_clusters_at_once(row, device);
+    const int64_t tiles = all_tiles(row, problem), ragged = tiles % at_once;
+    if (row->arch != GM_ARCH_SM80 || workspace_limit == 0 || ragged == 0)
+        return s.best;
+    consider(&s, tiles - ragged, at_once);
+    consider(&s, tiles - ragged - at_once, at_once);
+    for (int64_t pieces = 2; pieces <= MOST_PIECES && pieces * ragged <= at_once; pieces++)
+        consider(&s, tiles - ragged, pieces * ragged);
+    return s.best;
+}
+
+/* What no memory holds by chance: the time and a count, mixed (splitmix64). */
+static uint64_t random_number(void) {
+    static atomic_uint_fast64_t count;
+    struct timespec now = {0};
+    timespec_get(&now, TIME_UTC);
+    uint64_t z = ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) ^ (uint64_t)(uintptr_t)&now;
+    z += (atomic_fetch_add(&count, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return z ? z : 1; /* a taken flag holds 0 */
+}
+
+struct gm_stream_k gm_split_params(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                                   const struct gm_split *split) {
+    struct gm_stream_k params = {.whole = (int32_t)split->whole};
+    if (split->shares > 0) {
+        const int64_t units = (all_tiles(row, problem) - split->whole) * tile_blocks(row, problem);
+        params.ready = random_number();
+        params.shares = (int32_t)split->shares;
+        params.blocks = (int32_t)(units / split->shares);
+        params.more = (int32_t)(units % split->shares);
+        params.least = GM_SPLIT_LEAST;
+    }
+    return params;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every sm80 row with its tiles divided by k-blocks, as the planner would and as it never would: results, the bytes
+ * around D and around the workspace, a workspace that holds anything, launch after launch, graphs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost.h"
+#include "gpu_tests.h"
+#include "plan.h"
+
+enum { GUARD_BYTES = 4096, ANY = 0 };
+
+struct division {
+    int tiles_m, tiles_n, ragged; /* elements that M and N lack of whole tiles */
+    int blocks, rest;             /* whole k-blocks, and elements of K behind them */
+    int whole, shares;            /* at most as many as CTAs run at once; ANY: all of those, on a GPU */
+    int least;                    /* smallest piece */
+};
+
+static const struct division divisions[] = {
+    {1, 1, 0, 4, 0, 0, 2, 1},    /* split-K in two */
+    {1, 1, 7, 9, 3, 0, 4, 1},    /* one tile, uneven pieces, a ragged end of K in the last */
+    {1, 1, 3, 3, 0, 0, 4, 1},    /* more shares than k-blocks: one is empty */
+    {2, 2, 5, 5, 1, 0, 3, 1},    /* shares that end inside tiles and pass whole ones */
+    {3, 2, 7, 3, 2, 4, 5, 1},    /* whole tiles behind the shares; more CTAs than whole tiles */
+    {3, 3, 9, 4, 0, 7, 2, 1},    /* more whole tiles than shares */
+    {2, 1, 3, 6, 5, 0, 3, 2},    /* cuts move to the tile's edge */
+    {2, 2, 1, 2, 3, 1, 3, 8},    /* K smaller than the smallest piece: nothing is divided */
+    {2, 2, 0, 16, 0, 3, ANY, 8}, /* as the planner does */
+    {3, 5, 3, 17, 7, 6, ANY, 4},
+};
+
+struct setup {
+    const struct gm_kernel_info *info;
+    struct result *result;
+    struct buffers buffers;
+    struct arena workspace;
+    struct placed placed;
+    gm_plan *plan;
+    char what[400];
+};
+
+static struct gemm_case case_of(const struct gm_kernel_info *info, const struct division *d) {
+    struct gemm_case gc = {.m = (int64_t)d->tiles_m * info->tile_m - d->ragged,
+                           .n = (int64_t)d->tiles_n * info->tile_n - d->ragged,
+                           .k = (int64_t)d->blocks * info->tile_k + d->rest,
+                           .ab_type = info->type,
+                           .a_major = info->a_major,
+                           .b_major = info->b_major,
+                           .alpha = 1,
+                           .d_type = (enum gm_type)(d->blocks % 3)};
+    gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8;
+    gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + 8;
+    gc.d_pad = (8 - gc.n % 8) % 8 + 16;
+    return gc;
+}
+
+/* Plans the row and divides its tiles. False: it failed, or the device cannot run the row. */
+static bool set_up(struct setup *s, const struct gemm_case *gc, const struct division *d) {
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = s->info->name};
+    const int length =
+        snprintf(s->what, sizeof s->what, "%d tiles whole, %d shares, least %d: ", d->whole, d->shares, d->least);
+    describe_case(gc, s->what + length, sizeof s->what - (size_t)length);
+    heartbeat(s->what);
+    if (!place_case(s->result, gc, &s->buffers, &s->placed))
+        return false;
+    if (gm_gemm_plan_create(env.context, &s->placed.problem, &options, &s->plan) == GM_ERROR_NO_KERNEL) {
+        s->result->refused[GM_REASON_SMEM]++;
+        return false;
+    }
+    const struct gm_kernel *row = &gm_kernels[gm_plan_kernel(s->plan)];
+    const int64_t at_once = gm_clusters_at_once(row, &env.device);
+    const int64_t most = d->shares != ANY ? d->shares : env.simulated ? 6 : at_once;
+    const struct gm_split split =
+        gm_split_of(row, &s->plan->problem, &env.device, d->whole, most < at_once ? most : at_once);
+    if (split.shares == 0) {
+        fail(s->result, "%s: cannot be divided so", s->what);
+        return false;
+    }
+    gm_plan_divide(s->plan, &split);
+    s->plan->params.sm80.stream_k.least = d->least;
+    return true;
+}
+
+static void tear_down(struct setup *s) {
+    gm_plan_destroy(s->plan);
+    s->plan = NULL;
+}
+
+/* ---- the workspace ----------------------------------------------------------------------------------- */
+
+static uint8_t noise(size_t at) {
+    return (uint8_t)(hash64(opt.seed ^ 0x57, at) >> 24);
+}
+
+/* Exactly as long as the plan asks, full of noise, between more of it. */
+static bool place_workspace(struct setup *s) {
+    const size_t bytes = gm_plan_workspace_bytes(s->plan), all = bytes + 2 * GUARD_BYTES;
+    const CUdeviceptr base = arena_take(s->result, &s->workspace, all);
+    uint8_t *image = malloc(all);
+    if (!image)
+        exit(2);
+    for (size_t i = 0; i < all; i++)
+        image[i] = noise(i);
+    const bool ok = base && check_cuda(s->result, env.drv->cuMemcpyHtoD(base, image, all), "cuMemcpyHtoD");
+    free(image);
+    s->placed.args.workspace = base + GUARD_BYTES;
+    s->placed.args.workspace_bytes = bytes;
+    return ok;
+}
+
+static bool check_guards(struct setup *s) {
+    const size_t bytes = gm_plan_workspace_bytes(s->plan);
+    uint8_t zone[GUARD_BYTES];
+    for (int side = 0; side < 2; side++) {
+        const size_t start = side ? GUARD_BYTES + bytes : 0;
+        if (!check_cuda(s->result, env.drv->cuMemcpyDtoH(zone, s->workspace.base + start, sizeof zone), "cuMemcpyDtoH"))
+            return false;
+        for (size_t i = 0; i < sizeof zone; i++)
+            if (zone[i] != noise(start + i)) {
+                fail(s->result, "%s: byte %zu %s the workspace was written", s->what, i, side ? "behind" : "before");
+                return false;
+            }
+    }
+    return true;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------- */
+
+/* The second and third launch find the flags that the one before has left. */
+static bool launch_thrice(struct setup *s) {
+    bool ok = place_workspace(s);
+    for (int launch = 0; launch < 3 && ok; launch++)
+        ok = poison_output(s->result, &s->placed) &&
+             check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, env.stream), s->what) &&
+             check_cuda(s->result, env.drv->cuStreamSynchronize(env.stream), s->what) &&
+             check_output(s->result, &s->placed, s->what);
+    return ok && check_guards(s);
+}
+
+static bool replay_twice(struct setup *s) {
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    const CUstream stream = env.stream;
+    if (!place_workspace(s) ||
+        !check_cuda(s->result, env.drv->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "capture"))
+        return false;
+    bool ok = check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, stream), "execute under capture");
+    ok = check_cuda(s->result, env.drv->cuStreamEndCapture(stream, &graph), "end capture") && ok &&
+         check_cuda(s->result, env.drv->cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+    for (int replay = 0; replay < 2 && ok; replay++)
+        ok = poison_output(s->result, &s->placed) &&
+             check_cuda(s->result, env.drv->cuGraphLaunch(exec, stream), "cuGraphLaunch") &&
+             check_cuda(s->result, env.drv->cuStreamSynchronize(stream), "replay") &&
+             check_output(s->result, &s->placed, s->what);
+    if (graph)
+        env.drv->cuGraphDestroy(graph);
+    if (exec)
+        env.drv->cuGraphExecDestroy(exec);
+    return ok && check_guards(s);
+}
+
+/* ---- the cases --------------------------------------------------------------------------------------- */
+
+static bool try(struct setup *s, const struct gemm_case *gc, const struct division *d, bool (*run)(struct setup *s)) {
+    const bool ok = set_up(s, gc, d) && run(s);
+    s->result->cases += ok;
+    tear_down(s);
+    return ok;
+}
+
+static bool try_divisions(struct setup *s) {
+    for (size_t i = 0; i < COUNT(divisions); i++) {
+        const struct gemm_case gc = case_of(s->info, &divisions[i]);
+        if (!try(s, &gc, &divisions[i], launch_thrice))
+            return false;
+    }
+    return true;
+}
+
+/* Numbers whose sum depends on the order of addition: every run gives the same bits. */
+static bool same_bits(struct setup *s) {
+    enum { RUNS = 4 };
+    const size_t bytes = s->placed.d_bytes;
+    uint8_t *first = malloc(bytes), *again = malloc(bytes);
+    bool ok = first && again && place_workspace(s);
+    for (int run = 0; run < RUNS && ok; run++) {
+        ok = poison_output(s->result, &s->placed) &&
+             check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, env.stream), s->what) &&
+             check_cuda(s->result, env.drv->cuStreamSynchronize(env.stream), s->what) &&
+             check_cuda(s->result, env.drv->cuMemcpyDtoH(run ? again : first, s->placed.d_base, bytes), s->what);
+        if (ok && run > 0 && memcmp(first, again, bytes) != 0) {
+            fail(s->result, "%s: run %d gave other bits than run 0", s->what, run);
+            ok = false;
+        }
+    }
+    free(first);
+    free(again);
+    return ok && check_output(s->result, &s->placed, s->what);
+}
+
+/* Epilogues, odd alignments, numbers that round, graphs, on one ragged division. */
+static bool try_variants(struct setup *s) {
+    const struct division *d = &divisions[3];
+    struct gemm_case gc = case_of(s->info, d);
+    gc.alpha = 0.5f, gc.beta = -2, gc.bias = GM_BIAS_M, gc.bias_type = GM_FP32, gc.activation = GM_ACT_RELU;
+    if (!try(s, &gc, d, launch_thrice))
+        return false;
+    gc = case_of(s->info, d);
+    gc.a_offset = 1, gc.b_offset = 3, gc.d_offset = 5, gc.a_pad += 3, gc.b_pad += 1;
+    if (!try(s, &gc, d, launch_thrice))
+        return false;
+    gc = case_of(s->info, d);
+    gc.inputs = NORMAL, gc.d_type = GM_FP32;
+    if (!try(s, &gc, d, same_bits))
+        return false;
+    gc = case_of(s->info, d);
+    return try(s, &gc, d, replay_twice);
+}
+
+static bool try_schedules(struct setup *s) {
+    bool ok = true;
+    for (int seed = 1; seed <= opt.seeds && ok && env.simulated; seed++) {
+        const struct division *d = &divisions[4];
+        const struct gemm_case gc = case_of(s->info, d);
+        set_schedule(opt.schedule + (uint64_t)seed);
+        ok = try(s, &gc, d, launch_thrice);
+    }
+    set_schedule(opt.schedule);
+    return ok;
+}
+
+static void run_row(const struct test *test, struct result *result) {
+    struct gm_kernel_info info = {.size = sizeof info};
+    if (!check_ok(result, gm_kernel_get((size_t)test->kernel, &info), "gm_kernel_get"))
+        return;
+    struct setup s = {.info = &info, .result = result};
+    if (try_divisions(&s) && try_variants(&s))
+        try_schedules(&s);
+    if (s.workspace.bytes)
+        env.drv->cuMemFree(s.workspace.base);
+    free_buffers(&s.buffers);
+}
+
+/* ---- the planner's own choice ------------------------------------------------------------------------- */
+
+/* One tile and a long K: with a workspace the plan divides it, without one it does not. */
+static void run_planned(const struct test *test, struct result *result) {
+    static const struct gemm_case gc = {.m = 60, .n = 56, .k = 4096, .alpha = 1, .d_pad = 8};
+    struct setup s = {.result = result};
+    snprintf(s.what, sizeof s.what, "planned with a workspace");
+    for (int limited = 0; limited < 2; limited++) {
+        const struct gm_plan_options options = {
+            .size = sizeof options, .arch_mask = test->mask, .workspace_limit = limited ? 0 : 64 << 20};
+        if (!place_case(result, &gc, &s.buffers, &s.placed) ||
+            !check_ok(result, gm_gemm_plan_create(env.context, &s.placed.problem, &options, &s.plan), "plan"))
+            break;
+        if ((gm_plan_workspace_bytes(s.plan) == 0) != limited)
+            fail(result, "the plan asks for %zu bytes of workspace of %zu allowed", gm_plan_workspace_bytes(s.plan),
+                 options.workspace_limit);
+        result->cases += launch_thrice(&s);
+        tear_down(&s);
+    }
+    tear_down(&s);
+    if (s.workspace.bytes)
+        env.drv->cuMemFree(s.workspace.base);
+    free_buffers(&s.buffers);
+}
+
+void add_stream_k_tests(void) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        struct gm_kernel_info info = {.size = sizeof info};
+        if (gm_kernel_get(i, &info) == GM_OK && info.arch == GM_ARCH_SM80)
+            add_test("stream_k", info.name, run_row, (int)i, 0);
+    }
+    add_test("stream_k", "planned", run_planned, -1, GM_ARCH_SM80);
+}
