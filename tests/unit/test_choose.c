@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The planner on models of real devices, over a table of its own and over the real one. */
 #include "choose.h"
+#include "cost.h"
 #include "problem.h"
 #include "unit.h"
 
@@ -12,7 +13,7 @@
     {.name = "sm90_" #tm "x" #tn "_" #cm "x" #cn "_" #warps_, .arch = GM_ARCH_SM90, .production = 1, .tile_m = tm,     \
      .tile_n = tn, .tile_k = 64, .stages = stages_, .cluster_m = cm, .cluster_n = cn, .warps = GM_WARPS_##warps_,      \
      .smem_map = GM_MAP_sw128, .threads = GM_SM90_THREADS(GM_WARPS_M(GM_WARPS_##warps_)), .registers = 168,            \
-     .smem_bytes = GM_SM90_SMEM_BYTES(tm, tn, 64, stages_, GM_WARPS_M(GM_WARPS_##warps_)), .targets = "sm_90a"}
+     .smem_bytes = GM_SM90_SMEM_BYTES(tm, tn, 64, stages_, GM_WARPS_##warps_), .targets = "sm_90a"}
 #define SM80(tm, tn, tk, stages_, warps_)                                                                              \
     {.name = "sm80_" #tm "x" #tn "_" #warps_, .arch = GM_ARCH_SM80, .production = 1, .tile_m = tm, .tile_n = tn,       \
      .tile_k = tk, .stages = stages_, .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_##warps_,                      \
@@ -56,6 +57,37 @@ START_TEST(hopper_runs_few_rows_on_low_tiles_that_fill_the_sms) {
     }
     ck_assert_int_eq(choice("h200", 64, 2112, 7168, 0)->tile_n, 32);
     ck_assert_int_le(choice("h200", 128, 4096, 7168, 0)->tile_n, 64);
+}
+END_TEST
+
+START_TEST(a_budget_of_sms_is_kept) {
+    const struct gm_device h200 = device_of("h200");
+    struct gm_plan_options options = {.size = sizeof options, .sm_budget = 100};
+    struct gm_device within = gm_device_within(&h200, &options);
+    ck_assert_int_eq(within.sm_count, 100);
+    for (size_t i = 0; i < ROWS; i++)
+        ck_assert_msg(gm_clusters_at_once(&rows[i], &within) * gm_cluster_size(&rows[i]) <= 100, "%s", rows[i].name);
+    options.sm_budget = 1000; /* more than there are */
+    ck_assert_int_eq(gm_device_within(&h200, &options).sm_count, h200.sm_count);
+    ck_assert_int_eq(gm_device_within(&h200, NULL).sm_count, h200.sm_count);
+    options.sm_budget = 1; /* no cluster fits */
+    within = gm_device_within(&h200, &options);
+    struct gm_gemm_problem p = problem_of(512, 512, 512), q;
+    char sentence[232];
+    assert_ok(gm_problem_normalize(&p, &q));
+    ck_assert_int_eq(gm_judge(&rows[0], &within, &q, &options, sentence, sizeof sentence).reason, GM_REASON_SMS);
+    ck_assert_ptr_nonnull(strstr(sentence, "clusters have 2 CTAs"));
+    ck_assert_int_ge(gm_choose(rows, ROWS, &within, &q, &options, NULL), 0);
+}
+END_TEST
+
+START_TEST(fewer_sms_take_longer) {
+    struct gm_device h200 = device_of("h200");
+    struct gm_gemm_problem p = problem_of(4096, 4096, 4096), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const double all = gm_cost_us(&rows[1], &q, &h200);
+    h200.sm_count = 66;
+    ck_assert_double_gt(gm_cost_us(&rows[1], &q, &h200), 1.5 * all);
 }
 END_TEST
 
@@ -171,6 +203,8 @@ Suite *choose_suite(void) {
     TCase *cases = tcase_create("planner");
     tcase_add_test(cases, hopper_runs_big_problems_on_big_sm90_tiles);
     tcase_add_test(cases, hopper_runs_few_rows_on_low_tiles_that_fill_the_sms);
+    tcase_add_test(cases, a_budget_of_sms_is_kept);
+    tcase_add_test(cases, fewer_sms_take_longer);
     tcase_add_test(cases, ampere_runs_sm80_rows_only);
     tcase_add_test(cases, ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small);
     tcase_add_test(cases, rows_beyond_99_kb_stay_off_8_6_and_8_9);

@@ -15,8 +15,10 @@ START_TEST(execute_makes_one_launch_and_nothing_else) {
         const struct gm_kernel *row = &gm_kernels[i];
         const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
         const struct gm_gemm_args args = args_apart();
-        const int maps = row->arch == GM_ARCH_SM90 ? 3 : 0;
         gm_plan *plan = plan_for(row, &p);
+        const struct gm_gemm_sm90_params *params = &plan->params.sm90;
+        const int tails = (params->a_tiles.rows > 0) + (params->b_tiles.rows > 0);
+        const int maps = row->arch == GM_ARCH_SM90 ? 3 + tails : 0;
         clear();
         assert_ok(gm_gemm_execute(plan, &args, NULL));
         ck_assert_msg(fake.count[FAKE_cuLaunchKernelEx] == 1, "%s", row->name);
@@ -31,7 +33,7 @@ END_TEST
 /* Grid, block, shared memory and cluster of the last launch. */
 static void check_config(const struct gm_kernel *row, const struct gm_gemm_problem *p, void *stream) {
     const CUlaunchConfig *config = &fake.launch.config;
-    const int cluster = row->cluster_m * row->cluster_n;
+    const int cluster = gm_cluster_size(row), sm90 = row->arch == GM_ARCH_SM90;
     const int64_t rows = (int64_t)row->tile_m * row->cluster_m, columns = (int64_t)row->tile_n * row->cluster_n;
     const int64_t tiles = ((p->m + rows - 1) / rows) * ((p->n + columns - 1) / columns);
     const int64_t at_once = gm_clusters_at_once(row, &fake.devices[0]);
@@ -44,12 +46,16 @@ static void check_config(const struct gm_kernel *row, const struct gm_gemm_probl
     ck_assert_uint_eq(config->blockDimZ, 1);
     ck_assert_uint_eq(config->sharedMemBytes, row->smem_bytes);
     ck_assert_ptr_eq(config->hStream, (CUstream)stream);
-    ck_assert_uint_eq(config->numAttrs, cluster > 1);
+    ck_assert_uint_eq(config->numAttrs, sm90 + (cluster > 1));
+    if (sm90) {
+        ck_assert_int_eq(fake.launch.attributes[0].id, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+        ck_assert_int_eq(fake.launch.attributes[0].value.programmaticStreamSerializationAllowed, 1);
+    }
     if (cluster > 1) {
-        ck_assert_int_eq(fake.launch.attributes[0].id, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-        ck_assert_uint_eq(fake.launch.attributes[0].value.clusterDim.x, cluster);
-        ck_assert_uint_eq(fake.launch.attributes[0].value.clusterDim.y, 1);
-        ck_assert_uint_eq(fake.launch.attributes[0].value.clusterDim.z, 1);
+        ck_assert_int_eq(fake.launch.attributes[1].id, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+        ck_assert_uint_eq(fake.launch.attributes[1].value.clusterDim.x, cluster);
+        ck_assert_uint_eq(fake.launch.attributes[1].value.clusterDim.y, 1);
+        ck_assert_uint_eq(fake.launch.attributes[1].value.clusterDim.z, 1);
         ck_assert_uint_eq(config->gridDimX % (unsigned)cluster, 0);
     }
 }
@@ -94,7 +100,10 @@ START_TEST(every_row_is_launched_with_its_numbers) {
             ck_assert_uint_eq(fake_map_address(&params->d), ADDRESS_D);
             ck_assert_int_eq(params->k_blocks, (3000 + row->tile_k - 1) / row->tile_k);
             ck_assert_int_eq(params->plain, 0);
-            ck_assert_int_eq(params->stage_bytes, GM_SM90_STAGE_BYTES(row->tile_m, row->tile_n, row->tile_k));
+            if (params->a_tiles.rows)
+                ck_assert_uint_eq(fake_map_address(&params->a_tail), ADDRESS_A);
+            if (params->b_tiles.rows)
+                ck_assert_uint_eq(fake_map_address(&params->b_tail), ADDRESS_B);
             ck_assert_int_eq(params->raster.tiles_m, GM_CEIL_DIV(1000, row->tile_m * row->cluster_m));
         } else {
             const struct gm_gemm_sm80_params *params = &fake.launch.params.sm80;

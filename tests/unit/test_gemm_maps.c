@@ -22,9 +22,15 @@ START_TEST(maps_of_a_k_major_row) {
     ck_assert_int_eq(maps.b.swizzle, CU_TENSOR_MAP_SWIZZLE_128B);
     ck_assert_int_eq(maps.d.type, CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
     ck_assert_uint_eq(maps.d.box[0], 32); /* 128 bytes of fp32 */
-    ck_assert_uint_eq(maps.d.box[1], 64);
+    ck_assert_uint_eq(maps.d.box[1], 16); /* of one warp */
     ck_assert_uint_eq(maps.d.strides[0], 8000);
-    ck_assert_int_eq(maps.stage_bytes, GM_SM90_STAGE_BYTES(128, 192, 64));
+    ck_assert_int_eq(maps.a.l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_128B); /* 6016 is no multiple of 256 */
+    ck_assert_int_eq(maps.a_tiles.whole, 7);
+    ck_assert_int_eq(maps.a_tiles.rows, 104); /* 1000 = 7 x 128 + 104 */
+    ck_assert_uint_eq(maps.a_tail.box[1], 104);
+    ck_assert_int_eq(maps.b_tiles.whole, 10);
+    ck_assert_int_eq(maps.b_tiles.rows, 40); /* 2000 = 10 x 192 + 80, half of it */
+    ck_assert_uint_eq(maps.b_tail.box[1], 40);
 }
 END_TEST
 
@@ -48,19 +54,43 @@ START_TEST(maps_of_an_mn_major_row) {
 }
 END_TEST
 
-START_TEST(a_box_ends_with_the_operands_rows) {
+START_TEST(the_last_rows_have_a_box_of_their_own) {
     struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 128, .tile_k = 64,
                             .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(17, 100, 512), q;
+    struct gm_gemm_problem p = problem_of(17, 256, 512), q;
     assert_ok(gm_problem_normalize(&p, &q));
     struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
-    ck_assert_uint_eq(maps.a.box[1], 24); /* 17 rows in whole patterns of 8 */
-    ck_assert_uint_eq(maps.b.box[1], 104);
-    ck_assert_int_eq(maps.stage_bytes, (24 + 104) * 64 * 2);
-    row.cluster_n = 2; /* shares of a multicast tile stay whole */
+    ck_assert_uint_eq(maps.a.box[1], 64);
+    ck_assert_int_eq(maps.a_tiles.whole, 0);
+    ck_assert_int_eq(maps.a_tiles.rows, 24); /* 17 rows in whole patterns of 8 */
+    ck_assert_uint_eq(maps.a_tail.box[1], 24);
+    ck_assert_int_eq(maps.b_tiles.whole, 2);
+    ck_assert_int_eq(maps.b_tiles.rows, 0);
+    ck_assert_int_eq(maps.a.l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+    row.cluster_n = 2; /* each of two CTAs fetches whole patterns */
     maps = gm_gemm_sm90_maps(&row, &q);
-    ck_assert_uint_eq(maps.a.box[1], 32);
-    ck_assert_int_eq(maps.stage_bytes, (64 + 104) * 64 * 2);
+    ck_assert_int_eq(maps.a_tiles.rows, 16);
+    ck_assert_uint_eq(maps.a_tail.box[1], 16);
+    row.layout = GM_LAYOUT_nn; /* A is M-major: its ragged end is one of columns */
+    p.a_major = GM_MN_MAJOR;
+    assert_ok(gm_problem_normalize(&p, &q));
+    maps = gm_gemm_sm90_maps(&row, &q);
+    ck_assert_int_eq(maps.a_tiles.whole, INT32_MAX);
+    ck_assert_int_eq(maps.a_tiles.rows, 0);
+}
+END_TEST
+
+START_TEST(a_swapped_row_stores_rows_of_its_n_side) {
+    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 144, .tile_n = 128,
+                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_w2s,
+                                  .smem_map = GM_MAP_sw128};
+    struct gm_gemm_problem p = problem_of(1000, 2000, 3000), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    ck_assert_uint_eq(maps.a.box[1], 144);
+    ck_assert_uint_eq(maps.b.box[1], 128);
+    ck_assert_uint_eq(maps.d.box[0], 64); /* an atom's columns of 16-bit elements */
+    ck_assert_uint_eq(maps.d.box[1], 72);
 }
 END_TEST
 
@@ -79,6 +109,10 @@ START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
             const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, &q);
             ck_assert_msg(gm_tensor_map_check(&maps.a, sentence, sizeof sentence), "%s: A: %s", row->name, sentence);
             ck_assert_msg(gm_tensor_map_check(&maps.b, sentence, sizeof sentence), "%s: B: %s", row->name, sentence);
+            ck_assert_msg(!maps.a_tiles.rows || gm_tensor_map_check(&maps.a_tail, sentence, sizeof sentence),
+                          "%s: A's last rows: %s", row->name, sentence);
+            ck_assert_msg(!maps.b_tiles.rows || gm_tensor_map_check(&maps.b_tail, sentence, sizeof sentence),
+                          "%s: B's last rows: %s", row->name, sentence);
             ck_assert_msg(gm_tensor_map_check(&maps.d, sentence, sizeof sentence), "%s: D: %s", row->name, sentence);
         }
     }
@@ -102,7 +136,8 @@ Suite *gemm_maps_suite(void) {
     TCase *maps = tcase_create("maps of rows");
     tcase_add_test(maps, maps_of_a_k_major_row);
     tcase_add_test(maps, maps_of_an_mn_major_row);
-    tcase_add_test(maps, a_box_ends_with_the_operands_rows);
+    tcase_add_test(maps, the_last_rows_have_a_box_of_their_own);
+    tcase_add_test(maps, a_swapped_row_stores_rows_of_its_n_side);
     tcase_add_test(maps, every_sm90_row_gets_legal_maps_for_legal_problems);
     tcase_add_test(maps, the_stride_of_a_single_row_is_replaced_by_a_legal_one);
     suite_add_tcase(suite, maps);

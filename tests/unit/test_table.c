@@ -25,6 +25,15 @@ START_TEST(names_are_unique) {
 }
 END_TEST
 
+/* "w2", "p2", "w2s", "w2k4", "w1sk2" */
+static void sm90_warps(int warps, char *text, size_t bytes) {
+    const int splits = GM_WARPS_SPLITS(warps);
+    int at = snprintf(text, bytes, "%c%d%s", GM_WARPS_SCHEDULE(warps) == GM_PINGPONG ? 'p' : 'w', GM_WARPS_M(warps),
+                      GM_WARPS_SWAPPED(warps) ? "s" : "");
+    if (splits > 1)
+        snprintf(text + at, bytes - (size_t)at, "k%d", splits);
+}
+
 START_TEST(names_follow_from_the_columns) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
@@ -32,8 +41,7 @@ START_TEST(names_follow_from_the_columns) {
         if (row->arch == GM_ARCH_SM80)
             snprintf(warps, sizeof warps, "w%dx%d", GM_WARPS_M(row->warps), GM_WARPS_N(row->warps));
         else
-            snprintf(warps, sizeof warps, "%c%d", GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG ? 'p' : 'w',
-                     GM_WARPS_M(row->warps));
+            sm90_warps(row->warps, warps, sizeof warps);
         if (row->arch == GM_ARCH_SM80)
             snprintf(map, sizeof map, "%s", row->smem_map == GM_MAP_pad ? "pad" : "xor");
         else
@@ -65,8 +73,12 @@ START_TEST(sm90_tiles_are_whole_atoms_spans_and_boxes) {
         const int schedule = GM_WARPS_SCHEDULE(row->warps), consumers = GM_WARPS_M(row->warps);
         const int span_elems = row->smem_map / GM_ELEM_BYTES;
         ck_assert_msg(schedule == GM_COOPERATIVE || schedule == GM_PINGPONG, "%s: schedule", row->name);
-        ck_assert_msg(row->tile_m % (schedule == GM_PINGPONG ? 64 : 64 * consumers) == 0, "%s: tile_m", row->name);
-        ck_assert_msg(row->tile_n % 16 == 0 && row->tile_n >= 16 && row->tile_n <= 256, "%s: tile_n", row->name);
+        const int side_m = GM_SM90_SIDE_M(row->tile_m, row->tile_n, row->warps);
+        const int side_n = GM_SM90_SIDE_N(row->tile_m, row->tile_n, row->warps);
+        ck_assert_msg(side_m % (schedule == GM_PINGPONG ? 64 : 64 * consumers) == 0, "%s: M side", row->name);
+        ck_assert_msg(side_n % 8 == 0 && side_n >= 16 && side_n <= 256, "%s: N side", row->name);
+        ck_assert_msg(GM_WARPS_SPLITS(row->warps) == 1 || (row->cluster_m == 1 && row->cluster_n == 1), "%s: split",
+                      row->name);
         ck_assert_msg(row->tile_k % 16 == 0 && row->tile_k > 0, "%s: tile_k", row->name);
         ck_assert_msg((GM_LAYOUT_A_MN(row->layout) ? row->tile_m : row->tile_k) % span_elems == 0, "%s: A span",
                       row->name);
@@ -155,6 +167,8 @@ START_TEST(kernel_get_tells_the_columns) {
         ck_assert_str_eq(info.name, row->name);
         ck_assert_int_eq(info.tile_m, row->tile_m);
         ck_assert_int_eq(info.tile_n, row->tile_n);
+        ck_assert_int_eq(info.splits, GM_WARPS_SPLITS(row->warps));
+        ck_assert_int_eq(info.swapped, GM_WARPS_SWAPPED(row->warps));
         ck_assert_int_eq(info.tile_k, row->tile_k);
         ck_assert_int_eq(info.stages, row->stages);
         ck_assert_int_eq(info.a_major == GM_MN_MAJOR, GM_LAYOUT_A_MN(row->layout));

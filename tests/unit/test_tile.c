@@ -16,12 +16,51 @@ static const struct gm_kernel sm80_row = {.arch = GM_ARCH_SM80, .tile_m = 128, .
 
 START_TEST(sm90_shared_memory_is_ring_staging_barriers_and_slack) {
     ck_assert_int_eq(GM_SM90_STAGE_BYTES(128, 256, 64), 49152);
-    ck_assert_int_eq(GM_SM90_STAGING_BYTES(256, 2), 2 * 2 * 64 * 128);
-    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, 2), 1024 + 4 * 49152 + 32768 + 64);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(192), 128);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(160), 64);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(48), 32);
+    ck_assert_int_eq(GM_SM90_STAGING_BYTES(128, 256, GM_WARPS_w2), 2 * 2 * 64 * 128);
+    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, GM_WARPS_w2), 1024 + 4 * 49152 + 32768 + 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 192, GM_WARPS_w2), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 160, GM_WARPS_w2), 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 48, GM_WARPS_w2), 32);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(128, 48, GM_WARPS_w2), 16);
     ck_assert_int_eq(GM_SM90_THREADS(2), 384);
+}
+END_TEST
+
+START_TEST(a_split_stages_a_part_of_the_tile) {
+    ck_assert_int_eq(GM_WARPS_SPLITS(GM_WARPS_w2), 1);
+    ck_assert_int_eq(GM_WARPS_SPLITS(GM_WARPS_w2k4), 4);
+    ck_assert_int_eq(GM_WARPS_SCHEDULE(GM_WARPS_w2k4), GM_COOPERATIVE);
+    ck_assert_int_eq(GM_WARPS_M(GM_WARPS_w1k3), 1);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 128, GM_WARPS_w2k2), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 128, GM_WARPS_w2k4), 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 112, GM_WARPS_w2k2), 32);
+    ck_assert_int_eq(GM_SM90_BARRIER_BYTES(6, GM_WARPS_w2k2), 6 * 16 + 16 + 2 * 8);
+}
+END_TEST
+
+/* B's tile on wgmma's M side: a chunk is rows of D by 128 bytes, and its rows come from the N side. */
+START_TEST(a_swapped_row_stages_rows_of_its_n_side) {
+    ck_assert_int_eq(GM_WARPS_SWAPPED(GM_WARPS_p2), 0);
+    ck_assert_int_eq(GM_WARPS_SWAPPED(GM_WARPS_w2s), 1);
+    ck_assert_int_eq(GM_SM90_SIDE_M(144, 128, GM_WARPS_w2s), 128);
+    ck_assert_int_eq(GM_SM90_SIDE_N(144, 128, GM_WARPS_w2s), 144);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(144, 128, GM_WARPS_w2s), 128);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(144, 128, GM_WARPS_w2s), 72);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(112, 128, GM_WARPS_w2sk2), 56);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(64, 128, GM_WARPS_w2s), 64);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(256, 128, GM_WARPS_w2s), 64);
+}
+END_TEST
+
+START_TEST(clusters_leave_multiprocessors_over) {
+    struct gm_device h200 = device_of("h200");
+    struct gm_kernel row = sm90_row;
+    ck_assert_int_eq(gm_clusters_at_once(&row, &h200), 66);
+    row.warps = GM_WARPS_w2k3, row.cluster_m = 1;
+    ck_assert_int_eq(gm_cluster_size(&row), 3);
+    ck_assert_int_eq(gm_clusters_at_once(&row, &h200), 39); /* as cuOccupancyMaxActiveClusters says */
+    row.warps = GM_WARPS_w2k4;
+    ck_assert_int_eq(gm_clusters_at_once(&row, &h200), 30);
 }
 END_TEST
 
@@ -151,6 +190,9 @@ END_TEST
 Suite *tile_suite(void) {
     Suite *suite = suite_create("tile");
     TCase *cases = tcase_create("arithmetic");
+    tcase_add_test(cases, a_split_stages_a_part_of_the_tile);
+    tcase_add_test(cases, a_swapped_row_stages_rows_of_its_n_side);
+    tcase_add_test(cases, clusters_leave_multiprocessors_over);
     tcase_add_test(cases, sm90_shared_memory_is_ring_staging_barriers_and_slack);
     tcase_add_test(cases, sm80_shared_memory_follows_layout_and_map);
     tcase_add_test(cases, layout_letters_are_the_two_majors);

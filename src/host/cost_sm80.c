@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cost model of the sm80 rows: cp.async, mma.sync, several CTAs on an SM. cost.c says how a model is made. */
+#include "cost_terms.h"
+
+#define SM80_SMOOTH                2.75
+#define SM80_LAUNCH_US             1.6
+#define SM80_DRAM_EFFICIENCY       0.83
+#define SM80_ON_SM90               0.68  /* mma.sync's ceiling on Hopper, of WGMMA's */
+#define SM80_PORT_BYTES_PER_CLOCK  36.6  /* cp.async into one SM, by all its CTAs */
+#define SM80_FILL_BYTES_PER_CLOCK  12.6  /* stage size / this = from the copies' issue to their arrival */
+#define SM80_KBLOCK_CLOCKS         314.0 /* one CTA alone: __syncthreads, first ldmatrix, drain of the mma pipe */
+#define SM80_FRAGMENT_CLOCKS       0.052 /* and per element of a warp's part of D, for each 16 of k */
+#define SM80_STORE_BYTES_PER_CLOCK 8.7
+#define SM80_STORE_EXPOSED         0.62 /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY             18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_HAND_BYTES_PER_CLOCK  24.0 /* partial sums, one SM to L2 or back; an estimate, not fitted */
+#define SM80_HAND_US               1.5  /* the last store -> the flag -> the first load; an estimate, not fitted */
+
+/* bf16 FLOP of one SM per clock through mma.sync. */
+static double mma_flop_per_clock(const struct gm_device *device) {
+    double rate = device->cc_major == 9 ? 4096 : device->cc_minor == 0 ? 2048 : 1024;
+    if (device->tensor_tflops > 0)
+        rate = device->tensor_tflops * 1e6 / (device->sm_count * clock_mhz(device));
+    return device->cc_major == 9 ? rate * SM80_ON_SM90 : rate;
+}
+
+/* One k-block of `together` CTAs that share the SM. */
+static double sm80_kblock_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                             const struct gm_device *device, double together) {
+    const double warps_m = GM_WARPS_M(row->warps), warps_n = GM_WARPS_N(row->warps);
+    /* A narrow copy moves fewer bytes per issued instruction. */
+    const struct gm_operand a = gm_operand_a(p), b = gm_operand_b(p);
+    const double a_copy = gm_copy_bytes((uint64_t)p->a_align, a.stride * a.element_bytes, a.rows);
+    const double b_copy = gm_copy_bytes((uint64_t)p->b_align, b.stride * b.element_bytes, b.rows);
+    const double k_bytes = (double)row->tile_k * GM_ELEM_BYTES;
+    const double copied = min2(row->tile_m, (double)p->m) * k_bytes * 16 / a_copy +
+                          min2(row->tile_n, (double)p->n) * k_bytes * 16 / b_copy;
+    const double stage = ((double)row->tile_m + row->tile_n) * k_bytes;
+    /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
+    const double smem = (row->tile_m * (1 + warps_n) + row->tile_n * (1 + warps_m)) * k_bytes;
+    const double fragment = row->tile_m / warps_m * row->tile_n / warps_n;
+    const double tensor = 2.0 * row->tile_m * row->tile_n * row->tile_k / mma_flop_per_clock(device);
+    const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copied / SM80_PORT_BYTES_PER_CLOCK));
+    const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * row->tile_k / 16;
+    const double fill = stage / SM80_FILL_BYTES_PER_CLOCK / (row->stages > 1 ? row->stages - 1 : 1);
+    return max2(together * shared, max2(alone, fill)) / clock_mhz(device);
+}
+
+/* Epilogue of a tile whose SM holds `together` CTAs. */
+static double sm80_store_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double together) {
+    const double tile_bytes = (double)row->tile_m * row->tile_n * gm_type_bytes(p->d_type);
+    const double exposed = together > 1 ? together * SM80_STORE_EXPOSED : 1;
+    return exposed * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
+}
+
+/* One round: `together` CTAs share the SM from start to end of a tile each. */
+static double sm80_round_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double together) {
+    return ceil_div((double)p->k, row->tile_k) * sm80_kblock_us(row, p, device, together) +
+           sm80_store_us(row, p, device, together);
+}
+
+static double sm80_tiles_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double tiles) {
+    const double on_busiest = ceil_div(tiles, device->sm_count); /* tiles of the busiest SM */
+    const double resident = gm_ctas_per_sm(row, device);
+    const double full = floor(on_busiest / resident);
+    const double rest = on_busiest - full * resident;
+    double us = rest > 0 ? sm80_round_us(row, p, device, rest) : 0;
+    if (full > 0)
+        us += full * sm80_round_us(row, p, device, resident);
+    return us;
+}
+
+/* A share of the divided tiles: its k-blocks, a store, a piece given away, and the other pieces of its tile taken. */
+static double sm80_shares_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                             const struct gm_device *device, double tiles, double shares) {
+    const double together = ceil_div(shares, device->sm_count);
+    const double blocks = ceil_div(tiles * ceil_div((double)p->k, row->tile_k), shares);
+    const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
+    const double partial_bytes = together * row->tile_m * row->tile_n * sizeof(float);
+    return blocks * sm80_kblock_us(row, p, device, together) + stores * sm80_store_us(row, p, device, together) +
+           (1 + takes) * partial_bytes / SM80_HAND_BYTES_PER_CLOCK / clock_mhz(device) + SM80_HAND_US;
+}
+
+double gm_cost_sm80_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
+                       int64_t whole, int64_t shares) {
+    const double tiles_m = (double)gm_tiles_m(row, p), tiles_n = (double)gm_tiles_n(row, p);
+    const double divided = tiles_m * tiles_n - (double)whole;
+    double path_us = sm80_tiles_us(row, p, device, (double)whole);
+    if (shares > 0)
+        path_us += sm80_shares_us(row, p, device, divided, (double)shares);
+    const double partial_bytes = 2.0 * (double)shares * row->tile_m * row->tile_n * sizeof(float);
+    const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * GM_ELEM_BYTES + partial_bytes;
+    const double share = device->cc_major == 9 ? SM80_ON_SM90 : 1;
+    const double terms[] = {
+        path_us,
+        dram_us(p, device, SM80_DRAM_EFFICIENCY),
+        power_us(p, device, share, SM80_L2_ENERGY * l2_bytes),
+    };
+    return SM80_LAUNCH_US + smooth_max(SM80_SMOOTH, terms, 3);
+}

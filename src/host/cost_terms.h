@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the cost models of both architectures are made of. */
+#ifndef GM_COST_TERMS_H
+#define GM_COST_TERMS_H
+
+#include "cost.h"
+#include "problem.h"
+
+#include <math.h>
+
+#define SMEM_BYTES_PER_CLOCK 128.0
+
+static inline double ceil_div(double a, double b) {
+    return ceil(a / b);
+}
+
+static inline double max2(double a, double b) {
+    return a > b ? a : b;
+}
+
+static inline double min2(double a, double b) {
+    return a < b ? a : b;
+}
+
+/* exponent-norm of positive terms: the largest, and more the nearer the others come to it. */
+static inline double smooth_max(double exponent, const double *terms, int count) {
+    double largest = 0, sum = 0;
+    for (int i = 0; i < count; i++)
+        largest = max2(largest, terms[i]);
+    for (int i = 0; i < count && largest > 0; i++)
+        sum += pow(terms[i] / largest, exponent);
+    return largest * pow(sum, 1 / exponent);
+}
+
+static inline double clock_mhz(const struct gm_device *device) {
+    return device->sm_clock_mhz > 0 ? device->sm_clock_mhz : 1500;
+}
+
+/* The least bytes: every operand once. */
+static inline double dram_us(const struct gm_gemm_problem *p, const struct gm_device *device, double efficiency) {
+    const double operands = ((double)p->m + (double)p->n) * (double)p->k * GM_ELEM_BYTES;
+    const double bytes = operands + (double)p->m * (double)p->n * gm_type_bytes(p->d_type);
+    return device->dram_gbs > 0 ? bytes / (efficiency * device->dram_gbs * 1e3) : 0;
+}
+
+static inline double power_us(const struct gm_gemm_problem *p, const struct gm_device *device, double share, double extra) {
+    const double flop = 2 * (double)p->m * (double)p->n * (double)p->k + extra;
+    return device->tensor_tflops > 0 ? flop / (share * device->tensor_tflops * 1e6) : 0;
+}
+
+
+/* The models themselves; a row and a problem as in gm_cost_us(). */
+double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                       const struct gm_device *device);
+
+#endif
