@@ -5,7 +5,8 @@
     sass_check.py BUILD_DIR [--cuobjdump PATH] [--max-library-mb 8]
 
 Every row of the build's table is one check: the instructions that make its architecture's path are there, multicast
-exactly where the row's cluster shares an operand, no local-memory traffic, no spills, no C75xx message, no warning.
+exactly where the row's cluster shares an operand, slots of the ring in uniform registers, no local-memory traffic, no
+spills, no C75xx message, no warning.
 Ends with "N passed, N failed, N skipped".
 """
 import argparse
@@ -28,6 +29,10 @@ REQUIRED = {"sm90": ["HGMMA", "UTMALDG", "UTMASTG", "USETMAXREG"], "sm80": ["LDG
 CUBINS = {"sm90": ["sm_90a"], "sm80": ["sm_80", "sm_90"]}
 PTX = {"sm90": [], "sm80": ["sm_80"]}
 LOCAL_MEMORY = ["LDL", "STL"]
+# Waits on the ring whose address is no uniform register. A few stand outside the main loops; with more, ptxas has lost
+# the proof that slots are the same in all lanes, and every k-block pays for descriptors made of vector registers.
+VECTOR_WAIT = re.compile(r"SYNCS\.PHASECHK\S*TRYWAIT.*\[R\d")
+VECTOR_WAITS = 4
 
 
 def row_names(build):
@@ -52,6 +57,7 @@ def opcodes_by_target(sass):
         found = INSTRUCTION.search(line)
         if found and counter is not None:
             counter[found.group(1)] += 1
+            counter["vector wait"] += bool(VECTOR_WAIT.search(line))
     return targets
 
 
@@ -76,6 +82,8 @@ def check_sass(row, targets):
         problems += ["%s: local memory traffic (%s)" % (target, op) for op in LOCAL_MEMORY if op in have]
         if row["arch"] == "sm90":
             problems += check_multicast(row, counter)
+            if counter["vector wait"] > VECTOR_WAITS:
+                problems.append("%d waits on slots in vector registers" % counter["vector wait"])
     return problems
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the measured tables of README.md and docs/ from the files under bench/results/.
 
-A table stands between two comments, `<!-- results:NAME begin -->` and `<!-- results:NAME end -->`. NAME is a suite
-(every GPU that has results of it), or gpu/suite. An experiment of the laboratory stands between `<!-- lab:NAME -->` and
+A table stands between two comments, `<!-- results:NAME begin -->` and `<!-- results:NAME end -->`; with `means:` instead
+of `results:`, its geometric means only. NAME is a suite (every GPU that has results of it), or gpu/suite. An experiment of the laboratory stands between `<!-- lab:NAME -->` and
 `<!-- /lab -->`, NAME being an experiment, or gpu/experiment; `<!-- lab:NAME only=REGEX -->` keeps the points whose label
 matches. The planted bugs of tests/mutants/ stand between `<!-- mutants -->` and `<!-- /mutants -->`. What stands between
 is replaced; nothing else is touched.
@@ -16,7 +16,7 @@ import re
 import sys
 
 REGIMES = (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 513, math.inf))
-MARKERS = re.compile(r"(<!-- results:(\S+) begin -->\n)(.*?)(<!-- results:\2 end -->)", re.DOTALL)
+MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
@@ -53,15 +53,21 @@ def means(rows):
     return ["", "| geometric mean | problems | ratio to best | ratio to default |", "|---|---:|---:|---:|", *parts]
 
 
-def table(results):
-    meta, rows = results["meta"], fastest_rows(results["rows"])
+def caption(meta):
     against = f", against {meta['baseline']}" if meta["baseline"] else ""
     method = meta["method"]
-    energy = any(row.get("ours_joules") for row in rows)
-    lines = [
+    return (
         f"{meta['gpu']}, driver {meta['driver']}, toolkit {meta['toolkit']}, revision {meta['revision']}, "
         f"{meta['date']}{against}; {method['rounds']} rounds, {method['warmup_s']:g} s of warm-up, L2 "
-        f"{method.get('l2', 'cold')}. A ratio above 1: gristmill is faster.",
+        f"{method.get('l2', 'cold')}. A ratio above 1: gristmill is faster."
+    )
+
+
+def table(results):
+    meta, rows = results["meta"], fastest_rows(results["rows"])
+    energy = any(row.get("ours_joules") for row in rows)
+    lines = [
+        caption(meta),
         "",
         "| M | N | K | kernel | µs | TFLOPS | µs / floor | ratio to best | ratio to default |"
         + (" TFLOPS/W | best's |" if energy else ""),
@@ -82,6 +88,10 @@ def table(results):
                       f"{meta['cublaslt_execute_ns']:.0f} ns"
                       + (f"; the driver's own launch of an empty kernel {launch:.0f} ns." if launch else ".")]
     return "\n".join(lines)
+
+
+def means_table(results):
+    return "\n".join([caption(results["meta"]), *means(fastest_rows(results["rows"]))])
 
 
 def exact(value):
@@ -175,8 +185,8 @@ def rewrite(text, folder):
         return "\n\n".join(make(json.loads(path.read_text())) for path in paths)
 
     def fill(match):
-        body = tables(match.group(2), "", table)
-        return match.group(1) + (f"\n{body}\n\n" if body else "") + match.group(4)
+        body = tables(match.group(3), "", means_table if match.group(2) == "means" else table)
+        return match.group(1) + (f"\n{body}\n\n" if body else "") + match.group(5)
 
     def fill_lab(match):
         name, only = match.group(2), match.group(3)

@@ -45,8 +45,8 @@ static CUDA_KERNEL_NODE_PARAMS node_params(const gm_plan *plan, void **params) {
 }
 
 static int has_graphs(const struct gm_driver *driver) {
-    return driver->cuCtxGetCurrent && driver->cuStreamGetCtx && driver->cuStreamIsCapturing && driver->cuGraphCreate &&
-           driver->cuGraphAddKernelNode && driver->cuGraphKernelNodeSetAttribute &&
+    return driver->cuCtxGetCurrent && driver->cuStreamGetCtx && driver->cuStreamIsCapturing &&
+           driver->cuThreadExchangeStreamCaptureMode && driver->cuGraphCreate && driver->cuGraphAddKernelNode && driver->cuGraphKernelNodeSetAttribute &&
            driver->cuGraphInstantiateWithFlags && driver->cuGraphExecKernelNodeSetParams && driver->cuGraphLaunch &&
            driver->cuGraphExecDestroy && driver->cuGraphDestroy;
 }
@@ -63,12 +63,20 @@ static CUresult set_attributes(const gm_plan *plan, CUgraphNode node) {
     return result;
 }
 
+/* A capture of another stream, in the mode that most begin with, forbids to make or end an executable graph, and is
+ * spoiled by a try; none is concerned. Returns what relax() is to be told afterwards. */
+static int relax(const struct gm_driver *driver, int mode) {
+    driver->cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
 static CUresult build(const gm_plan *plan, struct gm_replay *replay) {
     const struct gm_driver *driver = plan->context->driver;
     void *pointers[] = {replay->params};
     const CUDA_KERNEL_NODE_PARAMS params = node_params(plan, pointers);
     if (!has_graphs(driver))
         return CUDA_ERROR_NOT_SUPPORTED;
+    const int mode = relax(driver, CU_STREAM_CAPTURE_MODE_RELAXED);
     CUresult result = driver->cuGraphCreate(&replay->graph, 0);
     if (result == CUDA_SUCCESS)
         result = driver->cuGraphAddKernelNode(&replay->node, replay->graph, NULL, 0, &params);
@@ -76,14 +84,18 @@ static CUresult build(const gm_plan *plan, struct gm_replay *replay) {
         result = set_attributes(plan, replay->node);
     if (result == CUDA_SUCCESS)
         result = driver->cuGraphInstantiateWithFlags(&replay->exec, replay->graph, 0);
+    relax(driver, mode);
     return result;
 }
 
 static void end(const struct gm_driver *driver, struct gm_replay *replay) {
-    if (replay->exec)
-        driver->cuGraphExecDestroy(replay->exec);
-    if (replay->graph)
+    if (replay->graph) {
+        const int mode = relax(driver, CU_STREAM_CAPTURE_MODE_RELAXED);
+        if (replay->exec)
+            driver->cuGraphExecDestroy(replay->exec);
         driver->cuGraphDestroy(replay->graph);
+        relax(driver, mode);
+    }
     free(replay);
 }
 

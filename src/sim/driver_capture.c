@@ -37,14 +37,29 @@ static CUresult spoil(struct sim_capture *capture, CUresult result) {
     return result;
 }
 
+/* Of this thread, as cuThreadExchangeStreamCaptureMode() left it. */
+static _Thread_local int thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
+    if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    const int before = thread_mode;
+    thread_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_capture_allows_unsafe(CUcontext context) {
     CUstream stream;
     (void)context;
+    if (thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_SUCCESS;
     for (size_t i = 0; (stream = sim_handle_at(i, SIM_HANDLE_STREAM)); i++) {
         struct sim_capture *capture = stream->capture;
         if (!capture || capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
             continue;
-        if (capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL || pthread_equal(capture->thread, pthread_self()))
+        const bool of_all = thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+        if ((of_all && capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL) || pthread_equal(capture->thread, pthread_self()))
             return spoil(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     }
     return CUDA_SUCCESS;

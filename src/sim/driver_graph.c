@@ -83,6 +83,9 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, unsigned
         return CUDA_ERROR_INVALID_VALUE;
     if (!graph)
         return CUDA_ERROR_INVALID_HANDLE;
+    const CUresult allowed = sim_capture_allows_unsafe(context);
+    if (allowed != CUDA_SUCCESS)
+        return allowed;
     CUgraphExec made = sim_handle_new(sizeof *made, SIM_HANDLE_GRAPH_EXEC, context);
     if (!made)
         return CUDA_ERROR_OUT_OF_MEMORY;

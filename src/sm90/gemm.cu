@@ -72,7 +72,7 @@ enum {
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, GM_WARPS),
 
-    MANY_REGISTERS = CONSUMERS > 1 && !PINGPONG && ATOMS_M *ATOM_REGISTERS >= (SWAPPED ? 160 : 192),
+    MANY_REGISTERS = CONSUMERS > 1 && ATOMS_M *ATOM_REGISTERS >= (SWAPPED ? 160 : 192),
     PRODUCER_REGISTERS = MANY_REGISTERS ? 24 : 40,
     CONSUMER_REGISTERS = MANY_REGISTERS ? 240 : 232,
 
@@ -186,10 +186,10 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         if (SPLITS > 1)
             split_exchange(acc, base, part, consumer, parity, thread);
         parity ^= 1;
-        if (linear + stride >= tiles) { /* nothing more comes into the ring; wait until all warps have drained it */
-            bar_sync(PINGPONG ? store.bar : BAR_ORDER, PINGPONG ? 128 : 128 * CONSUMERS);
-            store.ring_addr = base;
-        }
+        /* The last tile of all finds the ring drained by every warp. NOTE: the barrier stands outside any branch: with a
+         * branch ptxas no longer proves that the ring's slots are the same in all lanes, and the main loop pays. */
+        bar_sync(PINGPONG ? store.bar : BAR_ORDER, PINGPONG ? 128 : 128 * CONSUMERS);
+        store.ring_addr = linear + stride >= tiles ? base : 0;
         store_tile(p, store, acc, tile, row0, part);
     }
     if (store_issues(store))

@@ -25,36 +25,42 @@ static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_
     }
 }
 
-/* The same for tile number `index` of the operand: a whole one, the last rows, or, in the outermost cluster, nothing. */
+/* What is fetched of one operand for one tile: a whole tile's rows, the last rows of all, or, for a CTA of the outermost
+ * cluster, nothing. */
+struct operand_tile {
+    const struct gm_tensor_map *map;
+    int mn0;  /* first row, or column where it is MN-major */
+    int rows; /* of this CTA's share; 0: nothing */
+};
+
 template <int MN, int IS_MN_MAJOR, int SHARERS>
-static __device__ __forceinline__ void load_operand(uint32_t dst, const struct gm_tensor_map &map,
-                                                    const struct gm_tensor_map &tail, const struct gm_tiles &tiles,
-                                                    int index, int k0, uint32_t bar, int share, uint16_t mask,
-                                                    uint64_t policy) {
+static __device__ __forceinline__ struct operand_tile operand_tile_at(const struct gm_tensor_map &map,
+                                                                      const struct gm_tensor_map &tail,
+                                                                      const struct gm_tiles &tiles, int index) {
     constexpr int rows = (IS_MN_MAJOR ? TILE_K : MN) / SHARERS;
-    if (index < tiles.whole)
-        load_slabs<MN, IS_MN_MAJOR, SHARERS>(dst, map, index * MN, k0, bar, share, rows, mask, policy);
-    else if (!IS_MN_MAJOR && index == tiles.whole && tiles.rows)
-        load_slabs<MN, IS_MN_MAJOR, SHARERS>(dst, tail, index * MN, k0, bar, share, tiles.rows, mask, policy);
+    const bool whole = IS_MN_MAJOR || index < tiles.whole;
+    return {whole ? &map : &tail, index * MN, whole ? rows : index == tiles.whole ? tiles.rows : 0};
 }
 
-/* What load_operand() of all sharers brings into one stage. */
-template <int MN, int SHARERS>
-static __device__ __forceinline__ uint32_t operand_bytes(const struct gm_tiles &tiles, int index) {
-    return (index < tiles.whole ? MN : index == tiles.whole ? SHARERS * tiles.rows : 0) * TILE_K * GM_ELEM_BYTES;
+/* What load_slabs() of all sharers brings into one stage. */
+template <int MN, int IS_MN_MAJOR, int SHARERS>
+static __device__ __forceinline__ uint32_t operand_bytes(struct operand_tile tile) {
+    return (IS_MN_MAJOR ? MN : SHARERS * tile.rows) * TILE_K * GM_ELEM_BYTES;
 }
 
 static __device__ __forceinline__ void load_stage(const struct gm_gemm_sm90_params &p, uint32_t stage_addr,
-                                                  uint32_t bar, struct tile_position tile, int k0, uint32_t rank) {
+                                                  uint32_t bar, struct operand_tile a, struct operand_tile b, int k0,
+                                                  uint32_t rank) {
     const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
     uint16_t a_mask = 0;
     for (int n = 0; n < CLUSTER_N; ++n)
         a_mask |= 1 << (rank_m + n * CLUSTER_M);
     const uint16_t b_mask = ((1 << CLUSTER_M) - 1) << (rank_n * CLUSTER_M);
-    load_operand<TILE_M, A_MN, CLUSTER_N>(stage_addr, p.a, p.a_tail, p.a_tiles, tile.m, k0, bar, rank_n, a_mask,
-                                          p.a_policy);
-    load_operand<TILE_N, B_MN, CLUSTER_M>(stage_addr + A_BYTES, p.b, p.b_tail, p.b_tiles, tile.n, k0, bar, rank_m,
-                                          b_mask, p.b_policy);
+    if (SHARERS == 1 || a.rows)
+        load_slabs<TILE_M, A_MN, CLUSTER_N>(stage_addr, *a.map, a.mn0, k0, bar, rank_n, a.rows, a_mask, p.a_policy);
+    if (SHARERS == 1 || b.rows)
+        load_slabs<TILE_N, B_MN, CLUSTER_M>(stage_addr + A_BYTES, *b.map, b.mn0, k0, bar, rank_m, b.rows, b_mask,
+                                            p.b_policy);
 }
 
 /* One thread feeds the ring with every k-block of every tile of this CTA. */
@@ -65,15 +71,16 @@ static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params 
     uint32_t parity = 0;
     for (int linear = cluster_index(); linear < tiles; linear += cluster_count()) {
         const struct tile_position tile = tile_at(p.raster, linear, rank);
-        const uint32_t bytes = operand_bytes<TILE_M, CLUSTER_N>(p.a_tiles, tile.m) +
-                               operand_bytes<TILE_N, CLUSTER_M>(p.b_tiles, tile.n);
+        const struct operand_tile a = operand_tile_at<TILE_M, A_MN, CLUSTER_N>(p.a, p.a_tail, p.a_tiles, tile.m);
+        const struct operand_tile b = operand_tile_at<TILE_N, B_MN, CLUSTER_M>(p.b, p.b_tail, p.b_tiles, tile.n);
+        const uint32_t bytes = operand_bytes<TILE_M, A_MN, CLUSTER_N>(a) + operand_bytes<TILE_N, B_MN, CLUSTER_M>(b);
         if (SPLITS > 1) { /* the exchange of partial sums, in the ring's own memory, has to be over */
             mbarrier_wait(split_barriers_at(base).free_addr, parity ^ 1);
             parity ^= 1;
         }
         for (int k_block = k_first(p, rank); k_block < k_end(p, rank); ++k_block) {
             pipeline_acquire(ring, at, bytes);
-            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, tile, k_block * TILE_K, rank);
+            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, a, b, k_block * TILE_K, rank);
             pipeline_next<STAGES>(at);
         }
     }

@@ -137,6 +137,21 @@ START_TEST(captures_forbid_what_they_cannot_hold) {
 }
 END_TEST
 
+START_TEST(a_relaxed_thread_may_do_what_captures_forbid) {
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    kit_ok(cuThreadExchangeStreamCaptureMode(&mode));
+    ck_assert_int_eq(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    kit_ok(end_after(allocate, CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_SUCCESS));
+    kit_ok(cuThreadExchangeStreamCaptureMode(&mode));
+    ck_assert_int_eq(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
+    kit_gives(end_after(allocate, CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
+              CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    kit_gives(cuThreadExchangeStreamCaptureMode(NULL), CUDA_ERROR_INVALID_VALUE);
+    mode = 3;
+    kit_gives(cuThreadExchangeStreamCaptureMode(&mode), CUDA_ERROR_INVALID_VALUE);
+}
+END_TEST
+
 START_TEST(the_default_stream_does_not_wait_for_a_capture) {
     CUstream blocking;
     CUgraph graph;
@@ -267,6 +282,7 @@ Suite *driver_capture_suite(void) {
     tcase_add_test(cases, a_graph_whose_kernel_is_gone_does_not_run);
     tcase_add_test(cases, captures_begin_and_end_in_order);
     tcase_add_test(cases, captures_forbid_what_they_cannot_hold);
+    tcase_add_test(cases, a_relaxed_thread_may_do_what_captures_forbid);
     tcase_add_test(cases, the_default_stream_does_not_wait_for_a_capture);
     tcase_add_test(cases, a_capture_ends_where_it_began);
     tcase_add_test(cases, a_forked_capture_must_join);

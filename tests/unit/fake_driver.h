@@ -43,6 +43,7 @@ extern struct fake {
     int graphs;        /* and executable ones, not destroyed; 0 without fake_install_graphs() */
     int collisions;    /* calls that named an executable graph while another did */
     void *capturing;   /* the stream that captures */
+    int capture_mode;  /* of the thread */
     int stream_device; /* whose context cuStreamGetCtx answers */
 } fake;
 

@@ -49,6 +49,14 @@ static CUresult fake_cuStreamIsCapturing(CUstream stream, int *status) {
     return CUDA_SUCCESS;
 }
 
+static CUresult fake_cuThreadExchangeStreamCaptureMode(int *mode) {
+    ENTER(cuThreadExchangeStreamCaptureMode);
+    const int before = fake.capture_mode;
+    fake.capture_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
 static CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags) {
     ENTER(cuGraphCreate);
     *graph = calloc(1, sizeof **graph);
@@ -143,6 +151,7 @@ void fake_install_graphs(enum fake_function missing) {
     HAS(cuCtxGetCurrent)
     HAS(cuStreamGetCtx)
     HAS(cuStreamIsCapturing)
+    HAS(cuThreadExchangeStreamCaptureMode)
     HAS(cuGraphCreate)
     HAS(cuGraphAddKernelNode)
     HAS(cuGraphKernelNodeSetAttribute)

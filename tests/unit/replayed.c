@@ -5,6 +5,7 @@
 const enum fake_function graph_functions[GRAPH_FUNCTIONS] = {FAKE_cuCtxGetCurrent,
                                                              FAKE_cuStreamGetCtx,
                                                              FAKE_cuStreamIsCapturing,
+                                                             FAKE_cuThreadExchangeStreamCaptureMode,
                                                              FAKE_cuGraphCreate,
                                                              FAKE_cuGraphAddKernelNode,
                                                              FAKE_cuGraphKernelNodeSetAttribute,

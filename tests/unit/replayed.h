@@ -22,7 +22,7 @@ void execute(const gm_plan *plan, void *stream);
     } while (0)
 
 /* Every function that launches by graph need. */
-enum { GRAPH_FUNCTIONS = 11 };
+enum { GRAPH_FUNCTIONS = 12 };
 extern const enum fake_function graph_functions[GRAPH_FUNCTIONS];
 
 #endif

@@ -64,6 +64,16 @@ START_TEST(parameters_go_to_the_driver_when_they_change) {
 }
 END_TEST
 
+START_TEST(planning_leaves_the_threads_capture_mode) {
+    fake.capture_mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    gm_plan *plan = some_plan();
+    ck_assert_ptr_nonnull(plan->replay);
+    ck_assert_int_eq(fake.capture_mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    gm_plan_destroy(plan);
+    ck_assert_int_eq(fake.capture_mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+}
+END_TEST
+
 START_TEST(a_replay_does_not_change_its_plan) {
     gm_plan *plan = some_plan(), before;
     memcpy(&before, plan, sizeof before);
@@ -172,6 +182,7 @@ Suite *replay_suite(void) {
     tcase_add_checked_fixture(cases, replayed_set_up, planned_tear_down);
     tcase_add_test(cases, a_graph_launches_what_a_plain_launch_does);
     tcase_add_test(cases, parameters_go_to_the_driver_when_they_change);
+    tcase_add_test(cases, planning_leaves_the_threads_capture_mode);
     tcase_add_test(cases, a_replay_does_not_change_its_plan);
     tcase_add_test(cases, the_graph_belongs_to_the_first_stream);
     tcase_add_test(cases, capture_is_plain_and_takes_no_graph);
