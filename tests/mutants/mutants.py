@@ -96,7 +96,8 @@ def run_row(build, row, ptx, simulated):
     """Runs the row's image tests; the PTX, if any, takes its image's place. -> exit status, output."""
     environment = dict(os.environ)
     if simulated:
-        sms = "1" if "_c1x1_" in row else "2" # so few that every CTA or cluster takes more than one tile
+        split = re.search(r"_[wp]\d+s?k(\d)_", row) # so few SMs that every CTA or cluster takes more than one tile
+        sms = split[1] if split else "1" if "_c1x1_" in row else "2"
         environment.update(GM_DRIVER="sim", GM_SIM_REPORTS="fail", GM_SIM_SMS=sms)
     command = [str(build / "gpu_tests"), "--test=image", f"--kernel={row}", "--seed=1",
                f"--timeout={60 if simulated else 6}"]
