@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#define WORTH 0.99 /* of the undivided time: what a division must promise, since the model is not exact */
+#define WORTH 0.98 /* of the undivided time: what a division must promise, since the model is not exact */
 
 static int64_t tile_blocks(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
     return GM_CEIL_DIV(problem->k, (int64_t)row->tile_k);
