@@ -2,65 +2,21 @@
 /* Results files read again. What is missing or of the wrong type is told with its name and makes the file useless. */
 #include "results_read.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "json_read.h"
 #include "say.h"
 
-struct reader {
-    const char *path;
-    char where[32]; /* what is being read: "meta", or "row 7" */
-    bool bad;
-};
+#define TEXT(reader, from, key, to) json_read_text_or_none((reader), (from), (key), (to), sizeof(to))
 
-static void reject(struct reader *reader, const char *key, const char *wanted) {
-    if (!reader->bad)
-        complain("%s: %s: `%s` is not %s", reader->path, reader->where, key, wanted);
-    reader->bad = true;
-}
-
-/* null, and what older files do not have, is "". */
-static void get_text(struct reader *reader, const json_t *from, const char *key, char *to, size_t bytes) {
-    const json_t *value = json_object_get(from, key);
-    to[0] = 0;
-    if (json_is_string(value) && json_string_length(value) < bytes)
-        strcpy(to, json_string_value(value));
-    else if (value && !json_is_null(value))
-        reject(reader, key, "a text that fits");
-}
-#define TEXT(reader, from, key, to) get_text((reader), (from), (key), (to), sizeof(to))
-
-static void need_text(struct reader *reader, const json_t *from, const char *key, char *to, size_t bytes) {
-    get_text(reader, from, key, to, bytes);
+static void need_text(struct json_reader *reader, const json_t *from, const char *key, char *to, size_t bytes) {
+    json_read_text_or_none(reader, from, key, to, bytes);
     if (to[0] == 0)
-        reject(reader, key, "a text");
+        json_read_reject(reader, key, "a text");
 }
 #define NEED_TEXT(reader, from, key, to) need_text((reader), (from), (key), (to), sizeof(to))
-
-/* null, and what older files do not have, is NaN. */
-static double get_number(struct reader *reader, const json_t *from, const char *key) {
-    const json_t *value = json_object_get(from, key);
-    if (value && !json_is_number(value) && !json_is_null(value))
-        reject(reader, key, "a number");
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static int64_t get_whole(struct reader *reader, const json_t *from, const char *key, int64_t least) {
-    const json_t *value = json_object_get(from, key);
-    if (json_is_integer(value) && json_integer_value(value) >= least && json_integer_value(value) <= INT32_MAX)
-        return json_integer_value(value);
-    reject(reader, key, "a whole number that fits");
-    return least;
-}
-
-static const json_t *get_object(struct reader *reader, const json_t *from, const char *key) {
-    const json_t *value = json_object_get(from, key);
-    if (!json_is_object(value))
-        reject(reader, key, "an object");
-    return value;
-}
 
 static double or_zero(double value) {
     return value > 0 ? value : 0;
@@ -68,41 +24,41 @@ static double or_zero(double value) {
 
 /* ---- meta ------------------------------------------------------------------------------------------- */
 
-static void read_ceilings(struct reader *reader, const json_t *from, struct bench_ceilings *ceilings) {
-    ceilings->copy_gbs = get_number(reader, from, "copy_gbs");
-    ceilings->write_gbs = get_number(reader, from, "write_gbs");
-    ceilings->read_gbs = get_number(reader, from, "read_gbs");
-    ceilings->tensor_tflops = get_number(reader, from, "tensor_tflops");
-    ceilings->launch_us = get_number(reader, from, "launch_us");
-    ceilings->launch_host_ns = or_zero(get_number(reader, from, "launch_host_ns"));
+static void read_ceilings(struct json_reader *reader, const json_t *from, struct bench_ceilings *ceilings) {
+    ceilings->copy_gbs = json_read_number_or_none(reader, from, "copy_gbs");
+    ceilings->write_gbs = json_read_number_or_none(reader, from, "write_gbs");
+    ceilings->read_gbs = json_read_number_or_none(reader, from, "read_gbs");
+    ceilings->tensor_tflops = json_read_number_or_none(reader, from, "tensor_tflops");
+    ceilings->launch_us = json_read_number_or_none(reader, from, "launch_us");
+    ceilings->launch_host_ns = or_zero(json_read_number_or_none(reader, from, "launch_host_ns"));
     TEXT(reader, from, "read_source", ceilings->read_source);
     TEXT(reader, from, "tensor_source", ceilings->tensor_source);
     TEXT(reader, from, "launch_source", ceilings->launch_source);
 }
 
 /* Files from before there was --l2 were all cold, and say how far they rotated. */
-static void read_method(struct reader *reader, const json_t *from, struct bench_meta *meta) {
+static void read_method(struct json_reader *reader, const json_t *from, struct bench_meta *meta) {
     char l2[8];
     TEXT(reader, from, "l2", l2);
-    meta->rotate_l2 = or_zero(get_number(reader, from, "rotated_over_l2"));
+    meta->rotate_l2 = or_zero(json_read_number_or_none(reader, from, "rotated_over_l2"));
     if (l2[0] && strcmp(l2, results_l2(meta)) != 0)
-        reject(reader, "l2", "what `rotated_over_l2` says");
-    meta->rounds = (int)get_whole(reader, from, "rounds", 1);
-    meta->round_ms = or_zero(get_number(reader, from, "round_ms"));
-    meta->warmup_s = or_zero(get_number(reader, from, "warmup_s"));
-    meta->energy_s = or_zero(get_number(reader, from, "energy_s"));
+        json_read_reject(reader, "l2", "what `rotated_over_l2` says");
+    meta->rounds = (int)json_read_whole(reader, from, "rounds", 1);
+    meta->round_ms = or_zero(json_read_number_or_none(reader, from, "round_ms"));
+    meta->warmup_s = or_zero(json_read_number_or_none(reader, from, "warmup_s"));
+    meta->energy_s = or_zero(json_read_number_or_none(reader, from, "energy_s"));
     TEXT(reader, from, "energy_source", meta->energy_source);
-    meta->heuristics_asked = (int)get_whole(reader, from, "baseline_heuristics", 0);
+    meta->heuristics_asked = (int)json_read_whole(reader, from, "baseline_heuristics", 0);
 }
 
-static void read_meta(struct reader *reader, const json_t *from, struct bench_meta *meta) {
+static void read_meta(struct json_reader *reader, const json_t *from, struct bench_meta *meta) {
     snprintf(reader->where, sizeof reader->where, "meta");
     NEED_TEXT(reader, from, "gpu", meta->gpu);
     results_fill_name(meta->slug, sizeof meta->slug, meta->gpu);
-    meta->device.sm_count = (int)get_whole(reader, from, "sm_count", 0);
-    meta->device.l2_bytes = get_whole(reader, from, "l2_bytes", 0);
-    meta->device.sm_clock_mhz = (int)get_whole(reader, from, "sm_clock_max_mhz", 0);
-    meta->power_limit_watts = get_number(reader, from, "power_limit_watts");
+    meta->device.sm_count = (int)json_read_whole(reader, from, "sm_count", 0);
+    meta->device.l2_bytes = json_read_whole(reader, from, "l2_bytes", 0);
+    meta->device.sm_clock_mhz = (int)json_read_whole(reader, from, "sm_clock_max_mhz", 0);
+    meta->power_limit_watts = json_read_number_or_none(reader, from, "power_limit_watts");
     TEXT(reader, from, "driver", meta->driver);
     TEXT(reader, from, "toolkit", meta->toolkit);
     TEXT(reader, from, "revision", meta->revision);
@@ -110,41 +66,37 @@ static void read_meta(struct reader *reader, const json_t *from, struct bench_me
     NEED_TEXT(reader, from, "suite", meta->suite);
     TEXT(reader, from, "command", meta->command);
     TEXT(reader, from, "baseline", meta->baseline);
-    meta->execute_ns = or_zero(get_number(reader, from, "execute_ns"));
-    meta->execute_plain_ns = or_zero(get_number(reader, from, "execute_plain_ns"));
-    meta->baseline_execute_ns = or_zero(get_number(reader, from, "cublaslt_execute_ns"));
-    read_ceilings(reader, get_object(reader, from, "ceilings"), &meta->ceilings);
-    read_method(reader, get_object(reader, from, "method"), meta);
+    meta->execute_ns = or_zero(json_read_number_or_none(reader, from, "execute_ns"));
+    meta->execute_plain_ns = or_zero(json_read_number_or_none(reader, from, "execute_plain_ns"));
+    meta->baseline_execute_ns = or_zero(json_read_number_or_none(reader, from, "cublaslt_execute_ns"));
+    read_ceilings(reader, json_read_object(reader, from, "ceilings"), &meta->ceilings);
+    read_method(reader, json_read_object(reader, from, "method"), meta);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static void read_samples(struct reader *reader, const json_t *from, const char *key, struct bench_samples *samples) {
-    const json_t *array = json_object_get(from, key);
-    if (!json_is_array(array) || json_array_size(array) > MAX_ROUNDS) {
-        reject(reader, key, "an array that fits");
-        return;
-    }
+static void read_samples(struct json_reader *reader, const json_t *from, const char *key, struct bench_samples *samples) {
+    const json_t *array = json_read_array(reader, from, key, MAX_ROUNDS);
     samples->count = json_array_size(array);
     for (size_t i = 0; i < samples->count; i++) {
         samples->us[i] = json_number_value(json_array_get(array, i));
         if (!(samples->us[i] > 0))
-            reject(reader, key, "an array of times");
+            json_read_reject(reader, key, "an array of times");
     }
 }
 
-static void read_problem(struct reader *reader, const json_t *from, struct bench_case *problem) {
+static void read_problem(struct json_reader *reader, const json_t *from, struct bench_case *problem) {
     NEED_TEXT(reader, from, "op", problem->op);
     NEED_TEXT(reader, from, "a", problem->a);
     NEED_TEXT(reader, from, "b", problem->b);
     NEED_TEXT(reader, from, "d", problem->d);
     NEED_TEXT(reader, from, "layout", problem->layout);
-    problem->m = get_whole(reader, from, "m", 1);
-    problem->n = get_whole(reader, from, "n", 1);
-    problem->k = get_whole(reader, from, "k", 1);
+    problem->m = json_read_whole(reader, from, "m", 1);
+    problem->n = json_read_whole(reader, from, "n", 1);
+    problem->k = json_read_whole(reader, from, "k", 1);
 }
 
-static void read_numbers(struct reader *reader, const json_t *from, struct bench_row *row) {
+static void read_numbers(struct json_reader *reader, const json_t *from, struct bench_row *row) {
     const struct {
         const char *key;
         double *number;
@@ -167,29 +119,29 @@ static void read_numbers(struct reader *reader, const json_t *from, struct bench
                    {"tflops_per_watt", &row->tflops_per_watt},
                    {"best_tflops_per_watt", &row->best_tflops_per_watt}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *numbers[i].number = get_number(reader, from, numbers[i].key);
+        *numbers[i].number = json_read_number_or_none(reader, from, numbers[i].key);
     if (!(row->us.median > 0))
-        reject(reader, "us", "a time");
+        json_read_reject(reader, "us", "a time");
 }
 
-static void read_row(struct reader *reader, const json_t *from, struct bench_row *row) {
+static void read_row(struct json_reader *reader, const json_t *from, struct bench_row *row) {
     read_problem(reader, from, &row->problem);
     NEED_TEXT(reader, from, "kernel", row->kernel);
     read_samples(reader, from, "us_rounds", &row->ours);
     read_samples(reader, from, "best_us_rounds", &row->best);
     read_samples(reader, from, "default_us_rounds", &row->fallback);
     if (row->ours.count == 0)
-        reject(reader, "us_rounds", "an array of times");
-    row->predicted_us = get_number(reader, from, "predicted_us");
-    row->best_heuristic = (int)get_whole(reader, from, "best_heuristic", -1);
-    row->heuristics = (int)get_whole(reader, from, "heuristics", 0);
-    row->max_difference = get_number(reader, from, "max_difference");
+        json_read_reject(reader, "us_rounds", "an array of times");
+    row->predicted_us = json_read_number_or_none(reader, from, "predicted_us");
+    row->best_heuristic = (int)json_read_whole(reader, from, "best_heuristic", -1);
+    row->heuristics = (int)json_read_whole(reader, from, "heuristics", 0);
+    row->max_difference = json_read_number_or_none(reader, from, "max_difference");
     results_fill(row); /* what the file does not have; the rest as it stands there, to the last digit */
     read_numbers(reader, from, row);
     TEXT(reader, from, "throttle", row->throttle);
 }
 
-static int read_rows(struct reader *reader, const json_t *rows, struct bench_results *results) {
+static int read_rows(struct json_reader *reader, const json_t *rows, struct bench_results *results) {
     for (size_t i = 0; i < json_array_size(rows) && !reader->bad; i++) {
         struct bench_row *row = results_add(results);
         if (!row)
@@ -202,7 +154,7 @@ static int read_rows(struct reader *reader, const json_t *rows, struct bench_res
 
 int results_read_json(struct bench_results *results, const char *path) {
     json_error_t error;
-    struct reader reader = {.path = path};
+    struct json_reader reader = {.path = path};
     *results = (struct bench_results){0};
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root)
