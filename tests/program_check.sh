@@ -136,6 +136,15 @@ imports() {
         grep -qE '^[0-9]+ imported, 0 already there' "$work/import" &&
         { [ ! -e "$work/imported" ] || "$program" tune --check "$work/imported" --device h200; }
 }
+modelled() { # the tables of docs/MODELLED.md are those of today's model
+    local device page
+    page=$(cd "$(dirname "$0")/.." && pwd)/docs/MODELLED.md
+    for device in a100 a10 rtx4090; do
+        diff <(sed -n "/^\`\`\`text $device\$/,/^\`\`\`\$/p" "$page" | sed '1d;$d') \
+            <("$program" bench gemm-quick --device "$device" | sed -n '/^ *M /,$p') || return 1
+    done
+}
+expect "the modelled tables" 0 modelled
 expect "bench --report" 0 reports
 expect "bench --compare with itself" 0 "$program" bench --compare "$results/gemm-quick.json" "$results/gemm-quick.json" \
     --fail-below 1
