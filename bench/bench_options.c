@@ -103,32 +103,6 @@ int bench_options_check(struct bench_options *options) {
 
 /* ---- cases ------------------------------------------------------------------------------------------ */
 
-/* Overrides of --dtype, --out and --layout; without --out, D follows A where it did before. */
-static void apply_overrides(const struct bench_options *options, struct bench_case *problem) {
-    bool d_follows = strcmp(problem->d, problem->a) == 0;
-    if (options->dtype) {
-        snprintf(problem->a, sizeof problem->a, "%s", options->dtype);
-        snprintf(problem->b, sizeof problem->b, "%s", options->dtype);
-    }
-    if (options->out || (options->dtype && d_follows))
-        snprintf(problem->d, sizeof problem->d, "%s", options->out ? options->out : options->dtype);
-    if (options->layout)
-        snprintf(problem->layout, sizeof problem->layout, "%s", options->layout);
-}
-
-static int add_shapes(const struct bench_options *options, struct bench_suite *suite) {
-    for (size_t i = 0; i < options->shapes.count; i++) {
-        struct bench_case problem = {.op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn"};
-        if (!suite_parse_shape(options->shapes.items[i], &problem.m, &problem.n, &problem.k))
-            return complain("--shape wants MxNxK, each from 1 to 2147483647, not `%s`", options->shapes.items[i]);
-        if (suite_add(suite, &problem) != 0)
-            return -1;
-    }
-    if (suite->name[0] == 0)
-        snprintf(suite->name, sizeof suite->name, "custom");
-    return 0;
-}
-
 int bench_options_cases(const struct bench_options *options, struct bench_suite *suite) {
     for (size_t i = 0; i < options->suites.count; i++) {
         if (suite_load(suite, options->suites.items[i]) != 0)
@@ -141,11 +115,13 @@ int bench_options_cases(const struct bench_options *options, struct bench_suite 
     if (options->suites.count + options->files.count + options->shapes.count == 0 &&
         suite_load(suite, "gemm-quick") != 0)
         return -1;
-    if (add_shapes(options, suite) != 0)
+    if (suite_add_shapes(suite, options->shapes.items, options->shapes.count) != 0)
         return -1;
+    if (suite->name[0] == 0)
+        snprintf(suite->name, sizeof suite->name, "custom");
     size_t chosen = 0;
     for (size_t i = 0; i < suite->count; i++) {
-        apply_overrides(options, &suite->cases[i]);
+        suite_override(&suite->cases[i], options->dtype, options->out, options->layout);
         chosen += bench_is_chosen(options, &suite->cases[i]);
     }
     return chosen ? 0 : complain("no problem of %s has its M in %s", suite->name, options->m ? options->m : "it");

@@ -10,41 +10,16 @@
 
 /* ---- what to measure ------------------------------------------------------------------------------ */
 
-static int add_shapes(const struct tune_options *options, struct bench_suite *suite) {
-    for (size_t i = 0; i < options->shapes.count; i++) {
-        struct bench_case problem = {.op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn"};
-        if (!suite_parse_shape(options->shapes.items[i], &problem.m, &problem.n, &problem.k))
-            return complain("--shape wants MxNxK, each from 1 to 2147483647, not `%s`", options->shapes.items[i]);
-        if (suite_add(suite, &problem) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Without --out, D follows A where it did before. */
-static void override(const struct tune_options *options, struct bench_case *problem) {
-    const bool d_follows = strcmp(problem->d, problem->a) == 0;
-    const char *d = options->out ? options->out : options->dtype && d_follows ? options->dtype : NULL;
-    if (options->dtype) {
-        snprintf(problem->a, sizeof problem->a, "%s", options->dtype);
-        snprintf(problem->b, sizeof problem->b, "%s", options->dtype);
-    }
-    if (d)
-        snprintf(problem->d, sizeof problem->d, "%s", d);
-    if (options->layout)
-        snprintf(problem->layout, sizeof problem->layout, "%s", options->layout);
-}
-
 static int load_problems(const struct tune_options *options, struct bench_suite *suite) {
     if (options->words.count + options->shapes.count == 0)
         return complain("tune wants problems: suites, or --shape MxNxK; `gristmill tune --help` says more");
     for (size_t i = 0; i < options->words.count; i++)
         if (suite_load(suite, options->words.items[i]) != 0)
             return -1;
-    if (add_shapes(options, suite) != 0)
+    if (suite_add_shapes(suite, options->shapes.items, options->shapes.count) != 0)
         return -1;
     for (size_t i = 0; i < suite->count; i++)
-        override(options, &suite->cases[i]);
+        suite_override(&suite->cases[i], options->dtype, options->out, options->layout);
     return 0;
 }
 

@@ -157,6 +157,29 @@ int suite_load(struct bench_suite *suite, const char *name) {
     return status;
 }
 
+int suite_add_shapes(struct bench_suite *suite, const char *const *shapes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct bench_case problem = {.op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn"};
+        if (!suite_parse_shape(shapes[i], &problem.m, &problem.n, &problem.k))
+            return complain("--shape wants MxNxK, each from 1 to 2147483647, not `%s`", shapes[i]);
+        if (suite_add(suite, &problem) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+void suite_override(struct bench_case *problem, const char *dtype, const char *out, const char *layout) {
+    const bool d_follows = strcmp(problem->d, problem->a) == 0;
+    if (dtype) {
+        snprintf(problem->a, sizeof problem->a, "%s", dtype);
+        snprintf(problem->b, sizeof problem->b, "%s", dtype);
+    }
+    if (out || (dtype && d_follows))
+        snprintf(problem->d, sizeof problem->d, "%s", out ? out : dtype);
+    if (layout)
+        snprintf(problem->layout, sizeof problem->layout, "%s", layout);
+}
+
 bool suite_problem(const struct bench_case *from, struct gm_gemm_problem *problem) {
     enum gm_type b_type;
     *problem = (struct gm_gemm_problem){.size = sizeof *problem, .m = from->m, .n = from->n, .k = from->k};

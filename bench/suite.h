@@ -29,6 +29,10 @@ bool suite_parse_shape(const char *text, int64_t *m, int64_t *n, int64_t *k);
  * sentence and returns -1 when it cannot. */
 int suite_load(struct bench_suite *suite, const char *name);
 int suite_add(struct bench_suite *suite, const struct bench_case *add);
+/* Appends `count` arguments of --shape. Prints a sentence and returns -1 when it cannot. */
+int suite_add_shapes(struct bench_suite *suite, const char *const *shapes, size_t count);
+/* What --dtype, --out and --layout say, each NULL or a legal name. Without `out`, D follows A where it did before. */
+void suite_override(struct bench_case *problem, const char *dtype, const char *out, const char *layout);
 void suite_free(struct bench_suite *suite);
 
 /* The library's problem for a case; false when the library has no such type, layout or operation. */
