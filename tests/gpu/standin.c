@@ -41,7 +41,7 @@ CUresult standin_cuDeviceGetName(char *name, int length, CUdevice device) {
 }
 /* Three SMs, so that persistent grids come round. Attributes without an entry are clocks. */
 CUresult standin_cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
-    static const int known[][2] = {{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 3},
+    static const int known[][2] = {{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
                                    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
                                    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
                                    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
@@ -161,6 +161,7 @@ static const struct gm_driver standin = {
     HAS(cuStreamEndCapture),
     HAS(cuStreamGetCtx),
     HAS(cuStreamIsCapturing),
+    HAS(cuThreadExchangeStreamCaptureMode),
     HAS(cuGraphCreate),
     HAS(cuGraphAddKernelNode),
     HAS(cuGraphKernelNodeSetAttribute),

@@ -149,6 +149,14 @@ CUresult standin_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     stream->capture = NULL;
     return CUDA_SUCCESS;
 }
+CUresult standin_cuThreadExchangeStreamCaptureMode(int *mode) {
+    static _Thread_local int thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    const int before = thread_mode;
+    thread_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
 CUresult standin_cuStreamIsCapturing(CUstream stream, int *status) {
     *status = stream && stream->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
