@@ -90,15 +90,6 @@ static int find_fallback(struct field *field) {
     return 0;
 }
 
-/* Runs a contender on set 0 after D was made NaN, and reads the sample. */
-static int run_and_take(const struct field *field, struct contender *contender, struct verify_sample *sample) {
-    const struct gpu *gpu = &field->bench->gpu;
-    *sample = (struct verify_sample){0};
-    if (operands_spoil(gpu, &field->operands) != 0 || contender_try(&field->contest, contender) != 0)
-        return -1;
-    return contender->out ? 0 : verify_take(gpu, &field->operands, sample);
-}
-
 static void judge(struct field *field, size_t i, const struct verify_sample *ours, const struct verify_sample *theirs) {
     char name[96];
     const struct bench_case *problem = field->problem;
@@ -109,23 +100,20 @@ static void judge(struct field *field, size_t i, const struct verify_sample *our
     if (verdict.agrees)
         return;
     kernel_name(&field->contenders[i], name, sizeof name);
-    complain("MISMATCH: %s on %" PRId64 " x %" PRId64 " x %" PRId64 " %s: D[%" PRId64 ", %" PRId64 "] is %g, cuBLASLt "
-             "says %g; the kernel is not timed",
-             name, problem->m, problem->n, problem->k, problem->layout, verdict.row, verdict.column, verdict.ours,
-             verdict.theirs);
+    verify_complain(problem, name, "cuBLASLt", &verdict);
     field->contenders[i].out = true;
     field->bench->failures++;
 }
 
 static int verify_all(struct field *field) {
     struct verify_sample theirs = {0};
-    int status = fallback_of(field)->out ? 0 : run_and_take(field, fallback_of(field), &theirs);
+    int status = fallback_of(field)->out ? 0 : verify_run(&field->contest, fallback_of(field), &theirs);
     for (size_t i = 0; i < field->ours && status == 0; i++) {
         struct verify_sample ours;
         char name[96];
         field->differences[i] = NAN;
         kernel_name(&field->contenders[i], name, sizeof name);
-        status = run_and_take(field, &field->contenders[i], &ours);
+        status = verify_run(&field->contest, &field->contenders[i], &ours);
         if (status != 0)
             complain("that was in kernel %s", name);
         else if (field->contenders[i].out)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the command line of gristmill bench asks for: checked, and made into cases and a method. */
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,27 +11,6 @@
 #define ENERGY_S       0.4
 
 /* ---- checks ----------------------------------------------------------------------------------------- */
-
-static int check_types(const struct bench_options *options) {
-    enum gm_type type;
-    enum gm_major a, b;
-    if (options->dtype && (!suite_type(options->dtype, &type) || type == GM_FP32))
-        return complain("--dtype is bf16 or fp16, not `%s`", options->dtype);
-    if (options->out && !suite_type(options->out, &type))
-        return complain("--out is bf16, fp16 or fp32, not `%s`", options->out);
-    if (options->layout && !suite_layout(options->layout, &a, &b))
-        return complain("--layout is tn, nn, nt or tt, not `%s`", options->layout);
-    return 0;
-}
-
-static bool kernel_exists(const char *pattern) {
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct gm_kernel_info kernel = {.size = sizeof kernel};
-        if (gm_kernel_get(i, &kernel) == GM_OK && fnmatch(pattern, kernel.name, 0) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* "MIN:MAX", either of which may be missing, or one size. */
 static int read_m_range(const char *text, int64_t *from, int64_t *to) {
@@ -90,13 +68,13 @@ static int check_outputs(const struct bench_options *options) {
 }
 
 int bench_options_check(struct bench_options *options) {
-    if (sort_words(options) != 0 || check_types(options) != 0 || check_outputs(options) != 0 ||
-        read_m_range(options->m, &options->m_from, &options->m_to) != 0)
+    if (sort_words(options) != 0 || suite_check_override(options->dtype, options->out, options->layout) != 0 ||
+        check_outputs(options) != 0 || read_m_range(options->m, &options->m_from, &options->m_to) != 0)
         return -1;
     if (options->rounds > MAX_ROUNDS)
         return complain("--rounds is at most %d, not %d", MAX_ROUNDS, options->rounds);
-    if (options->kernel && !kernel_exists(options->kernel))
-        return complain("no kernel of the table is called `%s`; `gristmill info` lists them", options->kernel);
+    if (check_kernel(options->kernel) != 0)
+        return -1;
     options->flags = (options->no_overlap ? GM_PLAN_NO_OVERLAP : 0u) | (options->model_only ? GM_PLAN_MODEL_ONLY : 0u);
     return pick_arch(options->arch, &options->arch_mask);
 }

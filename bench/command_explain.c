@@ -26,13 +26,11 @@ static int choose(const char *option, const char *text, const char *const *names
 }
 
 static int set_types(const struct explain_options *given, struct gm_gemm_problem *problem) {
-    if (!suite_type(given->dtype, &problem->ab_type) || problem->ab_type == GM_FP32)
-        return complain("--dtype is bf16 or fp16, not `%s`", given->dtype);
-    problem->d_type = problem->ab_type;
-    if (given->out && !suite_type(given->out, &problem->d_type))
-        return complain("--out is bf16, fp16 or fp32, not `%s`", given->out);
-    if (!suite_layout(given->layout, &problem->a_major, &problem->b_major))
-        return complain("--layout is tn, nn, nt or tt, not `%s`", given->layout);
+    if (suite_check_override(given->dtype, given->out, given->layout) != 0)
+        return -1;
+    suite_type(given->dtype, &problem->ab_type);
+    suite_type(given->out ? given->out : given->dtype, &problem->d_type);
+    suite_layout(given->layout, &problem->a_major, &problem->b_major);
     problem->bias_type = problem->d_type;
     return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gristmill tune: options, set-up, the loop over the problems. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,31 +24,18 @@ static int load_problems(const struct tune_options *options, struct bench_suite 
 
 /* ---- options -------------------------------------------------------------------------------------- */
 
-static bool names_a_kernel(const char *glob) {
-    for (size_t i = 0; i < gm_kernel_count(); i++)
-        if (fnmatch(glob, gm_kernels[i].name, 0) == 0)
-            return true;
-    return false;
-}
-
 static int check_measuring(struct tune_options *options) {
-    enum gm_type type;
-    enum gm_major a, b;
     options->general = options->epilogue && strcmp(options->epilogue, "general") == 0;
     if (options->epilogue && !options->general && strcmp(options->epilogue, "plain") != 0)
         return complain("--epilogue is plain or general, not `%s`", options->epilogue);
-    if (options->dtype && (!suite_type(options->dtype, &type) || type == GM_FP32))
-        return complain("--dtype is bf16 or fp16, not `%s`", options->dtype);
-    if (options->out && !suite_type(options->out, &type))
-        return complain("--out is bf16, fp16 or fp32, not `%s`", options->out);
-    if (options->layout && !suite_layout(options->layout, &a, &b))
-        return complain("--layout is tn, nn, nt or tt, not `%s`", options->layout);
+    if (suite_check_override(options->dtype, options->out, options->layout) != 0)
+        return -1;
     if (options->rounds < 1 || options->rounds > MAX_ROUNDS)
         return complain("--rounds is 1 to %d, not %d", MAX_ROUNDS, options->rounds);
     if (options->top < 1 || options->top > TUNE_TOP_MAX)
         return complain("--top is 1 to %d, not %d", TUNE_TOP_MAX, options->top);
-    if (options->kernel && !names_a_kernel(options->kernel))
-        return complain("no kernel of the table is called `%s`; `gristmill info` lists them", options->kernel);
+    if (check_kernel(options->kernel) != 0)
+        return -1;
     return pick_arch(options->arch, &options->arch_mask);
 }
 

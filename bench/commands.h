@@ -40,6 +40,9 @@ int pick_device(const char *choice, struct gm_device *device, char *why, size_t 
 /* "sm80" / "sm90" / NULL = any; -1 with a printed sentence when it is something else. */
 int pick_arch(const char *name, uint32_t *mask);
 
+/* -1 with a printed sentence when no row of the table is called `glob`; NULL = any. */
+int check_kernel(const char *glob);
+
 /* A string of gm_build_info(), e.g. "toolkit"; "" when it has none of that name. */
 void build_fact(const char *key, char *value, size_t bytes);
 

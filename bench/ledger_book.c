@@ -76,12 +76,8 @@ size_t book_entries(const struct ledger_book *book) {
 }
 
 void book_start(struct ledger_book *book, const struct gm_device *device) {
-    *book = (struct ledger_book){.cc_major = device->cc_major,
-                                 .cc_minor = device->cc_minor,
-                                 .sm_count = device->sm_count,
-                                 .l2_bytes = (double)device->l2_bytes,
-                                 .dram_gbs = round(device->dram_gbs)};
-    memcpy(book->device, device->name, sizeof book->device);
+    *book = (struct ledger_book){.device = gm_ledger_device_of(device)};
+    book->device.dram_gbs = round(device->dram_gbs);
 }
 
 static int take_lines(struct ledger_book *book, const gm_ledger *ledger) {
@@ -100,12 +96,7 @@ int book_read(struct ledger_book *book, const char *path) {
         return complain("%s", gm_last_error());
     if (ledger->left_out)
         note("%s: %zu entries name kernels that the table no longer has; they are left out.", path, ledger->left_out);
-    book->cc_major = ledger->cc_major;
-    book->cc_minor = ledger->cc_minor;
-    book->sm_count = ledger->sm_count;
-    book->l2_bytes = ledger->l2_bytes;
-    book->dram_gbs = ledger->dram_gbs;
-    memcpy(book->device, ledger->device, sizeof book->device);
+    book->device = ledger->device;
     const int status = take_lines(book, ledger);
     gm_ledger_destroy(ledger);
     return status;
@@ -119,20 +110,20 @@ int book_open(struct ledger_book *book, const char *path, const struct gm_device
     }
     if (book_read(book, path) != 0)
         return -1;
-    if (strcmp(book->device, device->name) != 0 || book->cc_major != device->cc_major ||
-        book->cc_minor != device->cc_minor || book->sm_count != device->sm_count)
-        return complain("%s was measured on another device: %s, %d.%d, %d SMs; this is %s, %d.%d, %d SMs", path,
-                        book->device, book->cc_major, book->cc_minor, book->sm_count, device->name, device->cc_major,
-                        device->cc_minor, device->sm_count);
-    return 0;
+    const struct gm_ledger_device *theirs = &book->device, ours = gm_ledger_device_of(device);
+    if (gm_ledger_same_device(theirs, &ours))
+        return 0;
+    return complain("%s was measured on another device: %s, %d.%d, %d SMs; this is %s, %d.%d, %d SMs", path,
+                    theirs->name, theirs->cc_major, theirs->cc_minor, theirs->sm_count, ours.name, ours.cc_major,
+                    ours.cc_minor, ours.sm_count);
 }
 
 int book_merge(struct ledger_book *book, const struct ledger_book *from) {
-    if (strcmp(book->device, from->device) != 0 || book->cc_major != from->cc_major ||
-        book->cc_minor != from->cc_minor || book->sm_count != from->sm_count)
-        return complain("these are ledgers of two devices: %s, %d.%d, %d SMs, and %s, %d.%d, %d SMs", book->device,
-                        book->cc_major, book->cc_minor, book->sm_count, from->device, from->cc_major, from->cc_minor,
-                        from->sm_count);
+    const struct gm_ledger_device *first = &book->device, *second = &from->device;
+    if (!gm_ledger_same_device(first, second))
+        return complain("these are ledgers of two devices: %s, %d.%d, %d SMs, and %s, %d.%d, %d SMs", first->name,
+                        first->cc_major, first->cc_minor, first->sm_count, second->name, second->cc_major,
+                        second->cc_minor, second->sm_count);
     int status = 0;
     for (size_t i = 0; i < from->count && status == 0; i++)
         status = put(book, &from->lines[i].key, from->lines[i].text, strlen(from->lines[i].text));
@@ -140,8 +131,9 @@ int book_merge(struct ledger_book *book, const struct ledger_book *from) {
 }
 
 void book_print(const struct ledger_book *book, FILE *out) {
+    const struct gm_ledger_device *device = &book->device;
     fprintf(out, "gristmill-ledger %d\ndevice %s\ncc %d.%d\nsms %d\nl2_bytes %.0f\ndram_gbs %.0f\n", GM_LEDGER_FORMAT,
-            book->device, book->cc_major, book->cc_minor, book->sm_count, book->l2_bytes, book->dram_gbs);
+            device->name, device->cc_major, device->cc_minor, device->sm_count, device->l2_bytes, device->dram_gbs);
     bool told = false;
     for (size_t i = 0; i <= book->count; i++) {
         if (!told && (i == book->count || !is_origin(&book->lines[i]))) {

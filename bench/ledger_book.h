@@ -9,9 +9,7 @@
 #include "ledger.h"
 
 struct ledger_book {
-    char device[64];
-    int cc_major, cc_minor, sm_count;
-    double l2_bytes, dram_gbs;
+    struct gm_ledger_device device;
     struct book_line {
         struct gm_ledger_key key; /* all zero for a `measured` line: those come first, sorted as text */
         char *text;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which device and which path a command means, and the words for the columns of the table. */
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,15 @@ int pick_arch(const char *name, uint32_t *mask) {
     else
         return complain("--arch is sm80 or sm90, not `%s`", name);
     return 0;
+}
+
+int check_kernel(const char *glob) {
+    for (size_t i = 0; glob && i < gm_kernel_count(); i++) {
+        struct gm_kernel_info kernel = {.size = sizeof kernel};
+        if (gm_kernel_get(i, &kernel) == GM_OK && fnmatch(glob, kernel.name, 0) == 0)
+            return 0;
+    }
+    return glob ? complain("no kernel of the table is called `%s`; `gristmill info` lists them", glob) : 0;
 }
 
 void build_fact(const char *key, char *value, size_t bytes) {

@@ -75,7 +75,8 @@ static void read_meta(struct json_reader *reader, const json_t *from, struct ben
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static void read_samples(struct json_reader *reader, const json_t *from, const char *key, struct bench_samples *samples) {
+static void read_samples(struct json_reader *reader, const json_t *from, const char *key,
+                         struct bench_samples *samples) {
     const json_t *array = json_read_array(reader, from, key, MAX_ROUNDS);
     samples->count = json_array_size(array);
     for (size_t i = 0; i < samples->count; i++) {

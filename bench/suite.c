@@ -168,6 +168,18 @@ int suite_add_shapes(struct bench_suite *suite, const char *const *shapes, size_
     return 0;
 }
 
+int suite_check_override(const char *dtype, const char *out, const char *layout) {
+    enum gm_type type;
+    enum gm_major a, b;
+    if (dtype && (!suite_type(dtype, &type) || type == GM_FP32))
+        return complain("--dtype is bf16 or fp16, not `%s`", dtype);
+    if (out && !suite_type(out, &type))
+        return complain("--out is bf16, fp16 or fp32, not `%s`", out);
+    if (layout && !suite_layout(layout, &a, &b))
+        return complain("--layout is tn, nn, nt or tt, not `%s`", layout);
+    return 0;
+}
+
 void suite_override(struct bench_case *problem, const char *dtype, const char *out, const char *layout) {
     const bool d_follows = strcmp(problem->d, problem->a) == 0;
     if (dtype) {

@@ -31,6 +31,8 @@ int suite_load(struct bench_suite *suite, const char *name);
 int suite_add(struct bench_suite *suite, const struct bench_case *add);
 /* Appends `count` arguments of --shape. Prints a sentence and returns -1 when it cannot. */
 int suite_add_shapes(struct bench_suite *suite, const char *const *shapes, size_t count);
+/* -1 with a printed sentence when --dtype, --out or --layout is neither NULL nor a legal name. */
+int suite_check_override(const char *dtype, const char *out, const char *layout);
 /* What --dtype, --out and --layout say, each NULL or a legal name. Without `out`, D follows A where it did before. */
 void suite_override(struct bench_case *problem, const char *dtype, const char *out, const char *layout);
 void suite_free(struct bench_suite *suite);

@@ -37,6 +37,8 @@ struct tune_sample {
     struct bench_samples samples;
 };
 
+double tune_median(const struct tune_sample *sample); /* microseconds; NaN: not timed */
+
 /* Measures one problem and puts its line in the book. -1: the GPU or the driver is in error and the run must end. */
 int tune_case_run(struct tune *tune, const struct bench_case *problem);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gristmill tune, one problem: check every candidate, time all briefly, time the best of them well. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "tune.h"
@@ -66,14 +65,6 @@ static void close_heat(struct heat *heat) {
 
 /* ---- results -------------------------------------------------------------------------------------- */
 
-/* D of set 0, from NaN; no values: the contender is out. */
-static int run_and_take(const struct heat *heat, struct contender *contender, struct verify_sample *sample) {
-    *sample = (struct verify_sample){0};
-    if (operands_spoil(&heat->tune->gpu, &heat->operands) != 0 || contender_try(&heat->contest, contender) != 0)
-        return -1;
-    return contender->out ? 0 : verify_take(&heat->tune->gpu, &heat->operands, sample);
-}
-
 /* cuBLASLt's first heuristic that runs; no values: there is none, or its epilogue is another. */
 static int take_baseline(struct heat *heat, struct verify_sample *sample) {
     struct tune *tune = heat->tune;
@@ -85,20 +76,16 @@ static int take_baseline(struct heat *heat, struct verify_sample *sample) {
     int status = 0;
     for (int i = 0; i < heat->baseline.count && status == 0 && !sample->values; i++) {
         struct contender theirs = {.heuristic = i};
-        status = run_and_take(heat, &theirs, sample);
+        status = verify_run(&heat->contest, &theirs, sample);
     }
     return status;
 }
 
 static bool agrees(const struct heat *heat, size_t i, const struct verify_sample *ours,
                    const struct verify_sample *reference, const char *whose) {
-    const struct bench_case *p = heat->problem;
-    const struct verify_verdict verdict = verify_compare(ours, reference, p->k, heat->gemm.d_type);
+    const struct verify_verdict verdict = verify_compare(ours, reference, heat->problem->k, heat->gemm.d_type);
     if (!verdict.agrees)
-        complain("MISMATCH: %s on %" PRId64 " x %" PRId64 " x %" PRId64 " %s: D[%" PRId64 ", %" PRId64
-                 "] is %g, %s says %g; the kernel is not timed",
-                 name_of(&heat->samples[i]), p->m, p->n, p->k, p->layout, verdict.row, verdict.column, verdict.ours,
-                 whose, verdict.theirs);
+        verify_complain(heat->problem, name_of(&heat->samples[i]), whose, &verdict);
     return verdict.agrees;
 }
 
@@ -112,7 +99,7 @@ static int verify_all(struct heat *heat) {
         struct contender *contender = &heat->contenders[i];
         if (contender->out)
             continue;
-        status = run_and_take(heat, contender, &ours);
+        status = verify_run(&heat->contest, contender, &ours);
         if (status == 0 && ours.values && whose)
             contender->out = !agrees(heat, i, &ours, &reference, whose);
         heat->tune->failures += contender->out;

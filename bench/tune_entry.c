@@ -4,18 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats.h"
 #include "tune.h"
-
-static double median_of(const struct tune_sample *sample) {
-    return stats_median(sample->samples.us, sample->samples.count);
-}
 
 static void report(const struct bench_case *problem, const struct tune_sample *samples, size_t count) {
     const struct tune_sample *choice = &samples[tune_choose(samples, count)], *model = choice;
     for (size_t i = 0; i < count; i++)
         model = samples[i].is_model ? &samples[i] : model;
-    const double us = median_of(choice), model_us = median_of(model);
+    const double us = tune_median(choice), model_us = tune_median(model);
     printf("%" PRId64 " x %" PRId64 " x %" PRId64 " %s %s: %s %.2f us", problem->m, problem->n, problem->k, problem->a,
            problem->layout, gm_kernels[choice->kernel].name, us);
     if (model == choice)

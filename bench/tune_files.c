@@ -71,7 +71,7 @@ int tune_check(const struct tune_options *options) {
     int status = check_device(options, ledger);
     if (status == 0) {
         printf("%s: %zu entries for %s, compute capability %d.%d, %d SMs\n", options->check, ledger->count,
-               ledger->device, ledger->cc_major, ledger->cc_minor, ledger->sm_count);
+               ledger->device.name, ledger->device.cc_major, ledger->device.cc_minor, ledger->device.sm_count);
         print_entries(ledger);
         const size_t others = count_other_tables(ledger);
         if (others)

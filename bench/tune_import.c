@@ -12,7 +12,8 @@
 /* A row of a results file that may be chosen. Sorted, those of one problem and one kernel stand together, the latest
  * last. */
 struct timed {
-    struct gm_ledger_key key;
+    struct gm_gemm_problem gemm;
+    struct gm_ledger_key key; /* of it */
     int kernel;
     size_t file, row;
 };
@@ -85,12 +86,11 @@ static void take_row(struct import *import, size_t file, size_t index) {
     const struct bench_row *row = &import->files[file].results.rows[index];
     struct timed timed = {
         .kernel = gm_find_kernel(gm_kernels, gm_kernel_count(), row->kernel), .file = file, .row = index};
-    struct gm_gemm_problem gemm;
     if (timed.kernel < 0)
         import->lost[NO_KERNEL]++;
     else if (!gm_kernels[timed.kernel].production)
         import->lost[TEST_ROW]++;
-    else if (!tune_key(&row->problem, false, &gemm, &timed.key))
+    else if (!tune_key(&row->problem, false, &timed.gemm, &timed.key))
         import->lost[NO_PROBLEM]++;
     else
         import->timed[import->count++] = timed;
@@ -154,16 +154,11 @@ static size_t join(struct import *import, const struct timed *timed, size_t rows
 /* `timed` are all rows of one problem. */
 static int import_problem(struct import *import, const struct timed *timed, size_t rows) {
     struct tune *tune = &import->tune;
-    const struct bench_case *problem = &row_of(import, timed)->problem;
-    struct gm_gemm_problem gemm;
-    struct gm_ledger_key key;
     if (!import->all.again && book_find(&tune->book, &timed->key)) {
         import->known++;
         return 0;
     }
-    if (!tune_key(problem, false, &gemm, &key))
-        return complain("a problem of the results has no key");
-    const int candidates = tune_candidates(&import->all, &tune->gpu.device, &gemm, import->samples);
+    const int candidates = tune_candidates(&import->all, &tune->gpu.device, &timed->gemm, import->samples);
     if (candidates < 0)
         return -1;
     size_t count = join(import, timed, rows, (size_t)candidates);
@@ -173,7 +168,8 @@ static int import_problem(struct import *import, const struct timed *timed, size
     }
     tune_select(import->samples, count);
     count = tune_keep(import->samples, count, tune->options->top);
-    const int before = tune->measured, status = tune_put_entry(tune, problem, &key, import->samples, count);
+    const int before = tune->measured;
+    const int status = tune_put_entry(tune, &row_of(import, timed)->problem, &timed->key, import->samples, count);
     for (size_t i = 0; i < rows && tune->measured > before; i++)
         import->files[timed[i].file].used = true;
     return status;

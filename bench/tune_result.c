@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "problem.h"
 #include "stats.h"
@@ -14,7 +13,7 @@
 #define GOES_ON   1.05 /* times the fastest of the first rounds */
 #define TIE_RATIO 1.01 /* by the median of the ratios of paired rounds */
 
-static double median_of(const struct tune_sample *sample) {
+double tune_median(const struct tune_sample *sample) {
     return stats_median(sample->samples.us, sample->samples.count);
 }
 
@@ -66,10 +65,10 @@ int tune_candidates(const struct tune_options *options, const struct gm_device *
 void tune_select(struct tune_sample *samples, size_t count) {
     double fastest = INFINITY;
     for (size_t i = 0; i < count; i++)
-        fastest = fmin(fastest, samples[i].samples.count ? median_of(&samples[i]) : INFINITY);
+        fastest = fmin(fastest, samples[i].samples.count ? tune_median(&samples[i]) : INFINITY);
     for (size_t i = 0; i < count; i++)
         samples[i].is_final =
-            samples[i].samples.count && (samples[i].is_model || median_of(&samples[i]) <= GOES_ON * fastest);
+            samples[i].samples.count && (samples[i].is_model || tune_median(&samples[i]) <= GOES_ON * fastest);
 }
 
 /* Whether `other` cannot be told from the fastest. */
@@ -85,8 +84,8 @@ static bool ties(const struct tune_sample *other, const struct tune_sample *fast
 
 /* Faster, or else better liked by the model, or else earlier in the table. */
 static bool is_before(const struct tune_sample *x, const struct tune_sample *y) {
-    if (median_of(x) != median_of(y))
-        return median_of(x) < median_of(y);
+    if (tune_median(x) != tune_median(y))
+        return tune_median(x) < tune_median(y);
     return compare_predictions(x, y) < 0;
 }
 
@@ -127,20 +126,14 @@ bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_pro
         return false;
     if (general)
         gemm->activation = GM_ACT_SILU;
-    *key = (struct gm_ledger_key){.ab_type = (int32_t)gemm->ab_type,
-                                  .d_type = (int32_t)gemm->d_type,
-                                  .layout = gm_problem_layout(gemm),
-                                  .general = general,
-                                  .n = gemm->n,
-                                  .k = gemm->k,
-                                  .m = gemm->m};
+    *key = gm_ledger_key_of(gemm, general);
     return true;
 }
 
 static void print_sample(FILE *out, const struct tune_sample *sample) {
     const struct bench_samples *s = &sample->samples;
     fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", gm_kernels[sample->kernel].name,
-            median_of(sample), stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9),
+            tune_median(sample), stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9),
             s->count);
 }
 

@@ -2,6 +2,7 @@
 /* Does our D agree with the baseline's? */
 #include "verify.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static int read_rows(const struct gpu *gpu, const struct operands *operands, str
     return 0;
 }
 
-int verify_take(const struct gpu *gpu, const struct operands *operands, struct verify_sample *sample) {
+static int take(const struct gpu *gpu, const struct operands *operands, struct verify_sample *sample) {
     *sample = (struct verify_sample){.columns = operands->problem.n};
     sample->rows = verify_rows(operands->problem.m, sample->row_index);
     if (gpu_finish(gpu) != 0)
@@ -43,6 +44,13 @@ int verify_take(const struct gpu *gpu, const struct operands *operands, struct v
     int status = sample->values && raw ? read_rows(gpu, operands, sample, raw) : complain("out of host memory");
     free(raw);
     return status;
+}
+
+int verify_run(const struct contest *contest, struct contender *contender, struct verify_sample *sample) {
+    *sample = (struct verify_sample){0};
+    if (operands_spoil(contest->gpu, contest->operands) != 0 || contender_try(contest, contender) != 0)
+        return -1;
+    return contender->out ? 0 : take(contest->gpu, contest->operands, sample);
 }
 
 void verify_free(struct verify_sample *sample) {
@@ -73,4 +81,12 @@ struct verify_verdict verify_compare(const struct verify_sample *ours, const str
     }
     verdict.agrees = worst <= 1;
     return verdict;
+}
+
+void verify_complain(const struct bench_case *problem, const char *kernel, const char *whose,
+                     const struct verify_verdict *verdict) {
+    complain("MISMATCH: %s on %" PRId64 " x %" PRId64 " x %" PRId64 " %s: D[%" PRId64 ", %" PRId64
+             "] is %g, %s says %g; the kernel is not timed",
+             kernel, problem->m, problem->n, problem->k, problem->layout, verdict->row, verdict->column, verdict->ours,
+             whose, verdict->theirs);
 }

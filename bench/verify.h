@@ -3,7 +3,7 @@
 #ifndef BENCH_VERIFY_H
 #define BENCH_VERIFY_H
 
-#include "operands.h"
+#include "contest.h"
 
 #define VERIFY_ROWS_MAX 24
 
@@ -21,8 +21,8 @@ struct verify_verdict {
     double ours, theirs; /* there */
 };
 
-/* Reads the sampled rows of D, set 0. */
-int verify_take(const struct gpu *gpu, const struct operands *operands, struct verify_sample *sample);
+/* Runs a contender on set 0, whose D was made NaN, and reads the sampled rows. No values: the contender is out. */
+int verify_run(const struct contest *contest, struct contender *contender, struct verify_sample *sample);
 void verify_free(struct verify_sample *sample);
 
 /* Both results round a sum of K products of N(0,1) values, added in different orders and, where the baseline splits
@@ -30,6 +30,10 @@ void verify_free(struct verify_sample *sample);
  * share of the sum's spread, sqrt(K). NaN never agrees. Pure. */
 struct verify_verdict verify_compare(const struct verify_sample *ours, const struct verify_sample *theirs, int64_t k,
                                      enum gm_type d_type);
+
+/* The sentence about a kernel that disagrees with `whose` D. */
+void verify_complain(const struct bench_case *problem, const char *kernel, const char *whose,
+                     const struct verify_verdict *verdict);
 
 /* Evenly spread rows with the first and the last among them; returns how many. */
 int verify_rows(int64_t m, int64_t rows[VERIFY_ROWS_MAX]);

@@ -43,13 +43,13 @@ static inline double dram_us(const struct gm_gemm_problem *p, const struct gm_de
     return device->dram_gbs > 0 ? bytes / (efficiency * device->dram_gbs * 1e3) : 0;
 }
 
-static inline double power_us(const struct gm_gemm_problem *p, const struct gm_device *device, double share, double extra) {
+static inline double power_us(const struct gm_gemm_problem *p, const struct gm_device *device, double share,
+                              double extra) {
     const double flop = 2 * (double)p->m * (double)p->n * (double)p->k + extra;
     return device->tensor_tflops > 0 ? flop / (share * device->tensor_tflops * 1e6) : 0;
 }
 
-
-/* The models themselves; a row and a problem as in gm_cost_us(). */
+/* gm_cost_us() of an sm90 row. */
 double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                        const struct gm_device *device);
 

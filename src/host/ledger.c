@@ -71,7 +71,7 @@ static enum gm_status read_entry(struct reading *reading, struct gm_ledger_line 
 
 static enum gm_status read_line(struct reading *reading, struct gm_ledger_line *line) {
     enum gm_ledger_word word;
-    const enum gm_status status = gm_ledger_parse_head(line, reading->ledger, &word);
+    const enum gm_status status = gm_ledger_parse_head(line, &reading->ledger->device, &word);
     if (status != GM_OK)
         return status;
     if (word != GM_LEDGER_FORMAT_WORD && !reading->seen[GM_LEDGER_FORMAT_WORD])
@@ -246,10 +246,10 @@ enum gm_status gm_ledger_get_info(const gm_ledger *ledger, struct gm_ledger_info
     if (status != GM_OK)
         return status;
     *info = (struct gm_ledger_info){.size = sizeof *info,
-                                    .cc_major = ledger->cc_major,
-                                    .cc_minor = ledger->cc_minor,
-                                    .sm_count = ledger->sm_count,
+                                    .cc_major = ledger->device.cc_major,
+                                    .cc_minor = ledger->device.cc_minor,
+                                    .sm_count = ledger->device.sm_count,
                                     .entries = ledger->count};
-    memcpy(info->device, ledger->device, sizeof info->device);
+    memcpy(info->device, ledger->device.name, sizeof info->device);
     return GM_OK;
 }

@@ -26,10 +26,15 @@ struct gm_ledger_entry {
     size_t line_bytes;
 };
 
-struct gm_ledger {
-    char device[64];
+/* What a ledger was measured on. */
+struct gm_ledger_device {
+    char name[64];
     int cc_major, cc_minor, sm_count;
     double l2_bytes, dram_gbs; /* for the reader's information */
+};
+
+struct gm_ledger {
+    struct gm_ledger_device device;
     struct gm_ledger_entry *entries;
     size_t count;
     struct gm_ledger_origin {
@@ -51,10 +56,14 @@ enum gm_status gm_ledger_read_with(const char *path, const struct gm_kernel *row
                                    enum gm_ledger_stale stale, gm_ledger **ledger);
 
 int gm_ledger_compare_keys(const struct gm_ledger_key *left, const struct gm_ledger_key *right);
+/* Of a (normalised) problem, with the epilogue that the caller says. */
+struct gm_ledger_key gm_ledger_key_of(const struct gm_gemm_problem *problem, int general);
 /* Changes with what a row's image depends on: names, states, shared memory, threads, registers. */
 uint64_t gm_ledger_table_hash(const struct gm_kernel *rows, size_t count);
 
+struct gm_ledger_device gm_ledger_device_of(const struct gm_device *device);
 /* Same name, compute capability and number of SMs. */
+int gm_ledger_same_device(const struct gm_ledger_device *left, const struct gm_ledger_device *right);
 int gm_ledger_is_of(const gm_ledger *ledger, const struct gm_device *device);
 /* GM_OK when `options` (may be NULL) can be used on the device as far as ledgers go. */
 enum gm_status gm_ledger_check(const struct gm_plan_options *options, const struct gm_device *device);

@@ -27,8 +27,8 @@ static void read_builtins(void) {
         struct builtin *b = &builtins[i];
         if (gm_ledger_parse_with(b->name, b->text, (size_t)(b->end - b->text), gm_kernels, gm_kernel_count(),
                                  GM_STALE_LEFT_OUT, &b->ledger) == GM_OK)
-            gm_log(GM_LOG_INFO, "%s: %zu entries for %s, %zu left out", b->name, b->ledger->count, b->ledger->device,
-                   b->ledger->left_out);
+            gm_log(GM_LOG_INFO, "%s: %zu entries for %s, %zu left out", b->name, b->ledger->count,
+                   b->ledger->device.name, b->ledger->left_out);
     }
 }
 

@@ -7,9 +7,24 @@
 
 #include <string.h>
 
+struct gm_ledger_device gm_ledger_device_of(const struct gm_device *device) {
+    struct gm_ledger_device of = {.cc_major = device->cc_major,
+                                  .cc_minor = device->cc_minor,
+                                  .sm_count = device->sm_count,
+                                  .l2_bytes = (double)device->l2_bytes,
+                                  .dram_gbs = device->dram_gbs};
+    memcpy(of.name, device->name, sizeof of.name);
+    return of;
+}
+
+int gm_ledger_same_device(const struct gm_ledger_device *x, const struct gm_ledger_device *y) {
+    return x->cc_major == y->cc_major && x->cc_minor == y->cc_minor && x->sm_count == y->sm_count &&
+           strcmp(x->name, y->name) == 0;
+}
+
 int gm_ledger_is_of(const gm_ledger *ledger, const struct gm_device *device) {
-    return ledger->cc_major == device->cc_major && ledger->cc_minor == device->cc_minor &&
-           ledger->sm_count == device->sm_count && strcmp(ledger->device, device->name) == 0;
+    const struct gm_ledger_device this_one = gm_ledger_device_of(device);
+    return gm_ledger_same_device(&ledger->device, &this_one);
 }
 
 enum gm_status gm_ledger_check(const struct gm_plan_options *options, const struct gm_device *device) {
@@ -24,8 +39,8 @@ enum gm_status gm_ledger_check(const struct gm_plan_options *options, const stru
         return gm_fail(GM_ERROR_LEDGER,
                        "the ledger was measured on another device: %s, compute capability %d.%d, %d SMs; this is %s, "
                        "%d.%d, %d SMs",
-                       ledger->device, ledger->cc_major, ledger->cc_minor, ledger->sm_count, device->name,
-                       device->cc_major, device->cc_minor, device->sm_count);
+                       ledger->device.name, ledger->device.cc_major, ledger->device.cc_minor, ledger->device.sm_count,
+                       device->name, device->cc_major, device->cc_minor, device->sm_count);
     return GM_OK;
 }
 
@@ -34,6 +49,16 @@ const gm_ledger *gm_ledger_to_ask(const struct gm_plan_options *options, const s
         return NULL;
     const gm_ledger *ledger = options && options->ledger ? options->ledger : gm_ledger_builtin(device);
     return ledger && gm_ledger_is_of(ledger, device) ? ledger : NULL;
+}
+
+struct gm_ledger_key gm_ledger_key_of(const struct gm_gemm_problem *p, int general) {
+    return (struct gm_ledger_key){.ab_type = (int32_t)p->ab_type,
+                                  .d_type = (int32_t)p->d_type,
+                                  .layout = gm_problem_layout(p),
+                                  .general = general,
+                                  .n = p->n,
+                                  .k = p->k,
+                                  .m = p->m};
 }
 
 /* The first entry that is not before `key`. */
@@ -69,12 +94,7 @@ static struct gm_ledger_answer find_key(const gm_ledger *ledger, const struct gm
 }
 
 struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_gemm_problem *p) {
-    struct gm_ledger_key key = {.ab_type = (int32_t)p->ab_type,
-                                .d_type = (int32_t)p->d_type,
-                                .layout = gm_problem_layout(p),
-                                .n = p->n,
-                                .k = p->k,
-                                .m = p->m};
+    struct gm_ledger_key key = gm_ledger_key_of(p, 0);
     const struct gm_ledger_answer plain = find_key(ledger, &key);
     if (p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE)
         return plain;

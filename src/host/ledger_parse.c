@@ -83,18 +83,18 @@ static enum gm_status parse_format(struct gm_ledger_line *line) {
     return check_end(line, "the format");
 }
 
-static enum gm_status parse_device(struct gm_ledger_line *line, struct gm_ledger *ledger) {
+static enum gm_status parse_device(struct gm_ledger_line *line, struct gm_ledger_device *device) {
     while (line->at < line->end && is_blank(*line->at))
         line->at++;
     const size_t bytes = (size_t)(line->end - line->at);
-    if (bytes == 0 || bytes >= sizeof ledger->device)
-        return FAIL(line, "the device's name has %zu bytes; 1 to %zu are possible", bytes, sizeof ledger->device - 1);
-    memcpy(ledger->device, line->at, bytes);
+    if (bytes == 0 || bytes >= sizeof device->name)
+        return FAIL(line, "the device's name has %zu bytes; 1 to %zu are possible", bytes, sizeof device->name - 1);
+    memcpy(device->name, line->at, bytes);
     return GM_OK;
 }
 
 /* "9.0" */
-static enum gm_status parse_cc(struct gm_ledger_line *line, struct gm_ledger *ledger) {
+static enum gm_status parse_cc(struct gm_ledger_line *line, struct gm_ledger_device *device) {
     const struct word word = next_word(line);
     const char *point = memchr(word.at, '.', word.bytes);
     const struct word major = {word.at, point ? (size_t)(point - word.at) : 0};
@@ -102,17 +102,17 @@ static enum gm_status parse_cc(struct gm_ledger_line *line, struct gm_ledger *le
     int64_t numbers[2];
     if (!parse_whole(major, 1, 99, &numbers[0]) || !parse_whole(minor, 0, 9, &numbers[1]))
         return FAIL(line, "`%.*s` is no compute capability such as 9.0", SHOWN(word));
-    ledger->cc_major = (int)numbers[0];
-    ledger->cc_minor = (int)numbers[1];
+    device->cc_major = (int)numbers[0];
+    device->cc_minor = (int)numbers[1];
     return check_end(line, "the compute capability");
 }
 
-static enum gm_status parse_sms(struct gm_ledger_line *line, struct gm_ledger *ledger) {
+static enum gm_status parse_sms(struct gm_ledger_line *line, struct gm_ledger_device *device) {
     const struct word word = next_word(line);
     int64_t number;
     if (!parse_whole(word, 1, INT32_MAX, &number))
         return FAIL(line, "`%.*s` is no number of SMs", SHOWN(word));
-    ledger->sm_count = (int)number;
+    device->sm_count = (int)number;
     return check_end(line, "the number of SMs");
 }
 
@@ -135,7 +135,8 @@ static enum gm_status parse_origin(struct gm_ledger_line *line) {
     return GM_OK;
 }
 
-enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledger *ledger, enum gm_ledger_word *found) {
+enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledger_device *device,
+                                    enum gm_ledger_word *found) {
     static const char *const words[GM_LEDGER_WORDS] = {[GM_LEDGER_FORMAT_WORD] = "gristmill-ledger",
                                                        [GM_LEDGER_DEVICE] = "device",
                                                        [GM_LEDGER_CC] = "cc",
@@ -153,15 +154,15 @@ enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledge
     case GM_LEDGER_FORMAT_WORD:
         return parse_format(line);
     case GM_LEDGER_DEVICE:
-        return parse_device(line, ledger);
+        return parse_device(line, device);
     case GM_LEDGER_CC:
-        return parse_cc(line, ledger);
+        return parse_cc(line, device);
     case GM_LEDGER_SMS:
-        return parse_sms(line, ledger);
+        return parse_sms(line, device);
     case GM_LEDGER_L2:
-        return parse_fact(line, &ledger->l2_bytes, "bytes of L2");
+        return parse_fact(line, &device->l2_bytes, "bytes of L2");
     case GM_LEDGER_DRAM:
-        return parse_fact(line, &ledger->dram_gbs, "GB/s");
+        return parse_fact(line, &device->dram_gbs, "GB/s");
     case GM_LEDGER_MEASURED:
         return parse_origin(line);
     case GM_LEDGER_ENTRY:

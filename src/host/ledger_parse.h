@@ -24,8 +24,9 @@ enum gm_ledger_word {
     GM_LEDGER_WORDS
 };
 
-/* The first word, and, unless it is an entry's, the whole line, into the ledger's head. */
-enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledger *ledger, enum gm_ledger_word *found);
+/* The first word, and, unless it is an entry's, the whole line; what it says of the device is kept. */
+enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledger_device *device,
+                                    enum gm_ledger_word *found);
 
 /* The rest of an entry's line; its kernel is -1 where the table does not have the row. */
 enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct gm_kernel *rows, size_t row_count,

@@ -46,9 +46,10 @@ static CUDA_KERNEL_NODE_PARAMS node_params(const gm_plan *plan, void **params) {
 
 static int has_graphs(const struct gm_driver *driver) {
     return driver->cuCtxGetCurrent && driver->cuStreamGetCtx && driver->cuStreamIsCapturing &&
-           driver->cuThreadExchangeStreamCaptureMode && driver->cuGraphCreate && driver->cuGraphAddKernelNode && driver->cuGraphKernelNodeSetAttribute &&
-           driver->cuGraphInstantiateWithFlags && driver->cuGraphExecKernelNodeSetParams && driver->cuGraphLaunch &&
-           driver->cuGraphExecDestroy && driver->cuGraphDestroy;
+           driver->cuThreadExchangeStreamCaptureMode && driver->cuGraphCreate && driver->cuGraphAddKernelNode &&
+           driver->cuGraphKernelNodeSetAttribute && driver->cuGraphInstantiateWithFlags &&
+           driver->cuGraphExecKernelNodeSetParams && driver->cuGraphLaunch && driver->cuGraphExecDestroy &&
+           driver->cuGraphDestroy;
 }
 
 /* The node's attributes are those of the launch, but for the one that looks across launches: a graph's first node waits
