@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_tests.h"
 #include "gemm_params.h"
 #include "operands.h"
 
@@ -270,7 +271,7 @@ static CUresult elapsed(float *milliseconds, CUevent start, CUevent stop) {
     return CUDA_SUCCESS;
 }
 
-const struct gm_driver *fake_driver(void) {
+static const struct gm_driver *fake_driver(void) {
     static struct gm_driver driver;
 #define DRIVER(name, abi, need, params) driver.name = succeed_##name;
 #include "driver.def"
@@ -308,4 +309,16 @@ const struct gm_driver *fake_driver(void) {
     driver.cuEventRecord = record;
     driver.cuEventElapsedTime = elapsed;
     return &driver;
+}
+
+void fake_gpu_install(struct fake_gpu gpu) {
+    fake = gpu;
+    gm_driver_install(fake_driver());
+}
+
+void fake_gpu_remove(void) {
+    gm_driver_install(NULL);
+    ck_assert_int_eq(fake.allocations, 0);
+    ck_assert_int_eq(fake.graphs, 0);
+    ck_assert_int_eq(fake.libraries, 0);
 }

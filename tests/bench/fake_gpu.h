@@ -28,7 +28,10 @@ struct fake_gpu {
 
 extern struct fake_gpu fake;
 
-const struct gm_driver *fake_driver(void);
+/* Makes `gpu` the one that the library finds. */
+void fake_gpu_install(struct fake_gpu gpu);
+/* Takes it away; everything that it gave must have come back. */
+void fake_gpu_remove(void);
 void fake_cublaslt(struct lt *lt);
 
 /* Lets time pass on the fake device, or in the graph that is being captured. */

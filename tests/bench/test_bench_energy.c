@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
 #include "energy.h"
-#include "fake_gpu.h"
+#include "fake_bench.h"
 
 /* ---- the mean --------------------------------------------------------------------------------------- */
 
@@ -95,21 +94,16 @@ static struct bench bench;
 static struct bench_options options;
 
 static void set_up(void) {
-    fake = (struct fake_gpu){.m = 40,
-                             .n = 48,
-                             .k = 64,
-                             .ours_us = 10,
-                             .heuristic_count = 2,
-                             .refused_heuristic = -1,
-                             .heuristic_us = {12, 8}};
-    gm_driver_install(fake_driver());
-    options = (struct bench_options){0};
-    bench = (struct bench){.options = &options, .has_baseline = true};
+    const struct fake_gpu gpu = {.m = 40,
+                                 .n = 48,
+                                 .k = 64,
+                                 .ours_us = 10,
+                                 .heuristic_count = 2,
+                                 .refused_heuristic = -1,
+                                 .heuristic_us = {12, 8}};
+    fake_bench_open(&bench, &options, gpu);
     bench.results.meta.rounds = 3;
-    bench.results.meta.round_ms = 1;
     bench.results.meta.energy_s = 0.2;
-    ck_assert_int_eq(gpu_open(&bench.gpu, 0), 0);
-    fake_cublaslt(&bench.lt);
     bench.nvml.library = &bench; /* there is one; nobody closes it */
     bench.nvml.fn.nvmlDeviceGetTotalEnergyConsumption = count_energy;
     bench.nvml.fn.nvmlDeviceGetPowerUsage = say_power;
@@ -118,12 +112,7 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-    noise_free(&bench.gpu, &bench.noise);
-    gpu_close(&bench.gpu);
-    results_free(&bench.results);
-    gm_driver_install(NULL);
-    ck_assert_int_eq(fake.allocations, 0);
-    ck_assert_int_eq(fake.graphs, 0);
+    fake_bench_close(&bench);
 }
 
 static const struct bench_row *row_of_run(void) {

@@ -17,15 +17,12 @@
 #define PARTS "--shape 40x48x64 --shape 80x48x64 --shape 8x48x64 --no-baseline --quick --json " PATH " "
 
 static void set_up(void) {
-    fake = (struct fake_gpu){.m = 40, .n = 48, .k = 64, .ours_us = 10, .refused_heuristic = -1};
-    gm_driver_install(fake_driver());
+    fake_gpu_install((struct fake_gpu){.m = 40, .n = 48, .k = 64, .ours_us = 10, .refused_heuristic = -1});
     unlink(PATH);
 }
 
 static void tear_down(void) {
-    gm_driver_install(NULL);
-    ck_assert_int_eq(fake.allocations, 0);
-    ck_assert_int_eq(fake.graphs, 0);
+    fake_gpu_remove();
 }
 
 static void expect_rows(const char *order) {

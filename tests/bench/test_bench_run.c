@@ -5,39 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "commands.h"
-#include "fake_gpu.h"
+#include "fake_bench.h"
 #include "run_command.h"
 
 static struct bench bench;
 static struct bench_options options;
 
 static void set_up(void) {
-    fake = (struct fake_gpu){.m = 40,
-                             .n = 48,
-                             .k = 64,
-                             .ours_us = 10,
-                             .heuristic_count = 4,
-                             .refused_heuristic = -1,
-                             .heuristic_us = {12, 9, 11, 400}};
-    gm_driver_install(fake_driver());
-    options = (struct bench_options){0};
-    bench = (struct bench){.options = &options, .has_baseline = true};
+    const struct fake_gpu gpu = {.m = 40,
+                                 .n = 48,
+                                 .k = 64,
+                                 .ours_us = 10,
+                                 .heuristic_count = 4,
+                                 .refused_heuristic = -1,
+                                 .heuristic_us = {12, 9, 11, 400}};
+    fake_bench_open(&bench, &options, gpu);
     bench.results.meta.rounds = 7;
-    bench.results.meta.round_ms = 1;
     bench.results.meta.rotate_l2 = 3;
-    ck_assert_int_eq(gpu_open(&bench.gpu, 0), 0);
-    fake_cublaslt(&bench.lt);
 }
 
 static void tear_down(void) {
-    noise_free(&bench.gpu, &bench.noise);
-    gpu_close(&bench.gpu);
-    results_free(&bench.results);
-    gm_driver_install(NULL);
-    ck_assert_int_eq(fake.allocations, 0);
-    ck_assert_int_eq(fake.graphs, 0);
+    fake_bench_close(&bench);
 }
 
 static const struct bench_case problem = {

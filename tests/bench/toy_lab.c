@@ -149,20 +149,16 @@ void toy_install(void) {
     static const unsigned char image[1];
     static const struct lab_module modules[] = {{"toy", "ptx/toy.ptx", image, image + 1}, {0}};
     toy = (struct toy){.cycles = 41};
-    fake = (struct fake_gpu){.ours_us = 10, .lab_kernel = kernel};
-    gm_driver_install(fake_driver());
+    fake_gpu_install((struct fake_gpu){.ours_us = 10, .lab_kernel = kernel});
     lab_registry_install(experiments, modules);
     toy_profiler(NULL);
 }
 
 void toy_remove(void) {
     lab_registry_install(NULL, NULL);
-    gm_driver_install(NULL);
     unsetenv("NCU");
     simulator_install(NULL);
-    ck_assert_int_eq(fake.allocations, 0);
-    ck_assert_int_eq(fake.graphs, 0);
-    ck_assert_int_eq(fake.libraries, 0);
+    fake_gpu_remove();
 }
 
 void toy_profiler(const char *output) {

@@ -16,14 +16,11 @@ static void remove_files(void) {
 
 void tuned_set_up(void) {
     remove_files();
-    fake = (struct fake_gpu){.m = 40, .n = 48, .k = 64, .ours_us = 10, .refused_heuristic = -1};
-    gm_driver_install(fake_driver());
+    fake_gpu_install((struct fake_gpu){.m = 40, .n = 48, .k = 64, .ours_us = 10, .refused_heuristic = -1});
 }
 
 void tuned_tear_down(void) {
-    gm_driver_install(NULL);
-    ck_assert_int_eq(fake.allocations, 0);
-    ck_assert_int_eq(fake.graphs, 0);
+    fake_gpu_remove();
     remove_files();
 }
 

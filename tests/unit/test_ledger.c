@@ -31,7 +31,7 @@ START_TEST(the_head_and_the_entries_are_read) {
     ck_assert_int_eq(info.cc_minor, 0);
     ck_assert_int_eq(info.sm_count, 132);
     ck_assert_uint_eq(info.entries, 2);
-    ck_assert(ledger->l2_bytes == 62914560 && ledger->dram_gbs == 4814);
+    ck_assert(ledger->device.l2_bytes == 62914560 && ledger->device.dram_gbs == 4814);
     const struct gm_ledger_entry *first = &ledger->entries[0], *second = &ledger->entries[1];
     const struct gm_ledger_key key = {
         .ab_type = GM_BF16, .d_type = GM_FP32, .layout = GM_LAYOUT_nt, .general = 1, .m = 1, .n = INT32_MAX, .k = 3};
