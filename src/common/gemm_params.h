@@ -53,17 +53,8 @@ struct gm_tiles {
     int32_t rows; /* of one CTA's share; 0: no tile is left over */
 };
 
-struct gm_gemm_sm90_params {
-    struct gm_tensor_map a, b, d, a_tail, b_tail;
-    struct gm_epilogue_params epilogue;
-    struct gm_raster raster;
-    uint64_t a_policy, b_policy; /* how L2 keeps A and B: GM_L2_* */
-    struct gm_tiles a_tiles, b_tiles;
-    int32_t k_blocks;       /* ceil(K / tile_k), >= 1 */
-    int32_t plain;          /* 1: D = alpha * acc, straight to staging and TMA store */
-};
-
-/* Which tiles are divided by k-blocks, and how: common/stream_k.h. */
+/* Which tiles are divided by k-blocks, and how: common/stream_k.h. Where CTAs share operands in clusters, "tile" and
+ * "CTA" here and there mean a cluster's. */
 struct gm_stream_k {
     uint64_t workspace;
     uint64_t ready;         /* what a flag holds while its slot is full: the plan's own random number */
@@ -72,6 +63,17 @@ struct gm_stream_k {
     int32_t blocks, more;   /* k-blocks of a share; the first `more` shares have one more */
     int32_t least;          /* k-blocks of the smallest piece */
     int32_t reserved;       /* 0 */
+};
+
+struct gm_gemm_sm90_params {
+    struct gm_tensor_map a, b, d, a_tail, b_tail;
+    struct gm_epilogue_params epilogue;
+    struct gm_raster raster;
+    uint64_t a_policy, b_policy; /* how L2 keeps A and B: GM_L2_* */
+    struct gm_tiles a_tiles, b_tiles;
+    struct gm_stream_k stream_k;
+    int32_t k_blocks;       /* ceil(K / tile_k), >= 1 */
+    int32_t plain;          /* 1: D = alpha * acc, straight to staging and TMA store */
 };
 
 struct gm_gemm_sm80_params {

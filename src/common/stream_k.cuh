@@ -7,35 +7,44 @@
 #define GM_STREAM_K_CUH
 
 #include "common/global.cuh"
-#include "common/index.cuh"
 #include "common/stream_k.h"
+
+/* Threads that hold a tile's accumulators, or a part of them: each gang of a share has a slot of its own. */
+struct stream_k_gang {
+    int slots, number; /* gangs of a share, and which this one is */
+    int thread;        /* of the gang */
+};
 
 /* This thread's first 16 bytes of a slot. Threads lie side by side, so that a warp's accesses are one contiguous
  * stretch. */
 template <int THREADS, int FLOATS>
-static __device__ __forceinline__ uint64_t stream_k_slot(const struct gm_stream_k &s, int share) {
-    return s.workspace + (uint64_t)share * (THREADS * FLOATS * 4) + thread_index() * 16;
+static __device__ __forceinline__ uint64_t stream_k_slot(const struct gm_stream_k &s, struct stream_k_gang gang,
+                                                         int share) {
+    return s.workspace + (uint64_t)(share * gang.slots + gang.number) * (THREADS * FLOATS * 4) + gang.thread * 16;
 }
 
 template <int THREADS, int FLOATS>
-static __device__ __forceinline__ uint64_t stream_k_flag(const struct gm_stream_k &s, int share) {
-    return s.workspace + (uint64_t)s.shares * (THREADS * FLOATS * 4) + (uint64_t)share * GM_STREAM_K_FLAG_BYTES;
+static __device__ __forceinline__ uint64_t stream_k_flag(const struct gm_stream_k &s, struct stream_k_gang gang,
+                                                         int share) {
+    return s.workspace + (uint64_t)(s.shares * gang.slots) * (THREADS * FLOATS * 4) +
+           (uint64_t)(share * gang.slots + gang.number) * GM_STREAM_K_FLAG_BYTES;
 }
 
-/* Leaves the accumulators in this share's slot. The barrier puts every thread's stores before the release. */
-template <int THREADS, int FLOATS>
-static __device__ __forceinline__ void stream_k_give(const struct gm_stream_k &s, const float *acc) {
-    const int share = cta_index();
-    const uint64_t slot = stream_k_slot<THREADS, FLOATS>(s, share);
+/* Leaves the accumulators in a slot of this share. sync(), a barrier of the gang, puts every thread's stores before the
+ * release. */
+template <int THREADS, int FLOATS, class SYNC>
+static __device__ __forceinline__ void stream_k_give(const struct gm_stream_k &s, struct stream_k_gang gang, int share,
+                                                     const float *acc, SYNC sync) {
+    const uint64_t slot = stream_k_slot<THREADS, FLOATS>(s, gang, share);
 #pragma unroll
     for (int i = 0; i < FLOATS; i += 4) {
         const uint32_t words[4] = {__float_as_uint(acc[i]), __float_as_uint(acc[i + 1]), __float_as_uint(acc[i + 2]),
                                    __float_as_uint(acc[i + 3])};
         st_global_v4_b32(slot + i * THREADS * 4, words);
     }
-    __syncthreads();
-    if (thread_index() == 0) {
-        st_release_gpu_b64(stream_k_flag<THREADS, FLOATS>(s, share), s.ready);
+    sync();
+    if (gang.thread == 0) {
+        st_release_gpu_b64(stream_k_flag<THREADS, FLOATS>(s, gang, share), s.ready);
     }
 }
 
@@ -52,27 +61,28 @@ template <int THREADS, int FLOATS> static __device__ __forceinline__ void stream
 }
 
 /* Adds what the shares before this one have of its tile, nearest first. Thread t waits for giver t; the barrier hands
- * on what it has acquired. */
-template <int THREADS, int FLOATS>
-static __device__ __forceinline__ void stream_k_take(const struct gm_stream_k &s, int tile_blocks, float *acc) {
-    enum { BAND = FLOATS < 32 ? FLOATS : 32 }; /* floats at once: as many loads as registers are free for */
-    const int mine = cta_index(), givers = gm_stream_k_givers(&s, tile_blocks, mine);
-    for (int i = thread_index(); i < givers; i += THREADS) {
-        const int share = mine - 1 - i;
-        if (gm_stream_k_cut(&s, tile_blocks, share) < gm_stream_k_cut(&s, tile_blocks, share + 1)) {
-            const uint64_t flag = stream_k_flag<THREADS, FLOATS>(s, share);
+ * on what it has acquired. BAND floats at once: as many loads as registers are free for. */
+template <int THREADS, int FLOATS, int BAND, class SYNC>
+static __device__ __forceinline__ void stream_k_take(const struct gm_stream_k &s, struct stream_k_gang gang, int share,
+                                                     int tile_blocks, float *acc, SYNC sync) {
+    static_assert(FLOATS % BAND == 0, "bands cover the accumulators");
+    const int givers = gm_stream_k_givers(&s, tile_blocks, share);
+    for (int i = gang.thread; i < givers; i += THREADS) {
+        const int giver = share - 1 - i;
+        if (gm_stream_k_cut(&s, tile_blocks, giver) < gm_stream_k_cut(&s, tile_blocks, giver + 1)) {
+            const uint64_t flag = stream_k_flag<THREADS, FLOATS>(s, gang, giver);
             while (ld_acquire_gpu_b64(flag) != s.ready) {
             }
             st_global_b64(flag, 0);
         }
     }
-    __syncthreads();
+    sync();
 #pragma unroll 1
-    for (int share = mine - 1; share >= mine - givers; share--) {
-        if (gm_stream_k_cut(&s, tile_blocks, share) == gm_stream_k_cut(&s, tile_blocks, share + 1)) {
+    for (int giver = share - 1; giver >= share - givers; giver--) {
+        if (gm_stream_k_cut(&s, tile_blocks, giver) == gm_stream_k_cut(&s, tile_blocks, giver + 1)) {
             continue;
         }
-        const uint64_t slot = stream_k_slot<THREADS, FLOATS>(s, share);
+        const uint64_t slot = stream_k_slot<THREADS, FLOATS>(s, gang, giver);
 #pragma unroll 1
         for (int band = 0; band < FLOATS; band += BAND) {
 #pragma unroll

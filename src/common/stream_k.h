@@ -82,8 +82,9 @@ GM_STREAM_K_FUNCTION int32_t gm_stream_k_givers(const struct gm_stream_k *s, int
     return givers;
 }
 
-/* Workspace: a slot of fp32 accumulators per share, then a flag of 8 bytes per share. */
-#define GM_STREAM_K_SLOT_BYTES(tile_m, tile_n) (4 * (tile_m) * (tile_n))
+/* Workspace: the fp32 accumulators of a tile per share, in a slot for each gang of threads that hold some of them, then a
+ * flag of 8 bytes per slot. */
+#define GM_STREAM_K_TILE_BYTES(tile_m, tile_n) (4 * (tile_m) * (tile_n))
 #define GM_STREAM_K_FLAG_BYTES                 8
 #define GM_STREAM_K_ALIGN                      16 /* of the workspace */
 

@@ -89,8 +89,12 @@ int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows) {
     return (int)(bits & -bits);
 }
 
+double gm_cost_divided_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                          const struct gm_device *device, int64_t whole, int64_t shares) {
+    return row->arch == GM_ARCH_SM90 ? gm_cost_sm90_us(row, problem, device, whole, shares)
+                                     : gm_cost_sm80_us(row, problem, device, whole, shares);
+}
+
 double gm_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem, const struct gm_device *device) {
-    if (row->arch == GM_ARCH_SM90)
-        return gm_cost_sm90_us(row, problem, device);
-    return gm_cost_sm80_us(row, problem, device, gm_tiles_m(row, problem) * gm_tiles_n(row, problem), 0);
+    return gm_cost_divided_us(row, problem, device, gm_tiles_m(row, problem) * gm_tiles_n(row, problem), 0);
 }

@@ -17,6 +17,8 @@
 #define SM90_CLUSTER_US            0.452    /* the CTAs of a cluster start and end together */
 #define SM90_SPLIT_US              0.766    /* split K: from the last k-block to the peers' partial sums */
 #define SM90_SPLIT_BYTES_PER_CLOCK 5.83   /* partial sums into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK  24.0   /* stream-K: partial sums, one SM to L2 or back; an estimate, not fitted */
+#define SM90_HAND_US               1.5    /* the last store -> the flag -> the first load; an estimate, not fitted */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -50,15 +52,37 @@ static double finish_us(const struct gm_kernel *row, const struct gm_gemm_proble
 }
 
 /* The busiest CTA, which takes `rounds` tiles. Ping-pong: one consumer stores while the other multiplies. */
-static double path_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
+static double whole_us(const struct gm_kernel *row, const struct gm_device *device, double rounds, double main_us,
+                       double store_us) {
+    if (GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG && rounds > 1)
+        return rounds * max2(main_us, (main_us + store_us) / 2) +
+               (rounds - 1) * SM90_SWITCH_CLOCKS / clock_mhz(device) + store_us;
+    return rounds * (main_us + store_us);
+}
+
+/* A share of the divided tiles: its k-blocks, then a piece given away, the other pieces of its tile taken, a store. In
+ * ping-pong the last three pass while the other consumer multiplies the whole tiles that follow. */
+static double shares_us(const struct gm_kernel *row, const struct gm_device *device, double tiles, double shares,
+                        double tile_blocks, double rounds, double main_us, double store_us) {
+    const double blocks = ceil_div(tiles * tile_blocks, shares), mhz = clock_mhz(device);
+    const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
+    const double partial_bytes = (double)row->tile_m * row->tile_n * sizeof(float);
+    const double hand_us = SM90_HAND_US + (1 + takes) * partial_bytes / SM90_HAND_BYTES_PER_CLOCK / mhz;
+    const double behind_us = hand_us + stores * store_us;
+    const int hides = GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG && rounds > 0;
+    return blocks * kblock_us(row, device) + (hides ? max2(behind_us - rounds * main_us, 0) : behind_us);
+}
+
+/* `whole` tiles in rounds, and the shares of the others. */
+static double path_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
+                      double whole, double shares) {
     const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
-    const double rounds = ceil_div(tiles, (double)gm_clusters_at_once(row, device));
+    const double rounds = ceil_div(whole, (double)gm_clusters_at_once(row, device));
     const double blocks = ceil_div(ceil_div((double)p->k, row->tile_k), GM_WARPS_SPLITS(row->warps));
     const double main_us = blocks * kblock_us(row, device), store_us = finish_us(row, p, device);
-    double us = rounds * (main_us + store_us);
-    if (GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG && rounds > 1)
-        us = rounds * max2(main_us, (main_us + store_us) / 2) +
-             (rounds - 1) * SM90_SWITCH_CLOCKS / clock_mhz(device) + store_us;
+    double us = whole_us(row, device, rounds, main_us, store_us);
+    if (shares > 0)
+        us += shares_us(row, device, tiles - whole, shares, blocks, rounds, main_us, store_us);
     return gm_cluster_size(row) > 1 ? us + SM90_CLUSTER_US : us;
 }
 
@@ -70,9 +94,10 @@ static double l2_us(const struct gm_kernel *row, const struct gm_gemm_problem *p
     return (a_lines + b_lines) * spans / (SM90_L2_LINES_PER_CLOCK * clock_mhz(device));
 }
 
-double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
+double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
+                       int64_t whole, int64_t shares) {
     const double terms[] = {
-        path_us(row, p, device),
+        path_us(row, p, device, (double)whole, (double)shares),
         dram_us(p, device, SM90_DRAM_EFFICIENCY),
         l2_us(row, p, device),
         power_us(p, device, SM90_POWER_SHARE, 0),

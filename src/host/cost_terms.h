@@ -49,8 +49,10 @@ static inline double power_us(const struct gm_gemm_problem *p, const struct gm_d
     return device->tensor_tflops > 0 ? flop / (share * device->tensor_tflops * 1e6) : 0;
 }
 
-/* gm_cost_us() of an sm90 row. */
+/* gm_cost_divided_us() of each architecture. */
+double gm_cost_sm80_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                       const struct gm_device *device, int64_t whole, int64_t shares);
 double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
-                       const struct gm_device *device);
+                       const struct gm_device *device, int64_t whole, int64_t shares);
 
 #endif

@@ -44,6 +44,7 @@ static CUresult launch_sm90(const gm_plan *plan, const struct gm_gemm_args *args
     struct gm_gemm_sm90_params params = plan->params.sm90;
     fill_epilogue(&params.epilogue, p, args, alpha, beta);
     params.plain = params.plain && beta == 0;
+    params.stream_k.workspace = args->workspace;
     CUresult result = CUDA_SUCCESS;
     readdress(driver, &params.a, args->a, 1, &result);
     readdress(driver, &params.b, args->b, 1, &result);

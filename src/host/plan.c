@@ -58,7 +58,21 @@ static void set_attributes(gm_plan *plan, unsigned cluster_size) {
     plan->config.numAttrs = (unsigned)(next - plan->attributes);
 }
 
-static enum gm_status prepare_sm90(gm_plan *plan) {
+struct gm_stream_k *gm_plan_stream_k(gm_plan *plan) {
+    return gm_kernels[plan->kernel].arch == GM_ARCH_SM90 ? &plan->params.sm90.stream_k : &plan->params.sm80.stream_k;
+}
+
+/* The grid, and what each of its CTAs computes. */
+void gm_plan_divide(gm_plan *plan, const struct gm_split *split) {
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    const int64_t resident = gm_clusters_at_once(row, &plan->device);
+    const int64_t busy = split->whole > split->shares ? split->whole : split->shares;
+    *gm_plan_stream_k(plan) = gm_split_params(row, &plan->problem, split);
+    plan->config.gridDimX = (unsigned)((busy < resident ? busy : resident) * gm_cluster_size(row));
+    plan->workspace_bytes = split->workspace_bytes;
+}
+
+static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_split *split) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     const struct gm_gemm_problem *p = &plan->problem;
     struct gm_gemm_sm90_params *params = &plan->params.sm90;
@@ -69,13 +83,8 @@ static enum gm_status prepare_sm90(gm_plan *plan) {
     params->plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && whole_rows; /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)row->tile_k);
 
-    const int cluster_size = gm_cluster_size(row);
-    const int64_t tiles = (int64_t)params->raster.tiles_m * params->raster.tiles_n;
-    int64_t clusters = gm_clusters_at_once(row, &plan->device);
-    if (clusters > tiles)
-        clusters = tiles;
-    plan->config.gridDimX = (unsigned)(clusters * cluster_size);
-    set_attributes(plan, (unsigned)cluster_size);
+    gm_plan_divide(plan, split);
+    set_attributes(plan, (unsigned)gm_cluster_size(row));
 
     /* An operand that is read once should not push the one that is read by every tile out of L2. */
     const int a_once = params->raster.tiles_n == 1, b_once = params->raster.tiles_m == 1;
@@ -95,15 +104,6 @@ static enum gm_status prepare_sm90(gm_plan *plan) {
     if (status == GM_OK && maps.b_tiles.rows)
         status = encode(plan, "B's last rows", maps.b_tail, &params->b_tail);
     return status;
-}
-
-void gm_plan_divide(gm_plan *plan, const struct gm_split *split) {
-    const struct gm_kernel *row = &gm_kernels[plan->kernel];
-    const int64_t resident = gm_clusters_at_once(row, &plan->device);
-    const int64_t busy = split->whole > split->shares ? split->whole : split->shares;
-    plan->params.sm80.stream_k = gm_split_params(row, &plan->problem, split);
-    plan->config.gridDimX = (unsigned)(busy < resident ? busy : resident);
-    plan->workspace_bytes = split->workspace_bytes;
 }
 
 static enum gm_status prepare_sm80(gm_plan *plan, const struct gm_split *split) {
@@ -131,7 +131,7 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
         return status;
     status = gm_context_load(context, plan->kernel, &plan->function);
     if (status == GM_OK)
-        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan) : prepare_sm80(plan, split);
+        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan, split) : prepare_sm80(plan, split);
     if (status == GM_OK && !(plan->flags & GM_PLAN_PLAIN_LAUNCH))
         plan->replay = gm_replay_new(plan);
     gm_context_leave(context);

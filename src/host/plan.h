@@ -31,7 +31,8 @@ struct gm_plan {
     struct gm_replay *replay;  /* NULL: every launch is plain */
 };
 
-/* Divides the plan's tiles so, an sm80 plan's; part of making it. The tests use it to divide as no cost model would. */
+/* Divides the plan's tiles so; part of making it. The tests use both to divide as no cost model would. */
 void gm_plan_divide(gm_plan *plan, const struct gm_split *split);
+struct gm_stream_k *gm_plan_stream_k(gm_plan *plan);
 
 #endif

@@ -18,6 +18,17 @@ static int64_t all_tiles(const struct gm_kernel *row, const struct gm_gemm_probl
     return gm_tiles_m(row, problem) * gm_tiles_n(row, problem);
 }
 
+/* Gangs of threads that hold a part of a tile of the row, each of which hands on its own: common/stream_k.cuh. */
+static int64_t gangs(const struct gm_kernel *row) {
+    const int together = row->arch == GM_ARCH_SM90 && GM_WARPS_SCHEDULE(row->warps) != GM_PINGPONG;
+    return (int64_t)gm_cluster_size(row) * (together ? GM_WARPS_M(row->warps) : 1);
+}
+
+/* A cluster that shares the K of its tiles divides them by itself. */
+static int divides(const struct gm_kernel *row) {
+    return GM_WARPS_SPLITS(row->warps) == 1;
+}
+
 static struct gm_split undivided(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                                  const struct gm_device *device) {
     return (struct gm_split){.whole = all_tiles(row, problem), .predicted_us = gm_cost_us(row, problem, device)};
@@ -26,12 +37,13 @@ static struct gm_split undivided(const struct gm_kernel *row, const struct gm_ge
 struct gm_split gm_split_of(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                             const struct gm_device *device, int64_t whole, int64_t shares) {
     const int64_t divided = all_tiles(row, problem) - whole, blocks = tile_blocks(row, problem);
-    if (row->arch != GM_ARCH_SM80 || whole < 0 || divided <= 0 || blocks == 0 || shares <= 0 ||
+    if (!divides(row) || whole < 0 || divided <= 0 || blocks == 0 || shares <= 0 ||
         shares > gm_clusters_at_once(row, device) || divided > INT32_MAX / blocks)
         return undivided(row, problem, device);
-    const size_t share_bytes = GM_STREAM_K_SLOT_BYTES((size_t)row->tile_m, row->tile_n) + GM_STREAM_K_FLAG_BYTES;
+    const size_t tiles_bytes = (size_t)gm_cluster_size(row) * GM_STREAM_K_TILE_BYTES((size_t)row->tile_m, row->tile_n);
+    const size_t share_bytes = tiles_bytes + (size_t)gangs(row) * GM_STREAM_K_FLAG_BYTES;
     return (struct gm_split){whole, shares, (size_t)shares * share_bytes,
-                             gm_cost_sm80_us(row, problem, device, whole, shares)};
+                             gm_cost_divided_us(row, problem, device, whole, shares)};
 }
 
 struct search {
@@ -60,7 +72,7 @@ struct gm_split gm_split_choose(const struct gm_kernel *row, const struct gm_gem
     struct search s = {row, problem, device, workspace_limit, undivided(row, problem, device)};
     const int64_t at_once = gm_clusters_at_once(row, device);
     const int64_t tiles = all_tiles(row, problem), ragged = tiles % at_once;
-    if (row->arch != GM_ARCH_SM80 || workspace_limit == 0 || ragged == 0)
+    if (!divides(row) || workspace_limit == 0 || ragged == 0)
         return s.best;
     consider(&s, tiles - ragged, at_once);
     consider(&s, tiles - ragged - at_once, at_once);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stream-K of a plan: which tiles are divided by k-blocks among the CTAs, and the workspace that takes. */
+/* Stream-K of a plan: which tiles are divided by k-blocks among the CTAs (of rows with clusters: among the clusters,
+ * whose tiles together count as one), and the workspace that takes. */
 #ifndef GM_SPLIT_H
 #define GM_SPLIT_H
 

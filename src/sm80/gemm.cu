@@ -206,7 +206,8 @@ static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * 
 
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     GM_KERNEL_NAME(const __grid_constant__ struct gm_gemm_sm80_params p) {
-    enum { FLOATS = WARP_M * WARP_N / 32 };
+    enum { FLOATS = WARP_M * WARP_N / 32, BAND = FLOATS < 32 ? FLOATS : 32 };
+    const auto sync = [] { __syncthreads(); };
     const int blocks = p.k / TILE_K + (p.k % TILE_K != 0);
     int walk = gm_stream_k_begin(&p.stream_k, blocks, blockIdx.x), tile_m, tile_n;
     struct gm_piece piece;
@@ -226,9 +227,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
             if (m + TILE_M > p.epilogue.m || n + TILE_N > p.epilogue.n) {
                 clear_outside(acc, p.epilogue, m, n);
             }
-            stream_k_give<THREADS, FLOATS>(p.stream_k, &acc[0][0][0]);
+            stream_k_give<THREADS, FLOATS>(p.stream_k, {1, 0, thread_index()}, cta_index(), &acc[0][0][0], sync);
         } else if (walk == cta_index()) { /* the last piece of this CTA's share: the first tile that it has part in */
-            stream_k_take<THREADS, FLOATS>(p.stream_k, blocks, &acc[0][0][0]);
+            stream_k_take<THREADS, FLOATS, BAND>(p.stream_k, {1, 0, thread_index()}, cta_index(), blocks,
+                                                 &acc[0][0][0], sync);
         }
         more = gm_stream_k_next(&p.stream_k, blocks, cta_index(), gridDim.x, &walk, &piece);
         if (more) { /* the next piece's first loads pass under this tile's store */

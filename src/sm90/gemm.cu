@@ -3,11 +3,12 @@
  *
  * D = act(alpha * A B + beta * C + bias) for 16-bit A and B. The maps in the parameters describe A, B and D exactly,
  * so ragged M, N and K are TMA's clipping: elements outside load as zero and are not stored. One CTA (or a cluster
- * that shares operand tiles by multicast, or the K of a tile) walks output tiles with the grid's stride. Warpgroup 0 is
- * the producer; the others are consumers, either cooperative (each takes its part of wgmma's M side of every tile) or
- * ping-pong (each takes every second tile whole, one multiplying while the other stores). wgmma's M side is A, or B in
- * a swapped row. Compiled once per registry row; load_stage, mma_stage, store_tile and the exchange of split K are in
- * gemm_load.cuh, gemm_mma.cuh, gemm_store.cuh and gemm_split.cuh. */
+ * that shares operand tiles by multicast, or the K of a tile) walks output tiles with the grid's stride, after its share
+ * of those that are divided by k-blocks, if any are. Warpgroup 0 is the producer; the others are consumers, either
+ * cooperative (each takes its part of wgmma's M side of every tile) or ping-pong (each takes every second tile whole,
+ * one multiplying while the other stores). wgmma's M side is A, or B in a swapped row. Compiled once per registry row;
+ * load_stage, mma_stage, store_tile, the exchange of split K and that of stream-K are in gemm_load.cuh, gemm_mma.cuh,
+ * gemm_store.cuh, gemm_split.cuh and gemm_stream_k.cuh. */
 #include "common/gemm_params.h"
 #include "common/tile.h"
 
@@ -27,7 +28,9 @@
 
 #include "common/convert.cuh"
 #include "common/epilogue.cuh"
+#include "common/index.cuh"
 #include "common/raster.cuh"
+#include "common/stream_k.cuh"
 #include "sm90/pipeline.cuh"
 #include "sm90/stmatrix.cuh"
 #include "sm90/swizzle.cuh"
@@ -72,9 +75,8 @@ enum {
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, GM_WARPS),
 
-    MANY_REGISTERS = CONSUMERS > 1 && ATOMS_M *ATOM_REGISTERS >= (SWAPPED ? 160 : 192),
-    PRODUCER_REGISTERS = MANY_REGISTERS ? 24 : 40,
-    CONSUMER_REGISTERS = MANY_REGISTERS ? 240 : 232,
+    PRODUCER_REGISTERS = 40, /* of 168 a thread that three warpgroups are launched with */
+    CONSUMER_REGISTERS = 232,
 
     BAR_STAGING = 1, /* named barriers: + consumer */
     BAR_ORDER = 1 + CONSUMERS, /* ping-pong: + consumer */
@@ -123,7 +125,7 @@ static __device__ __forceinline__ int cluster_count(void) {
     return gridDim.x / CLUSTER_SIZE;
 }
 static __device__ __forceinline__ int cluster_index(void) {
-    return blockIdx.x / CLUSTER_SIZE;
+    return (uint32_t)cta_index() / CLUSTER_SIZE;
 }
 
 static __device__ __forceinline__ struct tile_position tile_at(const struct gm_raster &raster, int linear,
@@ -133,25 +135,37 @@ static __device__ __forceinline__ struct tile_position tile_at(const struct gm_r
     return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M), (int)(tile_n * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N)};
 }
 
-/* The k-blocks that a CTA multiplies, first to end - 1: all, or a share of them that differs by one at most. One that
- * has none takes a block beyond K, which TMA fills with zeros.
- * NOTE: two functions and no struct, so that without splits the end is read from the parameters where it is needed: in a
- * register it makes the producer of the largest tiles spill. */
-static __device__ __forceinline__ int k_share(const struct gm_gemm_sm90_params &p, uint32_t rank) {
-    return p.k_blocks / SPLITS + ((int)(rank / SHARERS) < p.k_blocks % SPLITS);
+/* What a CTA computes, piece by piece: some k-blocks of a tile, mostly all. stream_k.h says in which order; a cluster that
+ * shares the K of its tiles takes a share of each, which differ by one k-block at most. A CTA that has none takes a block
+ * beyond K, which TMA fills with zeros. */
+static __device__ __forceinline__ int walk_begin(const struct gm_gemm_sm90_params &p) {
+    return SPLITS > 1 ? cluster_index() : gm_stream_k_begin(&p.stream_k, p.k_blocks, cluster_index());
 }
-static __device__ __forceinline__ int k_first(const struct gm_gemm_sm90_params &p, uint32_t rank) {
-    const int share = rank / SHARERS;
-    return SPLITS == 1 ? 0 : share * (p.k_blocks / SPLITS) + min(share, p.k_blocks % SPLITS);
+
+/* Takes the next piece off the walk; behind the last one, any. */
+static __device__ __forceinline__ void walk_next(const struct gm_gemm_sm90_params &p, uint32_t rank, int &walk,
+                                                 struct gm_piece &piece) {
+    if (SPLITS == 1) {
+        gm_stream_k_next(&p.stream_k, p.k_blocks, cluster_index(), cluster_count(), &walk, &piece);
+        return;
+    }
+    const int share = rank / SHARERS, even = p.k_blocks / SPLITS, more = p.k_blocks % SPLITS;
+    piece.tile = walk;
+    piece.first = share * even + min(share, more);
+    piece.end = piece.first + max(even + (share < more), 1);
+    walk += cluster_count();
 }
-static __device__ __forceinline__ int k_end(const struct gm_gemm_sm90_params &p, uint32_t rank) {
-    return SPLITS == 1 ? p.k_blocks : k_first(p, rank) + max(k_share(p, rank), 1);
+
+/* Whether the walk goes on. */
+static __device__ __forceinline__ bool walk_more(const struct gm_gemm_sm90_params &p, int walk) {
+    return walk < p.stream_k.whole;
 }
 
 #include "sm90/gemm_split.cuh"
 #include "sm90/gemm_load.cuh"
 #include "sm90/gemm_mma.cuh"
 #include "sm90/gemm_store.cuh"
+#include "sm90/gemm_stream_k.cuh"
 
 /* ---- roles -------------------------------------------------------------------------------------------- */
 
@@ -159,7 +173,6 @@ static __device__ __forceinline__ int k_end(const struct gm_gemm_sm90_params &p,
 static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
                                                int consumer) {
     const struct pipeline ring = pipeline_at(base);
-    const int tiles = p.raster.tiles_m * p.raster.tiles_n, stride = cluster_count();
     const uint32_t thread = threadIdx.x % 128;
     const int row0 = PINGPONG ? 0 : consumer * ROWS, part = SPLITS == 1 ? 0 : rank / SHARERS;
     struct store_context store = {staging_addr(base, consumer), thread, (uint32_t)(BAR_STAGING + consumer), 0, 0};
@@ -167,30 +180,41 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
     uint32_t parity = 0; /* of the tile, for the exchange of split K */
     float acc[ATOMS_M][ATOM_REGISTERS];
 
-    int linear = cluster_index();
+    int walk = walk_begin(p), turn = consumer;
+    struct gm_piece piece;
     if (PINGPONG && consumer == 1) {
-        linear += stride;
-        pipeline_skip<STAGES>(at, p.k_blocks);
+        walk_next(p, rank, walk, piece);
+        pipeline_skip<STAGES>(at, piece.end - piece.first);
     }
-    for (; linear < tiles; linear += PINGPONG ? 2 * stride : stride) {
-        const struct tile_position tile = tile_at(p.raster, linear, rank);
-        /* Ping-pong: the other consumer's multiplications of the tile before come first, then mine, then its next. */
-        if (PINGPONG && linear >= stride)
+    while (walk_more(p, walk)) {
+        int again = walk;
+        walk_next(p, rank, walk, piece);
+        /* Ping-pong: the other consumer's multiplications of the piece before come first, then mine, then its next. */
+        if (PINGPONG && turn > 0)
             bar_sync(BAR_ORDER + consumer, 256);
-        mma_tile(acc, ring, at, base, row0, k_end(p, rank) - k_first(p, rank), thread);
-        if (PINGPONG && linear + stride < tiles)
+        turn = 1;
+        mma_tile(acc, ring, at, base, row0, piece.end - piece.first, thread);
+        if (PINGPONG && walk_more(p, walk))
             bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
         mma_drain(acc, ring, at, thread);
-        if (PINGPONG)
-            pipeline_skip<STAGES>(at, p.k_blocks);
         if (SPLITS > 1)
             split_exchange(acc, base, part, consumer, parity, thread);
         parity ^= 1;
         /* The last tile of all finds the ring drained by every warp. NOTE: the barrier stands outside any branch: with a
          * branch ptxas no longer proves that the ring's slots are the same in all lanes, and the main loop pays. */
         bar_sync(PINGPONG ? store.bar : BAR_ORDER, PINGPONG ? 128 : 128 * CONSUMERS);
-        store.ring_addr = linear + stride >= tiles ? base : 0;
-        store_tile(p, store, acc, tile, row0, part);
+        store.ring_addr = walk_more(p, walk) ? 0 : base;
+        /* Found anew: the main loop leaves no registers to keep them in. */
+        store.thread = thread_index() % 128;
+        asm volatile("" : "+r"(again));
+        walk_next(p, rank, again, piece);
+        const struct tile_position tile = tile_at(p.raster, piece.tile, rank);
+        if (SPLITS > 1 || piece_finish(p, acc, tile, piece, rank, consumer, row0, store))
+            store_tile(p, store, acc, tile, row0, part);
+        if (PINGPONG) {
+            walk_next(p, rank, walk, piece);
+            pipeline_skip<STAGES>(at, piece.end - piece.first);
+        }
     }
     if (store_issues(store))
         bulk_wait_group_read<0>();

@@ -63,14 +63,15 @@ static __device__ __forceinline__ void load_stage(const struct gm_gemm_sm90_para
                                             p.b_policy);
 }
 
-/* One thread feeds the ring with every k-block of every tile of this CTA. */
+/* One thread feeds the ring with every k-block of every piece of this CTA's walk. */
 static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank) {
     const struct pipeline ring = pipeline_at(base);
-    const int tiles = p.raster.tiles_m * p.raster.tiles_n;
     struct pipeline_state at = {0, 0};
+    struct gm_piece piece;
     uint32_t parity = 0;
-    for (int linear = cluster_index(); linear < tiles; linear += cluster_count()) {
-        const struct tile_position tile = tile_at(p.raster, linear, rank);
+    for (int walk = walk_begin(p); walk_more(p, walk);) {
+        walk_next(p, rank, walk, piece);
+        const struct tile_position tile = tile_at(p.raster, piece.tile, rank);
         const struct operand_tile a = operand_tile_at<TILE_M, A_MN, CLUSTER_N>(p.a, p.a_tail, p.a_tiles, tile.m);
         const struct operand_tile b = operand_tile_at<TILE_N, B_MN, CLUSTER_M>(p.b, p.b_tail, p.b_tiles, tile.n);
         const uint32_t bytes = operand_bytes<TILE_M, A_MN, CLUSTER_N>(a) + operand_bytes<TILE_N, B_MN, CLUSTER_M>(b);
@@ -78,9 +79,10 @@ static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params 
             mbarrier_wait(split_barriers_at(base).free_addr, parity ^ 1);
             parity ^= 1;
         }
-        for (int k_block = k_first(p, rank); k_block < k_end(p, rank); ++k_block) {
+#pragma unroll 1
+        for (; piece.first < piece.end; ++piece.first) {
             pipeline_acquire(ring, at, bytes);
-            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, a, b, k_block * TILE_K, rank);
+            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, a, b, piece.first * TILE_K, rank);
             pipeline_next<STAGES>(at);
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every sm80 row with its tiles divided by k-blocks, as the planner would and as it never would: results, the bytes
+/* Every row that can, with its tiles divided by k-blocks, as the planner would and as it never would: results, the bytes
  * around D and around the workspace, a workspace that holds anything, launch after launch, graphs. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 enum { GUARD_BYTES = 4096, ANY = 0 };
 
 struct division {
-    int tiles_m, tiles_n, ragged; /* elements that M and N lack of whole tiles */
+    int tiles_m, tiles_n, ragged; /* tiles of a cluster; elements that M and N lack of whole ones */
     int blocks, rest;             /* whole k-blocks, and elements of K behind them */
     int whole, shares;            /* at most as many as CTAs run at once; ANY: all of those, on a GPU */
     int least;                    /* smallest piece */
@@ -41,8 +41,8 @@ struct setup {
 };
 
 static struct gemm_case case_of(const struct gm_kernel_info *info, const struct division *d) {
-    struct gemm_case gc = {.m = (int64_t)d->tiles_m * info->tile_m - d->ragged,
-                           .n = (int64_t)d->tiles_n * info->tile_n - d->ragged,
+    struct gemm_case gc = {.m = (int64_t)d->tiles_m * info->tile_m * info->cluster_m - d->ragged,
+                           .n = (int64_t)d->tiles_n * info->tile_n * info->cluster_n - d->ragged,
                            .k = (int64_t)d->blocks * info->tile_k + d->rest,
                            .ab_type = info->type,
                            .a_major = info->a_major,
@@ -78,7 +78,7 @@ static bool set_up(struct setup *s, const struct gemm_case *gc, const struct div
         return false;
     }
     gm_plan_divide(s->plan, &split);
-    s->plan->params.sm80.stream_k.least = d->least;
+    gm_plan_stream_k(s->plan)->least = d->least;
     return true;
 }
 
@@ -206,10 +206,12 @@ static bool try_variants(struct setup *s) {
     gc.alpha = 0.5f, gc.beta = -2, gc.bias = GM_BIAS_M, gc.bias_type = GM_FP32, gc.activation = GM_ACT_RELU;
     if (!try(s, &gc, d, launch_thrice))
         return false;
-    gc = case_of(s->info, d);
-    gc.a_offset = 1, gc.b_offset = 3, gc.d_offset = 5, gc.a_pad += 3, gc.b_pad += 1;
-    if (!try(s, &gc, d, launch_thrice))
-        return false;
+    if (s->info->arch == GM_ARCH_SM80) { /* TMA takes no such operands */
+        gc = case_of(s->info, d);
+        gc.a_offset = 1, gc.b_offset = 3, gc.d_offset = 5, gc.a_pad += 3, gc.b_pad += 1;
+        if (!try(s, &gc, d, launch_thrice))
+            return false;
+    }
     gc = case_of(s->info, d);
     gc.inputs = NORMAL, gc.d_type = GM_FP32;
     if (!try(s, &gc, d, same_bits))
@@ -270,8 +272,9 @@ static void run_planned(const struct test *test, struct result *result) {
 void add_stream_k_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         struct gm_kernel_info info = {.size = sizeof info};
-        if (gm_kernel_get(i, &info) == GM_OK && info.arch == GM_ARCH_SM80)
+        if (gm_kernel_get(i, &info) == GM_OK && info.splits == 1)
             add_test("stream_k", info.name, run_row, (int)i, 0);
     }
-    add_test("stream_k", "planned", run_planned, -1, GM_ARCH_SM80);
+    add_test("stream_k", "planned_sm80", run_planned, -1, GM_ARCH_SM80);
+    add_test("stream_k", "planned_sm90", run_planned, -1, GM_ARCH_SM90);
 }
