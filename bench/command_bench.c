@@ -205,7 +205,7 @@ static int run(struct bench_options *options, int argc, char **argv) {
 }
 
 int command_bench(int argc, char **argv) {
-    struct bench_options given = {.warmup_s = -1, .round_ms = -1, .energy_s = -1};
+    struct bench_options given = {.workspace_mib = 64, .warmup_s = -1, .round_ms = -1, .energy_s = -1};
     const struct args_option options[] = {
         {"suite", "FILE", ARGS_LIST, &given.files, "a suite file: lines `op a b d layout M N K`, # for comments"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},
@@ -218,7 +218,7 @@ int command_bench(int argc, char **argv) {
         {"all-kernels", NULL, ARGS_FLAG, &given.all_kernels, "time every legal row: 3 rounds of 3 ms, 0.3 s warm-up"},
         {"rounds", "N", ARGS_COUNT, &given.rounds, "interleaved rounds (default: 7)"},
         {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one contender (default: 10)"},
-        {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "our plans may ask for so much (default: 0)"},
+        {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "for our plans (default: 64, what cuBLASLt has)"},
         {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 1)"},
         {"l2", "cold|warm", ARGS_TEXT, &given.l2, "rotate operands over 3x L2 (default), or use one set of them"},
         {"energy", "SECONDS", ARGS_SECONDS, &given.energy_s, "each alone for joules (default: 0.4; sweeps: 0, off)"},

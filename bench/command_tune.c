@@ -70,7 +70,7 @@ static int put_origin(struct tune *tune) {
 }
 
 static int set_up(struct tune *tune, int ordinal) {
-    if (gpu_open(&tune->gpu, ordinal) != 0 || book_open(&tune->book, tune->options->file, &tune->gpu.device) != 0)
+    if (gpu_open(&tune->gpu, ordinal) != 0 || clock_meter_open(&tune->gpu, &tune->meter) != 0 || book_open(&tune->book, tune->options->file, &tune->gpu.device) != 0)
         return -1;
     const struct tune_options *options = tune->options;
     if (!options->no_baseline)
@@ -85,6 +85,7 @@ static int set_up(struct tune *tune, int ordinal) {
 static void tear_down(struct tune *tune) {
     if (tune->gpu.drv) {
         noise_free(&tune->gpu, &tune->noise);
+        clock_meter_close(&tune->gpu, &tune->meter);
         lt_close(&tune->lt, &tune->gpu);
         gpu_close(&tune->gpu);
     }
@@ -159,7 +160,7 @@ static int run(struct tune_options *options) {
 }
 
 int command_tune(int argc, char **argv) {
-    struct tune_options given = {.top = 12, .rounds = 7, .round_ms = 5, .warmup_s = 0.3};
+    struct tune_options given = {.top = 12, .rounds = 7, .workspace_mib = 64, .round_ms = 5, .warmup_s = 0.3};
     const struct args_option options[] = {
         {"o", "FILE", ARGS_TEXT, &given.file, "the ledger to write; one that is there is extended"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},
@@ -173,6 +174,7 @@ int command_tune(int argc, char **argv) {
         {"rounds", "N", ARGS_COUNT, &given.rounds, "interleaved rounds of those within 5 % (default: 7)"},
         {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one kernel (default: 5)"},
         {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 0.3)"},
+        {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "that rows may divide tiles with (default: 64)"},
         {"again", NULL, ARGS_FLAG, &given.again, "measure, or import, what the ledger has already, too"},
         {"import", NULL, ARGS_FLAG, &given.import,
          "measure nothing: entries from results of bench --all-kernels --json"},

@@ -166,48 +166,65 @@ int contest_alone(const struct contest *contest, const struct contender *contend
     return 0;
 }
 
-static int queue_round(const struct contest *contest, const struct contender *contenders, size_t count,
-                       CUevent *events) {
+static int stamp(const struct contest *contest, size_t index) {
+    return contest->meter ? clock_meter_stamp(contest->gpu, contest->meter, index) : 0;
+}
+
+/* Events and stamps are of the same numbers, from `first` on. */
+static int queue_round(const struct contest *contest, const struct contender *contenders, size_t count, size_t first,
+                       const CUevent *events) {
     for (size_t i = 0; i < count; i++) {
+        const size_t begin = first + 2 * i, end = begin + 1;
         if (contenders[i].out)
             continue;
-        GPU_TRY(contest->gpu, cuEventRecord, events[2 * i], contest->gpu->stream);
+        if (stamp(contest, begin) != 0)
+            return -1;
+        GPU_TRY(contest->gpu, cuEventRecord, events[begin], contest->gpu->stream);
         if (run_graph(contest, &contenders[i], contenders[i].repeats) != 0)
             return -1;
-        GPU_TRY(contest->gpu, cuEventRecord, events[2 * i + 1], contest->gpu->stream);
+        GPU_TRY(contest->gpu, cuEventRecord, events[end], contest->gpu->stream);
+        if (stamp(contest, end) != 0)
+            return -1;
     }
     return 0;
 }
 
-static int read_round(const struct contest *contest, struct contender *contenders, size_t count,
-                      const CUevent *events) {
+static int read_round(const struct contest *contest, struct contender *contenders, size_t count, size_t first,
+                      const CUevent *events, const uint64_t *stamps) {
     for (size_t i = 0; i < count; i++) {
+        const size_t begin = first + 2 * i, end = begin + 1;
         struct contender *contender = &contenders[i];
+        struct bench_samples *samples = &contender->samples;
         float milliseconds = 0;
         if (contender->out)
             continue;
-        GPU_TRY(contest->gpu, cuEventElapsedTime, &milliseconds, events[2 * i], events[2 * i + 1]);
+        GPU_TRY(contest->gpu, cuEventElapsedTime, &milliseconds, events[begin], events[end]);
         double launches = (double)contender->launches * contender->repeats;
-        contender->samples.us[contender->samples.count++] = milliseconds * 1e3 / launches;
+        samples->clocks[samples->count] = (double)(stamps[end] - stamps[begin]) / launches;
+        samples->us[samples->count++] = milliseconds * 1e3 / launches;
     }
     return 0;
 }
 
 static int time_rounds(const struct contest *contest, struct contender *contenders, size_t count, int rounds,
-                       CUevent *events) {
-    const size_t events_of_round = 2 * count;
-    for (size_t i = 0; i < events_of_round * (size_t)rounds; i++)
+                       CUevent *events, uint64_t *stamps) {
+    const size_t events_of_round = 2 * count, all = events_of_round * (size_t)rounds;
+    for (size_t i = 0; i < all; i++)
         GPU_TRY(contest->gpu, cuEventCreate, &events[i], CU_EVENT_DEFAULT);
+    if (contest->meter && clock_meter_clear(contest->gpu, contest->meter, all) != 0)
+        return -1;
     if (run_all(contest, contenders, count) != 0) /* the first round then begins on a busy GPU */
         return -1;
     for (int round = 0; round < rounds; round++) {
-        if (queue_round(contest, contenders, count, events + events_of_round * (size_t)round) != 0)
+        if (queue_round(contest, contenders, count, events_of_round * (size_t)round, events) != 0)
             return -1;
     }
     if (gpu_finish(contest->gpu) != 0)
         return -1;
+    if (contest->meter && clock_meter_read(contest->gpu, contest->meter, stamps, all) != 0)
+        return -1;
     for (int round = 0; round < rounds; round++) {
-        if (read_round(contest, contenders, count, events + events_of_round * (size_t)round) != 0)
+        if (read_round(contest, contenders, count, events_of_round * (size_t)round, events, stamps) != 0)
             return -1;
     }
     return 0;
@@ -216,15 +233,16 @@ static int time_rounds(const struct contest *contest, struct contender *contende
 int contest_rounds(const struct contest *contest, struct contender *contenders, size_t count, int rounds) {
     size_t events_count = 2 * count * (size_t)rounds;
     CUevent *events = calloc(events_count, sizeof *events);
-    if (!events)
-        return complain("out of host memory");
+    uint64_t *stamps = calloc(events_count, sizeof *stamps);
     for (size_t i = 0; i < count; i++)
         contenders[i].samples.count = 0;
-    int status = time_rounds(contest, contenders, count, rounds, events);
-    for (size_t i = 0; i < events_count; i++) {
+    int status = events && stamps ? time_rounds(contest, contenders, count, rounds, events, stamps)
+                                  : complain("out of host memory");
+    for (size_t i = 0; events && i < events_count; i++) {
         if (events[i])
             contest->gpu->drv->cuEventDestroy(events[i]);
     }
     free(events);
+    free(stamps);
     return status;
 }

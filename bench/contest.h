@@ -4,6 +4,7 @@
 #define BENCH_CONTEST_H
 
 #include "cublaslt.h"
+#include "clock_meter.h"
 #include "operands.h"
 #include "results.h"
 
@@ -15,6 +16,7 @@ struct contest {
     const struct lt_problem *baseline;
     size_t workspace_bytes; /* that each of our plans may use, one at a time */
     CUdeviceptr workspace;
+    struct clock_meter *meter; /* NULL: clocks are not read */
     CUevent start, stop;
 };
 

@@ -10,9 +10,10 @@
 #define MAX_ROUNDS   64
 #define SOURCE_BYTES 96
 
-/* Times of one contender, one per round; count 0 = it did not run. */
+/* Times of one launch of a contender, one per round; count 0 = it did not run. */
 struct bench_samples {
     double us[MAX_ROUNDS];
+    double clocks[MAX_ROUNDS]; /* of the SMs; 0: not read */
     size_t count;
 };
 

@@ -15,6 +15,7 @@ struct tune_options {
     uint32_t arch_mask;
     bool general, again, no_baseline, quiet, merge, import;
     int top, rounds;
+    int workspace_mib;
     double warmup_s, round_ms;
 };
 
@@ -24,6 +25,7 @@ struct tune {
     struct lt lt;
     bool has_baseline;
     struct noise noise;
+    struct clock_meter meter;
     struct ledger_book book;
     int measured, failures; /* problems that have an entry now; kernels or problems */
 };
@@ -31,6 +33,7 @@ struct tune {
 /* One candidate on one problem, as it was timed. */
 struct tune_sample {
     int kernel;
+    bool divided; /* its last tiles are, by k-blocks, through a workspace */
     double predicted_us;
     bool is_model; /* what the model picks */
     bool is_final; /* it took part in the last rounds, which are paired */
@@ -38,12 +41,20 @@ struct tune_sample {
 };
 
 double tune_median(const struct tune_sample *sample); /* microseconds; NaN: not timed */
+#define TUNE_NAME_BYTES 100
+const char *tune_name(const struct tune_sample *sample, char name[TUNE_NAME_BYTES]); /* as in a ledger */
+
+/* The times, as they were at one clock. The power limit moves the clock of the SMs by some per cent within seconds, and
+ * who is timed when is chance; so each time is scaled by the clock of its own round, to the median of all rounds. Rounds
+ * whose clock was not read stay as they are. */
+void tune_at_one_clock(struct tune_sample *samples, size_t count);
 
 /* Measures one problem and puts its line in the book. -1: the GPU or the driver is in error and the run must end. */
 int tune_case_run(struct tune *tune, const struct bench_case *problem);
 
-/* The rows to time, by predicted time: at most `top` of those that the options allow, and the model's pick. Writes
- * kernel, predicted_us and is_model; `samples` has room for `top` + 1, or for the whole table. Returns how many, 0 when
+/* What to time, by predicted time: at most `top` of the rows that the options allow, with a workspace each divided too
+ * where that is predicted to pay; and the model's pick. Writes kernel, divided, predicted_us and is_model; `samples` has
+ * room for `top` + 1, or for the whole table twice. Returns how many, 0 when
  * no row takes the problem, -1 with a printed sentence on an error. */
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
                     const struct gm_gemm_problem *problem, struct tune_sample *samples);

@@ -26,10 +26,16 @@ static const char *name_of(const struct tune_sample *sample) {
     return gm_kernels[sample->kernel].name;
 }
 
+static size_t workspace_of(const struct heat *heat) {
+    return (size_t)heat->tune->options->workspace_mib << 20;
+}
+
 /* A row that cannot be planned is out, and a failure of that row. */
 static void make_plans(struct heat *heat) {
     for (size_t i = 0; i < heat->count; i++) {
-        const struct gm_plan_options named = {.size = sizeof named, .kernel = name_of(&heat->samples[i])};
+        const struct gm_plan_options named = {.size = sizeof named,
+                                              .kernel = name_of(&heat->samples[i]),
+                                              .workspace_limit = heat->samples[i].divided ? workspace_of(heat) : 0};
         struct contender *contender = &heat->contenders[i];
         contender->kernel = heat->samples[i].kernel;
         const enum gm_status status =
@@ -44,7 +50,10 @@ static void make_plans(struct heat *heat) {
 
 static int open_heat(struct heat *heat) {
     struct tune *tune = heat->tune;
-    heat->contest = (struct contest){.gpu = &tune->gpu, .operands = &heat->operands};
+    heat->contest = (struct contest){.gpu = &tune->gpu,
+                                     .operands = &heat->operands,
+                                     .workspace_bytes = workspace_of(heat),
+                                     .meter = &tune->meter};
     make_plans(heat);
     if (noise_make(&tune->gpu, &tune->noise, heat->gemm.ab_type) != 0 ||
         operands_make(&tune->gpu, &heat->operands, &heat->gemm, &tune->noise, ROTATE_OVER_L2) != 0)
@@ -131,6 +140,7 @@ static int time_all(struct heat *heat, int rounds) {
     for (size_t i = 0; i < heat->count; i++)
         if (!heat->contenders[i].out)
             heat->samples[i].samples = heat->contenders[i].samples;
+    tune_at_one_clock(heat->samples, heat->count);
     return 0;
 }
 

@@ -11,12 +11,13 @@ static void report(const struct bench_case *problem, const struct tune_sample *s
     for (size_t i = 0; i < count; i++)
         model = samples[i].is_model ? &samples[i] : model;
     const double us = tune_median(choice), model_us = tune_median(model);
+    char name[TUNE_NAME_BYTES];
     printf("%" PRId64 " x %" PRId64 " x %" PRId64 " %s %s: %s %.2f us", problem->m, problem->n, problem->k, problem->a,
-           problem->layout, gm_kernels[choice->kernel].name, us);
+           problem->layout, tune_name(choice, name), us);
     if (model == choice)
         puts(", the model's pick");
     else
-        printf("; the model's pick %s %.2f us, %+.1f %%\n", gm_kernels[model->kernel].name, model_us,
+        printf("; the model's pick %s %.2f us, %+.1f %%\n", tune_name(model, name), model_us,
                100 * (model_us / us - 1));
     fflush(stdout);
 }

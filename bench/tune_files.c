@@ -40,9 +40,9 @@ static void print_entries(const gm_ledger *ledger) {
     size_t same = 0;
     for (size_t i = 0; i < ledger->count; i++) {
         const struct gm_ledger_entry *entry = &ledger->entries[i];
-        same += entry->us == entry->model_us;
+        same += entry->choice.us == entry->model_us;
         if (gains)
-            gains[i] = entry->model_us / entry->us;
+            gains[i] = entry->model_us / entry->choice.us;
     }
     if (gains && ledger->count)
         printf("the model's pick is the choice in %zu of them; the choices are %.2f %% faster (geometric mean)\n", same,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "choose.h"
+#include "ledger.h"
 #include "commands.h"
 #include "results_read.h"
 #include "tune.h"
@@ -15,6 +16,7 @@ struct timed {
     struct gm_gemm_problem gemm;
     struct gm_ledger_key key; /* of it */
     int kernel;
+    bool divided;
     size_t file, row;
 };
 
@@ -84,8 +86,14 @@ static int check_file(const struct import_file *file, const struct gm_device *de
 
 static void take_row(struct import *import, size_t file, size_t index) {
     const struct bench_row *row = &import->files[file].results.rows[index];
-    struct timed timed = {
-        .kernel = gm_find_kernel(gm_kernels, gm_kernel_count(), row->kernel), .file = file, .row = index};
+    char name[sizeof row->kernel];
+    struct timed timed = {.file = file, .row = index};
+    snprintf(name, sizeof name, "%s", row->kernel);
+    char *const suffix = strstr(name, GM_LEDGER_DIVIDED);
+    timed.divided = suffix && suffix[sizeof GM_LEDGER_DIVIDED - 1] == 0;
+    if (timed.divided)
+        *suffix = 0;
+    timed.kernel = gm_find_kernel(gm_kernels, gm_kernel_count(), name);
     if (timed.kernel < 0)
         import->lost[NO_KERNEL]++;
     else if (!gm_kernels[timed.kernel].production)
@@ -101,13 +109,16 @@ static int compare_timed(const void *left, const void *right) {
     const int order = gm_ledger_compare_keys(&x->key, &y->key);
     if (order != 0 || x->kernel != y->kernel)
         return order != 0 ? order : x->kernel - y->kernel;
+    if (x->divided != y->divided)
+        return x->divided - y->divided;
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
 static bool is_superseded(const struct timed *timed) {
-    return timed[0].kernel == timed[1].kernel && gm_ledger_compare_keys(&timed[0].key, &timed[1].key) == 0;
+    return timed[0].kernel == timed[1].kernel && timed[0].divided == timed[1].divided &&
+           gm_ledger_compare_keys(&timed[0].key, &timed[1].key) == 0;
 }
 
 static int take_rows(struct import *import) {
@@ -115,7 +126,7 @@ static int take_rows(struct import *import) {
     for (size_t i = 0; i < import->file_count; i++)
         rows += import->files[i].results.count;
     import->timed = calloc(rows + 1, sizeof *import->timed);
-    import->samples = calloc(gm_kernel_count(), sizeof *import->samples);
+    import->samples = calloc(2 * gm_kernel_count(), sizeof *import->samples);
     if (!import->timed || !import->samples)
         return complain("out of host memory");
     for (size_t i = 0; i < import->file_count; i++)
@@ -140,7 +151,8 @@ static size_t join(struct import *import, const struct timed *timed, size_t rows
     size_t joined = 0;
     for (size_t i = 0; i < candidates; i++) {
         size_t at = 0;
-        while (at < rows && timed[at].kernel != import->samples[i].kernel)
+        while (at < rows && (timed[at].kernel != import->samples[i].kernel ||
+                             timed[at].divided != import->samples[i].divided))
             at++;
         if (at == rows)
             continue;
@@ -158,6 +170,11 @@ static int import_problem(struct import *import, const struct timed *timed, size
         import->known++;
         return 0;
     }
+    /* The model picks among what was timed: divided rows only where there are some. */
+    bool any_divided = false;
+    for (size_t i = 0; i < rows; i++)
+        any_divided |= timed[i].divided;
+    import->all.workspace_mib = any_divided ? import->tune.options->workspace_mib : 0;
     const int candidates = tune_candidates(&import->all, &tune->gpu.device, &timed->gemm, import->samples);
     if (candidates < 0)
         return -1;

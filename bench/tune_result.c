@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ledger.h"
 #include "problem.h"
+#include "split.h"
 #include "stats.h"
 #include "suite.h"
 #include "tune.h"
@@ -17,13 +19,40 @@ double tune_median(const struct tune_sample *sample) {
     return stats_median(sample->samples.us, sample->samples.count);
 }
 
+const char *tune_name(const struct tune_sample *sample, char name[TUNE_NAME_BYTES]) {
+    snprintf(name, TUNE_NAME_BYTES, "%s%s", gm_kernels[sample->kernel].name, sample->divided ? GM_LEDGER_DIVIDED : "");
+    return name;
+}
+
+static int compare_doubles(const void *left, const void *right) {
+    const double x = *(const double *)left, y = *(const double *)right;
+    return x < y ? -1 : x > y;
+}
+
+void tune_at_one_clock(struct tune_sample *samples, size_t count) {
+    double *mhz = calloc(count * MAX_ROUNDS + 1, sizeof *mhz);
+    size_t known = 0;
+    if (!mhz)
+        return;
+    for (size_t i = 0; i < count; i++)
+        for (size_t round = 0; round < samples[i].samples.count; round++)
+            if (samples[i].samples.clocks[round] > 0)
+                mhz[known++] = samples[i].samples.clocks[round] / samples[i].samples.us[round];
+    qsort(mhz, known, sizeof *mhz, compare_doubles);
+    for (size_t i = 0; i < count && known > 0; i++)
+        for (size_t round = 0; round < samples[i].samples.count; round++)
+            if (samples[i].samples.clocks[round] > 0)
+                samples[i].samples.us[round] = samples[i].samples.clocks[round] / mhz[known / 2];
+    free(mhz);
+}
+
 /* ---- candidates ----------------------------------------------------------------------------------- */
 
 static int compare_predictions(const void *left, const void *right) {
     const struct tune_sample *x = left, *y = right;
     if (x->predicted_us != y->predicted_us)
         return x->predicted_us < y->predicted_us ? -1 : 1;
-    return x->kernel - y->kernel;
+    return x->kernel != y->kernel ? x->kernel - y->kernel : x->divided - y->divided;
 }
 
 static bool is_allowed(const struct tune_options *options, const struct gm_kernel *row) {
@@ -31,21 +60,42 @@ static bool is_allowed(const struct tune_options *options, const struct gm_kerne
            (!options->kernel || fnmatch(options->kernel, row->name, 0) == 0);
 }
 
+/* An accepted row: whole, and divided where that is predicted to pay. The model picks the better of the two. */
+static size_t add_row(const struct gm_candidate *candidate, const struct gm_device *device,
+                      const struct gm_gemm_problem *problem, size_t workspace, struct tune_sample *into) {
+    const struct gm_kernel *row = &gm_kernels[candidate->kernel];
+    const struct gm_split whole = gm_split_choose(row, problem, device, 0);
+    const struct gm_split split = gm_split_choose(row, problem, device, workspace);
+    const bool divided = split.shares > 0;
+    into[0] = (struct tune_sample){.kernel = candidate->kernel,
+                                   .predicted_us = whole.predicted_us,
+                                   .is_model = candidate->chosen && !divided};
+    if (divided)
+        into[1] = (struct tune_sample){.kernel = candidate->kernel,
+                                       .divided = true,
+                                       .predicted_us = split.predicted_us,
+                                       .is_model = candidate->chosen};
+    return 1 + divided;
+}
+
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
-                    const struct gm_gemm_problem *problem, struct tune_sample *samples) {
-    const struct gm_plan_options model = {.size = sizeof model, .flags = GM_PLAN_MODEL_ONLY};
+                    const struct gm_gemm_problem *given, struct tune_sample *samples) {
+    const struct gm_plan_options model = {.size = sizeof model,
+                                          .flags = GM_PLAN_MODEL_ONLY,
+                                          .workspace_limit = (size_t)options->workspace_mib << 20};
     size_t rows = gm_kernel_count(), accepted = 0;
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
-    struct tune_sample *all = calloc(rows, sizeof *all);
+    struct tune_sample *all = calloc(2 * rows, sizeof *all);
+    struct gm_gemm_problem problem;
     int count = 0;
     if (!candidates || !all)
         count = complain("out of host memory");
-    else if (gm_gemm_explain(device, problem, &model, candidates, rows, &rows) != GM_OK)
+    else if (gm_problem_normalize(given, &problem) != GM_OK ||
+             gm_gemm_explain(device, &problem, &model, candidates, rows, &rows) != GM_OK)
         count = complain("%s", gm_last_error());
     for (size_t i = 0; i < rows && count == 0; i++)
         if (candidates[i].reason == GM_ACCEPTED)
-            all[accepted++] = (struct tune_sample){
-                .kernel = (int)i, .predicted_us = candidates[i].predicted_us, .is_model = candidates[i].chosen};
+            accepted += add_row(&candidates[i], device, &problem, model.workspace_limit, &all[accepted]);
     if (accepted)
         qsort(all, accepted, sizeof *all, compare_predictions);
     int others = 0;
@@ -132,8 +182,8 @@ bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_pro
 
 static void print_sample(FILE *out, const struct tune_sample *sample) {
     const struct bench_samples *s = &sample->samples;
-    fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", gm_kernels[sample->kernel].name,
-            tune_median(sample), stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9),
+    char name[TUNE_NAME_BYTES];
+    fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", tune_name(sample, name), tune_median(sample), stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9),
             s->count);
 }
 

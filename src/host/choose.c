@@ -175,18 +175,36 @@ static int choose_by_model(const struct gm_kernel *rows, size_t count, const str
     return best;
 }
 
-/* The row that an answer of the ledger means, if it is accepted; else -1. */
+/* The row of a pick, if it is accepted and divides its tiles as the pick says; else -1. */
+static int choose_pick(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
+                       const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+                       const struct gm_ledger_pick *pick, struct gm_judgement *chosen) {
+    const int row = gm_ledger_row(pick, rows, count);
+    struct gm_plan_options as_measured = gm_options_within(options, pick->divided);
+    if (row < 0)
+        return -1;
+    *chosen = gm_judge(&rows[row], device, problem, &as_measured, NULL, 0);
+    return chosen->reason == GM_ACCEPTED && (chosen->split.shares > 0) == pick->divided ? row : -1;
+}
+
+/* The row that an answer of the ledger means; -1: none that is accepted. Where there is no workspace for the fastest,
+ * the fastest that needs none. */
 static int choose_by_ledger(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
                             const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                             const struct gm_ledger_answer *answer, struct gm_judgement *chosen) {
     const struct gm_ledger_entry *entry = answer->exact ? answer->exact : answer->below;
-    const int row = entry ? gm_ledger_row(entry, rows, count) : -1;
-    if (row < 0)
+    if (!entry)
         return -1;
-    *chosen = gm_judge(&rows[row], device, problem, options, NULL, 0);
+    const struct gm_ledger_pick *pick = &entry->choice;
+    int row = choose_pick(rows, count, device, problem, options, pick, chosen);
+    if (row < 0 && pick->divided) {
+        pick = &entry->whole;
+        row = choose_pick(rows, count, device, problem, options, pick, chosen);
+    }
     chosen->source = answer->exact ? GM_SOURCE_LEDGER : GM_SOURCE_NEIGHBOURS;
     chosen->answer = *answer;
-    return chosen->reason == GM_ACCEPTED ? row : -1;
+    chosen->measured_us = answer->exact ? pick->us : 0;
+    return row;
 }
 
 int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
@@ -214,6 +232,13 @@ int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name)
         if (strcmp(rows[i].name, name) == 0)
             return (int)i;
     return -1;
+}
+
+struct gm_plan_options gm_options_within(const struct gm_plan_options *options, int may_divide) {
+    struct gm_plan_options within = options ? *options : (struct gm_plan_options){.size = sizeof within};
+    if (!may_divide)
+        within.workspace_limit = 0;
+    return within;
 }
 
 struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options) {

@@ -15,6 +15,7 @@ struct gm_judgement {
     /* By gm_choose() only: where the choice is from, and what the ledger said where it is from there. */
     enum gm_source source;
     struct gm_ledger_answer answer;
+    double measured_us; /* the ledger's of the choice; 0: it has none for this problem */
 };
 
 /* Whether `row` may run `problem` (normalised) on `device` under `options` (may be NULL), and at what cost. Writes
@@ -34,6 +35,9 @@ int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name)
 
 /* The device as far as the options let a plan use it: no more SMs than sm_budget. */
 struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options);
+
+/* The options (may be NULL) with a workspace only where tiles may be divided. */
+struct gm_plan_options gm_options_within(const struct gm_plan_options *options, int may_divide);
 
 /* GM_OK when the planner can compute with these facts / take these options (NULL: defaults). An unknown kernel name
  * is GM_ERROR_UNKNOWN_KERNEL. */

@@ -14,10 +14,10 @@ static void tell_source(struct gm_candidate *c, const struct gm_judgement *chose
     char *const at = c->sentence + strlen(c->sentence);
     const size_t room = sizeof c->sentence - strlen(c->sentence);
     c->source = chosen->source;
-    c->measured_us = chosen->source == GM_SOURCE_LEDGER ? answer->exact->us : 0;
+    c->measured_us = chosen->measured_us;
     switch (chosen->source) {
     case GM_SOURCE_LEDGER:
-        snprintf(at, room, "; the ledger's choice: measured %.2f us, the model's pick %.2f us", answer->exact->us,
+        snprintf(at, room, "; the ledger's choice: measured %.2f us, the model's pick %.2f us", chosen->measured_us,
                  answer->exact->model_us);
         return;
     case GM_SOURCE_NEIGHBOURS:
@@ -58,8 +58,10 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
     const int chosen = gm_choose(gm_kernels, rows, &within, &p, options, &choice);
     for (size_t i = 0; i < rows && i < capacity; i++) {
         struct gm_candidate *c = &candidates[i];
+        /* The ledger may have found the chosen one faster whole. */
+        const struct gm_plan_options as_chosen = gm_options_within(options, (int)i != chosen || choice.split.shares > 0);
         struct gm_judgement judgement =
-            gm_judge(&gm_kernels[i], &within, &p, options, c->sentence, sizeof c->sentence);
+            gm_judge(&gm_kernels[i], &within, &p, &as_chosen, c->sentence, sizeof c->sentence);
         c->kernel = (int32_t)i;
         c->chosen = (int)i == chosen;
         c->reason = judgement.reason;

@@ -57,13 +57,14 @@ static enum gm_status read_entry(struct reading *reading, struct gm_ledger_line 
     const enum gm_status status = gm_ledger_parse_entry(line, reading->rows, reading->row_count, &entry);
     if (status != GM_OK)
         return status;
-    if (entry.kernel >= 0)
+    if (entry.choice.kernel >= 0)
         return add_entry(reading->ledger, &entry);
     if (reading->stale == GM_STALE_REFUSED)
         return gm_fail(GM_ERROR_LEDGER,
                        "%.200s:%d: the ledger is stale: the table has no kernel named %.*s; measure %" PRId64
                        " x %" PRId64 " x %" PRId64 " again with `gristmill tune`",
-                       line->source, line->number, (int)(entry.name_bytes < 100 ? entry.name_bytes : 100), entry.name,
+                       line->source, line->number,
+                       (int)(entry.choice.name_bytes < 100 ? entry.choice.name_bytes : 100), entry.choice.name,
                        entry.key.m, entry.key.n, entry.key.k);
     reading->ledger->left_out++;
     return GM_OK;

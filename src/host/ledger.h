@@ -16,13 +16,22 @@ struct gm_ledger_key {
     int64_t n, k, m;
 };
 
+/* One that was timed. A name with GM_LEDGER_DIVIDED behind it was timed with a workspace, its last tiles divided by
+ * k-blocks as the planner does it. */
+struct gm_ledger_pick {
+    int kernel;       /* of the table that the ledger was read with; -1: not there */
+    const char *name; /* of that row, in the ledger's text and without an end; NULL: there is no such pick */
+    size_t name_bytes;
+    int divided;
+    double us; /* median */
+};
+#define GM_LEDGER_DIVIDED "/k"
+
 struct gm_ledger_entry {
     struct gm_ledger_key key;
-    int kernel;       /* of the table that the ledger was read with */
-    const char *name; /* of that row; this and the line lie in the ledger's text, without an end */
-    size_t name_bytes;
-    double us, model_us; /* medians of that row, and of the row that the model had picked */
-    const char *line;
+    struct gm_ledger_pick choice, whole; /* the fastest; and the fastest of those that divide no tile */
+    double model_us;                     /* median of what the model had picked */
+    const char *line;                    /* in the ledger's text, without an end */
     size_t line_bytes;
 };
 
@@ -77,7 +86,7 @@ struct gm_ledger_answer {
 };
 struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_gemm_problem *problem);
 
-/* Index in `rows` of the row that an entry names; -1: not among them. */
-int gm_ledger_row(const struct gm_ledger_entry *entry, const struct gm_kernel *rows, size_t count);
+/* Index in `rows` of the row that a pick names; -1: not among them. */
+int gm_ledger_row(const struct gm_ledger_pick *pick, const struct gm_kernel *rows, size_t count);
 
 #endif

@@ -88,7 +88,8 @@ static struct gm_ledger_answer find_key(const gm_ledger *ledger, const struct gm
     if (above && above->key.m == key->m)
         return (struct gm_ledger_answer){.exact = above};
     const struct gm_ledger_entry *below = at > 0 ? sibling(ledger, at - 1, *key) : NULL;
-    if (!below || !above || below->kernel != above->kernel)
+    if (!below || !above || below->choice.kernel != above->choice.kernel ||
+        below->choice.divided != above->choice.divided)
         return (struct gm_ledger_answer){0};
     return (struct gm_ledger_answer){.below = below, .above = above};
 }
@@ -103,15 +104,15 @@ struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_
     return general.exact || (general.below && !plain.exact) ? general : plain;
 }
 
-static int is_named(const struct gm_ledger_entry *entry, const struct gm_kernel *row) {
-    return strlen(row->name) == entry->name_bytes && memcmp(row->name, entry->name, entry->name_bytes) == 0;
+static int is_named(const struct gm_ledger_pick *pick, const struct gm_kernel *row) {
+    return pick->name && strlen(row->name) == pick->name_bytes && memcmp(row->name, pick->name, pick->name_bytes) == 0;
 }
 
-int gm_ledger_row(const struct gm_ledger_entry *entry, const struct gm_kernel *rows, size_t count) {
-    if (entry->kernel >= 0 && (size_t)entry->kernel < count && is_named(entry, &rows[entry->kernel]))
-        return entry->kernel;
+int gm_ledger_row(const struct gm_ledger_pick *pick, const struct gm_kernel *rows, size_t count) {
+    if (pick->kernel >= 0 && (size_t)pick->kernel < count && is_named(pick, &rows[pick->kernel]))
+        return pick->kernel;
     for (size_t i = 0; i < count; i++)
-        if (is_named(entry, &rows[i]))
+        if (is_named(pick, &rows[i]))
             return (int)i;
     return -1;
 }

@@ -217,12 +217,19 @@ static enum gm_status parse_key(struct gm_ledger_line *line, struct gm_ledger_ke
     return status;
 }
 
-/* "*NAME median p10 p90 rounds": the star is the model's pick. */
+/* "*NAME/k median p10 p90 rounds": the star is the model's pick, /k a division by k-blocks. */
 struct candidate {
     struct word name;
     double us;
-    int is_model;
+    int is_model, divided;
 };
+
+static struct gm_ledger_pick pick_of(const struct candidate *c, const struct gm_kernel *rows, size_t row_count) {
+    struct gm_ledger_pick pick = {
+        .kernel = -1, .name = c->name.at, .name_bytes = c->name.bytes, .divided = c->divided, .us = c->us};
+    pick.kernel = gm_ledger_row(&pick, rows, row_count);
+    return pick;
+}
 
 static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word name, struct candidate *candidate) {
     double us[3];
@@ -230,8 +237,12 @@ static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word n
     *candidate = (struct candidate){.name = name, .is_model = name.at[0] == '*'};
     candidate->name.at += candidate->is_model;
     candidate->name.bytes -= (size_t)candidate->is_model;
+    const size_t suffix = sizeof GM_LEDGER_DIVIDED - 1;
+    candidate->divided = candidate->name.bytes >= suffix &&
+                         memcmp(candidate->name.at + candidate->name.bytes - suffix, GM_LEDGER_DIVIDED, suffix) == 0;
+    candidate->name.bytes -= candidate->divided ? suffix : 0;
     if (candidate->name.bytes == 0)
-        return FAIL(line, "`%.*s` stars no kernel", SHOWN(name));
+        return FAIL(line, "`%.*s` names no kernel", SHOWN(name));
     for (int i = 0; i < 3; i++) {
         const struct word word = next_word(line);
         if (!parse_number(word, &us[i]) || us[i] <= 0)
@@ -249,15 +260,19 @@ static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word n
 
 enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct gm_kernel *rows, size_t row_count,
                                      struct gm_ledger_entry *entry) {
-    *entry =
-        (struct gm_ledger_entry){.kernel = -1, .line = line->start, .line_bytes = (size_t)(line->end - line->start)};
-    struct candidate chosen = {0}, candidate;
+    *entry = (struct gm_ledger_entry){.choice = {.kernel = -1},
+                                      .whole = {.kernel = -1},
+                                      .line = line->start,
+                                      .line_bytes = (size_t)(line->end - line->start)};
+    struct candidate candidate;
     int candidates = 0, picks = 0;
     enum gm_status status = parse_key(line, &entry->key);
     for (struct word name; status == GM_OK && (name = next_word(line)).bytes; candidates++) {
         status = parse_candidate(line, name, &candidate);
-        if (candidates == 0)
-            chosen = candidate;
+        if (status == GM_OK && candidates == 0)
+            entry->choice = pick_of(&candidate, rows, row_count);
+        if (status == GM_OK && !entry->whole.name && !candidate.divided)
+            entry->whole = pick_of(&candidate, rows, row_count);
         if (candidate.is_model)
             entry->model_us = candidate.us;
         picks += candidate.is_model;
@@ -267,9 +282,5 @@ enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct g
     if (candidates < 1 || candidates > GM_LEDGER_CANDIDATES_MAX || picks != 1)
         return FAIL(line, "%d candidates, %d of them with the star of the model's pick; an entry has 1 to %d, and one",
                     candidates, picks, GM_LEDGER_CANDIDATES_MAX);
-    entry->us = chosen.us;
-    entry->name = chosen.name.at;
-    entry->name_bytes = chosen.name.bytes;
-    entry->kernel = gm_ledger_row(entry, rows, row_count);
     return GM_OK;
 }

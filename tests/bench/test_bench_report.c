@@ -17,9 +17,9 @@ START_TEST(a_row_is_made_of_paired_rounds) {
     struct bench_row *row = results_add(&results);
     row->problem = (struct bench_case){
         .op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn", .m = 1000, .n = 1000, .k = 1000};
-    row->ours = (struct bench_samples){{10, 20, 40}, 3};
-    row->best = (struct bench_samples){{9, 22, 40}, 3};
-    row->fallback = (struct bench_samples){{20, 40, 80}, 3};
+    row->ours = (struct bench_samples){.us = {10, 20, 40}, .count = 3};
+    row->best = (struct bench_samples){.us = {9, 22, 40}, .count = 3};
+    row->fallback = (struct bench_samples){.us = {20, 40, 80}, .count = 3};
     row->best_heuristic = 5;
     results_fill(row);
     ck_assert_double_eq_tol(row->us.median, 20, 1e-9);
@@ -28,7 +28,7 @@ START_TEST(a_row_is_made_of_paired_rounds) {
     ck_assert_double_eq_tol(row->tflops, 100, 1e-9);
     ck_assert_double_eq_tol(row->gbs, 300, 1e-9);
     ck_assert_int_eq(row->best_heuristic, 5);
-    row->fallback = (struct bench_samples){{5, 5, 5}, 3}; /* the default beats what the search had picked */
+    row->fallback = (struct bench_samples){.us = {5, 5, 5}, .count = 3}; /* the default beats what the search had picked */
     results_fill(row);
     ck_assert_int_eq(row->best_heuristic, 0);
     ck_assert_double_eq_tol(row->best_us.median, 5, 1e-9);
@@ -40,7 +40,7 @@ START_TEST(without_a_baseline_there_is_no_ratio) {
     struct bench_results results = {0};
     struct bench_row *row = results_add(&results);
     row->problem = (struct bench_case){.a = "bf16", .b = "bf16", .d = "bf16", .m = 1, .n = 1, .k = 1};
-    row->ours = (struct bench_samples){{10}, 1};
+    row->ours = (struct bench_samples){.us = {10}, .count = 1};
     results_fill(row);
     ck_assert(isnan(row->ratio_best.median));
     ck_assert(isnan(row->best_us.median));

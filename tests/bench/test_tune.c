@@ -57,6 +57,22 @@ START_TEST(who_was_left_behind_is_not_chosen) {
 }
 END_TEST
 
+/* Whoever is timed while the clock is low is not slower for it. */
+START_TEST(times_are_compared_at_one_clock) {
+    struct tune_sample samples[] = {sample_of(0, 1, 10, 11, 10), sample_of(1, 2, 9.5, 10, 9), sample_of(2, 3, 7, 8, 9)};
+    const double clocks[2][3] = {{14000, 14300, 14000}, {14250, 15000, 13500}}; /* 1400, 1300, 1400; 1500 MHz */
+    memcpy(samples[0].samples.clocks, clocks[0], sizeof clocks[0]);
+    memcpy(samples[1].samples.clocks, clocks[1], sizeof clocks[1]);
+    tune_at_one_clock(samples, 3); /* 1300 1400 1400 1500 1500 1500: the upper of the middle two */
+    for (int round = 0; round < 3; round++) {
+        ck_assert_double_eq_tol(samples[0].samples.us[round], clocks[0][round] / 1500, 1e-9);
+        ck_assert_double_eq_tol(samples[1].samples.us[round], clocks[1][round] / 1500, 1e-9);
+        ck_assert_double_eq_tol(samples[2].samples.us[round], 7 + round, 1e-9); /* its clocks were not read */
+    }
+    tune_at_one_clock(samples, 0);
+}
+END_TEST
+
 START_TEST(a_line_tells_all_and_the_same_twice) {
     struct tune_sample samples[] = {sample_of(0, 1, 12, 13, 14), {.kernel = 1}, sample_of(1, 2, 9, 11, 10)};
     samples[0].is_model = true;
@@ -245,6 +261,7 @@ TCase *tune_tests(void) {
     tcase_add_test(tests, the_fastest_is_chosen);
     tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
     tcase_add_test(tests, who_was_left_behind_is_not_chosen);
+    tcase_add_test(tests, times_are_compared_at_one_clock);
     tcase_add_test(tests, a_line_tells_all_and_the_same_twice);
     tcase_add_test(tests, candidates_are_the_best_predicted_and_the_models_pick);
     tcase_add_test(tests, ties_go_to_the_model_and_the_file_is_extended);

@@ -36,10 +36,10 @@ START_TEST(the_head_and_the_entries_are_read) {
     const struct gm_ledger_key key = {
         .ab_type = GM_BF16, .d_type = GM_FP32, .layout = GM_LAYOUT_nt, .general = 1, .m = 1, .n = INT32_MAX, .k = 3};
     ck_assert_int_eq(gm_ledger_compare_keys(&first->key, &key), 0);
-    ck_assert_int_eq(first->kernel, 0);
-    ck_assert(first->us == 1.5 && first->model_us == 1.5);
-    ck_assert_int_eq(second->kernel, 1);
-    ck_assert(second->us == 11.98 && second->model_us == 12.5);
+    ck_assert_int_eq(first->choice.kernel, 0);
+    ck_assert(first->choice.us == 1.5 && first->model_us == 1.5);
+    ck_assert_int_eq(second->choice.kernel, 1);
+    ck_assert(second->choice.us == 11.98 && second->model_us == 12.5);
     ck_assert_int_eq(strncmp(first->line, "gemm\tbf16", 9), 0);
     ck_assert_int_eq(first->line[first->line_bytes - 1], '1');
 }
@@ -71,7 +71,7 @@ START_TEST(a_table_without_the_row_can_leave_it_out) {
     assert_ok(gm_ledger_parse_with("it", text, strlen(text), ledger_rows, LEDGER_ROWS, GM_STALE_LEFT_OUT, &ledger));
     ck_assert_uint_eq(ledger->count, 1);
     ck_assert_uint_eq(ledger->left_out, 1);
-    ck_assert_int_eq(ledger->entries[0].kernel, 1);
+    ck_assert_int_eq(ledger->entries[0].choice.kernel, 1);
 }
 END_TEST
 

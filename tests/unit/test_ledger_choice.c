@@ -128,6 +128,35 @@ START_TEST(neighbours_count_where_they_agree_and_the_model_does) {
 }
 END_TEST
 
+START_TEST(a_divided_choice_wants_a_workspace) {
+    const struct gm_gemm_problem p = problem_of(64, 512, 65536);
+    use("gemm bf16 bf16 bf16 tn plain 64 512 65536 b/k 11 11 11 7 *a 12 12 12 7");
+    options.workspace_limit = 64 << 20;
+    ck_assert_str_eq(ask(p), "b");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
+    ck_assert_int_gt(judgement.split.shares, 0);
+    ck_assert(judgement.measured_us == 11);
+    options.workspace_limit = 0; /* the fastest that needs none stands in */
+    ck_assert_str_eq(ask(p), "a");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
+    ck_assert(judgement.measured_us == 12);
+    use("gemm bf16 bf16 bf16 tn plain 64 512 65536 *b/k 11 11 11 7 a/k 12 12 12 7");
+    ask(p);
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+}
+END_TEST
+
+START_TEST(a_choice_that_was_measured_whole_stays_whole) {
+    const struct gm_gemm_problem p = problem_of(64, 512, 65536);
+    use("gemm bf16 bf16 bf16 tn plain 64 512 65536 a 11 11 11 7 *b/k 12 12 12 7");
+    options.workspace_limit = 64 << 20;
+    ck_assert_str_eq(ask(p), "a");
+    ck_assert_int_eq(judgement.split.shares, 0);
+    model_of(p);
+    ck_assert_int_gt(judgement.split.shares, 0); /* though the model would divide */
+}
+END_TEST
+
 START_TEST(a_row_that_is_not_accepted_leaves_the_model_the_word) {
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7\n"
         "gemm bf16 bf16 bf16 tn plain 128 2112 7168 d 11 11 11 7 *a 12 12 12 7");
@@ -278,6 +307,8 @@ Suite *ledger_choice_suite(void) {
     tcase_add_test(cases, every_member_of_the_key_must_match);
     tcase_add_test(cases, a_general_epilogue_asks_for_its_own_entry_first);
     tcase_add_test(cases, neighbours_count_where_they_agree_and_the_model_does);
+    tcase_add_test(cases, a_divided_choice_wants_a_workspace);
+    tcase_add_test(cases, a_choice_that_was_measured_whole_stays_whole);
     tcase_add_test(cases, a_row_that_is_not_accepted_leaves_the_model_the_word);
     tcase_add_test(cases, a_name_and_the_model_only_flag_ask_no_ledger);
     tcase_add_test(cases, foreign_ledgers_and_contradictions_are_refused);

@@ -78,12 +78,33 @@ START_TEST(what_the_kernel_cannot_count_is_not_divided) {
 }
 END_TEST
 
-START_TEST(sm90_rows_are_not_divided) {
+/* A slot for each consumer that holds a part of the tile: two cooperative ones, one of two in ping-pong. */
+START_TEST(sm90_rows_are_divided_by_clusters) {
+    static const struct {
+        int warps, cluster, slots; /* slots of one share */
+    } rows[] = {{GM_WARPS_w2, 1, 2}, {GM_WARPS_w2, 2, 4}, {GM_WARPS_p2, 1, 1}, {GM_WARPS_p2, 2, 2}, {GM_WARPS_w1, 1, 1}};
+    const struct gm_device device = device_of("h200");
+    const struct gm_gemm_problem p = problem_of(128, 256, 65536);
+    struct gm_gemm_problem q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gm_kernel row = big;
+        row.arch = GM_ARCH_SM90, row.warps = rows[i].warps, row.smem_map = GM_MAP_sw128, row.cluster_m = rows[i].cluster;
+        const struct gm_split split = gm_split_choose(&row, &q, &device, 1 << 30);
+        ck_assert_int_gt(split.shares, 1);
+        ck_assert_int_le(split.shares, device.sm_count / rows[i].cluster);
+        ck_assert_uint_eq(split.workspace_bytes,
+                          (size_t)split.shares * (size_t)(rows[i].cluster * 128 * 256 * 4 + rows[i].slots * 8));
+    }
+}
+END_TEST
+
+START_TEST(a_cluster_that_shares_k_divides_nothing_else) {
     const struct gm_device device = device_of("h200");
     const struct gm_gemm_problem p = problem_of(128, 256, 65536);
     struct gm_kernel row = big;
     struct gm_gemm_problem q;
-    row.arch = GM_ARCH_SM90, row.warps = GM_WARPS_w2, row.smem_map = GM_MAP_sw128;
+    row.arch = GM_ARCH_SM90, row.warps = GM_WARPS_w2k2, row.smem_map = GM_MAP_sw128;
     assert_ok(gm_problem_normalize(&p, &q));
     ck_assert_int_eq(gm_split_choose(&row, &q, &device, 1 << 30).shares, 0);
 }
@@ -164,7 +185,8 @@ Suite *split_suite(void) {
     tcase_add_test(cases, the_workspace_stays_within_its_limit);
     tcase_add_test(cases, a_ragged_wave_is_divided_and_a_full_one_is_not);
     tcase_add_test(cases, what_the_kernel_cannot_count_is_not_divided);
-    tcase_add_test(cases, sm90_rows_are_not_divided);
+    tcase_add_test(cases, sm90_rows_are_divided_by_clusters);
+    tcase_add_test(cases, a_cluster_that_shares_k_divides_nothing_else);
     tcase_add_test(cases, the_sentence_says_what_is_divided);
     suite_add_tcase(suite, cases);
     cases = tcase_create("plans");

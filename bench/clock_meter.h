@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the SM clock on the stream, between other work: how many clocks went by, whatever their rate was. */
+#ifndef BENCH_CLOCK_METER_H
+#define BENCH_CLOCK_METER_H
+
+#include <stdint.h>
+
+#include "gpu.h"
+
+struct clock_meter {
+    CUlibrary library;
+    CUfunction stamp; /* NULL: the driver refused the kernel, and nothing is read */
+    CUdeviceptr stamps;
+    size_t room;
+};
+
+extern const char clock_meter_ptx[];
+
+/* Without the kernel there is a meter that reads zeros; -1: the GPU itself is in error. */
+int clock_meter_open(const struct gpu *gpu, struct clock_meter *meter);
+void clock_meter_close(const struct gpu *gpu, struct clock_meter *meter);
+
+/* Room for `count` stamps, all 0. */
+int clock_meter_clear(const struct gpu *gpu, struct clock_meter *meter, size_t count);
+/* Queues a reading into stamp `index`. */
+int clock_meter_stamp(const struct gpu *gpu, const struct clock_meter *meter, size_t index);
+/* The first `count` stamps, once the stream has come to rest. */
+int clock_meter_read(const struct gpu *gpu, const struct clock_meter *meter, uint64_t *stamps, size_t count);
+
+#endif
