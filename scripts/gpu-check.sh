@@ -94,6 +94,9 @@ if [ $sanitizer -eq 1 ] && [ -n "$tool" ]; then
     step synccheck "$CAP" "${check[@]}" synccheck "${quick[@]}" --test=rows
     step racecheck "$CAP" "${check[@]}" racecheck "${quick[@]}" --test=rows '--kernel=*_sm80_*'
     step initcheck "$CAP" "${check[@]}" initcheck "${quick[@]}" --test=rows
+    step memcheck:stream_k "$CAP" "${check[@]}" memcheck "${quick[@]}" --test=stream_k
+    step synccheck:stream_k "$CAP" "${check[@]}" synccheck "${quick[@]}" --test=stream_k
+    step racecheck:stream_k "$CAP" "${check[@]}" racecheck "${quick[@]}" --test=stream_k '--kernel=*_sm80_*'
     # Every kernel of the laboratory's ladders, at the sizes that are counted. The laboratory asks the driver for a kernel's
     # parameters until it says that there are no more: no error.
     for ladder in transpose reduction histogram stencil gemm-fp32 reuse; do
