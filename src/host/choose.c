@@ -15,6 +15,7 @@
 #define TMA_ALIGN 16
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
+#define DIVIDED_MARGIN 1.02 /* what a division is predicted to take counts for this much: the model knows it less well */
 #define NEIGHBOUR_LIMIT 1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
 struct inquiry {
@@ -155,6 +156,10 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     return accept(&q);
 }
 
+static double counted_us(const struct gm_judgement *judgement) {
+    return judgement->predicted_us * (judgement->split.shares > 0 ? DIVIDED_MARGIN : 1);
+}
+
 /* The accepted row with the least predicted time. */
 static int choose_by_model(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
                            const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
@@ -165,7 +170,7 @@ static int choose_by_model(const struct gm_kernel *rows, size_t count, const str
         struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
         if (judgement.reason != GM_ACCEPTED)
             continue;
-        if (best < 0 || judgement.predicted_us < chosen->predicted_us) {
+        if (best < 0 || counted_us(&judgement) < counted_us(chosen)) {
             best = (int)i;
             *chosen = judgement;
         }

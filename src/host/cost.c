@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a row covers a problem, and the choice between the two cost models.
  *
- *   time = launch + slowest of (critical path of the busiest SM, DRAM, L2, power)
+ *   time = launch + slowest of (critical path of the busiest SM, memory, what else all SMs share)
  *
  * where "slowest" is a smooth maximum, since a resource near its limit slows the others. A k-block (one stage) costs
- * the busiest SM the slowest of what it needs of that SM. The constants of cost_sm90.c and cost_sm80.c are the whole
+ * the busiest SM the slowest of what it needs of that SM. sm90's rows are compared in SM clocks, which the power limit
+ * leaves alone; sm80's in microseconds, with a term for power. The constants of cost_sm90.c and cost_sm80.c are the whole
  * calibration, fitted to measured medians on an H200; docs/TUNING.md says how well they choose. */
 #include "cost.h"
 

@@ -3,12 +3,14 @@
 #include "cost_terms.h"
 
 #define SM80_SMOOTH                2.75
-#define SM80_LAUNCH_US             1.6
+#define SM80_LAUNCH_US             2.0
 #define SM80_DRAM_EFFICIENCY       0.83
 #define SM80_ON_SM90               0.68  /* mma.sync's ceiling on Hopper, of WGMMA's */
 #define SM80_PORT_BYTES_PER_CLOCK  36.6  /* cp.async into one SM, by all its CTAs */
-#define SM80_FILL_BYTES_PER_CLOCK  12.6  /* stage size / this = from the copies' issue to their arrival */
+#define SM80_FILL_CLOCKS           900.0 /* from the copies' issue to the first bytes' arrival, */
+#define SM80_FILL_BYTES_PER_CLOCK  23.4  /* and for the rest of a stage */
 #define SM80_KBLOCK_CLOCKS         314.0 /* one CTA alone: __syncthreads, first ldmatrix, drain of the mma pipe */
+#define SM80_TURN_CLOCKS           26.0  /* of the tensor cores at rest between two k-blocks, whatever else hides */
 #define SM80_FRAGMENT_CLOCKS       0.052 /* and per element of a warp's part of D, for each 16 of k */
 #define SM80_STORE_BYTES_PER_CLOCK 8.7
 #define SM80_STORE_EXPOSED         0.62 /* share of a store that the SM's other CTAs do not hide */
@@ -42,8 +44,9 @@ static double sm80_kblock_us(const struct gm_kernel *row, const struct gm_gemm_p
     const double tensor = 2.0 * row->tile_m * row->tile_n * row->tile_k / mma_flop_per_clock(device);
     const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copied / SM80_PORT_BYTES_PER_CLOCK));
     const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * row->tile_k / 16;
-    const double fill = stage / SM80_FILL_BYTES_PER_CLOCK / (row->stages > 1 ? row->stages - 1 : 1);
-    return max2(together * shared, max2(alone, fill)) / clock_mhz(device);
+    const double ahead = row->stages > 1 ? row->stages - 1 : 1;
+    const double fill = (SM80_FILL_CLOCKS + stage / SM80_FILL_BYTES_PER_CLOCK) / ahead;
+    return max2(together * shared + SM80_TURN_CLOCKS, max2(alone, fill)) / clock_mhz(device);
 }
 
 /* Epilogue of a tile whose SM holds `together` CTAs. */

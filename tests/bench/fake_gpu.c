@@ -74,6 +74,9 @@ static CUresult get_attribute(int *value, int attribute, CUdevice device) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
         *value = 4;
         break;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+        *value = 1980000; /* kHz */
+        break;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
         *value = 64 << 10;
         break;
