@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the SM clock on the stream. Every SM counts its own clocks, so it is always the same SM that is asked: a grid of
- * twice as many CTAs as there are SMs reaches all of them. */
+/* Reads the SM clock on the stream. Every SM counts its own clocks, so a stamp is made by each, and two stamps are
+ * compared where one SM has made both: which SMs a small grid reaches is nobody's promise. */
 #include "clock_meter.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-/* gm_bench_stamp(to): the clock of SM 0. */
-const char clock_meter_ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
-                         ".visible .entry gm_bench_stamp(.param .u64 p_to)\n{\n"
-                         ".reg .pred %other;\n.reg .b32 %sm;\n.reg .b64 %to, %clock;\n"
-                         "mov.u32 %sm, %smid;\nsetp.ne.u32 %other, %sm, 0;\n@%other ret;\n"
-                         "ld.param.u64 %to, [p_to];\ncvta.to.global.u64 %to, %to;\n"
-                         "mov.u64 %clock, %clock64;\nst.global.u64 [%to], %clock;\nret;\n}\n";
+/* gm_bench_stamp(to, sms): to[SM] = its clock. */
+const char clock_meter_ptx[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry gm_bench_stamp(.param .u64 p_to, .param .u32 p_sms)\n{\n"
+    ".reg .pred %beyond;\n.reg .b32 %sm, %sms;\n.reg .b64 %to, %clock;\n"
+    "ld.param.u64 %to, [p_to];\nld.param.u32 %sms, [p_sms];\ncvta.to.global.u64 %to, %to;\n"
+    "mov.u32 %sm, %smid;\nsetp.ge.u32 %beyond, %sm, %sms;\n@%beyond ret;\n"
+    "mad.wide.u32 %to, %sm, 8, %to;\nmov.u64 %clock, %clock64;\nst.global.u64 [%to], %clock;\nret;\n}\n";
+
+#define CTAS_PER_SM 4
+
+static size_t stamp_bytes(const struct gpu *gpu) {
+    return (size_t)gpu->device.sm_count * sizeof(uint64_t);
+}
 
 int clock_meter_open(const struct gpu *gpu, struct clock_meter *meter) {
     *meter = (struct clock_meter){0};
@@ -40,20 +47,21 @@ int clock_meter_clear(const struct gpu *gpu, struct clock_meter *meter, size_t c
         if (meter->stamps)
             gpu_free(gpu, &meter->stamps);
         meter->room = 0;
-        if (gpu_alloc(gpu, &meter->stamps, count * sizeof(uint64_t)) != 0)
+        if (gpu_alloc(gpu, &meter->stamps, count * stamp_bytes(gpu)) != 0)
             return -1;
         meter->room = count;
     }
-    GPU_TRY(gpu, cuMemsetD8Async, meter->stamps, 0, count * sizeof(uint64_t), gpu->stream);
+    GPU_TRY(gpu, cuMemsetD8Async, meter->stamps, 0, count * stamp_bytes(gpu), gpu->stream);
     return 0;
 }
 
 int clock_meter_stamp(const struct gpu *gpu, const struct clock_meter *meter, size_t index) {
     if (!meter->stamp)
         return 0;
-    CUdeviceptr to = meter->stamps + index * sizeof(uint64_t);
-    void *params[] = {&to};
-    const CUlaunchConfig config = {.gridDimX = 2 * (unsigned)gpu->device.sm_count,
+    CUdeviceptr to = meter->stamps + index * stamp_bytes(gpu);
+    uint32_t sms = (uint32_t)gpu->device.sm_count;
+    void *params[] = {&to, &sms};
+    const CUlaunchConfig config = {.gridDimX = CTAS_PER_SM * sms,
                                    .gridDimY = 1,
                                    .gridDimZ = 1,
                                    .blockDimX = 1,
@@ -64,9 +72,22 @@ int clock_meter_stamp(const struct gpu *gpu, const struct clock_meter *meter, si
     return 0;
 }
 
-int clock_meter_read(const struct gpu *gpu, const struct clock_meter *meter, uint64_t *stamps, size_t count) {
-    memset(stamps, 0, count * sizeof *stamps);
-    if (meter->stamp)
-        GPU_TRY(gpu, cuMemcpyDtoH, stamps, meter->stamps, count * sizeof *stamps);
+int clock_meter_read(const struct gpu *gpu, const struct clock_meter *meter, size_t count, uint64_t **stamps) {
+    *stamps = NULL;
+    if (!meter->stamp)
+        return 0;
+    *stamps = malloc(count * stamp_bytes(gpu));
+    if (!*stamps)
+        return complain("out of host memory");
+    GPU_TRY(gpu, cuMemcpyDtoH, *stamps, meter->stamps, count * stamp_bytes(gpu));
+    return 0;
+}
+
+double clock_meter_between(const uint64_t *stamps, int sm_count, size_t begin, size_t end) {
+    for (size_t sm = 0; stamps && sm < (size_t)sm_count; sm++) {
+        const uint64_t from = stamps[begin * (size_t)sm_count + sm], to = stamps[end * (size_t)sm_count + sm];
+        if (from > 0 && to > from)
+            return (double)(to - from);
+    }
     return 0;
 }

@@ -200,14 +200,15 @@ static int read_round(const struct contest *contest, struct contender *contender
             continue;
         GPU_TRY(contest->gpu, cuEventElapsedTime, &milliseconds, events[begin], events[end]);
         double launches = (double)contender->launches * contender->repeats;
-        samples->clocks[samples->count] = (double)(stamps[end] - stamps[begin]) / launches;
+        samples->clocks[samples->count] =
+            clock_meter_between(stamps, contest->gpu->device.sm_count, begin, end) / launches;
         samples->us[samples->count++] = milliseconds * 1e3 / launches;
     }
     return 0;
 }
 
 static int time_rounds(const struct contest *contest, struct contender *contenders, size_t count, int rounds,
-                       CUevent *events, uint64_t *stamps) {
+                       CUevent *events) {
     const size_t events_of_round = 2 * count, all = events_of_round * (size_t)rounds;
     for (size_t i = 0; i < all; i++)
         GPU_TRY(contest->gpu, cuEventCreate, &events[i], CU_EVENT_DEFAULT);
@@ -221,28 +222,24 @@ static int time_rounds(const struct contest *contest, struct contender *contende
     }
     if (gpu_finish(contest->gpu) != 0)
         return -1;
-    if (contest->meter && clock_meter_read(contest->gpu, contest->meter, stamps, all) != 0)
-        return -1;
-    for (int round = 0; round < rounds; round++) {
-        if (read_round(contest, contenders, count, events_of_round * (size_t)round, events, stamps) != 0)
-            return -1;
-    }
-    return 0;
+    uint64_t *stamps = NULL;
+    int status = contest->meter ? clock_meter_read(contest->gpu, contest->meter, all, &stamps) : 0;
+    for (int round = 0; round < rounds && status == 0; round++)
+        status = read_round(contest, contenders, count, events_of_round * (size_t)round, events, stamps);
+    free(stamps);
+    return status;
 }
 
 int contest_rounds(const struct contest *contest, struct contender *contenders, size_t count, int rounds) {
     size_t events_count = 2 * count * (size_t)rounds;
     CUevent *events = calloc(events_count, sizeof *events);
-    uint64_t *stamps = calloc(events_count, sizeof *stamps);
     for (size_t i = 0; i < count; i++)
         contenders[i].samples.count = 0;
-    int status = events && stamps ? time_rounds(contest, contenders, count, rounds, events, stamps)
-                                  : complain("out of host memory");
+    int status = events ? time_rounds(contest, contenders, count, rounds, events) : complain("out of host memory");
     for (size_t i = 0; events && i < events_count; i++) {
         if (events[i])
             contest->gpu->drv->cuEventDestroy(events[i]);
     }
     free(events);
-    free(stamps);
     return status;
 }

@@ -73,6 +73,16 @@ START_TEST(times_are_compared_at_one_clock) {
 }
 END_TEST
 
+START_TEST(clocks_are_those_of_an_sm_that_made_both_stamps) {
+    const uint64_t stamps[3][4] = {{0, 500, 90, 0}, {70, 0, 390, 10}, {170, 0, 0, 0}}; /* three stamps, four SMs */
+    ck_assert(clock_meter_between(stamps[0], 4, 0, 1) == 300);
+    ck_assert(clock_meter_between(stamps[0], 4, 1, 2) == 100);
+    ck_assert(clock_meter_between(stamps[0], 4, 0, 2) == 0);
+    ck_assert(clock_meter_between(stamps[0], 4, 2, 1) == 0);
+    ck_assert(clock_meter_between(NULL, 4, 0, 1) == 0);
+}
+END_TEST
+
 START_TEST(a_line_tells_all_and_the_same_twice) {
     struct tune_sample samples[] = {sample_of(0, 1, 12, 13, 14), {.kernel = 1}, sample_of(1, 2, 9, 11, 10)};
     samples[0].is_model = true;
@@ -262,6 +272,7 @@ TCase *tune_tests(void) {
     tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
     tcase_add_test(tests, who_was_left_behind_is_not_chosen);
     tcase_add_test(tests, times_are_compared_at_one_clock);
+    tcase_add_test(tests, clocks_are_those_of_an_sm_that_made_both_stamps);
     tcase_add_test(tests, a_line_tells_all_and_the_same_twice);
     tcase_add_test(tests, candidates_are_the_best_predicted_and_the_models_pick);
     tcase_add_test(tests, ties_go_to_the_model_and_the_file_is_extended);
