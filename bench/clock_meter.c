@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-/* gm_bench_stamp(to, sms): to[SM] = its clock. */
+/* gm_bench_stamp(to, sms): to[SM] = its clock. NOTE: no register may be named %clock, which is a special one. */
 const char clock_meter_ptx[] =
     ".version 7.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry gm_bench_stamp(.param .u64 p_to, .param .u32 p_sms)\n{\n"
-    ".reg .pred %beyond;\n.reg .b32 %sm, %sms;\n.reg .b64 %to, %clock;\n"
+    ".reg .pred %beyond;\n.reg .b32 %sm, %sms;\n.reg .b64 %to, %now;\n"
     "ld.param.u64 %to, [p_to];\nld.param.u32 %sms, [p_sms];\ncvta.to.global.u64 %to, %to;\n"
     "mov.u32 %sm, %smid;\nsetp.ge.u32 %beyond, %sm, %sms;\n@%beyond ret;\n"
-    "mad.wide.u32 %to, %sm, 8, %to;\nmov.u64 %clock, %clock64;\nst.global.u64 [%to], %clock;\nret;\n}\n";
+    "mad.wide.u32 %to, %sm, 8, %to;\nmov.u64 %now, %clock64;\nst.global.u64 [%to], %now;\nret;\n}\n";
 
 #define CTAS_PER_SM 4
 

@@ -29,6 +29,12 @@ static int compare_doubles(const void *left, const void *right) {
     return x < y ? -1 : x > y;
 }
 
+/* Of one round; 0: its clock was not read, or is none that a GPU has. */
+static double mhz_of(const struct bench_samples *samples, size_t round) {
+    const double mhz = samples->clocks[round] / samples->us[round];
+    return mhz > 100 && mhz < 10000 ? mhz : 0;
+}
+
 void tune_at_one_clock(struct tune_sample *samples, size_t count) {
     double *mhz = calloc(count * MAX_ROUNDS + 1, sizeof *mhz);
     size_t known = 0;
@@ -36,13 +42,13 @@ void tune_at_one_clock(struct tune_sample *samples, size_t count) {
         return;
     for (size_t i = 0; i < count; i++)
         for (size_t round = 0; round < samples[i].samples.count; round++)
-            if (samples[i].samples.clocks[round] > 0)
-                mhz[known++] = samples[i].samples.clocks[round] / samples[i].samples.us[round];
+            if (mhz_of(&samples[i].samples, round) > 0)
+                mhz[known++] = mhz_of(&samples[i].samples, round);
     qsort(mhz, known, sizeof *mhz, compare_doubles);
     for (size_t i = 0; i < count && known > 0; i++)
         for (size_t round = 0; round < samples[i].samples.count; round++)
-            if (samples[i].samples.clocks[round] > 0)
-                samples[i].samples.us[round] = samples[i].samples.clocks[round] / mhz[known / 2];
+            if (mhz_of(&samples[i].samples, round) > 0)
+                samples[i].samples.us[round] *= mhz_of(&samples[i].samples, round) / mhz[known / 2];
     free(mhz);
 }
 

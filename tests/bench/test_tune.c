@@ -69,6 +69,10 @@ START_TEST(times_are_compared_at_one_clock) {
         ck_assert_double_eq_tol(samples[1].samples.us[round], clocks[1][round] / 1500, 1e-9);
         ck_assert_double_eq_tol(samples[2].samples.us[round], 7 + round, 1e-9); /* its clocks were not read */
     }
+    samples[0].samples.clocks[0] = 1e15; /* no clock at all */
+    samples[0].samples.us[0] = 10;
+    tune_at_one_clock(samples, 1);
+    ck_assert(samples[0].samples.us[0] == 10);
     tune_at_one_clock(samples, 0);
 }
 END_TEST
