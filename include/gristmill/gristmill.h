@@ -315,7 +315,7 @@ struct gm_candidate {
     double predicted_us;             /* the planner's model, for legal rows (accepted or GM_REASON_NOT_PRODUCTION) */
     char sentence[232];              /* the reason with its numbers and the smallest fix; of the chosen, its source */
     enum gm_source source;           /* of the chosen candidate */
-    double measured_us;              /* with GM_SOURCE_LEDGER: the median in the ledger; else 0 */
+    double measured_us;              /* with GM_SOURCE_LEDGER: its median (of bf16 where fp16 has none); else 0 */
 };
 
 /* Writes one candidate for every row of the table, in table order: min(capacity, gm_kernel_count()) of them,

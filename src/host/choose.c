@@ -180,12 +180,28 @@ static int choose_by_model(const struct gm_kernel *rows, size_t count, const str
     return best;
 }
 
+/* The row that is `row` for another type of A and B; -1: there is none. */
+static int twin_of(const struct gm_kernel *rows, size_t count, int row, enum gm_type type) {
+    const struct gm_kernel *x = &rows[row];
+    for (size_t i = 0; i < count; i++) {
+        const struct gm_kernel *y = &rows[i];
+        if (y->type == (int)type && y->arch == x->arch && y->layout == x->layout && y->tile_m == x->tile_m &&
+            y->tile_n == x->tile_n && y->tile_k == x->tile_k && y->stages == x->stages &&
+            y->cluster_m == x->cluster_m && y->cluster_n == x->cluster_n && y->warps == x->warps &&
+            y->smem_map == x->smem_map)
+            return (int)i;
+    }
+    return -1;
+}
+
 /* The row of a pick, if it is accepted and divides its tiles as the pick says; else -1. */
 static int choose_pick(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
                        const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                        const struct gm_ledger_pick *pick, struct gm_judgement *chosen) {
-    const int row = gm_ledger_row(pick, rows, count);
-    struct gm_plan_options as_measured = gm_options_within(options, pick->divided);
+    int row = gm_ledger_row(pick, rows, count);
+    const struct gm_plan_options as_measured = gm_options_within(options, pick->divided);
+    if (row >= 0 && rows[row].type != (int)problem->ab_type)
+        row = twin_of(rows, count, row, problem->ab_type);
     if (row < 0)
         return -1;
     *chosen = gm_judge(&rows[row], device, problem, &as_measured, NULL, 0);

@@ -13,15 +13,16 @@ static void tell_source(struct gm_candidate *c, const struct gm_judgement *chose
     const struct gm_ledger_answer *answer = &chosen->answer;
     char *const at = c->sentence + strlen(c->sentence);
     const size_t room = sizeof c->sentence - strlen(c->sentence);
+    const char *type = answer->of_bf16 ? " for bf16" : "";
     c->source = chosen->source;
     c->measured_us = chosen->measured_us;
     switch (chosen->source) {
     case GM_SOURCE_LEDGER:
-        snprintf(at, room, "; the ledger's choice: measured %.2f us, the model's pick %.2f us", chosen->measured_us,
-                 answer->exact->model_us);
+        snprintf(at, room, "; the ledger's choice%s: measured %.2f us, the model's pick %.2f us", type,
+                 chosen->measured_us, answer->exact->model_us);
         return;
     case GM_SOURCE_NEIGHBOURS:
-        snprintf(at, room, "; the ledger's choice for M = %" PRId64 " and M = %" PRId64, answer->below->key.m,
+        snprintf(at, room, "; the ledger's choice%s for M = %" PRId64 " and M = %" PRId64, type, answer->below->key.m,
                  answer->above->key.m);
         return;
     case GM_SOURCE_MODEL:

@@ -83,6 +83,7 @@ const gm_ledger *gm_ledger_to_ask(const struct gm_plan_options *options, const s
 struct gm_ledger_answer {
     const struct gm_ledger_entry *exact;         /* of this M; NULL: there is none */
     const struct gm_ledger_entry *below, *above; /* without it: the nearest M on both sides, where both took one row */
+    int of_bf16; /* of an fp16 problem, what was measured in bf16: the same bytes, the same instructions but for a name */
 };
 struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_gemm_problem *problem);
 

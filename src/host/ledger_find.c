@@ -94,14 +94,26 @@ static struct gm_ledger_answer find_key(const gm_ledger *ledger, const struct gm
     return (struct gm_ledger_answer){.below = below, .above = above};
 }
 
-struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_gemm_problem *p) {
-    struct gm_ledger_key key = gm_ledger_key_of(p, 0);
+static struct gm_ledger_answer find_epilogue(const gm_ledger *ledger, struct gm_ledger_key key, int is_general) {
     const struct gm_ledger_answer plain = find_key(ledger, &key);
-    if (p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE)
+    if (!is_general)
         return plain;
     key.general = 1;
     const struct gm_ledger_answer general = find_key(ledger, &key);
     return general.exact || (general.below && !plain.exact) ? general : plain;
+}
+
+struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_gemm_problem *p) {
+    const int is_general = p->bias != GM_BIAS_NONE || p->activation != GM_ACT_NONE;
+    struct gm_ledger_key key = gm_ledger_key_of(p, 0);
+    struct gm_ledger_answer answer = find_epilogue(ledger, key, is_general);
+    if (answer.exact || answer.below || key.ab_type != GM_FP16)
+        return answer;
+    key.ab_type = GM_BF16;
+    key.d_type = key.d_type == GM_FP16 ? GM_BF16 : key.d_type;
+    answer = find_epilogue(ledger, key, is_general);
+    answer.of_bf16 = 1;
+    return answer;
 }
 
 static int is_named(const struct gm_ledger_pick *pick, const struct gm_kernel *row) {

@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SM90(name_, tm, tn, stages_, state)                                                                            \
+#define SM90(name_, type_, tm, tn, stages_, state)                                                                            \
     {                                                                                                                  \
-        .name = name_, .arch = GM_ARCH_SM90, .production = state, .tile_m = tm, .tile_n = tn, .tile_k = 64,            \
+        .name = name_, .arch = GM_ARCH_SM90, .type = type_, .production = state, .tile_m = tm, .tile_n = tn, .tile_k = 64,            \
         .stages = stages_, .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_w1, .smem_map = GM_MAP_sw128,             \
         .threads = GM_SM90_THREADS(1), .registers = 168, .smem_bytes = GM_SM90_SMEM_BYTES(tm, tn, 64, stages_, 1),     \
         .targets = "sm_90a"                                                                                            \
     }
 
 const struct gm_kernel ledger_rows[] = {
-    SM90("a", 64, 64, 8, 1),
-    SM90("b", 64, 256, 4, 1),
+    SM90("a", GM_TYPE_bf16, 64, 64, 8, 1),
+    SM90("b", GM_TYPE_bf16, 64, 256, 4, 1),
     {.name = "c",
      .arch = GM_ARCH_SM80,
      .production = 1,
@@ -31,7 +31,9 @@ const struct gm_kernel ledger_rows[] = {
      .registers = 128,
      .targets = "sm_80 sm_90 compute_80",
      .smem_bytes = GM_SM80_SMEM_BYTES(64, 64, 32, 5, 2, 2, GM_LAYOUT_tn, GM_MAP_xor)},
-    SM90("d", 64, 256, 4, 0),
+    SM90("d", GM_TYPE_bf16, 64, 256, 4, 0),
+    SM90("e", GM_TYPE_fp16, 64, 64, 8, 1),
+    SM90("f", GM_TYPE_fp16, 64, 256, 4, 1),
 };
 
 enum gm_status ledger_try_bytes(const char *text, size_t bytes, gm_ledger **ledger) {

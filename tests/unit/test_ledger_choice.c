@@ -63,6 +63,34 @@ START_TEST(an_entry_overrules_the_model) {
 }
 END_TEST
 
+START_TEST(what_was_measured_in_bf16_serves_fp16) {
+    struct gm_gemm_problem p = problem_of(64, 2112, 7168);
+    p.ab_type = p.d_type = GM_FP16;
+    ck_assert_str_eq(model_of(p), "e");
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "f");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
+    ck_assert_int_eq(judgement.answer.of_bf16, 1);
+    p.d_type = GM_FP32; /* another problem */
+    ck_assert_str_eq(ask(p), "e");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    use("gemm bf16 bf16 fp32 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(p), "f");
+    p.d_type = GM_FP16; /* its own entry comes first */
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7\n"
+        "gemm fp16 fp16 fp16 tn plain 64 2112 7168 *e 12 12 12 7");
+    ck_assert_str_eq(ask(p), "e");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
+    ck_assert_int_eq(judgement.answer.of_bf16, 0);
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 c 11 11 11 7 *a 12 12 12 7"); /* c has no twin */
+    ck_assert_str_eq(ask(p), "e");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    use("gemm fp16 fp16 fp16 tn plain 64 2112 7168 f 11 11 11 7 *e 12 12 12 7");
+    ask(problem_of(64, 2112, 7168)); /* not the other way round */
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+}
+END_TEST
+
 START_TEST(every_member_of_the_key_must_match) {
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
     struct gm_gemm_problem others[] = {problem_of(64, 2112, 7169), problem_of(64, 2113, 7168),
@@ -304,6 +332,7 @@ Suite *ledger_choice_suite(void) {
     TCase *cases = tcase_create("choice");
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, an_entry_overrules_the_model);
+    tcase_add_test(cases, what_was_measured_in_bf16_serves_fp16);
     tcase_add_test(cases, every_member_of_the_key_must_match);
     tcase_add_test(cases, a_general_epilogue_asks_for_its_own_entry_first);
     tcase_add_test(cases, neighbours_count_where_they_agree_and_the_model_does);
