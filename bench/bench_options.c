@@ -126,5 +126,6 @@ void bench_options_method(const struct bench_options *options, struct bench_meta
         meta->round_ms = options->round_ms;
     if (options->energy_s >= 0)
         meta->energy_s = options->energy_s;
+    meta->workspace_bytes = (double)options->workspace_mib * (1 << 20);
     meta->rotate_l2 = options->l2 && strcmp(options->l2, "warm") == 0 ? 0 : ROTATE_OVER_L2;
 }

@@ -55,6 +55,7 @@ struct bench_meta {
     double round_ms, warmup_s;
     double rotate_l2; /* one rotation of the operands over L2; 0: one set, which stays in L2 if it fits */
     double energy_s;  /* for which each runs alone; 0: not measured */
+    double workspace_bytes; /* that our plans might ask for */
     char energy_source[64];
     char baseline[64]; /* "cuBLASLt 13.1.0"; "" = none */
     double execute_ns, execute_plain_ns, baseline_execute_ns; /* host time of a call; 0: not measured */

@@ -44,6 +44,7 @@ static void write_method(struct json *json, const struct bench_meta *meta) {
     json_put_number(json, "round_ms", meta->round_ms);
     json_put_number(json, "warmup_s", meta->warmup_s);
     json_put_number(json, "energy_s", meta->energy_s);
+    json_put_number(json, "workspace_bytes", meta->workspace_bytes);
     json_put_string(json, "energy_source", or_null(meta->energy_source));
     json_put_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
     json_put_integer(json, "baseline_heuristics", meta->heuristics_asked);

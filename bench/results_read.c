@@ -47,6 +47,7 @@ static void read_method(struct json_reader *reader, const json_t *from, struct b
     meta->round_ms = or_zero(json_read_number_or_none(reader, from, "round_ms"));
     meta->warmup_s = or_zero(json_read_number_or_none(reader, from, "warmup_s"));
     meta->energy_s = or_zero(json_read_number_or_none(reader, from, "energy_s"));
+    meta->workspace_bytes = or_zero(json_read_number_or_none(reader, from, "workspace_bytes"));
     TEXT(reader, from, "energy_source", meta->energy_source);
     meta->heuristics_asked = (int)json_read_whole(reader, from, "baseline_heuristics", 0);
 }
@@ -189,6 +190,7 @@ const char *results_differ(const struct bench_meta *earlier, const struct bench_
                    {"milliseconds of a round", earlier->round_ms, later->round_ms},
                    {"seconds of warm-up", earlier->warmup_s, later->warmup_s},
                    {"seconds of energy", earlier->energy_s, later->energy_s},
+                   {"bytes of workspace", earlier->workspace_bytes, later->workspace_bytes},
                    {"rotations over L2", earlier->rotate_l2, later->rotate_l2}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(texts[i].earlier, texts[i].later) == 0)

@@ -63,6 +63,7 @@ START_TEST(parts_of_another_kind_are_refused) {
     run(PARTS "--append --l2 warm", 1, "cannot be appended to; it differs in the L2: cold, now warm");
     run(PARTS "--append --rounds 4", 1, "differs in the rounds: 3, now 4");
     run(PARTS "--append --energy 0.01", 1, "differs in the seconds of energy: 0, now 0.01");
+    run(PARTS "--append --workspace 1", 1, "differs in the bytes of workspace: 6.71089e+07, now 1.04858e+06");
     run("gemm-quick --no-baseline --quick --append --json " PATH, 1, "differs in the suite: custom, now gemm-quick");
     FILE *out = fopen(PATH, "w");
     fputs("{}\n", out);
