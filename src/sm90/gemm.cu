@@ -203,11 +203,14 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         /* The last tile of all finds the ring drained by every warp. NOTE: the barrier stands outside any branch: with a
          * branch ptxas no longer proves that the ring's slots are the same in all lanes, and the main loop pays. */
         bar_sync(PINGPONG ? store.bar : BAR_ORDER, PINGPONG ? 128 : 128 * CONSUMERS);
-        store.ring_addr = walk_more(p, walk) ? 0 : base;
         /* Found anew: the main loop leaves no registers to keep them in. */
         store.thread = thread_index() % 128;
         asm volatile("" : "+r"(again));
         walk_next(p, rank, again, piece);
+        /* In ping-pong the other consumer may still read what it multiplies, unless the producer had every slot back since:
+         * after as many k-blocks of mine as there are stages. */
+        const bool drained = !PINGPONG || piece.end - piece.first >= STAGES;
+        store.ring_addr = walk_more(p, walk) || !drained ? 0 : base;
         const struct tile_position tile = tile_at(p.raster, piece.tile, rank);
         if (SPLITS > 1 || piece_finish(p, acc, tile, piece, rank, consumer, row0, store))
             store_tile(p, store, acc, tile, row0, part);
