@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* gm_bench_stamp(to, sms): to[SM] = its clock. NOTE: no register may be named %clock, which is a special one. */
-const char clock_meter_ptx[] =
+static const char ptx[] =
     ".version 7.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry gm_bench_stamp(.param .u64 p_to, .param .u32 p_sms)\n{\n"
     ".reg .pred %beyond;\n.reg .b32 %sm, %sms;\n.reg .b64 %to, %now;\n"
@@ -22,7 +22,7 @@ static size_t stamp_bytes(const struct gpu *gpu) {
 
 int clock_meter_open(const struct gpu *gpu, struct clock_meter *meter) {
     *meter = (struct clock_meter){0};
-    if (gpu->drv->cuLibraryLoadData(&meter->library, clock_meter_ptx, NULL, NULL, 0, NULL, NULL, 0) != CUDA_SUCCESS) {
+    if (gpu->drv->cuLibraryLoadData(&meter->library, ptx, NULL, NULL, 0, NULL, NULL, 0) != CUDA_SUCCESS) {
         meter->library = NULL;
         return 0;
     }

@@ -14,8 +14,6 @@ struct clock_meter {
     size_t room;
 };
 
-extern const char clock_meter_ptx[];
-
 /* Without the kernel there is a meter that reads zeros; -1: the GPU itself is in error. */
 int clock_meter_open(const struct gpu *gpu, struct clock_meter *meter);
 void clock_meter_close(const struct gpu *gpu, struct clock_meter *meter);

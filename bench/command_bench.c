@@ -205,7 +205,7 @@ static int run(struct bench_options *options, int argc, char **argv) {
 }
 
 int command_bench(int argc, char **argv) {
-    struct bench_options given = {.workspace_mib = 64, .warmup_s = -1, .round_ms = -1, .energy_s = -1};
+    struct bench_options given = {.workspace_mib = LT_WORKSPACE_BYTES >> 20, .warmup_s = -1, .round_ms = -1, .energy_s = -1};
     const struct args_option options[] = {
         {"suite", "FILE", ARGS_LIST, &given.files, "a suite file: lines `op a b d layout M N K`, # for comments"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},

@@ -70,7 +70,8 @@ static int put_origin(struct tune *tune) {
 }
 
 static int set_up(struct tune *tune, int ordinal) {
-    if (gpu_open(&tune->gpu, ordinal) != 0 || clock_meter_open(&tune->gpu, &tune->meter) != 0 || book_open(&tune->book, tune->options->file, &tune->gpu.device) != 0)
+    if (gpu_open(&tune->gpu, ordinal) != 0 || clock_meter_open(&tune->gpu, &tune->meter) != 0 ||
+        book_open(&tune->book, tune->options->file, &tune->gpu.device) != 0)
         return -1;
     const struct tune_options *options = tune->options;
     if (!options->no_baseline)
@@ -160,7 +161,7 @@ static int run(struct tune_options *options) {
 }
 
 int command_tune(int argc, char **argv) {
-    struct tune_options given = {.top = 12, .rounds = 7, .workspace_mib = 64, .round_ms = 5, .warmup_s = 0.3};
+    struct tune_options given = {.top = 12, .rounds = 7, .workspace_mib = LT_WORKSPACE_BYTES >> 20, .round_ms = 5, .warmup_s = 0.3};
     const struct args_option options[] = {
         {"o", "FILE", ARGS_TEXT, &given.file, "the ledger to write; one that is there is extended"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},

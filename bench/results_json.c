@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cublaslt.h"
 #include "json.h"
 #include "paths.h"
 #include "say.h"
@@ -48,7 +49,7 @@ static void write_method(struct json *json, const struct bench_meta *meta) {
     json_put_string(json, "energy_source", or_null(meta->energy_source));
     json_put_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
     json_put_integer(json, "baseline_heuristics", meta->heuristics_asked);
-    json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? 64 << 20 : 0);
+    json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? (long long)LT_WORKSPACE_BYTES : 0);
     json_object_end(json);
 }
 

@@ -12,6 +12,10 @@ static int compare_doubles(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+void stats_sort(double *values, size_t count) {
+    qsort(values, count, sizeof *values, compare_doubles);
+}
+
 double stats_percentile(const double *values, size_t count, double p) {
     if (count == 0)
         return NAN;
@@ -19,7 +23,7 @@ double stats_percentile(const double *values, size_t count, double p) {
     if (!sorted)
         return NAN;
     memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_doubles);
+    stats_sort(sorted, count);
     double position = p * (double)(count - 1);
     size_t below = (size_t)position;
     size_t above = below + 1 < count ? below + 1 : below;

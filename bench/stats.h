@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+void stats_sort(double *values, size_t count); /* ascending */
+
 /* Percentile p in [0, 1] with linear interpolation between order statistics. NaN when count is 0. Leaves
  * `values` as they were. */
 double stats_percentile(const double *values, size_t count, double p);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "choose.h"
 #include "ledger.h"
 #include "commands.h"
 #include "results_read.h"
@@ -86,14 +85,10 @@ static int check_file(const struct import_file *file, const struct gm_device *de
 
 static void take_row(struct import *import, size_t file, size_t index) {
     const struct bench_row *row = &import->files[file].results.rows[index];
-    char name[sizeof row->kernel];
     struct timed timed = {.file = file, .row = index};
-    snprintf(name, sizeof name, "%s", row->kernel);
-    char *const suffix = strstr(name, GM_LEDGER_DIVIDED);
-    timed.divided = suffix && suffix[sizeof GM_LEDGER_DIVIDED - 1] == 0;
-    if (timed.divided)
-        *suffix = 0;
-    timed.kernel = gm_find_kernel(gm_kernels, gm_kernel_count(), name);
+    struct gm_ledger_pick pick = {.kernel = -1, .name = row->kernel, .name_bytes = strlen(row->kernel)};
+    timed.divided = gm_ledger_take_divided(row->kernel, &pick.name_bytes);
+    timed.kernel = gm_ledger_row(&pick, gm_kernels, gm_kernel_count());
     if (timed.kernel < 0)
         import->lost[NO_KERNEL]++;
     else if (!gm_kernels[timed.kernel].production)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cost.h"
 #include "ledger.h"
 #include "problem.h"
 #include "split.h"
@@ -24,11 +25,6 @@ const char *tune_name(const struct tune_sample *sample, char name[TUNE_NAME_BYTE
     return name;
 }
 
-static int compare_doubles(const void *left, const void *right) {
-    const double x = *(const double *)left, y = *(const double *)right;
-    return x < y ? -1 : x > y;
-}
-
 /* Of one round; 0: its clock was not read, or is none that a GPU has. */
 static double mhz_of(const struct bench_samples *samples, size_t round) {
     const double mhz = samples->clocks[round] / samples->us[round];
@@ -44,7 +40,7 @@ void tune_at_one_clock(struct tune_sample *samples, size_t count) {
         for (size_t round = 0; round < samples[i].samples.count; round++)
             if (mhz_of(&samples[i].samples, round) > 0)
                 mhz[known++] = mhz_of(&samples[i].samples, round);
-    qsort(mhz, known, sizeof *mhz, compare_doubles);
+    stats_sort(mhz, known);
     for (size_t i = 0; i < count && known > 0; i++)
         for (size_t round = 0; round < samples[i].samples.count; round++)
             if (mhz_of(&samples[i].samples, round) > 0)
@@ -70,11 +66,10 @@ static bool is_allowed(const struct tune_options *options, const struct gm_kerne
 static size_t add_row(const struct gm_candidate *candidate, const struct gm_device *device,
                       const struct gm_gemm_problem *problem, size_t workspace, struct tune_sample *into) {
     const struct gm_kernel *row = &gm_kernels[candidate->kernel];
-    const struct gm_split whole = gm_split_choose(row, problem, device, 0);
     const struct gm_split split = gm_split_choose(row, problem, device, workspace);
     const bool divided = split.shares > 0;
     into[0] = (struct tune_sample){.kernel = candidate->kernel,
-                                   .predicted_us = whole.predicted_us,
+                                   .predicted_us = gm_cost_us(row, problem, device),
                                    .is_model = candidate->chosen && !divided};
     if (divided)
         into[1] = (struct tune_sample){.kernel = candidate->kernel,
@@ -189,7 +184,8 @@ bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_pro
 static void print_sample(FILE *out, const struct tune_sample *sample) {
     const struct bench_samples *s = &sample->samples;
     char name[TUNE_NAME_BYTES];
-    fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", tune_name(sample, name), tune_median(sample), stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9),
+    fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", tune_name(sample, name),
+            tune_median(sample), stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9),
             s->count);
 }
 

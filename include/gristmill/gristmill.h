@@ -239,8 +239,8 @@ struct gm_plan_options {
     const gm_ledger *ledger;         /* read during the call; NULL: the built-in one of the device, if there is one */
     /* Bytes of workspace that the plan may ask for; 0: none. With it a row may divide the tiles of a last, ragged
      * wave by their k-blocks among all CTAs (stream-K, split-K) where that is predicted to be faster; 32 MiB hold any
-     * division on up to 132 SMs. The
-     * order of summation is fixed by the plan: the same bits on every run, but not those of another division. */
+     * division on up to 132 SMs. The order of summation is fixed by the plan: the same bits on every run, but not
+     * those of another division. */
     size_t workspace_limit;
 };
 

@@ -26,6 +26,8 @@ struct gm_ledger_pick {
     double us; /* median */
 };
 #define GM_LEDGER_DIVIDED "/k"
+/* Whether the name ends so; then `*bytes` becomes the length without. */
+int gm_ledger_take_divided(const char *name, size_t *bytes);
 
 struct gm_ledger_entry {
     struct gm_ledger_key key;

@@ -116,6 +116,13 @@ struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_
     return answer;
 }
 
+int gm_ledger_take_divided(const char *name, size_t *bytes) {
+    const size_t suffix = sizeof GM_LEDGER_DIVIDED - 1;
+    const int divided = *bytes >= suffix && memcmp(name + *bytes - suffix, GM_LEDGER_DIVIDED, suffix) == 0;
+    *bytes -= divided ? suffix : 0;
+    return divided;
+}
+
 static int is_named(const struct gm_ledger_pick *pick, const struct gm_kernel *row) {
     return pick->name && strlen(row->name) == pick->name_bytes && memcmp(row->name, pick->name, pick->name_bytes) == 0;
 }

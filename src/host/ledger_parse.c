@@ -237,10 +237,7 @@ static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word n
     *candidate = (struct candidate){.name = name, .is_model = name.at[0] == '*'};
     candidate->name.at += candidate->is_model;
     candidate->name.bytes -= (size_t)candidate->is_model;
-    const size_t suffix = sizeof GM_LEDGER_DIVIDED - 1;
-    candidate->divided = candidate->name.bytes >= suffix &&
-                         memcmp(candidate->name.at + candidate->name.bytes - suffix, GM_LEDGER_DIVIDED, suffix) == 0;
-    candidate->name.bytes -= candidate->divided ? suffix : 0;
+    candidate->divided = gm_ledger_take_divided(candidate->name.at, &candidate->name.bytes);
     if (candidate->name.bytes == 0)
         return FAIL(line, "`%.*s` names no kernel", SHOWN(name));
     for (int i = 0; i < 3; i++) {
