@@ -62,8 +62,10 @@
  *   B on the M side    GM_SM90_STORE_ROWS rows of D (of the N side) x 128 bytes of columns (an atom as 16-bit elements)
  *
  * A staging buffer holds rows of 128 bytes, so one chunk, or several narrow ones. With splits a CTA stores a part of
- * the tile only: about 1 / splits of the N side, in whole 16 columns. */
+ * the tile only: about 1 / splits of the N side, in whole 16 columns. Where chunks do not fill a row of D, the last one
+ * begins early, and some columns are stored twice: 112 as 0 .. 63 and 48 .. 111. Whole lines are worth it. */
 #define GM_SM90_THREADS(consumers) (((consumers) + 1) * 128)
+#define GM_SM90_TILE_CONSUMERS(warps) (GM_WARPS_SCHEDULE(warps) == 2 ? 1 : GM_WARPS_M(warps)) /* of one tile */
 #define GM_SM90_A_BYTES(tm, tk) ((tm) * (tk) * GM_ELEM_BYTES)
 #define GM_SM90_B_BYTES(tn, tk) ((tn) * (tk) * GM_ELEM_BYTES)
 #define GM_SM90_STAGE_BYTES(tm, tn, tk) (GM_SM90_A_BYTES(tm, tk) + GM_SM90_B_BYTES(tn, tk))
@@ -71,9 +73,11 @@
 #define GM_SM90_SIDE_N(tm, tn, warps) (GM_WARPS_SWAPPED(warps) ? (tm) : (tn))
 #define GM_SM90_PART_N(tm, tn, warps) (GM_SM90_SIDE_N(tm, tn, warps) / GM_WARPS_SPLITS(warps))
 #define GM_SM90_STORE_SPAN(tm, tn, warps)                                                                              \
-    (GM_WARPS_SWAPPED(warps) || GM_SM90_PART_N(tm, tn, warps) % 64 == 0 ? 128                                          \
-     : GM_SM90_PART_N(tm, tn, warps) % 32 == 0                          ? 64                                           \
-                                                                        : 32)
+    (GM_WARPS_SWAPPED(warps) || GM_SM90_STORE_SUITS(GM_SM90_PART_N(tm, tn, warps) / 16 * 16, 64) ? 128                 \
+     : GM_SM90_STORE_SUITS(GM_SM90_PART_N(tm, tn, warps) / 16 * 16, 32)                          ? 64                  \
+                                                                                                 : 32)
+#define GM_SM90_STORE_SUITS(part, columns) /* no more than a quarter of D twice */                                     \
+    ((part) >= (columns) && GM_CEIL_DIV(part, columns) * (columns) * 4 <= (part) * 5)
 #define GM_SM90_STORE_ROWS(tm, tn, warps)                                                                              \
     (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS_OF(GM_SM90_PART_N(tm, tn, warps)) : 64)
 #define GM_SM90_STORE_ROWS_OF(part) /* whole groups of 8 rows; at most 96 where the part allows it */                  \

@@ -15,6 +15,11 @@ static __device__ __forceinline__ void cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
+/* The same, of no memory order but that of fence_mbarrier_init(): the release above costs a MEMBAR.ALL.GPU. */
+static __device__ __forceinline__ void cluster_sync_init(void) {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
 /* The address of the same shared variable in the cluster's CTA `rank`, for the instructions on shared::cluster. [PTX
  * ISA, mapa] */
 static __device__ __forceinline__ uint32_t cluster_address(uint32_t shared_addr, uint32_t rank) {

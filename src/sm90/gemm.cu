@@ -51,6 +51,7 @@ enum {
     SPLITS = GM_WARPS_SPLITS(GM_WARPS), /* CTAs that share the K of a tile */
     CLUSTER_SIZE = SHARERS * SPLITS,
     CONSUMERS = GM_WARPS_M(GM_WARPS),
+    TILE_CONSUMERS = GM_SM90_TILE_CONSUMERS(GM_WARPS), /* of one tile */
     PINGPONG = GM_WARPS_SCHEDULE(GM_WARPS) == 2,
     SWAPPED = GM_WARPS_SWAPPED(GM_WARPS), /* B is on wgmma's M side */
     A_MN = GM_LAYOUT_A_MN(GM_LAYOUT),
@@ -74,6 +75,8 @@ enum {
     STORE_ROWS = GM_SM90_STORE_ROWS(TILE_M, TILE_N, GM_WARPS), /* rows of it */
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, GM_WARPS),
+
+    PREFETCHED = 4, /* k-blocks that go to L2 ahead of the kernel before's end */
 
     PRODUCER_REGISTERS = 40, /* of 168 a thread that three warpgroups are launched with */
     CONSUMER_REGISTERS = 232,
@@ -162,12 +165,58 @@ static __device__ __forceinline__ bool walk_more(const struct gm_gemm_sm90_param
 }
 
 #include "sm90/gemm_split.cuh"
+
+/* ---- set-up: what no other kernel's results are needed for, so that it may overlap the end of the kernel before ---- */
+
+/* All warps but the first, which finds its tile meanwhile: one has the descriptors fetched, the others make the barriers in
+ * turns, for one thread takes 80 clocks each. */
+static __device__ __forceinline__ void set_up(const struct gm_gemm_sm90_params &p, uint32_t base, int warp) {
+    const struct pipeline ring = pipeline_at(base);
+    if (threadIdx.x % 32 != 0 || warp == 0)
+        return;
+    if (warp == 1) {
+        prefetch_tensormap(&p.a);
+        prefetch_tensormap(&p.b);
+        prefetch_tensormap(&p.d);
+        if (SPLITS > 1)
+            split_init(split_barriers_at(base));
+    }
+    for (int slot = warp - 2; slot >= 0 && slot < STAGES; slot += THREADS / 32 - 2)
+        pipeline_init(ring, slot, TILE_CONSUMERS * SHARERS);
+    fence_mbarrier_init();
+}
+
+/* All threads: the barriers of this CTA, or of the cluster, are made. */
+static __device__ __forceinline__ void set_up_sync(void) {
+    if (CLUSTER_SIZE == 1)
+        __syncthreads();
+    else
+        cluster_sync_init();
+}
+
 #include "sm90/gemm_load.cuh"
 #include "sm90/gemm_mma.cuh"
 #include "sm90/gemm_store.cuh"
 #include "sm90/gemm_stream_k.cuh"
 
 /* ---- roles -------------------------------------------------------------------------------------------- */
+
+/* What the epilogue of the piece just multiplied wants to know, found while its last wgmmas still run: the main loop leaves
+ * no registers to keep it in, and the clocks after the last wgmma are nobody's. */
+struct ending {
+    struct gm_piece piece;
+    struct tile_position tile;
+    int last; /* of this CTA's walk */
+};
+
+static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_sm90_params &p, int walk, uint32_t rank) {
+    struct ending e;
+    walk_next(p, rank, walk, e.piece);
+    e.tile = tile_at(p.raster, e.piece.tile, rank);
+    e.last = !walk_more(p, walk);
+    asm volatile("" : "+r"(e.tile.m), "+r"(e.tile.n), "+r"(e.last), "+r"(e.piece.first), "+r"(e.piece.end));
+    return e;
+}
 
 /* One consumer warpgroup: multiply and store its share of this CTA's tiles. */
 static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
@@ -186,6 +235,8 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         walk_next(p, rank, walk, piece);
         pipeline_skip<STAGES>(at, piece.end - piece.first);
     }
+    set_up_sync();
+    asm volatile("" ::"r"(p.plain), "r"(p.epilogue.d_type), "f"(p.epilogue.alpha)); /* into the constant cache */
     while (walk_more(p, walk)) {
         int again = walk;
         walk_next(p, rank, walk, piece);
@@ -196,24 +247,22 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         mma_tile(acc, ring, at, base, row0, piece.end - piece.first, thread);
         if (PINGPONG && walk_more(p, walk))
             bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
+        store.thread = thread_index() % 128; /* found anew, as all of this */
+        asm volatile("" : "+r"(again));
+        const struct ending end = ending_of(p, again, rank);
         mma_drain(acc, ring, at, thread);
         if (SPLITS > 1)
             split_exchange(acc, base, part, consumer, parity, thread);
         parity ^= 1;
         /* The last tile of all finds the ring drained by every warp. NOTE: the barrier stands outside any branch: with a
          * branch ptxas no longer proves that the ring's slots are the same in all lanes, and the main loop pays. */
-        bar_sync(PINGPONG ? store.bar : BAR_ORDER, PINGPONG ? 128 : 128 * CONSUMERS);
-        /* Found anew: the main loop leaves no registers to keep them in. */
-        store.thread = thread_index() % 128;
-        asm volatile("" : "+r"(again));
-        walk_next(p, rank, again, piece);
+        bar_sync(TILE_CONSUMERS == 1 ? store.bar : BAR_ORDER, 128 * TILE_CONSUMERS);
         /* In ping-pong the other consumer may still read what it multiplies, unless the producer had every slot back since:
          * after as many k-blocks of mine as there are stages. */
-        const bool drained = !PINGPONG || piece.end - piece.first >= STAGES;
-        store.ring_addr = walk_more(p, walk) || !drained ? 0 : base;
-        const struct tile_position tile = tile_at(p.raster, piece.tile, rank);
-        if (SPLITS > 1 || piece_finish(p, acc, tile, piece, rank, consumer, row0, store))
-            store_tile(p, store, acc, tile, row0, part);
+        const bool drained = !PINGPONG || end.piece.end - end.piece.first >= STAGES;
+        store.ring_addr = end.last && drained ? base : 0;
+        if (SPLITS > 1 || piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))
+            store_tile(p, store, acc, end.tile, row0, part);
         if (PINGPONG) {
             walk_next(p, rank, walk, piece);
             pipeline_skip<STAGES>(at, piece.end - piece.first);
@@ -232,30 +281,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const int warpgroup = __shfl_sync(0xFFFFFFFF, threadIdx.x / 128, 0);
 
     griddep_launch_dependents(); /* the next kernel may set itself up on SMs that fall idle */
-    if (threadIdx.x == 0) {
-        prefetch_tensormap(&p.a);
-        prefetch_tensormap(&p.b);
-        prefetch_tensormap(&p.d);
-        pipeline_init<STAGES>(pipeline_at(base), (PINGPONG ? 1 : CONSUMERS) * SHARERS);
-        if (SPLITS > 1)
-            split_init(split_barriers_at(base));
-        fence_mbarrier_init();
-    }
-    if (CLUSTER_SIZE == 1)
-        __syncthreads();
-    else
-        cluster_sync();
-    griddep_wait(); /* what comes before this line touches no operand */
-
+    set_up(p, base, __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0));
     if (warpgroup == 0) {
         setmaxnreg_dec<PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0)
-            produce(p, base, rank);
+        produce(p, base, rank);
     } else {
         setmaxnreg_inc<CONSUMER_REGISTERS>();
         consume(p, base, rank, warpgroup - 1);
     }
-    /* A CTA may not exit while its peers still multicast into it or arrive on its barriers. */
-    if (CLUSTER_SIZE > 1)
-        cluster_sync();
 }

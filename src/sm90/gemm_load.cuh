@@ -25,6 +25,16 @@ static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_
     }
 }
 
+/* The same boxes into L2. */
+template <int MN, int IS_MN_MAJOR>
+static __device__ __forceinline__ void prefetch_slabs(const struct gm_tensor_map &map, int mn0, int k0, int share,
+                                                      int rows, uint64_t policy) {
+#pragma unroll
+    for (int slab = 0; slab < (IS_MN_MAJOR ? MN : TILE_K) / SPAN_ELEMS; ++slab)
+        tma_prefetch_2d(&map, (IS_MN_MAJOR ? mn0 : k0) + slab * SPAN_ELEMS, (IS_MN_MAJOR ? k0 : mn0) + share * rows,
+                        policy);
+}
+
 /* What is fetched of one operand for one tile: a whole tile's rows, the last rows of all, or, for a CTA of the outermost
  * cluster, nothing. */
 struct operand_tile {
@@ -63,29 +73,83 @@ static __device__ __forceinline__ void load_stage(const struct gm_gemm_sm90_para
                                             p.b_policy);
 }
 
-/* One thread feeds the ring with every k-block of every piece of this CTA's walk. */
+/* The boxes of one piece's operands. */
+struct piece_load {
+    struct tile_position tile;
+    struct operand_tile a, b;
+    uint32_t bytes; /* of a stage */
+};
+
+static __device__ __forceinline__ struct piece_load piece_load_of(const struct gm_gemm_sm90_params &p, int tile_index,
+                                                                  uint32_t rank) {
+    struct piece_load load = {.tile = tile_at(p.raster, tile_index, rank)};
+    load.a = operand_tile_at<TILE_M, A_MN, CLUSTER_N>(p.a, p.a_tail, p.a_tiles, load.tile.m);
+    load.b = operand_tile_at<TILE_N, B_MN, CLUSTER_M>(p.b, p.b_tail, p.b_tiles, load.tile.n);
+    load.bytes = operand_bytes<TILE_M, A_MN, CLUSTER_N>(load.a) + operand_bytes<TILE_N, B_MN, CLUSTER_M>(load.b);
+    return load;
+}
+
+/* The first k-blocks of the first piece into L2, while the kernel before still runs. Of the CTAs that read the same rows
+ * each fetches another k-block: what is asked for twice takes twice as long. */
+static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90_params &p, struct piece_load load,
+                                                       struct gm_piece piece, uint32_t rank) {
+    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
+    const int end = min(piece.first + PREFETCHED, piece.end);
+#pragma unroll 1
+    for (int k = piece.first + load.tile.n / CLUSTER_N; k < end; k += p.raster.tiles_n)
+        if (load.a.rows)
+            prefetch_slabs<TILE_M, A_MN>(*load.a.map, load.a.mn0, k * TILE_K, rank_n, load.a.rows, p.a_policy);
+#pragma unroll 1
+    for (int k = piece.first + load.tile.m / CLUSTER_M; k < end; k += p.raster.tiles_m)
+        if (load.b.rows)
+            prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
+}
+
+/* Warpgroup 0: one thread feeds the ring with every k-block of every piece of this CTA's walk. The first piece is found
+ * before the kernel waits for anyone. */
 static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank) {
     const struct pipeline ring = pipeline_at(base);
     struct pipeline_state at = {0, 0};
     struct gm_piece piece;
     uint32_t parity = 0;
-    for (int walk = walk_begin(p); walk_more(p, walk);) {
-        walk_next(p, rank, walk, piece);
-        const struct tile_position tile = tile_at(p.raster, piece.tile, rank);
-        const struct operand_tile a = operand_tile_at<TILE_M, A_MN, CLUSTER_N>(p.a, p.a_tail, p.a_tiles, tile.m);
-        const struct operand_tile b = operand_tile_at<TILE_N, B_MN, CLUSTER_M>(p.b, p.b_tail, p.b_tiles, tile.n);
-        const uint32_t bytes = operand_bytes<TILE_M, A_MN, CLUSTER_N>(a) + operand_bytes<TILE_N, B_MN, CLUSTER_M>(b);
+    int walk = walk_begin(p);
+    bool more = walk_more(p, walk), waited = false;
+    walk_next(p, rank, walk, piece);
+    struct piece_load load = piece_load_of(p, piece.tile, rank);
+    if (threadIdx.x == 0 && more)
+        prefetch_stages(p, load, piece, rank);
+    set_up_sync();
+    if (threadIdx.x != 0)
+        return;
+    while (more) {
         if (SPLITS > 1) { /* the exchange of partial sums, in the ring's own memory, has to be over */
             mbarrier_wait(split_barriers_at(base).free_addr, parity ^ 1);
             parity ^= 1;
         }
 #pragma unroll 1
         for (; piece.first < piece.end; ++piece.first) {
-            pipeline_acquire(ring, at, bytes);
-            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, a, b, piece.first * TILE_K, rank);
+            pipeline_acquire(ring, at, load.bytes);
+            if (!waited) {
+                griddep_wait();
+                waited = true;
+            }
+            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, load.a, load.b,
+                       piece.first * TILE_K, rank);
             pipeline_next<STAGES>(at);
         }
+        more = walk_more(p, walk);
+        walk_next(p, rank, walk, piece);
+        load = piece_load_of(p, piece.tile, rank);
     }
+    if (!waited)
+        griddep_wait();
+    /* A CTA may not exit while its peers still arrive on its barriers: all slots have to come back. What they multicast into
+     * it, its consumers have waited for. */
+    if (SHARERS > 1)
+        for (int i = 0; i < STAGES; ++i) {
+            mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
+            pipeline_next<STAGES>(at);
+        }
 }
 
 #endif

@@ -31,19 +31,25 @@ template <int D_BYTES> struct chunk_grid {
 /* Chunks of one atom's part. */
 template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunks_of_atom(void) {
     return SWAPPED ? part_size(PART) / STORE_ROWS * chunk_grid<D_BYTES>::ACROSS
-                   : part_size(PART) / chunk_grid<D_BYTES>::COLS;
+                   : GM_CEIL_DIV(part_size(PART), chunk_grid<D_BYTES>::COLS);
+}
+
+/* First column of chunk c of a row that is not swapped. The last one begins early where it would reach too far. */
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunk_column(int c) {
+    constexpr int cols = chunk_grid<D_BYTES>::COLS, last = part_size(PART) - cols;
+    return c * cols < last ? c * cols : last;
 }
 
 /* Chunk c of an atom: its first register of the part's, its place in D. */
-template <int D_BYTES> static __device__ __forceinline__ constexpr int chunk_register(int c) {
-    return SWAPPED ? c / chunk_grid<D_BYTES>::ACROSS * STORE_ROWS / 2 : c * chunk_grid<D_BYTES>::COLS / 2;
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunk_register(int c) {
+    return SWAPPED ? c / chunk_grid<D_BYTES>::ACROSS * STORE_ROWS / 2 : chunk_column<D_BYTES, PART>(c) / 2;
 }
-template <int D_BYTES>
+template <int D_BYTES, int PART>
 static __device__ __forceinline__ struct store_origin chunk_origin(struct store_origin tile, int atom, int c) {
     constexpr int across = chunk_grid<D_BYTES>::ACROSS, cols = chunk_grid<D_BYTES>::COLS;
     if (SWAPPED)
         return {tile.row + c / across * STORE_ROWS, tile.col + atom * 64 + c % across * cols};
-    return {tile.row + atom * 64, tile.col + c * cols};
+    return {tile.row + atom * 64, tile.col + chunk_column<D_BYTES, PART>(c)};
 }
 
 static __device__ __forceinline__ uint32_t pack_16(float low, float high, float alpha, int d_type) {
@@ -119,12 +125,12 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
                                                    struct store_origin tile) {
     constexpr int in_buffer = chunk_grid<D_BYTES>::IN_BUFFER;
     constexpr int of_atom = chunks_of_atom<D_BYTES, PART>(), chunks = ATOMS_M * of_atom;
-    constexpr int tile_bytes = GM_CEIL_DIV(chunks, in_buffer) * BUFFER_BYTES, storing = PINGPONG ? 1 : CONSUMERS;
-    const bool roomy = storing * tile_bytes <= STAGES * STAGE_BYTES && s.ring_addr != 0;
+    constexpr int tile_bytes = GM_CEIL_DIV(chunks, in_buffer) * BUFFER_BYTES;
+    const bool roomy = TILE_CONSUMERS * tile_bytes <= STAGES * STAGE_BYTES && s.ring_addr != 0;
     const uint32_t share = SWAPPED ? 0 : s.thread / 32 * 16; /* first row of this warp's share of a chunk */
 #pragma unroll
     for (int first = 0; first < chunks; first += in_buffer) {
-        const uint32_t room_addr = s.ring_addr + (s.bar - BAR_STAGING) % storing * tile_bytes;
+        const uint32_t room_addr = s.ring_addr + (s.bar - BAR_STAGING) % TILE_CONSUMERS * tile_bytes;
         const uint32_t buffer_addr = roomy ? room_addr + first / in_buffer * BUFFER_BYTES
                                            : s.staging_addr + s.buffer * BUFFER_BYTES;
         if (!roomy) {
@@ -135,7 +141,7 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
 #pragma unroll
         for (int i = 0; i < in_buffer && first + i < chunks; ++i) {
             const int atom = (first + i) / of_atom, c = (first + i) % of_atom;
-            const float *chunk_acc = &acc[atom][part_first(PART) / 2 + chunk_register<D_BYTES>(c)];
+            const float *chunk_acc = &acc[atom][part_first(PART) / 2 + chunk_register<D_BYTES, PART>(c)];
             if (D_BYTES == 4)
                 stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, c % 2, s.thread);
             else
@@ -147,7 +153,7 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
 #pragma unroll
             for (int i = 0; i < in_buffer && first + i < chunks; ++i) {
                 const struct store_origin at =
-                    chunk_origin<D_BYTES>(tile, (first + i) / of_atom, (first + i) % of_atom);
+                    chunk_origin<D_BYTES, PART>(tile, (first + i) / of_atom, (first + i) % of_atom);
                 tma_store_2d(&p.d, at.col, at.row + share, buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
             }
             bulk_commit_group();
@@ -164,19 +170,23 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
                                                      struct store_origin tile) {
     constexpr int groups = chunk_grid<4>::COLS / 8;
     constexpr int of_atom = chunks_of_atom<4, PART>(), chunks = ATOMS_M * of_atom;
+    constexpr bool even = SWAPPED || part_size(PART) % chunk_grid<4>::COLS == 0;
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
         const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
 #pragma unroll
         for (int c = 0; c < chunks; ++c)
             if (c == chunk)
-                stage_chunk_32(chunk_addr, &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4>(c % of_atom)],
+                stage_chunk_32(chunk_addr, &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4, PART>(c % of_atom)],
                                1.0f, c % 2, s.thread);
         bar_sync(s.bar, 128);
-        const struct store_origin at = chunk_origin<4>(tile, chunk / of_atom, chunk % of_atom);
+        const int c = chunk % of_atom, done = even ? 0 : c * chunk_grid<4>::COLS - chunk_column<4, PART>(c);
+        const struct store_origin at = chunk_origin<4, PART>(tile, chunk / of_atom, c);
 #pragma unroll 1
         for (uint32_t i = s.thread; i < STORE_ROWS * groups; i += 128) {
             const uint32_t row = i / groups, col = i % groups * 8;
+            if (!even && (int)col < done) /* C may be D: its elements are met once */
+                continue;
             float v[8];
 #pragma unroll
             for (int h = 0; h < 2; ++h)

@@ -5,7 +5,6 @@
 
 enum {
     FLOATS = ATOMS_M * ATOM_REGISTERS,
-    GANGS = PINGPONG ? 1 : CONSUMERS, /* consumers that hold a part of the same tile */
     FREE = FLOATS > 128 ? 16 : 32,    /* registers for the sums of others */
     BAND = FLOATS % FREE == 0 ? FREE : FLOATS % 16 == 0 ? 16 : FLOATS % 8 == 0 ? 8 : 4,
 };
@@ -29,7 +28,7 @@ static __device__ __forceinline__ bool piece_finish(const struct gm_gemm_sm90_pa
                                                     float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
                                                     struct gm_piece piece, uint32_t rank, int consumer, int row0,
                                                     const struct store_context &store) {
-    const struct stream_k_gang gang = {SHARERS * GANGS, (int)rank * GANGS + (PINGPONG ? 0 : consumer),
+    const struct stream_k_gang gang = {SHARERS * TILE_CONSUMERS, (int)rank * TILE_CONSUMERS + (PINGPONG ? 0 : consumer),
                                        (int)store.thread};
     const auto sync = [&] { bar_sync(store.bar, 128); };
     if (piece.end < p.k_blocks) {

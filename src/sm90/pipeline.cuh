@@ -22,12 +22,10 @@ struct pipeline_state {
     uint32_t slot, phase;
 };
 
-/* By one thread; fence_mbarrier_init() has to follow. */
-template <int STAGES> static __device__ __forceinline__ void pipeline_init(struct pipeline p, uint32_t readers) {
-    for (uint32_t i = 0; i < STAGES; ++i) {
-        mbarrier_init(p.full_addr + 8 * i, 1);
-        mbarrier_init(p.empty_addr + 8 * i, readers);
-    }
+/* One slot's barriers, by one thread; fence_mbarrier_init() has to follow. `readers`: arrivals that free the stage. */
+static __device__ __forceinline__ void pipeline_init(struct pipeline p, uint32_t slot, uint32_t readers) {
+    mbarrier_init(p.full_addr + 8 * slot, 1);
+    mbarrier_init(p.empty_addr + 8 * slot, readers);
 }
 
 template <int STAGES> static __device__ __forceinline__ void pipeline_next(struct pipeline_state &s) {

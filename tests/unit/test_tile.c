@@ -19,7 +19,10 @@ START_TEST(sm90_shared_memory_is_ring_staging_barriers_and_slack) {
     ck_assert_int_eq(GM_SM90_STAGING_BYTES(128, 256, GM_WARPS_w2), 2 * 2 * 64 * 128);
     ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, GM_WARPS_w2), 1024 + 4 * 49152 + 32768 + 64);
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 192, GM_WARPS_w2), 128);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 160, GM_WARPS_w2), 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 160, GM_WARPS_w2), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 112, GM_WARPS_w2), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 144, GM_WARPS_w2), 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 96, GM_WARPS_w2), 64);
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 48, GM_WARPS_w2), 32);
     ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(128, 48, GM_WARPS_w2), 16);
     ck_assert_int_eq(GM_SM90_THREADS(2), 384);
