@@ -22,6 +22,7 @@
 #define GM_WARPS_w1 (256 + 16 + 1)
 #define GM_WARPS_w2 (256 + 32 + 1)
 #define GM_WARPS_p2 (512 + 32 + 1)
+#define GM_WARPS_w1k4 (16384 + GM_WARPS_w1)
 #define GM_WARPS_w1k2 (8192 + GM_WARPS_w1)
 #define GM_WARPS_w1k3 (12288 + GM_WARPS_w1)
 #define GM_WARPS_w2k2 (8192 + GM_WARPS_w2)

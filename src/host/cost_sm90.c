@@ -3,26 +3,25 @@
  * which the rows of one problem share, and turns them into time by the clock that the problem's load leaves. */
 #include "cost_terms.h"
 
-#define SM90_SMOOTH                  5.75   /* exponent of the smooth maximum of path and memory */
-#define SM90_KBLOCK_SMOOTH           11.4   /* and of what bounds one k-block */
+#define SM90_SMOOTH                  2.95   /* exponent of the smooth maximum of path and memory */
+#define SM90_KBLOCK_SMOOTH           10.4   /* and of what bounds one k-block */
 #define SM90_CLOCK_LEAST             0.63   /* of the SM clock: what the power limit leaves a long launch, */
 #define SM90_CLOCK_MORE              0.345  /* how much more a short one has, */
 #define SM90_CLOCK_US                6.8    /* and the time at the datasheet rate that takes half of that away */
-#define SM90_LAUNCH_CLOCKS           3870.0 /* launch, and first byte of a cold operand */
+#define SM90_LAUNCH_CLOCKS           2730.0 /* launch, and first byte of a cold operand */
 #define SM90_DRAM_EFFICIENCY         0.92   /* reachable share of the datasheet bandwidth */
-#define SM90_PORT_BYTES              79.8   /* per clock from L2 into one SM, multicast or not */
-#define SM90_SHARE_PORT_BYTES        58.4   /* the same without clusters, when no two CTAs are at the same k-block */
-#define SM90_L2_LATENCY_CLOCKS       2010.0 /* TMA issue -> barrier, under load */
-#define SM90_REUSE                   5.0    /* requests for a line that cost; later ones find it in L2 or are merged */
-#define SM90_REUSED_LINES_PER_CLOCK  54.4   /* those of them after the first, which is DRAM's */
+#define SM90_PORT_BYTES              92.7   /* per clock from L2 into one SM, multicast or not */
+#define SM90_SHARE_PORT_BYTES        61.4   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_L2_LATENCY_CLOCKS       2230.0 /* TMA issue -> barrier, under load */
+#define SM90_REUSE                   4.57   /* requests for a line that cost; later ones find it in L2 or are merged */
+#define SM90_REUSED_LINES_PER_CLOCK  81.6   /* those of them after the first, which is DRAM's */
 #define SM90_ASTRIDE_LINES_PER_CLOCK 28.0   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   14.7   /* one SM's epilogue: registers -> shared memory -> global, */
-#define SM90_STORE_ROW_CLOCKS        0.683  /* and for each row of a staging buffer, whose span may be narrow */
-#define SM90_SWITCH_CLOCKS           631.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_CLUSTER_CLOCKS          1160.0 /* the CTAs of a cluster start and end together */
-#define SM90_SPLIT_BYTES_PER_CLOCK   7.4    /* split K: partial sums into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    25.4   /* stream-K: partial sums, one SM to L2 or back */
-#define SM90_HAND_CLOCKS             6320.0 /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_STORE_BYTES_PER_CLOCK   16.1   /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS           183.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_CLUSTER_CLOCKS          665.0  /* the CTAs of a cluster start and end together */
+#define SM90_SPLIT_BYTES_PER_CLOCK   7.45   /* split K: partial sums into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK    21.0   /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_HAND_CLOCKS             3940.0 /* a second start of the pipeline, and the wait for the other pieces */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -43,9 +42,8 @@ static double kblock_clocks(const struct gm_kernel *row, double port_bytes) {
 /* The store of this CTA's part of the tile, after the exchange of partial sums. */
 static double finish_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
     const double splits = GM_WARPS_SPLITS(row->warps);
-    const double part = (double)row->tile_m * row->tile_n / splits, bytes = part * gm_type_bytes(p->d_type);
-    const double rows = bytes / GM_SM90_STORE_SPAN(row->tile_m, row->tile_n, row->warps);
-    const double store = bytes / SM90_STORE_BYTES_PER_CLOCK + rows * SM90_STORE_ROW_CLOCKS;
+    const double part = (double)row->tile_m * row->tile_n / splits;
+    const double store = part * gm_type_bytes(p->d_type) / SM90_STORE_BYTES_PER_CLOCK;
     return store + (splits - 1) * part * sizeof(float) / SM90_SPLIT_BYTES_PER_CLOCK;
 }
 

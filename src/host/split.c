@@ -20,8 +20,7 @@ static int64_t all_tiles(const struct gm_kernel *row, const struct gm_gemm_probl
 
 /* Gangs of threads that hold a part of a tile of the row, each of which hands on its own: common/stream_k.cuh. */
 static int64_t gangs(const struct gm_kernel *row) {
-    const int together = row->arch == GM_ARCH_SM90 && GM_WARPS_SCHEDULE(row->warps) != GM_PINGPONG;
-    return (int64_t)gm_cluster_size(row) * (together ? GM_WARPS_M(row->warps) : 1);
+    return (int64_t)gm_cluster_size(row) * (row->arch == GM_ARCH_SM90 ? GM_SM90_TILE_CONSUMERS(row->warps) : 1);
 }
 
 /* A cluster that shares the K of its tiles divides them by itself. */
