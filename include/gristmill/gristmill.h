@@ -225,7 +225,9 @@ enum gm_plan_flags {
     GM_PLAN_MODEL_ONLY = 1,          /* ask no ledger, not even the built-in one */
     GM_PLAN_PLAIN_LAUNCH = 2,        /* keep no graph to launch by; see gm_gemm_execute() */
     /* Do not let the kernel set itself up while the one before it on the stream still runs (programmatic dependent
-     * launch). It touches no operand before that one has ended, with or without this flag. */
+     * launch). It reads and writes no operand before that one has ended, with or without this flag; with overlap, L2 is
+     * asked for the first k-blocks of A and B earlier, which shows in no result: what is still being written goes to
+     * L2 as well. */
     GM_PLAN_NO_OVERLAP = 4
 };
 

@@ -92,6 +92,8 @@ bool sim_origin_of(const struct sim_cta *cta, uint32_t address, struct sim_origi
                                   .y = tile->y + row % tile->inner,
                                   .others = mix(tile->others, row / tile->inner),
                                   .span = tile->flip_mask ? tile->flip_mask + PIECE : 0,
-                                  .line = tile->line};
+                                  .line = tile->line,
+                                  .barrier = sim_cell_agent(shadow->cell[address / 4].write),
+                                  .phase = sim_cell_clock(shadow->cell[address / 4].write)};
     return byte < tile->row_bytes;
 }

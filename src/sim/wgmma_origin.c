@@ -49,6 +49,8 @@ void wgmma_check_origin(struct sim_warpgroup *warpgroup, const struct wgmma_chec
         struct sim_origin origin, *const mine = &own[matrix->mn_major ? piece % in_line : 0];
         if (!sim_origin_of(warpgroup->cta, check->addresses[piece], &origin))
             return; /* partly from elsewhere: who knows */
+        if (origin.barrier == first.barrier && origin.phase != first.phase)
+            return; /* left from an earlier trip of the ring: rows of no use, which the last box of all does not reach */
         if (matrix->mn_major ? piece < in_line : piece % 2 == 0)
             *mine = origin;
         if (!fits(matrix, piece, &origin, &first, mine)) {

@@ -186,14 +186,6 @@ static __device__ __forceinline__ void set_up(const struct gm_gemm_sm90_params &
     fence_mbarrier_init();
 }
 
-/* All threads: the barriers of this CTA, or of the cluster, are made. */
-static __device__ __forceinline__ void set_up_sync(void) {
-    if (CLUSTER_SIZE == 1)
-        __syncthreads();
-    else
-        cluster_sync_init();
-}
-
 #include "sm90/gemm_load.cuh"
 #include "sm90/gemm_mma.cuh"
 #include "sm90/gemm_store.cuh"
@@ -235,7 +227,6 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         walk_next(p, rank, walk, piece);
         pipeline_skip<STAGES>(at, piece.end - piece.first);
     }
-    set_up_sync();
     asm volatile("" ::"r"(p.plain), "r"(p.epilogue.d_type), "f"(p.epilogue.alpha)); /* into the constant cache */
     while (walk_more(p, walk)) {
         int again = walk;
@@ -282,9 +273,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
     griddep_launch_dependents(); /* the next kernel may set itself up on SMs that fall idle */
     set_up(p, base, __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0));
+    const struct load_walk first = load_begin(p, rank); /* by all threads, so that it is in uniform registers */
+    if (CLUSTER_SIZE == 1)
+        __syncthreads();
+    else
+        cluster_sync_init();
+
     if (warpgroup == 0) {
         setmaxnreg_dec<PRODUCER_REGISTERS>();
-        produce(p, base, rank);
+        if (threadIdx.x == 0)
+            produce(p, base, rank, first);
     } else {
         setmaxnreg_inc<CONSUMER_REGISTERS>();
         consume(p, base, rank, warpgroup - 1);

@@ -105,51 +105,59 @@ static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90
             prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
 }
 
-/* Warpgroup 0: one thread feeds the ring with every k-block of every piece of this CTA's walk. The first piece is found
- * before the kernel waits for anyone. */
-static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank) {
+/* The producer's walk: the piece that is loaded next, and what follows it. */
+struct load_walk {
+    struct gm_piece piece;
+    struct piece_load load;
+    int rest; /* of the walk, behind the piece */
+    bool more; /* there is a piece */
+};
+
+static __device__ __forceinline__ void load_next(const struct gm_gemm_sm90_params &p, uint32_t rank, struct load_walk &w) {
+    w.more = walk_more(p, w.rest);
+    walk_next(p, rank, w.rest, w.piece);
+    w.load = piece_load_of(p, w.piece.tile, rank);
+}
+
+/* What needs no barrier, and no result of the kernel before. */
+static __device__ __forceinline__ struct load_walk load_begin(const struct gm_gemm_sm90_params &p, uint32_t rank) {
+    struct load_walk w = {.rest = walk_begin(p)};
+    load_next(p, rank, w);
+    if (threadIdx.x == 0 && w.more)
+        prefetch_stages(p, w.load, w.piece, rank);
+    asm volatile("" ::"l"(p.a_policy), "l"(p.b_policy)); /* so that the first loads find them in the constant cache */
+    return w;
+}
+
+/* One thread feeds the ring with every k-block of every piece of this CTA's walk. It alone waits for the kernel before: the
+ * consumers touch nothing of memory before they have multiplied what it loaded. */
+static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
+                                               struct load_walk w) {
     const struct pipeline ring = pipeline_at(base);
     struct pipeline_state at = {0, 0};
-    struct gm_piece piece;
     uint32_t parity = 0;
-    int walk = walk_begin(p);
-    bool more = walk_more(p, walk), waited = false;
-    walk_next(p, rank, walk, piece);
-    struct piece_load load = piece_load_of(p, piece.tile, rank);
-    if (threadIdx.x == 0 && more)
-        prefetch_stages(p, load, piece, rank);
-    set_up_sync();
-    if (threadIdx.x != 0)
-        return;
-    while (more) {
+    bool waited = false;
+    for (; w.more; load_next(p, rank, w)) {
         if (SPLITS > 1) { /* the exchange of partial sums, in the ring's own memory, has to be over */
             mbarrier_wait(split_barriers_at(base).free_addr, parity ^ 1);
             parity ^= 1;
         }
 #pragma unroll 1
-        for (; piece.first < piece.end; ++piece.first) {
-            pipeline_acquire(ring, at, load.bytes);
-            if (!waited) {
+        for (; w.piece.first < w.piece.end; ++w.piece.first) {
+            pipeline_acquire(ring, at, w.load.bytes);
+            if (!waited) { /* so late that nothing but the load itself is left to do */
                 griddep_wait();
                 waited = true;
             }
-            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, load.a, load.b,
-                       piece.first * TILE_K, rank);
+            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, w.load.a, w.load.b,
+                       w.piece.first * TILE_K, rank);
             pipeline_next<STAGES>(at);
         }
-        more = walk_more(p, walk);
-        walk_next(p, rank, walk, piece);
-        load = piece_load_of(p, piece.tile, rank);
     }
     if (!waited)
         griddep_wait();
-    /* A CTA may not exit while its peers still arrive on its barriers: all slots have to come back. What they multicast into
-     * it, its consumers have waited for. */
     if (SHARERS > 1)
-        for (int i = 0; i < STAGES; ++i) {
-            mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
-            pipeline_next<STAGES>(at);
-        }
+        pipeline_drain<STAGES>(ring, at);
 }
 
 #endif

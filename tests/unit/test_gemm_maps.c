@@ -50,7 +50,8 @@ START_TEST(maps_of_an_mn_major_row) {
     ck_assert_uint_eq(maps.b.box[1], 64);
     ck_assert_int_eq(maps.a.type, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
     ck_assert_int_eq(maps.a.swizzle, CU_TENSOR_MAP_SWIZZLE_64B);
-    ck_assert_int_eq(maps.d.swizzle, CU_TENSOR_MAP_SWIZZLE_64B);
+    ck_assert_int_eq(maps.d.swizzle, CU_TENSOR_MAP_SWIZZLE_128B); /* 160 columns in three chunks of 64 */
+    ck_assert_uint_eq(maps.d.box[0], 64);
 }
 END_TEST
 
