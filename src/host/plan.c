@@ -41,8 +41,8 @@ static struct gm_epilogue_params epilogue_template(const struct gm_gemm_problem 
     };
 }
 
-/* The kernel waits for the one before it itself (griddepcontrol), so its set-up, and its first requests to L2, may overlap
- * that one's end. Graphs keep such an order from driver 12.3 on. */
+/* The kernel waits for the one before it itself (griddepcontrol), so its set-up, and its first requests to L2, may
+ * overlap that one's end. Graphs keep such an order from driver 12.3 on. */
 static void set_attributes(gm_plan *plan, unsigned cluster_size) {
     CUlaunchAttribute *next = plan->attributes;
     if (plan->context->device.driver_version >= OVERLAP_DRIVER && !(plan->flags & GM_PLAN_NO_OVERLAP)) {

@@ -128,8 +128,8 @@ static bool add_receiver(const struct sim_issue *issue, struct sim_cta *cta, boo
         sim_mbarrier_find(issue->warp, issue->i, issue->lane, cta, receivers->barrier_offset, !generic);
     if (!barrier)
         return false;
-    /* A peer is used, but that needs no sim_peer_used(): its own barrier, which hears of the copy, knows at its exit whether
-     * it was waited for. */
+    /* A peer is used, but that needs no sim_peer_used(): its own barrier, which hears of the copy, knows at its exit
+     * whether it was waited for. */
     receivers->receiver[receivers->count++] = (struct sim_receiver){cta, barrier};
     return true;
 }

@@ -50,7 +50,7 @@ void wgmma_check_origin(struct sim_warpgroup *warpgroup, const struct wgmma_chec
         if (!sim_origin_of(warpgroup->cta, check->addresses[piece], &origin))
             return; /* partly from elsewhere: who knows */
         if (origin.barrier == first.barrier && origin.phase != first.phase)
-            return; /* left from an earlier trip of the ring: rows of no use, which the last box of all does not reach */
+            return; /* left from an earlier trip of the ring: beyond the last rows, and of no use */
         if (matrix->mn_major ? piece < in_line : piece % 2 == 0)
             *mine = origin;
         if (!fits(matrix, piece, &origin, &first, mine)) {

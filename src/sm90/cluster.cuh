@@ -48,9 +48,9 @@ static __device__ __forceinline__ void red_add_shared_cluster(uint32_t cluster_a
     asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(cluster_addr), "r"(value) : "memory");
 }
 
-/* Programmatic dependent launch: the kernel after this one may start once every CTA has said so or ended, and waits with
- * griddep_wait() until the kernel before it has ended and its writes are visible. Without the launch attribute neither
- * does anything. [PTX ISA, griddepcontrol] */
+/* Programmatic dependent launch: the kernel after this one may start once every CTA has said so or ended, and waits
+ * with griddep_wait() until the kernel before it has ended and its writes are visible. Without the launch attribute
+ * neither does anything. [PTX ISA, griddepcontrol] */
 static __device__ __forceinline__ void griddep_launch_dependents(void) {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }

@@ -3,12 +3,12 @@
  *
  * D = act(alpha * A B + beta * C + bias) for 16-bit A and B. The maps in the parameters describe A, B and D exactly,
  * so ragged M, N and K are TMA's clipping: elements outside load as zero and are not stored. One CTA (or a cluster
- * that shares operand tiles by multicast, or the K of a tile) walks output tiles with the grid's stride, after its share
- * of those that are divided by k-blocks, if any are. Warpgroup 0 is the producer; the others are consumers, either
- * cooperative (each takes its part of wgmma's M side of every tile) or ping-pong (each takes every second tile whole,
- * one multiplying while the other stores). wgmma's M side is A, or B in a swapped row. Compiled once per registry row;
- * load_stage, mma_stage, store_tile, the exchange of split K and that of stream-K are in gemm_load.cuh, gemm_mma.cuh,
- * gemm_store.cuh, gemm_split.cuh and gemm_stream_k.cuh. */
+ * that shares operand tiles by multicast, or the K of a tile) walks output tiles with the grid's stride, after its
+ * share of those that are divided by k-blocks, if any are. Warpgroup 0 is the producer; the others are consumers,
+ * either cooperative (each takes its part of wgmma's M side of every tile) or ping-pong (each takes every second tile
+ * whole, one multiplying while the other stores). wgmma's M side is A, or B in a swapped row. Compiled once per
+ * registry row; load_stage, mma_stage, store_tile, the exchange of split K and that of stream-K are in gemm_load.cuh,
+ * gemm_mma.cuh, gemm_store.cuh, gemm_split.cuh and gemm_stream_k.cuh. */
 #include "common/gemm_params.h"
 #include "common/tile.h"
 
@@ -45,9 +45,9 @@ enum {
     TILE_N = GM_TILE_N,
     TILE_K = GM_TILE_K,
     STAGES = GM_STAGES,
-    CLUSTER_M = GM_CLUSTER_M, /* CTAs that share a B tile */
-    CLUSTER_N = GM_CLUSTER_N, /* CTAs that share an A tile */
-    SHARERS = CLUSTER_M * CLUSTER_N, /* CTAs that fill each other's stages by multicast */
+    CLUSTER_M = GM_CLUSTER_M,           /* CTAs that share a B tile */
+    CLUSTER_N = GM_CLUSTER_N,           /* CTAs that share an A tile */
+    SHARERS = CLUSTER_M * CLUSTER_N,    /* CTAs that fill each other's stages by multicast */
     SPLITS = GM_WARPS_SPLITS(GM_WARPS), /* CTAs that share the K of a tile */
     CLUSTER_SIZE = SHARERS * SPLITS,
     CONSUMERS = GM_WARPS_M(GM_WARPS),
@@ -62,10 +62,10 @@ enum {
 
     SIDE_M = GM_SM90_SIDE_M(TILE_M, TILE_N, GM_WARPS),
     SIDE_N = GM_SM90_SIDE_N(TILE_M, TILE_N, GM_WARPS),
-    ROWS = PINGPONG ? SIDE_M : SIDE_M / CONSUMERS, /* of the M side, per consumer warpgroup */
-    ATOMS_M = ROWS / 64,                           /* wgmma atoms of 64 rows, per consumer warpgroup */
-    K_STEPS = TILE_K / 16,                         /* wgmma atoms of 16 k, per stage */
-    ATOM_REGISTERS = SIDE_N / 2,                   /* accumulator registers of one atom, per thread */
+    ROWS = PINGPONG ? SIDE_M : SIDE_M / CONSUMERS,        /* of the M side, per consumer warpgroup */
+    ATOMS_M = ROWS / 64,                                  /* wgmma atoms of 64 rows, per consumer warpgroup */
+    K_STEPS = TILE_K / 16,                                /* wgmma atoms of 16 k, per stage */
+    ATOM_REGISTERS = SIDE_N / 2,                          /* accumulator registers of one atom, per thread */
     PART_MOST = GM_CEIL_DIV(SIDE_N / 8, 2 * SPLITS) * 16, /* of the N side, the most that one CTA of a split stores */
 
     A_BYTES = GM_SM90_A_BYTES(TILE_M, TILE_K),
@@ -81,7 +81,7 @@ enum {
     PRODUCER_REGISTERS = 40, /* of 168 a thread that three warpgroups are launched with */
     CONSUMER_REGISTERS = 232,
 
-    BAR_STAGING = 1, /* named barriers: + consumer */
+    BAR_STAGING = 1,           /* named barriers: + consumer */
     BAR_ORDER = 1 + CONSUMERS, /* ping-pong: + consumer */
 };
 static_assert(ROWS % 64 == 0 && SIDE_N % (SWAPPED ? 8 : 16) == 0 && SIDE_N <= 256 && TILE_K % 16 == 0,
@@ -138,9 +138,9 @@ static __device__ __forceinline__ struct tile_position tile_at(const struct gm_r
     return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M), (int)(tile_n * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N)};
 }
 
-/* What a CTA computes, piece by piece: some k-blocks of a tile, mostly all. stream_k.h says in which order; a cluster that
- * shares the K of its tiles takes a share of each, which differ by one k-block at most. A CTA that has none takes a block
- * beyond K, which TMA fills with zeros. */
+/* What a CTA computes, piece by piece: some k-blocks of a tile, mostly all. stream_k.h says in which order; a cluster
+ * that shares the K of its tiles takes a share of each, which differ by one k-block at most. A CTA that has none takes
+ * a block beyond K, which TMA fills with zeros. */
 static __device__ __forceinline__ int walk_begin(const struct gm_gemm_sm90_params &p) {
     return SPLITS > 1 ? cluster_index() : gm_stream_k_begin(&p.stream_k, p.k_blocks, cluster_index());
 }
@@ -166,10 +166,11 @@ static __device__ __forceinline__ bool walk_more(const struct gm_gemm_sm90_param
 
 #include "sm90/gemm_split.cuh"
 
-/* ---- set-up: what no other kernel's results are needed for, so that it may overlap the end of the kernel before ---- */
+/* ---- set-up: what no other kernel's results are needed for, so that it may overlap the end of the kernel before ----
+ */
 
-/* All warps but the first, which finds its tile meanwhile: one has the descriptors fetched, the others make the barriers in
- * turns, for one thread takes 80 clocks each. */
+/* All warps but the first, which finds its tile meanwhile: one has the descriptors fetched, the others make the
+ * barriers in turns, for one thread takes 80 clocks each. */
 static __device__ __forceinline__ void set_up(const struct gm_gemm_sm90_params &p, uint32_t base, int warp) {
     const struct pipeline ring = pipeline_at(base);
     if (threadIdx.x % 32 != 0 || warp == 0)
@@ -193,15 +194,16 @@ static __device__ __forceinline__ void set_up(const struct gm_gemm_sm90_params &
 
 /* ---- roles -------------------------------------------------------------------------------------------- */
 
-/* What the epilogue of the piece just multiplied wants to know, found while its last wgmmas still run: the main loop leaves
- * no registers to keep it in, and the clocks after the last wgmma are nobody's. */
+/* What the epilogue of the piece just multiplied wants to know, found while its last wgmmas still run: the main loop
+ * leaves no registers to keep it in, and the clocks after the last wgmma are nobody's. */
 struct ending {
     struct gm_piece piece;
     struct tile_position tile;
     int last; /* of this CTA's walk */
 };
 
-static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_sm90_params &p, int walk, uint32_t rank) {
+static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_sm90_params &p, int walk,
+                                                          uint32_t rank) {
     struct ending e;
     walk_next(p, rank, walk, e.piece);
     e.tile = tile_at(p.raster, e.piece.tile, rank);
@@ -245,11 +247,11 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         if (SPLITS > 1)
             split_exchange(acc, base, part, consumer, parity, thread);
         parity ^= 1;
-        /* The last tile of all finds the ring drained by every warp. NOTE: the barrier stands outside any branch: with a
-         * branch ptxas no longer proves that the ring's slots are the same in all lanes, and the main loop pays. */
+        /* The last tile of all finds the ring drained by every warp. NOTE: the barrier stands outside any branch: with
+         * a branch ptxas no longer proves that the ring's slots are the same in all lanes, and the main loop pays. */
         bar_sync(TILE_CONSUMERS == 1 ? store.bar : BAR_ORDER, 128 * TILE_CONSUMERS);
-        /* In ping-pong the other consumer may still read what it multiplies, unless the producer had every slot back since:
-         * after as many k-blocks of mine as there are stages. */
+        /* In ping-pong the other consumer may still read what it multiplies, unless the producer had every slot back
+         * since: after as many k-blocks of mine as there are stages. */
         const bool drained = !PINGPONG || end.piece.end - end.piece.first >= STAGES;
         store.ring_addr = end.last && drained ? base : 0;
         if (SPLITS > 1 || piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))

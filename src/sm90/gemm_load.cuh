@@ -35,8 +35,8 @@ static __device__ __forceinline__ void prefetch_slabs(const struct gm_tensor_map
                         policy);
 }
 
-/* What is fetched of one operand for one tile: a whole tile's rows, the last rows of all, or, for a CTA of the outermost
- * cluster, nothing. */
+/* What is fetched of one operand for one tile: a whole tile's rows, the last rows of all, or, for a CTA of the
+ * outermost cluster, nothing. */
 struct operand_tile {
     const struct gm_tensor_map *map;
     int mn0;  /* first row, or column where it is MN-major */
@@ -89,8 +89,8 @@ static __device__ __forceinline__ struct piece_load piece_load_of(const struct g
     return load;
 }
 
-/* The first k-blocks of the first piece into L2, while the kernel before still runs. Of the CTAs that read the same rows
- * each fetches another k-block: what is asked for twice takes twice as long. */
+/* The first k-blocks of the first piece into L2, while the kernel before still runs. Of the CTAs that read the same
+ * rows each fetches another k-block: what is asked for twice takes twice as long. */
 static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90_params &p, struct piece_load load,
                                                        struct gm_piece piece, uint32_t rank) {
     const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
@@ -109,11 +109,12 @@ static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90
 struct load_walk {
     struct gm_piece piece;
     struct piece_load load;
-    int rest; /* of the walk, behind the piece */
+    int rest;  /* of the walk, behind the piece */
     bool more; /* there is a piece */
 };
 
-static __device__ __forceinline__ void load_next(const struct gm_gemm_sm90_params &p, uint32_t rank, struct load_walk &w) {
+static __device__ __forceinline__ void load_next(const struct gm_gemm_sm90_params &p, uint32_t rank,
+                                                 struct load_walk &w) {
     w.more = walk_more(p, w.rest);
     walk_next(p, rank, w.rest, w.piece);
     w.load = piece_load_of(p, w.piece.tile, rank);
@@ -129,8 +130,8 @@ static __device__ __forceinline__ struct load_walk load_begin(const struct gm_ge
     return w;
 }
 
-/* One thread feeds the ring with every k-block of every piece of this CTA's walk. It alone waits for the kernel before: the
- * consumers touch nothing of memory before they have multiplied what it loaded. */
+/* One thread feeds the ring with every k-block of every piece of this CTA's walk. It alone waits for the kernel before:
+ * the consumers touch nothing of memory before they have multiplied what it loaded. */
 static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
                                                struct load_walk w) {
     const struct pipeline ring = pipeline_at(base);

@@ -22,8 +22,8 @@ struct store_origin {
     int row, col;
 };
 
-/* Chunks of elements of D_BYTES: the columns of D that one covers, how many lie side by side when it is swapped, and how
- * many share a staging buffer. */
+/* Chunks of elements of D_BYTES: the columns of D that one covers, how many lie side by side when it is swapped, and
+ * how many share a staging buffer. */
 template <int D_BYTES> struct chunk_grid {
     enum { COLS = STORE_SPAN / D_BYTES, ACROSS = 64 / COLS, IN_BUFFER = 128 / STORE_SPAN };
 };
@@ -131,8 +131,8 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
 #pragma unroll
     for (int first = 0; first < chunks; first += in_buffer) {
         const uint32_t room_addr = s.ring_addr + (s.bar - BAR_STAGING) % TILE_CONSUMERS * tile_bytes;
-        const uint32_t buffer_addr = roomy ? room_addr + first / in_buffer * BUFFER_BYTES
-                                           : s.staging_addr + s.buffer * BUFFER_BYTES;
+        const uint32_t buffer_addr =
+            roomy ? room_addr + first / in_buffer * BUFFER_BYTES : s.staging_addr + s.buffer * BUFFER_BYTES;
         if (!roomy) {
             if (store_issues(s))
                 bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
@@ -177,8 +177,9 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
 #pragma unroll
         for (int c = 0; c < chunks; ++c)
             if (c == chunk)
-                stage_chunk_32(chunk_addr, &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4, PART>(c % of_atom)],
-                               1.0f, c % 2, s.thread);
+                stage_chunk_32(chunk_addr,
+                               &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4, PART>(c % of_atom)], 1.0f,
+                               c % 2, s.thread);
         bar_sync(s.bar, 128);
         const int c = chunk % of_atom, done = even ? 0 : c * chunk_grid<4>::COLS - chunk_column<4, PART>(c);
         const struct store_origin at = chunk_origin<4, PART>(tile, chunk / of_atom, c);

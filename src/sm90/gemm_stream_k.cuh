@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stream-K of gemm.cu: a consumer that holds a part of a tile's K hands it on, or adds what others have. Included once. */
+/* Stream-K of gemm.cu: a consumer with a part of a tile's K hands it on, or adds what others have. Included once. */
 #ifndef GM_SM90_GEMM_STREAM_K_CUH
 #define GM_SM90_GEMM_STREAM_K_CUH
 

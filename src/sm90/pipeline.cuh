@@ -45,9 +45,10 @@ static __device__ __forceinline__ void pipeline_acquire(struct pipeline p, struc
     mbarrier_arrive_expect_tx(p.full_addr + 8 * s.slot, bytes);
 }
 
-/* The producer's last act in a cluster: every slot has come back. A CTA may not exit while its peers still arrive on its
- * barriers; what they multicast into it, its own consumers have waited for. */
-template <int STAGES> static __device__ __forceinline__ void pipeline_drain(struct pipeline p, struct pipeline_state s) {
+/* The producer's last act in a cluster: every slot has come back. A CTA may not exit while its peers still arrive on
+ * its barriers; what they multicast into it, its own consumers have waited for. */
+template <int STAGES>
+static __device__ __forceinline__ void pipeline_drain(struct pipeline p, struct pipeline_state s) {
     for (int i = 0; i < STAGES; ++i) {
         mbarrier_wait(p.empty_addr + 8 * s.slot, s.phase ^ 1);
         pipeline_next<STAGES>(s);

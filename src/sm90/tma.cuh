@@ -35,10 +35,11 @@ static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst, const
                  : "memory");
 }
 
-/* The box into L2 only. No one sees a value, so what is still being written may be fetched as well: L2 is where writes go. */
+/* The box into L2 only. No one sees a value, so what is still being written may be fetched as well: L2 is where writes
+ * go. */
 static __device__ __forceinline__ void tma_prefetch_2d(const void *map, int x, int y, uint64_t policy) {
-    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::cache_hint [%0, {%1, %2}], %3;" ::"l"(map), "r"(x),
-                 "r"(y), "l"(policy)
+    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::cache_hint [%0, {%1, %2}], %3;" ::"l"(map),
+                 "r"(x), "r"(y), "l"(policy)
                  : "memory");
 }
 
