@@ -3,25 +3,26 @@
  * which the rows of one problem share, and turns them into time by the clock that the problem's load leaves. */
 #include "cost_terms.h"
 
-#define SM90_SMOOTH                  2.95   /* exponent of the smooth maximum of path and memory */
-#define SM90_KBLOCK_SMOOTH           10.4   /* and of what bounds one k-block */
+#define SM90_SMOOTH                  4.23   /* exponent of the smooth maximum of path and memory */
+#define SM90_KBLOCK_SMOOTH           12.4   /* and of what bounds one k-block */
 #define SM90_CLOCK_LEAST             0.63   /* of the SM clock: what the power limit leaves a long launch, */
 #define SM90_CLOCK_MORE              0.345  /* how much more a short one has, */
 #define SM90_CLOCK_US                6.8    /* and the time at the datasheet rate that takes half of that away */
-#define SM90_LAUNCH_CLOCKS           2730.0 /* launch, and first byte of a cold operand */
+#define SM90_LAUNCH_CLOCKS           2550.0 /* launch, and first byte of a cold operand */
 #define SM90_DRAM_EFFICIENCY         0.92   /* reachable share of the datasheet bandwidth */
-#define SM90_PORT_BYTES              92.7   /* per clock from L2 into one SM, multicast or not */
-#define SM90_SHARE_PORT_BYTES        61.4   /* the same without clusters, when no two CTAs are at the same k-block */
-#define SM90_L2_LATENCY_CLOCKS       2230.0 /* TMA issue -> barrier, under load */
-#define SM90_REUSE                   4.57   /* requests for a line that cost; later ones find it in L2 or are merged */
-#define SM90_REUSED_LINES_PER_CLOCK  81.6   /* those of them after the first, which is DRAM's */
+#define SM90_PORT_BYTES              89.2   /* per clock from L2 into one SM, multicast or not */
+#define SM90_SHARE_PORT_BYTES        58.5   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_STREAM_BYTES            26.0   /* per clock from DRAM into one SM */
+#define SM90_L2_LATENCY_CLOCKS       2250.0 /* TMA issue -> barrier, under load */
+#define SM90_REUSE                   5.54   /* requests for a line that cost; later ones find it in L2 or are merged */
+#define SM90_REUSED_LINES_PER_CLOCK  64.4   /* those of them after the first, which is DRAM's */
 #define SM90_ASTRIDE_LINES_PER_CLOCK 28.0   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   16.1   /* one SM's epilogue: registers -> shared memory -> global */
-#define SM90_SWITCH_CLOCKS           183.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_CLUSTER_CLOCKS          665.0  /* the CTAs of a cluster start and end together */
-#define SM90_SPLIT_BYTES_PER_CLOCK   7.45   /* split K: partial sums into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    21.0   /* stream-K: partial sums, one SM to L2 or back */
-#define SM90_HAND_CLOCKS             3940.0 /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_STORE_BYTES_PER_CLOCK   15.0   /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS           314.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_CLUSTER_CLOCKS          828.0  /* the CTAs of a cluster start and end together */
+#define SM90_SPLIT_BYTES_PER_CLOCK   6.35   /* split K: partial sums into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK    23.3   /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_HAND_CLOCKS             7670.0 /* a second start of the pipeline, and the wait for the other pieces */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -93,6 +94,16 @@ static double reused_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
     return (a_lines + b_lines) * spans(row, p) / SM90_REUSED_LINES_PER_CLOCK;
 }
 
+/* Operands from DRAM: the busiest SM's part of them. */
+static double stream_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double whole, double shares) {
+    const double at_once = (double)gm_clusters_at_once(row, device), cluster = (double)gm_cluster_size(row);
+    const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
+    const double bytes = ((double)p->m + (double)p->n) * (double)p->k * GM_ELEM_BYTES / (tiles * cluster);
+    const double rounds = ceil_div(whole, at_once) + (shares > 0 ? (tiles - whole) / shares : 0);
+    return rounds * bytes / SM90_STREAM_BYTES;
+}
+
 static int is_astride(const struct gm_kernel *row, struct gm_operand operand) {
     return operand.stride * operand.element_bytes % row->smem_map != 0;
 }
@@ -119,6 +130,7 @@ double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem
         path_clocks(row, p, device, (double)whole, (double)shares),
         dram_us(p, device, SM90_DRAM_EFFICIENCY) * mhz + reused_clocks(row, p),
         astride_clocks(row, p),
+        stream_clocks(row, p, device, (double)whole, (double)shares),
     };
-    return (SM90_LAUNCH_CLOCKS + smooth_max(SM90_SMOOTH, terms, 3)) / mhz;
+    return (SM90_LAUNCH_CLOCKS + smooth_max(SM90_SMOOTH, terms, 4)) / mhz;
 }
