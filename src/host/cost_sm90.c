@@ -11,7 +11,7 @@
 #define SM90_LAUNCH_CLOCKS           2550.0 /* launch, and first byte of a cold operand */
 #define SM90_DRAM_EFFICIENCY         0.92   /* reachable share of the datasheet bandwidth */
 #define SM90_PORT_BYTES              89.2   /* per clock from L2 into one SM, multicast or not */
-#define SM90_SHARE_PORT_BYTES        58.5   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_SHARE_PORT_BYTES        61.4   /* the same without clusters, when no two CTAs are at the same k-block */
 #define SM90_STREAM_BYTES            26.0   /* per clock from DRAM into one SM */
 #define SM90_L2_LATENCY_CLOCKS       2250.0 /* TMA issue -> barrier, under load */
 #define SM90_REUSE                   5.54   /* requests for a line that cost; later ones find it in L2 or are merged */
@@ -21,8 +21,8 @@
 #define SM90_SWITCH_CLOCKS           314.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
 #define SM90_CLUSTER_CLOCKS          828.0  /* the CTAs of a cluster start and end together */
 #define SM90_SPLIT_BYTES_PER_CLOCK   6.35   /* split K: partial sums into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    23.3   /* stream-K: partial sums, one SM to L2 or back */
-#define SM90_HAND_CLOCKS             7670.0 /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_HAND_BYTES_PER_CLOCK    21.0   /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_HAND_CLOCKS             3940.0 /* a second start of the pipeline, and the wait for the other pieces */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
