@@ -82,7 +82,8 @@ struct piece_load {
 
 static __device__ __forceinline__ struct piece_load piece_load_of(const struct gm_gemm_sm90_params &p, int tile_index,
                                                                   uint32_t rank) {
-    struct piece_load load = {.tile = tile_at(p.raster, tile_index, rank)};
+    struct piece_load load;
+    load.tile = tile_at(p.raster, tile_index, rank);
     load.a = operand_tile_at<TILE_M, A_MN, CLUSTER_N>(p.a, p.a_tail, p.a_tiles, load.tile.m);
     load.b = operand_tile_at<TILE_N, B_MN, CLUSTER_M>(p.b, p.b_tail, p.b_tiles, load.tile.n);
     load.bytes = operand_bytes<TILE_M, A_MN, CLUSTER_N>(load.a) + operand_bytes<TILE_N, B_MN, CLUSTER_M>(load.b);
@@ -122,7 +123,8 @@ static __device__ __forceinline__ void load_next(const struct gm_gemm_sm90_param
 
 /* What needs no barrier, and no result of the kernel before. */
 static __device__ __forceinline__ struct load_walk load_begin(const struct gm_gemm_sm90_params &p, uint32_t rank) {
-    struct load_walk w = {.rest = walk_begin(p)};
+    struct load_walk w;
+    w.rest = walk_begin(p);
     load_next(p, rank, w);
     if (threadIdx.x == 0 && w.more)
         prefetch_stages(p, w.load, w.piece, rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row that can, with its tiles divided by k-blocks, as the planner would and as it never would: results, the bytes
- * around D and around the workspace, a workspace that holds anything, launch after launch, graphs. */
+/* Every row that can, with its tiles divided by k-blocks, as the planner would and as it never would: results, the
+ * bytes around D and around the workspace, a workspace that holds anything, launch after launch, graphs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,28 +246,42 @@ static void run_row(const struct test *test, struct result *result) {
 
 /* ---- the planner's own choice ------------------------------------------------------------------------- */
 
-/* One tile and a long K: with a workspace the plan divides it, without one it does not. */
+/* Problems of few tiles and a long K, of which the planner divides some; which ones depends on the number of SMs, for
+ * clusters that split K serve as well. */
+static const struct gemm_case long_k[] = {{.m = 60, .n = 56, .k = 4096, .alpha = 1, .d_pad = 8},
+                                          {.m = 60, .n = 56, .k = 32768, .alpha = 1, .d_pad = 8},
+                                          {.m = 188, .n = 600, .k = 8192, .alpha = 1, .d_pad = 8}};
+
+/* Places a case and plans it; false: reported. */
+static bool plan_with(const struct test *test, struct setup *s, const struct gemm_case *gc, size_t limit) {
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask, .workspace_limit = limit};
+    return place_case(s->result, gc, &s->buffers, &s->placed) &&
+           check_ok(s->result, gm_gemm_plan_create(env.context, &s->placed.problem, &options, &s->plan), "plan");
+}
+
+/* With a workspace the plan divides one of them, without one it does not. */
 static void run_planned(const struct test *test, struct result *result) {
-    /* An sm90 row divides later: clusters that split K serve as well up to here. */
-    const struct gemm_case gc = {
-        .m = 60, .n = 56, .k = test->mask == GM_ARCH_SM90 ? 32768 : 4096, .alpha = 1, .d_pad = 8};
+    const size_t cases = sizeof long_k / sizeof *long_k, allowed = 64 << 20;
     struct setup s = {.result = result};
     if (test->mask == GM_ARCH_SM90 && env.device.cc_major != 9) {
         result->refused[GM_REASON_NO_IMAGE]++;
         return;
     }
-    snprintf(s.what, sizeof s.what, "planned with a workspace");
-    for (int limited = 0; limited < 2; limited++) {
-        const struct gm_plan_options options = {
-            .size = sizeof options, .arch_mask = test->mask, .workspace_limit = limited ? 0 : 64 << 20};
-        if (!place_case(result, &gc, &s.buffers, &s.placed) ||
-            !check_ok(result, gm_gemm_plan_create(env.context, &s.placed.problem, &options, &s.plan), "plan"))
-            break;
-        if ((gm_plan_workspace_bytes(s.plan) == 0) != limited)
-            fail(result, "the plan asks for %zu bytes of workspace of %zu allowed", gm_plan_workspace_bytes(s.plan),
-                 options.workspace_limit);
+    size_t i = 0;
+    while (i < cases && plan_with(test, &s, &long_k[i], allowed) && gm_plan_workspace_bytes(s.plan) == 0) {
+        tear_down(&s);
+        i++;
+    }
+    if (i == cases) {
+        fail(result, "no plan of %zu asks for workspace", cases);
+    } else if (s.plan) {
+        snprintf(s.what, sizeof s.what, "planned with a workspace");
         result->cases += launch_thrice(&s);
         tear_down(&s);
+        if (plan_with(test, &s, &long_k[i], 0) && gm_plan_workspace_bytes(s.plan) != 0)
+            fail(result, "the plan asks for %zu bytes of workspace of 0 allowed", gm_plan_workspace_bytes(s.plan));
+        else if (s.plan)
+            result->cases += launch_thrice(&s);
     }
     tear_down(&s);
     if (s.workspace.bytes)
