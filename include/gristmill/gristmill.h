@@ -226,8 +226,9 @@ enum gm_plan_flags {
     GM_PLAN_PLAIN_LAUNCH = 2,        /* keep no graph to launch by; see gm_gemm_execute() */
     /* Do not let the kernel set itself up while the one before it on the stream still runs (programmatic dependent
      * launch). It reads and writes no operand before that one has ended, with or without this flag; with overlap, L2 is
-     * asked for the first k-blocks of A and B earlier, which shows in no result: what is still being written goes to
-     * L2 as well. */
+     * asked for the first k-blocks of A and B earlier, which shows in no result: what the GPU is still writing goes to
+     * L2 as well. What the CPU writes into mapped host memory while the kernel before runs does not: such operands
+     * want this flag. */
     GM_PLAN_NO_OVERLAP = 4
 };
 
