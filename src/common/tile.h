@@ -32,6 +32,7 @@
 #define GM_WARPS_w2s (65536 + GM_WARPS_w2)
 #define GM_WARPS_w1sk2 (65536 + GM_WARPS_w1k2)
 #define GM_WARPS_w2sk2 (65536 + GM_WARPS_w2k2)
+#define GM_WARPS_w1sk4 (65536 + GM_WARPS_w1k4)
 #define GM_WARPS_w1x4 (16 + 4)
 #define GM_WARPS_w2x2 (32 + 2)
 #define GM_WARPS_w2x4 (32 + 4)
@@ -81,8 +82,12 @@
     ((part) >= (columns) && GM_CEIL_DIV(part, columns) * (columns) * 4 <= (part) * 5)
 #define GM_SM90_STORE_ROWS(tm, tn, warps)                                                                              \
     (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS_OF(GM_SM90_PART_N(tm, tn, warps)) : 64)
-#define GM_SM90_STORE_ROWS_OF(part) /* whole groups of 8 rows; at most 96 where the part allows it */                  \
-    ((part) <= 64 ? (part) : (part) % 16 == 0 && (part) <= 192 ? (part) / 2 : (part) % 32 == 0 ? (part) / 4 : (part))
+#define GM_SM90_STORE_ROWS_OF(part) /* whole groups of 8 rows; at most 104 where the part allows it */                 \
+    ((part) <= 64                          ? (part)                                                                    \
+     : (part) % 16 == 0 && (part) <= 208   ? (part) / 2                                                                \
+     : (part) % 32 == 0                    ? (part) / 4                                                                \
+     : (part) % 24 == 0 && (part) / 8 > 12 ? (part) / 3                                                                \
+                                           : (part))
 #define GM_SM90_STORE_BOX_ROWS(tm, tn, warps) (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS(tm, tn, warps) : 16)
 #define GM_SM90_BUFFER_BYTES(tm, tn, warps) (GM_SM90_STORE_ROWS(tm, tn, warps) * 128)
 #define GM_SM90_STORE_BUFFERS 2
