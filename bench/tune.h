@@ -49,6 +49,10 @@ const char *tune_name(const struct tune_sample *sample, char name[TUNE_NAME_BYTE
  * whose clock was not read stay as they are. */
 void tune_at_one_clock(struct tune_sample *samples, size_t count);
 
+/* Whether a problem's time follows the clock of the SMs: not where DRAM, which no power limit slows, needs more than twice
+ * the time of the tensor cores by the datasheet. Times of such problems stay as they are. */
+bool tune_follows_clock(const struct gm_device *device, const struct gm_gemm_problem *problem);
+
 /* Measures one problem and puts its line in the book. -1: the GPU or the driver is in error and the run must end. */
 int tune_case_run(struct tune *tune, const struct bench_case *problem);
 

@@ -140,7 +140,8 @@ static int time_all(struct heat *heat, int rounds) {
     for (size_t i = 0; i < heat->count; i++)
         if (!heat->contenders[i].out)
             heat->samples[i].samples = heat->contenders[i].samples;
-    tune_at_one_clock(heat->samples, heat->count);
+    if (tune_follows_clock(&heat->tune->gpu.device, &heat->gemm))
+        tune_at_one_clock(heat->samples, heat->count);
     return 0;
 }
 

@@ -68,7 +68,7 @@ static int find_device(struct import *import) {
 
 /* tune's own times are of a cold L2, all SMs and the launches that a plan makes unasked. */
 static int check_file(const struct import_file *file, const struct gm_device *device) {
-    static const char *const others[] = {"--sm-budget", "--no-overlap"};
+    static const char *const others[] = {"--sm-budget", "--no-overlap", "--constant-b", "--batch-invariant"};
     const struct bench_meta *meta = &file->results.meta;
     if (strcmp(meta->gpu, device->name) != 0 || meta->device.sm_count != device->sm_count)
         return complain("%s was measured on another device: %s, %d SMs; this is %s, %d SMs", file->path, meta->gpu,

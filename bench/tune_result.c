@@ -48,6 +48,13 @@ void tune_at_one_clock(struct tune_sample *samples, size_t count) {
     free(mhz);
 }
 
+bool tune_follows_clock(const struct gm_device *device, const struct gm_gemm_problem *p) {
+    const double flops = 2.0 * (double)p->m * (double)p->n * (double)p->k;
+    const double bytes = 2.0 * ((double)p->m * (double)p->k + (double)p->n * (double)p->k) +
+                         gm_type_bytes(p->d_type) * (double)p->m * (double)p->n;
+    return 2 * flops * device->dram_gbs >= bytes * device->tensor_tflops * 1e3;
+}
+
 /* ---- candidates ----------------------------------------------------------------------------------- */
 
 static int compare_predictions(const void *left, const void *right) {

@@ -77,6 +77,19 @@ START_TEST(times_are_compared_at_one_clock) {
 }
 END_TEST
 
+START_TEST(what_dram_bounds_does_not_follow_the_clock) {
+    struct gm_device device = {.size = sizeof device};
+    struct gm_gemm_problem p = {.size = sizeof p, .m = 64, .n = 4096, .k = 4096};
+    ck_assert_int_eq(gm_device_model("h200", &device), GM_OK);
+    ck_assert(!tune_follows_clock(&device, &p));
+    p.m = 128;
+    ck_assert(tune_follows_clock(&device, &p));
+    device.dram_gbs = device.tensor_tflops = 0; /* nobody knows */
+    p.m = 1;
+    ck_assert(tune_follows_clock(&device, &p));
+}
+END_TEST
+
 START_TEST(clocks_are_those_of_an_sm_that_made_both_stamps) {
     const uint64_t stamps[3][4] = {{0, 500, 90, 0}, {70, 0, 390, 10}, {170, 0, 0, 0}}; /* three stamps, four SMs */
     ck_assert(clock_meter_between(stamps[0], 4, 0, 1) == 300);
@@ -278,6 +291,7 @@ TCase *tune_tests(void) {
     tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
     tcase_add_test(tests, who_was_left_behind_is_not_chosen);
     tcase_add_test(tests, times_are_compared_at_one_clock);
+    tcase_add_test(tests, what_dram_bounds_does_not_follow_the_clock);
     tcase_add_test(tests, clocks_are_those_of_an_sm_that_made_both_stamps);
     tcase_add_test(tests, a_line_tells_all_and_the_same_twice);
     tcase_add_test(tests, candidates_are_the_best_predicted_and_the_models_pick);

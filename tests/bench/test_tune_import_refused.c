@@ -58,6 +58,9 @@ START_TEST(results_of_another_kind_are_refused) {
     strcpy(results.meta.command, "gristmill bench --no-overlap");
     write_to(FIRST);
     expect_run(IMPORT, 1, "", FIRST " was measured with --no-overlap");
+    strcpy(results.meta.command, "gristmill bench --batch-invariant");
+    write_to(FIRST);
+    expect_run(IMPORT, 1, "", FIRST " was measured with --batch-invariant");
     write_text(FIRST, "{}");
     expect_run(IMPORT, 1, "", FIRST " holds no results");
     expect_run("--import nowhere.json -o " BOOK, 1, "", "nowhere.json");
