@@ -14,7 +14,7 @@ struct bench_options {
     uint32_t arch_mask;
     int sm_budget;
     uint32_t flags;            /* of enum gm_plan_flags */
-    bool no_overlap, model_only;
+    bool no_overlap, constant_b, batch_invariant, model_only;
     int64_t m_from, m_to; /* of --m */
     bool all_kernels, quick, no_baseline, quiet, profile, append;
     int rounds;                          /* 0: by the mode */

@@ -75,7 +75,9 @@ int bench_options_check(struct bench_options *options) {
         return complain("--rounds is at most %d, not %d", MAX_ROUNDS, options->rounds);
     if (check_kernel(options->kernel) != 0)
         return -1;
-    options->flags = (options->no_overlap ? GM_PLAN_NO_OVERLAP : 0u) | (options->model_only ? GM_PLAN_MODEL_ONLY : 0u);
+    options->flags = (options->no_overlap ? GM_PLAN_NO_OVERLAP : 0u) | (options->model_only ? GM_PLAN_MODEL_ONLY : 0u) |
+                     (options->constant_b ? GM_PLAN_CONSTANT_B : 0u) |
+                     (options->batch_invariant ? GM_PLAN_BATCH_INVARIANT : 0u);
     return pick_arch(options->arch, &options->arch_mask);
 }
 

@@ -226,6 +226,8 @@ int command_bench(int argc, char **argv) {
         {"device", "N|MODEL", ARGS_TEXT, &given.device, "device number; a model's name gives predictions only"},
         {"sm-budget", "N", ARGS_COUNT, &given.sm_budget, "SMs that a kernel may occupy (default: all)"},
         {"no-overlap", NULL, ARGS_FLAG, &given.no_overlap, "no programmatic dependent launch"},
+        {"constant-b", NULL, ARGS_FLAG, &given.constant_b, "B may be loaded while the kernel before still runs"},
+        {"batch-invariant", NULL, ARGS_FLAG, &given.batch_invariant, "only kernels whose rows of D do not depend on M"},
         {"model-only", NULL, ARGS_FLAG, &given.model_only, "the planner asks no tuning ledger"},
         {"no-baseline", NULL, ARGS_FLAG, &given.no_baseline, "without cuBLASLt: no ratio and no check of the results"},
         {"cublaslt", "PATH", ARGS_TEXT, &given.cublaslt, "libcublasLt to use (also GM_CUBLASLT)"},

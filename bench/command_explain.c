@@ -13,7 +13,7 @@
 
 struct explain_options {
     const char *dtype, *out, *layout, *align, *act, *bias, *arch, *kernel, *device, *ledger;
-    bool model_only;
+    bool model_only, batch_invariant;
     int lda, ldb, ldc, ldd, workspace_mib;
 };
 
@@ -136,7 +136,8 @@ static int run(const struct explain_options *given, const struct args_list *word
     struct gm_plan_options options = {
         .size = sizeof options,
         .kernel = given->kernel,
-        .flags = given->model_only ? GM_PLAN_MODEL_ONLY : 0,
+        .flags = (given->model_only ? GM_PLAN_MODEL_ONLY : 0u) |
+                 (given->batch_invariant ? GM_PLAN_BATCH_INVARIANT : 0u),
         .workspace_limit = (size_t)given->workspace_mib << 20};
     gm_ledger *ledger = NULL;
     struct gm_device device;
@@ -178,6 +179,7 @@ int command_explain(int argc, char **argv) {
         {"kernel", "NAME", ARGS_TEXT, &given.kernel, "this kernel and no other"},
         {"ledger", "FILE", ARGS_TEXT, &given.ledger, "ask this tuning ledger instead of the built-in one"},
         {"model-only", NULL, ARGS_FLAG, &given.model_only, "ask no ledger"},
+        {"batch-invariant", NULL, ARGS_FLAG, &given.batch_invariant, "only kernels whose rows of D do not depend on M"},
         {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "the plan may ask for so much (default: 0)"},
         {"device", "N|MODEL", ARGS_TEXT, &given.device, "device number, or a100, h100, h200, a10, rtx4090"},
     };

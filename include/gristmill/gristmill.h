@@ -229,7 +229,19 @@ enum gm_plan_flags {
      * asked for the first k-blocks of A and B earlier, which shows in no result: what the GPU is still writing goes to
      * L2 as well. What the CPU writes into mapped host memory while the kernel before runs does not: such operands
      * want this flag. */
-    GM_PLAN_NO_OVERLAP = 4
+    GM_PLAN_NO_OVERLAP = 4,
+    /* B is constant (weights): nothing that may still be running when the plan is executed writes it. The kernel then
+     * loads B's first k-blocks, as many as its shared memory holds, while the one before it on the stream runs; A it
+     * still reads only after that one has ended. Pays where kernels follow each other closely, as in a replayed graph
+     * of a decoding step. On sm90 rows; without effect on others and with GM_PLAN_NO_OVERLAP. */
+    GM_PLAN_CONSTANT_B = 8,
+    /* Batch invariance: a row of D has the same bits whatever M is and whatever the other rows of A hold. The order in
+     * which K is summed then follows from N, K, types, layouts, strides, promised alignments and the device alone, and
+     * is the same in all rows that may be chosen: no CTAs share a K, no workspace is used, and sm80 rows are taken only
+     * where the strides or alignments are not TMA's. Between plans whose M differs, give the same lda (an M-major A that is packed
+     * has another for each M), ldd, epilogue and flags. With `kernel` the caller has chosen the order. It costs time
+     * where few tiles have a long K: docs/TUNING.md has it for each shape. */
+    GM_PLAN_BATCH_INVARIANT = 16
 };
 
 struct gm_plan_options {
@@ -299,7 +311,8 @@ enum gm_reason {
     GM_REASON_EMPTY_K = 9,           /* K = 0 leaves TMA nothing to describe */
     GM_REASON_NOT_PRODUCTION = 10,   /* legal, but only by name */
     GM_REASON_NOT_NAMED = 11,        /* another kernel was asked for by name */
-    GM_REASON_SMS = 12               /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
+    GM_REASON_SMS = 12,              /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
+    GM_REASON_ORDER = 13             /* it sums K in another order than a batch-invariant plan does */
 };
 
 /* Where the planner's choice comes from. */

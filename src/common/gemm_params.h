@@ -74,6 +74,7 @@ struct gm_gemm_sm90_params {
     struct gm_stream_k stream_k;
     int32_t k_blocks;       /* ceil(K / tile_k), >= 1 */
     int32_t plain;          /* 1: D = alpha * acc, straight to staging and TMA store */
+    int32_t b_early;        /* 1: the kernel before does not write B, so its first k-blocks need no wait */
 };
 
 struct gm_gemm_sm80_params {

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KNOWN_FLAGS (GM_PLAN_MODEL_ONLY | GM_PLAN_PLAIN_LAUNCH | GM_PLAN_NO_OVERLAP)
+#define KNOWN_FLAGS                                                                                                     \
+    (GM_PLAN_MODEL_ONLY | GM_PLAN_PLAIN_LAUNCH | GM_PLAN_NO_OVERLAP | GM_PLAN_CONSTANT_B | GM_PLAN_BATCH_INVARIANT)
 #define TMA_ALIGN 16
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
@@ -74,18 +75,24 @@ static enum gm_reason check_operands(const struct inquiry *q) {
     return GM_ACCEPTED;
 }
 
-/* An operand with one row is never stepped, so its stride does not matter. */
+static int is_batch_invariant(const struct inquiry *q) {
+    return q->options && q->options->flags & GM_PLAN_BATCH_INVARIANT;
+}
+
+/* An operand with one row is never stepped, so its stride does not matter; but a batch-invariant plan answers for any
+ * number of rows. */
 static enum gm_reason check_tma_operand(const struct inquiry *q, const char *letter, struct gm_operand operand,
                                         int align) {
     const int64_t bytes = operand.stride * operand.element_bytes;
     const int64_t step = TMA_ALIGN / operand.element_bytes;
-    if (operand.rows > 1 && bytes % TMA_ALIGN)
+    const int steps = operand.rows > 1 || is_batch_invariant(q);
+    if (steps && bytes % TMA_ALIGN)
         return say(q, GM_REASON_STRIDE,
                    "ld%s %" PRId64 " x %d B = %" PRId64 " B is not a multiple of 16: TMA needs it; pad ld%s to %" PRId64
                    ", or an sm80 row takes it",
                    letter, operand.stride, operand.element_bytes, bytes, letter,
                    (operand.stride + step - 1) / step * step);
-    if (operand.rows > 1 && bytes >= TMA_STRIDE_LIMIT)
+    if (steps && bytes >= TMA_STRIDE_LIMIT)
         return say(q, GM_REASON_SIZE,
                    "ld%s %" PRId64 " x %d B = %" PRId64
                    " B is not under 2^40: TMA cannot step it; an sm80 row takes it",
@@ -110,6 +117,21 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
+/* All sm90 rows that take no part of K from each other add up the same 16 products after the same 16. */
+static enum gm_reason check_order(const struct inquiry *q) {
+    const int splits = GM_WARPS_SPLITS(q->row->warps);
+    if (!is_batch_invariant(q))
+        return GM_ACCEPTED;
+    if (splits > 1)
+        return say(q, GM_REASON_ORDER, "%d CTAs share the K of a tile; a batch-invariant plan sums it in one", splits);
+    const struct inquiry unheard = {q->row, q->device, q->problem, q->options, NULL, 0};
+    const uint32_t mask = q->options->arch_mask;
+    if (q->row->arch == GM_ARCH_SM80 && !q->options->kernel && (!mask || mask & GM_ARCH_SM90) &&
+        q->device->cc_major == 9 && q->device->cc_minor == 0 && check_tma(&unheard) == GM_ACCEPTED)
+        return say(q, GM_REASON_ORDER, "a batch-invariant plan takes wgmma's order of K wherever TMA can load");
+    return GM_ACCEPTED;
+}
+
 /* "..., 132 at once; 116 of them divided by k-blocks among 132 CTAs, in 17302560 bytes of workspace" */
 static void describe_split(const struct inquiry *q, const struct gm_split *split, char *text, size_t bytes) {
     const int64_t tiles = gm_tiles_m(q->row, q->problem) * gm_tiles_n(q->row, q->problem);
@@ -125,7 +147,8 @@ static struct gm_judgement accept(const struct inquiry *q) {
     struct gm_judgement judgement = {.reason = GM_ACCEPTED};
     char divided[128];
     if (p->m > 0 && p->n > 0)
-        judgement.split = gm_split_choose(q->row, p, q->device, q->options ? q->options->workspace_limit : 0);
+        judgement.split = gm_split_choose(q->row, p, q->device,
+                                          q->options && !is_batch_invariant(q) ? q->options->workspace_limit : 0);
     judgement.predicted_us = judgement.split.predicted_us;
     describe_split(q, &judgement.split, divided, sizeof divided);
     const char *named = q->options ? q->options->kernel : NULL;
@@ -151,6 +174,8 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
         reason = check_operands(&q);
     if (reason == GM_ACCEPTED && row->arch == GM_ARCH_SM90)
         reason = check_tma(&q);
+    if (reason == GM_ACCEPTED)
+        reason = check_order(&q);
     if (reason != GM_ACCEPTED)
         return (struct gm_judgement){.reason = reason};
     return accept(&q);
@@ -209,7 +234,7 @@ static int choose_pick(const struct gm_kernel *rows, size_t count, const struct 
 }
 
 /* The row that an answer of the ledger means; -1: none that is accepted. Where there is no workspace for the fastest,
- * the fastest that needs none. */
+ * the fastest that needs none; where K is to be summed in one CTA, the fastest that does. */
 static int choose_by_ledger(const struct gm_kernel *rows, size_t count, const struct gm_device *device,
                             const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                             const struct gm_ledger_answer *answer, struct gm_judgement *chosen) {
@@ -220,6 +245,10 @@ static int choose_by_ledger(const struct gm_kernel *rows, size_t count, const st
     int row = choose_pick(rows, count, device, problem, options, pick, chosen);
     if (row < 0 && pick->divided) {
         pick = &entry->whole;
+        row = choose_pick(rows, count, device, problem, options, pick, chosen);
+    }
+    if (row < 0 && options && options->flags & GM_PLAN_BATCH_INVARIANT) {
+        pick = &entry->alone;
         row = choose_pick(rows, count, device, problem, options, pick, chosen);
     }
     chosen->source = answer->exact ? GM_SOURCE_LEDGER : GM_SOURCE_NEIGHBOURS;

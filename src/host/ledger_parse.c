@@ -231,6 +231,15 @@ static struct gm_ledger_pick pick_of(const struct candidate *c, const struct gm_
     return pick;
 }
 
+/* The same, of a row of sm90 that sums all of K in one CTA; else none. */
+static struct gm_ledger_pick pick_alone(const struct candidate *c, const struct gm_kernel *rows, size_t row_count) {
+    const struct gm_ledger_pick pick = pick_of(c, rows, row_count);
+    const struct gm_kernel *row = pick.kernel < 0 ? NULL : &rows[pick.kernel];
+    if (row && row->arch == GM_ARCH_SM90 && GM_WARPS_SPLITS(row->warps) == 1)
+        return pick;
+    return (struct gm_ledger_pick){.kernel = -1};
+}
+
 static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word name, struct candidate *candidate) {
     double us[3];
     int64_t rounds;
@@ -259,6 +268,7 @@ enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct g
                                      struct gm_ledger_entry *entry) {
     *entry = (struct gm_ledger_entry){.choice = {.kernel = -1},
                                       .whole = {.kernel = -1},
+                                      .alone = {.kernel = -1},
                                       .line = line->start,
                                       .line_bytes = (size_t)(line->end - line->start)};
     struct candidate candidate;
@@ -270,6 +280,8 @@ enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct g
             entry->choice = pick_of(&candidate, rows, row_count);
         if (status == GM_OK && !entry->whole.name && !candidate.divided)
             entry->whole = pick_of(&candidate, rows, row_count);
+        if (status == GM_OK && !entry->alone.name && !candidate.divided)
+            entry->alone = pick_alone(&candidate, rows, row_count);
         if (candidate.is_model)
             entry->model_us = candidate.us;
         picks += candidate.is_model;

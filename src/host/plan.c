@@ -82,6 +82,7 @@ static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_split *split) 
     const int whole_rows = p->n * gm_type_bytes(p->d_type) % 16 == 0;
     params->plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && whole_rows; /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)row->tile_k);
+    params->b_early = (plan->flags & GM_PLAN_CONSTANT_B) != 0;
 
     gm_plan_divide(plan, split);
     set_attributes(plan, (unsigned)gm_cluster_size(row));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_stage of gemm.cu: tiles of A and B -> the ring, by TMA. Included once, after gemm.cu's constants. */
+/* The producer of gemm.cu: tiles of A and B -> the ring, by TMA. Included once, after gemm.cu's constants. */
 #ifndef GM_SM90_GEMM_LOAD_CUH
 #define GM_SM90_GEMM_LOAD_CUH
 
@@ -58,18 +58,23 @@ static __device__ __forceinline__ uint32_t operand_bytes(struct operand_tile til
     return (IS_MN_MAJOR ? MN : SHARERS * tile.rows) * TILE_K * GM_ELEM_BYTES;
 }
 
-static __device__ __forceinline__ void load_stage(const struct gm_gemm_sm90_params &p, uint32_t stage_addr,
-                                                  uint32_t bar, struct operand_tile a, struct operand_tile b, int k0,
-                                                  uint32_t rank) {
+/* A CTA's share of A's part of a stage, and of B's. */
+static __device__ __forceinline__ void load_a(const struct gm_gemm_sm90_params &p, uint32_t stage_addr, uint32_t bar,
+                                              struct operand_tile a, int k0, uint32_t rank) {
     const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
-    uint16_t a_mask = 0;
+    uint16_t mask = 0;
     for (int n = 0; n < CLUSTER_N; ++n)
-        a_mask |= 1 << (rank_m + n * CLUSTER_M);
-    const uint16_t b_mask = ((1 << CLUSTER_M) - 1) << (rank_n * CLUSTER_M);
+        mask |= 1 << (rank_m + n * CLUSTER_M);
     if (SHARERS == 1 || a.rows)
-        load_slabs<TILE_M, A_MN, CLUSTER_N>(stage_addr, *a.map, a.mn0, k0, bar, rank_n, a.rows, a_mask, p.a_policy);
+        load_slabs<TILE_M, A_MN, CLUSTER_N>(stage_addr, *a.map, a.mn0, k0, bar, rank_n, a.rows, mask, p.a_policy);
+}
+
+static __device__ __forceinline__ void load_b(const struct gm_gemm_sm90_params &p, uint32_t stage_addr, uint32_t bar,
+                                              struct operand_tile b, int k0, uint32_t rank) {
+    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
+    const uint16_t mask = ((1 << CLUSTER_M) - 1) << (rank_n * CLUSTER_M);
     if (SHARERS == 1 || b.rows)
-        load_slabs<TILE_N, B_MN, CLUSTER_M>(stage_addr + A_BYTES, *b.map, b.mn0, k0, bar, rank_m, b.rows, b_mask,
+        load_slabs<TILE_N, B_MN, CLUSTER_M>(stage_addr + A_BYTES, *b.map, b.mn0, k0, bar, rank_m, b.rows, mask,
                                             p.b_policy);
 }
 
@@ -90,20 +95,24 @@ static __device__ __forceinline__ struct piece_load piece_load_of(const struct g
     return load;
 }
 
-/* The first k-blocks of the first piece into L2, while the kernel before still runs. Of the CTAs that read the same
- * rows each fetches another k-block: what is asked for twice takes twice as long. */
-static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90_params &p, struct piece_load load,
-                                                       struct gm_piece piece, uint32_t rank) {
-    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
-    const int end = min(piece.first + PREFETCHED, piece.end);
+/* PREFETCHED k-blocks from `first` on into L2. Of the CTAs that read the same rows each fetches another k-block: what
+ * is asked for twice takes twice as long. */
+static __device__ __forceinline__ void prefetch_a(const struct gm_gemm_sm90_params &p, struct piece_load load,
+                                                  int first, int end, uint32_t rank) {
 #pragma unroll 1
-    for (int k = piece.first + load.tile.n / CLUSTER_N; k < end; k += p.raster.tiles_n)
+    for (int k = first + load.tile.n / CLUSTER_N; k < min(first + PREFETCHED, end); k += p.raster.tiles_n)
         if (load.a.rows)
-            prefetch_slabs<TILE_M, A_MN>(*load.a.map, load.a.mn0, k * TILE_K, rank_n, load.a.rows, p.a_policy);
+            prefetch_slabs<TILE_M, A_MN>(*load.a.map, load.a.mn0, k * TILE_K, rank / CLUSTER_M % CLUSTER_N, load.a.rows,
+                                         p.a_policy);
+}
+
+static __device__ __forceinline__ void prefetch_b(const struct gm_gemm_sm90_params &p, struct piece_load load,
+                                                  int first, int end, uint32_t rank) {
 #pragma unroll 1
-    for (int k = piece.first + load.tile.m / CLUSTER_M; k < end; k += p.raster.tiles_m)
+    for (int k = first + load.tile.m / CLUSTER_M; k < min(first + PREFETCHED, end); k += p.raster.tiles_m)
         if (load.b.rows)
-            prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
+            prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank % CLUSTER_M, load.b.rows,
+                                         p.b_policy);
 }
 
 /* The producer's walk: the piece that is loaded next, and what follows it. */
@@ -126,19 +135,27 @@ static __device__ __forceinline__ struct load_walk load_begin(const struct gm_ge
     struct load_walk w;
     w.rest = walk_begin(p);
     load_next(p, rank, w);
-    if (threadIdx.x == 0 && w.more)
-        prefetch_stages(p, w.load, w.piece, rank);
+    if (threadIdx.x == 0 && w.more) { /* the first k-blocks into L2, while the kernel before still runs */
+        prefetch_a(p, w.load, w.piece.first, w.piece.end, rank);
+        if (!p.b_early)
+            prefetch_b(p, w.load, w.piece.first, w.piece.end, rank);
+    }
     asm volatile("" ::"l"(p.a_policy), "l"(p.b_policy)); /* so that the first loads find them in the constant cache */
     return w;
 }
 
+enum { LOAD_A = 1, LOAD_B = 2, LOAD_BOTH = 3 };
+
 /* One thread feeds the ring with every k-block of every piece of this CTA's walk. It alone waits for the kernel before:
- * the consumers touch nothing of memory before they have multiplied what it loaded. */
+ * the consumers touch nothing of memory before they have multiplied what it loaded. Where that kernel does not write B
+ * (b_early), B of the first k-blocks, a ring full of them, goes before the wait and their A behind it, by the same
+ * instructions: those met for the first time take longer than the wait should. */
 static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
                                                struct load_walk w) {
     const struct pipeline ring = pipeline_at(base);
     struct pipeline_state at = {0, 0};
     uint32_t parity = 0;
+    int parts = p.b_early ? LOAD_B : LOAD_BOTH;
     bool waited = false;
     for (; w.more; load_next(p, rank, w)) {
         if (SPLITS > 1) { /* the exchange of partial sums, in the ring's own memory, has to be over */
@@ -146,15 +163,31 @@ static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params 
             parity ^= 1;
         }
 #pragma unroll 1
-        for (; w.piece.first < w.piece.end; ++w.piece.first) {
-            pipeline_acquire(ring, at, w.load.bytes);
-            if (!waited) { /* so late that nothing but the load itself is left to do */
-                griddep_wait();
-                waited = true;
+        while (w.piece.first < w.piece.end) {
+            const int end = parts == LOAD_BOTH ? w.piece.end : min(w.piece.first + STAGES, w.piece.end);
+#pragma unroll 1
+            for (int k = w.piece.first; k < end; ++k) {
+                const uint32_t stage_addr = base + at.slot * STAGE_BYTES, bar = ring.full_addr + 8 * at.slot;
+                if (parts & LOAD_B)
+                    pipeline_acquire(ring, at, w.load.bytes);
+                if (parts & LOAD_A && !waited) { /* so late that nothing but the load itself is left to do */
+                    griddep_wait();
+                    waited = true;
+                }
+                if (parts & LOAD_A)
+                    load_a(p, stage_addr, bar, w.load.a, k * TILE_K, rank);
+                if (parts & LOAD_B)
+                    load_b(p, stage_addr, bar, w.load.b, k * TILE_K, rank);
+                pipeline_next<STAGES>(at);
             }
-            load_stage(p, base + at.slot * STAGE_BYTES, ring.full_addr + 8 * at.slot, w.load.a, w.load.b,
-                       w.piece.first * TILE_K, rank);
-            pipeline_next<STAGES>(at);
+            if (parts == LOAD_B) { /* once more, with A */
+                prefetch_b(p, w.load, end, w.piece.end, rank);
+                at = {0, 0};
+                parts = LOAD_A;
+            } else {
+                w.piece.first = end;
+                parts = LOAD_BOTH;
+            }
         }
     }
     if (!waited)

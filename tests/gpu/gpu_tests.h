@@ -57,6 +57,8 @@ void add_stream_k_tests(void);
 void add_api_tests(void);
 void add_runtime_tests(void);
 void add_relaunch_tests(void);
+void add_early_tests(void);
+void add_invariance_tests(void);
 void add_large_tests(void);
 void add_badinput_tests(void);
 void add_tensormap_tests(void);

@@ -48,6 +48,8 @@ const struct test *find_tests(size_t *count) {
     add_api_tests();
     add_runtime_tests();
     add_relaunch_tests();
+    add_early_tests();
+    add_invariance_tests();
     add_large_tests();
     add_image_tests();
     size_t kept = 0;

@@ -81,6 +81,35 @@ START_TEST(a_budget_of_sms_is_kept) {
 }
 END_TEST
 
+static enum gm_reason invariantly(const struct gm_kernel *row, struct gm_gemm_problem p, const char *kernel,
+                                  char sentence[232]) {
+    const struct gm_device h200 = device_of("h200");
+    const struct gm_plan_options options = {
+        .size = sizeof options, .kernel = kernel, .flags = GM_PLAN_BATCH_INVARIANT, .workspace_limit = 64 << 20};
+    struct gm_gemm_problem q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const struct gm_judgement judgement = gm_judge(row, &h200, &q, &options, sentence, 232);
+    ck_assert_int_eq(judgement.split.shares, 0);
+    return judgement.reason;
+}
+
+/* No K that CTAs share, no division, and one path for every M. */
+START_TEST(a_batch_invariant_plan_has_one_order_of_k) {
+    static const struct gm_kernel shares_k = SM90(128, 128, 6, 1, 1, w2k2);
+    const struct gm_kernel *sm90 = &rows[2], *sm80 = &rows[8];
+    const struct gm_gemm_problem even = problem_of(300, 2112, 7168), odd = problem_of(1, 512, 513);
+    char sentence[232];
+    ck_assert_int_eq(invariantly(sm90, even, NULL, sentence), GM_ACCEPTED);
+    ck_assert_int_eq(invariantly(&shares_k, even, NULL, sentence), GM_REASON_ORDER);
+    ck_assert_ptr_nonnull(strstr(sentence, "2 CTAs share the K of a tile"));
+    ck_assert_int_eq(invariantly(sm80, even, NULL, sentence), GM_REASON_ORDER);
+    ck_assert_ptr_nonnull(strstr(sentence, "wgmma's order of K"));
+    ck_assert_int_eq(invariantly(sm80, even, sm80->name, sentence), GM_ACCEPTED);
+    ck_assert_int_eq(invariantly(sm80, odd, NULL, sentence), GM_ACCEPTED);
+    ck_assert_int_eq(invariantly(sm90, odd, NULL, sentence), GM_REASON_STRIDE); /* one row of A; but others have more */
+}
+END_TEST
+
 START_TEST(fewer_sms_take_longer) {
     struct gm_device h200 = device_of("h200");
     struct gm_gemm_problem p = problem_of(4096, 4096, 4096), q;
@@ -204,6 +233,7 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, hopper_runs_big_problems_on_big_sm90_tiles);
     tcase_add_test(cases, hopper_runs_few_rows_on_low_tiles_that_fill_the_sms);
     tcase_add_test(cases, a_budget_of_sms_is_kept);
+    tcase_add_test(cases, a_batch_invariant_plan_has_one_order_of_k);
     tcase_add_test(cases, fewer_sms_take_longer);
     tcase_add_test(cases, ampere_runs_sm80_rows_only);
     tcase_add_test(cases, ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small);

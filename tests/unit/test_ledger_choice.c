@@ -111,6 +111,20 @@ START_TEST(every_member_of_the_key_must_match) {
 }
 END_TEST
 
+START_TEST(a_batch_invariant_plan_takes_the_fastest_that_keeps_the_order) {
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 c 9 9 9 7 b/k 10 10 10 7 b 11 11 11 7 *a 12 12 12 7");
+    options.workspace_limit = 64 << 20;
+    ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "c");
+    options.flags = GM_PLAN_BATCH_INVARIANT;
+    ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "b");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
+    ck_assert(judgement.measured_us == 11 && judgement.split.shares == 0);
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 *c 9 9 9 7"); /* nothing that would do */
+    ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "a");
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+}
+END_TEST
+
 START_TEST(a_general_epilogue_asks_for_its_own_entry_first) {
     struct gm_gemm_problem p = problem_of(64, 2112, 7168), q = p;
     p.activation = GM_ACT_SILU;
@@ -334,6 +348,7 @@ Suite *ledger_choice_suite(void) {
     tcase_add_test(cases, an_entry_overrules_the_model);
     tcase_add_test(cases, what_was_measured_in_bf16_serves_fp16);
     tcase_add_test(cases, every_member_of_the_key_must_match);
+    tcase_add_test(cases, a_batch_invariant_plan_takes_the_fastest_that_keeps_the_order);
     tcase_add_test(cases, a_general_epilogue_asks_for_its_own_entry_first);
     tcase_add_test(cases, neighbours_count_where_they_agree_and_the_model_does);
     tcase_add_test(cases, a_divided_choice_wants_a_workspace);

@@ -78,6 +78,22 @@ START_TEST(an_sm90_plan_holds_legal_maps_of_its_operands) {
 }
 END_TEST
 
+START_TEST(the_flags_say_what_may_overlap_the_kernel_before) {
+    static const uint32_t flags[] = {0, GM_PLAN_CONSTANT_B, GM_PLAN_NO_OVERLAP};
+    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const struct gm_gemm_problem p = problem_for(row, 64, 256, 512);
+    for (size_t i = 0; row && i < sizeof flags / sizeof *flags; i++) {
+        const struct gm_plan_options options = {.size = sizeof options, .kernel = row->name, .flags = flags[i]};
+        gm_plan *plan = NULL;
+        assert_ok(gm_gemm_plan_create(context, &p, &options, &plan));
+        const unsigned clusters = row->cluster_m * row->cluster_n > 1;
+        ck_assert_uint_eq(plan->config.numAttrs, clusters + (flags[i] != GM_PLAN_NO_OVERLAP));
+        ck_assert_int_eq(plan->params.sm90.b_early, flags[i] == GM_PLAN_CONSTANT_B);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
 START_TEST(plans_of_empty_problems_need_no_image) {
     struct gm_gemm_problem p = problem_of(0, 4096, 4096);
     gm_plan *plan = NULL;
@@ -174,6 +190,7 @@ Suite *plan_suite(void) {
     tcase_add_test(cases, the_plan_is_what_explain_says);
     tcase_add_test(cases, every_row_can_be_planned_by_name);
     tcase_add_test(cases, an_sm90_plan_holds_legal_maps_of_its_operands);
+    tcase_add_test(cases, the_flags_say_what_may_overlap_the_kernel_before);
     tcase_add_test(cases, plans_of_empty_problems_need_no_image);
     tcase_add_test(cases, bad_arguments_make_no_plan);
     tcase_add_test(cases, a_refused_row_says_why);
