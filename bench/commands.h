@@ -24,6 +24,7 @@ int command_info(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_tune(int argc, char **argv);
+int command_chain(int argc, char **argv);
 int command_bank(int argc, char **argv);
 int command_swizzle(int argc, char **argv);
 int command_descriptor(int argc, char **argv);

@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"lab", command_lab, "experiments: predicted, counted and timed, and whether they agree"},
     {"sim", command_sim, "the simulated GPU: run, trace and single-step a kernel, with its races"},
     {"bench", command_bench, "measures suites of problems beside cuBLASLt"},
+    {"chain", command_chain, "measures layers that follow each other, with and without programmatic launch"},
     {"tune", command_tune, "measures which kernel is fastest on each problem, for the planner's ledger"},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

@@ -68,8 +68,8 @@ static size_t round_up(size_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
 
-static int fill_arena(const struct gpu *gpu, CUdeviceptr arena, size_t bytes, const struct noise *noise,
-                      uint64_t first_piece) {
+int operands_fill(const struct gpu *gpu, CUdeviceptr arena, size_t bytes, const struct noise *noise,
+                  uint64_t first_piece) {
     size_t done = 0;
     for (uint64_t piece = first_piece; done < bytes; piece++) {
         size_t part = bytes - done < PIECE_VALUES * 2 ? bytes - done : (size_t)PIECE_VALUES * 2;
@@ -98,8 +98,8 @@ int operands_make(const struct gpu *gpu, struct operands *operands, const struct
     if (gpu_alloc(gpu, &operands->a, sets * operands->a_bytes) != 0 ||
         gpu_alloc(gpu, &operands->b, sets * operands->b_bytes) != 0 ||
         gpu_alloc(gpu, &operands->d, sets * operands->d_bytes) != 0 ||
-        fill_arena(gpu, operands->a, sets * operands->a_bytes, noise, 1) != 0 ||
-        fill_arena(gpu, operands->b, sets * operands->b_bytes, noise, 1000003) != 0)
+        operands_fill(gpu, operands->a, sets * operands->a_bytes, noise, 1) != 0 ||
+        operands_fill(gpu, operands->b, sets * operands->b_bytes, noise, 1000003) != 0)
         return -1;
     GPU_TRY(gpu, cuMemsetD8Async, operands->d, 0xff, sets * operands->d_bytes, gpu->stream);
     return gpu_finish(gpu);

@@ -27,6 +27,9 @@ void noise_free(const struct gpu *gpu, struct noise *noise);
  * begins as 0xff bytes: NaN in every type, so that what a kernel fails to write shows. */
 int operands_make(const struct gpu *gpu, struct operands *operands, const struct gm_gemm_problem *problem,
                   const struct noise *noise, double rotate_l2);
+/* Values into any memory, from the `first_piece`-th of the noise's pieces on; on the stream. */
+int operands_fill(const struct gpu *gpu, CUdeviceptr arena, size_t bytes, const struct noise *noise,
+                  uint64_t first_piece);
 void operands_free(const struct gpu *gpu, struct operands *operands);
 int operands_spoil(const struct gpu *gpu, const struct operands *operands); /* D of set 0 becomes NaN */
 

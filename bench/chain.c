@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chain of layers, each reading what the one before wrote, captured into graphs that take turns. */
+#include "chain.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+/* Two right chains differ by the roundings of every layer to 8 or 11 bits; a wrong tile would be near 1. */
+#define DIFFERENCE_LIMIT 0.05
+#define LAUNCHES_MAX     1024
+
+const char *const chain_way_names[CHAIN_WAYS] = {"no_overlap", "overlap", "constant_b", "cublaslt_best",
+                                                 "cublaslt_default"};
+
+struct layer {
+    struct gm_gemm_problem problem;
+    CUdeviceptr weights, out;
+    gm_plan *plans[CHAIN_BEST]; /* of the ways that are ours */
+    struct lt_problem baseline;
+    int best, fallback; /* heuristics; -1: none */
+};
+
+struct chain {
+    const struct gpu *gpu;
+    const struct lt *lt;
+    const struct chain_options *options;
+    struct layer layers[CHAIN_LAYERS_MAX];
+    CUdeviceptr input, workspace;
+    struct contest contest; /* for its rounds */
+};
+
+/* ---- layers ----------------------------------------------------------------------------------------- */
+
+static size_t bytes_of(int64_t rows, int64_t columns) {
+    return (size_t)(rows * columns) * 2;
+}
+
+/* Every operand of the chain begins at another piece of the noise. */
+static int make_filled(const struct chain *chain, const struct noise *noise, CUdeviceptr *to, int64_t rows,
+                       int64_t columns, int number) {
+    const size_t bytes = bytes_of(rows, columns);
+    if (gpu_alloc(chain->gpu, to, bytes) != 0)
+        return -1;
+    return operands_fill(chain->gpu, *to, bytes, noise, (uint64_t)number * 1000);
+}
+
+static int make_plans(const struct chain *chain, struct layer *layer) {
+    static const uint32_t flags[CHAIN_BEST] = {GM_PLAN_NO_OVERLAP, 0, GM_PLAN_CONSTANT_B};
+    for (int way = 0; way < CHAIN_BEST; way++) {
+        const struct gm_plan_options options = {
+            .size = sizeof options, .flags = flags[way], .workspace_limit = chain->options->workspace_bytes};
+        const enum gm_status status =
+            gm_gemm_plan_create(chain->gpu->context, &layer->problem, &options, &layer->plans[way]);
+        if (status != GM_OK)
+            return gpu_fail_library(status, "gm_gemm_plan_create");
+    }
+    return 0;
+}
+
+static int make_layer(struct chain *chain, const struct noise *noise, int index) {
+    const struct chain_options *options = chain->options;
+    struct layer *layer = &chain->layers[index];
+    layer->best = layer->fallback = -1;
+    layer->problem = (struct gm_gemm_problem){.size = sizeof layer->problem,
+                                              .m = options->m,
+                                              .n = options->sizes[(index + 1) % options->size_count],
+                                              .k = options->sizes[index % options->size_count],
+                                              .ab_type = options->type,
+                                              .d_type = options->type};
+    if (make_filled(chain, noise, &layer->weights, layer->problem.n, layer->problem.k, index + 1) != 0 ||
+        gpu_alloc(chain->gpu, &layer->out, bytes_of(options->m, layer->problem.n)) != 0)
+        return -1;
+    return make_plans(chain, layer);
+}
+
+/* ---- the baseline's heuristics ---------------------------------------------------------------------- */
+
+/* As the bench finds them: on operands that L2 does not hold. */
+static int search(struct layer *layer, struct contest *contest) {
+    struct contender best, fallback = {.heuristic = 0};
+    int ran;
+    if (contest_open(contest) != 0)
+        return -1;
+    for (; fallback.heuristic < layer->baseline.count; fallback.heuristic++) {
+        fallback.out = false;
+        if (contender_try(contest, &fallback) != 0)
+            return -1;
+        if (!fallback.out)
+            break;
+    }
+    if (fallback.heuristic == layer->baseline.count)
+        return 0;
+    if (contender_capture(contest, &fallback, 2) != 0 || bench_search(contest, &best, &fallback, &ran) != 0)
+        return -1;
+    contender_drop(contest, &fallback);
+    layer->fallback = fallback.heuristic;
+    layer->best = best.out ? fallback.heuristic : best.heuristic;
+    return 0;
+}
+
+static int find_heuristics(struct chain *chain, const struct noise *noise, int index) {
+    const struct chain_options *options = chain->options;
+    struct layer *layer = &chain->layers[index];
+    struct operands operands = {0};
+    struct contest contest = {.gpu = chain->gpu, .operands = &operands, .lt = chain->lt, .baseline = &layer->baseline};
+    if (!chain->lt || lt_prepare(chain->lt, &layer->baseline, &layer->problem) != 0)
+        return 0;
+    if (index >= options->size_count) { /* seen before */
+        layer->best = chain->layers[index - options->size_count].best;
+        layer->fallback = chain->layers[index - options->size_count].fallback;
+        return 0;
+    }
+    int status = operands_make(chain->gpu, &operands, &layer->problem, noise, 3);
+    if (status == 0)
+        status = search(layer, &contest);
+    contest_close(&contest);
+    operands_free(chain->gpu, &operands);
+    return status;
+}
+
+/* ---- running ---------------------------------------------------------------------------------------- */
+
+static int launch_layer(const struct chain *chain, enum chain_way way, const struct layer *layer, CUdeviceptr in) {
+    if (way >= CHAIN_BEST)
+        return lt_execute(chain->lt, &layer->baseline, way == CHAIN_BEST ? layer->best : layer->fallback, in,
+                          layer->weights, layer->out, chain->gpu->stream);
+    const struct gm_gemm_args args = {.size = sizeof args,
+                                      .a = in,
+                                      .b = layer->weights,
+                                      .d = layer->out,
+                                      .workspace = chain->workspace,
+                                      .workspace_bytes = chain->options->workspace_bytes};
+    const enum gm_status status = gm_gemm_execute(layer->plans[way], &args, chain->gpu->stream);
+    return status == GM_OK ? 0 : gpu_fail_library(status, "gm_gemm_execute");
+}
+
+static int launch_chain(const struct chain *chain, enum chain_way way) {
+    CUdeviceptr in = chain->input;
+    for (int i = 0; i < chain->options->layers; i++) {
+        if (launch_layer(chain, way, &chain->layers[i], in) != 0)
+            return complain("%s: layer %d was refused", chain_way_names[way], i);
+        in = chain->layers[i].out;
+    }
+    return 0;
+}
+
+static int capture(const struct chain *chain, enum chain_way way, int chains, CUgraphExec *exec) {
+    const struct gpu *gpu = chain->gpu;
+    CUgraph graph = NULL;
+    int status = 0;
+    GPU_TRY(gpu, cuStreamBeginCapture, gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    for (int i = 0; i < chains && status == 0; i++)
+        status = launch_chain(chain, way);
+    GPU_TRY(gpu, cuStreamEndCapture, gpu->stream, &graph);
+    if (status != 0)
+        return -1;
+    const CUresult result = gpu->drv->cuGraphInstantiateWithFlags(exec, graph, 0);
+    gpu->drv->cuGraphDestroy(graph);
+    return result == CUDA_SUCCESS ? 0 : gpu_fail(result, "cuGraphInstantiateWithFlags");
+}
+
+/* A graph of some chains, to be repeated until a round is long enough. */
+static int enter(struct chain *chain, enum chain_way way, struct contender *contender) {
+    const struct chain_options *options = chain->options;
+    float milliseconds = 0;
+    contender->launches = LAUNCHES_MAX / options->layers / 8 + 1;
+    if (capture(chain, way, contender->launches, &contender->exec) != 0)
+        return -1;
+    for (int i = 0; i < 2; i++) { /* the first uploads the graph */
+        GPU_TRY(chain->gpu, cuEventRecord, chain->contest.start, chain->gpu->stream);
+        GPU_TRY(chain->gpu, cuGraphLaunch, contender->exec, chain->gpu->stream);
+        GPU_TRY(chain->gpu, cuEventRecord, chain->contest.stop, chain->gpu->stream);
+        GPU_TRY(chain->gpu, cuEventSynchronize, chain->contest.stop);
+        GPU_TRY(chain->gpu, cuEventElapsedTime, &milliseconds, chain->contest.start, chain->contest.stop);
+    }
+    contender->repeats = (int)ceil(options->round_ms / fmax(milliseconds, 1e-3));
+    return 0;
+}
+
+static int values_of(const struct chain *chain, enum chain_way way, uint16_t *values, size_t count) {
+    const struct layer *last = &chain->layers[chain->options->layers - 1];
+    if (launch_chain(chain, way) != 0 || gpu_finish(chain->gpu) != 0)
+        return -1;
+    GPU_TRY(chain->gpu, cuMemcpyDtoH, values, last->out, count * 2);
+    return 0;
+}
+
+static float value(const struct chain *chain, uint16_t bits) {
+    return chain->options->type == GM_BF16 ? operands_from_bf16(bits) : operands_from_fp16(bits);
+}
+
+static double difference(const struct chain *chain, const uint16_t *ours, const uint16_t *theirs, size_t count) {
+    double apart = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double x = value(chain, ours[i]), y = value(chain, theirs[i]);
+        apart += (x - y) * (x - y);
+        size += y * y;
+    }
+    return sqrt(apart / size);
+}
+
+/* Our ways against the baseline's default, or, without one, against the first of them. */
+static int verify(const struct chain *chain, const struct contender *contenders, struct chain_result *result) {
+    const struct layer *last = &chain->layers[chain->options->layers - 1];
+    const size_t count = (size_t)(last->problem.m * last->problem.n);
+    uint16_t *ours = malloc(count * 2), *theirs = malloc(count * 2);
+    int status = ours && theirs ? 0 : complain("out of host memory");
+    const enum chain_way reference = contenders[CHAIN_DEFAULT].out ? CHAIN_NO_OVERLAP : CHAIN_DEFAULT;
+    if (status == 0)
+        status = values_of(chain, reference, theirs, count);
+    for (int way = 0; way < CHAIN_BEST && status == 0; way++) {
+        status = values_of(chain, (enum chain_way)way, ours, count);
+        const double apart = status == 0 ? difference(chain, ours, theirs, count) : 0;
+        if (!(apart <= DIFFERENCE_LIMIT))
+            status = complain("%s: the last layer is %g away from %s's", chain_way_names[way], apart,
+                              chain_way_names[reference]);
+        result->difference = reference == CHAIN_DEFAULT ? fmax(apart, way ? result->difference : 0) : NAN;
+    }
+    free(ours);
+    free(theirs);
+    return status;
+}
+
+static int race(struct chain *chain, struct contender *contenders, struct chain_result *result) {
+    const struct chain_options *options = chain->options;
+    for (int way = 0; way < CHAIN_WAYS; way++)
+        contenders[way].out = way >= CHAIN_BEST && chain->layers[0].fallback < 0;
+    if (verify(chain, contenders, result) != 0)
+        return -1;
+    for (int way = 0; way < CHAIN_WAYS; way++)
+        if (!contenders[way].out && enter(chain, (enum chain_way)way, &contenders[way]) != 0)
+            return -1;
+    if (contest_warm(&chain->contest, contenders, CHAIN_WAYS, options->warmup_s) != 0 ||
+        contest_rounds(&chain->contest, contenders, CHAIN_WAYS, options->rounds) != 0)
+        return -1;
+    for (int way = 0; way < CHAIN_WAYS; way++)
+        result->samples[way] = contenders[way].samples;
+    return 0;
+}
+
+static int make(struct chain *chain, const struct noise *noise) {
+    const struct chain_options *options = chain->options;
+    if (make_filled(chain, noise, &chain->input, options->m, options->sizes[0], 0) != 0 ||
+        (options->workspace_bytes && gpu_alloc(chain->gpu, &chain->workspace, options->workspace_bytes) != 0))
+        return -1;
+    for (int i = 0; i < options->layers; i++)
+        if (make_layer(chain, noise, i) != 0 || find_heuristics(chain, noise, i) != 0)
+            return -1;
+    return contest_open(&chain->contest);
+}
+
+static void unmake(struct chain *chain) {
+    for (int i = 0; i < chain->options->layers; i++) {
+        struct layer *layer = &chain->layers[i];
+        for (int way = 0; way < CHAIN_BEST; way++)
+            gm_plan_destroy(layer->plans[way]);
+        gpu_free(chain->gpu, &layer->weights);
+        gpu_free(chain->gpu, &layer->out);
+        if (chain->lt)
+            lt_forget(chain->lt, &layer->baseline);
+    }
+    gpu_free(chain->gpu, &chain->input);
+    gpu_free(chain->gpu, &chain->workspace);
+    contest_close(&chain->contest);
+}
+
+int chain_run(const struct gpu *gpu, const struct lt *lt, const struct noise *noise,
+              const struct chain_options *options, struct chain_result *result) {
+    struct chain *chain = calloc(1, sizeof *chain);
+    struct contender contenders[CHAIN_WAYS] = {0};
+    if (!chain)
+        return complain("out of host memory");
+    *chain = (struct chain){.gpu = gpu, .lt = lt, .options = options, .contest = {.gpu = gpu}};
+    *result = (struct chain_result){.options = *options};
+    int status = make(chain, noise);
+    if (status == 0)
+        status = race(chain, contenders, result);
+    for (int way = 0; way < CHAIN_WAYS; way++)
+        contender_drop(&chain->contest, &contenders[way]);
+    unmake(chain);
+    free(chain);
+    return status;
+}
