@@ -179,8 +179,12 @@ static int enter(struct chain *chain, enum chain_way way, struct contender *cont
     return 0;
 }
 
+/* Of the last layer. What no kernel writes is NaN. */
 static int values_of(const struct chain *chain, enum chain_way way, uint16_t *values, size_t count) {
     const struct layer *last = &chain->layers[chain->options->layers - 1];
+    for (const struct layer *layer = chain->layers; layer <= last; layer++)
+        GPU_TRY(chain->gpu, cuMemsetD8Async, layer->out, 0xff, bytes_of(layer->problem.m, layer->problem.n),
+                chain->gpu->stream);
     if (launch_chain(chain, way) != 0 || gpu_finish(chain->gpu) != 0)
         return -1;
     GPU_TRY(chain->gpu, cuMemcpyDtoH, values, last->out, count * 2);

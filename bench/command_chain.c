@@ -200,6 +200,8 @@ static int measure(const struct given *given, const struct chain_options *chains
     int status = 0;
     if (device.ordinal < 0)
         status = complain("a chain is measured, never predicted%s%s", why[0] ? ": " : "", why);
+    else if (gm_driver_is_simulated())
+        status = complain("%s has no clock worth reading: nothing was measured", device.name);
     if (status == 0)
         status = gpu_open(&run->gpu, device.ordinal);
     if (status == 0 && !given->no_baseline) {

@@ -102,6 +102,7 @@ if [ -e "$build/libgristmill-sim.so" ]; then
     expect "info on a simulated GPU" 0 env GM_DRIVER=sim "$program" info
     expect "bench --profile on the simulated GPU" 0 profiles_once
     expect "bench refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" bench --quick
+    expect "chain refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" chain
     expect "tune refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" tune --shape 64x64x64 -o "$work/ledger"
 fi
 expect "sim --help" 0 "$program" sim --help
@@ -120,6 +121,7 @@ expect "--version" 0 "$program" --version
 expect "info --help" 0 "$program" info --help
 expect "explain --help" 0 "$program" explain --help
 expect "bench --help" 0 "$program" bench --help
+expect "chain --help" 0 "$program" chain --help
 results=$(cd "$(dirname "$0")/.." && pwd)/bench/results/h200
 reports() {
     "$program" bench --report "$work/page.html" --svg "$work/{chart}.svg" "$results/gemm-quick.json" >/dev/null &&

@@ -3,7 +3,9 @@
 """Writes the measured tables of README.md and docs/ from the files under bench/results/.
 
 A table stands between two comments, `<!-- results:NAME begin -->` and `<!-- results:NAME end -->`; with `means:` instead
-of `results:`, its geometric means only. NAME is a suite (every GPU that has results of it), or gpu/suite. An experiment of the laboratory stands between `<!-- lab:NAME -->` and
+of `results:`, its geometric means only. Between `<!-- cost:NAME OTHER begin -->` and `<!-- cost:NAME OTHER end -->` stands
+how much more time NAME's problems take than OTHER's, by N x K and M. Between `<!-- chain -->` and `<!-- /chain -->` stands
+what `gristmill chain` measured. NAME is a suite (every GPU that has results of it), or gpu/suite. An experiment of the laboratory stands between `<!-- lab:NAME -->` and
 `<!-- /lab -->`, NAME being an experiment, or gpu/experiment; `<!-- lab:NAME only=REGEX -->` keeps the points whose label
 matches. The planted bugs of tests/mutants/ stand between `<!-- mutants -->` and `<!-- /mutants -->`. What stands between
 is replaced; nothing else is touched.
@@ -17,6 +19,8 @@ import sys
 
 REGIMES = (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 513, math.inf))
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
+COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
+CHAIN_MARKERS = re.compile(r"(<!-- chain -->\n)(.*?)(<!-- /chain -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
@@ -92,6 +96,41 @@ def table(results):
 
 def means_table(results):
     return "\n".join([caption(results["meta"]), *means(fastest_rows(results["rows"]))])
+
+
+def cost_table(results, other):
+    """Time of `results` over time of `other`, in per cent more; a row for each N x K, a column for each M."""
+    def times(rows):
+        return {(row["n"], row["k"], row["m"]): row["us"] for row in fastest_rows(rows)}
+    ours, theirs = times(results["rows"]), times(other["rows"])
+    both = {key: ours[key] / theirs[key] for key in ours if key in theirs}
+    columns = sorted({m for _, _, m in both})
+    def cell(ratio):
+        return "–" if ratio is None else f"{100 * (ratio - 1):+.0f}"
+    lines = [f"{results['meta']['gpu']}, revision {results['meta']['revision']}, {results['meta']['date']}; per cent more "
+             f"time than revision {other['meta']['revision']} takes without.", "",
+             "| N x K, M = | " + " | ".join(map(str, columns)) + " |", "|---" + "|---:" * len(columns) + "|"]
+    for n, k in dict.fromkeys((row["n"], row["k"]) for row in results["rows"]):
+        lines.append(f"| {n} x {k} | " + " | ".join(cell(both.get((n, k, m))) for m in columns) + " |")
+    lines.append("| geometric mean | " + " | ".join(
+        f"{100 * (geomean([ratio for key, ratio in both.items() if key[2] == m]) - 1):+.1f}" for m in columns) + " |")
+    return "\n".join(lines)
+
+
+def chain_table(results):
+    """A row for each chain and M: microseconds of a chain."""
+    meta = results["meta"]
+    lines = [f"{meta['gpu']}, driver {meta['driver']}, revision {meta['revision']}, {meta['date']}, against cuBLASLt "
+             f"{meta['baseline']}; {meta['rounds']} rounds of {meta['round_ms']:g} ms. Microseconds of a whole chain.", "",
+             "| chain | M | no overlap | overlap | constant B | cuBLASLt's best | its default | best / constant B | "
+             "no overlap / constant B |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in results["rows"]:
+        sizes = " → ".join(f"{size:g}" for size in row["sizes"])
+        times = " | ".join(number(row[way + "_us"], 1) for way in
+                           ("no_overlap", "overlap", "constant_b", "cublaslt_best", "cublaslt_default"))
+        lines.append(f"| {row['layers']} layers of {sizes} | {row['m']} | {times} | {number(row['ratio_best'], 3)} | "
+                     f"{number(row['ratio_no_overlap'], 3)} |")
+    return "\n".join(lines)
 
 
 def exact(value):
@@ -199,7 +238,19 @@ def rewrite(text, folder):
         body = "\n\n".join(mutant_table(json.loads(path.read_text())) for path in files_of("mutants", folder))
         return match.group(1) + f"\n{body}\n\n" + match.group(3)
 
-    return MUTANT_MARKERS.sub(fill_mutants, LAB_MARKERS.sub(fill_lab, MARKERS.sub(fill, text)))
+    def fill_cost(match):
+        pairs = [[json.loads(path.read_text()) for path in (mine, mine.with_name(match.group(3) + ".json"))
+                  if path.is_file()] for mine in files_of(match.group(2), folder)]
+        body = "\n\n".join(cost_table(*pair) for pair in pairs if len(pair) == 2)
+        return match.group(1) + f"\n{body}\n\n" + match.group(5)
+
+    def fill_chain(match):
+        return match.group(1) + f"\n{tables('chain', '', chain_table)}\n\n" + match.group(3)
+
+    for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (CHAIN_MARKERS, fill_chain),
+                          (LAB_MARKERS, fill_lab), (MUTANT_MARKERS, fill_mutants)):
+        text = markers.sub(make, text)
+    return text
 
 
 def main():

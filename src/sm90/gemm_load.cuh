@@ -95,24 +95,22 @@ static __device__ __forceinline__ struct piece_load piece_load_of(const struct g
     return load;
 }
 
-/* PREFETCHED k-blocks from `first` on into L2. Of the CTAs that read the same rows each fetches another k-block: what
- * is asked for twice takes twice as long. */
-static __device__ __forceinline__ void prefetch_a(const struct gm_gemm_sm90_params &p, struct piece_load load,
-                                                  int first, int end, uint32_t rank) {
+/* The first k-blocks of the first piece into L2, while the kernel before still runs; of a B that goes to shared memory
+ * next, fewer, for what is asked for twice takes twice as long. For the same reason each of the CTAs that read the same
+ * rows fetches another k-block. */
+static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90_params &p, struct piece_load load,
+                                                       struct gm_piece piece, uint32_t rank) {
+    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
+    const int a_end = min(piece.first + PREFETCHED, piece.end);
+    const int b_end = min(piece.first + (p.b_early ? PREFETCHED_EARLY : PREFETCHED), piece.end);
 #pragma unroll 1
-    for (int k = first + load.tile.n / CLUSTER_N; k < min(first + PREFETCHED, end); k += p.raster.tiles_n)
+    for (int k = piece.first + load.tile.n / CLUSTER_N; k < a_end; k += p.raster.tiles_n)
         if (load.a.rows)
-            prefetch_slabs<TILE_M, A_MN>(*load.a.map, load.a.mn0, k * TILE_K, rank / CLUSTER_M % CLUSTER_N, load.a.rows,
-                                         p.a_policy);
-}
-
-static __device__ __forceinline__ void prefetch_b(const struct gm_gemm_sm90_params &p, struct piece_load load,
-                                                  int first, int end, uint32_t rank) {
+            prefetch_slabs<TILE_M, A_MN>(*load.a.map, load.a.mn0, k * TILE_K, rank_n, load.a.rows, p.a_policy);
 #pragma unroll 1
-    for (int k = first + load.tile.m / CLUSTER_M; k < min(first + PREFETCHED, end); k += p.raster.tiles_m)
+    for (int k = piece.first + load.tile.m / CLUSTER_M; k < b_end; k += p.raster.tiles_m)
         if (load.b.rows)
-            prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank % CLUSTER_M, load.b.rows,
-                                         p.b_policy);
+            prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
 }
 
 /* The producer's walk: the piece that is loaded next, and what follows it. */
@@ -135,59 +133,58 @@ static __device__ __forceinline__ struct load_walk load_begin(const struct gm_ge
     struct load_walk w;
     w.rest = walk_begin(p);
     load_next(p, rank, w);
-    if (threadIdx.x == 0 && w.more) { /* the first k-blocks into L2, while the kernel before still runs */
-        prefetch_a(p, w.load, w.piece.first, w.piece.end, rank);
-        if (!p.b_early)
-            prefetch_b(p, w.load, w.piece.first, w.piece.end, rank);
-    }
+    if (threadIdx.x == 0 && w.more)
+        prefetch_stages(p, w.load, w.piece, rank);
     asm volatile("" ::"l"(p.a_policy), "l"(p.b_policy)); /* so that the first loads find them in the constant cache */
     return w;
 }
 
-enum { LOAD_A = 1, LOAD_B = 2, LOAD_BOTH = 3 };
+/* B of as many k-blocks of the first piece as the ring holds, while the kernel before still runs and does not write it;
+ * then its A. Apart from the loop of produce(): made one with it, the loop gets slower by more than code met for the
+ * first time costs here. */
+static __device__ __forceinline__ void load_early(const struct gm_gemm_sm90_params &p, struct pipeline ring,
+                                                  struct pipeline_state &at, uint32_t base, uint32_t rank,
+                                                  struct load_walk &w) {
+    const int first = w.piece.first, count = min(w.piece.end - first, (int)STAGES);
+#pragma unroll 1
+    for (int i = 0; i < count; ++i) {
+        pipeline_acquire(ring, {(uint32_t)i, 0}, w.load.bytes);
+        load_b(p, base + i * STAGE_BYTES, ring.full_addr + 8 * i, w.load.b, (first + i) * TILE_K, rank);
+    }
+    griddep_wait();
+#pragma unroll 1
+    for (int i = 0; i < count; ++i)
+        load_a(p, base + i * STAGE_BYTES, ring.full_addr + 8 * i, w.load.a, (first + i) * TILE_K, rank);
+    w.piece.first += count;
+    pipeline_skip<STAGES>(at, count);
+}
 
 /* One thread feeds the ring with every k-block of every piece of this CTA's walk. It alone waits for the kernel before:
- * the consumers touch nothing of memory before they have multiplied what it loaded. Where that kernel does not write B
- * (b_early), B of the first k-blocks, a ring full of them, goes before the wait and their A behind it, by the same
- * instructions: those met for the first time take longer than the wait should. */
+ * the consumers touch nothing of memory before they have multiplied what it loaded. */
 static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
                                                struct load_walk w) {
     const struct pipeline ring = pipeline_at(base);
     struct pipeline_state at = {0, 0};
     uint32_t parity = 0;
-    int parts = p.b_early ? LOAD_B : LOAD_BOTH;
-    bool waited = false;
+    bool waited = p.b_early && w.more;
+    if (waited)
+        load_early(p, ring, at, base, rank, w);
     for (; w.more; load_next(p, rank, w)) {
         if (SPLITS > 1) { /* the exchange of partial sums, in the ring's own memory, has to be over */
             mbarrier_wait(split_barriers_at(base).free_addr, parity ^ 1);
             parity ^= 1;
         }
 #pragma unroll 1
-        while (w.piece.first < w.piece.end) {
-            const int end = parts == LOAD_BOTH ? w.piece.end : min(w.piece.first + STAGES, w.piece.end);
-#pragma unroll 1
-            for (int k = w.piece.first; k < end; ++k) {
-                const uint32_t stage_addr = base + at.slot * STAGE_BYTES, bar = ring.full_addr + 8 * at.slot;
-                if (parts & LOAD_B)
-                    pipeline_acquire(ring, at, w.load.bytes);
-                if (parts & LOAD_A && !waited) { /* so late that nothing but the load itself is left to do */
-                    griddep_wait();
-                    waited = true;
-                }
-                if (parts & LOAD_A)
-                    load_a(p, stage_addr, bar, w.load.a, k * TILE_K, rank);
-                if (parts & LOAD_B)
-                    load_b(p, stage_addr, bar, w.load.b, k * TILE_K, rank);
-                pipeline_next<STAGES>(at);
+        for (; w.piece.first < w.piece.end; ++w.piece.first) {
+            const uint32_t stage_addr = base + at.slot * STAGE_BYTES, bar = ring.full_addr + 8 * at.slot;
+            pipeline_acquire(ring, at, w.load.bytes);
+            if (!waited) { /* so late that nothing but the load itself is left to do */
+                griddep_wait();
+                waited = true;
             }
-            if (parts == LOAD_B) { /* once more, with A */
-                prefetch_b(p, w.load, end, w.piece.end, rank);
-                at = {0, 0};
-                parts = LOAD_A;
-            } else {
-                w.piece.first = end;
-                parts = LOAD_BOTH;
-            }
+            load_a(p, stage_addr, bar, w.load.a, w.piece.first * TILE_K, rank);
+            load_b(p, stage_addr, bar, w.load.b, w.piece.first * TILE_K, rank);
+            pipeline_next<STAGES>(at);
         }
     }
     if (!waited)

@@ -12,6 +12,7 @@ TCase *resume_tests(void);
 TCase *energy_tests(void);
 TCase *compare_tests(void);
 TCase *report_page_tests(void);
+TCase *chain_tests(void);
 TCase *tune_tests(void);
 TCase *tune_files_tests(void);
 TCase *tune_import_tests(void);

@@ -27,6 +27,7 @@ int main(void) {
     suite_add_tcase(suite, energy_tests());
     suite_add_tcase(suite, compare_tests());
     suite_add_tcase(suite, report_page_tests());
+    suite_add_tcase(suite, chain_tests());
     suite_add_tcase(suite, tune_tests());
     suite_add_tcase(suite, tune_files_tests());
     suite_add_tcase(suite, tune_import_tests());
