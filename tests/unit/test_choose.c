@@ -17,10 +17,9 @@
 #define SM80(tm, tn, tk, stages_, warps_)                                                                              \
     {.name = "sm80_" #tm "x" #tn "_" #warps_, .arch = GM_ARCH_SM80, .production = 1, .tile_m = tm, .tile_n = tn,       \
      .tile_k = tk, .stages = stages_, .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_##warps_,                      \
-     .smem_map = GM_MAP_xor, .threads = GM_SM80_THREADS(GM_WARPS_M(GM_WARPS_##warps_), GM_WARPS_N(GM_WARPS_##warps_)), \
-     .registers = 128, .targets = "sm_80 sm_90 compute_80",                                                            \
-     .smem_bytes = GM_SM80_SMEM_BYTES(tm, tn, tk, stages_, GM_WARPS_M(GM_WARPS_##warps_),                              \
-                                      GM_WARPS_N(GM_WARPS_##warps_), GM_LAYOUT_tn, GM_MAP_xor)}
+     .smem_map = GM_MAP_xor, .threads = GM_SM80_THREADS(GM_WARPS_##warps_), .registers = 128,                          \
+     .targets = "sm_80 sm_90 compute_80",                                                                              \
+     .smem_bytes = GM_SM80_SMEM_BYTES(tm, tn, tk, stages_, GM_WARPS_##warps_, GM_LAYOUT_tn, GM_MAP_xor)}
 
 static const struct gm_kernel rows[] = {
     SM90(128, 256, 4, 2, 1, w2), SM90(128, 192, 4, 2, 1, p2), SM90(128, 128, 6, 1, 1, p2), SM90(64, 256, 4, 1, 1, w1),

@@ -71,7 +71,7 @@ START_TEST(sm80_shared_memory_follows_layout_and_map) {
     ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_MAP_xor), (128 + 64) * 64);
     ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_MAP_pad), (128 + 64) * 80);
     ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_nt, GM_MAP_pad), 32 * (256 + 16) + 32 * (128 + 16));
-    ck_assert_int_ge(GM_SM80_SMEM_BYTES(128, 128, 32, 4, 2, 2, GM_LAYOUT_tn, GM_MAP_xor), 65536);
+    ck_assert_int_ge(GM_SM80_SMEM_BYTES(128, 128, 32, 4, GM_WARPS_w2x2, GM_LAYOUT_tn, GM_MAP_xor), 65536);
 }
 END_TEST
 
