@@ -13,10 +13,10 @@
 #define SM80_TURN_CLOCKS           26.0  /* of the tensor cores at rest between two k-blocks, whatever else hides */
 #define SM80_FRAGMENT_CLOCKS       0.052 /* and per element of a warp's part of D, for each 16 of k */
 #define SM80_STORE_BYTES_PER_CLOCK 8.7
-#define SM80_STORE_EXPOSED         0.62 /* share of a store that the SM's other CTAs do not hide */
-#define SM80_L2_ENERGY             18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
-#define SM80_HAND_BYTES_PER_CLOCK  24.0 /* partial sums, one SM to L2 or back; an estimate, not fitted */
-#define SM80_HAND_US               1.5  /* the last store -> the flag -> the first load; an estimate, not fitted */
+#define SM80_STORE_EXPOSED         0.62  /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY             18.0  /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_HAND_BYTES_PER_CLOCK  24.0  /* partial sums, one SM to L2 or back; an estimate, not fitted */
+#define SM80_HAND_US               1.5   /* the last store -> the flag -> the first load; an estimate, not fitted */
 #define SM80_EXCHANGE_CLOCKS       150.0 /* of slices: two barriers, a store and a load between; derived, not measured */
 
 /* bf16 FLOP of one SM per clock through mma.sync. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM on the cp.async + ldmatrix + mma.sync path: persistent CTAs, one registry row per compilation.
  *
- * Low tiles have too few warps to hide what a k-block costs one of them. There K is sliced within the CTA: every slice of
- * the warps multiplies its part of each stage into accumulators of the whole tile, and slice 0 adds them up.
+ * Low tiles have too few warps to hide what a k-block costs one of them. There K is sliced within the CTA: every slice
+ * of the warps multiplies its part of each stage into accumulators of the whole tile, and slice 0 adds them up.
  *
  * D = act(alpha * A B + beta * C + bias), 16-bit operands, fp32 accumulators, each operand K-major or MN-major.
  * Any size (K = 0 too), stride and element alignment: params.a_vector / b_vector say how many bytes base and
@@ -258,8 +258,8 @@ static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * 
     }
 }
 
-/* Stream-K: a piece that ends before its tile does is given away; the one that a share computes last takes the others of
- * its tile. */
+/* Stream-K: a piece that ends before its tile does is given away; the one that a share computes last takes the others
+ * of its tile. */
 static __device__ __forceinline__ void give_or_take(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                     const struct gm_gemm_sm80_params &p, int m, int n, bool finished,
                                                     bool last, int blocks) {
