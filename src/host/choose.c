@@ -117,8 +117,8 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
-/* All sm90 rows that take no part of K from each other add up the same 16 products after the same 16, and so do all sm80
- * rows without slices. */
+/* All sm90 rows that take no part of K from each other add up the same 16 products after the same 16, and so do all
+ * sm80 rows without slices. */
 static enum gm_reason check_order(const struct inquiry *q) {
     const int splits = GM_WARPS_SPLITS(q->row->warps), slices = GM_WARPS_SLICES(q->row->warps);
     if (!is_batch_invariant(q))

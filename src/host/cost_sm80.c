@@ -17,7 +17,7 @@
 #define SM80_L2_ENERGY             18.0  /* energy of a byte from L2, in FLOPs of the tensor cores */
 #define SM80_HAND_BYTES_PER_CLOCK  24.0  /* partial sums, one SM to L2 or back; an estimate, not fitted */
 #define SM80_HAND_US               1.5   /* the last store -> the flag -> the first load; an estimate, not fitted */
-#define SM80_EXCHANGE_CLOCKS       150.0 /* of slices: two barriers, a store and a load between; derived, not measured */
+#define SM80_EXCHANGE_CLOCKS       150.0 /* of slices: two barriers, a store and a load; derived, not measured */
 
 /* bf16 FLOP of one SM per clock through mma.sync. */
 static double mma_flop_per_clock(const struct gm_device *device) {
