@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the machine code of every built image, and what the compiler said of it; needs no GPU.
 
-    sass_check.py BUILD_DIR [--cuobjdump PATH] [--max-library-mb 8]
+    sass_check.py BUILD_DIR [--cuobjdump PATH] [--max-library-mb 10]
 
 Every row of the build's table is one check: the instructions that make its architecture's path are there, multicast
 exactly where the row's cluster shares an operand, slots of the ring in uniform registers, no local-memory traffic, no
@@ -118,7 +118,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
     parser.add_argument("--cuobjdump")
-    parser.add_argument("--max-library-mb", type=float, default=8)
+    parser.add_argument("--max-library-mb", type=float, default=10)
     arguments = parser.parse_args()
 
     directory = os.path.join(arguments.build, "kernels")

@@ -149,6 +149,7 @@ struct gm_kernel_info {
     size_t image_bytes;              /* embedded size */
     int32_t splits;                  /* CTAs, a cluster of their own, that share the K of a tile; 1: one takes all */
     int32_t swapped;                 /* sm90, 1: B is on wgmma's M side; tile and cluster are of M x N all the same */
+    int32_t slices;                  /* sm80: warps of one CTA that share the K of a tile, 1: none */
 };
 
 GM_API size_t gm_kernel_count(void);

@@ -18,7 +18,8 @@
 #define GM_LAYOUT_B_MN(layout) (((layout) >> 1) & 1)
 
 /* warps: schedule * 256 + warps_m * 16 + warps_n; for sm90 warps_m counts consumer warpgroups, and there is more:
- * + splits * 4096: so many CTAs, a cluster, share the K of a tile; + 65536: B is on wgmma's M side (swapped) */
+ * + splits * 4096: so many CTAs, a cluster, share the K of a tile; + 65536: B is on wgmma's M side (swapped)
+ * and for sm80 + slices * 1048576: so many times warps_m x warps_n warps of one CTA share the K of every stage */
 #define GM_WARPS_w1 (256 + 16 + 1)
 #define GM_WARPS_w2 (256 + 32 + 1)
 #define GM_WARPS_p2 (512 + 32 + 1)
@@ -38,9 +39,14 @@
 #define GM_WARPS_w2x4 (32 + 4)
 #define GM_WARPS_w4x1 (64 + 1)
 #define GM_WARPS_w4x2 (64 + 2)
+#define GM_WARPS_w1x1k4 (4 * 1048576 + 16 + 1)
+#define GM_WARPS_w1x2k2 (2 * 1048576 + 16 + 2)
+#define GM_WARPS_w1x2k4 (4 * 1048576 + 16 + 2)
+#define GM_WARPS_w1x4k2 (2 * 1048576 + 16 + 4)
 #define GM_WARPS_SCHEDULE(warps) (((warps) >> 8) & 15) /* = enum gm_schedule */
 #define GM_WARPS_SPLITS(warps) ((((warps) >> 12) & 15) == 0 ? 1 : ((warps) >> 12) & 15)
 #define GM_WARPS_SWAPPED(warps) (((warps) >> 16) & 1)
+#define GM_WARPS_SLICES(warps) ((((warps) >> 20) & 15) == 0 ? 1 : ((warps) >> 20) & 15)
 #define GM_WARPS_M(warps) (((warps) >> 4) & 15)
 #define GM_WARPS_N(warps) ((warps) & 15)
 
@@ -101,13 +107,18 @@
     (GM_SM90_ALIGN + (stages) * GM_SM90_STAGE_BYTES(tm, tn, tk) + GM_SM90_STAGING_BYTES(tm, tn, warps) +               \
      GM_SM90_BARRIER_BYTES(stages, warps))
 
-/* ---- sm80: ring of stages | a staging slice of D per warp ------------------------------------------ */
+/* ---- sm80: ring of stages | a staging strip of D per warp of slice 0 ------------------------------- */
 
 /* A row of an operand in shared memory is tile_k elements (K-major) or tile_m / tile_n elements (MN-major);
- * padded maps add 16 bytes to each row, the XOR map adds none. The slice is apart from the ring, so that the next
+ * padded maps add 16 bytes to each row, the XOR map adds none. The strip is apart from the ring, so that the next
  * tile's first stages load while this tile is stored; it holds 16 rows of a warp's part of D as 16-bit elements or
- * 8 rows as fp32, each row 16 bytes longer than its elements. */
-#define GM_SM80_THREADS(wm, wn) ((wm) * (wn) * 32)
+ * 8 rows as fp32, each row 16 bytes longer than its elements.
+ *
+ * With slices, the warps of each hold accumulators of the whole tile. All but slice 0 leave theirs in the ring, when it
+ * is drained, for slice 0 to add and store: the ring must be as large as that. */
+#define GM_SM80_TILE_THREADS(warps) (GM_WARPS_M(warps) * GM_WARPS_N(warps) * 32) /* of one slice */
+#define GM_SM80_THREADS(warps) (GM_WARPS_SLICES(warps) * GM_SM80_TILE_THREADS(warps))
+#define GM_SM80_EXCHANGE_BYTES(tm, tn, warps) ((GM_WARPS_SLICES(warps) - 1) * (tm) * (tn) * 4)
 #define GM_SM80_PAD_BYTES(map) ((map) == GM_MAP_pad ? 16 : 0)
 #define GM_SM80_ROW_BYTES(row_elems, map) ((row_elems) * GM_ELEM_BYTES + GM_SM80_PAD_BYTES(map))
 #define GM_SM80_OPERAND_BYTES(tile_mn, tk, mn_major, map)                                                              \
@@ -115,9 +126,10 @@
 #define GM_SM80_STAGE_BYTES(tm, tn, tk, layout, map)                                                                   \
     (GM_SM80_OPERAND_BYTES(tm, tk, GM_LAYOUT_A_MN(layout), map) +                                                      \
      GM_SM80_OPERAND_BYTES(tn, tk, GM_LAYOUT_B_MN(layout), map))
-#define GM_SM80_SLICE_PITCH(warp_n, elem_bytes) ((warp_n) * (elem_bytes) + 16)
-#define GM_SM80_SLICE_BYTES(warp_n) (16 * GM_SM80_SLICE_PITCH(warp_n, 2))
-#define GM_SM80_SMEM_BYTES(tm, tn, tk, stages, wm, wn, layout, map)                                                    \
-    ((stages) * GM_SM80_STAGE_BYTES(tm, tn, tk, layout, map) + (wm) * (wn) * GM_SM80_SLICE_BYTES((tn) / (wn)))
+#define GM_SM80_STRIP_PITCH(warp_n, elem_bytes) ((warp_n) * (elem_bytes) + 16)
+#define GM_SM80_STRIP_BYTES(warp_n) (16 * GM_SM80_STRIP_PITCH(warp_n, 2))
+#define GM_SM80_SMEM_BYTES(tm, tn, tk, stages, warps, layout, map)                                                     \
+    ((stages) * GM_SM80_STAGE_BYTES(tm, tn, tk, layout, map) +                                                         \
+     GM_WARPS_M(warps) * GM_WARPS_N(warps) * GM_SM80_STRIP_BYTES((tn) / GM_WARPS_N(warps)))
 
 #endif

@@ -117,13 +117,16 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
-/* All sm90 rows that take no part of K from each other add up the same 16 products after the same 16. */
+/* All sm90 rows that take no part of K from each other add up the same 16 products after the same 16, and so do all
+ * sm80 rows without slices. */
 static enum gm_reason check_order(const struct inquiry *q) {
-    const int splits = GM_WARPS_SPLITS(q->row->warps);
+    const int splits = GM_WARPS_SPLITS(q->row->warps), slices = GM_WARPS_SLICES(q->row->warps);
     if (!is_batch_invariant(q))
         return GM_ACCEPTED;
     if (splits > 1)
         return say(q, GM_REASON_ORDER, "%d CTAs share the K of a tile; a batch-invariant plan sums it in one", splits);
+    if (slices > 1)
+        return say(q, GM_REASON_ORDER, "%d warps share the K of a tile; a batch-invariant plan sums it in one", slices);
     const struct inquiry unheard = {q->row, q->device, q->problem, q->options, NULL, 0};
     const uint32_t mask = q->options->arch_mask;
     if (q->row->arch == GM_ARCH_SM80 && !q->options->kernel && (!mask || mask & GM_ARCH_SM90) &&

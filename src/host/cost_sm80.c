@@ -13,10 +13,11 @@
 #define SM80_TURN_CLOCKS           26.0  /* of the tensor cores at rest between two k-blocks, whatever else hides */
 #define SM80_FRAGMENT_CLOCKS       0.052 /* and per element of a warp's part of D, for each 16 of k */
 #define SM80_STORE_BYTES_PER_CLOCK 8.7
-#define SM80_STORE_EXPOSED         0.62 /* share of a store that the SM's other CTAs do not hide */
-#define SM80_L2_ENERGY             18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
-#define SM80_HAND_BYTES_PER_CLOCK  24.0 /* partial sums, one SM to L2 or back; an estimate, not fitted */
-#define SM80_HAND_US               1.5  /* the last store -> the flag -> the first load; an estimate, not fitted */
+#define SM80_STORE_EXPOSED         0.62  /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY             18.0  /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_HAND_BYTES_PER_CLOCK  24.0  /* partial sums, one SM to L2 or back; an estimate, not fitted */
+#define SM80_HAND_US               1.5   /* the last store -> the flag -> the first load; an estimate, not fitted */
+#define SM80_EXCHANGE_CLOCKS       150.0 /* of slices: two barriers, a store and a load; derived, not measured */
 
 /* bf16 FLOP of one SM per clock through mma.sync. */
 static double mma_flop_per_clock(const struct gm_device *device) {
@@ -37,16 +38,24 @@ static double sm80_kblock_us(const struct gm_kernel *row, const struct gm_gemm_p
     const double k_bytes = (double)row->tile_k * GM_ELEM_BYTES;
     const double copied = min2(row->tile_m, (double)p->m) * k_bytes * 16 / a_copy +
                           min2(row->tile_n, (double)p->n) * k_bytes * 16 / b_copy;
-    const double stage = ((double)row->tile_m + row->tile_n) * k_bytes;
+    /* Rows that do not exist are not asked for: of 16 tokens a tile of 64 rows has a quarter of A in flight. */
+    const double asked = (min2(row->tile_m, (double)p->m) + min2(row->tile_n, (double)p->n)) * k_bytes;
     /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
     const double smem = (row->tile_m * (1 + warps_n) + row->tile_n * (1 + warps_m)) * k_bytes;
     const double fragment = row->tile_m / warps_m * row->tile_n / warps_n;
     const double tensor = 2.0 * row->tile_m * row->tile_n * row->tile_k / mma_flop_per_clock(device);
     const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copied / SM80_PORT_BYTES_PER_CLOCK));
-    const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * row->tile_k / 16;
+    const double steps = (double)row->tile_k / 16 / GM_WARPS_SLICES(row->warps);
+    const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * steps;
     const double ahead = row->stages > 1 ? row->stages - 1 : 1;
-    const double fill = (SM80_FILL_CLOCKS + stage / SM80_FILL_BYTES_PER_CLOCK) / ahead;
+    const double fill = (SM80_FILL_CLOCKS + asked / SM80_FILL_BYTES_PER_CLOCK) / ahead;
     return max2(together * shared + SM80_TURN_CLOCKS, max2(alone, fill)) / clock_mhz(device);
+}
+
+/* The slices' sums of a tile, written to shared memory and read again, in each of `together` CTAs. */
+static double sm80_exchange_us(const struct gm_kernel *row, const struct gm_device *device, double together) {
+    const double bytes = GM_SM80_EXCHANGE_BYTES((double)row->tile_m, row->tile_n, row->warps);
+    return bytes > 0 ? (SM80_EXCHANGE_CLOCKS + together * 2 * bytes / SMEM_BYTES_PER_CLOCK) / clock_mhz(device) : 0;
 }
 
 /* Epilogue of a tile whose SM holds `together` CTAs. */
@@ -61,7 +70,7 @@ static double sm80_store_us(const struct gm_kernel *row, const struct gm_gemm_pr
 static double sm80_round_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double together) {
     return ceil_div((double)p->k, row->tile_k) * sm80_kblock_us(row, p, device, together) +
-           sm80_store_us(row, p, device, together);
+           sm80_exchange_us(row, device, together) + sm80_store_us(row, p, device, together);
 }
 
 static double sm80_tiles_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
@@ -84,6 +93,7 @@ static double sm80_shares_us(const struct gm_kernel *row, const struct gm_gemm_p
     const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
     const double partial_bytes = together * row->tile_m * row->tile_n * sizeof(float);
     return blocks * sm80_kblock_us(row, p, device, together) + stores * sm80_store_us(row, p, device, together) +
+           (1 + stores) * sm80_exchange_us(row, device, together) +
            (1 + takes) * partial_bytes / SM80_HAND_BYTES_PER_CLOCK / clock_mhz(device) + SM80_HAND_US;
 }
 

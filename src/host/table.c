@@ -31,10 +31,10 @@
 #define ARCH_sm90 GM_ARCH_SM90
 #define STATE_prod 1
 #define STATE_test 0
-#define THREADS_sm80(warps) GM_SM80_THREADS(GM_WARPS_M(warps), GM_WARPS_N(warps))
+#define THREADS_sm80(warps) GM_SM80_THREADS(warps)
 #define THREADS_sm90(warps) GM_SM90_THREADS(GM_WARPS_M(warps))
 #define SMEM_sm80(tm, tn, tk, stages, warps, layout, map)                                                              \
-    GM_SM80_SMEM_BYTES(tm, tn, tk, stages, GM_WARPS_M(warps), GM_WARPS_N(warps), layout, map)
+    GM_SM80_SMEM_BYTES(tm, tn, tk, stages, warps, layout, map)
 #define SMEM_sm90(tm, tn, tk, stages, warps, layout, map)                                                              \
     GM_SM90_SMEM_BYTES(tm, tn, tk, stages, warps)
 #define TARGETS_sm80 "sm_80 sm_90 compute_80"
@@ -112,6 +112,7 @@ enum gm_status gm_kernel_get(size_t index, struct gm_kernel_info *info) {
         .image_bytes = (size_t)(row->image_end - row->image),
         .splits = GM_WARPS_SPLITS(row->warps),
         .swapped = GM_WARPS_SWAPPED(row->warps),
+        .slices = GM_WARPS_SLICES(row->warps),
     };
     return GM_OK;
 }

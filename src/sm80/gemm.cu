@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM on the cp.async + ldmatrix + mma.sync path: persistent CTAs, one registry row per compilation.
  *
+ * Low tiles have too few warps to hide what a k-block costs one of them. There K is sliced within the CTA: every slice
+ * of the warps multiplies its part of each stage into accumulators of the whole tile, and slice 0 adds them up.
+ *
  * D = act(alpha * A B + beta * C + bias), 16-bit operands, fp32 accumulators, each operand K-major or MN-major.
  * Any size (K = 0 too), stride and element alignment: params.a_vector / b_vector say how many bytes base and
  * stride allow per copy. No byte outside the operands' logical rows is read, none outside D's is written. The
@@ -8,6 +11,7 @@
 #include "common/epilogue.cuh"
 #include "common/gemm_params.h"
 #include "common/index.cuh"
+#include "common/named_barrier.cuh"
 #include "common/raster.cuh"
 #include "common/stream_k.cuh"
 #include "common/tile.h"
@@ -28,28 +32,31 @@ enum {
     STAGES = GM_STAGES,
     WARPS_M = GM_WARPS_M(GM_WARPS),
     WARPS_N = GM_WARPS_N(GM_WARPS),
+    SLICES = GM_WARPS_SLICES(GM_WARPS), /* of K, in every stage */
     MAP = GM_SMEM_MAP,
 };
 
 /* ---- derived constants --------------------------------------------------------------------------- */
 
 enum {
-    THREADS = GM_SM80_THREADS(WARPS_M, WARPS_N),
+    THREADS = GM_SM80_THREADS(GM_WARPS),
+    TILE_THREADS = GM_SM80_TILE_THREADS(GM_WARPS), /* of one slice: they hold accumulators of the whole tile */
     WARP_M = TILE_M / WARPS_M,
     WARP_N = TILE_N / WARPS_N,
     BLOCKS_M = WARP_M / 16, /* 16 x 16 blocks of A and B in one k-step of a warp: one ldmatrix.x4 each */
     BLOCKS_N = WARP_N / 16,
-    K_STEPS = TILE_K / 16,
+    K_STEPS = TILE_K / 16 / SLICES, /* of a stage, for one warp */
+    FLOATS = WARP_M * WARP_N / 32,  /* accumulators of a thread */
     A_MN = GM_LAYOUT_A_MN(LAYOUT),
     B_MN = GM_LAYOUT_B_MN(LAYOUT),
     A_ROW_ELEMS = A_MN ? TILE_M : TILE_K,
     B_ROW_ELEMS = B_MN ? TILE_N : TILE_K,
     STAGE_BYTES = GM_SM80_STAGE_BYTES(TILE_M, TILE_N, TILE_K, LAYOUT, MAP),
     RING_BYTES = STAGES * STAGE_BYTES,
-    SMEM_BYTES = GM_SM80_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, WARPS_M, WARPS_N, LAYOUT, MAP),
+    SMEM_BYTES = GM_SM80_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, GM_WARPS, LAYOUT, MAP),
     /* Accumulators, two sets of fragments, and what addresses and the loop take; then as many CTAs per SM as
      * registers and an A100's shared memory allow. */
-    REGISTERS = WARP_M * WARP_N / 32 + WARP_M / 2 + WARP_N / 2 + 56,
+    REGISTERS = FLOATS + WARP_M / 2 + WARP_N / 2 + 56,
     CTAS_REGISTERS = 65536 / (THREADS * REGISTERS),
     CTAS_SMEM = 164 * 1024 / (SMEM_BYTES + 1024),
     CTAS_FIT = CTAS_REGISTERS < CTAS_SMEM ? CTAS_REGISTERS : CTAS_SMEM,
@@ -57,7 +64,10 @@ enum {
 };
 
 static_assert(TILE_M % (WARPS_M * 16) == 0 && TILE_N % (WARPS_N * 16) == 0, "a warp computes 16 x 16 blocks");
-static_assert(K_STEPS % 2 == 0, "fragments alternate between two sets, and a k-block starts with the first");
+static_assert(TILE_K % (16 * SLICES) == 0 && K_STEPS % 2 == 0,
+              "fragments alternate between two sets, and a k-block starts with the first");
+static_assert((K_STEPS & (K_STEPS - 1)) == 0 || SLICES == 1, "swizzle_move's constants");
+static_assert(GM_SM80_EXCHANGE_BYTES(TILE_M, TILE_N, GM_WARPS) <= RING_BYTES, "the ring holds the other slices' sums");
 static_assert(STAGES >= 2 && SMEM_BYTES <= 227 * 1024, "the ring has two stages or more and fits Hopper");
 static_assert(MAP == GM_MAP_pad || MAP == GM_MAP_xor, "the maps of swizzle.cuh");
 static_assert(!A_MN || WARP_M % 64 == 0 || WARP_M == 32 || WARP_M == 16, "swizzle_move's constants");
@@ -65,10 +75,52 @@ static_assert(!B_MN || WARP_N % 64 == 0 || WARP_N == 32 || WARP_N == 16, "swizzl
 
 /* ---- shared memory ------------------------------------------------------------------------------- */
 
-/* The ring of stages, then the warps' staging slices. */
+/* The ring of stages, then the staging strips of slice 0's warps. */
 extern __shared__ __align__(128) unsigned char smem[];
 
 #include "sm80/gemm_load.cuh"
+
+/* ---- slices -------------------------------------------------------------------------------------- */
+
+enum { BAR_SLICE_0 = 1 }; /* named barrier; 0 is __syncthreads() */
+
+static __device__ __forceinline__ bool in_slice_0() {
+    return SLICES == 1 || thread_index() < TILE_THREADS;
+}
+
+/* A barrier of slice 0's threads. */
+static __device__ __forceinline__ void sync_slice_0() {
+    if (SLICES == 1) {
+        __syncthreads();
+    } else {
+        bar_sync(BAR_SLICE_0, TILE_THREADS);
+    }
+}
+
+/* Leaves the sum of all slices in slice 0's accumulators: (0 + 1) + 2 + ..., always in this order. The ring, which the
+ * barrier that ended the piece has drained, carries the others' to it; the last barrier gives the ring back. A warp's
+ * accesses are one contiguous stretch. */
+static __device__ __forceinline__ void sum_slices(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4]) {
+    const int thread = thread_index(), slice = thread / TILE_THREADS;
+    float4 *exchange = (float4 *)smem + thread % TILE_THREADS;
+    if (slice > 0) {
+#pragma unroll
+        for (int i = 0; i < FLOATS / 4; i++) {
+            const float *v = acc[i / (2 * BLOCKS_N)][i % (2 * BLOCKS_N)];
+            exchange[((slice - 1) * (FLOATS / 4) + i) * TILE_THREADS] = make_float4(v[0], v[1], v[2], v[3]);
+        }
+    }
+    __syncthreads();
+    if (slice == 0) {
+#pragma unroll
+        for (int i = 0; i < (SLICES - 1) * FLOATS / 4; i++) {
+            const float4 v = exchange[i * TILE_THREADS];
+            float *sum = acc[i % (FLOATS / 4) / (2 * BLOCKS_N)][i % (2 * BLOCKS_N)];
+            sum[0] += v.x, sum[1] += v.y, sum[2] += v.z, sum[3] += v.w;
+        }
+    }
+    __syncthreads();
+}
 
 /* ---- mma_stage ----------------------------------------------------------------------------------- */
 
@@ -158,12 +210,14 @@ static __device__ __forceinline__ void begin_piece(const struct gm_gemm_sm80_par
 /* K-blocks [block, end) of the tile: the piece that begin_piece() began. */
 static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct operand &a,
                                                  struct operand &b, int block, int end) {
-    const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
+    const int thread = thread_index(), lane = thread % 32;
+    const int slice = SLICES > 1 ? thread / TILE_THREADS : 0, k = slice * K_STEPS * 16;
+    const int warp = thread / 32 - slice * (TILE_THREADS / 32);
     const uint32_t ring = (uint32_t)__cvta_generic_to_shared(smem);
     const uint32_t a_lane =
-        ring + shape_a().start_bytes + swizzle_lane(MAP, A_ROW_ELEMS, A_MN, 0, warp / WARPS_N * WARP_M, lane);
+        ring + shape_a().start_bytes + swizzle_lane(MAP, A_ROW_ELEMS, A_MN, 0, warp / WARPS_N * WARP_M, k, lane);
     const uint32_t b_lane =
-        ring + shape_b().start_bytes + swizzle_lane(MAP, B_ROW_ELEMS, B_MN, 1, warp % WARPS_N * WARP_N, lane);
+        ring + shape_b().start_bytes + swizzle_lane(MAP, B_ROW_ELEMS, B_MN, 1, warp % WARPS_N * WARP_N, k, lane);
     uint32_t read = 0, write = (STAGES - 1) * STAGE_BYTES;
     struct fragments f[2];
     pipeline_wait<STAGES - 2>();
@@ -204,10 +258,25 @@ static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * 
     }
 }
 
+/* Stream-K: a piece that ends before its tile does is given away; the one that a share computes last takes the others
+ * of its tile. */
+static __device__ __forceinline__ void give_or_take(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                    const struct gm_gemm_sm80_params &p, int m, int n, bool finished,
+                                                    bool last, int blocks) {
+    enum { BAND = FLOATS < 32 ? FLOATS : 32 };
+    const struct stream_k_gang gang = {1, 0, thread_index()};
+    if (!finished) {
+        if (m + TILE_M > p.epilogue.m || n + TILE_N > p.epilogue.n) {
+            clear_outside(acc, p.epilogue, m, n);
+        }
+        stream_k_give<TILE_THREADS, FLOATS>(p.stream_k, gang, cta_index(), &acc[0][0][0], sync_slice_0);
+    } else if (last) {
+        stream_k_take<TILE_THREADS, FLOATS, BAND>(p.stream_k, gang, cta_index(), blocks, &acc[0][0][0], sync_slice_0);
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     GM_KERNEL_NAME(const __grid_constant__ struct gm_gemm_sm80_params p) {
-    enum { FLOATS = WARP_M * WARP_N / 32, BAND = FLOATS < 32 ? FLOATS : 32 };
-    const auto sync = [] { __syncthreads(); };
     const int blocks = p.k / TILE_K + (p.k % TILE_K != 0);
     int walk = gm_stream_k_begin(&p.stream_k, blocks, blockIdx.x), tile_m, tile_n;
     struct gm_piece piece;
@@ -221,23 +290,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     while (more) {
         float acc[BLOCKS_M][2 * BLOCKS_N][4] = {};
         mma_piece(acc, a, b, piece.first, piece.end);
+        if (SLICES > 1) {
+            sum_slices(acc);
+        }
         const int m = tile_m * TILE_M, n = tile_n * TILE_N;
         const bool finished = piece.end == blocks;
-        if (!finished) {
-            if (m + TILE_M > p.epilogue.m || n + TILE_N > p.epilogue.n) {
-                clear_outside(acc, p.epilogue, m, n);
-            }
-            stream_k_give<THREADS, FLOATS>(p.stream_k, {1, 0, thread_index()}, cta_index(), &acc[0][0][0], sync);
-        } else if (walk == cta_index()) { /* the last piece of this CTA's share: the first tile that it has part in */
-            stream_k_take<THREADS, FLOATS, BAND>(p.stream_k, {1, 0, thread_index()}, cta_index(), blocks,
-                                                 &acc[0][0][0], sync);
+        if (in_slice_0()) { /* a share's last piece is of the first tile that it has part in */
+            give_or_take(acc, p, m, n, finished, walk == cta_index(), blocks);
         }
         more = gm_stream_k_next(&p.stream_k, blocks, cta_index(), gridDim.x, &walk, &piece);
         if (more) { /* the next piece's first loads pass under this tile's store */
             raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
             begin_piece(p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
         }
-        if (finished) {
+        if (finished && in_slice_0()) {
             store_tile(acc, p.epilogue, m, n);
         }
     }

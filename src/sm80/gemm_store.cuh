@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_tile of gemm.cu: accumulators -> staging slices -> D. Included once, after gemm.cu's constants. */
+/* store_tile of gemm.cu: accumulators -> staging strips -> D, by the warps of slice 0. Included once, after gemm.cu's
+ * constants. */
 #ifndef GM_SM80_GEMM_STORE_CUH
 #define GM_SM80_GEMM_STORE_CUH
 
-/* One warp's part of the tile on its way out: accumulators -> its slice of shared memory, as fragments -> rows, 8
+/* One warp's part of the tile on its way out: accumulators -> its strip of shared memory, as fragments -> rows, 8
  * neighbouring columns a lane -> D. */
 struct store_lane {
-    unsigned char *write;      /* the lane's place in the slice as a fragment */
+    unsigned char *write;      /* the lane's place in the strip as a fragment */
     const unsigned char *read; /* and as part of a row */
     int row, column;           /* of D: the first that the lane stores */
 };
@@ -15,21 +16,21 @@ enum {
     STORE_LANES = WARP_N / 8, /* of one row */
     STORE_ROWS = 32 / STORE_LANES,
 };
-static_assert(STORE_ROWS <= 8, "a warp stores at most the 8 rows of a fp32 slice at once");
+static_assert(STORE_ROWS <= 8, "a warp stores at most the 8 rows of a fp32 strip at once");
 
 template <int ELEM_BYTES> static __device__ __forceinline__ struct store_lane store_begin(int m, int n) {
-    enum { PITCH_BYTES = GM_SM80_SLICE_PITCH(WARP_N, ELEM_BYTES) };
+    enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, ELEM_BYTES) };
     const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
-    unsigned char *slice = smem + RING_BYTES + warp * GM_SM80_SLICE_BYTES(WARP_N);
-    return {slice + lane / 4 * PITCH_BYTES + lane % 4 * 2 * ELEM_BYTES,
-            slice + lane / STORE_LANES * PITCH_BYTES + lane % STORE_LANES * 8 * ELEM_BYTES,
+    unsigned char *strip = smem + RING_BYTES + warp * GM_SM80_STRIP_BYTES(WARP_N);
+    return {strip + lane / 4 * PITCH_BYTES + lane % 4 * 2 * ELEM_BYTES,
+            strip + lane / STORE_LANES * PITCH_BYTES + lane % STORE_LANES * 8 * ELEM_BYTES,
             m + warp / WARPS_N * WARP_M + lane / STORE_LANES, n + warp % WARPS_N * WARP_N + lane % STORE_LANES * 8};
 }
 
 /* D = alpha * acc in 16 bits, every chunk of 8 columns whole and aligned: 16 rows at a time. */
 static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                    const struct gm_epilogue_params &p, struct store_lane at) {
-    enum { PITCH_BYTES = GM_SM80_SLICE_PITCH(WARP_N, 2) };
+    enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 2) };
     const int rows_left = at.column < p.n ? p.m - at.row : 0;
     const uint64_t d = p.d + (at.row * p.ldd + at.column) * GM_ELEM_BYTES;
 #pragma unroll
@@ -56,7 +57,7 @@ static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][
  * compile-time register numbers. */
 static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                      const struct gm_epilogue_params &p, struct store_lane at) {
-    enum { PITCH_BYTES = GM_SM80_SLICE_PITCH(WARP_N, 4) };
+    enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 4) };
 #pragma unroll 1
     for (int band = 0; band < 2 * BLOCKS_M; band++) {
 #pragma unroll

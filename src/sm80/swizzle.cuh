@@ -41,16 +41,16 @@ static __device__ __forceinline__ uint32_t swizzle_move(int map, int row_elems, 
     return (offset ^ ((swizzle_key(map, row_elems, rows) ^ (chunks & low)) << 4)) + step + (chunks & ~low) * 16;
 }
 
-/* Offset of the row that lane `lane` names in an ldmatrix.x4 of the 16 x 16 block that starts at `mn`, k = 0. The
+/* Offset of the row that lane `lane` names in an ldmatrix.x4 of the 16 x 16 block that starts at `mn`, `k`. The
  * four matrices are (mn, k) = (0, 0), (8, 0), (0, 8), (8, 8), the order of an A fragment, or with `k_first` (0, 0),
  * (0, 8), (8, 0), (8, 8), two B fragments in a row. An MN-major operand has k along the rows and is read with
  * .trans. */
 static __device__ __forceinline__ uint32_t swizzle_lane(int map, int row_elems, int mn_major, int k_first, int mn,
-                                                        int lane) {
+                                                        int k, int lane) {
     const int second = (lane >> 3) & 1, third = lane >> 4;
     const int mn_half = k_first ? third : second, k_half = k_first ? second : third;
-    return mn_major ? swizzle_offset(map, row_elems, (lane & 7) + 8 * k_half, mn / 8 + mn_half)
-                    : swizzle_offset(map, row_elems, mn + (lane & 7) + 8 * mn_half, k_half);
+    return mn_major ? swizzle_offset(map, row_elems, k + (lane & 7) + 8 * k_half, mn / 8 + mn_half)
+                    : swizzle_offset(map, row_elems, mn + (lane & 7) + 8 * mn_half, k / 8 + k_half);
 }
 
 /* The lane's offset for the block `mn` elements and `k` elements further (multiples of 16). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread-block clusters and their shared memory, the order of kernels, named barriers, register reallocation: what a
- * warpgroup needs to know of its peers. */
+/* Thread-block clusters and their shared memory, the order of kernels, register reallocation: what a warpgroup
+ * needs to know of its peers. */
 #ifndef GM_CLUSTER_CUH
 #define GM_CLUSTER_CUH
 
@@ -57,15 +57,6 @@ static __device__ __forceinline__ void griddep_launch_dependents(void) {
 
 static __device__ __forceinline__ void griddep_wait(void) {
     asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-
-/* Named barriers of one CTA; `threads` counts those that sync and those that only arrive. [PTX ISA, barrier] */
-static __device__ __forceinline__ void bar_sync(uint32_t id, uint32_t threads) {
-    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-
-static __device__ __forceinline__ void bar_arrive(uint32_t id, uint32_t threads) {
-    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 /* Moves registers between warpgroups: all four warps of one execute it together. [PTX ISA, setmaxnreg] */

@@ -10,6 +10,7 @@
 #ifndef GM_SM90_PIPELINE_CUH
 #define GM_SM90_PIPELINE_CUH
 
+#include "common/named_barrier.cuh"
 #include "sm90/cluster.cuh"
 #include "sm90/mbarrier.cuh"
 

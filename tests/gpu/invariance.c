@@ -210,7 +210,7 @@ static void run_table(const struct test *test, struct result *result) {
         for (size_t i = 0; i < gm_kernel_count() && row && a && b; i++) {
             struct gm_kernel_info info = {.size = sizeof info};
             if (gm_kernel_get(i, &info) != GM_OK || info.arch != test->mask || info.type != batch.type ||
-                info.a_major != batch.a_major || info.b_major != batch.b_major || info.splits > 1)
+                info.a_major != batch.a_major || info.b_major != batch.b_major || info.splits > 1 || info.slices > 1)
                 continue;
             const struct gm_plan_options options = {
                 .size = sizeof options, .kernel = info.name, .flags = GM_PLAN_BATCH_INVARIANT};

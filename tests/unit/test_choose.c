@@ -17,15 +17,15 @@
 #define SM80(tm, tn, tk, stages_, warps_)                                                                              \
     {.name = "sm80_" #tm "x" #tn "_" #warps_, .arch = GM_ARCH_SM80, .production = 1, .tile_m = tm, .tile_n = tn,       \
      .tile_k = tk, .stages = stages_, .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_##warps_,                      \
-     .smem_map = GM_MAP_xor, .threads = GM_SM80_THREADS(GM_WARPS_M(GM_WARPS_##warps_), GM_WARPS_N(GM_WARPS_##warps_)), \
-     .registers = 128, .targets = "sm_80 sm_90 compute_80",                                                            \
-     .smem_bytes = GM_SM80_SMEM_BYTES(tm, tn, tk, stages_, GM_WARPS_M(GM_WARPS_##warps_),                              \
-                                      GM_WARPS_N(GM_WARPS_##warps_), GM_LAYOUT_tn, GM_MAP_xor)}
+     .smem_map = GM_MAP_xor, .threads = GM_SM80_THREADS(GM_WARPS_##warps_), .registers = 128,                          \
+     .targets = "sm_80 sm_90 compute_80",                                                                              \
+     .smem_bytes = GM_SM80_SMEM_BYTES(tm, tn, tk, stages_, GM_WARPS_##warps_, GM_LAYOUT_tn, GM_MAP_xor)}
 
 static const struct gm_kernel rows[] = {
     SM90(128, 256, 4, 2, 1, w2), SM90(128, 192, 4, 2, 1, p2), SM90(128, 128, 6, 1, 1, p2), SM90(64, 256, 4, 1, 1, w1),
     SM90(64, 128, 8, 1, 1, p2),  SM90(64, 64, 8, 1, 1, w1),   SM90(64, 32, 10, 1, 1, w1),
     SM80(128, 256, 32, 4, w2x4), SM80(128, 128, 32, 4, w2x2), SM80(64, 64, 32, 5, w2x2),   SM80(64, 128, 32, 4, w2x2),
+    SM80(16, 32, 128, 6, w1x1k4), SM80(16, 64, 128, 4, w1x2k4), SM80(32, 64, 128, 3, w1x2k4),
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -96,7 +96,7 @@ static enum gm_reason invariantly(const struct gm_kernel *row, struct gm_gemm_pr
 /* No K that CTAs share, no division, and one path for every M. */
 START_TEST(a_batch_invariant_plan_has_one_order_of_k) {
     static const struct gm_kernel shares_k = SM90(128, 128, 6, 1, 1, w2k2);
-    const struct gm_kernel *sm90 = &rows[2], *sm80 = &rows[8];
+    const struct gm_kernel *sm90 = &rows[2], *sm80 = &rows[8], *sliced = &rows[12];
     const struct gm_gemm_problem even = problem_of(300, 2112, 7168), odd = problem_of(1, 512, 513);
     char sentence[232];
     ck_assert_int_eq(invariantly(sm90, even, NULL, sentence), GM_ACCEPTED);
@@ -104,6 +104,9 @@ START_TEST(a_batch_invariant_plan_has_one_order_of_k) {
     ck_assert_ptr_nonnull(strstr(sentence, "2 CTAs share the K of a tile"));
     ck_assert_int_eq(invariantly(sm80, even, NULL, sentence), GM_REASON_ORDER);
     ck_assert_ptr_nonnull(strstr(sentence, "wgmma's order of K"));
+    ck_assert_int_eq(invariantly(sliced, odd, NULL, sentence), GM_REASON_ORDER);
+    ck_assert_ptr_nonnull(strstr(sentence, "4 warps share the K of a tile"));
+    ck_assert_int_eq(invariantly(sliced, odd, sliced->name, sentence), GM_REASON_ORDER);
     ck_assert_int_eq(invariantly(sm80, even, sm80->name, sentence), GM_ACCEPTED);
     ck_assert_int_eq(invariantly(sm80, odd, NULL, sentence), GM_ACCEPTED);
     ck_assert_int_eq(invariantly(sm90, odd, NULL, sentence), GM_REASON_STRIDE); /* one row of A; but others have more */
@@ -133,6 +136,25 @@ START_TEST(ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small) {
     const struct gm_kernel *big = choice("a100", 8192, 8192, 8192, 0), *small = choice("a100", 64, 4096, 4096, 0);
     ck_assert_msg(big->tile_m * big->tile_n >= 128 * 128, "%s", big->name);
     ck_assert_msg(small->tile_m * small->tile_n < 128 * 128, "%s", small->name);
+}
+END_TEST
+
+/* Low tiles where few tokens leave the weights to be read, and nowhere else: each row of tiles reads them again. */
+START_TEST(few_tokens_take_low_tiles_where_there_is_no_tma) {
+    static const int64_t weights[][2] = {{4096, 4096}, {28672, 4096}, {4096, 14336}, {2112, 7168}, {1024, 512}};
+    static const char *const models[] = {"a100", "a10", "rtx4090", "h200"};
+    for (size_t d = 0; d < sizeof models / sizeof *models; d++)
+        for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
+            const int64_t n = weights[i][0], k = weights[i][1];
+            for (int64_t m = 1; m <= 16; m *= 16)
+                ck_assert_msg(choice(models[d], m, n, k, GM_ARCH_SM80)->tile_m == 16, "%s: %d x %d x %d", models[d],
+                              (int)m, (int)n, (int)k);
+            for (int64_t m = 1024; m <= 4096; m *= 2)
+                ck_assert_msg(choice(models[d], m, n, k, GM_ARCH_SM80)->tile_m >= 64, "%s: %d x %d x %d", models[d],
+                              (int)m, (int)n, (int)k);
+        }
+    ck_assert_int_eq(choice("a100", 32, 4096, 4096, 0)->tile_m, 32);
+    ck_assert_int_eq(choice("h200", 4, 4096, 4097, 0)->tile_m, 16);
 }
 END_TEST
 
@@ -237,6 +259,7 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, fewer_sms_take_longer);
     tcase_add_test(cases, ampere_runs_sm80_rows_only);
     tcase_add_test(cases, ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small);
+    tcase_add_test(cases, few_tokens_take_low_tiles_where_there_is_no_tma);
     tcase_add_test(cases, rows_beyond_99_kb_stay_off_8_6_and_8_9);
     tcase_add_test(cases, a_mask_forces_the_path);
     tcase_add_test(cases, odd_strides_and_empty_k_fall_back_to_sm80);

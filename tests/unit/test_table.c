@@ -34,12 +34,20 @@ static void sm90_warps(int warps, char *text, size_t bytes) {
         snprintf(text + at, bytes - (size_t)at, "k%d", splits);
 }
 
+/* "w2x2", "w1x2k4" */
+static void sm80_warps(int warps, char *text, size_t bytes) {
+    const int slices = GM_WARPS_SLICES(warps);
+    const int at = snprintf(text, bytes, "w%dx%d", GM_WARPS_M(warps), GM_WARPS_N(warps));
+    if (slices > 1)
+        snprintf(text + at, bytes - (size_t)at, "k%d", slices);
+}
+
 START_TEST(names_follow_from_the_columns) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         char warps[16], map[16], name[128];
         if (row->arch == GM_ARCH_SM80)
-            snprintf(warps, sizeof warps, "w%dx%d", GM_WARPS_M(row->warps), GM_WARPS_N(row->warps));
+            sm80_warps(row->warps, warps, sizeof warps);
         else
             sm90_warps(row->warps, warps, sizeof warps);
         if (row->arch == GM_ARCH_SM80)
@@ -73,6 +81,7 @@ START_TEST(sm90_tiles_are_whole_atoms_spans_and_boxes) {
         const int schedule = GM_WARPS_SCHEDULE(row->warps), consumers = GM_WARPS_M(row->warps);
         const int span_elems = row->smem_map / GM_ELEM_BYTES;
         ck_assert_msg(schedule == GM_COOPERATIVE || schedule == GM_PINGPONG, "%s: schedule", row->name);
+        ck_assert_msg(GM_WARPS_SLICES(row->warps) == 1, "%s: slices", row->name);
         const int side_m = GM_SM90_SIDE_M(row->tile_m, row->tile_n, row->warps);
         const int side_n = GM_SM90_SIDE_N(row->tile_m, row->tile_n, row->warps);
         ck_assert_msg(side_m % (schedule == GM_PINGPONG ? 64 : 64 * consumers) == 0, "%s: M side", row->name);
@@ -103,14 +112,19 @@ START_TEST(sm80_tiles_are_whole_warp_tiles) {
         if (row->arch != GM_ARCH_SM80)
             continue;
         const int warps_m = GM_WARPS_M(row->warps), warps_n = GM_WARPS_N(row->warps);
+        const int slices = GM_WARPS_SLICES(row->warps);
         ck_assert_msg(GM_WARPS_SCHEDULE(row->warps) == GM_MULTISTAGE, "%s: schedule", row->name);
         ck_assert_msg(row->tile_m % (16 * warps_m) == 0, "%s: tile_m", row->name);
         ck_assert_msg(row->tile_n % (8 * warps_n) == 0, "%s: tile_n", row->name);
-        ck_assert_msg(row->tile_k % 16 == 0, "%s: tile_k", row->name);
+        ck_assert_msg(row->tile_k % (32 * slices) == 0, "%s: tile_k", row->name);
         ck_assert_msg(row->cluster_m == 1 && row->cluster_n == 1, "%s: cluster", row->name);
         ck_assert_msg(row->stages >= 2, "%s: stages", row->name);
         ck_assert_msg(row->smem_map == GM_MAP_pad || row->smem_map == GM_MAP_xor, "%s: map", row->name);
-        ck_assert_int_eq(row->threads, 32 * warps_m * warps_n);
+        ck_assert_msg(GM_SM80_EXCHANGE_BYTES(row->tile_m, row->tile_n, row->warps) <=
+                          row->stages * GM_SM80_STAGE_BYTES(row->tile_m, row->tile_n, row->tile_k, row->layout,
+                                                            row->smem_map),
+                      "%s: the ring does not hold the slices' sums", row->name);
+        ck_assert_int_eq(row->threads, 32 * warps_m * warps_n * slices);
         ck_assert_int_le(row->threads, 1024);
     }
 }
@@ -169,6 +183,7 @@ START_TEST(kernel_get_tells_the_columns) {
         ck_assert_int_eq(info.tile_n, row->tile_n);
         ck_assert_int_eq(info.splits, GM_WARPS_SPLITS(row->warps));
         ck_assert_int_eq(info.swapped, GM_WARPS_SWAPPED(row->warps));
+        ck_assert_int_eq(info.slices, GM_WARPS_SLICES(row->warps));
         ck_assert_int_eq(info.tile_k, row->tile_k);
         ck_assert_int_eq(info.stages, row->stages);
         ck_assert_int_eq(info.a_major == GM_MN_MAJOR, GM_LAYOUT_A_MN(row->layout));

@@ -71,7 +71,28 @@ START_TEST(sm80_shared_memory_follows_layout_and_map) {
     ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_MAP_xor), (128 + 64) * 64);
     ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_MAP_pad), (128 + 64) * 80);
     ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_nt, GM_MAP_pad), 32 * (256 + 16) + 32 * (128 + 16));
-    ck_assert_int_ge(GM_SM80_SMEM_BYTES(128, 128, 32, 4, 2, 2, GM_LAYOUT_tn, GM_MAP_xor), 65536);
+    ck_assert_int_ge(GM_SM80_SMEM_BYTES(128, 128, 32, 4, GM_WARPS_w2x2, GM_LAYOUT_tn, GM_MAP_xor), 65536);
+}
+END_TEST
+
+/* More warps, but only slice 0's stage D, and the ring lends the others the room for their sums. */
+START_TEST(slices_multiply_the_threads_and_take_no_shared_memory) {
+    ck_assert_int_eq(GM_WARPS_SLICES(GM_WARPS_w2x4), 1);
+    ck_assert_int_eq(GM_WARPS_SLICES(GM_WARPS_w2k4), 1);
+    ck_assert_int_eq(GM_WARPS_SLICES(GM_WARPS_w1sk2), 1);
+    ck_assert_int_eq(GM_WARPS_SLICES(GM_WARPS_w1x2k4), 4);
+    ck_assert_int_eq(GM_WARPS_SPLITS(GM_WARPS_w1x2k4), 1);
+    ck_assert_int_eq(GM_WARPS_SWAPPED(GM_WARPS_w1x2k4), 0);
+    ck_assert_int_eq(GM_WARPS_SCHEDULE(GM_WARPS_w1x2k4), GM_MULTISTAGE);
+    ck_assert_int_eq(GM_WARPS_M(GM_WARPS_w1x2k4), 1);
+    ck_assert_int_eq(GM_WARPS_N(GM_WARPS_w1x2k4), 2);
+    ck_assert_int_eq(GM_SM80_THREADS(GM_WARPS_w2x4), 256);
+    ck_assert_int_eq(GM_SM80_THREADS(GM_WARPS_w1x2k4), 256);
+    ck_assert_int_eq(GM_SM80_TILE_THREADS(GM_WARPS_w1x2k4), 64);
+    ck_assert_int_eq(GM_SM80_EXCHANGE_BYTES(64, 64, GM_WARPS_w2x2), 0);
+    ck_assert_int_eq(GM_SM80_EXCHANGE_BYTES(16, 64, GM_WARPS_w1x2k4), 3 * 16 * 64 * 4);
+    ck_assert_int_eq(GM_SM80_SMEM_BYTES(16, 64, 128, 4, GM_WARPS_w1x2k4, GM_LAYOUT_tn, GM_MAP_xor),
+                     4 * (16 + 64) * 256 + 2 * 16 * (32 * 2 + 16));
 }
 END_TEST
 
@@ -190,6 +211,19 @@ START_TEST(cost_needs_neither_bandwidth_nor_rate) {
 }
 END_TEST
 
+/* Of two rows that differ in their slices only, the sliced one pays for the exchange where copies set the pace. */
+START_TEST(slices_cost_an_exchange) {
+    const struct gm_device device = device_of("a100");
+    struct gm_kernel row = sm80_row;
+    struct gm_gemm_problem p = problem_of(4096, 4096, 64), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const double alone = gm_cost_us(&row, &q, &device);
+    row.warps += GM_WARPS_w1x2k2 - (16 + 2); /* w2x2k2 */
+    ck_assert_int_eq(GM_WARPS_SLICES(row.warps), 2);
+    ck_assert_double_gt(gm_cost_us(&row, &q, &device), alone);
+}
+END_TEST
+
 Suite *tile_suite(void) {
     Suite *suite = suite_create("tile");
     TCase *cases = tcase_create("arithmetic");
@@ -198,6 +232,7 @@ Suite *tile_suite(void) {
     tcase_add_test(cases, clusters_leave_multiprocessors_over);
     tcase_add_test(cases, sm90_shared_memory_is_ring_staging_barriers_and_slack);
     tcase_add_test(cases, sm80_shared_memory_follows_layout_and_map);
+    tcase_add_test(cases, slices_multiply_the_threads_and_take_no_shared_memory);
     tcase_add_test(cases, layout_letters_are_the_two_majors);
     tcase_add_test(cases, tiles_count_whole_clusters);
     tcase_add_test(cases, residency_is_bound_by_memory_threads_or_registers);
@@ -206,6 +241,7 @@ Suite *tile_suite(void) {
     tcase_add_test(cases, copy_width_is_what_base_and_stride_allow);
     tcase_add_test(cases, cost_grows_with_the_problem_and_never_falls_under_the_floor);
     tcase_add_test(cases, cost_needs_neither_bandwidth_nor_rate);
+    tcase_add_test(cases, slices_cost_an_exchange);
     suite_add_tcase(suite, cases);
     return suite;
 }
