@@ -17,6 +17,7 @@
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
 #define DIVIDED_MARGIN 1.02 /* what a division is predicted to take counts for this much: the model knows it less well */
+#define GEMV_MOST_M 4 /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
 #define NEIGHBOUR_LIMIT 1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
 struct inquiry {
@@ -69,6 +70,10 @@ static enum gm_reason check_operands(const struct inquiry *q) {
     if (row->layout != layout)
         return say(q, GM_REASON_LAYOUT, "takes layout %s; the problem is %s", gm_layout_name(row->layout),
                    gm_layout_name(layout));
+    if (row->family == GM_FAMILY_gemv && q->problem->m > GEMV_MOST_M && !(q->options && q->options->kernel))
+        return say(q, GM_REASON_SIZE,
+                   "M = %" PRId64 ": it reads B for every %d rows of A, and is chosen for %d at most, or by name",
+                   q->problem->m, row->tile_m, GEMV_MOST_M);
     const int64_t tiles_m = gm_tiles_m(row, q->problem), tiles_n = gm_tiles_n(row, q->problem);
     if (tiles_m > 0 && tiles_n > TILES_LIMIT / tiles_m)
         return say(q, GM_REASON_SIZE, "%" PRId64 " x %" PRId64 " tiles are more than 2^30", tiles_m, tiles_n);
@@ -117,13 +122,16 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
-/* All sm90 rows that take no part of K from each other add up the same 16 products after the same 16. */
+/* All sm90 gemm rows that take no part of K from each other add up the same 16 products after the same 16. */
 static enum gm_reason check_order(const struct inquiry *q) {
     const int splits = GM_WARPS_SPLITS(q->row->warps);
     if (!is_batch_invariant(q))
         return GM_ACCEPTED;
     if (splits > 1)
         return say(q, GM_REASON_ORDER, "%d CTAs share the K of a tile; a batch-invariant plan sums it in one", splits);
+    if (q->row->family == GM_FAMILY_gemv) /* named too: one row of A may be loaded more widely than several */
+        return say(q, GM_REASON_ORDER,
+                   "lanes share the K of an element; a batch-invariant plan sums it as the tensor cores do");
     const struct inquiry unheard = {q->row, q->device, q->problem, q->options, NULL, 0};
     const uint32_t mask = q->options->arch_mask;
     if (q->row->arch == GM_ARCH_SM80 && !q->options->kernel && (!mask || mask & GM_ARCH_SM90) &&
@@ -172,7 +180,7 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     enum gm_reason reason = check_device(&q);
     if (reason == GM_ACCEPTED)
         reason = check_operands(&q);
-    if (reason == GM_ACCEPTED && row->arch == GM_ARCH_SM90)
+    if (reason == GM_ACCEPTED && gm_uses_tma(row))
         reason = check_tma(&q);
     if (reason == GM_ACCEPTED)
         reason = check_order(&q);
@@ -210,8 +218,8 @@ static int twin_of(const struct gm_kernel *rows, size_t count, int row, enum gm_
     const struct gm_kernel *x = &rows[row];
     for (size_t i = 0; i < count; i++) {
         const struct gm_kernel *y = &rows[i];
-        if (y->type == (int)type && y->arch == x->arch && y->layout == x->layout && y->tile_m == x->tile_m &&
-            y->tile_n == x->tile_n && y->tile_k == x->tile_k && y->stages == x->stages &&
+        if (y->type == (int)type && y->family == x->family && y->arch == x->arch && y->layout == x->layout &&
+            y->tile_m == x->tile_m && y->tile_n == x->tile_n && y->tile_k == x->tile_k && y->stages == x->stages &&
             y->cluster_m == x->cluster_m && y->cluster_n == x->cluster_n && y->warps == x->warps &&
             y->smem_map == x->smem_map)
             return (int)i;
