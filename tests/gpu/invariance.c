@@ -187,7 +187,7 @@ static void run_batches(const struct test *test, struct result *result) {
 
 /* ---- every row of the table -------------------------------------------------------------------------- */
 
-/* Rows of one architecture, type and layout, by name: what a plan chooses among. */
+/* Rows of gemm of one architecture, type and layout, by name: what a plan chooses among. */
 static void run_table(const struct test *test, struct result *result) {
     if (opt.self_test) {
         skip(result, "the stand-in's sums are the CPU's");
@@ -210,7 +210,7 @@ static void run_table(const struct test *test, struct result *result) {
         for (size_t i = 0; i < gm_kernel_count() && row && a && b; i++) {
             struct gm_kernel_info info = {.size = sizeof info};
             if (gm_kernel_get(i, &info) != GM_OK || info.arch != test->mask || info.type != batch.type ||
-                info.a_major != batch.a_major || info.b_major != batch.b_major || info.splits > 1)
+                info.a_major != batch.a_major || info.b_major != batch.b_major || info.splits > 1 || !is_gemm(&info))
                 continue;
             const struct gm_plan_options options = {
                 .size = sizeof options, .kernel = info.name, .flags = GM_PLAN_BATCH_INVARIANT};
