@@ -7,13 +7,13 @@
  * where TMA can load, the measured models' rows win until a ledger says otherwise. */
 #include "cost_terms.h"
 
-#define GEMV_LAUNCH_US       2.0 /* launch, first byte of a cold operand, the last CTA's sums */
-#define GEMV_DRAM_EFFICIENCY 0.70
+#define GEMV_LAUNCH_US       1.88 /* launch, first byte of a cold operand, the last CTA's sums */
+#define GEMV_DRAM_EFFICIENCY 0.78
 #define GEMV_STREAM_BYTES    20.0   /* per clock from DRAM into one SM */
-#define GEMV_LATENCY_CLOCKS  1200.0 /* of a load from DRAM, under load */
-#define GEMV_CTA_CLOCKS      1500.0 /* from a CTA's start to its first bytes, and from its last to its end */
+#define GEMV_TURN_CLOCKS     3500.0 /* from a load to the next one into its registers, a long latency */
+#define GEMV_CTA_CLOCKS      1600.0 /* from a CTA's start to its first bytes, and from its last to its end */
 #define GEMV_LANES_PER_CLOCK 64.0   /* arithmetic of an SM: half of what it issues at best */
-#define GEMV_CLOCKS_PER_LOAD 4.0    /* of a warp's load instruction, in one SM */
+#define GEMV_CLOCKS_PER_LOAD 2.0    /* of a warp's load instruction, in one SM */
 
 /* Clocks of the SM for one tile: elements of B converted, multiplied with each row of A, and loaded, 16 bytes a lane
  * or as few as the operands' alignment allows; A is loaded with them. */
@@ -34,7 +34,7 @@ static double path_us(const struct gm_kernel *row, const struct gm_gemm_problem 
     const double tiles = ceil_div((double)gm_tiles_n(row, p), device->sm_count);
     const double together = min2(tiles, gm_ctas_per_sm(row, device));
     const double step_bytes = (double)row->tile_n * row->tile_k * GM_ELEM_BYTES;
-    const double flying = together * row->stages * step_bytes / GEMV_LATENCY_CLOCKS;
+    const double flying = together * row->stages * step_bytes / GEMV_TURN_CLOCKS;
     const double stream = tiles * row->tile_n * (double)p->k * GM_ELEM_BYTES / min2(GEMV_STREAM_BYTES, flying);
     const double turns = ceil_div(tiles, together) * GEMV_CTA_CLOCKS;
     return (turns + max2(stream, tiles * tile_clocks(row, p))) / clock_mhz(device);
