@@ -17,6 +17,7 @@
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
 #define DIVIDED_MARGIN 1.02 /* what a division is predicted to take counts for this much: the model knows it less well */
+#define UNMEASURED_MARGIN 2.0 /* and of a gemv row where TMA's rows, whose model is fitted, run the problem too */
 #define GEMV_MOST_M 4 /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
 #define NEIGHBOUR_LIMIT 1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
@@ -122,6 +123,14 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
+/* Whether TMA's rows run the problem, if there is one of its type and layout. */
+static int tma_may_load(const struct inquiry *q) {
+    const struct inquiry unheard = {q->row, q->device, q->problem, q->options, NULL, 0};
+    const uint32_t mask = q->options ? q->options->arch_mask : 0;
+    return (!mask || mask & GM_ARCH_SM90) && q->device->cc_major == 9 && q->device->cc_minor == 0 &&
+           check_tma(&unheard) == GM_ACCEPTED;
+}
+
 /* All sm90 gemm rows that take no part of K from each other add up the same 16 products after the same 16. */
 static enum gm_reason check_order(const struct inquiry *q) {
     const int splits = GM_WARPS_SPLITS(q->row->warps);
@@ -132,10 +141,7 @@ static enum gm_reason check_order(const struct inquiry *q) {
     if (q->row->family == GM_FAMILY_gemv) /* named too: one row of A may be loaded more widely than several */
         return say(q, GM_REASON_ORDER,
                    "lanes share the K of an element; a batch-invariant plan sums it as the tensor cores do");
-    const struct inquiry unheard = {q->row, q->device, q->problem, q->options, NULL, 0};
-    const uint32_t mask = q->options->arch_mask;
-    if (q->row->arch == GM_ARCH_SM80 && !q->options->kernel && (!mask || mask & GM_ARCH_SM90) &&
-        q->device->cc_major == 9 && q->device->cc_minor == 0 && check_tma(&unheard) == GM_ACCEPTED)
+    if (q->row->arch == GM_ARCH_SM80 && !q->options->kernel && tma_may_load(q))
         return say(q, GM_REASON_ORDER, "a batch-invariant plan takes wgmma's order of K wherever TMA can load");
     return GM_ACCEPTED;
 }
@@ -189,7 +195,9 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     return accept(&q);
 }
 
-static double counted_us(const struct gm_judgement *judgement) {
+static double counted_us(const struct inquiry *q, const struct gm_judgement *judgement) {
+    if (q->row->family == GM_FAMILY_gemv)
+        return judgement->predicted_us * (tma_may_load(q) ? UNMEASURED_MARGIN : 1);
     return judgement->predicted_us * (judgement->split.shares > 0 ? DIVIDED_MARGIN : 1);
 }
 
@@ -198,13 +206,17 @@ static int choose_by_model(const struct gm_kernel *rows, size_t count, const str
                            const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                            struct gm_judgement *chosen) {
     int best = -1;
+    double least_us = 0;
     *chosen = (struct gm_judgement){.reason = GM_REASON_NO_IMAGE};
     for (size_t i = 0; i < count; i++) {
         struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
         if (judgement.reason != GM_ACCEPTED)
             continue;
-        if (best < 0 || counted_us(&judgement) < counted_us(chosen)) {
+        const struct inquiry q = {&rows[i], device, problem, options, NULL, 0};
+        const double us = counted_us(&q, &judgement);
+        if (best < 0 || us < least_us) {
             best = (int)i;
+            least_us = us;
             *chosen = judgement;
         }
     }

@@ -3,8 +3,8 @@
  *
  *   time = launch + tiles along M * the slowest of (DRAM, the busiest SM's stream, its arithmetic, its loads)
  *
- * for every tile along M reads B again. Nothing here is fitted: the constants are estimates on the slow side, so that
- * where TMA can load, the measured models' rows win until a ledger says otherwise. */
+ * for every tile along M reads B again. Nothing here is fitted: the constants are estimates, rather too slow than too
+ * fast, and choose.c trusts them less than the fitted models where it has the choice. */
 #include "cost_terms.h"
 
 #define GEMV_LAUNCH_US       1.88 /* launch, first byte of a cold operand, the last CTA's sums */

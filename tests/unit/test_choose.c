@@ -122,7 +122,7 @@ static const struct gm_kernel few_rows[] = {
     SM90(64, 64, 12, 1, 1, w1),   SM90(64, 32, 16, 1, 1, w1),   SM90(16, 64, 16, 1, 1, w1s),
     SM80(128, 128, 32, 4, w2x2),  SM80(64, 64, 32, 5, w2x2),    GEMV(SM90, 1, 16, 256, w1x8),
     GEMV(SM90, 1, 4, 1024, w4x2), GEMV(SM90, 2, 16, 256, w1x8), GEMV(SM80, 1, 16, 256, w1x8),
-    GEMV(SM80, 1, 4, 1024, w4x2), GEMV(SM80, 2, 16, 256, w1x8),
+    GEMV(SM80, 1, 4, 1024, w4x2), GEMV(SM80, 2, 16, 256, w1x8), GEMV(SM90, 1, 2, 2048, w8x1),
 };
 
 static const struct gm_kernel *choice_of_few(const char *model, int64_t m, int64_t n, int64_t k,
@@ -150,7 +150,8 @@ START_TEST(one_or_two_rows_that_tma_cannot_load_are_gemvs) {
 END_TEST
 
 START_TEST(where_tma_loads_its_rows_go_first) {
-    static const int64_t sizes[][2] = {{64, 64}, {1024, 1024}, {7168, 2048}, {129280, 7168}, {24576, 1536}};
+    static const int64_t sizes[][2] = {{64, 64},     {1024, 1024},   {7168, 2048},  {2112, 7168},
+                                       {4096, 4096}, {129280, 7168}, {24576, 1536}, {512, 2048}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t m = 1; m <= 4; m++) {
             const struct gm_kernel *row = choice_of_few("h200", m, sizes[i][0], sizes[i][1], NULL);
