@@ -103,6 +103,7 @@ static void json_kernel(struct json *json, const struct gm_kernel_info *kernel, 
     struct kernel_limits limits = limits_of(kernel, device);
     json_line_begin(json, NULL);
     json_put_string(json, "name", kernel->name);
+    json_put_string(json, "family", kernel->family);
     json_put_string(json, "arch", arch_name(kernel->arch));
     json_put_bool(json, "production", kernel->production);
     json_put_integer(json, "tile_m", kernel->tile_m);

@@ -82,6 +82,8 @@ const char *smem_map_name(enum gm_smem_map map) {
         return "padded";
     case GM_SMEM_XOR:
         return "xor";
+    case GM_SMEM_NONE:
+        return "none";
     case GM_SMEM_SWIZZLE_32B:
         return "swizzle 32B";
     case GM_SMEM_SWIZZLE_64B:

@@ -3,6 +3,7 @@
 #include "row_limits.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cost.h"
 
@@ -31,6 +32,8 @@ static int ctas_per_sm(const struct gm_kernel_info *kernel, const struct gm_devi
 }
 
 static double tensor_share(const struct gm_kernel_info *kernel, const struct gm_device *device) {
+    if (strcmp(kernel->family, "gemm") != 0)
+        return 0; /* no tensor cores */
     if (kernel->arch == GM_ARCH_SM90)
         return kernel->tile_n / 2.0 / limits_wgmma_cycles(kernel->tile_n);
     return device->cc_major == 9 ? MMA_SYNC_SHARE_ON_SM90 : 1.0;

@@ -69,9 +69,9 @@ step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_
 step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test
 # Every kernel runs on the simulated GPU, whatever GPU this machine has.
 simulated() { env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "${@:2}"; }
-step sim_h100_sm90 simulated h100 --test=rows '--kernel=gemm_sm90*' --seeds=8
-step sim_a100_sm80 simulated a100 --test=rows '--kernel=gemm_sm80*' --seeds=8
-step sim_rtx4090_sm80 simulated rtx4090 --test=rows '--kernel=gemm_sm80*' --quick
+step sim_h100_sm90 simulated h100 --test=rows '--kernel=*_sm90_*' --seeds=8
+step sim_a100_sm80 simulated a100 --test=rows '--kernel=*_sm80_*' --seeds=8
+step sim_rtx4090_sm80 simulated rtx4090 --test=rows '--kernel=*_sm80_*' --quick
 step sim_h100_library simulated h100 '--test=[!r]*'
 step sim_a100_library simulated a100 '--test=[!r]*'
 step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify

@@ -5,8 +5,8 @@
     sass_check.py BUILD_DIR [--cuobjdump PATH] [--max-library-mb 10]
 
 Every row of the build's table is one check: the instructions that make its architecture's path are there, multicast
-exactly where the row's cluster shares an operand, slots of the ring in uniform registers, no local-memory traffic, no
-spills, no C75xx message, no warning.
+exactly where the row's cluster shares an operand, slots of the ring in uniform registers, a ring of wide loads that L1
+does not keep where gemv streams B, no local-memory traffic, no spills, no C75xx message, no warning.
 Ends with "N passed, N failed, N skipped".
 """
 import argparse
@@ -23,9 +23,13 @@ ROW = re.compile(r"(?P<family>\w+?)_(?P<arch>sm\d+)_(?P<type>\w+?)_(?P<layout>[t
                  r"_s(?P<stages>\d+)_c(?P<cm>\d+)x(?P<cn>\d+)_(?P<warps>\w+?)_(?P<map>\w+)")
 INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)")
 
-# What each architecture's path is made of (SASS opcodes): wgmma, TMA load, TMA store, setmaxnreg | cp.async,
-# ldmatrix, mma.sync.
-REQUIRED = {"sm90": ["HGMMA", "UTMALDG", "UTMASTG", "USETMAXREG"], "sm80": ["LDGSTS", "LDSM", "HMMA"]}
+# What each path is made of (SASS opcodes): wgmma, TMA load, TMA store, setmaxnreg | cp.async, ldmatrix, mma.sync |
+# fp32 multiplication.
+REQUIRED = {("gemm", "sm90"): ["HGMMA", "UTMALDG", "UTMASTG", "USETMAXREG"],
+            ("gemm", "sm80"): ["LDGSTS", "LDSM", "HMMA"],
+            ("gemv", "sm90"): ["FFMA", "ACQBULK"],
+            ("gemv", "sm80"): ["FFMA"]}
+STREAM_LOAD = "LDG.E.NA.128"
 CUBINS = {"sm90": ["sm_90a"], "sm80": ["sm_80", "sm_90"]}
 PTX = {"sm90": [], "sm80": ["sm_80"]}
 LOCAL_MEMORY = ["LDL", "STL"]
@@ -72,15 +76,25 @@ def check_multicast(row, counter):
     return problems
 
 
+def check_stream(row, counter):
+    """The widest loads of B, which L1 does not keep: a ring of them ahead of the main loop, and one in it."""
+    wide = counter[STREAM_LOAD]
+    rows = int(row["tile"].split("x")[1]) // int(row["warps"].split("x")[1])
+    want = 2 * int(row["stages"]) * rows
+    return [] if wide >= want else ["%d %s instead of %d" % (wide, STREAM_LOAD, want)]
+
+
 def check_sass(row, targets):
     problems = []
     if sorted(targets) != sorted(CUBINS[row["arch"]]):
         problems.append("cubins for %s instead of %s" % (sorted(targets), CUBINS[row["arch"]]))
     for target, counter in targets.items():
         have = {op.split(".")[0] for op in counter}
-        problems += ["%s: no %s" % (target, op) for op in REQUIRED[row["arch"]] if op not in have]
+        problems += ["%s: no %s" % (target, op) for op in REQUIRED[row["family"], row["arch"]] if op not in have]
         problems += ["%s: local memory traffic (%s)" % (target, op) for op in LOCAL_MEMORY if op in have]
-        if row["arch"] == "sm90":
+        if row["family"] == "gemv":
+            problems += check_stream(row, counter)
+        elif row["arch"] == "sm90":
             problems += check_multicast(row, counter)
             if counter["vector wait"] > VECTOR_WAITS:
                 problems.append("%d waits on slots in vector registers" % counter["vector wait"])

@@ -126,8 +126,8 @@ GM_API enum gm_status gm_device_model(const char *name, struct gm_device *device
 enum gm_type { GM_BF16 = 0, GM_FP16 = 1, GM_FP32 = 2 };
 enum gm_major { GM_K_MAJOR = 0, GM_MN_MAJOR = 1 };         /* which index of an operand is contiguous */
 enum gm_schedule { GM_MULTISTAGE = 0, GM_COOPERATIVE = 1, GM_PINGPONG = 2 };
-enum gm_smem_map { GM_SMEM_PADDED = 0, GM_SMEM_XOR = 1, GM_SMEM_SWIZZLE_32B = 32, GM_SMEM_SWIZZLE_64B = 64,
-                   GM_SMEM_SWIZZLE_128B = 128 };
+enum gm_smem_map { GM_SMEM_PADDED = 0, GM_SMEM_XOR = 1, GM_SMEM_NONE = 2, GM_SMEM_SWIZZLE_32B = 32,
+                   GM_SMEM_SWIZZLE_64B = 64, GM_SMEM_SWIZZLE_128B = 128 };
 
 /* One row of the table: everything the registry and the compiler say of one kernel. */
 struct gm_kernel_info {
@@ -139,7 +139,8 @@ struct gm_kernel_info {
     enum gm_major a_major, b_major;
     int32_t tile_m, tile_n, tile_k, stages, cluster_m, cluster_n;
     enum gm_schedule schedule;
-    int32_t warps_m, warps_n;        /* sm80: warps of the tile; sm90: consumer warpgroups, 1 */
+    int32_t warps_m, warps_n;        /* sm80: warps of the tile; sm90: consumer warpgroups, 1; gemv: warps that share
+                                      * the K of the same rows of B, and how many times */
     enum gm_smem_map smem_map;
     int32_t threads;
     int32_t smem_bytes;              /* dynamic shared memory of one CTA */
@@ -150,6 +151,7 @@ struct gm_kernel_info {
     int32_t splits;                  /* CTAs, a cluster of their own, that share the K of a tile; 1: one takes all */
     int32_t swapped;                 /* sm90, 1: B is on wgmma's M side; tile and cluster are of M x N all the same */
     int32_t slices;                  /* sm80: warps of one CTA that share the K of a tile, 1: none */
+    const char *family;              /* "gemm", or "gemv": for a few rows of A, with B streamed through registers */
 };
 
 GM_API size_t gm_kernel_count(void);
@@ -234,12 +236,13 @@ enum gm_plan_flags {
     /* B is constant (weights): nothing that may still be running when the plan is executed writes it. The kernel then
      * loads B's first k-blocks, as many as its shared memory holds, while the one before it on the stream runs; A it
      * still reads only after that one has ended. Pays where kernels follow each other closely, as in a replayed graph
-     * of a decoding step. On sm90 rows; without effect on others and with GM_PLAN_NO_OVERLAP. */
+     * of a decoding step. On sm90 rows, gemv's included (as much as its registers hold); without effect on others and
+     * with GM_PLAN_NO_OVERLAP. */
     GM_PLAN_CONSTANT_B = 8,
     /* Batch invariance: a row of D has the same bits whatever M is and whatever the other rows of A hold. The order in
      * which K is summed then follows from N, K, types, layouts, strides, promised alignments and the device alone, and
-     * is the same in all rows that may be chosen: no CTAs share a K, no workspace is used, and sm80 rows are taken only
-     * where the strides or alignments are not TMA's. Between plans whose M differs, give the same lda (an M-major A that is packed
+     * is the same in all rows that may be chosen: no CTAs share a K, no workspace is used, no gemv row is taken, and sm80 rows
+     * only where the strides or alignments are not TMA's. Between plans whose M differs, give the same lda (an M-major A that is packed
      * has another for each M), ldd, epilogue and flags. With `kernel` the caller has chosen the order. It costs time
      * where few tiles have a long K: docs/TUNING.md has it for each shape. */
     GM_PLAN_BATCH_INVARIANT = 16
@@ -308,7 +311,8 @@ enum gm_reason {
     GM_REASON_SMEM = 5,              /* needs more shared memory than a block may have */
     GM_REASON_STRIDE = 6,            /* a stride is not a multiple of 16 bytes: TMA needs it */
     GM_REASON_ALIGNMENT = 7,         /* a promised pointer alignment is under 16 bytes: TMA needs it */
-    GM_REASON_SIZE = 8,              /* a size or stride is outside what the row's addressing covers */
+    GM_REASON_SIZE = 8,              /* a size or stride is outside what the row's addressing covers, or M over 4, for
+                                      * which no gemv row is chosen */
     GM_REASON_EMPTY_K = 9,           /* K = 0 leaves TMA nothing to describe */
     GM_REASON_NOT_PRODUCTION = 10,   /* legal, but only by name */
     GM_REASON_NOT_NAMED = 11,        /* another kernel was asked for by name */

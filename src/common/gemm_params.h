@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel parameter structs of the GEMM family, one definition for the host (C11) and the kernels. Pointers
+/* The kernel parameter structs, one definition for the host (C11) and the kernels. Pointers
  * travel as uint64_t so that the layout is the same on both sides. */
 #ifndef GM_GEMM_PARAMS_H
 #define GM_GEMM_PARAMS_H
@@ -77,6 +77,7 @@ struct gm_gemm_sm90_params {
     int32_t b_early;        /* 1: the kernel before does not write B, so its first k-blocks need no wait */
 };
 
+/* Of the sm80 rows, and of all gemv rows. */
 struct gm_gemm_sm80_params {
     uint64_t a, b;
     int64_t lda, ldb;       /* elements */
@@ -84,7 +85,8 @@ struct gm_gemm_sm80_params {
     struct gm_raster raster;
     int32_t k;
     int32_t a_vector, b_vector; /* bytes of one copy that base and stride allow: 16, 8, 4 or 2 */
-    struct gm_stream_k stream_k;
+    int32_t b_early;        /* gemv on sm90, 1: the kernel before does not write B, so its first loads need no wait */
+    struct gm_stream_k stream_k; /* gemv: none */
 };
 
 #if defined(__cplusplus)

@@ -18,6 +18,10 @@ static __device__ __forceinline__ uint32_t ld_global_b32(uint64_t address) {
     return value;
 }
 
+static __device__ __forceinline__ void ld_global_v2_b32(uint64_t address, uint32_t *values) {
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(values[0]), "=r"(values[1]) : "l"(address));
+}
+
 static __device__ __forceinline__ void ld_global_v4_b32(uint64_t address, uint32_t *values) {
     asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])

@@ -19,7 +19,8 @@
 
 /* warps: schedule * 256 + warps_m * 16 + warps_n; for sm90 warps_m counts consumer warpgroups, and there is more:
  * + splits * 4096: so many CTAs, a cluster, share the K of a tile; + 65536: B is on wgmma's M side (swapped)
- * and for sm80 + slices * 1048576: so many times warps_m x warps_n warps of one CTA share the K of every stage */
+ * and for sm80 + slices * 1048576: so many times warps_m x warps_n warps of one CTA share the K of every stage.
+ * gemv's warps_m share the K of the same rows. */
 #define GM_WARPS_w1 (256 + 16 + 1)
 #define GM_WARPS_w2 (256 + 32 + 1)
 #define GM_WARPS_p2 (512 + 32 + 1)
@@ -43,6 +44,8 @@
 #define GM_WARPS_w1x2k2 (2 * 1048576 + 16 + 2)
 #define GM_WARPS_w1x2k4 (4 * 1048576 + 16 + 2)
 #define GM_WARPS_w1x4k2 (2 * 1048576 + 16 + 4)
+#define GM_WARPS_w1x8 (16 + 8)
+#define GM_WARPS_w8x1 (128 + 1)
 #define GM_WARPS_SCHEDULE(warps) (((warps) >> 8) & 15) /* = enum gm_schedule */
 #define GM_WARPS_SPLITS(warps) ((((warps) >> 12) & 15) == 0 ? 1 : ((warps) >> 12) & 15)
 #define GM_WARPS_SWAPPED(warps) (((warps) >> 16) & 1)
@@ -52,6 +55,7 @@
 
 #define GM_MAP_pad 0 /* = enum gm_smem_map */
 #define GM_MAP_xor 1
+#define GM_MAP_none 2
 #define GM_MAP_sw32 32
 #define GM_MAP_sw64 64
 #define GM_MAP_sw128 128
@@ -131,5 +135,12 @@
 #define GM_SM80_SMEM_BYTES(tm, tn, tk, stages, warps, layout, map)                                                     \
     ((stages) * GM_SM80_STAGE_BYTES(tm, tn, tk, layout, map) +                                                         \
      GM_WARPS_M(warps) * GM_WARPS_N(warps) * GM_SM80_STRIP_BYTES((tn) / GM_WARPS_N(warps)))
+
+/* ---- gemv: sums of the warps that share K ---------------------------------------------------------- */
+
+/* Threads of an SM, in as many CTAs as it takes: with the registers that leaves each, 64 KiB and more of B are under
+ * way on the SM. */
+#define GM_GEMV_THREADS 1024
+#define GM_GEMV_SMEM_BYTES(tm, tn, wk) ((wk) > 1 ? (wk) * (tm) * (tn) * (int)sizeof(float) : 0)
 
 #endif

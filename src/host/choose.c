@@ -17,6 +17,8 @@
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
 #define DIVIDED_MARGIN 1.02 /* what a division is predicted to take counts for this much: the model knows it less well */
+#define UNMEASURED_MARGIN 2.0 /* and of a gemv row where TMA's rows, whose model is fitted, run the problem too */
+#define GEMV_MOST_M 4 /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
 #define NEIGHBOUR_LIMIT 1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
 struct inquiry {
@@ -69,6 +71,10 @@ static enum gm_reason check_operands(const struct inquiry *q) {
     if (row->layout != layout)
         return say(q, GM_REASON_LAYOUT, "takes layout %s; the problem is %s", gm_layout_name(row->layout),
                    gm_layout_name(layout));
+    if (row->family == GM_FAMILY_gemv && q->problem->m > GEMV_MOST_M && !(q->options && q->options->kernel))
+        return say(q, GM_REASON_SIZE,
+                   "M = %" PRId64 ": it reads B for every %d rows of A, and is chosen for %d at most, or by name",
+                   q->problem->m, row->tile_m, GEMV_MOST_M);
     const int64_t tiles_m = gm_tiles_m(row, q->problem), tiles_n = gm_tiles_n(row, q->problem);
     if (tiles_m > 0 && tiles_n > TILES_LIMIT / tiles_m)
         return say(q, GM_REASON_SIZE, "%" PRId64 " x %" PRId64 " tiles are more than 2^30", tiles_m, tiles_n);
@@ -117,8 +123,16 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     return reason;
 }
 
-/* All sm90 rows that take no part of K from each other add up the same 16 products after the same 16, and so do all
- * sm80 rows without slices. */
+/* Whether TMA's rows run the problem, if there is one of its type and layout. */
+static int tma_may_load(const struct inquiry *q) {
+    const struct inquiry unheard = {q->row, q->device, q->problem, q->options, NULL, 0};
+    const uint32_t mask = q->options ? q->options->arch_mask : 0;
+    return (!mask || mask & GM_ARCH_SM90) && q->device->cc_major == 9 && q->device->cc_minor == 0 &&
+           check_tma(&unheard) == GM_ACCEPTED;
+}
+
+/* All sm90 gemm rows that take no part of K from each other add up the same 16 products after the same 16, and so do
+ * all sm80 gemm rows without slices. */
 static enum gm_reason check_order(const struct inquiry *q) {
     const int splits = GM_WARPS_SPLITS(q->row->warps), slices = GM_WARPS_SLICES(q->row->warps);
     if (!is_batch_invariant(q))
@@ -127,10 +141,10 @@ static enum gm_reason check_order(const struct inquiry *q) {
         return say(q, GM_REASON_ORDER, "%d CTAs share the K of a tile; a batch-invariant plan sums it in one", splits);
     if (slices > 1)
         return say(q, GM_REASON_ORDER, "%d warps share the K of a tile; a batch-invariant plan sums it in one", slices);
-    const struct inquiry unheard = {q->row, q->device, q->problem, q->options, NULL, 0};
-    const uint32_t mask = q->options->arch_mask;
-    if (q->row->arch == GM_ARCH_SM80 && !q->options->kernel && (!mask || mask & GM_ARCH_SM90) &&
-        q->device->cc_major == 9 && q->device->cc_minor == 0 && check_tma(&unheard) == GM_ACCEPTED)
+    if (q->row->family == GM_FAMILY_gemv) /* named too: one row of A may be loaded more widely than several */
+        return say(q, GM_REASON_ORDER,
+                   "lanes share the K of an element; a batch-invariant plan sums it as the tensor cores do");
+    if (q->row->arch == GM_ARCH_SM80 && !q->options->kernel && tma_may_load(q))
         return say(q, GM_REASON_ORDER, "a batch-invariant plan takes wgmma's order of K wherever TMA can load");
     return GM_ACCEPTED;
 }
@@ -175,7 +189,7 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     enum gm_reason reason = check_device(&q);
     if (reason == GM_ACCEPTED)
         reason = check_operands(&q);
-    if (reason == GM_ACCEPTED && row->arch == GM_ARCH_SM90)
+    if (reason == GM_ACCEPTED && gm_uses_tma(row))
         reason = check_tma(&q);
     if (reason == GM_ACCEPTED)
         reason = check_order(&q);
@@ -184,7 +198,9 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     return accept(&q);
 }
 
-static double counted_us(const struct gm_judgement *judgement) {
+static double counted_us(const struct inquiry *q, const struct gm_judgement *judgement) {
+    if (q->row->family == GM_FAMILY_gemv)
+        return judgement->predicted_us * (tma_may_load(q) ? UNMEASURED_MARGIN : 1);
     return judgement->predicted_us * (judgement->split.shares > 0 ? DIVIDED_MARGIN : 1);
 }
 
@@ -193,13 +209,17 @@ static int choose_by_model(const struct gm_kernel *rows, size_t count, const str
                            const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                            struct gm_judgement *chosen) {
     int best = -1;
+    double least_us = 0;
     *chosen = (struct gm_judgement){.reason = GM_REASON_NO_IMAGE};
     for (size_t i = 0; i < count; i++) {
         struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
         if (judgement.reason != GM_ACCEPTED)
             continue;
-        if (best < 0 || counted_us(&judgement) < counted_us(chosen)) {
+        const struct inquiry q = {&rows[i], device, problem, options, NULL, 0};
+        const double us = counted_us(&q, &judgement);
+        if (best < 0 || us < least_us) {
             best = (int)i;
+            least_us = us;
             *chosen = judgement;
         }
     }
@@ -213,8 +233,8 @@ static int twin_of(const struct gm_kernel *rows, size_t count, int row, enum gm_
     const struct gm_kernel *x = &rows[row];
     for (size_t i = 0; i < count; i++) {
         const struct gm_kernel *y = &rows[i];
-        if (y->type == (int)type && y->arch == x->arch && y->layout == x->layout && y->tile_m == x->tile_m &&
-            y->tile_n == x->tile_n && y->tile_k == x->tile_k && y->stages == x->stages &&
+        if (y->type == (int)type && y->family == x->family && y->arch == x->arch && y->layout == x->layout &&
+            y->tile_m == x->tile_m && y->tile_n == x->tile_n && y->tile_k == x->tile_k && y->stages == x->stages &&
             y->cluster_m == x->cluster_m && y->cluster_n == x->cluster_n && y->warps == x->warps &&
             y->smem_map == x->smem_map)
             return (int)i;

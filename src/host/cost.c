@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a row covers a problem, and the choice between the two cost models.
+/* How a row covers a problem, and the choice among the cost models.
  *
  *   time = launch + slowest of (critical path of the busiest SM, memory, what else all SMs share)
  *
  * where "slowest" is a smooth maximum, since a resource near its limit slows the others. A k-block (one stage) costs
  * the busiest SM the slowest of what it needs of that SM. sm90's rows are compared in SM clocks, which the power limit
  * leaves alone; sm80's in microseconds, with a term for power. The constants of cost_sm90.c and cost_sm80.c are the whole
- * calibration, fitted to measured medians on an H200; docs/TUNING.md says how well they choose. */
+ * calibration, fitted to measured medians on an H200; docs/TUNING.md says how well they choose. cost_gemv.c, which has
+ * no tensor cores and no ring to count, is a few terms of its own, not fitted. */
 #include "cost.h"
 
 #include "cost_terms.h"
@@ -37,7 +38,7 @@ int gm_blocks_per_sm(const struct gm_device *device, int64_t smem_bytes) {
 }
 
 int gm_ctas_per_sm(const struct gm_kernel *row, const struct gm_device *device) {
-    if (row->arch == GM_ARCH_SM90)
+    if (gm_uses_tma(row))
         return 1; /* a persistent grid has one CTA per SM */
     int by_smem = gm_blocks_per_sm(device, row->smem_bytes);
     int by_threads = device->max_threads_per_sm / row->threads;
@@ -68,7 +69,7 @@ static int64_t perimeter(int64_t group, int64_t count, int64_t tile_major, int64
 /* Consecutive CTAs of a grid without clusters fill one GPC after the other, and a GPC asks L2 once for what several of
  * its SMs want at the same time. (Clusters go round the GPCs; sm80's CTAs share SMs.) */
 static int fills_gpcs(const struct gm_kernel *row) {
-    return row->arch == GM_ARCH_SM90 && gm_cluster_size(row) == 1;
+    return gm_uses_tma(row) && gm_cluster_size(row) == 1;
 }
 
 /* What a wave reads from DRAM, unless it is the only one; and what the GPCs read from L2. */
@@ -86,6 +87,10 @@ struct gm_raster gm_raster_choose(const struct gm_kernel *row, const struct gm_g
     if (wave > tiles[0] * tiles[1])
         wave = tiles[0] * tiles[1];
     struct gm_raster best = {(int32_t)tiles[0], (int32_t)tiles[1], 1, 0};
+    if (row->family == GM_FAMILY_gemv) {
+        best.group = best.tiles_m; /* all that read the same rows of B, one after the other */
+        return best;
+    }
     int64_t least = INT64_MAX;
     for (int along_n = 0; along_n <= 1; along_n++) {
         for (int wanted = fills_gpcs(row) ? 4 : 8; wanted <= 16; wanted *= 2) {
@@ -109,8 +114,10 @@ int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows) {
 
 double gm_cost_divided_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                           const struct gm_device *device, int64_t whole, int64_t shares) {
-    return row->arch == GM_ARCH_SM90 ? gm_cost_sm90_us(row, problem, device, whole, shares)
-                                     : gm_cost_sm80_us(row, problem, device, whole, shares);
+    if (row->family == GM_FAMILY_gemv)
+        return gm_cost_gemv_us(row, problem, device);
+    return gm_uses_tma(row) ? gm_cost_sm90_us(row, problem, device, whole, shares)
+                            : gm_cost_sm80_us(row, problem, device, whole, shares);
 }
 
 double gm_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem, const struct gm_device *device) {

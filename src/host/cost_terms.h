@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cost models of both architectures are made of. */
+/* What the cost models are made of. */
 #ifndef GM_COST_TERMS_H
 #define GM_COST_TERMS_H
 
@@ -49,10 +49,12 @@ static inline double power_us(const struct gm_gemm_problem *p, const struct gm_d
     return device->tensor_tflops > 0 ? flop / (share * device->tensor_tflops * 1e6) : 0;
 }
 
-/* gm_cost_divided_us() of each architecture. */
+/* gm_cost_divided_us() of gemm on each architecture, and gm_cost_us() of gemv, which divides nothing. */
 double gm_cost_sm80_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                        const struct gm_device *device, int64_t whole, int64_t shares);
 double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                        const struct gm_device *device, int64_t whole, int64_t shares);
+double gm_cost_gemv_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
+                       const struct gm_device *device);
 
 #endif

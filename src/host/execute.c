@@ -69,8 +69,8 @@ static CUresult launch_sm80(const gm_plan *plan, const struct gm_gemm_args *args
 }
 
 static CUresult attempt(const gm_plan *plan, const struct gm_gemm_args *args, float alpha, float beta, void *stream) {
-    return gm_kernels[plan->kernel].arch == GM_ARCH_SM90 ? launch_sm90(plan, args, alpha, beta, stream)
-                                                         : launch_sm80(plan, args, alpha, beta, stream);
+    return gm_uses_tma(&gm_kernels[plan->kernel]) ? launch_sm90(plan, args, alpha, beta, stream)
+                                                  : launch_sm80(plan, args, alpha, beta, stream);
 }
 
 /* What the driver answers when the thread has no context, another one, or a stream of another one. */

@@ -32,7 +32,7 @@ int gm_ledger_take_divided(const char *name, size_t *bytes);
 struct gm_ledger_entry {
     struct gm_ledger_key key;
     struct gm_ledger_pick choice, whole; /* the fastest; and the fastest of those that divide no tile */
-    struct gm_ledger_pick alone;         /* and of those of sm90 whose CTAs share no K either */
+    struct gm_ledger_pick alone;         /* and of sm90's gemm rows whose CTAs share no K either */
     double model_us;                     /* median of what the model had picked */
     const char *line;                    /* in the ledger's text, without an end */
     size_t line_bytes;

@@ -231,11 +231,11 @@ static struct gm_ledger_pick pick_of(const struct candidate *c, const struct gm_
     return pick;
 }
 
-/* The same, of a row of sm90 that sums all of K in one CTA; else none. */
+/* The same, of a row that sums all of K in one CTA and in wgmma's order; else none. */
 static struct gm_ledger_pick pick_alone(const struct candidate *c, const struct gm_kernel *rows, size_t row_count) {
     const struct gm_ledger_pick pick = pick_of(c, rows, row_count);
     const struct gm_kernel *row = pick.kernel < 0 ? NULL : &rows[pick.kernel];
-    if (row && row->arch == GM_ARCH_SM90 && GM_WARPS_SPLITS(row->warps) == 1)
+    if (row && gm_uses_tma(row) && GM_WARPS_SPLITS(row->warps) == 1)
         return pick;
     return (struct gm_ledger_pick){.kernel = -1};
 }

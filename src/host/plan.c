@@ -41,11 +41,14 @@ static struct gm_epilogue_params epilogue_template(const struct gm_gemm_problem 
     };
 }
 
-/* The kernel waits for the one before it itself (griddepcontrol), so its set-up, and its first requests to L2, may
+/* Where the kernel waits for the one before it itself (griddepcontrol), its set-up, and its first requests to L2, may
  * overlap that one's end. Graphs keep such an order from driver 12.3 on. */
-static void set_attributes(gm_plan *plan, unsigned cluster_size) {
+static void set_attributes(gm_plan *plan) {
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    const unsigned cluster_size = (unsigned)gm_cluster_size(row);
     CUlaunchAttribute *next = plan->attributes;
-    if (plan->context->device.driver_version >= OVERLAP_DRIVER && !(plan->flags & GM_PLAN_NO_OVERLAP)) {
+    if (gm_waits_itself(row) && plan->context->device.driver_version >= OVERLAP_DRIVER &&
+        !(plan->flags & GM_PLAN_NO_OVERLAP)) {
         next->id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
         next++->value.programmaticStreamSerializationAllowed = 1;
     }
@@ -59,16 +62,24 @@ static void set_attributes(gm_plan *plan, unsigned cluster_size) {
 }
 
 struct gm_stream_k *gm_plan_stream_k(gm_plan *plan) {
-    return gm_kernels[plan->kernel].arch == GM_ARCH_SM90 ? &plan->params.sm90.stream_k : &plan->params.sm80.stream_k;
+    return gm_uses_tma(&gm_kernels[plan->kernel]) ? &plan->params.sm90.stream_k : &plan->params.sm80.stream_k;
+}
+
+/* Clusters of a launch at most: what the device holds at once, of rows that stay; but under a budget of SMs of all,
+ * since a CTA more would take an SM more. */
+static int64_t most_clusters(const gm_plan *plan) {
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    const int budgeted = plan->device.sm_count < plan->context->device.sm_count;
+    return gm_is_persistent(row) || budgeted ? gm_clusters_at_once(row, &plan->device) : INT32_MAX;
 }
 
 /* The grid, and what each of its CTAs computes. */
 void gm_plan_divide(gm_plan *plan, const struct gm_split *split) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
-    const int64_t resident = gm_clusters_at_once(row, &plan->device);
+    const int64_t most = most_clusters(plan);
     const int64_t busy = split->whole > split->shares ? split->whole : split->shares;
     *gm_plan_stream_k(plan) = gm_split_params(row, &plan->problem, split);
-    plan->config.gridDimX = (unsigned)((busy < resident ? busy : resident) * gm_cluster_size(row));
+    plan->config.gridDimX = (unsigned)((busy < most ? busy : most) * gm_cluster_size(row));
     plan->workspace_bytes = split->workspace_bytes;
 }
 
@@ -85,8 +96,6 @@ static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_split *split) 
     params->b_early = (plan->flags & GM_PLAN_CONSTANT_B) != 0;
 
     gm_plan_divide(plan, split);
-    set_attributes(plan, (unsigned)gm_cluster_size(row));
-
     /* An operand that is read once should not push the one that is read by every tile out of L2. */
     const int a_once = params->raster.tiles_n == 1, b_once = params->raster.tiles_m == 1;
     params->a_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : a_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
@@ -116,6 +125,7 @@ static enum gm_status prepare_sm80(gm_plan *plan, const struct gm_split *split) 
     params->lda = p->lda;
     params->ldb = p->ldb;
     params->k = (int32_t)p->k;
+    params->b_early = (plan->flags & GM_PLAN_CONSTANT_B) != 0;
     gm_plan_divide(plan, split);
     return GM_OK;
 }
@@ -127,12 +137,13 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
     plan->config.blockDimX = (unsigned)row->threads;
     plan->config.blockDimY = plan->config.blockDimZ = 1;
     plan->config.sharedMemBytes = (unsigned)row->smem_bytes;
+    set_attributes(plan);
     enum gm_status status = gm_context_enter(context);
     if (status != GM_OK)
         return status;
     status = gm_context_load(context, plan->kernel, &plan->function);
     if (status == GM_OK)
-        status = row->arch == GM_ARCH_SM90 ? prepare_sm90(plan, split) : prepare_sm80(plan, split);
+        status = gm_uses_tma(row) ? prepare_sm90(plan, split) : prepare_sm80(plan, split);
     if (status == GM_OK && !(plan->flags & GM_PLAN_PLAIN_LAUNCH))
         plan->replay = gm_replay_new(plan);
     gm_context_leave(context);

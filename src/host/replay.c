@@ -105,7 +105,7 @@ struct gm_replay *gm_replay_new(const gm_plan *plan) {
     if (!replay)
         return NULL;
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
-    replay->bytes = row->arch == GM_ARCH_SM90 ? sizeof plan->params.sm90 : sizeof plan->params.sm80;
+    replay->bytes = gm_uses_tma(row) ? sizeof plan->params.sm90 : sizeof plan->params.sm80;
     memcpy(replay->params, &plan->params, replay->bytes);
     atomic_init(&replay->owner, UNOWNED);
     atomic_flag_clear(&replay->busy);

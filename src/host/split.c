@@ -20,12 +20,12 @@ static int64_t all_tiles(const struct gm_kernel *row, const struct gm_gemm_probl
 
 /* Gangs of threads that hold a part of a tile of the row, each of which hands on its own: common/stream_k.cuh. */
 static int64_t gangs(const struct gm_kernel *row) {
-    return (int64_t)gm_cluster_size(row) * (row->arch == GM_ARCH_SM90 ? GM_SM90_TILE_CONSUMERS(row->warps) : 1);
+    return (int64_t)gm_cluster_size(row) * (gm_uses_tma(row) ? GM_SM90_TILE_CONSUMERS(row->warps) : 1);
 }
 
-/* A cluster that shares the K of its tiles divides them by itself. */
+/* A cluster that shares the K of its tiles divides them by itself; gemv has small tiles, and CTAs enough. */
 static int divides(const struct gm_kernel *row) {
-    return GM_WARPS_SPLITS(row->warps) == 1;
+    return gm_is_persistent(row) && GM_WARPS_SPLITS(row->warps) == 1;
 }
 
 static struct gm_split undivided(const struct gm_kernel *row, const struct gm_gemm_problem *problem,

@@ -27,21 +27,33 @@
 #include "kernels.def"
 #undef KERNEL
 
+#define FAMILY(name, computes) #name,
+static const char *const family_names[] = {
+#include "families.def"
+};
+#undef FAMILY
+
 #define ARCH_sm80 GM_ARCH_SM80
 #define ARCH_sm90 GM_ARCH_SM90
 #define STATE_prod 1
 #define STATE_test 0
-#define THREADS_sm80(warps) GM_SM80_THREADS(warps)
-#define THREADS_sm90(warps) GM_SM90_THREADS(GM_WARPS_M(warps))
-#define SMEM_sm80(tm, tn, tk, stages, warps, layout, map)                                                              \
+#define THREADS_gemm_sm80(warps) GM_SM80_THREADS(warps)
+#define THREADS_gemm_sm90(warps) GM_SM90_THREADS(GM_WARPS_M(warps))
+#define THREADS_gemv_sm80(warps) GM_SM80_THREADS(warps)
+#define THREADS_gemv_sm90(warps) THREADS_gemv_sm80(warps)
+#define SMEM_gemm_sm80(tm, tn, tk, stages, warps, layout, map)                                                         \
     GM_SM80_SMEM_BYTES(tm, tn, tk, stages, warps, layout, map)
-#define SMEM_sm90(tm, tn, tk, stages, warps, layout, map)                                                              \
+#define SMEM_gemm_sm90(tm, tn, tk, stages, warps, layout, map)                                                         \
     GM_SM90_SMEM_BYTES(tm, tn, tk, stages, warps)
+#define SMEM_gemv_sm80(tm, tn, tk, stages, warps, layout, map) GM_GEMV_SMEM_BYTES(tm, tn, GM_WARPS_M(warps))
+#define SMEM_gemv_sm90(tm, tn, tk, stages, warps, layout, map)                                                         \
+    SMEM_gemv_sm80(tm, tn, tk, stages, warps, layout, map)
 #define TARGETS_sm80 "sm_80 sm_90 compute_80"
 #define TARGETS_sm90 "sm_90a"
 
-#define ROW(row, arch_, state_, type_, layout_, tm, tn, tk, stages_, cm, cn, warps_, map_)                             \
+#define ROW(row, family_, arch_, state_, type_, layout_, tm, tn, tk, stages_, cm, cn, warps_, map_)                    \
     {.name = STRING(row),                                                                                              \
+     .family = GM_FAMILY_##family_,                                                                                    \
      .arch = ARCH_##arch_,                                                                                             \
      .production = STATE_##state_,                                                                                     \
      .type = GM_TYPE_##type_,                                                                                          \
@@ -54,16 +66,17 @@
      .cluster_n = cn,                                                                                                  \
      .warps = GM_WARPS_##warps_,                                                                                       \
      .smem_map = GM_MAP_##map_,                                                                                        \
-     .threads = THREADS_##arch_(GM_WARPS_##warps_),                                                                    \
-     .smem_bytes = SMEM_##arch_(tm, tn, tk, stages_, GM_WARPS_##warps_, GM_LAYOUT_##layout_, GM_MAP_##map_),           \
+     .threads = THREADS_##family_##_##arch_(GM_WARPS_##warps_),                                                        \
+     .smem_bytes = SMEM_##family_##_##arch_(tm, tn, tk, stages_, GM_WARPS_##warps_, GM_LAYOUT_##layout_,               \
+                                            GM_MAP_##map_),                                                            \
      .registers = PASTE(row, _registers),                                                                              \
      .spill_bytes = PASTE(row, _spill),                                                                                \
      .targets = TARGETS_##arch_,                                                                                       \
      .image = PASTE(gm_image_, row),                                                                                   \
      .image_end = PASTE(PASTE(gm_image_, row), _end)},
 #define KERNEL(family, arch, state, type, layout, tm, tn, tk, stages, cm, cn, warps, map)                              \
-    ROW(ROW_NAME(family, arch, type, layout, tm, tn, tk, stages, cm, cn, warps, map), arch, state, type, layout, tm,   \
-        tn, tk, stages, cm, cn, warps, map)
+    ROW(ROW_NAME(family, arch, type, layout, tm, tn, tk, stages, cm, cn, warps, map), family, arch, state, type,       \
+        layout, tm, tn, tk, stages, cm, cn, warps, map)
 
 const struct gm_kernel gm_kernels[] = {
 #include "kernels.def"
@@ -72,6 +85,10 @@ const struct gm_kernel gm_kernels[] = {
 
 size_t gm_kernel_count(void) {
     return sizeof gm_kernels / sizeof *gm_kernels;
+}
+
+const char *gm_family_name(enum gm_family family) {
+    return family_names[family];
 }
 
 int gm_kernel_runs_on(const struct gm_kernel *row, int cc_major, int cc_minor) {
@@ -99,7 +116,7 @@ enum gm_status gm_kernel_get(size_t index, struct gm_kernel_info *info) {
         .stages = row->stages,
         .cluster_m = row->cluster_m,
         .cluster_n = row->cluster_n,
-        .schedule = (enum gm_schedule)(row->arch == GM_ARCH_SM90 ? GM_WARPS_SCHEDULE(row->warps) : GM_MULTISTAGE),
+        .schedule = (enum gm_schedule)(gm_uses_tma(row) ? GM_WARPS_SCHEDULE(row->warps) : GM_MULTISTAGE),
         .warps_m = GM_WARPS_M(row->warps),
         .warps_n = GM_WARPS_N(row->warps),
         .smem_map = (enum gm_smem_map)row->smem_map,
@@ -113,6 +130,7 @@ enum gm_status gm_kernel_get(size_t index, struct gm_kernel_info *info) {
         .splits = GM_WARPS_SPLITS(row->warps),
         .swapped = GM_WARPS_SWAPPED(row->warps),
         .slices = GM_WARPS_SLICES(row->warps),
+        .family = gm_family_name(row->family),
     };
     return GM_OK;
 }

@@ -6,8 +6,15 @@
 #include "common/tile.h"
 #include "gristmill/gristmill.h"
 
+enum gm_family {
+#define FAMILY(name, computes) GM_FAMILY_##name,
+#include "families.def"
+#undef FAMILY
+};
+
 struct gm_kernel {
     const char *name;
+    enum gm_family family;
     enum gm_arch arch;
     int production;
     int type;                      /* GM_TYPE_x = enum gm_type */
@@ -21,6 +28,24 @@ struct gm_kernel {
 };
 
 extern const struct gm_kernel gm_kernels[];
+
+const char *gm_family_name(enum gm_family family);
+
+/* TMA, WGMMA, clusters, one persistent CTA on an SM: the gemm rows of sm90, with parameters of their own. All others
+ * take pointers and strides as they come, and struct gm_gemm_sm80_params. */
+static inline int gm_uses_tma(const struct gm_kernel *row) {
+    return row->family == GM_FAMILY_gemm && row->arch == GM_ARCH_SM90;
+}
+
+/* Waits for the kernel before it itself (griddepcontrol), so that it may be launched while that one runs. */
+static inline int gm_waits_itself(const struct gm_kernel *row) {
+    return row->arch == GM_ARCH_SM90;
+}
+
+/* CTAs that stay and walk tiles, as many as the SMs hold at once; else every tile has a CTA of its own. */
+static inline int gm_is_persistent(const struct gm_kernel *row) {
+    return row->family == GM_FAMILY_gemm;
+}
 
 /* Whether one of the row's images runs on this compute capability. sm90 images hold an sm_90a cubin: 9.0 and
  * nothing else. sm80 images hold sm_80 and sm_90 cubins (8.x, 9.x) and compute_80 PTX (10.0 and newer). */

@@ -162,7 +162,7 @@ static CUresult get_kernel(CUkernel *kernel, CUlibrary library, const char *name
     if (strncmp(name, "lab_", 4) == 0)
         *kernel = (CUkernel)(uintptr_t)name;
     else
-        *kernel = (CUkernel)(uintptr_t)(strncmp(name, "gm_bench_", 9) == 0 ? 2 : strstr(name, "_sm90_") ? 90 : 80);
+        *kernel = (CUkernel)(uintptr_t)(strncmp(name, "gm_bench_", 9) == 0 ? 2 : strncmp(name, "gemm_sm90_", 10) == 0 ? 90 : 80);
     return CUDA_SUCCESS;
 }
 

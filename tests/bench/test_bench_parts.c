@@ -169,6 +169,7 @@ START_TEST(limits_follow_tile_cluster_and_device) {
     ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
     ck_assert_int_eq(gm_device_model("a100", &a100), GM_OK);
     const struct gm_kernel_info kernel = {.arch = GM_ARCH_SM90,
+                                          .family = "gemm",
                                           .tile_m = 128,
                                           .tile_n = 32,
                                           .tile_k = 64,
@@ -183,6 +184,9 @@ START_TEST(limits_follow_tile_cluster_and_device) {
     NEAR(limits.flop_per_l2_byte, 128.0 * 32 / (128 + 16));
     NEAR(limits.tensor_share, 16.0 / 24);
     ck_assert_int_eq(limits_of(&kernel, &a100).ctas_per_sm, 0);
+    struct gm_kernel_info gemv = kernel;
+    gemv.family = "gemv";
+    NEAR(limits_of(&gemv, &h200).tensor_share, 0);
 }
 END_TEST
 

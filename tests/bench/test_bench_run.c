@@ -79,7 +79,8 @@ START_TEST(all_kernels_give_a_row_each) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         struct gm_kernel_info kernel = {.size = sizeof kernel};
         gm_kernel_get(i, &kernel);
-        legal += kernel.type == GM_BF16 && kernel.a_major == GM_K_MAJOR && kernel.b_major == GM_K_MAJOR;
+        legal += kernel.type == GM_BF16 && kernel.a_major == GM_K_MAJOR && kernel.b_major == GM_K_MAJOR &&
+                 strcmp(kernel.family, "gemm") == 0; /* the problem has too many rows of A for gemv */
     }
     ck_assert_uint_eq(bench.results.count, legal);
     for (size_t i = 0; i < legal; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programmatic dependent launch, of every sm90 row: the kernel before writes A, slowly, and lets the GEMM start at
- * once. Until it has ended A is NaN, so whatever is read too early shows in D. With GM_PLAN_CONSTANT_B and without. */
+/* Programmatic dependent launch, of every sm90 row: the kernel before writes A, slowly, and lets ours start at once.
+ * Until it has ended A is NaN, so whatever is read too early shows in D. With GM_PLAN_CONSTANT_B and without. */
 #include "gpu_tests.h"
 
 enum { THREADS = 128, BLOCKS = 4 };

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "driver.h"
 #include "gristmill/gristmill.h"
@@ -14,6 +15,14 @@
 #define REASONS      ((int)GM_REASON_NOT_NAMED + 1)
 #define BIT(x)       (1u << (x))
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* Of a row of the table: whether it multiplies on tensor cores, and whether TMA loads for it. */
+static inline bool is_gemm(const struct gm_kernel_info *info) {
+    return strcmp(info->family, "gemm") == 0;
+}
+static inline bool uses_tma(const struct gm_kernel_info *info) {
+    return is_gemm(info) && info->arch == GM_ARCH_SM90;
+}
 
 /* ---- options (main.c) --------------------------------------------------------------------------- */
 

@@ -187,10 +187,14 @@ static void run_batches(const struct test *test, struct result *result) {
 
 /* ---- every row of the table -------------------------------------------------------------------------- */
 
-/* Rows of one architecture, type and layout, by name: what a plan chooses among. */
+/* Rows of gemm of one architecture, type and layout, by name: what a plan chooses among. */
 static void run_table(const struct test *test, struct result *result) {
     if (opt.self_test) {
         skip(result, "the stand-in's sums are the CPU's");
+        return;
+    }
+    if (test->mask == GM_ARCH_SM90 && (env.device.cc_major != 9 || env.device.cc_minor != 0)) {
+        skip(result, "no sm90 row runs on compute capability %d.%d", env.device.cc_major, env.device.cc_minor);
         return;
     }
     for (int kind = 0; kind < 8; kind++) {
@@ -210,7 +214,8 @@ static void run_table(const struct test *test, struct result *result) {
         for (size_t i = 0; i < gm_kernel_count() && row && a && b; i++) {
             struct gm_kernel_info info = {.size = sizeof info};
             if (gm_kernel_get(i, &info) != GM_OK || info.arch != test->mask || info.type != batch.type ||
-                info.a_major != batch.a_major || info.b_major != batch.b_major || info.splits > 1 || info.slices > 1)
+                info.a_major != batch.a_major || info.b_major != batch.b_major || info.splits > 1 || info.slices > 1 ||
+                !is_gemm(&info))
                 continue;
             const struct gm_plan_options options = {
                 .size = sizeof options, .kernel = info.name, .flags = GM_PLAN_BATCH_INVARIANT};

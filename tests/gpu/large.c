@@ -172,13 +172,18 @@ static void run_large_b(const struct test *test, struct result *result) {
     run_large(test, result, (struct large){.m = 24, .n = 270000, .k = 8192}, 8192, false);
 }
 
+/* With an odd K, which TMA cannot take, and few enough rows of A for gemv on either path. */
+static void run_large_v(const struct test *test, struct result *result) {
+    run_large(test, result, (struct large){.m = 2, .n = 270000, .k = 8191}, 8191, false);
+}
+
 void add_large_tests(void) {
     static const struct {
         const char *name;
         uint32_t mask;
     } paths[] = {{"sm80", GM_ARCH_SM80}, {"sm90", GM_ARCH_SM90}};
-    static void (*const runs[])(const struct test *, struct result *) = {run_large_d, run_large_a, run_large_b};
-    static const char *const names[] = {"large_d", "large_a", "large_b"};
+    static void (*const runs[])(const struct test *, struct result *) = {run_large_d, run_large_a, run_large_b, run_large_v};
+    static const char *const names[] = {"large_d", "large_a", "large_b", "large_v"};
     for (size_t r = 0; r < COUNT(runs); r++)
         for (size_t p = 0; p < COUNT(paths); p++) {
             char name[32];

@@ -56,13 +56,17 @@ static int64_t least_root(int64_t square) {
     return root;
 }
 
+/* Tiles of one or a few rows leave nothing of some sides. */
+static struct shape at_least_1(int64_t m, int64_t n, int64_t k) {
+    return (struct shape){m > 0 ? m : 1, n > 0 ? n : 1, k > 0 ? k : 1};
+}
+
 /* So many tiles that every CTA, cluster and ping-pong consumer comes round more than twice, with ragged ends. */
 static struct shape many_tiles(const struct gm_kernel_info *info) {
     const int64_t at_once = (int64_t)env.device.sm_count * (info->schedule == GM_PINGPONG ? 2 : 1);
     const int64_t waves = at_once * 23 / 10 + 1;
     const int64_t side = least_root(waves);
-    return (struct shape){side * info->tile_m - 3, ((waves + side - 1) / side) * info->tile_n - 5,
-                          info->tile_k - 8 + 1};
+    return at_least_1(side * info->tile_m - 3, ((waves + side - 1) / side) * info->tile_n - 5, info->tile_k - 8 + 1);
 }
 
 static int list_shapes(const struct gm_kernel_info *info, struct shape *s) {
@@ -71,19 +75,19 @@ static int list_shapes(const struct gm_kernel_info *info, struct shape *s) {
     s[count++] = (struct shape){tm + 1, tn + 1, tk + 1};
     s[count++] = (struct shape){1, 1, 1};
     s[count++] = (struct shape){tm, tn, tk};
-    s[count++] = (struct shape){tm - 1, tn - 1, tk - 1};
-    s[count++] = (struct shape){3 * tm - 7, 2 * tn + 9, ring + tk + 3}; /* odd cluster tail along M */
+    s[count++] = at_least_1(tm - 1, tn - 1, tk - 1);
+    s[count++] = at_least_1(3 * tm - 7, 2 * tn + 9, ring + tk + 3); /* odd cluster tail along M */
     if (opt.self_test)
         s[count++] = many_tiles(info);
     if (opt.quick)
         return count;
-    s[count++] = (struct shape){2 * tm + 9, 3 * tn - 7, 2 * ring}; /* odd cluster tail along N */
+    s[count++] = at_least_1(2 * tm + 9, 3 * tn - 7, 2 * ring); /* odd cluster tail along N */
     s[count++] = (struct shape){131, 257, 97};
     s[count++] = (struct shape){509, 61, 211};
     s[count++] = (struct shape){1, 2 * tn + 3, 2 * tk};
     s[count++] = (struct shape){2 * tm + 5, 1, 3 * tk - 1};
     s[count++] = (struct shape){tm + 3, tn + 5, 1};
-    s[count++] = (struct shape){tm - 5, tn + 8, 2};
+    s[count++] = at_least_1(tm - 5, tn + 8, 2);
     s[count++] = (struct shape){67, 83, 2053};
     s[count++] = (struct shape){2 * tm, 2 * tn, ring};
     s[count++] = (struct shape){tm + tm / 2, tn + tn / 2, ring - 1};
@@ -107,7 +111,7 @@ static bool test_shapes(struct rows *rows) {
     }
     struct gemm_case empty = plain_case(rows, rows->info->tile_m + 3, 70, 0);
     set_tma_pitch(&empty, false);
-    empty.may_refuse |= rows->info->arch == GM_ARCH_SM90 ? BIT(GM_REASON_EMPTY_K) : 0;
+    empty.may_refuse |= uses_tma(rows->info) ? BIT(GM_REASON_EMPTY_K) : 0;
     return try(rows, empty);
 }
 
@@ -144,10 +148,10 @@ static bool test_inputs(struct rows *rows) {
 
 /* ---- alignment ------------------------------------------------------------------------------------ */
 
-/* sm80 rows take every element offset and every stride; sm90 rows must say that they do not. */
+/* TMA's rows must say that they do not take every element offset and every stride, as all others do. */
 static bool test_alignment(struct rows *rows) {
     const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n, tk = rows->info->tile_k;
-    const bool tma = rows->info->arch == GM_ARCH_SM90;
+    const bool tma = uses_tma(rows->info);
     for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
         struct gemm_case gc = plain_case(rows, tm + 5 + offset, tn + 13, 2 * tk + offset);
         set_tma_pitch(&gc, false);
@@ -244,8 +248,9 @@ static bool test_activations(struct rows *rows) {
 /* A race shows in some order of warps and copies; the simulated GPU takes the one that the seed says. */
 static bool test_schedules(struct rows *rows) {
     const struct gm_kernel_info *info = rows->info;
-    struct gemm_case gc =
-        plain_case(rows, 3 * info->tile_m - 7, 2 * info->tile_n + 9, info->tile_k * (info->stages + 1) + 3);
+    const struct shape s =
+        at_least_1(3 * info->tile_m - 7, 2 * info->tile_n + 9, info->tile_k * (info->stages + 1) + 3);
+    struct gemm_case gc = plain_case(rows, s.m, s.n, s.k);
     set_tma_pitch(&gc, false);
     bool good = true;
     for (int seed = 1; seed <= opt.seeds && good && env.simulated; seed++) {

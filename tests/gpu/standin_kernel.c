@@ -124,7 +124,7 @@ static void walk_tiles(const struct job *job) {
     const struct gm_raster *r = &job->raster;
     const int cm = job->info->cluster_m, cn = job->info->cluster_n;
     const int major = r->along_n ? r->tiles_n : r->tiles_m, minor = r->along_n ? r->tiles_m : r->tiles_n;
-    const int tiles = r->tiles_m * r->tiles_n; /* whatever the grid: both kernels are persistent */
+    const int tiles = r->tiles_m * r->tiles_n; /* whatever the grid */
     for (int linear = 0; linear < tiles - (planted_bug == BUG_LOST_WAVE); linear++) {
         const int group = linear / (r->group * minor), first = group * r->group;
         const int rows = r->group < major - first ? r->group : major - first;
@@ -185,7 +185,7 @@ void standin_kernel(const struct gm_kernel_info *info, const void *params) {
     struct job job = {.info = info};
     struct gm_gemm_sm90_params sm90;
     struct gm_gemm_sm80_params sm80;
-    if (info->arch == GM_ARCH_SM90)
+    if (uses_tma(info))
         read_sm90(&job, memcpy(&sm90, params, sizeof sm90));
     else
         read_sm80(&job, memcpy(&sm80, params, sizeof sm80));

@@ -101,7 +101,7 @@ static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel_info 
 static void keep(struct launch *launch, const struct gm_kernel_info *info, void **params) {
     launch->info = info;
     memcpy(launch->params, params[0],
-           info->arch == GM_ARCH_SM90 ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
+           uses_tma(info) ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
 }
 
 CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {

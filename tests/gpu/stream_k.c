@@ -292,7 +292,7 @@ static void run_planned(const struct test *test, struct result *result) {
 void add_stream_k_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         struct gm_kernel_info info = {.size = sizeof info};
-        if (gm_kernel_get(i, &info) == GM_OK && info.splits == 1)
+        if (gm_kernel_get(i, &info) == GM_OK && is_gemm(&info) && info.splits == 1)
             add_test("stream_k", info.name, run_row, (int)i, 0);
     }
     add_test("stream_k", "planned_sm80", run_planned, -1, GM_ARCH_SM80);

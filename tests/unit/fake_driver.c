@@ -223,7 +223,7 @@ CUresult fake_record(const CUlaunchConfig *config, CUfunction function, const vo
     for (unsigned i = 0; i < config->numAttrs; i++)
         launch->attributes[i] = config->attrs[i];
     launch->kernel = (int)(row - gm_kernels);
-    memcpy(&launch->params, params, row->arch == GM_ARCH_SM90 ? sizeof launch->params.sm90 : sizeof launch->params.sm80);
+    memcpy(&launch->params, params, gm_uses_tma(row) ? sizeof launch->params.sm90 : sizeof launch->params.sm80);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }

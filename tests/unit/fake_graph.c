@@ -27,7 +27,7 @@ static void take(struct CUgraph_st *graph, const CUDA_KERNEL_NODE_PARAMS *params
     const struct gm_kernel *row = (const struct gm_kernel *)params->func;
     graph->params = *params;
     memcpy(graph->bytes, params->kernelParams[0],
-           row->arch == GM_ARCH_SM90 ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
+           gm_uses_tma(row) ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
 }
 
 static CUresult fake_cuCtxGetCurrent(CUcontext *current) {

@@ -33,7 +33,7 @@ gm_plan *plan_for(const struct gm_kernel *row, const struct gm_gemm_problem *pro
 
 const struct gm_kernel *row_of(enum gm_arch arch) {
     for (size_t i = 0; i < gm_kernel_count(); i++)
-        if (gm_kernels[i].arch == arch)
+        if (gm_kernels[i].family == GM_FAMILY_gemm && gm_kernels[i].arch == arch)
             return &gm_kernels[i];
     return NULL;
 }

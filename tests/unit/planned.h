@@ -15,7 +15,7 @@ void planned_tear_down(void);
 /* A problem that `row` takes; a plan of it by the row's name. */
 struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64_t n, int64_t k);
 gm_plan *plan_for(const struct gm_kernel *row, const struct gm_gemm_problem *problem);
-/* A row of this architecture; NULL where the build has none. */
+/* A gemm row of this architecture; NULL where the build has none. */
 const struct gm_kernel *row_of(enum gm_arch arch);
 
 /* Arguments far apart from each other, aligned to 256. */

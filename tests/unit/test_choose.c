@@ -113,6 +113,89 @@ START_TEST(a_batch_invariant_plan_has_one_order_of_k) {
 }
 END_TEST
 
+/* ---- gemv ------------------------------------------------------------------------------------------ */
+
+#define GEMV(arch_, tm, tn, tk, warps_)                                                                                \
+    {.name = "gemv_" #arch_ "_" #tm "x" #tn, .family = GM_FAMILY_gemv, .arch = GM_ARCH_##arch_, .production = 1,       \
+     .tile_m = tm, .tile_n = tn, .tile_k = tk, .stages = 4, .cluster_m = 1, .cluster_n = 1,                            \
+     .warps = GM_WARPS_##warps_, .smem_map = GM_MAP_none, .threads = 256, .registers = 64, .targets = "sm_80",         \
+     .smem_bytes = GM_GEMV_SMEM_BYTES(tm, tn, GM_WARPS_M(GM_WARPS_##warps_))}
+
+static const struct gm_kernel few_rows[] = {
+    SM90(64, 64, 12, 1, 1, w1),   SM90(64, 32, 16, 1, 1, w1),   SM90(16, 64, 16, 1, 1, w1s),
+    SM80(128, 128, 32, 4, w2x2),  SM80(64, 64, 32, 5, w2x2),    GEMV(SM90, 1, 16, 256, w1x8),
+    GEMV(SM90, 1, 4, 1024, w4x2), GEMV(SM90, 2, 16, 256, w1x8), GEMV(SM80, 1, 16, 256, w1x8),
+    GEMV(SM80, 1, 4, 1024, w4x2), GEMV(SM80, 2, 16, 256, w1x8), GEMV(SM90, 1, 2, 2048, w8x1),
+};
+
+static const struct gm_kernel *choice_of_few(const char *model, int64_t m, int64_t n, int64_t k,
+                                             const struct gm_plan_options *options) {
+    const struct gm_device device = device_of(model);
+    struct gm_gemm_problem p = problem_of(m, n, k), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    const int chosen = gm_choose(few_rows, sizeof few_rows / sizeof *few_rows, &device, &q, options, NULL);
+    ck_assert_int_ge(chosen, 0);
+    return &few_rows[chosen];
+}
+
+START_TEST(one_or_two_rows_that_tma_cannot_load_are_gemvs) {
+    static const int64_t sizes[][2] = {{64, 65}, {2112, 7167}, {4097, 4095}, {129280, 7169}, {512, 513}, {7168, 257}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int64_t m = 1; m <= 2; m++) {
+            const struct gm_kernel *hopper = choice_of_few("h200", m, sizes[i][0], sizes[i][1], NULL);
+            const struct gm_kernel *ampere = choice_of_few("a100", m, sizes[i][0], sizes[i][1], NULL);
+            ck_assert_msg(hopper->family == GM_FAMILY_gemv && hopper->arch == GM_ARCH_SM90 && hopper->tile_m == m,
+                          "%d x %d x %d: %s", (int)m, (int)sizes[i][0], (int)sizes[i][1], hopper->name);
+            ck_assert_msg(ampere->family == GM_FAMILY_gemv && ampere->arch == GM_ARCH_SM80 && ampere->tile_m == m,
+                          "%d x %d x %d: %s", (int)m, (int)sizes[i][0], (int)sizes[i][1], ampere->name);
+        }
+}
+END_TEST
+
+START_TEST(where_tma_loads_its_rows_go_first) {
+    static const int64_t sizes[][2] = {{64, 64},     {1024, 1024},   {7168, 2048},  {2112, 7168},
+                                       {4096, 4096}, {129280, 7168}, {24576, 1536}, {512, 2048}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int64_t m = 1; m <= 4; m++) {
+            const struct gm_kernel *row = choice_of_few("h200", m, sizes[i][0], sizes[i][1], NULL);
+            ck_assert_msg(gm_uses_tma(row), "%d x %d x %d: %s", (int)m, (int)sizes[i][0], (int)sizes[i][1], row->name);
+        }
+}
+END_TEST
+
+START_TEST(more_rows_are_no_gemv) {
+    char sentence[232];
+    const struct gm_device h200 = device_of("h200");
+    const struct gm_kernel *gemv = &few_rows[5];
+    struct gm_gemm_problem p = problem_of(5, 4096, 4097), q;
+    for (int64_t m = 5; m <= 64; m++) {
+        ck_assert_int_eq(choice_of_few("h200", m, 4096, 4097, NULL)->family, GM_FAMILY_gemm);
+        ck_assert_int_eq(choice_of_few("a100", m, 4096, 4096, NULL)->family, GM_FAMILY_gemm);
+    }
+    assert_ok(gm_problem_normalize(&p, &q));
+    ck_assert_int_eq(gm_judge(gemv, &h200, &q, NULL, sentence, sizeof sentence).reason, GM_REASON_SIZE);
+    ck_assert_ptr_nonnull(strstr(sentence, "M = 5"));
+    const struct gm_plan_options named = {.size = sizeof named, .kernel = gemv->name, .workspace_limit = 64 << 20};
+    const struct gm_judgement judgement = gm_judge(gemv, &h200, &q, &named, NULL, 0);
+    ck_assert_int_eq(judgement.reason, GM_ACCEPTED);
+    ck_assert_int_eq(judgement.split.shares, 0);
+}
+END_TEST
+
+START_TEST(a_batch_invariant_plan_is_no_gemv) {
+    struct gm_plan_options options = {.size = sizeof options, .flags = GM_PLAN_BATCH_INVARIANT};
+    ck_assert_int_eq(choice_of_few("h200", 1, 4096, 4097, &options)->family, GM_FAMILY_gemm);
+    ck_assert_int_eq(choice_of_few("a100", 1, 4096, 4096, &options)->family, GM_FAMILY_gemm);
+    const struct gm_device h200 = device_of("h200");
+    struct gm_gemm_problem p = problem_of(1, 4096, 4097), q;
+    assert_ok(gm_problem_normalize(&p, &q));
+    options.kernel = few_rows[5].name;
+    ck_assert_int_eq(gm_judge(&few_rows[5], &h200, &q, &options, NULL, 0).reason, GM_REASON_ORDER);
+}
+END_TEST
+
+/* ---- devices and options ----------------------------------------------------------------------------- */
+
 START_TEST(fewer_sms_take_longer) {
     struct gm_device h200 = device_of("h200");
     struct gm_gemm_problem p = problem_of(4096, 4096, 4096), q;
@@ -255,6 +338,10 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, hopper_runs_big_problems_on_big_sm90_tiles);
     tcase_add_test(cases, hopper_runs_few_rows_on_low_tiles_that_fill_the_sms);
     tcase_add_test(cases, a_budget_of_sms_is_kept);
+    tcase_add_test(cases, one_or_two_rows_that_tma_cannot_load_are_gemvs);
+    tcase_add_test(cases, where_tma_loads_its_rows_go_first);
+    tcase_add_test(cases, more_rows_are_no_gemv);
+    tcase_add_test(cases, a_batch_invariant_plan_is_no_gemv);
     tcase_add_test(cases, a_batch_invariant_plan_has_one_order_of_k);
     tcase_add_test(cases, fewer_sms_take_longer);
     tcase_add_test(cases, ampere_runs_sm80_rows_only);

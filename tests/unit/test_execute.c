@@ -18,7 +18,7 @@ START_TEST(execute_makes_one_launch_and_nothing_else) {
         gm_plan *plan = plan_for(row, &p);
         const struct gm_gemm_sm90_params *params = &plan->params.sm90;
         const int tails = (params->a_tiles.rows > 0) + (params->b_tiles.rows > 0);
-        const int maps = row->arch == GM_ARCH_SM90 ? 3 + tails : 0;
+        const int maps = gm_uses_tma(row) ? 3 + tails : 0;
         clear();
         assert_ok(gm_gemm_execute(plan, &args, NULL));
         ck_assert_msg(fake.count[FAKE_cuLaunchKernelEx] == 1, "%s", row->name);
@@ -37,7 +37,7 @@ static void check_config(const struct gm_kernel *row, const struct gm_gemm_probl
     const int64_t rows = (int64_t)row->tile_m * row->cluster_m, columns = (int64_t)row->tile_n * row->cluster_n;
     const int64_t tiles = ((p->m + rows - 1) / rows) * ((p->n + columns - 1) / columns);
     const int64_t at_once = gm_clusters_at_once(row, &fake.devices[0]);
-    const int64_t grid = (tiles < at_once ? tiles : at_once) * cluster; /* persistent */
+    const int64_t grid = (tiles < at_once || row->family == GM_FAMILY_gemv ? tiles : at_once) * cluster;
     ck_assert_msg(config->gridDimX == grid, "%s: grid %u, expected %d", row->name, config->gridDimX, (int)grid);
     ck_assert_uint_eq(config->gridDimY, 1);
     ck_assert_uint_eq(config->gridDimZ, 1);
@@ -92,7 +92,7 @@ START_TEST(every_row_is_launched_with_its_numbers) {
         clear();
         assert_ok(gm_gemm_execute(plan, &args, stream));
         check_config(row, &p, stream);
-        if (row->arch == GM_ARCH_SM90) {
+        if (gm_uses_tma(row)) {
             const struct gm_gemm_sm90_params *params = &fake.launch.params.sm90;
             check_epilogue(&params->epilogue, alpha, beta);
             ck_assert_uint_eq(fake_map_address(&params->a), ADDRESS_A);

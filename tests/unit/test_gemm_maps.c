@@ -100,7 +100,7 @@ START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
     char sentence[160];
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && row->arch == GM_ARCH_SM90; s++) {
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && gm_uses_tma(row); s++) {
             struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]), q;
             p.ab_type = (enum gm_type)row->type;
             p.a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;

@@ -261,12 +261,17 @@ static gm_ledger *one_entry(const struct gm_device *device, const struct gm_kern
     return made;
 }
 
+/* One that a row may be chosen for. */
+static struct gm_gemm_problem problem_within(const struct gm_kernel *row) {
+    return problem_for(row, row->family == GM_FAMILY_gemv ? 2 : 256, 512, 1024);
+}
+
 START_TEST(explain_tells_where_the_choice_is_from) {
     const size_t rows = gm_kernel_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     size_t count = 0;
     for (size_t i = 0; i < rows; i++) {
-        const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 256, 512, 1024);
+        const struct gm_gemm_problem p = problem_within(&gm_kernels[i]);
         ledger = one_entry(&h200, &gm_kernels[i], &p);
         options.ledger = ledger;
         assert_ok(gm_gemm_explain(&h200, &p, &options, candidates, rows, &count));
@@ -309,7 +314,7 @@ START_TEST(plans_follow_the_ledger_and_outlive_it) {
         const struct gm_kernel *row = &gm_kernels[i];
         if (!row->production || !gm_kernel_runs_on(row, device.cc_major, device.cc_minor))
             continue;
-        const struct gm_gemm_problem p = problem_for(row, 256, 512, 1024);
+        const struct gm_gemm_problem p = problem_within(row);
         ledger = one_entry(&device, row, &p);
         options.ledger = ledger;
         gm_plan *plan = NULL;

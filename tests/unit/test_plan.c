@@ -94,6 +94,34 @@ START_TEST(the_flags_say_what_may_overlap_the_kernel_before) {
 }
 END_TEST
 
+/* A CTA for every tile, but no more CTAs than a budget has SMs; nothing divided, whatever workspace there is. */
+START_TEST(gemv_plans_have_a_cta_for_every_tile) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        if (row->family != GM_FAMILY_gemv)
+            continue;
+        struct gm_gemm_problem p = problem_for(row, 3, 100001, 513);
+        struct gm_plan_options options = {.size = sizeof options, .kernel = row->name, .workspace_limit = 64 << 20};
+        const unsigned tiles = (unsigned)(GM_CEIL_DIV(3, row->tile_m) * GM_CEIL_DIV(100001, row->tile_n));
+        for (int budget = 0; budget <= 7; budget += 7) {
+            gm_plan *plan = NULL;
+            options.sm_budget = budget;
+            options.flags = budget ? GM_PLAN_CONSTANT_B : 0;
+            assert_ok(gm_gemm_plan_create(context, &p, &options, &plan));
+            ck_assert_uint_eq(plan->config.gridDimX, budget ? (unsigned)budget : tiles);
+            ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
+            ck_assert_int_eq(plan->params.sm80.stream_k.shares, 0);
+            ck_assert_int_eq(plan->params.sm80.b_early, budget > 0);
+            ck_assert_int_eq(plan->params.sm80.raster.group, GM_CEIL_DIV(3, row->tile_m));
+            gm_plan_destroy(plan);
+        }
+        options.flags = GM_PLAN_BATCH_INVARIANT;
+        gm_plan *plan = NULL;
+        assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_NO_KERNEL, "batch-invariant");
+    }
+}
+END_TEST
+
 START_TEST(plans_of_empty_problems_need_no_image) {
     struct gm_gemm_problem p = problem_of(0, 4096, 4096);
     gm_plan *plan = NULL;
@@ -191,6 +219,7 @@ Suite *plan_suite(void) {
     tcase_add_test(cases, every_row_can_be_planned_by_name);
     tcase_add_test(cases, an_sm90_plan_holds_legal_maps_of_its_operands);
     tcase_add_test(cases, the_flags_say_what_may_overlap_the_kernel_before);
+    tcase_add_test(cases, gemv_plans_have_a_cta_for_every_tile);
     tcase_add_test(cases, plans_of_empty_problems_need_no_image);
     tcase_add_test(cases, bad_arguments_make_no_plan);
     tcase_add_test(cases, a_refused_row_says_why);

@@ -26,7 +26,7 @@ START_TEST(a_graph_launches_what_a_plain_launch_does) {
         assert_launched(0, 1);
         fake.capturing = NULL;
         const struct fake_launch *plain = &fake.launch;
-        const size_t bytes = row->arch == GM_ARCH_SM90 ? sizeof plain->params.sm90 : sizeof plain->params.sm80;
+        const size_t bytes = gm_uses_tma(row) ? sizeof plain->params.sm90 : sizeof plain->params.sm80;
         ck_assert_int_eq(by_graph.kernel, plain->kernel);
         ck_assert_mem_eq(&by_graph.params, &plain->params, bytes);
         ck_assert_uint_eq(by_graph.config.gridDimX, plain->config.gridDimX);
@@ -57,7 +57,7 @@ START_TEST(parameters_go_to_the_driver_when_they_change) {
     ck_assert_int_eq(fake.count[FAKE_cuGraphExecKernelNodeSetParams], 1);
     assert_launched(2, 0);
     const struct gm_epilogue_params *e =
-        gm_kernels[0].arch == GM_ARCH_SM90 ? &fake.launch.params.sm90.epilogue : &fake.launch.params.sm80.epilogue;
+        gm_uses_tma(&gm_kernels[0]) ? &fake.launch.params.sm90.epilogue : &fake.launch.params.sm80.epilogue;
     ck_assert_uint_eq(e->d, ADDRESS_D + 4096);
     ck_assert_float_eq(e->alpha, 2);
     gm_plan_destroy(plan);

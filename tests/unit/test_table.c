@@ -46,15 +46,18 @@ START_TEST(names_follow_from_the_columns) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         char warps[16], map[16], name[128];
-        if (row->arch == GM_ARCH_SM80)
+        if (!gm_uses_tma(row))
             sm80_warps(row->warps, warps, sizeof warps);
         else
             sm90_warps(row->warps, warps, sizeof warps);
-        if (row->arch == GM_ARCH_SM80)
-            snprintf(map, sizeof map, "%s", row->smem_map == GM_MAP_pad ? "pad" : "xor");
+        if (!gm_uses_tma(row))
+            snprintf(map, sizeof map, "%s",
+                     row->smem_map == GM_MAP_none  ? "none"
+                     : row->smem_map == GM_MAP_pad ? "pad"
+                                                   : "xor");
         else
             snprintf(map, sizeof map, "sw%d", row->smem_map);
-        snprintf(name, sizeof name, "gemm_%s_%s_%s_%dx%dx%d_s%d_c%dx%d_%s_%s",
+        snprintf(name, sizeof name, "%s_%s_%s_%s_%dx%dx%d_s%d_c%dx%d_%s_%s", gm_family_name(row->family),
                  row->arch == GM_ARCH_SM80 ? "sm80" : "sm90", gm_type_name((enum gm_type)row->type),
                  gm_layout_name(row->layout), row->tile_m, row->tile_n, row->tile_k, row->stages, row->cluster_m,
                  row->cluster_n, warps, map);
@@ -67,7 +70,8 @@ START_TEST(shared_memory_fits_the_architecture) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         const int limit = row->arch == GM_ARCH_SM90 ? SM90_SMEM_LIMIT : SM80_SMEM_LIMIT;
-        ck_assert_msg(row->smem_bytes > 0 && row->smem_bytes <= limit, "%s: %d bytes, limit %d", row->name,
+        const int least = row->family == GM_FAMILY_gemm;
+        ck_assert_msg(row->smem_bytes >= least && row->smem_bytes <= limit, "%s: %d bytes, limit %d", row->name,
                       row->smem_bytes, limit);
     }
 }
@@ -76,7 +80,7 @@ END_TEST
 START_TEST(sm90_tiles_are_whole_atoms_spans_and_boxes) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        if (row->arch != GM_ARCH_SM90)
+        if (!gm_uses_tma(row))
             continue;
         const int schedule = GM_WARPS_SCHEDULE(row->warps), consumers = GM_WARPS_M(row->warps);
         const int span_elems = row->smem_map / GM_ELEM_BYTES;
@@ -109,7 +113,7 @@ END_TEST
 START_TEST(sm80_tiles_are_whole_warp_tiles) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        if (row->arch != GM_ARCH_SM80)
+        if (row->arch != GM_ARCH_SM80 || row->family != GM_FAMILY_gemm)
             continue;
         const int warps_m = GM_WARPS_M(row->warps), warps_n = GM_WARPS_N(row->warps);
         const int slices = GM_WARPS_SLICES(row->warps);
@@ -126,6 +130,27 @@ START_TEST(sm80_tiles_are_whole_warp_tiles) {
                       "%s: the ring does not hold the slices' sums", row->name);
         ck_assert_int_eq(row->threads, 32 * warps_m * warps_n * slices);
         ck_assert_int_le(row->threads, 1024);
+    }
+}
+END_TEST
+
+START_TEST(gemv_tiles_are_whole_warps_rows) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        if (row->family != GM_FAMILY_gemv)
+            continue;
+        const int warps_k = GM_WARPS_M(row->warps), warps_n = GM_WARPS_N(row->warps);
+        const int sums = row->tile_m * row->tile_n / warps_n;
+        ck_assert_int_eq(row->layout, GM_LAYOUT_tn);
+        ck_assert_int_eq(row->smem_map, GM_MAP_none);
+        ck_assert_msg(row->tile_n % warps_n == 0 && sums <= 32 && 32 % sums == 0, "%s: sums", row->name);
+        ck_assert_int_eq(row->tile_k, 256 * warps_k);
+        ck_assert_int_eq(row->threads, 32 * warps_k * warps_n);
+        ck_assert_int_eq(GM_GEMV_THREADS % row->threads, 0);
+        ck_assert_msg(row->registers <= 65536 / GM_GEMV_THREADS, "%s: %d registers", row->name, row->registers);
+        ck_assert_msg(row->cluster_m == 1 && row->cluster_n == 1, "%s: cluster", row->name);
+        ck_assert(!gm_uses_tma(row) && !gm_is_persistent(row));
+        ck_assert_int_eq(gm_waits_itself(row), row->arch == GM_ARCH_SM90);
     }
 }
 END_TEST
@@ -149,8 +174,8 @@ START_TEST(every_type_and_layout_has_a_production_sm80_row_that_fits_99_kb) {
             int found = 0;
             for (size_t i = 0; i < gm_kernel_count(); i++) {
                 const struct gm_kernel *row = &gm_kernels[i];
-                found += row->arch == GM_ARCH_SM80 && row->production && row->type == type && row->layout == layout &&
-                         row->smem_bytes <= 101376;
+                found += row->family == GM_FAMILY_gemm && row->arch == GM_ARCH_SM80 && row->production &&
+                         row->type == type && row->layout == layout && row->smem_bytes <= 101376;
             }
             ck_assert_msg(found > 0, "no production sm80 row for %s %s", gm_type_name((enum gm_type)type),
                           gm_layout_name(layout));
@@ -184,6 +209,7 @@ START_TEST(kernel_get_tells_the_columns) {
         ck_assert_int_eq(info.splits, GM_WARPS_SPLITS(row->warps));
         ck_assert_int_eq(info.swapped, GM_WARPS_SWAPPED(row->warps));
         ck_assert_int_eq(info.slices, GM_WARPS_SLICES(row->warps));
+        ck_assert_str_eq(info.family, gm_family_name(row->family));
         ck_assert_int_eq(info.tile_k, row->tile_k);
         ck_assert_int_eq(info.stages, row->stages);
         ck_assert_int_eq(info.a_major == GM_MN_MAJOR, GM_LAYOUT_A_MN(row->layout));
@@ -215,6 +241,7 @@ Suite *table_suite(void) {
     tcase_add_test(cases, shared_memory_fits_the_architecture);
     tcase_add_test(cases, sm90_tiles_are_whole_atoms_spans_and_boxes);
     tcase_add_test(cases, sm80_tiles_are_whole_warp_tiles);
+    tcase_add_test(cases, gemv_tiles_are_whole_warps_rows);
     tcase_add_test(cases, every_row_has_an_image_and_a_compilers_report);
     tcase_add_test(cases, every_type_and_layout_has_a_production_sm80_row_that_fits_99_kb);
     tcase_add_test(cases, images_run_where_the_rule_says);
