@@ -241,10 +241,10 @@ enum gm_plan_flags {
     GM_PLAN_CONSTANT_B = 8,
     /* Batch invariance: a row of D has the same bits whatever M is and whatever the other rows of A hold. The order in
      * which K is summed then follows from N, K, types, layouts, strides, promised alignments and the device alone, and
-     * is the same in all rows that may be chosen: no CTAs share a K, no workspace is used, no gemv row is taken, and sm80 rows
-     * only where the strides or alignments are not TMA's. Between plans whose M differs, give the same lda (an M-major A that is packed
-     * has another for each M), ldd, epilogue and flags. With `kernel` the caller has chosen the order. It costs time
-     * where few tiles have a long K: docs/TUNING.md has it for each shape. */
+     * is the same in all rows that may be chosen: no CTAs and no warps share a K, no workspace is used, no gemv row is
+     * taken, and sm80 rows only where the strides or alignments are not TMA's. Between plans whose M differs, give the
+     * same lda (an M-major A that is packed has another for each M), ldd, epilogue and flags. With `kernel` the caller
+     * has chosen the order. It costs time where few tiles have a long K: docs/DECODING.md has it for each shape. */
     GM_PLAN_BATCH_INVARIANT = 16
 };
 

@@ -7,7 +7,7 @@
  * share of those that are divided by k-blocks, if any are. Warpgroup 0 is the producer; the others are consumers,
  * either cooperative (each takes its part of wgmma's M side of every tile) or ping-pong (each takes every second tile
  * whole, one multiplying while the other stores). wgmma's M side is A, or B in a swapped row. Compiled once per
- * registry row; load_stage, mma_stage, store_tile, the exchange of split K and that of stream-K are in gemm_load.cuh,
+ * registry row; produce, mma_stage, store_tile, the exchange of split K and that of stream-K are in gemm_load.cuh,
  * gemm_mma.cuh, gemm_store.cuh, gemm_split.cuh and gemm_stream_k.cuh. */
 #include "common/gemm_params.h"
 #include "common/tile.h"
