@@ -11,14 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KNOWN_FLAGS                                                                                                     \
+#define KNOWN_FLAGS                                                                                                    \
     (GM_PLAN_MODEL_ONLY | GM_PLAN_PLAIN_LAUNCH | GM_PLAN_NO_OVERLAP | GM_PLAN_CONSTANT_B | GM_PLAN_BATCH_INVARIANT)
-#define TMA_ALIGN 16
+#define TMA_ALIGN        16
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
-#define TILES_LIMIT (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
-#define DIVIDED_MARGIN 1.02 /* what a division is predicted to take counts for this much: the model knows it less well */
-#define UNMEASURED_MARGIN 2.0 /* and of a gemv row where TMA's rows, whose model is fitted, run the problem too */
-#define GEMV_MOST_M 4 /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
+#define TILES_LIMIT      (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
+#define DIVIDED_MARGIN                                                                                                 \
+    1.02 /* what a division is predicted to take counts for this much: the model knows it less well */
+#define UNMEASURED_MARGIN                                                                                              \
+    2.0                   /* and of a row whose model is not fitted where TMA's rows, whose is, run the problem too */
+#define GEMV_MOST_M     4 /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
 #define NEIGHBOUR_LIMIT 1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
 struct inquiry {
@@ -170,8 +172,8 @@ static struct gm_judgement accept(const struct inquiry *q) {
     describe_split(q, &judgement.split, divided, sizeof divided);
     const char *named = q->options ? q->options->kernel : NULL;
     if (named && strcmp(named, q->row->name) != 0)
-        judgement.reason = say(q, GM_REASON_NOT_NAMED, "legal, predicted %.2f us; %s was asked for",
-                               judgement.predicted_us, named);
+        judgement.reason =
+            say(q, GM_REASON_NOT_NAMED, "legal, predicted %.2f us; %s was asked for", judgement.predicted_us, named);
     else if (!named && !q->row->production)
         judgement.reason = say(q, GM_REASON_NOT_PRODUCTION, "legal, predicted %.2f us; a test row, chosen only by name",
                                judgement.predicted_us);
@@ -199,9 +201,9 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
 }
 
 static double counted_us(const struct inquiry *q, const struct gm_judgement *judgement) {
-    if (q->row->family == GM_FAMILY_gemv)
-        return judgement->predicted_us * (tma_may_load(q) ? UNMEASURED_MARGIN : 1);
-    return judgement->predicted_us * (judgement->split.shares > 0 ? DIVIDED_MARGIN : 1);
+    const int unmeasured = q->row->family == GM_FAMILY_gemv || GM_WARPS_SLICES(q->row->warps) > 1;
+    return judgement->predicted_us * (judgement->split.shares > 0 ? DIVIDED_MARGIN : 1) *
+           (unmeasured && tma_may_load(q) ? UNMEASURED_MARGIN : 1);
 }
 
 /* The accepted row with the least predicted time. */

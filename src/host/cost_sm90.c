@@ -14,6 +14,8 @@
 #define SM90_SHARE_PORT_BYTES        61.4   /* the same without clusters, when no two CTAs are at the same k-block */
 #define SM90_STREAM_BYTES            26.0   /* per clock from DRAM into one SM */
 #define SM90_L2_LATENCY_CLOCKS       2250.0 /* TMA issue -> barrier, under load */
+#define SM90_KBLOCK_CLOCKS           100.0  /* of a k-block at least: its barriers, and for each of its steps of 16 k */
+#define SM90_STEP_CLOCKS             30.0   /* a wgmma that waits for the sums of the one before */
 #define SM90_REUSE                   5.54   /* requests for a line that cost; later ones find it in L2 or are merged */
 #define SM90_REUSED_LINES_PER_CLOCK  64.4   /* those of them after the first, which is DRAM's */
 #define SM90_ASTRIDE_LINES_PER_CLOCK 28.0   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
@@ -33,11 +35,13 @@ static double wgmma_clocks(const struct gm_kernel *row) {
     return atom * (m / 64.0) * (row->tile_k / 16.0);
 }
 
-/* The ring holds no more than `stages` k-blocks in flight for one latency (Little's law). */
+/* The ring holds no more than `stages` k-blocks in flight for one latency (Little's law); and however little there is
+ * to multiply, a k-block has its barriers and its chain of wgmmas. */
 static double kblock_clocks(const struct gm_kernel *row, double port_bytes) {
     const double bytes = (double)GM_SM90_STAGE_BYTES(row->tile_m, row->tile_n, row->tile_k);
-    const double terms[] = {wgmma_clocks(row), bytes / port_bytes, SM90_L2_LATENCY_CLOCKS / row->stages};
-    return smooth_max(SM90_KBLOCK_SMOOTH, terms, 3);
+    const double terms[] = {wgmma_clocks(row), bytes / port_bytes, SM90_L2_LATENCY_CLOCKS / row->stages,
+                            SM90_KBLOCK_CLOCKS + SM90_STEP_CLOCKS * row->tile_k / 16};
+    return smooth_max(SM90_KBLOCK_SMOOTH, terms, 4);
 }
 
 /* The store of this CTA's part of the tile, after the exchange of partial sums. */
