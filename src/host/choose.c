@@ -13,15 +13,13 @@
 
 #define KNOWN_FLAGS                                                                                                    \
     (GM_PLAN_MODEL_ONLY | GM_PLAN_PLAIN_LAUNCH | GM_PLAN_NO_OVERLAP | GM_PLAN_CONSTANT_B | GM_PLAN_BATCH_INVARIANT)
-#define TMA_ALIGN        16
-#define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
-#define TILES_LIMIT      (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
-#define DIVIDED_MARGIN                                                                                                 \
-    1.02 /* what a division is predicted to take counts for this much: the model knows it less well */
-#define UNMEASURED_MARGIN                                                                                              \
-    2.0                   /* and of a row whose model is not fitted where TMA's rows, whose is, run the problem too */
-#define GEMV_MOST_M     4 /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
-#define NEIGHBOUR_LIMIT 1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
+#define TMA_ALIGN         16
+#define TMA_STRIDE_LIMIT  (INT64_C(1) << 40)
+#define TILES_LIMIT       (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
+#define DIVIDED_MARGIN    1.02 /* on what a division is predicted to take: the model knows it less well */
+#define UNMEASURED_MARGIN 2.0  /* on that of rows whose model is not fitted, where TMA's rows run the problem too */
+#define GEMV_MOST_M       4    /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
+#define NEIGHBOUR_LIMIT   1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
 struct inquiry {
     const struct gm_kernel *row;
