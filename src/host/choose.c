@@ -16,7 +16,7 @@
 #define TMA_ALIGN         16
 #define TMA_STRIDE_LIMIT  (INT64_C(1) << 40)
 #define TILES_LIMIT       (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
-#define DIVIDED_MARGIN    1.02 /* on what a division is predicted to take: the model knows it less well */
+#define DIVIDED_MARGIN    1.02               /* on what a division is predicted to take: the model knows it less well */
 #define UNMEASURED_MARGIN 2.0  /* on that of rows whose model is not fitted, where TMA's rows run the problem too */
 #define GEMV_MOST_M       4    /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
 #define NEIGHBOUR_LIMIT   1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
