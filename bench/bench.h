@@ -54,6 +54,8 @@ int bench_case_profile(struct bench *bench, const struct bench_case *problem);
 int bench_plans(struct bench *bench, const struct gm_gemm_problem *problem, struct contender *contenders,
                 size_t capacity);
 
+/* The baseline's default: the first heuristic that runs, nearly always number 0; out: there is none. */
+int bench_default(const struct contest *contest, struct contender *fallback);
 /* Adds the heuristics that time best and the default: fills `best` and `fallback` (out = true: there is none); `ran`
  * counts the heuristics that worked. `fallback` is already captured by the caller. */
 int bench_search(const struct contest *contest, struct contender *best, const struct contender *fallback, int *ran);

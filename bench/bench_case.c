@@ -73,7 +73,6 @@ static void close_field(struct field *field) {
     free(field->differences);
 }
 
-/* The default is the first heuristic that runs: nearly always number 0. */
 static int find_fallback(struct field *field) {
     struct bench *bench = field->bench;
     struct contender *fallback = fallback_of(field);
@@ -82,14 +81,7 @@ static int find_fallback(struct field *field) {
         return 0;
     field->contest.lt = &bench->lt;
     field->contest.baseline = &field->baseline;
-    for (int i = 0; i < field->baseline.count; i++) {
-        *fallback = (struct contender){.heuristic = i};
-        if (contender_try(&field->contest, fallback) != 0)
-            return -1;
-        if (!fallback->out)
-            return 0;
-    }
-    return 0;
+    return bench_default(&field->contest, fallback);
 }
 
 static void judge(struct field *field, size_t i, const struct verify_sample *ours, const struct verify_sample *theirs) {

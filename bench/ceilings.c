@@ -151,17 +151,12 @@ static int call_empty(const void *what) {
 }
 
 static int capture_empty(struct bandwidth *with) {
-    CUgraph graph = NULL;
-    GPU_TRY(with->gpu, cuStreamBeginCapture, with->gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
     int status = 0;
+    if (gpu_begin_capture(with->gpu) != 0)
+        return -1;
     for (int i = 0; i < EMPTY_LAUNCHES && status == 0; i++)
         status = launch_empty(with->gpu, with->empty);
-    GPU_TRY(with->gpu, cuStreamEndCapture, with->gpu->stream, &graph);
-    if (status != 0)
-        return -1;
-    CUresult result = with->gpu->drv->cuGraphInstantiateWithFlags(&with->graph, graph, 0);
-    with->gpu->drv->cuGraphDestroy(graph);
-    return result == CUDA_SUCCESS ? 0 : gpu_fail(result, "cuGraphInstantiateWithFlags");
+    return gpu_end_capture(with->gpu, status, &with->graph);
 }
 
 static int measure_launch(struct bandwidth *with, struct bench_ceilings *ceilings) {

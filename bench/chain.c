@@ -79,18 +79,11 @@ static int make_layer(struct chain *chain, const struct noise *noise, int index)
 
 /* As the bench finds them: on operands that L2 does not hold. */
 static int search(struct layer *layer, struct contest *contest) {
-    struct contender best, fallback = {.heuristic = 0};
+    struct contender best, fallback;
     int ran;
-    if (contest_open(contest) != 0)
+    if (contest_open(contest) != 0 || bench_default(contest, &fallback) != 0)
         return -1;
-    for (; fallback.heuristic < layer->baseline.count; fallback.heuristic++) {
-        fallback.out = false;
-        if (contender_try(contest, &fallback) != 0)
-            return -1;
-        if (!fallback.out)
-            break;
-    }
-    if (fallback.heuristic == layer->baseline.count)
+    if (fallback.out)
         return 0;
     if (contender_capture(contest, &fallback, 2) != 0 || bench_search(contest, &best, &fallback, &ran) != 0)
         return -1;
@@ -147,18 +140,12 @@ static int launch_chain(const struct chain *chain, enum chain_way way) {
 }
 
 static int capture(const struct chain *chain, enum chain_way way, int chains, CUgraphExec *exec) {
-    const struct gpu *gpu = chain->gpu;
-    CUgraph graph = NULL;
     int status = 0;
-    GPU_TRY(gpu, cuStreamBeginCapture, gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    if (gpu_begin_capture(chain->gpu) != 0)
+        return -1;
     for (int i = 0; i < chains && status == 0; i++)
         status = launch_chain(chain, way);
-    GPU_TRY(gpu, cuStreamEndCapture, gpu->stream, &graph);
-    if (status != 0)
-        return -1;
-    const CUresult result = gpu->drv->cuGraphInstantiateWithFlags(exec, graph, 0);
-    gpu->drv->cuGraphDestroy(graph);
-    return result == CUDA_SUCCESS ? 0 : gpu_fail(result, "cuGraphInstantiateWithFlags");
+    return gpu_end_capture(chain->gpu, status, exec);
 }
 
 /* A graph of some chains, to be repeated until a round is long enough. */

@@ -90,16 +90,11 @@ static int rough_time(const struct contest *contest, struct contender *contender
 }
 
 static int capture(const struct contest *contest, struct contender *contender) {
-    const struct gpu *gpu = contest->gpu;
-    CUgraph graph = NULL;
-    GPU_TRY(gpu, cuStreamBeginCapture, gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    int status = launch_many(contest, contender, contender->launches);
-    GPU_TRY(gpu, cuStreamEndCapture, gpu->stream, &graph);
-    if (status != 0)
-        return complain("a launch was refused under stream capture (status %d)", status);
-    CUresult result = gpu->drv->cuGraphInstantiateWithFlags(&contender->exec, graph, 0);
-    gpu->drv->cuGraphDestroy(graph);
-    return result == CUDA_SUCCESS ? 0 : gpu_fail(result, "cuGraphInstantiateWithFlags");
+    if (gpu_begin_capture(contest->gpu) != 0)
+        return -1;
+    const int status = launch_many(contest, contender, contender->launches);
+    const int ended = gpu_end_capture(contest->gpu, status, &contender->exec);
+    return status == 0 ? ended : complain("a launch was refused under stream capture (status %d)", status);
 }
 
 static int run_graph(const struct contest *contest, const struct contender *contender, int repeats) {

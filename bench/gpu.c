@@ -99,6 +99,21 @@ int gpu_finish(const struct gpu *gpu) {
     return 0;
 }
 
+int gpu_begin_capture(const struct gpu *gpu) {
+    GPU_TRY(gpu, cuStreamBeginCapture, gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    return 0;
+}
+
+int gpu_end_capture(const struct gpu *gpu, int status, CUgraphExec *exec) {
+    CUgraph graph = NULL;
+    GPU_TRY(gpu, cuStreamEndCapture, gpu->stream, &graph);
+    const CUresult result = status == 0 ? gpu->drv->cuGraphInstantiateWithFlags(exec, graph, 0) : CUDA_SUCCESS;
+    gpu->drv->cuGraphDestroy(graph);
+    if (result != CUDA_SUCCESS)
+        return gpu_fail(result, "cuGraphInstantiateWithFlags");
+    return status == 0 ? 0 : -1;
+}
+
 double gpu_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

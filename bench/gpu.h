@@ -39,6 +39,11 @@ int gpu_alloc(const struct gpu *gpu, CUdeviceptr *address, size_t bytes);
 void gpu_free(const struct gpu *gpu, CUdeviceptr *address); /* 0 is allowed; sets it to 0 */
 int gpu_finish(const struct gpu *gpu);                      /* waits for the stream */
 
+/* What is launched on the stream between the two becomes a graph. `status` of those launches: other than 0 there is none,
+ * and -1 is returned. */
+int gpu_begin_capture(const struct gpu *gpu);
+int gpu_end_capture(const struct gpu *gpu, int status, CUgraphExec *exec);
+
 /* Seconds of a clock that never steps. */
 double gpu_seconds(void);
 

@@ -65,17 +65,9 @@ static int rough_time(const struct contest *contest, const struct contender *con
 }
 
 static int capture(const struct contest *contest, struct contender *contender) {
-    const struct gpu *gpu = contest->gpu;
-    CUgraph graph = NULL;
-    GPU_TRY(gpu, cuStreamBeginCapture, gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    int status = launch_many(contest, contender, contender->launches);
-    GPU_TRY(gpu, cuStreamEndCapture, gpu->stream, &graph);
-    if (status == 0) {
-        CUresult result = gpu->drv->cuGraphInstantiateWithFlags(&contender->exec, graph, 0);
-        status = result == CUDA_SUCCESS ? 0 : gpu_fail(result, "cuGraphInstantiateWithFlags");
-    }
-    gpu->drv->cuGraphDestroy(graph);
-    return status;
+    if (gpu_begin_capture(contest->gpu) != 0)
+        return -1;
+    return gpu_end_capture(contest->gpu, launch_many(contest, contender, contender->launches), &contender->exec);
 }
 
 /* The graph, and how often it fills a round: the second run of it tells. */

@@ -12,7 +12,7 @@
 #include "driver.h"
 #include "gristmill/gristmill.h"
 
-#define REASONS      ((int)GM_REASON_NOT_NAMED + 1)
+#define REASONS      ((int)GM_REASON_ORDER + 1)
 #define BIT(x)       (1u << (x))
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

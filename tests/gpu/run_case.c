@@ -7,7 +7,8 @@
 
 static const char *reason_names[REASONS] = {"accepted", "masked",        "no image",       "type",
                                             "layout",   "shared memory", "stride",         "alignment",
-                                            "size",     "K = 0",         "not production", "not named"};
+                                            "size",     "K = 0",         "not production", "not named",
+                                            "SMs",      "order of K"};
 
 /* Why nothing accepts: the reason that says most, since every row of another type or layout has one too. */
 static enum gm_reason first_of(const int votes[REASONS]) {
