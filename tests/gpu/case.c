@@ -61,7 +61,7 @@ static struct image new_image(int64_t rows, int64_t ld, enum gm_type type, int o
 
 static CUdeviceptr upload(struct result *result, struct arena *arena, struct image *image) {
     const CUdeviceptr base = arena_take(result, arena, image->total);
-    const bool ok = base && check_cuda(result, env.drv->cuMemcpyHtoD(base, image->bytes, image->total), "cuMemcpyHtoD");
+    const bool ok = base && to_device(result, base, image->bytes, image->total);
     free(image->bytes);
     return ok ? base + image->start : 0;
 }
@@ -141,10 +141,9 @@ bool poison_output(struct result *result, const struct placed *placed) {
         exit(2);
     memset(image, POISON, placed->d_bytes);
     store_c(gc, image + placed->d_before, placed->problem.ldd);
-    const CUresult code = env.drv->cuMemcpyHtoD(placed->d_base, image, placed->d_bytes);
+    const bool ok = to_device(result, placed->d_base, image, placed->d_bytes);
     free(image);
-    return check_cuda(result, code, "cuMemcpyHtoD") &&
-           check_cuda(result, env.drv->cuCtxSynchronize(), "cuCtxSynchronize");
+    return ok;
 }
 
 static bool place_d(struct result *result, struct placed *placed, struct arena *arena) {

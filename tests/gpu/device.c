@@ -66,6 +66,12 @@ CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes)
     return arena->base;
 }
 
+/* A copy from pageable memory may return before it has landed, and our streams do not wait for the default one. */
+bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t bytes) {
+    return check_cuda(result, env.drv->cuMemcpyHtoD(to, from, bytes), "cuMemcpyHtoD") &&
+           check_cuda(result, env.drv->cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
 static void free_arena(struct arena *arena) {
     if (arena->bytes)
         env.drv->cuMemFree(arena->base);

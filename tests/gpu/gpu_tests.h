@@ -207,6 +207,8 @@ bool run_case(struct result *result, const struct gemm_case *gc, const char *ker
               struct buffers *buffers);
 void free_buffers(struct buffers *buffers);
 CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes);
+/* Copies, and returns when it is there for every stream. */
+bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t bytes);
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance);
 int64_t leading(const struct gemm_case *gc, char operand);

@@ -46,7 +46,7 @@ static CUdeviceptr place(struct result *result, struct arena *arena, int64_t cou
         exit(2);
     fill(bytes, count, stream, type);
     const CUdeviceptr at = arena_take(result, arena, (size_t)count * 2);
-    const bool ok = at && check_cuda(result, env.drv->cuMemcpyHtoD(at, bytes, (size_t)count * 2), "cuMemcpyHtoD");
+    const bool ok = at && to_device(result, at, bytes, (size_t)count * 2);
     free(bytes);
     return ok ? at : 0;
 }
@@ -65,9 +65,7 @@ static CUdeviceptr place_a(struct result *result, struct batch *batch, int64_t m
         memcpy(batch->image + 2 * (step == 1 ? anchor * ld + k : k * ld + anchor), row + 2 * k, 2);
     free(row);
     const CUdeviceptr at = arena_take(result, &batch->a, (size_t)(rows * ld) * 2);
-    return at && check_cuda(result, env.drv->cuMemcpyHtoD(at, batch->image, (size_t)(rows * ld) * 2), "cuMemcpyHtoD")
-               ? at
-               : 0;
+    return at && to_device(result, at, batch->image, (size_t)(rows * ld) * 2) ? at : 0;
 }
 
 static struct gm_gemm_problem problem_of(const struct batch *batch, int64_t m) {

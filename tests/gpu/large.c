@@ -45,7 +45,7 @@ static CUdeviceptr make_operand(struct result *result, int operand, int64_t rows
         exit(2);
     parallel_for(first, 10.0 * (double)(first * k), fill_block, &block);
     bool ok = check_cuda(result, env.drv->cuMemAlloc(&base, total), "cuMemAlloc") &&
-              check_cuda(result, env.drv->cuMemcpyHtoD(base, block.bits, have), "cuMemcpyHtoD");
+              to_device(result, base, block.bits, have);
     free(block.bits);
     for (; ok && have < total; have *= 2)
         ok = check_cuda(result, env.drv->cuMemcpyDtoD(base + have, base, have < total - have ? have : total - have),

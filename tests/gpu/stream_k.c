@@ -102,7 +102,7 @@ static bool place_workspace(struct setup *s) {
         exit(2);
     for (size_t i = 0; i < all; i++)
         image[i] = noise(i);
-    const bool ok = base && check_cuda(s->result, env.drv->cuMemcpyHtoD(base, image, all), "cuMemcpyHtoD");
+    const bool ok = base && to_device(s->result, base, image, all);
     free(image);
     s->placed.args.workspace = base + GUARD_BYTES;
     s->placed.args.workspace_bytes = bytes;
