@@ -15,15 +15,21 @@ static int swizzle_of_span(int span_bytes) {
                               : CU_TENSOR_MAP_SWIZZLE_32B;
 }
 
-/* What L2 is to fetch from memory at once: the next k-block's 128 bytes, too, where rows are such that both are in one
- * piece of 256 bytes; else half of that would be fetched twice. */
-static int promotion(uint64_t stride) {
-    return stride % 256 == 0 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+#define STREAM_MOST 64 /* of the lesser of M and N: memory, not the tensor cores, sets the pace */
+
+/* What L2 is to fetch from memory at once: 256 bytes, the next k-block's 128 too, where rows are such that both are in
+ * one piece; else half of that would be fetched twice. Where memory sets the pace, nothing ahead of its turn, which
+ * costs up to 8 % there. docs/TUNING.md, entries 5 and 23. */
+static int promotion(uint64_t stride, const struct gm_gemm_problem *problem) {
+    const int64_t lesser = problem->m < problem->n ? problem->m : problem->n;
+    return stride % 256 == 0 && lesser > STREAM_MOST ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+                                                     : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 }
 
 /* A box of `rows` rows, each one swizzle span wide. The stride of an operand with one row is never used, but the
  * encoder still wants a legal one. */
-static struct gm_map_desc describe(struct gm_operand operand, enum gm_type type, int span_bytes, int box_rows) {
+static struct gm_map_desc describe(const struct gm_gemm_problem *problem, struct gm_operand operand, enum gm_type type,
+                                   int span_bytes, int box_rows) {
     const uint64_t stride = (uint64_t)operand.stride * (uint64_t)operand.element_bytes;
     return (struct gm_map_desc){
         .type = data_type(type),
@@ -34,7 +40,7 @@ static struct gm_map_desc describe(struct gm_operand operand, enum gm_type type,
         .element_strides = {1, 1},
         .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
         .swizzle = swizzle_of_span(span_bytes),
-        .l2_promotion = promotion(stride),
+        .l2_promotion = promotion(stride, problem),
         .oob_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     };
 }
@@ -57,15 +63,15 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct 
     const int store_span = GM_SM90_STORE_SPAN(row->tile_m, row->tile_n, row->warps);
     const int store_rows = GM_SM90_STORE_BOX_ROWS(row->tile_m, row->tile_n, row->warps);
     struct gm_gemm_maps maps = {
-        .a = describe(a, problem->ab_type, row->smem_map, a_rows),
-        .b = describe(b, problem->ab_type, row->smem_map, b_rows),
-        .d = describe(gm_operand_d(problem), problem->d_type, store_span, store_rows),
+        .a = describe(problem, a, problem->ab_type, row->smem_map, a_rows),
+        .b = describe(problem, b, problem->ab_type, row->smem_map, b_rows),
+        .d = describe(problem, gm_operand_d(problem), problem->d_type, store_span, store_rows),
         .a_tiles = tiles_of(a_mn, problem->m, row->tile_m, row->cluster_n),
         .b_tiles = tiles_of(b_mn, problem->n, row->tile_n, row->cluster_m),
     };
     if (maps.a_tiles.rows)
-        maps.a_tail = describe(a, problem->ab_type, row->smem_map, maps.a_tiles.rows);
+        maps.a_tail = describe(problem, a, problem->ab_type, row->smem_map, maps.a_tiles.rows);
     if (maps.b_tiles.rows)
-        maps.b_tail = describe(b, problem->ab_type, row->smem_map, maps.b_tiles.rows);
+        maps.b_tail = describe(problem, b, problem->ab_type, row->smem_map, maps.b_tiles.rows);
     return maps;
 }

@@ -55,6 +55,29 @@ START_TEST(maps_of_an_mn_major_row) {
 }
 END_TEST
 
+/* 256 bytes at once where rows are made of such pieces, unless memory sets the pace. */
+START_TEST(promotion_into_l2) {
+    static const struct {
+        int64_t m, n, k;
+        int promotion;
+    } cases[] = {{65, 4096, 4096, CU_TENSOR_MAP_L2_PROMOTION_L2_256B},
+                 {64, 4096, 4096, CU_TENSOR_MAP_L2_PROMOTION_L2_128B},
+                 {4096, 64, 4096, CU_TENSOR_MAP_L2_PROMOTION_L2_128B},
+                 {4096, 65, 4096, CU_TENSOR_MAP_L2_PROMOTION_L2_256B},
+                 {4096, 4096, 4160, CU_TENSOR_MAP_L2_PROMOTION_L2_128B}};
+    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 128,
+                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gm_gemm_problem p = problem_of(cases[i].m, cases[i].n, cases[i].k);
+        struct gm_gemm_problem q;
+        assert_ok(gm_problem_normalize(&p, &q));
+        const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+        ck_assert_int_eq(maps.a.l2_promotion, cases[i].promotion);
+        ck_assert_int_eq(maps.b.l2_promotion, cases[i].promotion);
+    }
+}
+END_TEST
+
 START_TEST(the_last_rows_have_a_box_of_their_own) {
     struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 128, .tile_k = 64,
                             .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
@@ -67,7 +90,7 @@ START_TEST(the_last_rows_have_a_box_of_their_own) {
     ck_assert_uint_eq(maps.a_tail.box[1], 24);
     ck_assert_int_eq(maps.b_tiles.whole, 2);
     ck_assert_int_eq(maps.b_tiles.rows, 0);
-    ck_assert_int_eq(maps.a.l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+    ck_assert_int_eq(maps.b.l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_128B); /* few tokens */
     row.cluster_n = 2; /* each of two CTAs fetches whole patterns */
     maps = gm_gemm_sm90_maps(&row, &q);
     ck_assert_int_eq(maps.a_tiles.rows, 16);
@@ -137,6 +160,7 @@ Suite *gemm_maps_suite(void) {
     TCase *maps = tcase_create("maps of rows");
     tcase_add_test(maps, maps_of_a_k_major_row);
     tcase_add_test(maps, maps_of_an_mn_major_row);
+    tcase_add_test(maps, promotion_into_l2);
     tcase_add_test(maps, the_last_rows_have_a_box_of_their_own);
     tcase_add_test(maps, a_swapped_row_stores_rows_of_its_n_side);
     tcase_add_test(maps, every_sm90_row_gets_legal_maps_for_legal_problems);
