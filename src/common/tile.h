@@ -135,6 +135,21 @@
 #define GM_SM80_SMEM_BYTES(tm, tn, tk, stages, warps, layout, map)                                                     \
     ((stages) * GM_SM80_STAGE_BYTES(tm, tn, tk, layout, map) +                                                         \
      GM_WARPS_M(warps) * GM_WARPS_N(warps) * GM_SM80_STRIP_BYTES((tn) / GM_WARPS_N(warps)))
+/* Registers of a thread: accumulators, two sets of fragments, and what addresses and the loop take. */
+#define GM_SM80_WARP_TILE_M(tm, warps) ((tm) / GM_WARPS_M(warps))
+#define GM_SM80_WARP_TILE_N(tn, warps) ((tn) / GM_WARPS_N(warps))
+#define GM_SM80_REGISTERS(tm, tn, warps)                                                                               \
+    (GM_SM80_WARP_TILE_M(tm, warps) * GM_SM80_WARP_TILE_N(tn, warps) / 32 + GM_SM80_WARP_TILE_M(tm, warps) / 2 +       \
+     GM_SM80_WARP_TILE_N(tn, warps) / 2 + 56)
+/* 16-byte chunks that a thread copies of an operand's tile in one k-block. Of an operand that is only element-aligned
+ * they come through registers, a few words each; a row defers if it has those for a whole k-block, so that memory is
+ * waited for while another is multiplied, with as many CTAs on an SM as Hopper's shared memory holds. */
+#define GM_SM80_CHUNKS(tile_mn, tk, warps) ((tile_mn) * (tk) / 8 / GM_SM80_THREADS(warps))
+#define GM_SM80_LOOSE_WORDS 5
+#define GM_SM80_DEFERS(tm, tn, tk, warps, smem_bytes)                                                                  \
+    (65536 / (GM_SM80_THREADS(warps) * (227 * 1024 / (smem_bytes))) >=                                                 \
+     GM_SM80_REGISTERS(tm, tn, warps) + 40 +                                                                           \
+         GM_SM80_LOOSE_WORDS * (GM_SM80_CHUNKS(tm, tk, warps) + GM_SM80_CHUNKS(tn, tk, warps)))
 
 /* ---- gemv: sums of the warps that share K ---------------------------------------------------------- */
 

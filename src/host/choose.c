@@ -13,13 +13,12 @@
 
 #define KNOWN_FLAGS                                                                                                    \
     (GM_PLAN_MODEL_ONLY | GM_PLAN_PLAIN_LAUNCH | GM_PLAN_NO_OVERLAP | GM_PLAN_CONSTANT_B | GM_PLAN_BATCH_INVARIANT)
-#define TMA_ALIGN         16
-#define TMA_STRIDE_LIMIT  (INT64_C(1) << 40)
-#define TILES_LIMIT       (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
-#define DIVIDED_MARGIN    1.02               /* on what a division is predicted to take: the model knows it less well */
-#define UNMEASURED_MARGIN 2.0  /* on that of rows whose model is not fitted, where TMA's rows run the problem too */
-#define GEMV_MOST_M       4    /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
-#define NEIGHBOUR_LIMIT   1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
+#define TMA_ALIGN        16
+#define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
+#define TILES_LIMIT      (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
+#define DIVIDED_MARGIN   1.02               /* on what a division is predicted to take: the model knows it less well */
+#define GEMV_MOST_M      8    /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
+#define NEIGHBOUR_LIMIT  1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
 struct inquiry {
     const struct gm_kernel *row;
@@ -198,10 +197,8 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     return accept(&q);
 }
 
-static double counted_us(const struct inquiry *q, const struct gm_judgement *judgement) {
-    const int unmeasured = q->row->family == GM_FAMILY_gemv || GM_WARPS_SLICES(q->row->warps) > 1;
-    return judgement->predicted_us * (judgement->split.shares > 0 ? DIVIDED_MARGIN : 1) *
-           (unmeasured && tma_may_load(q) ? UNMEASURED_MARGIN : 1);
+static double counted_us(const struct gm_judgement *judgement) {
+    return judgement->predicted_us * (judgement->split.shares > 0 ? DIVIDED_MARGIN : 1);
 }
 
 /* The accepted row with the least predicted time. */
@@ -215,8 +212,7 @@ static int choose_by_model(const struct gm_kernel *rows, size_t count, const str
         struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
         if (judgement.reason != GM_ACCEPTED)
             continue;
-        const struct inquiry q = {&rows[i], device, problem, options, NULL, 0};
-        const double us = counted_us(&q, &judgement);
+        const double us = counted_us(&judgement);
         if (best < 0 || us < least_us) {
             best = (int)i;
             least_us = us;

@@ -19,6 +19,10 @@
 #define SM80_HAND_US               1.5   /* the last store -> the flag -> the first load; an estimate, not fitted */
 #define SM80_EXCHANGE_CLOCKS       150.0 /* of slices: two barriers, a store and a load; derived, not measured */
 
+#define SM80_LOOSE_CLOCKS         45.0   /* of an SM for 32 chunks that come through registers */
+#define SM80_LOOSE_WAIT_CLOCKS    1100.0 /* of a CTA alone, for two chunks a thread at a time */
+#define SM80_DEFERRED_WAIT_CLOCKS 1900.0 /* the same where all of a k-block's are under way with it */
+
 /* bf16 FLOP of one SM per clock through mma.sync. */
 static double mma_flop_per_clock(const struct gm_device *device) {
     double rate = device->cc_major == 9 ? 4096 : device->cc_minor == 0 ? 2048 : 1024;
@@ -27,26 +31,42 @@ static double mma_flop_per_clock(const struct gm_device *device) {
     return device->cc_major == 9 ? rate * SM80_ON_SM90 : rate;
 }
 
+/* What one CTA's k-block takes of the SM's copies, and how long the CTA waits if it is alone. */
+struct sm80_copies {
+    double shared_clocks, alone_clocks;
+};
+
+static void add_copies(struct sm80_copies *copies, const struct gm_kernel *row, double copy_bytes, int tile_mn,
+                       double rows) {
+    const double elems = min2(tile_mn, rows) * row->tile_k;
+    if (copy_bytes > GM_ELEM_BYTES) { /* a narrow copy moves fewer bytes per issued instruction */
+        copies->shared_clocks += elems * GM_ELEM_BYTES * 16 / copy_bytes / SM80_PORT_BYTES_PER_CLOCK;
+        return;
+    }
+    const int chunks = GM_SM80_CHUNKS(tile_mn, row->tile_k, row->warps);
+    const int defers = GM_SM80_DEFERS(row->tile_m, row->tile_n, row->tile_k, row->warps, row->smem_bytes);
+    copies->shared_clocks += elems / 8 / 32 * SM80_LOOSE_CLOCKS;
+    copies->alone_clocks =
+        defers ? SM80_DEFERRED_WAIT_CLOCKS : copies->alone_clocks + SM80_LOOSE_WAIT_CLOCKS * ceil_div(chunks, 2);
+}
+
 /* One k-block of `together` CTAs that share the SM. */
 static double sm80_kblock_us(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                              const struct gm_device *device, double together) {
     const double warps_m = GM_WARPS_M(row->warps), warps_n = GM_WARPS_N(row->warps);
-    /* A narrow copy moves fewer bytes per issued instruction. */
-    const struct gm_operand a = gm_operand_a(p), b = gm_operand_b(p);
-    const double a_copy = gm_copy_bytes((uint64_t)p->a_align, a.stride * a.element_bytes, a.rows);
-    const double b_copy = gm_copy_bytes((uint64_t)p->b_align, b.stride * b.element_bytes, b.rows);
     const double k_bytes = (double)row->tile_k * GM_ELEM_BYTES;
-    const double copied = min2(row->tile_m, (double)p->m) * k_bytes * 16 / a_copy +
-                          min2(row->tile_n, (double)p->n) * k_bytes * 16 / b_copy;
+    struct sm80_copies copies = {0};
+    add_copies(&copies, row, copy_bytes(gm_operand_a(p), p->a_align), row->tile_m, (double)p->m);
+    add_copies(&copies, row, copy_bytes(gm_operand_b(p), p->b_align), row->tile_n, (double)p->n);
     /* Rows that do not exist are not asked for: of 16 tokens a tile of 64 rows has a quarter of A in flight. */
     const double asked = (min2(row->tile_m, (double)p->m) + min2(row->tile_n, (double)p->n)) * k_bytes;
     /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
     const double smem = (row->tile_m * (1 + warps_n) + row->tile_n * (1 + warps_m)) * k_bytes;
     const double fragment = row->tile_m / warps_m * row->tile_n / warps_n;
     const double tensor = 2.0 * row->tile_m * row->tile_n * row->tile_k / mma_flop_per_clock(device);
-    const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copied / SM80_PORT_BYTES_PER_CLOCK));
+    const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copies.shared_clocks));
     const double steps = (double)row->tile_k / 16 / GM_WARPS_SLICES(row->warps);
-    const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * steps;
+    const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * steps + copies.alone_clocks;
     const double ahead = row->stages > 1 ? row->stages - 1 : 1;
     const double fill = (SM80_FILL_CLOCKS + asked / SM80_FILL_BYTES_PER_CLOCK) / ahead;
     return max2(together * shared + SM80_TURN_CLOCKS, max2(alone, fill)) / clock_mhz(device);

@@ -36,6 +36,11 @@ static inline double clock_mhz(const struct gm_device *device) {
     return device->sm_clock_mhz > 0 ? device->sm_clock_mhz : 1500;
 }
 
+/* Bytes of one copy or load of an operand on the sm80 path and in gemv: 16, 8, 4 or 2. */
+static inline double copy_bytes(struct gm_operand operand, int align) {
+    return gm_copy_bytes((uint64_t)align, operand.stride * operand.element_bytes, operand.rows);
+}
+
 /* The least bytes: every operand once. */
 static inline double dram_us(const struct gm_gemm_problem *p, const struct gm_device *device, double efficiency) {
     const double operands = ((double)p->m + (double)p->n) * (double)p->k * GM_ELEM_BYTES;

@@ -23,14 +23,40 @@ static __device__ __forceinline__ void copy_chunk(uint32_t shared_addr, uint64_t
     }
 }
 
-/* The same through registers, for operands that are only element-aligned. */
-static __device__ __forceinline__ uint4 load_chunk(uint64_t source, int elems) {
-    uint32_t words[4] = {0, 0, 0, 0};
+/* The same through registers, for operands that are only element-aligned: first what is loaded, which nobody has waited
+ * for, then the chunk in it. An odd chunk, one that begins between two words, comes with both elements beside it.
+ *
+ *   words   |. 0|1 2|3 4|5 6|7 .|   of an odd chunk      |0 1|2 3|4 5|6 7|   of an even one
+ */
+static __device__ __forceinline__ bool chunk_is_odd(uint64_t source) {
+    return source & 2;
+}
+
+/* All eight elements exist, and so do the elements beside an odd chunk. */
+static __device__ __forceinline__ void load_words(uint32_t (&words)[GM_SM80_LOOSE_WORDS], uint64_t source) {
+    const uint64_t first = source & ~(uint64_t)3;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        words[i] = ld_global_b32(first + i * 4);
+    }
+    words[4] = chunk_is_odd(source) ? ld_global_b32(first + 16) : 0;
+}
+
+/* The first `elems` elements, and nothing else; as words of an even chunk. */
+static __device__ __forceinline__ void load_elements(uint32_t (&words)[GM_SM80_LOOSE_WORDS], uint64_t source,
+                                                     int elems) {
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        words[i / 2] |= i < elems ? ld_global_b16(source + i * 2) << (i % 2 * 16) : 0;
+        const uint32_t element = i < elems ? ld_global_b16(source + i * 2) : 0;
+        words[i / 2] = i % 2 ? words[i / 2] | element << 16 : element;
     }
-    return make_uint4(words[0], words[1], words[2], words[3]);
+    words[4] = 0;
+}
+
+static __device__ __forceinline__ uint4 chunk_of(const uint32_t (&w)[GM_SM80_LOOSE_WORDS], bool odd) {
+    const int shift = odd ? 16 : 0;
+    return make_uint4(__funnelshift_r(w[0], w[1], shift), __funnelshift_r(w[1], w[2], shift),
+                      __funnelshift_r(w[2], w[3], shift), __funnelshift_r(w[3], w[4], shift));
 }
 
 #endif

@@ -41,8 +41,8 @@ enum {
 enum {
     THREADS = GM_SM80_THREADS(GM_WARPS),
     TILE_THREADS = GM_SM80_TILE_THREADS(GM_WARPS), /* of one slice: they hold accumulators of the whole tile */
-    WARP_M = TILE_M / WARPS_M,
-    WARP_N = TILE_N / WARPS_N,
+    WARP_M = GM_SM80_WARP_TILE_M(TILE_M, GM_WARPS),
+    WARP_N = GM_SM80_WARP_TILE_N(TILE_N, GM_WARPS),
     BLOCKS_M = WARP_M / 16, /* 16 x 16 blocks of A and B in one k-step of a warp: one ldmatrix.x4 each */
     BLOCKS_N = WARP_N / 16,
     K_STEPS = TILE_K / 16 / SLICES, /* of a stage, for one warp */
@@ -54,13 +54,14 @@ enum {
     STAGE_BYTES = GM_SM80_STAGE_BYTES(TILE_M, TILE_N, TILE_K, LAYOUT, MAP),
     RING_BYTES = STAGES * STAGE_BYTES,
     SMEM_BYTES = GM_SM80_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, GM_WARPS, LAYOUT, MAP),
-    /* Accumulators, two sets of fragments, and what addresses and the loop take; then as many CTAs per SM as
-     * registers and an A100's shared memory allow. */
-    REGISTERS = FLOATS + WARP_M / 2 + WARP_N / 2 + 56,
-    CTAS_REGISTERS = 65536 / (THREADS * REGISTERS),
+    /* As many CTAs per SM as registers and an A100's shared memory allow. */
+    CTAS_REGISTERS = 65536 / (THREADS * GM_SM80_REGISTERS(TILE_M, TILE_N, GM_WARPS)),
     CTAS_SMEM = 164 * 1024 / (SMEM_BYTES + 1024),
     CTAS_FIT = CTAS_REGISTERS < CTAS_SMEM ? CTAS_REGISTERS : CTAS_SMEM,
     CTAS = CTAS_FIT > 1 ? CTAS_FIT : 1,
+    A_CHUNKS = GM_SM80_CHUNKS(TILE_M, TILE_K, GM_WARPS), /* of each thread, in a k-block */
+    B_CHUNKS = GM_SM80_CHUNKS(TILE_N, TILE_K, GM_WARPS),
+    DEFERS = GM_SM80_DEFERS(TILE_M, TILE_N, TILE_K, GM_WARPS, SMEM_BYTES),
 };
 
 static_assert(TILE_M % (WARPS_M * 16) == 0 && TILE_N % (WARPS_N * 16) == 0, "a warp computes 16 x 16 blocks");
@@ -68,7 +69,7 @@ static_assert(TILE_K % (16 * SLICES) == 0 && K_STEPS % 2 == 0,
               "fragments alternate between two sets, and a k-block starts with the first");
 static_assert((K_STEPS & (K_STEPS - 1)) == 0 || SLICES == 1, "swizzle_move's constants");
 static_assert(GM_SM80_EXCHANGE_BYTES(TILE_M, TILE_N, GM_WARPS) <= RING_BYTES, "the ring holds the other slices' sums");
-static_assert(STAGES >= 2 && SMEM_BYTES <= 227 * 1024, "the ring has two stages or more and fits Hopper");
+static_assert(STAGES >= 3 && SMEM_BYTES <= 227 * 1024, "the ring has three stages or more and fits Hopper");
 static_assert(MAP == GM_MAP_pad || MAP == GM_MAP_xor, "the maps of swizzle.cuh");
 static_assert(!A_MN || WARP_M % 64 == 0 || WARP_M == 32 || WARP_M == 16, "swizzle_move's constants");
 static_assert(!B_MN || WARP_N % 64 == 0 || WARP_N == 32 || WARP_N == 16, "swizzle_move's constants");
@@ -200,9 +201,11 @@ static __device__ __forceinline__ void begin_piece(const struct gm_gemm_sm80_par
     b = operand_begin(shape_b(), p.b, p.ldb, p.b_vector, n, p.epilogue.n, p.k, first);
 #pragma unroll 1
     for (int i = 0; i < STAGES - 1; i++) {
-        load_begin(a, b, first + i, end, i * STAGE_BYTES);
+        struct loose_block loose;
+        load_begin<DEFERS>(a, b, first + i, end, i * STAGE_BYTES, loose);
         load_part(shape_a(), a, false, i * STAGE_BYTES, 0, 1);
         load_part(shape_b(), b, false, i * STAGE_BYTES, 0, 1);
+        load_end(a, b, i * STAGE_BYTES, loose);
         pipeline_commit();
     }
 }
@@ -230,9 +233,19 @@ static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOC
         mma_stage(acc, f, a_lane, b_lane, a, b, true, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }
+    struct loose_block loose;
+    if (DEFERS && min(a.vector, b.vector) == GM_ELEM_BYTES) {
+#pragma unroll 1
+        for (; block < end; block++) {
+            load_begin<true>(a, b, block + STAGES - 1, end, write, loose);
+            mma_stage(acc, f, a_lane, b_lane, a, b, false, read, write);
+            load_end(a, b, write, loose);
+            write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
+        }
+    }
 #pragma unroll 1
     for (; block < end; block++) {
-        load_begin(a, b, block + STAGES - 1, end, write);
+        load_begin<false>(a, b, block + STAGES - 1, end, write, loose);
         mma_stage(acc, f, a_lane, b_lane, a, b, false, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }

@@ -57,61 +57,144 @@ static __device__ __forceinline__ struct operand operand_begin(struct operand_sh
     return o;
 }
 
-/* This thread's chunks of one k-block, for any alignment and any edge, two at a time to overlap load_chunk's
- * latency. */
-static __device__ __forceinline__ void load_edge(struct operand_shape shape, const struct operand &o, int block,
-                                                 uint32_t stage) {
-    const int batch = shape.rows / row_step(shape) % 2 ? 1 : 2;
-    const int thread = thread_index(), chunk = thread % (shape.row_elems / 8);
+/* ---- any alignment, any edge ---------------------------------------------------------------------------- */
+
+/* This thread's chunks of one k-block, `step` bytes apart. */
+struct edge {
+    uint64_t source; /* the first chunk */
+    int64_t step;
+    int rows, elems; /* how many rows exist from its first on, and how many elements of its chunks */
+    bool loose;      /* their words may be loaded: see chunk.cuh */
+};
+
+static __device__ __forceinline__ struct edge edge_at(struct operand_shape shape, const struct operand &o, int block) {
+    const int thread = thread_index(), row = thread / (shape.row_elems / 8), chunk = thread % (shape.row_elems / 8);
     const int64_t k = (int64_t)block * TILE_K;
     const int k_left = o.k - (int)k;
-    const int rows_left = shape.mn_major ? k_left : o.mn_left;
-    const int elems_left = min(max((shape.mn_major ? o.mn_left : k_left) - chunk * 8, 0), 8);
-    const int64_t first_row = shape.mn_major ? k : o.mn, first_elem = (shape.mn_major ? o.mn : k) + chunk * 8;
-#pragma unroll 1
-    for (int row = thread / (shape.row_elems / 8); row < shape.rows; row += batch * row_step(shape)) {
-        uint64_t source[2];
-        uint32_t offset[2];
-        int elems[2];
+    const int elems_left = (shape.mn_major ? o.mn_left : k_left) - chunk * 8;
+    const int64_t first_row = (shape.mn_major ? k : o.mn) + row, first_elem = (shape.mn_major ? o.mn : k) + chunk * 8;
+    struct edge e;
+    e.source = o.base + first_row * o.row_bytes + first_elem * GM_ELEM_BYTES;
+    e.step = row_step(shape) * o.row_bytes;
+    e.elems = min(max(elems_left, 0), 8);
+    e.rows = e.elems ? (shape.mn_major ? k_left : o.mn_left) - row : 0;
+    e.loose = first_elem > 0 && elems_left > 8;
+    return e;
+}
+
+/* By cp.async, which fetches no bytes for what does not exist. */
+static __device__ __forceinline__ void copy_edge(struct operand_shape shape, const struct operand &o, int block,
+                                                 uint32_t stage) {
+    const uint32_t shared_addr = (uint32_t)__cvta_generic_to_shared(smem) + stage;
+    struct edge e = edge_at(shape, o, block);
+#pragma unroll 2
+    for (int row = 0; row < shape.rows; row += row_step(shape), e.source += e.step) {
+        const int elems = row < e.rows ? e.elems : 0;
+        copy_chunk(swizzle_move(MAP, shape.row_elems, shared_addr + o.destination, row, 0), elems ? e.source : o.base,
+                   elems, o.vector);
+    }
+}
+
+/* ---- through registers, for what is only element-aligned -------------------------------------------------- */
+
+static_assert(row_step(shape_a()) % 2 == 0 && row_step(shape_b()) % 2 == 0, "a thread's chunks are all odd, or none");
+
+/* Some of a thread's chunks of a k-block, on their way to shared memory. */
+template <int CHUNKS> struct loose_chunks {
+    bool due, odd;
+    uint32_t words[CHUNKS][GM_SM80_LOOSE_WORDS];
+};
+
+/* Chunks first, first + 1, ... */
+template <int CHUNKS>
+static __device__ __forceinline__ void loose_load(struct operand_shape shape, const struct edge &e, int first,
+                                                  struct loose_chunks<CHUNKS> &loose) {
+    loose.odd = e.loose && chunk_is_odd(e.source);
 #pragma unroll
-        for (int i = 0; i < batch; i++) {
-            const int r = row + i * row_step(shape);
-            elems[i] = r < rows_left ? elems_left : 0;
-            source[i] = o.base + (elems[i] ? (first_row + r) * o.row_bytes + first_elem * GM_ELEM_BYTES : 0);
-            offset[i] = stage + shape.start_bytes + swizzle_offset(MAP, shape.row_elems, r, chunk);
-        }
-        if (o.vector == 2) {
-            uint4 values[2];
-#pragma unroll
-            for (int i = 0; i < batch; i++) {
-                values[i] = load_chunk(source[i], elems[i]);
-            }
-#pragma unroll
-            for (int i = 0; i < batch; i++) {
-                *(uint4 *)(smem + offset[i]) = values[i];
-            }
+    for (int i = 0; i < CHUNKS; i++) {
+        const int row = (first + i) * row_step(shape);
+        const uint64_t source = e.source + (first + i) * e.step;
+        if (e.loose && row < e.rows) {
+            load_words(loose.words[i], source);
         } else {
-#pragma unroll
-            for (int i = 0; i < batch; i++) {
-                copy_chunk((uint32_t)__cvta_generic_to_shared(smem) + offset[i], source[i], elems[i], o.vector);
-            }
+            load_elements(loose.words[i], source, row < e.rows ? e.elems : 0);
         }
     }
 }
 
-/* Begins the load of a k-block (of none, from k-block `end` on): an operand that is not lean there is copied at once,
- * a lean one by load_part. */
+template <int CHUNKS>
+static __device__ __forceinline__ void loose_store(struct operand_shape shape, uint32_t destination, int first,
+                                                   const struct loose_chunks<CHUNKS> &loose) {
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        const int row = (first + i) * row_step(shape);
+        *(uint4 *)(smem + swizzle_move(MAP, shape.row_elems, destination, row, 0)) =
+            chunk_of(loose.words[i], loose.odd);
+    }
+}
+
+/* A whole k-block's at once, where registers are few: two by two, to overlap their latency. */
+template <int CHUNKS>
+static __device__ __forceinline__ void loose_copy(struct operand_shape shape, const struct operand &o,
+                                                  const struct edge &e, uint32_t stage) {
+    enum { BATCH = CHUNKS % 2 ? 1 : 2 };
+#pragma unroll 1
+    for (int first = 0; first < CHUNKS; first += BATCH) {
+        struct loose_chunks<BATCH> loose;
+        loose_load(shape, e, first, loose);
+        loose_store(shape, stage + o.destination, first, loose);
+    }
+}
+
+/* ---- one k-block ------------------------------------------------------------------------------------------ */
+
+/* What load_begin leaves to load_end. */
+struct loose_block {
+    struct loose_chunks<A_CHUNKS> a;
+    struct loose_chunks<B_CHUNKS> b;
+};
+
+/* Loads what load_part does not. DEFER: but for what load_end stores. */
+template <bool DEFER, int CHUNKS>
+static __device__ __forceinline__ void load_edge(struct operand_shape shape, const struct operand &o, int block,
+                                                 uint32_t stage, struct loose_chunks<CHUNKS> &loose) {
+    if (o.vector > GM_ELEM_BYTES) {
+        copy_edge(shape, o, block, stage);
+    } else if (DEFER) {
+        loose.due = true;
+        loose_load(shape, edge_at(shape, o, block), 0, loose);
+    } else {
+        loose_copy<CHUNKS>(shape, o, edge_at(shape, o, block), stage);
+    }
+}
+
+/* Begins the load of a k-block (of none, from k-block `end` on): an operand that is lean there is copied by load_part,
+ * one that is not, here. */
+template <bool DEFER>
 static __device__ __forceinline__ void load_begin(struct operand &a, struct operand &b, int block, int end,
-                                                  uint32_t stage) {
+                                                  uint32_t stage, struct loose_block &loose) {
     a.lean_rows = block < min(a.lean_blocks, end) ? a.rows_left : 0;
     b.lean_rows = block < min(b.lean_blocks, end) ? b.rows_left : 0;
+    loose.a.due = loose.b.due = false;
     if (block >= min(a.lean_blocks, b.lean_blocks) && block < end) {
         if (block >= a.lean_blocks) {
-            load_edge(shape_a(), a, block, stage);
+            load_edge<DEFER>(shape_a(), a, block, stage, loose.a);
         }
         if (block >= b.lean_blocks) {
-            load_edge(shape_b(), b, block, stage);
+            load_edge<DEFER>(shape_b(), b, block, stage, loose.b);
         }
+    }
+}
+
+/* Ends it: what waited in registers for memory, while another k-block was multiplied. The barrier of the next k-block
+ * is early enough for it, since the ring has three stages or more. */
+static __device__ __forceinline__ void load_end(const struct operand &a, const struct operand &b, uint32_t stage,
+                                                const struct loose_block &loose) {
+    if (loose.a.due) {
+        loose_store(shape_a(), stage + a.destination, 0, loose.a);
+    }
+    if (loose.b.due) {
+        loose_store(shape_b(), stage + b.destination, 0, loose.b);
     }
 }
 

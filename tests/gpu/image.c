@@ -55,13 +55,14 @@ bool substitute_image(const char *path) {
     return true;
 }
 
-/* The ring of stages goes round twice, tiles are ragged, and both epilogues run. */
+/* The ring of stages goes round twice, tiles are ragged, both epilogues run, and where no TMA loads, odd strides. */
 static void run_image(const struct test *test, struct result *result) {
     const struct gm_kernel *row = &gm_kernels[test->kernel];
     struct buffers buffers = {0};
     const int64_t tail = 2 * (int64_t)row->stages * row->tile_k + row->tile_k - 8;
-    for (int i = 0; i < 3; i++) {
-        struct gemm_case gc = {.m = (i < 2 ? 2 : 1) * row->tile_m * row->cluster_m + (i == 1 ? 3 : 0),
+    const int cases = gm_uses_tma(row) ? 3 : 4;
+    for (int i = 0; i < cases; i++) {
+        struct gemm_case gc = {.m = (i < 2 ? 2 : 1) * row->tile_m * row->cluster_m + (i % 2 ? 3 : 0),
                                .n = row->tile_n * row->cluster_n + 16,
                                .k = i == 2 ? row->tile_k + 3 : tail,
                                .ab_type = (enum gm_type)row->type,
@@ -71,8 +72,9 @@ static void run_image(const struct test *test, struct result *result) {
                                .bias = i == 2 ? GM_BIAS_N : GM_BIAS_NONE,
                                .alpha = 1,
                                .inputs = INTEGER};
-        gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8;
-        gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8;
+        const int64_t odd = i == 3;
+        gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8 + odd;
+        gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + odd;
         if (!run_case(result, &gc, row->name, 0, &buffers))
             break;
     }

@@ -52,8 +52,7 @@ END_TEST
 START_TEST(hopper_runs_few_rows_on_low_tiles_that_fill_the_sms) {
     for (int64_t m = 1; m <= 64; m *= 4) {
         const struct gm_kernel *row = choice("h200", m, 4096, 14336, 0);
-        ck_assert_msg(row->arch == GM_ARCH_SM90 && row->tile_m == 64 && row->tile_n <= 64, "m %d: %s", (int)m,
-                      row->name);
+        ck_assert_msg(row->tile_m <= 64 && row->tile_n <= 64, "m %d: %s", (int)m, row->name);
     }
     ck_assert_int_eq(choice("h200", 64, 2112, 7168, 0)->tile_n, 32);
     ck_assert_int_le(choice("h200", 128, 4096, 7168, 0)->tile_n, 64);
@@ -126,6 +125,7 @@ static const struct gm_kernel few_rows[] = {
     SM80(128, 128, 32, 4, w2x2),  SM80(64, 64, 32, 5, w2x2),    GEMV(SM90, 1, 16, 256, w1x8),
     GEMV(SM90, 1, 4, 1024, w4x2), GEMV(SM90, 2, 16, 256, w1x8), GEMV(SM80, 1, 16, 256, w1x8),
     GEMV(SM80, 1, 4, 1024, w4x2), GEMV(SM80, 2, 16, 256, w1x8), GEMV(SM90, 1, 2, 2048, w8x1),
+    GEMV(SM90, 2, 4, 1024, w4x2),
 };
 
 static const struct gm_kernel *choice_of_few(const char *model, int64_t m, int64_t n, int64_t k,
@@ -146,17 +146,18 @@ START_TEST(one_or_two_rows_that_tma_cannot_load_are_gemvs) {
             const struct gm_kernel *ampere = choice_of_few("a100", m, sizes[i][0], sizes[i][1], NULL);
             ck_assert_msg(hopper->family == GM_FAMILY_gemv && hopper->arch == GM_ARCH_SM90 && hopper->tile_m == m,
                           "%d x %d x %d: %s", (int)m, (int)sizes[i][0], (int)sizes[i][1], hopper->name);
-            ck_assert_msg(ampere->family == GM_FAMILY_gemv && ampere->arch == GM_ARCH_SM80 && ampere->tile_m == m,
+            ck_assert_msg(ampere->family == GM_FAMILY_gemv && ampere->arch == GM_ARCH_SM80 && ampere->tile_m <= m,
                           "%d x %d x %d: %s", (int)m, (int)sizes[i][0], (int)sizes[i][1], ampere->name);
         }
 }
 END_TEST
 
-START_TEST(where_tma_loads_its_rows_go_first) {
+/* Three or four rows of A make a gemv row read B twice. */
+START_TEST(where_tma_loads_more_than_two_rows_are_its) {
     static const int64_t sizes[][2] = {{64, 64},     {1024, 1024},   {7168, 2048},  {2112, 7168},
                                        {4096, 4096}, {129280, 7168}, {24576, 1536}, {512, 2048}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (int64_t m = 1; m <= 4; m++) {
+        for (int64_t m = 3; m <= 4; m++) {
             const struct gm_kernel *row = choice_of_few("h200", m, sizes[i][0], sizes[i][1], NULL);
             ck_assert_msg(gm_uses_tma(row), "%d x %d x %d: %s", (int)m, (int)sizes[i][0], (int)sizes[i][1], row->name);
         }
@@ -167,14 +168,14 @@ START_TEST(more_rows_are_no_gemv) {
     char sentence[232];
     const struct gm_device h200 = device_of("h200");
     const struct gm_kernel *gemv = &few_rows[5];
-    struct gm_gemm_problem p = problem_of(5, 4096, 4097), q;
-    for (int64_t m = 5; m <= 64; m++) {
+    struct gm_gemm_problem p = problem_of(9, 4096, 4097), q;
+    for (int64_t m = 9; m <= 64; m++) {
         ck_assert_int_eq(choice_of_few("h200", m, 4096, 4097, NULL)->family, GM_FAMILY_gemm);
         ck_assert_int_eq(choice_of_few("a100", m, 4096, 4096, NULL)->family, GM_FAMILY_gemm);
     }
     assert_ok(gm_problem_normalize(&p, &q));
     ck_assert_int_eq(gm_judge(gemv, &h200, &q, NULL, sentence, sizeof sentence).reason, GM_REASON_SIZE);
-    ck_assert_ptr_nonnull(strstr(sentence, "M = 5"));
+    ck_assert_ptr_nonnull(strstr(sentence, "M = 9"));
     const struct gm_plan_options named = {.size = sizeof named, .kernel = gemv->name, .workspace_limit = 64 << 20};
     const struct gm_judgement judgement = gm_judge(gemv, &h200, &q, &named, NULL, 0);
     ck_assert_int_eq(judgement.reason, GM_ACCEPTED);
@@ -339,7 +340,7 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, hopper_runs_few_rows_on_low_tiles_that_fill_the_sms);
     tcase_add_test(cases, a_budget_of_sms_is_kept);
     tcase_add_test(cases, one_or_two_rows_that_tma_cannot_load_are_gemvs);
-    tcase_add_test(cases, where_tma_loads_its_rows_go_first);
+    tcase_add_test(cases, where_tma_loads_more_than_two_rows_are_its);
     tcase_add_test(cases, more_rows_are_no_gemv);
     tcase_add_test(cases, a_batch_invariant_plan_is_no_gemv);
     tcase_add_test(cases, a_batch_invariant_plan_has_one_order_of_k);
