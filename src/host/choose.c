@@ -16,7 +16,8 @@
 #define TMA_ALIGN        16
 #define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
 #define TILES_LIMIT      (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
-#define DIVIDED_MARGIN   1.02               /* on what a division is predicted to take: the model knows it less well */
+#define DIVIDED_MARGIN   1.02               /* on what a division is predicted to take: the model knows it less well, */
+#define DIVIDED_MORE_US  0.8                /* and short ones take longer than it thinks */
 #define GEMV_MOST_M      8    /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
 #define NEIGHBOUR_LIMIT  1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 
@@ -198,7 +199,8 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
 }
 
 static double counted_us(const struct gm_judgement *judgement) {
-    return judgement->predicted_us * (judgement->split.shares > 0 ? DIVIDED_MARGIN : 1);
+    return judgement->split.shares > 0 ? judgement->predicted_us * DIVIDED_MARGIN + DIVIDED_MORE_US
+                                       : judgement->predicted_us;
 }
 
 /* The accepted row with the least predicted time. */

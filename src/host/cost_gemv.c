@@ -9,7 +9,7 @@
 #include "cost_terms.h"
 
 #define GEMV_LAUNCH_US       3.8 /* launch, first byte of a cold operand, the last CTA's sums */
-#define GEMV_DRAM_EFFICIENCY 0.98
+#define GEMV_DRAM_EFFICIENCY 0.95
 #define GEMV_STREAM_BYTES    21.9   /* per clock from DRAM into one SM */
 #define GEMV_TURN_CLOCKS     2700.0 /* from a load to the next one into its registers, a long latency */
 #define GEMV_CTA_CLOCKS      1500.0 /* from a CTA's start to its first bytes, and from its last to its end */

@@ -9,7 +9,8 @@
 #define SM90_CLOCK_MORE              0.345  /* how much more a short one has, */
 #define SM90_CLOCK_US                6.8    /* and the time at the datasheet rate that takes half of that away */
 #define SM90_LAUNCH_CLOCKS           2550.0 /* launch, and first byte of a cold operand */
-#define SM90_DRAM_EFFICIENCY         0.92   /* reachable share of the datasheet bandwidth */
+#define SM90_DRAM_EFFICIENCY         0.92   /* reachable share of the datasheet bandwidth, */
+#define SM90_STREAMED_EFFICIENCY     0.97   /* and where memory sets the pace */
 #define SM90_PORT_BYTES              89.2   /* per clock from L2 into one SM, multicast or not */
 #define SM90_SHARE_PORT_BYTES        61.4   /* the same without clusters, when no two CTAs are at the same k-block */
 #define SM90_STREAM_BYTES            26.0   /* per clock from DRAM into one SM */
@@ -132,7 +133,8 @@ double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem
     const double mhz = loaded_mhz(p, device);
     const double terms[] = {
         path_clocks(row, p, device, (double)whole, (double)shares),
-        dram_us(p, device, SM90_DRAM_EFFICIENCY) * mhz + reused_clocks(row, p),
+        dram_us(p, device, gm_is_streamed(p) ? SM90_STREAMED_EFFICIENCY : SM90_DRAM_EFFICIENCY) * mhz +
+            reused_clocks(row, p),
         astride_clocks(row, p),
         stream_clocks(row, p, device, (double)whole, (double)shares),
     };

@@ -15,15 +15,12 @@ static int swizzle_of_span(int span_bytes) {
                               : CU_TENSOR_MAP_SWIZZLE_32B;
 }
 
-#define STREAM_MOST 64 /* of the lesser of M and N: memory, not the tensor cores, sets the pace */
-
 /* What L2 is to fetch from memory at once: 256 bytes, the next k-block's 128 too, where rows are such that both are in
  * one piece; else half of that would be fetched twice. Where memory sets the pace, nothing ahead of its turn, which
  * costs up to 8 % there. docs/TUNING.md, entries 5 and 23. */
 static int promotion(uint64_t stride, const struct gm_gemm_problem *problem) {
-    const int64_t lesser = problem->m < problem->n ? problem->m : problem->n;
-    return stride % 256 == 0 && lesser > STREAM_MOST ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
-                                                     : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+    return stride % 256 == 0 && !gm_is_streamed(problem) ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+                                                         : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 }
 
 /* A box of `rows` rows, each one swizzle span wide. The stride of an operand with one row is never used, but the
