@@ -16,17 +16,17 @@ static int swizzle_of_span(int span_bytes) {
 }
 
 /* What L2 is to fetch from memory at once: 256 bytes, the next k-block's 128 too, where rows are such that both are in
- * one piece; else half of that would be fetched twice. Where memory sets the pace, nothing ahead of its turn, which
- * costs up to 8 % there. docs/TUNING.md, entries 5 and 23. */
-static int promotion(uint64_t stride, const struct gm_gemm_problem *problem) {
-    return stride % 256 == 0 && !gm_is_streamed(problem) ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
-                                                         : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+ * one piece; else half of that would be fetched twice. Where memory sets the pace of a K-major operand, nothing ahead
+ * of its turn, which costs up to 8 % there. docs/TUNING.md, entries 5 and 23. */
+static int promotion(uint64_t stride, int paced_by_memory) {
+    return stride % 256 == 0 && !paced_by_memory ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+                                                 : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 }
 
 /* A box of `rows` rows, each one swizzle span wide. The stride of an operand with one row is never used, but the
  * encoder still wants a legal one. */
-static struct gm_map_desc describe(const struct gm_gemm_problem *problem, struct gm_operand operand, enum gm_type type,
-                                   int span_bytes, int box_rows) {
+static struct gm_map_desc describe(struct gm_operand operand, enum gm_type type, int span_bytes, int box_rows,
+                                   int paced_by_memory) {
     const uint64_t stride = (uint64_t)operand.stride * (uint64_t)operand.element_bytes;
     return (struct gm_map_desc){
         .type = data_type(type),
@@ -37,7 +37,7 @@ static struct gm_map_desc describe(const struct gm_gemm_problem *problem, struct
         .element_strides = {1, 1},
         .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
         .swizzle = swizzle_of_span(span_bytes),
-        .l2_promotion = promotion(stride, problem),
+        .l2_promotion = promotion(stride, paced_by_memory),
         .oob_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     };
 }
@@ -54,21 +54,22 @@ static struct gm_tiles tiles_of(int mn_major, int64_t mn, int tile_mn, int share
 struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
     /* A's tile is the same for the CTAs of a cluster that differ in n only, and the other way round. */
     const int a_mn = GM_LAYOUT_A_MN(row->layout), b_mn = GM_LAYOUT_B_MN(row->layout);
+    const int streamed = gm_is_streamed(problem);
     const int a_rows = (a_mn ? row->tile_k : row->tile_m) / row->cluster_n;
     const int b_rows = (b_mn ? row->tile_k : row->tile_n) / row->cluster_m;
     const struct gm_operand a = gm_operand_a(problem), b = gm_operand_b(problem);
     const int store_span = GM_SM90_STORE_SPAN(row->tile_m, row->tile_n, row->warps);
     const int store_rows = GM_SM90_STORE_BOX_ROWS(row->tile_m, row->tile_n, row->warps);
     struct gm_gemm_maps maps = {
-        .a = describe(problem, a, problem->ab_type, row->smem_map, a_rows),
-        .b = describe(problem, b, problem->ab_type, row->smem_map, b_rows),
-        .d = describe(problem, gm_operand_d(problem), problem->d_type, store_span, store_rows),
+        .a = describe(a, problem->ab_type, row->smem_map, a_rows, streamed && !a_mn),
+        .b = describe(b, problem->ab_type, row->smem_map, b_rows, streamed && !b_mn),
+        .d = describe(gm_operand_d(problem), problem->d_type, store_span, store_rows, 0),
         .a_tiles = tiles_of(a_mn, problem->m, row->tile_m, row->cluster_n),
         .b_tiles = tiles_of(b_mn, problem->n, row->tile_n, row->cluster_m),
     };
     if (maps.a_tiles.rows)
-        maps.a_tail = describe(problem, a, problem->ab_type, row->smem_map, maps.a_tiles.rows);
+        maps.a_tail = describe(a, problem->ab_type, row->smem_map, maps.a_tiles.rows, streamed);
     if (maps.b_tiles.rows)
-        maps.b_tail = describe(problem, b, problem->ab_type, row->smem_map, maps.b_tiles.rows);
+        maps.b_tail = describe(b, problem->ab_type, row->smem_map, maps.b_tiles.rows, streamed);
     return maps;
 }

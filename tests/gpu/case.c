@@ -59,8 +59,9 @@ static struct image new_image(int64_t rows, int64_t ld, enum gm_type type, int o
     return image;
 }
 
-static CUdeviceptr upload(struct result *result, struct arena *arena, struct image *image) {
-    const CUdeviceptr base = arena_take(result, arena, image->total);
+static CUdeviceptr upload(struct result *result, struct arena *arena, struct image *image, bool exact) {
+    const CUdeviceptr base =
+        exact ? arena_take_exactly(result, arena, image->total) : arena_take(result, arena, image->total);
     const bool ok = base && to_device(result, base, image->bytes, image->total);
     free(image->bytes);
     return ok ? base + image->start : 0;
@@ -93,9 +94,13 @@ static CUdeviceptr place_input(struct result *result, const struct placed *place
     const int64_t extent = is_a ? gc->m : gc->n, rows = k_major ? extent : gc->k;
     const int64_t ld = leading(gc, is_a ? 'a' : 'b');
     struct image image = new_image(rows, ld, gc->ab_type, is_a ? gc->a_offset : gc->b_offset, 0xff);
+    if (gc->exact) {
+        image.start = 0;
+        image.total = (size_t)((rows - 1) * ld + (k_major ? gc->k : extent)) * 2;
+    }
     struct storing storing = {gc, placed->logical, image.bytes + image.start, ld, is_a, k_major};
     parallel_for(rows, 4.0 * (double)extent * (double)gc->k, store_rows, &storing);
-    return upload(result, arena, &image);
+    return upload(result, arena, &image, gc->exact);
 }
 
 static void store_c(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
@@ -112,7 +117,7 @@ static bool place_c(struct result *result, struct placed *placed, struct arena *
     struct image image = new_image(gc->m, leading(gc, 'c'), gc->d_type, gc->c_offset, 0xff);
     if (!gc->c_is_nan)
         store_c(gc, image.bytes + image.start, leading(gc, 'c'));
-    placed->args.c = upload(result, arena, &image);
+    placed->args.c = upload(result, arena, &image, false);
     return placed->args.c != 0;
 }
 
@@ -125,7 +130,7 @@ static bool place_bias(struct result *result, struct placed *placed, struct aren
     for (int64_t i = 0; i < count; i++)
         store_bits(image.bytes + image.start + i * bytes, gc->bias_type,
                    double_to_bits(gc->bias_type, bias_value(gc, i)));
-    placed->args.bias = upload(result, arena, &image);
+    placed->args.bias = upload(result, arena, &image, false);
     return placed->args.bias != 0;
 }
 

@@ -52,18 +52,19 @@ void set_schedule(uint64_t seed) {
         set_seed(seed);
 }
 
-/* Grows in steps, so that a walk over shapes allocates a few times only. */
-CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes) {
-    if (bytes <= arena->bytes)
-        return arena->base;
+CUdeviceptr arena_take_exactly(struct result *result, struct arena *arena, size_t bytes) {
     if (arena->bytes)
         env.drv->cuMemFree(arena->base);
     *arena = (struct arena){0};
-    const size_t rounded = bytes + bytes / 2 + (1 << 20);
-    if (!check_cuda(result, env.drv->cuMemAlloc(&arena->base, rounded), "cuMemAlloc"))
+    if (!check_cuda(result, env.drv->cuMemAlloc(&arena->base, bytes), "cuMemAlloc"))
         return 0;
-    arena->bytes = rounded;
+    arena->bytes = bytes;
     return arena->base;
+}
+
+/* Grows in steps, so that a walk over shapes allocates a few times only. */
+CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes) {
+    return bytes <= arena->bytes ? arena->base : arena_take_exactly(result, arena, bytes + bytes / 2 + (1 << 20));
 }
 
 /* A copy from pageable memory may return before it has landed, and our streams do not wait for the default one. */

@@ -166,6 +166,7 @@ struct gemm_case {
     enum gm_bias bias;
     float alpha, beta;
     bool in_place; /* C is D */
+    bool exact;    /* A's and B's allocations begin and end with their elements: no guards, no offsets */
     bool c_is_nan; /* beta = 0 and C full of NaN */
     enum inputs inputs;
     int repeats;         /* further runs that must give the same bits */
@@ -207,6 +208,8 @@ bool run_case(struct result *result, const struct gemm_case *gc, const char *ker
               struct buffers *buffers);
 void free_buffers(struct buffers *buffers);
 CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes);
+/* The same, not a byte more. */
+CUdeviceptr arena_take_exactly(struct result *result, struct arena *arena, size_t bytes);
 /* Copies, and returns when it is there for every stream. */
 bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t bytes);
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */

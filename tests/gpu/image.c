@@ -71,7 +71,8 @@ static void run_image(const struct test *test, struct result *result) {
                                .b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
                                .bias = i == 2 ? GM_BIAS_N : GM_BIAS_NONE,
                                .alpha = 1,
-                               .inputs = INTEGER};
+                               .inputs = INTEGER,
+                               .exact = i == 3};
         const int64_t odd = i == 3;
         gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8 + odd;
         gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + odd;

@@ -59,6 +59,20 @@ START_TEST(hopper_runs_few_rows_on_low_tiles_that_fill_the_sms) {
 }
 END_TEST
 
+/* Copies that their threads would wait for pass under the multiplication before, where registers allow. */
+START_TEST(few_tokens_with_odd_strides_run_on_rows_that_defer) {
+    const struct gm_kernel *row = choice("h200", 16, 4096, 4095, 0);
+    ck_assert_msg(GM_SM80_DEFERS(row->tile_m, row->tile_n, row->tile_k, row->warps, row->smem_bytes), "%s", row->name);
+    ck_assert_int_eq(row->tile_m, 16);
+    const struct gm_device h200 = device_of("h200");
+    struct gm_gemm_problem odd = problem_of(16, 4096, 4095), even = problem_of(16, 4096, 4096), q;
+    assert_ok(gm_problem_normalize(&odd, &q));
+    const double odd_us = gm_cost_us(row, &q, &h200);
+    assert_ok(gm_problem_normalize(&even, &q));
+    ck_assert_double_gt(odd_us, 2 * gm_cost_us(row, &q, &h200));
+}
+END_TEST
+
 START_TEST(a_budget_of_sms_is_kept) {
     const struct gm_device h200 = device_of("h200");
     struct gm_plan_options options = {.size = sizeof options, .sm_budget = 100};
@@ -338,6 +352,7 @@ Suite *choose_suite(void) {
     TCase *cases = tcase_create("planner");
     tcase_add_test(cases, hopper_runs_big_problems_on_big_sm90_tiles);
     tcase_add_test(cases, hopper_runs_few_rows_on_low_tiles_that_fill_the_sms);
+    tcase_add_test(cases, few_tokens_with_odd_strides_run_on_rows_that_defer);
     tcase_add_test(cases, a_budget_of_sms_is_kept);
     tcase_add_test(cases, one_or_two_rows_that_tma_cannot_load_are_gemvs);
     tcase_add_test(cases, where_tma_loads_more_than_two_rows_are_its);
