@@ -31,7 +31,7 @@ static int add(struct lab *lab, uint32_t cluster, uint32_t multicast) {
         return -1;
     /* The received sectors also hold the tensor map that each SM fetches; those read, the constants and the code. */
     const double received = stream_delivered(lab) / SECTOR;
-    lab_quantity(point, "sectors received", STREAM_RECEIVED, received, 0.005);
+    lab_quantity(point, "sectors received", LAB_SECTORS_TMA_LD, received, 0.005);
     lab_quantity(point, "sectors read of L2", STREAM_READ, predicted_of_l2(received, cluster, multicast), 0.02);
     return 0;
 }

@@ -179,6 +179,7 @@ double lab_counted(const struct lab_point *point, const char *quantity);
 #define LAB_WAVEFRONTS_ST "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
 #define LAB_CONFLICTS_CP_ASYNC "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"
 #define LAB_SECTORS_LD "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" /* of 32 bytes, asked of L1 */
+#define LAB_SECTORS_TMA_LD "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum" /* that TMA brings into the SMs */
 
 /* Every experiment, in the order of experiments.def, ended by NULL. */
 extern const struct lab_experiment *const lab_experiments[];

@@ -35,7 +35,7 @@ static int setup(struct lab *lab) {
             if (!point)
                 return -1;
             const double rows = stream_delivered(lab) / STREAM_ROW_BYTES;
-            lab_quantity(point, "sectors received", STREAM_RECEIVED, rows * sectors_of_row(addresses[i]), 0.005);
+            lab_quantity(point, "sectors received", LAB_SECTORS_TMA_LD, rows * sectors_of_row(addresses[i]), 0.005);
         }
     }
     return 0;

@@ -47,8 +47,7 @@ double stream_delivered(const struct lab *lab);
 /* The tensor's box that step `step` of the CTA `cta` receives. */
 uint32_t stream_box(uint32_t cta, uint32_t step, uint32_t ctas, uint32_t cluster);
 
-/* 32-byte sectors that TMA loads bring into the SMs, and that SMs ask of L2. */
-#define STREAM_RECEIVED "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum"
-#define STREAM_READ     "lts__t_sectors_srcunit_tex_op_read.sum"
+/* 32-byte sectors that SMs ask of L2. */
+#define STREAM_READ "lts__t_sectors_srcunit_tex_op_read.sum"
 
 #endif
