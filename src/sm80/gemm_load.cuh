@@ -82,12 +82,15 @@ static __device__ __forceinline__ struct edge edge_at(struct operand_shape shape
     return e;
 }
 
+/* Chunks of a thread that are under way at a time, below: many accumulators leave no registers for two. */
+enum { EDGE_BATCH = FLOATS > 64 ? 1 : 2 };
+
 /* By cp.async, which fetches no bytes for what does not exist. */
 static __device__ __forceinline__ void copy_edge(struct operand_shape shape, const struct operand &o, int block,
                                                  uint32_t stage) {
     const uint32_t shared_addr = (uint32_t)__cvta_generic_to_shared(smem) + stage;
     struct edge e = edge_at(shape, o, block);
-#pragma unroll 2
+#pragma unroll EDGE_BATCH
     for (int row = 0; row < shape.rows; row += row_step(shape), e.source += e.step) {
         const int elems = row < e.rows ? e.elems : 0;
         copy_chunk(swizzle_move(MAP, shape.row_elems, shared_addr + o.destination, row, 0), elems ? e.source : o.base,
@@ -133,11 +136,11 @@ static __device__ __forceinline__ void loose_store(struct operand_shape shape, u
     }
 }
 
-/* A whole k-block's at once, where registers are few: two by two, to overlap their latency. */
+/* A whole k-block's at once, where registers are few. */
 template <int CHUNKS>
 static __device__ __forceinline__ void loose_copy(struct operand_shape shape, const struct operand &o,
                                                   const struct edge &e, uint32_t stage) {
-    enum { BATCH = CHUNKS % 2 ? 1 : 2 };
+    enum { BATCH = CHUNKS % 2 ? 1 : EDGE_BATCH };
 #pragma unroll 1
     for (int first = 0; first < CHUNKS; first += BATCH) {
         struct loose_chunks<BATCH> loose;
