@@ -7,7 +7,6 @@
  *
  * What is left is memory's pace: docs/TUNING.md, entry 23. */
 #include "common/gemm_params.h"
-#include "common/index.cuh"
 #include "sm90/mbarrier.cuh"
 #include "sm90/tma.cuh"
 #include "tma_walk.h"
