@@ -16,8 +16,8 @@ static int swizzle_of_span(int span_bytes) {
 }
 
 /* What L2 is to fetch from memory at once: 256 bytes, the next k-block's 128 too, where rows are such that both are in
- * one piece; else half of that would be fetched twice. Where memory sets the pace of a K-major operand, nothing ahead
- * of its turn, which costs up to 8 % there. docs/TUNING.md, entries 5 and 23. */
+ * one piece; else half of that would be fetched twice. Where memory sets the pace, nothing ahead of its turn, which
+ * costs up to 9 % there. docs/TUNING.md, entries 5 and 23. */
 static int promotion(uint64_t stride, int paced_by_memory) {
     return stride % 256 == 0 && !paced_by_memory ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
                                                  : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
@@ -61,8 +61,8 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct 
     const int store_span = GM_SM90_STORE_SPAN(row->tile_m, row->tile_n, row->warps);
     const int store_rows = GM_SM90_STORE_BOX_ROWS(row->tile_m, row->tile_n, row->warps);
     struct gm_gemm_maps maps = {
-        .a = describe(a, problem->ab_type, row->smem_map, a_rows, streamed && !a_mn),
-        .b = describe(b, problem->ab_type, row->smem_map, b_rows, streamed && !b_mn),
+        .a = describe(a, problem->ab_type, row->smem_map, a_rows, streamed),
+        .b = describe(b, problem->ab_type, row->smem_map, b_rows, streamed),
         .d = describe(gm_operand_d(problem), problem->d_type, store_span, store_rows, 0),
         .a_tiles = tiles_of(a_mn, problem->m, row->tile_m, row->cluster_n),
         .b_tiles = tiles_of(b_mn, problem->n, row->tile_n, row->cluster_m),

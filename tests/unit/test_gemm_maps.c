@@ -77,14 +77,14 @@ START_TEST(promotion_into_l2) {
     }
     const struct gm_kernel nt = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_nt, .tile_m = 64, .tile_n = 128,
                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(128, 4096, 4096), q;
-    p.a_major = p.b_major = GM_MN_MAJOR; /* whatever M is */
-    for (p.m = 64; p.m <= 128; p.m += 64) {
+    for (size_t i = 0; i < 2; i++) { /* MN-major operands alike */
+        struct gm_gemm_problem p = problem_of(cases[i].m, cases[i].n, cases[i].k), q;
+        p.a_major = p.b_major = GM_MN_MAJOR;
         p.lda = 128;
         assert_ok(gm_problem_normalize(&p, &q));
         const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&nt, &q);
-        ck_assert_int_eq(maps.a.l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
-        ck_assert_int_eq(maps.b.l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+        ck_assert_int_eq(maps.a.l2_promotion, cases[i].promotion);
+        ck_assert_int_eq(maps.b.l2_promotion, cases[i].promotion);
     }
 }
 END_TEST
