@@ -96,7 +96,9 @@ if [ $sanitizer -eq 1 ] && [ -n "$tool" ]; then
     step initcheck "$CAP" "${check[@]}" initcheck "${quick[@]}" --test=rows
     step memcheck:stream_k "$CAP" "${check[@]}" memcheck "${quick[@]}" --test=stream_k
     step synccheck:stream_k "$CAP" "${check[@]}" synccheck "${quick[@]}" --test=stream_k
-    step racecheck:stream_k "$CAP" "${check[@]}" racecheck "${quick[@]}" --test=stream_k '--kernel=*_sm80_*'
+    # Not of rows whose warps share K: after a named barrier of some warps racecheck no longer knows what a barrier of all
+    # orders, and reports hazards of code as plain as s[t] = x, __syncthreads(), read, __syncthreads(), bar.sync 1, 32.
+    step racecheck:stream_k "$CAP" "${check[@]}" racecheck "${quick[@]}" --test=stream_k '--kernel=*_sm80_*_w[0-9]x[0-9]_*'
     # Every kernel of the laboratory's ladders, at the sizes that are counted. The laboratory asks the driver for a kernel's
     # parameters until it says that there are no more: no error.
     for ladder in transpose reduction histogram stencil gemm-fp32 reuse; do
