@@ -75,6 +75,7 @@ struct gm_gemm_sm90_params {
     int32_t k_blocks;       /* ceil(K / tile_k), >= 1 */
     int32_t plain;          /* 1: D = alpha * acc, straight to staging and TMA store */
     int32_t b_early;        /* 1: the kernel before does not write B, so its first k-blocks need no wait */
+    int32_t prefetched;     /* k-blocks of a CTA's first piece that go to L2 ahead of the kernel before's end */
 };
 
 /* Of the sm80 rows, and of all gemv rows. */

@@ -83,6 +83,14 @@ void gm_plan_divide(gm_plan *plan, const struct gm_split *split) {
     plan->workspace_bytes = split->workspace_bytes;
 }
 
+/* How many k-blocks of a CTA's first piece L2 is asked for before the wait for the kernel before. Where memory sets the
+ * pace, as many as it brings while one kernel gives way to the next; but what is loaded before it has come is brought
+ * twice, so fewer of a short piece. docs/TUNING.md, entry 26. */
+static int32_t prefetched_blocks(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
+    const int64_t k = p->k / GM_WARPS_SPLITS(row->warps);
+    return !gm_is_streamed(p) || k <= 2048 ? 4 : k <= 4096 ? 6 : 8;
+}
+
 static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_split *split) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     const struct gm_gemm_problem *p = &plan->problem;
@@ -94,6 +102,7 @@ static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_split *split) 
     params->plain = p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE && whole_rows; /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)row->tile_k);
     params->b_early = (plan->flags & GM_PLAN_CONSTANT_B) != 0;
+    params->prefetched = prefetched_blocks(row, p);
 
     gm_plan_divide(plan, split);
     /* An operand that is read once should not push the one that is read by every tile out of L2. */

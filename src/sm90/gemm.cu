@@ -76,8 +76,7 @@ enum {
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, GM_WARPS),
 
-    PREFETCHED = 4,       /* k-blocks that go to L2 ahead of the kernel before's end */
-    PREFETCHED_EARLY = 2, /* the same of a B that goes to shared memory ahead of it */
+    PREFETCHED_EARLY = 2, /* k-blocks that go to L2 ahead of the kernel before's end, of a B that follows them at once */
 
     PRODUCER_REGISTERS = 40, /* of 168 a thread that three warpgroups are launched with */
     CONSUMER_REGISTERS = 232,

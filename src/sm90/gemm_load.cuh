@@ -101,8 +101,8 @@ static __device__ __forceinline__ struct piece_load piece_load_of(const struct g
 static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90_params &p, struct piece_load load,
                                                        struct gm_piece piece, uint32_t rank) {
     const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
-    const int a_end = min(piece.first + PREFETCHED, piece.end);
-    const int b_end = min(piece.first + (p.b_early ? PREFETCHED_EARLY : PREFETCHED), piece.end);
+    const int a_end = min(piece.first + p.prefetched, piece.end);
+    const int b_end = p.b_early ? min(piece.first + PREFETCHED_EARLY, a_end) : a_end;
 #pragma unroll 1
     for (int k = piece.first + load.tile.n / CLUSTER_N; k < a_end; k += p.raster.tiles_n)
         if (load.a.rows)

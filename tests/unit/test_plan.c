@@ -94,6 +94,22 @@ START_TEST(the_flags_say_what_may_overlap_the_kernel_before) {
 }
 END_TEST
 
+/* More of a long piece than of a short one, where memory sets the pace. */
+START_TEST(l2_is_asked_ahead_by_the_length_of_a_piece) {
+    static const struct {
+        int64_t m, k;
+        int32_t blocks;
+    } cases[] = {{64, 2048, 4}, {64, 2056, 6}, {1, 4096, 6}, {16, 4104, 8}, {64, 100000, 8}, {65, 100000, 4}};
+    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    for (size_t i = 0; row && i < sizeof cases / sizeof *cases; i++) {
+        const struct gm_gemm_problem p = problem_for(row, cases[i].m, 4096, GM_WARPS_SPLITS(row->warps) * cases[i].k);
+        gm_plan *plan = plan_for(row, &p);
+        ck_assert_int_eq(plan->params.sm90.prefetched, cases[i].blocks);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
 /* A CTA for every tile, but no more CTAs than a budget has SMs; nothing divided, whatever workspace there is. */
 START_TEST(gemv_plans_have_a_cta_for_every_tile) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
@@ -219,6 +235,7 @@ Suite *plan_suite(void) {
     tcase_add_test(cases, every_row_can_be_planned_by_name);
     tcase_add_test(cases, an_sm90_plan_holds_legal_maps_of_its_operands);
     tcase_add_test(cases, the_flags_say_what_may_overlap_the_kernel_before);
+    tcase_add_test(cases, l2_is_asked_ahead_by_the_length_of_a_piece);
     tcase_add_test(cases, gemv_plans_have_a_cta_for_every_tile);
     tcase_add_test(cases, plans_of_empty_problems_need_no_image);
     tcase_add_test(cases, bad_arguments_make_no_plan);
