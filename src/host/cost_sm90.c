@@ -8,24 +8,26 @@
 #define SM90_CLOCK_LEAST             0.63   /* of the SM clock: what the power limit leaves a long launch, */
 #define SM90_CLOCK_MORE              0.345  /* how much more a short one has, */
 #define SM90_CLOCK_US                6.8    /* and the time at the datasheet rate that takes half of that away */
-#define SM90_LAUNCH_CLOCKS           2550.0 /* launch, and first byte of a cold operand */
+#define SM90_LAUNCH_CLOCKS           1090.0 /* launch, and first byte of a cold operand, */
+#define SM90_CTA_CLOCKS              11.9   /* and for every CTA that asks for one at the same time */
 #define SM90_DRAM_EFFICIENCY         0.92   /* reachable share of the datasheet bandwidth, */
 #define SM90_STREAMED_EFFICIENCY     0.97   /* and where memory sets the pace */
 #define SM90_PORT_BYTES              89.2   /* per clock from L2 into one SM, multicast or not */
 #define SM90_SHARE_PORT_BYTES        61.4   /* the same without clusters, when no two CTAs are at the same k-block */
-#define SM90_STREAM_BYTES            26.0   /* per clock from DRAM into one SM */
+#define SM90_STREAM_BYTES            24.8   /* per clock from DRAM into one SM */
 #define SM90_L2_LATENCY_CLOCKS       2250.0 /* TMA issue -> barrier, under load */
 #define SM90_KBLOCK_CLOCKS           100.0  /* of a k-block at least: its barriers, and for each of its steps of 16 k */
 #define SM90_STEP_CLOCKS             30.0   /* a wgmma that waits for the sums of the one before */
 #define SM90_REUSE                   5.54   /* requests for a line that cost; later ones find it in L2 or are merged */
 #define SM90_REUSED_LINES_PER_CLOCK  64.4   /* those of them after the first, which is DRAM's */
 #define SM90_ASTRIDE_LINES_PER_CLOCK 28.0   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   15.0   /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_STORE_BYTES_PER_CLOCK   8.8    /* one SM's epilogue: registers -> shared memory -> global */
 #define SM90_SWITCH_CLOCKS           314.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_CLUSTER_CLOCKS          828.0  /* the CTAs of a cluster start and end together */
-#define SM90_SPLIT_BYTES_PER_CLOCK   6.35   /* split K: partial sums into one SM */
+#define SM90_CLUSTER_CLOCKS          990.0  /* the CTAs of a cluster start and end together */
+#define SM90_SPLIT_BYTES_PER_CLOCK   4.77   /* split K: partial sums into one SM */
 #define SM90_HAND_BYTES_PER_CLOCK    21.0   /* stream-K: partial sums, one SM to L2 or back */
 #define SM90_HAND_CLOCKS             3940.0 /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_BAND_CLOCKS             1200.0 /* of what is taken at once at least: its way from L2 */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -60,15 +62,18 @@ static double whole_clocks(const struct gm_kernel *row, double rounds, double mu
     return rounds * (multiply + store);
 }
 
-/* A share of the divided tiles: its k-blocks, then a piece given away, the other pieces of its tile taken, a store. In
- * ping-pong the copies and the store pass while the other consumer multiplies the whole tiles that follow. */
+/* A share of the divided tiles: its k-blocks, then a piece given away, the other pieces of its tile taken, band by
+ * band, a store. In ping-pong the copies and the store pass while the other consumer multiplies the whole tiles that
+ * follow. */
 static double shares_clocks(const struct gm_kernel *row, double tiles, double shares, double tile_blocks, double hidden,
                             double store) {
     const double port = gm_cluster_size(row) > 1 ? SM90_PORT_BYTES : SM90_SHARE_PORT_BYTES;
     const double multiply = ceil_div(tiles * tile_blocks, shares) * kblock_clocks(row, port);
     const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
-    const double partial_bytes = (double)row->tile_m * row->tile_n * sizeof(float);
-    const double behind = (1 + takes) * partial_bytes / SM90_HAND_BYTES_PER_CLOCK + stores * store;
+    const double give = (double)row->tile_m * row->tile_n * sizeof(float) / SM90_HAND_BYTES_PER_CLOCK;
+    const int floats = GM_SM90_FLOATS(row->tile_m, row->tile_n, row->warps);
+    const double take = max2(give, (double)floats / GM_SM90_BAND(floats) * SM90_BAND_CLOCKS);
+    const double behind = give + takes * take + stores * store;
     return multiply + SM90_HAND_CLOCKS + max2(behind - hidden, 0);
 }
 
@@ -128,6 +133,12 @@ static double loaded_mhz(const struct gm_gemm_problem *p, const struct gm_device
     return (SM90_CLOCK_LEAST + more) * clock_mhz(device);
 }
 
+/* One CTA or cluster for each tile or share, as long as there are SMs. */
+static double launch_clocks(const struct gm_kernel *row, const struct gm_device *device, double busy) {
+    const double clusters = min2(busy, (double)gm_clusters_at_once(row, device));
+    return SM90_LAUNCH_CLOCKS + SM90_CTA_CLOCKS * clusters * gm_cluster_size(row);
+}
+
 double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
                        int64_t whole, int64_t shares) {
     const double mhz = loaded_mhz(p, device);
@@ -138,5 +149,5 @@ double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem
         astride_clocks(row, p),
         stream_clocks(row, p, device, (double)whole, (double)shares),
     };
-    return (SM90_LAUNCH_CLOCKS + smooth_max(SM90_SMOOTH, terms, 4)) / mhz;
+    return (launch_clocks(row, device, max2((double)whole, (double)shares)) + smooth_max(SM90_SMOOTH, terms, 4)) / mhz;
 }

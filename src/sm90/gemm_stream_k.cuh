@@ -4,10 +4,10 @@
 #define GM_SM90_GEMM_STREAM_K_CUH
 
 enum {
-    FLOATS = ATOMS_M * ATOM_REGISTERS,
-    FREE = FLOATS > 128 ? 16 : 32,    /* registers for the sums of others */
-    BAND = FLOATS % FREE == 0 ? FREE : FLOATS % 16 == 0 ? 16 : FLOATS % 8 == 0 ? 8 : 4,
+    FLOATS = GM_SM90_FLOATS(TILE_M, TILE_N, GM_WARPS),
+    BAND = GM_SM90_BAND(FLOATS),
 };
+static_assert(FLOATS == ATOMS_M * ATOM_REGISTERS, "the accumulators of a consumer's part of the tile");
 
 /* Zeroes what lies outside D: it was made of whatever shared memory held, which is nobody else's to see. `rows` and
  * `columns` are what is left of D from the consumer's first row on wgmma's M side and first column on its N side. */
