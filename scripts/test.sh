@@ -46,6 +46,20 @@ step() {
     printf -- '-- %s: %s passed, %s failed, %s skipped in %s s\n' "$name" "$p" "$f" "$s" "$((SECONDS - start))"
 }
 
+# begin NAME COMMAND...: runs it beside the steps that follow, for what keeps one core busy; `step NAME finish NAME` waits
+# for it, and says what it said.
+begin() {
+    local name=$1
+    shift
+    rm -f "$logs/$name.status"
+    { "$@" </dev/null >"$logs/$name.output" 2>&1; echo $? >"$logs/$name.status"; } &
+}
+finish() {
+    until [ -s "$logs/$1.status" ]; do sleep 0.5; done
+    cat "$logs/$1.output"
+    return "$(cat "$logs/$1.status")"
+}
+
 step unit_tests env -C "$logs" "$build/unit_tests"
 step bench_tests env -C "$logs" "$build/bench_tests"
 step sass_check python3 tests/sass_check.py "$build" --cuobjdump "$cuobjdump"
@@ -56,7 +70,7 @@ step wgmma_shapes_up_to_date python3 tools/gen_wgmma.py --check
 step report_up_to_date python3 tools/report.py --check
 step install_check tests/install_check.sh "$build"
 step program_check tests/program_check.sh "$build/gristmill" "$build"
-step valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exitcode=1 --leak-check=full \
+begin valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exitcode=1 --leak-check=full \
     --errors-for-leak-kinds=definite "$build/unit_tests"
 step valgrind_lab_tests env -C "$logs" CK_FORK=no CK_INCLUDE_TAGS=lab valgrind --quiet --error-exitcode=1 \
     --leak-check=full --errors-for-leak-kinds=definite "$build/bench_tests"
@@ -67,15 +81,19 @@ for suite in 'driver launches' 'driver libraries' 'driver captures' ptx_module p
 done
 step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_DIR="$build/toolkit12" "$build/sim_tests"
 step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test
+step valgrind_unit_tests finish valgrind_unit_tests
 # Every kernel runs on the simulated GPU, whatever GPU this machine has.
 simulated() { env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "${@:2}"; }
+begin sim_h100_library simulated h100 '--test=[!r]*'
 step sim_h100_sm90 simulated h100 --test=rows '--kernel=*_sm90_*' --seeds=8
+step sim_h100_library finish sim_h100_library
+begin sim_a100_library simulated a100 '--test=[!r]*'
 step sim_a100_sm80 simulated a100 --test=rows '--kernel=*_sm80_*' --seeds=8
+step sim_a100_library finish sim_a100_library
+begin sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
 step sim_rtx4090_sm80 simulated rtx4090 --test=rows '--kernel=*_sm80_*' --quick
-step sim_h100_library simulated h100 '--test=[!r]*'
-step sim_a100_library simulated a100 '--test=[!r]*'
-step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
 step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
+step sim_laboratory finish sim_laboratory
 step sim_mutants python3 tests/mutants/mutants.py "$build"
 step gpu_tests env -C "$logs" "$build/gpu_tests"
 
