@@ -48,24 +48,30 @@ static __device__ __forceinline__ void stream_k_give(const struct gm_stream_k &s
     }
 }
 
-template <int THREADS, int FLOATS> static __device__ __forceinline__ void stream_k_add(uint64_t address, float *acc) {
-    uint32_t words[FLOATS];
+/* At most BAND floats: `count` is known when the loops are unrolled. */
+template <int THREADS, int BAND>
+static __device__ __forceinline__ void stream_k_add(uint64_t address, float *acc, int count) {
+    uint32_t words[BAND];
 #pragma unroll
-    for (int i = 0; i < FLOATS; i += 4) {
-        ld_global_cg_v4_b32(address + i * THREADS * 4, words + i);
+    for (int i = 0; i < BAND; i += 4) {
+        if (i < count) {
+            ld_global_cg_v4_b32(address + i * THREADS * 4, words + i);
+        }
     }
 #pragma unroll
-    for (int i = 0; i < FLOATS; i++) {
-        acc[i] += __uint_as_float(words[i]);
+    for (int i = 0; i < BAND; i++) {
+        if (i < count) {
+            acc[i] += __uint_as_float(words[i]);
+        }
     }
 }
 
 /* Adds what the shares before this one have of its tile, nearest first. Thread t waits for giver t; the barrier hands
- * on what it has acquired. BAND floats at once: as many loads as registers are free for. */
+ * on what it has acquired. BAND floats at once, as many loads as registers are free for; the last band may be shorter.
+ */
 template <int THREADS, int FLOATS, int BAND, class SYNC>
 static __device__ __forceinline__ void stream_k_take(const struct gm_stream_k &s, struct stream_k_gang gang, int share,
                                                      int tile_blocks, float *acc, SYNC sync) {
-    static_assert(FLOATS % BAND == 0, "bands cover the accumulators");
     const int givers = gm_stream_k_givers(&s, tile_blocks, share);
     for (int i = gang.thread; i < givers; i += THREADS) {
         const int giver = share - 1 - i;
@@ -88,7 +94,7 @@ static __device__ __forceinline__ void stream_k_take(const struct gm_stream_k &s
 #pragma unroll
             for (int i = 0; i < FLOATS; i += BAND) {
                 if (i == band) {
-                    stream_k_add<THREADS, BAND>(slot + i * THREADS * 4, acc + i);
+                    stream_k_add<THREADS, BAND>(slot + i * THREADS * 4, acc + i, FLOATS - i);
                 }
             }
         }

@@ -106,15 +106,15 @@
 /* full[stages], empty[stages]; with splits ready, free, arrived[consumers]. */
 #define GM_SM90_BARRIER_BYTES(stages, warps)                                                                           \
     ((stages) * 16 + (GM_WARPS_SPLITS(warps) > 1 ? 16 + 8 * GM_WARPS_M(warps) : 0))
-/* Accumulators of a thread; and of a partial sum that another CTA has left in L2, how many it takes at once: as many as
- * it has registers free for, in equal parts. */
-#define GM_SM90_FLOATS(tm, tn, warps) ((tm) * (tn) / 128 / GM_SM90_TILE_CONSUMERS(warps))
-#define GM_SM90_BAND(floats)                                                                                           \
-    ((floats) <= 128 && (floats) % 32 == 0 ? 32 : (floats) % 16 == 0 ? 16 : (floats) % 8 == 0 ? 8 : 4)
 #define GM_SM90_ALIGN 1024 /* the swizzle pattern's repeat: room to round the base up */
 #define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, warps)                                                                  \
     (GM_SM90_ALIGN + (stages) * GM_SM90_STAGE_BYTES(tm, tn, tk) + GM_SM90_STAGING_BYTES(tm, tn, warps) +               \
      GM_SM90_BARRIER_BYTES(stages, warps))
+
+/* Accumulators of a thread. Of a partial sum that another CTA has left in L2 it takes a band at once: as many as it has
+ * registers free for. The last band is what is left. */
+#define GM_SM90_FLOATS(tm, tn, warps) ((tm) * (tn) / 128 / GM_SM90_TILE_CONSUMERS(warps))
+#define GM_SM90_BAND(floats) ((floats) <= 128 ? 32 : 16)
 
 /* ---- sm80: ring of stages | a staging strip of D per warp of slice 0 ------------------------------- */
 

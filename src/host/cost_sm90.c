@@ -72,7 +72,7 @@ static double shares_clocks(const struct gm_kernel *row, double tiles, double sh
     const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
     const double give = (double)row->tile_m * row->tile_n * sizeof(float) / SM90_HAND_BYTES_PER_CLOCK;
     const int floats = GM_SM90_FLOATS(row->tile_m, row->tile_n, row->warps);
-    const double take = max2(give, (double)floats / GM_SM90_BAND(floats) * SM90_BAND_CLOCKS);
+    const double take = max2(give, ceil_div(floats, GM_SM90_BAND(floats)) * SM90_BAND_CLOCKS);
     const double behind = give + takes * take + stores * store;
     return multiply + SM90_HAND_CLOCKS + max2(behind - hidden, 0);
 }

@@ -276,7 +276,7 @@ static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * 
 static __device__ __forceinline__ void give_or_take(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                     const struct gm_gemm_sm80_params &p, int m, int n, bool finished,
                                                     bool last, int blocks) {
-    enum { BAND = FLOATS < 32 ? FLOATS : 32 };
+    enum { BAND = 32 };
     const struct stream_k_gang gang = {1, 0, thread_index()};
     if (!finished) {
         if (m + TILE_M > p.epilogue.m || n + TILE_N > p.epilogue.n) {

@@ -75,8 +75,10 @@ enum {
     STORE_ROWS = GM_SM90_STORE_ROWS(TILE_M, TILE_N, GM_WARPS), /* rows of it */
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, GM_WARPS),
+    /* A CTA's last tile is staged in the ring, unless each consumer has but one chunk of 16-bit elements of it. */
+    LAST_IN_RING = ATOMS_M * (SWAPPED ? SIDE_N / SPLITS / STORE_ROWS : GM_CEIL_DIV(PART_MOST, STORE_SPAN / 2)) > 1,
 
-    PREFETCHED_EARLY = 2, /* k-blocks that go to L2 ahead of the kernel before's end, of a B that follows them at once */
+    PREFETCHED_EARLY = 2, /* k-blocks to L2 ahead of the kernel before's end, of a B that follows them at once */
 
     PRODUCER_REGISTERS = 40, /* of 168 a thread that three warpgroups are launched with */
     CONSUMER_REGISTERS = 232,
@@ -194,22 +196,53 @@ static __device__ __forceinline__ void set_up(const struct gm_gemm_sm90_params &
 
 /* ---- roles -------------------------------------------------------------------------------------------- */
 
-/* What the epilogue of the piece just multiplied wants to know, found while its last wgmmas still run: the main loop
- * leaves no registers to keep it in, and the clocks after the last wgmma are nobody's. */
+/* What the epilogue of a piece wants to know. Found before the piece is multiplied, while its operands are on their
+ * way: code that a launch meets for the first time costs hundreds of clocks, which nothing hides after the last wgmma.
+ * Tiles that leave no registers to keep it in find it while their last wgmmas run. */
+enum { KEEPS_ENDING = ATOMS_M * ATOM_REGISTERS <= 128 };
 struct ending {
     struct gm_piece piece;
     struct tile_position tile;
-    int last; /* of this CTA's walk */
+    int kind;  /* enum store_kind */
+    int whole; /* the piece has all of its tile's K, or its cluster has */
 };
+
+/* The last tile of all finds the ring drained by every warp; in ping-pong, where the other consumer may still read what
+ * it multiplies, if the producer had every slot back since: after as many k-blocks of mine as there are stages. */
+static __device__ __forceinline__ enum store_kind kind_of(const struct gm_gemm_sm90_params &p, struct gm_piece piece,
+                                                          bool last) {
+    const bool drained = !LAST_IN_RING || !PINGPONG || piece.end - piece.first >= STAGES;
+    if (!p.plain)
+        return STORE_GENERAL;
+    return p.epilogue.d_type == GM_TYPE_fp32 ? STORE_PLAIN_32 : last && drained ? STORE_LAST : STORE_PLAIN_16;
+}
 
 static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_sm90_params &p, int walk,
                                                           uint32_t rank) {
     struct ending e;
     walk_next(p, rank, walk, e.piece);
     e.tile = tile_at(p.raster, e.piece.tile, rank);
-    e.last = !walk_more(p, walk);
-    asm volatile("" : "+r"(e.tile.m), "+r"(e.tile.n), "+r"(e.last), "+r"(e.piece.first), "+r"(e.piece.end));
+    e.kind = kind_of(p, e.piece, !walk_more(p, walk));
+    e.whole = SPLITS > 1 || (e.piece.first == 0 && e.piece.end == p.k_blocks);
+    asm volatile(""
+                 : "+r"(e.tile.m), "+r"(e.tile.n), "+r"(e.piece.first), "+r"(e.piece.end), "+r"(e.kind), "+r"(e.whole));
     return e;
+}
+
+/* The accumulators, of all k-blocks of a piece -> D, or the workspace. What a launch mostly ends with stands apart, so
+ * that no code of the others lies on its way.
+ * NOTE: the barrier stands outside any branch: with a branch ptxas no longer proves that the ring's slots are the same
+ * in all lanes, and the main loop pays. */
+static __device__ __forceinline__ void finish(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
+                                              int consumer, float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                              const struct ending &end, struct store_context &store) {
+    const int row0 = PINGPONG ? 0 : consumer * ROWS, part = SPLITS == 1 ? 0 : rank / SHARERS;
+    if (LAST_IN_RING)
+        bar_sync(TILE_CONSUMERS == 1 ? store.bar : BAR_ORDER, 128 * TILE_CONSUMERS);
+    if (end.whole && end.kind == STORE_LAST)
+        store_tile(p, store, acc, end.tile, row0, part, STORE_LAST, base);
+    else if (end.whole || piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))
+        store_tile(p, store, acc, end.tile, row0, part, (enum store_kind)end.kind, base);
 }
 
 /* One consumer warpgroup: multiply and store its share of this CTA's tiles. */
@@ -217,8 +250,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
                                                int consumer) {
     const struct pipeline ring = pipeline_at(base);
     const uint32_t thread = threadIdx.x % 128;
-    const int row0 = PINGPONG ? 0 : consumer * ROWS, part = SPLITS == 1 ? 0 : rank / SHARERS;
-    struct store_context store = {staging_addr(base, consumer), thread, (uint32_t)(BAR_STAGING + consumer), 0, 0};
+    struct store_context store = {staging_addr(base, consumer), thread, (uint32_t)(BAR_STAGING + consumer), 0};
     struct pipeline_state at = {0, 0};
     uint32_t parity = 0; /* of the tile, for the exchange of split K */
     float acc[ATOMS_M][ATOM_REGISTERS];
@@ -232,30 +264,26 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
     asm volatile("" ::"r"(p.plain), "r"(p.epilogue.d_type), "f"(p.epilogue.alpha)); /* into the constant cache */
     while (walk_more(p, walk)) {
         int again = walk;
+        struct ending end;
+        if (KEEPS_ENDING)
+            end = ending_of(p, again, rank);
         walk_next(p, rank, walk, piece);
         /* Ping-pong: the other consumer's multiplications of the piece before come first, then mine, then its next. */
         if (PINGPONG && turn > 0)
             bar_sync(BAR_ORDER + consumer, 256);
         turn = 1;
-        mma_tile(acc, ring, at, base, row0, piece.end - piece.first, thread);
+        mma_tile(acc, ring, at, base, PINGPONG ? 0 : consumer * ROWS, piece.end - piece.first, thread);
         if (PINGPONG && walk_more(p, walk))
             bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
-        store.thread = thread_index() % 128; /* found anew, as all of this */
+        store.thread = thread_index() % 128; /* found anew, as all that the main loop has no registers for */
         asm volatile("" : "+r"(again));
-        const struct ending end = ending_of(p, again, rank);
+        if (!KEEPS_ENDING)
+            end = ending_of(p, again, rank);
         mma_drain(acc, ring, at, thread);
         if (SPLITS > 1)
-            split_exchange(acc, base, part, consumer, parity, thread);
+            split_exchange(acc, base, rank / SHARERS, consumer, parity, thread);
         parity ^= 1;
-        /* The last tile of all finds the ring drained by every warp. NOTE: the barrier stands outside any branch: with
-         * a branch ptxas no longer proves that the ring's slots are the same in all lanes, and the main loop pays. */
-        bar_sync(TILE_CONSUMERS == 1 ? store.bar : BAR_ORDER, 128 * TILE_CONSUMERS);
-        /* In ping-pong the other consumer may still read what it multiplies, unless the producer had every slot back
-         * since: after as many k-blocks of mine as there are stages. */
-        const bool drained = !PINGPONG || end.piece.end - end.piece.first >= STAGES;
-        store.ring_addr = end.last && drained ? base : 0;
-        if (SPLITS > 1 || piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))
-            store_tile(p, store, acc, end.tile, row0, part);
+        finish(p, base, rank, consumer, acc, end, store);
         if (PINGPONG) {
             walk_next(p, rank, walk, piece);
             pipeline_skip<STAGES>(at, piece.end - piece.first);

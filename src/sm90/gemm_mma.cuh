@@ -35,24 +35,35 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGI
 }
 
 /* All k-blocks of one tile. One group stays in flight: a stage is released when its successor has been issued, the
- * last by mma_drain().
- * NOTE: the first k-block stands before the loop because ptxas before 12.9 serialises the loop (C7515) when its own
- * first turn is the one that overwrites the accumulators. */
+ * last by mma_drain(). What does not fill the unrolled loop comes first, while operands are waited for anyway: behind
+ * the loop, its code would be met for the first time when the next wgmma is due.
+ * NOTE: the first k-block stands apart because ptxas before 12.9 serialises a loop (C7515) whose own first turn is the
+ * one that overwrites the accumulators. */
 static __device__ __forceinline__ void mma_tile(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
                                                 struct pipeline_state &at, uint32_t base, int row0, int k_blocks,
                                                 uint32_t thread) {
+    constexpr int unrolled = 4;
     uint32_t previous = at.slot;
     pipeline_wait(ring, at);
     mma_stage(acc, base + at.slot * STAGE_BYTES, row0, 0);
     pipeline_next<STAGES>(at);
-    for (int k_block = 1; k_block < k_blocks; ++k_block) {
+    const auto step = [&] {
         pipeline_wait(ring, at);
         mma_stage(acc, base + at.slot * STAGE_BYTES, row0, 1);
         wgmma_wait_group<1>();
         pipeline_release<SHARERS>(ring, previous, thread);
         previous = at.slot;
         pipeline_next<STAGES>(at);
-    }
+    };
+    const int turns = (k_blocks - 1) / unrolled;
+#pragma unroll 1
+    for (int i = turns * unrolled + 1; i < k_blocks; ++i)
+        step();
+#pragma unroll 1
+    for (int turn = 0; turn < turns; ++turn)
+#pragma unroll
+        for (int i = 0; i < unrolled; ++i)
+            step();
 }
 
 static __device__ __forceinline__ void mma_drain(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,

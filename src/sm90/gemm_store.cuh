@@ -14,7 +14,6 @@ struct store_context {
     uint32_t thread;       /* 0..127 */
     uint32_t bar;          /* its named barrier */
     uint32_t buffer;       /* next buffer, 0 or 1 */
-    uint32_t ring_addr;    /* the ring, when it is drained for good: room for a whole tile; else 0 */
 };
 
 /* Where D's chunks begin, in units of D: the warpgroup's first atom and this CTA's part of the N side. */
@@ -117,49 +116,98 @@ static __device__ __forceinline__ bool store_issues(const struct store_context &
     return SWAPPED ? s.thread == 0 : s.thread % 32 == 0;
 }
 
-/* D = alpha * acc, D of 2 or 4 bytes an element. Two buffers, one staged while TMA reads the other; the last tile of
- * all goes through the ring, where no chunk waits for another. */
+/* As many chunks as a buffer holds, from the tile's number `first` on: staged at `buffer_addr`, and sent by TMA.
+ * D = alpha * acc, of D_BYTES an element. */
+template <int D_BYTES, int PART>
+static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_params &p, const struct store_context &s,
+                                                    const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                    struct store_origin tile, uint32_t buffer_addr, int first) {
+    constexpr int of_atom = chunks_of_atom<D_BYTES, PART>();
+    const int count = min(chunk_grid<D_BYTES>::IN_BUFFER, ATOMS_M * of_atom - first);
+    const uint32_t share = SWAPPED ? 0 : s.thread / 32 * 16; /* first row of this warp's share of a chunk */
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        const int atom = (first + i) / of_atom, c = (first + i) % of_atom;
+        const float *chunk_acc = &acc[atom][part_first(PART) / 2 + chunk_register<D_BYTES, PART>(c)];
+        if (D_BYTES == 4)
+            stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, c % 2, s.thread);
+        else
+            stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, p.epilogue.d_type, s.thread);
+    }
+    fence_proxy_async();
+    store_sync(s);
+    if (store_issues(s)) {
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            const struct store_origin at =
+                chunk_origin<D_BYTES, PART>(tile, (first + i) / of_atom, (first + i) % of_atom);
+            tma_store_2d(&p.d, at.col, at.row + share, buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
+        }
+        bulk_commit_group();
+    }
+}
+
+/* A tile through two buffers, one staged while TMA reads the other. */
 template <int D_BYTES, int PART>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                    const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                    struct store_origin tile) {
-    constexpr int in_buffer = chunk_grid<D_BYTES>::IN_BUFFER;
-    constexpr int of_atom = chunks_of_atom<D_BYTES, PART>(), chunks = ATOMS_M * of_atom;
-    constexpr int tile_bytes = GM_CEIL_DIV(chunks, in_buffer) * BUFFER_BYTES;
-    const bool roomy = TILE_CONSUMERS * tile_bytes <= STAGES * STAGE_BYTES && s.ring_addr != 0;
-    const uint32_t share = SWAPPED ? 0 : s.thread / 32 * 16; /* first row of this warp's share of a chunk */
+    constexpr int in_buffer = chunk_grid<D_BYTES>::IN_BUFFER, chunks = ATOMS_M * chunks_of_atom<D_BYTES, PART>();
 #pragma unroll
     for (int first = 0; first < chunks; first += in_buffer) {
-        const uint32_t room_addr = s.ring_addr + (s.bar - BAR_STAGING) % TILE_CONSUMERS * tile_bytes;
-        const uint32_t buffer_addr =
-            roomy ? room_addr + first / in_buffer * BUFFER_BYTES : s.staging_addr + s.buffer * BUFFER_BYTES;
-        if (!roomy) {
-            if (store_issues(s))
-                bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
-            store_sync(s);
-        }
-#pragma unroll
-        for (int i = 0; i < in_buffer && first + i < chunks; ++i) {
-            const int atom = (first + i) / of_atom, c = (first + i) % of_atom;
-            const float *chunk_acc = &acc[atom][part_first(PART) / 2 + chunk_register<D_BYTES, PART>(c)];
-            if (D_BYTES == 4)
-                stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, c % 2, s.thread);
-            else
-                stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, p.epilogue.d_type, s.thread);
-        }
-        fence_proxy_async();
+        if (store_issues(s))
+            bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
         store_sync(s);
-        if (store_issues(s)) {
-#pragma unroll
-            for (int i = 0; i < in_buffer && first + i < chunks; ++i) {
-                const struct store_origin at =
-                    chunk_origin<D_BYTES, PART>(tile, (first + i) / of_atom, (first + i) % of_atom);
-                tma_store_2d(&p.d, at.col, at.row + share, buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
-            }
-            bulk_commit_group();
-        }
+        store_buffer<D_BYTES, PART>(p, s, acc, tile, s.staging_addr + s.buffer * BUFFER_BYTES, first);
         s.buffer ^= 1;
     }
+}
+
+/* The 16-bit elements of a chunk that this warp has staged -> D, 16 bytes a thread: 16 rows of the chunk, or, swapped,
+ * 16 columns of all its rows. */
+static __device__ __forceinline__ void store_staged(const struct gm_epilogue_params &e, uint32_t chunk_addr,
+                                                    struct store_origin at, uint32_t thread) {
+    constexpr int across = SWAPPED ? 2 : STORE_SPAN / 16; /* pieces of 16 bytes side by side */
+    constexpr int pieces = across * (SWAPPED ? STORE_ROWS : 16);
+    const uint32_t warp = thread / 32, lane = thread % 32;
+#pragma unroll
+    for (int first = 0; first < pieces; first += 32) {
+        const uint32_t i = first + lane;
+        if (pieces % 32 != 0 && i >= pieces)
+            break;
+        /* Eight lanes read eight rows, or one row: no two of them from one bank. */
+        const uint32_t row = SWAPPED ? i / 16 * 8 + i % 8 : warp * 16 + i / across;
+        const uint32_t col = SWAPPED ? warp * 16 + i / 8 % 2 * 8 : i % across * 8;
+        uint32_t words[4];
+        ld_shared_v4_b32(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2), words);
+        if (at.row + row < e.m && at.col + col < e.n)
+            st_global_v4_b32(e.d + ((at.row + row) * e.ldd + at.col + col) * 2, words);
+    }
+}
+
+/* The last tile of a CTA, which has nothing else to do until it is stored; 16-bit elements. One chunk every warp stores
+ * itself as soon as it is staged: TMA would take 600 clocks longer. Several go through the ring at `ring_addr`, which
+ * is drained for good and has room for all of them, so that none waits for another. */
+template <int PART>
+static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_params &p, const struct store_context &s,
+                                                  const float (&acc)[ATOMS_M][ATOM_REGISTERS], struct store_origin tile,
+                                                  uint32_t ring_addr) {
+    constexpr int in_buffer = chunk_grid<2>::IN_BUFFER, chunks = ATOMS_M * chunks_of_atom<2, PART>();
+    if (LAST_IN_RING) {
+        constexpr int tile_bytes = GM_CEIL_DIV(chunks, in_buffer) * BUFFER_BYTES;
+        static_assert(TILE_CONSUMERS * tile_bytes <= STAGES * STAGE_BYTES, "the ring holds a tile of D");
+        const uint32_t room_addr = ring_addr + (s.bar - BAR_STAGING) % TILE_CONSUMERS * tile_bytes;
+#pragma unroll
+        for (int first = 0; first < chunks; first += in_buffer)
+            store_buffer<2, PART>(p, s, acc, tile, room_addr + first * CHUNK_BYTES, first);
+        return;
+    }
+    if (store_issues(s))
+        bulk_wait_group_read<0>(); /* of the tile before */
+    store_sync(s);
+    stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], p.epilogue.alpha, p.epilogue.d_type, s.thread);
+    __syncwarp();
+    store_staged(p.epilogue, s.staging_addr, tile, s.thread);
 }
 
 /* Everything else: accumulators go through staging as fp32, so that C, bias and D are met row by row, 8 columns a
@@ -200,23 +248,28 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
     }
 }
 
+/* How a tile is stored: D of 2 or 4 bytes with nothing but a factor, or anything. */
+enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_GENERAL };
+
 /* The consumer's part of the tile at `tile`; `first_m` is its first row on the M side. */
 template <int PART = 0>
-static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                  const float (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                                  struct tile_position tile, int first_m, int k_rank) {
+static __device__ __forceinline__ void
+store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s, const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+           struct tile_position tile, int first_m, int k_rank, enum store_kind kind, uint32_t ring_addr) {
     if (SPLITS == 1 || PART == k_rank) {
         const struct store_origin at = {tile.m * TILE_M + (SWAPPED ? part_first(PART) : first_m),
                                         tile.n * TILE_N + (SWAPPED ? first_m : part_first(PART))};
-        if (!p.plain)
-            store_general<PART>(p, s, acc, at);
-        else if (p.epilogue.d_type == GM_TYPE_fp32)
+        if (kind == STORE_LAST)
+            store_last<PART>(p, s, acc, at, ring_addr);
+        else if (kind == STORE_PLAIN_16)
+            store_plain<2, PART>(p, s, acc, at);
+        else if (kind == STORE_PLAIN_32)
             store_plain<4, PART>(p, s, acc, at);
         else
-            store_plain<2, PART>(p, s, acc, at);
+            store_general<PART>(p, s, acc, at);
     }
     if constexpr (PART + 1 < SPLITS)
-        store_tile<PART + 1>(p, s, acc, tile, first_m, k_rank);
+        store_tile<PART + 1>(p, s, acc, tile, first_m, k_rank, kind, ring_addr);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing accumulator fragments to shared memory. */
+/* Accumulator fragments to shared memory, and rows back from it. */
 #ifndef GM_STMATRIX_CUH
 #define GM_STMATRIX_CUH
 
@@ -35,6 +35,13 @@ static __device__ __forceinline__ void st_shared_v2(uint32_t addr, float x, floa
 static __device__ __forceinline__ void ld_shared_v4(uint32_t addr, float &x, float &y, float &z, float &w) {
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
+                 : "r"(addr)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void ld_shared_v4_b32(uint32_t addr, uint32_t (&words)[4]) {
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                  : "r"(addr)
                  : "memory");
 }
