@@ -41,8 +41,8 @@ static int sort_words(struct bench_options *options) {
         to->items[to->count++] = word;
     }
     const bool measures = options->suites.count + options->files.count + options->shapes.count > 0;
-    if (options->results.count && !options->compare && !options->report)
-        return complain("%s is a results file: it needs --report or --compare", options->results.items[0]);
+    if (options->results.count && !options->compare && !options->report && !options->svg)
+        return complain("%s is a results file: it needs --report, --compare or --svg", options->results.items[0]);
     if (options->results.count && measures)
         return complain("either results files are looked at or suites are measured, not both");
     if (options->compare && options->results.count > 1)
@@ -59,11 +59,13 @@ static int check_outputs(const struct bench_options *options) {
         return complain("--fail-below is about --compare, which is missing");
     if (options->profile && (options->json || options->svg || options->report || options->compare))
         return complain("--profile measures nothing: there is nothing for --json, --svg, --report or --compare");
-    if (options->svg && options->results.count && !strstr(options->svg, "{chart}"))
+    if (options->svg && options->report && options->results.count && !strstr(options->svg, "{chart}"))
         return complain("--svg of --report wants a name with {chart} in it, such as 'plots/{chart}.svg', not `%s`",
                         options->svg);
-    if (options->svg && options->results.count && !options->report)
-        return complain("--svg draws what is measured or what --report shows");
+    if (options->svg && options->compare && options->results.count && !options->report)
+        return complain("--svg draws what is measured, one RESULT, or what --report shows");
+    if (options->svg && options->results.count > 1 && !options->report)
+        return complain("--svg draws one results file, not %zu", options->results.count);
     return 0;
 }
 

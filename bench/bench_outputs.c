@@ -99,17 +99,17 @@ int bench_write_json(struct bench *bench, const struct bench_suite *suite) {
 
 /* ---- plot, page, comparison ------------------------------------------------------------------------- */
 
-static int write_svg(const struct bench *bench) {
+static int write_svg(const char *svg, const struct bench_results *results) {
     char path[4096];
-    if (!bench->options->svg || bench->results.count == 0)
+    if (!svg || results->count == 0)
         return 0;
-    if (!bench->has_baseline) {
+    if (!results->meta.baseline[0]) {
         note("There is no plot: it shows ratios to a baseline.");
         return 0;
     }
-    if (results_path(path, sizeof path, bench->options->svg, &bench->results.meta) != 0)
+    if (results_path(path, sizeof path, svg, &results->meta) != 0)
         return -1;
-    return report_svg(&bench->results, path);
+    return report_svg(results, path);
 }
 
 static int write_page(const struct bench *bench) {
@@ -122,7 +122,7 @@ static int write_page(const struct bench *bench) {
 }
 
 int bench_write_outputs(const struct bench *bench, const struct bench_results *before) {
-    int status = write_svg(bench);
+    int status = write_svg(bench->options->svg, &bench->results);
     if (write_page(bench) != 0)
         status = -1;
     if (before) {
@@ -167,6 +167,8 @@ int bench_look_at_files(const struct bench_options *options) {
     if (options->report && results[paths->count - 1].count > 0 &&
         report_html(options->report, options->svg, results, paths->count) != 0)
         status = -1;
+    if (status == 0 && !options->report)
+        status = write_svg(options->svg, &results[0]);
     for (size_t i = 0; i < paths->count; i++)
         results_free(&results[i]);
     free(results);

@@ -245,9 +245,9 @@ int command_bench(int argc, char **argv) {
                                          "interleaved, on rotated N(0,1) operands).\n"
                                          "SUITE is a file or the name of one in bench/suites (default: gemm-quick). "
                                          "Ratios above 1: gristmill is faster.\n"
-                                         "RESULT.json with --compare or --report: files of --json are looked at, with "
-                                         "no GPU; --svg\n"
-                                         "'plots/{chart}.svg' then keeps the page's plots. "
+                                         "RESULT.json with --compare, --report or --svg: files of --json are looked "
+                                         "at, with no GPU; --svg\n"
+                                         "'plots/{chart}.svg' keeps a page's plots. "
                                          "`gristmill bench --compare OLD.json NEW.json`",
                                          options, sizeof options / sizeof *options};
     enum args_outcome outcome = args_parse(&command, argc, argv, &given.words);

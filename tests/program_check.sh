@@ -123,6 +123,13 @@ expect "explain --help" 0 "$program" explain --help
 expect "bench --help" 0 "$program" bench --help
 expect "chain --help" 0 "$program" chain --help
 results=$(cd "$(dirname "$0")/.." && pwd)/bench/results/h200
+# The committed plots are those of the committed results.
+draws_the_plots() {
+    "$program" bench --svg "$work/quick.svg" "$results/gemm-quick.json" >/dev/null &&
+        cmp "$work/quick.svg" "$results/gemm-quick.svg" &&
+        "$program" bench --report "$work/page.html" --svg "$work/{chart}.svg" "$results/gemm-bf16.json" >/dev/null &&
+        cmp "$work/ratio.svg" "$results/gemm-bf16.svg"
+}
 reports() {
     "$program" bench --report "$work/page.html" --svg "$work/{chart}.svg" "$results/gemm-quick.json" >/dev/null &&
         grep -q '</html>' "$work/page.html" && grep -q '</svg>' "$work/ratio.svg" && grep -q '</svg>' "$work/roofline.svg"
@@ -148,6 +155,7 @@ modelled() { # the tables of docs/MODELLED.md are those of today's model
 }
 expect "the modelled tables" 0 modelled
 expect "bench --report" 0 reports
+expect "the plots are of the results" 0 draws_the_plots
 expect "bench --compare with itself" 0 "$program" bench --compare "$results/gemm-quick.json" "$results/gemm-quick.json" \
     --fail-below 1
 expect "bench --compare, faster is asked for" 1 "$program" bench --compare "$results/gemm-quick.json" \
