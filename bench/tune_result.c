@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "choose.h"
 #include "cost.h"
 #include "ledger.h"
 #include "problem.h"
@@ -101,6 +102,8 @@ int tune_candidates(const struct tune_options *options, const struct gm_device *
     else if (gm_problem_normalize(given, &problem) != GM_OK ||
              gm_gemm_explain(device, &problem, &model, candidates, rows, &rows) != GM_OK)
         count = complain("%s", gm_last_error());
+    if (count == 0)
+        problem = gm_problem_planned(&problem, &model);
     for (size_t i = 0; i < rows && count == 0; i++)
         if (candidates[i].reason == GM_ACCEPTED)
             accepted += add_row(&candidates[i], device, &problem, model.workspace_limit, &all[accepted]);
@@ -184,7 +187,10 @@ bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_pro
         return false;
     if (general)
         gemm->activation = GM_ACT_SILU;
-    *key = gm_ledger_key_of(gemm, general);
+    struct gm_gemm_problem planned = *gemm;
+    if (gm_problem_normalize(gemm, &planned) == GM_OK)
+        planned = gm_problem_planned(&planned, NULL);
+    *key = gm_ledger_key_of(&planned, general);
     return true;
 }
 

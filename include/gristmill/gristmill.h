@@ -203,6 +203,8 @@ GM_API enum gm_status gm_context_device(const gm_context *context, struct gm_dev
  *
  *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
  *  be zero: M = 0 or N = 0 launches nothing, K = 0 gives act(beta * C + bias).
+ *  An operand of one column whose elements are neighbours (A of M = 1 in GM_MN_MAJOR with lda = 1, say) is planned as the
+ *  row that it is as well, by kernels of the other layout.
  *  beta = 0 never reads C; C may be D (in place, ldc = ldd); no other overlap with D is allowed.
  *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */
 

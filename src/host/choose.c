@@ -305,6 +305,17 @@ int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name)
     return -1;
 }
 
+struct gm_gemm_problem gm_problem_planned(const struct gm_gemm_problem *problem,
+                                          const struct gm_plan_options *options) {
+    const struct gm_gemm_problem straight = gm_problem_straight(problem);
+    if (options && options->flags & GM_PLAN_BATCH_INVARIANT)
+        return *problem;
+    if (!options || !options->kernel)
+        return straight;
+    const int named = gm_find_kernel(gm_kernels, gm_kernel_count(), options->kernel);
+    return named >= 0 && gm_kernels[named].layout == gm_problem_layout(&straight) ? straight : *problem;
+}
+
 struct gm_plan_options gm_options_within(const struct gm_plan_options *options, int may_divide) {
     struct gm_plan_options within = options ? *options : (struct gm_plan_options){.size = sizeof within};
     if (!may_divide)

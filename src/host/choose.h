@@ -30,6 +30,11 @@ int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device
               const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
               struct gm_judgement *chosen);
 
+/* The normalised problem as the planner looks at it: gm_problem_straight(), but for a batch-invariant plan, which answers
+ * for every M alike, and a kernel asked for by name that takes the operands as they were given. */
+struct gm_gemm_problem gm_problem_planned(const struct gm_gemm_problem *problem,
+                                          const struct gm_plan_options *options);
+
 /* Index of the row with this name, -1 if there is none. */
 int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name);
 

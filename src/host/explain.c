@@ -53,6 +53,7 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "count is NULL");
     if (!candidates && capacity)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "candidates is NULL with a capacity of %zu", capacity);
+    p = gm_problem_planned(&p, options);
     const size_t rows = gm_kernel_count();
     struct gm_judgement choice;
     const struct gm_device within = gm_device_within(device, options);

@@ -189,6 +189,7 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
         status = gm_ledger_check(options, &context->device);
     if (status != GM_OK)
         return status;
+    p = gm_problem_planned(&p, options);
     struct gm_judgement judgement;
     const struct gm_device device = gm_device_within(&context->device, options);
     const int kernel = gm_choose(gm_kernels, gm_kernel_count(), &device, &p, options, &judgement);

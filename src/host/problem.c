@@ -128,3 +128,17 @@ enum gm_status gm_problem_normalize(const struct gm_gemm_problem *in, struct gm_
     *out = p;
     return GM_OK;
 }
+
+static void straighten(enum gm_major *major, int64_t *stride, struct gm_operand operand) {
+    if (operand.columns != 1 || operand.rows <= 1 || operand.stride != 1)
+        return;
+    *major = *major == GM_K_MAJOR ? GM_MN_MAJOR : GM_K_MAJOR;
+    *stride = operand.rows;
+}
+
+struct gm_gemm_problem gm_problem_straight(const struct gm_gemm_problem *problem) {
+    struct gm_gemm_problem p = *problem;
+    straighten(&p.a_major, &p.lda, gm_operand_a(problem));
+    straighten(&p.b_major, &p.ldb, gm_operand_b(problem));
+    return p;
+}

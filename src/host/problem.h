@@ -9,6 +9,10 @@
  * when the problem is refused. */
 enum gm_status gm_problem_normalize(const struct gm_gemm_problem *in, struct gm_gemm_problem *out);
 
+/* An operand of one column whose elements are neighbours is a row as well: the normalised problem with such operands taken
+ * for rows, so that kernels which load rows do not step from element to element. */
+struct gm_gemm_problem gm_problem_straight(const struct gm_gemm_problem *problem);
+
 int gm_type_bytes(enum gm_type type);
 const char *gm_type_name(enum gm_type type);   /* "bf16" */
 const char *gm_layout_name(int layout);        /* "tn", of a GM_LAYOUT_x */

@@ -86,6 +86,24 @@ static void run_fuzz(const struct test *test, struct result *result) {
     free_buffers(&buffers);
 }
 
+/* Packed operands of one column, which the planner takes for rows: M, N or K of 1, under every layout. */
+static void run_columns(const struct test *test, struct result *result) {
+    static const int64_t sizes[][3] = {{1, 136, 264}, {136, 1, 264}, {1, 1, 264}, {136, 72, 1}, {1, 136, 1}, {1, 75, 133}};
+    struct buffers buffers = {0};
+    for (size_t i = 0; i < COUNT(sizes) * 4; i++) {
+        struct gemm_case gc = {.m = sizes[i / 4][0],
+                               .n = sizes[i / 4][1],
+                               .k = sizes[i / 4][2],
+                               .a_major = (enum gm_major)(i % 2),
+                               .b_major = (enum gm_major)(i / 2 % 2),
+                               .alpha = 1};
+        if (test->mask == GM_ARCH_SM90)
+            gc.may_refuse = BIT(GM_REASON_STRIDE) | BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM);
+        run_case(result, &gc, NULL, test->mask, &buffers);
+    }
+    free_buffers(&buffers);
+}
+
 /* Sizes of zero: nothing is launched for an empty D, and K = 0 leaves the epilogue. */
 static void run_empty(const struct test *test, struct result *result) {
     static const struct {
@@ -117,4 +135,7 @@ void add_api_tests(void) {
     add_test("api", "fuzz_all", run_fuzz, -1, 0);
     add_test("api", "empty_sm80", run_empty, -1, GM_ARCH_SM80);
     add_test("api", "empty_all", run_empty, -1, 0);
+    add_test("api", "columns_sm80", run_columns, -1, GM_ARCH_SM80);
+    add_test("api", "columns_sm90", run_columns, -1, GM_ARCH_SM90);
+    add_test("api", "columns_all", run_columns, -1, 0);
 }

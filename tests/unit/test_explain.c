@@ -133,6 +133,39 @@ START_TEST(a_named_row_is_the_only_candidate) {
 }
 END_TEST
 
+/* The chosen row's layout: of M = 1 and packed operands, A MN-major. */
+static void expect_layout(uint32_t flags, const char *kernel, enum gm_major a_major) {
+    const size_t rows = gm_kernel_count();
+    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
+    const struct gm_plan_options options = {.size = sizeof options, .flags = flags, .kernel = kernel};
+    struct gm_gemm_problem p = problem_of(1, 256, 256);
+    p.a_major = GM_MN_MAJOR;
+    size_t count = 0, chosen = 0;
+    assert_ok(gm_gemm_explain(&h200, &p, &options, candidates, rows, &count));
+    for (size_t i = 0; i < rows; i++) {
+        struct gm_kernel_info info = {.size = sizeof info};
+        if (!candidates[i].chosen)
+            continue;
+        assert_ok(gm_kernel_get(i, &info));
+        ck_assert_int_eq(info.a_major, a_major);
+        chosen++;
+    }
+    ck_assert_uint_eq(chosen, 1);
+    free(candidates);
+}
+
+START_TEST(a_packed_column_goes_to_kernels_for_rows) {
+    struct gm_kernel_info info = {.size = sizeof info};
+    expect_layout(0, NULL, GM_K_MAJOR);
+    expect_layout(GM_PLAN_BATCH_INVARIANT, NULL, GM_MN_MAJOR); /* as for every other M */
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        assert_ok(gm_kernel_get(i, &info));
+        if (info.arch == GM_ARCH_SM80 && info.type == GM_BF16 && info.b_major == GM_K_MAJOR)
+            expect_layout(0, info.name, info.a_major); /* either, by name */
+    }
+}
+END_TEST
+
 START_TEST(a_small_capacity_is_filled_and_not_passed) {
     struct gm_candidate candidates[2];
     memset(candidates, 0x5a, sizeof candidates);
@@ -181,6 +214,7 @@ Suite *explain_suite(void) {
     tcase_add_test(cases, accepted_and_not_named_rows_give_their_prediction);
     tcase_add_test(cases, every_row_of_the_table_answers_and_one_is_chosen);
     tcase_add_test(cases, a_named_row_is_the_only_candidate);
+    tcase_add_test(cases, a_packed_column_goes_to_kernels_for_rows);
     tcase_add_test(cases, a_small_capacity_is_filled_and_not_passed);
     tcase_add_test(cases, bad_arguments_are_refused);
     suite_add_tcase(suite, cases);

@@ -130,6 +130,30 @@ START_TEST(a_null_problem_is_refused) {
 }
 END_TEST
 
+START_TEST(a_packed_column_is_a_row) {
+    struct gm_gemm_problem p = problem_of(1, 40, 72), q;
+    p.a_major = p.b_major = GM_MN_MAJOR;
+    assert_ok(gm_problem_normalize(&p, &q));
+    struct gm_gemm_problem straight = gm_problem_straight(&q);
+    ck_assert_int_eq(straight.a_major, GM_K_MAJOR);
+    ck_assert_int_eq(straight.lda, 72);
+    ck_assert_int_eq(straight.b_major, GM_MN_MAJOR); /* 40 columns */
+    ck_assert_int_eq(straight.ldb, 40);
+    q.lda = 2; /* a column, but not packed */
+    ck_assert_int_eq(gm_problem_straight(&q).a_major, GM_MN_MAJOR);
+    p = problem_of(40, 56, 1);
+    assert_ok(gm_problem_normalize(&p, &q));
+    straight = gm_problem_straight(&q);
+    ck_assert_int_eq(straight.a_major, GM_MN_MAJOR);
+    ck_assert_int_eq(straight.lda, 40);
+    ck_assert_int_eq(straight.b_major, GM_MN_MAJOR);
+    ck_assert_int_eq(straight.ldb, 56);
+    p = problem_of(1, 56, 1); /* one element: nothing to gain */
+    assert_ok(gm_problem_normalize(&p, &q));
+    ck_assert_int_eq(gm_problem_straight(&q).a_major, GM_K_MAJOR);
+}
+END_TEST
+
 START_TEST(bias_type_is_read_only_with_a_bias) {
     struct gm_gemm_problem p = problem_of(16, 32, 64);
     p.bias_type = (enum gm_type)9;
@@ -147,6 +171,7 @@ Suite *problem_suite(void) {
     tcase_add_test(cases, operands_beyond_4_gib_are_legal);
     tcase_add_loop_test(cases, every_bad_field_has_its_sentence, 0, (int)(sizeof breakages / sizeof *breakages));
     tcase_add_test(cases, a_null_problem_is_refused);
+    tcase_add_test(cases, a_packed_column_is_a_row);
     tcase_add_test(cases, bias_type_is_read_only_with_a_bias);
     suite_add_tcase(suite, cases);
     return suite;
