@@ -230,19 +230,26 @@ static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_s
 }
 
 /* The accumulators, of all k-blocks of a piece -> D, or the workspace. What a launch mostly ends with stands apart, so
- * that no code of the others lies on its way.
+ * that no code of the others lies on its way; not of the largest tiles, whose registers a second copy of it disturbs.
  * NOTE: the barrier stands outside any branch: with a branch ptxas no longer proves that the ring's slots are the same
  * in all lanes, and the main loop pays. */
 static __device__ __forceinline__ void finish(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
-                                              int consumer, float (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                              const struct ending &end, struct store_context &store) {
-    const int row0 = PINGPONG ? 0 : consumer * ROWS, part = SPLITS == 1 ? 0 : rank / SHARERS;
+                                              float (&acc)[ATOMS_M][ATOM_REGISTERS], const struct ending &end,
+                                              struct store_context &store) {
+    const int consumer = store.bar - BAR_STAGING, row0 = PINGPONG ? 0 : consumer * ROWS;
+    const int part = SPLITS == 1 ? 0 : rank / SHARERS;
     if (LAST_IN_RING)
         bar_sync(TILE_CONSUMERS == 1 ? store.bar : BAR_ORDER, 128 * TILE_CONSUMERS);
-    if (end.whole && end.kind == STORE_LAST)
+    if (KEEPS_ENDING && end.whole && end.kind == STORE_LAST)
         store_tile(p, store, acc, end.tile, row0, part, STORE_LAST, base);
     else if (end.whole || piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))
         store_tile(p, store, acc, end.tile, row0, part, (enum store_kind)end.kind, base);
+}
+
+/* Found anew for every tile, as all that the main loop has no registers for. */
+static __device__ __forceinline__ struct store_context store_context_of(uint32_t base, uint32_t buffer) {
+    const int thread = thread_index(), consumer = thread / 128 - 1;
+    return {staging_addr(base, consumer), (uint32_t)thread % 128, (uint32_t)(BAR_STAGING + consumer), buffer};
 }
 
 /* One consumer warpgroup: multiply and store its share of this CTA's tiles. */
@@ -250,9 +257,8 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
                                                int consumer) {
     const struct pipeline ring = pipeline_at(base);
     const uint32_t thread = threadIdx.x % 128;
-    struct store_context store = {staging_addr(base, consumer), thread, (uint32_t)(BAR_STAGING + consumer), 0};
     struct pipeline_state at = {0, 0};
-    uint32_t parity = 0; /* of the tile, for the exchange of split K */
+    uint32_t parity = 0, buffer = 0; /* of the tile, for the exchange of split K; the next one of two for staging */
     float acc[ATOMS_M][ATOM_REGISTERS];
 
     int walk = walk_begin(p), turn = consumer;
@@ -275,7 +281,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         mma_tile(acc, ring, at, base, PINGPONG ? 0 : consumer * ROWS, piece.end - piece.first, thread);
         if (PINGPONG && walk_more(p, walk))
             bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
-        store.thread = thread_index() % 128; /* found anew, as all that the main loop has no registers for */
+        struct store_context store = store_context_of(base, buffer);
         asm volatile("" : "+r"(again));
         if (!KEEPS_ENDING)
             end = ending_of(p, again, rank);
@@ -283,13 +289,14 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         if (SPLITS > 1)
             split_exchange(acc, base, rank / SHARERS, consumer, parity, thread);
         parity ^= 1;
-        finish(p, base, rank, consumer, acc, end, store);
+        finish(p, base, rank, acc, end, store);
+        buffer = store.buffer;
         if (PINGPONG) {
             walk_next(p, rank, walk, piece);
             pipeline_skip<STAGES>(at, piece.end - piece.first);
         }
     }
-    if (store_issues(store))
+    if (store_issues(thread))
         bulk_wait_group_read<0>();
 }
 

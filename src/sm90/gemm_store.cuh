@@ -112,8 +112,8 @@ static __device__ __forceinline__ void store_sync(const struct store_context &s)
     else
         __syncwarp();
 }
-static __device__ __forceinline__ bool store_issues(const struct store_context &s) {
-    return SWAPPED ? s.thread == 0 : s.thread % 32 == 0;
+static __device__ __forceinline__ bool store_issues(uint32_t thread) {
+    return SWAPPED ? thread == 0 : thread % 32 == 0;
 }
 
 /* As many chunks as a buffer holds, from the tile's number `first` on: staged at `buffer_addr`, and sent by TMA.
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_pa
     }
     fence_proxy_async();
     store_sync(s);
-    if (store_issues(s)) {
+    if (store_issues(s.thread)) {
 #pragma unroll
         for (int i = 0; i < count; ++i) {
             const struct store_origin at =
@@ -155,7 +155,7 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
     constexpr int in_buffer = chunk_grid<D_BYTES>::IN_BUFFER, chunks = ATOMS_M * chunks_of_atom<D_BYTES, PART>();
 #pragma unroll
     for (int first = 0; first < chunks; first += in_buffer) {
-        if (store_issues(s))
+        if (store_issues(s.thread))
             bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
         store_sync(s);
         store_buffer<D_BYTES, PART>(p, s, acc, tile, s.staging_addr + s.buffer * BUFFER_BYTES, first);
@@ -202,7 +202,7 @@ static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_para
             store_buffer<2, PART>(p, s, acc, tile, room_addr + first * CHUNK_BYTES, first);
         return;
     }
-    if (store_issues(s))
+    if (store_issues(s.thread))
         bulk_wait_group_read<0>(); /* of the tile before */
     store_sync(s);
     stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], p.epilogue.alpha, p.epilogue.d_type, s.thread);
