@@ -14,7 +14,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-REGIMES = [("M <= 64", 1, 64), ("64 < M <= 512", 65, 512), ("M > 512", 513, None)]
+from report import REGIMES
 
 
 class Entry:
@@ -66,7 +66,7 @@ def main():
     failed = False
     print(f"{'':16}problems  not timed  mean loss  worst  within 3 %")
     for (name, low, high), least in zip(REGIMES, wanted):
-        chosen = [(e, p) for e, p in zip(entries, picks) if e.m >= low and (high is None or e.m <= high)]
+        chosen = [(e, p) for e, p in zip(entries, picks) if low <= e.m <= high]
         losses = [(100 * (e.times[p] / min(e.times.values()) - 1), e, p) for e, p in chosen if p in e.times]
         numbers = [loss for loss, _, _ in losses]
         within = share_within(numbers, 3)
