@@ -214,7 +214,10 @@ static __device__ __forceinline__ enum store_kind kind_of(const struct gm_gemm_s
     const bool drained = !LAST_IN_RING || !PINGPONG || piece.end - piece.first >= STAGES;
     if (!p.plain)
         return STORE_GENERAL;
-    return p.epilogue.d_type == GM_TYPE_fp32 ? STORE_PLAIN_32 : last && drained ? STORE_LAST : STORE_PLAIN_16;
+    if (p.epilogue.d_type == GM_TYPE_fp32)
+        return STORE_PLAIN_32;
+    const bool unscaled = p.epilogue.alpha == 1.0f && p.epilogue.d_type == GM_TYPE;
+    return last && drained && unscaled ? STORE_LAST : STORE_PLAIN_16;
 }
 
 static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_sm90_params &p, int walk,
@@ -231,6 +234,8 @@ static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_s
 
 /* The accumulators, of all k-blocks of a piece -> D, or the workspace. What a launch mostly ends with stands apart, so
  * that no code of the others lies on its way; not of the largest tiles, whose registers a second copy of it disturbs.
+ * Consumers that share a tile wait for each other only before they overwrite the ring: otherwise one may be at the next
+ * tile while the other stores.
  * NOTE: the barrier stands outside any branch: with a branch ptxas no longer proves that the ring's slots are the same
  * in all lanes, and the main loop pays. */
 static __device__ __forceinline__ void finish(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
@@ -238,8 +243,9 @@ static __device__ __forceinline__ void finish(const struct gm_gemm_sm90_params &
                                               struct store_context &store) {
     const int consumer = store.bar - BAR_STAGING, row0 = PINGPONG ? 0 : consumer * ROWS;
     const int part = SPLITS == 1 ? 0 : rank / SHARERS;
+    const bool together = TILE_CONSUMERS > 1 && end.kind == STORE_LAST;
     if (LAST_IN_RING)
-        bar_sync(TILE_CONSUMERS == 1 ? store.bar : BAR_ORDER, 128 * TILE_CONSUMERS);
+        bar_sync(together ? BAR_ORDER : store.bar, together ? 128 * TILE_CONSUMERS : 128);
     if (KEEPS_ENDING && end.whole && end.kind == STORE_LAST)
         store_tile(p, store, acc, end.tile, row0, part, STORE_LAST, base);
     else if (end.whole || piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))

@@ -51,14 +51,26 @@ static __device__ __forceinline__ struct store_origin chunk_origin(struct store_
     return {tile.row + atom * 64, tile.col + chunk_column<D_BYTES, PART>(c)};
 }
 
-static __device__ __forceinline__ uint32_t pack_16(float low, float high, float alpha, int d_type) {
-    low *= alpha, high *= alpha;
-    return d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+/* What becomes of the accumulators on their way to 16 bits: D's factor and type, or no factor and the operands' type,
+ * which is one instruction a pair instead of five. */
+struct scaled {
+    float alpha;
+    int d_type;
+};
+struct unscaled {};
+
+static __device__ __forceinline__ uint32_t pack_16(float low, float high, struct scaled to) {
+    low *= to.alpha, high *= to.alpha;
+    return to.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+}
+static __device__ __forceinline__ uint32_t pack_16(float low, float high, struct unscaled) {
+    return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
 }
 
 /* A chunk of 16-bit elements. Matrix m of a stmatrix holds the warp's M-side rows 8 (m % 2) .. + 7 and N-side columns
  * 8 (m / 2) .. + 7 of 16. */
-static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const float *acc, float alpha, int d_type,
+template <typename CONVERSION>
+static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const float *acc, CONVERSION to,
                                                       uint32_t thread) {
     constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 2; /* of the N side */
     const uint32_t warp = thread / 32, lane = thread % 32;
@@ -67,7 +79,7 @@ static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const
         uint32_t packed[4];
 #pragma unroll
         for (int i = 0; i < (j + 16 <= columns ? 4 : 2); ++i)
-            packed[i] = pack_16(acc[j / 2 + 2 * i], acc[j / 2 + 2 * i + 1], alpha, d_type);
+            packed[i] = pack_16(acc[j / 2 + 2 * i], acc[j / 2 + 2 * i + 1], to);
         if (SWAPPED) {
             const uint32_t row = j + lane / 16 * 8 + lane % 8, col = warp * 16 + lane / 8 % 2 * 8;
             const uint32_t addr = chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2);
@@ -117,11 +129,12 @@ static __device__ __forceinline__ bool store_issues(uint32_t thread) {
 }
 
 /* As many chunks as a buffer holds, from the tile's number `first` on: staged at `buffer_addr`, and sent by TMA.
- * D = alpha * acc, of D_BYTES an element. */
-template <int D_BYTES, int PART>
+ * D is of D_BYTES an element. */
+template <int D_BYTES, int PART, typename CONVERSION>
 static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_params &p, const struct store_context &s,
                                                     const float (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                                    struct store_origin tile, uint32_t buffer_addr, int first) {
+                                                    struct store_origin tile, uint32_t buffer_addr, int first,
+                                                    CONVERSION to) {
     constexpr int of_atom = chunks_of_atom<D_BYTES, PART>();
     const int count = min(chunk_grid<D_BYTES>::IN_BUFFER, ATOMS_M * of_atom - first);
     const uint32_t share = SWAPPED ? 0 : s.thread / 32 * 16; /* first row of this warp's share of a chunk */
@@ -132,7 +145,7 @@ static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_pa
         if (D_BYTES == 4)
             stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, c % 2, s.thread);
         else
-            stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, p.epilogue.d_type, s.thread);
+            stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_acc, to, s.thread);
     }
     fence_proxy_async();
     store_sync(s);
@@ -158,7 +171,8 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
         if (store_issues(s.thread))
             bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
         store_sync(s);
-        store_buffer<D_BYTES, PART>(p, s, acc, tile, s.staging_addr + s.buffer * BUFFER_BYTES, first);
+        store_buffer<D_BYTES, PART>(p, s, acc, tile, s.staging_addr + s.buffer * BUFFER_BYTES, first,
+                                    scaled{p.epilogue.alpha, p.epilogue.d_type});
         s.buffer ^= 1;
     }
 }
@@ -199,13 +213,13 @@ static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_para
         const uint32_t room_addr = ring_addr + (s.bar - BAR_STAGING) % TILE_CONSUMERS * tile_bytes;
 #pragma unroll
         for (int first = 0; first < chunks; first += in_buffer)
-            store_buffer<2, PART>(p, s, acc, tile, room_addr + first * CHUNK_BYTES, first);
+            store_buffer<2, PART>(p, s, acc, tile, room_addr + first * CHUNK_BYTES, first, unscaled{});
         return;
     }
     if (store_issues(s.thread))
         bulk_wait_group_read<0>(); /* of the tile before */
     store_sync(s);
-    stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], p.epilogue.alpha, p.epilogue.d_type, s.thread);
+    stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], unscaled{}, s.thread);
     __syncwarp();
     store_staged(p.epilogue, s.staging_addr, tile, s.thread);
 }

@@ -55,7 +55,8 @@ bool substitute_image(const char *path) {
     return true;
 }
 
-/* The ring of stages goes round twice, tiles are ragged, both epilogues run, and where no TMA loads, odd strides. */
+/* The ring of stages goes round twice, tiles are ragged, both epilogues run, the plain one with
+ * alpha too, and where no TMA loads, odd strides. */
 static void run_image(const struct test *test, struct result *result) {
     const struct gm_kernel *row = &gm_kernels[test->kernel];
     struct buffers buffers = {0};
@@ -70,7 +71,7 @@ static void run_image(const struct test *test, struct result *result) {
                                .a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
                                .b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
                                .bias = i == 2 ? GM_BIAS_N : GM_BIAS_NONE,
-                               .alpha = 1,
+                               .alpha = i == 1 ? 2 : 1,
                                .inputs = INTEGER,
                                .exact = i == 3};
         const int64_t odd = i == 3;
