@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost model of the sm90 rows: TMA, WGMMA, one CTA on an SM. cost.c says how a model is made. It counts SM clocks,
- * which the rows of one problem share, and turns them into time by the clock that the problem's load leaves. */
+ * and turns them into time by the clock that the problem's load leaves; and it counts the bytes that a row moves, since
+ * at the power limit joules are time. */
 #include "cost_terms.h"
 
 #define SM90_SMOOTH                  4.23   /* exponent of the smooth maximum of path and memory */
@@ -28,6 +29,13 @@
 #define SM90_HAND_BYTES_PER_CLOCK    21.0   /* stream-K: partial sums, one SM to L2 or back */
 #define SM90_HAND_CLOCKS             3940.0 /* a second start of the pipeline, and the wait for the other pieces */
 #define SM90_BAND_CLOCKS             1200.0 /* of what is taken at once at least: its way from L2 */
+#define SM90_SHORTEST_US             2.0    /* of the shortest launch, which draws little */
+#define SM90_GFLOP_US                1.05   /* at 700 W, if nothing else drew power, 10^9 operations take, */
+#define SM90_OPERAND_US              0.074  /* a MB of operands and D, from and to DRAM, */
+#define SM90_ARRIVED_US              0.0075 /* a MB that arrives in shared memory, */
+#define SM90_READ_US                 0.0085 /* and a MB that wgmma reads there, of all SMs together */
+#define SM90_LIMIT_FROM              0.7    /* share of 700 W, by the first two, from which the limit begins to bind */
+#define SM90_CLOCKS_SHARE            0.76   /* what the clocks keep of their time where it does */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -126,11 +134,30 @@ static double astride_clocks(const struct gm_kernel *row, const struct gm_gemm_p
     return (a_lines + b_lines) * spans(row, p) / SM90_ASTRIDE_LINES_PER_CLOCK;
 }
 
-/* The power limit lowers the clock under load, the longer the more. It is the problem's, not the row's, so that the
- * rows of a problem are compared by clocks. */
+/* The power limit lowers the clock under load, the longer the more: the problem's part of it. */
 static double loaded_mhz(const struct gm_gemm_problem *p, const struct gm_device *device) {
     const double more = SM90_CLOCK_MORE / (1 + power_us(p, device, 1, 0) / SM90_CLOCK_US);
     return (SM90_CLOCK_LEAST + more) * clock_mhz(device);
+}
+
+/* The row's part: a joule more is a lower clock for all. Every tile brings its operands into shared memory once, and
+ * wgmma reads N rows of its N side there for every 64 of its M side. */
+static double moved_us(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
+    const double m = GM_SM90_SIDE_M(row->tile_m, row->tile_n, row->warps);
+    const double n = GM_SM90_SIDE_N(row->tile_m, row->tile_n, row->warps);
+    const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p) * row->cluster_m * row->cluster_n;
+    const double mb = tiles * (double)p->k * GM_ELEM_BYTES * 1e-6; /* of one row or column of every tile */
+    return mb * ((m + n) * SM90_ARRIVED_US + m / 64 * (64 + n) * SM90_READ_US);
+}
+
+/* How far the power limit binds, from 0 to 1: what operations and operands take of it at the clock that it leaves,
+ * beside the time that they would take at full clock. */
+static double limited(const struct gm_gemm_problem *p, const struct gm_device *device) {
+    const double mb = dram_us(p, device, 1) * device->dram_gbs * 1e-3;
+    const double gflop = power_us(p, device, 1, 0) * device->tensor_tflops * 1e-3;
+    const double least = SM90_SHORTEST_US + max2(dram_us(p, device, 1), power_us(p, device, 1, 0));
+    const double share = (mb * SM90_OPERAND_US + gflop * SM90_GFLOP_US) / least;
+    return max2(min2((share - SM90_LIMIT_FROM) / (1 - SM90_LIMIT_FROM), 1), 0);
 }
 
 /* One CTA or cluster for each tile or share, as long as there are SMs. */
@@ -149,5 +176,8 @@ double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem
         astride_clocks(row, p),
         stream_clocks(row, p, device, (double)whole, (double)shares),
     };
-    return (launch_clocks(row, device, max2((double)whole, (double)shares)) + smooth_max(SM90_SMOOTH, terms, 4)) / mhz;
+    const double clocks =
+        launch_clocks(row, device, max2((double)whole, (double)shares)) + smooth_max(SM90_SMOOTH, terms, 4);
+    const double load = limited(p, device);
+    return (1 - load * (1 - SM90_CLOCKS_SHARE)) * clocks / mhz + load * moved_us(row, p);
 }
