@@ -156,8 +156,7 @@ static struct contender *best_of(const struct field *field) {
 static int measure_energy(struct field *field, struct contender *contender) {
     struct bench_meta *meta = &field->bench->results.meta;
     enum energy_source source;
-    int status =
-        energy_measure(&field->contest, &field->bench->nvml, contender, meta->energy_s, &contender->joules, &source);
+    int status = energy_measure(&field->contest, &field->bench->nvml, contender, meta->energy_s, &source);
     if (source == ENERGY_POWER || (source == ENERGY_COUNTER && !meta->energy_source[0])) /* the worse of the run's */
         snprintf(meta->energy_source, sizeof meta->energy_source, "%s", energy_source_name(source));
     return status;
@@ -191,6 +190,7 @@ static int add_row(struct field *field, size_t i, const struct nvml_reading *rea
     snprintf(row->throttle, sizeof row->throttle, "%s", reading->throttle);
     row->max_difference = field->differences[i];
     const struct contender *measured = best_of(field);
+    results_fill_alone(row, ours->alone_us, measured ? measured->alone_us : NAN);
     results_fill_energy(row, ours->joules, measured ? measured->joules : NAN);
     results_fill(row);
     return 0;

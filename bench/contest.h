@@ -29,7 +29,7 @@ struct contender {
     int launches, repeats; /* in the graph; of the graph in a round */
     bool out;              /* refused, or far too slow to be the best */
     struct bench_samples samples;
-    double joules; /* of one launch, alone; 0 or NaN: not measured */
+    double alone_us, joules; /* of one launch, alone, at its own clock; 0 or NaN: not measured */
 };
 
 int contest_open(struct contest *contest);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joules of one launch. */
+/* Time and joules of one launch, running alone. */
 #include "energy.h"
 
 #include <math.h>
@@ -80,33 +80,41 @@ struct energy_reading energy_mean(const struct energy_trace *joules, const struc
     return (struct energy_reading){NAN, ENERGY_NONE};
 }
 
-static int run_metered(const struct contest *contest, struct meter *meter, const struct contender *contender,
-                       double seconds, double *us) {
+/* `begin`: when the lead-in was over. */
+static int run_alone(const struct contest *contest, struct contender *contender, double seconds, double *begin) {
+    const double lead_in = fmin(LEAD_IN_SHARE * seconds, LEAD_IN_MOST_S);
+    if (contest_alone(contest, contender, lead_in, &contender->alone_us) != 0)
+        return -1;
+    *begin = gpu_seconds();
+    return contest_alone(contest, contender, seconds - lead_in, &contender->alone_us);
+}
+
+static int run_metered(const struct contest *contest, struct meter *meter, struct contender *contender, double seconds,
+                       double *begin) {
     atomic_store(&meter->running, true);
     if (pthread_create(&meter->thread, NULL, poll_loop, meter) != 0)
         return complain("no thread for reading NVML");
-    int status = contest_alone(contest, contender, seconds, us);
+    int status = run_alone(contest, contender, seconds, begin);
     atomic_store(&meter->running, false);
     pthread_join(meter->thread, NULL);
     return status;
 }
 
-int energy_measure(const struct contest *contest, const struct nvml *nvml, const struct contender *contender,
-                   double seconds, double *joules, enum energy_source *source) {
-    double us = NAN;
-    *joules = NAN;
+int energy_measure(const struct contest *contest, const struct nvml *nvml, struct contender *contender, double seconds,
+                   enum energy_source *source) {
+    double begin = 0;
+    contender->joules = NAN;
     *source = ENERGY_NONE;
     if (!nvml->library)
-        return 0;
+        return run_alone(contest, contender, seconds, &begin);
     struct meter *meter = calloc(1, sizeof *meter);
     if (!meter)
         return complain("out of host memory");
     meter->nvml = nvml;
-    const double begin = gpu_seconds() + fmin(LEAD_IN_SHARE * seconds, LEAD_IN_MOST_S);
-    int status = run_metered(contest, meter, contender, seconds, &us);
+    int status = run_metered(contest, meter, contender, seconds, &begin);
     if (status == 0) {
         struct energy_reading reading = energy_mean(&meter->joules, &meter->watts, begin, LEAST_SHARE * seconds);
-        *joules = reading.watts * us * 1e-6;
+        contender->joules = reading.watts * contender->alone_us * 1e-6;
         *source = reading.source;
     }
     free(meter);

@@ -57,15 +57,18 @@ void report_header(FILE *out, const struct bench_meta *meta) {
                                          {"× floor", RATIO_WIDTH},
                                          {"MHz", 5},
                                          {"W", 4}};
-    static const struct title energies[] = {
-        {"mJ", JOULE_WIDTH}, {"best mJ", JOULE_WIDTH}, {"TF/W", EFFICIENCY_WIDTH}, {"best", EFFICIENCY_WIDTH}};
+    static const struct title alone[] = {{"× alone", RATIO_WIDTH},
+                                         {"mJ", JOULE_WIDTH},
+                                         {"best mJ", JOULE_WIDTH},
+                                         {"TF/W", EFFICIENCY_WIDTH},
+                                         {"best", EFFICIENCY_WIDTH}};
     char l2[96];
     report_l2(l2, sizeof l2, meta);
     fprintf(out, "%s\n", l2);
     grid_put(out, "M × N × K", PROBLEM_WIDTH, true);
     put_titles(out, times, sizeof times / sizeof *times);
     if (meta->energy_s > 0)
-        put_titles(out, energies, sizeof energies / sizeof *energies);
+        put_titles(out, alone, sizeof alone / sizeof *alone);
     fputs("  kernel\n", out);
 }
 
@@ -91,6 +94,7 @@ void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row
     put_number(out, row->sm_mhz, 5, "%.0f");
     put_number(out, row->watts, 4, "%.0f");
     if (meta->energy_s > 0) {
+        put_number(out, row->ratio_alone, RATIO_WIDTH, "%.3f");
         put_number(out, row->ours_joules * 1e3, JOULE_WIDTH, "%.3f");
         put_number(out, row->best_joules * 1e3, JOULE_WIDTH, "%.3f");
         put_number(out, row->tflops_per_watt, EFFICIENCY_WIDTH, "%.3f");
@@ -101,13 +105,14 @@ void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row
 
 static void print_means(FILE *out, const struct bench_results *results, const size_t *index, size_t count,
                         const struct report_regime *regime) {
-    double best[4096], fallback[4096], lowest = INFINITY;
+    double best[4096], fallback[4096], alone[4096], lowest = INFINITY;
     size_t used = 0;
     for (size_t i = 0; i < count && used < 4096; i++) {
         const struct bench_row *row = &results->rows[index[i]];
         if (row->problem.m < regime->m_from || row->problem.m > regime->m_to || !isfinite(row->ratio_best.median))
             continue;
         best[used] = row->ratio_best.median;
+        alone[used] = row->ratio_alone;
         fallback[used++] = row->ratio_default.median;
         lowest = fmin(lowest, row->ratio_best.median);
     }
@@ -115,8 +120,23 @@ static void print_means(FILE *out, const struct bench_results *results, const si
         return;
     fputs("  ", out);
     grid_put(out, regime->name, 14, true);
-    fprintf(out, " %4zu problems   × best %.3f   × default %.3f   lowest × best %.3f\n", used,
-            stats_geomean(best, used), stats_geomean(fallback, used), lowest);
+    fprintf(out, " %4zu problems   × best %.3f   × default %.3f   lowest × best %.3f", used, stats_geomean(best, used),
+            stats_geomean(fallback, used), lowest);
+    if (isfinite(stats_geomean(alone, used)))
+        fprintf(out, "   × alone %.3f", stats_geomean(alone, used));
+    fputc('\n', out);
+}
+
+/* Only where something was: a run without energy, and older files, have no times alone. */
+static void explain_alone(FILE *out, const struct bench_results *results) {
+    bool any = false;
+    for (size_t i = 0; i < results->count; i++)
+        any |= isfinite(results->rows[i].ratio_alone);
+    if (any)
+        fprintf(out,
+                "  × best and × default took turns, at one shared clock; × alone is to the best too, each by itself\n"
+                "  for %g s, at the clock that its own watts leave it\n",
+                results->meta.energy_s);
 }
 
 static void print_ceilings(FILE *out, const struct bench_meta *meta) {
@@ -147,6 +167,7 @@ void report_summary(FILE *out, const struct bench_results *results) {
         print_means(out, results, index, count, &report_all);
         for (int i = 0; i < REPORT_REGIMES; i++)
             print_means(out, results, index, count, &report_regimes[i]);
+        explain_alone(out, results);
     }
     print_ceilings(out, &results->meta);
     free(index);

@@ -7,12 +7,13 @@
 
 #include "results.h"
 
-/* A caption and the columns; those of energy only where it is measured. */
+/* A caption and the columns; of what runs alone, time and energy, only where it is measured. */
 void report_header(FILE *out, const struct bench_meta *meta);
 void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row *row);
 /* "L2 cold: operands rotate over 3 x L2", for every table's caption. */
 void report_l2(char *text, size_t bytes, const struct bench_meta *meta);
-/* Geometric means against best and default, overall and for each regime of M; and the ceilings. */
+/* Geometric means against best and default, overall and for each regime of M, and against the best each alone, where
+ * measured; and the ceilings. */
 void report_summary(FILE *out, const struct bench_results *results);
 
 /* Ratio to the baseline's best, one line of the plot for each problem. 0, or -1 with a printed sentence. */

@@ -47,7 +47,7 @@ static void put_mean(FILE *out, double value, bool is_ratio) {
 static void put_means(FILE *out, const struct report_view *view, const struct report_regime *regime, bool squares,
                       double *scratch) {
     double *best = scratch, *fallback = best + view->count, *floors = fallback + view->count;
-    double *energy = floors + view->count;
+    double *energy = floors + view->count, *alone = energy + view->count;
     size_t used = 0;
     for (size_t i = 0; i < view->count; i++) {
         const struct bench_row *row = report_view_row(view, i);
@@ -56,6 +56,7 @@ static void put_means(FILE *out, const struct report_view *view, const struct re
         best[used] = row->ratio_best.median;
         fallback[used] = row->ratio_default.median;
         floors[used] = row->us.median / row->floor_us;
+        alone[used] = row->ratio_alone;
         energy[used++] = row->best_joules / row->ours_joules;
     }
     if (used == 0)
@@ -69,16 +70,17 @@ static void put_means(FILE *out, const struct report_view *view, const struct re
     put_mean(out, stats_geomean(best, used), true);
     put_mean(out, lowest, true);
     put_mean(out, stats_geomean(fallback, used), true);
+    put_mean(out, stats_geomean(alone, used), true);
     put_mean(out, stats_geomean(floors, used), false);
     put_mean(out, stats_geomean(energy, used), true);
     page_row_end(out);
 }
 
 static void write_means(FILE *out, const struct report_view *view) {
-    double *scratch = calloc(4 * view->count + 4, sizeof *scratch);
+    double *scratch = calloc(5 * view->count + 5, sizeof *scratch);
     if (!scratch)
         return;
-    page_table_begin(out, "<M|problems|× best|lowest|× default|× floor|energy × best",
+    page_table_begin(out, "<M|problems|× best|lowest|× default|× best alone|× floor|energy × best",
                      "Geometric means; above 1, but for the floor, gristmill is better");
     put_means(out, view, &report_all, false, scratch);
     for (int i = 0; i < REPORT_REGIMES; i++)
@@ -90,7 +92,25 @@ static void write_means(FILE *out, const struct report_view *view) {
 
 /* ---- method ----------------------------------------------------------------------------------------- */
 
-static void write_method(FILE *out, const struct bench_meta *meta) {
+static bool has_alone(const struct report_view *view) {
+    for (size_t i = 0; i < view->count; i++) {
+        if (isfinite(report_view_row(view, i)->ratio_alone))
+            return true;
+    }
+    return false;
+}
+
+static void write_alone(FILE *out, const struct bench_meta *meta) {
+    page_paragraph(out,
+                   "× best alone: the best's time over gristmill's, each running by itself for %g s and timed once its "
+                   "clock has settled. The contenders of a round share one clock, which the power limit moves more "
+                   "slowly than they take turns, so the other ratios compare clock cycles; alone, each has the clock "
+                   "that its own watts leave it.",
+                   meta->energy_s);
+}
+
+static void write_method(FILE *out, const struct report_view *view) {
+    const struct bench_meta *meta = &view->results->meta;
     char l2[96], against[160] = "There was no baseline.", energy[200] = "Energy was not measured.";
     report_l2(l2, sizeof l2, meta);
     if (meta->baseline[0])
@@ -106,6 +126,8 @@ static void write_method(FILE *out, const struct bench_meta *meta) {
         "ratio is the median of the rounds' ratios. %s %s",
         meta->gpu, meta->driver, meta->toolkit, meta->revision, meta->date, l2, meta->warmup_s, meta->rounds,
         meta->round_ms, against, energy);
+    if (has_alone(view))
+        write_alone(out, meta);
     const struct bench_ceilings *ceilings = &meta->ceilings;
     page_paragraph(out,
                    "Floor: the larger of least bytes over %.0f GB/s of reading and operations over %.0f TFLOPS, and "
@@ -124,7 +146,7 @@ static void put(FILE *out, double value, int decimals) {
         page_cell(out, PAGE_NEUTRAL, false, "–");
 }
 
-static void put_row(FILE *out, const struct bench_row *row, bool energy) {
+static void put_row(FILE *out, const struct bench_row *row, bool alone, bool energy) {
     const struct bench_case *problem = &row->problem;
     page_row_begin(out);
     page_cell(out, PAGE_NEUTRAL, false, "%" PRId64, problem->m);
@@ -144,6 +166,11 @@ static void put_row(FILE *out, const struct bench_row *row, bool energy) {
     put(out, row->floor_us, 2);
     put(out, row->sm_mhz, 0);
     put(out, row->watts, 0);
+    if (alone) {
+        put_mean(out, row->ratio_alone, true);
+        put(out, row->ours_alone_us, 2);
+        put(out, row->best_alone_us, 2);
+    }
     if (energy) {
         put(out, row->ours_joules * 1e3, 3);
         put(out, row->best_joules * 1e3, 3);
@@ -155,17 +182,17 @@ static void put_row(FILE *out, const struct bench_row *row, bool energy) {
 }
 
 static void write_table(FILE *out, const struct report_view *view) {
-    const bool energy = report_efficiency_has_data(view);
+    const bool alone = has_alone(view), energy = report_efficiency_has_data(view);
     char caption[160], l2[96], columns[256];
     report_l2(l2, sizeof l2, &view->results->meta);
     snprintf(caption, sizeof caption, "%zu problem%s. %s.%s", view->count, view->count == 1 ? "" : "s", l2,
              energy ? " mJ: of one launch; TF/W: TFLOPS per watt." : "");
     snprintf(columns, sizeof columns,
-             "M|N|K|<types|us|× best|× default|× floor|TFLOPS|GB/s|best us|default us|floor us|MHz|W%s|<kernel",
-             energy ? "|mJ|best mJ|TF/W|best TF/W" : "");
+             "M|N|K|<types|us|× best|× default|× floor|TFLOPS|GB/s|best us|default us|floor us|MHz|W%s%s|<kernel",
+             alone ? "|× best alone|us alone|best us alone" : "", energy ? "|mJ|best mJ|TF/W|best TF/W" : "");
     page_table_begin(out, columns, caption);
     for (size_t i = 0; i < view->count; i++)
-        put_row(out, report_view_row(view, i), energy);
+        put_row(out, report_view_row(view, i), alone, energy);
     page_table_end(out);
 }
 
@@ -197,7 +224,7 @@ static int write_results(FILE *out, const struct report_view *view, bool alone) 
     page_heading(out, "Every problem");
     write_table(out, view);
     page_heading(out, "Method");
-    write_method(out, &view->results->meta);
+    write_method(out, view);
     page_section_end(out);
     return status;
 }

@@ -30,6 +30,7 @@ struct bench_row *results_add(struct bench_results *results) {
     row->us = row->best_us = row->default_us = row->ratio_best = row->ratio_default = no_spread;
     row->tflops = row->gbs = row->floor_us = row->sm_mhz = row->watts = NAN;
     row->ours_joules = row->best_joules = row->tflops_per_watt = row->best_tflops_per_watt = NAN;
+    row->ours_alone_us = row->best_alone_us = row->ratio_alone = NAN;
     return row;
 }
 
@@ -49,6 +50,12 @@ double results_least_bytes(const struct bench_case *problem) {
     suite_type(problem->d, &d);
     double m = (double)problem->m, n = (double)problem->n, k = (double)problem->k;
     return (m * k + n * k) * (double)suite_type_bytes(ab) + m * n * (double)suite_type_bytes(d);
+}
+
+void results_fill_alone(struct bench_row *row, double ours_us, double best_us) {
+    row->ours_alone_us = ours_us > 0 ? ours_us : NAN;
+    row->best_alone_us = best_us > 0 ? best_us : NAN;
+    row->ratio_alone = row->best_alone_us / row->ours_alone_us;
 }
 
 void results_fill_energy(struct bench_row *row, double ours_joules, double best_joules) {

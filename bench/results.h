@@ -31,6 +31,7 @@ struct bench_row {
     double sm_mhz, watts;
     double ours_joules, best_joules; /* of one launch, each running alone; NaN: not measured */
     double tflops_per_watt, best_tflops_per_watt;
+    double ours_alone_us, best_alone_us, ratio_alone; /* each running alone, with its own clock; NaN: not measured */
     char throttle[24];     /* "power", "thermal", "" */
     int best_heuristic;    /* index in the baseline's list; -1: no baseline */
     int heuristics;        /* how many ran */
@@ -76,6 +77,8 @@ double results_least_bytes(const struct bench_case *problem); /* each operand on
 const char *results_l2(const struct bench_meta *meta);        /* "cold" or "warm" */
 /* Medians, percentiles and ratios from the samples; rounds are paired. The best is never slower than the default. */
 void results_fill(struct bench_row *row);
+/* The times alone, NaN where not measured, and their ratio. */
+void results_fill_alone(struct bench_row *row, double ours_us, double best_us);
 /* The joules, NaN where not measured, and TFLOPS per watt. */
 void results_fill_energy(struct bench_row *row, double ours_joules, double best_joules);
 /* The sustained tensor rate is the best the baseline did on a compute-bound row of this run, and floor_us follows. */

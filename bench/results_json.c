@@ -48,6 +48,7 @@ static void write_method(struct json *json, const struct bench_meta *meta) {
     json_put_number(json, "workspace_bytes", meta->workspace_bytes);
     json_put_string(json, "energy_source", or_null(meta->energy_source));
     json_put_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
+    json_put_string(json, "ratio_alone", "best over ours, each alone for energy_s, timed behind a lead-in");
     json_put_integer(json, "baseline_heuristics", meta->heuristics_asked);
     json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? (long long)LT_WORKSPACE_BYTES : 0);
     json_object_end(json);
@@ -112,6 +113,9 @@ static void write_row(struct json *json, const struct bench_row *row) {
     json_put_number(json, "best_joules", row->best_joules);
     json_put_number(json, "tflops_per_watt", row->tflops_per_watt);
     json_put_number(json, "best_tflops_per_watt", row->best_tflops_per_watt);
+    json_put_number(json, "ours_alone_us", row->ours_alone_us);
+    json_put_number(json, "best_alone_us", row->best_alone_us);
+    json_put_number(json, "ratio_alone", row->ratio_alone);
     json_put_number(json, "predicted_us", row->predicted_us);
     json_put_integer(json, "best_heuristic", row->best_heuristic);
     json_put_integer(json, "heuristics", row->heuristics);

@@ -119,7 +119,10 @@ static void read_numbers(struct json_reader *reader, const json_t *from, struct 
                    {"ours_joules", &row->ours_joules},
                    {"best_joules", &row->best_joules},
                    {"tflops_per_watt", &row->tflops_per_watt},
-                   {"best_tflops_per_watt", &row->best_tflops_per_watt}};
+                   {"best_tflops_per_watt", &row->best_tflops_per_watt},
+                   {"ours_alone_us", &row->ours_alone_us},
+                   {"best_alone_us", &row->best_alone_us},
+                   {"ratio_alone", &row->ratio_alone}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i].number = json_read_number_or_none(reader, from, numbers[i].key);
     if (!(row->us.median > 0))

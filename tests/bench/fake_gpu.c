@@ -16,15 +16,20 @@ struct fake_gpu fake;
 static double now_us;      /* of the fake device */
 static double captured_us; /* of the graph that is being captured */
 static bool capturing;
+static bool captured_sm90;  /* it has launches of sm90 rows */
+static CUgraphExec running; /* the graph that ran last */
+static double running_us;   /* and for how long without another */
 
 struct CUevent_st {
     double us;
 };
 struct CUgraph_st {
     double us;
+    bool is_sm90;
 };
 struct CUgraphExec_st {
     double us;
+    bool is_sm90;
 };
 
 void fake_spend(double us) {
@@ -194,6 +199,7 @@ static CUresult launch(const CUlaunchConfig *config, CUfunction function, void *
         return fake.lab_kernel && !capturing ? fake.lab_kernel((const char *)function, params) : CUDA_SUCCESS;
     }
     fake.launches++;
+    captured_sm90 |= (uintptr_t)function == 90;
     if ((uintptr_t)function == 90) {
         const struct gm_gemm_sm90_params *gemm = params[0];
         memcpy(&a, gemm->a.bytes, sizeof a);
@@ -221,29 +227,36 @@ static CUresult retain(CUcontext *context, CUdevice device) {
 static CUresult begin_capture(CUstream stream, int mode) {
     capturing = true;
     captured_us = 0;
+    captured_sm90 = false;
     return CUDA_SUCCESS;
 }
 
 static CUresult end_capture(CUstream stream, CUgraph *graph) {
     capturing = false;
     *graph = malloc(sizeof **graph);
-    (*graph)->us = captured_us;
+    **graph = (struct CUgraph_st){captured_us, captured_sm90};
     return CUDA_SUCCESS;
 }
 
 static CUresult instantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
     *exec = malloc(sizeof **exec);
-    (*exec)->us = graph->us;
+    **exec = (struct CUgraphExec_st){graph->us, graph->is_sm90};
     fake.graphs++;
     return CUDA_SUCCESS;
 }
 
 static CUresult launch_graph(CUgraphExec exec, CUstream stream) {
-    now_us += exec->us;
+    running_us = exec == running ? running_us : 0;
+    running = exec;
+    const bool throttled = fake.throttle_us > 0 && exec->is_sm90 && running_us >= fake.throttle_us;
+    const double us = exec->us * (throttled ? 1.1 : 1);
+    running_us += us;
+    now_us += us;
     return CUDA_SUCCESS;
 }
 
 static CUresult free_exec(CUgraphExec exec) {
+    running = exec == running ? NULL : running;
     free(exec);
     fake.graphs--;
     return CUDA_SUCCESS;

@@ -93,10 +93,12 @@ START_TEST(files_that_are_not_there) {
 }
 END_TEST
 
-START_TEST(older_files_were_cold_and_knew_no_joules) {
+START_TEST(older_files_were_cold_and_knew_neither_joules_nor_times_alone) {
     struct bench_results older;
     char *text = read_all(OLD);
-    static const char *const keys[] = {"\"l2\": ", "\"energy_s\": ", "\"ours_joules\": ", "\"best_joules\": "};
+    static const char *const keys[] = {"\"l2\": ",          "\"energy_s\": ",      "\"ours_joules\": ",
+                                       "\"best_joules\": ", "\"ours_alone_us\": ", "\"best_alone_us\": ",
+                                       "\"ratio_alone\": "};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         for (char *at; (at = strstr(text, keys[i])) != NULL;)
             at[1] = '_';
@@ -108,6 +110,7 @@ START_TEST(older_files_were_cold_and_knew_no_joules) {
     ck_assert_int_eq(results_read_json(&older, NEW), 0);
     ck_assert_str_eq(results_l2(&older.meta), "cold");
     ck_assert(isnan(older.rows[0].ours_joules));
+    ck_assert(isnan(older.rows[0].ours_alone_us) && isnan(older.rows[0].ratio_alone));
     ck_assert_double_eq(older.meta.energy_s, 0);
     results_free(&older);
 }
@@ -199,7 +202,7 @@ TCase *compare_tests(void) {
     tcase_add_test(tests, what_is_read_is_what_was_written);
     tcase_add_test(tests, broken_files_are_told);
     tcase_add_test(tests, files_that_are_not_there);
-    tcase_add_test(tests, older_files_were_cold_and_knew_no_joules);
+    tcase_add_test(tests, older_files_were_cold_and_knew_neither_joules_nor_times_alone);
     tcase_add_test(tests, the_same_results_are_the_same);
     tcase_add_test(tests, what_fell_is_told_when_asked);
     tcase_add_test(tests, the_fastest_kernel_of_each_counts);

@@ -47,6 +47,8 @@ START_TEST(a_page_has_means_plots_and_every_problem) {
                                         "cuBLASLt 13.1.0",
                                         "prefers-color-scheme:dark",
                                         "best TF/W",
+                                        "best us alone",
+                                        "× best alone: the best's time over gristmill's",
                                         "L2 cold: operands rotate over 3 x L2",
                                         "gristmill bench gemm-bf16</pre>"};
     invent_results(&results, "gemm-bf16");
@@ -79,11 +81,14 @@ START_TEST(without_baseline_or_joules_there_is_less) {
         struct bench_row *row = &results.rows[i];
         row->best.count = row->fallback.count = 0;
         row->best_heuristic = -1;
+        results_fill_alone(row, NAN, NAN);
         results_fill_energy(row, NAN, NAN);
         results_fill(row);
     }
     char *text = page_of();
     ck_assert_ptr_null(strstr(text, "TFLOPS per watt"));
+    ck_assert_ptr_null(strstr(text, "us alone"));
+    ck_assert_ptr_null(strstr(text, "× best alone: "));
     ck_assert_ptr_null(strstr(text, "by M</title>"));
     ck_assert_ptr_nonnull(strstr(text, ">Roofline</text>"));
     ck_assert_ptr_nonnull(strstr(text, "There was no baseline. Energy was not measured."));

@@ -62,6 +62,8 @@ START_TEST(floors_and_files) {
     ck_assert_int_eq(results_write_json(&results, path), 0);
     char *text = read_all(path);
     ck_assert_ptr_nonnull(strstr(text, "\"ratio_best\": "));
+    ck_assert_ptr_nonnull(strstr(text, "\"ratio_alone\": "));
+    ck_assert_ptr_null(strstr(text, "\"ratio_alone\": null"));
     ck_assert_ptr_nonnull(strstr(text, "\"baseline\": \"cuBLASLt 13.1.0\""));
     free(text);
     ck_assert_int_eq(results_path(path, sizeof path, "bench_tests_out/{gpu}/{suite}.svg", &results.meta), 0);
@@ -88,8 +90,50 @@ START_TEST(lines_of_the_terminal_have_one_width) {
     char *text = read_all(path);
     ck_assert_ptr_nonnull(strstr(text, "geometric means"));
     ck_assert_ptr_nonnull(strstr(text, "64 < M ≤ 512"));
+    ck_assert_ptr_nonnull(strstr(text, "× alone is to the best too, each by itself"));
     free(text);
     results_free(&results);
+}
+END_TEST
+
+START_TEST(a_ratio_alone_needs_both_times) {
+    struct bench_results results = {0};
+    struct bench_row *row = results_add(&results);
+    ck_assert(isnan(row->ours_alone_us) && isnan(row->ratio_alone));
+    results_fill_alone(row, 10, 9);
+    ck_assert_double_eq_tol(row->ratio_alone, 0.9, 1e-9);
+    results_fill_alone(row, 10, 0);
+    ck_assert(row->ours_alone_us == 10 && isnan(row->best_alone_us) && isnan(row->ratio_alone));
+    results_free(&results);
+}
+END_TEST
+
+/* The summary of one problem, in which both had the same times by turns. */
+static char *summary_of(double best_alone_us) {
+    struct bench_results results = {.meta = {.baseline = "cuBLASLt 13.1.0", .energy_s = 0.4}};
+    char path[256];
+    struct bench_row *row = results_add(&results);
+    row->problem = (struct bench_case){.m = 1, .n = 1, .k = 1};
+    row->ours = row->best = row->fallback = (struct bench_samples){.us = {10}, .count = 1};
+    results_fill(row);
+    results_fill_alone(row, 10, best_alone_us);
+    snprintf(path, sizeof path, "%s.txt", folder);
+    FILE *out = fopen(path, "w");
+    report_summary(out, &results);
+    fclose(out);
+    results_free(&results);
+    return read_all(path);
+}
+
+START_TEST(a_summary_has_the_mean_alone_where_there_is_one) {
+    char *text = summary_of(9);
+    ck_assert_ptr_nonnull(strstr(text, "× best 1.000   × alone 0.900\n"));
+    ck_assert_ptr_nonnull(strstr(text, "each by itself\n  for 0.4 s"));
+    free(text);
+    text = summary_of(NAN);
+    ck_assert_ptr_nonnull(strstr(text, "lowest × best 1.000\n"));
+    ck_assert_ptr_null(strstr(text, "alone"));
+    free(text);
 }
 END_TEST
 
@@ -124,6 +168,8 @@ TCase *report_tests(void) {
     tcase_add_test(tests, without_a_baseline_there_is_no_ratio);
     tcase_add_test(tests, floors_and_files);
     tcase_add_test(tests, lines_of_the_terminal_have_one_width);
+    tcase_add_test(tests, a_ratio_alone_needs_both_times);
+    tcase_add_test(tests, a_summary_has_the_mean_alone_where_there_is_one);
     tcase_add_test(tests, names_of_gpus);
     tcase_add_test(tests, only_the_fastest_kernel_of_a_problem_counts);
     return tests;
