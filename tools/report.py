@@ -44,44 +44,58 @@ def fastest_rows(rows):
     return list(best.values())
 
 
+def has_alone(rows):
+    """Older results, and those without --energy, have no times alone."""
+    return any(row.get("ratio_alone") for row in rows)
+
+
 def means(rows):
     parts = []
+    alone = has_alone(rows)
     for name, low, high in (("all", 0, math.inf), *REGIMES):
         chosen = [row for row in rows if low <= row["m"] <= high and row["ratio_best"]]
         if chosen:
             best = geomean([row["ratio_best"] for row in chosen])
             default = geomean([row["ratio_default"] for row in chosen])
-            parts.append(f"| {name} | {len(chosen)} | {number(best, 3)} | {number(default, 3)} |")
+            by_itself = geomean([row.get("ratio_alone") for row in chosen])
+            parts.append(f"| {name} | {len(chosen)} | {number(best, 3)} | {number(default, 3)} |"
+                         + (f" {number(by_itself, 3)} |" if alone else ""))
     if not parts:
         return []
-    return ["", "| geometric mean | problems | ratio to best | ratio to default |", "|---|---:|---:|---:|", *parts]
+    return ["", "| geometric mean | problems | ratio to best | ratio to default |"
+            + (" ratio to best, each alone |" if alone else ""),
+            "|---|---:|---:|---:|" + ("---:|" if alone else ""), *parts]
 
 
-def caption(meta):
+def caption(results):
+    meta = results["meta"]
     against = f", against {meta['baseline']}" if meta["baseline"] else ""
     method = meta["method"]
+    alone = (f" Alone: each by itself for {method['energy_s']:g} s, at the clock that its own watts leave it."
+             if has_alone(results["rows"]) else "")
     return (
         f"{meta['gpu']}, driver {meta['driver']}, toolkit {meta['toolkit']}, revision {meta['revision']}, "
         f"{meta['date']}{against}; {method['rounds']} rounds, {method['warmup_s']:g} s of warm-up, L2 "
-        f"{method.get('l2', 'cold')}. A ratio above 1: gristmill is faster."
+        f"{method.get('l2', 'cold')}. A ratio above 1: gristmill is faster.{alone}"
     )
 
 
 def table(results):
     meta, rows = results["meta"], fastest_rows(results["rows"])
-    energy = any(row.get("ours_joules") for row in rows)
+    alone, energy = has_alone(rows), any(row.get("ours_joules") for row in rows)
     lines = [
-        caption(meta),
+        caption(results),
         "",
         "| M | N | K | kernel | µs | TFLOPS | µs / floor | ratio to best | ratio to default |"
-        + (" TFLOPS/W | best's |" if energy else ""),
-        "|---:|---:|---:|---|---:|---:|---:|---:|---:|" + ("---:|---:|" if energy else ""),
+        + (" alone |" if alone else "") + (" TFLOPS/W | best's |" if energy else ""),
+        "|---:|---:|---:|---|---:|---:|---:|---:|---:|" + ("---:|" if alone else "") + ("---:|---:|" if energy else ""),
     ]
     for row in rows:
         lines.append(
             f"| {row['m']} | {row['n']} | {row['k']} | `{row['kernel']}` | {number(row['us'], 2)} | "
             f"{number(row['tflops'], 1)} | {number(row['floor_us'] and row['us'] / row['floor_us'], 2)} | "
             f"{number(row['ratio_best'], 3)} | {number(row['ratio_default'], 3)} |"
+            + (f" {number(row.get('ratio_alone'), 3)} |" if alone else "")
             + (f" {number(row.get('tflops_per_watt'), 3)} | {number(row.get('best_tflops_per_watt'), 3)} |"
                if energy else "")
         )
@@ -95,7 +109,7 @@ def table(results):
 
 
 def means_table(results):
-    return "\n".join([caption(results["meta"]), *means(fastest_rows(results["rows"]))])
+    return "\n".join([caption(results), *means(fastest_rows(results["rows"]))])
 
 
 def cost_table(results, other):
