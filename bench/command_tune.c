@@ -161,7 +161,12 @@ static int run(struct tune_options *options) {
 }
 
 int command_tune(int argc, char **argv) {
-    struct tune_options given = {.top = 12, .rounds = 7, .workspace_mib = LT_WORKSPACE_BYTES >> 20, .round_ms = 5, .warmup_s = 0.3};
+    struct tune_options given = {.top = 12,
+                                 .rounds = 3,
+                                 .workspace_mib = LT_WORKSPACE_BYTES >> 20,
+                                 .round_ms = 100,
+                                 .settle_ms = 60,
+                                 .warmup_s = 0.3};
     const struct args_option options[] = {
         {"o", "FILE", ARGS_TEXT, &given.file, "the ledger to write; one that is there is extended"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},
@@ -172,8 +177,11 @@ int command_tune(int argc, char **argv) {
         {"kernel", "NAME|GLOB", ARGS_TEXT, &given.kernel, "of these rows only, and the model's pick"},
         {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "of this path only, and the model's pick"},
         {"top", "N", ARGS_COUNT, &given.top, "the N rows predicted fastest, or with --import timed so (default: 12)"},
-        {"rounds", "N", ARGS_COUNT, &given.rounds, "interleaved rounds of those within 5 % (default: 7)"},
-        {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one kernel (default: 5)"},
+        {"rounds", "N", ARGS_COUNT, &given.rounds, "last rounds, of those within 6 %, ten at most (default: 3)"},
+        {"round-ms", "MS", ARGS_SECONDS, &given.round_ms,
+         "least length of one such round of one kernel (default: 100)"},
+        {"settle", "MS", ARGS_SECONDS, &given.settle_ms,
+         "before it, untimed, to find its own clock; 0: all share one (default: 60)"},
         {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 0.3)"},
         {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "that rows may divide tiles with (default: 64)"},
         {"again", NULL, ARGS_FLAG, &given.again, "measure, or import, what the ledger has already, too"},

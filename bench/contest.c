@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define LAUNCHES_MAX   2048 /* nodes of a graph; rounds that need more repeat it */
+#define GRAPH_MOST_MS  20.0 /* longer rounds repeat it: they overshoot by a fraction of it */
 #define ROUGH_LAUNCHES 2
 #define REPEATS_MAX    10000
 #define ROUNDS_ALONE   4 /* queued before the host waits: the pause after them is a thousandth of their time */
@@ -103,11 +104,16 @@ static int run_graph(const struct contest *contest, const struct contender *cont
     return 0;
 }
 
+/* So that they take `ms`, with one run of the graph in `us`. */
+static int repeats_for(double ms, double us) {
+    return (int)fmin(ceil(ms * 1e3 / fmax(us, 1)), REPEATS_MAX);
+}
+
 int contender_capture(const struct contest *contest, struct contender *contender, double round_ms) {
     double us;
     if (rough_time(contest, contender) != 0)
         return -1;
-    double wanted = fmax(ceil(round_ms * 1e3 / contender->rough_us), contest->operands->sets);
+    double wanted = fmax(ceil(fmin(round_ms, GRAPH_MOST_MS) * 1e3 / contender->rough_us), contest->operands->sets);
     contender->launches = (int)fmin(wanted, LAUNCHES_MAX);
     if (capture(contest, contender) != 0 || run_graph(contest, contender, 1) != 0)
         return -1;
@@ -117,7 +123,8 @@ int contender_capture(const struct contest *contest, struct contender *contender
     GPU_TRY(contest->gpu, cuEventRecord, contest->stop, contest->gpu->stream);
     if (time_between(contest, &us) != 0)
         return -1;
-    contender->repeats = (int)fmin(ceil(round_ms * 1.05e3 / fmax(us, 1)), REPEATS_MAX);
+    contender->repeats = repeats_for(round_ms * 1.05, us);
+    contender->settle_repeats = repeats_for(contest->settle_ms, us);
     return 0;
 }
 
@@ -172,7 +179,7 @@ static int queue_round(const struct contest *contest, const struct contender *co
         const size_t begin = first + 2 * i, end = begin + 1;
         if (contenders[i].out)
             continue;
-        if (stamp(contest, begin) != 0)
+        if (run_graph(contest, &contenders[i], contenders[i].settle_repeats) != 0 || stamp(contest, begin) != 0)
             return -1;
         GPU_TRY(contest->gpu, cuEventRecord, events[begin], contest->gpu->stream);
         if (run_graph(contest, &contenders[i], contenders[i].repeats) != 0)

@@ -17,6 +17,7 @@ struct contest {
     size_t workspace_bytes; /* that each of our plans may use, one at a time */
     CUdeviceptr workspace;
     struct clock_meter *meter; /* NULL: clocks are not read */
+    double settle_ms;          /* each runs this long, untimed, before its stretch of a round; 0: all share one clock */
     CUevent start, stop;
 };
 
@@ -27,6 +28,7 @@ struct contender {
     double rough_us;       /* of one launch, first look */
     CUgraphExec exec;      /* NULL: not captured */
     int launches, repeats; /* in the graph; of the graph in a round */
+    int settle_repeats;    /* of the graph, untimed, before them */
     bool out;              /* refused, or far too slow to be the best */
     struct bench_samples samples;
     double alone_us, joules; /* of one launch, alone, at its own clock; 0 or NaN: not measured */
@@ -39,7 +41,7 @@ void contest_close(struct contest *contest);
 int contender_try(const struct contest *contest, struct contender *contender);
 /* The same on set `set`, counted from 0 and over again after the last. */
 int contender_try_on(const struct contest *contest, struct contender *contender, int set);
-/* Captures the graph, sized so that a round of it takes at least `round_ms`. */
+/* Captures the graph, and counts how often it runs so that a round takes at least `round_ms`, behind `settle_ms`. */
 int contender_capture(const struct contest *contest, struct contender *contender, double round_ms);
 void contender_drop(const struct contest *contest,
                     struct contender *contender); /* the graph; the plan is not its own */

@@ -17,6 +17,7 @@ struct tune_options {
     int top, rounds;
     int workspace_mib;
     double warmup_s, round_ms;
+    double settle_ms; /* untimed, before each of the last rounds of a candidate; 0: they share one clock */
 };
 
 struct tune {
@@ -37,6 +38,7 @@ struct tune_sample {
     double predicted_us;
     bool is_model; /* what the model picks */
     bool is_final; /* it took part in the last rounds, which are paired */
+    double first_us; /* median of the first rounds; set by tune_select */
     struct bench_samples samples;
 };
 
@@ -44,9 +46,10 @@ double tune_median(const struct tune_sample *sample); /* microseconds; NaN: not 
 #define TUNE_NAME_BYTES 100
 const char *tune_name(const struct tune_sample *sample, char name[TUNE_NAME_BYTES]); /* as in a ledger */
 
-/* The times, as they were at one clock. The power limit moves the clock of the SMs by some per cent within seconds, and
- * who is timed when is chance; so each time is scaled by the clock of its own round, to the median of all rounds. Rounds
- * whose clock was not read stay as they are. */
+/* The times of short rounds, as they were at one clock. The power limit moves the clock of the SMs by some per cent
+ * within seconds, and who is timed when is chance; so each time is scaled by the clock of its own round, to the median
+ * of all rounds. Rounds whose clock was not read stay as they are. Not for settled rounds: that a kernel draws less
+ * power than another, and so has the higher clock, is part of its time alone. */
 void tune_at_one_clock(struct tune_sample *samples, size_t count);
 
 /* Whether a problem's time follows the clock of the SMs: not where DRAM, which no power limit slows, needs more than twice
@@ -63,8 +66,14 @@ int tune_case_run(struct tune *tune, const struct bench_case *problem);
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
                     const struct gm_gemm_problem *problem, struct tune_sample *samples);
 
-/* Who goes on after the first rounds: all within 5 % of the fastest, and the model's pick, to compare with. */
-void tune_select(struct tune_sample *samples, size_t count);
+/* Who goes on after the first rounds: the `most` fastest, of those within 6 % of the fastest, and the model's pick, to
+ * compare with. Pure. */
+void tune_select(struct tune_sample *samples, size_t count, size_t most);
+
+/* Puts the times of who was left behind on the scale of the last rounds, which ran at other clocks: each is multiplied
+ * by what became of the finalists' first times there, the median of all. Readers take a line's times for comparable.
+ * Pure. */
+void tune_carry_over(struct tune_sample *samples, size_t count);
 
 /* Index of the choice: the fastest finalist, or one that cannot be told from it (no slower than 1 % by the median of
  * the rounds' ratios, and faster in one of ten) and that the model prefers; of equals the first of the table. Pure. */

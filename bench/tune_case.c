@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gristmill tune, one problem: check every candidate, time all briefly, time the best of them well. */
+/* gristmill tune, one problem: check every candidate, time all briefly, time the best of them alone. */
 #include <stdlib.h>
 
 #include "tune.h"
@@ -7,6 +7,7 @@
 
 #define FIRST_ROUNDS   3
 #define FIRST_ROUND_MS 2.0
+#define FINALISTS_MAX  10 /* a settled round takes a sixth of a second; and the model's pick */
 #define ROTATE_OVER_L2 3.0
 
 struct heat {
@@ -140,8 +141,25 @@ static int time_all(struct heat *heat, int rounds) {
     for (size_t i = 0; i < heat->count; i++)
         if (!heat->contenders[i].out)
             heat->samples[i].samples = heat->contenders[i].samples;
+    return 0;
+}
+
+/* What rounds too short for the power limit say: they compare clocks. */
+static void bring_to_one_clock(struct heat *heat) {
     if (tune_follows_clock(&heat->tune->gpu.device, &heat->gemm))
         tune_at_one_clock(heat->samples, heat->count);
+}
+
+/* Behind a stretch of itself that lets the clock settle, each is timed as it runs alone. */
+static int time_finalists(struct heat *heat) {
+    const struct tune_options *options = heat->tune->options;
+    heat->contest.settle_ms = options->settle_ms;
+    if (capture_all(heat, options->round_ms) != 0 || time_all(heat, options->rounds) != 0)
+        return -1;
+    if (options->settle_ms > 0)
+        tune_carry_over(heat->samples, heat->count);
+    else
+        bring_to_one_clock(heat);
     return 0;
 }
 
@@ -152,12 +170,11 @@ static int time_twice(struct heat *heat) {
         contest_warm(&heat->contest, heat->contenders, heat->count, options->warmup_s) != 0 ||
         time_all(heat, FIRST_ROUNDS) != 0)
         return -1;
-    tune_select(heat->samples, heat->count);
+    bring_to_one_clock(heat);
+    tune_select(heat->samples, heat->count, FINALISTS_MAX);
     for (size_t i = 0; i < heat->count; i++)
         heat->contenders[i].out |= !heat->samples[i].is_final;
-    if (capture_all(heat, options->round_ms) != 0)
-        return -1;
-    return time_all(heat, options->rounds);
+    return time_finalists(heat);
 }
 
 static bool anyone_left(const struct heat *heat) {

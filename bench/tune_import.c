@@ -178,7 +178,7 @@ static int import_problem(struct import *import, const struct timed *timed, size
         import->alone++;
         return 0;
     }
-    tune_select(import->samples, count);
+    tune_select(import->samples, count, count);
     count = tune_keep(import->samples, count, tune->options->top);
     const int before = tune->measured;
     const int status = tune_put_entry(tune, &row_of(import, timed)->problem, &timed->key, import->samples, count);

@@ -14,7 +14,7 @@
 #include "suite.h"
 #include "tune.h"
 
-#define GOES_ON   1.05 /* times the fastest of the first rounds */
+#define GOES_ON   1.06 /* times the fastest of the first rounds, by clocks: watts may turn that around */
 #define TIE_RATIO 1.01 /* by the median of the ratios of paired rounds */
 
 double tune_median(const struct tune_sample *sample) {
@@ -123,13 +123,48 @@ int tune_candidates(const struct tune_options *options, const struct gm_device *
 
 /* ---- choice --------------------------------------------------------------------------------------- */
 
-void tune_select(struct tune_sample *samples, size_t count) {
+/* Faster, or else better liked by the model, or else earlier in the table. */
+static bool is_before(const struct tune_sample *x, const struct tune_sample *y) {
+    if (tune_median(x) != tune_median(y))
+        return tune_median(x) < tune_median(y);
+    return compare_predictions(x, y) < 0;
+}
+
+/* How many are before it. */
+static size_t rank_of(const struct tune_sample *sample, const struct tune_sample *samples, size_t count) {
+    size_t rank = 0;
+    for (size_t i = 0; i < count; i++)
+        rank += samples[i].samples.count && is_before(&samples[i], sample);
+    return rank;
+}
+
+void tune_select(struct tune_sample *samples, size_t count, size_t most) {
     double fastest = INFINITY;
-    for (size_t i = 0; i < count; i++)
-        fastest = fmin(fastest, samples[i].samples.count ? tune_median(&samples[i]) : INFINITY);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        samples[i].first_us = tune_median(&samples[i]);
+        fastest = fmin(fastest, samples[i].first_us); /* which passes over a NaN */
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct tune_sample *sample = &samples[i];
         samples[i].is_final =
-            samples[i].samples.count && (samples[i].is_model || tune_median(&samples[i]) <= GOES_ON * fastest);
+            sample->samples.count &&
+            (sample->is_model || (sample->first_us <= GOES_ON * fastest && rank_of(sample, samples, count) < most));
+    }
+}
+
+void tune_carry_over(struct tune_sample *samples, size_t count) {
+    double *changes = calloc(count + 1, sizeof *changes);
+    size_t finals = 0;
+    if (!changes)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (samples[i].is_final)
+            changes[finals++] = tune_median(&samples[i]) / samples[i].first_us;
+    const double change = stats_median(changes, finals);
+    for (size_t i = 0; i < count && finals > 0; i++)
+        for (size_t round = 0; round < samples[i].samples.count && !samples[i].is_final; round++)
+            samples[i].samples.us[round] *= change;
+    free(changes);
 }
 
 /* Whether `other` cannot be told from the fastest. */
@@ -141,13 +176,6 @@ static bool ties(const struct tune_sample *other, const struct tune_sample *fast
     for (size_t i = 0; i < rounds; i++)
         ratios[i] = other->samples.us[i] / fastest->samples.us[i];
     return stats_median(ratios, rounds) <= TIE_RATIO && stats_percentile(ratios, rounds, 0.1) <= 1;
-}
-
-/* Faster, or else better liked by the model, or else earlier in the table. */
-static bool is_before(const struct tune_sample *x, const struct tune_sample *y) {
-    if (tune_median(x) != tune_median(y))
-        return tune_median(x) < tune_median(y);
-    return compare_predictions(x, y) < 0;
 }
 
 size_t tune_choose(const struct tune_sample *samples, size_t count) {

@@ -40,20 +40,61 @@ START_TEST(within_the_noise_the_model_decides_and_then_the_table) {
 END_TEST
 
 START_TEST(who_was_left_behind_is_not_chosen) {
-    struct tune_sample samples[] = {sample_of(0, 1, 10.6, 10.6, 10.6),
+    struct tune_sample samples[] = {sample_of(0, 1, 10.7, 10.7, 10.7),
                                     sample_of(1, 2, 10, 10, 10),
                                     sample_of(2, 3, 10.4, 10.4, 10.4),
                                     {.kernel = 3}};
-    tune_select(samples, 4);
+    tune_select(samples, 4, 4);
     ck_assert(!samples[0].is_final && samples[1].is_final && samples[2].is_final && !samples[3].is_final);
     samples[3].is_model = samples[0].is_model = true; /* compared with, if it runs at all */
-    tune_select(samples, 4);
+    tune_select(samples, 4, 4);
     ck_assert(samples[0].is_final && !samples[3].is_final);
     ck_assert_uint_eq(tune_choose(samples, 4), 1);
     samples[0].is_model = false;
-    tune_select(samples, 4);
+    tune_select(samples, 4, 4);
     samples[0].samples.us[0] = samples[0].samples.us[1] = samples[0].samples.us[2] = 1; /* another day's times */
     ck_assert_uint_eq(tune_choose(samples, 4), 1);
+}
+END_TEST
+
+/* Of 10.5 10.3 10 10.3 and 12: by time, then by the model's liking. */
+START_TEST(only_the_fastest_go_on_and_the_models_pick) {
+    static const bool finals[][5] = {
+        {0, 0, 1, 0, 0}, {0, 0, 1, 1, 0}, {0, 1, 1, 1, 0}, {1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}};
+    struct tune_sample samples[] = {sample_of(0, 1, 10.5, 10.5, 10.5), sample_of(1, 3, 10.3, 10.3, 10.3),
+                                    sample_of(2, 4, 10, 10, 10), sample_of(3, 2, 10.3, 10.3, 10.3),
+                                    sample_of(4, 5, 12, 12, 12)};
+    for (size_t most = 1; most <= 5; most++) {
+        tune_select(samples, 5, most);
+        for (int i = 0; i < 5; i++)
+            ck_assert_msg(samples[i].is_final == finals[most - 1][i], "%d of %zu", i, most);
+    }
+    samples[4].is_model = true;
+    tune_select(samples, 5, 1);
+    ck_assert(samples[2].is_final && samples[4].is_final && !samples[3].is_final);
+}
+END_TEST
+
+/* The last rounds ran at a lower clock; a time of the first must not look fast beside theirs. */
+START_TEST(who_was_left_behind_stays_there) {
+    struct tune_sample samples[] = {sample_of(0, 1, 10, 10, 10),
+                                    sample_of(1, 2, 10.5, 10.5, 10.5),
+                                    sample_of(2, 3, 10.2, 10.2, 10.2),
+                                    sample_of(3, 4, 10.7, 10.8, 10.9),
+                                    {.kernel = 4}};
+    tune_select(samples, 5, 5);
+    ck_assert(samples[2].is_final && !samples[3].is_final);
+    ck_assert_double_eq_tol(samples[3].first_us, 10.8, 1e-9);
+    samples[0].samples = (struct bench_samples){.us = {12, 12, 12}, .count = 3};
+    samples[1].samples = (struct bench_samples){.us = {11.55, 11.55, 11.55}, .count = 3};
+    samples[2].samples = (struct bench_samples){.us = {10.2, 10.2, 10.2}, .count = 3};
+    tune_carry_over(samples, 5); /* 1.2, 1.1 and 1 times what they were */
+    ck_assert_double_eq_tol(tune_median(&samples[0]), 12, 1e-9);
+    ck_assert_double_eq_tol(samples[3].samples.us[0], 10.7 * 1.1, 1e-9);
+    ck_assert_double_eq_tol(samples[3].samples.us[2], 10.9 * 1.1, 1e-9);
+    ck_assert_uint_eq(samples[4].samples.count, 0);
+    tune_carry_over(samples + 3, 2); /* nobody went on */
+    ck_assert_double_eq_tol(samples[3].samples.us[0], 10.7 * 1.1, 1e-9);
 }
 END_TEST
 
@@ -187,6 +228,43 @@ START_TEST(a_faster_row_than_the_models_pick_is_chosen) {
 }
 END_TEST
 
+/* The model's pick is the faster while they take turns, and draws more power than the others. */
+#define HUNGRY "--shape 40x48x64 -o " BOOK QUICK " --arch sm80 "
+
+START_TEST(the_choice_is_by_time_alone) {
+    fake.sm80_us = 10.5;
+    fake.throttle_us = 40000;
+    expect_run(HUNGRY, 0, "; the model's pick gemm_sm90_", "");
+    expect_in(BOOK, "plain 40 48 64 gemm_sm80_", true);
+    expect_in(BOOK, " 10.500 10.500 10.500 3", true);
+    expect_in(BOOK, " 11.000 11.000 11.000 3", true);
+    expect_run(HUNGRY "--again --settle 30", 0, "", ""); /* too short to tell */
+    expect_in(BOOK, "plain 40 48 64 *gemm_sm90_", true);
+    expect_run(HUNGRY "--again --settle 0", 0, "", "");
+    expect_in(BOOK, "plain 40 48 64 *gemm_sm90_", true);
+    expect_in(BOOK, " 10.000 10.000 10.000 3", true);
+    expect_run(HUNGRY "--again --settle 0 --round-ms 200", 0, "", ""); /* long rounds settle in their course */
+    expect_in(BOOK, "plain 40 48 64 gemm_sm80_", true);
+}
+END_TEST
+
+START_TEST(ten_of_those_that_are_as_fast_go_on) {
+    fake.sm80_us = 9;
+    expect_run("--shape 40x48x64 -o " BOOK " --no-baseline --round-ms 1 --warmup 0 --rounds 5 --top 63 --arch sm80", 0,
+               "1 measured", "");
+    char *text = read_all(BOOK);
+    size_t finals = 0, others = 0;
+    for (const char *at = text; (at = strstr(at, " 9.000 9.000 9.000 ")) != NULL; at += 19) {
+        finals += at[19] == '5';
+        others += at[19] == '3';
+    }
+    ck_assert_uint_eq(finals, 10);
+    ck_assert_uint_gt(others, 0);
+    ck_assert_ptr_nonnull(strstr(text, " 10.000 10.000 10.000 5")); /* the model's pick */
+    free(text);
+}
+END_TEST
+
 START_TEST(wrong_rows_are_not_timed) {
     fake.sm80_wrong = true;
     fake.sm80_us = 8;
@@ -262,6 +340,8 @@ START_TEST(command_lines_that_make_no_sense) {
         {"-o x --shape 1x2", "--shape wants MxNxK"},
         {"-o x --shape 1x1x1 --rounds 0", "--rounds is 1 to"},
         {"-o x --shape 1x1x1 --rounds 65", "--rounds is 1 to"},
+        {"-o x --shape 1x1x1 --settle", "--settle wants a value"},
+        {"-o x --shape 1x1x1 --settle -1", "--settle"},
         {"-o x --shape 1x1x1 --top 0", "--top is 1 to 63"},
         {"-o x --shape 1x1x1 --top 64", "--top is 1 to 63"},
         {"-o x --shape 1x1x1 --dtype fp32", "--dtype is"},
@@ -290,6 +370,8 @@ TCase *tune_tests(void) {
     tcase_add_test(tests, the_fastest_is_chosen);
     tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
     tcase_add_test(tests, who_was_left_behind_is_not_chosen);
+    tcase_add_test(tests, only_the_fastest_go_on_and_the_models_pick);
+    tcase_add_test(tests, who_was_left_behind_stays_there);
     tcase_add_test(tests, times_are_compared_at_one_clock);
     tcase_add_test(tests, what_dram_bounds_does_not_follow_the_clock);
     tcase_add_test(tests, clocks_are_those_of_an_sm_that_made_both_stamps);
@@ -297,6 +379,8 @@ TCase *tune_tests(void) {
     tcase_add_test(tests, candidates_are_the_best_predicted_and_the_models_pick);
     tcase_add_test(tests, ties_go_to_the_model_and_the_file_is_extended);
     tcase_add_test(tests, a_faster_row_than_the_models_pick_is_chosen);
+    tcase_add_test(tests, the_choice_is_by_time_alone);
+    tcase_add_test(tests, ten_of_those_that_are_as_fast_go_on);
     tcase_add_test(tests, wrong_rows_are_not_timed);
     tcase_add_test(tests, the_baseline_is_the_judge);
     tcase_add_test(tests, images_that_do_not_load_are_failures);
