@@ -11,6 +11,8 @@
 #include "stats.h"
 #include "verify.h"
 
+#define ALONE_TURNS 2 /* of each, for half of the time */
+
 /* Everything of one case. The contenders are ours, then the baseline's best, then its default. */
 struct field {
     struct bench *bench;
@@ -153,23 +155,33 @@ static struct contender *best_of(const struct field *field) {
     return faster->out ? NULL : faster;
 }
 
-static int measure_energy(struct field *field, struct contender *contender) {
+/* One turn; times and joules are the means of the turns so far. */
+static int measure_alone(struct field *field, struct contender *contender, int turn) {
     struct bench_meta *meta = &field->bench->results.meta;
+    const double us = contender->alone_us, joules = contender->joules;
     enum energy_source source;
-    int status = energy_measure(&field->contest, &field->bench->nvml, contender, meta->energy_s, &source);
+    int status = energy_measure(&field->contest, &field->bench->nvml, contender, meta->energy_s / ALONE_TURNS, &source);
+    contender->alone_us = (turn * us + contender->alone_us) / (turn + 1);
+    contender->joules = turn == 0 ? contender->joules : (turn * joules + contender->joules) / (turn + 1);
     if (source == ENERGY_POWER || (source == ENERGY_COUNTER && !meta->energy_source[0])) /* the worse of the run's */
         snprintf(meta->energy_source, sizeof meta->energy_source, "%s", energy_source_name(source));
     return status;
 }
 
-static int measure_energies(struct field *field) {
+/* Ours and the best, then the best and ours: who comes first finds a cooler GPU, or one whose power is still settling.
+ */
+static int measure_all_alone(struct field *field) {
     struct contender *best = best_of(field);
+    const size_t count = field->ours + (best != NULL);
     int status = 0;
-    for (size_t i = 0; i < field->ours && status == 0; i++) {
-        if (!field->contenders[i].out)
-            status = measure_energy(field, &field->contenders[i]);
-    }
-    return status == 0 && best ? measure_energy(field, best) : status;
+    for (int turn = 0; turn < ALONE_TURNS; turn++)
+        for (size_t i = 0; i < count && status == 0; i++) {
+            const size_t next = turn % 2 == 0 ? i : count - 1 - i;
+            struct contender *contender = next < field->ours ? &field->contenders[next] : best;
+            if (!contender->out)
+                status = measure_alone(field, contender, turn);
+        }
+    return status;
 }
 
 static int add_row(struct field *field, size_t i, const struct nvml_reading *reading) {
@@ -202,7 +214,7 @@ static int time_all(struct field *field) {
     int status = contest_rounds(&field->contest, field->contenders, field->count, meta->rounds);
     struct nvml_reading reading = nvml_stop(&field->bench->nvml);
     if (status == 0 && meta->energy_s > 0)
-        status = measure_energies(field);
+        status = measure_all_alone(field);
     for (size_t i = 0; i < field->ours && status == 0; i++) {
         if (!field->contenders[i].out)
             status = add_row(field, i, &reading);

@@ -48,7 +48,7 @@ static void write_method(struct json *json, const struct bench_meta *meta) {
     json_put_number(json, "workspace_bytes", meta->workspace_bytes);
     json_put_string(json, "energy_source", or_null(meta->energy_source));
     json_put_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
-    json_put_string(json, "ratio_alone", "best over ours, each alone for energy_s, timed behind a lead-in");
+    json_put_string(json, "ratio_alone", "best over ours, each alone for energy_s in two turns, timed behind a lead-in");
     json_put_integer(json, "baseline_heuristics", meta->heuristics_asked);
     json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? (long long)LT_WORKSPACE_BYTES : 0);
     json_object_end(json);

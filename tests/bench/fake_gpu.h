@@ -13,6 +13,7 @@ struct fake_gpu {
     double ours_us;  /* of one launch of any kernel */
     double sm80_us;  /* of one launch of an sm80 row; 0: as the others */
     double throttle_us; /* graphs with sm90 rows take a tenth more once one ran alone for so long; 0: never */
+    double warming;     /* all graphs take so much longer, as a share, every time another one begins */
     double heuristic_us[LT_HEURISTICS_MAX];
     int heuristic_count;
     int refused_heuristic;              /* -1: none */

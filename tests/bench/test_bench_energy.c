@@ -146,6 +146,15 @@ START_TEST(a_row_has_the_times_of_both_alone) {
 }
 END_TEST
 
+/* Who comes first has the cooler GPU, if nobody sees to it that both do. */
+START_TEST(turns_alone_are_fair) {
+    fake.warming = 0.01;
+    const struct bench_row *row = row_of_run();
+    ck_assert_double_gt(row->ours_alone_us, 10.2);
+    ck_assert_double_eq_tol(row->ratio_alone, 0.8, 1e-4);
+}
+END_TEST
+
 START_TEST(a_gpu_without_counter_has_power_samples) {
     bench.nvml.fn.nvmlDeviceGetTotalEnergyConsumption = _i ? refuse_energy : NULL;
     const struct bench_row *row = row_of_run();
@@ -188,6 +197,7 @@ TCase *energy_tests(void) {
     tcase_add_test(tests, power_samples_stand_in);
     tcase_add_test(tests, a_row_has_the_joules_of_both);
     tcase_add_loop_test(tests, a_row_has_the_times_of_both_alone, 0, 2);
+    tcase_add_test(tests, turns_alone_are_fair);
     tcase_add_loop_test(tests, a_gpu_without_counter_has_power_samples, 0, 2);
     tcase_add_test(tests, without_nvml_there_are_no_joules);
     tcase_add_test(tests, without_a_baseline_only_ours);
