@@ -14,7 +14,7 @@
 #define SM90_DRAM_EFFICIENCY         0.92   /* reachable share of the datasheet bandwidth, */
 #define SM90_STREAMED_EFFICIENCY     0.97   /* and where memory sets the pace */
 #define SM90_PORT_BYTES              89.2   /* per clock from L2 into one SM, multicast or not */
-#define SM90_SHARE_PORT_BYTES        61.4   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_SHARE_PORT_BYTES        56.0   /* the same without clusters, when no two CTAs are at the same k-block */
 #define SM90_STREAM_BYTES            24.8   /* per clock from DRAM into one SM */
 #define SM90_L2_LATENCY_CLOCKS       2250.0 /* TMA issue -> barrier, under load */
 #define SM90_KBLOCK_CLOCKS           100.0  /* of a k-block at least: its barriers, and for each of its steps of 16 k */
@@ -28,7 +28,7 @@
 #define SM90_SPLIT_BYTES_PER_CLOCK   4.77   /* split K: partial sums into one SM */
 #define SM90_HAND_BYTES_PER_CLOCK    21.0   /* stream-K: partial sums, one SM to L2 or back */
 #define SM90_HAND_CLOCKS             3940.0 /* a second start of the pipeline, and the wait for the other pieces */
-#define SM90_BAND_CLOCKS             1200.0 /* of what is taken at once at least: its way from L2 */
+#define SM90_BAND_CLOCKS             1800.0 /* of what is taken at once at least: its way from L2 */
 #define SM90_SHORTEST_US             2.0    /* of the shortest launch, which draws little */
 #define SM90_GFLOP_US                1.05   /* at 700 W, if nothing else drew power, 10^9 operations take, */
 #define SM90_OPERAND_US              0.074  /* a MB of operands and D, from and to DRAM, */
@@ -71,8 +71,8 @@ static double whole_clocks(const struct gm_kernel *row, double rounds, double mu
 }
 
 /* A share of the divided tiles: its k-blocks, then a piece given away, the other pieces of its tile taken, band by
- * band, a store. In ping-pong the copies and the store pass while the other consumer multiplies the whole tiles that
- * follow. */
+ * band, a store. In ping-pong the copies and the store pass while the other consumer multiplies the whole tile that
+ * follows; then it waits for its turn. */
 static double shares_clocks(const struct gm_kernel *row, double tiles, double shares, double tile_blocks, double hidden,
                             double store) {
     const double port = gm_cluster_size(row) > 1 ? SM90_PORT_BYTES : SM90_SHARE_PORT_BYTES;
@@ -92,7 +92,7 @@ static double path_clocks(const struct gm_kernel *row, const struct gm_gemm_prob
     const double rounds = ceil_div(whole, (double)gm_clusters_at_once(row, device));
     const double blocks = ceil_div(ceil_div((double)p->k, row->tile_k), GM_WARPS_SPLITS(row->warps));
     const double multiply = blocks * kblock_clocks(row, SM90_PORT_BYTES), store = finish_clocks(row, p);
-    const double hidden = GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG ? rounds * multiply : 0;
+    const double hidden = GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG ? min2(rounds, 1) * multiply : 0;
     double clocks = whole_clocks(row, rounds, multiply, store);
     if (shares > 0)
         clocks += shares_clocks(row, tiles - whole, shares, blocks, hidden, store);
