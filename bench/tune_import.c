@@ -179,6 +179,8 @@ static int import_problem(struct import *import, const struct timed *timed, size
         return 0;
     }
     tune_select(import->samples, count, count);
+    for (size_t i = 0; i < count; i++)
+        import->samples[i].first_us = 0; /* there are no other rounds than these */
     count = tune_keep(import->samples, count, tune->options->top);
     const int before = tune->measured;
     const int status = tune_put_entry(tune, &row_of(import, timed)->problem, &timed->key, import->samples, count);

@@ -89,9 +89,8 @@ static size_t add_row(const struct gm_candidate *candidate, const struct gm_devi
 
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
                     const struct gm_gemm_problem *given, struct tune_sample *samples) {
-    const struct gm_plan_options model = {.size = sizeof model,
-                                          .flags = GM_PLAN_MODEL_ONLY,
-                                          .workspace_limit = (size_t)options->workspace_mib << 20};
+    const struct gm_plan_options model = {
+        .size = sizeof model, .flags = GM_PLAN_MODEL_ONLY, .workspace_limit = (size_t)options->workspace_mib << 20};
     size_t rows = gm_kernel_count(), accepted = 0;
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     struct tune_sample *all = calloc(2 * rows, sizeof *all);
@@ -178,6 +177,14 @@ static bool ties(const struct tune_sample *other, const struct tune_sample *fast
     return stats_median(ratios, rounds) <= TIE_RATIO && stats_percentile(ratios, rounds, 0.1) <= 1;
 }
 
+/* Of two that cannot be told apart alone: fewer clocks, which count where others set the clock; or else the model's
+ * order. */
+static bool is_preferred(const struct tune_sample *x, const struct tune_sample *y) {
+    if (x->first_us > 0 && y->first_us > 0 && x->first_us != y->first_us)
+        return x->first_us < y->first_us;
+    return compare_predictions(x, y) < 0;
+}
+
 size_t tune_choose(const struct tune_sample *samples, size_t count) {
     size_t fastest = count;
     for (size_t i = 0; i < count; i++)
@@ -185,7 +192,7 @@ size_t tune_choose(const struct tune_sample *samples, size_t count) {
             fastest = i;
     size_t choice = fastest;
     for (size_t i = 0; i < count; i++)
-        if (ties(&samples[i], &samples[fastest]) && compare_predictions(&samples[i], &samples[choice]) < 0)
+        if (ties(&samples[i], &samples[fastest]) && is_preferred(&samples[i], &samples[choice]))
             choice = i;
     return choice;
 }
@@ -225,9 +232,8 @@ bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_pro
 static void print_sample(FILE *out, const struct tune_sample *sample) {
     const struct bench_samples *s = &sample->samples;
     char name[TUNE_NAME_BYTES];
-    fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", tune_name(sample, name),
-            tune_median(sample), stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9),
-            s->count);
+    fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", tune_name(sample, name), tune_median(sample),
+            stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9), s->count);
 }
 
 static void print_line(FILE *out, const struct gm_ledger_key *key, const struct tune_sample *samples, size_t count) {

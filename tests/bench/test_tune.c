@@ -39,6 +39,19 @@ START_TEST(within_the_noise_the_model_decides_and_then_the_table) {
 }
 END_TEST
 
+START_TEST(within_the_noise_fewer_clocks_decide) {
+    struct tune_sample samples[] = {sample_of(5, 1, 10, 10, 10), sample_of(2, 2, 10.05, 10.05, 9.9)};
+    samples[0].first_us = 9.2;
+    samples[1].first_us = 9.1;
+    ck_assert_uint_eq(tune_choose(samples, 2), 1);
+    samples[1].first_us = 9.2;
+    ck_assert_uint_eq(tune_choose(samples, 2), 0); /* the model's */
+    samples[1].first_us = 9.1;
+    samples[1].samples.us[2] = 10.05;
+    ck_assert_uint_eq(tune_choose(samples, 2), 0); /* slower in every round */
+}
+END_TEST
+
 START_TEST(who_was_left_behind_is_not_chosen) {
     struct tune_sample samples[] = {sample_of(0, 1, 10.7, 10.7, 10.7),
                                     sample_of(1, 2, 10, 10, 10),
@@ -369,6 +382,7 @@ TCase *tune_tests(void) {
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, the_fastest_is_chosen);
     tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
+    tcase_add_test(tests, within_the_noise_fewer_clocks_decide);
     tcase_add_test(tests, who_was_left_behind_is_not_chosen);
     tcase_add_test(tests, only_the_fastest_go_on_and_the_models_pick);
     tcase_add_test(tests, who_was_left_behind_stays_there);
