@@ -31,6 +31,7 @@ static void adopt(struct bench_results *results, const struct bench_results *ear
     join_commands(meta, earlier->meta.command);
     meta->ceilings = earlier->meta.ceilings;
     meta->execute_ns = earlier->meta.execute_ns;
+    meta->execute_recurring_ns = earlier->meta.execute_recurring_ns;
     meta->execute_plain_ns = earlier->meta.execute_plain_ns;
     meta->baseline_execute_ns = earlier->meta.baseline_execute_ns;
     memcpy(meta->energy_source, earlier->meta.energy_source, sizeof meta->energy_source);

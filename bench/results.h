@@ -59,7 +59,8 @@ struct bench_meta {
     double workspace_bytes; /* that our plans might ask for */
     char energy_source[64];
     char baseline[64]; /* "cuBLASLt 13.1.0"; "" = none */
-    double execute_ns, execute_plain_ns, baseline_execute_ns; /* host time of a call; 0: not measured */
+    /* Host time of a call; 0: not measured. `recurring`: with arguments that the plan's graphs have. */
+    double execute_ns, execute_recurring_ns, execute_plain_ns, baseline_execute_ns;
 };
 
 struct bench_results {

@@ -70,6 +70,7 @@ static void write_meta(struct json *json, const struct bench_meta *meta) {
     json_put_string(json, "command", meta->command);
     json_put_string(json, "baseline", or_null(meta->baseline));
     json_put_number(json, "execute_ns", or_none(meta->execute_ns));
+    json_put_number(json, "execute_recurring_ns", or_none(meta->execute_recurring_ns));
     json_put_number(json, "execute_plain_ns", or_none(meta->execute_plain_ns));
     json_put_number(json, "cublaslt_execute_ns", or_none(meta->baseline_execute_ns));
     write_ceilings(json, &meta->ceilings);

@@ -68,6 +68,7 @@ static void read_meta(struct json_reader *reader, const json_t *from, struct ben
     TEXT(reader, from, "command", meta->command);
     TEXT(reader, from, "baseline", meta->baseline);
     meta->execute_ns = or_zero(json_read_number_or_none(reader, from, "execute_ns"));
+    meta->execute_recurring_ns = or_zero(json_read_number_or_none(reader, from, "execute_recurring_ns"));
     meta->execute_plain_ns = or_zero(json_read_number_or_none(reader, from, "execute_plain_ns"));
     meta->baseline_execute_ns = or_zero(json_read_number_or_none(reader, from, "cublaslt_execute_ns"));
     read_ceilings(reader, json_read_object(reader, from, "ceilings"), &meta->ceilings);

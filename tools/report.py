@@ -101,9 +101,11 @@ def table(results):
         )
     lines += means(rows)
     if meta["execute_ns"] and meta["cublaslt_execute_ns"]:
+        recurring = meta.get("execute_recurring_ns")  # older results have none
         launch = meta["ceilings"].get("launch_host_ns") # null: the driver refused the bench's empty kernel
-        lines += ["", f"Host time of one call: `gm_gemm_execute` {meta['execute_ns']:.0f} ns, `cublasLtMatmul` "
-                      f"{meta['cublaslt_execute_ns']:.0f} ns"
+        lines += ["", f"Host time of one call: `gm_gemm_execute` {meta['execute_ns']:.0f} ns, "
+                      + (f"{recurring:.0f} ns with arguments that recur, " if recurring else "")
+                      + f"`cublasLtMatmul` {meta['cublaslt_execute_ns']:.0f} ns"
                       + (f"; the driver's own launch of an empty kernel {launch:.0f} ns." if launch else ".")]
     return "\n".join(lines)
 

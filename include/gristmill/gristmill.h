@@ -263,7 +263,12 @@ struct gm_plan_options {
      * division on up to 132 SMs. The order of summation is fixed by the plan: the same bits on every run, but not
      * those of another division. */
     size_t workspace_limit;
+    /* How many sets of arguments recur, such as one for each layer that shares the plan: 1 to GM_ARGUMENT_SETS_MAX; 0
+     * is 1. The plan keeps as many graphs to launch by, so that the driver is told arguments only when they are not
+     * among those last met. A graph costs time and memory of the host when the plan is made. */
+    int32_t argument_sets;
 };
+#define GM_ARGUMENT_SETS_MAX 256
 
 /* The workspace: device memory of gm_plan_workspace_bytes() bytes, aligned to 16, apart from the operands. It may hold
  * any bytes before; what it holds after means nothing. Executions on one stream, replays of a graph and different
@@ -288,7 +293,8 @@ GM_API enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_g
  * stream that executes it (not CU_STREAM_PER_THREAD, not a green context's), outside stream capture, with the device's
  * primary context current, and while no other thread is doing the same. Elsewhere it launches plainly. The results and
  * their order are the same; but attributes of the stream (an access policy window, say) reach plain launches only.
- * Profilers may show a graph for the kernel. GM_PLAN_PLAIN_LAUNCH makes every launch plain, and planning cheaper. */
+ * Profilers may show a graph for the kernel. GM_PLAN_PLAIN_LAUNCH makes every launch plain, and planning cheaper. Where
+ * pointers, alpha and beta are those of an earlier call (`argument_sets` says how many are kept), a third less again. */
 GM_API enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream);
 /* NULL is allowed. Work already launched is not disturbed. */
 GM_API void gm_plan_destroy(gm_plan *plan);

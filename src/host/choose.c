@@ -357,6 +357,9 @@ enum gm_status gm_options_check(const struct gm_plan_options *options) {
     if (options->sm_budget < 0)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "sm_budget is %d; it is a number of SMs, 0 for all",
                        options->sm_budget);
+    if (options->argument_sets < 0 || options->argument_sets > GM_ARGUMENT_SETS_MAX)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "argument_sets is %d; it is a number from 1 to %d, 0 for 1",
+                       options->argument_sets, GM_ARGUMENT_SETS_MAX);
     if (options->kernel && gm_find_kernel(gm_kernels, gm_kernel_count(), options->kernel) < 0)
         return gm_fail(GM_ERROR_UNKNOWN_KERNEL, "the table has no kernel named %.120s", options->kernel);
     return GM_OK;

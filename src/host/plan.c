@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OVERLAP_DRIVER 12030 /* as cuDriverGetVersion */
-#define DUMMY_ADDRESS 0x1000000 /* what a template map points at until execute replaces it */
+#define OVERLAP_DRIVER 12030     /* as cuDriverGetVersion */
+#define DUMMY_ADDRESS  0x1000000 /* what a template map points at until execute replaces it */
 
 static enum gm_status encode(gm_plan *plan, const char *letter, struct gm_map_desc desc, struct gm_tensor_map *map) {
     char why[160];
@@ -140,7 +140,7 @@ static enum gm_status prepare_sm80(gm_plan *plan, const struct gm_split *split) 
 }
 
 /* Everything that needs the driver, with the context current. */
-static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct gm_split *split) {
+static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct gm_split *split, int argument_sets) {
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     plan->config.gridDimY = plan->config.gridDimZ = 1;
     plan->config.blockDimX = (unsigned)row->threads;
@@ -154,7 +154,7 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
     if (status == GM_OK)
         status = gm_uses_tma(row) ? prepare_sm90(plan, split) : prepare_sm80(plan, split);
     if (status == GM_OK && !(plan->flags & GM_PLAN_PLAIN_LAUNCH))
-        plan->replay = gm_replay_new(plan);
+        plan->replay = gm_replay_new(plan, argument_sets);
     gm_context_leave(context);
     return status;
 }
@@ -203,7 +203,8 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
     plan->empty = p.m == 0 || p.n == 0;
     plan->flags = options ? options->flags : 0;
     plan->device = device;
-    status = plan->empty ? GM_OK : prepare(context, plan, &judgement.split);
+    const int argument_sets = options && options->argument_sets > 0 ? options->argument_sets : 1;
+    status = plan->empty ? GM_OK : prepare(context, plan, &judgement.split, argument_sets);
     if (status != GM_OK) {
         gm_plan_destroy(plan);
         return status;

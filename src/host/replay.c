@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches by a graph of one kernel node.
+/* Launches by a graph of one kernel node, in one executable graph for each set of parameters that is kept.
  *
  * The driver keeps the launches of one executable graph in order even across streams, and wants the calls that name it
  * one at a time. So a plan's graph belongs to one stream, the first that executes the plan, and to one thread at a
@@ -18,14 +18,21 @@
 #define UNOWNED UINTPTR_MAX
 #define RETIRED (UINTPTR_MAX - 1)
 
-struct gm_replay {
-    CUgraph graph; /* lives as long as `exec`: the node is named by it */
-    CUgraphNode node;
+/* An executable graph, and the parameters that it has. */
+struct replay_set {
     CUgraphExec exec;
+    unsigned char params[sizeof(struct gm_gemm_sm90_params)];
+};
+
+struct gm_replay {
+    CUgraph graph; /* lives as long as what is made of it: the node is named by it */
+    CUgraphNode node;
+    size_t bytes;            /* of a set's parameters */
+    int count;               /* of sets */
     _Atomic uintptr_t owner; /* the stream */
     atomic_flag busy;        /* a thread is between the parameters and the launch; guards what follows */
-    size_t bytes;
-    unsigned char params[sizeof(struct gm_gemm_sm90_params)]; /* that `exec` has, `bytes` of them */
+    int last, next;          /* the set that was launched last; the one that new parameters go to */
+    struct replay_set sets[];
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) <= sizeof(struct gm_gemm_sm90_params), "params hold either");
 
@@ -73,7 +80,7 @@ static int relax(const struct gm_driver *driver, int mode) {
 
 static CUresult build(const gm_plan *plan, struct gm_replay *replay) {
     const struct gm_driver *driver = plan->context->driver;
-    void *pointers[] = {replay->params};
+    void *pointers[] = {replay->sets[0].params};
     const CUDA_KERNEL_NODE_PARAMS params = node_params(plan, pointers);
     if (!has_graphs(driver))
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -83,8 +90,8 @@ static CUresult build(const gm_plan *plan, struct gm_replay *replay) {
         result = driver->cuGraphAddKernelNode(&replay->node, replay->graph, NULL, 0, &params);
     if (result == CUDA_SUCCESS)
         result = set_attributes(plan, replay->node);
-    if (result == CUDA_SUCCESS)
-        result = driver->cuGraphInstantiateWithFlags(&replay->exec, replay->graph, 0);
+    for (int i = 0; i < replay->count && result == CUDA_SUCCESS; i++)
+        result = driver->cuGraphInstantiateWithFlags(&replay->sets[i].exec, replay->graph, 0);
     relax(driver, mode);
     return result;
 }
@@ -92,21 +99,24 @@ static CUresult build(const gm_plan *plan, struct gm_replay *replay) {
 static void end(const struct gm_driver *driver, struct gm_replay *replay) {
     if (replay->graph) {
         const int mode = relax(driver, CU_STREAM_CAPTURE_MODE_RELAXED);
-        if (replay->exec)
-            driver->cuGraphExecDestroy(replay->exec);
+        for (int i = 0; i < replay->count; i++)
+            if (replay->sets[i].exec)
+                driver->cuGraphExecDestroy(replay->sets[i].exec);
         driver->cuGraphDestroy(replay->graph);
         relax(driver, mode);
     }
     free(replay);
 }
 
-struct gm_replay *gm_replay_new(const gm_plan *plan) {
-    struct gm_replay *replay = calloc(1, sizeof *replay);
+struct gm_replay *gm_replay_new(const gm_plan *plan, int sets) {
+    struct gm_replay *replay = calloc(1, sizeof *replay + (size_t)sets * sizeof *replay->sets);
     if (!replay)
         return NULL;
     const struct gm_kernel *row = &gm_kernels[plan->kernel];
     replay->bytes = gm_uses_tma(row) ? sizeof plan->params.sm90 : sizeof plan->params.sm80;
-    memcpy(replay->params, &plan->params, replay->bytes);
+    replay->count = sets;
+    for (int i = 0; i < sets; i++)
+        memcpy(replay->sets[i].params, &plan->params, replay->bytes);
     atomic_init(&replay->owner, UNOWNED);
     atomic_flag_clear(&replay->busy);
     const CUresult result = build(plan, replay);
@@ -154,18 +164,39 @@ static int serves(const gm_plan *plan, CUstream stream) {
 
 /* ---- launching ------------------------------------------------------------------------------------ */
 
+/* The set that has these parameters; NULL: none. What recurs mostly does so in turn, so the search begins with the set
+ * of the call before and goes on behind it. */
+static struct replay_set *find(struct gm_replay *replay, const void *params) {
+    for (int i = 0; i < replay->count; i++) {
+        struct replay_set *set = &replay->sets[(replay->last + i) % replay->count];
+        if (memcmp(set->params, params, replay->bytes) == 0)
+            return set;
+    }
+    return NULL;
+}
+
 /* New parameters are those of the launches to come; the driver has its own copy for every launch in flight. */
+static CUresult renew(const gm_plan *plan, struct replay_set *set, void *params) {
+    const CUDA_KERNEL_NODE_PARAMS changed = node_params(plan, &params);
+    const CUresult result =
+        plan->context->driver->cuGraphExecKernelNodeSetParams(set->exec, plan->replay->node, &changed);
+    if (result == CUDA_SUCCESS)
+        memcpy(set->params, params, plan->replay->bytes);
+    return result;
+}
+
 static CUresult relaunch(const gm_plan *plan, void *params, CUstream stream) {
-    const struct gm_driver *driver = plan->context->driver;
     struct gm_replay *replay = plan->replay;
-    if (memcmp(replay->params, params, replay->bytes) != 0) {
-        const CUDA_KERNEL_NODE_PARAMS changed = node_params(plan, &params);
-        const CUresult result = driver->cuGraphExecKernelNodeSetParams(replay->exec, replay->node, &changed);
+    struct replay_set *set = find(replay, params);
+    if (!set) {
+        set = &replay->sets[replay->next];
+        replay->next = (replay->next + 1) % replay->count;
+        const CUresult result = renew(plan, set, params);
         if (result != CUDA_SUCCESS)
             return result;
-        memcpy(replay->params, params, replay->bytes);
     }
-    return driver->cuGraphLaunch(replay->exec, stream);
+    replay->last = (int)(set - replay->sets);
+    return plan->context->driver->cuGraphLaunch(set->exec, stream);
 }
 
 /* 700 to 799 is what a kernel came to that ran, this one or one before it: launching again would not undo it. */

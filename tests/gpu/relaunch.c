@@ -26,7 +26,7 @@ static int64_t long_k(void) {
     return env.simulated || opt.self_test ? 136 : 8192;
 }
 
-static bool set_up(struct result *result, struct relaunch *r, uint32_t mask) {
+static bool set_up(struct result *result, struct relaunch *r, uint32_t mask, int argument_sets) {
     static const float scales[COPIES] = {1, 2, -1, 0.5f, -2, 4};
     *r = (struct relaunch){.plan = NULL};
     for (int i = 0; i < COPIES; i++) {
@@ -38,7 +38,7 @@ static bool set_up(struct result *result, struct relaunch *r, uint32_t mask) {
     for (int i = 0; i + 1 < STREAMS; i++)
         if (!check_cuda(result, env.drv->cuStreamCreate(&r->streams[i], CU_STREAM_NON_BLOCKING), "cuStreamCreate"))
             return false;
-    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask, .argument_sets = argument_sets};
     return check_ok(result, gm_gemm_plan_create(env.context, &r->copies[0].placed.problem, &options, &r->plan), "plan");
 }
 
@@ -108,9 +108,9 @@ static void execute_in_threads(struct result *result, const struct relaunch *r) 
 
 /* ---- the tests -------------------------------------------------------------------------------------- */
 
-static void run_relaunch(const struct test *test, struct result *result) {
+static void relaunch(const struct test *test, struct result *result, int argument_sets) {
     struct relaunch r;
-    if (set_up(result, &r, test->mask)) {
+    if (set_up(result, &r, test->mask, argument_sets)) {
         execute_in_turn(result, &r, 1, "back to back");
         check_all(result, &r, "back to back");
         heartbeat("streams");
@@ -127,6 +127,16 @@ static void run_relaunch(const struct test *test, struct result *result) {
     tear_down(&r);
 }
 
+static void run_relaunch(const struct test *test, struct result *result) {
+    relaunch(test, result, 1);
+}
+
+/* Every copy's arguments are kept; or some, and others take their place. */
+static void run_relaunch_sets(const struct test *test, struct result *result) {
+    relaunch(test, result, COPIES);
+    relaunch(test, result, COPIES - 2);
+}
+
 /* Planning makes a graph, which must not disturb a capture that goes on meanwhile. */
 static void run_plan_under_capture(const struct test *test, struct result *result) {
     struct relaunch r;
@@ -134,7 +144,7 @@ static void run_plan_under_capture(const struct test *test, struct result *resul
     CUgraphExec exec = NULL;
     gm_plan *plan = NULL;
     const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask};
-    if (set_up(result, &r, test->mask) && /* which loads the kernel: that is no call for a capture */
+    if (set_up(result, &r, test->mask, 1) && /* which loads the kernel: that is no call for a capture */
         check_cuda(result, env.drv->cuStreamBeginCapture(env.stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "begin capture")) {
         const struct placed *placed = &r.copies[0].placed;
         const bool ok =
@@ -157,5 +167,6 @@ static void run_plan_under_capture(const struct test *test, struct result *resul
 void add_relaunch_tests(void) {
     add_test("api", "relaunch", run_relaunch, -1, 0);
     add_test("api", "relaunch_sm80", run_relaunch, -1, GM_ARCH_SM80);
+    add_test("api", "relaunch_sets", run_relaunch_sets, -1, 0);
     add_test("api", "plan_under_capture", run_plan_under_capture, -1, 0);
 }

@@ -25,6 +25,15 @@ gm_plan *some_plan(void) {
     return plan_for(&gm_kernels[0], &p);
 }
 
+gm_plan *plan_with_sets(int32_t sets) {
+    const struct gm_plan_options options = {
+        .size = sizeof options, .kernel = gm_kernels[0].name, .argument_sets = sets};
+    const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 128, 128, 128);
+    gm_plan *plan = NULL;
+    assert_ok(gm_gemm_plan_create(context, &p, &options, &plan));
+    return plan;
+}
+
 void execute(const gm_plan *plan, void *stream) {
     const struct gm_gemm_args args = args_apart();
     fake_clear_counts();

@@ -12,6 +12,8 @@
 void replayed_set_up(void);
 /* A plan of the first row. */
 gm_plan *some_plan(void);
+/* The same, with so many argument_sets. */
+gm_plan *plan_with_sets(int32_t sets);
 /* Clears the counts, then executes once. */
 void execute(const gm_plan *plan, void *stream);
 /* The calls since then launched so often. */

@@ -64,6 +64,53 @@ START_TEST(parameters_go_to_the_driver_when_they_change) {
 }
 END_TEST
 
+/* Calls of the plan with D at these pages; of which the driver was told anew. */
+static int told(const gm_plan *plan, const int *pages, size_t count) {
+    struct gm_gemm_args args = args_apart();
+    fake_clear_counts();
+    for (size_t i = 0; i < count; i++) {
+        args.d = ADDRESS_D + 4096 * (uint64_t)pages[i];
+        assert_ok(gm_gemm_execute(plan, &args, STREAM));
+        const struct gm_epilogue_params *e = gm_uses_tma(&gm_kernels[plan->kernel]) ? &fake.launch.params.sm90.epilogue
+                                                                                    : &fake.launch.params.sm80.epilogue;
+        ck_assert_uint_eq(e->d, args.d);
+    }
+    ck_assert_int_eq(fake.count[FAKE_cuGraphLaunch], (int)count);
+    return fake.count[FAKE_cuGraphExecKernelNodeSetParams];
+}
+
+START_TEST(arguments_that_recur_are_told_once) {
+    gm_plan *plan = plan_with_sets(3);
+    ck_assert_int_eq(fake.graphs, 4); /* a graph, and what is made of it */
+    ck_assert_int_eq(told(plan, (int[]){0, 1, 2}, 3), 3);
+    ck_assert_int_eq(told(plan, (int[]){0, 1, 2, 0, 1, 2, 2, 1, 0, 0}, 10), 0);
+    ck_assert_int_eq(told(plan, (int[]){3}, 1), 1); /* instead of 0, which was told first */
+    ck_assert_int_eq(told(plan, (int[]){1, 2, 3}, 3), 0);
+    ck_assert_int_eq(told(plan, (int[]){0}, 1), 1);
+    gm_plan_destroy(plan);
+    plan = plan_with_sets(0);
+    ck_assert_int_eq(fake.graphs, 2);
+    ck_assert_int_eq(told(plan, (int[]){0, 0, 1, 1, 0}, 5), 3);
+    gm_plan_destroy(plan);
+    ck_assert_int_eq(fake.graphs, 0);
+}
+END_TEST
+
+START_TEST(there_is_a_limit_to_argument_sets) {
+    const int32_t wrong[] = {-1, GM_ARGUMENT_SETS_MAX + 1};
+    const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 128, 128, 128);
+    for (size_t i = 0; i < 2; i++) {
+        const struct gm_plan_options options = {.size = sizeof options, .argument_sets = wrong[i]};
+        gm_plan *plan = NULL;
+        ck_assert_int_eq(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_INVALID_ARGUMENT);
+        ck_assert_ptr_null(plan);
+        ck_assert_ptr_nonnull(strstr(gm_last_error(), "argument_sets is "));
+        ck_assert_ptr_nonnull(strstr(gm_last_error(), "1 to 256"));
+    }
+    gm_plan_destroy(plan_with_sets(GM_ARGUMENT_SETS_MAX));
+}
+END_TEST
+
 START_TEST(planning_leaves_the_threads_capture_mode) {
     fake.capture_mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     gm_plan *plan = some_plan();
@@ -182,6 +229,8 @@ Suite *replay_suite(void) {
     tcase_add_checked_fixture(cases, replayed_set_up, planned_tear_down);
     tcase_add_test(cases, a_graph_launches_what_a_plain_launch_does);
     tcase_add_test(cases, parameters_go_to_the_driver_when_they_change);
+    tcase_add_test(cases, arguments_that_recur_are_told_once);
+    tcase_add_test(cases, there_is_a_limit_to_argument_sets);
     tcase_add_test(cases, planning_leaves_the_threads_capture_mode);
     tcase_add_test(cases, a_replay_does_not_change_its_plan);
     tcase_add_test(cases, the_graph_belongs_to_the_first_stream);

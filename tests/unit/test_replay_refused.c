@@ -113,7 +113,7 @@ static void *execute_often(void *number) {
     struct gm_gemm_args args = args_apart();
     fake_make_current(0);
     for (int i = 0; i < TIMES; i++) {
-        args.d += 256;
+        args.d = ADDRESS_D + 256 * (uint64_t)(i % 6);
         *(int *)number += gm_gemm_execute(shared, &args, STREAM) != GM_OK;
     }
     return NULL;
@@ -122,7 +122,7 @@ static void *execute_often(void *number) {
 START_TEST(threads_share_a_graph_one_at_a_time) {
     pthread_t threads[THREADS];
     int failures[THREADS] = {0};
-    shared = some_plan();
+    shared = plan_with_sets(1 + 3 * _i);
     fake_clear_counts();
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, execute_often, &failures[i]), 0);
@@ -145,7 +145,7 @@ Suite *replay_refused_suite(void) {
     tcase_add_test(cases, a_refused_graph_is_retired_and_the_call_succeeds);
     tcase_add_test(cases, when_both_are_refused_the_plain_launch_says_why);
     tcase_add_test(cases, a_kernel_that_faulted_is_not_launched_again);
-    tcase_add_test(cases, threads_share_a_graph_one_at_a_time);
+    tcase_add_loop_test(cases, threads_share_a_graph_one_at_a_time, 0, 2);
     suite_add_tcase(suite, cases);
     tcase_add_test(bare, a_driver_without_graphs_launches_plainly);
     suite_add_tcase(suite, bare);
