@@ -155,14 +155,18 @@ static struct contender *best_of(const struct field *field) {
     return faster->out ? NULL : faster;
 }
 
+static double mean_with(double before, int turns, double now) {
+    return turns == 0 ? now : (turns * before + now) / (turns + 1);
+}
+
 /* One turn; times and joules are the means of the turns so far. */
 static int measure_alone(struct field *field, struct contender *contender, int turn) {
     struct bench_meta *meta = &field->bench->results.meta;
     const double us = contender->alone_us, joules = contender->joules;
     enum energy_source source;
     int status = energy_measure(&field->contest, &field->bench->nvml, contender, meta->energy_s / ALONE_TURNS, &source);
-    contender->alone_us = (turn * us + contender->alone_us) / (turn + 1);
-    contender->joules = turn == 0 ? contender->joules : (turn * joules + contender->joules) / (turn + 1);
+    contender->alone_us = mean_with(us, turn, contender->alone_us);
+    contender->joules = mean_with(joules, turn, contender->joules);
     if (source == ENERGY_POWER || (source == ENERGY_COUNTER && !meta->energy_source[0])) /* the worse of the run's */
         snprintf(meta->energy_source, sizeof meta->energy_source, "%s", energy_source_name(source));
     return status;

@@ -265,7 +265,8 @@ struct gm_plan_options {
     size_t workspace_limit;
     /* How many sets of arguments recur, such as one for each layer that shares the plan: 1 to GM_ARGUMENT_SETS_MAX; 0
      * is 1. The plan keeps as many graphs to launch by, so that the driver is told arguments only when they are not
-     * among those last met. A graph costs time and memory of the host when the plan is made. */
+     * among those last met. A graph costs time and memory of the host when the plan is made. Without effect with
+     * GM_PLAN_PLAIN_LAUNCH; other numbers are GM_ERROR_INVALID_ARGUMENT. */
     int32_t argument_sets;
 };
 #define GM_ARGUMENT_SETS_MAX 256

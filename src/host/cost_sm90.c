@@ -153,11 +153,9 @@ static double moved_us(const struct gm_kernel *row, const struct gm_gemm_problem
 /* How far the power limit binds, from 0 to 1: what operations and operands take of it at the clock that it leaves,
  * beside the time that they would take at full clock. */
 static double limited(const struct gm_gemm_problem *p, const struct gm_device *device) {
-    const double mb = dram_us(p, device, 1) * device->dram_gbs * 1e-3;
-    const double gflop = power_us(p, device, 1, 0) * device->tensor_tflops * 1e-3;
+    const double drawn = least_bytes(p) * 1e-6 * SM90_OPERAND_US + operations(p) * 1e-9 * SM90_GFLOP_US;
     const double least = SM90_SHORTEST_US + max2(dram_us(p, device, 1), power_us(p, device, 1, 0));
-    const double share = (mb * SM90_OPERAND_US + gflop * SM90_GFLOP_US) / least;
-    return max2(min2((share - SM90_LIMIT_FROM) / (1 - SM90_LIMIT_FROM), 1), 0);
+    return max2(min2((drawn / least - SM90_LIMIT_FROM) / (1 - SM90_LIMIT_FROM), 1), 0);
 }
 
 /* One CTA or cluster for each tile or share, as long as there are SMs. */

@@ -41,16 +41,23 @@ static inline double copy_bytes(struct gm_operand operand, int align) {
     return gm_copy_bytes((uint64_t)align, operand.stride * operand.element_bytes, operand.rows);
 }
 
-/* The least bytes: every operand once. */
-static inline double dram_us(const struct gm_gemm_problem *p, const struct gm_device *device, double efficiency) {
+/* The least bytes: every operand and D once. */
+static inline double least_bytes(const struct gm_gemm_problem *p) {
     const double operands = ((double)p->m + (double)p->n) * (double)p->k * GM_ELEM_BYTES;
-    const double bytes = operands + (double)p->m * (double)p->n * gm_type_bytes(p->d_type);
-    return device->dram_gbs > 0 ? bytes / (efficiency * device->dram_gbs * 1e3) : 0;
+    return operands + (double)p->m * (double)p->n * gm_type_bytes(p->d_type);
+}
+
+static inline double operations(const struct gm_gemm_problem *p) {
+    return 2 * (double)p->m * (double)p->n * (double)p->k;
+}
+
+static inline double dram_us(const struct gm_gemm_problem *p, const struct gm_device *device, double efficiency) {
+    return device->dram_gbs > 0 ? least_bytes(p) / (efficiency * device->dram_gbs * 1e3) : 0;
 }
 
 static inline double power_us(const struct gm_gemm_problem *p, const struct gm_device *device, double share,
                               double extra) {
-    const double flop = 2 * (double)p->m * (double)p->n * (double)p->k + extra;
+    const double flop = operations(p) + extra;
     return device->tensor_tflops > 0 ? flop / (share * device->tensor_tflops * 1e6) : 0;
 }
 

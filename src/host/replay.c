@@ -2,8 +2,8 @@
 /* Launches by a graph of one kernel node, in one executable graph for each set of parameters that is kept.
  *
  * The driver keeps the launches of one executable graph in order even across streams, and wants the calls that name it
- * one at a time. So a plan's graph belongs to one stream, the first that executes the plan, and to one thread at a
- * time, which nobody waits for: whoever does not get it launches plainly, which costs more host time and changes
+ * one at a time. So a plan's graphs belong to one stream, the first that executes the plan, and to one thread at a
+ * time, which nobody waits for: whoever does not get them launches plainly, which costs more host time and changes
  * nothing else. */
 #include "replay.h"
 

@@ -20,11 +20,6 @@ void replayed_set_up(void) {
     fake_make_current(0);
 }
 
-gm_plan *some_plan(void) {
-    const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 128, 128, 128);
-    return plan_for(&gm_kernels[0], &p);
-}
-
 gm_plan *plan_with_sets(int32_t sets) {
     const struct gm_plan_options options = {
         .size = sizeof options, .kernel = gm_kernels[0].name, .argument_sets = sets};
@@ -32,6 +27,10 @@ gm_plan *plan_with_sets(int32_t sets) {
     gm_plan *plan = NULL;
     assert_ok(gm_gemm_plan_create(context, &p, &options, &plan));
     return plan;
+}
+
+gm_plan *some_plan(void) {
+    return plan_with_sets(0);
 }
 
 void execute(const gm_plan *plan, void *stream) {
