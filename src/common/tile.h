@@ -116,6 +116,11 @@
 #define GM_SM90_FLOATS(tm, tn, warps) ((tm) * (tn) / 128 / GM_SM90_TILE_CONSUMERS(warps))
 #define GM_SM90_BAND(floats) ((floats) <= 128 ? 32 : 16)
 
+/* Whether a consumer can hold a tile as 16-bit elements while it multiplies the next, which takes half as many registers
+ * again; in ping-pong there is no need to, and of a split tile it has parts only. */
+#define GM_SM90_HOLDS(tm, tn, warps)                                                                                   \
+    (GM_WARPS_SCHEDULE(warps) != 2 && GM_WARPS_SPLITS(warps) == 1 && GM_SM90_FLOATS(tm, tn, warps) <= 128)
+
 /* ---- sm80: ring of stages | a staging strip of D per warp of slice 0 ------------------------------- */
 
 /* A row of an operand in shared memory is tile_k elements (K-major) or tile_m / tile_n elements (MN-major);

@@ -24,6 +24,7 @@
 #define SM90_ASTRIDE_LINES_PER_CLOCK 28.0   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
 #define SM90_STORE_BYTES_PER_CLOCK   8.8    /* one SM's epilogue: registers -> shared memory -> global */
 #define SM90_SWITCH_CLOCKS           314.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_HOLD_CLOCKS             1000.0 /* cooperative: between two tiles, the first of which is held in registers */
 #define SM90_CLUSTER_CLOCKS          990.0  /* the CTAs of a cluster start and end together */
 #define SM90_SPLIT_BYTES_PER_CLOCK   4.77   /* split K: partial sums into one SM */
 #define SM90_HAND_BYTES_PER_CLOCK    21.0   /* stream-K: partial sums, one SM to L2 or back */
@@ -63,10 +64,19 @@ static double finish_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
     return store + (splits - 1) * part * sizeof(float) / SM90_SPLIT_BYTES_PER_CLOCK;
 }
 
+/* Whether cooperative consumers store a tile beside the multiplications of the next. */
+static int holds(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
+    return GM_SM90_HOLDS(row->tile_m, row->tile_n, row->warps) && p->d_type == p->ab_type && p->bias == GM_BIAS_NONE &&
+           p->activation == GM_ACT_NONE;
+}
+
 /* The busiest CTA, which takes `rounds` tiles. Ping-pong: one consumer stores while the other multiplies. */
-static double whole_clocks(const struct gm_kernel *row, double rounds, double multiply, double store) {
+static double whole_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p, double rounds, double multiply,
+                           double store) {
     if (GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG && rounds > 1)
         return rounds * max2(multiply, (multiply + store) / 2) + (rounds - 1) * SM90_SWITCH_CLOCKS + store;
+    if (holds(row, p) && rounds > 1)
+        return rounds * multiply + (rounds - 1) * SM90_HOLD_CLOCKS + store;
     return rounds * (multiply + store);
 }
 
@@ -93,7 +103,7 @@ static double path_clocks(const struct gm_kernel *row, const struct gm_gemm_prob
     const double blocks = ceil_div(ceil_div((double)p->k, row->tile_k), GM_WARPS_SPLITS(row->warps));
     const double multiply = blocks * kblock_clocks(row, SM90_PORT_BYTES), store = finish_clocks(row, p);
     const double hidden = GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG ? min2(rounds, 1) * multiply : 0;
-    double clocks = whole_clocks(row, rounds, multiply, store);
+    double clocks = whole_clocks(row, p, rounds, multiply, store);
     if (shares > 0)
         clocks += shares_clocks(row, tiles - whole, shares, blocks, hidden, store);
     return gm_cluster_size(row) > 1 ? clocks + SM90_CLUSTER_CLOCKS : clocks;

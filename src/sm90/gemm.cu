@@ -199,7 +199,7 @@ static __device__ __forceinline__ void set_up(const struct gm_gemm_sm90_params &
 /* What the epilogue of a piece wants to know. Found before the piece is multiplied, while its operands are on their
  * way: code that a launch meets for the first time costs hundreds of clocks, which nothing hides after the last wgmma.
  * Tiles that leave no registers to keep it in find it while their last wgmmas run. */
-enum { KEEPS_ENDING = ATOMS_M * ATOM_REGISTERS <= 128 };
+enum { KEEPS_ENDING = ATOMS_M * ATOM_REGISTERS <= (HOLDS ? 96 : 128) };
 struct ending {
     struct gm_piece piece;
     struct tile_position tile;
@@ -212,12 +212,11 @@ struct ending {
 static __device__ __forceinline__ enum store_kind kind_of(const struct gm_gemm_sm90_params &p, struct gm_piece piece,
                                                           bool last) {
     const bool drained = !LAST_IN_RING || !PINGPONG || piece.end - piece.first >= STAGES;
-    if (!p.plain)
+    if (!p.plain || (p.epilogue.d_type != GM_TYPE && p.epilogue.d_type != GM_TYPE_fp32))
         return STORE_GENERAL;
     if (p.epilogue.d_type == GM_TYPE_fp32)
         return STORE_PLAIN_32;
-    const bool unscaled = p.epilogue.alpha == 1.0f && p.epilogue.d_type == GM_TYPE;
-    return last && drained && unscaled ? STORE_LAST : STORE_PLAIN_16;
+    return last && drained ? STORE_LAST : STORE_PLAIN_16;
 }
 
 static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_sm90_params &p, int walk,
@@ -237,8 +236,9 @@ static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_s
  * Consumers that share a tile wait for each other only before they overwrite the ring: otherwise one may be at the next
  * tile while the other stores.
  * NOTE: the barrier stands outside any branch: with a branch ptxas no longer proves that the ring's slots are the same
- * in all lanes, and the main loop pays. */
-static __device__ __forceinline__ void finish(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
+ * in all lanes, and the main loop pays.
+ * True: they are all of a tile, which is still to be stored. */
+static __device__ __forceinline__ bool finish(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
                                               float (&acc)[ATOMS_M][ATOM_REGISTERS], const struct ending &end,
                                               struct store_context &store) {
     const int consumer = store.bar - BAR_STAGING, row0 = PINGPONG ? 0 : consumer * ROWS;
@@ -246,10 +246,16 @@ static __device__ __forceinline__ void finish(const struct gm_gemm_sm90_params &
     const bool together = TILE_CONSUMERS > 1 && end.kind == STORE_LAST;
     if (LAST_IN_RING)
         bar_sync(together ? BAR_ORDER : store.bar, together ? 128 * TILE_CONSUMERS : 128);
-    if (KEEPS_ENDING && end.whole && end.kind == STORE_LAST)
+    if (KEEPS_ENDING && end.whole && end.kind == STORE_LAST) {
         store_tile(p, store, acc, end.tile, row0, part, STORE_LAST, base);
-    else if (end.whole || piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))
-        store_tile(p, store, acc, end.tile, row0, part, (enum store_kind)end.kind, base);
+        return false;
+    }
+    if (!end.whole && !piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))
+        return false;
+    if (HOLDS && end.kind == STORE_PLAIN_16)
+        return true;
+    store_tile(p, store, acc, end.tile, row0, part, (enum store_kind)end.kind, base);
+    return false;
 }
 
 /* Found anew for every tile, as all that the main loop has no registers for. */
@@ -263,9 +269,12 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
                                                int consumer) {
     const struct pipeline ring = pipeline_at(base);
     const uint32_t thread = threadIdx.x % 128;
+    const int row0 = PINGPONG ? 0 : consumer * ROWS;
     struct pipeline_state at = {0, 0};
     uint32_t parity = 0, buffer = 0; /* of the tile, for the exchange of split K; the next one of two for staging */
     float acc[ATOMS_M][ATOM_REGISTERS];
+    struct held_tile held; /* the tile before, if it is not stored yet */
+    held.any = false;
 
     int walk = walk_begin(p), turn = consumer;
     struct gm_piece piece;
@@ -284,10 +293,12 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         if (PINGPONG && turn > 0)
             bar_sync(BAR_ORDER + consumer, 256);
         turn = 1;
-        mma_tile(acc, ring, at, base, PINGPONG ? 0 : consumer * ROWS, piece.end - piece.first, thread);
+        struct store_context store = store_context_of(base, buffer);
+        mma_tile<HOLDS ? HELD_BUFFERS : 0>(acc, ring, at, base, row0, piece.end - piece.first, thread, held.any,
+                                           [&](int i) { store_staged<2, 0>(p, store, held.packed, held.at, i); });
         if (PINGPONG && walk_more(p, walk))
             bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
-        struct store_context store = store_context_of(base, buffer);
+        store = store_context_of(base, HOLDS ? store.buffer : buffer);
         asm volatile("" : "+r"(again));
         if (!KEEPS_ENDING)
             end = ending_of(p, again, rank);
@@ -295,7 +306,12 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         if (SPLITS > 1)
             split_exchange(acc, base, rank / SHARERS, consumer, parity, thread);
         parity ^= 1;
-        finish(p, base, rank, acc, end, store);
+        held.any = finish(p, base, rank, acc, end, store);
+        if (HOLDS) {
+            if (!walk_more(p, walk))
+                break; /* the last tile is stored by now */
+            hold_tile(p, acc, end.tile, row0, held);
+        }
         buffer = store.buffer;
         if (PINGPONG) {
             walk_next(p, rank, walk, piece);

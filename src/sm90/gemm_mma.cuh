@@ -36,12 +36,14 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGI
 
 /* All k-blocks of one tile. One group stays in flight: a stage is released when its successor has been issued, the
  * last by mma_drain(). What does not fill the unrolled loop comes first, while operands are waited for anyway: behind
- * the loop, its code would be met for the first time when the next wgmma is due.
+ * the loop, its code would be met for the first time when the next wgmma is due. A `busy` consumer does something else
+ * meanwhile: part i of PARTS, do_part(i), while the tensor cores have k-block i, or nothing, when there is none.
  * NOTE: the first k-block stands apart because ptxas before 12.9 serialises a loop (C7515) whose own first turn is the
  * one that overwrites the accumulators. */
+template <int PARTS, typename WORK>
 static __device__ __forceinline__ void mma_tile(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
                                                 struct pipeline_state &at, uint32_t base, int row0, int k_blocks,
-                                                uint32_t thread) {
+                                                uint32_t thread, bool busy, WORK do_part) {
     constexpr int unrolled = 4;
     uint32_t previous = at.slot;
     pipeline_wait(ring, at);
@@ -55,9 +57,20 @@ static __device__ __forceinline__ void mma_tile(float (&acc)[ATOMS_M][ATOM_REGIS
         previous = at.slot;
         pipeline_next<STAGES>(at);
     };
-    const int turns = (k_blocks - 1) / unrolled;
+    int done = 1;
+    if (PARTS > 0 && busy) {
+#pragma unroll
+        for (int i = 0; i < PARTS; ++i) {
+            do_part(i);
+            if (done < k_blocks) {
+                step();
+                ++done;
+            }
+        }
+    }
+    const int turns = (k_blocks - done) / unrolled;
 #pragma unroll 1
-    for (int i = turns * unrolled + 1; i < k_blocks; ++i)
+    for (int i = turns * unrolled + done; i < k_blocks; ++i)
         step();
 #pragma unroll 1
     for (int turn = 0; turn < turns; ++turn)

@@ -51,52 +51,52 @@ static __device__ __forceinline__ struct store_origin chunk_origin(struct store_
     return {tile.row + atom * 64, tile.col + chunk_column<D_BYTES, PART>(c)};
 }
 
-/* What becomes of the accumulators on their way to 16 bits: D's factor and type, or no factor and the operands' type,
- * which is one instruction a pair instead of five. */
-struct scaled {
-    float alpha;
-    int d_type;
-};
-struct unscaled {};
-
-static __device__ __forceinline__ uint32_t pack_16(float low, float high, struct scaled to) {
-    low *= to.alpha, high *= to.alpha;
-    return to.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+/* D's factor. The branch is the same in all threads. */
+static __device__ __forceinline__ void scale(float (&acc)[ATOMS_M][ATOM_REGISTERS], float alpha) {
+    if (alpha != 1.0f)
+#pragma unroll
+        for (int i = 0; i < ATOMS_M * ATOM_REGISTERS; ++i)
+            acc[i / ATOM_REGISTERS][i % ATOM_REGISTERS] *= alpha;
 }
-static __device__ __forceinline__ uint32_t pack_16(float low, float high, struct unscaled) {
-    return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+
+/* Pair i of 16-bit elements, in the operands' type: of accumulators, or of those that are packed already. */
+static __device__ __forceinline__ uint32_t packed_pair(const float *acc, int i) {
+    return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(acc[2 * i], acc[2 * i + 1])
+                                   : cvt_rn_f16x2_f32(acc[2 * i], acc[2 * i + 1]);
+}
+static __device__ __forceinline__ uint32_t packed_pair(const uint32_t *packed, int i) {
+    return packed[i];
 }
 
 /* A chunk of 16-bit elements. Matrix m of a stmatrix holds the warp's M-side rows 8 (m % 2) .. + 7 and N-side columns
  * 8 (m / 2) .. + 7 of 16. */
-template <typename CONVERSION>
-static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const float *acc, CONVERSION to,
-                                                      uint32_t thread) {
+template <typename REGISTER>
+static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const REGISTER *registers, uint32_t thread) {
     constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 2; /* of the N side */
     const uint32_t warp = thread / 32, lane = thread % 32;
 #pragma unroll
     for (int j = 0; j < columns; j += 16) {
-        uint32_t packed[4];
+        uint32_t matrix[4];
 #pragma unroll
         for (int i = 0; i < (j + 16 <= columns ? 4 : 2); ++i)
-            packed[i] = pack_16(acc[j / 2 + 2 * i], acc[j / 2 + 2 * i + 1], to);
+            matrix[i] = packed_pair(registers, j / 4 + i);
         if (SWAPPED) {
             const uint32_t row = j + lane / 16 * 8 + lane % 8, col = warp * 16 + lane / 8 % 2 * 8;
             const uint32_t addr = chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2);
             if (j + 16 <= columns)
-                stmatrix_x4_trans(addr, packed[0], packed[1], packed[2], packed[3]);
+                stmatrix_x4_trans(addr, matrix[0], matrix[1], matrix[2], matrix[3]);
             else
-                stmatrix_x2_trans(addr, packed[0], packed[1]);
+                stmatrix_x2_trans(addr, matrix[0], matrix[1]);
         } else {
             const uint32_t row = warp * 16 + lane % 16, col = j + lane / 16 * 8;
-            stmatrix_x4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2), packed[0], packed[1],
-                        packed[2], packed[3]);
+            stmatrix_x4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2), matrix[0], matrix[1],
+                        matrix[2], matrix[3]);
         }
     }
 }
 
 /* A chunk of fp32 elements. A swapped chunk is half an atom wide, so half of the warps have nothing in it. */
-static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const float *acc, float alpha, int half,
+static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const float *acc, int half,
                                                       uint32_t thread) {
     constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 4;
     const uint32_t warp = thread / 32, m = warp * 16 + thread % 32 / 4, n = thread % 4 * 2;
@@ -106,7 +106,7 @@ static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const
     for (int j = 0; j < columns; j += 8)
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-            const float x = alpha * acc[j / 2 + 2 * h], y = alpha * acc[j / 2 + 2 * h + 1];
+            const float x = acc[j / 2 + 2 * h], y = acc[j / 2 + 2 * h + 1];
             if (SWAPPED) {
                 const uint32_t row = j + n, col = m % 32 + 8 * h;
                 st_shared(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4), x);
@@ -128,24 +128,24 @@ static __device__ __forceinline__ bool store_issues(uint32_t thread) {
     return SWAPPED ? thread == 0 : thread % 32 == 0;
 }
 
-/* As many chunks as a buffer holds, from the tile's number `first` on: staged at `buffer_addr`, and sent by TMA.
- * D is of D_BYTES an element. */
-template <int D_BYTES, int PART, typename CONVERSION>
+/* As many chunks as a buffer holds, from the tile's number `first` on: staged at `buffer_addr`, and sent by TMA. D is
+ * of D_BYTES an element; a register is an accumulator, or two of them packed. */
+template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
 static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_params &p, const struct store_context &s,
-                                                    const float (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                                    struct store_origin tile, uint32_t buffer_addr, int first,
-                                                    CONVERSION to) {
-    constexpr int of_atom = chunks_of_atom<D_BYTES, PART>();
+                                                    const REGISTER (&registers)[ATOMS_M][OF_ATOM],
+                                                    struct store_origin tile, uint32_t buffer_addr, int first) {
+    constexpr int of_atom = chunks_of_atom<D_BYTES, PART>(), in_register = ATOM_REGISTERS / OF_ATOM;
     const int count = min(chunk_grid<D_BYTES>::IN_BUFFER, ATOMS_M * of_atom - first);
     const uint32_t share = SWAPPED ? 0 : s.thread / 32 * 16; /* first row of this warp's share of a chunk */
 #pragma unroll
     for (int i = 0; i < count; ++i) {
         const int atom = (first + i) / of_atom, c = (first + i) % of_atom;
-        const float *chunk_acc = &acc[atom][part_first(PART) / 2 + chunk_register<D_BYTES, PART>(c)];
-        if (D_BYTES == 4)
-            stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_acc, p.epilogue.alpha, c % 2, s.thread);
+        const REGISTER *chunk_registers =
+            &registers[atom][(part_first(PART) / 2 + chunk_register<D_BYTES, PART>(c)) / in_register];
+        if constexpr (D_BYTES == 4)
+            stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_registers, c % 2, s.thread);
         else
-            stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_acc, to, s.thread);
+            stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_registers, s.thread);
     }
     fence_proxy_async();
     store_sync(s);
@@ -160,27 +160,39 @@ static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_pa
     }
 }
 
-/* A tile through two buffers, one staged while TMA reads the other. */
-template <int D_BYTES, int PART>
+/* The buffers that a tile of D takes. */
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int buffers_of_tile(void) {
+    constexpr int chunks = ATOMS_M * chunks_of_atom<D_BYTES, PART>(), in_buffer = chunk_grid<D_BYTES>::IN_BUFFER;
+    return GM_CEIL_DIV(chunks, in_buffer);
+}
+
+/* One of them, by way of two in shared memory: one is staged while TMA reads the other. */
+template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
+static __device__ __forceinline__ void store_staged(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                    const REGISTER (&registers)[ATOMS_M][OF_ATOM],
+                                                    struct store_origin tile, int number) {
+    if (store_issues(s.thread))
+        bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
+    store_sync(s);
+    store_buffer<D_BYTES, PART>(p, s, registers, tile, s.staging_addr + s.buffer * BUFFER_BYTES,
+                                number * chunk_grid<D_BYTES>::IN_BUFFER);
+    s.buffer ^= 1;
+}
+
+/* A tile with nothing but a factor. */
+template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                   const REGISTER (&registers)[ATOMS_M][OF_ATOM],
                                                    struct store_origin tile) {
-    constexpr int in_buffer = chunk_grid<D_BYTES>::IN_BUFFER, chunks = ATOMS_M * chunks_of_atom<D_BYTES, PART>();
 #pragma unroll
-    for (int first = 0; first < chunks; first += in_buffer) {
-        if (store_issues(s.thread))
-            bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
-        store_sync(s);
-        store_buffer<D_BYTES, PART>(p, s, acc, tile, s.staging_addr + s.buffer * BUFFER_BYTES, first,
-                                    scaled{p.epilogue.alpha, p.epilogue.d_type});
-        s.buffer ^= 1;
-    }
+    for (int i = 0; i < buffers_of_tile<D_BYTES, PART>(); ++i)
+        store_staged<D_BYTES, PART>(p, s, registers, tile, i);
 }
 
 /* The 16-bit elements of a chunk that this warp has staged -> D, 16 bytes a thread: 16 rows of the chunk, or, swapped,
  * 16 columns of all its rows. */
-static __device__ __forceinline__ void store_staged(const struct gm_epilogue_params &e, uint32_t chunk_addr,
-                                                    struct store_origin at, uint32_t thread) {
+static __device__ __forceinline__ void store_rows(const struct gm_epilogue_params &e, uint32_t chunk_addr,
+                                                  struct store_origin at, uint32_t thread) {
     constexpr int across = SWAPPED ? 2 : STORE_SPAN / 16; /* pieces of 16 bytes side by side */
     constexpr int pieces = across * (SWAPPED ? STORE_ROWS : 16);
     const uint32_t warp = thread / 32, lane = thread % 32;
@@ -206,22 +218,21 @@ template <int PART>
 static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_params &p, const struct store_context &s,
                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS], struct store_origin tile,
                                                   uint32_t ring_addr) {
-    constexpr int in_buffer = chunk_grid<2>::IN_BUFFER, chunks = ATOMS_M * chunks_of_atom<2, PART>();
     if (LAST_IN_RING) {
-        constexpr int tile_bytes = GM_CEIL_DIV(chunks, in_buffer) * BUFFER_BYTES;
-        static_assert(TILE_CONSUMERS * tile_bytes <= STAGES * STAGE_BYTES, "the ring holds a tile of D");
-        const uint32_t room_addr = ring_addr + (s.bar - BAR_STAGING) % TILE_CONSUMERS * tile_bytes;
+        constexpr int buffers = buffers_of_tile<2, PART>();
+        static_assert(TILE_CONSUMERS * buffers * BUFFER_BYTES <= STAGES * STAGE_BYTES, "the ring holds a tile of D");
+        const uint32_t room_addr = ring_addr + (s.bar - BAR_STAGING) % TILE_CONSUMERS * buffers * BUFFER_BYTES;
 #pragma unroll
-        for (int first = 0; first < chunks; first += in_buffer)
-            store_buffer<2, PART>(p, s, acc, tile, room_addr + first * CHUNK_BYTES, first, unscaled{});
+        for (int i = 0; i < buffers; ++i)
+            store_buffer<2, PART>(p, s, acc, tile, room_addr + i * BUFFER_BYTES, i * chunk_grid<2>::IN_BUFFER);
         return;
     }
     if (store_issues(s.thread))
         bulk_wait_group_read<0>(); /* of the tile before */
     store_sync(s);
-    stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], unscaled{}, s.thread);
+    stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], s.thread);
     __syncwarp();
-    store_staged(p.epilogue, s.staging_addr, tile, s.thread);
+    store_rows(p.epilogue, s.staging_addr, tile, s.thread);
 }
 
 /* Everything else: accumulators go through staging as fp32, so that C, bias and D are met row by row, 8 columns a
@@ -240,8 +251,8 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
         for (int c = 0; c < chunks; ++c)
             if (c == chunk)
                 stage_chunk_32(chunk_addr,
-                               &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4, PART>(c % of_atom)], 1.0f,
-                               c % 2, s.thread);
+                               &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4, PART>(c % of_atom)], c % 2,
+                               s.thread);
         bar_sync(s.bar, 128);
         const int c = chunk % of_atom, done = even ? 0 : c * chunk_grid<4>::COLS - chunk_column<4, PART>(c);
         const struct store_origin at = chunk_origin<4, PART>(tile, chunk / of_atom, c);
@@ -265,14 +276,22 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
 /* How a tile is stored: D of 2 or 4 bytes with nothing but a factor, or anything. */
 enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_GENERAL };
 
-/* The consumer's part of the tile at `tile`; `first_m` is its first row on the M side. */
+/* Where the consumer's part of the tile at `tile` begins; `first_m` is its first row on the M side. */
+template <int PART>
+static __device__ __forceinline__ struct store_origin store_origin_of(struct tile_position tile, int first_m) {
+    return {tile.m * TILE_M + (SWAPPED ? part_first(PART) : first_m),
+            tile.n * TILE_N + (SWAPPED ? first_m : part_first(PART))};
+}
+
+/* The consumer's part of a tile -> D. */
 template <int PART = 0>
-static __device__ __forceinline__ void
-store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s, const float (&acc)[ATOMS_M][ATOM_REGISTERS],
-           struct tile_position tile, int first_m, int k_rank, enum store_kind kind, uint32_t ring_addr) {
+static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                  float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                  int first_m, int k_rank, enum store_kind kind, uint32_t ring_addr) {
     if (SPLITS == 1 || PART == k_rank) {
-        const struct store_origin at = {tile.m * TILE_M + (SWAPPED ? part_first(PART) : first_m),
-                                        tile.n * TILE_N + (SWAPPED ? first_m : part_first(PART))};
+        const struct store_origin at = store_origin_of<PART>(tile, first_m);
+        if (kind != STORE_GENERAL)
+            scale(acc, p.epilogue.alpha);
         if (kind == STORE_LAST)
             store_last<PART>(p, s, acc, at, ring_addr);
         else if (kind == STORE_PLAIN_16)
@@ -284,6 +303,32 @@ store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s, const f
     }
     if constexpr (PART + 1 < SPLITS)
         store_tile<PART + 1>(p, s, acc, tile, first_m, k_rank, kind, ring_addr);
+}
+
+/* Consumers that work on every tile have no other to keep the tensor cores busy while they store. They hold a tile of
+ * STORE_PLAIN_16 as packed elements until the first k-blocks of the next one are under way, and store it beside them:
+ *
+ *   tensor cores   | tile 0: ... last k-block |      | tile 1: k-block 0 | 1 | 2 | 3 | ...
+ *   consumer                                  | pack |   store a buffer, | one | one | one
+ */
+enum { HOLDS = GM_SM90_HOLDS(TILE_M, TILE_N, GM_WARPS), HELD_BUFFERS = buffers_of_tile<2, 0>() };
+struct held_tile {
+    uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
+    struct store_origin at;
+    bool any;
+};
+
+/* NOTE: packs whatever the accumulators are, whether the tile is to be held or has been stored: were there a way to the
+ * next tile past this, the elements packed before would stay alive on it, and spill. */
+static __device__ __forceinline__ void hold_tile(const struct gm_gemm_sm90_params &p,
+                                                 float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                 int first_m, struct held_tile &held) {
+    constexpr int of_atom = ATOM_REGISTERS / 2;
+    held.at = store_origin_of<0>(tile, first_m);
+    scale(acc, p.epilogue.alpha);
+#pragma unroll
+    for (int i = 0; i < ATOMS_M * of_atom; ++i)
+        held.packed[i / of_atom][i % of_atom] = packed_pair(acc[i / of_atom], i % of_atom);
 }
 
 #endif

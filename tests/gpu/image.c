@@ -55,28 +55,38 @@ bool substitute_image(const char *path) {
     return true;
 }
 
-/* The ring of stages goes round twice, tiles are ragged, both epilogues run, the plain one with
- * alpha too, and where no TMA loads, odd strides. */
+/* The ring of stages goes round twice, or K ends before a tile's store does; tiles are ragged, both epilogues run, the
+ * plain one with alpha too, and where no TMA loads, odd strides. */
 static void run_image(const struct test *test, struct result *result) {
     const struct gm_kernel *row = &gm_kernels[test->kernel];
+    const int64_t twice = 2 * (int64_t)row->stages * row->tile_k + row->tile_k - 8, brief = row->tile_k + 3;
+    const struct {
+        int tiles_m, more_m;
+        int64_t k;
+        bool general, odd;
+        float alpha;
+    } cases[] = {{2, 0, twice, false, false, 1},
+                 {2, 3, twice, false, false, 2},
+                 {1, 0, brief, true, false, 1},
+                 {2, 0, brief, false, false, 1},
+                 {1, 3, twice, false, true, 1}};
     struct buffers buffers = {0};
-    const int64_t tail = 2 * (int64_t)row->stages * row->tile_k + row->tile_k - 8;
-    const int cases = gm_uses_tma(row) ? 3 : 4;
-    for (int i = 0; i < cases; i++) {
-        struct gemm_case gc = {.m = (i < 2 ? 2 : 1) * row->tile_m * row->cluster_m + (i % 2 ? 3 : 0),
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct gemm_case gc = {.m = cases[i].tiles_m * row->tile_m * row->cluster_m + cases[i].more_m,
                                .n = row->tile_n * row->cluster_n + 16,
-                               .k = i == 2 ? row->tile_k + 3 : tail,
+                               .k = cases[i].k,
                                .ab_type = (enum gm_type)row->type,
-                               .d_type = i == 2 ? GM_FP32 : (enum gm_type)row->type,
+                               .d_type = cases[i].general ? GM_FP32 : (enum gm_type)row->type,
                                .a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
                                .b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
-                               .bias = i == 2 ? GM_BIAS_N : GM_BIAS_NONE,
-                               .alpha = i == 1 ? 2 : 1,
+                               .bias = cases[i].general ? GM_BIAS_N : GM_BIAS_NONE,
+                               .alpha = cases[i].alpha,
                                .inputs = INTEGER,
-                               .exact = i == 3};
-        const int64_t odd = i == 3;
-        gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8 + odd;
-        gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + odd;
+                               .exact = cases[i].odd};
+        if (cases[i].odd && gm_uses_tma(row))
+            continue;
+        gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8 + cases[i].odd;
+        gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + cases[i].odd;
         if (!run_case(result, &gc, row->name, 0, &buffers))
             break;
     }

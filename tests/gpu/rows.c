@@ -115,6 +115,26 @@ static bool test_shapes(struct rows *rows) {
     return try(rows, empty);
 }
 
+/* A CTA stores a tile while it multiplies its next, whose K may be over before that: from one k-block to more than a
+ * ring of them, with D of the operands' type, which some rows hold in registers, with a factor, and with D of fp32. */
+static bool test_persistence(struct rows *rows) {
+    const struct gm_kernel_info *info = rows->info;
+    if (opt.quick)
+        return true;
+    const int64_t tk = info->tile_k, k[] = {tk, 2 * tk - 7, 3 * tk + 8, tk * info->stages + tk + 8, 2 * tk};
+    struct shape s = many_tiles(info);
+    for (size_t i = 0; i < COUNT(k); i++) {
+        struct gemm_case gc = plain_case(rows, s.m, s.n, k[i]);
+        gc.alpha = i == 2 ? -0.5f : 1;
+        gc.d_type = i == 4 ? GM_FP32 : info->type;
+        set_tma_pitch(&gc, false);
+        if (!try(rows, gc))
+            return false;
+        s.m -= info->tile_m; /* other tiles are the last ones */
+    }
+    return true;
+}
+
 /* ---- inputs that hurt ----------------------------------------------------------------------------- */
 
 static bool test_inputs(struct rows *rows) {
@@ -287,8 +307,8 @@ static void run_row(const struct test *test, struct result *result) {
     if (!check_ok(result, gm_kernel_get((size_t)test->kernel, &info), "gm_kernel_get"))
         return;
     struct rows rows = {.info = &info, .result = result};
-    if (test_shapes(&rows) && test_inputs(&rows) && test_alignment(&rows) && test_bounds(&rows) &&
-        test_scaling(&rows) && test_bias(&rows) && test_activations(&rows))
+    if (test_shapes(&rows) && test_persistence(&rows) && test_inputs(&rows) && test_alignment(&rows) &&
+        test_bounds(&rows) && test_scaling(&rows) && test_bias(&rows) && test_activations(&rows))
         test_schedules(&rows);
     free_buffers(&rows.buffers);
 }
