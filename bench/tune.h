@@ -38,7 +38,7 @@ struct tune_sample {
     double predicted_us;
     bool is_model; /* what the model picks */
     bool is_final; /* it took part in the last rounds, which are paired */
-    double first_us; /* median of the first rounds, at one clock; set by tune_select; 0: there were none */
+    double first_us; /* median of the first rounds, at one clock; set by tune_select; 0: the last alone count */
     struct bench_samples samples;
 };
 
@@ -75,9 +75,10 @@ void tune_select(struct tune_sample *samples, size_t count, size_t most);
  * Pure. */
 void tune_carry_over(struct tune_sample *samples, size_t count);
 
-/* Index of the choice: the fastest finalist, or one that cannot be told from it (no slower than 1 % by the median of
- * the rounds' ratios, and faster in one of ten) and that was faster in the first rounds, or without them that the model
- * prefers; of equals the first of the table. Pure. */
+/* Index of the choice: the finalist with the least geometric mean of its time alone and its time at one clock (of the
+ * last rounds only, where there were no first ones), or one that cannot be told from it (no slower than 1 % by the
+ * median of the rounds' ratios, and faster in one of ten) and that the model prefers; of equals the first of the table.
+ * Pure. */
 size_t tune_choose(const struct tune_sample *samples, size_t count);
 
 /* Sorts the samples from fast to slow and keeps the `top` fastest, of which the choice is one, and the model's pick;

@@ -160,6 +160,9 @@ static int time_finalists(struct heat *heat) {
         tune_carry_over(heat->samples, heat->count);
     else
         bring_to_one_clock(heat);
+    for (size_t i = 0; i < heat->count; i++)
+        if (!tune_follows_clock(&heat->tune->gpu.device, &heat->gemm))
+            heat->samples[i].first_us = 0;
     return 0;
 }
 

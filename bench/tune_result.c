@@ -15,7 +15,7 @@
 #include "tune.h"
 
 #define GOES_ON   1.06 /* times the fastest of the first rounds, by clocks: watts may turn that around */
-#define TIE_RATIO 1.01 /* by the median of the ratios of paired rounds */
+#define TIE_RATIO 1.01 /* by the median of paired rounds */
 
 double tune_median(const struct tune_sample *sample) {
     return stats_median(sample->samples.us, sample->samples.count);
@@ -166,33 +166,36 @@ void tune_carry_over(struct tune_sample *samples, size_t count) {
     free(changes);
 }
 
-/* Whether `other` cannot be told from the fastest. */
-static bool ties(const struct tune_sample *other, const struct tune_sample *fastest) {
+/* Alone, a row has the clock that its own watts leave it; beside others, theirs. Who plans knows of neither case, so
+ * both count alike: the geometric mean of a time alone and the time at one clock, if that was measured. */
+static double in_either_case(const struct tune_sample *sample, double us_alone) {
+    return sample->first_us > 0 ? sqrt(us_alone * sample->first_us) : us_alone;
+}
+
+static bool is_better(const struct tune_sample *x, const struct tune_sample *y) {
+    const double x_us = in_either_case(x, tune_median(x)), y_us = in_either_case(y, tune_median(y));
+    return x_us != y_us ? x_us < y_us : compare_predictions(x, y) < 0;
+}
+
+/* Whether `other` cannot be told from the best. */
+static bool ties(const struct tune_sample *other, const struct tune_sample *best) {
     double ratios[MAX_ROUNDS];
-    const size_t rounds = fastest->samples.count;
+    const size_t rounds = best->samples.count;
     if (!other->is_final || other->samples.count != rounds)
         return false;
     for (size_t i = 0; i < rounds; i++)
-        ratios[i] = other->samples.us[i] / fastest->samples.us[i];
+        ratios[i] = in_either_case(other, other->samples.us[i]) / in_either_case(best, best->samples.us[i]);
     return stats_median(ratios, rounds) <= TIE_RATIO && stats_percentile(ratios, rounds, 0.1) <= 1;
 }
 
-/* Of two that cannot be told apart alone: fewer clocks, which count where others set the clock; or else the model's
- * order. */
-static bool is_preferred(const struct tune_sample *x, const struct tune_sample *y) {
-    if (x->first_us > 0 && y->first_us > 0 && x->first_us != y->first_us)
-        return x->first_us < y->first_us;
-    return compare_predictions(x, y) < 0;
-}
-
 size_t tune_choose(const struct tune_sample *samples, size_t count) {
-    size_t fastest = count;
+    size_t best = count;
     for (size_t i = 0; i < count; i++)
-        if (samples[i].is_final && (fastest == count || is_before(&samples[i], &samples[fastest])))
-            fastest = i;
-    size_t choice = fastest;
+        if (samples[i].is_final && (best == count || is_better(&samples[i], &samples[best])))
+            best = i;
+    size_t choice = best;
     for (size_t i = 0; i < count; i++)
-        if (ties(&samples[i], &samples[fastest]) && is_preferred(&samples[i], &samples[choice]))
+        if (ties(&samples[i], &samples[best]) && compare_predictions(&samples[i], &samples[choice]) < 0)
             choice = i;
     return choice;
 }
@@ -201,7 +204,7 @@ static int compare_times(const void *left, const void *right) {
     return is_before(left, right) ? -1 : is_before(right, left);
 }
 
-/* The fastest of all stays in any case: the choice is what cannot be told from it. */
+/* The fastest of all stays in any case, as what the choice is compared with. */
 size_t tune_keep(struct tune_sample *samples, size_t count, int top) {
     if (count == 0)
         return 0;

@@ -64,10 +64,11 @@ static double finish_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
     return store + (splits - 1) * part * sizeof(float) / SM90_SPLIT_BYTES_PER_CLOCK;
 }
 
-/* Whether cooperative consumers store a tile beside the multiplications of the next. */
+/* Whether cooperative consumers store a tile beside the multiplications of the next. What a consumer that is alone
+ * gains by it was not measured. */
 static int holds(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
-    return GM_SM90_HOLDS(row->tile_m, row->tile_n, row->warps) && p->d_type == p->ab_type && p->bias == GM_BIAS_NONE &&
-           p->activation == GM_ACT_NONE;
+    return GM_SM90_TILE_CONSUMERS(row->warps) > 1 && GM_SM90_HOLDS(row->tile_m, row->tile_n, row->warps) &&
+           p->d_type == p->ab_type && p->bias == GM_BIAS_NONE && p->activation == GM_ACT_NONE;
 }
 
 /* The busiest CTA, which takes `rounds` tiles. Ping-pong: one consumer stores while the other multiplies. */

@@ -39,16 +39,25 @@ START_TEST(within_the_noise_the_model_decides_and_then_the_table) {
 }
 END_TEST
 
-START_TEST(within_the_noise_fewer_clocks_decide) {
-    struct tune_sample samples[] = {sample_of(5, 1, 10, 10, 10), sample_of(2, 2, 10.05, 10.05, 9.9)};
-    samples[0].first_us = 9.2;
-    samples[1].first_us = 9.1;
+START_TEST(alone_and_at_one_clock_count_alike) {
+    struct tune_sample samples[] = {sample_of(5, 1, 10, 10, 10), sample_of(2, 2, 10.2, 10.2, 10.2)};
+    samples[0].first_us = 9.4;
+    samples[1].first_us = 9.1; /* 3 % less for 2 % more */
     ck_assert_uint_eq(tune_choose(samples, 2), 1);
-    samples[1].first_us = 9.2;
-    ck_assert_uint_eq(tune_choose(samples, 2), 0); /* the model's */
-    samples[1].first_us = 9.1;
-    samples[1].samples.us[2] = 10.05;
-    ck_assert_uint_eq(tune_choose(samples, 2), 0); /* slower in every round */
+    samples[1].first_us = 9.3;
+    ck_assert_uint_eq(tune_choose(samples, 2), 0);
+    samples[0].first_us = 0; /* without it, time alone */
+    samples[1].first_us = 0;
+    ck_assert_uint_eq(tune_choose(samples, 2), 0);
+}
+END_TEST
+
+START_TEST(within_the_noise_of_both_the_model_decides) {
+    struct tune_sample samples[] = {sample_of(5, 1, 10.1, 9.95, 10.1), sample_of(2, 2, 10, 10, 10)};
+    samples[0].first_us = samples[1].first_us = 9.2;
+    ck_assert_uint_eq(tune_choose(samples, 2), 0);
+    samples[0].first_us = 9.3; /* slower in every round then */
+    ck_assert_uint_eq(tune_choose(samples, 2), 1);
 }
 END_TEST
 
@@ -244,12 +253,12 @@ END_TEST
 /* The model's pick is the faster while they take turns, and draws more power than the others. */
 #define HUNGRY "--shape 40x48x64 -o " BOOK QUICK " --arch sm80 "
 
-START_TEST(the_choice_is_by_time_alone) {
-    fake.sm80_us = 10.5;
+START_TEST(the_choice_is_by_time_alone_and_at_one_clock) {
+    fake.sm80_us = 10.3;
     fake.throttle_us = 40000;
     expect_run(HUNGRY, 0, "; the model's pick gemm_sm90_", "");
     expect_in(BOOK, "plain 40 48 64 gemm_sm80_", true);
-    expect_in(BOOK, " 10.500 10.500 10.500 3", true);
+    expect_in(BOOK, " 10.300 10.300 10.300 3", true);
     expect_in(BOOK, " 11.000 11.000 11.000 3", true);
     expect_run(HUNGRY "--again --settle 30", 0, "", ""); /* too short to tell */
     expect_in(BOOK, "plain 40 48 64 *gemm_sm90_", true);
@@ -258,6 +267,9 @@ START_TEST(the_choice_is_by_time_alone) {
     expect_in(BOOK, " 10.000 10.000 10.000 3", true);
     expect_run(HUNGRY "--again --settle 0 --round-ms 200", 0, "", ""); /* long rounds settle in their course */
     expect_in(BOOK, "plain 40 48 64 gemm_sm80_", true);
+    fake.sm80_us = 10.6; /* 3.6 % less alone, 6 % more by turns */
+    expect_run(HUNGRY "--again", 0, "", "");
+    expect_in(BOOK, "plain 40 48 64 *gemm_sm90_", true);
 }
 END_TEST
 
@@ -382,7 +394,8 @@ TCase *tune_tests(void) {
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, the_fastest_is_chosen);
     tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
-    tcase_add_test(tests, within_the_noise_fewer_clocks_decide);
+    tcase_add_test(tests, alone_and_at_one_clock_count_alike);
+    tcase_add_test(tests, within_the_noise_of_both_the_model_decides);
     tcase_add_test(tests, who_was_left_behind_is_not_chosen);
     tcase_add_test(tests, only_the_fastest_go_on_and_the_models_pick);
     tcase_add_test(tests, who_was_left_behind_stays_there);
@@ -393,7 +406,7 @@ TCase *tune_tests(void) {
     tcase_add_test(tests, candidates_are_the_best_predicted_and_the_models_pick);
     tcase_add_test(tests, ties_go_to_the_model_and_the_file_is_extended);
     tcase_add_test(tests, a_faster_row_than_the_models_pick_is_chosen);
-    tcase_add_test(tests, the_choice_is_by_time_alone);
+    tcase_add_test(tests, the_choice_is_by_time_alone_and_at_one_clock);
     tcase_add_test(tests, ten_of_those_that_are_as_fast_go_on);
     tcase_add_test(tests, wrong_rows_are_not_timed);
     tcase_add_test(tests, the_baseline_is_the_judge);
