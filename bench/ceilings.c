@@ -169,7 +169,7 @@ static int measure_launch(struct bandwidth *with, struct bench_ceilings *ceiling
         return -1;
     ceilings->launch_us = us / EMPTY_LAUNCHES;
     set_source(ceilings->launch_source, "measured: an empty kernel in a CUDA graph");
-    return time_host_calls(with->gpu, call_empty, with, &ceilings->launch_host_ns);
+    return time_host_calls(with->gpu, &(struct host_call){call_empty, with, &ceilings->launch_host_ns}, 1);
 }
 
 /* A driver that refuses the PTX costs two measured ceilings, not the run. */

@@ -10,8 +10,15 @@
 extern const char ceilings_ptx[];
 int ceilings_measure(const struct gpu *gpu, struct bench_ceilings *ceilings);
 
-/* Host time of one call of `call`, which returns 0 or a refusal: the median of bursts that never fill the queue. */
-int time_host_calls(const struct gpu *gpu, int (*call)(const void *), const void *what, double *ns);
+/* A call whose host time is asked for: it returns 0 or a refusal. */
+struct host_call {
+    int (*call)(const void *);
+    const void *what;
+    double *ns;
+};
+
+/* Host times of one call each, of four at most: medians of bursts that never fill the queue, by turns. */
+int time_host_calls(const struct gpu *gpu, const struct host_call *calls, int count);
 
 /* The same for gm_gemm_execute, with GM_PLAN_PLAIN_LAUNCH and without, and for cublasLtMatmul, on a tiny problem: the
  * *execute*_ns of `meta`. `lt` may be NULL. */
