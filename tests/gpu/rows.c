@@ -130,7 +130,8 @@ static bool test_persistence(struct rows *rows) {
         set_tma_pitch(&gc, false);
         if (!try(rows, gc))
             return false;
-        s.m -= info->tile_m; /* other tiles are the last ones */
+        if (s.m > info->tile_m)
+            s.m -= info->tile_m; /* other tiles are the last ones */
     }
     return true;
 }
