@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host cost of one execute, ours by graph, with arguments that recur, and by a plain launch, and the baseline's:
- * bursts of calls on a tiny problem, by turns, so that a slow moment of the machine is everybody's; the median burst.
- */
+ * bursts of calls on a tiny problem, by turns, so that a slow moment is everybody's; the median burst. */
 #include "ceilings.h"
 #include "stats.h"
 
@@ -78,8 +77,10 @@ int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *no
     if (status == 0 && (plan_ours(&by_graph, &contest, 0, 1) != 0 || plan_ours(&recurring, &contest, 0, 2) != 0 ||
                         plan_ours(&plain, &contest, GM_PLAN_PLAIN_LAUNCH, 1) != 0))
         status = -1;
-    if (status == 0)
-        status = time_host_calls(gpu, calls, lt && lt_prepare(lt, &baseline, &tiny) == 0 ? MOST_CALLS : MOST_CALLS - 1);
+    if (status == 0) {
+        const bool has_baseline = lt && lt_prepare(lt, &baseline, &tiny) == 0;
+        status = time_host_calls(gpu, calls, has_baseline ? MOST_CALLS : MOST_CALLS - 1);
+    }
     gm_plan_destroy(by_graph.plan);
     gm_plan_destroy(recurring.plan);
     gm_plan_destroy(plain.plan);

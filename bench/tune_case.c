@@ -51,10 +51,8 @@ static void make_plans(struct heat *heat) {
 
 static int open_heat(struct heat *heat) {
     struct tune *tune = heat->tune;
-    heat->contest = (struct contest){.gpu = &tune->gpu,
-                                     .operands = &heat->operands,
-                                     .workspace_bytes = workspace_of(heat),
-                                     .meter = &tune->meter};
+    heat->contest = (struct contest){
+        .gpu = &tune->gpu, .operands = &heat->operands, .workspace_bytes = workspace_of(heat), .meter = &tune->meter};
     make_plans(heat);
     if (noise_make(&tune->gpu, &tune->noise, heat->gemm.ab_type) != 0 ||
         operands_make(&tune->gpu, &heat->operands, &heat->gemm, &tune->noise, ROTATE_OVER_L2) != 0)
@@ -144,9 +142,13 @@ static int time_all(struct heat *heat, int rounds) {
     return 0;
 }
 
+static bool follows_clock(const struct heat *heat) {
+    return tune_follows_clock(&heat->tune->gpu.device, &heat->gemm);
+}
+
 /* What rounds too short for the power limit say: they compare clocks. */
 static void bring_to_one_clock(struct heat *heat) {
-    if (tune_follows_clock(&heat->tune->gpu.device, &heat->gemm))
+    if (follows_clock(heat))
         tune_at_one_clock(heat->samples, heat->count);
 }
 
@@ -160,9 +162,8 @@ static int time_finalists(struct heat *heat) {
         tune_carry_over(heat->samples, heat->count);
     else
         bring_to_one_clock(heat);
-    for (size_t i = 0; i < heat->count; i++)
-        if (!tune_follows_clock(&heat->tune->gpu.device, &heat->gemm))
-            heat->samples[i].first_us = 0;
+    for (size_t i = 0; i < heat->count && !follows_clock(heat); i++)
+        heat->samples[i].first_us = 0;
     return 0;
 }
 

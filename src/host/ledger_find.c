@@ -104,7 +104,7 @@ static struct gm_ledger_answer find_epilogue(const gm_ledger *ledger, struct gm_
 }
 
 struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_gemm_problem *p) {
-    const int is_general = p->bias != GM_BIAS_NONE || p->activation != GM_ACT_NONE;
+    const int is_general = gm_has_general_epilogue(p);
     struct gm_ledger_key key = gm_ledger_key_of(p, 0);
     struct gm_ledger_answer answer = find_epilogue(ledger, key, is_general);
     if (answer.exact || answer.below || key.ab_type != GM_FP16)

@@ -30,6 +30,11 @@ struct gm_operand gm_operand_d(const struct gm_gemm_problem *problem);
 /* From the first byte to the last: (rows - 1) * stride + columns elements; 0 when empty. */
 int64_t gm_operand_bytes(const struct gm_operand *operand);
 
+/* D is more than alpha A B + beta C. */
+static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem) {
+    return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE;
+}
+
 #define GM_STREAM_MOST 64 /* of the lesser of M and N */
 
 /* One operand passes by the other, which is small: memory sets the pace, not the tensor cores. */

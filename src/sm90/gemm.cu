@@ -243,9 +243,10 @@ static __device__ __forceinline__ bool finish(const struct gm_gemm_sm90_params &
                                               struct store_context &store) {
     const int consumer = store.bar - BAR_STAGING, row0 = PINGPONG ? 0 : consumer * ROWS;
     const int part = SPLITS == 1 ? 0 : rank / SHARERS;
-    const bool together = TILE_CONSUMERS > 1 && end.kind == STORE_LAST;
-    if (LAST_IN_RING)
+    if (LAST_IN_RING) {
+        const bool together = TILE_CONSUMERS > 1 && end.kind == STORE_LAST;
         bar_sync(together ? BAR_ORDER : store.bar, together ? 128 * TILE_CONSUMERS : 128);
+    }
     if (KEEPS_ENDING && end.whole && end.kind == STORE_LAST) {
         store_tile(p, store, acc, end.tile, row0, part, STORE_LAST, base);
         return false;

@@ -180,13 +180,13 @@ static __device__ __forceinline__ void store_staged(const struct gm_gemm_sm90_pa
 }
 
 /* A tile with nothing but a factor. */
-template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
+template <int D_BYTES, int PART>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                   const REGISTER (&registers)[ATOMS_M][OF_ATOM],
+                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                    struct store_origin tile) {
 #pragma unroll
     for (int i = 0; i < buffers_of_tile<D_BYTES, PART>(); ++i)
-        store_staged<D_BYTES, PART>(p, s, registers, tile, i);
+        store_staged<D_BYTES, PART>(p, s, acc, tile, i);
 }
 
 /* The 16-bit elements of a chunk that this warp has staged -> D, 16 bytes a thread: 16 rows of the chunk, or, swapped,
