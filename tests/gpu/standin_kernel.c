@@ -46,7 +46,8 @@ static void multiply(int64_t first, int64_t last, void *arg) {
             for (int64_t n = 0; n < job->n; n++) {
                 float *acc = &job->acc[m * job->n + n];
                 *acc += a * job->b_values[k * job->n + n];
-                if (planted_bug == BUG_FP16_ACCUMULATION && k % 64 == 63)
+                /* Sums of integers are spared: large ones would be caught by their bits, not by the bound. */
+                if (planted_bug == BUG_FP16_ACCUMULATION && k % 64 == 63 && *acc != rintf(*acc))
                     *acc = (float)bits_to_double(GM_FP16, double_to_bits(GM_FP16, *acc));
             }
         }
