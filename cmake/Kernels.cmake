@@ -209,7 +209,7 @@ add_custom_target(gm_build_info
     VERBATIM)
 
 add_custom_target(gm_generated_files DEPENDS ${GM_GENERATED_DIR}/kernel_resources.inc)
-add_dependencies(gm_generated_files gm_build_info)
+add_dependencies(gm_generated_files gm_build_info gm_images) # one target runs the rules of the rows, in make too
 add_library(gm_generated INTERFACE)
 add_dependencies(gm_generated gm_generated_files)
 target_include_directories(gm_generated INTERFACE ${GM_GENERATED_DIR})

@@ -265,6 +265,29 @@ static __device__ __forceinline__ struct store_context store_context_of(uint32_t
     return {staging_addr(base, consumer), (uint32_t)thread % 128, (uint32_t)(BAR_STAGING + consumer), buffer};
 }
 
+/* Ping-pong: past the other consumer's piece. */
+static __device__ __forceinline__ void skip_piece(const struct gm_gemm_sm90_params &p, uint32_t rank, int &walk,
+                                                  struct pipeline_state &at) {
+    struct gm_piece piece;
+    walk_next(p, rank, walk, piece);
+    pipeline_skip<STAGES>(at, piece.end - piece.first);
+}
+
+/* A piece as it was taken off the walk. */
+struct taken {
+    bool any; /* false: the walk was over */
+    int walk; /* where it was, for what of the piece is found anew */
+    struct gm_piece piece;
+};
+
+static __device__ __forceinline__ struct taken take(const struct gm_gemm_sm90_params &p, uint32_t rank, int &walk) {
+    struct taken t;
+    t.any = walk_more(p, walk);
+    t.walk = walk;
+    walk_next(p, rank, walk, t.piece);
+    return t;
+}
+
 /* One consumer warpgroup: multiply and store its share of this CTA's tiles. */
 static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
                                                int consumer) {
@@ -278,46 +301,48 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
     held.any = false;
 
     int walk = walk_begin(p), turn = consumer;
-    struct gm_piece piece;
-    if (PINGPONG && consumer == 1) {
-        walk_next(p, rank, walk, piece);
-        pipeline_skip<STAGES>(at, piece.end - piece.first);
-    }
+    if (PINGPONG && consumer == 1)
+        skip_piece(p, rank, walk, at);
     asm volatile("" ::"r"(p.plain), "r"(p.epilogue.d_type), "f"(p.epilogue.alpha)); /* into the constant cache */
-    while (walk_more(p, walk)) {
-        int again = walk;
+    struct taken now; /* where tiles are held, taken early: while the wgmmas of the one before run */
+    if (HOLDS)
+        now = take(p, rank, walk);
+    while (HOLDS ? now.any : walk_more(p, walk)) {
         struct ending end;
         if (KEEPS_ENDING)
-            end = ending_of(p, again, rank);
-        walk_next(p, rank, walk, piece);
+            end = ending_of(p, HOLDS ? now.walk : walk, rank);
+        if (!HOLDS)
+            now = take(p, rank, walk);
         /* Ping-pong: the other consumer's multiplications of the piece before come first, then mine, then its next. */
         if (PINGPONG && turn > 0)
             bar_sync(BAR_ORDER + consumer, 256);
         turn = 1;
         struct store_context store = store_context_of(base, buffer);
-        mma_tile<HOLDS ? HELD_BUFFERS : 0>(acc, ring, at, base, row0, piece.end - piece.first, thread, held.any,
+        mma_tile<HOLDS ? HELD_BUFFERS : 0>(acc, ring, at, base, row0, now.piece.end - now.piece.first, thread, held.any,
                                            [&](int i) { store_staged<2, 0>(p, store, held.packed, held.at, i); });
         if (PINGPONG && walk_more(p, walk))
             bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
         store = store_context_of(base, HOLDS ? store.buffer : buffer);
-        asm volatile("" : "+r"(again));
+        asm volatile("" : "+r"(now.walk));
         if (!KEEPS_ENDING)
-            end = ending_of(p, again, rank);
+            end = ending_of(p, now.walk, rank);
+        if (HOLDS) {
+            now = take(p, rank, walk);
+            asm volatile("" : "+r"(walk), "+r"(now.piece.first), "+r"(now.piece.end)); /* here, not after the drain */
+        }
         mma_drain(acc, ring, at, thread);
         if (SPLITS > 1)
             split_exchange(acc, base, rank / SHARERS, consumer, parity, thread);
         parity ^= 1;
         held.any = finish(p, base, rank, acc, end, store);
         if (HOLDS) {
-            if (!walk_more(p, walk))
+            if (!now.any)
                 break; /* the last tile is stored by now */
             hold_tile(p, acc, end.tile, row0, held);
         }
         buffer = store.buffer;
-        if (PINGPONG) {
-            walk_next(p, rank, walk, piece);
-            pipeline_skip<STAGES>(at, piece.end - piece.first);
-        }
+        if (PINGPONG)
+            skip_piece(p, rank, walk, at);
     }
     if (store_issues(thread))
         bulk_wait_group_read<0>();
