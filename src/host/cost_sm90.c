@@ -68,7 +68,7 @@ static double finish_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
  * gains by it was not measured. */
 static int holds(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
     return GM_SM90_TILE_CONSUMERS(row->warps) > 1 && GM_SM90_HOLDS(row->tile_m, row->tile_n, row->warps) &&
-           p->d_type == p->ab_type && !gm_has_general_epilogue(p);
+           p->d_type == p->ab_type && gm_has_plain_store(p);
 }
 
 /* The busiest CTA, which takes `rounds` tiles. Ping-pong: one consumer stores while the other multiplies. */

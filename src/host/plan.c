@@ -97,9 +97,7 @@ static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_split *split) 
     struct gm_gemm_sm90_params *params = &plan->params.sm90;
     params->epilogue = epilogue_template(p);
     params->raster = gm_raster_choose(row, p, &plan->device);
-    /* A TMA store clips D's rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
-    const int whole_rows = p->n * gm_type_bytes(p->d_type) % 16 == 0;
-    params->plain = !gm_has_general_epilogue(p) && whole_rows; /* unless beta is not 0 */
+    params->plain = gm_has_plain_store(p); /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)row->tile_k);
     params->b_early = (plan->flags & GM_PLAN_CONSTANT_B) != 0;
     params->prefetched = prefetched_blocks(row, p);

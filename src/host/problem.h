@@ -35,6 +35,12 @@ static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem)
     return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE;
 }
 
+/* Tiles of D, while beta is 0, go from the accumulators to memory by TMA with nothing asked of a column. TMA clips D's
+ * rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
+static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
+    return !gm_has_general_epilogue(problem) && problem->n * gm_type_bytes(problem->d_type) % 16 == 0;
+}
+
 #define GM_STREAM_MOST 64 /* of the lesser of M and N */
 
 /* One operand passes by the other, which is small: memory sets the pace, not the tensor cores. */
