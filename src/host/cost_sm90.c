@@ -22,21 +22,21 @@
 #define SM90_REUSE                   5.54   /* requests for a line that cost; later ones find it in L2 or are merged */
 #define SM90_REUSED_LINES_PER_CLOCK  64.4   /* those of them after the first, which is DRAM's */
 #define SM90_ASTRIDE_LINES_PER_CLOCK 28.0   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   8.8    /* one SM's epilogue: registers -> shared memory -> global */
-#define SM90_SWITCH_CLOCKS           314.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_HOLD_CLOCKS             1000.0 /* cooperative: between two tiles, the first of which is held in registers */
-#define SM90_CLUSTER_CLOCKS          990.0  /* the CTAs of a cluster start and end together */
-#define SM90_SPLIT_BYTES_PER_CLOCK   4.77   /* split K: partial sums into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    21.0   /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_STORE_BYTES_PER_CLOCK   8.5    /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS           463.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_HOLD_CLOCKS             740.0 /* cooperative: between two tiles, the first of which is held in registers */
+#define SM90_CLUSTER_CLOCKS          943.0 /* the CTAs of a cluster start and end together */
+#define SM90_SPLIT_BYTES_PER_CLOCK   4.77  /* split K: partial sums into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK    21.0  /* stream-K: partial sums, one SM to L2 or back */
 #define SM90_HAND_CLOCKS             3940.0 /* a second start of the pipeline, and the wait for the other pieces */
 #define SM90_BAND_CLOCKS             1800.0 /* of what is taken at once at least: its way from L2 */
 #define SM90_SHORTEST_US             2.0    /* of the shortest launch, which draws little */
 #define SM90_GFLOP_US                1.05   /* at 700 W, if nothing else drew power, 10^9 operations take, */
 #define SM90_OPERAND_US              0.074  /* a MB of operands and D, from and to DRAM, */
-#define SM90_ARRIVED_US              0.0075 /* a MB that arrives in shared memory, */
-#define SM90_READ_US                 0.0085 /* and a MB that wgmma reads there, of all SMs together */
+#define SM90_ARRIVED_US              0.0102 /* a MB that arrives in shared memory, */
+#define SM90_READ_US                 0.0117 /* and a MB that wgmma reads there, of all SMs together */
 #define SM90_LIMIT_FROM              0.7    /* share of 700 W, by the first two, from which the limit begins to bind */
-#define SM90_CLOCKS_SHARE            0.76   /* what the clocks keep of their time where it does */
+#define SM90_CLOCKS_SHARE            0.664  /* what the clocks keep of their time where it does */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -71,13 +71,14 @@ static int holds(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
            p->d_type == p->ab_type && gm_has_plain_store(p);
 }
 
-/* The busiest CTA, which takes `rounds` tiles. Ping-pong: one consumer stores while the other multiplies. */
+/* The busiest CTA, which takes `rounds` tiles. Ping-pong: one consumer stores while the other multiplies. A tile that
+ * is held is stored beside the next one's multiplications, which where K is short end before the store does. */
 static double whole_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p, double rounds, double multiply,
                            double store) {
     if (GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG && rounds > 1)
         return rounds * max2(multiply, (multiply + store) / 2) + (rounds - 1) * SM90_SWITCH_CLOCKS + store;
     if (holds(row, p) && rounds > 1)
-        return rounds * multiply + (rounds - 1) * SM90_HOLD_CLOCKS + store;
+        return multiply + (rounds - 1) * (max2(multiply, store) + SM90_HOLD_CLOCKS) + store;
     return rounds * (multiply + store);
 }
 
