@@ -4,39 +4,42 @@
  * at the power limit joules are time. */
 #include "cost_terms.h"
 
-#define SM90_SMOOTH                  4.23   /* exponent of the smooth maximum of path and memory */
-#define SM90_KBLOCK_SMOOTH           12.4   /* and of what bounds one k-block */
-#define SM90_CLOCK_LEAST             0.63   /* of the SM clock: what the power limit leaves a long launch, */
-#define SM90_CLOCK_MORE              0.345  /* how much more a short one has, */
-#define SM90_CLOCK_US                6.8    /* and the time at the datasheet rate that takes half of that away */
-#define SM90_LAUNCH_CLOCKS           1090.0 /* launch, and first byte of a cold operand, */
-#define SM90_CTA_CLOCKS              11.9   /* and for every CTA that asks for one at the same time */
-#define SM90_DRAM_EFFICIENCY         0.92   /* reachable share of the datasheet bandwidth, */
-#define SM90_STREAMED_EFFICIENCY     0.97   /* and where memory sets the pace */
-#define SM90_PORT_BYTES              89.2   /* per clock from L2 into one SM, multicast or not */
-#define SM90_SHARE_PORT_BYTES        56.0   /* the same without clusters, when no two CTAs are at the same k-block */
-#define SM90_STREAM_BYTES            24.8   /* per clock from DRAM into one SM */
-#define SM90_L2_LATENCY_CLOCKS       2250.0 /* TMA issue -> barrier, under load */
-#define SM90_KBLOCK_CLOCKS           100.0  /* of a k-block at least: its barriers, and for each of its steps of 16 k */
-#define SM90_STEP_CLOCKS             30.0   /* a wgmma that waits for the sums of the one before */
-#define SM90_REUSE                   5.54   /* requests for a line that cost; later ones find it in L2 or are merged */
-#define SM90_REUSED_LINES_PER_CLOCK  64.4   /* those of them after the first, which is DRAM's */
-#define SM90_ASTRIDE_LINES_PER_CLOCK 28.0   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   8.5    /* one SM's epilogue: registers -> shared memory -> global */
-#define SM90_SWITCH_CLOCKS           463.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_HOLD_CLOCKS             740.0 /* cooperative: between two tiles, the first of which is held in registers */
-#define SM90_CLUSTER_CLOCKS          943.0 /* the CTAs of a cluster start and end together */
-#define SM90_SPLIT_BYTES_PER_CLOCK   4.77  /* split K: partial sums into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    21.0  /* stream-K: partial sums, one SM to L2 or back */
-#define SM90_HAND_CLOCKS             3940.0 /* a second start of the pipeline, and the wait for the other pieces */
-#define SM90_BAND_CLOCKS             1800.0 /* of what is taken at once at least: its way from L2 */
-#define SM90_SHORTEST_US             2.0    /* of the shortest launch, which draws little */
-#define SM90_GFLOP_US                1.05   /* at 700 W, if nothing else drew power, 10^9 operations take, */
-#define SM90_OPERAND_US              0.074  /* a MB of operands and D, from and to DRAM, */
-#define SM90_ARRIVED_US              0.0102 /* a MB that arrives in shared memory, */
-#define SM90_READ_US                 0.0117 /* and a MB that wgmma reads there, of all SMs together */
-#define SM90_LIMIT_FROM              0.7    /* share of 700 W, by the first two, from which the limit begins to bind */
-#define SM90_CLOCKS_SHARE            0.664  /* what the clocks keep of their time where it does */
+#define SM90_SMOOTH                  3.67   /* exponent of the smooth maximum of path and memory */
+#define SM90_KBLOCK_SMOOTH           7.29   /* and of what bounds one k-block */
+#define SM90_CLOCK_LEAST             0.602  /* of the SM clock: what the power limit leaves a long launch, */
+#define SM90_CLOCK_MORE              0.398  /* how much more a short one has, */
+#define SM90_CLOCK_US                4.54   /* and the time at the datasheet rate that takes half of that away */
+#define SM90_LAUNCH_CLOCKS           900.0  /* launch, and first byte of a cold operand, */
+#define SM90_CTA_CLOCKS              13.1   /* and for every CTA that asks for one at the same time */
+#define SM90_DRAM_EFFICIENCY         0.965  /* reachable share of the datasheet bandwidth, */
+#define SM90_STREAMED_EFFICIENCY     1.0    /* and where memory sets the pace */
+#define SM90_PORT_BYTES              100.0  /* per clock from L2 into one SM, multicast or not */
+#define SM90_SHARE_PORT_BYTES        56.6   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_STREAM_BYTES            27.1   /* per clock from DRAM into one SM */
+#define SM90_STREAM_ASTRIDE          0.472  /* more of what begins on no line: its second request */
+#define SM90_L2_LATENCY_CLOCKS       2210.0 /* TMA issue -> barrier, under load */
+#define SM90_KBLOCK_CLOCKS           92.6   /* of a k-block at least: its barriers, and for each of its steps of 16 k */
+#define SM90_STEP_CLOCKS             33.7   /* a wgmma that waits for the sums of the one before */
+#define SM90_REUSE                   7.03   /* requests for a line that cost; later ones find it in L2 or are merged */
+#define SM90_REUSED_LINES_PER_CLOCK  74.5   /* those of them after the first, which is DRAM's */
+#define SM90_ASTRIDE_LINES_PER_CLOCK 44.5   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
+#define SM90_STORE_BYTES_PER_CLOCK   9.5    /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS           282.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_HOLD_CLOCKS             1770.0 /* cooperative: between two tiles, the first of which is held in registers */
+#define SM90_CLUSTER_CLOCKS          766.0  /* the CTAs of a cluster start and end together */
+#define SM90_SWAP_CLOCKS             197.0  /* B on the M side: D is transposed on its way out */
+#define SM90_SPLIT_BYTES_PER_CLOCK   4.06   /* split K: partial sums into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK    17.5   /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_HAND_CLOCKS             3560.0  /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_BAND_CLOCKS             1990.0  /* of what is taken at once at least: its way from L2 */
+#define SM90_SHORTEST_US             2.44    /* of the shortest launch, which draws little */
+#define SM90_GFLOP_US                0.991   /* at 700 W, if nothing else drew power, 10^9 operations take, */
+#define SM90_OPERAND_US              0.05    /* a MB of operands and D, from and to DRAM, */
+#define SM90_REQUESTED_US            0.00568 /* a MB that L2 is asked for, */
+#define SM90_ARRIVED_US              0.00868 /* a MB that arrives in shared memory, */
+#define SM90_READ_US                 0.00992 /* and a MB that wgmma reads there, of all SMs together */
+#define SM90_LIMIT_FROM              0.4     /* share of 700 W, by the first two, from which the limit begins to bind */
+#define SM90_CLOCKS_SHARE            0.694   /* what the clocks keep of their time where it does */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -106,6 +109,8 @@ static double path_clocks(const struct gm_kernel *row, const struct gm_gemm_prob
     const double multiply = blocks * kblock_clocks(row, SM90_PORT_BYTES), store = finish_clocks(row, p);
     const double hidden = GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG ? min2(rounds, 1) * multiply : 0;
     double clocks = whole_clocks(row, p, rounds, multiply, store);
+    if (GM_WARPS_SWAPPED(row->warps))
+        clocks += SM90_SWAP_CLOCKS;
     if (shares > 0)
         clocks += shares_clocks(row, tiles - whole, shares, blocks, hidden, store);
     return gm_cluster_size(row) > 1 ? clocks + SM90_CLUSTER_CLOCKS : clocks;
@@ -124,18 +129,23 @@ static double reused_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
     return (a_lines + b_lines) * spans(row, p) / SM90_REUSED_LINES_PER_CLOCK;
 }
 
+static int is_astride(const struct gm_kernel *row, struct gm_operand operand) {
+    return operand.stride * operand.element_bytes % row->smem_map != 0;
+}
+
+/* What an operand costs to stream, in those of its bytes that begin on a line. */
+static double streamed(const struct gm_kernel *row, struct gm_operand operand, int64_t elements) {
+    return (double)elements * GM_ELEM_BYTES * (is_astride(row, operand) ? 1 + SM90_STREAM_ASTRIDE : 1);
+}
+
 /* Operands from DRAM: the busiest SM's part of them. */
 static double stream_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double whole, double shares) {
     const double at_once = (double)gm_clusters_at_once(row, device), cluster = (double)gm_cluster_size(row);
     const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
-    const double bytes = ((double)p->m + (double)p->n) * (double)p->k * GM_ELEM_BYTES / (tiles * cluster);
+    const double bytes = streamed(row, gm_operand_a(p), p->m * p->k) + streamed(row, gm_operand_b(p), p->n * p->k);
     const double rounds = ceil_div(whole, at_once) + (shares > 0 ? (tiles - whole) / shares : 0);
-    return rounds * bytes / SM90_STREAM_BYTES;
-}
-
-static int is_astride(const struct gm_kernel *row, struct gm_operand operand) {
-    return operand.stride * operand.element_bytes % row->smem_map != 0;
+    return rounds * bytes / (tiles * cluster) / SM90_STREAM_BYTES;
 }
 
 /* Where rows begin on no line, every span is two requests, and nothing merges them: L2 for all SMs together is the
@@ -152,14 +162,15 @@ static double loaded_mhz(const struct gm_gemm_problem *p, const struct gm_device
     return (SM90_CLOCK_LEAST + more) * clock_mhz(device);
 }
 
-/* The row's part: a joule more is a lower clock for all. Every tile brings its operands into shared memory once, and
- * wgmma reads N rows of its N side there for every 64 of its M side. */
+/* The row's part: a joule more is a lower clock for all. Every tile brings its operands into shared memory once, L2 is
+ * asked for what the CTAs of a cluster share once, and wgmma reads N rows of its N side for every 64 of its M side. */
 static double moved_us(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
     const double m = GM_SM90_SIDE_M(row->tile_m, row->tile_n, row->warps);
     const double n = GM_SM90_SIDE_N(row->tile_m, row->tile_n, row->warps);
     const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p) * row->cluster_m * row->cluster_n;
     const double mb = tiles * (double)p->k * GM_ELEM_BYTES * 1e-6; /* of one row or column of every tile */
-    return mb * ((m + n) * SM90_ARRIVED_US + m / 64 * (64 + n) * SM90_READ_US);
+    const double requested = (double)row->tile_m / row->cluster_n + (double)row->tile_n / row->cluster_m;
+    return mb * (requested * SM90_REQUESTED_US + (m + n) * SM90_ARRIVED_US + m / 64 * (64 + n) * SM90_READ_US);
 }
 
 /* How far the power limit binds, from 0 to 1: what operations and operands take of it at the clock that it leaves,
