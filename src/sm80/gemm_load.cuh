@@ -82,8 +82,9 @@ static __device__ __forceinline__ struct edge edge_at(struct operand_shape shape
     return e;
 }
 
-/* Chunks of a thread that are under way at a time, below: many accumulators leave no registers for two. */
-enum { EDGE_BATCH = FLOATS > 64 ? 1 : 2 };
+/* Chunks of a thread that are under way at a time, below: beside many accumulators two spill under CUDA 12's ptxas, and
+ * one makes odd strides 40 % slower. */
+enum { EDGE_BATCH = FLOATS > 64 && __CUDACC_VER_MAJOR__ < 13 ? 1 : 2 };
 
 /* By cp.async, which fetches no bytes for what does not exist. */
 static __device__ __forceinline__ void copy_edge(struct operand_shape shape, const struct operand &o, int block,
