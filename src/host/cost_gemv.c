@@ -16,6 +16,7 @@
 #define GEMV_LANES_PER_CLOCK 41.6   /* arithmetic of an SM: a third of what it issues at best */
 #define GEMV_CLOCKS_PER_LOAD 2.44   /* of a warp's load instruction, in one SM */
 #define GEMV_AGAIN           0.71   /* share of the time that another reading of B takes */
+#define GEMV_CROWDED         1.06 /* of tiles of 16 rows on Hopper, where early CTAs of the next launch crowd some SMs */
 
 /* Of one load of a lane: the operands' alignment decides. */
 static double lane_elems(const struct gm_gemm_problem *p) {
@@ -45,5 +46,6 @@ static double path_us(const struct gm_kernel *row, const struct gm_gemm_problem 
 
 double gm_cost_gemv_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
     const double once = max2(dram_us(p, device, GEMV_DRAM_EFFICIENCY), path_us(row, p, device));
-    return GEMV_LAUNCH_US + (1 + GEMV_AGAIN * ((double)gm_tiles_m(row, p) - 1)) * once;
+    const double crowded = device->cc_major >= 9 && row->tile_n >= 16 ? GEMV_CROWDED : 1;
+    return GEMV_LAUNCH_US + (1 + GEMV_AGAIN * ((double)gm_tiles_m(row, p) - 1)) * crowded * once;
 }
