@@ -199,8 +199,10 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     return accept(&q);
 }
 
-static double counted_us(const struct inquiry *q, const struct gm_judgement *judgement) {
-    const int is_older = q->row->family == GM_FAMILY_gemm && q->row->arch == GM_ARCH_SM80 && tma_may_load(q);
+double gm_counted_us(const struct gm_kernel *row, const struct gm_device *device, const struct gm_gemm_problem *problem,
+                     const struct gm_plan_options *options, const struct gm_judgement *judgement) {
+    const struct inquiry q = {row, device, problem, options, NULL, 0};
+    const int is_older = row->family == GM_FAMILY_gemm && row->arch == GM_ARCH_SM80 && tma_may_load(&q);
     const double us = judgement->predicted_us * (is_older ? OLDER_MARGIN : 1);
     return judgement->split.shares > 0 ? us * DIVIDED_MARGIN + DIVIDED_MORE_US : us;
 }
@@ -216,8 +218,7 @@ static int choose_by_model(const struct gm_kernel *rows, size_t count, const str
         struct gm_judgement judgement = gm_judge(&rows[i], device, problem, options, NULL, 0);
         if (judgement.reason != GM_ACCEPTED)
             continue;
-        const struct inquiry q = {&rows[i], device, problem, options, NULL, 0};
-        const double us = counted_us(&q, &judgement);
+        const double us = gm_counted_us(&rows[i], device, problem, options, &judgement);
         if (best < 0 || us < least_us) {
             best = (int)i;
             least_us = us;

@@ -24,6 +24,11 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
                              const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                              char *sentence, size_t sentence_bytes);
 
+/* What the choice by the model compares: the time predicted for an accepted row, and what is added to it where the
+ * prediction is known to be the less sure one. */
+double gm_counted_us(const struct gm_kernel *row, const struct gm_device *device, const struct gm_gemm_problem *problem,
+                     const struct gm_plan_options *options, const struct gm_judgement *judgement);
+
 /* What the ledger says, where there is one and the row it names is accepted; else the accepted row with the least
  * predicted time, the first of equals; -1 when none is accepted. `chosen` (may be NULL) receives its judgement. */
 int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device *device,

@@ -6,8 +6,9 @@
  * where "slowest" is a smooth maximum, since a resource near its limit slows the others. A k-block (one stage) costs
  * the busiest SM the slowest of what it needs of that SM. sm90's rows are compared in SM clocks, which the power limit
  * leaves alone, and where it binds also in the bytes that they move; sm80's in microseconds, with a term for power. The
- * constants of the models are the whole calibration, fitted to measured medians on an H200; docs/TUNING.md says how
- * well they choose. cost_gemv.c, which has no tensor cores and no ring to count, is a few terms of its own. */
+ * constants of the models are the whole calibration, fitted to measured medians on an H200 (tools/fit_cost.py);
+ * docs/TUNING.md says how well they choose. cost_gemv.c, which has no tensor cores and no ring to count, is a few terms
+ * of its own. */
 #include "cost.h"
 
 #include "cost_terms.h"

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of tools/fit_cost.py that is repeated thousands of times: the planner, linked with cost models whose
+ * constants are variables, judges every row on every problem and compares with the times of a ledger. */
+#include "choose.h"
+#include "problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SURE     0.012 /* predictions that differ by this share are chosen between as by a coin */
+#define UNTIMED  0.06  /* loss that is assumed of a row which the ledger did not time */
+#define FAR_LOSS 0.4   /* no loss counts as more */
+#define NEAR     0.15  /* rows within this of the fastest should be predicted alike, too */
+
+static struct gm_device device;
+static struct gm_gemm_problem *problems;
+static const struct gm_kernel **rows;
+static int problem_count, row_count;
+
+/* -> the count of rows, -1: no such device, or no memory. mnk: three numbers a problem. */
+int fit_open(const char *model, const int64_t *mnk, int count) {
+    device.size = sizeof device;
+    problems = calloc((size_t)count, sizeof *problems);
+    rows = calloc(gm_kernel_count(), sizeof *rows);
+    if (!problems || !rows || gm_device_model(model, &device) != GM_OK)
+        return -1;
+    for (problem_count = 0; problem_count < count; problem_count++, mnk += 3) {
+        const struct gm_gemm_problem given = {
+            .size = sizeof given, .m = mnk[0], .n = mnk[1], .k = mnk[2], .ab_type = GM_BF16, .d_type = GM_BF16};
+        struct gm_gemm_problem normal;
+        if (gm_problem_normalize(&given, &normal) != GM_OK)
+            return -1;
+        problems[problem_count] = gm_problem_planned(&normal, NULL);
+    }
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (gm_kernels[i].production && gm_kernels[i].type == GM_TYPE_bf16 && gm_kernels[i].layout == GM_LAYOUT_tn)
+            rows[row_count++] = &gm_kernels[i];
+    return row_count;
+}
+
+const char *fit_row(int row) {
+    return rows[row]->name;
+}
+
+struct sums {
+    double least_us, weight, loss; /* of the choice, which falls on the likely rows */
+    double count, bias, square;    /* of log(predicted / measured) of the rows near the fastest */
+};
+
+static void add_choice(struct sums *s, double counted_us, double loss) {
+    const double weight = exp(-log(counted_us / s->least_us) / SURE);
+    s->weight += weight;
+    s->loss += weight * (loss < 0 ? UNTIMED : fmin(loss, FAR_LOSS));
+}
+
+static void add_nearness(struct sums *s, double predicted_us, double us, double loss) {
+    if (us <= 0 || loss > NEAR)
+        return;
+    const double error = log(predicted_us / us);
+    s->count += 1;
+    s->bias += error;
+    s->square += error * error;
+}
+
+/* The loss that the choice is to be expected to have, were predictions a little different; and a little for how rows
+ * near the fastest are predicted unlike, or wrong. */
+static double score_of(const struct sums *s) {
+    const double bias = s->count > 0 ? s->bias / s->count : 0;
+    const double variance = s->count > 0 ? fmax(s->square / s->count - bias * bias, 0) : 0;
+    return s->loss / s->weight + 0.25 * sqrt(variance) + 0.02 * fabs(bias);
+}
+
+/* One problem: whole_us and divided_us of every row by the ledger, 0 where it has none. -> the score; *loss is that of
+ * the model's choice, -1 where the ledger did not time it. */
+static double judge(const struct gm_gemm_problem *problem, const double *whole_us, const double *divided_us,
+                    struct gm_judgement *judged, double *counted_us, double *loss) {
+    const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = (size_t)64 << 20};
+    double fastest_us = INFINITY;
+    struct sums s = {.least_us = INFINITY};
+    for (int i = 0; i < row_count; i++) {
+        judged[i] = gm_judge(rows[i], &device, problem, &options, NULL, 0);
+        counted_us[i] =
+            judged[i].reason == GM_ACCEPTED ? gm_counted_us(rows[i], &device, problem, &options, &judged[i]) : INFINITY;
+        s.least_us = fmin(s.least_us, counted_us[i]);
+        fastest_us = fmin(fastest_us, whole_us[i] > 0 ? whole_us[i] : INFINITY);
+        fastest_us = fmin(fastest_us, divided_us[i] > 0 ? divided_us[i] : INFINITY);
+    }
+    int chosen = -1;
+    for (int i = 0; i < row_count; i++) {
+        if (isinf(counted_us[i]))
+            continue;
+        const double us = judged[i].split.shares > 0 ? divided_us[i] : whole_us[i];
+        const double row_loss = us > 0 ? log(us / fastest_us) : -1;
+        add_choice(&s, counted_us[i], row_loss);
+        add_nearness(&s, judged[i].predicted_us, us, row_loss);
+        if (chosen < 0 || counted_us[i] < counted_us[chosen]) {
+            chosen = i;
+            *loss = us > 0 ? us / fastest_us - 1 : -1;
+        }
+    }
+    return score_of(&s);
+}
+
+/* 0, or -1 without memory. The arrays: [problem][row], and a number for each problem. */
+int fit_judge(const double *whole_us, const double *divided_us, double *scores, double *losses) {
+    struct gm_judgement *judged = calloc((size_t)row_count, sizeof *judged);
+    double *counted_us = calloc((size_t)row_count, sizeof *counted_us);
+    for (int i = 0; judged && counted_us && i < problem_count; i++) {
+        const size_t at = (size_t)i * (size_t)row_count;
+        losses[i] = -1;
+        scores[i] = judge(&problems[i], whole_us + at, divided_us + at, judged, counted_us, &losses[i]);
+    }
+    const int status = judged && counted_us ? 0 : -1;
+    free(judged);
+    free(counted_us);
+    return status;
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fits the constants of a cost model (src/host/cost_*.c) to the times of tuning ledgers: needs a build and a C compiler, no GPU.
+
+    fit_cost.py BUILD LEDGER [LEDGER ...] [--seconds S] [--folds N] [--only GLOB] [--model sm90|gemv] [--device MODEL]
+
+The model is compiled once more with its constants as variables and linked with BUILD/libgristmill.a. Constants are then
+changed at random, one to three at a time, and a change is kept if the model chooses better by it: fit_cost.c says by what
+measure. With --folds N every part of the problems is held out once, and the losses on those are what to believe. Nothing is
+written but the #define lines of the constants that changed, after all problems, for whoever wants to take them over.
+"""
+import argparse
+import ctypes
+import fnmatch
+import math
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+from chooser import read_ledger
+from report import REGIMES
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DEFINE = re.compile(r"^#define (\w+) +([0-9.]+)(?= )", re.M)
+AT_MOST = {"EFFICIENCY": 1.0, "PORT_BYTES": 128.0}  # a share, and what an SM reads of its shared memory in a clock
+
+
+class Model:
+    def __init__(self, build, source, scratch):
+        text = source.read_text()
+        self.start = {name: float(value) for name, value in DEFINE.findall(text)}
+        variables = pathlib.Path(scratch) / source.name
+        variables.write_text(DEFINE.sub(r"double \1 = \2;", text))  # not static: they are found by name
+        library = pathlib.Path(scratch) / "fit.so"
+        subprocess.run(["cc", "-O2", "-std=gnu11", "-fPIC", "-shared", "-o", library, ROOT / "tools" / "fit_cost.c", variables,
+                        f"-I{ROOT / 'src' / 'host'}", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}",
+                        build / "libgristmill.a", "-lm", "-ldl", "-lpthread"], check=True)
+        self.library = ctypes.CDLL(str(library))
+        self.library.fit_row.restype = ctypes.c_char_p
+
+    def set(self, constants):
+        for name, value in constants.items():
+            ctypes.c_double.in_dll(self.library, name).value = value
+
+
+class Problems:
+    def __init__(self, model, device, ledgers):
+        self.model = model
+        self.entries, self.ledger = [], []
+        for number, path in enumerate(ledgers):
+            for e in read_ledger(path):
+                if (e.type, e.out, e.layout, e.epilogue) == ("bf16", "bf16", "tn", "plain"):
+                    self.entries.append(e)
+                    self.ledger.append(number)
+        count = len(self.entries)
+        sizes = (ctypes.c_int64 * (3 * count))(*(size for e in self.entries for size in (e.m, e.n, e.k)))
+        rows = model.library.fit_open(device.encode(), sizes, count)
+        if rows <= 0 or not count:
+            sys.exit(f"fit_cost.py: no problems, or {device} is no built-in model")
+        names = [model.library.fit_row(row).decode() for row in range(rows)]
+        self.whole = (ctypes.c_double * (rows * count))(*(e.times.get(name, 0) for e in self.entries for name in names))
+        self.divided = (ctypes.c_double * (rows * count))(
+            *(e.times.get(name + "/k", 0) for e in self.entries for name in names))
+        self.scores, self.losses = (ctypes.c_double * count)(), (ctypes.c_double * count)()
+
+    def judge(self, constants):
+        """-> the score of every problem, and the loss of the model's choice (-1: not timed)."""
+        self.model.set(constants)
+        if self.model.library.fit_judge(self.whole, self.divided, self.scores, self.losses) != 0:
+            sys.exit("fit_cost.py: out of memory")
+        return list(self.scores), list(self.losses)
+
+
+def changed(constants, names, steps, rng):
+    picked = rng.sample(names, min(len(names), rng.choice((1, 1, 2, 3))))
+    trial = dict(constants)
+    for name in picked:
+        most = next((most for part, most in AT_MOST.items() if part in name), math.inf)
+        trial[name] = min(constants[name] * math.exp(rng.gauss(0, steps[name])), most)
+    return trial, picked
+
+
+def fit(problems, start, names, among, seconds, seed):
+    """The constants by which the problems `among` score least. Steps grow where changes are kept, and shrink where not."""
+    def score(constants):
+        scores, _ = problems.judge(constants)
+        return sum(scores[i] for i in among) / len(among)
+
+    rng = random.Random(seed)
+    best, least = dict(start), score(start)
+    steps = dict.fromkeys(names, 0.08)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        trial, picked = changed(best, names, steps, rng)
+        value = score(trial)
+        if value < least:
+            best, least = trial, value
+        for name in picked:
+            steps[name] = min(0.5, max(0.005, steps[name] * (1.25 if best is trial else 0.97)))
+    return best
+
+
+def show(title, problems, ledgers, losses, among):
+    print(title)
+    for number, path in enumerate(ledgers):
+        for name, low, high in REGIMES:
+            chosen = [losses[i] for i in among if problems.ledger[i] == number and low <= problems.entries[i].m <= high]
+            known = [100 * loss for loss in chosen if loss >= 0]
+            if known:
+                print(f"    {pathlib.Path(path).name:24} {name:13} {len(chosen):4} problems, {len(chosen) - len(known):2} not "
+                      f"timed, mean loss {sum(known) / len(known):5.2f} %, worst {max(known):5.1f} %, within 3 % "
+                      f"{100 * sum(loss <= 3 for loss in known) / len(known):5.1f} %")
+
+
+def show_held_out(problems, options, start, names):
+    rng = random.Random(1)
+    part = [rng.randrange(options.folds) for _ in problems.entries]
+    losses = [-1.0] * len(part)
+    for fold in range(options.folds):
+        constants = fit(problems, start, names, [i for i, p in enumerate(part) if p != fold], options.seconds, fold)
+        _, by_fold = problems.judge(constants)
+        losses = [by_fold[i] if p == fold else losses[i] for i, p in enumerate(part)]
+    show("held out", problems, options.ledgers, losses, range(len(part)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("ledgers", nargs="+")
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--folds", type=int, default=0)
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--model", choices=("sm90", "gemv"), default="sm90")
+    parser.add_argument("--device", default="h200")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        model = Model(options.build, ROOT / "src" / "host" / f"cost_{options.model}.c", scratch)
+        problems = Problems(model, options.device, options.ledgers)
+        names = [name for name in model.start if fnmatch.fnmatch(name, options.only)]
+        everyone = range(len(problems.entries))
+        show("now", problems, options.ledgers, problems.judge(model.start)[1], everyone)
+        if options.folds > 1:
+            show_held_out(problems, options, model.start, names)
+        fitted = fit(problems, model.start, names, everyone, options.seconds, 0)
+        show("fitted", problems, options.ledgers, problems.judge(fitted)[1], everyone)
+    for name, value in fitted.items():
+        if value != model.start[name]:
+            print(f"#define {name:28} {float(f'{value:.3g}')}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
