@@ -47,6 +47,15 @@ def share_within(losses, bound):
     return 100 * sum(loss <= bound for loss in losses) / len(losses) if losses else 0
 
 
+HEADER = f"{'':16}problems  not timed  mean loss  worst  within 3 %"
+
+
+def summary(name, count, losses):
+    """A line under HEADER: of `count` picks those whose loss, in per cent, is known."""
+    return (f"{name:16}{count:8}{count - len(losses):11}{sum(losses) / len(losses):9.2f} %"
+            f"{max(losses):6.1f} %{share_within(losses, 3):9.1f} %")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -64,16 +73,14 @@ def main():
         picks = list(pool.map(lambda e: model_pick(options.program, options.device, options.workspace, e), entries))
 
     failed = False
-    print(f"{'':16}problems  not timed  mean loss  worst  within 3 %")
+    print(HEADER)
     for (name, low, high), least in zip(REGIMES, wanted):
         chosen = [(e, p) for e, p in zip(entries, picks) if low <= e.m <= high]
         losses = [(100 * (e.times[p] / min(e.times.values()) - 1), e, p) for e, p in chosen if p in e.times]
         numbers = [loss for loss, _, _ in losses]
-        within = share_within(numbers, 3)
-        failed |= bool(chosen) and within < least
+        failed |= bool(chosen) and share_within(numbers, 3) < least
         if numbers:
-            print(f"{name:16}{len(chosen):8}{len(chosen) - len(numbers):11}{sum(numbers) / len(numbers):9.2f} %"
-                  f"{max(numbers):6.1f} %{within:9.1f} %")
+            print(summary(name, len(chosen), numbers))
         for loss, e, p in sorted(losses, key=lambda x: -x[0])[:options.worst]:
             print(f"    {e.m} x {e.n} x {e.k}: {p} {e.times[p]:.2f} us, +{loss:.1f} % on {min(e.times, key=e.times.get)}")
     return failed

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SURE     0.012 /* predictions that differ by this share are chosen between as by a coin */
 #define UNTIMED  0.06  /* loss that is assumed of a row which the ledger did not time */
@@ -16,6 +15,8 @@
 static struct gm_device device;
 static struct gm_gemm_problem *problems;
 static const struct gm_kernel **rows;
+static struct gm_judgement *judged; /* of every row, on one problem */
+static double *counted_us;          /* infinite where the row is not accepted */
 static int problem_count, row_count;
 
 /* -> the count of rows, -1: no such device, or no memory. mnk: three numbers a problem. */
@@ -23,7 +24,9 @@ int fit_open(const char *model, const int64_t *mnk, int count) {
     device.size = sizeof device;
     problems = calloc((size_t)count, sizeof *problems);
     rows = calloc(gm_kernel_count(), sizeof *rows);
-    if (!problems || !rows || gm_device_model(model, &device) != GM_OK)
+    judged = calloc(gm_kernel_count(), sizeof *judged);
+    counted_us = calloc(gm_kernel_count(), sizeof *counted_us);
+    if (!problems || !rows || !judged || !counted_us || gm_device_model(model, &device) != GM_OK)
         return -1;
     for (problem_count = 0; problem_count < count; problem_count++, mnk += 3) {
         const struct gm_gemm_problem given = {
@@ -48,8 +51,8 @@ struct sums {
     double count, bias, square;    /* of log(predicted / measured) of the rows near the fastest */
 };
 
-static void add_choice(struct sums *s, double counted_us, double loss) {
-    const double weight = exp(-log(counted_us / s->least_us) / SURE);
+static void add_choice(struct sums *s, double us, double loss) {
+    const double weight = pow(s->least_us / us, 1 / SURE);
     s->weight += weight;
     s->loss += weight * (loss < 0 ? UNTIMED : fmin(loss, FAR_LOSS));
 }
@@ -74,7 +77,7 @@ static double score_of(const struct sums *s) {
 /* One problem: whole_us and divided_us of every row by the ledger, 0 where it has none. -> the score; *loss is that of
  * the model's choice, -1 where the ledger did not time it. */
 static double judge(const struct gm_gemm_problem *problem, const double *whole_us, const double *divided_us,
-                    struct gm_judgement *judged, double *counted_us, double *loss) {
+                    double *loss) {
     const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = (size_t)64 << 20};
     double fastest_us = INFINITY;
     struct sums s = {.least_us = INFINITY};
@@ -87,6 +90,7 @@ static double judge(const struct gm_gemm_problem *problem, const double *whole_u
         fastest_us = fmin(fastest_us, divided_us[i] > 0 ? divided_us[i] : INFINITY);
     }
     int chosen = -1;
+    *loss = -1;
     for (int i = 0; i < row_count; i++) {
         if (isinf(counted_us[i]))
             continue;
@@ -102,17 +106,10 @@ static double judge(const struct gm_gemm_problem *problem, const double *whole_u
     return score_of(&s);
 }
 
-/* 0, or -1 without memory. The arrays: [problem][row], and a number for each problem. */
-int fit_judge(const double *whole_us, const double *divided_us, double *scores, double *losses) {
-    struct gm_judgement *judged = calloc((size_t)row_count, sizeof *judged);
-    double *counted_us = calloc((size_t)row_count, sizeof *counted_us);
-    for (int i = 0; judged && counted_us && i < problem_count; i++) {
+/* The arrays: [problem][row], and a number for each problem. */
+void fit_judge(const double *whole_us, const double *divided_us, double *scores, double *losses) {
+    for (int i = 0; i < problem_count; i++) {
         const size_t at = (size_t)i * (size_t)row_count;
-        losses[i] = -1;
-        scores[i] = judge(&problems[i], whole_us + at, divided_us + at, judged, counted_us, &losses[i]);
+        scores[i] = judge(&problems[i], whole_us + at, divided_us + at, &losses[i]);
     }
-    const int status = judged && counted_us ? 0 : -1;
-    free(judged);
-    free(counted_us);
-    return status;
 }

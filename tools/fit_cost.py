@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the constants of a cost model (src/host/cost_*.c) to the times of tuning ledgers: needs a build and a C compiler, no GPU.
+"""Fits the constants of a cost model (src/host/cost_*.c) to the times of tuning ledgers: needs a C compiler, but no GPU.
 
     fit_cost.py BUILD LEDGER [LEDGER ...] [--seconds S] [--folds N] [--only GLOB] [--model sm90|gemv] [--device MODEL]
 
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from chooser import read_ledger
+from chooser import HEADER, read_ledger, summary
 from report import REGIMES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -49,8 +49,8 @@ class Model:
 
 class Problems:
     def __init__(self, model, device, ledgers):
-        self.model = model
-        self.entries, self.ledger = [], []
+        self.model, self.ledgers = model, ledgers
+        self.entries, self.ledger = [], []  # and of each the ledger's number
         for number, path in enumerate(ledgers):
             for e in read_ledger(path):
                 if (e.type, e.out, e.layout, e.epilogue) == ("bf16", "bf16", "tn", "plain"):
@@ -70,8 +70,7 @@ class Problems:
     def judge(self, constants):
         """-> the score of every problem, and the loss of the model's choice (-1: not timed)."""
         self.model.set(constants)
-        if self.model.library.fit_judge(self.whole, self.divided, self.scores, self.losses) != 0:
-            sys.exit("fit_cost.py: out of memory")
+        self.model.library.fit_judge(self.whole, self.divided, self.scores, self.losses)
         return list(self.scores), list(self.losses)
 
 
@@ -104,16 +103,15 @@ def fit(problems, start, names, among, seconds, seed):
     return best
 
 
-def show(title, problems, ledgers, losses, among):
-    print(title)
-    for number, path in enumerate(ledgers):
+def show(title, problems, losses):
+    for number, path in enumerate(problems.ledgers):
+        print(f"{title}, {path}\n{HEADER}")
         for name, low, high in REGIMES:
-            chosen = [losses[i] for i in among if problems.ledger[i] == number and low <= problems.entries[i].m <= high]
+            chosen = [loss for loss, e, of in zip(losses, problems.entries, problems.ledger)
+                      if of == number and low <= e.m <= high]
             known = [100 * loss for loss in chosen if loss >= 0]
             if known:
-                print(f"    {pathlib.Path(path).name:24} {name:13} {len(chosen):4} problems, {len(chosen) - len(known):2} not "
-                      f"timed, mean loss {sum(known) / len(known):5.2f} %, worst {max(known):5.1f} %, within 3 % "
-                      f"{100 * sum(loss <= 3 for loss in known) / len(known):5.1f} %")
+                print(summary(name, len(chosen), known))
 
 
 def show_held_out(problems, options, start, names):
@@ -124,7 +122,7 @@ def show_held_out(problems, options, start, names):
         constants = fit(problems, start, names, [i for i, p in enumerate(part) if p != fold], options.seconds, fold)
         _, by_fold = problems.judge(constants)
         losses = [by_fold[i] if p == fold else losses[i] for i, p in enumerate(part)]
-    show("held out", problems, options.ledgers, losses, range(len(part)))
+    show("held out", problems, losses)
 
 
 def main():
@@ -141,12 +139,11 @@ def main():
         model = Model(options.build, ROOT / "src" / "host" / f"cost_{options.model}.c", scratch)
         problems = Problems(model, options.device, options.ledgers)
         names = [name for name in model.start if fnmatch.fnmatch(name, options.only)]
-        everyone = range(len(problems.entries))
-        show("now", problems, options.ledgers, problems.judge(model.start)[1], everyone)
+        show("now", problems, problems.judge(model.start)[1])
         if options.folds > 1:
             show_held_out(problems, options, model.start, names)
-        fitted = fit(problems, model.start, names, everyone, options.seconds, 0)
-        show("fitted", problems, options.ledgers, problems.judge(fitted)[1], everyone)
+        fitted = fit(problems, model.start, names, range(len(problems.entries)), options.seconds, 0)
+        show("fitted", problems, problems.judge(fitted)[1])
     for name, value in fitted.items():
         if value != model.start[name]:
             print(f"#define {name:28} {float(f'{value:.3g}')}")

@@ -18,7 +18,7 @@
 #define TILES_LIMIT      (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
 #define DIVIDED_MARGIN   1.02               /* on what a division is predicted to take: the model knows it less well, */
 #define DIVIDED_MORE_US  0.8                /* and short ones take longer than it thinks */
-#define OLDER_MARGIN     1.25 /* on sm80's gemm rows where TMA's run, too: they took 1.15 times as long at best */
+#define OLDER_MARGIN     1.25               /* on sm80's gemm rows where TMA's run too: 1.15 was the least they took */
 #define GEMV_MOST_M      8    /* rows of A: beyond, a gemv row reads B more often than tensor cores wait for it */
 #define NEIGHBOUR_LIMIT  1.05 /* of the least predicted time: beyond, what the neighbouring M took is not trusted */
 

@@ -46,6 +46,7 @@ static double path_us(const struct gm_kernel *row, const struct gm_gemm_problem 
 
 double gm_cost_gemv_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
     const double once = max2(dram_us(p, device, GEMV_DRAM_EFFICIENCY), path_us(row, p, device));
+    /* sm80's rows are not crowded, but launch without overlap: they should not win by it. */
     const double crowded = device->cc_major >= 9 && row->tile_n >= 16 ? GEMV_CROWDED : 1;
     return GEMV_LAUNCH_US + (1 + GEMV_AGAIN * ((double)gm_tiles_m(row, p) - 1)) * crowded * once;
 }
