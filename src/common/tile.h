@@ -32,6 +32,8 @@
 #define GM_WARPS_w2k4 (16384 + GM_WARPS_w2)
 #define GM_WARPS_w1s (65536 + GM_WARPS_w1)
 #define GM_WARPS_w2s (65536 + GM_WARPS_w2)
+#define GM_WARPS_w3s (65536 + 256 + 48 + 1)
+#define GM_WARPS_p2s (65536 + GM_WARPS_p2)
 #define GM_WARPS_w1sk2 (65536 + GM_WARPS_w1k2)
 #define GM_WARPS_w2sk2 (65536 + GM_WARPS_w2k2)
 #define GM_WARPS_w1sk4 (65536 + GM_WARPS_w1k4)
@@ -74,8 +76,9 @@
  *   B on the M side    GM_SM90_STORE_ROWS rows of D (of the N side) x 128 bytes of columns (an atom as 16-bit elements)
  *
  * A staging buffer holds rows of 128 bytes, so one chunk, or several narrow ones. With splits a CTA stores a part of
- * the tile only: about 1 / splits of the N side, in whole 16 columns. Where chunks do not fill a row of D, the last one
- * begins early, and some columns are stored twice: 112 as 0 .. 63 and 48 .. 111. Whole lines are worth it. */
+ * the tile only: about 1 / splits of the N side, in whole 16 columns. Where whole chunks are not the part, the last
+ * one begins early, and some of it is stored twice: 112 columns as 0 .. 63 and 48 .. 111, for whole lines are worth it;
+ * 104 rows as 0 .. 55 and 48 .. 103. */
 #define GM_SM90_THREADS(consumers) (((consumers) + 1) * 128)
 #define GM_SM90_TILE_CONSUMERS(warps) (GM_WARPS_SCHEDULE(warps) == 2 ? 1 : GM_WARPS_M(warps)) /* of one tile */
 #define GM_SM90_A_BYTES(tm, tk) ((tm) * (tk) * GM_ELEM_BYTES)
@@ -91,13 +94,15 @@
 #define GM_SM90_STORE_SUITS(part, columns) /* no more than a quarter of D twice */                                     \
     ((part) >= (columns) && GM_CEIL_DIV(part, columns) * (columns) * 4 <= (part) * 5)
 #define GM_SM90_STORE_ROWS(tm, tn, warps)                                                                              \
-    (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS_OF(GM_SM90_PART_N(tm, tn, warps)) : 64)
-#define GM_SM90_STORE_ROWS_OF(part) /* whole groups of 8 rows; at most 104 where the part allows it */                 \
+    (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS_OF(GM_SM90_PART_N(tm, tn, warps), GM_WARPS_M(warps)) : 64)
+#define GM_SM90_STORE_ROWS_OF(part, consumers) /* whole groups of 8 rows; fewer where more consumers stage theirs */    \
     ((part) <= 64                          ? (part)                                                                    \
+     : (part) % 32 == 0 && (consumers) > 2 ? (part) / 4                                                                \
      : (part) % 16 == 0 && (part) <= 208   ? (part) / 2                                                                \
      : (part) % 32 == 0                    ? (part) / 4                                                                \
      : (part) % 24 == 0 && (part) / 8 > 12 ? (part) / 3                                                                \
-                                           : (part))
+     : (part) * (consumers) <= 192         ? (part)                                                                    \
+                                           : GM_CEIL_DIV(part, 16) * 8)
 #define GM_SM90_STORE_BOX_ROWS(tm, tn, warps) (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS(tm, tn, warps) : 16)
 #define GM_SM90_BUFFER_BYTES(tm, tn, warps) (GM_SM90_STORE_ROWS(tm, tn, warps) * 128)
 #define GM_SM90_STORE_BUFFERS 2

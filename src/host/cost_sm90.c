@@ -4,42 +4,43 @@
  * at the power limit joules are time. */
 #include "cost_terms.h"
 
-#define SM90_SMOOTH                  3.67   /* exponent of the smooth maximum of path and memory */
-#define SM90_KBLOCK_SMOOTH           7.29   /* and of what bounds one k-block */
-#define SM90_CLOCK_LEAST             0.602  /* of the SM clock: what the power limit leaves a long launch, */
-#define SM90_CLOCK_MORE              0.398  /* how much more a short one has, */
-#define SM90_CLOCK_US                4.54   /* and the time at the datasheet rate that takes half of that away */
-#define SM90_LAUNCH_CLOCKS           900.0  /* launch, and first byte of a cold operand, */
-#define SM90_CTA_CLOCKS              13.1   /* and for every CTA that asks for one at the same time */
-#define SM90_DRAM_EFFICIENCY         0.965  /* reachable share of the datasheet bandwidth, */
+#define SM90_SMOOTH                  3.63   /* exponent of the smooth maximum of path and memory */
+#define SM90_KBLOCK_SMOOTH           4.33   /* and of what bounds one k-block */
+#define SM90_CLOCK_LEAST             0.607  /* of the SM clock: what the power limit leaves a long launch, */
+#define SM90_CLOCK_MORE              0.421  /* how much more a short one has, */
+#define SM90_CLOCK_US                2.9    /* and the time at the datasheet rate that takes half of that away */
+#define SM90_LAUNCH_CLOCKS           1630.0 /* launch, and first byte of a cold operand, */
+#define SM90_CTA_CLOCKS              6.81   /* and for every CTA that asks for one at the same time */
+#define SM90_DRAM_EFFICIENCY         0.927  /* reachable share of the datasheet bandwidth, */
 #define SM90_STREAMED_EFFICIENCY     1.0    /* and where memory sets the pace */
-#define SM90_PORT_BYTES              100.0  /* per clock from L2 into one SM, multicast or not */
-#define SM90_SHARE_PORT_BYTES        56.6   /* the same without clusters, when no two CTAs are at the same k-block */
-#define SM90_STREAM_BYTES            27.1   /* per clock from DRAM into one SM */
-#define SM90_STREAM_ASTRIDE          0.472  /* more of what begins on no line: its second request */
-#define SM90_L2_LATENCY_CLOCKS       2210.0 /* TMA issue -> barrier, under load */
-#define SM90_KBLOCK_CLOCKS           92.6   /* of a k-block at least: its barriers, and for each of its steps of 16 k */
-#define SM90_STEP_CLOCKS             33.7   /* a wgmma that waits for the sums of the one before */
-#define SM90_REUSE                   7.03   /* requests for a line that cost; later ones find it in L2 or are merged */
-#define SM90_REUSED_LINES_PER_CLOCK  74.5   /* those of them after the first, which is DRAM's */
-#define SM90_ASTRIDE_LINES_PER_CLOCK 44.5   /* rows of 128 bytes that begin on no line, from L2 to all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   9.5    /* one SM's epilogue: registers -> shared memory -> global */
-#define SM90_SWITCH_CLOCKS           282.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_HOLD_CLOCKS             1770.0 /* cooperative: between two tiles, the first of which is held in registers */
-#define SM90_CLUSTER_CLOCKS          766.0  /* the CTAs of a cluster start and end together */
-#define SM90_SWAP_CLOCKS             197.0  /* B on the M side: D is transposed on its way out */
-#define SM90_SPLIT_BYTES_PER_CLOCK   4.06   /* split K: partial sums into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    17.5   /* stream-K: partial sums, one SM to L2 or back */
-#define SM90_HAND_CLOCKS             3560.0  /* a second start of the pipeline, and the wait for the other pieces */
-#define SM90_BAND_CLOCKS             1990.0  /* of what is taken at once at least: its way from L2 */
-#define SM90_SHORTEST_US             2.44    /* of the shortest launch, which draws little */
-#define SM90_GFLOP_US                0.991   /* at 700 W, if nothing else drew power, 10^9 operations take, */
-#define SM90_OPERAND_US              0.05    /* a MB of operands and D, from and to DRAM, */
-#define SM90_REQUESTED_US            0.00568 /* a MB that L2 is asked for, */
-#define SM90_ARRIVED_US              0.00868 /* a MB that arrives in shared memory, */
-#define SM90_READ_US                 0.00992 /* and a MB that wgmma reads there, of all SMs together */
-#define SM90_LIMIT_FROM              0.4     /* share of 700 W, by the first two, from which the limit begins to bind */
-#define SM90_CLOCKS_SHARE            0.694   /* what the clocks keep of their time where it does */
+#define SM90_PORT_BYTES              128.0  /* per clock into one SM's shared memory, multicast or not */
+#define SM90_SHARE_PORT_BYTES        63.9   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_STREAM_BYTES            27.0   /* per clock from DRAM into one SM */
+#define SM90_SECTORS_ASTRIDE         2.25   /* that the second counts as where a row begins on no sector either */
+#define SM90_REQUEST_CLOCKS          1.08 /* an SM's request of L2: one for a span of a row, two if it begins on no line */
+#define SM90_L2_LATENCY_CLOCKS       2080.0 /* TMA issue -> barrier, under load */
+#define SM90_KBLOCK_CLOCKS           59.3   /* of a k-block at least: its barriers, and for each of its steps of 16 k */
+#define SM90_STEP_CLOCKS             30.4   /* a wgmma that waits for the sums of the one before */
+#define SM90_REUSE                   6.27   /* requests for a line that cost; later ones find it in L2 or are merged */
+#define SM90_REUSED_LINES_PER_CLOCK  63.4   /* those of them after the first, which is DRAM's */
+#define SM90_ASTRIDE_LINES_PER_CLOCK 94.5   /* second requests of what begins on no line, of all SMs */
+#define SM90_STORE_BYTES_PER_CLOCK   9.61   /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS           403.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_HOLD_CLOCKS             2100.0 /* cooperative: between two tiles, the first of which is held in registers */
+#define SM90_CLUSTER_CLOCKS          834.0  /* the CTAs of a cluster start and end together */
+#define SM90_SWAP_CLOCKS             306.0  /* B on the M side: D is transposed on its way out */
+#define SM90_SPLIT_CLOCKS            2160.0  /* split K: its CTAs wait for each other, */
+#define SM90_SPLIT_BYTES_PER_CLOCK   7.03    /* and partial sums come into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK    10.7    /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_HAND_CLOCKS             1390.0  /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_BAND_CLOCKS             2600.0  /* of what is taken at once at least: its way from L2 */
+#define SM90_GFLOP_US                1.21    /* at 700 W, if nothing else drew power, 10^9 operations take, */
+#define SM90_OPERAND_US              0.0207  /* a MB of operands and D, from and to DRAM, */
+#define SM90_REQUESTED_US            0.0049  /* a MB that L2 is asked for, */
+#define SM90_ARRIVED_US              0.00488 /* a MB that arrives in shared memory, */
+#define SM90_READ_US                 0.0116  /* and a MB that wgmma reads there, of all SMs together */
+#define SM90_LIMIT_FROM              0.284   /* share of 700 W, by the first two, from which the limit begins to bind */
+#define SM90_CLOCKS_SHARE            0.689   /* what the clocks keep of their time where it does */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -50,13 +51,29 @@ static double wgmma_clocks(const struct gm_kernel *row) {
     return atom * (m / 64.0) * (row->tile_k / 16.0);
 }
 
+/* Requests of L2 for a span of an operand's row, beyond the first: one where it begins on no line. Where it begins on
+ * no sector either, five sectors of 32 bytes come instead of four, and it costs more than one. */
+static double astride(const struct gm_kernel *row, struct gm_operand operand) {
+    const int64_t bytes = operand.stride * operand.element_bytes;
+    return bytes % row->smem_map == 0 ? 0 : bytes % SECTOR_BYTES == 0 ? 1 : SM90_SECTORS_ASTRIDE;
+}
+
+/* What this CTA asks for of a k-block: its share of the rows that there are. */
+static double kblock_requests(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
+    const double spans = (double)row->tile_k * GM_ELEM_BYTES / row->smem_map;
+    const double a_rows = min2(row->tile_m, (double)p->m) / row->cluster_n;
+    const double b_rows = min2(row->tile_n, (double)p->n) / row->cluster_m;
+    return spans * (a_rows * (1 + astride(row, gm_operand_a(p))) + b_rows * (1 + astride(row, gm_operand_b(p))));
+}
+
 /* The ring holds no more than `stages` k-blocks in flight for one latency (Little's law); and however little there is
  * to multiply, a k-block has its barriers and its chain of wgmmas. */
-static double kblock_clocks(const struct gm_kernel *row, double port_bytes) {
+static double kblock_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p, double port_bytes) {
     const double bytes = (double)GM_SM90_STAGE_BYTES(row->tile_m, row->tile_n, row->tile_k);
     const double terms[] = {wgmma_clocks(row), bytes / port_bytes, SM90_L2_LATENCY_CLOCKS / row->stages,
-                            SM90_KBLOCK_CLOCKS + SM90_STEP_CLOCKS * row->tile_k / 16};
-    return smooth_max(SM90_KBLOCK_SMOOTH, terms, 4);
+                            SM90_KBLOCK_CLOCKS + SM90_STEP_CLOCKS * row->tile_k / 16,
+                            SM90_REQUEST_CLOCKS * kblock_requests(row, p)};
+    return smooth_max(SM90_KBLOCK_SMOOTH, terms, 5);
 }
 
 /* The store of this CTA's part of the tile, after the exchange of partial sums. */
@@ -64,7 +81,8 @@ static double finish_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
     const double splits = GM_WARPS_SPLITS(row->warps);
     const double part = (double)row->tile_m * row->tile_n / splits;
     const double store = part * gm_type_bytes(p->d_type) / SM90_STORE_BYTES_PER_CLOCK;
-    return store + (splits - 1) * part * sizeof(float) / SM90_SPLIT_BYTES_PER_CLOCK;
+    const double wait = splits > 1 ? SM90_SPLIT_CLOCKS : 0;
+    return store + wait + (splits - 1) * part * sizeof(float) / SM90_SPLIT_BYTES_PER_CLOCK;
 }
 
 /* Whether cooperative consumers store a tile beside the multiplications of the next. What a consumer that is alone
@@ -88,10 +106,10 @@ static double whole_clocks(const struct gm_kernel *row, const struct gm_gemm_pro
 /* A share of the divided tiles: its k-blocks, then a piece given away, the other pieces of its tile taken, band by
  * band, a store. In ping-pong the copies and the store pass while the other consumer multiplies the whole tile that
  * follows; then it waits for its turn. */
-static double shares_clocks(const struct gm_kernel *row, double tiles, double shares, double tile_blocks, double hidden,
-                            double store) {
+static double shares_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p, double tiles, double shares,
+                            double tile_blocks, double hidden, double store) {
     const double port = gm_cluster_size(row) > 1 ? SM90_PORT_BYTES : SM90_SHARE_PORT_BYTES;
-    const double multiply = ceil_div(tiles * tile_blocks, shares) * kblock_clocks(row, port);
+    const double multiply = ceil_div(tiles * tile_blocks, shares) * kblock_clocks(row, p, port);
     const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
     const double give = (double)row->tile_m * row->tile_n * sizeof(float) / SM90_HAND_BYTES_PER_CLOCK;
     const int floats = GM_SM90_FLOATS(row->tile_m, row->tile_n, row->warps);
@@ -106,13 +124,13 @@ static double path_clocks(const struct gm_kernel *row, const struct gm_gemm_prob
     const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
     const double rounds = ceil_div(whole, (double)gm_clusters_at_once(row, device));
     const double blocks = ceil_div(ceil_div((double)p->k, row->tile_k), GM_WARPS_SPLITS(row->warps));
-    const double multiply = blocks * kblock_clocks(row, SM90_PORT_BYTES), store = finish_clocks(row, p);
+    const double multiply = blocks * kblock_clocks(row, p, SM90_PORT_BYTES), store = finish_clocks(row, p);
     const double hidden = GM_WARPS_SCHEDULE(row->warps) == GM_PINGPONG ? min2(rounds, 1) * multiply : 0;
     double clocks = whole_clocks(row, p, rounds, multiply, store);
     if (GM_WARPS_SWAPPED(row->warps))
         clocks += SM90_SWAP_CLOCKS;
     if (shares > 0)
-        clocks += shares_clocks(row, tiles - whole, shares, blocks, hidden, store);
+        clocks += shares_clocks(row, p, tiles - whole, shares, blocks, hidden, store);
     return gm_cluster_size(row) > 1 ? clocks + SM90_CLUSTER_CLOCKS : clocks;
 }
 
@@ -129,30 +147,21 @@ static double reused_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
     return (a_lines + b_lines) * spans(row, p) / SM90_REUSED_LINES_PER_CLOCK;
 }
 
-static int is_astride(const struct gm_kernel *row, struct gm_operand operand) {
-    return operand.stride * operand.element_bytes % row->smem_map != 0;
-}
-
-/* What an operand costs to stream, in those of its bytes that begin on a line. */
-static double streamed(const struct gm_kernel *row, struct gm_operand operand, int64_t elements) {
-    return (double)elements * GM_ELEM_BYTES * (is_astride(row, operand) ? 1 + SM90_STREAM_ASTRIDE : 1);
-}
-
 /* Operands from DRAM: the busiest SM's part of them. */
 static double stream_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double whole, double shares) {
     const double at_once = (double)gm_clusters_at_once(row, device), cluster = (double)gm_cluster_size(row);
     const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
-    const double bytes = streamed(row, gm_operand_a(p), p->m * p->k) + streamed(row, gm_operand_b(p), p->n * p->k);
+    const double bytes = ((double)p->m + (double)p->n) * (double)p->k * GM_ELEM_BYTES;
     const double rounds = ceil_div(whole, at_once) + (shares > 0 ? (tiles - whole) / shares : 0);
     return rounds * bytes / (tiles * cluster) / SM90_STREAM_BYTES;
 }
 
-/* Where rows begin on no line, every span is two requests, and nothing merges them: L2 for all SMs together is the
- * limit. Multicast does save these. */
+/* The second requests of rows that begin on no line, which nothing merges: L2's limit for all SMs together. Multicast
+ * does save these. */
 static double astride_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
-    const double a_lines = is_astride(row, gm_operand_a(p)) ? (double)p->m * (double)gm_tiles_n(row, p) : 0;
-    const double b_lines = is_astride(row, gm_operand_b(p)) ? (double)p->n * (double)gm_tiles_m(row, p) : 0;
+    const double a_lines = astride(row, gm_operand_a(p)) * (double)p->m * (double)gm_tiles_n(row, p);
+    const double b_lines = astride(row, gm_operand_b(p)) * (double)p->n * (double)gm_tiles_m(row, p);
     return (a_lines + b_lines) * spans(row, p) / SM90_ASTRIDE_LINES_PER_CLOCK;
 }
 
@@ -177,7 +186,7 @@ static double moved_us(const struct gm_kernel *row, const struct gm_gemm_problem
  * beside the time that they would take at full clock. */
 static double limited(const struct gm_gemm_problem *p, const struct gm_device *device) {
     const double drawn = least_bytes(p) * 1e-6 * SM90_OPERAND_US + operations(p) * 1e-9 * SM90_GFLOP_US;
-    const double least = SM90_SHORTEST_US + max2(dram_us(p, device, 1), power_us(p, device, 1, 0));
+    const double least = max2(dram_us(p, device, 1), power_us(p, device, 1, 0));
     return max2(min2((drawn / least - SM90_LIMIT_FROM) / (1 - SM90_LIMIT_FROM), 1), 0);
 }
 

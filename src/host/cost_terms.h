@@ -9,6 +9,7 @@
 #include <math.h>
 
 #define SMEM_BYTES_PER_CLOCK 128.0
+#define SECTOR_BYTES         32 /* of L2's lines of 128 */
 
 static inline double ceil_div(double a, double b) {
     return ceil(a / b);

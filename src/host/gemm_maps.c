@@ -47,8 +47,7 @@ static struct gm_map_desc describe(struct gm_operand operand, enum gm_type type,
 static struct gm_tiles tiles_of(int mn_major, int64_t mn, int tile_mn, int sharers) {
     if (mn_major)
         return (struct gm_tiles){INT32_MAX, 0};
-    const int64_t left = mn % tile_mn;
-    return (struct gm_tiles){(int32_t)(mn / tile_mn), (int32_t)GM_CEIL_DIV(left, 8 * sharers) * 8};
+    return (struct gm_tiles){(int32_t)(mn / tile_mn), (int32_t)GM_CEIL_DIV(mn % tile_mn, sharers)};
 }
 
 struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {

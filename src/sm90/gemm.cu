@@ -76,12 +76,14 @@ enum {
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, GM_WARPS),
     /* A CTA's last tile is staged in the ring, unless each consumer has but one chunk of 16-bit elements of it. */
-    LAST_IN_RING = ATOMS_M * (SWAPPED ? SIDE_N / SPLITS / STORE_ROWS : GM_CEIL_DIV(PART_MOST, STORE_SPAN / 2)) > 1,
+    LAST_IN_RING =
+        ATOMS_M * GM_CEIL_DIV(SWAPPED ? SIDE_N / SPLITS : PART_MOST, SWAPPED ? STORE_ROWS : STORE_SPAN / 2) > 1,
 
     PREFETCHED_EARLY = 2, /* k-blocks to L2 ahead of the kernel before's end, of a B that follows them at once */
 
-    PRODUCER_REGISTERS = 40, /* of 168 a thread that three warpgroups are launched with */
-    CONSUMER_REGISTERS = 232,
+    /* Of 168 a thread that three warpgroups are launched with, or 128 that four are. */
+    PRODUCER_REGISTERS = CONSUMERS < 3 ? 40 : 32,
+    CONSUMER_REGISTERS = CONSUMERS < 3 ? 232 : 160,
 
     BAR_STAGING = 1,           /* named barriers: + consumer */
     BAR_ORDER = 1 + CONSUMERS, /* ping-pong: + consumer */
@@ -91,7 +93,7 @@ static_assert(ROWS % 64 == 0 && SIDE_N % (SWAPPED ? 8 : 16) == 0 && SIDE_N <= 25
 static_assert(!PINGPONG || CONSUMERS == 2, "ping-pong takes two consumers");
 static_assert(SPLITS == 1 || (!PINGPONG && SHARERS == 1), "split K is for cooperative consumers without multicast");
 static_assert(!SWAPPED || SIDE_N % (8 * SPLITS) == 0, "the parts of a swapped tile are equal");
-static_assert(ATOMS_M * ATOM_REGISTERS <= 192, "accumulators must leave registers for the rest");
+static_assert(ATOMS_M * ATOM_REGISTERS <= (CONSUMERS < 3 ? 192 : 96), "accumulators must leave registers for the rest");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
 static_assert(B_MN ? TILE_N % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "B is cut into slabs of the span");
 static_assert(GM_SM90_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, GM_WARPS) <= 232448, "fits a Hopper SM");

@@ -11,8 +11,7 @@ static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_
                                                   uint32_t bar, int share, int rows, uint16_t mask, uint64_t policy) {
     constexpr int slabs = (IS_MN_MAJOR ? MN : TILE_K) / SPAN_ELEMS;
     constexpr int slab_rows = IS_MN_MAJOR ? TILE_K : MN;
-    static_assert(slab_rows % SHARERS == 0 && (SHARERS == 1 || slab_rows / SHARERS % 8 == 0),
-                  "a share is whole 8-row patterns");
+    static_assert(slab_rows % SHARERS == 0, "shares are equal; TMA swizzles by address, so they begin at any row");
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
         const uint32_t addr = dst + (slab * slab_rows + share * rows) * SPAN;

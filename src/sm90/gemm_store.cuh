@@ -24,31 +24,33 @@ struct store_origin {
 /* Chunks of elements of D_BYTES: the columns of D that one covers, how many lie side by side when it is swapped, and
  * how many share a staging buffer. */
 template <int D_BYTES> struct chunk_grid {
-    enum { COLS = STORE_SPAN / D_BYTES, ACROSS = 64 / COLS, IN_BUFFER = 128 / STORE_SPAN };
+    enum { COLS = STORE_SPAN / D_BYTES, ACROSS = SWAPPED ? 64 / COLS : 1, IN_BUFFER = 128 / STORE_SPAN };
 };
 
-/* Chunks of one atom's part. */
-template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunks_of_atom(void) {
-    return SWAPPED ? part_size(PART) / STORE_ROWS * chunk_grid<D_BYTES>::ACROSS
-                   : GM_CEIL_DIV(part_size(PART), chunk_grid<D_BYTES>::COLS);
+/* Columns of the N side in a chunk of one atom's part, the chunks of that part, and chunk c's first column. The last
+ * one begins early where it would reach too far. */
+template <int D_BYTES> static __device__ __forceinline__ constexpr int chunk_size(void) {
+    return SWAPPED ? STORE_ROWS : chunk_grid<D_BYTES>::COLS;
 }
-
-/* First column of chunk c of a row that is not swapped. The last one begins early where it would reach too far. */
-template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunk_column(int c) {
-    constexpr int cols = chunk_grid<D_BYTES>::COLS, last = part_size(PART) - cols;
-    return c * cols < last ? c * cols : last;
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunks_of_atom(void) {
+    return GM_CEIL_DIV(part_size(PART), chunk_size<D_BYTES>()) * chunk_grid<D_BYTES>::ACROSS;
+}
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunk_first(int c) {
+    constexpr int size = chunk_size<D_BYTES>(), last = part_size(PART) - size;
+    const int first = c / chunk_grid<D_BYTES>::ACROSS * size;
+    return first < last ? first : last;
 }
 
 /* Chunk c of an atom: its first register of the part's, its place in D. */
 template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunk_register(int c) {
-    return SWAPPED ? c / chunk_grid<D_BYTES>::ACROSS * STORE_ROWS / 2 : chunk_column<D_BYTES, PART>(c) / 2;
+    return chunk_first<D_BYTES, PART>(c) / 2;
 }
 template <int D_BYTES, int PART>
 static __device__ __forceinline__ struct store_origin chunk_origin(struct store_origin tile, int atom, int c) {
     constexpr int across = chunk_grid<D_BYTES>::ACROSS, cols = chunk_grid<D_BYTES>::COLS;
     if (SWAPPED)
-        return {tile.row + c / across * STORE_ROWS, tile.col + atom * 64 + c % across * cols};
-    return {tile.row + atom * 64, tile.col + chunk_column<D_BYTES, PART>(c)};
+        return {tile.row + chunk_first<D_BYTES, PART>(c), tile.col + atom * 64 + c % across * cols};
+    return {tile.row + atom * 64, tile.col + chunk_first<D_BYTES, PART>(c)};
 }
 
 /* D's factor. The branch is the same in all threads. */
@@ -243,7 +245,8 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
                                                      struct store_origin tile) {
     constexpr int groups = chunk_grid<4>::COLS / 8;
     constexpr int of_atom = chunks_of_atom<4, PART>(), chunks = ATOMS_M * of_atom;
-    constexpr bool even = SWAPPED || part_size(PART) % chunk_grid<4>::COLS == 0;
+    constexpr int size = chunk_size<4>();
+    constexpr bool even = part_size(PART) % size == 0;
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
         const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
@@ -254,12 +257,13 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
                                &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4, PART>(c % of_atom)], c % 2,
                                s.thread);
         bar_sync(s.bar, 128);
-        const int c = chunk % of_atom, done = even ? 0 : c * chunk_grid<4>::COLS - chunk_column<4, PART>(c);
+        const int c = chunk % of_atom;
+        const int done = even ? 0 : c / chunk_grid<4>::ACROSS * size - chunk_first<4, PART>(c);
         const struct store_origin at = chunk_origin<4, PART>(tile, chunk / of_atom, c);
 #pragma unroll 1
         for (uint32_t i = s.thread; i < STORE_ROWS * groups; i += 128) {
             const uint32_t row = i / groups, col = i % groups * 8;
-            if (!even && (int)col < done) /* C may be D: its elements are met once */
+            if (!even && (int)(SWAPPED ? row : col) < done) /* C may be D: its elements are met once */
                 continue;
             float v[8];
 #pragma unroll

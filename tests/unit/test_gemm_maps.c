@@ -97,15 +97,19 @@ START_TEST(the_last_rows_have_a_box_of_their_own) {
     struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
     ck_assert_uint_eq(maps.a.box[1], 64);
     ck_assert_int_eq(maps.a_tiles.whole, 0);
-    ck_assert_int_eq(maps.a_tiles.rows, 24); /* 17 rows in whole patterns of 8 */
-    ck_assert_uint_eq(maps.a_tail.box[1], 24);
+    ck_assert_int_eq(maps.a_tiles.rows, 17);
+    ck_assert_uint_eq(maps.a_tail.box[1], 17);
     ck_assert_int_eq(maps.b_tiles.whole, 2);
     ck_assert_int_eq(maps.b_tiles.rows, 0);
     ck_assert_int_eq(maps.b.l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_128B); /* few tokens */
-    row.cluster_n = 2; /* each of two CTAs fetches whole patterns */
+    row.cluster_n = 4; /* four CTAs fetch as many rows each: 20, of which 3 are TMA's zeros */
+    maps = gm_gemm_sm90_maps(&row, &q);
+    ck_assert_int_eq(maps.a_tiles.rows, 5);
+    ck_assert_uint_eq(maps.a_tail.box[1], 5);
+    p.m = 63; /* no more than the tile has */
+    assert_ok(gm_problem_normalize(&p, &q));
     maps = gm_gemm_sm90_maps(&row, &q);
     ck_assert_int_eq(maps.a_tiles.rows, 16);
-    ck_assert_uint_eq(maps.a_tail.box[1], 16);
     row.layout = GM_LAYOUT_nn; /* A is M-major: its ragged end is one of columns */
     p.a_major = GM_MN_MAJOR;
     assert_ok(gm_problem_normalize(&p, &q));

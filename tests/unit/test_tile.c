@@ -52,6 +52,10 @@ START_TEST(a_swapped_row_stages_rows_of_its_n_side) {
     ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(112, 128, GM_WARPS_w2sk2), 56);
     ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(64, 128, GM_WARPS_w2s), 64);
     ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(256, 128, GM_WARPS_w2s), 64);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(160, 192, GM_WARPS_w3s), 40); /* room for three consumers' */
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(136, 64, GM_WARPS_w1s), 136); /* 8 times a prime: one chunk where there is */
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(136, 128, GM_WARPS_p2s), 72); /* room, else two that overlap */
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(104, 128, GM_WARPS_p2s), 56);
 }
 END_TEST
 
