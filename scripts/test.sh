@@ -72,7 +72,7 @@ step install_check tests/install_check.sh "$build"
 step program_check tests/program_check.sh "$build/gristmill" "$build"
 # The model's picks on the problems that the ledger has times of: how many are within 3 % of the fastest, in per cent, up to
 # 64 tokens by time in turns, above by time alone.
-step chooser_on_ledger python3 tools/chooser.py "$build/gristmill" src/ledgers/h200.ledger --at-least 88,90,98
+step chooser_on_ledger python3 tools/chooser.py "$build/gristmill" src/ledgers/h200.ledger --at-least 92,90,99
 step fit_cost_runs python3 tools/fit_cost.py "$build" src/ledgers/h200.ledger --seconds 1 --folds 2
 begin valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exitcode=1 --leak-check=full \
     --errors-for-leak-kinds=definite "$build/unit_tests"

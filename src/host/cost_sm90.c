@@ -4,43 +4,44 @@
  * at the power limit joules are time. */
 #include "cost_terms.h"
 
-#define SM90_SMOOTH                  3.63   /* exponent of the smooth maximum of path and memory */
-#define SM90_KBLOCK_SMOOTH           4.33   /* and of what bounds one k-block */
+#define SM90_SMOOTH                  3.64   /* exponent of the smooth maximum of path and memory */
+#define SM90_KBLOCK_SMOOTH           3.99   /* and of what bounds one k-block */
 #define SM90_CLOCK_LEAST             0.607  /* of the SM clock: what the power limit leaves a long launch, */
-#define SM90_CLOCK_MORE              0.421  /* how much more a short one has, */
-#define SM90_CLOCK_US                2.9    /* and the time at the datasheet rate that takes half of that away */
-#define SM90_LAUNCH_CLOCKS           1630.0 /* launch, and first byte of a cold operand, */
-#define SM90_CTA_CLOCKS              6.81   /* and for every CTA that asks for one at the same time */
-#define SM90_DRAM_EFFICIENCY         0.927  /* reachable share of the datasheet bandwidth, */
+#define SM90_CLOCK_MORE              0.426  /* how much more a short one has, */
+#define SM90_CLOCK_US                2.81   /* and the time at the datasheet rate that takes half of that away */
+#define SM90_LAUNCH_CLOCKS           1780.0 /* launch, and first byte of a cold operand, */
+#define SM90_CTA_CLOCKS              6.79   /* and for every CTA that asks for one at the same time */
+#define SM90_DRAM_EFFICIENCY         0.934  /* reachable share of the datasheet bandwidth, */
 #define SM90_STREAMED_EFFICIENCY     1.0    /* and where memory sets the pace */
 #define SM90_PORT_BYTES              128.0  /* per clock into one SM's shared memory, multicast or not */
-#define SM90_SHARE_PORT_BYTES        63.9   /* the same without clusters, when no two CTAs are at the same k-block */
-#define SM90_STREAM_BYTES            27.0   /* per clock from DRAM into one SM */
-#define SM90_SECTORS_ASTRIDE         2.25   /* that the second counts as where a row begins on no sector either */
-#define SM90_REQUEST_CLOCKS          1.08 /* an SM's request of L2: one for a span of a row, two if it begins on no line */
-#define SM90_L2_LATENCY_CLOCKS       2080.0 /* TMA issue -> barrier, under load */
-#define SM90_KBLOCK_CLOCKS           59.3   /* of a k-block at least: its barriers, and for each of its steps of 16 k */
-#define SM90_STEP_CLOCKS             30.4   /* a wgmma that waits for the sums of the one before */
-#define SM90_REUSE                   6.27   /* requests for a line that cost; later ones find it in L2 or are merged */
-#define SM90_REUSED_LINES_PER_CLOCK  63.4   /* those of them after the first, which is DRAM's */
-#define SM90_ASTRIDE_LINES_PER_CLOCK 94.5   /* second requests of what begins on no line, of all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   9.61   /* one SM's epilogue: registers -> shared memory -> global */
-#define SM90_SWITCH_CLOCKS           403.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_HOLD_CLOCKS             2100.0 /* cooperative: between two tiles, the first of which is held in registers */
-#define SM90_CLUSTER_CLOCKS          834.0  /* the CTAs of a cluster start and end together */
-#define SM90_SWAP_CLOCKS             306.0  /* B on the M side: D is transposed on its way out */
-#define SM90_SPLIT_CLOCKS            2160.0  /* split K: its CTAs wait for each other, */
-#define SM90_SPLIT_BYTES_PER_CLOCK   7.03    /* and partial sums come into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    10.7    /* stream-K: partial sums, one SM to L2 or back */
-#define SM90_HAND_CLOCKS             1390.0  /* a second start of the pipeline, and the wait for the other pieces */
-#define SM90_BAND_CLOCKS             2600.0  /* of what is taken at once at least: its way from L2 */
-#define SM90_GFLOP_US                1.21    /* at 700 W, if nothing else drew power, 10^9 operations take, */
+#define SM90_SHARE_PORT_BYTES        64.2   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_STREAM_BYTES            26.9   /* per clock from DRAM into one SM */
+#define SM90_SECTORS_ASTRIDE         2.38   /* that the second counts as where a row begins on no sector either */
+#define SM90_ASTRIDE_ALONE           1.23   /* and as much again where a CTA is in no cluster */
+#define SM90_REQUEST_CLOCKS          1.12 /* an SM's request of L2: one for a span of a row, two where it begins on no line */
+#define SM90_L2_LATENCY_CLOCKS       1920.0 /* TMA issue -> barrier, under load */
+#define SM90_KBLOCK_CLOCKS           64.7   /* of a k-block at least: its barriers, and for each of its steps of 16 k */
+#define SM90_STEP_CLOCKS             29.7   /* a wgmma that waits for the sums of the one before */
+#define SM90_REUSE                   6.22   /* requests for a line that cost; later ones find it in L2 or are merged */
+#define SM90_REUSED_LINES_PER_CLOCK  62.4   /* those of them after the first, which is DRAM's */
+#define SM90_ASTRIDE_LINES_PER_CLOCK 111.0  /* second requests of what begins on no line, of all SMs */
+#define SM90_STORE_BYTES_PER_CLOCK   9.77   /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS           352.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_HOLD_CLOCKS             2010.0 /* cooperative: between two tiles, the first of which is held in registers */
+#define SM90_CLUSTER_CLOCKS          946.0  /* the CTAs of a cluster start and end together */
+#define SM90_SWAP_CLOCKS             239.0  /* B on the M side: D is transposed on its way out */
+#define SM90_SPLIT_CLOCKS            1710.0  /* split K: its CTAs wait for each other, */
+#define SM90_SPLIT_BYTES_PER_CLOCK   7.33    /* and partial sums come into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK    11.1    /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_HAND_CLOCKS             1330.0  /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_BAND_CLOCKS             2610.0  /* of what is taken at once at least: its way from L2 */
+#define SM90_GFLOP_US                1.22    /* at 700 W, if nothing else drew power, 10^9 operations take, */
 #define SM90_OPERAND_US              0.0207  /* a MB of operands and D, from and to DRAM, */
-#define SM90_REQUESTED_US            0.0049  /* a MB that L2 is asked for, */
-#define SM90_ARRIVED_US              0.00488 /* a MB that arrives in shared memory, */
-#define SM90_READ_US                 0.0116  /* and a MB that wgmma reads there, of all SMs together */
-#define SM90_LIMIT_FROM              0.284   /* share of 700 W, by the first two, from which the limit begins to bind */
-#define SM90_CLOCKS_SHARE            0.689   /* what the clocks keep of their time where it does */
+#define SM90_REQUESTED_US            0.00408 /* a MB that L2 is asked for, */
+#define SM90_ARRIVED_US              0.00509 /* a MB that arrives in shared memory, */
+#define SM90_READ_US                 0.0113  /* and a MB that wgmma reads there, of all SMs together */
+#define SM90_LIMIT_FROM              0.285   /* share of 700 W, by the first two, from which the limit begins to bind */
+#define SM90_CLOCKS_SHARE            0.692   /* what the clocks keep of their time where it does */
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -61,9 +62,11 @@ static double astride(const struct gm_kernel *row, struct gm_operand operand) {
 /* What this CTA asks for of a k-block: its share of the rows that there are. */
 static double kblock_requests(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
     const double spans = (double)row->tile_k * GM_ELEM_BYTES / row->smem_map;
+    const double second = row->cluster_m * row->cluster_n == 1 ? SM90_ASTRIDE_ALONE : 1;
     const double a_rows = min2(row->tile_m, (double)p->m) / row->cluster_n;
     const double b_rows = min2(row->tile_n, (double)p->n) / row->cluster_m;
-    return spans * (a_rows * (1 + astride(row, gm_operand_a(p))) + b_rows * (1 + astride(row, gm_operand_b(p))));
+    return spans * (a_rows * (1 + second * astride(row, gm_operand_a(p))) +
+                    b_rows * (1 + second * astride(row, gm_operand_b(p))));
 }
 
 /* The ring holds no more than `stages` k-blocks in flight for one latency (Little's law); and however little there is
