@@ -190,6 +190,8 @@ static double moved_us(const struct gm_kernel *row, const struct gm_gemm_problem
 static double limited(const struct gm_gemm_problem *p, const struct gm_device *device) {
     const double drawn = least_bytes(p) * 1e-6 * SM90_OPERAND_US + operations(p) * 1e-9 * SM90_GFLOP_US;
     const double least = max2(dram_us(p, device, 1), power_us(p, device, 1, 0));
+    if (least <= 0) /* a device of which nothing is known */
+        return 0;
     return max2(min2((drawn / least - SM90_LIMIT_FROM) / (1 - SM90_LIMIT_FROM), 1), 0);
 }
 

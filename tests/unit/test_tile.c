@@ -216,6 +216,25 @@ START_TEST(cost_needs_neither_bandwidth_nor_rate) {
 END_TEST
 
 /* Of two rows that differ in their slices only, the sliced one pays for the exchange where copies set the pace. */
+/* 32 bytes more a row, and it begins on no line; 16, on no sector; 128, on a line again. */
+START_TEST(a_row_that_begins_on_no_line_costs_requests) {
+    const struct gm_device device = device_of("h200");
+    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .tile_m = 64, .tile_n = 64, .tile_k = 64, .stages = 12,
+                                  .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_w1, .smem_map = 128,
+                                  .threads = 256, .smem_bytes = 214080};
+    static const int64_t k[] = {1600, 1616, 1608, 1664};
+    double us[4];
+    for (int i = 0; i < 4; i++) {
+        struct gm_gemm_problem p = problem_of(512, 8192, k[i]), q;
+        assert_ok(gm_problem_normalize(&p, &q));
+        us[i] = gm_cost_us(&row, &q, &device);
+    }
+    ck_assert_double_gt(us[1], 1.05 * us[3]);
+    ck_assert_double_gt(us[2], 1.05 * us[1]);
+    ck_assert_double_gt(us[3], us[0]);
+}
+END_TEST
+
 START_TEST(slices_cost_an_exchange) {
     const struct gm_device device = device_of("a100");
     struct gm_kernel row = sm80_row;
@@ -245,6 +264,7 @@ Suite *tile_suite(void) {
     tcase_add_test(cases, copy_width_is_what_base_and_stride_allow);
     tcase_add_test(cases, cost_grows_with_the_problem_and_never_falls_under_the_floor);
     tcase_add_test(cases, cost_needs_neither_bandwidth_nor_rate);
+    tcase_add_test(cases, a_row_that_begins_on_no_line_costs_requests);
     tcase_add_test(cases, slices_cost_an_exchange);
     suite_add_tcase(suite, cases);
     return suite;
