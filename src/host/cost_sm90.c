@@ -17,7 +17,7 @@
 #define SM90_SHARE_PORT_BYTES        64.2   /* the same without clusters, when no two CTAs are at the same k-block */
 #define SM90_STREAM_BYTES            26.9   /* per clock from DRAM into one SM */
 #define SM90_SECTORS_ASTRIDE         2.38   /* that the second counts as where a row begins on no sector either */
-#define SM90_ASTRIDE_ALONE           1.23   /* and as much again where a CTA is in no cluster */
+#define SM90_ASTRIDE_ALONE           1.1 /* and so much more, in no cluster, of a line that is still on its way from DRAM */
 #define SM90_REQUEST_CLOCKS          1.12 /* an SM's request of L2: one for a span of a row, two where it begins on no line */
 #define SM90_L2_LATENCY_CLOCKS       1920.0 /* TMA issue -> barrier, under load */
 #define SM90_KBLOCK_CLOCKS           64.7   /* of a k-block at least: its barriers, and for each of its steps of 16 k */
@@ -59,10 +59,17 @@ static double astride(const struct gm_kernel *row, struct gm_operand operand) {
     return bytes % row->smem_map == 0 ? 0 : bytes % SECTOR_BYTES == 0 ? 1 : SM90_SECTORS_ASTRIDE;
 }
 
+/* Of what all CTAs ask for, the share that nobody asked for before. */
+static double first_share(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
+    const double asked = min2(row->tile_m, (double)p->m) + min2(row->tile_n, (double)p->n);
+    return min2(((double)p->m + (double)p->n) / ((double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p) * asked), 1);
+}
+
 /* What this CTA asks for of a k-block: its share of the rows that there are. */
 static double kblock_requests(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
     const double spans = (double)row->tile_k * GM_ELEM_BYTES / row->smem_map;
-    const double second = row->cluster_m * row->cluster_n == 1 ? SM90_ASTRIDE_ALONE : 1;
+    const int alone = row->cluster_m * row->cluster_n == 1;
+    const double second = alone ? 1 + SM90_ASTRIDE_ALONE * first_share(row, p) : 1;
     const double a_rows = min2(row->tile_m, (double)p->m) / row->cluster_n;
     const double b_rows = min2(row->tile_n, (double)p->n) / row->cluster_m;
     return spans * (a_rows * (1 + second * astride(row, gm_operand_a(p))) +
