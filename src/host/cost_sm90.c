@@ -59,7 +59,7 @@ static double astride(const struct gm_kernel *row, struct gm_operand operand) {
     return bytes % row->smem_map == 0 ? 0 : bytes % SECTOR_BYTES == 0 ? 1 : SM90_SECTORS_ASTRIDE;
 }
 
-/* Of what all CTAs ask for, the share that nobody asked for before. */
+/* Of what all CTAs of a row without clusters ask for, the share that nobody asked for before. */
 static double first_share(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
     const double asked = min2(row->tile_m, (double)p->m) + min2(row->tile_n, (double)p->n);
     return min2(((double)p->m + (double)p->n) / ((double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p) * asked), 1);

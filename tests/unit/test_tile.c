@@ -215,7 +215,6 @@ START_TEST(cost_needs_neither_bandwidth_nor_rate) {
 }
 END_TEST
 
-/* Of two rows that differ in their slices only, the sliced one pays for the exchange where copies set the pace. */
 /* 32 bytes more a row, and it begins on no line; 16, on no sector; 128, on a line again. */
 START_TEST(a_row_that_begins_on_no_line_costs_requests) {
     const struct gm_device device = device_of("h200");
@@ -235,6 +234,7 @@ START_TEST(a_row_that_begins_on_no_line_costs_requests) {
 }
 END_TEST
 
+/* Of two rows that differ in their slices only, the sliced one pays for the exchange where copies set the pace. */
 START_TEST(slices_cost_an_exchange) {
     const struct gm_device device = device_of("a100");
     struct gm_kernel row = sm80_row;
