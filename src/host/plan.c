@@ -85,10 +85,22 @@ void gm_plan_divide(gm_plan *plan, const struct gm_split *split) {
 
 /* How many k-blocks of a CTA's first piece L2 is asked for before the wait for the kernel before. Where memory sets the
  * pace, as many as it brings while one kernel gives way to the next; but what is loaded before it has come is brought
- * twice, so fewer of a short piece. docs/TUNING.md, entry 26. */
-static int32_t prefetched_blocks(const struct gm_kernel *row, const struct gm_gemm_problem *p) {
-    const int64_t k = p->k / GM_WARPS_SPLITS(row->warps);
-    return !gm_is_streamed(p) || k <= 2048 ? 4 : k <= 4096 ? 6 : 8;
+ * twice, so less where there is less in all, and where each line is asked for twice. docs/TUNING.md, entry 43. */
+static int32_t prefetched_blocks(const gm_plan *plan) {
+    enum { LEAST = 20 << 10, SHARE = 8, MOST_BLOCKS = 8, USUAL_BLOCKS = 4 };
+    const struct gm_kernel *row = &gm_kernels[plan->kernel];
+    const struct gm_gemm_problem *p = &plan->problem;
+    if (!gm_is_streamed(p))
+        return USUAL_BLOCKS;
+    const struct gm_operand streamed = p->m > p->n ? gm_operand_a(p) : gm_operand_b(p);
+    const int tile_rows = p->m > p->n ? row->tile_m / row->cluster_n : row->tile_n / row->cluster_m;
+    const int64_t block_bytes = (int64_t)tile_rows * row->tile_k * GM_ELEM_BYTES;
+    const int64_t passing = streamed.rows * streamed.columns * streamed.element_bytes / plan->config.gridDimX;
+    int64_t bytes = LEAST + passing / SHARE;
+    if (streamed.stride * streamed.element_bytes % row->smem_map != 0)
+        bytes /= 2;
+    const int64_t blocks = (bytes + block_bytes / 2) / block_bytes;
+    return (int32_t)(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks);
 }
 
 static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_split *split) {
@@ -100,9 +112,9 @@ static enum gm_status prepare_sm90(gm_plan *plan, const struct gm_split *split) 
     params->plain = gm_has_plain_store(p); /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)row->tile_k);
     params->b_early = (plan->flags & GM_PLAN_CONSTANT_B) != 0;
-    params->prefetched = prefetched_blocks(row, p);
 
     gm_plan_divide(plan, split);
+    params->prefetched = prefetched_blocks(plan);
     /* An operand that is read once should not push the one that is read by every tile out of L2. */
     const int a_once = params->raster.tiles_n == 1, b_once = params->raster.tiles_m == 1;
     params->a_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : a_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;

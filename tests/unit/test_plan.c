@@ -2,6 +2,8 @@
 /* Plans: what they hold, and how their creation fails. */
 #include "planned.h"
 
+#include "choose.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,17 +96,30 @@ START_TEST(the_flags_say_what_may_overlap_the_kernel_before) {
 }
 END_TEST
 
-/* More of a long piece than of a short one, where memory sets the pace. */
-START_TEST(l2_is_asked_ahead_by_the_length_of_a_piece) {
+/* By bytes, not by k-blocks: 20 KB and an eighth of what a CTA streams, half of it where rows begin on no line. */
+START_TEST(l2_is_asked_ahead_by_what_a_cta_streams) {
     static const struct {
-        int64_t m, k;
+        const char *kernel;
+        int64_t m, n, k;
         int32_t blocks;
-    } cases[] = {{64, 2048, 4}, {64, 2056, 6}, {1, 4096, 6}, {16, 4104, 8}, {64, 100000, 8}, {65, 100000, 4}};
-    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
-    for (size_t i = 0; row && i < sizeof cases / sizeof *cases; i++) {
-        const struct gm_gemm_problem p = problem_for(row, cases[i].m, 4096, GM_WARPS_SPLITS(row->warps) * cases[i].k);
-        gm_plan *plan = plan_for(row, &p);
-        ck_assert_int_eq(plan->params.sm90.prefetched, cases[i].blocks);
+    } cases[] = {
+        {"gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128", 1, 8320, 512, 4},   /* 28 KB, in blocks of 8 */
+        {"gemm_sm90_bf16_tn_16x64x128_s11_c1x1_w1s_sw128", 1, 8320, 512, 2}, /* of 16 */
+        {"gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128", 37, 7168, 1232, 2}, /* 39 KB, halved */
+        {"gemm_sm90_bf16_tn_64x80x128_s5_c1x1_w1_sw128", 1, 80, 64, 1},      /* 20 KB, but an odd block has as many */
+        {"gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128", 1, 8192, 8192, 8},  /* 148 KB */
+        {"gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128", 65, 8192, 8192, 4}, /* tensor cores set the pace */
+        {"gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128", 8192, 64, 8192, 8}, /* A passes by */
+        {"gemm_sm90_bf16_tn_64x64x64_s12_c1x4_w1_sw128", 20000, 64, 512, 8}, /* a quarter of A's rows in each CTA */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int at = gm_find_kernel(gm_kernels, gm_kernel_count(), cases[i].kernel);
+        if (at < 0)
+            continue;
+        const struct gm_gemm_problem p = problem_for(&gm_kernels[at], cases[i].m, cases[i].n, cases[i].k);
+        gm_plan *plan = plan_for(&gm_kernels[at], &p);
+        ck_assert_msg(plan->params.sm90.prefetched == cases[i].blocks, "case %zu: %d blocks", i,
+                      plan->params.sm90.prefetched);
         gm_plan_destroy(plan);
     }
 }
@@ -235,7 +250,7 @@ Suite *plan_suite(void) {
     tcase_add_test(cases, every_row_can_be_planned_by_name);
     tcase_add_test(cases, an_sm90_plan_holds_legal_maps_of_its_operands);
     tcase_add_test(cases, the_flags_say_what_may_overlap_the_kernel_before);
-    tcase_add_test(cases, l2_is_asked_ahead_by_the_length_of_a_piece);
+    tcase_add_test(cases, l2_is_asked_ahead_by_what_a_cta_streams);
     tcase_add_test(cases, gemv_plans_have_a_cta_for_every_tile);
     tcase_add_test(cases, plans_of_empty_problems_need_no_image);
     tcase_add_test(cases, bad_arguments_make_no_plan);
