@@ -8,7 +8,7 @@
 #include "ladders.h"
 
 enum {
-    ROWS = 28672,
+    ROWS = 25344,     /* 3 tiles of 64 for each of 132 SMs, 6 for 66, 12 for 33 */
     ROW_WORDS = 4096, /* 16 KB: 8192 elements of 16 bits */
     SMALL_ROWS = 320,
     SMALL_ROW_WORDS = 448,
@@ -22,21 +22,30 @@ struct walk {
     int promotion;
     uint32_t boxes, ring_kb, pad_words;
     const char *change;
+    uint32_t step;   /* every step-th SM takes part, 0: a CTA of any */
+    bool first_half; /* of the SMs, by number */
 };
 
 static const struct walk walks[] = {
     {"256 at once, one box", CU_TENSOR_MAP_L2_PROMOTION_L2_256B, 1, RING_KB, 0,
-     "L2 fetches 256 bytes for each 128 that are asked for: the next box's, too."},
+     "L2 fetches 256 bytes for each 128 that are asked for: the next box's, too.", 0, false},
     {"256 at once, two boxes", CU_TENSOR_MAP_L2_PROMOTION_L2_256B, 2, RING_KB, 0,
-     "Both halves of the 256 bytes are asked for in one stage."},
-    {"128 at once, one box", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 1, RING_KB, 0, "No more than is asked for."},
+     "Both halves of the 256 bytes are asked for in one stage.", 0, false},
+    {"128 at once, one box", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 1, RING_KB, 0, "No more than is asked for.", 0, false},
     {"128 at once, two boxes", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2, RING_KB, 0,
-     "The same, 256 bytes of a row a stage."},
+     "The same, 256 bytes of a row a stage.", 0, false},
     {"as asked, two boxes", CU_TENSOR_MAP_L2_PROMOTION_NONE, 2, RING_KB, 0,
-     "No promotion: a box's rows are 128 bytes anyway."},
-    {"128 at once, ring of 64 KB", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2, 64, 0, "A third of the bytes under way."},
+     "No promotion: a box's rows are 128 bytes anyway.", 0, false},
+    {"128 at once, ring of 64 KB", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2, 64, 0, "A third of the bytes under way.", 0,
+     false},
     {"128 at once, rows 128 bytes apart", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2, RING_KB, PAD_WORDS,
-     "A pitch that is no power of two: if memory's channels are hashed well, it changes little."},
+     "A pitch that is no power of two: if memory's channels are hashed well, it changes little.", 0, false},
+    {"every other SM", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2, RING_KB, 0, "Half of the SMs, one of each pair.", 2,
+     false},
+    {"the first half of the SMs", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2, RING_KB, 0,
+     "As many SMs, in pairs: the two SMs of a TPC have neighbouring numbers.", 1, true},
+    {"every other SM of the first half", CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2, RING_KB, 0,
+     "Half as many: one of each of these pairs.", 2, true},
 };
 enum { WALKS = sizeof walks / sizeof *walks };
 
@@ -77,6 +86,10 @@ static struct lab_point *add(struct lab *lab, const struct walk *walk, bool smal
                                .boxes = walk->boxes,
                                .box_rows = BOX_ROWS};
     shape.stages = walk->ring_kb * 1024 / WALK_STAGE_BYTES(shape);
+    if (walk->step) {
+        shape.sms = walk->first_half ? data->ctas / 2 : data->ctas;
+        shape.step = walk->step;
+    }
     data->shapes[ladder_index(lab, point)] = shape;
     data->pitch_words[ladder_index(lab, point)] = row_words + walk->pad_words;
     lab_kernel(point, "tma_walk", "lab_tma_walk", data->ctas, WALK_THREADS);
@@ -104,8 +117,9 @@ static int setup(struct lab *lab) {
         (!lab->launching_only && ladder_fill(lab, data->matrix, words, ladder_hash) != 0))
         return -1;
     for (size_t i = 0; i < WALKS; i++) {
-        struct lab_point *const small = add(lab, &walks[i], true), *const whole = add(lab, &walks[i], false);
-        if (!small || !whole)
+        struct lab_point *const small = walks[i].step ? NULL : add(lab, &walks[i], true);
+        struct lab_point *const whole = add(lab, &walks[i], false);
+        if ((!small && !walks[i].step) || !whole)
             return -1;
         whole->timed = true;
         whole->too_large = lab->simulated;
@@ -134,11 +148,13 @@ static uint32_t sum_of(const struct walk_shape *shape, uint32_t pitch_words, uin
 static int check(struct lab *lab, struct lab_point *point) {
     const struct walk_data *data = lab->data;
     const size_t at = ladder_index(lab, point);
+    const struct walk_shape *shape = &data->shapes[at];
+    const uint32_t workers = shape->sms ? shape->sms / shape->step : data->ctas;
     if (lab_download(lab, data->sums, data->sums_address, data->ctas * sizeof *data->sums) != 0)
         return -1;
     lab_correct(point);
-    for (uint32_t cta = 0; cta < data->ctas && point->result == LAB_CORRECT; cta++) {
-        const uint32_t sum = sum_of(&data->shapes[at], data->pitch_words[at], cta, data->ctas);
+    for (uint32_t cta = 0; cta < workers && point->result == LAB_CORRECT; cta++) {
+        const uint32_t sum = sum_of(shape, data->pitch_words[at], cta, workers);
         if (data->sums[cta] != sum)
             lab_wrong(point, "CTA %u: sum 0x%08x, predicted 0x%08x", cta, data->sums[cta], sum);
     }
@@ -154,7 +170,14 @@ static int conclude(struct lab *lab) {
               "asking L2 for no more than a box's 128 bytes is %.1f %% faster than for 256: %.0f and %.0f GB/s",
               100 * (asked / more - 1), asked, more);
     lab_claim(lab, none > 0.99 * asked && none < 1.01 * asked, true, "no promotion at all is as good: %.0f GB/s", none);
+    const double apart = lab_gbs(lab_find(lab, "every other SM"));
+    const double paired = lab_gbs(lab_find(lab, "the first half of the SMs"));
+    const double alone = lab_gbs(lab_find(lab, "every other SM of the first half"));
     lab_claim(lab, few > 0.95 * asked, true, "64 KB under way on an SM keep memory busy: %.0f GB/s", few);
+    lab_claim(lab, apart > 0.9 * asked, true, "one SM of each pair is enough for memory's pace: %.0f GB/s", apart);
+    lab_claim(lab, paired < alone, true,
+              "two SMs of a pair stream less than one of them alone: %.0f GB/s into both, %.0f into every other",
+              paired, alone);
     return 0;
 }
 

@@ -48,11 +48,29 @@ static __device__ __forceinline__ void fill(const struct walk_shape &shape, cons
                     (block * shape.boxes + box) * WALK_BOX_WORDS, tile * shape.box_rows, bar, GM_L2_EVICT_FIRST);
 }
 
+struct place {
+    uint32_t worker, workers; /* no worker: worker == workers */
+};
+
+/* A CTA that fills an SM is known by it. */
+static __device__ __forceinline__ struct place place_of(const struct walk_shape &shape) {
+    if (shape.sms == 0)
+        return {blockIdx.x, gridDim.x};
+    uint32_t sm;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    const uint32_t workers = shape.sms / shape.step;
+    return {sm < shape.sms && sm % shape.step == 0 ? sm / shape.step : workers, workers};
+}
+
 extern "C" __global__ void __launch_bounds__(WALK_THREADS, 1)
     lab_tma_walk(const __grid_constant__ struct gm_tensor_map map, const __grid_constant__ struct walk_shape shape,
                  uint32_t *sums) {
     extern __shared__ __align__(1024) unsigned char smem[];
-    if (threadIdx.x != 0)
+    const struct place at = place_of(shape);
+    const bool idle = at.worker == at.workers;
+    if (idle)
+        asm volatile("nanosleep.u32 10000;"); /* so that no other CTA comes to this SM instead of its own */
+    if (threadIdx.x != 0 || idle)
         return;
     struct ring ring = {(uint32_t)__cvta_generic_to_shared(smem)};
     uint32_t sum = 0;
@@ -62,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS, 1)
     fence_mbarrier_init();
     ring.parity = 1; /* of the round before the first, which a wait passes at once: nothing is taken in it */
 #pragma unroll 1
-    for (uint32_t tile = blockIdx.x; tile < shape.tiles; tile += gridDim.x) {
+    for (uint32_t tile = at.worker; tile < shape.tiles; tile += at.workers) {
 #pragma unroll 1
         for (uint32_t block = 0; block < shape.blocks; block++) {
             if (ring.filled == shape.stages)
@@ -81,5 +99,5 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS, 1)
         take(shape, ring, sum);
         next(shape, ring);
     }
-    sums[blockIdx.x] = sum;
+    sums[at.worker] = sum;
 }

@@ -11,6 +11,7 @@ enum { WALK_BOX_WORDS = 32, WALK_THREADS = 32 };
 struct walk_shape {
     uint32_t tiles, blocks; /* of box_rows rows; of `boxes` boxes along a row */
     uint32_t boxes, box_rows, stages;
+    uint32_t sms, step; /* the SMs that take part: every step-th of the first `sms`; 0: a CTA of any */
 };
 
 #define WALK_BOX_BYTES(shape)   ((shape).box_rows * WALK_BOX_WORDS * 4)
