@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost model of the gemv rows.
  *
- *   time = launch + (1 + again * (tiles along M - 1)) * the slowest of (DRAM, the busiest SM's stream, its arithmetic,
- *          its loads)
+ *   time = launch + max(DRAM, waves of CTAs) + ramp
  *
- * for every tile along M reads B again, partly from L2. Fitted to 225 times of one to 16 rows of A on an H200, aligned
- * and not; the row that it likes best takes 2 % more than the best, in the mean of 33 problems. */
+ * A wave is as many tiles as all SMs hold at once, or the rest of them; it takes the slowest of the busiest SM's
+ * stream, its arithmetic and its loads. Tiles along M read B again, from L2. Fitted to the times of one to 16 rows of A
+ * on an H200. */
 #include "cost_terms.h"
 
-#define GEMV_LAUNCH_US       3.8 /* launch, first byte of a cold operand, the last CTA's sums */
-#define GEMV_DRAM_EFFICIENCY 0.95
-#define GEMV_STREAM_BYTES    21.9   /* per clock from DRAM into one SM */
-#define GEMV_TURN_CLOCKS     2700.0 /* from a load to the next one into its registers, a long latency */
-#define GEMV_CTA_CLOCKS      1500.0 /* from a CTA's start to its first bytes, and from its last to its end */
+#define GEMV_LAUNCH_US       0.363  /* launch, */
+#define GEMV_ALONE_US        0.446  /* more where launches do not overlap, */
+#define GEMV_CTA_CLOCKS      2430.0 /* from a CTA's start to its first bytes, and from its last to its end */
+#define GEMV_DRAM_EFFICIENCY 0.94   /* reachable share of the datasheet bandwidth, */
+#define GEMV_RAMP_US         3.4    /* and until it is reached, and from when it no longer is: so long, */
+#define GEMV_RAMP_SHARE      0.312  /* or this share of what DRAM takes, if that is less */
+#define GEMV_STREAM_BYTES    24.8   /* per clock from DRAM into one SM */
+#define GEMV_TURN_CLOCKS     2380.0 /* from a load to the next one into its registers, a long latency */
 #define GEMV_LANES_PER_CLOCK 41.6   /* arithmetic of an SM: a third of what it issues at best */
 #define GEMV_CLOCKS_PER_LOAD 2.44   /* of a warp's load instruction, in one SM */
-#define GEMV_AGAIN           0.71   /* share of the time that another reading of B takes */
+#define GEMV_AGAIN           1.16   /* of the time of a tile of the first rows: what one of the next takes */
 #define GEMV_CROWDED         1.06 /* of tiles of 16 rows on Hopper, where early CTAs of the next launch crowd some SMs */
 
 /* Of one load of a lane: the operands' alignment decides. */
@@ -33,20 +36,26 @@ static double tile_clocks(const struct gm_kernel *row, const struct gm_gemm_prob
     return max2(arithmetic, loads);
 }
 
-/* The busiest SM's tiles along N. Few CTAs have few bytes under way, and each begins and ends with none. */
-static double path_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
-    const double tiles = ceil_div((double)gm_tiles_n(row, p), device->sm_count);
-    const double together = min2(tiles, gm_ctas_per_sm(row, device));
+/* Clocks of a wave in which the busiest SM has `tiles` tiles: few have few bytes under way. */
+static double wave_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p, double tiles) {
     const double step_bytes = (double)row->tile_n * row->tile_k * GM_ELEM_BYTES / (lane_elems(p) > 1 ? 1 : 2);
-    const double flying = together * row->stages * step_bytes / GEMV_TURN_CLOCKS;
+    const double flying = tiles * row->stages * step_bytes / GEMV_TURN_CLOCKS;
     const double stream = tiles * row->tile_n * (double)p->k * GM_ELEM_BYTES / min2(GEMV_STREAM_BYTES, flying);
-    const double turns = ceil_div(tiles, together) * GEMV_CTA_CLOCKS;
-    return (turns + max2(stream, tiles * tile_clocks(row, p))) / clock_mhz(device);
+    return tiles > 0 ? GEMV_CTA_CLOCKS + max2(stream, tiles * tile_clocks(row, p)) : 0;
+}
+
+static double path_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
+    const double tiles_m = (double)gm_tiles_m(row, p), tiles = tiles_m * (double)gm_tiles_n(row, p);
+    const double sms = device->sm_count, together = gm_ctas_per_sm(row, device);
+    const double waves = floor(tiles / (sms * together)), rest = ceil_div(tiles - waves * sms * together, sms);
+    const double again = (1 + GEMV_AGAIN * (tiles_m - 1)) / tiles_m;
+    return again * (waves * wave_clocks(row, p, together) + wave_clocks(row, p, rest)) / clock_mhz(device);
 }
 
 double gm_cost_gemv_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device) {
-    const double once = max2(dram_us(p, device, GEMV_DRAM_EFFICIENCY), path_us(row, p, device));
+    const double dram = dram_us(p, device, GEMV_DRAM_EFFICIENCY);
+    const double once = max2(dram, path_us(row, p, device)) + min2(GEMV_RAMP_US, GEMV_RAMP_SHARE * dram);
     /* sm80's rows are not crowded, but launch without overlap: they should not win by it. */
     const double crowded = device->cc_major >= 9 && row->tile_n >= 16 ? GEMV_CROWDED : 1;
-    return GEMV_LAUNCH_US + (1 + GEMV_AGAIN * ((double)gm_tiles_m(row, p) - 1)) * crowded * once;
+    return GEMV_LAUNCH_US + (row->arch == GM_ARCH_SM80 ? GEMV_ALONE_US : 0) + crowded * once;
 }

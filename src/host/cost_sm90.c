@@ -4,44 +4,49 @@
  * at the power limit joules are time. */
 #include "cost_terms.h"
 
-#define SM90_SMOOTH                  3.64   /* exponent of the smooth maximum of path and memory */
-#define SM90_KBLOCK_SMOOTH           3.99   /* and of what bounds one k-block */
-#define SM90_CLOCK_LEAST             0.607  /* of the SM clock: what the power limit leaves a long launch, */
-#define SM90_CLOCK_MORE              0.426  /* how much more a short one has, */
-#define SM90_CLOCK_US                2.81   /* and the time at the datasheet rate that takes half of that away */
-#define SM90_LAUNCH_CLOCKS           1780.0 /* launch, and first byte of a cold operand, */
-#define SM90_CTA_CLOCKS              6.79   /* and for every CTA that asks for one at the same time */
-#define SM90_DRAM_EFFICIENCY         0.934  /* reachable share of the datasheet bandwidth, */
+#define SM90_SMOOTH                  2.5    /* exponent of the smooth maximum of path and memory */
+#define SM90_KBLOCK_SMOOTH           8.69   /* and of what bounds one k-block */
+#define SM90_CLOCK_LEAST             0.733  /* of the SM clock: what the power limit leaves a long launch, */
+#define SM90_CLOCK_MORE              0.171  /* how much more a short one has, */
+#define SM90_CLOCK_US                16.8   /* and the time at the datasheet rate that takes half of that away */
+#define SM90_LAUNCH_CLOCKS           1710.0 /* launch, and first byte of a cold operand, */
+#define SM90_CTA_CLOCKS              3.5    /* and for every CTA that asks for one at the same time */
+#define SM90_DRAM_EFFICIENCY         0.964  /* reachable share of the datasheet bandwidth, */
 #define SM90_STREAMED_EFFICIENCY     1.0    /* and where memory sets the pace */
-#define SM90_PORT_BYTES              128.0  /* per clock into one SM's shared memory, multicast or not */
-#define SM90_SHARE_PORT_BYTES        64.2   /* the same without clusters, when no two CTAs are at the same k-block */
-#define SM90_STREAM_BYTES            26.9   /* per clock from DRAM into one SM */
-#define SM90_SECTORS_ASTRIDE         2.38   /* that the second counts as where a row begins on no sector either */
-#define SM90_ASTRIDE_ALONE           1.1 /* and so much more, in no cluster, of a line that is still on its way from DRAM */
-#define SM90_REQUEST_CLOCKS          1.12 /* an SM's request of L2: one for a span of a row, two where it begins on no line */
-#define SM90_L2_LATENCY_CLOCKS       1920.0 /* TMA issue -> barrier, under load */
-#define SM90_KBLOCK_CLOCKS           64.7   /* of a k-block at least: its barriers, and for each of its steps of 16 k */
-#define SM90_STEP_CLOCKS             29.7   /* a wgmma that waits for the sums of the one before */
-#define SM90_REUSE                   6.22   /* requests for a line that cost; later ones find it in L2 or are merged */
-#define SM90_REUSED_LINES_PER_CLOCK  62.4   /* those of them after the first, which is DRAM's */
-#define SM90_ASTRIDE_LINES_PER_CLOCK 111.0  /* second requests of what begins on no line, of all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   9.77   /* one SM's epilogue: registers -> shared memory -> global */
-#define SM90_SWITCH_CLOCKS           352.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_HOLD_CLOCKS             2010.0 /* cooperative: between two tiles, the first of which is held in registers */
-#define SM90_CLUSTER_CLOCKS          946.0  /* the CTAs of a cluster start and end together */
-#define SM90_SWAP_CLOCKS             239.0  /* B on the M side: D is transposed on its way out */
-#define SM90_SPLIT_CLOCKS            1710.0  /* split K: its CTAs wait for each other, */
-#define SM90_SPLIT_BYTES_PER_CLOCK   7.33    /* and partial sums come into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    11.1    /* stream-K: partial sums, one SM to L2 or back */
-#define SM90_HAND_CLOCKS             1330.0  /* a second start of the pipeline, and the wait for the other pieces */
-#define SM90_BAND_CLOCKS             2610.0  /* of what is taken at once at least: its way from L2 */
-#define SM90_GFLOP_US                1.22    /* at 700 W, if nothing else drew power, 10^9 operations take, */
-#define SM90_OPERAND_US              0.0207  /* a MB of operands and D, from and to DRAM, */
-#define SM90_REQUESTED_US            0.00408 /* a MB that L2 is asked for, */
-#define SM90_ARRIVED_US              0.00509 /* a MB that arrives in shared memory, */
-#define SM90_READ_US                 0.0113  /* and a MB that wgmma reads there, of all SMs together */
-#define SM90_LIMIT_FROM              0.285   /* share of 700 W, by the first two, from which the limit begins to bind */
-#define SM90_CLOCKS_SHARE            0.692   /* what the clocks keep of their time where it does */
+#define SM90_PORT_BYTES              107.0  /* per clock into one SM's shared memory, multicast or not */
+#define SM90_SHARE_PORT_BYTES        76.8   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_MEMORY_SMOOTH           21.5   /* of DRAM and the ways from it */
+#define SM90_STREAM_BYTES            60.0 /* per clock into one SM, as it seems where the next launch fits beside this one, */
+#define SM90_CROWDED_BYTES           20.8 /* and where it does not */
+#define SM90_SECTORS_ASTRIDE         2.4  /* that the second counts as where a row begins on no sector either */
+#define SM90_ASTRIDE_ALONE           0.869 /* and so much more, in no cluster, of a line that is still on its way from DRAM */
+#define SM90_REQUEST_CLOCKS          0.862 /* an SM's request of L2: one for a span of a row, two where it begins on no line */
+#define SM90_L2_LATENCY_CLOCKS       1800.0 /* TMA issue -> barrier, under load */
+#define SM90_KBLOCK_CLOCKS           108.0  /* of a k-block at least: its barriers, and for each of its steps of 16 k */
+#define SM90_STEP_CLOCKS             21.3   /* a wgmma that waits for the sums of the one before */
+#define SM90_REUSE                   8.55   /* requests for a line that cost; later ones find it in L2 or are merged */
+#define SM90_REUSED_LINES_PER_CLOCK  105.0  /* those of them after the first, which is DRAM's */
+#define SM90_ASTRIDE_LINES_PER_CLOCK 106.0  /* second requests of what begins on no line, of all SMs */
+#define SM90_STORE_BYTES_PER_CLOCK   11.6   /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS           634.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_HOLD_CLOCKS             1420.0 /* cooperative: between two tiles, the first of which is held in registers */
+#define SM90_CLUSTER_CLOCKS          455.0  /* the CTAs of a cluster start and end together */
+#define SM90_SWAP_CLOCKS             217.0  /* B on the M side: D is transposed on its way out */
+#define SM90_SPLIT_CLOCKS            283.0  /* split K: its CTAs wait for each other, */
+#define SM90_SPLIT_BYTES_PER_CLOCK   6.91   /* and partial sums come into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK    12.9   /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_HAND_CLOCKS             1900.0  /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_BAND_CLOCKS             1600.0  /* of what is taken at once at least: its way from L2 */
+#define SM90_GFLOP_US                1.2     /* at 700 W, if nothing else drew power, 10^9 operations take, */
+#define SM90_OPERAND_US              0.0206  /* a MB of operands and D, from and to DRAM, */
+#define SM90_REQUESTED_US            0.00149 /* a MB that L2 is asked for, */
+#define SM90_ARRIVED_US              0.0163  /* a MB that arrives in shared memory, */
+#define SM90_READ_US                 0.00694 /* and a MB that wgmma reads there, of all SMs together */
+#define SM90_LIMIT_FROM              0.379   /* share of 700 W, by the first two, from which the limit begins to bind */
+#define SM90_CLOCKS_SHARE            0.845   /* what the clocks keep of their time where it does */
+
+/* Of the side that passes by: tiles of 64x32 stream alike beside the next launch and without it. Why is not known. */
+#define NARROW_ROWS 32
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
@@ -157,6 +162,16 @@ static double reused_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
     return (a_lines + b_lines) * spans(row, p) / SM90_REUSED_LINES_PER_CLOCK;
 }
 
+/* Bytes a clock from DRAM into one SM, where so many clusters run. As long as the next launch fits beside this one, all
+ * of its CTAs are set up, with their first k-blocks in L2, when this one ends; else some come later, and all wait for
+ * them. */
+static double stream_bytes(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
+                           double clusters) {
+    const int rows = p->m > p->n ? row->tile_m : row->tile_n;
+    const int crowded = 2 * clusters > (double)gm_clusters_at_once(row, device);
+    return crowded && rows > NARROW_ROWS ? SM90_CROWDED_BYTES : SM90_STREAM_BYTES;
+}
+
 /* Operands from DRAM: the busiest SM's part of them. */
 static double stream_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double whole, double shares) {
@@ -164,7 +179,15 @@ static double stream_clocks(const struct gm_kernel *row, const struct gm_gemm_pr
     const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
     const double bytes = ((double)p->m + (double)p->n) * (double)p->k * GM_ELEM_BYTES;
     const double rounds = ceil_div(whole, at_once) + (shares > 0 ? (tiles - whole) / shares : 0);
-    return rounds * bytes / (tiles * cluster) / SM90_STREAM_BYTES;
+    return rounds * bytes / (tiles * cluster) / stream_bytes(row, p, device, min2(max2(whole, shares), at_once));
+}
+
+/* DRAM, and the ways from it. */
+static double memory_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double mhz, double whole, double shares) {
+    const double efficiency = gm_is_streamed(p) ? SM90_STREAMED_EFFICIENCY : SM90_DRAM_EFFICIENCY;
+    const double terms[] = {dram_us(p, device, efficiency) * mhz, stream_clocks(row, p, device, whole, shares)};
+    return smooth_max(SM90_MEMORY_SMOOTH, terms, 2);
 }
 
 /* The second requests of rows that begin on no line, which nothing merges: L2's limit for all SMs together. Multicast
@@ -213,13 +236,11 @@ double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem
     const double mhz = loaded_mhz(p, device);
     const double terms[] = {
         path_clocks(row, p, device, (double)whole, (double)shares),
-        dram_us(p, device, gm_is_streamed(p) ? SM90_STREAMED_EFFICIENCY : SM90_DRAM_EFFICIENCY) * mhz +
-            reused_clocks(row, p),
+        memory_clocks(row, p, device, mhz, (double)whole, (double)shares) + reused_clocks(row, p),
         astride_clocks(row, p),
-        stream_clocks(row, p, device, (double)whole, (double)shares),
     };
     const double clocks =
-        launch_clocks(row, device, max2((double)whole, (double)shares)) + smooth_max(SM90_SMOOTH, terms, 4);
+        launch_clocks(row, device, max2((double)whole, (double)shares)) + smooth_max(SM90_SMOOTH, terms, 3);
     const double load = limited(p, device);
     return (1 - load * (1 - SM90_CLOCKS_SHARE)) * clocks / mhz + load * moved_us(row, p);
 }
