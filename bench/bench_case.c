@@ -7,7 +7,7 @@
 
 #include "bench.h"
 #include "energy.h"
-#include "ledger.h"
+#include "plan.h"
 #include "stats.h"
 #include "verify.h"
 
@@ -30,8 +30,8 @@ struct field {
 static void kernel_name(const struct contender *contender, char *name, size_t bytes) {
     struct gm_kernel_info kernel = {.size = sizeof kernel};
     bool known = gm_kernel_get((size_t)contender->kernel, &kernel) == GM_OK;
-    snprintf(name, bytes, "%s%s", known ? kernel.name : "?",
-             gm_plan_workspace_bytes(contender->plan) > 0 ? GM_LEDGER_DIVIDED : "");
+    char suffix[GM_KIND_SUFFIX_BYTES];
+    snprintf(name, bytes, "%s%s", known ? kernel.name : "?", gm_kind_suffix(gm_plan_kind(contender->plan), suffix));
 }
 
 static struct contender *fallback_of(const struct field *field) {

@@ -184,6 +184,8 @@ int command_tune(int argc, char **argv) {
          "before it, untimed, to find its own clock; 0: all share one (default: 60)"},
         {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 0.3)"},
         {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "that rows may divide tiles with (default: 64)"},
+        {"all-divisions", NULL, ARGS_FLAG, &given.all_divisions,
+         "divide each row in all ways, not only the one that the model likes best"},
         {"again", NULL, ARGS_FLAG, &given.again, "measure, or import, what the ledger has already, too"},
         {"import", NULL, ARGS_FLAG, &given.import,
          "measure nothing: entries from results of bench --all-kernels --json"},

@@ -6,14 +6,17 @@
 #include "args.h"
 #include "contest.h"
 #include "ledger_book.h"
+#include "split.h"
 
 #define TUNE_TOP_MAX (GM_LEDGER_CANDIDATES_MAX - 1) /* and the model's pick */
+#define TUNE_KINDS   GM_KINDS                       /* candidates that a row may be */
 
 struct tune_options {
     struct args_list words, shapes; /* suites; with --merge, ledgers; with --import, results */
     const char *dtype, *out, *layout, *epilogue, *kernel, *arch, *device, *file, *check, *cublaslt;
     uint32_t arch_mask;
     bool general, again, no_baseline, quiet, merge, import;
+    bool all_divisions; /* of each row, not only those that are predicted to be the fastest of their sort */
     int top, rounds;
     int workspace_mib;
     double warmup_s, round_ms;
@@ -34,7 +37,7 @@ struct tune {
 /* One candidate on one problem, as it was timed. */
 struct tune_sample {
     int kernel;
-    bool divided; /* its last tiles are, by k-blocks, through a workspace */
+    int kind; /* of division, GM_KIND_x: by k-blocks, through a workspace */
     double predicted_us;
     bool is_model; /* what the model picks */
     bool is_final; /* it took part in the last rounds, which are paired */
@@ -59,10 +62,10 @@ bool tune_follows_clock(const struct gm_device *device, const struct gm_gemm_pro
 /* Measures one problem and puts its line in the book. -1: the GPU or the driver is in error and the run must end. */
 int tune_case_run(struct tune *tune, const struct bench_case *problem);
 
-/* What to time, by predicted time: at most `top` of the rows that the options allow, with a workspace each divided too
- * where that is predicted to pay; and the model's pick. Writes kernel, divided, predicted_us and is_model; `samples` has
- * room for `top` + 1, or for the whole table twice. Returns how many, 0 when
- * no row takes the problem, -1 with a printed sentence on an error. */
+/* What to time, by predicted time: at most `top` of the rows that the options allow, with a workspace each divided too,
+ * anywhere and evenly, where that is predicted to pay; and the model's pick. Writes kernel, kind, predicted_us and
+ * is_model; `samples` has room for `top` + 1, or for TUNE_KINDS times the table. Returns how many, 0 when no row takes
+ * the problem, -1 with a printed sentence on an error. */
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
                     const struct gm_gemm_problem *problem, struct tune_sample *samples);
 

@@ -34,9 +34,11 @@ static size_t workspace_of(const struct heat *heat) {
 /* A row that cannot be planned is out, and a failure of that row. */
 static void make_plans(struct heat *heat) {
     for (size_t i = 0; i < heat->count; i++) {
+        const bool divided = heat->samples[i].kind != GM_KIND_WHOLE;
+        char name[TUNE_NAME_BYTES];
         const struct gm_plan_options named = {.size = sizeof named,
-                                              .kernel = name_of(&heat->samples[i]),
-                                              .workspace_limit = heat->samples[i].divided ? workspace_of(heat) : 0};
+                                              .kernel = tune_name(&heat->samples[i], name),
+                                              .workspace_limit = divided ? workspace_of(heat) : 0};
         struct contender *contender = &heat->contenders[i];
         contender->kernel = heat->samples[i].kernel;
         const enum gm_status status =

@@ -15,7 +15,7 @@ struct timed {
     struct gm_gemm_problem gemm;
     struct gm_ledger_key key; /* of it */
     int kernel;
-    bool divided;
+    int kind; /* of division */
     size_t file, row;
 };
 
@@ -23,7 +23,7 @@ enum loss { NO_KERNEL, NO_PROBLEM, TEST_ROW, NOT_A_CANDIDATE, LOSSES };
 
 struct import {
     struct tune tune;
-    struct tune_options all; /* the caller's, but every row is a candidate */
+    struct tune_options all; /* the caller's, but every row is a candidate, however divided */
     struct import_file {
         const char *path;
         struct bench_results results;
@@ -87,7 +87,7 @@ static void take_row(struct import *import, size_t file, size_t index) {
     const struct bench_row *row = &import->files[file].results.rows[index];
     struct timed timed = {.file = file, .row = index};
     struct gm_ledger_pick pick = {.kernel = -1, .name = row->kernel, .name_bytes = strlen(row->kernel)};
-    timed.divided = gm_ledger_take_divided(row->kernel, &pick.name_bytes);
+    timed.kind = gm_take_kind(row->kernel, &pick.name_bytes);
     timed.kernel = gm_ledger_row(&pick, gm_kernels, gm_kernel_count());
     if (timed.kernel < 0)
         import->lost[NO_KERNEL]++;
@@ -104,15 +104,15 @@ static int compare_timed(const void *left, const void *right) {
     const int order = gm_ledger_compare_keys(&x->key, &y->key);
     if (order != 0 || x->kernel != y->kernel)
         return order != 0 ? order : x->kernel - y->kernel;
-    if (x->divided != y->divided)
-        return x->divided - y->divided;
+    if (x->kind != y->kind)
+        return x->kind - y->kind;
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
 static bool is_superseded(const struct timed *timed) {
-    return timed[0].kernel == timed[1].kernel && timed[0].divided == timed[1].divided &&
+    return timed[0].kernel == timed[1].kernel && timed[0].kind == timed[1].kind &&
            gm_ledger_compare_keys(&timed[0].key, &timed[1].key) == 0;
 }
 
@@ -121,7 +121,7 @@ static int take_rows(struct import *import) {
     for (size_t i = 0; i < import->file_count; i++)
         rows += import->files[i].results.count;
     import->timed = calloc(rows + 1, sizeof *import->timed);
-    import->samples = calloc(2 * gm_kernel_count(), sizeof *import->samples);
+    import->samples = calloc(TUNE_KINDS * gm_kernel_count(), sizeof *import->samples);
     if (!import->timed || !import->samples)
         return complain("out of host memory");
     for (size_t i = 0; i < import->file_count; i++)
@@ -146,8 +146,8 @@ static size_t join(struct import *import, const struct timed *timed, size_t rows
     size_t joined = 0;
     for (size_t i = 0; i < candidates; i++) {
         size_t at = 0;
-        while (at < rows && (timed[at].kernel != import->samples[i].kernel ||
-                             timed[at].divided != import->samples[i].divided))
+        while (at < rows &&
+               (timed[at].kernel != import->samples[i].kernel || timed[at].kind != import->samples[i].kind))
             at++;
         if (at == rows)
             continue;
@@ -168,7 +168,7 @@ static int import_problem(struct import *import, const struct timed *timed, size
     /* The model picks among what was timed: divided rows only where there are some. */
     bool any_divided = false;
     for (size_t i = 0; i < rows; i++)
-        any_divided |= timed[i].divided;
+        any_divided |= timed[i].kind != GM_KIND_WHOLE;
     import->all.workspace_mib = any_divided ? import->tune.options->workspace_mib : 0;
     const int candidates = tune_candidates(&import->all, &tune->gpu.device, &timed->gemm, import->samples);
     if (candidates < 0)
@@ -251,6 +251,7 @@ static int import_all(struct import *import) {
 int tune_import(const struct tune_options *options) {
     struct import import = {.tune = {.options = options}, .all = *options};
     import.all.top = INT_MAX;
+    import.all.all_divisions = true;
     const int status = import_all(&import);
     for (size_t i = 0; i < import.file_count; i++)
         results_free(&import.files[i].results);

@@ -22,7 +22,8 @@ double tune_median(const struct tune_sample *sample) {
 }
 
 const char *tune_name(const struct tune_sample *sample, char name[TUNE_NAME_BYTES]) {
-    snprintf(name, TUNE_NAME_BYTES, "%s%s", gm_kernels[sample->kernel].name, sample->divided ? GM_LEDGER_DIVIDED : "");
+    char suffix[GM_KIND_SUFFIX_BYTES];
+    snprintf(name, TUNE_NAME_BYTES, "%s%s", gm_kernels[sample->kernel].name, gm_kind_suffix(sample->kind, suffix));
     return name;
 }
 
@@ -62,7 +63,7 @@ static int compare_predictions(const void *left, const void *right) {
     const struct tune_sample *x = left, *y = right;
     if (x->predicted_us != y->predicted_us)
         return x->predicted_us < y->predicted_us ? -1 : 1;
-    return x->kernel != y->kernel ? x->kernel - y->kernel : x->divided - y->divided;
+    return x->kernel != y->kernel ? x->kernel - y->kernel : x->kind - y->kind;
 }
 
 static bool is_allowed(const struct tune_options *options, const struct gm_kernel *row) {
@@ -70,21 +71,27 @@ static bool is_allowed(const struct tune_options *options, const struct gm_kerne
            (!options->kernel || fnmatch(options->kernel, row->name, 0) == 0);
 }
 
-/* An accepted row: whole, and divided where that is predicted to pay. The model picks the better of the two. */
-static size_t add_row(const struct gm_candidate *candidate, const struct gm_device *device,
-                      const struct gm_gemm_problem *problem, size_t workspace, struct tune_sample *into) {
+/* An accepted row, whole, and divided as is predicted to pay: anywhere, and the best of the even cuts; or all of these.
+ * The model picks the best of them. */
+static size_t add_row(const struct tune_options *options, const struct gm_candidate *candidate,
+                      const struct gm_device *device, const struct gm_gemm_problem *problem, struct tune_sample *into) {
     const struct gm_kernel *row = &gm_kernels[candidate->kernel];
-    const struct gm_split split = gm_split_choose(row, problem, device, workspace);
-    const bool divided = split.shares > 0;
-    into[0] = (struct tune_sample){.kernel = candidate->kernel,
-                                   .predicted_us = gm_cost_us(row, problem, device),
-                                   .is_model = candidate->chosen && !divided};
-    if (divided)
-        into[1] = (struct tune_sample){.kernel = candidate->kernel,
-                                       .divided = true,
-                                       .predicted_us = split.predicted_us,
-                                       .is_model = candidate->chosen};
-    return 1 + divided;
+    const size_t workspace = (size_t)options->workspace_mib << 20;
+    const struct gm_split best = gm_split_choose(row, problem, device, workspace, GM_KIND_BEST);
+    const int chosen = candidate->chosen ? gm_split_kind(&best) : GM_KIND_BEST;
+    const double whole_us = gm_cost_us(row, problem, device);
+    size_t count = 0;
+    for (int kind = GM_KIND_WHOLE; kind < GM_KINDS; kind++) {
+        const struct gm_split split = gm_split_choose(row, problem, device, workspace, kind);
+        const bool divided = split.shares > 0, is_best = kind == gm_split_kind(&best);
+        const bool pays = kind == GM_KIND_ANYWHERE ? split.predicted_us < whole_us : is_best;
+        if (divided != (kind != GM_KIND_WHOLE) || (!divided && gm_reduces(row)) ||
+            (divided && !pays && !options->all_divisions))
+            continue;
+        into[count++] = (struct tune_sample){
+            .kernel = candidate->kernel, .kind = kind, .predicted_us = split.predicted_us, .is_model = kind == chosen};
+    }
+    return count;
 }
 
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
@@ -93,7 +100,7 @@ int tune_candidates(const struct tune_options *options, const struct gm_device *
         .size = sizeof model, .flags = GM_PLAN_MODEL_ONLY, .workspace_limit = (size_t)options->workspace_mib << 20};
     size_t rows = gm_kernel_count(), accepted = 0;
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
-    struct tune_sample *all = calloc(2 * rows, sizeof *all);
+    struct tune_sample *all = calloc(TUNE_KINDS * rows, sizeof *all);
     struct gm_gemm_problem problem;
     int count = 0;
     if (!candidates || !all)
@@ -105,7 +112,7 @@ int tune_candidates(const struct tune_options *options, const struct gm_device *
         problem = gm_problem_planned(&problem, &model);
     for (size_t i = 0; i < rows && count == 0; i++)
         if (candidates[i].reason == GM_ACCEPTED)
-            accepted += add_row(&candidates[i], device, &problem, model.workspace_limit, &all[accepted]);
+            accepted += add_row(options, &candidates[i], device, &problem, &all[accepted]);
     if (accepted)
         qsort(all, accepted, sizeof *all, compare_predictions);
     int others = 0;

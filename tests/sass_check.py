@@ -29,6 +29,7 @@ REQUIRED = {("gemm", "sm90"): ["HGMMA", "UTMALDG", "UTMASTG", "USETMAXREG"],
             ("gemm", "sm80"): ["LDGSTS", "LDSM", "HMMA"],
             ("gemv", "sm90"): ["FFMA", "ACQBULK"],
             ("gemv", "sm80"): ["FFMA"]}
+REDUCES = ["HGMMA", "UTMALDG", "UBLKCP", "ATOMG", "USETMAXREG"]  # reduce-scatter stores D from registers
 STREAM_LOAD = "LDG.E.NA.128"
 CUBINS = {"sm90": ["sm_90a"], "sm80": ["sm_80", "sm_90"]}
 PTX = {"sm90": [], "sm80": ["sm_80"]}
@@ -37,6 +38,11 @@ LOCAL_MEMORY = ["LDL", "STL"]
 # the proof that slots are the same in all lanes, and every k-block pays for descriptors made of vector registers.
 VECTOR_WAIT = re.compile(r"SYNCS\.PHASECHK\S*TRYWAIT.*\[R\d")
 VECTOR_WAITS = 4
+
+
+def required_of(row):
+    reduces = row["arch"] == "sm90" and row["family"] == "gemm" and row["warps"].endswith("r")
+    return REDUCES if reduces else REQUIRED[row["family"], row["arch"]]
 
 
 def row_names(build):
@@ -90,7 +96,7 @@ def check_sass(row, targets):
         problems.append("cubins for %s instead of %s" % (sorted(targets), CUBINS[row["arch"]]))
     for target, counter in targets.items():
         have = {op.split(".")[0] for op in counter}
-        problems += ["%s: no %s" % (target, op) for op in REQUIRED[row["family"], row["arch"]] if op not in have]
+        problems += ["%s: no %s" % (target, op) for op in required_of(row) if op not in have]
         problems += ["%s: local memory traffic (%s)" % (target, op) for op in LOCAL_MEMORY if op in have]
         if row["family"] == "gemv":
             problems += check_stream(row, counter)

@@ -10,6 +10,7 @@ and counted. With --at-least the exit status is 1 where a smaller share of the p
 more is within 3 %.
 """
 import argparse
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -33,14 +34,15 @@ def read_ledger(path):
 
 
 def model_pick(program, device, workspace, entry):
-    """The kernel's name, with /k behind it where its last tiles are divided."""
+    """The kernel's name, with /k behind it where its last tiles are divided, or /k3 where into three pieces each."""
     command = [program, "explain", str(entry.m), str(entry.n), str(entry.k), "--dtype", entry.type, "--out", entry.out,
                "--layout", entry.layout, "--workspace", str(workspace), "--device", device, "--model-only"]
     if entry.epilogue == "general":
         command += ["--act", "silu"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     chosen = next(line for line in lines if line.startswith("▶ "))
-    return chosen.split()[1] + ("/k" if "divided by k-blocks" in chosen else "")
+    divided = re.search(r"divided by k-blocks(?:, (\d+) pieces each,)? among", chosen)
+    return chosen.split()[1] + (f"/k{divided[1] or ''}" if divided else "")
 
 
 def share_within(losses, bound):

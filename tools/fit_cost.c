@@ -74,10 +74,9 @@ static double score_of(const struct sums *s) {
     return s->loss / s->weight + 0.25 * sqrt(variance) + 0.02 * fabs(bias);
 }
 
-/* One problem: whole_us and divided_us of every row by the ledger, 0 where it has none. -> the score; *loss is that of
- * the model's choice, -1 where the ledger did not time it. */
-static double judge(const struct gm_gemm_problem *problem, const double *whole_us, const double *divided_us,
-                    double *loss) {
+/* One problem: the times of every row, of each kind of division, by the ledger, 0 where it has none. -> the score;
+ * *loss is that of the model's choice, -1 where the ledger did not time it. */
+static double judge(const struct gm_gemm_problem *problem, const double (*timed_us)[GM_KINDS], double *loss) {
     const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = (size_t)64 << 20};
     double fastest_us = INFINITY;
     struct sums s = {.least_us = INFINITY};
@@ -86,15 +85,15 @@ static double judge(const struct gm_gemm_problem *problem, const double *whole_u
         counted_us[i] =
             judged[i].reason == GM_ACCEPTED ? gm_counted_us(rows[i], &device, problem, &options, &judged[i]) : INFINITY;
         s.least_us = fmin(s.least_us, counted_us[i]);
-        fastest_us = fmin(fastest_us, whole_us[i] > 0 ? whole_us[i] : INFINITY);
-        fastest_us = fmin(fastest_us, divided_us[i] > 0 ? divided_us[i] : INFINITY);
+        for (int kind = 0; kind < GM_KINDS; kind++)
+            fastest_us = fmin(fastest_us, timed_us[i][kind] > 0 ? timed_us[i][kind] : INFINITY);
     }
     int chosen = -1;
     *loss = -1;
     for (int i = 0; i < row_count; i++) {
         if (isinf(counted_us[i]))
             continue;
-        const double us = judged[i].split.shares > 0 ? divided_us[i] : whole_us[i];
+        const double us = timed_us[i][gm_split_kind(&judged[i].split)];
         const double row_loss = us > 0 ? log(us / fastest_us) : -1;
         add_choice(&s, counted_us[i], row_loss);
         add_nearness(&s, judged[i].predicted_us, us, row_loss);
@@ -106,10 +105,23 @@ static double judge(const struct gm_gemm_problem *problem, const double *whole_u
     return score_of(&s);
 }
 
-/* The arrays: [problem][row], and a number for each problem. */
-void fit_judge(const double *whole_us, const double *divided_us, double *scores, double *losses) {
-    for (int i = 0; i < problem_count; i++) {
-        const size_t at = (size_t)i * (size_t)row_count;
-        scores[i] = judge(&problems[i], whole_us + at, divided_us + at, &losses[i]);
-    }
+/* What the model says of every row however divided: [problem][row][kind], 0 where it is not accepted. */
+void fit_predict(double (*us)[GM_KINDS]) {
+    const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = (size_t)64 << 20};
+    for (int i = 0; i < problem_count; i++)
+        for (int j = 0; j < row_count; j++, us++)
+            for (int kind = 0; kind < GM_KINDS; kind++) {
+                const struct gm_judgement as = gm_judge_as(rows[j], &device, &problems[i], &options, kind, NULL, 0);
+                (*us)[kind] = as.reason == GM_ACCEPTED ? as.predicted_us : 0;
+            }
+}
+
+int fit_kinds(void) {
+    return GM_KINDS;
+}
+
+/* The arrays: [problem][row][kind], and a number for each problem. */
+void fit_judge(const double (*timed_us)[GM_KINDS], double *scores, double *losses) {
+    for (int i = 0; i < problem_count; i++)
+        scores[i] = judge(&problems[i], timed_us + (size_t)i * (size_t)row_count, &losses[i]);
 }

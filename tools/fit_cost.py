@@ -62,15 +62,15 @@ class Problems:
         if rows <= 0 or not count:
             sys.exit(f"fit_cost.py: no problems, or {device} is no built-in model")
         names = [model.library.fit_row(row).decode() for row in range(rows)]
-        self.whole = (ctypes.c_double * (rows * count))(*(e.times.get(name, 0) for e in self.entries for name in names))
-        self.divided = (ctypes.c_double * (rows * count))(
-            *(e.times.get(name + "/k", 0) for e in self.entries for name in names))
+        suffixes = ["", "/k"] + [f"/k{pieces}" for pieces in range(2, model.library.fit_kinds())]
+        self.times = (ctypes.c_double * (len(suffixes) * rows * count))(
+            *(e.times.get(name + suffix, 0) for e in self.entries for name in names for suffix in suffixes))
         self.scores, self.losses = (ctypes.c_double * count)(), (ctypes.c_double * count)()
 
     def judge(self, constants):
         """-> the score of every problem, and the loss of the model's choice (-1: not timed)."""
         self.model.set(constants)
-        self.model.library.fit_judge(self.whole, self.divided, self.scores, self.losses)
+        self.model.library.fit_judge(self.times, self.scores, self.losses)
         return list(self.scores), list(self.losses)
 
 

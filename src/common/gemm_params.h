@@ -60,9 +60,9 @@ struct gm_stream_k {
     uint64_t ready;         /* what a flag holds while its slot is full: the plan's own random number */
     int32_t whole;          /* leading tiles that are not divided: all of them without stream-K */
     int32_t shares;         /* of the others: 0 without stream-K, at most one per CTA */
-    int32_t blocks, more;   /* k-blocks of a share; the first `more` shares have one more */
-    int32_t least;          /* k-blocks of the smallest piece */
-    int32_t reserved;       /* 0 */
+    int32_t blocks, more;   /* k-blocks of a share; the first `more` (even: of each tile's) have one more */
+    int32_t least;          /* k-blocks of the smallest piece, where shares end anywhere */
+    int32_t even;           /* all tiles, where each is cut into shares / even equal pieces (1: not at all); else 0 */
 };
 
 struct gm_gemm_sm90_params {

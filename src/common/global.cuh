@@ -61,6 +61,31 @@ static __device__ __forceinline__ void st_release_gpu_b64(uint64_t address, uint
     asm volatile("st.release.gpu.global.b64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
 
+/* st_release_gpu_b64() that returns what was there. PTX 9.7.13 atom */
+static __device__ __forceinline__ uint64_t atom_exch_release_gpu_b64(uint64_t address, uint64_t value) {
+    uint64_t old;
+    asm volatile("atom.release.gpu.global.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(address), "l"(value) : "memory");
+    return old;
+}
+
+/* Acquires and releases; the value goes there if `expected` was there. */
+static __device__ __forceinline__ uint64_t atom_cas_gpu_b64(uint64_t address, uint64_t expected, uint64_t value) {
+    uint64_t old;
+    asm volatile("atom.acq_rel.gpu.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(old)
+                 : "l"(address), "l"(expected), "l"(value)
+                 : "memory");
+    return old;
+}
+
+static __device__ __forceinline__ void fence_acq_rel_gpu(void) {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
+static __device__ __forceinline__ void st_global_v4_f32(uint64_t address, float x, float y, float z, float w) {
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(address), "f"(x), "f"(y), "f"(z), "f"(w) : "memory");
+}
+
 static __device__ __forceinline__ void st_global_v4_b32(uint64_t address, const uint32_t *values) {
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(values[0]), "r"(values[1]),
                  "r"(values[2]), "r"(values[3])

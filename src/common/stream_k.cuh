@@ -30,6 +30,17 @@ static __device__ __forceinline__ uint64_t stream_k_flag(const struct gm_stream_
            (uint64_t)(share * gang.slots + gang.number) * GM_STREAM_K_FLAG_BYTES;
 }
 
+/* Whether a share has any k-blocks, and with them something to give. */
+static __device__ __forceinline__ bool stream_k_has(const struct gm_stream_k &s, int tile_blocks, int share) {
+    return gm_stream_k_cut(&s, tile_blocks, share) < gm_stream_k_cut(&s, tile_blocks, share + 1);
+}
+
+/* Until the slot behind the flag is full. */
+static __device__ __forceinline__ void stream_k_wait(const struct gm_stream_k &s, uint64_t flag) {
+    while (ld_acquire_gpu_b64(flag) != s.ready) {
+    }
+}
+
 /* Leaves the accumulators in a slot of this share. sync(), a barrier of the gang, puts every thread's stores before the
  * release. */
 template <int THREADS, int FLOATS, class SYNC>
@@ -75,17 +86,16 @@ static __device__ __forceinline__ void stream_k_take(const struct gm_stream_k &s
     const int givers = gm_stream_k_givers(&s, tile_blocks, share);
     for (int i = gang.thread; i < givers; i += THREADS) {
         const int giver = share - 1 - i;
-        if (gm_stream_k_cut(&s, tile_blocks, giver) < gm_stream_k_cut(&s, tile_blocks, giver + 1)) {
+        if (stream_k_has(s, tile_blocks, giver)) {
             const uint64_t flag = stream_k_flag<THREADS, FLOATS>(s, gang, giver);
-            while (ld_acquire_gpu_b64(flag) != s.ready) {
-            }
+            stream_k_wait(s, flag);
             st_global_b64(flag, 0);
         }
     }
     sync();
 #pragma unroll 1
     for (int giver = share - 1; giver >= share - givers; giver--) {
-        if (gm_stream_k_cut(&s, tile_blocks, giver) == gm_stream_k_cut(&s, tile_blocks, giver + 1)) {
+        if (!stream_k_has(s, tile_blocks, giver)) {
             continue;
         }
         const uint64_t slot = stream_k_slot<THREADS, FLOATS>(s, gang, giver);

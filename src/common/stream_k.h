@@ -19,7 +19,17 @@
  * them needs this one before it gives.
  *
  * A cut that would leave a piece of fewer than `least` k-blocks moves to the tile's edge: such a piece is not worth
- * its way through memory. Pure split-K is the case shares = n * tiles: then every tile has n equal pieces. */
+ * its way through memory.
+ *
+ * Or, in rows made for it, every tile is cut into the same number of equal pieces, one a share, which is split-K:
+ *
+ *   2 tiles, 6 shares                         |0 1 2 3 4 5 6 7|0 1 2 3 4 5 6 7|
+ *   (those of one piece side by side, for     |- 0 -|- 2 -|-4-|- 1 -|- 3 -|-5-|
+ *   they read the same k-blocks)
+ *
+ * Then all shares of a tile add up a part of it each, of what all of them have (reduce-scatter). Here a share waits for
+ * higher numbers, too, so it does not wait for long: what is its part to add it leaves to one whose piece is missing.
+ */
 #ifndef GM_STREAM_K_H
 #define GM_STREAM_K_H
 
@@ -73,6 +83,13 @@ GM_STREAM_K_FUNCTION int gm_stream_k_next(const struct gm_stream_k *s, int32_t t
     return piece->tile < s->whole;
 }
 
+/* Tiles cut evenly: piece `number` of a tile, which is share number * even + tile. */
+GM_STREAM_K_FUNCTION struct gm_piece gm_stream_k_piece(const struct gm_stream_k *s, int32_t tile, int32_t number) {
+    const int32_t first = number * s->blocks + (number < s->more ? number : s->more);
+    const struct gm_piece piece = {tile, first, first + s->blocks + (number < s->more)};
+    return piece;
+}
+
 /* How many shares before `share` hold the beginning of the tile that it finishes, some of them perhaps empty. */
 GM_STREAM_K_FUNCTION int32_t gm_stream_k_givers(const struct gm_stream_k *s, int32_t tile_blocks, int32_t share) {
     const int32_t cut = gm_stream_k_cut(s, tile_blocks, share), start = cut - cut % tile_blocks;
@@ -82,10 +99,11 @@ GM_STREAM_K_FUNCTION int32_t gm_stream_k_givers(const struct gm_stream_k *s, int
     return givers;
 }
 
-/* Workspace: the fp32 accumulators of a tile per share, in a slot for each gang of threads that hold some of them, then a
- * flag of 8 bytes per slot. */
+/* Workspace: the fp32 accumulators of a tile per share, in a slot for each gang of threads that hold some of them, then
+ * flags of 8 bytes: one per slot, or, of tiles cut evenly, one for each CTA of a share and piece that reads it. */
 #define GM_STREAM_K_TILE_BYTES(tile_m, tile_n) (4 * (tile_m) * (tile_n))
 #define GM_STREAM_K_FLAG_BYTES                 8
+#define GM_STREAM_K_MOST_PIECES                8 /* of a tile that is cut evenly */
 #define GM_STREAM_K_ALIGN                      16 /* of the workspace */
 
 #endif

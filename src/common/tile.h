@@ -19,6 +19,7 @@
 
 /* warps: schedule * 256 + warps_m * 16 + warps_n; for sm90 warps_m counts consumer warpgroups, and there is more:
  * + splits * 4096: so many CTAs, a cluster, share the K of a tile; + 65536: B is on wgmma's M side (swapped)
+ * + 16777216: CTAs share the K of a tile through memory, as many as the plan says (reduces)
  * and for sm80 + slices * 1048576: so many times warps_m x warps_n warps of one CTA share the K of every stage.
  * gemv's warps_m share the K of the same rows. */
 #define GM_WARPS_w1 (256 + 16 + 1)
@@ -37,6 +38,10 @@
 #define GM_WARPS_w1sk2 (65536 + GM_WARPS_w1k2)
 #define GM_WARPS_w2sk2 (65536 + GM_WARPS_w2k2)
 #define GM_WARPS_w1sk4 (65536 + GM_WARPS_w1k4)
+#define GM_WARPS_w1r             (16777216 + GM_WARPS_w1)
+#define GM_WARPS_w2r             (16777216 + GM_WARPS_w2)
+#define GM_WARPS_w1sr            (16777216 + GM_WARPS_w1s)
+#define GM_WARPS_w2sr            (16777216 + GM_WARPS_w2s)
 #define GM_WARPS_w1x4 (16 + 4)
 #define GM_WARPS_w2x2 (32 + 2)
 #define GM_WARPS_w2x4 (32 + 4)
@@ -51,6 +56,7 @@
 #define GM_WARPS_SCHEDULE(warps) (((warps) >> 8) & 15) /* = enum gm_schedule */
 #define GM_WARPS_SPLITS(warps) ((((warps) >> 12) & 15) == 0 ? 1 : ((warps) >> 12) & 15)
 #define GM_WARPS_SWAPPED(warps) (((warps) >> 16) & 1)
+#define GM_WARPS_REDUCES(warps)  (((warps) >> 24) & 1)
 #define GM_WARPS_SLICES(warps) ((((warps) >> 20) & 15) == 0 ? 1 : ((warps) >> 20) & 15)
 #define GM_WARPS_M(warps) (((warps) >> 4) & 15)
 #define GM_WARPS_N(warps) ((warps) & 15)
@@ -64,6 +70,7 @@
 
 #define GM_ELEM_BYTES 2
 #define GM_CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
+#define GM_MIN(a, b)      ((a) < (b) ? (a) : (b))
 
 /* ---- sm90: ring of stages | staging of D | barriers, from a 1024-byte boundary -------------------- */
 
@@ -106,20 +113,22 @@
 #define GM_SM90_STORE_BOX_ROWS(tm, tn, warps) (GM_WARPS_SWAPPED(warps) ? GM_SM90_STORE_ROWS(tm, tn, warps) : 16)
 #define GM_SM90_BUFFER_BYTES(tm, tn, warps) (GM_SM90_STORE_ROWS(tm, tn, warps) * 128)
 #define GM_SM90_STORE_BUFFERS 2
-#define GM_SM90_STAGING_BYTES(tm, tn, warps)                                                                           \
-    (GM_WARPS_M(warps) * GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, warps))
-/* full[stages], empty[stages]; with splits ready, free, arrived[consumers]. */
+#define GM_SM90_STAGING_BYTES(tm, tn, warps)  /* reduce-scatter adds up in the ring, and stores from registers */      \
+    (GM_WARPS_REDUCES(warps) ? 0 : GM_WARPS_M(warps) * GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, warps))
+/* full[stages], empty[stages]; with splits ready, free, arrived[consumers]; else, for stream-K, taken[consumers]; for
+ * reduce-scatter, a note of 8 bytes. */
 #define GM_SM90_BARRIER_BYTES(stages, warps)                                                                           \
-    ((stages) * 16 + (GM_WARPS_SPLITS(warps) > 1 ? 16 + 8 * GM_WARPS_M(warps) : 0))
+    ((stages)*16 + (GM_WARPS_SPLITS(warps) > 1 ? 16 : 0) + 8 * GM_WARPS_M(warps) + 8 * GM_WARPS_REDUCES(warps))
 #define GM_SM90_ALIGN 1024 /* the swizzle pattern's repeat: room to round the base up */
 #define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, warps)                                                                  \
     (GM_SM90_ALIGN + (stages) * GM_SM90_STAGE_BYTES(tm, tn, tk) + GM_SM90_STAGING_BYTES(tm, tn, warps) +               \
      GM_SM90_BARRIER_BYTES(stages, warps))
 
-/* Accumulators of a thread. Of a partial sum that another CTA has left in L2 it takes a band at once: as many as it has
- * registers free for. The last band is what is left. */
+/* Accumulators of a thread. A partial sum that another CTA has left in L2 is taken in bands of so many of every thread,
+ * the last of what is left: one fills the staging of D. */
 #define GM_SM90_FLOATS(tm, tn, warps) ((tm) * (tn) / 128 / GM_SM90_TILE_CONSUMERS(warps))
-#define GM_SM90_BAND(floats) ((floats) <= 128 ? 32 : 16)
+#define GM_SM90_BAND(tm, tn, warps)                                                                                    \
+    GM_MIN(GM_SM90_FLOATS(tm, tn, warps), GM_SM90_STORE_BUFFERS *GM_SM90_BUFFER_BYTES(tm, tn, warps) / 512)
 
 /* Whether a consumer can hold a tile as 16-bit elements while it multiplies the next, which takes half as many registers
  * again; in ping-pong there is no need to, and of a split tile it has parts only. */

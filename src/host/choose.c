@@ -27,6 +27,7 @@ struct inquiry {
     const struct gm_device *device;
     const struct gm_gemm_problem *problem;
     const struct gm_plan_options *options;
+    int kind;       /* of division */
     char *sentence; /* NULL: nobody asks */
     size_t bytes;
 };
@@ -46,6 +47,12 @@ static const char *arch_name(enum gm_arch arch) {
     return arch == GM_ARCH_SM90 ? "sm90" : "sm80";
 }
 
+static int fits_at_once(const struct inquiry *q) {
+    const int64_t tiles_m = gm_tiles_m(q->row, q->problem), tiles_n = gm_tiles_n(q->row, q->problem);
+    const int64_t at_once = gm_clusters_at_once(q->row, q->device);
+    return tiles_n == 0 || tiles_m <= at_once / tiles_n;
+}
+
 static enum gm_reason check_device(const struct inquiry *q) {
     const struct gm_kernel *row = q->row;
     const struct gm_device *device = q->device;
@@ -57,6 +64,9 @@ static enum gm_reason check_device(const struct inquiry *q) {
     if (row->smem_bytes > device->smem_per_block_bytes)
         return say(q, GM_REASON_SMEM, "needs %d bytes of shared memory per block; the device allows %d",
                    row->smem_bytes, device->smem_per_block_bytes);
+    if (gm_reduces(row) && q->options && q->options->sm_budget > 0 && !fits_at_once(q))
+        return say(q, GM_REASON_SMS, "every tile has a CTA of its own, and the SM budget is for %" PRId64 " at once",
+                   gm_clusters_at_once(row, device));
     if (gm_cluster_size(row) > device->sm_count)
         return say(q, GM_REASON_SMS, "its clusters have %d CTAs, one on an SM each; it may occupy %d SMs",
                    gm_cluster_size(row), device->sm_count);
@@ -126,7 +136,7 @@ static enum gm_reason check_tma(const struct inquiry *q) {
 
 /* Whether TMA's rows run the problem, if there is one of its type and layout. */
 static int tma_may_load(const struct inquiry *q) {
-    const struct inquiry unheard = {q->row, q->device, q->problem, q->options, NULL, 0};
+    const struct inquiry unheard = {q->row, q->device, q->problem, q->options, q->kind, NULL, 0};
     const uint32_t mask = q->options ? q->options->arch_mask : 0;
     return (!mask || mask & GM_ARCH_SM90) && q->device->cc_major == 9 && q->device->cc_minor == 0 &&
            check_tma(&unheard) == GM_ACCEPTED;
@@ -142,6 +152,8 @@ static enum gm_reason check_order(const struct inquiry *q) {
         return say(q, GM_REASON_ORDER, "%d CTAs share the K of a tile; a batch-invariant plan sums it in one", splits);
     if (slices > 1)
         return say(q, GM_REASON_ORDER, "%d warps share the K of a tile; a batch-invariant plan sums it in one", slices);
+    if (gm_reduces(q->row))
+        return say(q, GM_REASON_ORDER, "its CTAs share the K of a tile; a batch-invariant plan sums it in one");
     if (q->row->family == GM_FAMILY_gemv) /* named too: one row of A may be loaded more widely than several */
         return say(q, GM_REASON_ORDER,
                    "lanes share the K of an element; a batch-invariant plan sums it as the tensor cores do");
@@ -150,27 +162,61 @@ static enum gm_reason check_order(const struct inquiry *q) {
     return GM_ACCEPTED;
 }
 
-/* "..., 132 at once; 116 of them divided by k-blocks among 132 CTAs, in 17302560 bytes of workspace" */
+/* "..., 132 at once; 116 of them divided by k-blocks among 132 CTAs, in 17302560 bytes of workspace", or "... divided
+ * by k-blocks, 3 pieces each, among ..." */
 static void describe_split(const struct inquiry *q, const struct gm_split *split, char *text, size_t bytes) {
     const int64_t tiles = gm_tiles_m(q->row, q->problem) * gm_tiles_n(q->row, q->problem);
+    char pieces[48] = "";
     text[0] = 0;
+    if (split->pieces > 0)
+        snprintf(pieces, sizeof pieces, ", %" PRId64 " pieces each,", split->pieces);
     if (split->shares > 0)
         snprintf(text, bytes,
-                 "; %" PRId64 " of them divided by k-blocks among %" PRId64 " CTAs, in %zu bytes of workspace",
-                 tiles - split->whole, split->shares, split->workspace_bytes);
+                 "; %" PRId64 " of them divided by k-blocks%s among %" PRId64 " CTAs, in %zu bytes of workspace",
+                 tiles - split->whole, pieces, split->shares, split->workspace_bytes);
+}
+
+static int is_named(const char *named, const struct gm_kernel *row) {
+    size_t bytes = strlen(named);
+    gm_take_kind(named, &bytes);
+    return strlen(row->name) == bytes && memcmp(row->name, named, bytes) == 0;
+}
+
+static size_t workspace_limit(const struct inquiry *q) {
+    return q->options && !is_batch_invariant(q) ? q->options->workspace_limit : 0;
+}
+
+static enum gm_reason refuse_division(const struct inquiry *q) {
+    char suffix[GM_KIND_SUFFIX_BYTES];
+    return say(q, GM_REASON_DIVISION,
+               "its tiles cannot be divided as %s%s says: %" PRId64 " x %" PRId64 " tiles, %" PRId64
+               " at once, %zu bytes of workspace allowed",
+               q->row->name, gm_kind_suffix(q->kind, suffix), gm_tiles_m(q->row, q->problem),
+               gm_tiles_n(q->row, q->problem), gm_clusters_at_once(q->row, q->device), workspace_limit(q));
+}
+
+static enum gm_reason refuse_whole(const struct inquiry *q) {
+    return say(q, GM_REASON_DIVISION,
+               "made to cut tiles into pieces, which does not pay here, or not in %zu bytes of workspace; %" PRId64
+               " x %" PRId64 " tiles, %" PRId64 " at once",
+               workspace_limit(q), gm_tiles_m(q->row, q->problem), gm_tiles_n(q->row, q->problem),
+               gm_clusters_at_once(q->row, q->device));
 }
 
 static struct gm_judgement accept(const struct inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
     struct gm_judgement judgement = {.reason = GM_ACCEPTED};
-    char divided[128];
+    char divided[176];
     if (p->m > 0 && p->n > 0)
-        judgement.split = gm_split_choose(q->row, p, q->device,
-                                          q->options && !is_batch_invariant(q) ? q->options->workspace_limit : 0);
+        judgement.split = gm_split_choose(q->row, p, q->device, workspace_limit(q), q->kind);
+    if (q->kind != GM_KIND_BEST && q->kind != gm_split_kind(&judgement.split))
+        return (struct gm_judgement){.reason = refuse_division(q)};
+    const char *named = q->options ? q->options->kernel : NULL;
+    if (!named && gm_reduces(q->row) && judgement.split.pieces == 0)
+        return (struct gm_judgement){.reason = refuse_whole(q)};
     judgement.predicted_us = judgement.split.predicted_us;
     describe_split(q, &judgement.split, divided, sizeof divided);
-    const char *named = q->options ? q->options->kernel : NULL;
-    if (named && strcmp(named, q->row->name) != 0)
+    if (named && !is_named(named, q->row))
         judgement.reason =
             say(q, GM_REASON_NOT_NAMED, "legal, predicted %.2f us; %s was asked for", judgement.predicted_us, named);
     else if (!named && !q->row->production)
@@ -183,10 +229,10 @@ static struct gm_judgement accept(const struct inquiry *q) {
     return judgement;
 }
 
-struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device *device,
-                             const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
-                             char *sentence, size_t sentence_bytes) {
-    const struct inquiry q = {row, device, problem, options, sentence, sentence_bytes};
+struct gm_judgement gm_judge_as(const struct gm_kernel *row, const struct gm_device *device,
+                                const struct gm_gemm_problem *problem, const struct gm_plan_options *options, int kind,
+                                char *sentence, size_t sentence_bytes) {
+    const struct inquiry q = {row, device, problem, options, kind, sentence, sentence_bytes};
     enum gm_reason reason = check_device(&q);
     if (reason == GM_ACCEPTED)
         reason = check_operands(&q);
@@ -199,9 +245,19 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
     return accept(&q);
 }
 
+struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device *device,
+                             const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+                             char *sentence, size_t sentence_bytes) {
+    const char *named = options ? options->kernel : NULL;
+    size_t bytes = named ? strlen(named) : 0;
+    const int kind = named && is_named(named, row) ? gm_take_kind(named, &bytes) : GM_KIND_WHOLE;
+    return gm_judge_as(row, device, problem, options, kind == GM_KIND_WHOLE ? GM_KIND_BEST : kind, sentence,
+                       sentence_bytes);
+}
+
 double gm_counted_us(const struct gm_kernel *row, const struct gm_device *device, const struct gm_gemm_problem *problem,
                      const struct gm_plan_options *options, const struct gm_judgement *judgement) {
-    const struct inquiry q = {row, device, problem, options, NULL, 0};
+    const struct inquiry q = {row, device, problem, options, GM_KIND_BEST, NULL, 0};
     const int is_older = row->family == GM_FAMILY_gemm && row->arch == GM_ARCH_SM80 && tma_may_load(&q);
     const double us = judgement->predicted_us * (is_older ? OLDER_MARGIN : 1);
     return judgement->split.shares > 0 ? us * DIVIDED_MARGIN + DIVIDED_MORE_US : us;
@@ -249,13 +305,12 @@ static int choose_pick(const struct gm_kernel *rows, size_t count, const struct 
                        const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                        const struct gm_ledger_pick *pick, struct gm_judgement *chosen) {
     int row = gm_ledger_row(pick, rows, count);
-    const struct gm_plan_options as_measured = gm_options_within(options, pick->divided);
     if (row >= 0 && rows[row].type != (int)problem->ab_type)
         row = twin_of(rows, count, row, problem->ab_type);
     if (row < 0)
         return -1;
-    *chosen = gm_judge(&rows[row], device, problem, &as_measured, NULL, 0);
-    return chosen->reason == GM_ACCEPTED && (chosen->split.shares > 0) == pick->divided ? row : -1;
+    *chosen = gm_judge_as(&rows[row], device, problem, options, pick->kind, NULL, 0);
+    return chosen->reason == GM_ACCEPTED ? row : -1;
 }
 
 /* The row that an answer of the ledger means; -1: none that is accepted. Where there is no workspace for the fastest,
@@ -268,7 +323,7 @@ static int choose_by_ledger(const struct gm_kernel *rows, size_t count, const st
         return -1;
     const struct gm_ledger_pick *pick = &entry->choice;
     int row = choose_pick(rows, count, device, problem, options, pick, chosen);
-    if (row < 0 && pick->divided) {
+    if (row < 0 && pick->kind != GM_KIND_WHOLE) {
         pick = &entry->whole;
         row = choose_pick(rows, count, device, problem, options, pick, chosen);
     }
@@ -304,7 +359,7 @@ int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device
 
 int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i].name, name) == 0)
+        if (is_named(name, &rows[i]))
             return (int)i;
     return -1;
 }
@@ -318,13 +373,6 @@ struct gm_gemm_problem gm_problem_planned(const struct gm_gemm_problem *problem,
         return straight;
     const int named = gm_find_kernel(gm_kernels, gm_kernel_count(), options->kernel);
     return named >= 0 && gm_kernels[named].layout == gm_problem_layout(&straight) ? straight : *problem;
-}
-
-struct gm_plan_options gm_options_within(const struct gm_plan_options *options, int may_divide) {
-    struct gm_plan_options within = options ? *options : (struct gm_plan_options){.size = sizeof within};
-    if (!may_divide)
-        within.workspace_limit = 0;
-    return within;
 }
 
 struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options) {

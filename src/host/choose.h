@@ -24,6 +24,12 @@ struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device
                              const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                              char *sentence, size_t sentence_bytes);
 
+/* The same of a division of this kind (GM_KIND_x) only: gm_judge() asks for the kind that the kernel's name in the
+ * options has, or else for the best. */
+struct gm_judgement gm_judge_as(const struct gm_kernel *row, const struct gm_device *device,
+                                const struct gm_gemm_problem *problem, const struct gm_plan_options *options, int kind,
+                                char *sentence, size_t sentence_bytes);
+
 /* What the choice by the model compares: the time predicted for an accepted row, and what is added to it where the
  * prediction is known to be the less sure one. */
 double gm_counted_us(const struct gm_kernel *row, const struct gm_device *device, const struct gm_gemm_problem *problem,
@@ -40,14 +46,11 @@ int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device
 struct gm_gemm_problem gm_problem_planned(const struct gm_gemm_problem *problem,
                                           const struct gm_plan_options *options);
 
-/* Index of the row with this name, -1 if there is none. */
+/* Index of the row with this name, whatever division the name says; -1 if there is none. */
 int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name);
 
 /* The device as far as the options let a plan use it: no more SMs than sm_budget. */
 struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options);
-
-/* The options (may be NULL) with a workspace only where tiles may be divided. */
-struct gm_plan_options gm_options_within(const struct gm_plan_options *options, int may_divide);
 
 /* GM_OK when the planner can compute with these facts / take these options (NULL: defaults). An unknown kernel name
  * is GM_ERROR_UNKNOWN_KERNEL. */

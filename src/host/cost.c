@@ -114,13 +114,14 @@ int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows) {
 }
 
 double gm_cost_divided_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
-                          const struct gm_device *device, int64_t whole, int64_t shares) {
+                          const struct gm_device *device, const struct gm_division *division) {
     if (row->family == GM_FAMILY_gemv)
         return gm_cost_gemv_us(row, problem, device);
-    return gm_uses_tma(row) ? gm_cost_sm90_us(row, problem, device, whole, shares)
-                            : gm_cost_sm80_us(row, problem, device, whole, shares);
+    return gm_uses_tma(row) ? gm_cost_sm90_us(row, problem, device, division)
+                            : gm_cost_sm80_us(row, problem, device, division);
 }
 
 double gm_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem, const struct gm_device *device) {
-    return gm_cost_divided_us(row, problem, device, gm_tiles_m(row, problem) * gm_tiles_n(row, problem), 0);
+    const struct gm_division none = {.whole = gm_tiles_m(row, problem) * gm_tiles_n(row, problem)};
+    return gm_cost_divided_us(row, problem, device, &none);
 }

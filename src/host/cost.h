@@ -30,9 +30,15 @@ int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows);
 
 /* Microseconds of one launch; the row must be legal for the problem, which must be normalised and not empty. */
 double gm_cost_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem, const struct gm_device *device);
-/* The same of a row that computes `whole` tiles one by one and divides the others' k-blocks into `shares`, at most as
- * many as there are clusters at once (0: there are no others). */
+/* How a row's tiles are divided: `whole` of them not at all, the others' k-blocks into `shares`, at most as many as
+ * there are clusters at once (0: there are no others). pieces: of each tile, where they are cut evenly; 0: anywhere.
+ * common/stream_k.h */
+struct gm_division {
+    int64_t whole, shares, pieces;
+};
+
+/* The same of a row whose tiles are divided so. */
 double gm_cost_divided_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
-                          const struct gm_device *device, int64_t whole, int64_t shares);
+                          const struct gm_device *device, const struct gm_division *division);
 
 #endif

@@ -118,13 +118,14 @@ static double sm80_shares_us(const struct gm_kernel *row, const struct gm_gemm_p
 }
 
 double gm_cost_sm80_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
-                       int64_t whole, int64_t shares) {
+                       const struct gm_division *division) {
+    const double whole = (double)division->whole, shares = (double)division->shares;
     const double tiles_m = (double)gm_tiles_m(row, p), tiles_n = (double)gm_tiles_n(row, p);
-    const double divided = tiles_m * tiles_n - (double)whole;
-    double path_us = sm80_tiles_us(row, p, device, (double)whole);
+    const double divided = tiles_m * tiles_n - whole;
+    double path_us = sm80_tiles_us(row, p, device, whole);
     if (shares > 0)
-        path_us += sm80_shares_us(row, p, device, divided, (double)shares);
-    const double partial_bytes = 2.0 * (double)shares * row->tile_m * row->tile_n * sizeof(float);
+        path_us += sm80_shares_us(row, p, device, divided, shares);
+    const double partial_bytes = 2.0 * shares * row->tile_m * row->tile_n * sizeof(float);
     const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * GM_ELEM_BYTES + partial_bytes;
     const double share = device->cc_major == 9 ? SM80_ON_SM90 : 1;
     const double terms[] = {

@@ -36,7 +36,10 @@
 #define SM90_SPLIT_BYTES_PER_CLOCK   6.91   /* and partial sums come into one SM */
 #define SM90_HAND_BYTES_PER_CLOCK    12.9   /* stream-K: partial sums, one SM to L2 or back */
 #define SM90_HAND_CLOCKS             1900.0  /* a second start of the pipeline, and the wait for the other pieces */
-#define SM90_BAND_CLOCKS             1600.0  /* of what is taken at once at least: its way from L2 */
+#define SM90_TAKE_BYTES_PER_CLOCK    40.0    /* the same where all of a tile's are on their way at once */
+#define SM90_BAND_CLOCKS             1600.0  /* and of what goes through the staging of D at least: its way from L2 */
+#define SM90_PIECES_CLOCKS           3700.0  /* tiles cut evenly: what the pieces wait for each other, */
+#define SM90_PIECES_BYTES_PER_CLOCK  15.5    /* and partial sums of one SM to L2, its part of them back, D */
 #define SM90_GFLOP_US                1.2     /* at 700 W, if nothing else drew power, 10^9 operations take, */
 #define SM90_OPERAND_US              0.0206  /* a MB of operands and D, from and to DRAM, */
 #define SM90_REQUESTED_US            0.00149 /* a MB that L2 is asked for, */
@@ -118,24 +121,42 @@ static double whole_clocks(const struct gm_kernel *row, const struct gm_gemm_pro
     return rounds * (multiply + store);
 }
 
-/* A share of the divided tiles: its k-blocks, then a piece given away, the other pieces of its tile taken, band by
- * band, a store. In ping-pong the copies and the store pass while the other consumer multiplies the whole tile that
- * follows; then it waits for its turn. */
+/* The other pieces of a tile, from L2: through the ring, if this piece of so many k-blocks leaves it drained (no whole
+ * tiles follow; in ping-pong it has to be as long as the ring), else band by band through the staging of D. */
+static double take_clocks(const struct gm_kernel *row, double pieces, double blocks, int last) {
+    const double bytes = (double)row->tile_m * row->tile_n * sizeof(float);
+    if (last && (GM_WARPS_SCHEDULE(row->warps) != GM_PINGPONG || blocks >= row->stages))
+        return pieces * bytes / SM90_TAKE_BYTES_PER_CLOCK;
+    const double bands = ceil_div(GM_SM90_FLOATS(row->tile_m, row->tile_n, row->warps),
+                                  GM_SM90_BAND(row->tile_m, row->tile_n, row->warps));
+    return pieces * max2(bytes / SM90_HAND_BYTES_PER_CLOCK, bands * SM90_BAND_CLOCKS);
+}
+
+/* A share of the divided tiles: its k-blocks, then a piece given away, the other pieces of its tile taken, a store. In
+ * ping-pong the copies and the store pass while the other consumer multiplies the whole tile that follows; then it
+ * waits for its turn. */
 static double shares_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p, double tiles, double shares,
-                            double tile_blocks, double hidden, double store) {
+                            double tile_blocks, int last, double hidden, double store) {
     const double port = gm_cluster_size(row) > 1 ? SM90_PORT_BYTES : SM90_SHARE_PORT_BYTES;
-    const double multiply = ceil_div(tiles * tile_blocks, shares) * kblock_clocks(row, p, port);
+    const double blocks = ceil_div(tiles * tile_blocks, shares), multiply = blocks * kblock_clocks(row, p, port);
     const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
     const double give = (double)row->tile_m * row->tile_n * sizeof(float) / SM90_HAND_BYTES_PER_CLOCK;
-    const int floats = GM_SM90_FLOATS(row->tile_m, row->tile_n, row->warps);
-    const double take = max2(give, ceil_div(floats, GM_SM90_BAND(floats)) * SM90_BAND_CLOCKS);
-    const double behind = give + takes * take + stores * store;
+    const double behind = give + take_clocks(row, takes, min2(blocks, tile_blocks), last) + stores * store;
     return multiply + SM90_HAND_CLOCKS + max2(behind - hidden, 0);
+}
+
+/* A piece of tiles that are cut evenly: its k-blocks, the accumulators to L2, as many from there, added and stored. */
+static double pieces_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p, double pieces,
+                            double tile_blocks) {
+    const double bytes = (double)row->tile_m * row->tile_n * sizeof(float);
+    return ceil_div(tile_blocks, pieces) * kblock_clocks(row, p, SM90_PORT_BYTES) + SM90_PIECES_CLOCKS +
+           bytes / SM90_PIECES_BYTES_PER_CLOCK;
 }
 
 /* `whole` tiles in rounds, and the shares of the others. */
 static double path_clocks(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
-                          double whole, double shares) {
+                          const struct gm_division *division) {
+    const double whole = (double)division->whole, shares = (double)division->shares;
     const double tiles = (double)gm_tiles_m(row, p) * (double)gm_tiles_n(row, p);
     const double rounds = ceil_div(whole, (double)gm_clusters_at_once(row, device));
     const double blocks = ceil_div(ceil_div((double)p->k, row->tile_k), GM_WARPS_SPLITS(row->warps));
@@ -144,8 +165,10 @@ static double path_clocks(const struct gm_kernel *row, const struct gm_gemm_prob
     double clocks = whole_clocks(row, p, rounds, multiply, store);
     if (GM_WARPS_SWAPPED(row->warps))
         clocks += SM90_SWAP_CLOCKS;
-    if (shares > 0)
-        clocks += shares_clocks(row, p, tiles - whole, shares, blocks, hidden, store);
+    if (division->pieces > 0)
+        clocks += pieces_clocks(row, p, (double)division->pieces, blocks);
+    else if (shares > 0)
+        clocks += shares_clocks(row, p, tiles - whole, shares, blocks, whole < shares, hidden, store);
     return gm_cluster_size(row) > 1 ? clocks + SM90_CLUSTER_CLOCKS : clocks;
 }
 
@@ -232,15 +255,14 @@ static double launch_clocks(const struct gm_kernel *row, const struct gm_device 
 }
 
 double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *p, const struct gm_device *device,
-                       int64_t whole, int64_t shares) {
-    const double mhz = loaded_mhz(p, device);
+                       const struct gm_division *division) {
+    const double mhz = loaded_mhz(p, device), whole = (double)division->whole, shares = (double)division->shares;
     const double terms[] = {
-        path_clocks(row, p, device, (double)whole, (double)shares),
-        memory_clocks(row, p, device, mhz, (double)whole, (double)shares) + reused_clocks(row, p),
+        path_clocks(row, p, device, division),
+        memory_clocks(row, p, device, mhz, whole, shares) + reused_clocks(row, p),
         astride_clocks(row, p),
     };
-    const double clocks =
-        launch_clocks(row, device, max2((double)whole, (double)shares)) + smooth_max(SM90_SMOOTH, terms, 3);
+    const double clocks = launch_clocks(row, device, max2(whole, shares)) + smooth_max(SM90_SMOOTH, terms, 3);
     const double load = limited(p, device);
     return (1 - load * (1 - SM90_CLOCKS_SHARE)) * clocks / mhz + load * moved_us(row, p);
 }

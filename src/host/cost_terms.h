@@ -64,9 +64,9 @@ static inline double power_us(const struct gm_gemm_problem *p, const struct gm_d
 
 /* gm_cost_divided_us() of gemm on each architecture, and gm_cost_us() of gemv, which divides nothing. */
 double gm_cost_sm80_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
-                       const struct gm_device *device, int64_t whole, int64_t shares);
+                       const struct gm_device *device, const struct gm_division *division);
 double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
-                       const struct gm_device *device, int64_t whole, int64_t shares);
+                       const struct gm_device *device, const struct gm_division *division);
 double gm_cost_gemv_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                        const struct gm_device *device);
 

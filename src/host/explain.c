@@ -60,10 +60,10 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
     const int chosen = gm_choose(gm_kernels, rows, &within, &p, options, &choice);
     for (size_t i = 0; i < rows && i < capacity; i++) {
         struct gm_candidate *c = &candidates[i];
-        /* The ledger may have found the chosen one faster whole. */
-        const struct gm_plan_options as_chosen = gm_options_within(options, (int)i != chosen || choice.split.shares > 0);
-        struct gm_judgement judgement =
-            gm_judge(&gm_kernels[i], &within, &p, &as_chosen, c->sentence, sizeof c->sentence);
+        struct gm_judgement judgement = gm_judge(&gm_kernels[i], &within, &p, options, c->sentence, sizeof c->sentence);
+        if ((int)i == chosen) /* the ledger may have found another division of it the fastest */
+            judgement = gm_judge_as(&gm_kernels[i], &within, &p, options, gm_split_kind(&choice.split), c->sentence,
+                                    sizeof c->sentence);
         c->kernel = (int32_t)i;
         c->chosen = (int)i == chosen;
         c->reason = judgement.reason;

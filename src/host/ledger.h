@@ -16,18 +16,14 @@ struct gm_ledger_key {
     int64_t n, k, m;
 };
 
-/* One that was timed. A name with GM_LEDGER_DIVIDED behind it was timed with a workspace, its last tiles divided by
- * k-blocks as the planner does it. */
+/* One that was timed, divided as its name says (split.h). */
 struct gm_ledger_pick {
     int kernel;       /* of the table that the ledger was read with; -1: not there */
     const char *name; /* of that row, in the ledger's text and without an end; NULL: there is no such pick */
     size_t name_bytes;
-    int divided;
+    int kind;  /* of division */
     double us; /* median */
 };
-#define GM_LEDGER_DIVIDED "/k"
-/* Whether the name ends so; then `*bytes` becomes the length without. */
-int gm_ledger_take_divided(const char *name, size_t *bytes);
 
 struct gm_ledger_entry {
     struct gm_ledger_key key;

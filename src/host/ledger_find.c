@@ -88,8 +88,7 @@ static struct gm_ledger_answer find_key(const gm_ledger *ledger, const struct gm
     if (above && above->key.m == key->m)
         return (struct gm_ledger_answer){.exact = above};
     const struct gm_ledger_entry *below = at > 0 ? sibling(ledger, at - 1, *key) : NULL;
-    if (!below || !above || below->choice.kernel != above->choice.kernel ||
-        below->choice.divided != above->choice.divided)
+    if (!below || !above || below->choice.kernel != above->choice.kernel || below->choice.kind != above->choice.kind)
         return (struct gm_ledger_answer){0};
     return (struct gm_ledger_answer){.below = below, .above = above};
 }
@@ -114,13 +113,6 @@ struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_
     answer = find_epilogue(ledger, key, is_general);
     answer.of_bf16 = 1;
     return answer;
-}
-
-int gm_ledger_take_divided(const char *name, size_t *bytes) {
-    const size_t suffix = sizeof GM_LEDGER_DIVIDED - 1;
-    const int divided = *bytes >= suffix && memcmp(name + *bytes - suffix, GM_LEDGER_DIVIDED, suffix) == 0;
-    *bytes -= divided ? suffix : 0;
-    return divided;
 }
 
 static int is_named(const struct gm_ledger_pick *pick, const struct gm_kernel *row) {

@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "problem.h"
+#include "split.h"
 
 #include <string.h>
 
@@ -217,16 +218,16 @@ static enum gm_status parse_key(struct gm_ledger_line *line, struct gm_ledger_ke
     return status;
 }
 
-/* "*NAME/k median p10 p90 rounds": the star is the model's pick, /k a division by k-blocks. */
+/* "*NAME/k median p10 p90 rounds": the star is the model's pick, /k the kind of division. */
 struct candidate {
     struct word name;
     double us;
-    int is_model, divided;
+    int is_model, kind;
 };
 
 static struct gm_ledger_pick pick_of(const struct candidate *c, const struct gm_kernel *rows, size_t row_count) {
     struct gm_ledger_pick pick = {
-        .kernel = -1, .name = c->name.at, .name_bytes = c->name.bytes, .divided = c->divided, .us = c->us};
+        .kernel = -1, .name = c->name.at, .name_bytes = c->name.bytes, .kind = c->kind, .us = c->us};
     pick.kernel = gm_ledger_row(&pick, rows, row_count);
     return pick;
 }
@@ -246,7 +247,7 @@ static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word n
     *candidate = (struct candidate){.name = name, .is_model = name.at[0] == '*'};
     candidate->name.at += candidate->is_model;
     candidate->name.bytes -= (size_t)candidate->is_model;
-    candidate->divided = gm_ledger_take_divided(candidate->name.at, &candidate->name.bytes);
+    candidate->kind = gm_take_kind(candidate->name.at, &candidate->name.bytes);
     if (candidate->name.bytes == 0)
         return FAIL(line, "`%.*s` names no kernel", SHOWN(name));
     for (int i = 0; i < 3; i++) {
@@ -278,9 +279,9 @@ enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct g
         status = parse_candidate(line, name, &candidate);
         if (status == GM_OK && candidates == 0)
             entry->choice = pick_of(&candidate, rows, row_count);
-        if (status == GM_OK && !entry->whole.name && !candidate.divided)
+        if (status == GM_OK && !entry->whole.name && candidate.kind == GM_KIND_WHOLE)
             entry->whole = pick_of(&candidate, rows, row_count);
-        if (status == GM_OK && !entry->alone.name && !candidate.divided)
+        if (status == GM_OK && !entry->alone.name && candidate.kind == GM_KIND_WHOLE)
             entry->alone = pick_alone(&candidate, rows, row_count);
         if (candidate.is_model)
             entry->model_us = candidate.us;

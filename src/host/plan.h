@@ -35,4 +35,7 @@ struct gm_plan {
 void gm_plan_divide(gm_plan *plan, const struct gm_split *split);
 struct gm_stream_k *gm_plan_stream_k(gm_plan *plan);
 
+/* How the plan's tiles are divided: GM_KIND_x. */
+int gm_plan_kind(const gm_plan *plan);
+
 #endif

@@ -42,9 +42,14 @@ static inline int gm_waits_itself(const struct gm_kernel *row) {
     return row->arch == GM_ARCH_SM90;
 }
 
-/* CTAs that stay and walk tiles, as many as the SMs hold at once; else every tile has a CTA of its own. */
+/* Tiles are cut into equal pieces, a CTA or cluster each, that are added up by reduce-scatter: common/stream_k.h. */
+static inline int gm_reduces(const struct gm_kernel *row) {
+    return GM_WARPS_REDUCES(row->warps);
+}
+
+/* CTAs that stay and walk tiles, as many as the SMs hold at once; else every tile, or piece of one, has a CTA. */
 static inline int gm_is_persistent(const struct gm_kernel *row) {
-    return row->family == GM_FAMILY_gemm;
+    return row->family == GM_FAMILY_gemm && !gm_reduces(row);
 }
 
 /* Whether one of the row's images runs on this compute capability. sm90 images hold an sm_90a cubin: 9.0 and

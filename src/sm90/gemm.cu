@@ -4,11 +4,12 @@
  * D = act(alpha * A B + beta * C + bias) for 16-bit A and B. The maps in the parameters describe A, B and D exactly,
  * so ragged M, N and K are TMA's clipping: elements outside load as zero and are not stored. One CTA (or a cluster
  * that shares operand tiles by multicast, or the K of a tile) walks output tiles with the grid's stride, after its
- * share of those that are divided by k-blocks, if any are. Warpgroup 0 is the producer; the others are consumers,
- * either cooperative (each takes its part of wgmma's M side of every tile) or ping-pong (each takes every second tile
- * whole, one multiplying while the other stores). wgmma's M side is A, or B in a swapped row. Compiled once per
- * registry row; produce, mma_stage, store_tile, the exchange of split K and that of stream-K are in gemm_load.cuh,
- * gemm_mma.cuh, gemm_store.cuh, gemm_split.cuh and gemm_stream_k.cuh. */
+ * share of those that are divided by k-blocks, if any are; in a row that reduces, it has one piece of one tile.
+ * Warpgroup 0 is the producer; the others are consumers, either cooperative (each takes its part of wgmma's M side of
+ * every tile) or ping-pong (each takes every second tile whole, one multiplying while the other stores). wgmma's M side
+ * is A, or B in a swapped row. Compiled once per registry row; produce, mma_stage, store_tile, the exchange of split K,
+ * reduce-scatter and the hand-over of stream-K are in gemm_load.cuh, gemm_mma.cuh, gemm_store.cuh, gemm_split.cuh,
+ * gemm_reduce_scatter.cuh and gemm_stream_k.cuh. */
 #include "common/gemm_params.h"
 #include "common/tile.h"
 
@@ -54,6 +55,7 @@ enum {
     TILE_CONSUMERS = GM_SM90_TILE_CONSUMERS(GM_WARPS), /* of one tile */
     PINGPONG = GM_WARPS_SCHEDULE(GM_WARPS) == 2,
     SWAPPED = GM_WARPS_SWAPPED(GM_WARPS), /* B is on wgmma's M side */
+    REDUCES = GM_WARPS_REDUCES(GM_WARPS), /* tiles are cut evenly, and added up by reduce-scatter */
     A_MN = GM_LAYOUT_A_MN(GM_LAYOUT),
     B_MN = GM_LAYOUT_B_MN(GM_LAYOUT),
     SPAN = GM_SMEM_MAP, /* swizzle span of A and B, bytes */
@@ -65,7 +67,8 @@ enum {
     ROWS = PINGPONG ? SIDE_M : SIDE_M / CONSUMERS,        /* of the M side, per consumer warpgroup */
     ATOMS_M = ROWS / 64,                                  /* wgmma atoms of 64 rows, per consumer warpgroup */
     K_STEPS = TILE_K / 16,                                /* wgmma atoms of 16 k, per stage */
-    ATOM_REGISTERS = SIDE_N / 2,                          /* accumulator registers of one atom, per thread */
+    ATOM_REGISTERS = SIDE_N / 2,                          /* accumulator registers of one atom, per thread, */
+    FLOATS = GM_SM90_FLOATS(TILE_M, TILE_N, GM_WARPS),    /* and of all */
     PART_MOST = GM_CEIL_DIV(SIDE_N / 8, 2 * SPLITS) * 16, /* of the N side, the most that one CTA of a split stores */
 
     A_BYTES = GM_SM90_A_BYTES(TILE_M, TILE_K),
@@ -87,11 +90,15 @@ enum {
 
     BAR_STAGING = 1,           /* named barriers: + consumer */
     BAR_ORDER = 1 + CONSUMERS, /* ping-pong: + consumer */
+    BAR_LEFT = BAR_ORDER + 1,  /* reduce-scatter, consumers and clerk: the piece is where others find it, */
+    BAR_ADDED = BAR_ORDER + 2, /* the ring is free again */
 };
 static_assert(ROWS % 64 == 0 && SIDE_N % (SWAPPED ? 8 : 16) == 0 && SIDE_N <= 256 && TILE_K % 16 == 0,
               "tile is made of wgmma atoms");
+static_assert(FLOATS == ATOMS_M * ATOM_REGISTERS, "all registers of all atoms");
 static_assert(!PINGPONG || CONSUMERS == 2, "ping-pong takes two consumers");
 static_assert(SPLITS == 1 || (!PINGPONG && SHARERS == 1), "split K is for cooperative consumers without multicast");
+static_assert(!REDUCES || (!PINGPONG && SPLITS == 1), "reduce-scatter is for cooperative consumers");
 static_assert(!SWAPPED || SIDE_N % (8 * SPLITS) == 0, "the parts of a swapped tile are equal");
 static_assert(ATOMS_M * ATOM_REGISTERS <= (CONSUMERS < 3 ? 192 : 96), "accumulators must leave registers for the rest");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
@@ -122,6 +129,17 @@ static __device__ __forceinline__ struct pipeline pipeline_at(uint32_t base) {
     return {full, full + 8 * STAGES};
 }
 
+/* Stream-K: the barrier of the partial sums that a consumer takes. */
+static __device__ __forceinline__ uint32_t taken_addr(uint32_t base, int consumer) {
+    return pipeline_at(base).empty_addr + 8 * STAGES + 8 * consumer;
+}
+
+/* The drained ring is divided among the consumers of a tile. */
+enum { RING_PART_BYTES = STAGES * STAGE_BYTES / TILE_CONSUMERS / GM_SM90_ALIGN * GM_SM90_ALIGN };
+static __device__ __forceinline__ uint32_t ring_part_addr(uint32_t base, int consumer) {
+    return base + consumer % TILE_CONSUMERS * RING_PART_BYTES;
+}
+
 /* ---- tile order ------------------------------------------------------------------------------------ */
 
 struct tile_position {
@@ -142,16 +160,38 @@ static __device__ __forceinline__ struct tile_position tile_at(const struct gm_r
     return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M), (int)(tile_n * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N)};
 }
 
+/* a / b of small numbers: nothing hides the 150 clocks that integers take after the last wgmma. The half keeps
+ * quotients a part of 1 / b away from where rounding would matter. */
+static __device__ __forceinline__ int quotient(int a, int b) {
+    return (int)__fdividef((float)a + 0.5f, (float)b);
+}
+
+/* Reduce-scatter: the one piece of this CTA's cluster. */
+struct share {
+    int tile, count, number; /* of all tiles; pieces of each; which one this is */
+};
+static __device__ __forceinline__ struct share share_of(const struct gm_stream_k &s) {
+    const int share = cluster_index(), count = quotient(s.shares, s.even);
+    const int number = count > 1 ? quotient(share, s.even) : 0;
+    return {share - number * s.even, count, number};
+}
+
 /* What a CTA computes, piece by piece: some k-blocks of a tile, mostly all. stream_k.h says in which order; a cluster
  * that shares the K of its tiles takes a share of each, which differ by one k-block at most. A CTA that has none takes
- * a block beyond K, which TMA fills with zeros. */
+ * a block beyond K, which TMA fills with zeros. Where there is but one piece, the walk is -1, then 0. */
 static __device__ __forceinline__ int walk_begin(const struct gm_gemm_sm90_params &p) {
-    return SPLITS > 1 ? cluster_index() : gm_stream_k_begin(&p.stream_k, p.k_blocks, cluster_index());
+    return REDUCES ? -1 : SPLITS > 1 ? cluster_index() : gm_stream_k_begin(&p.stream_k, p.k_blocks, cluster_index());
 }
 
 /* Takes the next piece off the walk; behind the last one, any. */
 static __device__ __forceinline__ void walk_next(const struct gm_gemm_sm90_params &p, uint32_t rank, int &walk,
                                                  struct gm_piece &piece) {
+    if (REDUCES) {
+        const struct share mine = share_of(p.stream_k);
+        piece = gm_stream_k_piece(&p.stream_k, mine.tile, mine.number);
+        walk = 0;
+        return;
+    }
     if (SPLITS == 1) {
         gm_stream_k_next(&p.stream_k, p.k_blocks, cluster_index(), cluster_count(), &walk, &piece);
         return;
@@ -165,7 +205,7 @@ static __device__ __forceinline__ void walk_next(const struct gm_gemm_sm90_param
 
 /* Whether the walk goes on. */
 static __device__ __forceinline__ bool walk_more(const struct gm_gemm_sm90_params &p, int walk) {
-    return walk < p.stream_k.whole;
+    return walk < (REDUCES ? 0 : p.stream_k.whole);
 }
 
 #include "sm90/gemm_split.cuh"
@@ -188,12 +228,22 @@ static __device__ __forceinline__ void set_up(const struct gm_gemm_sm90_params &
     }
     for (int slot = warp - 2; slot >= 0 && slot < STAGES; slot += THREADS / 32 - 2)
         pipeline_init(ring, slot, TILE_CONSUMERS * SHARERS);
+    if (SPLITS == 1 && warp >= 2 && warp < 2 + TILE_CONSUMERS)
+        mbarrier_init(taken_addr(base, warp - 2), 1);
     fence_mbarrier_init();
+}
+
+/* Whether a piece leaves the ring to its consumers when all of them have multiplied it. The last one of all does; in
+ * ping-pong, where the other consumer may still read what it multiplies, if the producer had every slot back since:
+ * after as many k-blocks of this one as there are stages. */
+static __device__ __forceinline__ bool ring_drained(struct gm_piece piece, bool last) {
+    return last && (!PINGPONG || piece.end - piece.first >= STAGES);
 }
 
 #include "sm90/gemm_load.cuh"
 #include "sm90/gemm_mma.cuh"
 #include "sm90/gemm_store.cuh"
+#include "sm90/gemm_reduce_scatter.cuh"
 #include "sm90/gemm_stream_k.cuh"
 
 /* ---- roles -------------------------------------------------------------------------------------------- */
@@ -209,16 +259,13 @@ struct ending {
     int whole; /* the piece has all of its tile's K, or its cluster has */
 };
 
-/* The last tile of all finds the ring drained by every warp; in ping-pong, where the other consumer may still read what
- * it multiplies, if the producer had every slot back since: after as many k-blocks of mine as there are stages. */
 static __device__ __forceinline__ enum store_kind kind_of(const struct gm_gemm_sm90_params &p, struct gm_piece piece,
                                                           bool last) {
-    const bool drained = !LAST_IN_RING || !PINGPONG || piece.end - piece.first >= STAGES;
     if (!p.plain || (p.epilogue.d_type != GM_TYPE && p.epilogue.d_type != GM_TYPE_fp32))
         return STORE_GENERAL;
     if (p.epilogue.d_type == GM_TYPE_fp32)
         return STORE_PLAIN_32;
-    return last && drained ? STORE_LAST : STORE_PLAIN_16;
+    return (LAST_IN_RING ? ring_drained(piece, last) : last) ? STORE_LAST : STORE_PLAIN_16;
 }
 
 static __device__ __forceinline__ struct ending ending_of(const struct gm_gemm_sm90_params &p, int walk,
@@ -253,7 +300,7 @@ static __device__ __forceinline__ bool finish(const struct gm_gemm_sm90_params &
         store_tile(p, store, acc, end.tile, row0, part, STORE_LAST, base);
         return false;
     }
-    if (!end.whole && !piece_finish(p, acc, end.tile, end.piece, rank, consumer, row0, store))
+    if (SPLITS == 1 && !end.whole && !piece_finish(p, base, acc, end.tile, end.piece, rank, row0, store))
         return false;
     if (HOLDS && end.kind == STORE_PLAIN_16)
         return true;
@@ -350,6 +397,22 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         bulk_wait_group_read<0>();
 }
 
+/* One consumer warpgroup of a row that reduces: multiply, leave what others add, add and store what others left. */
+static __device__ __forceinline__ void consume_piece(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
+                                                     int consumer) {
+    const uint32_t thread = threadIdx.x % 128;
+    const struct pieces of = pieces_of(p.stream_k, rank);
+    const struct gm_piece piece = gm_stream_k_piece(&p.stream_k, of.tile, of.own);
+    const struct tile_position tile = tile_at(p.raster, of.tile, rank);
+    struct pipeline_state at = {0, 0};
+    float acc[ATOMS_M][ATOM_REGISTERS];
+    mma_tile<0>(acc, pipeline_at(base), at, base, consumer * ROWS, piece.end - piece.first, thread, false, [](int) {});
+    mma_drain(acc, pipeline_at(base), at, thread);
+    clear_outside(p.epilogue, acc, tile, consumer * ROWS, thread);
+    piece_leave(p.stream_k, base, &acc[0][0], of, consumer, thread);
+    parts_store(p, base, of, tile, consumer, thread);
+}
+
 /* ---- entry: set-up, roles, drain ------------------------------------------------------------------- */
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
@@ -368,10 +431,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
     if (warpgroup == 0) {
         setmaxnreg_dec<PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0)
+        if (REDUCES && __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0) == 1)
+            clerk(p.stream_k);
+        else if (threadIdx.x == 0)
             produce(p, base, rank, first);
     } else {
         setmaxnreg_inc<CONSUMER_REGISTERS>();
-        consume(p, base, rank, warpgroup - 1);
+        if (REDUCES)
+            consume_piece(p, base, rank, warpgroup - 1);
+        else
+            consume(p, base, rank, warpgroup - 1);
     }
 }

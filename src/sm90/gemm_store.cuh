@@ -53,6 +53,24 @@ static __device__ __forceinline__ struct store_origin chunk_origin(struct store_
     return {tile.row + atom * 64, tile.col + chunk_first<D_BYTES, PART>(c)};
 }
 
+/* Zeroes what a partial sum has outside of D: it was made of whatever shared memory held, which is nobody else's to
+ * see. `first_m` is the consumer's first row on wgmma's M side. */
+static __device__ __forceinline__ void clear_outside(const struct gm_epilogue_params &e,
+                                                     float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                     int first_m, uint32_t thread) {
+    const int left_m = e.m - tile.m * TILE_M, left_n = e.n - tile.n * TILE_N;
+    if (left_m >= TILE_M && left_n >= TILE_N)
+        return;
+    const int rows = (SWAPPED ? left_n : left_m) - first_m - thread / 32 * 16 - thread % 32 / 4; /* of the M side */
+    const int columns = (SWAPPED ? left_m : left_n) - thread % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < ATOMS_M; ++i)
+#pragma unroll
+        for (int r = 0; r < ATOM_REGISTERS; ++r)
+            if (i * 64 + r / 2 % 2 * 8 >= rows || r / 4 * 8 + r % 2 >= columns)
+                acc[i][r] = 0;
+}
+
 /* D's factor. The branch is the same in all threads. */
 static __device__ __forceinline__ void scale(float (&acc)[ATOMS_M][ATOM_REGISTERS], float alpha) {
     if (alpha != 1.0f)
@@ -222,8 +240,8 @@ static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_para
                                                   uint32_t ring_addr) {
     if (LAST_IN_RING) {
         constexpr int buffers = buffers_of_tile<2, PART>();
-        static_assert(TILE_CONSUMERS * buffers * BUFFER_BYTES <= STAGES * STAGE_BYTES, "the ring holds a tile of D");
-        const uint32_t room_addr = ring_addr + (s.bar - BAR_STAGING) % TILE_CONSUMERS * buffers * BUFFER_BYTES;
+        static_assert(buffers * BUFFER_BYTES <= RING_PART_BYTES, "the ring holds a tile of D");
+        const uint32_t room_addr = ring_part_addr(ring_addr, s.bar - BAR_STAGING);
 #pragma unroll
         for (int i = 0; i < buffers; ++i)
             store_buffer<2, PART>(p, s, acc, tile, room_addr + i * BUFFER_BYTES, i * chunk_grid<2>::IN_BUFFER);

@@ -32,6 +32,28 @@ static __device__ __forceinline__ void st_shared_v2(uint32_t addr, float x, floa
     asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(addr), "f"(x), "f"(y) : "memory");
 }
 
+static __device__ __forceinline__ void st_shared_b32(uint32_t addr, uint32_t x) {
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(addr), "r"(x) : "memory");
+}
+
+static __device__ __forceinline__ void st_shared_v4(uint32_t addr, float x, float y, float z, float w) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(addr), "f"(x), "f"(y), "f"(z), "f"(w) : "memory");
+}
+
+static __device__ __forceinline__ uint32_t ld_shared_b32(uint32_t addr) {
+    uint32_t x;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(addr) : "memory");
+    return x;
+}
+
+static __device__ __forceinline__ float ld_shared_f32(uint32_t addr) {
+    return __uint_as_float(ld_shared_b32(addr));
+}
+
+static __device__ __forceinline__ void ld_shared_v2(uint32_t addr, float &x, float &y) {
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x), "=f"(y) : "r"(addr) : "memory");
+}
+
 static __device__ __forceinline__ void ld_shared_v4(uint32_t addr, float &x, float &y, float &z, float &w) {
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(x), "=f"(y), "=f"(z), "=f"(w)

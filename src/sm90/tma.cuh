@@ -35,6 +35,13 @@ static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst, const
                  : "memory");
 }
 
+/* `bytes` from global to this CTA's shared memory, both 16-byte aligned; they complete on `bar`. */
+static __device__ __forceinline__ void bulk_load(uint32_t dst, uint64_t src, uint32_t bytes, uint32_t bar) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(dst),
+                 "l"(src), "r"(bytes), "r"(bar)
+                 : "memory");
+}
+
 /* The box into L2 only. No one sees a value, so what is still being written may be fetched as well: L2 is where writes
  * go. */
 static __device__ __forceinline__ void tma_prefetch_2d(const void *map, int x, int y, uint64_t policy) {
@@ -62,6 +69,11 @@ template <int N> static __device__ __forceinline__ void bulk_wait_group_read(voi
 /* Orders this thread's ordinary shared-memory writes before the async proxy's (TMA, WGMMA) reads. */
 static __device__ __forceinline__ void fence_proxy_async(void) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* Orders what this thread has acquired of global memory before the async proxy's reads. */
+static __device__ __forceinline__ void fence_proxy_async_global(void) {
+    asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
 #endif

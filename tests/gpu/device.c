@@ -15,6 +15,7 @@ static bool no_device(const char *why) {
 bool open_device(void) {
     if (env.drv)
         return true;
+    env.simulated = gm_driver() && gm_driver_is_simulated(); /* which a substitute no longer tells */
     if (opt.image && !substitute_image(opt.image))
         return no_device("there is no driver, or the file of --image cannot be read");
     env.drv = gm_driver();
@@ -22,7 +23,6 @@ bool open_device(void) {
         return no_device(gm_last_error());
     if (gm_device_count(&env.device_count) != GM_OK || env.device_count == 0)
         return no_device("the driver finds no CUDA device");
-    env.simulated = gm_driver_is_simulated();
     env.device.size = sizeof env.device;
     CUdevice device;
     if (gm_context_create(0, &env.context) != GM_OK || gm_context_device(env.context, &env.device) != GM_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A row with another image in its place: the PTX of --image, which the driver compiles (or simulates). This is how
- * tests/mutants/ runs its bugs, here and on hardware. Only for --test=image --kernel=<row>. */
+ * tests/mutants/ runs its bugs, here and on hardware. Only for --test=image (or stream_k) --kernel=<row>. */
 #include <stdlib.h>
 #include <string.h>
 

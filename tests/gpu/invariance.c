@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu_tests.h"
+#include "table.h"
 
 struct batch {
     enum gm_type type;
@@ -213,7 +214,7 @@ static void run_table(const struct test *test, struct result *result) {
             struct gm_kernel_info info = {.size = sizeof info};
             if (gm_kernel_get(i, &info) != GM_OK || info.arch != test->mask || info.type != batch.type ||
                 info.a_major != batch.a_major || info.b_major != batch.b_major || info.splits > 1 || info.slices > 1 ||
-                !is_gemm(&info))
+                gm_reduces(&gm_kernels[i]) || !is_gemm(&info))
                 continue;
             const struct gm_plan_options options = {
                 .size = sizeof options, .kernel = info.name, .flags = GM_PLAN_BATCH_INVARIANT};

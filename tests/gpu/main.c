@@ -12,7 +12,7 @@ static const char usage[] =
     "usage: gpu_tests [options]\n"
     "  --test=<glob>     group (rows, api, badinput, tensormap) or group.name\n"
     "  --kernel=<glob>   only the rows of the table whose names match\n"
-    "  --image=<ptx>     with --test=image: this PTX in place of the images of --kernel\n"
+    "  --image=<ptx>     with --test=image or stream_k: this PTX in place of the images of --kernel\n"
     "  --seed=<n>        repeat a run: the seed is the first line it printed\n"
     "  --quick           fewer shapes; for compute-sanitizer\n"
     "  --list            names only\n"

@@ -8,26 +8,31 @@
 #include "gpu_tests.h"
 #include "plan.h"
 
-enum { GUARD_BYTES = 4096, ANY = 0 };
+enum { GUARD_BYTES = 4096, ANY = 0, SIMULATED_SMS = 132 };
 
 struct division {
     int tiles_m, tiles_n, ragged; /* tiles of a cluster; elements that M and N lack of whole ones */
     int blocks, rest;             /* whole k-blocks, and elements of K behind them */
     int whole, shares;            /* at most as many as CTAs run at once; ANY: all of those, on a GPU */
     int least;                    /* smallest piece */
+    int pieces;                   /* of each divided tile, where they are equal: sm90 rows only */
 };
 
 static const struct division divisions[] = {
-    {1, 1, 0, 4, 0, 0, 2, 1},    /* split-K in two */
-    {1, 1, 7, 9, 3, 0, 4, 1},    /* one tile, uneven pieces, a ragged end of K in the last */
-    {1, 1, 3, 3, 0, 0, 4, 1},    /* more shares than k-blocks: one is empty */
-    {2, 2, 5, 5, 1, 0, 3, 1},    /* shares that end inside tiles and pass whole ones */
-    {3, 2, 7, 3, 2, 4, 5, 1},    /* whole tiles behind the shares; more CTAs than whole tiles */
-    {3, 3, 9, 4, 0, 7, 2, 1},    /* more whole tiles than shares */
-    {2, 1, 3, 6, 5, 0, 3, 2},    /* cuts move to the tile's edge */
-    {2, 2, 1, 2, 3, 1, 3, 8},    /* K smaller than the smallest piece: nothing is divided */
-    {2, 2, 0, 16, 0, 3, ANY, 8}, /* as the planner does */
-    {3, 5, 3, 17, 7, 6, ANY, 4},
+    {1, 1, 0, 4, 0, 0, 2, 1, 0},    /* split-K in two */
+    {1, 1, 7, 9, 3, 0, 4, 1, 0},    /* one tile, uneven pieces, a ragged end of K in the last */
+    {1, 1, 3, 3, 0, 0, 4, 1, 0},    /* more shares than k-blocks: one is empty */
+    {2, 2, 5, 5, 1, 0, 3, 1, 0},    /* shares that end inside tiles and pass whole ones */
+    {3, 2, 7, 3, 2, 4, 5, 1, 0},    /* whole tiles behind the shares; more CTAs than whole tiles */
+    {3, 3, 9, 4, 0, 7, 2, 1, 0},    /* more whole tiles than shares */
+    {2, 1, 3, 6, 5, 0, 3, 2, 0},    /* cuts move to the tile's edge */
+    {2, 2, 1, 2, 3, 1, 3, 8, 0},    /* K smaller than the smallest piece: nothing is divided */
+    {2, 2, 0, 16, 0, 3, ANY, 8, 0}, /* as the planner does */
+    {3, 5, 3, 17, 7, 6, ANY, 4, 0},
+    {1, 1, 7, 4, 3, 0, 2, 1, 2},  /* the same, summed by reduce-scatter: split-K in two, */
+    {1, 2, 3, 7, 0, 0, 6, 1, 3},  /* two tiles in three uneven pieces, */
+    {2, 2, 9, 5, 5, 0, 20, 1, 5}, /* as many pieces as k-blocks, */
+    {1, 1, 3, 11, 0, 0, 8, 1, 8}, /* and more pieces than some tiles have planes */
 };
 
 struct setup {
@@ -58,8 +63,8 @@ static struct gemm_case case_of(const struct gm_kernel_info *info, const struct 
 /* Plans the row and divides its tiles. False: it failed, or the device cannot run the row. */
 static bool set_up(struct setup *s, const struct gemm_case *gc, const struct division *d) {
     const struct gm_plan_options options = {.size = sizeof options, .kernel = s->info->name};
-    const int length =
-        snprintf(s->what, sizeof s->what, "%d tiles whole, %d shares, least %d: ", d->whole, d->shares, d->least);
+    const int length = snprintf(s->what, sizeof s->what, "%d tiles whole, %d shares, least %d, %d pieces: ", d->whole,
+                                d->shares, d->least, d->pieces);
     describe_case(gc, s->what + length, sizeof s->what - (size_t)length);
     heartbeat(s->what);
     if (!place_case(s->result, gc, &s->buffers, &s->placed))
@@ -69,10 +74,12 @@ static bool set_up(struct setup *s, const struct gemm_case *gc, const struct div
         return false;
     }
     const struct gm_kernel *row = &gm_kernels[gm_plan_kernel(s->plan)];
-    const int64_t at_once = gm_clusters_at_once(row, &env.device);
+    if (env.simulated) /* it starts more CTAs than it holds: some run when others have ended */
+        s->plan->device.sm_count = SIMULATED_SMS;
+    const int64_t at_once = gm_clusters_at_once(row, &s->plan->device);
     const int64_t most = d->shares != ANY ? d->shares : env.simulated ? 6 : at_once;
-    const struct gm_split split =
-        gm_split_of(row, &s->plan->problem, &env.device, d->whole, most < at_once ? most : at_once);
+    const struct gm_division division = {d->whole, most < at_once ? most : at_once, d->pieces};
+    const struct gm_split split = gm_split_of(row, &s->plan->problem, &s->plan->device, &division);
     if (split.shares == 0) {
         fail(s->result, "%s: cannot be divided so", s->what);
         return false;
@@ -169,8 +176,15 @@ static bool try(struct setup *s, const struct gemm_case *gc, const struct divisi
     return ok;
 }
 
-static bool try_divisions(struct setup *s) {
+/* Whether the row can divide its tiles so. */
+static bool suits(const struct gm_kernel *row, const struct division *d) {
+    return (d->pieces > 0) == gm_reduces(row);
+}
+
+static bool try_divisions(struct setup *s, const struct gm_kernel *row) {
     for (size_t i = 0; i < COUNT(divisions); i++) {
+        if (!suits(row, &divisions[i]))
+            continue;
         const struct gemm_case gc = case_of(s->info, &divisions[i]);
         if (!try(s, &gc, &divisions[i], launch_thrice))
             return false;
@@ -200,8 +214,7 @@ static bool same_bits(struct setup *s) {
 }
 
 /* Epilogues, odd alignments, numbers that round, graphs, on one ragged division. */
-static bool try_variants(struct setup *s) {
-    const struct division *d = &divisions[3];
+static bool try_variants(struct setup *s, const struct division *d) {
     struct gemm_case gc = case_of(s->info, d);
     gc.alpha = 0.5f, gc.beta = -2, gc.bias = GM_BIAS_M, gc.bias_type = GM_FP32, gc.activation = GM_ACT_RELU;
     if (!try(s, &gc, d, launch_thrice))
@@ -220,10 +233,9 @@ static bool try_variants(struct setup *s) {
     return try(s, &gc, d, replay_twice);
 }
 
-static bool try_schedules(struct setup *s) {
+static bool try_schedules(struct setup *s, const struct division *d) {
     bool ok = true;
     for (int seed = 1; seed <= opt.seeds && ok && env.simulated; seed++) {
-        const struct division *d = &divisions[4];
         const struct gemm_case gc = case_of(s->info, d);
         set_schedule(opt.schedule + (uint64_t)seed);
         ok = try(s, &gc, d, launch_thrice);
@@ -236,9 +248,11 @@ static void run_row(const struct test *test, struct result *result) {
     struct gm_kernel_info info = {.size = sizeof info};
     if (!check_ok(result, gm_kernel_get((size_t)test->kernel, &info), "gm_kernel_get"))
         return;
+    const struct gm_kernel *row = &gm_kernels[test->kernel];
+    const struct division *const even = &divisions[12], *const variants = gm_reduces(row) ? even : &divisions[3];
     struct setup s = {.info = &info, .result = result};
-    if (try_divisions(&s) && try_variants(&s))
-        try_schedules(&s);
+    if (try_divisions(&s, row) && try_variants(&s, variants))
+        try_schedules(&s, gm_reduces(row) ? even : &divisions[4]);
     if (s.workspace.bytes)
         env.drv->cuMemFree(s.workspace.base);
     free_buffers(&s.buffers);

@@ -28,7 +28,7 @@ KINDS = re.findall(r'\[SIM_REPORT_[A-Z_]+\] = "([a-z-]+)"', (ROOT / "src" / "sim
 
 class Mutant:
     def __init__(self, name):
-        self.name, self.why, self.row, self.file, self.report = name, "", "", "", []
+        self.name, self.why, self.row, self.test, self.file, self.report = name, "", "", "image", "", []
         self.old, self.new = [], []
 
 
@@ -39,7 +39,7 @@ def read_mutants():
             continue
         if match := re.fullmatch(r"\[([a-z0-9-]+)\]", line):
             mutants.append(Mutant(match[1]))
-        elif match := re.fullmatch(r"(why|row|file|report): (.+)", line):
+        elif match := re.fullmatch(r"(why|row|test|file|report): (.+)", line):
             value = match[2].split(", ") if match[1] == "report" else match[2]
             setattr(mutants[-1], match[1], value)
         elif match := re.fullmatch(r"([-+]) (.+)", line):
@@ -92,14 +92,16 @@ def compile_mutant(build, mutant):
                         f"-I{tree}", "-o", str(target), str(tree / path / f"{family}.cu")], check=True)
 
 
-def run_row(build, row, ptx, simulated):
-    """Runs the row's image tests; the PTX, if any, takes its image's place. -> exit status, output."""
+def run_row(build, row, test, ptx, simulated):
+    """Runs a test of the row; the PTX, if any, takes its image's place. -> exit status, output."""
     environment = dict(os.environ)
     if simulated:
         split = re.search(r"_[wp]\d+s?k(\d)_", row) # so few SMs that every CTA or cluster takes more than one tile
         sms = split[1] if split else "1" if "_c1x1_" in row else "2"
-        environment.update(GM_DRIVER="sim", GM_SIM_REPORTS="fail", GM_SIM_SMS=sms)
-    command = [str(build / "gpu_tests"), "--test=image", f"--kernel={row}", "--seed=1",
+        environment.update(GM_DRIVER="sim", GM_SIM_REPORTS="fail")
+        if test == "image":
+            environment.update(GM_SIM_SMS=sms)
+    command = [str(build / "gpu_tests"), f"--test={test}", f"--kernel={row}", "--seed=1",
                f"--timeout={60 if simulated else 6}"]
     if ptx:
         command.append(f"--image={ptx}")
@@ -113,7 +115,7 @@ def reported(output):
 
 
 def check_simulated(build, mutant):
-    status, output = run_row(build, mutant.row, build / "mutants" / f"{mutant.name}.ptx", True)
+    status, output = run_row(build, mutant.row, mutant.test, build / "mutants" / f"{mutant.name}.ptx", True)
     kinds = reported(output)
     wanted = [kind for kind in mutant.report if kind != "result"]
     found = any(kind in kinds for kind in wanted) or ("result" in mutant.report and status == 1)
@@ -135,7 +137,7 @@ def run_hardware(build, mutants, target):
     device = None
     rows = []
     for mutant in sorted(mutants, key=lambda mutant: "deadlock" in mutant.report):
-        status, output = run_row(build, mutant.row, build / "mutants" / f"{mutant.name}.ptx", False)
+        status, output = run_row(build, mutant.row, mutant.test, build / "mutants" / f"{mutant.name}.ptx", False)
         device = device or re.search(r"^device: (.+)$", output, re.M)
         if not device:
             sys.exit(f"no GPU:\n{output}")
@@ -149,8 +151,8 @@ def run_hardware(build, mutants, target):
 def run_simulated(build, mutants):
     passed = failed = 0
     jobs = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
-    clean = list(dict.fromkeys(mutant.row for mutant in mutants))
-    for row, (status, output) in zip(clean, jobs.map(lambda row: run_row(build, row, None, True), clean)):
+    clean = list(dict.fromkeys((mutant.row, mutant.test) for mutant in mutants))
+    for (row, _), (status, output) in zip(clean, jobs.map(lambda of: run_row(build, *of, None, True), clean)):
         good = status == 0 and not reported(output)
         passed, failed = passed + good, failed + (not good)
         print(f"{'ok  ' if good else 'FAIL'} {row}: unmutated{'' if good else chr(10) + output}", flush=True)

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SM90(name_, type_, tm, tn, stages_, state)                                                                            \
+#define SM90(name_, type_, tm, tn, stages_, state) SM90_OF(name_, type_, tm, tn, stages_, state, GM_WARPS_w1)
+#define SM90_OF(name_, type_, tm, tn, stages_, state, warps_)                                                          \
     {                                                                                                                  \
-        .name = name_, .arch = GM_ARCH_SM90, .type = type_, .production = state, .tile_m = tm, .tile_n = tn, .tile_k = 64,            \
-        .stages = stages_, .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_w1, .smem_map = GM_MAP_sw128,             \
+        .name = name_, .arch = GM_ARCH_SM90, .type = type_, .production = state, .tile_m = tm, .tile_n = tn,           \
+        .tile_k = 64, .stages = stages_, .cluster_m = 1, .cluster_n = 1, .warps = warps_, .smem_map = GM_MAP_sw128,    \
         .threads = GM_SM90_THREADS(1), .registers = 168, .smem_bytes = GM_SM90_SMEM_BYTES(tm, tn, 64, stages_, 1),     \
         .targets = "sm_90a"                                                                                            \
     }
@@ -34,6 +35,7 @@ const struct gm_kernel ledger_rows[] = {
     SM90("d", GM_TYPE_bf16, 64, 256, 4, 0),
     SM90("e", GM_TYPE_fp16, 64, 64, 8, 1),
     SM90("f", GM_TYPE_fp16, 64, 256, 4, 1),
+    SM90_OF("g", GM_TYPE_bf16, 64, 64, 8, 1, GM_WARPS_w1r),
 };
 
 enum gm_status ledger_try_bytes(const char *text, size_t bytes, gm_ledger **ledger) {

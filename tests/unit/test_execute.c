@@ -37,7 +37,7 @@ static void check_config(const struct gm_kernel *row, const struct gm_gemm_probl
     const int64_t rows = (int64_t)row->tile_m * row->cluster_m, columns = (int64_t)row->tile_n * row->cluster_n;
     const int64_t tiles = ((p->m + rows - 1) / rows) * ((p->n + columns - 1) / columns);
     const int64_t at_once = gm_clusters_at_once(row, &fake.devices[0]);
-    const int64_t grid = (tiles < at_once || row->family == GM_FAMILY_gemv ? tiles : at_once) * cluster;
+    const int64_t grid = (tiles < at_once || !gm_is_persistent(row) ? tiles : at_once) * cluster;
     ck_assert_msg(config->gridDimX == grid, "%s: grid %u, expected %d", row->name, config->gridDimX, (int)grid);
     ck_assert_uint_eq(config->gridDimY, 1);
     ck_assert_uint_eq(config->gridDimZ, 1);

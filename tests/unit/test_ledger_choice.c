@@ -188,6 +188,28 @@ START_TEST(a_divided_choice_wants_a_workspace) {
 }
 END_TEST
 
+/* As it was measured, whatever the model would do: one kind of division, or none. */
+START_TEST(a_choice_is_divided_as_it_was_measured) {
+    const struct gm_gemm_problem p = problem_of(64, 512, 65536);
+    options.workspace_limit = 64 << 20;
+    for (int pieces = 2; pieces < GM_KINDS; pieces++) {
+        char line[120];
+        snprintf(line, sizeof line, "gemm bf16 bf16 bf16 tn plain 64 512 65536 g/k%d 11 11 11 7 *b/k 12 12 12 7",
+                 pieces);
+        use(line);
+        ck_assert_str_eq(ask(p), "g");
+        ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
+        ck_assert_int_eq(gm_split_kind(&judgement.split), pieces);
+    }
+    use("gemm bf16 bf16 bf16 tn plain 64 512 65536 a/k 11 11 11 7 *b/k 12 12 12 7");
+    ck_assert_str_eq(ask(p), "a");
+    ck_assert_int_eq(gm_split_kind(&judgement.split), GM_KIND_ANYWHERE);
+    use("gemm bf16 bf16 bf16 tn plain 64 512 65536 a/k3 11 11 11 7 *b/k 12 12 12 7"); /* a cannot */
+    ask(p);
+    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+}
+END_TEST
+
 START_TEST(a_choice_that_was_measured_whole_stays_whole) {
     const struct gm_gemm_problem p = problem_of(64, 512, 65536);
     use("gemm bf16 bf16 bf16 tn plain 64 512 65536 a 11 11 11 7 *b/k 12 12 12 7");
@@ -277,7 +299,8 @@ START_TEST(explain_tells_where_the_choice_is_from) {
         assert_ok(gm_gemm_explain(&h200, &p, &options, candidates, rows, &count));
         for (size_t j = 0; j < rows; j++) {
             ck_assert_int_eq(candidates[j].chosen != 0, candidates[j].source != GM_SOURCE_NONE);
-            ck_assert_int_eq(candidates[j].source == GM_SOURCE_LEDGER, i == j && gm_kernels[i].production);
+            ck_assert_int_eq(candidates[j].source == GM_SOURCE_LEDGER,
+                             i == j && gm_kernels[i].production && !gm_reduces(&gm_kernels[i]));
             ck_assert(candidates[j].measured_us == (candidates[j].source == GM_SOURCE_LEDGER ? 3.25 : 0));
             const char *words = candidates[j].source == GM_SOURCE_LEDGER
                                     ? "; the ledger's choice: measured 3.25 us, the model's pick 4.50 us"
@@ -312,7 +335,7 @@ START_TEST(plans_follow_the_ledger_and_outlive_it) {
     assert_ok(gm_context_device(context, &device));
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        if (!row->production || !gm_kernel_runs_on(row, device.cc_major, device.cc_minor))
+        if (!row->production || gm_reduces(row) || !gm_kernel_runs_on(row, device.cc_major, device.cc_minor))
             continue;
         const struct gm_gemm_problem p = problem_within(row);
         ledger = one_entry(&device, row, &p);
@@ -357,6 +380,7 @@ Suite *ledger_choice_suite(void) {
     tcase_add_test(cases, a_general_epilogue_asks_for_its_own_entry_first);
     tcase_add_test(cases, neighbours_count_where_they_agree_and_the_model_does);
     tcase_add_test(cases, a_divided_choice_wants_a_workspace);
+    tcase_add_test(cases, a_choice_is_divided_as_it_was_measured);
     tcase_add_test(cases, a_choice_that_was_measured_whole_stays_whole);
     tcase_add_test(cases, a_row_that_is_not_accepted_leaves_the_model_the_word);
     tcase_add_test(cases, a_name_and_the_model_only_flag_ask_no_ledger);

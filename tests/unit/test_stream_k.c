@@ -155,6 +155,26 @@ START_TEST(equal_pieces_of_each_tile_are_split_k) {
 }
 END_TEST
 
+/* Every tile in as many pieces, that differ by one k-block at most. */
+START_TEST(tiles_are_cut_evenly) {
+    for (int i = 0; i < CASES; i++) {
+        const int32_t pieces = draw(1, GM_STREAM_K_MOST_PIECES), blocks = draw(pieces, 70), tiles = draw(1, 12);
+        const struct gm_stream_k s = {
+            .shares = tiles * pieces, .blocks = blocks / pieces, .more = blocks % pieces, .even = tiles};
+        int32_t end = 0, wrong = 0;
+        for (int32_t number = 0; number < pieces; number++) {
+            const struct gm_piece piece = gm_stream_k_piece(&s, tiles - 1, number);
+            const int32_t length = piece.end - piece.first;
+            wrong += piece.tile != tiles - 1 || piece.first != end;
+            wrong += length < 1 || length < blocks / pieces || length > blocks / pieces + 1;
+            end = piece.end;
+        }
+        ck_assert_int_eq(wrong, 0);
+        ck_assert_int_eq(end, blocks);
+    }
+}
+END_TEST
+
 START_TEST(without_shares_the_tiles_go_round_as_ever) {
     const struct division d = division_of(7, 7, 0, 0, 0); /* K = 0: no tile has a k-block */
     int32_t expected = 2, walk = gm_stream_k_begin(&d.s, 0, 2);
@@ -174,6 +194,7 @@ Suite *stream_k_suite(void) {
     tcase_add_test(cases, the_givers_of_a_tile_are_the_shares_before);
     tcase_add_test(cases, shares_are_balanced_and_pieces_not_too_small);
     tcase_add_test(cases, equal_pieces_of_each_tile_are_split_k);
+    tcase_add_test(cases, tiles_are_cut_evenly);
     tcase_add_test(cases, without_shares_the_tiles_go_round_as_ever);
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);

@@ -25,11 +25,11 @@ START_TEST(names_are_unique) {
 }
 END_TEST
 
-/* "w2", "p2", "w2s", "w2k4", "w1sk2" */
+/* "w2", "p2", "w2s", "w2k4", "w1sk2", "w2sr" */
 static void sm90_warps(int warps, char *text, size_t bytes) {
     const int splits = GM_WARPS_SPLITS(warps);
-    int at = snprintf(text, bytes, "%c%d%s", GM_WARPS_SCHEDULE(warps) == GM_PINGPONG ? 'p' : 'w', GM_WARPS_M(warps),
-                      GM_WARPS_SWAPPED(warps) ? "s" : "");
+    int at = snprintf(text, bytes, "%c%d%s%s", GM_WARPS_SCHEDULE(warps) == GM_PINGPONG ? 'p' : 'w', GM_WARPS_M(warps),
+                      GM_WARPS_SWAPPED(warps) ? "s" : "", GM_WARPS_REDUCES(warps) ? "r" : "");
     if (splits > 1)
         snprintf(text + at, bytes - (size_t)at, "k%d", splits);
 }

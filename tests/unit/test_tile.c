@@ -17,7 +17,8 @@ static const struct gm_kernel sm80_row = {.arch = GM_ARCH_SM80, .tile_m = 128, .
 START_TEST(sm90_shared_memory_is_ring_staging_barriers_and_slack) {
     ck_assert_int_eq(GM_SM90_STAGE_BYTES(128, 256, 64), 49152);
     ck_assert_int_eq(GM_SM90_STAGING_BYTES(128, 256, GM_WARPS_w2), 2 * 2 * 64 * 128);
-    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, GM_WARPS_w2), 1024 + 4 * 49152 + 32768 + 64);
+    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, GM_WARPS_w2), 1024 + 4 * 49152 + 32768 + 64 + 16);
+    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, GM_WARPS_w2r), 1024 + 4 * 49152 + 64 + 16 + 8);
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 192, GM_WARPS_w2), 128);
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 160, GM_WARPS_w2), 128);
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 112, GM_WARPS_w2), 128);
