@@ -294,13 +294,14 @@ static __device__ __forceinline__ void parts_store(const struct gm_gemm_sm90_par
                                                    const struct pieces &of, struct tile_position tile, int consumer,
                                                    uint32_t thread) {
     const bool plain = p.plain && p.epilogue.d_type == GM_TYPE;
+    const struct part none = {0, 0};
     struct part part = part_of(of, of.own);
     for (uint32_t parity = 0;; parity ^= 1) {
         mbarrier_wait(taken_addr(base, 0), parity);
         const int reader = ld_shared_b32(note_addr(base));
         const bool more = ld_shared_b32(note_addr(base) + 4);
         if (reader != of.own) /* which nobody expects */
-            part = reader < 0 ? (struct part){0, 0} : part_of(of, reader);
+            part = reader < 0 ? none : part_of(of, reader);
         if (plain)
             part_store<true>(p, base, of.count, part, tile, consumer, thread);
         else

@@ -74,7 +74,7 @@ static bool set_up(struct setup *s, const struct gemm_case *gc, const struct div
         return false;
     }
     const struct gm_kernel *row = &gm_kernels[gm_plan_kernel(s->plan)];
-    if (env.simulated) /* it starts more CTAs than it holds: some run when others have ended */
+    if (env.simulated || opt.self_test) /* it starts more CTAs than it holds: some run when others have ended */
         s->plan->device.sm_count = SIMULATED_SMS;
     const int64_t at_once = gm_clusters_at_once(row, &s->plan->device);
     const int64_t most = d->shares != ANY ? d->shares : env.simulated ? 6 : at_once;
