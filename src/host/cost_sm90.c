@@ -4,49 +4,49 @@
  * at the power limit joules are time. */
 #include "cost_terms.h"
 
-#define SM90_SMOOTH                  2.5    /* exponent of the smooth maximum of path and memory */
-#define SM90_KBLOCK_SMOOTH           8.69   /* and of what bounds one k-block */
-#define SM90_CLOCK_LEAST             0.733  /* of the SM clock: what the power limit leaves a long launch, */
-#define SM90_CLOCK_MORE              0.171  /* how much more a short one has, */
-#define SM90_CLOCK_US                16.8   /* and the time at the datasheet rate that takes half of that away */
-#define SM90_LAUNCH_CLOCKS           1710.0 /* launch, and first byte of a cold operand, */
-#define SM90_CTA_CLOCKS              3.5    /* and for every CTA that asks for one at the same time */
-#define SM90_DRAM_EFFICIENCY         0.964  /* reachable share of the datasheet bandwidth, */
+#define SM90_SMOOTH                  2.9    /* exponent of the smooth maximum of path and memory */
+#define SM90_KBLOCK_SMOOTH           6.82   /* and of what bounds one k-block */
+#define SM90_CLOCK_LEAST             0.718  /* of the SM clock: what the power limit leaves a long launch, */
+#define SM90_CLOCK_MORE              0.188  /* how much more a short one has, */
+#define SM90_CLOCK_US                8.25   /* and the time at the datasheet rate that takes half of that away */
+#define SM90_LAUNCH_CLOCKS           1670.0 /* launch, and first byte of a cold operand, */
+#define SM90_CTA_CLOCKS              5.34   /* and for every CTA that asks for one at the same time */
+#define SM90_DRAM_EFFICIENCY         0.896  /* reachable share of the datasheet bandwidth, */
 #define SM90_STREAMED_EFFICIENCY     1.0    /* and where memory sets the pace */
-#define SM90_PORT_BYTES              107.0  /* per clock into one SM's shared memory, multicast or not */
-#define SM90_SHARE_PORT_BYTES        76.8   /* the same without clusters, when no two CTAs are at the same k-block */
-#define SM90_MEMORY_SMOOTH           21.5   /* of DRAM and the ways from it */
-#define SM90_STREAM_BYTES            60.0 /* per clock into one SM, as it seems where the next launch fits beside this one, */
-#define SM90_CROWDED_BYTES           20.8 /* and where it does not */
-#define SM90_SECTORS_ASTRIDE         2.4  /* that the second counts as where a row begins on no sector either */
-#define SM90_ASTRIDE_ALONE           0.869 /* and so much more, in no cluster, of a line that is still on its way from DRAM */
-#define SM90_REQUEST_CLOCKS          0.862 /* an SM's request of L2: one for a span of a row, two where it begins on no line */
-#define SM90_L2_LATENCY_CLOCKS       1800.0 /* TMA issue -> barrier, under load */
+#define SM90_PORT_BYTES              128.0  /* per clock into one SM's shared memory, multicast or not */
+#define SM90_SHARE_PORT_BYTES        58.9   /* the same without clusters, when no two CTAs are at the same k-block */
+#define SM90_MEMORY_SMOOTH           16.9   /* of DRAM and the ways from it */
+#define SM90_STREAM_BYTES            61.4 /* per clock into one SM, as it seems where the next launch fits beside this one, */
+#define SM90_CROWDED_BYTES           22.4 /* and where it does not */
+#define SM90_SECTORS_ASTRIDE         1.74 /* that the second counts as where a row begins on no sector either */
+#define SM90_ASTRIDE_ALONE           1.48 /* and so much more, in no cluster, of a line that is still on its way from DRAM */
+#define SM90_REQUEST_CLOCKS          0.995 /* an SM's request of L2: one for a span of a row, two where it begins on no line */
+#define SM90_L2_LATENCY_CLOCKS       1771.0 /* TMA issue -> barrier, under load */
 #define SM90_KBLOCK_CLOCKS           108.0  /* of a k-block at least: its barriers, and for each of its steps of 16 k */
-#define SM90_STEP_CLOCKS             21.3   /* a wgmma that waits for the sums of the one before */
-#define SM90_REUSE                   8.55   /* requests for a line that cost; later ones find it in L2 or are merged */
-#define SM90_REUSED_LINES_PER_CLOCK  105.0  /* those of them after the first, which is DRAM's */
-#define SM90_ASTRIDE_LINES_PER_CLOCK 106.0  /* second requests of what begins on no line, of all SMs */
-#define SM90_STORE_BYTES_PER_CLOCK   11.6   /* one SM's epilogue: registers -> shared memory -> global */
-#define SM90_SWITCH_CLOCKS           634.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
-#define SM90_HOLD_CLOCKS             1420.0 /* cooperative: between two tiles, the first of which is held in registers */
-#define SM90_CLUSTER_CLOCKS          455.0  /* the CTAs of a cluster start and end together */
-#define SM90_SWAP_CLOCKS             217.0  /* B on the M side: D is transposed on its way out */
-#define SM90_SPLIT_CLOCKS            283.0  /* split K: its CTAs wait for each other, */
-#define SM90_SPLIT_BYTES_PER_CLOCK   6.91   /* and partial sums come into one SM */
-#define SM90_HAND_BYTES_PER_CLOCK    12.9   /* stream-K: partial sums, one SM to L2 or back */
-#define SM90_HAND_CLOCKS             1900.0  /* a second start of the pipeline, and the wait for the other pieces */
-#define SM90_TAKE_BYTES_PER_CLOCK    40.0    /* the same where all of a tile's are on their way at once */
-#define SM90_BAND_CLOCKS             1600.0  /* and of what goes through the staging of D at least: its way from L2 */
-#define SM90_PIECES_CLOCKS           3700.0  /* tiles cut evenly: what the pieces wait for each other, */
-#define SM90_PIECES_BYTES_PER_CLOCK  15.5    /* and partial sums of one SM to L2, its part of them back, D */
-#define SM90_GFLOP_US                1.2     /* at 700 W, if nothing else drew power, 10^9 operations take, */
-#define SM90_OPERAND_US              0.0206  /* a MB of operands and D, from and to DRAM, */
-#define SM90_REQUESTED_US            0.00149 /* a MB that L2 is asked for, */
-#define SM90_ARRIVED_US              0.0163  /* a MB that arrives in shared memory, */
-#define SM90_READ_US                 0.00694 /* and a MB that wgmma reads there, of all SMs together */
-#define SM90_LIMIT_FROM              0.379   /* share of 700 W, by the first two, from which the limit begins to bind */
-#define SM90_CLOCKS_SHARE            0.845   /* what the clocks keep of their time where it does */
+#define SM90_STEP_CLOCKS             22.7   /* a wgmma that waits for the sums of the one before */
+#define SM90_REUSE                   6.0    /* requests for a line that cost; later ones find it in L2 or are merged */
+#define SM90_REUSED_LINES_PER_CLOCK  83.0   /* those of them after the first, which is DRAM's */
+#define SM90_ASTRIDE_LINES_PER_CLOCK 85.3   /* second requests of what begins on no line, of all SMs */
+#define SM90_STORE_BYTES_PER_CLOCK   11.7   /* one SM's epilogue: registers -> shared memory -> global */
+#define SM90_SWITCH_CLOCKS           563.0  /* ping-pong: from one consumer's last wgmma to the other's full rate */
+#define SM90_HOLD_CLOCKS             1216.0 /* cooperative: between two tiles, the first of which is held in registers */
+#define SM90_CLUSTER_CLOCKS          487.0  /* the CTAs of a cluster start and end together */
+#define SM90_SWAP_CLOCKS             242.0  /* B on the M side: D is transposed on its way out */
+#define SM90_SPLIT_CLOCKS            105.0  /* split K: its CTAs wait for each other, */
+#define SM90_SPLIT_BYTES_PER_CLOCK   5.96   /* and partial sums come into one SM */
+#define SM90_HAND_BYTES_PER_CLOCK    10.1   /* stream-K: partial sums, one SM to L2 or back */
+#define SM90_HAND_CLOCKS             3564.0   /* a second start of the pipeline, and the wait for the other pieces */
+#define SM90_TAKE_BYTES_PER_CLOCK    35.3     /* the same where all of a tile's are on their way at once */
+#define SM90_BAND_CLOCKS             6204.0   /* and of what goes through the staging of D at least: its way from L2 */
+#define SM90_PIECES_CLOCKS           1311.0   /* tiles cut evenly: what the pieces wait for each other, */
+#define SM90_PIECES_BYTES_PER_CLOCK  9.52     /* and partial sums of one SM to L2, its part of them back, D */
+#define SM90_GFLOP_US                1.06     /* at 700 W, if nothing else drew power, 10^9 operations take, */
+#define SM90_OPERAND_US              0.026    /* a MB of operands and D, from and to DRAM, */
+#define SM90_REQUESTED_US            0.000882 /* a MB that L2 is asked for, */
+#define SM90_ARRIVED_US              0.0147   /* a MB that arrives in shared memory, */
+#define SM90_READ_US                 0.0068   /* and a MB that wgmma reads there, of all SMs together */
+#define SM90_LIMIT_FROM              0.721 /* share of 700 W, by the first two, from which the limit begins to bind */
+#define SM90_CLOCKS_SHARE            0.85  /* what the clocks keep of their time where it does */
 
 /* Of the side that passes by: tiles of 64x32 stream alike beside the next launch and without it. Why is not known. */
 #define NARROW_ROWS 32
