@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits the constants of a cost model (src/host/cost_*.c) to the times of tuning ledgers: needs a C compiler, but no GPU.
 
-    fit_cost.py BUILD LEDGER [LEDGER ...] [--seconds S] [--folds N] [--only GLOB] [--model sm90|gemv] [--device MODEL]
+    fit_cost.py BUILD LEDGER[=WEIGHT] ... [--seconds S] [--folds N] [--share S] [--only GLOB] [--model sm90|gemv]
+                [--device MODEL]
 
 The model is compiled once more with its constants as variables and linked with BUILD/libgristmill.a. Constants are then
 changed at random, one to three at a time, and a change is kept if the model chooses better by it: fit_cost.c says by what
-measure. With --folds N every part of the problems is held out once, and the losses on those are what to believe. Nothing is
-written but the #define lines of the constants that changed, after all problems, for whoever wants to take them over.
+measure. Every ledger counts by its WEIGHT (1), and in it few tokens, 65 to 512 and more alike, however many problems they are.
+--share S adds S for the share of the first ledger's picks that lose more than 3 % (0.05 is as much as 5 % lost everywhere).
+With --folds N every part of the problems is held out once, and the losses on those are what to believe. Nothing is written
+but the #define lines of the constants that changed, after all problems, for whoever wants to take them over.
 """
 import argparse
+import collections
 import ctypes
 import fnmatch
 import math
@@ -47,11 +51,18 @@ class Model:
             ctypes.c_double.in_dll(self.library, name).value = value
 
 
+def weighed(ledger):
+    """PATH[=WEIGHT] -> path, weight."""
+    path, _, weight = ledger.partition("=")
+    return path, float(weight or 1)
+
+
 class Problems:
     def __init__(self, model, device, ledgers):
-        self.model, self.ledgers = model, ledgers
+        self.model = model
+        self.ledgers, self.weights = zip(*(weighed(ledger) for ledger in ledgers))
         self.entries, self.ledger = [], []  # and of each the ledger's number
-        for number, path in enumerate(ledgers):
+        for number, path in enumerate(self.ledgers):
             for e in read_ledger(path):
                 if (e.type, e.out, e.layout, e.epilogue) == ("bf16", "bf16", "tn", "plain"):
                     self.entries.append(e)
@@ -83,16 +94,35 @@ def changed(constants, names, steps, rng):
     return trial, picked
 
 
-def fit(problems, start, names, among, seconds, seed):
-    """The constants by which the problems `among` score least. Steps grow where changes are kept, and shrink where not."""
-    def score(constants):
-        scores, _ = problems.judge(constants)
-        return sum(scores[i] for i in among) / len(among)
+def beyond(loss):
+    """1 where a pick loses more than 3 %, 0 where less, and between them a slope that a search can go down."""
+    return 1 / (1 + math.exp(min(50, (0.03 - loss) / 0.004))) if loss >= 0 else 0
 
+
+def measure(problems, among, share):
+    """-> what is to become least of the problems `among`, as a function of the constants."""
+    def regime(i):
+        m = problems.entries[i].m
+        return problems.ledger[i], next(name for name, low, high in REGIMES if low <= m <= high)
+
+    counts = collections.Counter(regime(i) for i in among)
+    weights = {i: problems.weights[problems.ledger[i]] / counts[regime(i)] for i in among}
+    shares = {i: share * (problems.ledger[i] == 0) for i in among}
+
+    def value(constants):
+        scores, losses = problems.judge(constants)
+        return sum(weights[i] * (scores[i] + shares[i] * beyond(losses[i])) for i in among)
+
+    return value
+
+
+def fit(problems, start, names, among, options, seed):
+    """The constants by which the problems `among` score least. Steps grow where changes are kept, and shrink where not."""
+    score = measure(problems, among, options.share)
     rng = random.Random(seed)
     best, least = dict(start), score(start)
     steps = dict.fromkeys(names, 0.08)
-    end = time.monotonic() + seconds
+    end = time.monotonic() + options.seconds
     while time.monotonic() < end:
         trial, picked = changed(best, names, steps, rng)
         value = score(trial)
@@ -119,7 +149,7 @@ def show_held_out(problems, options, start, names):
     part = [rng.randrange(options.folds) for _ in problems.entries]
     losses = [-1.0] * len(part)
     for fold in range(options.folds):
-        constants = fit(problems, start, names, [i for i, p in enumerate(part) if p != fold], options.seconds, fold)
+        constants = fit(problems, start, names, [i for i, p in enumerate(part) if p != fold], options, fold)
         _, by_fold = problems.judge(constants)
         losses = [by_fold[i] if p == fold else losses[i] for i, p in enumerate(part)]
     show("held out", problems, losses)
@@ -131,6 +161,7 @@ def main():
     parser.add_argument("ledgers", nargs="+")
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--folds", type=int, default=0)
+    parser.add_argument("--share", type=float, default=0)
     parser.add_argument("--only", default="*")
     parser.add_argument("--model", choices=("sm90", "gemv"), default="sm90")
     parser.add_argument("--device", default="h200")
@@ -142,7 +173,7 @@ def main():
         show("now", problems, problems.judge(model.start)[1])
         if options.folds > 1:
             show_held_out(problems, options, model.start, names)
-        fitted = fit(problems, model.start, names, range(len(problems.entries)), options.seconds, 0)
+        fitted = fit(problems, model.start, names, range(len(problems.entries)), options, 0)
         show("fitted", problems, problems.judge(fitted)[1])
     for name, value in fitted.items():
         if value != model.start[name]:
