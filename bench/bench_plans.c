@@ -5,31 +5,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 #include "grid.h"
-#include "split.h"
-#include "tune.h"
-
-/* The part of --kernel that rows are compared with, as a copy; behind it may be a kind of division for all of them. */
-static char *glob_of(const struct bench_options *options, const char **suffix) {
-    size_t bytes = strlen(options->kernel);
-    gm_take_kind(options->kernel, &bytes);
-    *suffix = options->kernel + bytes;
-    return strndup(options->kernel, bytes);
-}
 
 static bool is_wanted(const struct bench_options *options, const struct gm_candidate *candidate, const char *name) {
     bool legal = candidate->reason == GM_ACCEPTED || candidate->reason == GM_REASON_NOT_PRODUCTION;
     legal |= options->kernel && candidate->reason == GM_REASON_DIVISION; /* which by name it is all the same */
-    if (!legal || !options->kernel)
-        return legal;
-    const char *suffix;
-    char *glob = glob_of(options, &suffix);
-    const bool matches = glob && fnmatch(glob, name, 0) == 0;
-    free(glob);
-    return matches;
+    return legal && (!options->kernel || fnmatch(options->kernel, name, 0) == 0);
 }
 
 static struct gm_plan_options planned(const struct bench_options *options) {
@@ -50,15 +33,6 @@ static int add_plan(struct bench *bench, const struct gm_gemm_problem *problem, 
     return 0;
 }
 
-/* The row's name, with the kind of division that --kernel says. */
-static const char *named(const struct bench_options *options, const char *row, char name[TUNE_NAME_BYTES]) {
-    const char *suffix = "";
-    if (options->kernel)
-        free(glob_of(options, &suffix));
-    snprintf(name, TUNE_NAME_BYTES, "%s%s", row, suffix);
-    return name;
-}
-
 /* A row that cannot be planned is a failure of that row, not of the run. */
 static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem, const struct gm_candidate *candidates,
                      size_t count, struct contender *contenders, size_t capacity) {
@@ -68,8 +42,7 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
         if (gm_kernel_get((size_t)candidates[i].kernel, &kernel) != GM_OK)
             return complain("%s", gm_last_error());
         struct gm_plan_options forced = planned(bench->options);
-        char name[TUNE_NAME_BYTES];
-        forced.kernel = named(bench->options, kernel.name, name);
+        forced.kernel = kernel.name;
         forced.arch_mask = 0;
         if (!is_wanted(bench->options, &candidates[i], kernel.name))
             continue;

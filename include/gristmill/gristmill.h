@@ -254,8 +254,8 @@ struct gm_plan_options {
     size_t size;
     uint32_t arch_mask;              /* of enum gm_arch; 0: any */
     /* Exact row name, production or not; NULL: the planner chooses. "/k" behind it says that the row is to divide its
-     * last tiles by k-blocks, "/k3" each into 3 equal pieces (2 to 8, of rows made for that), which takes a workspace;
-     * without, the planner decides. */
+     * last tiles by k-blocks, "/k3" each into 3 equal pieces (2 to 8, of rows made for that), for which
+     * workspace_limit must allow (else GM_ERROR_NO_KERNEL); without, the planner decides. */
     const char *kernel;
     int32_t sm_budget;               /* SMs that it may occupy, e.g. to leave some to communication; 0: all. With less
                                       * than all the model chooses: ledgers are measured with all */
@@ -316,21 +316,22 @@ GM_API enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem 
 /* Why a row can or cannot run a problem on a device. */
 enum gm_reason {
     GM_ACCEPTED = 0,
-    GM_REASON_MASKED = 1,   /* its architecture is not in the arch mask */
-    GM_REASON_NO_IMAGE = 2, /* no image of it runs on this compute capability */
+    GM_REASON_MASKED = 1,            /* its architecture is not in the arch mask */
+    GM_REASON_NO_IMAGE = 2,          /* no image of it runs on this compute capability */
     GM_REASON_TYPE = 3,
     GM_REASON_LAYOUT = 4,
-    GM_REASON_SMEM = 5,            /* needs more shared memory than a block may have */
-    GM_REASON_STRIDE = 6,          /* a stride is not a multiple of 16 bytes: TMA needs it */
-    GM_REASON_ALIGNMENT = 7,       /* a promised pointer alignment is under 16 bytes: TMA needs it */
-    GM_REASON_SIZE = 8,            /* a size or stride is outside what the row's addressing covers, or M over 4, for
-                                    * which no gemv row is chosen */
-    GM_REASON_EMPTY_K = 9,         /* K = 0 leaves TMA nothing to describe */
-    GM_REASON_NOT_PRODUCTION = 10, /* legal, but only by name */
-    GM_REASON_NOT_NAMED = 11,      /* another kernel was asked for by name */
-    GM_REASON_SMS = 12,            /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
-    GM_REASON_ORDER = 13,          /* it sums K in another order than a batch-invariant plan does */
-    GM_REASON_DIVISION = 14        /* its tiles cannot be divided as the name asked for says */
+    GM_REASON_SMEM = 5,              /* needs more shared memory than a block may have */
+    GM_REASON_STRIDE = 6,            /* a stride is not a multiple of 16 bytes: TMA needs it */
+    GM_REASON_ALIGNMENT = 7,         /* a promised pointer alignment is under 16 bytes: TMA needs it */
+    GM_REASON_SIZE = 8,              /* a size or stride is outside what the row's addressing covers, or M over 4, for
+                                      * which no gemv row is chosen */
+    GM_REASON_EMPTY_K = 9,           /* K = 0 leaves TMA nothing to describe */
+    GM_REASON_NOT_PRODUCTION = 10,   /* legal, but only by name */
+    GM_REASON_NOT_NAMED = 11,        /* another kernel was asked for by name */
+    GM_REASON_SMS = 12,              /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
+    GM_REASON_ORDER = 13,            /* it sums K in another order than a batch-invariant plan does */
+    GM_REASON_DIVISION = 14          /* its tiles cannot be divided as the name asked for says; or it is a row that cuts
+                                      * tiles into pieces, which does not pay or fit the workspace_limit */
 };
 
 /* Where the planner's choice comes from. */

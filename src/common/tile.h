@@ -38,10 +38,10 @@
 #define GM_WARPS_w1sk2 (65536 + GM_WARPS_w1k2)
 #define GM_WARPS_w2sk2 (65536 + GM_WARPS_w2k2)
 #define GM_WARPS_w1sk4 (65536 + GM_WARPS_w1k4)
-#define GM_WARPS_w1r             (16777216 + GM_WARPS_w1)
-#define GM_WARPS_w2r             (16777216 + GM_WARPS_w2)
-#define GM_WARPS_w1sr            (16777216 + GM_WARPS_w1s)
-#define GM_WARPS_w2sr            (16777216 + GM_WARPS_w2s)
+#define GM_WARPS_w1r (16777216 + GM_WARPS_w1)
+#define GM_WARPS_w2r (16777216 + GM_WARPS_w2)
+#define GM_WARPS_w1sr (16777216 + GM_WARPS_w1s)
+#define GM_WARPS_w2sr (16777216 + GM_WARPS_w2s)
 #define GM_WARPS_w1x4 (16 + 4)
 #define GM_WARPS_w2x2 (32 + 2)
 #define GM_WARPS_w2x4 (32 + 4)
@@ -56,7 +56,7 @@
 #define GM_WARPS_SCHEDULE(warps) (((warps) >> 8) & 15) /* = enum gm_schedule */
 #define GM_WARPS_SPLITS(warps) ((((warps) >> 12) & 15) == 0 ? 1 : ((warps) >> 12) & 15)
 #define GM_WARPS_SWAPPED(warps) (((warps) >> 16) & 1)
-#define GM_WARPS_REDUCES(warps)  (((warps) >> 24) & 1)
+#define GM_WARPS_REDUCES(warps) (((warps) >> 24) & 1)
 #define GM_WARPS_SLICES(warps) ((((warps) >> 20) & 15) == 0 ? 1 : ((warps) >> 20) & 15)
 #define GM_WARPS_M(warps) (((warps) >> 4) & 15)
 #define GM_WARPS_N(warps) ((warps) & 15)
@@ -70,7 +70,7 @@
 
 #define GM_ELEM_BYTES 2
 #define GM_CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
-#define GM_MIN(a, b)      ((a) < (b) ? (a) : (b))
+#define GM_MIN(a, b) ((a) < (b) ? (a) : (b))
 
 /* ---- sm90: ring of stages | staging of D | barriers, from a 1024-byte boundary -------------------- */
 
@@ -118,7 +118,7 @@
 /* full[stages], empty[stages]; with splits ready, free, arrived[consumers]; else, for stream-K, taken[consumers]; for
  * reduce-scatter, a note of 8 bytes. */
 #define GM_SM90_BARRIER_BYTES(stages, warps)                                                                           \
-    ((stages)*16 + (GM_WARPS_SPLITS(warps) > 1 ? 16 : 0) + 8 * GM_WARPS_M(warps) + 8 * GM_WARPS_REDUCES(warps))
+    ((stages) * 16 + (GM_WARPS_SPLITS(warps) > 1 ? 16 : 0) + 8 * GM_WARPS_M(warps) + 8 * GM_WARPS_REDUCES(warps))
 #define GM_SM90_ALIGN 1024 /* the swizzle pattern's repeat: room to round the base up */
 #define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, warps)                                                                  \
     (GM_SM90_ALIGN + (stages) * GM_SM90_STAGE_BYTES(tm, tn, tk) + GM_SM90_STAGING_BYTES(tm, tn, warps) +               \
@@ -128,7 +128,7 @@
  * the last of what is left: one fills the staging of D. */
 #define GM_SM90_FLOATS(tm, tn, warps) ((tm) * (tn) / 128 / GM_SM90_TILE_CONSUMERS(warps))
 #define GM_SM90_BAND(tm, tn, warps)                                                                                    \
-    GM_MIN(GM_SM90_FLOATS(tm, tn, warps), GM_SM90_STORE_BUFFERS *GM_SM90_BUFFER_BYTES(tm, tn, warps) / 512)
+    GM_MIN(GM_SM90_FLOATS(tm, tn, warps), GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, warps) / 512)
 
 /* Whether a consumer can hold a tile as 16-bit elements while it multiplies the next, which takes half as many registers
  * again; in ping-pong there is no need to, and of a split tile it has parts only. */

@@ -176,10 +176,13 @@ static void describe_split(const struct inquiry *q, const struct gm_split *split
                  tiles - split->whole, pieces, split->shares, split->workspace_bytes);
 }
 
-static int is_named(const char *named, const struct gm_kernel *row) {
+/* Whether it is the row's name; then `*kind` (may be NULL) is the division that it says, if it does. */
+static int is_named(const char *named, const struct gm_kernel *row, int *kind) {
     size_t bytes = strlen(named);
-    gm_take_kind(named, &bytes);
-    return strlen(row->name) == bytes && memcmp(row->name, named, bytes) == 0;
+    const int said = gm_take_kind(named, &bytes), is = gm_is_named(row, named, bytes);
+    if (kind && is && said != GM_KIND_WHOLE)
+        *kind = said;
+    return is;
 }
 
 static size_t workspace_limit(const struct inquiry *q) {
@@ -216,7 +219,7 @@ static struct gm_judgement accept(const struct inquiry *q) {
         return (struct gm_judgement){.reason = refuse_whole(q)};
     judgement.predicted_us = judgement.split.predicted_us;
     describe_split(q, &judgement.split, divided, sizeof divided);
-    if (named && !is_named(named, q->row))
+    if (named && !is_named(named, q->row, NULL))
         judgement.reason =
             say(q, GM_REASON_NOT_NAMED, "legal, predicted %.2f us; %s was asked for", judgement.predicted_us, named);
     else if (!named && !q->row->production)
@@ -248,11 +251,10 @@ struct gm_judgement gm_judge_as(const struct gm_kernel *row, const struct gm_dev
 struct gm_judgement gm_judge(const struct gm_kernel *row, const struct gm_device *device,
                              const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
                              char *sentence, size_t sentence_bytes) {
-    const char *named = options ? options->kernel : NULL;
-    size_t bytes = named ? strlen(named) : 0;
-    const int kind = named && is_named(named, row) ? gm_take_kind(named, &bytes) : GM_KIND_WHOLE;
-    return gm_judge_as(row, device, problem, options, kind == GM_KIND_WHOLE ? GM_KIND_BEST : kind, sentence,
-                       sentence_bytes);
+    int kind = GM_KIND_BEST;
+    if (options && options->kernel)
+        is_named(options->kernel, row, &kind);
+    return gm_judge_as(row, device, problem, options, kind, sentence, sentence_bytes);
 }
 
 double gm_counted_us(const struct gm_kernel *row, const struct gm_device *device, const struct gm_gemm_problem *problem,
@@ -359,7 +361,7 @@ int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device
 
 int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++)
-        if (is_named(name, &rows[i]))
+        if (is_named(name, &rows[i], NULL))
             return (int)i;
     return -1;
 }

@@ -60,10 +60,11 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
     const int chosen = gm_choose(gm_kernels, rows, &within, &p, options, &choice);
     for (size_t i = 0; i < rows && i < capacity; i++) {
         struct gm_candidate *c = &candidates[i];
-        struct gm_judgement judgement = gm_judge(&gm_kernels[i], &within, &p, options, c->sentence, sizeof c->sentence);
-        if ((int)i == chosen) /* the ledger may have found another division of it the fastest */
-            judgement = gm_judge_as(&gm_kernels[i], &within, &p, options, gm_split_kind(&choice.split), c->sentence,
-                                    sizeof c->sentence);
+        const struct gm_judgement judgement =
+            (int)i == chosen /* the ledger may have found another division of it the fastest */
+                ? gm_judge_as(&gm_kernels[i], &within, &p, options, gm_split_kind(&choice.split), c->sentence,
+                              sizeof c->sentence)
+                : gm_judge(&gm_kernels[i], &within, &p, options, c->sentence, sizeof c->sentence);
         c->kernel = (int32_t)i;
         c->chosen = (int)i == chosen;
         c->reason = judgement.reason;

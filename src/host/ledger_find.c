@@ -116,7 +116,7 @@ struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_
 }
 
 static int is_named(const struct gm_ledger_pick *pick, const struct gm_kernel *row) {
-    return pick->name && strlen(row->name) == pick->name_bytes && memcmp(row->name, pick->name, pick->name_bytes) == 0;
+    return pick->name && gm_is_named(row, pick->name, pick->name_bytes);
 }
 
 int gm_ledger_row(const struct gm_ledger_pick *pick, const struct gm_kernel *rows, size_t count) {

@@ -65,9 +65,8 @@ struct gm_stream_k *gm_plan_stream_k(gm_plan *plan) {
     return gm_uses_tma(&gm_kernels[plan->kernel]) ? &plan->params.sm90.stream_k : &plan->params.sm80.stream_k;
 }
 
-int gm_plan_kind(const gm_plan *plan) {
-    const int tma = gm_uses_tma(&gm_kernels[plan->kernel]);
-    const struct gm_stream_k *s = tma ? &plan->params.sm90.stream_k : &plan->params.sm80.stream_k;
+int gm_plan_kind(gm_plan *plan) {
+    const struct gm_stream_k *s = gm_plan_stream_k(plan);
     const int pieces = s->even > 0 ? s->shares / s->even : 0;
     return s->shares == 0 || pieces == 1 ? GM_KIND_WHOLE : pieces > 0 ? pieces : GM_KIND_ANYWHERE;
 }

@@ -36,6 +36,6 @@ void gm_plan_divide(gm_plan *plan, const struct gm_split *split);
 struct gm_stream_k *gm_plan_stream_k(gm_plan *plan);
 
 /* How the plan's tiles are divided: GM_KIND_x. */
-int gm_plan_kind(const gm_plan *plan);
+int gm_plan_kind(gm_plan *plan);
 
 #endif

@@ -6,6 +6,8 @@
 #include "common/tile.h"
 #include "gristmill/gristmill.h"
 
+#include <string.h>
+
 enum gm_family {
 #define FAMILY(name, computes) GM_FAMILY_##name,
 #include "families.def"
@@ -50,6 +52,11 @@ static inline int gm_reduces(const struct gm_kernel *row) {
 /* CTAs that stay and walk tiles, as many as the SMs hold at once; else every tile, or piece of one, has a CTA. */
 static inline int gm_is_persistent(const struct gm_kernel *row) {
     return row->family == GM_FAMILY_gemm && !gm_reduces(row);
+}
+
+/* Whether the row's name is these bytes. */
+static inline int gm_is_named(const struct gm_kernel *row, const char *name, size_t bytes) {
+    return strlen(row->name) == bytes && memcmp(row->name, name, bytes) == 0;
 }
 
 /* Whether one of the row's images runs on this compute capability. sm90 images hold an sm_90a cubin: 9.0 and

@@ -166,14 +166,16 @@ static __device__ __forceinline__ int quotient(int a, int b) {
     return (int)__fdividef((float)a + 0.5f, (float)b);
 }
 
-/* Reduce-scatter: the one piece of this CTA's cluster. */
-struct share {
-    int tile, count, number; /* of all tiles; pieces of each; which one this is */
+/* Reduce-scatter: what a CTA has one piece of, and who it adds with: each of its consumers with those of its own
+ * number, and its rank in the cluster. */
+struct pieces {
+    int tile, count, own; /* of all tiles; pieces of each; number of this one */
+    int rank;
 };
-static __device__ __forceinline__ struct share share_of(const struct gm_stream_k &s) {
+static __device__ __forceinline__ struct pieces pieces_of(const struct gm_stream_k &s, uint32_t rank) {
     const int share = cluster_index(), count = quotient(s.shares, s.even);
-    const int number = count > 1 ? quotient(share, s.even) : 0;
-    return {share - number * s.even, count, number};
+    const int own = count > 1 ? quotient(share, s.even) : 0;
+    return {share - own * s.even, count, own, (int)rank};
 }
 
 /* What a CTA computes, piece by piece: some k-blocks of a tile, mostly all. stream_k.h says in which order; a cluster
@@ -187,8 +189,8 @@ static __device__ __forceinline__ int walk_begin(const struct gm_gemm_sm90_param
 static __device__ __forceinline__ void walk_next(const struct gm_gemm_sm90_params &p, uint32_t rank, int &walk,
                                                  struct gm_piece &piece) {
     if (REDUCES) {
-        const struct share mine = share_of(p.stream_k);
-        piece = gm_stream_k_piece(&p.stream_k, mine.tile, mine.number);
+        const struct pieces of = pieces_of(p.stream_k, rank);
+        piece = gm_stream_k_piece(&p.stream_k, of.tile, of.own);
         walk = 0;
         return;
     }

@@ -29,17 +29,6 @@ enum {
 static_assert(!REDUCES || (PLANES + GM_STREAM_K_MOST_PIECES - 1) * PLANE_BYTES <= RING_PART_BYTES,
               "the drained ring holds a part of every piece");
 
-/* Who a CTA adds with: each of its consumers with those of its own number, and its rank in the cluster. */
-struct pieces {
-    int tile, count, own; /* of all tiles; pieces of each; number of this one */
-    int rank;
-};
-
-static __device__ __forceinline__ struct pieces pieces_of(const struct gm_stream_k &s, uint32_t rank) {
-    const struct share mine = share_of(s);
-    return {mine.tile, mine.count, mine.number, (int)rank};
-}
-
 static __device__ __forceinline__ uint64_t piece_slot(const struct gm_stream_k &s, const struct pieces &of, int giver,
                                                       int consumer, int thread = 0) {
     const struct stream_k_gang gang = {SHARERS * CONSUMERS, of.rank * CONSUMERS + consumer, thread};
