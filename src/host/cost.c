@@ -19,8 +19,6 @@
 #define SMEM_GRANULE       128  /* bytes; a block takes whole ones */
 #define CLUSTER3_SMS       0.89 /* share of the SMs that clusters of 3 reach: 39 of them on an H200's 132 SMs, */
 #define CLUSTER4_SMS       0.91 /* and clusters of 4 and more: 30 of 4 CTAs; GPCs have SMs left over */
-#define GPC_SMS            16   /* of a Hopper GPC; some have 18, and as many as that make no cluster of 16 */
-#define DRAM_WEIGHT        4    /* energy of a byte from DRAM, in bytes from L2 to an SM */
 
 int64_t gm_tiles_m(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
     return GM_CEIL_DIV(problem->m, (int64_t)row->tile_m * row->cluster_m);
@@ -59,53 +57,6 @@ int64_t gm_clusters_at_once(const struct gm_kernel *row, const struct gm_device 
     const double share = size <= 2 ? 1 : size == 3 ? CLUSTER3_SMS : CLUSTER4_SMS;
     const int64_t clusters = (int64_t)(share * device->sm_count) * gm_ctas_per_sm(row, device) / size;
     return clusters > 1 ? clusters : 1;
-}
-
-/* Rows plus columns of operands that `count` consecutive tiles touch, in groups of `group` along one side. */
-static int64_t perimeter(int64_t group, int64_t count, int64_t tile_major, int64_t tile_minor) {
-    return group < count ? group * tile_major + GM_CEIL_DIV(count, group) * tile_minor
-                         : count * tile_major + tile_minor;
-}
-
-/* Consecutive CTAs of a grid without clusters fill one GPC after the other, and a GPC asks L2 once for what several of
- * its SMs want at the same time. (Clusters go round the GPCs; sm80's CTAs share SMs.) */
-static int fills_gpcs(const struct gm_kernel *row) {
-    return gm_uses_tma(row) && gm_cluster_size(row) == 1;
-}
-
-/* What a wave reads from DRAM, unless it is the only one; and what the GPCs read from L2. */
-static int64_t walk_cost(int64_t group, int64_t wave, const int64_t tiles[2], int64_t tile_major, int64_t tile_minor) {
-    const int64_t from_dram = wave < tiles[0] * tiles[1] ? perimeter(group, wave, tile_major, tile_minor) : 0;
-    const int64_t from_l2 = GM_CEIL_DIV(wave, GPC_SMS) * perimeter(group, GPC_SMS, tile_major, tile_minor);
-    return DRAM_WEIGHT * from_dram + from_l2;
-}
-
-struct gm_raster gm_raster_choose(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
-                                  const struct gm_device *device) {
-    const int64_t tiles[2] = {gm_tiles_m(row, problem), gm_tiles_n(row, problem)};
-    const int64_t size[2] = {(int64_t)row->tile_m * row->cluster_m, (int64_t)row->tile_n * row->cluster_n};
-    int64_t wave = gm_clusters_at_once(row, device);
-    if (wave > tiles[0] * tiles[1])
-        wave = tiles[0] * tiles[1];
-    struct gm_raster best = {(int32_t)tiles[0], (int32_t)tiles[1], 1, 0};
-    if (row->family == GM_FAMILY_gemv) {
-        best.group = best.tiles_m; /* all that read the same rows of B, one after the other */
-        return best;
-    }
-    int64_t least = INT64_MAX;
-    for (int along_n = 0; along_n <= 1; along_n++) {
-        for (int wanted = fills_gpcs(row) ? 4 : 8; wanted <= 16; wanted *= 2) {
-            const int64_t group = wanted < tiles[along_n] ? wanted : tiles[along_n];
-            const int64_t cost = fills_gpcs(row) ? walk_cost(group, wave, tiles, size[along_n], size[!along_n])
-                                                 : perimeter(group, wave, size[along_n], size[!along_n]);
-            if (cost < least) {
-                least = cost;
-                best.group = (int32_t)group;
-                best.along_n = along_n;
-            }
-        }
-    }
-    return best;
 }
 
 int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows) {

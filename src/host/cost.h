@@ -21,7 +21,7 @@ int gm_cluster_size(const struct gm_kernel *row);
 /* Clusters the whole device holds at once; at least 1. */
 int64_t gm_clusters_at_once(const struct gm_kernel *row, const struct gm_device *device);
 
-/* The tile order that keeps a wave of clusters on the squarest block of D. */
+/* The order of tiles that brings the fewest bytes; raster.c. */
 struct gm_raster gm_raster_choose(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                                   const struct gm_device *device);
 

@@ -174,7 +174,33 @@ START_TEST(a_wave_of_big_problems_is_near_square) {
     const struct gm_gemm_problem p = problem_of(8192, 8192, 8192);
     const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device);
     ck_assert_int_eq(r.group, 8); /* 8 x 9 cluster tiles of 256 x 256 */
-    ck_assert_int_eq(r.along_n, 0);
+    ck_assert_int_eq(r.along_n, 1); /* the same bytes either way, but D's rows are written on */
+}
+END_TEST
+
+/* Where K is short, a wave's operands are still in L2 when the next wave comes: what is read once may be anything, so
+ * the group is what makes the rest be read once, too. */
+START_TEST(a_short_k_is_walked_so_that_nothing_is_read_twice) {
+    const struct gm_device device = device_of("h200");
+    const struct gm_gemm_problem p = problem_of(8192, 32768, 512);
+    const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device);
+    ck_assert_int_eq(r.along_n, 1); /* all of A, 8 MB, stays */
+    ck_assert_int_eq(r.group, 4);
+    struct gm_device small = device;
+    small.l2_bytes = 8 << 20; /* A does not */
+    ck_assert_int_gt(gm_raster_choose(&sm90_row, &p, &small).group, 4);
+}
+END_TEST
+
+START_TEST(what_one_wave_covers_has_no_dram_to_save) {
+    const struct gm_device device = device_of("h200");
+    struct gm_device small = device;
+    small.l2_bytes = 1 << 20;
+    const struct gm_gemm_problem p = problem_of(1024, 4096, 4096); /* 4 x 16 cluster tiles, 66 at once */
+    const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device), s = gm_raster_choose(&sm90_row, &p, &small);
+    ck_assert_int_eq(r.group, s.group);
+    ck_assert_int_eq(r.along_n, s.along_n);
+    ck_assert_int_ge(r.group, 4);
 }
 END_TEST
 
@@ -262,6 +288,8 @@ Suite *tile_suite(void) {
     tcase_add_test(cases, residency_is_bound_by_memory_threads_or_registers);
     tcase_add_test(cases, a_raster_visits_every_tile_once);
     tcase_add_test(cases, a_wave_of_big_problems_is_near_square);
+    tcase_add_test(cases, a_short_k_is_walked_so_that_nothing_is_read_twice);
+    tcase_add_test(cases, what_one_wave_covers_has_no_dram_to_save);
     tcase_add_test(cases, copy_width_is_what_base_and_stride_allow);
     tcase_add_test(cases, cost_grows_with_the_problem_and_never_falls_under_the_floor);
     tcase_add_test(cases, cost_needs_neither_bandwidth_nor_rate);
