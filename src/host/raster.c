@@ -11,9 +11,9 @@
  *     o                                   o    w x x    |
  *     r    column W is read by w and x    r    x x x
  *
- * Waves go through a cache that forgets what was used least recently. A simulation of that, k-block by k-block, comes
- * within a few per cent of the DRAM reads that Nsight Compute counts; this is its closed form, within 8 % of it. The
- * weights are those of 275 timings of 72 problems on an H200: docs/TUNING.md, entry 48. */
+ * Waves go through a cache that forgets what was used least recently. A simulation of that, k-block by k-block, is
+ * mostly within 3 % of the DRAM reads that Nsight Compute counts; this is its closed form, within 8 to 12 % of it (root
+ * mean square). The weights are those of 275 timings of 72 problems on an H200: docs/TUNING.md, entry 48. */
 #include "cost.h"
 #include "problem.h"
 
