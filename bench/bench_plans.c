@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which kernels a case is run with; and, without a GPU, what the planner would choose. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
+#include "commands.h"
 #include "grid.h"
+#include "table.h"
+
+enum { FORCED_BYTES = 100 }; /* of a kernel's name and how its tiles are divided */
 
 static bool is_wanted(const struct bench_options *options, const struct gm_candidate *candidate, const char *name) {
     bool legal = candidate->reason == GM_ACCEPTED || candidate->reason == GM_REASON_NOT_PRODUCTION;
-    legal |= options->kernel && candidate->reason == GM_REASON_DIVISION; /* which by name it is all the same */
-    return legal && (!options->kernel || fnmatch(options->kernel, name, 0) == 0);
+    if (options->kernel && !*asked_division(options->kernel)) /* whole where cutting does not pay */
+        legal |= candidate->reason == GM_REASON_DIVISION;
+    return legal && is_asked(options->kernel, name);
 }
 
 static struct gm_plan_options planned(const struct bench_options *options) {
@@ -21,6 +25,35 @@ static struct gm_plan_options planned(const struct bench_options *options) {
                                     .sm_budget = options->sm_budget,
                                     .flags = options->flags,
                                     .workspace_limit = (size_t)options->workspace_mib << 20};
+}
+
+/* A row's name, and the division that --kernel asks for. */
+static const char *forced_name(const struct bench_options *options, const char *name, char into[FORCED_BYTES]) {
+    snprintf(into, FORCED_BYTES, "%s%s", name, asked_division(options->kernel));
+    return into;
+}
+
+/* The planner's judgement of every row; of those that --kernel asks for, divided as it says. */
+static int explain_asked(const struct bench_options *options, const struct gm_device *device,
+                         const struct gm_gemm_problem *problem, struct gm_candidate *candidates, size_t *count) {
+    const struct gm_plan_options masked = planned(options);
+    const bool asks = *asked_division(options->kernel);
+    const size_t capacity = *count;
+    struct gm_candidate *divided = calloc(capacity + 1, sizeof *divided);
+    if (!divided)
+        return complain("out of host memory");
+    enum gm_status status = gm_gemm_explain(device, problem, &masked, candidates, capacity, count);
+    for (size_t i = 0; asks && status == GM_OK && i < *count; i++) {
+        struct gm_plan_options forced = masked;
+        char name[FORCED_BYTES];
+        if (!is_asked(options->kernel, gm_kernels[i].name))
+            continue;
+        forced.kernel = forced_name(options, gm_kernels[i].name, name);
+        status = gm_gemm_explain(device, problem, &forced, divided, capacity, count);
+        candidates[i] = divided[i];
+    }
+    free(divided);
+    return status == GM_OK ? 0 : gpu_fail_library(status, "gm_gemm_explain");
 }
 
 static int add_plan(struct bench *bench, const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
@@ -42,7 +75,8 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
         if (gm_kernel_get((size_t)candidates[i].kernel, &kernel) != GM_OK)
             return complain("%s", gm_last_error());
         struct gm_plan_options forced = planned(bench->options);
-        forced.kernel = kernel.name;
+        char name[FORCED_BYTES];
+        forced.kernel = forced_name(bench->options, kernel.name, name);
         forced.arch_mask = 0;
         if (!is_wanted(bench->options, &candidates[i], kernel.name))
             continue;
@@ -68,9 +102,9 @@ int bench_plans(struct bench *bench, const struct gm_gemm_problem *problem, stru
     struct gm_candidate *candidates = calloc(count + 1, sizeof *candidates);
     if (!candidates)
         return complain("out of host memory");
-    enum gm_status status = gm_gemm_explain(&bench->gpu.device, problem, &masked, candidates, count, &count);
-    int used = status == GM_OK ? plan_each(bench, problem, candidates, count, contenders, capacity)
-                               : gpu_fail_library(status, "gm_gemm_explain");
+    int used = explain_asked(options, &bench->gpu.device, problem, candidates, &count);
+    if (used == 0)
+        used = plan_each(bench, problem, candidates, count, contenders, capacity);
     free(candidates);
     return used;
 }
@@ -94,17 +128,15 @@ static const struct gm_candidate *find_best(const struct bench_options *options,
 static int predict_case(const struct bench_options *options, const struct bench_case *from,
                         const struct gm_device *device, struct grid *grid, struct gm_candidate *candidates) {
     struct gm_gemm_problem problem;
-    const struct gm_plan_options masked = planned(options);
     size_t count = gm_kernel_count();
     const struct gm_candidate *best = NULL;
     const char *name = "no kernel for these types";
-    struct gm_kernel_info kernel = {.size = sizeof kernel};
+    char forced[FORCED_BYTES];
     if (suite_problem(from, &problem)) {
-        enum gm_status status = gm_gemm_explain(device, &problem, &masked, candidates, count, &count);
-        if (status != GM_OK)
-            return gpu_fail_library(status, "gm_gemm_explain");
+        if (explain_asked(options, device, &problem, candidates, &count) != 0)
+            return -1;
         best = find_best(options, candidates, count);
-        name = best && gm_kernel_get((size_t)best->kernel, &kernel) == GM_OK ? kernel.name : "no kernel";
+        name = best ? forced_name(options, gm_kernels[best->kernel].name, forced) : "no kernel";
     }
     char us[32] = "–", tflops[32] = "–";
     if (best) {

@@ -3,6 +3,7 @@
 #ifndef BENCH_COMMANDS_H
 #define BENCH_COMMANDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -41,8 +42,12 @@ int pick_device(const char *choice, struct gm_device *device, char *why, size_t 
 /* "sm80" / "sm90" / NULL = any; -1 with a printed sentence when it is something else. */
 int pick_arch(const char *name, uint32_t *mask);
 
-/* -1 with a printed sentence when no row of the table is called `glob`; NULL = any. */
-int check_kernel(const char *glob);
+/* What --kernel asks for: a glob over the names of the table, behind which may stand how their tiles are divided, /k
+ * or /k3 as in results and ledgers; NULL = any. Whether that is this row; and the division, "" where none is said. */
+bool is_asked(const char *asked, const char *name);
+const char *asked_division(const char *asked);
+/* -1 with a printed sentence when that is no row. */
+int check_kernel(const char *asked);
 
 /* A string of gm_build_info(), e.g. "toolkit"; "" when it has none of that name. */
 void build_fact(const char *key, char *value, size_t bytes);

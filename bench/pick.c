@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "gpu.h"
+#include "split.h"
 
 static int pick_model(const char *name, struct gm_device *device) {
     if (gm_device_model(name, device) == GM_OK)
@@ -44,13 +45,29 @@ int pick_arch(const char *name, uint32_t *mask) {
     return 0;
 }
 
-int check_kernel(const char *glob) {
-    for (size_t i = 0; glob && i < gm_kernel_count(); i++) {
+const char *asked_division(const char *asked) {
+    if (!asked)
+        return "";
+    size_t bytes = strlen(asked);
+    gm_take_kind(asked, &bytes);
+    return asked + bytes;
+}
+
+bool is_asked(const char *asked, const char *name) {
+    char glob[256];
+    if (!asked)
+        return true;
+    const int bytes = snprintf(glob, sizeof glob, "%.*s", (int)(asked_division(asked) - asked), asked);
+    return bytes < (int)sizeof glob && fnmatch(glob, name, 0) == 0;
+}
+
+int check_kernel(const char *asked) {
+    for (size_t i = 0; asked && i < gm_kernel_count(); i++) {
         struct gm_kernel_info kernel = {.size = sizeof kernel};
-        if (gm_kernel_get(i, &kernel) == GM_OK && fnmatch(glob, kernel.name, 0) == 0)
+        if (gm_kernel_get(i, &kernel) == GM_OK && is_asked(asked, kernel.name))
             return 0;
     }
-    return glob ? complain("no kernel of the table is called `%s`; `gristmill info` lists them", glob) : 0;
+    return asked ? complain("no kernel of the table is called `%s`; `gristmill info` lists them", asked) : 0;
 }
 
 void build_fact(const char *key, char *value, size_t bytes) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gristmill tune: which rows are timed, which of them is chosen, and the line that says so. Pure. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "choose.h"
+#include "commands.h"
 #include "cost.h"
 #include "ledger.h"
 #include "problem.h"
@@ -67,12 +68,18 @@ static int compare_predictions(const void *left, const void *right) {
 }
 
 static bool is_allowed(const struct tune_options *options, const struct gm_kernel *row) {
-    return (!options->arch_mask || (options->arch_mask & (uint32_t)row->arch)) &&
-           (!options->kernel || fnmatch(options->kernel, row->name, 0) == 0);
+    return (!options->arch_mask || (options->arch_mask & (uint32_t)row->arch)) && is_asked(options->kernel, row->name);
 }
 
-/* An accepted row, whole, and divided as is predicted to pay: anywhere, and the best of the even cuts; or all of these.
- * The model picks the best of them. */
+/* The kind of division that --kernel asks for, GM_KIND_BEST where it asks for none. */
+static int asked_kind(const struct tune_options *options) {
+    size_t bytes = options->kernel ? strlen(options->kernel) : 0;
+    const int kind = bytes ? gm_take_kind(options->kernel, &bytes) : GM_KIND_WHOLE;
+    return kind == GM_KIND_WHOLE ? GM_KIND_BEST : kind;
+}
+
+/* An accepted row, whole, and divided as is predicted to pay: anywhere, and the best of the even cuts; or all of these,
+ * or the one that is asked for. The model picks the best of them. */
 static size_t add_row(const struct tune_options *options, const struct gm_candidate *candidate,
                       const struct gm_device *device, const struct gm_gemm_problem *problem, struct tune_sample *into) {
     const struct gm_kernel *row = &gm_kernels[candidate->kernel];
@@ -80,13 +87,14 @@ static size_t add_row(const struct tune_options *options, const struct gm_candid
     const struct gm_split best = gm_split_choose(row, problem, device, workspace, GM_KIND_BEST);
     const int chosen = candidate->chosen ? gm_split_kind(&best) : GM_KIND_BEST;
     const double whole_us = gm_cost_us(row, problem, device);
+    const int asked = asked_kind(options);
     size_t count = 0;
     for (int kind = GM_KIND_WHOLE; kind < GM_KINDS; kind++) {
         const struct gm_split split = gm_split_choose(row, problem, device, workspace, kind);
         const bool divided = split.shares > 0, is_best = kind == gm_split_kind(&best);
         const bool pays = kind == GM_KIND_ANYWHERE ? split.predicted_us < whole_us : is_best;
-        if (divided != (kind != GM_KIND_WHOLE) || (!divided && gm_reduces(row)) ||
-            (divided && !pays && !options->all_divisions))
+        const bool is_timed = asked != GM_KIND_BEST ? kind == asked : !divided || pays || options->all_divisions;
+        if (divided != (kind != GM_KIND_WHOLE) || (!divided && gm_reduces(row)) || (!is_timed && kind != chosen))
             continue;
         into[count++] = (struct tune_sample){
             .kernel = candidate->kernel, .kind = kind, .predicted_us = split.predicted_us, .is_model = kind == chosen};

@@ -126,6 +126,28 @@ START_TEST(a_profile_launches_everything_once) {
 }
 END_TEST
 
+/* A division behind --kernel is part of the name, in predictions as in results; one that cannot be is no kernel. */
+START_TEST(a_kernel_may_be_asked_for_with_its_division) {
+    static const char *const asked[][2] = {
+        {"*128x96x64?s8?c2x1?w2r?sw128/k3", "  gemm_sm90_bf16_tn_128x96x64_s8_c2x1_w2r_sw128/k3\n"},
+        {"*?p2?sw128/k", "_p2_sw128/k\n"},
+        {"*?w2k2?sw128/k", "  no kernel\n"},
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "--device h200 --shape 256x2112x7168 --kernel %s", asked[i][0]);
+        struct outcome got = run_command(command_bench, line);
+        ck_assert_int_eq(got.code, 0);
+        ck_assert_msg(strstr(got.out, asked[i][1]), "%s", got.out);
+        forget_outcome(&got);
+    }
+    struct outcome got = run_command(command_bench, "--device h200 --shape 8x8x8 --kernel *?w2r?sw128/k99");
+    ck_assert_int_eq(got.code, 2);
+    ck_assert_ptr_nonnull(strstr(got.err, "no kernel of the table is called `*?w2r?sw128/k99`"));
+    forget_outcome(&got);
+}
+END_TEST
+
 START_TEST(a_profile_names_its_launches) {
     struct outcome got = run_command(command_bench, "--profile --no-baseline --shape 40x48x64 --kernel *sm90?bf16?tn*");
     ck_assert_int_eq(got.code, 0);
@@ -160,6 +182,7 @@ TCase *run_tests(void) {
     tcase_add_test(tests, a_type_of_no_kernel_is_skipped);
     tcase_add_test(tests, the_command_writes_its_file);
     tcase_add_test(tests, a_profile_launches_everything_once);
+    tcase_add_test(tests, a_kernel_may_be_asked_for_with_its_division);
     tcase_add_test(tests, a_profile_names_its_launches);
     tcase_add_test(tests, command_lines_that_make_no_sense);
     return tests;

@@ -201,6 +201,25 @@ START_TEST(candidates_are_the_best_predicted_and_the_models_pick) {
 }
 END_TEST
 
+START_TEST(candidates_are_divided_as_kernel_says) {
+    struct gm_device h200 = {.size = sizeof h200};
+    ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
+    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 256, .n = 2112, .k = 7168};
+    struct tune_sample samples[TUNE_TOP_MAX + 1];
+    struct tune_options options = {.top = 9, .workspace_mib = 64, .kernel = "*r_sw128/k3"};
+    const int count = tune_candidates(&options, &h200, &problem, samples);
+    int asked = 0;
+    for (int i = 0; i < count; i++) {
+        ck_assert(samples[i].kind == 3 || samples[i].is_model);
+        asked += samples[i].kind == 3 && !samples[i].is_model;
+    }
+    ck_assert_int_ge(asked, 2);
+    options.workspace_mib = 0; /* so nothing can be */
+    ck_assert_int_eq(tune_candidates(&options, &h200, &problem, samples), 1);
+    ck_assert(samples[0].is_model);
+}
+END_TEST
+
 /* ---- the command ---------------------------------------------------------------------------------- */
 
 #define QUICK " --no-baseline --rounds 3 --round-ms 1 --warmup 0 "
@@ -404,6 +423,7 @@ TCase *tune_tests(void) {
     tcase_add_test(tests, clocks_are_those_of_an_sm_that_made_both_stamps);
     tcase_add_test(tests, a_line_tells_all_and_the_same_twice);
     tcase_add_test(tests, candidates_are_the_best_predicted_and_the_models_pick);
+    tcase_add_test(tests, candidates_are_divided_as_kernel_says);
     tcase_add_test(tests, ties_go_to_the_model_and_the_file_is_extended);
     tcase_add_test(tests, a_faster_row_than_the_models_pick_is_chosen);
     tcase_add_test(tests, the_choice_is_by_time_alone_and_at_one_clock);
