@@ -119,7 +119,7 @@ struct gm_raster gm_raster_choose(const struct gm_kernel *row, const struct gm_g
                 .tile_bytes = (double)(tile[0] * tile[1] * d_element),
                 .l2_bytes = L2_SHARE * (double)device->l2_bytes,
             };
-            const double saved = along_n ? ALONG_N * (double)(size[0] * size[1] * d_element) : 0;
+            const double saved = along_n ? ALONG_N * (double)size[0] * (double)size[1] * d_element : 0;
             const double cost = walk_cost(&walk, row, saved);
             if (cost < least) {
                 least = cost;
