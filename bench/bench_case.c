@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "commands.h"
 #include "energy.h"
 #include "plan.h"
 #include "stats.h"
@@ -30,8 +31,7 @@ struct field {
 static void kernel_name(const struct contender *contender, char *name, size_t bytes) {
     struct gm_kernel_info kernel = {.size = sizeof kernel};
     bool known = gm_kernel_get((size_t)contender->kernel, &kernel) == GM_OK;
-    char suffix[GM_KIND_SUFFIX_BYTES];
-    snprintf(name, bytes, "%s%s", known ? kernel.name : "?", gm_kind_suffix(gm_plan_kind(contender->plan), suffix));
+    divided_name(known ? kernel.name : "?", gm_plan_kind(contender->plan), name, bytes);
 }
 
 static struct contender *fallback_of(const struct field *field) {

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "choose.h"
 #include "commands.h"
 #include "grid.h"
-#include "table.h"
-
-enum { FORCED_BYTES = 100 }; /* of a kernel's name and how its tiles are divided */
+#include "problem.h"
 
 static bool is_wanted(const struct bench_options *options, const struct gm_candidate *candidate, const char *name) {
     bool legal = candidate->reason == GM_ACCEPTED || candidate->reason == GM_REASON_NOT_PRODUCTION;
-    if (options->kernel && !*asked_division(options->kernel)) /* whole where cutting does not pay */
+    if (options->kernel && asked_kind(options->kernel) == GM_KIND_BEST) /* whole where cutting does not pay */
         legal |= candidate->reason == GM_REASON_DIVISION;
     return legal && is_asked(options->kernel, name);
 }
@@ -27,33 +26,27 @@ static struct gm_plan_options planned(const struct bench_options *options) {
                                     .workspace_limit = (size_t)options->workspace_mib << 20};
 }
 
-/* A row's name, and the division that --kernel asks for. */
-static const char *forced_name(const struct bench_options *options, const char *name, char into[FORCED_BYTES]) {
-    snprintf(into, FORCED_BYTES, "%s%s", name, asked_division(options->kernel));
-    return into;
-}
-
 /* The planner's judgement of every row; of those that --kernel asks for, divided as it says. */
 static int explain_asked(const struct bench_options *options, const struct gm_device *device,
                          const struct gm_gemm_problem *problem, struct gm_candidate *candidates, size_t *count) {
     const struct gm_plan_options masked = planned(options);
-    const bool asks = *asked_division(options->kernel);
-    const size_t capacity = *count;
-    struct gm_candidate *divided = calloc(capacity + 1, sizeof *divided);
-    if (!divided)
-        return complain("out of host memory");
-    enum gm_status status = gm_gemm_explain(device, problem, &masked, candidates, capacity, count);
-    for (size_t i = 0; asks && status == GM_OK && i < *count; i++) {
-        struct gm_plan_options forced = masked;
-        char name[FORCED_BYTES];
+    const struct gm_device within = gm_device_within(device, &masked);
+    const int kind = asked_kind(options->kernel);
+    struct gm_gemm_problem p;
+    enum gm_status status = gm_gemm_explain(device, problem, &masked, candidates, *count, count);
+    if (status == GM_OK)
+        status = gm_problem_normalize(problem, &p);
+    if (status != GM_OK)
+        return gpu_fail_library(status, "gm_gemm_explain");
+    p = gm_problem_planned(&p, &masked);
+    for (size_t i = 0; kind != GM_KIND_BEST && i < *count; i++) {
         if (!is_asked(options->kernel, gm_kernels[i].name))
             continue;
-        forced.kernel = forced_name(options, gm_kernels[i].name, name);
-        status = gm_gemm_explain(device, problem, &forced, divided, capacity, count);
-        candidates[i] = divided[i];
+        const struct gm_judgement judgement = gm_judge_as(&gm_kernels[i], &within, &p, &masked, kind, NULL, 0);
+        candidates[i].reason = judgement.reason;
+        candidates[i].predicted_us = judgement.predicted_us;
     }
-    free(divided);
-    return status == GM_OK ? 0 : gpu_fail_library(status, "gm_gemm_explain");
+    return 0;
 }
 
 static int add_plan(struct bench *bench, const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
@@ -75,8 +68,8 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
         if (gm_kernel_get((size_t)candidates[i].kernel, &kernel) != GM_OK)
             return complain("%s", gm_last_error());
         struct gm_plan_options forced = planned(bench->options);
-        char name[FORCED_BYTES];
-        forced.kernel = forced_name(bench->options, kernel.name, name);
+        char name[DIVIDED_NAME_BYTES];
+        forced.kernel = divided_name(kernel.name, asked_kind(bench->options->kernel), name, sizeof name);
         forced.arch_mask = 0;
         if (!is_wanted(bench->options, &candidates[i], kernel.name))
             continue;
@@ -131,12 +124,13 @@ static int predict_case(const struct bench_options *options, const struct bench_
     size_t count = gm_kernel_count();
     const struct gm_candidate *best = NULL;
     const char *name = "no kernel for these types";
-    char forced[FORCED_BYTES];
+    char divided[DIVIDED_NAME_BYTES];
     if (suite_problem(from, &problem)) {
         if (explain_asked(options, device, &problem, candidates, &count) != 0)
             return -1;
         best = find_best(options, candidates, count);
-        name = best ? forced_name(options, gm_kernels[best->kernel].name, forced) : "no kernel";
+        name = best ? divided_name(gm_kernels[best->kernel].name, asked_kind(options->kernel), divided, sizeof divided)
+                    : "no kernel";
     }
     char us[32] = "–", tflops[32] = "–";
     if (best) {

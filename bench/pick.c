@@ -45,20 +45,26 @@ int pick_arch(const char *name, uint32_t *mask) {
     return 0;
 }
 
-const char *asked_division(const char *asked) {
-    if (!asked)
-        return "";
-    size_t bytes = strlen(asked);
-    gm_take_kind(asked, &bytes);
-    return asked + bytes;
+int asked_kind(const char *asked) {
+    size_t bytes = asked ? strlen(asked) : 0;
+    const int kind = asked ? gm_take_kind(asked, &bytes) : GM_KIND_WHOLE;
+    return kind == GM_KIND_WHOLE ? GM_KIND_BEST : kind;
 }
 
 bool is_asked(const char *asked, const char *name) {
-    char glob[256];
     if (!asked)
         return true;
-    const int bytes = snprintf(glob, sizeof glob, "%.*s", (int)(asked_division(asked) - asked), asked);
-    return bytes < (int)sizeof glob && fnmatch(glob, name, 0) == 0;
+    char glob[256];
+    size_t bytes = strlen(asked);
+    gm_take_kind(asked, &bytes);
+    snprintf(glob, sizeof glob, "%.*s", (int)bytes, asked);
+    return bytes < sizeof glob && fnmatch(glob, name, 0) == 0;
+}
+
+const char *divided_name(const char *kernel, int kind, char *name, size_t bytes) {
+    char suffix[GM_KIND_SUFFIX_BYTES];
+    snprintf(name, bytes, "%s%s", kernel, gm_kind_suffix(kind, suffix));
+    return name;
 }
 
 int check_kernel(const char *asked) {

@@ -4,6 +4,7 @@
 #define BENCH_TUNE_H
 
 #include "args.h"
+#include "commands.h"
 #include "contest.h"
 #include "ledger_book.h"
 #include "split.h"
@@ -46,8 +47,7 @@ struct tune_sample {
 };
 
 double tune_median(const struct tune_sample *sample); /* microseconds; NaN: not timed */
-#define TUNE_NAME_BYTES 100
-const char *tune_name(const struct tune_sample *sample, char name[TUNE_NAME_BYTES]); /* as in a ledger */
+const char *tune_name(const struct tune_sample *sample, char name[DIVIDED_NAME_BYTES]); /* as in a ledger */
 
 /* The times of short rounds, as they were at one clock. The power limit moves the clock of the SMs by some per cent
  * within seconds, and who is timed when is chance; so each time is scaled by the clock of its own round, to the median

@@ -35,7 +35,7 @@ static size_t workspace_of(const struct heat *heat) {
 static void make_plans(struct heat *heat) {
     for (size_t i = 0; i < heat->count; i++) {
         const bool divided = heat->samples[i].kind != GM_KIND_WHOLE;
-        char name[TUNE_NAME_BYTES];
+        char name[DIVIDED_NAME_BYTES];
         const struct gm_plan_options named = {.size = sizeof named,
                                               .kernel = tune_name(&heat->samples[i], name),
                                               .workspace_limit = divided ? workspace_of(heat) : 0};

@@ -11,7 +11,7 @@ static void report(const struct bench_case *problem, const struct tune_sample *s
     for (size_t i = 0; i < count; i++)
         model = samples[i].is_model ? &samples[i] : model;
     const double us = tune_median(choice), model_us = tune_median(model);
-    char name[TUNE_NAME_BYTES];
+    char name[DIVIDED_NAME_BYTES];
     printf("%" PRId64 " x %" PRId64 " x %" PRId64 " %s %s: %s %.2f us", problem->m, problem->n, problem->k, problem->a,
            problem->layout, tune_name(choice, name), us);
     if (model == choice)

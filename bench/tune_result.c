@@ -3,10 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "choose.h"
-#include "commands.h"
 #include "cost.h"
 #include "ledger.h"
 #include "problem.h"
@@ -22,10 +20,8 @@ double tune_median(const struct tune_sample *sample) {
     return stats_median(sample->samples.us, sample->samples.count);
 }
 
-const char *tune_name(const struct tune_sample *sample, char name[TUNE_NAME_BYTES]) {
-    char suffix[GM_KIND_SUFFIX_BYTES];
-    snprintf(name, TUNE_NAME_BYTES, "%s%s", gm_kernels[sample->kernel].name, gm_kind_suffix(sample->kind, suffix));
-    return name;
+const char *tune_name(const struct tune_sample *sample, char name[DIVIDED_NAME_BYTES]) {
+    return divided_name(gm_kernels[sample->kernel].name, sample->kind, name, DIVIDED_NAME_BYTES);
 }
 
 /* Of one round; 0: its clock was not read, or is none that a GPU has. */
@@ -71,13 +67,6 @@ static bool is_allowed(const struct tune_options *options, const struct gm_kerne
     return (!options->arch_mask || (options->arch_mask & (uint32_t)row->arch)) && is_asked(options->kernel, row->name);
 }
 
-/* The kind of division that --kernel asks for, GM_KIND_BEST where it asks for none. */
-static int asked_kind(const struct tune_options *options) {
-    size_t bytes = options->kernel ? strlen(options->kernel) : 0;
-    const int kind = bytes ? gm_take_kind(options->kernel, &bytes) : GM_KIND_WHOLE;
-    return kind == GM_KIND_WHOLE ? GM_KIND_BEST : kind;
-}
-
 /* An accepted row, whole, and divided as is predicted to pay: anywhere, and the best of the even cuts; or all of these,
  * or the one that is asked for. The model picks the best of them. */
 static size_t add_row(const struct tune_options *options, const struct gm_candidate *candidate,
@@ -87,7 +76,7 @@ static size_t add_row(const struct tune_options *options, const struct gm_candid
     const struct gm_split best = gm_split_choose(row, problem, device, workspace, GM_KIND_BEST);
     const int chosen = candidate->chosen ? gm_split_kind(&best) : GM_KIND_BEST;
     const double whole_us = gm_cost_us(row, problem, device);
-    const int asked = asked_kind(options);
+    const int asked = asked_kind(options->kernel);
     size_t count = 0;
     for (int kind = GM_KIND_WHOLE; kind < GM_KINDS; kind++) {
         const struct gm_split split = gm_split_choose(row, problem, device, workspace, kind);
@@ -249,7 +238,7 @@ bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_pro
 
 static void print_sample(FILE *out, const struct tune_sample *sample) {
     const struct bench_samples *s = &sample->samples;
-    char name[TUNE_NAME_BYTES];
+    char name[DIVIDED_NAME_BYTES];
     fprintf(out, " %s%s %.3f %.3f %.3f %zu", sample->is_model ? "*" : "", tune_name(sample, name), tune_median(sample),
             stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9), s->count);
 }

@@ -14,10 +14,7 @@
  * Waves go through a cache that forgets what was used least recently. A simulation of that, k-block by k-block, is
  * mostly within 3 % of the DRAM reads that Nsight Compute counts; this is its closed form, within 8 to 12 % of it (root
  * mean square). The weights are those of 275 timings of 72 problems on an H200: docs/TUNING.md, entry 48. */
-#include "cost.h"
-#include "problem.h"
-
-#include <math.h>
+#include "cost_terms.h"
 
 #define GPC_SMS     16   /* of a Hopper GPC; some have 18, and as many as that make no cluster of 16 */
 #define L2_SHARE    0.6  /* of L2's bytes serve: what the SMs at both of its halves read is in it twice */
@@ -64,7 +61,7 @@ static double rows_of_whole_groups(const struct walk *w) {
     const int shared = w->wave % (w->group * w->tiles[1]) != 0;
     const double group_rows = (double)(w->group * w->tile[0]), minor = (double)w->rows[1];
     const double wave_tiles = (double)w->wave / (double)w->tiles[1] + (double)(shared * w->group);
-    const double wave_rows = fmin(wave_tiles, (double)w->tiles[0]) * (double)w->tile[0];
+    const double wave_rows = min2(wave_tiles, (double)w->tiles[0]) * (double)w->tile[0];
     const double after_wave = gone(w, wave_rows + minor, w->wave);
     return (double)w->rows[0] + after_wave * shared * waves(w) * group_rows / 2 +
            minor * (1 + after_wave * (waves(w) - 1));
