@@ -334,6 +334,12 @@ enum gm_reason {
                                       * tiles into pieces, which does not pay or fit the workspace_limit */
 };
 
+/* "GM_REASON_STRIDE"; "GM_REASON_UNKNOWN" for a value that is none of the above. Never NULL. */
+GM_API const char *gm_reason_name(enum gm_reason reason);
+/* How many reasons the loaded library has: they are numbered from GM_ACCEPTED = 0 without a gap. A later version may
+ * have more than this header. */
+GM_API int gm_reason_count(void);
+
 /* Where the planner's choice comes from. */
 enum gm_source {
     GM_SOURCE_NONE = 0,              /* not chosen */

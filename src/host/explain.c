@@ -8,6 +8,44 @@
 #include <stdio.h>
 #include <string.h>
 
+/* NULL: no such reason. There is no default, so that the compiler names a reason that is missing here. */
+static const char *name_of(enum gm_reason reason) {
+#define NAME(reason_)                                                                                                  \
+    case reason_:                                                                                                      \
+        return #reason_
+    switch (reason) {
+        NAME(GM_ACCEPTED);
+        NAME(GM_REASON_MASKED);
+        NAME(GM_REASON_NO_IMAGE);
+        NAME(GM_REASON_TYPE);
+        NAME(GM_REASON_LAYOUT);
+        NAME(GM_REASON_SMEM);
+        NAME(GM_REASON_STRIDE);
+        NAME(GM_REASON_ALIGNMENT);
+        NAME(GM_REASON_SIZE);
+        NAME(GM_REASON_EMPTY_K);
+        NAME(GM_REASON_NOT_PRODUCTION);
+        NAME(GM_REASON_NOT_NAMED);
+        NAME(GM_REASON_SMS);
+        NAME(GM_REASON_ORDER);
+        NAME(GM_REASON_DIVISION);
+    }
+#undef NAME
+    return NULL;
+}
+
+const char *gm_reason_name(enum gm_reason reason) {
+    const char *name = name_of(reason);
+    return name ? name : "GM_REASON_UNKNOWN";
+}
+
+int gm_reason_count(void) {
+    int count = 0;
+    while (name_of((enum gm_reason)count))
+        count++;
+    return count;
+}
+
 /* Adds to the chosen row's sentence where the choice is from. */
 static void tell_source(struct gm_candidate *c, const struct gm_judgement *chosen) {
     const struct gm_ledger_answer *answer = &chosen->answer;

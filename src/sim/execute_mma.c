@@ -180,7 +180,7 @@ enum sim_next sim_do_mma_f64(struct sim_warp *warp, struct sim_path *path, const
     const struct ptx_operand *const c = sim_vector(warp, &i->operand[3]), *const d = sim_vector(warp, &i->operand[0]);
     const uint32_t results = i->operand[0].count, halves = results / 2, steps = i->operand[2].count;
     double result[4][PTX_LANES];
-    if (halves > 2 || i->operand[1].count != halves * steps || i->operand[3].count != results)
+    if (results > 4 || i->operand[1].count != halves * steps || i->operand[3].count != results)
         return SIM_NEXT; /* no shape is like that */
     for (uint32_t r = 0; r < results; r++) {
         for (uint32_t lane = 0; lane < PTX_LANES; lane++) {

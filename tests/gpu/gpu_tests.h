@@ -12,7 +12,7 @@
 #include "driver.h"
 #include "gristmill/gristmill.h"
 
-#define REASONS      ((int)GM_REASON_ORDER + 1)
+#define REASONS      32 /* bits of may_refuse; main() checks that the library has no more */
 #define BIT(x)       (1u << (x))
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

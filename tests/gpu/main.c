@@ -78,6 +78,10 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
+    if (gm_reason_count() > REASONS) {
+        fprintf(stderr, "gpu_tests: the library has %d reasons, and these tests count %d\n", gm_reason_count(), REASONS);
+        return 2;
+    }
     if (opt.list)
         return list();
     shape_the_simulated_gpu();

@@ -5,11 +5,6 @@
 
 #include "gpu_tests.h"
 
-static const char *reason_names[REASONS] = {"accepted", "masked",        "no image",       "type",
-                                            "layout",   "shared memory", "stride",         "alignment",
-                                            "size",     "K = 0",         "not production", "not named",
-                                            "SMs",      "order of K"};
-
 /* Why nothing accepts: the reason that says most, since every row of another type or layout has one too. */
 static enum gm_reason first_of(const int votes[REASONS]) {
     static const enum gm_reason telling[] = {
@@ -73,7 +68,7 @@ static bool refused_as_expected(struct result *result, const struct gemm_case *g
         result->refused[reason]++;
         return true;
     }
-    fail(result, "%s: refused (%s): %s", what, reason_names[reason], gm_last_error());
+    fail(result, "%s: refused (%s): %s", what, gm_reason_name(reason), gm_last_error());
     return false;
 }
 
@@ -90,7 +85,7 @@ bool run_case(struct result *result, const struct gemm_case *gc, const char *ker
     gm_plan *plan = NULL;
     const enum gm_status status = gm_gemm_plan_create(env.context, &placed.problem, &options, &plan);
     if ((status == GM_OK) != (reason == GM_ACCEPTED) || (status != GM_OK && status != GM_ERROR_NO_KERNEL)) {
-        fail(result, "%s: explain says %s, plan says %s: %s", what, reason_names[reason], gm_status_name(status),
+        fail(result, "%s: explain says %s, plan says %s: %s", what, gm_reason_name(reason), gm_status_name(status),
              gm_last_error());
         gm_plan_destroy(plan);
         return false;

@@ -76,16 +76,10 @@ void run_test(const struct test *test, struct result *result) {
 }
 
 static void print_refusals(const struct result *result) {
-    static const char *names[REASONS] = {
-        [GM_REASON_MASKED] = "masked",       [GM_REASON_NO_IMAGE] = "no image",
-        [GM_REASON_TYPE] = "type",           [GM_REASON_LAYOUT] = "layout",
-        [GM_REASON_SMEM] = "shared memory",  [GM_REASON_STRIDE] = "stride",
-        [GM_REASON_ALIGNMENT] = "alignment", [GM_REASON_SIZE] = "size",
-        [GM_REASON_EMPTY_K] = "K = 0",       [GM_REASON_NOT_PRODUCTION] = "not production"};
     const char *before = "; illegal: ";
     for (int i = 0; i < REASONS; i++)
         if (result->refused[i]) {
-            printf("%s%d by %s", before, result->refused[i], names[i] ? names[i] : "another reason");
+            printf("%s%d by %s", before, result->refused[i], gm_reason_name((enum gm_reason)i));
             before = ", ";
         }
 }

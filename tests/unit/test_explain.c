@@ -25,6 +25,25 @@ static enum gm_reason ask(struct gm_gemm_problem p, const struct gm_plan_options
     return gm_judge(&sm90_row, &h200, &q, options, sentence, sizeof sentence).reason;
 }
 
+START_TEST(every_reason_has_its_own_name) {
+    const int count = gm_reason_count();
+    for (int i = 0; i < count; i++) {
+        ck_assert_str_ne(gm_reason_name((enum gm_reason)i), "GM_REASON_UNKNOWN");
+        for (int j = 0; j < i; j++)
+            ck_assert_str_ne(gm_reason_name((enum gm_reason)i), gm_reason_name((enum gm_reason)j));
+    }
+    ck_assert_str_eq(gm_reason_name(GM_ACCEPTED), "GM_ACCEPTED");
+    ck_assert_str_eq(gm_reason_name(GM_REASON_STRIDE), "GM_REASON_STRIDE");
+    ck_assert_str_eq(gm_reason_name(GM_REASON_DIVISION), "GM_REASON_DIVISION");
+}
+END_TEST
+
+START_TEST(unknown_reasons_have_a_name_too) {
+    ck_assert_str_eq(gm_reason_name((enum gm_reason)gm_reason_count()), "GM_REASON_UNKNOWN");
+    ck_assert_str_eq(gm_reason_name((enum gm_reason)-1), "GM_REASON_UNKNOWN");
+}
+END_TEST
+
 #define assert_says(words) ck_assert_msg(strstr(sentence, (words)) != NULL, "\"%s\" lacks \"%s\"", sentence, (words))
 
 START_TEST(a_stride_that_tma_cannot_take_names_the_padding) {
@@ -207,6 +226,8 @@ Suite *explain_suite(void) {
     Suite *suite = suite_create("explain");
     TCase *cases = tcase_create("sentences");
     tcase_add_checked_fixture(cases, set_up, NULL);
+    tcase_add_test(cases, every_reason_has_its_own_name);
+    tcase_add_test(cases, unknown_reasons_have_a_name_too);
     tcase_add_test(cases, a_stride_that_tma_cannot_take_names_the_padding);
     tcase_add_test(cases, a_promise_under_16_bytes_is_named);
     tcase_add_test(cases, empty_k_and_huge_strides_are_named);
