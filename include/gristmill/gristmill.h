@@ -12,8 +12,14 @@
  * Device pointers and streams are passed as plain integers / void *, so no CUDA header is needed: a
  * gm_device_ptr is a CUdeviceptr, a stream is a CUstream or cudaStream_t (NULL: the default stream).
  *
- * Structs begin with their size: set `.size = sizeof(struct)`, leave the rest zero for the defaults.
- * They grow at the end only. Enum values are never renumbered.
+ * Structs begin with their size: set `.size = sizeof(struct)`, leave the rest zero for the defaults. They
+ * grow at the end only, so a program and a library of different versions understand each other:
+ *   - of a struct that it reads, the library takes members that an older program's struct lacks for 0; what
+ *     a newer program's struct has beyond the library's must be 0, else GM_ERROR_SIZE;
+ *   - of a struct that it writes, the library fills as many bytes as both know, sets what a newer program's
+ *     struct has beyond to 0, and leaves `size` as it is.
+ * Structs without a size, or within another struct, never change. Enum values are never renumbered.
+ * docs/VERSIONING.md has the rules.
  *
  * Errors: every fallible call returns enum gm_status. On an error nothing was launched, no output
  * parameter and no device memory was written, and gm_last_error() holds one sentence with the numbers
@@ -49,7 +55,7 @@ extern "C" {
 enum gm_status {
     GM_OK = 0,
     GM_ERROR_INVALID_ARGUMENT = 1,    /* null, negative, unknown enum, stride smaller than the row ... */
-    GM_ERROR_SIZE = 2,                /* a struct's size field is not one this library knows */
+    GM_ERROR_SIZE = 2,                /* a struct's size is that of no version, or it asks for what this one lacks */
     GM_ERROR_MISALIGNED = 3,          /* a pointer breaks its type's alignment or the plan's promise */
     GM_ERROR_OVERLAP = 4,             /* D overlaps A, B, bias, or C other than C == D exactly; or the workspace any */
     GM_ERROR_WORKSPACE = 5,           /* workspace missing or smaller than gm_plan_workspace_bytes() */

@@ -6,7 +6,8 @@
  * called from any thread. Addresses are byte addresses in shared memory (32-bit, as `cvta.to.shared` gives them).
  * Structs begin with their size and are zero-initialisable, as in gristmill.h; errors are reported the same way, and an
  * output parameter is written only with GM_OK. Every function refuses a NULL with GM_ERROR_INVALID_ARGUMENT and a struct
- * whose size it does not know with GM_ERROR_SIZE; what else it refuses stands beside it.
+ * whose size is that of no version with GM_ERROR_SIZE; what else it refuses stands beside it. Elements of an array are as
+ * far apart as the first one's size says.
  *
  * The model was compared with an H200's counters, pattern by pattern: docs/counters.md.
  */
@@ -201,7 +202,7 @@ struct gm_rule {
 };
 /* Writes min(capacity, all) rules, in the order in which the driver would check them, the full count to *count, and
  * to *legal whether the driver of an H200 accepts the request. `rules` may be NULL when capacity is 0; otherwise the
- * first one's size tells that of all. */
+ * first one's size is set, and is that of all. */
 GM_API enum gm_status gm_tensor_map_explain(const struct gm_tensor_map_request *request, struct gm_rule *rules,
                                             size_t capacity, size_t *count, int *legal);
 GM_API uint32_t gm_tensor_map_element_bytes(int32_t type);           /* 0 for a type that is none */

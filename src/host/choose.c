@@ -5,6 +5,7 @@
 #include "cost.h"
 #include "error.h"
 #include "problem.h"
+#include "structs.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -387,9 +388,6 @@ struct gm_device gm_device_within(const struct gm_device *device, const struct g
 }
 
 enum gm_status gm_device_check(const struct gm_device *device) {
-    enum gm_status status = GM_CHECK_STRUCT(device, "device");
-    if (status != GM_OK)
-        return status;
     if (device->sm_count <= 0 || device->smem_per_block_bytes <= 0 || device->cc_major <= 0)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT,
                        "the device has %d SMs, %d bytes of shared memory per block, compute capability %d.%d",
@@ -397,12 +395,7 @@ enum gm_status gm_device_check(const struct gm_device *device) {
     return GM_OK;
 }
 
-enum gm_status gm_options_check(const struct gm_plan_options *options) {
-    if (!options)
-        return GM_OK;
-    enum gm_status status = GM_CHECK_STRUCT(options, "options");
-    if (status != GM_OK)
-        return status;
+static enum gm_status check_options(const struct gm_plan_options *options) {
     if (options->arch_mask & ~(uint32_t)(GM_ARCH_SM80 | GM_ARCH_SM90))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "arch_mask is 0x%x; known bits are 0x%x", options->arch_mask,
                        (unsigned)(GM_ARCH_SM80 | GM_ARCH_SM90));
@@ -417,4 +410,11 @@ enum gm_status gm_options_check(const struct gm_plan_options *options) {
     if (options->kernel && gm_find_kernel(gm_kernels, gm_kernel_count(), options->kernel) < 0)
         return gm_fail(GM_ERROR_UNKNOWN_KERNEL, "the table has no kernel named %.120s", options->kernel);
     return GM_OK;
+}
+
+enum gm_status gm_options_take(const struct gm_plan_options **options, struct gm_plan_options *today) {
+    if (!*options)
+        return GM_OK;
+    const enum gm_status status = GM_TAKE(*options, today, "options");
+    return status == GM_OK ? check_options(*options) : status;
 }

@@ -52,9 +52,10 @@ int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name)
 /* The device as far as the options let a plan use it: no more SMs than sm_budget. */
 struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options);
 
-/* GM_OK when the planner can compute with these facts / take these options (NULL: defaults). An unknown kernel name
- * is GM_ERROR_UNKNOWN_KERNEL. */
+/* GM_OK when the planner can compute with these facts. */
 enum gm_status gm_device_check(const struct gm_device *device);
-enum gm_status gm_options_check(const struct gm_plan_options *options);
+/* GM_TAKE() of a caller's options, which may be NULL: then they stay so. GM_OK when the planner can take them; an unknown
+ * kernel name is GM_ERROR_UNKNOWN_KERNEL. */
+enum gm_status gm_options_take(const struct gm_plan_options **options, struct gm_plan_options *today);
 
 #endif

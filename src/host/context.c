@@ -5,6 +5,7 @@
 #include "error.h"
 #include "image.h"
 #include "log.h"
+#include "structs.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -64,9 +65,9 @@ void gm_context_destroy(gm_context *context) {
 enum gm_status gm_context_device(const gm_context *context, struct gm_device *device) {
     if (!context)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "context is NULL");
-    enum gm_status status = GM_CHECK_STRUCT(device, "device");
+    enum gm_status status = GM_CHECK_OUTPUT(device, "device");
     if (status == GM_OK)
-        *device = context->device;
+        GM_OUTPUT(device, &context->device);
     return status;
 }
 

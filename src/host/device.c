@@ -2,6 +2,7 @@
 /* Device facts: from the driver, or from the built-in models. */
 #include "driver.h"
 #include "error.h"
+#include "structs.h"
 
 #include <string.h>
 #include <strings.h>
@@ -34,16 +35,16 @@ static const struct model {
 #define MODELS (sizeof models / sizeof *models)
 
 enum gm_status gm_device_model(const char *name, struct gm_device *device) {
-    enum gm_status status = GM_CHECK_STRUCT(device, "device");
+    enum gm_status status = GM_CHECK_OUTPUT(device, "device");
     if (status != GM_OK)
         return status;
     if (!name)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "the model's name is NULL");
     for (size_t i = 0; i < MODELS; i++) {
         if (strcasecmp(name, models[i].key) == 0) {
-            *device = models[i].device;
-            device->size = sizeof *device;
-            device->ordinal = -1;
+            struct gm_device found = models[i].device;
+            found.ordinal = -1;
+            GM_OUTPUT(device, &found);
             return GM_OK;
         }
     }
@@ -127,7 +128,7 @@ static CUresult read_attributes(const struct gm_driver *driver, CUdevice id, str
 }
 
 enum gm_status gm_device_query(int ordinal, struct gm_device *device) {
-    enum gm_status status = GM_CHECK_STRUCT(device, "device");
+    enum gm_status status = GM_CHECK_OUTPUT(device, "device");
     if (status != GM_OK)
         return status;
     int count = 0;
@@ -144,6 +145,6 @@ enum gm_status gm_device_query(int ordinal, struct gm_device *device) {
         result = read_attributes(driver, id, &found);
     if (result != CUDA_SUCCESS)
         return gm_fail_cuda(GM_ERROR_DRIVER, result, "cannot read the attributes of device %d", ordinal);
-    *device = found;
+    GM_OUTPUT(device, &found);
     return GM_OK;
 }

@@ -20,7 +20,7 @@ static const struct {
 } statuses[] = {
     [GM_OK] = {"GM_OK", "Success."},
     [GM_ERROR_INVALID_ARGUMENT] = {"GM_ERROR_INVALID_ARGUMENT", "An argument is null, out of range or unknown."},
-    [GM_ERROR_SIZE] = {"GM_ERROR_SIZE", "A struct's size field is not one this library knows."},
+    [GM_ERROR_SIZE] = {"GM_ERROR_SIZE", "A struct's size is that of no version, or it asks for what this version lacks."},
     [GM_ERROR_MISALIGNED] = {"GM_ERROR_MISALIGNED",
                              "A device pointer breaks its type's alignment or the plan's promise."},
     [GM_ERROR_OVERLAP] = {"GM_ERROR_OVERLAP", "The output overlaps an input."},
@@ -88,13 +88,4 @@ enum gm_status gm_fail_cuda(enum gm_status status, CUresult result, const char *
     size_t length = strlen(sentence);
     snprintf(sentence + length, sizeof sentence - length, ": %s (%d)", gm_driver_error_name(result), result);
     return gm_fail_sentence(status, result, sentence);
-}
-
-enum gm_status gm_check_struct(const void *pointer, size_t size, size_t expected, const char *what) {
-    if (!pointer)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
-    if (size != expected)
-        return gm_fail(GM_ERROR_SIZE, "%s.size is %zu; this library knows %zu (set .size = sizeof the struct)", what,
-                       size, expected);
-    return GM_OK;
 }

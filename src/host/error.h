@@ -18,9 +18,4 @@ enum gm_status gm_fail_sentence(enum gm_status status, CUresult result, const ch
 /* Status of the thread's last failure, GM_OK if none. */
 enum gm_status gm_last_status(void);
 
-/* GM_OK, or GM_ERROR_INVALID_ARGUMENT / GM_ERROR_SIZE about a caller's struct. `size` is its size field. */
-#define GM_CHECK_STRUCT(pointer, what)                                                                                 \
-    gm_check_struct((pointer), (pointer) ? (pointer)->size : 0, sizeof *(pointer), (what))
-enum gm_status gm_check_struct(const void *pointer, size_t size, size_t expected, const char *what);
-
 #endif

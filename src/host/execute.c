@@ -4,6 +4,7 @@
 #include "cost.h"
 #include "error.h"
 #include "replay.h"
+#include "structs.h"
 #include "table.h"
 
 static void fill_epilogue(struct gm_epilogue_params *e, const struct gm_gemm_problem *p,
@@ -93,7 +94,8 @@ static enum gm_status launch_failed(const gm_plan *plan, CUresult result) {
 enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream) {
     if (!plan)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "plan is NULL");
-    enum gm_status status = GM_CHECK_STRUCT(args, "args");
+    struct gm_gemm_args today;
+    enum gm_status status = GM_TAKE(args, &today, "args");
     if (status != GM_OK || plan->empty)
         return status;
     const float alpha = args->alpha ? *args->alpha : 1;

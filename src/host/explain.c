@@ -3,6 +3,7 @@
 #include "choose.h"
 #include "error.h"
 #include "problem.h"
+#include "structs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,11 +79,15 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
                                const struct gm_plan_options *options, struct gm_candidate *candidates,
                                size_t capacity, size_t *count) {
     struct gm_gemm_problem p;
-    enum gm_status status = gm_device_check(device);
+    struct gm_device device_today;
+    struct gm_plan_options options_today;
+    enum gm_status status = GM_TAKE(device, &device_today, "device");
+    if (status == GM_OK)
+        status = gm_device_check(device);
     if (status == GM_OK)
         status = gm_problem_normalize(problem, &p);
     if (status == GM_OK)
-        status = gm_options_check(options);
+        status = gm_options_take(&options, &options_today);
     if (status == GM_OK)
         status = gm_ledger_check(options, device);
     if (status != GM_OK)

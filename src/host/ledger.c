@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "ledger_parse.h"
+#include "structs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -243,14 +244,14 @@ void gm_ledger_destroy(gm_ledger *ledger) {
 enum gm_status gm_ledger_get_info(const gm_ledger *ledger, struct gm_ledger_info *info) {
     if (!ledger)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "ledger is NULL");
-    const enum gm_status status = GM_CHECK_STRUCT(info, "info");
+    const enum gm_status status = GM_CHECK_OUTPUT(info, "info");
     if (status != GM_OK)
         return status;
-    *info = (struct gm_ledger_info){.size = sizeof *info,
-                                    .cc_major = ledger->device.cc_major,
-                                    .cc_minor = ledger->device.cc_minor,
-                                    .sm_count = ledger->device.sm_count,
-                                    .entries = ledger->count};
-    memcpy(info->device, ledger->device.name, sizeof info->device);
+    struct gm_ledger_info found = {.cc_major = ledger->device.cc_major,
+                                   .cc_minor = ledger->device.cc_minor,
+                                   .sm_count = ledger->device.sm_count,
+                                   .entries = ledger->count};
+    memcpy(found.device, ledger->device.name, sizeof found.device);
+    GM_OUTPUT(info, &found);
     return GM_OK;
 }

@@ -3,6 +3,7 @@
 #include "ledger.h"
 
 #include "log.h"
+#include "structs.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -34,7 +35,8 @@ static void read_builtins(void) {
 
 const gm_ledger *gm_ledger_builtin(const struct gm_device *device) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (!device)
+    struct gm_device today;
+    if (GM_TAKE(device, &today, "device") != GM_OK)
         return NULL;
     pthread_once(&once, read_builtins);
     for (size_t i = 0; i < BUILTINS; i++)

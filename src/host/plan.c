@@ -198,9 +198,10 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
     if (!context || !out)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is NULL", context ? "plan" : "context");
     struct gm_gemm_problem p;
+    struct gm_plan_options today;
     enum gm_status status = gm_problem_normalize(problem, &p);
     if (status == GM_OK)
-        status = gm_options_check(options);
+        status = gm_options_take(&options, &today);
     if (status == GM_OK)
         status = gm_ledger_check(options, &context->device);
     if (status != GM_OK)

@@ -4,6 +4,7 @@
 
 #include "common/tile.h"
 #include "error.h"
+#include "structs.h"
 
 #include <inttypes.h>
 
@@ -109,7 +110,8 @@ static enum gm_status check_enums(const struct gm_gemm_problem *p) {
 }
 
 enum gm_status gm_problem_normalize(const struct gm_gemm_problem *in, struct gm_gemm_problem *out) {
-    enum gm_status status = GM_CHECK_STRUCT(in, "problem");
+    struct gm_gemm_problem today;
+    enum gm_status status = GM_TAKE(in, &today, "problem");
     if (status != GM_OK)
         return status;
     struct gm_gemm_problem p = *in;

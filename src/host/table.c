@@ -4,6 +4,7 @@
 
 #include "build_info.h"
 #include "error.h"
+#include "structs.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -96,14 +97,13 @@ int gm_kernel_runs_on(const struct gm_kernel *row, int cc_major, int cc_minor) {
 }
 
 enum gm_status gm_kernel_get(size_t index, struct gm_kernel_info *info) {
-    enum gm_status status = GM_CHECK_STRUCT(info, "info");
+    enum gm_status status = GM_CHECK_OUTPUT(info, "info");
     if (status != GM_OK)
         return status;
     if (index >= gm_kernel_count())
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "kernel index %zu; the table has %zu rows", index, gm_kernel_count());
     const struct gm_kernel *row = &gm_kernels[index];
-    *info = (struct gm_kernel_info){
-        .size = sizeof *info,
+    const struct gm_kernel_info found = {
         .name = row->name,
         .arch = row->arch,
         .production = row->production,
@@ -132,6 +132,7 @@ enum gm_status gm_kernel_get(size_t index, struct gm_kernel_info *info) {
         .slices = GM_WARPS_SLICES(row->warps),
         .family = gm_family_name(row->family),
     };
+    GM_OUTPUT(info, &found);
     return GM_OK;
 }
 

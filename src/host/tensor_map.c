@@ -2,7 +2,7 @@
 /* Tensor maps: what gm_tensor_map_explain() shows of a request, what a box delivers, and the driver's call. */
 #include "tensor_map.h"
 
-#include "error.h"
+#include "structs.h"
 
 #include <string.h>
 
@@ -23,11 +23,19 @@ struct gm_map_desc gm_map_desc_of(const struct gm_tensor_map_request *request) {
     return d;
 }
 
+/* An element of the caller's array, whose first element's size is that of all. */
+static void write_rule(struct gm_rule *out, size_t index, const struct gm_rule *rule) {
+    struct gm_rule *to = (struct gm_rule *)((char *)out + index * out->size);
+    to->size = out->size;
+    GM_OUTPUT(to, rule);
+}
+
 enum gm_status gm_tensor_map_explain(const struct gm_tensor_map_request *request, struct gm_rule *out, size_t capacity,
                                      size_t *count, int *legal) {
-    enum gm_status status = GM_CHECK_STRUCT(request, "request");
+    struct gm_tensor_map_request today;
+    enum gm_status status = GM_TAKE(request, &today, "request");
     if (status == GM_OK && capacity)
-        status = GM_CHECK_STRUCT(out, "rules[0]");
+        status = GM_CHECK_OUTPUT(out, "rules[0]");
     if (status != GM_OK)
         return status;
     if (!count || !legal)
@@ -39,7 +47,7 @@ enum gm_status gm_tensor_map_explain(const struct gm_tensor_map_request *request
         const struct gm_rule rule = gm_tensor_map_rule(&desc, i);
         *legal &= rule.holds != 0;
         if (i < capacity)
-            out[i] = rule;
+            write_rule(out, i, &rule);
     }
     return GM_OK;
 }
@@ -60,7 +68,8 @@ uint32_t gm_tensor_map_row_pitch(const struct gm_map_desc *d) {
 }
 
 uint32_t gm_tensor_map_box_bytes(const struct gm_tensor_map_request *request) {
-    if (!request || request->size != sizeof *request)
+    struct gm_tensor_map_request today;
+    if (GM_TAKE(request, &today, "request") != GM_OK)
         return 0;
     const struct gm_map_desc d = gm_map_desc_of(request);
     char sentence[sizeof((struct gm_rule *)0)->sentence];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "structs.h"
 
 /* name, widths, matrices, lanes_share, phases_merge, passes */
 const struct gm_access_rule gm_access_rules[GM_ACCESS_KINDS] = {
@@ -177,9 +178,8 @@ static enum gm_status refuse_address(const struct gm_access *access, const struc
 }
 
 static enum gm_status check_access(const struct gm_access *access, struct gm_access_shape *shape) {
-    enum gm_status status = GM_CHECK_STRUCT(access, "access");
-    if (status == GM_OK)
-        status = gm_access_shape_of(access->kind, access->width, access->matrices, access->inactive, shape);
+    const enum gm_status status =
+        gm_access_shape_of(access->kind, access->width, access->matrices, access->inactive, shape);
     if (status != GM_OK)
         return status;
     uint32_t bits = 0;
@@ -191,14 +191,19 @@ static enum gm_status check_access(const struct gm_access *access, struct gm_acc
 /* ---- the public functions ----------------------------------------------------------------------- */
 
 enum gm_status gm_bank_cost(const struct gm_access *access, struct gm_bank_cost *cost) {
+    struct gm_access today;
     struct gm_access_shape shape;
     struct ledger ledger;
-    enum gm_status status = check_access(access, &shape);
+    enum gm_status status = GM_TAKE(access, &today, "access");
     if (status == GM_OK)
-        status = GM_CHECK_STRUCT(cost, "cost");
+        status = check_access(access, &shape);
     if (status == GM_OK)
-        *cost = serve(&ledger, access, &shape);
-    return status;
+        status = GM_CHECK_OUTPUT(cost, "cost");
+    if (status != GM_OK)
+        return status;
+    const struct gm_bank_cost found = serve(&ledger, access, &shape);
+    GM_OUTPUT(cost, &found);
+    return GM_OK;
 }
 
 /* Enters the words of one lane into the wavefronts that serve it. */
@@ -213,19 +218,23 @@ static void place_words(struct gm_bank_map *map, uint32_t lane, uint32_t ride, c
 }
 
 enum gm_status gm_bank_map(const struct gm_access *access, struct gm_bank_map *map) {
+    struct gm_access today;
     struct gm_access_shape shape;
     struct ledger ledger;
-    enum gm_status status = check_access(access, &shape);
+    enum gm_status status = GM_TAKE(access, &today, "access");
     if (status == GM_OK)
-        status = GM_CHECK_STRUCT(map, "map");
+        status = check_access(access, &shape);
+    if (status == GM_OK)
+        status = GM_CHECK_OUTPUT(map, "map");
     if (status != GM_OK)
         return status;
-    map->cost = serve(&ledger, access, &shape);
-    memset(map->wavefront, GM_NO_WAVEFRONT, sizeof map->wavefront);
-    memset(map->word, 0xff, sizeof map->word); /* GM_NO_WORD */
+    struct gm_bank_map found = {.cost = serve(&ledger, access, &shape)};
+    memset(found.wavefront, GM_NO_WAVEFRONT, sizeof found.wavefront);
+    memset(found.word, 0xff, sizeof found.word); /* GM_NO_WORD */
     for (uint32_t lanes = shape.active; lanes; lanes &= lanes - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        place_words(map, lane, ledger.ride[lane], access, shape.width);
+        place_words(&found, lane, ledger.ride[lane], access, shape.width);
     }
+    GM_OUTPUT(map, &found);
     return GM_OK;
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
 #include "matrix_descriptor.h"
 #include "operand_boxes.h"
+#include "structs.h"
 
 /* How the operand is read, step by step. */
 struct reading {
@@ -205,21 +205,25 @@ static void answer_question(const struct gm_descriptor_question *question, struc
         diagnose(&boxes, given, &text);
 }
 
-static enum gm_status check_question(const struct gm_descriptor_question *question) {
-    enum gm_status status = GM_CHECK_STRUCT(question, "question");
+static enum gm_status take_question(const struct gm_descriptor_question **question,
+                                    struct gm_descriptor_question *today) {
+    enum gm_status status = GM_TAKE(*question, today, "question");
     if (status == GM_OK)
-        status = GM_CHECK_STRUCT(&question->map, "question.map");
+        status = GM_CHECK_WITHIN(&(*question)->map, "question.map");
     if (status == GM_OK)
-        status = gm_wgmma_operand_check(&question->operand);
+        status = GM_CHECK_WITHIN(&(*question)->operand, "question.operand");
+    if (status == GM_OK)
+        status = gm_wgmma_operand_check(&(*question)->operand);
     return status;
 }
 
 enum gm_status gm_descriptor_compare(const struct gm_descriptor_question *question,
                                      struct gm_descriptor_answer *answer) {
+    struct gm_descriptor_question today;
     struct reading given = {.first = {.size = sizeof given.first}};
-    enum gm_status status = check_question(question);
+    enum gm_status status = take_question(&question, &today);
     if (status == GM_OK)
-        status = GM_CHECK_STRUCT(answer, "answer");
+        status = GM_CHECK_OUTPUT(answer, "answer");
     if (status == GM_OK)
         status = gm_matrix_descriptor_decode(question->descriptor, &given.first);
     if (status != GM_OK)
@@ -227,8 +231,9 @@ enum gm_status gm_descriptor_compare(const struct gm_descriptor_question *questi
     given.operand = question->operand;
     given.k_steps = question->k_steps;
     given.k_step_bytes = question->k_step_bytes;
-    *answer = (struct gm_descriptor_answer){.size = sizeof *answer};
-    answer_question(question, &given, answer);
+    struct gm_descriptor_answer found = {0};
+    answer_question(question, &given, &found);
+    GM_OUTPUT(answer, &found);
     return GM_OK;
 }
 
@@ -242,11 +247,12 @@ static uint32_t boxes_for(const struct gm_descriptor_question *question) {
 
 enum gm_status gm_descriptor_suggest(const struct gm_descriptor_question *question, uint64_t *descriptor,
                                      uint32_t *k_step_bytes) {
+    struct gm_descriptor_question today;
     struct gm_operand_boxes boxes;
     struct gm_matrix_descriptor fields;
     char why[GM_BOXES_SENTENCE];
     uint32_t step;
-    enum gm_status status = check_question(question);
+    enum gm_status status = take_question(&question, &today);
     if (status != GM_OK)
         return status;
     if (!descriptor || !k_step_bytes)

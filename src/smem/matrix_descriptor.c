@@ -6,7 +6,7 @@
  *        32-45  stride byte offset / 16             others 0                       [PTX ISA, wgmma; CuTe] */
 #include "matrix_descriptor.h"
 
-#include "error.h"
+#include "structs.h"
 
 #define UNIT        16u
 #define FIELD_MASK  UINT64_C(0x3fff)
@@ -31,10 +31,13 @@ static enum gm_status check_field(const char *name, uint32_t bytes) {
     return GM_OK;
 }
 
-static enum gm_status check_descriptor(const struct gm_matrix_descriptor *fields) {
-    enum gm_status status = GM_CHECK_STRUCT(fields, "descriptor");
-    if (status == GM_OK)
-        status = check_field("start address", fields->start);
+static enum gm_status take_descriptor(const struct gm_matrix_descriptor **descriptor,
+                                      struct gm_matrix_descriptor *today) {
+    enum gm_status status = GM_TAKE(*descriptor, today, "descriptor");
+    if (status != GM_OK)
+        return status;
+    const struct gm_matrix_descriptor *fields = *descriptor;
+    status = check_field("start address", fields->start);
     if (status == GM_OK)
         status = check_field("leading byte offset", fields->leading_bytes);
     if (status == GM_OK)
@@ -49,7 +52,8 @@ static enum gm_status check_descriptor(const struct gm_matrix_descriptor *fields
 }
 
 enum gm_status gm_matrix_descriptor_encode(const struct gm_matrix_descriptor *fields, uint64_t *bits) {
-    enum gm_status status = check_descriptor(fields);
+    struct gm_matrix_descriptor today;
+    enum gm_status status = take_descriptor(&fields, &today);
     if (status != GM_OK)
         return status;
     if (!bits)
@@ -67,27 +71,24 @@ static uint32_t field_bytes(uint64_t bits, int at) {
 enum gm_status gm_matrix_descriptor_decode(uint64_t bits, struct gm_matrix_descriptor *fields) {
     const uint64_t known = FIELD_MASK << START_BIT | FIELD_MASK << LEADING_BIT | FIELD_MASK << STRIDE_BIT |
                            UINT64_C(7) << PHASE_BIT | UINT64_C(3) << MODE_BIT;
-    enum gm_status status = GM_CHECK_STRUCT(fields, "descriptor");
+    enum gm_status status = GM_CHECK_OUTPUT(fields, "descriptor");
     if (status != GM_OK)
         return status;
     if (bits & ~known)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "0x%016llx sets bit %d, which belongs to no field of a descriptor",
                        (unsigned long long)bits, __builtin_ctzll(bits & ~known));
-    *fields = (struct gm_matrix_descriptor){.size = sizeof *fields,
-                                            .start = field_bytes(bits, START_BIT),
-                                            .leading_bytes = field_bytes(bits, LEADING_BIT),
-                                            .stride_bytes = field_bytes(bits, STRIDE_BIT),
-                                            .base_offset = (uint32_t)(bits >> PHASE_BIT & 7),
-                                            .swizzle = (enum gm_swizzle_mode)mode_code[bits >> MODE_BIT]};
+    const struct gm_matrix_descriptor found = {.start = field_bytes(bits, START_BIT),
+                                               .leading_bytes = field_bytes(bits, LEADING_BIT),
+                                               .stride_bytes = field_bytes(bits, STRIDE_BIT),
+                                               .base_offset = (uint32_t)(bits >> PHASE_BIT & 7),
+                                               .swizzle = (enum gm_swizzle_mode)mode_code[bits >> MODE_BIT]};
+    GM_OUTPUT(fields, &found);
     return GM_OK;
 }
 
 /* ---- where an element is read ------------------------------------------------------------------- */
 
 enum gm_status gm_wgmma_operand_check(const struct gm_wgmma_operand *operand) {
-    enum gm_status status = GM_CHECK_STRUCT(operand, "operand");
-    if (status != GM_OK)
-        return status;
     const uint32_t bytes = operand->element_bytes;
     if ((unsigned)operand->major > GM_MN_MAJOR)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "major %d is neither 0 (K) nor 1 (MN)", (int)operand->major);
@@ -134,7 +135,11 @@ uint32_t gm_wgmma_element(const struct gm_matrix_descriptor *d, const struct gm_
 
 enum gm_status gm_wgmma_address(const struct gm_matrix_descriptor *descriptor, const struct gm_wgmma_operand *operand,
                                 uint32_t row, uint32_t k, uint32_t *address) {
-    enum gm_status status = check_descriptor(descriptor);
+    struct gm_matrix_descriptor descriptor_today;
+    struct gm_wgmma_operand operand_today;
+    enum gm_status status = take_descriptor(&descriptor, &descriptor_today);
+    if (status == GM_OK)
+        status = GM_TAKE(operand, &operand_today, "operand");
     if (status == GM_OK)
         status = gm_wgmma_operand_check(operand);
     if (status != GM_OK)

@@ -4,8 +4,8 @@
 
 #include "bank.h"
 #include "cost.h"
-#include "error.h"
 #include "smem_tile.h"
+#include "structs.h"
 
 #define WALKS_MAX 65536u
 
@@ -41,7 +41,7 @@ static enum gm_status cost_of_pad(const struct gm_pad_inquiry *in, uint32_t pad,
     enum gm_status status = GM_OK;
     *total = (struct total){0};
     for (size_t i = 0; i < in->count && status == GM_OK; i++)
-        status = add_walk(&tile, &in->walks[i], total);
+        status = add_walk(&tile, gm_walk_at(in->walks, i), total);
     return status;
 }
 
@@ -59,7 +59,8 @@ static enum gm_status cost_of_mode(const struct gm_pad_inquiry *in, enum gm_swiz
     enum gm_status status = GM_OK;
     *total = (struct total){0};
     for (size_t i = 0; i < in->count && status == GM_OK; i++) {
-        struct gm_tile_access walk = in->walks[i];
+        struct gm_tile_access walk, today;
+        walk = *(const struct gm_tile_access *)GM_TAKE_AT(in->walks, i, &today, "walk");
         for (int lane = 0; lane < GM_LANES; lane++) {
             walk.row[lane] += walk.byte[lane] / span * whole->rows;
             walk.byte[lane] %= span;
@@ -151,11 +152,6 @@ static enum gm_cure choose(const struct gm_pad_inquiry *in, const struct gm_pad_
 /* ---- the public function ------------------------------------------------------------------------ */
 
 static enum gm_status check_inquiry(const struct gm_pad_inquiry *in) {
-    enum gm_status status = GM_CHECK_STRUCT(in->question, "question");
-    if (status == GM_OK)
-        status = GM_CHECK_STRUCT(in->device, "device");
-    if (status != GM_OK)
-        return status;
     if (!in->walks || in->count == 0 || in->count > WALKS_MAX)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%zu walks%s; the advice wants 1 to %u", in->count,
                        in->walks ? "" : " at NULL", WALKS_MAX);
@@ -173,11 +169,13 @@ static enum gm_status check_inquiry(const struct gm_pad_inquiry *in) {
 static enum gm_status find_unit(const struct gm_pad_inquiry *in, uint32_t *unit) {
     *unit = 4;
     for (size_t i = 0; i < in->count; i++) {
-        const struct gm_tile_access *walk = &in->walks[i];
+        struct gm_tile_access today;
         struct gm_access_shape shape;
-        enum gm_status status = GM_CHECK_STRUCT(walk, "walk");
-        if (status == GM_OK)
-            status = gm_access_shape_of(walk->kind, walk->width, walk->matrices, walk->inactive, &shape);
+        const struct gm_tile_access *walk = GM_TAKE_AT(in->walks, i, &today, "walk");
+        if (!walk)
+            return gm_last_status();
+        const enum gm_status status =
+            gm_access_shape_of(walk->kind, walk->width, walk->matrices, walk->inactive, &shape);
         if (status != GM_OK)
             return status;
         *unit = shape.width > *unit ? shape.width : *unit;
@@ -201,11 +199,19 @@ static enum gm_status measure(const struct gm_pad_inquiry *in, struct gm_pad_adv
 
 enum gm_status gm_pad_advise(const struct gm_pad_question *question, const struct gm_tile_access *walks, size_t count,
                              const struct gm_device *device, struct gm_pad_advice *advice) {
-    const struct gm_pad_inquiry in = {question, walks, count, device};
-    struct gm_pad_advice found = {.size = sizeof found};
-    enum gm_status status = check_inquiry(&in);
+    struct gm_pad_question question_today;
+    struct gm_device device_today;
+    struct gm_pad_advice found = {0};
+    enum gm_status status = GM_TAKE(question, &question_today, "question");
     if (status == GM_OK)
-        status = GM_CHECK_STRUCT(advice, "advice");
+        status = GM_CHECK_WITHIN(&question->tile, "question.tile");
+    if (status == GM_OK)
+        status = GM_TAKE(device, &device_today, "device");
+    const struct gm_pad_inquiry in = {question, walks, count, device};
+    if (status == GM_OK)
+        status = check_inquiry(&in);
+    if (status == GM_OK)
+        status = GM_CHECK_OUTPUT(advice, "advice");
     if (status == GM_OK)
         status = measure(&in, &found);
     if (status == GM_OK && found.wavefronts > found.ideal)
@@ -216,6 +222,6 @@ enum gm_status gm_pad_advise(const struct gm_pad_question *question, const struc
         return status;
     found.cure = choose(&in, &found);
     gm_pad_write_sentence(&in, &found);
-    *advice = found;
+    GM_OUTPUT(advice, &found);
     return GM_OK;
 }

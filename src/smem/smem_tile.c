@@ -5,16 +5,13 @@
 #include <inttypes.h>
 
 #include "bank.h"
-#include "error.h"
+#include "structs.h"
 
 uint32_t gm_smem_tile_pitch(const struct gm_smem_tile *tile) {
     return tile->pitch_bytes ? tile->pitch_bytes : tile->row_bytes;
 }
 
 enum gm_status gm_smem_tile_check(const struct gm_smem_tile *tile) {
-    enum gm_status status = GM_CHECK_STRUCT(tile, "tile");
-    if (status != GM_OK)
-        return status;
     const uint32_t pitch = gm_smem_tile_pitch(tile);
     const uint64_t bytes = (uint64_t)tile->rows * pitch;
     if (tile->rows == 0 || tile->rows > GM_TILE_ROWS_MAX)
@@ -33,12 +30,18 @@ enum gm_status gm_smem_tile_check(const struct gm_smem_tile *tile) {
     return gm_swizzle_check(tile->swizzle);
 }
 
+enum gm_status gm_smem_tile_take(const struct gm_smem_tile **tile, struct gm_smem_tile *today) {
+    const enum gm_status status = GM_TAKE(*tile, today, "tile");
+    return status == GM_OK ? gm_smem_tile_check(*tile) : status;
+}
+
 static uint32_t address_of(const struct gm_smem_tile *tile, uint32_t row, uint32_t byte) {
     return gm_swizzle_apply(tile->swizzle, tile->base + row * gm_smem_tile_pitch(tile) + byte);
 }
 
 enum gm_status gm_smem_tile_address(const struct gm_smem_tile *tile, uint32_t row, uint32_t byte, uint32_t *address) {
-    enum gm_status status = gm_smem_tile_check(tile);
+    struct gm_smem_tile today;
+    enum gm_status status = gm_smem_tile_take(&tile, &today);
     if (status != GM_OK)
         return status;
     if (!address)
@@ -75,12 +78,14 @@ static enum gm_status check_lanes(const struct gm_smem_tile *tile, const struct 
 
 enum gm_status gm_tile_access_place(const struct gm_smem_tile *tile, const struct gm_tile_access *walk,
                                     struct gm_access *access) {
+    struct gm_smem_tile tile_today;
+    struct gm_tile_access walk_today;
     struct gm_access_shape shape;
-    enum gm_status status = gm_smem_tile_check(tile);
+    enum gm_status status = gm_smem_tile_take(&tile, &tile_today);
     if (status == GM_OK)
-        status = GM_CHECK_STRUCT(walk, "walk");
+        status = GM_TAKE(walk, &walk_today, "walk");
     if (status == GM_OK)
-        status = GM_CHECK_STRUCT(access, "access");
+        status = GM_CHECK_OUTPUT(access, "access");
     if (status == GM_OK)
         status = gm_access_shape_of(walk->kind, walk->width, walk->matrices, walk->inactive, &shape);
     if (status == GM_OK)
@@ -90,11 +95,10 @@ enum gm_status gm_tile_access_place(const struct gm_smem_tile *tile, const struc
     if (tile->swizzle.bits && cuts_vectors(tile->swizzle, shape.width))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "Swizzle<%u,%u,%d> tears the %u bytes of a lane apart",
                        tile->swizzle.bits, tile->swizzle.base, tile->swizzle.shift, shape.width);
-    access->kind = walk->kind;
-    access->width = walk->width;
-    access->matrices = walk->matrices;
-    access->inactive = walk->inactive;
+    struct gm_access placed = {
+        .kind = walk->kind, .width = walk->width, .matrices = walk->matrices, .inactive = walk->inactive};
     for (int lane = 0; lane < GM_LANES; lane++)
-        access->address[lane] = shape.active & (1u << lane) ? address_of(tile, walk->row[lane], walk->byte[lane]) : 0;
+        placed.address[lane] = shape.active & (1u << lane) ? address_of(tile, walk->row[lane], walk->byte[lane]) : 0;
+    GM_OUTPUT(access, &placed);
     return GM_OK;
 }

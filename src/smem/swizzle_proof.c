@@ -4,8 +4,8 @@
  * Neither the pitch nor the number of rows needs to be a power of two. The swizzle permutes the bytes of every aligned
  * block of 2^(M + B + |S|) bytes, its pattern, so a tile that does not fill its last pattern may own bytes beyond its
  * end (and before its base, when that is not aligned): room for whole patterns must be set aside. */
-#include "error.h"
 #include "smem_tile.h"
+#include "structs.h"
 #include "walks.h"
 
 #define WIDTHS      5
@@ -97,16 +97,19 @@ static uint32_t worst_matrix(const struct gm_smem_tile *tile) {
 }
 
 enum gm_status gm_swizzle_prove(const struct gm_smem_tile *tile, struct gm_swizzle_proof *proof) {
-    enum gm_status status = gm_smem_tile_check(tile);
+    struct gm_smem_tile today;
+    enum gm_status status = gm_smem_tile_take(&tile, &today);
     if (status == GM_OK)
-        status = GM_CHECK_STRUCT(proof, "proof");
+        status = GM_CHECK_OUTPUT(proof, "proof");
     if (status != GM_OK)
         return status;
-    prove_bytes(tile, proof);
+    struct gm_swizzle_proof found = {0};
+    prove_bytes(tile, &found);
     for (uint32_t i = 0; i < WIDTHS; i++) {
-        proof->row_worst[i] = worst_row(tile, 1u << i);
-        proof->column_worst[i] = worst_column(tile, 1u << i);
+        found.row_worst[i] = worst_row(tile, 1u << i);
+        found.column_worst[i] = worst_column(tile, 1u << i);
     }
-    proof->ldmatrix_worst = worst_matrix(tile);
+    found.ldmatrix_worst = worst_matrix(tile);
+    GM_OUTPUT(proof, &found);
     return GM_OK;
 }

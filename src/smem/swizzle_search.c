@@ -6,8 +6,8 @@
  * not be tried as a source either. Any swizzle that changes or reads such bits as well does no better than the smaller
  * one without them. */
 #include "bank.h"
-#include "error.h"
 #include "smem_tile.h"
+#include "structs.h"
 
 #define BANK_LOW_BIT  2
 #define BANK_HIGH_BIT 6
@@ -25,7 +25,7 @@ struct search {
 static int is_ideal(const struct search *search, size_t index) {
     struct gm_access access = {.size = sizeof access};
     struct gm_bank_cost cost = {.size = sizeof cost};
-    return gm_tile_access_place(&search->tile, &search->walks[index], &access) == GM_OK &&
+    return gm_tile_access_place(&search->tile, gm_walk_at(search->walks, index), &access) == GM_OK &&
            gm_bank_cost(&access, &cost) == GM_OK && cost.conflicts == 0;
 }
 
@@ -69,11 +69,12 @@ static int find(struct search *search, struct gm_swizzle *found) {
 static enum gm_status check_walks(struct search *search, int *all_ideal) {
     *all_ideal = 1;
     for (size_t i = 0; i < search->count; i++) {
-        const struct gm_tile_access *walk = &search->walks[i];
+        struct gm_tile_access today;
         struct gm_access access = {.size = sizeof access};
         struct gm_bank_cost cost = {.size = sizeof cost};
         struct gm_access_shape shape;
-        enum gm_status status = gm_tile_access_place(&search->tile, walk, &access);
+        const struct gm_tile_access *walk = GM_TAKE_AT(search->walks, i, &today, "walk");
+        enum gm_status status = walk ? gm_tile_access_place(&search->tile, walk, &access) : gm_last_status();
         if (status == GM_OK)
             status = gm_bank_cost(&access, &cost);
         if (status == GM_OK)
@@ -96,7 +97,8 @@ static uint32_t top_varying_bit(const struct gm_smem_tile *tile) {
 enum gm_status gm_swizzle_search(const struct gm_smem_tile *tile, const struct gm_tile_access *walks, size_t count,
                                  struct gm_swizzle *swizzle, int *found) {
     struct search search = {.walks = walks, .count = count};
-    enum gm_status status = GM_CHECK_STRUCT(tile, "tile");
+    struct gm_smem_tile today;
+    enum gm_status status = GM_TAKE(tile, &today, "tile");
     if (status != GM_OK)
         return status;
     search.tile = *tile;

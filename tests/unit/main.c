@@ -37,6 +37,7 @@ int main(void) {
                                       split_suite,
                                       threads_suite,
                                       abi_suite,
+                                      structs_suite,
                                       smem_tile_suite,
                                       bank_suite,
                                       bank_random_suite,

@@ -92,9 +92,9 @@ START_TEST(bad_queries_write_nothing) {
     assert_fails(gm_device_query(-1, &device), GM_ERROR_NO_DEVICE, "no device -1");
     assert_fails(gm_device_query(0, NULL), GM_ERROR_INVALID_ARGUMENT, "NULL");
     assert_fails(gm_device_count(NULL), GM_ERROR_INVALID_ARGUMENT, "NULL");
-    device.size++;
+    device.size = 8;
     assert_fails(gm_device_query(0, &device), GM_ERROR_SIZE, "device.size");
-    device.size--;
+    device.size = sizeof device;
     fake.result[FAKE_cuDeviceGetAttribute] = CUDA_ERROR_INVALID_VALUE;
     assert_fails(gm_device_query(0, &device), GM_ERROR_DRIVER, "CUDA_ERROR_INVALID_VALUE");
     ck_assert_int_eq(gm_last_cuda_result(), CUDA_ERROR_INVALID_VALUE);

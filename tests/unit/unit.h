@@ -33,6 +33,7 @@ Suite *smem_tile_suite(void);
 Suite *split_suite(void);
 Suite *status_suite(void);
 Suite *stream_k_suite(void);
+Suite *structs_suite(void);
 Suite *swizzle_search_suite(void);
 Suite *swizzle_suite(void);
 Suite *table_suite(void);
