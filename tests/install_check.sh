@@ -48,6 +48,9 @@ exports_the_header() {
     exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort)
     diff <(echo "$declared") <(echo "$exported")
 }
+exports_what_is_listed() {
+    diff "$tests/abi/symbols.txt" <(nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort)
+}
 static_symbols_are_prefixed() {
     ! nm -g --defined-only "$libdir/libgristmill.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -v '^gm_'
 }
@@ -56,6 +59,7 @@ no_build_paths() { ! strings "$library" | grep -F "$(dirname "$build")"; }
 check "the library links libc, libdl, libpthread, libm only" links_only_the_c_library
 check "the library has a soname" has_soname
 check "the library exports exactly what the headers declare" exports_the_header
+check "the library exports exactly what tests/abi/symbols.txt lists" exports_what_is_listed
 check "the static library's global symbols begin with gm_" static_symbols_are_prefixed
 check "the library asks for no executable stack" no_executable_stack
 check "the library holds no path of the build machine" no_build_paths
@@ -100,8 +104,11 @@ for header in gristmill/gristmill.h gristmill/smem.h; do
     check "$header is C++20" c++ -std=c++20 "${strict[@]}" -x c++ -include $header /dev/null
 done
 
+check "every member lies where it lay, every enumerator is what it was" cc -std=c11 "${strict[@]}" "$tests/abi/layout.c"
+
 # ---- users' builds ----
 
+minor=$(sed -n 's/^#define GM_VERSION_MINOR //p' "$include/gristmill/gristmill.h")
 export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
 uses_pkg_config() { # [--static]
     local flags
@@ -110,8 +117,14 @@ uses_pkg_config() { # [--static]
     cc -std=c99 -o "$work/consumer" "$tests/install/consumer.c" "${flags[@]}" && "$work/consumer"
 }
 uses_cmake() {
-    cmake -S "$tests/install" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/cmake" &&
+    cmake -S "$tests/install" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DWANTED= && cmake --build "$work/cmake" &&
         "$work/cmake/consumer_shared" && "$work/cmake/consumer_static"
+}
+# While the version is 0.x the package answers for its own minor version only.
+refuses_an_older_minor() {
+    grep -q '^#define GM_VERSION_MAJOR 0$' "$include/gristmill/gristmill.h" || return 0
+    ! cmake -S "$tests/install" -B "$work/older" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DWANTED="0.$((minor - 1))" &&
+        cmake -S "$tests/install" -B "$work/own" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DWANTED="0.$minor"
 }
 loads_alone() {
     python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).gm_version())' "$library"
@@ -126,6 +139,7 @@ readme_example() {
 check "a program links by pkg-config and runs" uses_pkg_config
 check "a program links statically by pkg-config and runs" uses_pkg_config --static
 check "a program links by find_package, shared and static, and runs" uses_cmake
+check "find_package refuses the package for an older minor version" refuses_an_older_minor
 check "the library loads into a process that has no driver open" loads_alone
 check "the README's example compiles and links" readme_example
 
