@@ -104,22 +104,24 @@ GM_API void gm_set_log_callback(gm_log_fn fn, enum gm_log_level level, void *use
 enum gm_arch { GM_ARCH_SM80 = 1, GM_ARCH_SM90 = 2 };       /* bits of an arch mask; 0 as a mask = all */
 
 /* What the planner knows of a device. Fill it from hardware with gm_device_query(), from the built-in
- * models with gm_device_model(), or by hand: the planner is a pure function of it. */
+ * models with gm_device_model(), or by hand: the planner is a pure function of it. A field outside the bounds that
+ * stand beside it is GM_ERROR_INVALID_ARGUMENT. */
 struct gm_device {
     size_t size;
-    char name[64];
-    int32_t ordinal;                 /* CUDA device number; -1 for a model */
-    int32_t cc_major, cc_minor;      /* compute capability */
-    int32_t sm_count;
-    int32_t smem_per_block_bytes;    /* opt-in maximum, e.g. 232448 on 9.0, 166912 on 8.0, 101376 on 8.6 / 8.9 */
-    int32_t smem_per_sm_bytes;
-    int32_t max_threads_per_sm;
-    int32_t sm_clock_mhz;            /* maximum */
-    int64_t l2_bytes;
-    int64_t memory_bytes;
-    double dram_gbs;                 /* datasheet memory bandwidth, 1e9 bytes a second; 0 = unknown */
-    double tensor_tflops;            /* dense bf16, fp32 accumulation, datasheet; 0 = unknown */
-    int32_t driver_version;          /* as cuDriverGetVersion, 13000 = 13.0; 0 for a model */
+    char name[64];                   /* with its end */
+    int32_t ordinal;                 /* CUDA device number; -1 for a model; any */
+    int32_t cc_major, cc_minor;      /* compute capability, 1.0 to 99.9 */
+    int32_t sm_count;                /* 1 to 65536 */
+    int32_t smem_per_block_bytes;    /* opt-in maximum, e.g. 232448 on 9.0, 166912 on 8.0, 101376 on 8.6 / 8.9; 1 to
+                                      * 2^24 */
+    int32_t smem_per_sm_bytes;       /* 0 to 2^24 */
+    int32_t max_threads_per_sm;      /* 0 to 65536 */
+    int32_t sm_clock_mhz;            /* maximum; 0 = unknown, or up to 100000 */
+    int64_t l2_bytes;                /* 0 to 2^50 */
+    int64_t memory_bytes;            /* 0 to 2^50 */
+    double dram_gbs;                 /* datasheet memory bandwidth, 1e9 bytes a second; 0 = unknown, or 1e-3 to 1e6 */
+    double tensor_tflops;            /* dense bf16, fp32 accumulation, datasheet; 0 = unknown, or 1e-3 to 1e6 */
+    int32_t driver_version;          /* as cuDriverGetVersion, 13000 = 13.0; 0 for a model; any */
 };
 
 GM_API enum gm_status gm_device_count(int *count);

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device facts: from the driver, or from the built-in models. */
+/* Device facts: from the driver, from the built-in models, or from the caller. */
+#include "device.h"
+
 #include "driver.h"
 #include "error.h"
 #include "structs.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
 #define KIB 1024LL
 #define MIB (1024LL * KIB)
 #define GIB (1024LL * MIB)
+
+/* ---- from the models --------------------------------------------------------------------------------- */
 
 /* Datasheet numbers. `match` is what the driver's name of such a device contains. */
 static const struct model {
@@ -51,6 +56,55 @@ enum gm_status gm_device_model(const char *name, struct gm_device *device) {
     return gm_fail(GM_ERROR_INVALID_ARGUMENT, "unknown device model '%.40s'; there are a100, h100, h200, a10, rtx4090",
                    name);
 }
+
+/* ---- from the caller --------------------------------------------------------------------------------- */
+
+/* Bounds of the whole numbers; the least is 0. */
+static enum gm_status check_wholes(const struct gm_device *d) {
+    const struct {
+        const char *name;
+        int64_t value, most;
+    } fields[] = {
+        {"cc_major", d->cc_major, 99},
+        {"cc_minor", d->cc_minor, 9},
+        {"sm_count", d->sm_count, 65536},
+        {"smem_per_block_bytes", d->smem_per_block_bytes, 16 * MIB},
+        {"smem_per_sm_bytes", d->smem_per_sm_bytes, 16 * MIB},
+        {"max_threads_per_sm", d->max_threads_per_sm, 65536},
+        {"sm_clock_mhz", d->sm_clock_mhz, 100000},
+        {"l2_bytes", d->l2_bytes, 1024 * 1024 * GIB},
+        {"memory_bytes", d->memory_bytes, 1024 * 1024 * GIB},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].value < 0 || fields[i].value > fields[i].most)
+            return gm_fail(GM_ERROR_INVALID_ARGUMENT, "device.%s is %" PRId64 "; it may be 0 to %" PRId64,
+                           fields[i].name, fields[i].value, fields[i].most);
+    return GM_OK;
+}
+
+/* 0 is unknown. A NaN is within no bounds. */
+static enum gm_status check_rate(const char *name, double value) {
+    const double least = 1e-3, most = 1e6;
+    if (value == 0 || (value >= least && value <= most))
+        return GM_OK;
+    return gm_fail(GM_ERROR_INVALID_ARGUMENT, "device.%s is %g; it may be 0 (unknown) or %g to %g", name, value, least,
+                   most);
+}
+
+enum gm_status gm_device_take(const struct gm_device **device, struct gm_device *today) {
+    enum gm_status status = GM_TAKE(*device, today, "device");
+    if (status != GM_OK)
+        return status;
+    const struct gm_device *d = *device;
+    if (!memchr(d->name, 0, sizeof d->name))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "device.name does not end within its %zu bytes", sizeof d->name);
+    status = check_wholes(d);
+    if (status == GM_OK)
+        status = check_rate("dram_gbs", d->dram_gbs);
+    return status == GM_OK ? check_rate("tensor_tflops", d->tensor_tflops) : status;
+}
+
+/* ---- from the driver --------------------------------------------------------------------------------- */
 
 enum gm_status gm_device_count(int *count) {
     if (!count)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gm_gemm_explain: the planner's judgement of every row. */
 #include "choose.h"
+#include "device.h"
 #include "error.h"
 #include "problem.h"
-#include "structs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
     struct gm_gemm_problem p;
     struct gm_device device_today;
     struct gm_plan_options options_today;
-    enum gm_status status = GM_TAKE(device, &device_today, "device");
+    enum gm_status status = gm_device_take(&device, &device_today);
     if (status == GM_OK)
         status = gm_device_check(device);
     if (status == GM_OK)

@@ -2,8 +2,8 @@
 /* The ledgers that the library brings, one per file of src/ledgers/, and the hash of the table they were made with. */
 #include "ledger.h"
 
+#include "device.h"
 #include "log.h"
-#include "structs.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void read_builtins(void) {
 const gm_ledger *gm_ledger_builtin(const struct gm_device *device) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct gm_device today;
-    if (GM_TAKE(device, &today, "device") != GM_OK)
+    if (gm_device_take(&device, &today) != GM_OK)
         return NULL;
     pthread_once(&once, read_builtins);
     for (size_t i = 0; i < BUILTINS; i++)

@@ -4,6 +4,7 @@
 
 #include "bank.h"
 #include "cost.h"
+#include "device.h"
 #include "smem_tile.h"
 #include "structs.h"
 
@@ -206,7 +207,7 @@ enum gm_status gm_pad_advise(const struct gm_pad_question *question, const struc
     if (status == GM_OK)
         status = GM_CHECK_WITHIN(&question->tile, "question.tile");
     if (status == GM_OK)
-        status = GM_TAKE(device, &device_today, "device");
+        status = gm_device_take(&device, &device_today);
     const struct gm_pad_inquiry in = {question, walks, count, device};
     if (status == GM_OK)
         status = check_inquiry(&in);

@@ -4,6 +4,8 @@
 #include "problem.h"
 #include "unit.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,6 +224,131 @@ START_TEST(bad_arguments_are_refused) {
 }
 END_TEST
 
+/* ---- devices made by hand -------------------------------------------------------------------------------- */
+
+static const struct field {
+    const char *name;
+    size_t at;
+    int64_t least, most; /* of whole numbers; of a rate both are 0 */
+} fields[] = {
+#define WHOLE(field, least, most) {#field, offsetof(struct gm_device, field), least, most}
+#define RATE(field)               {#field, offsetof(struct gm_device, field), 0, 0}
+    WHOLE(cc_major, 1, 99),
+    WHOLE(cc_minor, 0, 9),
+    WHOLE(sm_count, 1, 65536),
+    WHOLE(smem_per_block_bytes, 1, 1 << 24),
+    WHOLE(smem_per_sm_bytes, 0, 1 << 24),
+    WHOLE(max_threads_per_sm, 0, 65536),
+    WHOLE(sm_clock_mhz, 0, 100000),
+    WHOLE(l2_bytes, 0, INT64_C(1) << 50),
+    WHOLE(memory_bytes, 0, INT64_C(1) << 50),
+    RATE(dram_gbs),
+    RATE(tensor_tflops),
+};
+#define FIELDS (sizeof fields / sizeof *fields)
+
+static void set_whole(struct gm_device *device, const struct field *field, int64_t value) {
+    const int32_t narrow = (int32_t)value;
+    if (strstr(field->name, "l2_") || strstr(field->name, "memory_"))
+        memcpy((char *)device + field->at, &value, sizeof value);
+    else
+        memcpy((char *)device + field->at, &narrow, sizeof narrow);
+}
+
+static void set_rate(struct gm_device *device, const struct field *field, double value) {
+    memcpy((char *)device + field->at, &value, sizeof value);
+}
+
+static enum gm_status explain_on(const struct gm_device *device) {
+    struct gm_gemm_problem p = problem_of(256, 256, 256);
+    size_t count;
+    return gm_gemm_explain(device, &p, NULL, NULL, 0, &count);
+}
+
+static void expect_bounds(const struct field *field, const struct gm_device *device) {
+    char words[96];
+    snprintf(words, sizeof words, "device.%s is ", field->name);
+    assert_fails(explain_on(device), GM_ERROR_INVALID_ARGUMENT, words);
+    ck_assert_ptr_null(gm_ledger_builtin(device));
+}
+
+START_TEST(a_field_beyond_its_bounds_is_named) {
+    const struct field *field = &fields[_i];
+    if (field->most == 0) {
+        const double good[] = {0, 1e-3, 1, 1e6}, bad[] = {-1, 1e-308, 9e-4, 1.1e6, 1e308, INFINITY, -INFINITY, NAN};
+        for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+            set_rate(&h200, field, good[i]);
+            assert_ok(explain_on(&h200));
+        }
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            set_rate(&h200, field, bad[i]);
+            expect_bounds(field, &h200);
+        }
+        return;
+    }
+    set_whole(&h200, field, field->least);
+    assert_ok(explain_on(&h200));
+    set_whole(&h200, field, field->most);
+    assert_ok(explain_on(&h200));
+    set_whole(&h200, field, -1);
+    expect_bounds(field, &h200);
+    set_whole(&h200, field, field->most + 1);
+    expect_bounds(field, &h200);
+    set_whole(&h200, field, field->most == INT64_C(1) << 50 ? INT64_MAX : 517787433);
+    expect_bounds(field, &h200);
+}
+END_TEST
+
+START_TEST(the_sentence_says_the_bounds) {
+    h200.cc_major = 517787433;
+    assert_fails(explain_on(&h200), GM_ERROR_INVALID_ARGUMENT, "device.cc_major is 517787433; it may be 0 to 99");
+    h200 = device_of("h200");
+    h200.dram_gbs = 1e-308;
+    assert_fails(explain_on(&h200), GM_ERROR_INVALID_ARGUMENT,
+                 "device.dram_gbs is 1e-308; it may be 0 (unknown) or 0.001 to 1e+06");
+    memset(h200.name, 'x', sizeof h200.name);
+    assert_fails(explain_on(&h200), GM_ERROR_INVALID_ARGUMENT, "device.name does not end within its 64 bytes");
+}
+END_TEST
+
+static int64_t one_of(unsigned *seed, int64_t least, int64_t usual, int64_t most) {
+    *seed = *seed * 1664525 + 1013904223;
+    const unsigned which = *seed >> 28;
+    return which < 5 ? least : which < 10 ? most : usual;
+}
+
+/* At the bounds, and at the sizes that a problem may have, no arithmetic overflows, which a sanitizer sees, and every legal
+ * row has a time. */
+START_TEST(devices_at_their_bounds_have_finite_predictions) {
+    const size_t rows = gm_kernel_count();
+    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
+    unsigned seed = 5;
+    for (int round = 0; round < 2000; round++) {
+        struct gm_device device = device_of("h200");
+        for (size_t i = 0; i < FIELDS; i++) {
+            int64_t usual = 0;
+            memcpy(&usual, (char *)&device + fields[i].at, fields[i].most > INT32_MAX ? 8 : 4);
+            if (fields[i].most)
+                set_whole(&device, &fields[i], one_of(&seed, fields[i].least, usual, fields[i].most));
+            else
+                set_rate(&device, &fields[i], (double)one_of(&seed, 0, 1000, 1000000000) / 1e3);
+        }
+        device.cc_major = (int32_t)one_of(&seed, 8, 9, 99);
+        struct gm_gemm_problem p = problem_of(one_of(&seed, 1, 100, INT32_MAX), one_of(&seed, 8, 4096, INT32_MAX - 7),
+                                              one_of(&seed, 8, 4096, INT32_MAX - 7));
+        const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = (size_t)64 << 20};
+        size_t count = 0;
+        if (gm_gemm_explain(&device, &p, &options, candidates, rows, &count) != GM_OK)
+            ck_assert_ptr_nonnull(strstr(gm_last_error(), "exceed 2^63 bytes")); /* 2^31 rows of 2^31 elements */
+        for (size_t i = 0; i < count; i++)
+            if (candidates[i].reason == GM_ACCEPTED)
+                ck_assert_msg(candidates[i].predicted_us > 0 && candidates[i].predicted_us < 1e30, "%s",
+                              candidates[i].sentence);
+    }
+    free(candidates);
+}
+END_TEST
+
 Suite *explain_suite(void) {
     Suite *suite = suite_create("explain");
     TCase *cases = tcase_create("sentences");
@@ -239,5 +366,11 @@ Suite *explain_suite(void) {
     tcase_add_test(cases, a_small_capacity_is_filled_and_not_passed);
     tcase_add_test(cases, bad_arguments_are_refused);
     suite_add_tcase(suite, cases);
+    TCase *devices = tcase_create("devices made by hand");
+    tcase_add_checked_fixture(devices, set_up, NULL);
+    tcase_add_loop_test(devices, a_field_beyond_its_bounds_is_named, 0, FIELDS);
+    tcase_add_test(devices, the_sentence_says_the_bounds);
+    tcase_add_test(devices, devices_at_their_bounds_have_finite_predictions);
+    suite_add_tcase(suite, devices);
     return suite;
 }

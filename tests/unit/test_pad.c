@@ -232,6 +232,9 @@ START_TEST(wrong_questions_are_refused) {
     device.smem_per_block_bytes = 0;
     assert_fails(gm_pad_advise(&question, &walk, 1, &device, &advice), GM_ERROR_INVALID_ARGUMENT,
                  "0 bytes of shared memory a block");
+    device.smem_per_block_bytes = INT32_MAX;
+    assert_fails(gm_pad_advise(&question, &walk, 1, &device, &advice), GM_ERROR_INVALID_ARGUMENT,
+                 "device.smem_per_block_bytes is 2147483647; it may be 0 to 16777216");
     device = device_of("h200");
     walk.width = 5;
     assert_fails(gm_pad_advise(&question, &walk, 1, &device, &advice), GM_ERROR_INVALID_ARGUMENT, "load of 5 bytes");
