@@ -6,10 +6,10 @@
 #include "error.h"
 #include "problem.h"
 #include "structs.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define KNOWN_FLAGS                                                                                                    \
@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 4))) static enum gm_reason say(const struct inq
         return reason;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(q->sentence, q->bytes, format, arguments);
+    gm_format(q->sentence, q->bytes, format, arguments);
     va_end(arguments);
     return reason;
 }
@@ -170,9 +170,9 @@ static void describe_split(const struct inquiry *q, const struct gm_split *split
     char pieces[48] = "";
     text[0] = 0;
     if (split->pieces > 0)
-        snprintf(pieces, sizeof pieces, ", %" PRId64 " pieces each,", split->pieces);
+        gm_print(pieces, sizeof pieces, ", %" PRId64 " pieces each,", split->pieces);
     if (split->shares > 0)
-        snprintf(text, bytes,
+        gm_print(text, bytes,
                  "; %" PRId64 " of them divided by k-blocks%s among %" PRId64 " CTAs, in %zu bytes of workspace",
                  tiles - split->whole, pieces, split->shares, split->workspace_bytes);
 }

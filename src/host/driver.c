@@ -4,6 +4,7 @@
 
 #include "driver_load.h"
 #include "error.h"
+#include "text.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -42,7 +43,7 @@ __attribute__((format(printf, 3, 4))) static struct gm_driver_failure failed(enu
     struct gm_driver_failure what = {.status = status, .result = result};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what.sentence, sizeof what.sentence, format, arguments);
+    gm_format(what.sentence, sizeof what.sentence, format, arguments);
     va_end(arguments);
     return what;
 }

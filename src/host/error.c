@@ -4,10 +4,9 @@
 
 #include "driver.h"
 #include "log.h"
+#include "text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 static _Thread_local struct {
     char sentence[512];
@@ -64,7 +63,7 @@ enum gm_status gm_last_status(void) {
 enum gm_status gm_fail_sentence(enum gm_status status, CUresult result, const char *sentence) {
     last.status = status;
     last.result = result;
-    snprintf(last.sentence, sizeof last.sentence, "%s", sentence);
+    gm_print(last.sentence, sizeof last.sentence, "%s", sentence);
     gm_log(GM_LOG_ERROR, "%s: %s", gm_status_name(status), last.sentence);
     return status;
 }
@@ -74,7 +73,7 @@ enum gm_status gm_fail(enum gm_status status, const char *format, ...) {
     char sentence[sizeof last.sentence];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    gm_format(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     return gm_fail_sentence(status, CUDA_SUCCESS, sentence);
 }
@@ -83,9 +82,8 @@ enum gm_status gm_fail_cuda(enum gm_status status, CUresult result, const char *
     char sentence[sizeof last.sentence];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    const size_t length = gm_format(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    size_t length = strlen(sentence);
-    snprintf(sentence + length, sizeof sentence - length, ": %s (%d)", gm_driver_error_name(result), result);
+    gm_print(sentence + length, sizeof sentence - length, ": %s (%d)", gm_driver_error_name(result), result);
     return gm_fail_sentence(status, result, sentence);
 }

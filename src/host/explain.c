@@ -4,9 +4,9 @@
 #include "device.h"
 #include "error.h"
 #include "problem.h"
+#include "text.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* NULL: no such reason. There is no default, so that the compiler names a reason that is missing here. */
@@ -57,18 +57,18 @@ static void tell_source(struct gm_candidate *c, const struct gm_judgement *chose
     c->measured_us = chosen->measured_us;
     switch (chosen->source) {
     case GM_SOURCE_LEDGER:
-        snprintf(at, room, "; the ledger's choice%s: measured %.2f us, the model's pick %.2f us", type,
+        gm_print(at, room, "; the ledger's choice%s: measured %.2f us, the model's pick %.2f us", type,
                  chosen->measured_us, answer->exact->model_us);
         return;
     case GM_SOURCE_NEIGHBOURS:
-        snprintf(at, room, "; the ledger's choice%s for M = %" PRId64 " and M = %" PRId64, type, answer->below->key.m,
+        gm_print(at, room, "; the ledger's choice%s for M = %" PRId64 " and M = %" PRId64, type, answer->below->key.m,
                  answer->above->key.m);
         return;
     case GM_SOURCE_MODEL:
-        snprintf(at, room, "; the model's choice");
+        gm_print(at, room, "; the model's choice");
         return;
     case GM_SOURCE_NAME:
-        snprintf(at, room, "; asked for by name");
+        gm_print(at, room, "; asked for by name");
         return;
     case GM_SOURCE_NONE:
         return;

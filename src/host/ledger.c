@@ -5,6 +5,7 @@
 #include "error.h"
 #include "ledger_parse.h"
 #include "structs.h"
+#include "text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -212,7 +213,7 @@ enum gm_status gm_ledger_read_with(const char *path, const struct gm_kernel *row
     if (file)
         fclose(file);
     if (!text)
-        return gm_fail(GM_ERROR_LEDGER, "cannot read the ledger %.300s: %s", path, strerror(reason));
+        return gm_fail(GM_ERROR_LEDGER, "cannot read the ledger %.300s: %s", path, gm_error_text(reason));
     const enum gm_status status = gm_ledger_parse_with(path, text, bytes, rows, row_count, stale, ledger);
     free(text);
     return status;

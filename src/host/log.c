@@ -2,6 +2,8 @@
 /* The log: a callback, or stderr when GM_LOG_LEVEL asks for it. */
 #include "log.h"
 
+#include "text.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +35,7 @@ void gm_log(enum gm_log_level level, const char *format, ...) {
     char message[640];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    gm_format(message, sizeof message, format, arguments);
     va_end(arguments);
     if (callback)
         callback(level, message, callback_user);

@@ -7,6 +7,8 @@
  * 1 to 8), and does not name the limit on the size of a box. */
 #include "tensor_map.h"
 
+#include "text.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +37,7 @@ enum { BROKEN = 0, HOLDS = 1, DOES_NOT_APPLY = -1 };
 __attribute__((format(printf, 3, 4))) static void judge(struct gm_rule *rule, int holds, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(rule->sentence, sizeof rule->sentence, format, arguments);
+    gm_format(rule->sentence, sizeof rule->sentence, format, arguments);
     va_end(arguments);
     rule->holds = holds;
 }

@@ -3,12 +3,12 @@
  * to where WGMMA reads it. What is wrong is found by trying as well: a field is to blame when the right descriptor
  * with only this field taken from the caller's reads elsewhere. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "matrix_descriptor.h"
 #include "operand_boxes.h"
 #include "structs.h"
+#include "text.h"
 
 /* How the operand is read, step by step. */
 struct reading {
@@ -65,10 +65,9 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *text, const c
     char part[GM_BOXES_SENTENCE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(part, sizeof part, format, arguments);
+    gm_format(part, sizeof part, format, arguments);
     va_end(arguments);
-    const int length = snprintf(text->at, text->bytes, "%s%s", text->parts++ ? "; " : "", part);
-    const size_t used = (size_t)length < text->bytes ? (size_t)length : text->bytes - 1;
+    const size_t used = gm_print(text->at, text->bytes, "%s%s", text->parts++ ? "; " : "", part);
     text->at += used;
     text->bytes -= used;
 }

@@ -11,10 +11,10 @@
 #include "operand_boxes.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "matrix_descriptor.h"
 #include "tensor_map.h"
+#include "text.h"
 
 #define DESTINATION_ALIGNMENT 128u
 #define SMEM_LIMIT            (1u << 18) /* what a descriptor's 14 bits of 16 bytes reach */
@@ -23,7 +23,7 @@
 int gm_boxes_refuse(char *why, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why, GM_BOXES_SENTENCE, format, arguments);
+    gm_format(why, GM_BOXES_SENTENCE, format, arguments);
     va_end(arguments);
     return 0;
 }

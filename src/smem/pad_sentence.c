@@ -2,8 +2,9 @@
 /* What the padding adviser says: the cure, what it does, what it costs, and why not the other one. */
 #include "pad.h"
 
+#include "text.h"
+
 #include <stdarg.h>
-#include <stdio.h>
 
 struct text {
     char *at;
@@ -13,9 +14,8 @@ struct text {
 __attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(text->at, text->bytes, format, arguments);
+    const size_t used = gm_format(text->at, text->bytes, format, arguments);
     va_end(arguments);
-    const size_t used = length < 0 ? 0 : (size_t)length < text->bytes ? (size_t)length : text->bytes - 1;
     text->at += used;
     text->bytes -= used;
 }

@@ -39,6 +39,7 @@ Suite *swizzle_suite(void);
 Suite *table_suite(void);
 Suite *tensor_map_explain_suite(void);
 Suite *tensor_map_suite(void);
+Suite *text_suite(void);
 Suite *threads_suite(void);
 Suite *tile_suite(void);
 
