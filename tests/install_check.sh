@@ -129,6 +129,12 @@ refuses_an_older_minor() {
 loads_alone() {
     python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).gm_version())' "$library"
 }
+# Opened, used and closed 50 times, without a driver and with the simulated one: the heap does not grow.
+leaves_nothing_behind() {
+    cc -std=gnu11 -I"$include" -o "$work/reload" "$tests/install/reload.c" -ldl &&
+        GM_DRIVER=/nowhere/libcuda.so "$work/reload" "$library" 50 &&
+        { [ -z "$simulator" ] || GM_DRIVER=sim "$work/reload" "$library" 50; }
+}
 readme_example() {
     # shellcheck disable=SC2016 # literal backquotes
     sed -n '/^```c$/,/^```$/p' "$tests/../README.md" | sed '/^```/d' >"$work/example.c"
@@ -141,6 +147,7 @@ check "a program links statically by pkg-config and runs" uses_pkg_config --stat
 check "a program links by find_package, shared and static, and runs" uses_cmake
 check "find_package refuses the package for an older minor version" refuses_an_older_minor
 check "the library loads into a process that has no driver open" loads_alone
+check "the library leaves nothing behind when it is closed" leaves_nothing_behind
 check "the README's example compiles and links" readme_example
 
 echo "$passed passed, $failed failed, 0 skipped"

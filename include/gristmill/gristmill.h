@@ -185,7 +185,8 @@ GM_API enum gm_status gm_ledger_parse(const char *text, size_t bytes, gm_ledger 
 GM_API enum gm_status gm_ledger_read(const char *path, gm_ledger **ledger);
 /* NULL is allowed. Plans that were made with it are not disturbed. */
 GM_API void gm_ledger_destroy(gm_ledger *ledger);
-/* The ledger that the library brings for this device; NULL: there is none. Not to be destroyed. */
+/* The ledger that the library brings for this device, until the library is closed; not to be destroyed. NULL: there is
+ * none, or host memory did not suffice to read it, and the next call tries again. */
 GM_API const gm_ledger *gm_ledger_builtin(const struct gm_device *device);
 GM_API enum gm_status gm_ledger_get_info(const gm_ledger *ledger, struct gm_ledger_info *info);
 

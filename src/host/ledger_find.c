@@ -27,12 +27,14 @@ int gm_ledger_is_of(const gm_ledger *ledger, const struct gm_device *device) {
     return gm_ledger_same_device(&ledger->device, &this_one);
 }
 
+static int asks_none(const struct gm_plan_options *options) {
+    return options && (options->kernel || options->flags & GM_PLAN_MODEL_ONLY);
+}
+
 enum gm_status gm_ledger_check(const struct gm_plan_options *options, const struct gm_device *device) {
-    if (!options)
-        return GM_OK;
-    const gm_ledger *ledger = options->ledger;
+    const gm_ledger *ledger = options ? options->ledger : NULL;
     if (!ledger)
-        return GM_OK;
+        return asks_none(options) ? GM_OK : gm_ledger_find_builtin(device, &ledger);
     if (options->flags & GM_PLAN_MODEL_ONLY)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "the flags say GM_PLAN_MODEL_ONLY, and there is a ledger");
     if (!gm_ledger_is_of(ledger, device))
@@ -45,9 +47,11 @@ enum gm_status gm_ledger_check(const struct gm_plan_options *options, const stru
 }
 
 const gm_ledger *gm_ledger_to_ask(const struct gm_plan_options *options, const struct gm_device *device) {
-    if (options && (options->kernel || options->flags & GM_PLAN_MODEL_ONLY))
+    const gm_ledger *ledger = options ? options->ledger : NULL;
+    if (asks_none(options))
         return NULL;
-    const gm_ledger *ledger = options && options->ledger ? options->ledger : gm_ledger_builtin(device);
+    if (!ledger)
+        gm_ledger_find_builtin(device, &ledger);
     return ledger && gm_ledger_is_of(ledger, device) ? ledger : NULL;
 }
 
