@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens libcuda.so.1, or the driver that GM_DRIVER names, at run time, once, and fills the table of its functions. */
+/* Opens libcuda.so.1, or the driver that GM_DRIVER names, at run time, and fills the table of its functions. */
 #include "driver.h"
 
 #include "driver_load.h"
@@ -24,10 +24,10 @@ typedef CUresult (*get_v2_fn)(const char *, void **, int, uint64_t, int *);
 typedef CUresult (*get_v1_fn)(const char *, void **, int, uint64_t);
 
 static const struct gm_driver *installed;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, until the driver is open */
 static struct gm_driver loaded;
-static void *loaded_library;
-static struct gm_driver_failure failure;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void *loaded_library; /* stays open: a driver has threads of its own, which run in it */
+static struct gm_driver_failure failure = {.status = GM_ERROR_NO_DRIVER, .may_pass = 1}; /* not tried yet */
 
 static const char *error_name(const struct gm_driver *driver, CUresult result) {
     static _Thread_local char unknown[32];
@@ -89,9 +89,12 @@ struct gm_driver_failure gm_driver_load(struct gm_driver *driver, gm_symbol_fn s
     if (result == CUDA_ERROR_NO_DEVICE)
         return failed(GM_ERROR_NO_DEVICE, result, "the CUDA driver found no device (cuInit: %s)",
                       error_name(driver, result));
-    if (result != CUDA_SUCCESS)
-        return failed(GM_ERROR_NO_DRIVER, result, "the CUDA driver does not start (cuInit: %s)",
-                      error_name(driver, result));
+    if (result != CUDA_SUCCESS) {
+        struct gm_driver_failure what = failed(GM_ERROR_NO_DRIVER, result, "the CUDA driver does not start (cuInit: %s)",
+                                               error_name(driver, result));
+        what.may_pass = result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_SYSTEM_NOT_READY;
+        return what;
+    }
     return (struct gm_driver_failure){.status = GM_OK};
 }
 
@@ -117,6 +120,7 @@ static void open_driver(const char *choice) {
                          : strcmp(file, LIBSIM) == 0 ? "simulated GPU"
                                                      : "driver where GM_DRIVER says",
                          dlerror());
+        failure.may_pass = 1; /* dlopen() fails without memory as well, and says so in words only */
         return;
     }
     failure = gm_driver_load(&loaded, dlsym, library);
@@ -126,22 +130,23 @@ static void open_driver(const char *choice) {
         dlclose(library);
 }
 
-static void open_chosen(void) {
-    open_driver(getenv("GM_DRIVER"));
-}
-
-static const struct gm_driver *opened(void) {
+/* Opens the driver where it is not open, and where the last try does not rule out another one. NULL: `*why` says why. */
+static const struct gm_driver *opened(struct gm_driver_failure *why) {
     if (installed)
         return installed;
-    pthread_once(&once, open_chosen);
-    return failure.status == GM_OK ? &loaded : NULL;
+    pthread_mutex_lock(&lock);
+    if (failure.may_pass)
+        open_driver(getenv("GM_DRIVER"));
+    *why = failure;
+    pthread_mutex_unlock(&lock);
+    return why->status == GM_OK ? &loaded : NULL;
 }
 
 int gm_driver_fall_back(void) {
+    struct gm_driver_failure first;
     const char *choice = getenv("GM_DRIVER");
-    if (opened() || (choice && *choice))
+    if (opened(&first) || (choice && *choice))
         return 0;
-    const struct gm_driver_failure first = failure;
     open_driver("sim");
     if (failure.status == GM_OK)
         return 1;
@@ -150,13 +155,15 @@ int gm_driver_fall_back(void) {
 }
 
 void *gm_driver_symbol(const char *name) {
-    return opened() && !installed && loaded_library ? dlsym(loaded_library, name) : NULL;
+    struct gm_driver_failure why;
+    return opened(&why) && !installed && loaded_library ? dlsym(loaded_library, name) : NULL;
 }
 
 const struct gm_driver *gm_driver(void) {
-    const struct gm_driver *driver = opened();
+    struct gm_driver_failure why;
+    const struct gm_driver *driver = opened(&why);
     if (!driver)
-        gm_fail_sentence(failure.status, failure.result, failure.sentence);
+        gm_fail_sentence(why.status, why.result, why.sentence);
     return driver;
 }
 
@@ -169,5 +176,6 @@ void gm_driver_install(const struct gm_driver *driver) {
 }
 
 const char *gm_driver_error_name(CUresult result) {
-    return error_name(opened(), result);
+    struct gm_driver_failure why;
+    return error_name(opened(&why), result);
 }

@@ -12,6 +12,7 @@ typedef void *(*gm_symbol_fn)(void *library, const char *name);
 struct gm_driver_failure {
     enum gm_status status; /* GM_OK: the table is filled and cuInit has run */
     CUresult result;
+    int may_pass; /* 1: the next call should try again */
     char sentence[256];
 };
 

@@ -36,6 +36,7 @@ int main(void) {
                                       stream_k_suite,
                                       split_suite,
                                       threads_suite,
+                                      no_memory_suite,
                                       text_suite,
                                       abi_suite,
                                       structs_suite,

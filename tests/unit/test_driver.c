@@ -163,6 +163,22 @@ START_TEST(a_driver_that_does_not_start_gives_its_result) {
 }
 END_TEST
 
+START_TEST(what_may_pass_is_tried_again) {
+    static const CUresult pass[] = {CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY};
+    static const CUresult stay[] = {CUDA_SUCCESS, CUDA_ERROR_NO_DEVICE, 999};
+    for (size_t i = 0; i < sizeof pass / sizeof *pass; i++) {
+        lib.init = pass[i];
+        ck_assert_int_eq(load().may_pass, 1);
+    }
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++) {
+        lib.init = stay[i];
+        ck_assert_int_eq(load().may_pass, 0);
+    }
+    lib.version = 11080;
+    ck_assert_int_eq(load().may_pass, 0);
+}
+END_TEST
+
 START_TEST(gm_driver_says_which_library) {
     ck_assert_str_eq(gm_driver_file(NULL), "libcuda.so.1");
     ck_assert_str_eq(gm_driver_file(""), "libcuda.so.1");
@@ -174,7 +190,7 @@ START_TEST(gm_driver_says_which_library) {
 }
 END_TEST
 
-/* The driver opens once in a process; a process of its own is what a test has unless Check is told not to fork. */
+/* An open driver stays open; a process of its own is what a test has unless Check is told not to fork. */
 static int process_is_shared(void) {
     const char *fork = getenv("CK_FORK");
     return fork && strcmp(fork, "no") == 0;
@@ -198,6 +214,8 @@ START_TEST(a_missing_driver_file_is_named) {
     setenv("GM_DRIVER", "/nowhere/libabacus.so", 1);
     assert_fails(gm_device_count(&count), GM_ERROR_NO_DRIVER, "/nowhere/libabacus.so");
     ck_assert_int_eq(gm_driver_fall_back(), 0);
+    setenv("GM_DRIVER", "/elsewhere/libabacus.so", 1); /* it may be there the next time */
+    assert_fails(gm_device_count(&count), GM_ERROR_NO_DRIVER, "/elsewhere/libabacus.so");
 }
 END_TEST
 
@@ -241,6 +259,7 @@ Suite *driver_suite(void) {
     tcase_add_test(cases, a_missing_tool_function_is_left_null);
     tcase_add_test(cases, a_driver_with_no_device_says_so);
     tcase_add_test(cases, a_driver_that_does_not_start_gives_its_result);
+    tcase_add_test(cases, what_may_pass_is_tried_again);
     tcase_add_test(cases, gm_driver_says_which_library);
     tcase_add_test(cases, a_senseless_gm_driver_is_named);
     tcase_add_test(cases, a_missing_driver_file_is_named);

@@ -24,6 +24,7 @@ Suite *ledger_choice_suite(void);
 Suite *ledger_refusals_suite(void);
 Suite *ledger_suite(void);
 Suite *matrix_descriptor_suite(void);
+Suite *no_memory_suite(void);
 Suite *pad_suite(void);
 Suite *plan_suite(void);
 Suite *problem_suite(void);
