@@ -154,6 +154,12 @@ static enum gm_status join_twins(const char *source, struct gm_ledger *ledger) {
     return GM_OK;
 }
 
+/* Some editors put a byte order mark before UTF-8, which says nothing. */
+static const char *behind_mark(const char *text) {
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : text;
+}
+
 enum gm_status gm_ledger_parse_with(const char *source, const char *text, size_t bytes, const struct gm_kernel *rows,
                                     size_t row_count, enum gm_ledger_stale stale, gm_ledger **out) {
     gm_ledger *ledger = calloc(1, sizeof *ledger);
@@ -168,7 +174,7 @@ enum gm_status gm_ledger_parse_with(const char *source, const char *text, size_t
     struct reading reading = {.rows = rows, .row_count = row_count, .stale = stale, .ledger = ledger};
     enum gm_status status = memchr(copy, 0, bytes)
                                 ? gm_fail(GM_ERROR_LEDGER, "%.200s: a ledger is text, and this has a zero byte", source)
-                                : read_lines(&reading, source, copy, copy + bytes);
+                                : read_lines(&reading, source, behind_mark(copy), copy + bytes);
     if (status == GM_OK && ledger->count)
         qsort(ledger->entries, ledger->count, sizeof *ledger->entries, compare_entries);
     if (status == GM_OK)

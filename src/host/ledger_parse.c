@@ -5,6 +5,7 @@
 #include "error.h"
 #include "problem.h"
 #include "split.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -91,6 +92,8 @@ static enum gm_status parse_device(struct gm_ledger_line *line, struct gm_ledger
     if (bytes == 0 || bytes >= sizeof device->name)
         return FAIL(line, "the device's name has %zu bytes; 1 to %zu are possible", bytes, sizeof device->name - 1);
     memcpy(device->name, line->at, bytes);
+    if (!gm_is_shown(device->name)) /* it is handed on, to be printed */
+        return FAIL(line, "the device's name has characters that are not shown: %s", device->name);
     return GM_OK;
 }
 

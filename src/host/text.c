@@ -57,10 +57,11 @@ static int is_hidden(uint32_t code) {
     return 0;
 }
 
-static int is_plain(const char *text) {
-    while (*text >= 0x20 && *text < 0x7f)
-        text++;
-    return *text == 0;
+int gm_is_shown(const char *text) {
+    uint32_t code = 'a';
+    while (*text && !is_hidden(code))
+        text += sequence((const unsigned char *)text, &code);
+    return !is_hidden(code);
 }
 
 /* Copies `from`, of at most GM_TEXT_MAX bytes, and cuts between characters. */
@@ -91,7 +92,7 @@ size_t gm_format(char *text, size_t bytes, const char *format, va_list arguments
     const locale_t plain = plain_locale(), before = uselocale(plain);
     vsnprintf(text, bytes, format, arguments);
     leave_locale(plain, before);
-    if (is_plain(text))
+    if (gm_is_shown(text))
         return strlen(text);
     memcpy(raw, text, strlen(text) + 1);
     return copy_shown(text, bytes, raw);

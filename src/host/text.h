@@ -14,6 +14,9 @@
 size_t gm_format(char *text, size_t bytes, const char *format, va_list arguments) __attribute__((format(printf, 3, 0)));
 size_t gm_print(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Whether a terminal shows every character as it is: gm_print() would write none of them out. */
+int gm_is_shown(const char *text);
+
 /* As strerror(), but in English, and from any thread. */
 const char *gm_error_text(int error);
 

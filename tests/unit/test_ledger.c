@@ -75,6 +75,17 @@ START_TEST(a_table_without_the_row_can_leave_it_out) {
 }
 END_TEST
 
+START_TEST(a_byte_order_mark_before_the_text_says_nothing) {
+    static const char text[] = "\xef\xbb\xbf" HEAD SHAPE "*a 2 2 2 1\n";
+    assert_ok(ledger_try(text, &ledger));
+    ck_assert_uint_eq(ledger->count, 1);
+    ck_assert_str_eq(ledger->device.name, "NVIDIA H200");
+    gm_ledger *other = NULL;
+    assert_fails(ledger_try("\xef\xbb\xbf" HEAD "nonsense\n", &other), GM_ERROR_LEDGER, "the text:7: `nonsense`");
+    assert_fails(ledger_try("\xef\xbb\xbf", &other), GM_ERROR_LEDGER, "no line `gristmill-ledger`");
+}
+END_TEST
+
 START_TEST(files_are_read_and_what_cannot_be_is_said) {
     char path[] = "/tmp/gm_ledger_XXXXXX";
     const int file = mkstemp(path);
@@ -188,6 +199,7 @@ Suite *ledger_suite(void) {
     tcase_add_test(cases, a_head_alone_is_a_ledger);
     tcase_add_test(cases, entries_are_sorted_and_twin_lines_count_once);
     tcase_add_test(cases, a_table_without_the_row_can_leave_it_out);
+    tcase_add_test(cases, a_byte_order_mark_before_the_text_says_nothing);
     tcase_add_test(cases, files_are_read_and_what_cannot_be_is_said);
     tcase_add_test(cases, null_arguments_are_refused);
     tcase_add_test(cases, the_built_in_ledger_is_the_h200s);

@@ -39,6 +39,7 @@ START_TEST(what_a_terminal_would_obey_is_written_out) {
     char text[128];
     ck_assert_uint_eq(gm_print(text, sizeof text, "%s", shown[_i].given), strlen(shown[_i].wanted));
     ck_assert_str_eq(text, shown[_i].wanted);
+    ck_assert_int_eq(gm_is_shown(shown[_i].given), strcmp(shown[_i].given, shown[_i].wanted) == 0);
     ck_assert_uint_eq(gm_print(text, sizeof text, "%s", shown[_i].wanted), strlen(shown[_i].wanted));
     ck_assert_str_eq(text, shown[_i].wanted); /* a sentence in a sentence is written out once */
 }
