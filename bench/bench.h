@@ -6,6 +6,7 @@
 #include "args.h"
 #include "contest.h"
 #include "nvml.h"
+#include "shared_file.h"
 
 struct bench_options {
     struct args_list words, files, shapes;
@@ -42,6 +43,7 @@ struct bench {
     int failures; /* problems or kernels that gave no row */
     int launches; /* of --profile */
     bool resumed; /* the results began with those of an earlier run */
+    struct file_lock lock; /* of the results file, with --append: nobody else adds to it until this run has ended */
 };
 
 /* Measures one case and adds its rows. -1: the GPU or the driver is in error and the run must end. */

@@ -47,6 +47,8 @@ int bench_resume(struct bench *bench) {
         return 0;
     if (results_path(path, sizeof path, bench->options->json, &bench->results.meta) != 0)
         return -1;
+    if (file_lock(&bench->lock, path) != 0)
+        return -1;
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return 0;
     if (results_read_json(&earlier, path) != 0)

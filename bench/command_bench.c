@@ -72,6 +72,7 @@ static void tear_down(struct bench *bench) {
     if (bench->gpu.drv)
         gpu_close(&bench->gpu);
     results_free(&bench->results);
+    file_unlock(&bench->lock);
 }
 
 /* The results file is rewritten after every case, so that a run that is cut short leaves what it has. */

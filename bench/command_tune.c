@@ -110,7 +110,7 @@ static int run_problems(struct tune *tune, const struct bench_suite *suite) {
         progress_show(i, suite->count, label);
         const int before = tune->measured, status = tune_case_run(tune, problem);
         progress_clear();
-        if (tune->measured > before && (put_origin(tune) != 0 || book_write(&tune->book, tune->options->file) != 0))
+        if (tune->measured > before && (put_origin(tune) != 0 || book_extend(&tune->book, tune->options->file) != 0))
             return -1;
         if (status != 0)
             return -1;

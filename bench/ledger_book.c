@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "say.h"
+#include "shared_file.h"
 
 static const struct gm_ledger_key no_key;
 
@@ -30,7 +31,7 @@ static size_t place_of(const struct ledger_book *book, const struct gm_ledger_ke
     return book->count;
 }
 
-static int put(struct ledger_book *book, const struct gm_ledger_key *key, const char *text, size_t bytes) {
+static int put(struct ledger_book *book, const struct gm_ledger_key *key, const char *text, size_t bytes, bool fresh) {
     bool found;
     char *copy = strndup(text, bytes);
     const size_t at = copy ? place_of(book, key, copy, &found) : 0;
@@ -50,16 +51,16 @@ static int put(struct ledger_book *book, const struct gm_ledger_key *key, const 
         memmove(&book->lines[at + 1], &book->lines[at], (book->count - at) * sizeof *book->lines);
         book->count++;
     }
-    book->lines[at] = (struct book_line){*key, copy};
+    book->lines[at] = (struct book_line){*key, copy, fresh};
     return 0;
 }
 
 int book_put(struct ledger_book *book, const struct gm_ledger_key *key, const char *text, size_t bytes) {
-    return put(book, key, text, bytes);
+    return put(book, key, text, bytes, true);
 }
 
 int book_put_origin(struct ledger_book *book, const char *text, size_t bytes) {
-    return put(book, &no_key, text, bytes);
+    return put(book, &no_key, text, bytes, true);
 }
 
 const char *book_find(const struct ledger_book *book, const struct gm_ledger_key *key) {
@@ -83,18 +84,18 @@ void book_start(struct ledger_book *book, const struct gm_device *device) {
 static int take_lines(struct ledger_book *book, const gm_ledger *ledger) {
     int status = 0;
     for (size_t i = 0; i < ledger->origin_count && status == 0; i++)
-        status = book_put_origin(book, ledger->origins[i].line, ledger->origins[i].line_bytes);
+        status = put(book, &no_key, ledger->origins[i].line, ledger->origins[i].line_bytes, false);
     for (size_t i = 0; i < ledger->count && status == 0; i++)
-        status = book_put(book, &ledger->entries[i].key, ledger->entries[i].line, ledger->entries[i].line_bytes);
+        status = put(book, &ledger->entries[i].key, ledger->entries[i].line, ledger->entries[i].line_bytes, false);
     return status;
 }
 
-int book_read(struct ledger_book *book, const char *path) {
+static int read_book(struct ledger_book *book, const char *path, bool tell) {
     gm_ledger *ledger = NULL;
     *book = (struct ledger_book){0};
     if (gm_ledger_read_with(path, gm_kernels, gm_kernel_count(), GM_STALE_LEFT_OUT, &ledger) != GM_OK)
         return complain("%s", gm_last_error());
-    if (ledger->left_out)
+    if (ledger->left_out && tell)
         note("%s: %zu entries name kernels that the table no longer has; they are left out.", path, ledger->left_out);
     book->device = ledger->device;
     const int status = take_lines(book, ledger);
@@ -102,9 +103,17 @@ int book_read(struct ledger_book *book, const char *path) {
     return status;
 }
 
+int book_read(struct ledger_book *book, const char *path) {
+    return read_book(book, path, true);
+}
+
+static bool is_there(const char *path) {
+    return access(path, F_OK) == 0 || errno != ENOENT;
+}
+
 /* The file that is there is extended; what it says of another device would be lost, so that is refused. */
 int book_open(struct ledger_book *book, const char *path, const struct gm_device *device) {
-    if (access(path, F_OK) != 0 && errno == ENOENT) {
+    if (!is_there(path)) {
         book_start(book, device);
         return 0;
     }
@@ -118,16 +127,24 @@ int book_open(struct ledger_book *book, const char *path, const struct gm_device
                     ours.cc_minor, ours.sm_count);
 }
 
-int book_merge(struct ledger_book *book, const struct ledger_book *from) {
+/* All lines of `from`, or the fresh ones. */
+static int merge(struct ledger_book *book, const struct ledger_book *from, bool all) {
     const struct gm_ledger_device *first = &book->device, *second = &from->device;
     if (!gm_ledger_same_device(first, second))
         return complain("these are ledgers of two devices: %s, %d.%d, %d SMs, and %s, %d.%d, %d SMs", first->name,
                         first->cc_major, first->cc_minor, first->sm_count, second->name, second->cc_major,
                         second->cc_minor, second->sm_count);
     int status = 0;
-    for (size_t i = 0; i < from->count && status == 0; i++)
-        status = put(book, &from->lines[i].key, from->lines[i].text, strlen(from->lines[i].text));
+    for (size_t i = 0; i < from->count && status == 0; i++) {
+        const struct book_line *line = &from->lines[i];
+        if (all || line->fresh)
+            status = put(book, &line->key, line->text, strlen(line->text), false);
+    }
     return status;
+}
+
+int book_merge(struct ledger_book *book, const struct ledger_book *from) {
+    return merge(book, from, true);
 }
 
 void book_print(const struct ledger_book *book, FILE *out) {
@@ -148,17 +165,39 @@ void book_print(const struct ledger_book *book, FILE *out) {
 }
 
 int book_write(const struct ledger_book *book, const char *path) {
-    char draft[4096];
-    if ((size_t)snprintf(draft, sizeof draft, "%s.tmp", path) >= sizeof draft)
-        return complain("the path of the ledger is too long");
-    FILE *out = fopen(draft, "w");
-    if (!out)
-        return complain("cannot write %s: %s", draft, strerror(errno));
-    book_print(book, out);
-    const bool written = !ferror(out);
-    if (fclose(out) != 0 || !written || rename(draft, path) != 0)
-        return complain("cannot write %s: %s", path, strerror(errno));
+    struct draft draft;
+    if (draft_begin(&draft, path) != 0)
+        return -1;
+    book_print(book, draft.out);
+    return draft_end(&draft);
+}
+
+/* The book becomes the file's, with what is fresh put into it. */
+static int take_file(struct ledger_book *book, const char *path) {
+    struct ledger_book now;
+    int status = read_book(&now, path, false);
+    if (status == 0)
+        status = merge(&now, book, false);
+    if (status != 0) {
+        book_free(&now);
+        return status;
+    }
+    book_free(book);
+    *book = now;
     return 0;
+}
+
+int book_extend(struct ledger_book *book, const char *path) {
+    struct file_lock lock;
+    if (file_lock(&lock, path) != 0)
+        return -1;
+    int status = is_there(path) ? take_file(book, path) : 0;
+    if (status == 0)
+        status = book_write(book, path);
+    for (size_t i = 0; i < book->count && status == 0; i++)
+        book->lines[i].fresh = false;
+    file_unlock(&lock);
+    return status;
 }
 
 void book_free(struct ledger_book *book) {

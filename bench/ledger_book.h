@@ -13,6 +13,7 @@ struct ledger_book {
     struct book_line {
         struct gm_ledger_key key; /* all zero for a `measured` line: those come first, sorted as text */
         char *text;
+        bool fresh; /* put since the book was read: the file does not have it yet */
     } * lines;
     size_t count, capacity;
 };
@@ -25,7 +26,10 @@ int book_read(struct ledger_book *book, const char *path);
 int book_open(struct ledger_book *book, const char *path, const struct gm_device *device);
 /* `from`'s entries take the place of those of the same problem. Both must be of one device. */
 int book_merge(struct ledger_book *book, const struct ledger_book *from);
-int book_write(const struct ledger_book *book, const char *path); /* to path.tmp, then renamed */
+/* The file is the book now; who reads the file first and writes it then holds its lock (shared_file.h) meanwhile. */
+int book_write(const struct ledger_book *book, const char *path);
+/* Adds what was put to the file as it is by now, whoever else has written it, and to the book what they wrote. */
+int book_extend(struct ledger_book *book, const char *path);
 void book_print(const struct ledger_book *book, FILE *out);
 void book_free(struct ledger_book *book);
 

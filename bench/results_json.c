@@ -3,7 +3,6 @@
 #include "results.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "cublaslt.h"
 #include "json.h"
 #include "paths.h"
-#include "say.h"
+#include "shared_file.h"
 
 static const char *or_null(const char *text) {
     return text && text[0] ? text : NULL;
@@ -128,13 +127,11 @@ static void write_row(struct json *json, const struct bench_row *row) {
 }
 
 int results_write_json(const struct bench_results *results, const char *path) {
-    char draft[4096];
-    snprintf(draft, sizeof draft, "%s.tmp", path);
-    FILE *out = fopen(draft, "w");
-    if (!out)
-        return complain("cannot write %s: %s", draft, strerror(errno));
+    struct draft draft;
     struct json json;
-    json_start(&json, out);
+    if (draft_begin(&draft, path) != 0)
+        return -1;
+    json_start(&json, draft.out);
     json_object_begin(&json, NULL);
     write_meta(&json, &results->meta);
     json_array_begin(&json, "rows");
@@ -142,10 +139,7 @@ int results_write_json(const struct bench_results *results, const char *path) {
         write_row(&json, &results->rows[i]);
     json_array_end(&json);
     json_object_end(&json);
-    bool written = !ferror(out);
-    if (fclose(out) != 0 || !written || rename(draft, path) != 0)
-        return complain("cannot write %s: %s", path, strerror(errno));
-    return 0;
+    return draft_end(&draft);
 }
 
 void results_fill_name(char *slug, size_t bytes, const char *gpu_name) {

@@ -5,18 +5,23 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "shared_file.h"
 #include "stats.h"
 #include "tune.h"
 
 int tune_merge(const struct tune_options *options) {
     struct ledger_book first = {0}, second = {0};
-    int status = book_read(&first, options->words.items[0]);
+    struct file_lock lock; /* the ledger that is written may be one of the two */
+    int status = file_lock(&lock, options->file);
+    if (status == 0)
+        status = book_read(&first, options->words.items[0]);
     if (status == 0)
         status = book_read(&second, options->words.items[1]);
     if (status == 0)
         status = book_merge(&first, &second);
     if (status == 0)
         status = book_write(&first, options->file);
+    file_unlock(&lock);
     if (status == 0)
         printf("%s: %zu entries\n", options->file, book_entries(&first));
     book_free(&first);

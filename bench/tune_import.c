@@ -7,6 +7,7 @@
 #include "ledger.h"
 #include "commands.h"
 #include "results_read.h"
+#include "shared_file.h"
 #include "tune.h"
 
 /* A row of a results file that may be chosen. Sorted, those of one problem and one kernel stand together, the latest
@@ -230,6 +231,7 @@ static void tell_losses(const struct import *import) {
         note("left out: %d problems of which fewer than two rows were timed that may be chosen", import->alone);
 }
 
+/* With the ledger's lock held. */
 static int import_all(struct import *import) {
     struct tune *tune = &import->tune;
     const char *path = tune->options->file;
@@ -252,7 +254,11 @@ int tune_import(const struct tune_options *options) {
     struct import import = {.tune = {.options = options}, .all = *options};
     import.all.top = INT_MAX;
     import.all.all_divisions = true;
-    const int status = import_all(&import);
+    struct file_lock lock;
+    int status = file_lock(&lock, options->file);
+    if (status == 0)
+        status = import_all(&import);
+    file_unlock(&lock);
     for (size_t i = 0; i < import.file_count; i++)
         results_free(&import.files[i].results);
     free(import.files);

@@ -2,12 +2,12 @@
 /* What an experiment found: filled from its points, judged, written as JSON. */
 #include "lab_results.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "json.h"
 #include "modules.h"
+#include "shared_file.h"
 
 #define COPY(to, from) snprintf((to), sizeof(to), "%s", (from) ? (from) : "")
 
@@ -291,19 +291,11 @@ static void write_record(struct json *json, const struct record *record) {
 }
 
 int record_write(const struct record *record, const char *path) {
-    char draft[4096 + 8];
-    snprintf(draft, sizeof draft, "%s.tmp", path);
-    FILE *out = fopen(draft, "w");
-    if (!out)
-        return complain("cannot write %s: %s", draft, strerror(errno));
+    struct draft draft;
     struct json json;
-    json_start(&json, out);
+    if (draft_begin(&draft, path) != 0)
+        return -1;
+    json_start(&json, draft.out);
     write_record(&json, record);
-    bool written = !ferror(out);
-    if (fclose(out) != 0 || !written || rename(draft, path) != 0) {
-        int error = errno;
-        remove(draft);
-        return complain("cannot write %s: %s", path, strerror(error));
-    }
-    return 0;
+    return draft_end(&draft);
 }

@@ -17,6 +17,7 @@ TCase *tune_tests(void);
 TCase *tune_files_tests(void);
 TCase *tune_import_tests(void);
 TCase *tune_import_refused_tests(void);
+TCase *shared_file_tests(void);
 TCase *expression_tests(void);
 TCase *command_bank_tests(void);
 TCase *command_swizzle_tests(void);

@@ -32,6 +32,7 @@ int main(void) {
     suite_add_tcase(suite, tune_files_tests());
     suite_add_tcase(suite, tune_import_tests());
     suite_add_tcase(suite, tune_import_refused_tests());
+    suite_add_tcase(suite, shared_file_tests());
     suite_add_tcase(suite, expression_tests());
     suite_add_tcase(suite, command_bank_tests());
     suite_add_tcase(suite, command_swizzle_tests());

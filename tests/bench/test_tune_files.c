@@ -52,7 +52,7 @@ START_TEST(merging_refuses_two_devices_and_leaves_stale_entries_out) {
                "1 entries name kernels that the table no longer");
     expect_in(OTHER, "gone", false);
     expect_run("--merge " BOOK " nowhere -o " OTHER, 1, "", "cannot read the ledger nowhere");
-    expect_run("--merge " BOOK " " BOOK " -o no/such/folder", 1, "", "cannot write no/such/folder.tmp");
+    expect_run("--merge " BOOK " " BOOK " -o no/such/folder", 1, "", "cannot write no/such/folder: No such file");
 }
 END_TEST
 

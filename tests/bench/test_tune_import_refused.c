@@ -93,7 +93,7 @@ START_TEST(a_file_that_cannot_be_written_is_a_failure) {
     add_flat(0, 12);
     add_flat(1, 13);
     write_to(FIRST);
-    expect_run("--import " FIRST " -o no/such/folder", 1, "", "cannot write no/such/folder.tmp");
+    expect_run("--import " FIRST " -o no/such/folder", 1, "", "cannot write no/such/folder: No such file");
 }
 END_TEST
 

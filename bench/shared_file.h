@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that several processes may write: replaced as a whole, and read and rewritten by one process at a time. */
+#ifndef BENCH_SHARED_FILE_H
+#define BENCH_SHARED_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define SHARED_PATH_BYTES 4096
+
+/* What a file will be, in a file of its own beside it; readers see the old file or the new one. */
+struct draft {
+    FILE *out;
+    char path[SHARED_PATH_BYTES], name[SHARED_PATH_BYTES];
+};
+/* Each prints a sentence and returns -1 when it cannot; then there is no draft. */
+int draft_begin(struct draft *draft, const char *path);
+int draft_end(struct draft *draft); /* what was written to `out` is the file now */
+
+/* Held by one process at a time, from before it reads the file until it has written it. All zero: not held. */
+struct file_lock {
+    bool held;
+    int file;
+    char name[SHARED_PATH_BYTES];
+};
+/* Waits, with a note, while another process holds it. -1 with a printed sentence when it cannot. */
+int file_lock(struct file_lock *lock, const char *path);
+void file_unlock(struct file_lock *lock);
+
+#endif
