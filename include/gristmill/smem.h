@@ -5,9 +5,9 @@
  * Everything here is plain arithmetic on the host: no GPU, no driver, no allocation, no state; every function may be
  * called from any thread. Addresses are byte addresses in shared memory (32-bit, as `cvta.to.shared` gives them).
  * Structs begin with their size and are zero-initialisable, as in gristmill.h; errors are reported the same way, and an
- * output parameter is written only with GM_OK. Every function refuses a NULL with GM_ERROR_INVALID_ARGUMENT and a struct
- * whose size is that of no version with GM_ERROR_SIZE; what else it refuses stands beside it. Elements of an array are as
- * far apart as the first one's size says.
+ * output parameter is written only with GM_OK. Every function refuses a NULL with GM_ERROR_INVALID_ARGUMENT and a
+ * struct whose size is that of no version with GM_ERROR_SIZE; what else it refuses stands beside it. Elements of an
+ * array are as far apart as the first one's size says.
  *
  * The model was compared with an H200's counters, pattern by pattern: docs/counters.md.
  */

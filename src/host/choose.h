@@ -54,8 +54,8 @@ struct gm_device gm_device_within(const struct gm_device *device, const struct g
 
 /* GM_OK when the planner can compute with these facts. */
 enum gm_status gm_device_check(const struct gm_device *device);
-/* GM_TAKE() of a caller's options, which may be NULL: then they stay so. GM_OK when the planner can take them; an unknown
- * kernel name is GM_ERROR_UNKNOWN_KERNEL. */
+/* GM_TAKE() of a caller's options, which may be NULL: then they stay so. GM_OK when the planner can take them; an
+ * unknown kernel name is GM_ERROR_UNKNOWN_KERNEL. */
 enum gm_status gm_options_take(const struct gm_plan_options **options, struct gm_plan_options *today);
 
 #endif

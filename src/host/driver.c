@@ -90,8 +90,8 @@ struct gm_driver_failure gm_driver_load(struct gm_driver *driver, gm_symbol_fn s
         return failed(GM_ERROR_NO_DEVICE, result, "the CUDA driver found no device (cuInit: %s)",
                       error_name(driver, result));
     if (result != CUDA_SUCCESS) {
-        struct gm_driver_failure what = failed(GM_ERROR_NO_DRIVER, result, "the CUDA driver does not start (cuInit: %s)",
-                                               error_name(driver, result));
+        struct gm_driver_failure what = failed(
+            GM_ERROR_NO_DRIVER, result, "the CUDA driver does not start (cuInit: %s)", error_name(driver, result));
         what.may_pass = result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_SYSTEM_NOT_READY;
         return what;
     }
@@ -130,7 +130,7 @@ static void open_driver(const char *choice) {
         dlclose(library);
 }
 
-/* Opens the driver where it is not open, and where the last try does not rule out another one. NULL: `*why` says why. */
+/* Opens the driver where it is not open and the last failure may pass. NULL: `*why` says why. */
 static const struct gm_driver *opened(struct gm_driver_failure *why) {
     if (installed)
         return installed;

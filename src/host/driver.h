@@ -14,9 +14,9 @@ struct gm_driver {
 #undef DRIVER
 };
 
-/* Opens libcuda.so.1, or the driver that the environment's GM_DRIVER names, and starts it, if that has not been done. NULL
- * when that failed; then the reason is in this thread's gm_last_error(), and where it may pass (no such file, no memory, a
- * GPU that is not ready yet), the next call tries again. Thread-safe. */
+/* Opens libcuda.so.1, or the driver that the environment's GM_DRIVER names, and starts it, if that has not been done.
+ * NULL when that failed; then the reason is in this thread's gm_last_error(), and where it may pass (no such file, no
+ * memory, a GPU that is not ready yet), the next call tries again. Thread-safe. */
 const struct gm_driver *gm_driver(void);
 
 /* For programs, before they use the library from several threads: where no driver opens and GM_DRIVER is not set, the

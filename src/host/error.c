@@ -19,7 +19,8 @@ static const struct {
 } statuses[] = {
     [GM_OK] = {"GM_OK", "Success."},
     [GM_ERROR_INVALID_ARGUMENT] = {"GM_ERROR_INVALID_ARGUMENT", "An argument is null, out of range or unknown."},
-    [GM_ERROR_SIZE] = {"GM_ERROR_SIZE", "A struct's size is that of no version, or it asks for what this version lacks."},
+    [GM_ERROR_SIZE] = {"GM_ERROR_SIZE",
+                       "A struct's size is that of no version, or it asks for what this version lacks."},
     [GM_ERROR_MISALIGNED] = {"GM_ERROR_MISALIGNED",
                              "A device pointer breaks its type's alignment or the plan's promise."},
     [GM_ERROR_OVERLAP] = {"GM_ERROR_OVERLAP", "The output overlaps an input."},

@@ -76,7 +76,7 @@ int gm_ledger_is_of(const gm_ledger *ledger, const struct gm_device *device);
 /* GM_OK when `options` (may be NULL) can be used on the device as far as ledgers go; then gm_ledger_to_ask() does not
  * fail. */
 enum gm_status gm_ledger_check(const struct gm_plan_options *options, const struct gm_device *device);
-/* gm_ledger_builtin() of a device that needs no check. GM_ERROR_OUT_OF_MEMORY: the ledger could not be read this time. */
+/* gm_ledger_builtin() of a device that needs no check. GM_ERROR_OUT_OF_MEMORY: it could not be read this time. */
 enum gm_status gm_ledger_find_builtin(const struct gm_device *device, const gm_ledger **ledger);
 /* Frees the built-in ledgers, which nobody may hold any longer; they are read again when they are asked for. */
 void gm_ledger_forget_builtins(void);

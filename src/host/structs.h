@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callers' structs, which may be those of an older or a newer version of the public headers. docs/VERSIONING.md says how
- * they grow. */
+/* Callers' structs, which may be those of an older or a newer version of the public headers. docs/VERSIONING.md says
+ * how they grow. */
 #ifndef GM_STRUCTS_H
 #define GM_STRUCTS_H
 
 #include "error.h"
 #include "gristmill/smem.h"
 
-/* STRUCT(name, bytes): the sizes in version 0.1, the first version that has the struct; no caller has a smaller one. They
- * are those of every 64-bit host. A size is never changed; a new struct comes with the size that it is released with. */
+/* STRUCT(name, bytes): the sizes in version 0.1, the first version that has the struct; no caller has a smaller one.
+ * They are those of every 64-bit host. A size is never changed; a new struct comes with the size that it is released
+ * with. */
 #define GM_FIRST_SIZES(STRUCT)                                                                                         \
     STRUCT(gm_device, 144)                                                                                             \
     STRUCT(gm_kernel_info, 136)                                                                                        \
@@ -38,14 +39,13 @@
 /* A size that passes the library's by more than this was never set. */
 #define GM_NEWER_BYTES_MAX 4096
 
-/* Lets `pointer`, which points at a caller's struct, point at the struct as this library knows it: where it is, if it has
- * today's size, or in `*today`, with 0 for the members that the caller's lacks. `what` is its name in sentences. */
+/* Lets `pointer`, which points at a caller's struct, point at the struct as this library knows it: where it is, if it
+ * has today's size, or in `*today`, with 0 for the members that the caller's lacks. `what` is its name in sentences. */
 #define GM_TAKE(pointer, today, what)                                                                                  \
-    ((pointer) && (pointer)->size == sizeof *(today)                                                                   \
+    ((pointer) && (pointer)->size == sizeof *(today) ? GM_OK                                                           \
+     : ((pointer) = gm_struct_take((pointer), (today), GM_FIRST_SIZE(pointer), sizeof *(today), (what)))               \
          ? GM_OK                                                                                                       \
-         : ((pointer) = gm_struct_take((pointer), (today), GM_FIRST_SIZE(pointer), sizeof *(today), (what)))           \
-               ? GM_OK                                                                                                 \
-               : gm_last_status())
+         : gm_last_status())
 /* NULL: refused. */
 const void *gm_struct_take(const void *from, void *today, size_t first, size_t known, const char *what);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats sentences. A locale and a terminal belong to the host program; what a sentence says does not depend on them. */
+/* Formats sentences. Locale and terminal belong to the host program; what a sentence says does not depend on them. */
 #include "text.h"
 
 #include <locale.h>
@@ -29,11 +29,19 @@ const char *gm_error_text(int error) {
 
 /* ---- the terminal ------------------------------------------------------------------------------------ */
 
-/* The bytes of the UTF-8 sequence at `text`, and its code point; 1 for a byte that begins none. */
+/* Bytes of the UTF-8 sequence that this byte begins; 0: none. */
+static size_t sequence_bytes(unsigned char first) {
+    if (first < 0x80)
+        return 1;
+    if (first < 0xc2 || first > 0xf4)
+        return 0;
+    return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/* The bytes of the UTF-8 sequence at `text`, and its code point; of a byte that begins none 1, and 0. */
 static size_t sequence(const unsigned char *text, uint32_t *code) {
-    const unsigned char first = text[0];
-    const size_t bytes = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-    *code = bytes > 1 ? first & (0x7f >> bytes) : bytes ? first : 0;
+    const size_t bytes = sequence_bytes(text[0]);
+    *code = bytes > 1 ? text[0] & (0x7fu >> bytes) : bytes ? text[0] : 0;
     for (size_t i = 1; i < bytes; i++) {
         if ((text[i] & 0xc0) != 0x80) {
             *code = 0;
@@ -49,8 +57,8 @@ static size_t sequence(const unsigned char *text, uint32_t *code) {
 static int is_hidden(uint32_t code) {
     static const struct {
         uint32_t first, last;
-    } hidden[] = {{0, 0x1f}, {0x7f, 0x9f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xd800, 0xdfff},
-                  {0xfeff, 0xfeff}};
+    } hidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0x200b, 0x200f}, {0x2028, 0x202e},
+                  {0x2060, 0x206f}, {0xd800, 0xdfff}, {0xfeff, 0xfeff}};
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         if (code >= hidden[i].first && code <= hidden[i].last)
             return 1;

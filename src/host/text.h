@@ -8,9 +8,9 @@
 
 #define GM_TEXT_MAX 1024 /* bytes of a sentence, its end included */
 
-/* As vsnprintf(), but with a decimal point whatever locale the host program has set, and with what the terminal would not
- * show, or obey, in place of showing it, written as \x1b: sentences quote names and files. Returns the length of what was
- * written; `bytes` is 1 to GM_TEXT_MAX. */
+/* As vsnprintf(), but with a decimal point whatever locale the host program has set, and with what the terminal would
+ * not show, or obey, in place of showing it, written as \x1b: sentences quote names and files. Returns the length of
+ * what was written; `bytes` is 1 to GM_TEXT_MAX. */
 size_t gm_format(char *text, size_t bytes, const char *format, va_list arguments) __attribute__((format(printf, 3, 0)));
 size_t gm_print(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -13,7 +13,7 @@
                         sizeof(struct type) == offsetof(struct type, last) + sizeof(((struct type *)0)->last)),        \
                    #type " ends in padding");
 /* Elements of arrays without a size of their own, and structs within others: they have one size in every version. */
-#define FIXED(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type " cannot grow");
+#define FIXED(type, bytes)  _Static_assert(sizeof(struct type) == (bytes), #type " cannot grow");
 #define VALUE(name, number) _Static_assert((int)(name) == (number), #name);
 
 /* ---- gristmill/gristmill.h -------------------------------------------------------------------- */

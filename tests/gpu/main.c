@@ -79,7 +79,8 @@ int main(int argc, char **argv) {
         }
     }
     if (gm_reason_count() > REASONS) {
-        fprintf(stderr, "gpu_tests: the library has %d reasons, and these tests count %d\n", gm_reason_count(), REASONS);
+        fprintf(stderr, "gpu_tests: the library has %d reasons, and these tests count %d\n", gm_reason_count(),
+                REASONS);
         return 2;
     }
     if (opt.list)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* malloc and its kin as the library sees them: `ld --wrap=malloc` makes of a call of malloc one of __wrap_malloc, and of
- * __real_malloc one of malloc. */
+/* malloc and its kin as the library sees them: `ld --wrap=malloc` turns calls of malloc into calls of __wrap_malloc, and
+ * those of __real_malloc into calls of malloc. */
 #include "no_memory.h"
 
 #include <stddef.h>

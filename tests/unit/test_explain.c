@@ -42,7 +42,7 @@ END_TEST
 
 START_TEST(unknown_reasons_have_a_name_too) {
     ck_assert_str_eq(gm_reason_name((enum gm_reason)gm_reason_count()), "GM_REASON_UNKNOWN");
-    ck_assert_str_eq(gm_reason_name((enum gm_reason)-1), "GM_REASON_UNKNOWN");
+    ck_assert_str_eq(gm_reason_name((enum gm_reason) - 1), "GM_REASON_UNKNOWN");
 }
 END_TEST
 
@@ -231,8 +231,10 @@ static const struct field {
     size_t at;
     int64_t least, most; /* of whole numbers; of a rate both are 0 */
 } fields[] = {
-#define WHOLE(field, least, most) {#field, offsetof(struct gm_device, field), least, most}
-#define RATE(field)               {#field, offsetof(struct gm_device, field), 0, 0}
+#define WHOLE(field, least, most)                                                                                      \
+    { #field, offsetof(struct gm_device, field), least, most }
+#define RATE(field)                                                                                                    \
+    { #field, offsetof(struct gm_device, field), 0, 0 }
     WHOLE(cc_major, 1, 99),
     WHOLE(cc_minor, 0, 9),
     WHOLE(sm_count, 1, 65536),
@@ -317,8 +319,8 @@ static int64_t one_of(unsigned *seed, int64_t least, int64_t usual, int64_t most
     return which < 5 ? least : which < 10 ? most : usual;
 }
 
-/* At the bounds, and at the sizes that a problem may have, no arithmetic overflows, which a sanitizer sees, and every legal
- * row has a time. */
+/* At the bounds, and at the sizes that a problem may have, no arithmetic overflows, which a sanitizer sees, and every
+ * legal row has a time. */
 START_TEST(devices_at_their_bounds_have_finite_predictions) {
     const size_t rows = gm_kernel_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);

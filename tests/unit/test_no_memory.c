@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call of the library that allocates, with each of its allocations failing once: it says so, writes nothing, leaves
- * nothing behind, and does its work when it is called again. */
+/* Every call of the library that allocates, with each of its allocations failing once: it says so, writes nothing,
+ * leaves nothing behind, and does its work when it is called again. */
 #include "no_memory.h"
 
 #include "ledgers.h"

@@ -162,7 +162,8 @@ static enum gm_status suggest_for(const void *question) {
 static struct gm_plan_options no_options = {.size = sizeof no_options};
 static struct gm_gemm_args args;
 
-#define READ(type, example, call) {#type " by " #call, sizeof(struct type), &(example), call}
+#define READ(type, example, call)                                                                                      \
+    { #type " by " #call, sizeof(struct type), &(example), call }
 static const struct reader {
     const char *name;
     size_t size;
@@ -213,8 +214,8 @@ static void expect(const struct reader *r, size_t bytes, size_t size, unsigned c
     const enum gm_status got = r->call(block);
     ck_assert_msg(got == status, "%s, size %zu, tail %d: %s: %s", r->name, size, tail, gm_status_name(got),
                   gm_last_error());
-    ck_assert_msg(status == GM_OK || strstr(gm_last_error(), words), "%s: \"%s\" lacks \"%s\"", r->name, gm_last_error(),
-                  words);
+    ck_assert_msg(status == GM_OK || strstr(gm_last_error(), words), "%s: \"%s\" lacks \"%s\"", r->name,
+                  gm_last_error(), words);
     free(block);
 }
 
@@ -284,7 +285,7 @@ static enum gm_status compare_into(void *answer) {
 
 /* `member`: one that is written with something other than POISON. */
 #define WRITE(type, member, call)                                                                                      \
-    {#type " by " #call, sizeof(struct type), offsetof(struct type, member), call}
+    { #type " by " #call, sizeof(struct type), offsetof(struct type, member), call }
 static const struct writer {
     const char *name;
     size_t size, member;
@@ -366,8 +367,7 @@ START_TEST(an_older_callers_struct_is_filled_up) {
     struct grown today;
     const size_t too_small = FIRST - 1;
     ck_assert_ptr_null(gm_struct_take(&too_small, &today, FIRST, sizeof today, "it"));
-    ck_assert_str_eq(gm_last_error(),
-                     "it.size is 11; this library knows 24 (set .size = sizeof the struct)");
+    ck_assert_str_eq(gm_last_error(), "it.size is 11; this library knows 24 (set .size = sizeof the struct)");
     ck_assert_ptr_null(gm_struct_take(NULL, &today, FIRST, sizeof today, "it"));
     ck_assert_str_eq(gm_last_error(), "it is NULL");
 }
