@@ -195,7 +195,8 @@ GM_API enum gm_status gm_ledger_get_info(const gm_ledger *ledger, struct gm_ledg
 typedef struct gm_context gm_context;
 typedef uint64_t gm_device_ptr;
 
-/* Retains the device's primary context (the one the CUDA runtime and PyTorch use). */
+/* Retains the device's primary context (the one the CUDA runtime and PyTorch use). Whoever resets that context
+ * (cudaDeviceReset) ends all plans on it: destroy them and the gm_context, and make them anew. */
 GM_API enum gm_status gm_context_create(int device_ordinal, gm_context **context);
 /* NULL is allowed. All plans of the context must be destroyed first. */
 GM_API void gm_context_destroy(gm_context *context);

@@ -71,8 +71,25 @@ enum gm_status gm_context_device(const gm_context *context, struct gm_device *de
     return status;
 }
 
+/* ---- whether it is still there -------------------------------------------------------------------------- */
+
+/* What the driver answers where the current context is no more: destroyed, or reset (cudaDeviceReset) and not yet
+ * retained again. Its handle stays the same through all that. */
+static int is_gone(CUresult result) {
+    return result == CUDA_ERROR_CONTEXT_IS_DESTROYED || result == CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static enum gm_status fail_gone(const gm_context *context, CUresult result) {
+    return gm_fail_cuda(GM_ERROR_DRIVER, result,
+                        "the primary context of device %d (%s) was reset or destroyed since gm_context_create(); "
+                        "destroy the gm_context and its plans and make them anew",
+                        context->device.ordinal, context->device.name);
+}
+
 enum gm_status gm_context_enter(const gm_context *context) {
     CUresult result = context->driver->cuCtxPushCurrent(context->cuda);
+    if (is_gone(result))
+        return fail_gone(context, result);
     if (result != CUDA_SUCCESS)
         return gm_fail_cuda(GM_ERROR_DRIVER, result, "cannot make the context of device %d current",
                             context->device.ordinal);
@@ -84,33 +101,55 @@ void gm_context_leave(const gm_context *context) {
     context->driver->cuCtxPopCurrent(&popped);
 }
 
-static void load(const struct gm_driver *driver, const struct gm_kernel *row, struct gm_loaded *loaded) {
-    struct gm_image_step step = gm_image_load(driver, row->image, &loaded->library);
-    if (step.result == CUDA_SUCCESS) {
-        step = gm_image_function(driver, loaded->library, row->name, row->smem_bytes, &loaded->function);
-        if (step.result != CUDA_SUCCESS)
-            driver->cuLibraryUnload(loaded->library);
-    }
-    loaded->result = step.result;
-    loaded->step = step.name;
-    loaded->state = step.result == CUDA_SUCCESS ? GM_LOADED : GM_LOAD_FAILED;
+enum gm_status gm_context_check(const gm_context *context, CUfunction function, CUresult result) {
+    int registers = 0; /* of no interest: whether there is an answer is */
+    if (context->driver->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function) == CUDA_SUCCESS)
+        return GM_OK;
+    return fail_gone(context, result);
+}
+
+/* ---- loading ------------------------------------------------------------------------------------------ */
+
+/* The library is loaded once; the function is asked for each time, since a context that was reset and is in use again
+ * has another one. */
+static struct gm_image_step load(const struct gm_driver *driver, const struct gm_kernel *row, struct gm_loaded *loaded,
+                                 CUfunction *function) {
+    const int is_new = loaded->state == GM_NOT_LOADED;
+    struct gm_image_step step = {CUDA_SUCCESS, NULL};
+    if (is_new)
+        step = gm_image_load(driver, row->image, &loaded->library);
+    if (step.result != CUDA_SUCCESS)
+        return step;
+    step = gm_image_function(driver, loaded->library, row->name, row->smem_bytes, function);
+    if (step.result == CUDA_SUCCESS)
+        loaded->state = GM_LOADED;
+    else if (is_new)
+        driver->cuLibraryUnload(loaded->library);
+    return step;
+}
+
+/* Whether the next plan may try again. */
+static int may_pass(CUresult result) {
+    return result == CUDA_ERROR_OUT_OF_MEMORY || is_gone(result);
 }
 
 enum gm_status gm_context_load(gm_context *context, int kernel, CUfunction *function) {
     const struct gm_kernel *row = &gm_kernels[kernel];
     struct gm_loaded *loaded = &context->loaded[kernel];
     pthread_mutex_lock(&context->lock);
-    if (loaded->state == GM_NOT_LOADED) {
-        load(context->driver, row, loaded);
-        gm_log(GM_LOG_INFO, "%s: %s", row->name, loaded->state == GM_LOADED ? "loaded" : "failed to load");
-    }
-    const struct gm_loaded found = *loaded;
-    if (found.result == CUDA_ERROR_OUT_OF_MEMORY) /* may pass: the next plan may try again */
-        loaded->state = GM_NOT_LOADED;
+    const int is_new = loaded->state == GM_NOT_LOADED;
+    struct gm_image_step step = {loaded->result, loaded->step};
+    if (loaded->state != GM_LOAD_FAILED)
+        step = load(context->driver, row, loaded, function);
+    if (is_new && step.result != CUDA_SUCCESS && !may_pass(step.result))
+        *loaded = (struct gm_loaded){.state = GM_LOAD_FAILED, .result = step.result, .step = step.name};
     pthread_mutex_unlock(&context->lock);
-    if (found.state != GM_LOADED)
-        return gm_fail_cuda(GM_ERROR_IMAGE, found.result, "the image of %s failed to load on device %d: %s", row->name,
-                            context->device.ordinal, found.step);
-    *function = found.function;
+    if (is_new)
+        gm_log(GM_LOG_INFO, "%s: %s", row->name, step.result == CUDA_SUCCESS ? "loaded" : "failed to load");
+    if (is_gone(step.result))
+        return fail_gone(context, step.result);
+    if (step.result != CUDA_SUCCESS)
+        return gm_fail_cuda(GM_ERROR_IMAGE, step.result, "the image of %s failed to load on device %d: %s", row->name,
+                            context->device.ordinal, step.name);
     return GM_OK;
 }

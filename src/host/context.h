@@ -12,7 +12,6 @@
 struct gm_loaded {
     enum { GM_NOT_LOADED = 0, GM_LOADED, GM_LOAD_FAILED } state;
     CUlibrary library;
-    CUfunction function;
     CUresult result;  /* of the step that failed */
     const char *step; /* its name */
 };
@@ -28,6 +27,10 @@ struct gm_context {
 
 /* The launchable function of a row, loaded at the first call. The context must be current on this thread. */
 enum gm_status gm_context_load(gm_context *context, int kernel, CUfunction *function);
+
+/* GM_OK while the context, which must be current on this thread, has this function; else it was reset or destroyed, and
+ * that is the failure. `result` is what a launch in it came to. */
+enum gm_status gm_context_check(const gm_context *context, CUfunction function, CUresult result);
 
 /* Makes the context current on this thread, until gm_context_leave(). */
 enum gm_status gm_context_enter(const gm_context *context);

@@ -110,7 +110,11 @@ enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *a
         if (status != GM_OK)
             return status;
         result = attempt(plan, args, alpha, beta, stream);
+        if (context_mismatch(result))
+            status = gm_context_check(plan->context, plan->function, result);
         gm_context_leave(plan->context);
+        if (status != GM_OK)
+            return status;
     }
     return result == CUDA_SUCCESS ? GM_OK : launch_failed(plan, result);
 }

@@ -245,6 +245,39 @@ static void run_wrong_device(const struct test *test, struct result *result) {
     free_buffers(&buffers);
 }
 
+/* Gone is the context of device 1, which these tests do not need: released once more than it was retained. */
+static void run_reset(const struct test *test, struct result *result) {
+    static const char words[] = "the primary context of device 1";
+    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 40, .n = 72, .k = 48};
+    const struct gm_gemm_args args = {.size = sizeof args, .a = 0x10000, .b = 0x20000, .d = 0x30000};
+    gm_context *context = NULL;
+    gm_plan *plan = NULL, *later = NULL;
+    CUcontext again = NULL;
+    (void)test;
+    if (!env.simulated || env.device_count < 2) {
+        skip(result, "would end a GPU's context");
+        return;
+    }
+    if (check_ok(result, gm_context_create(1, &context), "context") &&
+        check_ok(result, gm_gemm_plan_create(context, &problem, NULL, &plan), "plan") &&
+        check_cuda(result, env.drv->cuDevicePrimaryCtxRelease(1), "release")) {
+        check_refusal(result, gm_gemm_plan_create(context, &problem, NULL, &later), GM_ERROR_DRIVER, "a plan");
+        if (!strstr(gm_last_error(), words))
+            fail(result, "a plan in a context that is gone: %s", gm_last_error());
+        check_refusal(result, gm_gemm_execute(plan, &args, NULL), GM_ERROR_DRIVER, "a launch");
+        if (!strstr(gm_last_error(), words))
+            fail(result, "a launch in a context that is gone: %s", gm_last_error());
+        check_cuda(result, env.drv->cuDevicePrimaryCtxRetain(&again, 1), "retain");
+        check_refusal(result, gm_gemm_execute(plan, &args, NULL), GM_ERROR_DRIVER, "a launch of the old plan");
+        if (!strstr(gm_last_error(), words))
+            fail(result, "a plan from before the reset: %s", gm_last_error());
+        check_ok(result, gm_gemm_plan_create(context, &problem, NULL, &later), "a plan in the context that is back");
+    }
+    gm_plan_destroy(plan);
+    gm_plan_destroy(later);
+    gm_context_destroy(context);
+}
+
 void add_badinput_tests(void) {
     add_test("badinput", "arguments_sm80", run_arguments, -1, GM_ARCH_SM80);
     add_test("badinput", "arguments", run_arguments, -1, 0);
@@ -252,4 +285,5 @@ void add_badinput_tests(void) {
     add_test("badinput", "workspace", run_workspace, -1, GM_ARCH_SM80);
     add_test("badinput", "image", run_image, -1, 0);
     add_test("badinput", "wrong_device", run_wrong_device, -1, 0);
+    add_test("badinput", "reset", run_reset, -1, 0);
 }

@@ -144,6 +144,7 @@ static const struct gm_driver standin = {
     HAS(cuLibraryGetKernel),
     HAS(cuKernelGetFunction),
     HAS(cuFuncSetAttribute),
+    HAS(cuFuncGetAttribute),
     HAS(cuTensorMapEncodeTiled),
     HAS(cuTensorMapReplaceAddress),
     HAS(cuLaunchKernelEx),

@@ -62,6 +62,10 @@ CUresult standin_cuFuncSetAttribute(CUfunction function, int attribute, int valu
                ? CUDA_ERROR_INVALID_VALUE
                : CUDA_SUCCESS;
 }
+CUresult standin_cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
+    (void)attribute;
+    return *value = ((const struct gm_kernel_info *)(const void *)function)->registers, CUDA_SUCCESS;
+}
 
 CUresult standin_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
                                         const uint64_t *strides, const uint32_t *box, const uint32_t *steps,

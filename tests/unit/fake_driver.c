@@ -176,6 +176,15 @@ static CUresult fake_cuFuncSetAttribute(CUfunction function, int attribute, int 
     return CUDA_SUCCESS;
 }
 
+static CUresult fake_cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
+    (void)function;
+    ENTER(cuFuncGetAttribute);
+    if (attribute != CU_FUNC_ATTRIBUTE_NUM_REGS)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = 168;
+    return CUDA_SUCCESS;
+}
+
 /* An encoded map holds its address and the number of its description. */
 static CUresult fake_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
                                             const uint64_t *strides, const uint32_t *box,
@@ -252,6 +261,7 @@ const struct gm_driver fake_driver = {
     .cuLibraryGetKernel = fake_cuLibraryGetKernel,
     .cuKernelGetFunction = fake_cuKernelGetFunction,
     .cuFuncSetAttribute = fake_cuFuncSetAttribute,
+    .cuFuncGetAttribute = fake_cuFuncGetAttribute,
     .cuTensorMapEncodeTiled = fake_cuTensorMapEncodeTiled,
     .cuTensorMapReplaceAddress = fake_cuTensorMapReplaceAddress,
     .cuLaunchKernelEx = fake_cuLaunchKernelEx,

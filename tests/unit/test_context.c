@@ -118,6 +118,30 @@ START_TEST(a_load_that_ran_out_of_memory_may_be_tried_again) {
 }
 END_TEST
 
+/* Another part of the program has called cudaDeviceReset(), or released what it had not retained. */
+START_TEST(a_context_that_is_gone_is_named_and_may_come_back) {
+    static const CUresult answers[] = {CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_CONTEXT};
+    const char *const words = "the primary context of device 0 (NVIDIA H200) was reset or destroyed";
+    gm_context *context = create();
+    fake.result[FAKE_cuKernelGetFunction] = answers[_i]; /* before the row was loaded */
+    assert_fails(load(context, 0), GM_ERROR_DRIVER, words);
+    ck_assert_int_eq(gm_last_cuda_result(), answers[_i]);
+    ck_assert_int_eq(fake.libraries, 0);
+    fake.result[FAKE_cuKernelGetFunction] = CUDA_SUCCESS;
+    assert_ok(load(context, 0));
+    fake.result[FAKE_cuKernelGetFunction] = answers[_i]; /* and after */
+    assert_fails(load(context, 0), GM_ERROR_DRIVER, words);
+    ck_assert_int_eq(fake.libraries, 1);
+    fake.result[FAKE_cuKernelGetFunction] = CUDA_SUCCESS;
+    assert_ok(load(context, 0));
+    ck_assert_int_eq(fake.count[FAKE_cuLibraryLoadData], 2);
+    fake.result[FAKE_cuCtxPushCurrent] = answers[_i];
+    assert_fails(gm_context_enter(context), GM_ERROR_DRIVER, words);
+    fake.result[FAKE_cuCtxPushCurrent] = CUDA_SUCCESS;
+    gm_context_destroy(context);
+}
+END_TEST
+
 START_TEST(contexts_load_for_themselves) {
     gm_context *one = create(), *two = NULL;
     assert_ok(gm_context_create(1, &two));
@@ -141,6 +165,7 @@ Suite *context_suite(void) {
     tcase_add_test(cases, a_loaded_row_may_use_its_shared_memory);
     tcase_add_loop_test(cases, a_row_that_fails_to_load_is_named_and_not_tried_again, 0, 4);
     tcase_add_test(cases, a_load_that_ran_out_of_memory_may_be_tried_again);
+    tcase_add_loop_test(cases, a_context_that_is_gone_is_named_and_may_come_back, 0, 2);
     tcase_add_test(cases, contexts_load_for_themselves);
     suite_add_tcase(suite, cases);
     return suite;

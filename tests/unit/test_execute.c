@@ -213,6 +213,29 @@ START_TEST(a_cold_thread_gets_the_plans_context_for_the_call) {
 }
 END_TEST
 
+START_TEST(a_context_that_was_reset_is_named_and_not_the_stream) {
+    static const CUresult answers[] = {CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_CONTEXT,
+                                       CUDA_ERROR_INVALID_HANDLE};
+    const struct gm_gemm_args args = args_apart();
+    const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 128, 128, 128);
+    gm_plan *plan = plan_for(&gm_kernels[0], &p);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        clear();
+        fake.result[FAKE_cuLaunchKernelEx] = answers[i];
+        fake.result[FAKE_cuFuncGetAttribute] = CUDA_ERROR_INVALID_HANDLE;
+        assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_DRIVER,
+                     "the primary context of device 0 (NVIDIA H200) was reset or destroyed since gm_context_create()");
+        ck_assert_int_eq(gm_last_cuda_result(), answers[i]);
+        ck_assert_int_eq(fake_context_depth(), 1);
+        fake.result[FAKE_cuFuncGetAttribute] = CUDA_SUCCESS; /* the function is still there: so it is the stream */
+        assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_WRONG_DEVICE, "the stream is of another device");
+    }
+    fake.result[FAKE_cuLaunchKernelEx] = CUDA_SUCCESS;
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 START_TEST(a_foreign_stream_is_the_wrong_device) {
     const struct gm_gemm_args args = args_apart();
     const struct gm_gemm_problem p = problem_for(&gm_kernels[0], 128, 128, 128);
@@ -308,6 +331,7 @@ Suite *execute_suite(void) {
     tcase_add_test(cases, sm80_copies_are_as_wide_as_pointers_and_strides_allow);
     tcase_add_test(cases, empty_problems_launch_nothing);
     tcase_add_test(cases, a_cold_thread_gets_the_plans_context_for_the_call);
+    tcase_add_test(cases, a_context_that_was_reset_is_named_and_not_the_stream);
     tcase_add_test(cases, a_foreign_stream_is_the_wrong_device);
     tcase_add_test(cases, a_refused_launch_gives_the_drivers_reason);
     tcase_add_test(cases, a_context_that_cannot_be_made_current_fails_a_cold_thread);
