@@ -214,7 +214,9 @@ GM_API enum gm_status gm_context_device(const gm_context *context, struct gm_dev
  *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
  *  be zero: M = 0 or N = 0 launches nothing, K = 0 gives act(beta * C + bias).
  *  An operand of one column whose elements are neighbours (A of M = 1 in GM_MN_MAJOR with lda = 1, say) is planned as the
- *  row that it is as well, by kernels of the other layout.
+ *  row that it is as well, by kernels of the other layout. So is a D of one column, with C (N = 1, ldc = ldd = 1), as
+ *  D^T = B^T A^T: A and B then change places in the kernel, GM_PLAN_CONSTANT_B has no effect, and gm_gemm_explain() says
+ *  so. Not with GM_PLAN_BATCH_INVARIANT, and not where A is GM_MN_MAJOR and no multiple of 16 bytes apart.
  *  beta = 0 never reads C; C may be D (in place, ldc = ldd); no other overlap with D is allowed.
  *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */
 

@@ -2,10 +2,12 @@
 /* Checks the pointers of one execute against its plan. */
 #include "arguments.h"
 
+#include "choose.h"
 #include "common/stream_k.h"
 #include "error.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* An operand at its address. */
 struct placed {
@@ -31,19 +33,27 @@ static void place(const gm_plan *plan, const struct gm_gemm_args *args, float be
     placed[D] = (struct placed){"d", args->d, gm_operand_d(p), 1, p->d_align};
 }
 
-static enum gm_status check_pointer(const struct placed *x) {
+/* What the caller calls it: of a transposed problem A is the caller's B, and the reverse. */
+static const char *name_of(const gm_plan *plan, const struct placed *x) {
+    const int is_a = strcmp(x->name, "a") == 0, is_b = strcmp(x->name, "b") == 0;
+    if (!(plan->flags & GM_PLAN_TRANSPOSED) || !(is_a || is_b))
+        return x->name;
+    return is_a ? "b" : "a";
+}
+
+static enum gm_status check_pointer(const gm_plan *plan, const struct placed *x) {
     if (!x->used)
         return GM_OK;
     if (!x->address)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is NULL", x->name);
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is NULL", name_of(plan, x));
     if (x->address % (uint64_t)x->align)
-        return gm_fail(GM_ERROR_MISALIGNED, "%s is 0x%" PRIx64 ", not a multiple of %d bytes%s", x->name, x->address,
-                       x->align,
+        return gm_fail(GM_ERROR_MISALIGNED, "%s is 0x%" PRIx64 ", not a multiple of %d bytes%s", name_of(plan, x),
+                       x->address, x->align,
                        x->align > x->operand.element_bytes ? ": the plan was promised that; plan with a smaller align"
                                                            : ", its element's size");
     if ((uint64_t)gm_operand_bytes(&x->operand) > UINT64_MAX - x->address)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s at 0x%" PRIx64 " with %" PRId64 " bytes passes 2^64", x->name,
-                       x->address, gm_operand_bytes(&x->operand));
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s at 0x%" PRIx64 " with %" PRId64 " bytes passes 2^64",
+                       name_of(plan, x), x->address, gm_operand_bytes(&x->operand));
     return GM_OK;
 }
 
@@ -62,7 +72,7 @@ static int overlap(const struct placed *x, const struct placed *y) {
            offset + (uint64_t)(high->operand.columns * high->operand.element_bytes) > pitch;
 }
 
-static enum gm_status check_overlap(const struct placed *x, const struct placed *d) {
+static enum gm_status check_overlap(const gm_plan *plan, const struct placed *x, const struct placed *d) {
     if (!x->used || !overlap(x, d))
         return GM_OK;
     const int in_place = x->name[0] == 'c' && x->address == d->address && x->operand.stride == d->operand.stride;
@@ -70,7 +80,7 @@ static enum gm_status check_overlap(const struct placed *x, const struct placed 
         return GM_OK;
     return gm_fail(GM_ERROR_OVERLAP,
                    "d (0x%" PRIx64 ", %" PRId64 " bytes) overlaps %s (0x%" PRIx64 ", %" PRId64 " bytes)%s", d->address,
-                   gm_operand_bytes(&d->operand), x->name, x->address, gm_operand_bytes(&x->operand),
+                   gm_operand_bytes(&d->operand), name_of(plan, x), x->address, gm_operand_bytes(&x->operand),
                    x->name[0] == 'c' ? "; only c = d with ldc = ldd may" : "");
 }
 
@@ -94,7 +104,7 @@ static enum gm_status check_workspace(const gm_plan *plan, const struct gm_gemm_
             return gm_fail(GM_ERROR_OVERLAP,
                            "the workspace (0x%" PRIx64 ", %" PRIu64 " bytes) overlaps %s (0x%" PRIx64 ", %" PRId64
                            " bytes)",
-                           begin, bytes, x->name, x->address, gm_operand_bytes(&x->operand));
+                           begin, bytes, name_of(plan, x), x->address, gm_operand_bytes(&x->operand));
     return GM_OK;
 }
 
@@ -103,8 +113,8 @@ enum gm_status gm_arguments_check(const gm_plan *plan, const struct gm_gemm_args
     place(plan, args, beta, placed);
     enum gm_status status = GM_OK;
     for (int i = 0; i < OPERANDS && status == GM_OK; i++)
-        status = check_pointer(&placed[i]);
+        status = check_pointer(plan, &placed[i]);
     for (int i = 0; i < D && status == GM_OK; i++)
-        status = check_overlap(&placed[i], &placed[D]);
+        status = check_overlap(plan, &placed[i], &placed[D]);
     return status == GM_OK ? check_workspace(plan, args, placed) : status;
 }

@@ -44,6 +44,11 @@ __attribute__((format(printf, 3, 4))) static enum gm_reason say(const struct inq
     return reason;
 }
 
+/* What the caller calls the planned problem's A, or B. */
+static const char *letter_of(const struct inquiry *q, int is_b) {
+    return is_b != gm_is_transposed(q->options) ? "b" : "a";
+}
+
 static const char *arch_name(enum gm_arch arch) {
     return arch == GM_ARCH_SM90 ? "sm90" : "sm80";
 }
@@ -81,8 +86,8 @@ static enum gm_reason check_operands(const struct inquiry *q) {
         return say(q, GM_REASON_TYPE, "multiplies %s; the problem is %s", gm_type_name((enum gm_type)row->type),
                    gm_type_name(q->problem->ab_type));
     if (row->layout != layout)
-        return say(q, GM_REASON_LAYOUT, "takes layout %s; the problem is %s", gm_layout_name(row->layout),
-                   gm_layout_name(layout));
+        return say(q, GM_REASON_LAYOUT, "takes layout %s; the problem%s is %s", gm_layout_name(row->layout),
+                   gm_is_transposed(q->options) ? ", transposed," : "", gm_layout_name(layout));
     if (row->family == GM_FAMILY_gemv && q->problem->m > GEMV_MOST_M && !(q->options && q->options->kernel))
         return say(q, GM_REASON_SIZE,
                    "M = %" PRId64 ": it reads B for every %d rows of A, and is chosen for %d at most, or by name",
@@ -127,9 +132,9 @@ static enum gm_reason check_tma(const struct inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
     if (p->k == 0)
         return say(q, GM_REASON_EMPTY_K, "K = 0 leaves TMA nothing to describe; an sm80 row takes it");
-    enum gm_reason reason = check_tma_operand(q, "a", gm_operand_a(p), p->a_align);
+    enum gm_reason reason = check_tma_operand(q, letter_of(q, 0), gm_operand_a(p), p->a_align);
     if (reason == GM_ACCEPTED)
-        reason = check_tma_operand(q, "b", gm_operand_b(p), p->b_align);
+        reason = check_tma_operand(q, letter_of(q, 1), gm_operand_b(p), p->b_align);
     if (reason == GM_ACCEPTED)
         reason = check_tma_operand(q, "d", gm_operand_d(p), p->d_align);
     return reason;
@@ -227,9 +232,9 @@ static struct gm_judgement accept(const struct inquiry *q) {
         judgement.reason = say(q, GM_REASON_NOT_PRODUCTION, "legal, predicted %.2f us; a test row, chosen only by name",
                                judgement.predicted_us);
     else
-        say(q, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles, %" PRId64 " at once%s",
+        say(q, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles%s, %" PRId64 " at once%s",
             judgement.predicted_us, gm_tiles_m(q->row, p), gm_tiles_n(q->row, p),
-            gm_clusters_at_once(q->row, q->device), divided);
+            gm_is_transposed(q->options) ? " of D^T = B^T A^T" : "", gm_clusters_at_once(q->row, q->device), divided);
     return judgement;
 }
 
@@ -369,13 +374,28 @@ int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name)
 
 struct gm_gemm_problem gm_problem_planned(const struct gm_gemm_problem *problem,
                                           const struct gm_plan_options *options) {
-    const struct gm_gemm_problem straight = gm_problem_straight(problem);
+    const int is_column = gm_problem_is_column(problem);
+    const struct gm_gemm_problem turned = is_column ? gm_problem_transposed(problem) : *problem;
+    const struct gm_gemm_problem forms[] = {gm_problem_straight(&turned), gm_problem_straight(problem)};
     if (options && options->flags & GM_PLAN_BATCH_INVARIANT)
         return *problem;
     if (!options || !options->kernel)
-        return straight;
+        return forms[0];
     const int named = gm_find_kernel(gm_kernels, gm_kernel_count(), options->kernel);
-    return named >= 0 && gm_kernels[named].layout == gm_problem_layout(&straight) ? straight : *problem;
+    for (int i = 0; i < 2 && named >= 0; i++)
+        if (gm_kernels[named].layout == gm_problem_layout(&forms[i]))
+            return forms[i];
+    return *problem;
+}
+
+struct gm_plan_options gm_options_planned(const struct gm_plan_options *options, const struct gm_gemm_problem *problem,
+                                          const struct gm_gemm_problem *planned) {
+    struct gm_plan_options o = {.size = sizeof o};
+    if (options)
+        o = *options;
+    if (planned->m != problem->m)
+        o.flags = (o.flags & ~(uint32_t)GM_PLAN_CONSTANT_B) | GM_PLAN_TRANSPOSED;
+    return o;
 }
 
 struct gm_device gm_device_within(const struct gm_device *device, const struct gm_plan_options *options) {

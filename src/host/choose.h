@@ -41,10 +41,22 @@ int gm_choose(const struct gm_kernel *rows, size_t count, const struct gm_device
               const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
               struct gm_judgement *chosen);
 
-/* The normalised problem as the planner looks at it: gm_problem_straight(), but for a batch-invariant plan, which answers
- * for every M alike, and a kernel asked for by name that takes the operands as they were given. */
+/* The normalised problem as the planner looks at it: gm_problem_straight(), of a column gm_problem_transposed() before;
+ * but not for a batch-invariant plan, which answers for every M alike, nor for a kernel asked for by name that does not
+ * take the layout that comes of it. */
 struct gm_gemm_problem gm_problem_planned(const struct gm_gemm_problem *problem,
                                           const struct gm_plan_options *options);
+
+/* Beyond enum gm_plan_flags: what the caller calls A is B of the problem that is planned, and the reverse. */
+#define GM_PLAN_TRANSPOSED (UINT32_C(1) << 31)
+static inline int gm_is_transposed(const struct gm_plan_options *options) {
+    return options && options->flags & GM_PLAN_TRANSPOSED;
+}
+
+/* The options that go with the planned problem: those of the caller (NULL: the defaults), and whether it is transposed;
+ * then B, which the caller may have called constant, is no longer the operand that is loaded early. */
+struct gm_plan_options gm_options_planned(const struct gm_plan_options *options, const struct gm_gemm_problem *problem,
+                                          const struct gm_gemm_problem *planned);
 
 /* Index of the row with this name, whatever division the name says; -1 if there is none. */
 int gm_find_kernel(const struct gm_kernel *rows, size_t count, const char *name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a plan: check, fill in the pointers, launch. No lock, no allocation, no question to the device. */
 #include "arguments.h"
+#include "choose.h"
 #include "cost.h"
 #include "error.h"
 #include "replay.h"
@@ -91,16 +92,10 @@ static enum gm_status launch_failed(const gm_plan *plan, CUresult result) {
                         plan->config.gridDimX, plan->config.blockDimX, plan->config.sharedMemBytes);
 }
 
-enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream) {
-    if (!plan)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "plan is NULL");
-    struct gm_gemm_args today;
-    enum gm_status status = GM_TAKE(args, &today, "args");
-    if (status != GM_OK || plan->empty)
-        return status;
+static enum gm_status execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream) {
     const float alpha = args->alpha ? *args->alpha : 1;
     const float beta = args->beta ? *args->beta : 0;
-    status = gm_arguments_check(plan, args, beta);
+    enum gm_status status = gm_arguments_check(plan, args, beta);
     if (status != GM_OK)
         return status;
 
@@ -117,6 +112,24 @@ enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *a
             return status;
     }
     return result == CUDA_SUCCESS ? GM_OK : launch_failed(plan, result);
+}
+
+/* The problem that was planned is the transposed one, in which A and B have changed places. */
+static enum gm_status execute_transposed(const gm_plan *plan, const struct gm_gemm_args *args, void *stream) {
+    struct gm_gemm_args transposed = *args;
+    transposed.a = args->b;
+    transposed.b = args->a;
+    return execute(plan, &transposed, stream);
+}
+
+enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream) {
+    if (!plan)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "plan is NULL");
+    struct gm_gemm_args today;
+    const enum gm_status status = GM_TAKE(args, &today, "args");
+    if (status != GM_OK || plan->empty)
+        return status;
+    return plan->flags & GM_PLAN_TRANSPOSED ? execute_transposed(plan, args, stream) : execute(plan, args, stream);
 }
 
 enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem, const struct gm_gemm_args *args,

@@ -75,6 +75,24 @@ static void tell_source(struct gm_candidate *c, const struct gm_judgement *chose
     }
 }
 
+/* `choice`: the judgement of the chosen row; NULL: the row is another one. */
+static void explain_row(const struct gm_kernel *row, const struct gm_device *device, const struct gm_gemm_problem *p,
+                        const struct gm_plan_options *options, const struct gm_judgement *choice,
+                        struct gm_candidate *c) {
+    const struct gm_judgement judgement =
+        choice /* the ledger may have found another division of it the fastest */
+            ? gm_judge_as(row, device, p, options, gm_split_kind(&choice->split), c->sentence, sizeof c->sentence)
+            : gm_judge(row, device, p, options, c->sentence, sizeof c->sentence);
+    c->kernel = (int32_t)(row - gm_kernels);
+    c->chosen = choice != NULL;
+    c->reason = judgement.reason;
+    c->predicted_us = judgement.predicted_us;
+    c->source = GM_SOURCE_NONE;
+    c->measured_us = 0;
+    if (choice)
+        tell_source(c, choice);
+}
+
 enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_gemm_problem *problem,
                                const struct gm_plan_options *options, struct gm_candidate *candidates,
                                size_t capacity, size_t *count) {
@@ -96,27 +114,16 @@ enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_g
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "count is NULL");
     if (!candidates && capacity)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "candidates is NULL with a capacity of %zu", capacity);
-    p = gm_problem_planned(&p, options);
+    const struct gm_gemm_problem given = p;
+    p = gm_problem_planned(&given, options);
+    const struct gm_plan_options planned = gm_options_planned(options, &given, &p);
+    options = &planned;
     const size_t rows = gm_kernel_count();
     struct gm_judgement choice;
     const struct gm_device within = gm_device_within(device, options);
     const int chosen = gm_choose(gm_kernels, rows, &within, &p, options, &choice);
-    for (size_t i = 0; i < rows && i < capacity; i++) {
-        struct gm_candidate *c = &candidates[i];
-        const struct gm_judgement judgement =
-            (int)i == chosen /* the ledger may have found another division of it the fastest */
-                ? gm_judge_as(&gm_kernels[i], &within, &p, options, gm_split_kind(&choice.split), c->sentence,
-                              sizeof c->sentence)
-                : gm_judge(&gm_kernels[i], &within, &p, options, c->sentence, sizeof c->sentence);
-        c->kernel = (int32_t)i;
-        c->chosen = (int)i == chosen;
-        c->reason = judgement.reason;
-        c->predicted_us = judgement.predicted_us;
-        c->source = GM_SOURCE_NONE;
-        c->measured_us = 0;
-        if (c->chosen)
-            tell_source(c, &choice);
-    }
+    for (size_t i = 0; i < rows && i < capacity; i++)
+        explain_row(&gm_kernels[i], &within, &p, options, (int)i == chosen ? &choice : NULL, &candidates[i]);
     *count = rows;
     return GM_OK;
 }

@@ -17,14 +17,15 @@
 
 static enum gm_status encode(gm_plan *plan, const char *letter, struct gm_map_desc desc, struct gm_tensor_map *map) {
     char why[160];
+    const char *of = plan->flags & GM_PLAN_TRANSPOSED ? " (in D^T = B^T A^T)" : "";
     desc.address = DUMMY_ADDRESS;
     if (!gm_tensor_map_check(&desc, why, sizeof why))
-        return gm_fail(GM_ERROR_DRIVER, "%s: the tensor map of %s is not legal: %s", gm_kernels[plan->kernel].name,
-                       letter, why);
+        return gm_fail(GM_ERROR_DRIVER, "%s: the tensor map of %s%s is not legal: %s", gm_kernels[plan->kernel].name,
+                       letter, of, why);
     CUresult result = gm_tensor_map_encode(plan->context->driver, &desc, map);
     if (result != CUDA_SUCCESS)
-        return gm_fail_cuda(GM_ERROR_DRIVER, result, "%s: the driver refused the tensor map of %s",
-                            gm_kernels[plan->kernel].name, letter);
+        return gm_fail_cuda(GM_ERROR_DRIVER, result, "%s: the driver refused the tensor map of %s%s",
+                            gm_kernels[plan->kernel].name, letter, of);
     return GM_OK;
 }
 
@@ -193,6 +194,14 @@ static enum gm_status no_kernel(const struct gm_device *device, const struct gm_
                    shown >= 0 ? "; " : "", shown >= 0 ? gm_kernels[shown].name : "", sentence);
 }
 
+static void log_plan(const gm_plan *plan, const struct gm_judgement *judgement) {
+    const struct gm_gemm_problem *p = &plan->problem;
+    const int by_ledger = judgement->source == GM_SOURCE_LEDGER || judgement->source == GM_SOURCE_NEIGHBOURS;
+    gm_log(GM_LOG_INFO, "plan %lld x %lld x %lld%s: %s, predicted %.2f us%s", (long long)p->m, (long long)p->n,
+           (long long)p->k, plan->flags & GM_PLAN_TRANSPOSED ? ", transposed" : "", gm_kernels[plan->kernel].name,
+           plan->predicted_us, by_ledger ? ", by the ledger" : "");
+}
+
 enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_problem *problem,
                                    const struct gm_plan_options *options, gm_plan **out) {
     if (!context || !out)
@@ -206,7 +215,10 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
         status = gm_ledger_check(options, &context->device);
     if (status != GM_OK)
         return status;
-    p = gm_problem_planned(&p, options);
+    const struct gm_gemm_problem given = p;
+    p = gm_problem_planned(&given, options);
+    const struct gm_plan_options planned = gm_options_planned(options, &given, &p);
+    options = &planned;
     struct gm_judgement judgement;
     const struct gm_device device = gm_device_within(&context->device, options);
     const int kernel = gm_choose(gm_kernels, gm_kernel_count(), &device, &p, options, &judgement);
@@ -218,17 +230,15 @@ enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_pro
         return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
     *plan = (gm_plan){.context = context, .kernel = kernel, .problem = p, .predicted_us = judgement.predicted_us};
     plan->empty = p.m == 0 || p.n == 0;
-    plan->flags = options ? options->flags : 0;
+    plan->flags = options->flags;
     plan->device = device;
-    const int argument_sets = options && options->argument_sets > 0 ? options->argument_sets : 1;
+    const int argument_sets = options->argument_sets > 0 ? options->argument_sets : 1;
     status = plan->empty ? GM_OK : prepare(context, plan, &judgement.split, argument_sets);
     if (status != GM_OK) {
         gm_plan_destroy(plan);
         return status;
     }
-    gm_log(GM_LOG_INFO, "plan %lld x %lld x %lld: %s, predicted %.2f us%s", (long long)p.m, (long long)p.n,
-           (long long)p.k, gm_kernels[kernel].name, plan->predicted_us,
-           judgement.source == GM_SOURCE_LEDGER || judgement.source == GM_SOURCE_NEIGHBOURS ? ", by the ledger" : "");
+    log_plan(plan, &judgement);
     *out = plan;
     return GM_OK;
 }

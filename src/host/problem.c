@@ -138,6 +138,26 @@ static void straighten(enum gm_major *major, int64_t *stride, struct gm_operand 
     *stride = operand.rows;
 }
 
+int gm_problem_is_column(const struct gm_gemm_problem *p) {
+    const int chunks = p->a_align == 16 && p->lda * gm_type_bytes(p->ab_type) % 16 == 0;
+    return p->n == 1 && p->m > 1 && p->ldc == 1 && p->ldd == 1 && (p->a_major == GM_K_MAJOR || chunks);
+}
+
+struct gm_gemm_problem gm_problem_transposed(const struct gm_gemm_problem *p) {
+    struct gm_gemm_problem t = *p;
+    t.m = p->n;
+    t.n = p->m;
+    t.a_major = p->b_major;
+    t.b_major = p->a_major;
+    t.lda = p->ldb;
+    t.ldb = p->lda;
+    t.ldc = t.ldd = p->m;
+    t.a_align = p->b_align;
+    t.b_align = p->a_align;
+    t.bias = p->bias == GM_BIAS_N ? GM_BIAS_M : p->bias == GM_BIAS_M ? GM_BIAS_N : GM_BIAS_NONE;
+    return t;
+}
+
 struct gm_gemm_problem gm_problem_straight(const struct gm_gemm_problem *problem) {
     struct gm_gemm_problem p = *problem;
     straighten(&p.a_major, &p.lda, gm_operand_a(problem));

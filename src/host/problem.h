@@ -13,6 +13,13 @@ enum gm_status gm_problem_normalize(const struct gm_gemm_problem *in, struct gm_
  * for rows, so that kernels which load rows do not step from element to element. */
 struct gm_gemm_problem gm_problem_straight(const struct gm_gemm_problem *problem);
 
+/* C and D are one column whose elements are neighbours, so gm_problem_transposed() has them as one row: D^T = B^T A^T,
+ * in which a K-major operand stays K-major. Kernels that store rows then do not step from element to element. Not where
+ * A is MN-major and loaded element by element: a tile of A has fewer rows than one of B, which would take 2.4 times as
+ * long. */
+int gm_problem_is_column(const struct gm_gemm_problem *problem);
+struct gm_gemm_problem gm_problem_transposed(const struct gm_gemm_problem *column);
+
 int gm_type_bytes(enum gm_type type);
 const char *gm_type_name(enum gm_type type);   /* "bf16" */
 const char *gm_layout_name(int layout);        /* "tn", of a GM_LAYOUT_x */

@@ -104,6 +104,37 @@ static void run_columns(const struct test *test, struct result *result) {
     free_buffers(&buffers);
 }
 
+/* D of one packed column, which is planned as the row D^T = B^T A^T: every layout and bias, with C in its place or
+ * apart, and A's and B's strides, offsets and types by turns. */
+static void run_one_column(const struct test *test, struct result *result) {
+    static const int64_t sizes[][2] = {{136, 264}, {75, 133}, {2, 8}, {264, 1}};
+    struct buffers buffers = {0};
+    for (int i = 0; i < (opt.quick ? 24 : 48); i++) {
+        struct gemm_case gc = {.m = sizes[i / 12][0],
+                               .n = 1,
+                               .k = sizes[i / 12][1],
+                               .ab_type = (enum gm_type)(i % 2),
+                               .d_type = (enum gm_type)(i / 2 % 3),
+                               .bias_type = GM_FP32,
+                               .a_major = (enum gm_major)(i % 2),
+                               .b_major = (enum gm_major)(i / 2 % 2),
+                               .bias = (enum gm_bias)(i / 4 % 3),
+                               .activation = i % 5 == 3 ? GM_ACT_RELU : GM_ACT_NONE,
+                               .a_pad = i % 3 == 1 ? 8 : 0,
+                               .b_pad = i % 4 == 1 ? 3 : 0,
+                               .a_offset = i % 7 == 5,
+                               .b_offset = i % 7 == 6 ? 4 : 0,
+                               .alpha = 2,
+                               .beta = i % 3 ? 0 : 1,
+                               .in_place = i % 2 == 0};
+        if (test->mask == GM_ARCH_SM90)
+            gc.may_refuse =
+                BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT) | BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM);
+        run_case(result, &gc, NULL, test->mask, &buffers);
+    }
+    free_buffers(&buffers);
+}
+
 /* Sizes of zero: nothing is launched for an empty D, and K = 0 leaves the epilogue. */
 static void run_empty(const struct test *test, struct result *result) {
     static const struct {
@@ -138,4 +169,7 @@ void add_api_tests(void) {
     add_test("api", "columns_sm80", run_columns, -1, GM_ARCH_SM80);
     add_test("api", "columns_sm90", run_columns, -1, GM_ARCH_SM90);
     add_test("api", "columns_all", run_columns, -1, 0);
+    add_test("api", "one_column_sm80", run_one_column, -1, GM_ARCH_SM80);
+    add_test("api", "one_column_sm90", run_one_column, -1, GM_ARCH_SM90);
+    add_test("api", "one_column_all", run_one_column, -1, 0);
 }

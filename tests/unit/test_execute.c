@@ -213,6 +213,37 @@ START_TEST(a_cold_thread_gets_the_plans_context_for_the_call) {
 }
 END_TEST
 
+/* A, B, their strides and the bias change places; C and D stay. */
+START_TEST(a_column_is_launched_as_the_row_of_its_transpose) {
+    const struct gm_plan_options options = {
+        .size = sizeof options, .arch_mask = GM_ARCH_SM80, .flags = GM_PLAN_MODEL_ONLY | GM_PLAN_CONSTANT_B};
+    struct gm_gemm_problem p = problem_of(4000, 1, 72);
+    struct gm_gemm_args args = args_apart();
+    gm_plan *plan = NULL;
+    p.lda = 80;
+    p.bias = GM_BIAS_M;
+    p.a_align = 8;
+    assert_ok(gm_gemm_plan_create(context, &p, &options, &plan));
+    clear();
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    const struct gm_gemm_sm80_params *params = &fake.launch.params.sm80;
+    ck_assert(params->a == ADDRESS_B && params->b == ADDRESS_A);
+    ck_assert(params->epilogue.c == ADDRESS_C && params->epilogue.d == ADDRESS_D);
+    ck_assert(params->epilogue.m == 1 && params->epilogue.n == 4000 && params->k == 72);
+    ck_assert(params->lda == 72 && params->ldb == 80 && params->epilogue.ldd == 4000);
+    ck_assert_int_eq(params->epilogue.bias_mode, GM_BIAS_N);
+    ck_assert_int_eq(params->b_early, 0); /* it is A that would be loaded early, and A is not constant */
+    args.a += 4;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_MISALIGNED, "a is 0x100000000004, not a multiple of 8");
+    args = args_apart();
+    args.b += 8;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_MISALIGNED, "b is 0x200000000008, not a multiple of 16");
+    args.b = args.d + 16;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_OVERLAP, "overlaps b");
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 START_TEST(a_context_that_was_reset_is_named_and_not_the_stream) {
     static const CUresult answers[] = {CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_CONTEXT,
                                        CUDA_ERROR_INVALID_HANDLE};
@@ -331,6 +362,7 @@ Suite *execute_suite(void) {
     tcase_add_test(cases, sm80_copies_are_as_wide_as_pointers_and_strides_allow);
     tcase_add_test(cases, empty_problems_launch_nothing);
     tcase_add_test(cases, a_cold_thread_gets_the_plans_context_for_the_call);
+    tcase_add_test(cases, a_column_is_launched_as_the_row_of_its_transpose);
     tcase_add_test(cases, a_context_that_was_reset_is_named_and_not_the_stream);
     tcase_add_test(cases, a_foreign_stream_is_the_wrong_device);
     tcase_add_test(cases, a_refused_launch_gives_the_drivers_reason);

@@ -187,6 +187,68 @@ START_TEST(a_packed_column_goes_to_kernels_for_rows) {
 }
 END_TEST
 
+/* The chosen candidate of this problem, and the first that is refused for this reason. */
+static void explain_column(const struct gm_gemm_problem *p, const struct gm_plan_options *options,
+                           enum gm_reason reason, struct gm_candidate *chosen, struct gm_candidate *refused) {
+    const size_t rows = gm_kernel_count();
+    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
+    size_t count = 0;
+    assert_ok(gm_gemm_explain(&h200, p, options, candidates, rows, &count));
+    memset(chosen, 0, sizeof *chosen);
+    memset(refused, 0, sizeof *refused);
+    for (size_t i = 0; i < count; i++) {
+        if (candidates[i].chosen)
+            *chosen = candidates[i];
+        if (candidates[i].reason == reason && !refused->sentence[0])
+            *refused = candidates[i];
+    }
+    free(candidates);
+}
+
+START_TEST(a_column_of_d_is_planned_as_a_row) {
+    const struct gm_plan_options model = {.size = sizeof model, .flags = GM_PLAN_MODEL_ONLY | GM_PLAN_CONSTANT_B};
+    const struct gm_plan_options invariant = {.size = sizeof invariant, .flags = GM_PLAN_BATCH_INVARIANT};
+    struct gm_gemm_problem column = problem_of(16384, 1, 4096), row = problem_of(1, 16384, 4096);
+    struct gm_candidate chosen, other, refused;
+    explain_column(&row, &model, GM_REASON_STRIDE, &other, &refused);
+    explain_column(&column, &model, GM_REASON_STRIDE, &chosen, &refused);
+    ck_assert_int_eq(chosen.kernel, other.kernel);
+    ck_assert_double_eq(chosen.predicted_us, other.predicted_us);
+    ck_assert_ptr_nonnull(strstr(chosen.sentence, " tiles of D^T = B^T A^T, "));
+    ck_assert_ptr_null(strstr(other.sentence, "D^T"));
+    column.lda = 4097; /* sentences name the caller's operands */
+    explain_column(&column, &model, GM_REASON_STRIDE, &chosen, &refused);
+    ck_assert_ptr_nonnull(strstr(refused.sentence, "pad lda to 4104"));
+    column.lda = 0, column.b_align = 8;
+    explain_column(&column, &model, GM_REASON_ALIGNMENT, &chosen, &refused);
+    ck_assert_ptr_nonnull(strstr(refused.sentence, "b_align promises 8 bytes"));
+    column.b_align = 0;
+    explain_column(&column, &invariant, GM_REASON_STRIDE, &chosen, &refused); /* as for every other N */
+    ck_assert_ptr_null(strstr(chosen.sentence, "D^T"));
+    ck_assert_ptr_nonnull(strstr(refused.sentence, "ldd 1 x 2 B"));
+    column.ldd = 8; /* apart in memory: there is no such row */
+    explain_column(&column, &model, GM_REASON_STRIDE, &chosen, &refused);
+    ck_assert_ptr_null(strstr(chosen.sentence, "D^T"));
+}
+END_TEST
+
+START_TEST(a_kernel_by_name_takes_a_column_as_its_layout_wants_it) {
+    struct gm_gemm_problem column = problem_of(4096, 1, 512); /* A MN-major: nn, and transposed tt */
+    struct gm_kernel_info info = {.size = sizeof info};
+    struct gm_candidate chosen, refused;
+    column.a_major = GM_MN_MAJOR;
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        assert_ok(gm_kernel_get(i, &info));
+        const struct gm_plan_options options = {.size = sizeof options, .kernel = info.name};
+        if (info.arch != GM_ARCH_SM80 || info.type != GM_BF16 || info.a_major == info.b_major)
+            continue;
+        explain_column(&column, &options, GM_REASON_STRIDE, &chosen, &refused);
+        ck_assert_msg(chosen.chosen && chosen.kernel == (int)i, "%s", info.name);
+        ck_assert_int_eq(strstr(chosen.sentence, "D^T") != NULL, info.b_major == GM_MN_MAJOR);
+    }
+}
+END_TEST
+
 START_TEST(a_small_capacity_is_filled_and_not_passed) {
     struct gm_candidate candidates[2];
     memset(candidates, 0x5a, sizeof candidates);
@@ -365,6 +427,8 @@ Suite *explain_suite(void) {
     tcase_add_test(cases, every_row_of_the_table_answers_and_one_is_chosen);
     tcase_add_test(cases, a_named_row_is_the_only_candidate);
     tcase_add_test(cases, a_packed_column_goes_to_kernels_for_rows);
+    tcase_add_test(cases, a_column_of_d_is_planned_as_a_row);
+    tcase_add_test(cases, a_kernel_by_name_takes_a_column_as_its_layout_wants_it);
     tcase_add_test(cases, a_small_capacity_is_filled_and_not_passed);
     tcase_add_test(cases, bad_arguments_are_refused);
     suite_add_tcase(suite, cases);

@@ -154,6 +154,37 @@ START_TEST(a_packed_column_is_a_row) {
 }
 END_TEST
 
+START_TEST(a_column_of_d_is_the_row_of_the_transposed_problem) {
+    struct gm_gemm_problem p = problem_of(400, 1, 72), q;
+    p.lda = 80;
+    p.b_major = GM_MN_MAJOR;
+    p.ldb = 3;
+    p.a_align = 8;
+    p.bias = GM_BIAS_M;
+    assert_ok(gm_problem_normalize(&p, &q));
+    ck_assert_int_eq(gm_problem_is_column(&q), 1);
+    const struct gm_gemm_problem t = gm_problem_transposed(&q);
+    ck_assert(t.m == 1 && t.n == 400 && t.k == 72);
+    ck_assert(t.a_major == GM_MN_MAJOR && t.lda == 3 && t.a_align == 16);
+    ck_assert(t.b_major == GM_K_MAJOR && t.ldb == 80 && t.b_align == 8);
+    ck_assert(t.ldc == 400 && t.ldd == 400 && t.bias == GM_BIAS_N);
+    q.bias = GM_BIAS_N;
+    ck_assert_int_eq(gm_problem_transposed(&q).bias, GM_BIAS_M);
+    q.ldc = 2; /* neighbours in C and D both, or not at all */
+    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    q.ldc = 1, q.ldd = 8;
+    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    q.ldd = 1, q.m = 1;
+    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    q.m = 400, q.a_major = GM_MN_MAJOR; /* A promises 8 bytes: it is loaded element by element, and stays A */
+    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    q.a_align = 16, q.lda = 404;
+    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    q.lda = 408;
+    ck_assert_int_eq(gm_problem_is_column(&q), 1);
+}
+END_TEST
+
 START_TEST(bias_type_is_read_only_with_a_bias) {
     struct gm_gemm_problem p = problem_of(16, 32, 64);
     p.bias_type = (enum gm_type)9;
@@ -172,6 +203,7 @@ Suite *problem_suite(void) {
     tcase_add_loop_test(cases, every_bad_field_has_its_sentence, 0, (int)(sizeof breakages / sizeof *breakages));
     tcase_add_test(cases, a_null_problem_is_refused);
     tcase_add_test(cases, a_packed_column_is_a_row);
+    tcase_add_test(cases, a_column_of_d_is_the_row_of_the_transposed_problem);
     tcase_add_test(cases, bias_type_is_read_only_with_a_bias);
     suite_add_tcase(suite, cases);
     return suite;
