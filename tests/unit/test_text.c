@@ -190,7 +190,7 @@ END_TEST
 /* A thread may have a locale of its own. */
 START_TEST(the_threads_own_locale_is_put_back) {
     char text[16];
-    const locale_t own = newlocale(LC_NUMERIC_MASK, setlocale(LC_NUMERIC, NULL), (locale_t)0), before = uselocale(own);
+    const locale_t own = duplocale(LC_GLOBAL_LOCALE), before = uselocale(own);
     gm_print(text, sizeof text, "%.1f", 1.5);
     ck_assert_str_eq(text, "1.5");
     ck_assert_ptr_eq(uselocale(before), own);
