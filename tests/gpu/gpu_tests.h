@@ -69,6 +69,7 @@ void add_relaunch_tests(void);
 void add_early_tests(void);
 void add_invariance_tests(void);
 void add_large_tests(void);
+void add_activations_tests(void);
 void add_badinput_tests(void);
 void add_tensormap_tests(void);
 void add_image_tests(void);
@@ -215,6 +216,8 @@ bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t b
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance);
 int64_t leading(const struct gemm_case *gc, char operand);
+/* In double, right to the last few bits everywhere. */
+double activation_value(enum gm_activation activation, double x);
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
 double bias_value(const struct gemm_case *gc, int64_t index);
 
