@@ -206,6 +206,8 @@ GM_API enum gm_status gm_context_device(const gm_context *context, struct gm_dev
  *  An operand of one column whose elements are neighbours (A of M = 1 in GM_MN_MAJOR with lda = 1, say) is planned as the
  *  row that it is as well, by kernels of the other layout.
  *  beta = 0 never reads C; C may be D (in place, ldc = ldd); no other overlap with D is allowed.
+ *  alpha = 0 reads A and B all the same (unless K is 0), where BLAS does not: their pointers may not be 0, and a NaN or
+ *  an infinity in them makes NaN of D.
  *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */
 
 /* NaN stays NaN, +inf stays +inf, and zeros keep their sign. SiLU and both GELU of -inf are -0, their limit, where a
