@@ -12,6 +12,7 @@
 
 enum { BAR = 13, BAR_GAP = 2, ROW_GAP = 9, GROUP = 26, LEGEND = 24, AXIS = 30, FOOT = 30, VALUE_ROOM = 84 };
 enum { LABEL_LEAST = 90, LABEL_MOST = 340, LABEL_GAP = 10 };
+enum { TICK_WIDTH = 2, HALO_WIDTH = 5 }; /* the halo sets a tick off from the bar that it crosses */
 
 struct bar_chart {
     FILE *out;
@@ -78,7 +79,8 @@ static double draw_legend(const struct bar_chart *c, double y) {
         x += 20 + svg_text_width(SVG_SMALL, c->series[s]) + 22;
     }
     if (c->marker) {
-        svg_line(c->out, x + 5, y - 2, x + 5, y + BAR + 2, (struct svg_paint){.stroke = COLOUR_INK, .stroke_width = 2});
+        svg_line(c->out, x + 5, y - 2, x + 5, y + BAR + 2,
+                 (struct svg_paint){.stroke = COLOUR_INK, .stroke_width = TICK_WIDTH});
         svg_text(c->out, (struct svg_text){.x = x + 14, .y = y + 10.5, .role = SVG_SMALL}, "%s", c->marker);
     }
     return y + LEGEND;
@@ -101,6 +103,15 @@ static void draw_axis(const struct bar_chart *c, double top, double bottom) {
                  "%s%s", c->chart->axis, c->axis.log ? " (logarithmic)" : "");
 }
 
+/* There is no halo over the end of a bar, which would then look short of its tick. */
+static void draw_tick(const struct bar_chart *c, double x, double y, double zero, double end) {
+    const double top = y - 2.5, bottom = y + BAR + 2.5;
+    const bool crosses = (end - zero) * (x - zero) > 0 && fabs(end - zero) - fabs(x - zero) > HALO_WIDTH / 2.0;
+    if (crosses)
+        svg_line(c->out, x, top, x, bottom, (struct svg_paint){.stroke = COLOUR_PAPER, .stroke_width = HALO_WIDTH});
+    svg_line(c->out, x, top, x, bottom, (struct svg_paint){.stroke = COLOUR_INK, .stroke_width = TICK_WIDTH});
+}
+
 static void draw_bar(const struct bar_chart *c, const struct chart_bar *bar, size_t s, double y) {
     const double value = bar->value[s], marker = c->marker ? bar->marker[s] : NAN;
     char number[48], hover[512];
@@ -120,8 +131,7 @@ static void draw_bar(const struct bar_chart *c, const struct chart_bar *bar, siz
     double text_at = fmax(zero, end);
     if (isfinite(marker)) {
         const double x = x_of(c, marker);
-        svg_line(c->out, x, y - 2.5, x, y + BAR + 2.5, (struct svg_paint){.stroke = COLOUR_PAPER, .stroke_width = 5});
-        svg_line(c->out, x, y - 2.5, x, y + BAR + 2.5, (struct svg_paint){.stroke = COLOUR_INK, .stroke_width = 2});
+        draw_tick(c, x, y, zero, end);
         text_at = fmax(text_at, x);
     }
     svg_text(c->out, (struct svg_text){.x = text_at + 7, .y = y + 10.5, .role = SVG_SMALL}, "%s", number);

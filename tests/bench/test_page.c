@@ -203,6 +203,63 @@ START_TEST(bars_show_values_and_gaps) {
 }
 END_TEST
 
+static double attribute_of(const char *tag, const char *name) {
+    const char *at = tag ? strstr(tag, name) : NULL;
+    ck_assert_ptr_nonnull(at);
+    return strtod(at + strlen(name), NULL);
+}
+
+/* Of the one bar of a drawing: where it begins and ends, where its tick is, and whether paper is drawn around that. */
+struct drawn_bar {
+    double from, to, tick;
+    bool halo;
+};
+
+static struct drawn_bar bar_drawn(double value, double marker) {
+    const struct chart chart = {.title = "Ticks", .axis = "x", .from = -200, .to = 200, .decimals = 0};
+    const struct chart_bar bars[] = {{NULL, "one", {value}, {marker}, NULL}};
+    char ink[32], halo[32];
+    snprintf(ink, sizeof ink, "stroke=\"#%06x\"", COLOUR_INK);
+    snprintf(halo, sizeof halo, "stroke=\"#%06x\"", COLOUR_PAPER);
+    char *text = bars_drawn(&chart, 1, bars, 1, 0);
+    char *const bar = strstr(text, "<title>one,");
+    ck_assert_ptr_nonnull(bar);
+    const char *line = strstr(bar, ink), *tag = bar;
+    ck_assert_ptr_nonnull(line);
+    struct drawn_bar drawn = {.halo = strstr(bar, halo) != NULL};
+    while (strncmp(tag, "<rect", 5) != 0)
+        tag--;
+    while (strncmp(line, "<line", 5) != 0)
+        line--;
+    drawn.from = attribute_of(tag, " x=\"");
+    drawn.to = drawn.from + attribute_of(tag, " width=\"");
+    drawn.tick = attribute_of(line, " x1=\"");
+    free(text);
+    return drawn;
+}
+
+START_TEST(a_bar_of_its_ticks_value_ends_at_the_tick) {
+    const double values[] = {200, 100, 7, 1};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const struct drawn_bar right = bar_drawn(values[i], values[i]), left = bar_drawn(-values[i], -values[i]);
+        ck_assert_double_eq_tol(right.to, right.tick, 0.02);
+        ck_assert_double_eq_tol(left.from, left.tick, 0.02);
+        ck_assert(!right.halo && !left.halo);
+    }
+}
+END_TEST
+
+/* Nothing of a bar's end is covered, on which side of the tick it may be; in its middle the tick is set off. */
+START_TEST(a_tick_is_set_off_from_a_bar_that_crosses_it) {
+    const struct { double value, marker; bool halo; } cases[] = {
+        {100, 50, true}, {-100, -50, true}, {50, 100, false}, {100.5, 100, false}, {99.5, 100, false},
+        {0, 100, false}, {100, -50, false}, {100, 0, false},  {NAN, 100, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_msg(bar_drawn(cases[i].value, cases[i].marker).halo == cases[i].halo, "%g with a tick at %g",
+                      cases[i].value, cases[i].marker);
+}
+END_TEST
+
 START_TEST(logarithmic_bars_survive_zeros) {
     struct chart chart = {.title = "Conflicts", .axis = "conflicts", .log = true, .decimals = 0, .inside_page = true};
     const struct chart_bar bars[] = {{NULL, "free", {0}, {0}, NULL}, {NULL, "32-way", {31}, {31}, NULL}};
@@ -269,6 +326,8 @@ TCase *page_tests(void) {
     tcase_add_test(tests, every_ground_has_an_ink_that_can_be_read);
     tcase_add_test(tests, a_page_is_whole_and_escaped);
     tcase_add_test(tests, bars_show_values_and_gaps);
+    tcase_add_test(tests, a_bar_of_its_ticks_value_ends_at_the_tick);
+    tcase_add_test(tests, a_tick_is_set_off_from_a_bar_that_crosses_it);
     tcase_add_test(tests, logarithmic_bars_survive_zeros);
     tcase_add_test(tests, a_chart_of_nothing_is_refused);
     tcase_add_test(tests, lines_are_drawn_on_every_axis);

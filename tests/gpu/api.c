@@ -135,6 +135,23 @@ static void run_one_column(const struct test *test, struct result *result) {
     free_buffers(&buffers);
 }
 
+/* alpha = 0 is a factor like another: NaN and Inf of A make NaN of their rows of D, and all else leaves beta C. */
+static void run_alpha_0(const struct test *test, struct result *result) {
+    struct buffers buffers = {0};
+    for (int i = 0; i < 6; i++) {
+        const struct gemm_case gc = {.m = i % 2 ? 4 : 75,
+                                     .n = 136,
+                                     .k = 72,
+                                     .ab_type = (enum gm_type)(i % 2),
+                                     .d_type = (enum gm_type)(i % 3),
+                                     .beta = i < 3 ? 1 : 0,
+                                     .inputs = HOLED,
+                                     .may_refuse = test->mask == GM_ARCH_SM90 ? BIT(GM_REASON_NO_IMAGE) : 0};
+        run_case(result, &gc, NULL, test->mask, &buffers);
+    }
+    free_buffers(&buffers);
+}
+
 /* Sizes of zero: nothing is launched for an empty D, and K = 0 leaves the epilogue. */
 static void run_empty(const struct test *test, struct result *result) {
     static const struct {
@@ -164,6 +181,8 @@ void add_api_tests(void) {
     add_test("api", "fuzz_sm80", run_fuzz, -1, GM_ARCH_SM80);
     add_test("api", "fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
     add_test("api", "fuzz_all", run_fuzz, -1, 0);
+    add_test("api", "nan_in_a_stays_with_alpha_0_sm80", run_alpha_0, -1, GM_ARCH_SM80);
+    add_test("api", "nan_in_a_stays_with_alpha_0_sm90", run_alpha_0, -1, GM_ARCH_SM90);
     add_test("api", "empty_sm80", run_empty, -1, GM_ARCH_SM80);
     add_test("api", "empty_all", run_empty, -1, 0);
     add_test("api", "columns_sm80", run_columns, -1, GM_ARCH_SM80);

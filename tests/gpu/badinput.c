@@ -26,21 +26,6 @@ static bool check_refusal(struct result *result, enum gm_status got, enum gm_sta
     return got == want;
 }
 
-/* All of the region around D is still poison. */
-static void check_unwritten(struct result *result, const struct placed *placed, const char *what) {
-    uint8_t *region = malloc(placed->d_bytes);
-    size_t at = 0;
-    if (!region)
-        exit(2);
-    check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what);
-    check_cuda(result, env.drv->cuMemcpyDtoH(region, placed->d_base, placed->d_bytes), what);
-    while (at < placed->d_bytes && region[at] == POISON)
-        at++;
-    if (at < placed->d_bytes)
-        fail(result, "%s: byte %zu around D was written", what, at);
-    free(region);
-}
-
 /* ---- execute --------------------------------------------------------------------------------------- */
 
 /* What is done to one 8-byte field of the arguments: set it, move it, or point it that far into D. */
@@ -94,6 +79,30 @@ static void run_arguments(const struct test *test, struct result *result) {
         check_refusal(result, gm_gemm_execute(plan, NULL, env.stream), GM_ERROR_INVALID_ARGUMENT, "args null");
         check_unwritten(result, &placed, "after refused executes");
     }
+    gm_plan_destroy(plan);
+    free_buffers(&buffers);
+}
+
+/* Also with alpha = 0, where BLAS would look at neither: what D is made of does not depend on alpha's value. */
+static void run_alpha_0(const struct test *test, struct result *result) {
+    static const float zero = 0;
+    struct buffers buffers = {0};
+    struct placed placed;
+    gm_plan *plan = NULL;
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask};
+    if (place_case(result, &ordinary, &buffers, &placed) &&
+        check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, &options, &plan), "plan"))
+        for (int which = 0; which < 2; which++) {
+            struct gm_gemm_args args = placed.args;
+            args.alpha = &zero;
+            *(which ? &args.b : &args.a) = 0;
+            const char *what = which ? "B null, alpha 0" : "A null, alpha 0";
+            if (check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_INVALID_ARGUMENT, what) &&
+                !strstr(gm_last_error(), which ? "b is NULL" : "a is NULL"))
+                fail(result, "%s: the sentence does not name the operand: %s", what, gm_last_error());
+        }
+    if (plan)
+        check_unwritten(result, &placed, "alpha 0, after refused executes");
     gm_plan_destroy(plan);
     free_buffers(&buffers);
 }
@@ -281,6 +290,7 @@ static void run_reset(const struct test *test, struct result *result) {
 void add_badinput_tests(void) {
     add_test("badinput", "arguments_sm80", run_arguments, -1, GM_ARCH_SM80);
     add_test("badinput", "arguments", run_arguments, -1, 0);
+    add_test("badinput", "a_null_operand_is_refused_with_alpha_0_as_well", run_alpha_0, -1, 0);
     add_test("badinput", "problems", run_problems, -1, 0);
     add_test("badinput", "workspace", run_workspace, -1, GM_ARCH_SM80);
     add_test("badinput", "image", run_image, -1, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One GEMM: its operands laid out in device memory between NaN, its output between poison, plan, execute, check. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static const char *layout_name(const struct gemm_case *gc) {
 void describe_case(const struct gemm_case *gc, char *text, size_t bytes) {
     static const char *acts[] = {"", " relu", " gelu-tanh", " gelu-erf", " silu"},
                       *biases[] = {"", " bias-n:", " bias-m:"};
-    static const char *inputs[] = {"integer", "normal", "special"};
+    static const char *inputs[] = {"integer", "normal", "special", "ones", "holed"};
     snprintf(text, bytes,
              "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
              "%d,%d,%d,%d,%d",
@@ -106,8 +107,10 @@ static CUdeviceptr place_input(struct result *result, const struct placed *place
 static void store_c(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
     const int64_t bytes = type_bytes(gc->d_type);
     for (int64_t m = 0; m < gc->m; m++)
-        for (int64_t n = 0; n < gc->n; n++)
-            store_bits(start + (m * ld + n) * bytes, gc->d_type, double_to_bits(gc->d_type, c_value(gc, m, n)));
+        for (int64_t n = 0; n < gc->n; n++) {
+            const double value = gc->c_is_nan ? NAN : c_value(gc, m, n);
+            store_bits(start + (m * ld + n) * bytes, gc->d_type, double_to_bits(gc->d_type, value));
+        }
 }
 
 static bool place_c(struct result *result, struct placed *placed, struct arena *arena) {
@@ -115,8 +118,7 @@ static bool place_c(struct result *result, struct placed *placed, struct arena *
     if (gc->in_place || (gc->beta == 0 && !gc->c_is_nan))
         return true;
     struct image image = new_image(gc->m, leading(gc, 'c'), gc->d_type, gc->c_offset, 0xff);
-    if (!gc->c_is_nan)
-        store_c(gc, image.bytes + image.start, leading(gc, 'c'));
+    store_c(gc, image.bytes + image.start, leading(gc, 'c'));
     placed->args.c = upload(result, arena, &image, false);
     return placed->args.c != 0;
 }
@@ -134,8 +136,8 @@ static bool place_bias(struct result *result, struct placed *placed, struct aren
     return placed->args.bias != 0;
 }
 
-/* Poison all of the region; C's values too where C is D. Copies and fills on the default stream are not ordered
- * with env.stream and need not be done when they return, so wait for these and for the inputs' before them. */
+/* Poison all of the region; C's values too, or NaN, where C is D. Copies and fills on the default stream are not
+ * ordered with env.stream and need not be done when they return, so wait for these and for the inputs' before them. */
 bool poison_output(struct result *result, const struct placed *placed) {
     const struct gemm_case *gc = placed->gc;
     if (!gc->in_place)
@@ -215,4 +217,18 @@ bool check_output(struct result *result, const struct placed *placed, const char
         compare_region(result, placed, region, what);
     free(region);
     return ok;
+}
+
+void check_unwritten(struct result *result, const struct placed *placed, const char *what) {
+    uint8_t *region = malloc(placed->d_bytes);
+    size_t at = 0;
+    if (!region)
+        exit(2);
+    check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what);
+    check_cuda(result, env.drv->cuMemcpyDtoH(region, placed->d_base, placed->d_bytes), what);
+    while (at < placed->d_bytes && region[at] == POISON)
+        at++;
+    if (at < placed->d_bytes)
+        fail(result, "%s: byte %zu around D was written", what, at);
+    free(region);
 }

@@ -69,6 +69,8 @@ void add_relaunch_tests(void);
 void add_early_tests(void);
 void add_invariance_tests(void);
 void add_large_tests(void);
+void add_activations_tests(void);
+void add_placement_tests(void);
 void add_badinput_tests(void);
 void add_tensormap_tests(void);
 void add_image_tests(void);
@@ -136,8 +138,9 @@ void parallel_for(int64_t count, double work, void (*body)(int64_t first, int64_
 /* ---- logical operands and their product (reference.c) ------------------------------------------- */
 
 /* INTEGER: small integers, so that every partial sum is exact in fp32. NORMAL: N(0, 1). SPECIAL: A and B hold
- * Inf, NaN, largest, smallest and denormal values among powers of two, one non-zero product per element of D. */
-enum inputs { INTEGER, NORMAL, SPECIAL };
+ * Inf, NaN, largest, smallest and denormal values among powers of two, one non-zero product per element of D. ONES: 1.
+ * HOLED: small integers, and in some rows of A a NaN or an Inf. */
+enum inputs { INTEGER, NORMAL, SPECIAL, ONES, HOLED };
 
 struct logical {
     int64_t m, n, k;
@@ -167,7 +170,7 @@ struct gemm_case {
     float alpha, beta;
     bool in_place; /* C is D */
     bool exact;    /* A's and B's allocations begin and end with their elements: no guards, no offsets */
-    bool c_is_nan; /* beta = 0 and C full of NaN */
+    bool c_is_nan; /* beta = 0 and C, which may be D, full of NaN */
     enum inputs inputs;
     int repeats;         /* further runs that must give the same bits */
     uint32_t may_refuse; /* BIT(enum gm_reason)s that are no failure */
@@ -201,6 +204,8 @@ bool poison_output(struct result *result, const struct placed *placed);
 /* Downloads the region around D and checks every element of D and every byte beside it. `what` begins the
  * sentence of a failure. */
 bool check_output(struct result *result, const struct placed *placed, const char *what);
+/* All of the region around D is still poison, once env.stream is done. */
+void check_unwritten(struct result *result, const struct placed *placed, const char *what);
 /* Compares a downloaded region; the part of check_output() that needs no device. */
 bool compare_region(struct result *result, const struct placed *placed, const uint8_t *region, const char *what);
 /* Plan, execute, compare; counts the case. False when it failed. kernel may be NULL. */
@@ -215,6 +220,8 @@ bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t b
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance);
 int64_t leading(const struct gemm_case *gc, char operand);
+/* In double, right to the last few bits everywhere. */
+double activation_value(enum gm_activation activation, double x);
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
 double bias_value(const struct gemm_case *gc, int64_t index);
 

@@ -133,9 +133,8 @@ static void end(struct batch *batch) {
 
 /* ---- any place of any batch -------------------------------------------------------------------------- */
 
-static void run_batch(struct result *result, struct batch *batch, uint32_t mask) {
-    static const int64_t sizes[] = {1,   2,   3,   8,   16,  17,  33,  64,  65,   96,   128,  129,
-                                    136, 192, 200, 256, 257, 384, 512, 777, 1024, 2500, 4096, 16384};
+/* Of the sizes of M, those up to most_m. */
+static void run_batch(struct result *result, struct batch *batch, uint32_t mask, const int64_t *sizes, size_t count) {
     const struct gm_plan_options options = {.size = sizeof options,
                                             .arch_mask = mask,
                                             .flags = GM_PLAN_BATCH_INVARIANT,
@@ -146,7 +145,7 @@ static void run_batch(struct result *result, struct batch *batch, uint32_t mask)
     const CUdeviceptr b =
         place(result, &batch->b, p.ldb * (batch->b_major == GM_K_MAJOR ? batch->n : batch->k), 7, batch->type);
     const CUdeviceptr bias = batch->bias ? place(result, &batch->bias_values, batch->n, 8, batch->type) : 0;
-    for (size_t i = 0; i < COUNT(sizes) && row && b && sizes[i] <= batch->most_m && result->state == PASSED; i++) {
+    for (size_t i = 0; i < count && row && b && sizes[i] <= batch->most_m && result->state == PASSED; i++) {
         const int64_t m = sizes[i], anchor = (int64_t)(hash64(opt.seed, i) % (uint64_t)m);
         char what[120];
         snprintf(what, sizeof what, "row %lld of %lld x %lld x %lld", (long long)anchor, (long long)m,
@@ -163,6 +162,8 @@ static void run_batch(struct result *result, struct batch *batch, uint32_t mask)
 /* K and N of one k-block, of many, ragged; where TMA loads, and, with the odd strides of K = 203, where it does not. */
 static void run_batches(const struct test *test, struct result *result) {
     static const int64_t sizes[][2] = {{264, 520}, {2112, 7168}, {768, 4096}, {40, 24}, {96, 203}};
+    static const int64_t rows[] = {1,   2,   3,   8,   16,  17,  33,  64,  65,   96,   128,  129,
+                                   136, 192, 200, 256, 257, 384, 512, 777, 1024, 2500, 4096, 16384};
     if (opt.self_test) {
         skip(result, "the stand-in's sums are the CPU's");
         return;
@@ -180,8 +181,23 @@ static void run_batches(const struct test *test, struct result *result) {
                                   .activation = i == 2 ? GM_ACT_GELU_TANH : GM_ACT_NONE,
                                   .bias = i == 2 ? GM_BIAS_N : GM_BIAS_NONE,
                                   .odd = sizes[i][1] % 8 != 0};
-            run_batch(result, &batch, test->mask);
+            run_batch(result, &batch, test->mask, rows, COUNT(rows));
         }
+}
+
+/* No M is special: every one from 1 to past 256, at which tiles, waves and families of kernels change. */
+static void run_every_m(const struct test *test, struct result *result) {
+    enum { MOST = 257 };
+    int64_t rows[MOST];
+    if (opt.self_test) {
+        skip(result, "the stand-in's sums are the CPU's");
+        return;
+    }
+    for (int64_t m = 1; m <= MOST; m++)
+        rows[m - 1] = m;
+    struct batch batch = {
+        .type = GM_BF16, .n = env.simulated ? 72 : 264, .k = env.simulated ? 136 : 520, .most_m = MOST};
+    run_batch(result, &batch, test->mask, rows, COUNT(rows));
 }
 
 /* ---- every row of the table -------------------------------------------------------------------------- */
@@ -233,6 +249,8 @@ static void run_table(const struct test *test, struct result *result) {
 void add_invariance_tests(void) {
     add_test("invariance", "batches_sm90", run_batches, -1, 0);
     add_test("invariance", "batches_sm80", run_batches, -1, GM_ARCH_SM80);
+    add_test("invariance", "a_row_has_the_same_bits_for_every_m_to_257_sm90", run_every_m, -1, 0);
+    add_test("invariance", "a_row_has_the_same_bits_for_every_m_to_257_sm80", run_every_m, -1, GM_ARCH_SM80);
     add_test("invariance", "table_sm90", run_table, -1, GM_ARCH_SM90);
     add_test("invariance", "table_sm80", run_table, -1, GM_ARCH_SM80);
 }

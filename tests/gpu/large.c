@@ -163,6 +163,11 @@ static void run_large_d(const struct test *test, struct result *result) {
     run_large(test, result, (struct large){.m = 33000, .n = 66000, .k = 64}, 66000, true);
 }
 
+/* More rows than 2^22, and D past 2^31 bytes though not past 2^31 elements. */
+static void run_large_m(const struct test *test, struct result *result) {
+    run_large(test, result, (struct large){.m = 5326464, .n = 256, .k = 48}, 256, true);
+}
+
 static void run_large_a(const struct test *test, struct result *result) {
     run_large(test, result, (struct large){.m = 270000, .n = 64, .k = 8192}, 8192, true);
 }
@@ -182,8 +187,9 @@ void add_large_tests(void) {
         const char *name;
         uint32_t mask;
     } paths[] = {{"sm80", GM_ARCH_SM80}, {"sm90", GM_ARCH_SM90}};
-    static void (*const runs[])(const struct test *, struct result *) = {run_large_d, run_large_a, run_large_b, run_large_v};
-    static const char *const names[] = {"large_d", "large_a", "large_b", "large_v"};
+    static void (*const runs[])(const struct test *, struct result *) = {run_large_d, run_large_m, run_large_a,
+                                                                         run_large_b, run_large_v};
+    static const char *const names[] = {"large_d", "large_m", "large_a", "large_b", "large_v"};
     for (size_t r = 0; r < COUNT(runs); r++)
         for (size_t p = 0; p < COUNT(paths); p++) {
             char name[32];

@@ -40,7 +40,11 @@ float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int 
                       int64_t k_size) {
     const uint64_t index = (uint64_t)outer * (uint64_t)k_size + (uint64_t)k;
     const uint64_t stream = seed * 2 + (uint64_t)operand;
-    if (inputs == INTEGER)
+    if (inputs == ONES)
+        return 1;
+    if (inputs == HOLED && operand == 0 && k == outer % k_size && outer % 5 > 2)
+        return outer % 5 == 3 ? NAN : INFINITY;
+    if (inputs == INTEGER || inputs == HOLED)
         return (float)((int)((hash64(stream, index) >> 32) % 9) - 4);
     if (inputs == NORMAL)
         return (float)bits_to_double(type, double_to_bits(type, hash_normal(stream, index)));
@@ -122,7 +126,8 @@ static bool same_key(const struct logical *l, const struct logical *key) {
 
 const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type) {
     /* Small integers are the same numbers in every type: one reference serves all. */
-    const struct logical key = {.m = m, .n = n, .k = k, .inputs = inputs, .type = inputs == INTEGER ? GM_BF16 : type};
+    const bool integers = inputs == INTEGER || inputs == ONES || inputs == HOLED;
+    const struct logical key = {.m = m, .n = n, .k = k, .inputs = inputs, .type = integers ? GM_BF16 : type};
     for (size_t i = 0; i < ENTRIES; i++)
         if (same_key(&cache[i], &key))
             return &cache[i];

@@ -238,7 +238,8 @@ static bool test_scaling(struct rows *rows) {
         float alpha, beta;
         bool in_place, nan;
     } scalings[] = {{2, 0, false, false},     {1, 1, false, false}, {-1, 0.5f, true, false}, {1, 0, false, true},
-                    {0.5f, -2, false, false}, {1, 1, true, false},  {0, 1, false, false},    {-0.5f, 0, false, false}};
+                    {0.5f, -2, false, false}, {1, 1, true, false},  {0, 1, false, false},    {-0.5f, 0, false, false},
+                    {1, 0, true, true}};
     for (size_t i = 0; i < COUNT(scalings); i++) {
         struct gemm_case gc = plain_case(rows, 0, 0, 0);
         gc.alpha = scalings[i].alpha;

@@ -189,6 +189,107 @@ static void run_graph(const struct test *test, struct result *result) {
     tear_down(&s);
 }
 
+/* A capture keeps what it was told: alpha is another at the second capture, and the plan is gone before the replays. */
+static void run_captured_twice(const struct test *test, struct result *result) {
+    struct setup s;
+    CUgraphExec execs[2] = {NULL, NULL};
+    struct gemm_case cases[2] = {ordinary, ordinary};
+    struct placed placed[2];
+    cases[1].alpha = -2;
+    bool ok = set_up(result, &s, &ordinary, test->mask);
+    for (int i = 0; i < 2 && ok; i++) {
+        /* The same sizes take the same addresses. */
+        ok = place_case(result, &cases[i], &s.buffers, &placed[i]);
+        s.placed.args.alpha = i ? &cases[1].alpha : NULL;
+        ok = ok && capture(result, &s, &execs[i]);
+    }
+    gm_plan_destroy(s.plan);
+    s.plan = NULL;
+    for (int i = 0; i < 4 && ok; i++) {
+        ok = poison_output(result, &placed[i % 2]) &&
+             check_cuda(result, env.drv->cuGraphLaunch(execs[i % 2], env.stream), "cuGraphLaunch") &&
+             check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "replay") &&
+             check_output(result, &placed[i % 2], i % 2 ? "replay with alpha -2" : "replay with alpha 1");
+        result->cases += ok;
+    }
+    for (int i = 0; i < 2; i++)
+        if (execs[i])
+            env.drv->cuGraphExecDestroy(execs[i]);
+    tear_down(&s);
+}
+
+/* ---- a stream's handle that comes back on another device ---------------------------------------------- */
+
+/* A stream of the device whose context is `other`, with the handle `wanted`. NULL: the driver gives others. */
+static CUstream recycle(struct result *result, CUcontext other, CUstream wanted) {
+    enum { TRIES = 64 };
+    CUstream tries[TRIES], found = NULL;
+    CUcontext popped;
+    int count = 0;
+    env.drv->cuCtxPushCurrent(other);
+    while (count < TRIES && !found &&
+           check_cuda(result, env.drv->cuStreamCreate(&tries[count], CU_STREAM_NON_BLOCKING), "cuStreamCreate"))
+        if (tries[count++] == wanted)
+            found = tries[--count];
+    for (int i = 0; i < count; i++)
+        env.drv->cuStreamDestroy(tries[i]);
+    env.drv->cuCtxPopCurrent(&popped);
+    return found;
+}
+
+/* Refused and nothing written; or computed, where the driver lets a stream launch the graph of another device. */
+static void execute_recycled(struct result *result, struct setup *s, CUstream stream) {
+    const enum gm_status status = gm_gemm_execute(s->plan, &s->placed.args, stream);
+    const char *const what = "execute on a recycled handle";
+    result->cases++;
+    if (status == GM_OK) {
+        check_cuda(result, env.drv->cuStreamSynchronize(stream), what);
+        check_output(result, &s->placed, what);
+    } else if (status != GM_ERROR_WRONG_DEVICE) {
+        fail(result, "%s: %s: %s", what, gm_status_name(status), gm_last_error());
+    } else {
+        check_unwritten(result, &s->placed, what);
+    }
+}
+
+/* Twice, so that the second may be by the plan's graph, which belongs to that stream. */
+static bool execute_and_destroy(struct result *result, struct setup *s, CUstream stream) {
+    bool ok = true;
+    for (int i = 0; i < 2 && ok; i++)
+        ok = check_ok(result, gm_gemm_execute(s->plan, &s->placed.args, stream), "execute") &&
+             check_cuda(result, env.drv->cuStreamSynchronize(stream), "kernel") &&
+             check_output(result, &s->placed, "before the handle comes back") && poison_output(result, &s->placed);
+    env.drv->cuStreamDestroy(stream);
+    return ok;
+}
+
+static void run_recycled_stream(const struct test *test, struct result *result) {
+    CUcontext other;
+    CUdevice device;
+    CUstream stream;
+    struct setup s;
+    if (env.device_count < 2) {
+        skip(result, "needs two GPUs");
+        return;
+    }
+    if (set_up(result, &s, &ordinary, test->mask) &&
+        check_cuda(result, env.drv->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate") &&
+        check_cuda(result, env.drv->cuDeviceGet(&device, 1), "cuDeviceGet") &&
+        check_cuda(result, env.drv->cuDevicePrimaryCtxRetain(&other, device), "cuDevicePrimaryCtxRetain")) {
+        if (execute_and_destroy(result, &s, stream)) {
+            const CUstream recycled = recycle(result, other, stream);
+            if (recycled) {
+                execute_recycled(result, &s, recycled);
+                env.drv->cuStreamDestroy(recycled);
+            } else {
+                skip(result, "the driver gives the other device no stream of the same handle");
+            }
+        }
+        env.drv->cuDevicePrimaryCtxRelease(device);
+    }
+    tear_down(&s);
+}
+
 void add_runtime_tests(void) {
     add_test("api", "one_call", run_one_call, -1, 0);
     add_test("api", "cold_thread", run_cold_thread, -1, 0);
@@ -197,4 +298,8 @@ void add_runtime_tests(void) {
     add_test("api", "foreign_context", run_foreign_context, -1, 0);
     add_test("api", "graph_sm80", run_graph, -1, GM_ARCH_SM80);
     add_test("api", "graph", run_graph, -1, 0);
+    add_test("api", "a_plan_captured_twice_replays_each_alpha_without_the_plan_sm80", run_captured_twice, -1,
+             GM_ARCH_SM80);
+    add_test("api", "a_plan_captured_twice_replays_each_alpha_without_the_plan", run_captured_twice, -1, 0);
+    add_test("api", "a_stream_handle_that_comes_back_on_another_device", run_recycled_stream, -1, 0);
 }

@@ -42,6 +42,7 @@ struct setup {
     struct arena workspace;
     struct placed placed;
     gm_plan *plan;
+    bool workspace_of_ones; /* all its bits, not noise */
     char what[400];
 };
 
@@ -96,11 +97,11 @@ static void tear_down(struct setup *s) {
 
 /* ---- the workspace ----------------------------------------------------------------------------------- */
 
-static uint8_t noise(size_t at) {
-    return (uint8_t)(hash64(opt.seed ^ 0x57, at) >> 24);
+static uint8_t filler(const struct setup *s, size_t at) {
+    return s->workspace_of_ones ? 0xff : (uint8_t)(hash64(opt.seed ^ 0x57, at) >> 24);
 }
 
-/* Exactly as long as the plan asks, full of noise, between more of it. */
+/* Exactly as long as the plan asks, full of filler, between more of it. */
 static bool place_workspace(struct setup *s) {
     const size_t bytes = gm_plan_workspace_bytes(s->plan), all = bytes + 2 * GUARD_BYTES;
     const CUdeviceptr base = arena_take(s->result, &s->workspace, all);
@@ -108,7 +109,7 @@ static bool place_workspace(struct setup *s) {
     if (!image)
         exit(2);
     for (size_t i = 0; i < all; i++)
-        image[i] = noise(i);
+        image[i] = filler(s, i);
     const bool ok = base && to_device(s->result, base, image, all);
     free(image);
     s->placed.args.workspace = base + GUARD_BYTES;
@@ -124,7 +125,7 @@ static bool check_guards(struct setup *s) {
         if (!check_cuda(s->result, env.drv->cuMemcpyDtoH(zone, s->workspace.base + start, sizeof zone), "cuMemcpyDtoH"))
             return false;
         for (size_t i = 0; i < sizeof zone; i++)
-            if (zone[i] != noise(start + i)) {
+            if (zone[i] != filler(s, start + i)) {
                 fail(s->result, "%s: byte %zu %s the workspace was written", s->what, i, side ? "behind" : "before");
                 return false;
             }
@@ -213,6 +214,20 @@ static bool same_bits(struct setup *s) {
     return ok && check_output(s->result, &s->placed, s->what);
 }
 
+/* Ones times ones is K everywhere, so that a k-block that is lost or summed twice shows, and a partial sum or a flag of
+ * all ones, NaN and -1, that is taken for one of this launch. */
+static bool try_ones(struct setup *s, const struct division *d) {
+    struct gemm_case gc = case_of(s->info, d);
+    gc.k += d->rest ? 0 : 5;
+    gc.a_pad += gc.a_major == GM_K_MAJOR ? (8 - (gc.k + gc.a_pad) % 8) % 8 : 0;
+    gc.b_pad += gc.b_major == GM_K_MAJOR ? (8 - (gc.k + gc.b_pad) % 8) % 8 : 0;
+    gc.inputs = ONES, gc.d_type = GM_FP32;
+    s->workspace_of_ones = true;
+    const bool ok = try(s, &gc, d, launch_thrice);
+    s->workspace_of_ones = false;
+    return ok;
+}
+
 /* Epilogues, odd alignments, numbers that round, graphs, on one ragged division. */
 static bool try_variants(struct setup *s, const struct division *d) {
     struct gemm_case gc = case_of(s->info, d);
@@ -230,7 +245,7 @@ static bool try_variants(struct setup *s, const struct division *d) {
     if (!try(s, &gc, d, same_bits))
         return false;
     gc = case_of(s->info, d);
-    return try(s, &gc, d, replay_twice);
+    return try(s, &gc, d, replay_twice) && try_ones(s, d);
 }
 
 static bool try_schedules(struct setup *s, const struct division *d) {
@@ -303,12 +318,120 @@ static void run_planned(const struct test *test, struct result *result) {
     free_buffers(&s.buffers);
 }
 
+/* ---- plans that share a workspace ---------------------------------------------------------------------- */
+
+enum { SHARING = 3, TURNS = 3 };
+
+static bool divides_here(const struct gm_kernel_info *info) {
+    return is_gemm(info) && info->splits == 1 && info->smem_bytes <= env.device.smem_per_block_bytes &&
+           (info->arch == GM_ARCH_SM80 || env.device.cc_major == 9);
+}
+
+/* The first rows that divide their tiles: of sm90 into any pieces and into equal ones, and of sm80; three of sm80 where
+ * no other runs. */
+static bool pick_sharing(struct gm_kernel_info infos[SHARING]) {
+    int last = -1;
+    for (int kind = 0; kind < SHARING; kind++) {
+        infos[kind].name = NULL;
+        for (int i = env.device.cc_major == 9 ? 0 : last + 1; i < (int)gm_kernel_count() && !infos[kind].name; i++) {
+            struct gm_kernel_info info = {.size = sizeof info};
+            gm_kernel_get((size_t)i, &info);
+            const int of = info.arch == GM_ARCH_SM80 ? 2 : gm_reduces(&gm_kernels[i]);
+            if (divides_here(&info) && (of == kind || env.device.cc_major != 9)) {
+                infos[kind] = info;
+                last = i;
+            }
+        }
+    }
+    return infos[0].name && infos[1].name && infos[2].name;
+}
+
+/* All execute `turns` times in turn. */
+static bool take_turns(struct setup setups[SHARING], int turns) {
+    for (int i = 0; i < turns * SHARING; i++) {
+        struct setup *s = &setups[i % SHARING];
+        if (!check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, env.stream), s->what))
+            return false;
+    }
+    return true;
+}
+
+static bool check_sharing(struct setup setups[SHARING], const char *what) {
+    bool ok = check_cuda(setups->result, env.drv->cuStreamSynchronize(env.stream), what);
+    for (int i = 0; i < SHARING && ok; i++)
+        ok = check_output(setups[i].result, &setups[i].placed, setups[i].what) &&
+             poison_output(setups[i].result, &setups[i].placed);
+    setups->result->cases += ok;
+    return ok;
+}
+
+static bool replay_sharing(struct setup setups[SHARING]) {
+    struct result *const result = setups->result;
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    if (!check_cuda(result, env.drv->cuStreamBeginCapture(env.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "capture"))
+        return false;
+    bool ok = take_turns(setups, 1);
+    ok = check_cuda(result, env.drv->cuStreamEndCapture(env.stream, &graph), "end capture") && ok &&
+         check_cuda(result, env.drv->cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+    for (int replay = 0; replay < TURNS && ok; replay++)
+        ok = check_cuda(result, env.drv->cuGraphLaunch(exec, env.stream), "cuGraphLaunch") &&
+             check_sharing(setups, "replay");
+    if (graph)
+        env.drv->cuGraphDestroy(graph);
+    if (exec)
+        env.drv->cuGraphExecDestroy(exec);
+    return ok;
+}
+
+/* The longest of the workspaces that the plans ask for, full of noise, is the workspace of all. */
+static bool share_workspace(struct setup setups[SHARING]) {
+    struct setup *longest = &setups[0];
+    for (int i = 1; i < SHARING; i++)
+        if (gm_plan_workspace_bytes(setups[i].plan) > gm_plan_workspace_bytes(longest->plan))
+            longest = &setups[i];
+    if (!place_workspace(longest))
+        return false;
+    for (int i = 0; i < SHARING; i++) {
+        setups[i].placed.args.workspace = longest->placed.args.workspace;
+        setups[i].placed.args.workspace_bytes = longest->placed.args.workspace_bytes;
+    }
+    return true;
+}
+
+static void run_sharing(const struct test *test, struct result *result) {
+    (void)test;
+    struct gm_kernel_info infos[SHARING];
+    struct gemm_case cases[SHARING];
+    struct setup setups[SHARING] = {{.result = result}, {.result = result}, {.result = result}};
+    bool ok = pick_sharing(infos);
+    if (!ok)
+        fail(result, "no three rows of the table divide their tiles here");
+    for (int i = 0; i < SHARING && ok; i++) {
+        const struct division *division = i == 1 && infos[i].arch == GM_ARCH_SM90 ? &divisions[11] : &divisions[3];
+        cases[i] = case_of(&infos[i], division);
+        setups[i].info = &infos[i];
+        ok = set_up(&setups[i], &cases[i], division);
+    }
+    ok = ok && share_workspace(setups) && take_turns(setups, TURNS) && check_sharing(setups, "in turn") &&
+         replay_sharing(setups);
+    for (int i = 0; i < SHARING; i++) {
+        if (setups[i].workspace.bytes) {
+            result->cases += ok && check_guards(&setups[i]);
+            env.drv->cuMemFree(setups[i].workspace.base);
+        }
+        tear_down(&setups[i]);
+        free_buffers(&setups[i].buffers);
+    }
+}
+
 void add_stream_k_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         struct gm_kernel_info info = {.size = sizeof info};
         if (gm_kernel_get(i, &info) == GM_OK && is_gemm(&info) && info.splits == 1)
             add_test("stream_k", info.name, run_row, (int)i, 0);
     }
+    add_test("stream_k", "three_plans_take_turns_on_one_workspace_and_in_a_graph", run_sharing, -1, 0);
     add_test("stream_k", "planned_sm80", run_planned, -1, GM_ARCH_SM80);
     add_test("stream_k", "planned_sm90", run_planned, -1, GM_ARCH_SM90);
 }

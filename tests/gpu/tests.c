@@ -51,6 +51,8 @@ const struct test *find_tests(size_t *count) {
     add_early_tests();
     add_invariance_tests();
     add_large_tests();
+    add_activations_tests();
+    add_placement_tests();
     add_image_tests();
     size_t kept = 0;
     for (size_t i = 0; i < test_count; i++)

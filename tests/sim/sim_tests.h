@@ -37,6 +37,7 @@
     SUITE(named_barriers)                                                                                              \
     SUITE(numbers)                                                                                                     \
     SUITE(paths)                                                                                                       \
+    SUITE(pipeline)                                                                                                    \
     SUITE(programs)                                                                                                    \
     SUITE(ptx_flow)                                                                                                    \
     SUITE(ptx_lexer)                                                                                                   \
