@@ -79,7 +79,7 @@ begin valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exi
 step valgrind_lab_tests env -C "$logs" CK_FORK=no CK_INCLUDE_TAGS=lab valgrind --quiet --error-exitcode=1 \
     --leak-check=full --errors-for-leak-kinds=definite "$build/bench_tests"
 step sim_tests env -C "$logs" "$build/sim_tests"
-for suite in 'driver launches' 'driver libraries' 'driver captures' ptx_module paths; do
+for suite in 'driver launches' 'driver libraries' 'driver captures' 'out of memory' ptx_module paths; do
     step "valgrind_sim_${suite// /_}" env -C "$logs" CK_FORK=no CK_RUN_SUITE="$suite" valgrind --quiet \
         --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/sim_tests"
 done

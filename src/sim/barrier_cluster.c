@@ -134,22 +134,20 @@ void sim_fence(struct sim_warp *warp) {
 void sim_fence_inits(struct sim_warp *warp, uint32_t mask) {
     struct sim_fenced *fenced = &sim_cluster_warp(warp)->fenced;
     sim_mbarriers_fenced(warp, mask);
-    sim_clocks_raise(&fenced->released.known, warp->agent, sim_warp_stamp(warp).clock);
+    sim_clocks_raise(warp->cluster, &fenced->released.known, warp->agent, sim_warp_stamp(warp).clock);
     warp->clock++;
 }
 
 void sim_fenced_release(struct sim_warp *warp, struct sim_knowledge *to) {
     const struct sim_fenced *fenced = &sim_cluster_warp(warp)->fenced;
-    const uint32_t count = warp->cluster->agents->count;
-    sim_clocks_join(&to->known, &fenced->released.known, count);
-    sim_clocks_join(&to->flushed, &fenced->released.flushed, count);
+    sim_clocks_join(warp->cluster, &to->known, &fenced->released.known);
+    sim_clocks_join(warp->cluster, &to->flushed, &fenced->released.flushed);
 }
 
 void sim_fenced_observe(struct sim_warp *warp, const struct sim_knowledge *from) {
     struct sim_fenced *fenced = &sim_cluster_warp(warp)->fenced;
-    const uint32_t count = warp->cluster->agents->count;
-    sim_clocks_join(&fenced->observed.known, &from->known, count);
-    sim_clocks_join(&fenced->observed.flushed, &from->flushed, count);
+    sim_clocks_join(warp->cluster, &fenced->observed.known, &from->known);
+    sim_clocks_join(warp->cluster, &fenced->observed.flushed, &from->flushed);
 }
 
 /* ---- peers ------------------------------------------------------------------------------------------------ */

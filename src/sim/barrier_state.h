@@ -164,10 +164,7 @@ static inline void sim_check_all_lanes(struct sim_warp *warp, struct sim_path *p
 
 /* Misuse that leaves nothing to go on with: the launch ends. */
 static inline enum sim_next sim_hopeless(struct sim_warp *warp) {
-    enum { LAUNCH_FAILED = 719 };
-    if (!warp->machine->fault)
-        warp->machine->fault = LAUNCH_FAILED;
-    return SIM_FAULT;
+    return sim_fail(warp->machine, CUDA_ERROR_LAUNCH_FAILED);
 }
 
 #endif

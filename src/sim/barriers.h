@@ -61,12 +61,12 @@ bool sim_mbarrier_view(const struct sim_cta *cta, size_t index, struct gm_sim_mb
 void sim_copies_warp_begin(struct sim_warp *warp);
 void sim_copies_warp_end(struct sim_warp *warp);    /* frees; groups still in flight are reported at the CTA's exit */
 bool sim_copies_cta_busy(const struct sim_cta *cta, char *text, size_t bytes); /* a copy in flight uses its shared memory */
-void sim_wgmma_cta_begin(struct sim_cta *cta);
+bool sim_wgmma_cta_begin(struct sim_cta *cta);      /* false: no memory */
 void sim_wgmma_cta_end(struct sim_cta *cta);
 bool sim_wgmma_cta_busy(const struct sim_cta *cta, char *text, size_t bytes); /* a wgmma that nobody has waited for */
 /* Flags the function's instructions that touch a register of some wgmma (ptx_instruction.touches_wgmma). At the start of a
- * launch; returns at once when it is done. */
-void sim_wgmma_prepare(struct ptx_function *function);
+ * launch; returns at once when it is done. False: no memory. */
+bool sim_wgmma_prepare(struct ptx_function *function);
 /* Called before an instruction with that flag. A register of a wgmma in flight: reports SIM_REPORT_ACCUMULATOR. */
 void sim_wgmma_check_touch(struct sim_warp *warp, const struct ptx_instruction *i);
 

@@ -32,8 +32,8 @@ struct sim_barrier_name sim_barrier_name(const struct sim_cta *cta, uint32_t off
 /* ---- exit ------------------------------------------------------------------------------------------------- */
 
 static void join_at_exit(struct sim_cta *cta, const struct sim_warp *warp) {
-    sim_clocks_join(&cta->mbarriers->at_exit, &warp->known, cta->cluster->agents->count);
-    sim_clocks_raise(&cta->mbarriers->at_exit, warp->agent, warp->clock);
+    sim_clocks_join(cta->cluster, &cta->mbarriers->at_exit, &warp->known);
+    sim_clocks_raise(cta->cluster, &cta->mbarriers->at_exit, warp->agent, warp->clock);
 }
 
 void sim_barriers_warp_exited(struct sim_warp *warp) {

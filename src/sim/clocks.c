@@ -18,25 +18,28 @@ uint32_t sim_agent_new(struct sim_cluster *cluster, enum sim_agent_kind kind, ui
     return agents->count++;
 }
 
-/* Without memory nothing is known from here on: races are then reported that are none, but nothing breaks. */
-static bool has_entries(struct sim_clocks *clocks) {
+/* False: no memory, and the launch ends: what is not known from here on would be reported as races. */
+static bool has_entries(struct sim_cluster *cluster, struct sim_clocks *clocks) {
     if (!clocks->entry)
         clocks->entry = calloc(SIM_AGENTS_MAX, sizeof *clocks->entry);
+    if (!clocks->entry)
+        sim_out_of_memory(cluster->machine);
     return clocks->entry != NULL;
 }
 
-void sim_clocks_join(struct sim_clocks *into, const struct sim_clocks *from, uint32_t agent_count) {
-    if (!from->entry || into == from || !has_entries(into))
+void sim_clocks_join(struct sim_cluster *cluster, struct sim_clocks *into, const struct sim_clocks *from) {
+    if (!from->entry || into == from || !has_entries(cluster, into))
         return;
     uint32_t *restrict to = into->entry;
     const uint32_t *restrict other = from->entry;
-    const uint32_t count = agent_count < SIM_AGENTS_MAX ? agent_count : SIM_AGENTS_MAX;
+    const uint32_t agents = cluster->agents->count, count = agents < SIM_AGENTS_MAX ? agents : SIM_AGENTS_MAX;
     for (uint32_t agent = 0; agent < count; agent++)
         to[agent] = other[agent] > to[agent] ? other[agent] : to[agent];
 }
 
-void sim_clocks_raise(struct sim_clocks *clocks, uint32_t agent, uint32_t clock) {
-    if (agent != SIM_AGENT_NONE && agent < SIM_AGENTS_MAX && has_entries(clocks) && clocks->entry[agent] < clock)
+void sim_clocks_raise(struct sim_cluster *cluster, struct sim_clocks *clocks, uint32_t agent, uint32_t clock) {
+    if (agent != SIM_AGENT_NONE && agent < SIM_AGENTS_MAX && has_entries(cluster, clocks) &&
+        clocks->entry[agent] < clock)
         clocks->entry[agent] = clock;
 }
 
@@ -62,17 +65,15 @@ struct sim_stamp sim_warp_stamp(const struct sim_warp *warp) {
 }
 
 void sim_release(struct sim_warp *warp, struct sim_knowledge *to) {
-    const uint32_t count = warp->cluster->agents->count;
-    sim_clocks_join(&to->known, &warp->known, count);
-    sim_clocks_join(&to->flushed, &warp->flushed, count);
-    sim_clocks_raise(&to->known, warp->agent, warp->clock);
+    sim_clocks_join(warp->cluster, &to->known, &warp->known);
+    sim_clocks_join(warp->cluster, &to->flushed, &warp->flushed);
+    sim_clocks_raise(warp->cluster, &to->known, warp->agent, warp->clock);
     warp->clock++;
 }
 
 void sim_acquire(struct sim_warp *warp, const struct sim_knowledge *from) {
-    const uint32_t count = warp->cluster->agents->count;
-    sim_clocks_join(&warp->known, &from->known, count);
-    sim_clocks_join(&warp->flushed, &from->flushed, count);
+    sim_clocks_join(warp->cluster, &warp->known, &from->known);
+    sim_clocks_join(warp->cluster, &warp->flushed, &from->flushed);
 }
 
 void sim_knowledge_free(struct sim_knowledge *knowledge) {
@@ -81,13 +82,13 @@ void sim_knowledge_free(struct sim_knowledge *knowledge) {
 }
 
 void sim_warp_step(struct sim_warp *warp) {
-    sim_clocks_raise(&warp->known, warp->agent, warp->clock);
+    sim_clocks_raise(warp->cluster, &warp->known, warp->agent, warp->clock);
     warp->clock++;
 }
 
 /* The clock goes on, so that what the warp stores after the fence is not taken for flushed. */
 void sim_flush(struct sim_warp *warp) {
-    sim_clocks_join(&warp->flushed, &warp->known, warp->cluster->agents->count);
-    sim_clocks_raise(&warp->flushed, warp->agent, warp->clock);
+    sim_clocks_join(warp->cluster, &warp->flushed, &warp->known);
+    sim_clocks_raise(warp->cluster, &warp->flushed, warp->agent, warp->clock);
     warp->clock++;
 }

@@ -57,8 +57,9 @@ struct sim_warp;
 uint32_t sim_agent_new(struct sim_cluster *cluster, enum sim_agent_kind kind, uint32_t cta_rank, uint32_t warp,
                        uint32_t lane, uint32_t address);
 
-void sim_clocks_join(struct sim_clocks *into, const struct sim_clocks *from, uint32_t agent_count);
-void sim_clocks_raise(struct sim_clocks *clocks, uint32_t agent, uint32_t clock);
+/* Without memory for an entry both end the cluster's launch. */
+void sim_clocks_join(struct sim_cluster *cluster, struct sim_clocks *into, const struct sim_clocks *from);
+void sim_clocks_raise(struct sim_cluster *cluster, struct sim_clocks *clocks, uint32_t agent, uint32_t clock);
 /* All zero again; keeps the memory. */
 void sim_clocks_reset(struct sim_clocks *clocks, uint32_t agent_count);
 void sim_clocks_free(struct sim_clocks *clocks);

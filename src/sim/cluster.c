@@ -189,7 +189,7 @@ bool sim_slot_begin(struct sim_slot *slot, uint64_t index, uint64_t time) {
         for (uint32_t w = 0; w < cluster->ctas[c].warp_count; w++)
             begin_warp(slot, &cluster->ctas[c], w);
     for (uint32_t c = 0; c < cluster->cta_count; c++)
-        sim_wgmma_cta_begin(&cluster->ctas[c]);
+        complete = sim_wgmma_cta_begin(&cluster->ctas[c]) && complete;
     cluster->barrier = sim_cluster_barrier_new(cluster);
     return complete && cluster->barrier;
 }

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OUT_OF_MEMORY = 2, LAUNCH_FAILED = 719 }; /* CUresult */
-
 /* ---- set-up and end --------------------------------------------------------------------------------------------- */
 
 void sim_copies_warp_begin(struct sim_warp *warp) {
@@ -55,7 +53,7 @@ void *sim_copy_new(const struct sim_issue *issue, size_t bytes, void (*move)(str
     struct sim_warp *warp = issue->warp;
     struct sim_copy *copy = sim_flight_new(warp->cluster, bytes, land);
     if (!copy) {
-        warp->machine->fault = OUT_OF_MEMORY;
+        sim_out_of_memory(warp->machine);
         return NULL;
     }
     copy->move = move;
@@ -81,9 +79,7 @@ bool sim_copies_cta_busy(const struct sim_cta *cta, char *text, size_t bytes) {
 }
 
 enum sim_next sim_copy_refused(struct sim_warp *warp) {
-    if (!warp->machine->fault)
-        warp->machine->fault = LAUNCH_FAILED;
-    return SIM_FAULT;
+    return sim_fail(warp->machine, CUDA_ERROR_LAUNCH_FAILED);
 }
 
 /* ---- shared memory ---------------------------------------------------------------------------------------------- */

@@ -16,14 +16,13 @@ struct async_copy {
 };
 
 struct sim_cp_async_state *sim_cp_async_state(struct sim_warp *warp) {
-    enum { OUT_OF_MEMORY = 2 };
     if (!warp->cp_async) {
         warp->cp_async = calloc(1, sizeof *warp->cp_async);
         if (warp->cp_async)
             warp->cp_async->agent =
                 sim_agent_new(warp->cluster, SIM_AGENT_CP_ASYNC, warp->cta->rank, warp->index, 0, 0);
         else
-            warp->machine->fault = OUT_OF_MEMORY;
+            sim_out_of_memory(warp->machine);
     }
     return warp->cp_async;
 }

@@ -51,7 +51,7 @@ static void learn(struct sim_warp *warp, const struct sim_cp_async_state *state,
     }
     const uint32_t clock = least < most ? least : most;
     if (clock > sim_clock_of(&warp->known, state->agent))
-        sim_clocks_raise(&warp->known, state->agent, clock);
+        sim_clocks_raise(warp->cluster, &warp->known, state->agent, clock);
 }
 
 static enum sim_next wait_for_groups(struct sim_warp *warp, struct sim_path *path, uint32_t mask, uint32_t pending) {
@@ -100,7 +100,7 @@ enum sim_next sim_do_cp_async_wait_all(struct sim_warp *warp, struct sim_path *p
 /* The waiter learns of the copies; the warp itself has not waited. */
 static void arrive(struct sim_warp *warp, uint32_t agent, const struct sim_cp_async_arrival *arrival) {
     const uint32_t before = sim_clock_of(&warp->known, agent);
-    sim_clocks_raise(&warp->known, agent, arrival->clock);
+    sim_clocks_raise(warp->cluster, &warp->known, agent, arrival->clock);
     sim_mbarrier_arrive(arrival->barrier, warp, arrival->i, arrival->count);
     if (warp->known.entry && before < arrival->clock)
         warp->known.entry[agent] = before;

@@ -30,13 +30,12 @@ void sim_bulk_groups_free(struct sim_warp *warp) {
 
 /* Made when it is first needed. NULL: out of memory. */
 static struct lane_groups *groups_of(struct sim_warp *warp, int lane) {
-    enum { OUT_OF_MEMORY = 2 };
     if (!warp->bulk)
         warp->bulk = calloc(1, sizeof *warp->bulk);
     if (warp->bulk && !warp->bulk->lane[lane])
         warp->bulk->lane[lane] = calloc(1, sizeof **warp->bulk->lane);
     if (!warp->bulk || !warp->bulk->lane[lane]) {
-        warp->machine->fault = OUT_OF_MEMORY;
+        sim_out_of_memory(warp->machine);
         return NULL;
     }
     return warp->bulk->lane[lane];
@@ -105,7 +104,7 @@ enum sim_next sim_do_bulk_wait(struct sim_warp *warp, struct sim_path *path, con
     for (uint32_t lanes = warp->bulk ? mask : 0; lanes; lanes &= lanes - 1) {
         const struct lane_groups *groups = warp->bulk->lane[__builtin_ctz(lanes)];
         if (groups && groups->agent != SIM_AGENT_NONE && groups->committed > pending)
-            sim_clocks_raise(&warp->known, groups->agent, groups->committed - (uint32_t)pending);
+            sim_clocks_raise(warp->cluster, &warp->known, groups->agent, groups->committed - (uint32_t)pending);
     }
     path->wait.kind = SIM_WAIT_NONE;
     return SIM_NEXT;

@@ -12,9 +12,22 @@ struct sim_kept sim_kept;
 /* ---- of one launch --------------------------------------------------------------------------------------- */
 
 struct sim_counters *sim_counters_new(const struct ptx_function *function) {
+    const char *text = function->module ? function->module->text : "";
     struct sim_counters *counters = calloc(1, sizeof *counters);
-    if (counters)
-        counters->function = function;
+    struct gm_sim_line *lines = calloc(function->count + 1, sizeof *lines);
+    char *copy = strdup(text);
+    if (!counters || !lines || !copy) {
+        free(counters);
+        free(lines);
+        free(copy);
+        return NULL;
+    }
+    free(sim_kept.lines);
+    sim_kept.lines = lines;
+    sim_kept.line_count = 0;
+    sim_kept.valid = false;
+    sim_keep_text(copy);
+    counters->function = function;
     return counters;
 }
 
@@ -58,6 +71,7 @@ struct sim_counters *sim_counters_of(struct sim_warp *warp) {
     if (counters->at && counters->results_read && counters->joins)
         return counters;
     free_tables(counters);
+    sim_out_of_memory(warp->machine);
     return NULL;
 }
 
@@ -191,9 +205,9 @@ static size_t merge_lines(struct gm_sim_line *lines, size_t count) {
 static void keep_lines(const struct sim_machine *machine) {
     const struct ptx_function *function = machine->function;
     const struct sim_count_at none = {0};
-    struct gm_sim_line *lines = calloc(function->count + 1, sizeof *lines);
+    struct gm_sim_line *lines = sim_kept.lines;
     size_t count = 0;
-    for (uint32_t pc = 0; lines && pc < function->count; pc++) {
+    for (uint32_t pc = 0; pc < function->count; pc++) {
         const struct sim_count_at *at = machine->counters->at ? &machine->counters->at[pc] : &none;
         if (machine->executed[pc])
             lines[count++] = (struct gm_sim_line){.line = function->code[pc].line,
@@ -204,8 +218,7 @@ static void keep_lines(const struct sim_machine *machine) {
                                                   .sectors = at->sectors,
                                                   .bytes = at->bytes};
     }
-    sim_kept.lines = lines;
-    sim_kept.line_count = lines ? merge_lines(lines, count) : 0;
+    sim_kept.line_count = merge_lines(lines, count);
 }
 
 static uint64_t warps_of(const struct sim_machine *machine) {
@@ -215,12 +228,8 @@ static uint64_t warps_of(const struct sim_machine *machine) {
 }
 
 void sim_counters_finish(struct sim_machine *machine) {
-    free(sim_kept.lines);
-    sim_kept.lines = NULL;
-    sim_kept.line_count = 0;
-    sim_kept.valid = false;
-    sim_keep_text(machine->function->module ? machine->function->module->text : NULL);
-    if (!machine->options->count || !machine->counters || !machine->executed || !machine->executed_lanes)
+    sim_kept.valid = machine->options->count;
+    if (!sim_kept.valid)
         return;
     struct sim_totals *totals = &sim_kept.totals;
     *totals = machine->counters->totals;
@@ -230,6 +239,5 @@ void sim_counters_finish(struct sim_machine *machine) {
         totals->class_lanes[class] += machine->executed_lanes[pc];
     }
     totals->warps = warps_of(machine);
-    sim_kept.valid = true;
     keep_lines(machine);
 }

@@ -31,28 +31,28 @@ struct sim_count_at {
 
 struct sim_counters {
     const struct ptx_function *function;
-    struct sim_count_at *at; /* per pc; NULL until something is counted, or without memory */
+    struct sim_count_at *at; /* per pc; NULL until something is counted */
     struct sim_joins *joins; /* counters_join.c; likewise */
     uint64_t *results_read;  /* a bit per register row that some instruction reads; likewise */
     struct sim_totals totals;
 };
 
-/* The warp's counters, their tables ready; NULL: nothing is to be counted. */
+/* The warp's counters, their tables ready. NULL: nothing is to be counted, or no memory, and then the launch ends. */
 struct sim_counters *sim_counters_of(struct sim_warp *warp);
 
 /* What is kept of the last launch that counted; `valid` is false when there was none. */
 struct sim_kept {
     bool valid;
     struct sim_totals totals;
-    struct gm_sim_line *lines;
+    struct gm_sim_line *lines; /* room for one for each instruction */
     size_t line_count;
     char *text;          /* the PTX, lines ended by '\n' until somebody asks for one */
     const char **starts; /* then: of every line, which end in NUL; NULL before */
     uint32_t text_lines;
 };
 extern struct sim_kept sim_kept;
-/* Keeps the PTX's text for gm_sim_line_text(), counted or not (counters_metrics.c). */
-void sim_keep_text(const char *text);
+/* Takes over the PTX's text for gm_sim_line_text(), counted or not (counters_metrics.c). */
+void sim_keep_text(char *text);
 
 /* ---- loads that the compiler of machine code joins (counters_join.c) -------------------------------------------- */
 

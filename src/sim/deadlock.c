@@ -130,8 +130,7 @@ void sim_report_deadlock(struct sim_cluster *cluster) {
     struct group groups[GROUPS_MAX];
     const uint32_t count = group_paths(cluster, groups);
     char story[STORY_BYTES] = "";
-    if (!cluster->machine->fault)
-        cluster->machine->fault = CUDA_ERROR_LAUNCH_TIMEOUT;
+    sim_fail(cluster->machine, CUDA_ERROR_LAUNCH_TIMEOUT);
     for (uint32_t n = 0; n < count; n++) {
         sim_append(story, sizeof story, n ? "; " : "");
         append_group(story, sizeof story, &groups[n]);

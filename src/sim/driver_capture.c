@@ -11,6 +11,14 @@ void sim_capture_invalidate(struct sim_capture *capture) {
     capture->invalidated = true;
 }
 
+CUresult sim_capture_add(CUstream stream, const struct sim_work *work) {
+    if (stream->capture->invalidated)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    const CUresult result = sim_works_add(stream->capture->works, work);
+    stream->captured += result == CUDA_SUCCESS;
+    return result;
+}
+
 /* Streams and events forget it. */
 void sim_capture_end(struct sim_capture *capture) {
     CUstream stream;
@@ -162,7 +170,8 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
         result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     else
         result = make_graph(capture, graph);
-    sim_capture_end(capture);
+    if (result != CUDA_ERROR_OUT_OF_MEMORY) /* which another call may find */
+        sim_capture_end(capture);
     return result;
 }
 

@@ -9,10 +9,7 @@ enum { THREADS_MAX = 1024 };
 static CUresult enter(CUfunction handle, CUfunction *function) {
     CUcontext context;
     const CUresult result = sim_context_current(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    *function = sim_function_find(handle, context);
-    return *function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return result == CUDA_SUCCESS ? sim_function_find(handle, context, function) : result;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */

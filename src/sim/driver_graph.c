@@ -14,11 +14,16 @@ struct sim_works *sim_works_new(void) {
     return works;
 }
 
+/* The list becomes shorter. */
+static void cut(struct sim_works *works, size_t count) {
+    while (works->count > count)
+        free(works->work[--works->count].launch.params);
+}
+
 void sim_works_release(struct sim_works *works) {
     if (--works->owners)
         return;
-    for (size_t i = 0; i < works->count; i++)
-        free(works->work[i].launch.params);
+    cut(works, 0);
     free(works->work);
     free(works);
 }
@@ -97,15 +102,28 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, unsigned
     return CUDA_SUCCESS;
 }
 
-/* Into a capture, or at once. */
+/* Into the stream's capture, or at once. */
 static CUresult launch_one(CUcontext context, CUstream stream, const struct sim_work *work) {
     if (!sim_work_lives(work))
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!stream || !stream->capture)
-        return sim_work_run(context, work);
-    stream->captured++;
-    return stream->capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-                                        : sim_works_add(stream->capture->works, work);
+    return stream && stream->capture ? sim_capture_add(stream, work) : sim_work_run(context, work);
+}
+
+/* A capture gets all of the works or none. */
+static CUresult launch_all(CUcontext context, CUstream stream, const struct sim_works *works) {
+    const struct CUstream_st before = stream ? *stream : (struct CUstream_st){0};
+    const size_t captured = before.capture ? before.capture->works->count : 0;
+    const size_t count = works->count; /* as it is now: a capture may add to the same list */
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        const struct sim_work work = works->work[i];
+        result = launch_one(context, stream, &work);
+    }
+    if (result != CUDA_SUCCESS && before.capture) {
+        cut(before.capture->works, captured);
+        stream->captured = before.captured;
+    }
+    return result;
 }
 
 CUresult cuGraphLaunch(CUgraphExec handle, CUstream on) {
@@ -121,12 +139,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream on) {
     result = sim_stream_find(context, on, &stream);
     if (result == CUDA_SUCCESS && !stream)
         result = sim_capture_allows_default(context);
-    const size_t count = exec->works->count; /* as it is now: a capture may add to the same list */
-    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
-        const struct sim_work work = exec->works->work[i];
-        result = launch_one(context, stream, &work);
-    }
-    return result;
+    return result == CUDA_SUCCESS ? launch_all(context, stream, exec->works) : result;
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec handle) {

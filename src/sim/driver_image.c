@@ -2,6 +2,7 @@
 /* Images: a module of PTX in a library, and its variables in the memory of a context. */
 #include "driver_sim.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +33,10 @@ static CUresult add_image(CUlibrary library, const char *text, size_t bytes, boo
         return CUDA_ERROR_OUT_OF_MEMORY;
     image->module = ptx_parse(text, bytes, message, sizeof message);
     if (!image->module) {
+        const CUresult result = errno == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_PTX;
         free(image);
         sim_say("this PTX cannot be loaded: %s", message);
-        return CUDA_ERROR_INVALID_PTX;
+        return result;
     }
     if (!runs_here(image->module)) {
         sim_say("PTX for sm_%u%s does not run on %s", image->module->target,
@@ -56,10 +58,11 @@ CUresult sim_image_add_text(CUlibrary library, struct sim_image **image) {
 
 CUresult sim_image_add_from_table(CUlibrary library, const char *kernel, struct sim_image **image) {
     size_t bytes;
-    char *text = sim_table_ptx(kernel, &bytes);
-    if (!text)
-        return CUDA_ERROR_NOT_FOUND;
-    const CUresult result = add_image(library, text, bytes, true, image);
+    char *text;
+    CUresult result = sim_table_ptx(kernel, &text, &bytes);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = add_image(library, text, bytes, true, image);
     free(text);
     return result;
 }

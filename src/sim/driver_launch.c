@@ -79,14 +79,16 @@ static CUresult check_shape(const struct CUfunc_st *function, const struct sim_s
 
 CUresult sim_launch_make(CUcontext context, CUfunction handle, const CUlaunchConfig *config, void *const *values,
                          void *const *extra, struct sim_work *work) {
-    CUfunction function = sim_function_find(handle, context);
+    CUfunction function = NULL;
     struct sim_shape shape;
     int resident = 0;
     if (!config)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!function || function->handle.context != context)
-        return CUDA_ERROR_INVALID_HANDLE;
-    CUresult result = sim_shape_of(config, &shape);
+    CUresult result = sim_function_find(handle, context, &function);
+    if (result == CUDA_SUCCESS && function->handle.context != context)
+        result = CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS)
+        result = sim_shape_of(config, &shape);
     if (result == CUDA_SUCCESS)
         result = check_shape(function, &shape, &resident);
     if (result != CUDA_SUCCESS)
@@ -179,12 +181,16 @@ static bool has_fault(const struct sim_reports *reports) {
 }
 
 /* What hardware traps on ends the context. What only the simulator sees fails this launch, when it is told to; so do a
- * deadlock, which hardware would wait out, and a step function that has seen enough. */
+ * deadlock, which hardware would wait out, and a step function that has seen enough. A launch that ran out of host memory
+ * says nothing of its kernel, whatever was reported before it came to its end, and may be repeated. */
 static CUresult judge(CUcontext context, const struct sim_options *options, const struct sim_reports *reports,
                       CUresult result) {
-    sim_reports_collect(reports);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return result;
     if (result != CUDA_SUCCESS && has_fault(reports))
         context->fault = result;
+    if (!sim_reports_collect(reports) && result == CUDA_SUCCESS)
+        return CUDA_ERROR_OUT_OF_MEMORY;
     if (result == CUDA_SUCCESS && reports->count && options->reports == SIM_REPORTS_FAIL)
         return CUDA_ERROR_LAUNCH_FAILED;
     return result;

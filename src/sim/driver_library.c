@@ -195,10 +195,10 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel handle) {
     return kernel ? sim_function_get(function, kernel, context) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUfunction sim_function_find(CUfunction handle, CUcontext context) {
-    CUfunction function = sim_handle_find(handle, SIM_HANDLE_FUNCTION);
-    if (function)
-        return function;
+CUresult sim_function_find(CUfunction handle, CUcontext context, CUfunction *function) {
+    *function = sim_handle_find(handle, SIM_HANDLE_FUNCTION);
+    if (*function)
+        return CUDA_SUCCESS;
     CUkernel kernel = sim_handle_find(handle, SIM_HANDLE_KERNEL);
-    return kernel && sim_function_get(&function, kernel, context) == CUDA_SUCCESS ? function : NULL;
+    return kernel ? sim_function_get(function, kernel, context) : CUDA_ERROR_INVALID_HANDLE;
 }

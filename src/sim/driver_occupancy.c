@@ -35,12 +35,12 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction han
                                                      size_t shared_bytes) {
     SIM_LOCKED();
     CUcontext context;
-    const CUresult result = sim_context_current(&context);
+    CUfunction function = NULL;
+    CUresult result = sim_context_current(&context);
+    if (result == CUDA_SUCCESS)
+        result = sim_function_find(handle, context, &function);
     if (result != CUDA_SUCCESS)
         return result;
-    const struct CUfunc_st *function = sim_function_find(handle, context);
-    if (!function)
-        return CUDA_ERROR_INVALID_HANDLE;
     if (!blocks || block_threads <= 0)
         return CUDA_ERROR_INVALID_VALUE;
     *blocks = block_threads > 1024 ? 0 : sim_ctas_per_sm(function, (uint32_t)block_threads, shared_bytes);
@@ -70,16 +70,16 @@ int sim_clusters_resident(const struct CUfunc_st *function, const struct sim_sha
 CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle, const CUlaunchConfig *config) {
     SIM_LOCKED();
     CUcontext context;
+    CUfunction function = NULL;
+    struct sim_shape shape;
     CUresult result = sim_context_current(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    const struct CUfunc_st *function = sim_function_find(handle, context);
-    struct sim_shape shape;
     if (!clusters || !config)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!function)
-        return CUDA_ERROR_INVALID_HANDLE;
-    result = sim_shape_of(config, &shape);
+    result = sim_function_find(handle, context, &function);
+    if (result == CUDA_SUCCESS)
+        result = sim_shape_of(config, &shape);
     if (result == CUDA_SUCCESS)
         result = sim_check_shape(function, &shape);
     if (result == CUDA_SUCCESS)

@@ -11,17 +11,20 @@ enum { KEPT_MAX = 4096, PRINTED_MAX = 24 };
 
 static struct sim_reports kept;
 
-/* False: no memory, or enough of them. */
-static bool keep(const struct gm_sim_report *report) {
-    if (kept.count == kept.room) {
-        const size_t room = kept.room ? 2 * kept.room : 16;
-        struct gm_sim_report *grown = kept.count < KEPT_MAX ? realloc(kept.report, room * sizeof *grown) : NULL;
+/* All of them, as far as KEPT_MAX allows, or none. False: no memory. */
+static bool keep(const struct sim_reports *reports) {
+    const size_t left = KEPT_MAX - kept.count, count = reports->count < left ? reports->count : left;
+    if (kept.count + count > kept.room) {
+        const size_t room = kept.count + count > 2 * kept.room ? kept.count + count : 2 * kept.room;
+        struct gm_sim_report *grown = realloc(kept.report, room * sizeof *grown);
         if (!grown)
             return false;
         kept.report = grown;
         kept.room = room;
     }
-    kept.report[kept.count++] = *report;
+    if (count)
+        memcpy(kept.report + kept.count, reports->report, count * sizeof *kept.report);
+    kept.count += count;
     return true;
 }
 
@@ -42,14 +45,13 @@ static void print(const struct gm_sim_report *report) {
     sim_say("%s: %s%s: %s", gm_sim_report_kind_name(report->kind), report->kernel, where, report->sentence);
 }
 
-void sim_reports_collect(const struct sim_reports *reports) {
-    for (size_t i = 0; i < reports->count; i++) {
-        keep(&reports->report[i]);
-        if (i < PRINTED_MAX)
-            print(&reports->report[i]);
-    }
+bool sim_reports_collect(const struct sim_reports *reports) {
+    const bool are_kept = keep(reports);
+    for (size_t i = 0; i < reports->count && i < PRINTED_MAX; i++)
+        print(&reports->report[i]);
     if (reports->count > PRINTED_MAX)
         sim_say("and %zu reports more", reports->count - PRINTED_MAX);
+    return are_kept;
 }
 
 size_t gm_sim_report_count(void) {

@@ -123,10 +123,10 @@ struct sim_image *sim_image_find(CUlibrary library, const char *kernel, CUcontex
 CUresult sim_image_place(struct sim_image *image, CUcontext context);
 void sim_image_free(struct sim_image *image);
 
-/* NULL: no such function, or no memory. A kernel's handle serves as its function in the current context. */
-CUfunction sim_function_find(CUfunction function, CUcontext context);
-/* Takes the PTX of a kernel out of the table of this build: text to be freed, or NULL. */
-char *sim_table_ptx(const char *kernel, size_t *bytes);
+/* CUDA_ERROR_INVALID_HANDLE: no such function. A kernel's handle serves as its function in the current context. */
+CUresult sim_function_find(CUfunction handle, CUcontext context, CUfunction *function);
+/* Takes the PTX of a kernel out of the table of this build: text to be freed. CUDA_ERROR_NOT_FOUND: it has none. */
+CUresult sim_table_ptx(const char *kernel, char **text, size_t *bytes);
 /* What ptxas gave a kernel of the table; 0: not known. */
 int sim_table_registers(const char *kernel);
 int sim_function_registers(const struct ptx_function *code, bool from_table);
@@ -236,6 +236,8 @@ CUresult sim_capture_allows_unsafe(CUcontext context);
 CUresult sim_capture_allows_default(CUcontext context);
 /* Waiting for all of a context. */
 CUresult sim_capture_allows_wait(CUcontext context);
+/* One step more in the sequence that the stream captures. */
+CUresult sim_capture_add(CUstream stream, const struct sim_work *work);
 void sim_capture_invalidate(struct sim_capture *capture);
 void sim_capture_end(struct sim_capture *capture);
 
@@ -250,7 +252,8 @@ const struct sim_options *sim_options_now(void);
 const struct sim_setup *sim_setup_now(void);
 /* A sentence on stderr, unless GM_SIM_REPORTS is quiet. */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The launch's reports join those of the process and are printed as the options say. */
-void sim_reports_collect(const struct sim_reports *reports);
+/* The launch's reports join those of the process and are printed as the options say. False: no memory to keep
+ * them. */
+bool sim_reports_collect(const struct sim_reports *reports);
 
 #endif

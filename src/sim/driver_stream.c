@@ -33,9 +33,7 @@ CUresult sim_work_submit(CUcontext context, CUstream handle, struct sim_work *wo
     if (result == CUDA_SUCCESS && !stream)
         result = sim_capture_allows_default(context);
     if (result == CUDA_SUCCESS && stream && stream->capture) {
-        result = stream->capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-                                              : sim_works_add(stream->capture->works, work);
-        stream->captured++;
+        result = sim_capture_add(stream, work);
     } else if (result == CUDA_SUCCESS) {
         result = sim_work_run(context, work);
     }

@@ -39,27 +39,35 @@ static size_t length_of(const struct packed *packed) {
     return (size_t)tail[0] | (size_t)tail[1] << 8 | (size_t)tail[2] << 16 | (size_t)tail[3] << 24;
 }
 
-static char *unpack(const struct packed *packed, size_t *bytes) {
+/* Fills text[0, length). zlib allocates its state at the begin and its window on the way. */
+static CUresult inflate_all(const struct packed *packed, char *text, size_t length) {
     enum { GZIP_WINDOW = 15 + 16 };
-    const size_t length = length_of(packed);
-    char *text = malloc(length + 1);
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)packed->begin,
                        .avail_in = (uInt)(packed->end - packed->begin),
                        .next_out = (Bytef *)text,
                        .avail_out = (uInt)length};
-    if (!text || inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
-        free(text);
-        return NULL;
+    int result = inflateInit2(&stream, GZIP_WINDOW);
+    if (result == Z_OK) {
+        result = inflate(&stream, Z_FINISH);
+        inflateEnd(&stream);
     }
-    const int result = inflate(&stream, Z_FINISH);
-    inflateEnd(&stream);
-    if (result != Z_STREAM_END) {
-        free(text);
-        return NULL;
+    if (result == Z_STREAM_END)
+        return CUDA_SUCCESS;
+    return result == Z_MEM_ERROR ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
+}
+
+static CUresult unpack(const struct packed *packed, char **text, size_t *bytes) {
+    const size_t length = length_of(packed);
+    char *room = malloc(length + 1);
+    const CUresult result = room ? inflate_all(packed, room, length) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != CUDA_SUCCESS) {
+        free(room);
+        return result;
     }
-    text[length] = '\0';
+    room[length] = '\0';
+    *text = room;
     *bytes = length;
-    return text;
+    return CUDA_SUCCESS;
 }
 
 /* ---- which module has which kernel ----------------------------------------------------------------------------- */
@@ -77,21 +85,21 @@ static bool has_entry(const char *text, const char *kernel) {
 }
 
 /* A kernel is looked for once for every library that is loaded, so the modules' texts are not kept. */
-static char *search_modules(const char *kernel, size_t *bytes) {
+static CUresult search_modules(const char *kernel, char **text, size_t *bytes) {
     for (const struct packed *module = modules; module->name; module++) {
-        char *text = unpack(module, bytes);
-        if (text && has_entry(text, kernel))
-            return text;
-        free(text);
+        const CUresult result = unpack(module, text, bytes);
+        if (result != CUDA_SUCCESS || has_entry(*text, kernel))
+            return result;
+        free(*text);
     }
-    return NULL;
+    return CUDA_ERROR_NOT_FOUND;
 }
 
-char *sim_table_ptx(const char *kernel, size_t *bytes) {
+CUresult sim_table_ptx(const char *kernel, char **text, size_t *bytes) {
     for (const struct packed *row = kernels; row->name; row++)
         if (strcmp(row->name + strlen(PREFIX), kernel) == 0)
-            return unpack(row, bytes);
-    return search_modules(kernel, bytes);
+            return unpack(row, text, bytes);
+    return search_modules(kernel, text, bytes);
 }
 
 /* ---- what ptxas said ------------------------------------------------------------------------------------------- */

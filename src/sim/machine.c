@@ -68,7 +68,7 @@ static void admit(struct launch *launch) {
         if (slot)
             launch->running++;
         if (!slot || !sim_slot_begin(slot, launch->next++, launch->time))
-            launch->machine->fault = CUDA_ERROR_OUT_OF_MEMORY;
+            sim_out_of_memory(launch->machine);
     }
 }
 
@@ -208,7 +208,8 @@ int sim_machine_run(struct sim_machine *machine) {
     if (!launch.slots)
         return machine->fault = CUDA_ERROR_OUT_OF_MEMORY;
     sim_lanes_begin();
-    sim_wgmma_prepare(machine->function);
+    if (!sim_wgmma_prepare(machine->function))
+        sim_out_of_memory(machine);
     for (int n = 0; n < 3; n++)
         launch.total *= machine->grid[n] / machine->cluster_dims[n];
     launch.wanted = plain_count(&launch);

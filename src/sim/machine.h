@@ -16,6 +16,7 @@
 #define SIM_MACHINE_H
 
 #include "clocks.h"
+#include "cuda_abi.h"
 #include "ptx.h"
 #include "sim.h"
 
@@ -159,6 +160,17 @@ struct sim_machine {
 
 /* Runs a launch to its end. Returns the CUresult: 0, or what machine->fault became. */
 int sim_machine_run(struct sim_machine *machine);
+
+/* The launch ends with this CUresult, unless it ends with another already. Returns SIM_FAULT, for handlers. */
+static inline enum sim_next sim_fail(struct sim_machine *machine, CUresult result) {
+    if (!machine->fault)
+        machine->fault = (int)result;
+    return SIM_FAULT;
+}
+/* The same for an allocation that failed: nothing goes on without what it was for. */
+static inline enum sim_next sim_out_of_memory(struct sim_machine *machine) {
+    return sim_fail(machine, CUDA_ERROR_OUT_OF_MEMORY);
+}
 
 /* ---- operands, lane by lane ---------------------------------------------------------------------------------------- */
 

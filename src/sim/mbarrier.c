@@ -136,25 +136,29 @@ struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, const struct ptx_ins
 
 /* ---- init and inval --------------------------------------------------------------------------------------- */
 
-/* The object for an offset, made at its first init. NULL: too many, or no memory. */
-static struct sim_mbarrier *object_at(struct sim_cta *cta, uint32_t offset) {
-    struct sim_mbarriers *mbarriers = cta->mbarriers;
-    struct sim_mbarrier *barrier = sim_mbarrier_lookup(cta, offset);
-    if (barrier)
-        return barrier;
-    if (!mbarriers->at) {
+/* The tables, made at the CTA's first init. False: no memory. */
+static bool has_tables(struct sim_cta *cta, struct sim_mbarriers *mbarriers) {
+    if (mbarriers->slots)
+        return true;
+    if (!mbarriers->at)
         mbarriers->at = calloc(cta->shared_bytes / BYTES + 1, sizeof *mbarriers->at);
+    if (!mbarriers->all)
         mbarriers->all = calloc(SIM_MBARRIERS_MAX, sizeof(struct sim_mbarrier *));
-        if (!mbarriers->at || !mbarriers->all)
-            return NULL;
-        mbarriers->slots = cta->shared_bytes / BYTES;
-        mbarriers->low = UINT32_MAX;
+    if (!mbarriers->at || !mbarriers->all)
+        return false;
+    mbarriers->slots = cta->shared_bytes / BYTES;
+    mbarriers->low = UINT32_MAX;
+    return true;
+}
+
+/* A new object for an offset. NULL: no memory, and the launch ends. */
+static struct sim_mbarrier *new_object(struct sim_cta *cta, uint32_t offset) {
+    struct sim_mbarriers *mbarriers = cta->mbarriers;
+    struct sim_mbarrier *barrier = has_tables(cta, mbarriers) ? calloc(1, sizeof *barrier) : NULL;
+    if (!barrier) {
+        sim_out_of_memory(cta->machine);
+        return NULL;
     }
-    if (mbarriers->count == SIM_MBARRIERS_MAX || offset / BYTES >= mbarriers->slots)
-        return NULL;
-    barrier = calloc(1, sizeof *barrier);
-    if (!barrier)
-        return NULL;
     barrier->cta = cta;
     barrier->offset = offset;
     barrier->agent = sim_agent_new(cta->cluster, SIM_AGENT_MBARRIER, cta->rank, 0, 0, offset);
@@ -208,12 +212,14 @@ void sim_mbarrier_init(struct sim_warp *warp, const struct ptx_instruction *i, i
     if (count < 1 || count > SIM_MBARRIER_MOST)
         sim_report(warp, i, SIM_REPORT_BARRIER, lane, offset, "an mbarrier for %llu arrivals: it takes 1 to %d",
                    (unsigned long long)count, SIM_MBARRIER_MOST);
-    struct sim_mbarrier *barrier = object_at(warp->cta, offset);
-    if (!barrier) {
+    struct sim_mbarrier *barrier = sim_mbarrier_lookup(warp->cta, offset);
+    if (!barrier && warp->cta->mbarriers->count == SIM_MBARRIERS_MAX) {
         sim_report(warp, i, SIM_REPORT_ILLEGAL, lane, offset, "the simulator keeps at most %d mbarriers of a CTA",
                    SIM_MBARRIERS_MAX);
         return;
     }
+    if (!barrier && !(barrier = new_object(warp->cta, offset)))
+        return;
     if (barrier->live && !barrier->overwritten)
         sim_report(warp, i, SIM_REPORT_BARRIER, lane, offset,
                    "the mbarrier %s is initialised again, after line %u, with no mbarrier.inval between",

@@ -28,9 +28,9 @@ static void settle(struct sim_mbarrier *barrier, const struct ptx_instruction *i
         trace(barrier, NULL, i, PTX_NONE, "phase");
         barrier->phase++;
         barrier->pending = barrier->expected;
-        sim_clocks_join(&barrier->completed.known, &barrier->running.known, cluster->agents->count);
-        sim_clocks_join(&barrier->completed.flushed, &barrier->running.flushed, cluster->agents->count);
-        sim_clocks_raise(&barrier->completed.known, barrier->agent, barrier->clock_base + barrier->phase);
+        sim_clocks_join(cluster, &barrier->completed.known, &barrier->running.known);
+        sim_clocks_join(cluster, &barrier->completed.flushed, &barrier->running.flushed);
+        sim_clocks_raise(cluster, &barrier->completed.known, barrier->agent, barrier->clock_base + barrier->phase);
         sim_progress(cluster);
     }
     sim_mbarrier_write_image(barrier);

@@ -88,8 +88,7 @@ static struct sim_cta *shared_owner(struct sim_warp *warp, uint32_t address) {
 
 /* Hardware says so with CUDA_ERROR_LAUNCH_FAILED, not CUDA_ERROR_ILLEGAL_ADDRESS. */
 static void fail_shared(struct sim_warp *warp) {
-    if (!warp->machine->fault)
-        warp->machine->fault = CUDA_ERROR_LAUNCH_FAILED;
+    sim_fail(warp->machine, CUDA_ERROR_LAUNCH_FAILED);
 }
 
 static void report_outside_shared(struct sim_warp *warp, const struct ptx_instruction *i, int lane, uint32_t address,

@@ -154,7 +154,7 @@ struct ptx_parser {
     struct ptx_raw_list *raw; /* of the instruction at hand; made at the first one */
     char *message;
     size_t message_bytes;
-    bool failed;
+    bool failed, out_of_memory;
 };
 
 /* ---- ptx_support.c: tokens and messages ------------------------------------------------------ */

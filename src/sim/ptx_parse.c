@@ -2,6 +2,7 @@
 /* A module: what stands at its top level, and the parse as a whole. */
 #include "ptx_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,5 +155,6 @@ struct ptx_module *ptx_parse(const char *text, size_t bytes, char *message, size
     if (fine)
         return parser.module;
     ptx_free(parser.module);
+    errno = parser.out_of_memory ? ENOMEM : EINVAL;
     return NULL;
 }

@@ -34,6 +34,7 @@ bool ptx_unsupported(struct ptx_parser *parser, const struct ptx_token *token, c
 }
 
 bool ptx_out_of_memory(struct ptx_parser *parser) {
+    parser->out_of_memory |= !parser->failed;
     return ptx_fail(parser, parser->token.line, "the module needs more memory than there is");
 }
 

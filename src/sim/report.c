@@ -49,7 +49,7 @@ bool sim_report_is_fault(enum gm_sim_report_kind kind) {
 }
 
 /* The CUresult of a launch that ends with it. */
-static int fault_of(enum gm_sim_report_kind kind) {
+static CUresult fault_of(enum gm_sim_report_kind kind) {
     switch (kind) {
     case SIM_REPORT_OUT_OF_BOUNDS:
         return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -69,25 +69,22 @@ static struct gm_sim_report *find_report(struct sim_reports *reports, enum gm_si
     return NULL;
 }
 
-/* Room for one more, zeroed; NULL: there are enough, or no memory. */
-static struct gm_sim_report *new_report(struct sim_reports *reports) {
-    if (reports->count >= REPORTS_MAX)
-        return NULL;
-    if (reports->count == reports->room) {
-        const size_t room = reports->room ? 2 * reports->room : 8;
-        struct gm_sim_report *grown = realloc(reports->report, room * sizeof *grown);
-        if (!grown)
-            return NULL;
-        reports->report = grown;
-        reports->room = room;
-    }
-    struct gm_sim_report *report = &reports->report[reports->count++];
-    memset(report, 0, sizeof *report);
-    return report;
+/* Room for one more, up to REPORTS_MAX. False: no memory. */
+static bool make_room(struct sim_reports *reports) {
+    if (reports->count < reports->room)
+        return true;
+    const size_t room = reports->room ? 2 * reports->room : 8;
+    struct gm_sim_report *grown = room <= REPORTS_MAX ? realloc(reports->report, room * sizeof *grown) : NULL;
+    if (!grown)
+        return room > REPORTS_MAX;
+    reports->report = grown;
+    reports->room = room;
+    return true;
 }
 
 static void fill_report(struct gm_sim_report *report, const struct sim_warp *warp, int lane, uint64_t address) {
     const struct ptx_function *function = warp->machine->function;
+    memset(report, 0, sizeof *report);
     report->warp = (int)warp->index;
     report->lane = lane;
     report->address = address;
@@ -103,20 +100,23 @@ void sim_report(struct sim_warp *warp, const struct ptx_instruction *i, enum gm_
         return;
     struct sim_machine *machine = warp->machine;
     const uint32_t line = i ? i->line : 0;
-    if (sim_report_is_fault(kind) && !machine->fault)
-        machine->fault = fault_of(kind);
-    machine->reports->total++;
-    struct gm_sim_report *report = find_report(machine->reports, kind, line);
-    if (report) {
-        report->times++;
+    struct sim_reports *reports = machine->reports;
+    struct gm_sim_report *report = find_report(reports, kind, line);
+    if (!report && !make_room(reports)) {
+        machine->fault = CUDA_ERROR_OUT_OF_MEMORY; /* whatever it was: nobody could say why */
         return;
     }
-    report = new_report(machine->reports);
-    if (!report)
+    if (sim_report_is_fault(kind))
+        sim_fail(machine, fault_of(kind));
+    reports->total++;
+    if (report)
+        report->times++;
+    if (report || reports->count == reports->room)
         return;
+    report = &reports->report[reports->count++];
+    fill_report(report, warp, lane, address);
     report->kind = kind;
     report->line = line;
-    fill_report(report, warp, lane, address);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(report->sentence, sizeof report->sentence, format, arguments);

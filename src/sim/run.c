@@ -35,8 +35,7 @@ static enum sim_run fall_off(struct sim_path *path) {
 }
 
 static enum sim_run fault(struct sim_machine *machine) {
-    if (!machine->fault)
-        machine->fault = CUDA_ERROR_LAUNCH_FAILED;
+    sim_fail(machine, CUDA_ERROR_LAUNCH_FAILED);
     return SIM_RUN_GONE;
 }
 

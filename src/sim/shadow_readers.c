@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine.h"
 #include "shadow_cell.h"
 
 enum { SETS_MAX = 1 << 15, TABLE = 1 << 16 };
@@ -85,6 +86,7 @@ static bool same_members(const struct sim_reader *a, const struct sim_reader *b,
     return true;
 }
 
+/* False: no memory. */
 static bool grow(void **array, uint32_t *room, uint32_t needed, size_t size) {
     if (needed <= *room)
         return true;
@@ -97,8 +99,7 @@ static bool grow(void **array, uint32_t *room, uint32_t needed, size_t size) {
     return true;
 }
 
-/* Full, or out of memory: every cell keeps one reader of its set, and the sets begin anew. Races with the others go
- * unseen. */
+/* Full: every cell keeps one reader of its set, and the sets begin anew. Races with the others go unseen. */
 static void drop_sets(struct sim_shadow *shadow) {
     struct sim_reader members[SIM_READERS_MAX];
     for (uint32_t word = 0; word < shadow->words; word++) {
@@ -110,8 +111,9 @@ static void drop_sets(struct sim_shadow *shadow) {
     sim_read_sets_reset(shadow->sets);
 }
 
+/* False: no memory. */
 static bool add_set(struct sim_read_sets *sets, const struct sim_reader *members, uint32_t count) {
-    if (sets->count >= SETS_MAX || !grow((void **)&sets->set, &sets->room, sets->count + 1, sizeof *sets->set) ||
+    if (!grow((void **)&sets->set, &sets->room, sets->count + 1, sizeof *sets->set) ||
         !grow((void **)&sets->member, &sets->member_room, sets->member_count + count, sizeof *sets->member))
         return false;
     memcpy(&sets->member[sets->member_count], members, count * sizeof *members);
@@ -125,8 +127,10 @@ uint64_t sim_readers_intern(struct sim_shadow *shadow, struct sim_reader *member
     struct sim_read_sets *sets = shadow->sets;
     if (!sets->table)
         sets->table = calloc(TABLE, sizeof *sets->table);
-    if (!sets->table)
+    if (!sets->table) {
+        sim_out_of_memory(shadow->cta->machine);
         return added->bits;
+    }
     if (count > SIM_READERS_MAX) {
         count = SIM_READERS_MAX;
         members[count - 1] = *added;
@@ -140,8 +144,12 @@ uint64_t sim_readers_intern(struct sim_shadow *shadow, struct sim_reader *member
         if (set->count == count && same_members(&sets->member[set->first], members, count))
             return SIM_CELL_SET | (sets->table[slot] - 1);
     }
-    if (!add_set(sets, members, count)) {
+    if (sets->count == SETS_MAX) {
         drop_sets(shadow);
+        return added->bits;
+    }
+    if (!add_set(sets, members, count)) {
+        sim_out_of_memory(shadow->cta->machine);
         return added->bits;
     }
     sets->table[slot] = sets->count;

@@ -34,11 +34,15 @@ enum sim_step sim_judge_loops(struct sim_cluster *cluster) {
     const uint32_t count = queue->ready;
     if (count == 0)
         return SIM_STEP_RAN;
-    struct sim_path **const paths = calloc(count + (size_t)1, sizeof *paths);
-    bool all = paths != NULL && cluster->flights == NULL;
-    for (uint32_t n = 0; paths && n < count; n++)
+    struct sim_path **const paths = calloc(count, sizeof *paths);
+    bool all = cluster->flights == NULL;
+    if (!paths) {
+        sim_out_of_memory(cluster->machine);
+        return SIM_STEP_RAN;
+    }
+    for (uint32_t n = 0; n < count; n++)
         paths[n] = sim_queue_pop(cluster);
-    for (uint32_t n = 0; paths && n < count; n++) {
+    for (uint32_t n = 0; n < count; n++) {
         enum sim_run run = SIM_RUN_READY;
         if (all && !cluster->machine->fault)
             all = goes_round(paths[n], &run);

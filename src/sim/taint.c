@@ -15,8 +15,10 @@ void sim_taint(struct sim_warp *warp, uint32_t register_offset, uint32_t lanes) 
     if (!warp->tainted) {
         warp->tainted = calloc(bytes / 128 + 2, sizeof *warp->tainted);
         warp->tainted_predicates = calloc(bytes / 4 + 2, sizeof *warp->tainted_predicates);
-        if (!warp->tainted || !warp->tainted_predicates)
+        if (!warp->tainted || !warp->tainted_predicates) {
             sim_taint_clear(warp);
+            sim_out_of_memory(warp->machine);
+        }
     }
     if (warp->tainted && register_offset < bytes)
         warp->tainted[register_offset / 128] |= lanes;

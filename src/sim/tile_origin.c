@@ -49,6 +49,8 @@ static struct tile tile_of(uint32_t offset, const struct sim_box *box, uint32_t 
 void sim_tile_written(struct sim_cta *cta, uint32_t offset, const struct sim_box *box, uint32_t line) {
     const struct tile tile = tile_of(offset, box, line);
     struct sim_tiles *tiles = cta->tiles ? cta->tiles : (cta->tiles = calloc(1, sizeof *tiles));
+    if (!tiles)
+        sim_out_of_memory(cta->machine);
     if (!tiles || !tile.bytes || !tile.pitch || !tile.inner)
         return;
     uint32_t kept = 0;

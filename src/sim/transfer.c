@@ -72,8 +72,7 @@ static void locate_small(struct sim_warp *warp, const struct ptx_instruction *i,
     const uint64_t address = lanes->address[lane];
     const uint64_t offset = (address & SIM_WINDOW_MASK) == window ? address & ~SIM_WINDOW_MASK : address;
     if (!base || transfer->bytes > size || offset > size - transfer->bytes) {
-        if (!warp->machine->fault)
-            warp->machine->fault = CUDA_ERROR_LAUNCH_FAILED;
+        sim_fail(warp->machine, CUDA_ERROR_LAUNCH_FAILED);
         sim_report(warp, i, SIM_REPORT_OUT_OF_BOUNDS, lane, address, "%u bytes at %llu of %llu bytes of %s memory",
                    transfer->bytes, (unsigned long long)offset, (unsigned long long)size, space);
     } else if (sim_check_alignment(warp, i, lane, offset, transfer->bytes, transfer->bytes, space)) {

@@ -79,7 +79,7 @@ static inline uint32_t wgmma_bit(const struct sim_warp *warp) {
 /* A whole warp of a whole warpgroup, all lanes together? Reports otherwise. False: the handler returns *next. */
 bool wgmma_check_warp(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i, uint32_t mask,
                       enum sim_next *next);
-/* An operation at the end of the list. NULL: too many, or no memory. */
+/* An operation at the end of the list. NULL: too many, or no memory, and then the launch ends. */
 struct wgmma_operation *wgmma_append(struct sim_warpgroup *warpgroup);
 /* Fills it in; its place in the list and its clocks stay. */
 void wgmma_set(struct wgmma_operation *operation, const struct wgmma_operation *to);
@@ -117,6 +117,7 @@ void wgmma_check_origin(struct sim_warpgroup *warpgroup, const struct wgmma_chec
 
 /* ---- wgmma_registers.c ------------------------------------------------------------------------------------------- */
 
+/* False: no memory, and nothing taken. */
 bool wgmma_registers_begin(struct wgmma_registers *registers, uint32_t rows);
 void wgmma_registers_end(struct wgmma_registers *registers);
 /* The warp issues the operation: checks its registers and takes them. */

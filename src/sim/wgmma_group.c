@@ -22,7 +22,7 @@ static void free_operations(struct wgmma_operation *operation) {
     }
 }
 
-void sim_wgmma_cta_begin(struct sim_cta *cta) {
+bool sim_wgmma_cta_begin(struct sim_cta *cta) {
     const uint32_t groups = cta->warp_count / WGMMA_WARPS;
     cta->warpgroups = groups ? calloc(groups, sizeof *cta->warpgroups) : NULL;
     for (uint32_t w = 0; w < cta->warp_count; w++) {
@@ -33,6 +33,7 @@ void sim_wgmma_cta_begin(struct sim_cta *cta) {
         cta->warpgroups[g].cta = cta;
         cta->warpgroups[g].warp = &cta->warps[WGMMA_WARPS * g];
     }
+    return cta->warpgroups || !groups;
 }
 
 void sim_wgmma_cta_end(struct sim_cta *cta) {
@@ -62,7 +63,7 @@ bool sim_wgmma_cta_busy(const struct sim_cta *cta, char *text, size_t bytes) {
     return false;
 }
 
-/* What the first wgmma of a warpgroup needs. */
+/* What the first wgmma of a warpgroup needs. False: no memory. */
 static bool begin(struct sim_warpgroup *warpgroup, struct sim_warp *warp) {
     if (warpgroup->rows)
         return true;
@@ -78,11 +79,15 @@ static bool begin(struct sim_warpgroup *warpgroup, struct sim_warp *warp) {
 bool wgmma_check_warp(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i, uint32_t mask,
                       enum sim_next *next) {
     *next = SIM_NEXT;
-    if (!warp->warpgroup || !begin(warp->warpgroup, warp)) {
+    if (!warp->warpgroup) {
         sim_report(warp, i, SIM_REPORT_ILLEGAL, PTX_NONE, 0,
                    "warp %u of %u belongs to no warpgroup: four whole warps from a multiple of four on", warp->index,
                    warp->cta->warp_count);
         *next = SIM_FAULT;
+        return false;
+    }
+    if (!begin(warp->warpgroup, warp)) {
+        *next = sim_out_of_memory(warp->machine);
         return false;
     }
     const uint32_t alive = warp->lanes & ~warp->exited;
@@ -136,6 +141,7 @@ struct wgmma_operation *wgmma_append(struct sim_warpgroup *warpgroup) {
         wgmma_set(operation, &(struct wgmma_operation){0});
         operation->next = NULL;
     } else if (!(operation = calloc(1, sizeof *operation))) {
+        sim_out_of_memory(warpgroup->cta->machine);
         return NULL;
     }
     while (*last)
@@ -180,6 +186,7 @@ static void land(struct sim_flight *flight) {
     sim_progress(flight->cluster);
 }
 
+/* False: no memory. */
 static bool launch(struct sim_warpgroup *warpgroup, uint32_t group) {
     struct sim_cluster *const cluster = warpgroup->cta->cluster;
     struct landing *const landing = sim_flight_new(cluster, sizeof *landing, land);
@@ -216,7 +223,7 @@ enum sim_next sim_do_wgmma_commit(struct sim_warp *warp, struct sim_path *path, 
         by_all = warpgroup->committed[w] < by_all ? warpgroup->committed[w] : by_all;
     for (; warpgroup->launched < by_all; warpgroup->launched++)
         if (!launch(warpgroup, warpgroup->launched))
-            return SIM_FAULT;
+            return sim_out_of_memory(warp->machine);
     return SIM_NEXT;
 }
 
@@ -232,7 +239,7 @@ static void finish_wait(struct sim_warp *warp, uint32_t groups) {
         *waited = groups;
     recycle(warpgroup);
     if (groups)
-        sim_clocks_raise(&warp->known, warpgroup->agent, groups);
+        sim_clocks_raise(warp->cluster, &warp->known, warpgroup->agent, groups);
 }
 
 enum sim_next sim_do_wgmma_wait(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i,

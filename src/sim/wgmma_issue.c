@@ -32,8 +32,8 @@ static void learn(struct sim_warp *warp, struct wgmma_operation *operation) {
     sim_clocks_reset(&operation->known, operation->agents); /* of its last use */
     sim_clocks_reset(&operation->flushed, operation->agents);
     operation->agents = warp->cluster->agents->count;
-    sim_clocks_join(&operation->known, &warp->known, operation->agents);
-    sim_clocks_join(&operation->flushed, &warp->flushed, operation->agents);
+    sim_clocks_join(warp->cluster, &operation->known, &warp->known);
+    sim_clocks_join(warp->cluster, &operation->flushed, &warp->flushed);
 }
 
 /* ---- issuing ----------------------------------------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static void compare(struct sim_warp *warp, const struct wgmma_operation *operati
     }
 }
 
-/* Adds the warp to its next operation, or makes it. NULL: there is no room. */
+/* Adds the warp to its next operation, or makes it. NULL: there is no room, or no memory, and then the launch ends. */
 static struct wgmma_operation *attach(struct sim_warp *warp, const struct wgmma_operation *own) {
     struct wgmma_operation *operation = next_of(warp);
     if (operation) {
@@ -154,6 +154,8 @@ static enum sim_next issue(struct sim_warp *warp, struct sim_path *path, const s
     if (!read_operands(warp, i, kind, &own))
         return SIM_FAULT;
     struct wgmma_operation *const operation = attach(warp, &own);
+    if (!operation && warp->machine->fault)
+        return SIM_FAULT;
     if (!operation) {
         sim_report(warp, i, SIM_REPORT_ILLEGAL, PTX_NONE, 0, "%u operations are in no group that has been waited for",
                    (uint32_t)WGMMA_OPERATIONS_MAX);

@@ -22,7 +22,10 @@ bool wgmma_registers_begin(struct wgmma_registers *registers, uint32_t rows) {
     registers->touched = calloc(rows, sizeof *registers->touched);
     registers->in_flight = calloc(rows, sizeof *registers->in_flight);
     registers->use = calloc(rows, sizeof *registers->use);
-    return registers->touched && registers->in_flight && registers->use;
+    if (registers->touched && registers->in_flight && registers->use)
+        return true;
+    wgmma_registers_end(registers);
+    return false;
 }
 
 void wgmma_registers_end(struct wgmma_registers *registers) {
@@ -56,16 +59,16 @@ static bool is_operation(const struct ptx_instruction *i) {
     return i->operation->class == SIM_CLASS_WGMMA && i->operand_count > 1;
 }
 
-void sim_wgmma_prepare(struct ptx_function *function) {
+bool sim_wgmma_prepare(struct ptx_function *function) {
     uint8_t *wanted = NULL;
     if (function->wgmma_prepared)
-        return;
+        return true;
     for (uint32_t pc = 0; pc < function->count; pc++) {
         if (!is_operation(&function->code[pc]))
             continue;
         wanted = wanted ? wanted : calloc(function->register_bytes / 128 + 1, 1);
         if (!wanted)
-            return; /* without memory nothing is checked */
+            return false;
         mark_vector(function, &function->code[pc].operand[0], wanted);
         mark_vector(function, &function->code[pc].operand[1], wanted);
     }
@@ -74,6 +77,7 @@ void sim_wgmma_prepare(struct ptx_function *function) {
             !is_operation(&function->code[pc]) && touches(function, &function->code[pc], wanted);
     function->wgmma_prepared = true;
     free(wanted);
+    return true;
 }
 
 /* ---- other instructions ------------------------------------------------------------------------------------------ */

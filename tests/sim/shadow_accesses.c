@@ -54,5 +54,5 @@ struct sim_stamp new_agent(enum sim_agent_kind kind) {
 }
 
 void wait_for(uint32_t warp, struct sim_stamp stamp) {
-    sim_clocks_raise(&warp_of(warp)->known, stamp.agent, stamp.clock);
+    sim_clocks_raise(warp_of(warp)->cluster, &warp_of(warp)->known, stamp.agent, stamp.clock);
 }

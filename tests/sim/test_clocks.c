@@ -34,10 +34,10 @@ END_TEST
 START_TEST(knowledge_travels_on) {
     struct sim_knowledge one = {0}, two = {0};
     const struct sim_stamp copy = {sim_agent_new(hand_cluster(hand), SIM_AGENT_MBARRIER, 0, 0, 0, 0x400), 3};
-    sim_clocks_raise(&first->known, copy.agent, 2);
+    sim_clocks_raise(hand_cluster(hand), &first->known, copy.agent, 2);
     ck_assert(!sim_knows(&first->known, copy));
-    sim_clocks_raise(&first->known, copy.agent, 3);
-    sim_clocks_raise(&first->known, copy.agent, 1); /* never falls */
+    sim_clocks_raise(hand_cluster(hand), &first->known, copy.agent, 3);
+    sim_clocks_raise(hand_cluster(hand), &first->known, copy.agent, 1); /* never falls */
     sim_release(first, &one);
     sim_acquire(second, &one);
     sim_release(second, &two);
@@ -85,8 +85,8 @@ START_TEST(agents_run_out_quietly) {
         last = sim_agent_new(hand_cluster(hand), SIM_AGENT_BULK_READ, 0, 0, 0, 0);
     ck_assert_uint_eq(last, SIM_AGENTS_MAX - 1);
     ck_assert_uint_eq(hand_cluster(hand)->agents->count, SIM_AGENTS_MAX);
-    sim_clocks_raise(&first->known, SIM_AGENTS_MAX, 1);
-    sim_clocks_raise(&first->known, SIM_AGENT_NONE, 1);
+    sim_clocks_raise(hand_cluster(hand), &first->known, SIM_AGENTS_MAX, 1);
+    sim_clocks_raise(hand_cluster(hand), &first->known, SIM_AGENT_NONE, 1);
     ck_assert_uint_eq(sim_clock_of(&first->known, SIM_AGENT_NONE), 0);
 }
 END_TEST
