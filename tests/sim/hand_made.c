@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-#include "report.h"
-#include "shadow.h"
+#include "sim/memory/memory.h"
+#include "sim/memory/shadow.h"
+#include "sim/report/report.h"
 
 enum { SHARED_BYTES = 4096, INSTRUCTIONS_MOST = 256 };
 
