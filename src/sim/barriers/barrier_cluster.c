@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* barrier.cluster, and what belongs to a cluster beside it: the fences that turn relaxed arrivals into releases, and
- * who has used whose shared memory.
+/* barrier.cluster, and the fences that turn relaxed arrivals into releases.
  *
  * A lane arrives, then waits. It owes a wait from its arrival on, and can owe one at a time, so that nobody gets more
  * than one generation ahead: a lane that owes a wait and is not among those that have arrived in the running generation
@@ -17,8 +16,7 @@ struct sim_cluster_barrier *sim_cluster_barrier_new(struct sim_cluster *cluster)
     const size_t warps = (size_t)cluster->cta_count * SIM_CTA_WARPS;
     barrier->cta_count = cluster->cta_count;
     barrier->warps = calloc(warps ? warps : 1, sizeof *barrier->warps);
-    barrier->uses = calloc(warps ? warps * cluster->cta_count : 1, sizeof *barrier->uses);
-    if (!barrier->warps || !barrier->uses) {
+    if (!barrier->warps) {
         sim_cluster_barrier_free(barrier);
         return NULL;
     }
@@ -35,7 +33,6 @@ void sim_cluster_barrier_free(struct sim_cluster_barrier *barrier) {
     sim_knowledge_free(&barrier->gathering);
     sim_knowledge_free(&barrier->done);
     free(barrier->warps);
-    free(barrier->uses);
     free(barrier);
 }
 
@@ -148,44 +145,4 @@ void sim_fenced_observe(struct sim_warp *warp, const struct sim_knowledge *from)
     struct sim_fenced *fenced = &sim_cluster_warp(warp)->fenced;
     sim_clocks_join(warp->cluster, &fenced->observed.known, &from->known);
     sim_clocks_join(warp->cluster, &fenced->observed.flushed, &from->flushed);
-}
-
-/* ---- peers ------------------------------------------------------------------------------------------------ */
-
-/* The instruction that the warp runs now: of the path whose time it is. */
-static const struct ptx_instruction *running_instruction(const struct sim_warp *warp) {
-    const struct ptx_function *function = warp->machine->function;
-    const struct sim_path *path = warp->paths;
-    while (path && path->next && (path->children || path->time != warp->cluster->now))
-        path = path->next;
-    return path && function && path->pc < function->count ? &function->code[path->pc] : NULL;
-}
-
-void sim_peer_used(struct sim_warp *warp, struct sim_cta *target) {
-    struct sim_cluster_barrier *barrier = warp->cluster->barrier;
-    if (target == warp->cta || !barrier || target->rank >= barrier->cta_count)
-        return;
-    struct sim_peer_use *use =
-        &barrier->uses[((size_t)target->rank * barrier->cta_count + warp->cta->rank) * SIM_CTA_WARPS + warp->index];
-    const struct sim_stamp now = sim_warp_stamp(warp);
-    if (use->stamp.clock == now.clock)
-        return; /* the same stretch between two releases */
-    use->stamp = now;
-    use->instruction = running_instruction(warp);
-}
-
-void sim_peers_check(struct sim_cta *cta, const struct sim_clocks *known) {
-    struct sim_cluster *cluster = cta->cluster;
-    const struct sim_cluster_barrier *barrier = cluster->barrier;
-    for (uint32_t c = 0; barrier && c < cluster->cta_count; c++)
-        for (uint32_t w = 0; w < cluster->ctas[c].warp_count; w++) {
-            const struct sim_peer_use *use =
-                &barrier->uses[((size_t)cta->rank * barrier->cta_count + c) * SIM_CTA_WARPS + w];
-            if (use->stamp.agent == SIM_AGENT_NONE || sim_knows(known, use->stamp))
-                continue;
-            sim_report(&cluster->ctas[c].warps[w], use->instruction, SIM_REPORT_PEER_EXITED, PTX_NONE, 0,
-                       "CTA %u of the cluster exits, and does not know that warp %u of CTA %u is done with its shared "
-                       "memory: a barrier of the cluster after this instruction and before the exit is missing",
-                       cta->rank, w, c);
-        }
 }

@@ -10,7 +10,6 @@
 
 enum {
     SIM_NAMED_BARRIERS = 16,
-    SIM_CTA_WARPS = 32,         /* of a CTA at most: 1024 threads */
     SIM_MBARRIERS_MAX = 512,    /* of a CTA at most, a limit of the simulator */
     SIM_MBARRIER_MOST = 0xfffff /* arrivals and transactions: 2^20 - 1 */
 };
@@ -44,7 +43,7 @@ struct sim_named_barriers {
 /* An instruction that waits at a named barrier has come to nothing yet: warps may have exited meanwhile. */
 void sim_named_barriers_recheck(struct sim_cta *cta);
 
-/* ---- the cluster barrier, fences, and who has used whose memory ------------------------------------------- */
+/* ---- the cluster barrier, fences --------------------------------------------------------------------------- */
 
 /* Fences and relaxed accesses: fence, then relaxed arrive is a release; relaxed wait, then fence is an acquire. */
 struct sim_fenced {
@@ -58,17 +57,11 @@ struct sim_cluster_warp {
     struct sim_fenced fenced;
 };
 
-struct sim_peer_use {
-    struct sim_stamp stamp; /* of the accessor, the latest */
-    const struct ptx_instruction *instruction;
-};
-
 struct sim_cluster_barrier {
     uint32_t cta_count;
     uint64_t generation; /* completed so far */
     struct sim_knowledge gathering, done;
     struct sim_cluster_warp *warps; /* [CTA][SIM_CTA_WARPS] */
-    struct sim_peer_use *uses;      /* [target CTA][accessor CTA][SIM_CTA_WARPS] */
 };
 
 static inline struct sim_cluster_warp *sim_cluster_warp(const struct sim_warp *warp) {
@@ -82,8 +75,6 @@ void sim_fenced_observe(struct sim_warp *warp, const struct sim_knowledge *from)
 /* A fence of both directions; a fence for mbarrier inits only. */
 void sim_fence(struct sim_warp *warp);
 void sim_fence_inits(struct sim_warp *warp, uint32_t mask);
-/* Warps of peers whose use of cta's memory is not known to be over; `known`: of all that have exited from cta. */
-void sim_peers_check(struct sim_cta *cta, const struct sim_clocks *known);
 
 /* ---- mbarriers -------------------------------------------------------------------------------------------- */
 

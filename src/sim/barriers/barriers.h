@@ -23,9 +23,6 @@ void sim_barriers_cta_exited(struct sim_cta *cta, struct sim_warp *last);
  * Appends to text. */
 void sim_barriers_describe(struct sim_cluster *cluster, char *text, size_t bytes);
 
-/* The warp has used memory or barriers of `target`, a peer: at target's exit it must be known to be over. */
-void sim_peer_used(struct sim_warp *warp, struct sim_cta *target);
-
 /* ---- mbarriers, for copies and st.async ------------------------------------------------------------------------------ */
 
 struct sim_mbarrier;
@@ -57,7 +54,7 @@ void sim_mbarrier_overwritten(struct sim_warp *warp, const struct ptx_instructio
 /* For the single step. False: index is past the last. */
 bool sim_mbarrier_view(const struct sim_cta *cta, size_t index, struct gm_sim_mbarrier *view);
 
-/* Warp-level state of copies (copy_async.c, copy_bulk.c) and wgmma (matrix_async.c), set up and ended by the machine. */
+/* State of copies (copies/copies.c) and of wgmma (wgmma/wgmma_group.c), set up and ended by the machine. */
 void sim_copies_warp_begin(struct sim_warp *warp);
 void sim_copies_warp_end(struct sim_warp *warp);    /* frees; groups still in flight are reported at the CTA's exit */
 bool sim_copies_cta_busy(const struct sim_cta *cta, char *text, size_t bytes); /* a copy in flight uses its shared memory */

@@ -15,18 +15,6 @@ struct async_copy {
     uint8_t read[PTX_LANES]; /* bytes to read; zeros follow */
 };
 
-struct sim_cp_async_state *sim_cp_async_state(struct sim_warp *warp) {
-    if (!warp->cp_async) {
-        warp->cp_async = calloc(1, sizeof *warp->cp_async);
-        if (warp->cp_async)
-            warp->cp_async->agent =
-                sim_agent_new(warp->cluster, SIM_AGENT_CP_ASYNC, warp->cta->rank, warp->index, 0, 0);
-        else
-            sim_out_of_memory(warp->machine);
-    }
-    return warp->cp_async;
-}
-
 /* ---- landing ---------------------------------------------------------------------------------------------------- */
 
 static void copies_land(struct sim_copy *copy) {

@@ -2,6 +2,20 @@
 /* cp.async.commit_group, wait_group, wait_all and mbarrier.arrive. */
 #include "sim/copies/copy_async.h"
 
+#include <stdlib.h>
+
+struct sim_cp_async_state *sim_cp_async_state(struct sim_warp *warp) {
+    if (!warp->cp_async) {
+        warp->cp_async = calloc(1, sizeof *warp->cp_async);
+        if (warp->cp_async)
+            warp->cp_async->agent =
+                sim_agent_new(warp->cluster, SIM_AGENT_CP_ASYNC, warp->cta->rank, warp->index, 0, 0);
+        else
+            sim_out_of_memory(warp->machine);
+    }
+    return warp->cp_async;
+}
+
 /* An event closes the open group: of the lanes that commit, or (0) of nobody, where only the stamps go on. */
 static void close_group(struct sim_cp_async_state *state, uint32_t lanes) {
     state->events++;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/barriers/barriers.h"
+#include "sim/memory/peers.h"
 #include "sim/memory/shadow.h"
 #include "sim/report/watch.h"
 
@@ -191,7 +192,8 @@ bool sim_slot_begin(struct sim_slot *slot, uint64_t index, uint64_t time) {
     for (uint32_t c = 0; c < cluster->cta_count; c++)
         complete = sim_wgmma_cta_begin(&cluster->ctas[c]) && complete;
     cluster->barrier = sim_cluster_barrier_new(cluster);
-    return complete && cluster->barrier;
+    cluster->peers = sim_peers_new(cluster->cta_count);
+    return complete && cluster->barrier && cluster->peers;
 }
 
 /* ---- end -------------------------------------------------------------------------------------------------------- */
@@ -211,11 +213,7 @@ void sim_warp_end(struct sim_warp *warp) {
 /* After a fault, flights are left and paths are where they were. */
 static void forget_rest(struct sim_slot *slot) {
     struct sim_queue *const queue = &slot->queue;
-    for (struct sim_flight *flight = slot->cluster.flights, *next; flight; flight = next) {
-        next = flight->next;
-        free(flight);
-    }
-    slot->cluster.flights = slot->cluster.last_flight = NULL;
+    sim_flights_forget(&slot->cluster);
     queue->ready = queue->parked_count = 0;
 }
 
@@ -241,7 +239,9 @@ void sim_slot_end(struct sim_slot *slot) {
     }
     if (cluster->barrier)
         sim_cluster_barrier_free(cluster->barrier);
+    sim_peers_free(cluster->peers);
     cluster->barrier = NULL;
+    cluster->peers = NULL;
     forget_rest(slot);
     slot->running = false;
 }

@@ -2,9 +2,7 @@
 /* The report of a launch that cannot end: who waits for what. */
 #include "sim/machine/schedule.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/barriers/barriers.h"
 #include "sim/report/report.h"

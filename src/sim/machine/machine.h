@@ -100,7 +100,7 @@ struct sim_cta {
     uint8_t *shared;         /* bytes [0, shared_bytes); the first SIM_SHARED_RESERVED are the system's */
     uint32_t shared_bytes;
     struct sim_shadow *shadow;             /* of `shared` (shadow.h) */
-    struct sim_named_barriers *named;      /* barriers.c */
+    struct sim_named_barriers *named;      /* barriers_named.c */
     struct sim_mbarriers *mbarriers;       /* mbarrier.c */
     struct sim_warpgroup *warpgroups;      /* wgmma.h */
     struct sim_tiles *tiles;               /* of tensor loads (tile_origin.h) */
@@ -108,7 +108,7 @@ struct sim_cta {
     bool exited;
 };
 
-enum { SIM_SHARED_RESERVED = 1024, SIM_CLUSTER_MAX = 16 };
+enum { SIM_CLUSTER_MAX = 16, SIM_CTA_WARPS = 32 }; /* CTAs of a cluster, warps of a CTA, at most */
 
 /* 32-bit addresses of the shared::cluster window: (rank + 1) << 24 | offset. Below 1 << 24: the CTA's own. */
 #define SIM_CLUSTER_ADDRESS(rank, offset) ((((uint32_t)(rank) + 1) << 24) | (uint32_t)(offset))
@@ -132,6 +132,7 @@ struct sim_cluster {
     struct sim_queue *queue;               /* its paths, in order of time: schedule.h */
     struct sim_agents *agents;             /* clocks.h */
     struct sim_cluster_barrier *barrier;
+    struct sim_peers *peers;               /* who has used whose memory: peers.h */
     bool stalled;            /* in this round try_waits time out */
     uint64_t stalls;         /* rounds without progress */
     uint64_t progress;       /* counts events that end a stall: see sim_progress() */
@@ -235,7 +236,7 @@ bool sim_check_aligned(struct sim_warp *warp, struct sim_path *path, const struc
 /* The value of `lanes` of the register at this offset stems from uninitialised memory (or: `lanes` of predicate). */
 void sim_taint(struct sim_warp *warp, uint32_t register_offset, uint32_t lanes);
 
-/* Latencies in ticks, by kind; one place (machine.c). */
+/* Latencies in ticks, by kind (latency.c). */
 enum sim_latency { SIM_LATENCY_GLOBAL_COPY, SIM_LATENCY_SHARED_COPY, SIM_LATENCY_WGMMA };
 uint32_t sim_latency(enum sim_latency kind, uint64_t bytes_or_macs);
 

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files of the machine: paths, the queue that orders them by time, and clusters in their slots.
- *
- *     machine.c   clusters of the grid, one after another, into a few slots
- *     cluster.c   a slot: memory for a cluster, used again and again; set-up and end of clusters
- *     schedule.c  one step of a cluster: which path runs, which flight lands, what when nobody can
- *     queue.c     ready paths by time, parked paths
- *     run.c       a path's instructions, until its time is up
- *     paths.c     paths part and meet
- *     spin.c      loops that change nothing
- *     deadlock.c  who waits for what */
+/* Between the files of the machine: paths, the queue that orders them by time, and clusters in their slots. */
 #ifndef SIM_SCHEDULE_H
 #define SIM_SCHEDULE_H
 
@@ -59,6 +50,10 @@ enum sim_run { SIM_RUN_READY, SIM_RUN_WAITS, SIM_RUN_GONE };
 /* Runs the path until its time is no longer below `until`. */
 enum sim_run sim_run_path(struct sim_path *path, uint64_t until);
 
+/* ---- step.c ---- */
+/* Called before each instruction while a step function is set. False: the launch is to end. */
+bool sim_step(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i);
+
 /* ---- taint.c: called around instructions while warp->tainted ---- */
 void sim_taint_before(struct sim_warp *warp, const struct ptx_instruction *i, uint32_t lanes, uint32_t mask);
 void sim_taint_after(struct sim_warp *warp, const struct ptx_instruction *i, uint32_t lanes, uint32_t mask);
@@ -75,12 +70,22 @@ enum sim_step {
     SIM_STEP_POLLING   /* the same, but it reads global memory: another cluster may change that */
 };
 enum sim_step sim_cluster_step(struct sim_cluster *cluster);
-/* A hash that goes on from another. */
-uint64_t sim_hash(uint64_t hash, const uint8_t *bytes, size_t count);
-/* Reads of global memory so far. */
-uint64_t sim_polls(const struct sim_machine *machine);
 /* When the cluster does something next. */
 uint64_t sim_cluster_time(const struct sim_cluster *cluster);
+
+/* ---- flights.c ---- */
+/* Lands the first flight of the cluster, which has one. */
+void sim_flight_land(struct sim_cluster *cluster);
+/* Frees the flights of a cluster that has ended: none lands any more. */
+void sim_flights_forget(struct sim_cluster *cluster);
+
+/* ---- state.c ---- */
+/* A hash that goes on from another. */
+uint64_t sim_hash(uint64_t hash, const uint8_t *bytes, size_t count);
+/* A hash of all that the next instructions depend on, but for memory: writing that is progress. */
+uint64_t sim_state_of(const struct sim_cluster *cluster);
+/* Reads of global memory so far. */
+uint64_t sim_polls(const struct sim_machine *machine);
 
 /* ---- spin.c ---- */
 /* SIM_STEP_RAN unless every ready path is in a loop that changes nothing. */

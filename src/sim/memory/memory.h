@@ -42,7 +42,7 @@ void *sim_global_write(struct sim_warp *warp, const struct ptx_instruction *i, i
                        uint32_t bytes, uint32_t align);
 
 /* The CTA and offset that a 32-bit shared address (own or cluster window) names. Reports out of bounds, misalignment,
- * and a peer that has exited; then false. Marks `*cta` as used by this warp, for the check at its exit (barrier_cluster.c). */
+ * and a peer that has exited; then false. Marks `*cta` as used by this warp, for the check at its exit (peers.h). */
 bool sim_shared_locate(struct sim_warp *warp, const struct ptx_instruction *i, int lane, uint32_t address,
                        uint32_t bytes, uint32_t align, struct sim_cta **cta, uint32_t *offset);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses as a warp sees them: checked, and reported when they are wrong. */
-#include "sim/barriers/barriers.h"
 #include "sim/memory/allocation.h"
+#include "sim/memory/peers.h"
 #include "sim/report/report.h"
 
 /* An address this far behind an allocation is probably an overrun of it. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 enum { PTX_LANES = 32, PTX_OPERANDS_MAX = 10, PTX_CHOICES_MAX = 12, PTX_NONE = -1 };
+enum { SIM_SHARED_RESERVED = 1024 }; /* bytes of shared memory before a kernel's own: the system's */
 
 /* ---- the instruction set (instructions.def) --------------------------------------------------------------------- */
 

@@ -235,7 +235,12 @@ bool ptx_pattern_matches(const char *pattern, const char *text, size_t length, u
 bool ptx_operands_fit(const char *pattern, const struct ptx_raw_list *list, int at[PTX_OPERANDS_MAX]);
 bool ptx_is_predicate(const struct ptx_raw *raw);
 /* The k-th letter, without '?'; '\0' after the last. */
-char ptx_letter(const char *pattern, uint32_t k);
+static inline char ptx_letter(const char *pattern, uint32_t k) {
+    for (; *pattern; pattern++)
+        if (*pattern != '?' && k-- == 0)
+            return *pattern;
+    return '\0';
+}
 
 struct ptx_statement {
     struct ptx_token opcode;

@@ -138,13 +138,6 @@ struct ptx_opcode *ptx_opcode_find(struct ptx_parser *parser, const struct ptx_t
 
 /* ---- operand patterns ------------------------------------------------------------------------ */
 
-char ptx_letter(const char *pattern, uint32_t k) {
-    for (; *pattern; pattern++)
-        if (*pattern != '?' && k-- == 0)
-            return *pattern;
-    return '\0';
-}
-
 bool ptx_is_predicate(const struct ptx_raw *raw) {
     return raw->kind == PTX_RAW_NAME && raw->meaning == PTX_MEANS_REGISTER && raw->bits == 1;
 }

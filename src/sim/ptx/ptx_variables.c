@@ -4,7 +4,6 @@
  *   shared:   0 .. 1023   the system's
  *             1024 ..     static variables, in the order of their first use
  *             then, at the next multiple of its alignment, the dynamic part */
-#include "sim/machine/machine.h"
 #include "sim/ptx/ptx_internal.h"
 
 static uint64_t round_up(uint64_t value, uint32_t align) {

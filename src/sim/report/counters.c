@@ -23,10 +23,9 @@ struct sim_counters *sim_counters_new(const struct ptx_function *function) {
         return NULL;
     }
     free(sim_kept.lines);
-    sim_kept.lines = lines;
-    sim_kept.line_count = 0;
-    sim_kept.valid = false;
-    sim_keep_text(copy);
+    free(sim_kept.text);
+    free(sim_kept.starts);
+    sim_kept = (struct sim_kept){.lines = lines, .text = copy};
     counters->function = function;
     return counters;
 }

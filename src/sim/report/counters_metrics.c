@@ -191,14 +191,6 @@ int gm_sim_line_get(size_t index, struct gm_sim_line *line) {
     return 0;
 }
 
-void sim_keep_text(char *text) {
-    free(sim_kept.text);
-    free(sim_kept.starts);
-    sim_kept.starts = NULL;
-    sim_kept.text_lines = 0;
-    sim_kept.text = text;
-}
-
 /* Ends every line in NUL and lists where they start. */
 static void split_text(void) {
     uint32_t count = 1, line = 0;

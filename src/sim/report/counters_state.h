@@ -51,8 +51,6 @@ struct sim_kept {
     uint32_t text_lines;
 };
 extern struct sim_kept sim_kept;
-/* Takes over the PTX's text for gm_sim_line_text(), counted or not (counters_metrics.c). */
-void sim_keep_text(char *text);
 
 /* ---- loads that the compiler of machine code joins (counters_join.c) -------------------------------------------- */
 

@@ -24,7 +24,5 @@ void sim_trace(struct sim_cta *cta, struct sim_warp *warp, int lane, uint32_t li
 static inline bool sim_traced(const struct sim_machine *machine) {
     return machine->watch && machine->watch->trace;
 }
-/* Called by the scheduler before each instruction while a step function is set. False: the launch is to end. */
-bool sim_step(struct sim_warp *warp, struct sim_path *path, const struct ptx_instruction *i);
 
 #endif

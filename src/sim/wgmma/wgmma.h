@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma: four warps issue an operation each for itself; when the fourth has, the operation exists. Operations that were
  * issued since the last commit are a group. The group runs when its flight lands: only then are operands read and
- * results written. A warp may touch the registers again when it has itself waited for the group.
- *
- *   wgmma_issue.c      mma_async
- *   wgmma_group.c      warpgroups and their lists of operations; fence, commit_group, wait_group
- *   wgmma_operand.c    descriptors, addresses, what is checked of shared memory
- *   wgmma_origin.c     whether what it reads is a matrix in the tensor that it was copied from
- *   wgmma_registers.c  fences, and who touches registers in flight
- *   wgmma_run.c        the product */
+ * results written. A warp may touch the registers again when it has itself waited for the group. */
 #ifndef SIM_WGMMA_H
 #define SIM_WGMMA_H
 
@@ -70,6 +63,11 @@ static inline uint32_t wgmma_k(const struct wgmma_operation *operation) {
     return 32 / sim_element_bytes(operation->b.element);
 }
 
+/* Pieces of 16 bytes that the operand has in shared memory. */
+static inline uint32_t wgmma_pieces(const struct wgmma_matrix *matrix) {
+    return 2 * matrix->rows;
+}
+
 static inline uint32_t wgmma_bit(const struct sim_warp *warp) {
     return 1u << warp->index % WGMMA_WARPS;
 }
@@ -84,7 +82,7 @@ struct wgmma_operation *wgmma_append(struct sim_warpgroup *warpgroup);
 /* Fills it in; its place in the list and its clocks stay. */
 void wgmma_set(struct wgmma_operation *operation, const struct wgmma_operation *to);
 
-/* ---- wgmma_operand.c --------------------------------------------------------------------------------------------- */
+/* ---- wgmma_address.c --------------------------------------------------------------------------------------------- */
 
 /* The addresses of the operand's pieces of 16 bytes. K-major: of row r its two at 2 r. MN-major: of k its rows / 8 from
  * k * rows / 8 on. False: the descriptor is none (`why` says so). */
@@ -93,6 +91,8 @@ bool wgmma_addresses(const struct wgmma_matrix *matrix, uint32_t addresses[WGMMA
 
 /* The bytes of the descriptor's swizzle, 0 for none. */
 uint32_t wgmma_span(const struct wgmma_matrix *matrix);
+
+/* ---- wgmma_operand.c --------------------------------------------------------------------------------------------- */
 
 /* One operand being checked. */
 struct wgmma_check {

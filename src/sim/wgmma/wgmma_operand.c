@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operands of wgmma in shared memory: where a descriptor says they are, what is wrong with that, and reading them.
- *
- * Whatever the mode, an operand comes in pieces of 16 bytes at multiples of 16. Where they would be without a swizzle
- * depends on the descriptor but for its start address, and is kept in a table; the XOR works on the whole address. */
+/* The operands of wgmma in shared memory: what is wrong with where their descriptors say they are, and reading them. */
 #include "sim/wgmma/wgmma.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "gristmill/smem.h"
@@ -13,80 +9,7 @@
 #include "sim/report/counters.h"
 #include "sim/report/report.h"
 
-enum { PIECE = 16, K_OF_16_BITS = 16, TABLES = 32 };
-
-/* ---- addresses --------------------------------------------------------------------------------------------------- */
-
-/* Offsets from the start address, before the swizzle. Launches are serialised, so one set of tables is enough. */
-struct offset_table {
-    uint64_t key;
-    bool filled;
-    uint32_t offset[WGMMA_PIECES_MAX];
-};
-static struct offset_table tables[TABLES];
-
-static uint32_t piece_count(const struct wgmma_matrix *matrix) {
-    return 2 * matrix->rows;
-}
-
-/* In units of 16-bit elements; narrower and wider ones have their 16 bytes in the same places. The swizzle is its own
- * inverse: applied to where an operand at address 0 is read, it gives the address before the swizzle. */
-static void fill_table(struct offset_table *table, const struct wgmma_matrix *matrix,
-                       const struct gm_matrix_descriptor *fields) {
-    const struct gm_swizzle swizzle = gm_swizzle_of_mode(fields->swizzle);
-    const struct gm_wgmma_operand operand = {.size = sizeof operand,
-                                             .major = matrix->mn_major ? GM_MN_MAJOR : GM_K_MAJOR,
-                                             .element_bytes = 2,
-                                             .rows = matrix->rows};
-    struct gm_matrix_descriptor origin = *fields;
-    origin.start = 0;
-    origin.base_offset = 0;
-    for (uint32_t piece = 0; piece < piece_count(matrix); piece++) {
-        const uint32_t in_line = matrix->rows / 8;
-        const uint32_t row = matrix->mn_major ? piece % in_line * 8 : piece / 2;
-        const uint32_t k = matrix->mn_major ? piece / in_line : piece % 2 * 8;
-        uint32_t address = 0;
-        gm_wgmma_address(&origin, &operand, row, k, &address);
-        table->offset[piece] = gm_swizzle_apply(swizzle, address);
-    }
-}
-
-static const struct offset_table *table_of(const struct wgmma_matrix *matrix,
-                                           const struct gm_matrix_descriptor *fields) {
-    const uint64_t key = (uint64_t)fields->leading_bytes << 40 | (uint64_t)fields->stride_bytes << 16 |
-                         (uint64_t)matrix->rows << 4 | (uint64_t)fields->swizzle << 1 | matrix->mn_major;
-    struct offset_table *const table = &tables[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
-    if (!table->filled || table->key != key) {
-        fill_table(table, matrix, fields);
-        table->key = key;
-        table->filled = true;
-    }
-    return table;
-}
-
-uint32_t wgmma_span(const struct wgmma_matrix *matrix) {
-    struct gm_matrix_descriptor fields = {.size = sizeof fields};
-    if (gm_matrix_descriptor_decode(matrix->descriptor, &fields) != GM_OK || fields.swizzle == GM_SWIZZLE_NONE)
-        return 0;
-    return gm_swizzle_span_bytes(fields.swizzle);
-}
-
-bool wgmma_addresses(const struct wgmma_matrix *matrix, uint32_t addresses[WGMMA_PIECES_MAX], char *why, size_t bytes) {
-    static const uint32_t masks[] = {
-        [GM_SWIZZLE_NONE] = 0, [GM_SWIZZLE_32B] = 0x10, [GM_SWIZZLE_64B] = 0x30, [GM_SWIZZLE_128B] = 0x70};
-    struct gm_matrix_descriptor fields = {.size = sizeof fields};
-    if (gm_matrix_descriptor_decode(matrix->descriptor, &fields) != GM_OK) {
-        snprintf(why, bytes, "%s", gm_last_error());
-        return false;
-    }
-    const struct offset_table *const table = table_of(matrix, &fields);
-    const uint32_t mask = masks[fields.swizzle], phase = fields.base_offset * 128;
-    for (uint32_t piece = 0; piece < piece_count(matrix); piece++) {
-        const uint32_t address = fields.start + table->offset[piece];
-        addresses[piece] = address ^ ((address - phase) >> 3 & mask);
-    }
-    return true;
-}
+enum { PIECE = 16, K_OF_16_BITS = 16 };
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
@@ -94,8 +17,8 @@ bool wgmma_addresses(const struct wgmma_matrix *matrix, uint32_t addresses[WGMMA
 static bool mark_pieces(struct wgmma_check *check, uint32_t *repeated) {
     const struct sim_cta *const cta = check->warp->cta;
     const uint32_t end = cta->shared_bytes < WGMMA_UNITS_MAX * PIECE ? cta->shared_bytes : WGMMA_UNITS_MAX * PIECE;
-    *repeated = piece_count(check->matrix);
-    for (uint32_t piece = 0; piece < piece_count(check->matrix); piece++) {
+    *repeated = wgmma_pieces(check->matrix);
+    for (uint32_t piece = 0; piece < wgmma_pieces(check->matrix); piece++) {
         const uint32_t address = check->addresses[piece], unit = address / PIECE;
         if (address < SIM_SHARED_RESERVED || (uint64_t)address + PIECE > end) {
             sim_report(check->warp, check->operation->instruction, SIM_REPORT_OUT_OF_BOUNDS, PTX_NONE, address,
@@ -113,7 +36,7 @@ static bool mark_pieces(struct wgmma_check *check, uint32_t *repeated) {
 /* Bytes that two rows share are nobody's intention, but for one core matrix that stands for all (both offsets 0). */
 static void report_repeated(const struct wgmma_check *check, uint32_t repeated) {
     struct gm_matrix_descriptor fields = {.size = sizeof fields};
-    if (repeated == piece_count(check->matrix) ||
+    if (repeated == wgmma_pieces(check->matrix) ||
         gm_matrix_descriptor_decode(check->matrix->descriptor, &fields) != GM_OK ||
         (fields.swizzle == GM_SWIZZLE_NONE && fields.leading_bytes == 0 && fields.stride_bytes == 0))
         return;
@@ -149,7 +72,7 @@ static bool read_runs(const struct wgmma_check *check, const struct sim_actor *a
 /* Which rows: seldom asked. */
 static void find_uninitialised(const struct wgmma_check *check, const struct sim_actor *actor) {
     const struct wgmma_matrix *const matrix = check->matrix;
-    for (uint32_t piece = 0; piece < piece_count(matrix); piece++) {
+    for (uint32_t piece = 0; piece < wgmma_pieces(matrix); piece++) {
         bool here = false;
         sim_shadow_read(check->warp->cta, check->addresses[piece], PIECE, actor, &here);
         if (!here)
@@ -190,7 +113,7 @@ static void check_operand(struct sim_warpgroup *warpgroup, struct wgmma_operatio
         wgmma_check_origin(warpgroup, &check);
         if (read_runs(&check, &actor))
             find_uninitialised(&check, &actor);
-        sim_count_wgmma(warp, operation->instruction, piece_count(matrix) / SIM_CORE_ROWS);
+        sim_count_wgmma(warp, operation->instruction, wgmma_pieces(matrix) / SIM_CORE_ROWS);
     }
 }
 
@@ -210,12 +133,12 @@ static bool read_pieces(const struct sim_cta *cta, const struct wgmma_matrix *ma
     char why[8];
     if (!wgmma_addresses(matrix, addresses, why, sizeof why))
         return false;
-    for (uint32_t piece = 0; piece < piece_count(matrix); piece++) {
+    for (uint32_t piece = 0; piece < wgmma_pieces(matrix); piece++) {
         if ((uint64_t)addresses[piece] + PIECE > cta->shared_bytes)
             return false;
         memcpy(bytes + piece * PIECE, cta->shared + addresses[piece], PIECE);
     }
-    sim_widen(matrix->element, bytes, values, piece_count(matrix) * PIECE / sim_element_bytes(matrix->element));
+    sim_widen(matrix->element, bytes, values, wgmma_pieces(matrix) * PIECE / sim_element_bytes(matrix->element));
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "hand_made.h"
 #include "sim/memory/memory.h"
+#include "sim/memory/peers.h"
 
 static const char arrive[] = "barrier.cluster.arrive.release.aligned;";
 static const char relaxed[] = "barrier.cluster.arrive.relaxed.aligned;";
