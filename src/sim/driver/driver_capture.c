@@ -138,16 +138,6 @@ static bool has_unjoined(const struct sim_capture *capture) {
     return false;
 }
 
-static CUresult make_graph(struct sim_capture *capture, CUgraph *graph) {
-    CUgraph made = sim_handle_new(sizeof *made, SIM_HANDLE_GRAPH, NULL);
-    if (!made)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    made->works = capture->works;
-    made->works->owners++;
-    *graph = made;
-    return CUDA_SUCCESS;
-}
-
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
     SIM_LOCKED();
     CUstream stream = NULL;
@@ -168,8 +158,8 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
         result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     else if (has_unjoined(capture))
         result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-    else
-        result = make_graph(capture, graph);
+    else if (!(*graph = sim_graph_new(capture->works)))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_ERROR_OUT_OF_MEMORY) /* which another call may find */
         sim_capture_end(capture);
     return result;

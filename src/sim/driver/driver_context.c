@@ -33,6 +33,14 @@ CUresult sim_context_current(CUcontext *context) {
     return (*context)->fault;
 }
 
+CUresult sim_stream_find(CUcontext context, CUstream handle, CUstream *stream) {
+    *stream = NULL;
+    if (sim_stream_is_default(handle))
+        return CUDA_SUCCESS;
+    *stream = sim_handle_find(handle, SIM_HANDLE_STREAM);
+    return *stream && (*stream)->handle.context == context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 /* ---- primary contexts ------------------------------------------------------------------------------------------- */
 
 /* A context that faulted stays so: its memory may be anything, and a GPU's would be out of reach as well. */
@@ -146,12 +154,4 @@ CUresult cuCtxGetDevice(CUdevice *device) {
         return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
     *device = (CUdevice)(context - contexts);
     return CUDA_SUCCESS;
-}
-
-/* Work is done when the call that orders it returns, so there is nothing to wait for. */
-CUresult cuCtxSynchronize(void) {
-    SIM_LOCKED();
-    CUcontext context;
-    const CUresult result = sim_context_current(&context);
-    return result != CUDA_SUCCESS ? result : sim_capture_allows_wait(context);
 }

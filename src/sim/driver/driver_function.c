@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions: their attributes and parameters. */
+#include "sim/driver/driver_limits.h"
 #include "sim/driver/driver_sim.h"
-
-enum { THREADS_MAX = 1024 };
 
 /* ---- finding one ----------------------------------------------------------------------------------------------- */
 
@@ -13,13 +12,6 @@ static CUresult enter(CUfunction handle, CUfunction *function) {
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */
-
-static int block_limit(const struct ptx_function *code) {
-    uint64_t threads = 1;
-    for (int i = 0; i < 3; i++)
-        threads *= code->max_threads[i] ? code->max_threads[i] : 1;
-    return code->max_threads[0] && threads < THREADS_MAX ? (int)threads : THREADS_MAX;
-}
 
 /* An image of the table holds machine code for 8.0 and 9.0; text is compiled for the device itself. */
 static int binary_version(const struct CUfunc_st *function) {
@@ -35,7 +27,7 @@ CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction handle) {
         return result;
     const struct ptx_function *code = function->code;
     const int values[] = {
-        [CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = block_limit(code),
+        [CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = sim_block_limit(code),
         [CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = (int)code->static_shared_bytes,
         [CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES] = (int)code->local_bytes,
         [CU_FUNC_ATTRIBUTE_NUM_REGS] = function->registers,
@@ -97,22 +89,4 @@ CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, siz
     if (bytes)
         *bytes = function->code->parameters[index].bytes;
     return CUDA_SUCCESS;
-}
-
-/* ---- registers ------------------------------------------------------------------------------------------------- */
-
-/* Of a kernel of the registry what ptxas gave it. Of others a guess, since PTX has as many registers as it likes: as
- * many as the launch bounds leave, and no more than it names. */
-int sim_function_registers(const struct ptx_function *code, bool from_table) {
-    enum { REGISTER_FILE = 65536, REGISTERS_MAX = 255, LEAST = 16, UNIT = 8, ROW_BYTES = 128 };
-    const int known = from_table ? sim_table_registers(code->name) : 0;
-    if (known)
-        return known;
-    const uint64_t threads = (uint64_t)block_limit(code) * (code->min_ctas ? code->min_ctas : 1);
-    const uint64_t left = REGISTER_FILE / threads / UNIT * UNIT;
-    uint64_t named = code->register_bytes / ROW_BYTES;
-    named = named > PTX_SPECIALS ? named - PTX_SPECIALS : 0;
-    named = (named + UNIT - 1) / UNIT * UNIT;
-    const uint64_t guess = named < left ? named : left;
-    return guess < LEAST ? LEAST : guess > REGISTERS_MAX ? REGISTERS_MAX : (int)guess;
 }

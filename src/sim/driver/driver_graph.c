@@ -2,79 +2,9 @@
 /* Graphs: the work that a capture kept, or that was put together node by node, done again at every launch. */
 #include "sim/driver/driver_sim.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- lists of work, shared by a graph and its executables ------------------------------------------------------ */
-
-struct sim_works *sim_works_new(void) {
-    struct sim_works *works = calloc(1, sizeof *works);
-    if (works)
-        works->owners = 1;
-    return works;
+static void free_exec(void *handle) {
+    sim_works_release(((CUgraphExec)handle)->works);
 }
-
-/* The list becomes shorter. */
-static void cut(struct sim_works *works, size_t count) {
-    while (works->count > count)
-        free(works->work[--works->count].launch.params);
-}
-
-void sim_works_release(struct sim_works *works) {
-    if (--works->owners)
-        return;
-    cut(works, 0);
-    free(works->work);
-    free(works);
-}
-
-/* A copy, with its parameters. */
-CUresult sim_works_add(struct sim_works *works, const struct sim_work *work) {
-    if (works->count == works->room) {
-        const size_t room = works->room ? 2 * works->room : 16;
-        struct sim_work *grown = realloc(works->work, room * sizeof *grown);
-        if (!grown)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        works->work = grown;
-        works->room = room;
-    }
-    struct sim_work *added = &works->work[works->count];
-    *added = *work;
-    if (work->kind == SIM_WORK_LAUNCH) {
-        added->launch.params = sim_params_new(work->launch.function->code);
-        if (!added->launch.params)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        memcpy(added->launch.params, work->launch.params, work->launch.function->code->parameter_bytes);
-    }
-    works->count++;
-    return CUDA_SUCCESS;
-}
-
-bool sim_work_lives(const struct sim_work *work) {
-    if (work->kind != SIM_WORK_LAUNCH)
-        return true;
-    CUfunction function = sim_handle_find(work->launch.function, SIM_HANDLE_FUNCTION);
-    return function && function->handle.serial == work->launch.serial;
-}
-
-CUresult sim_works_unshare(struct sim_works **works) {
-    struct sim_works *shared = *works;
-    if (shared->owners == 1)
-        return CUDA_SUCCESS;
-    struct sim_works *own = sim_works_new();
-    CUresult result = own ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < shared->count && result == CUDA_SUCCESS; i++)
-        result = sim_work_lives(&shared->work[i]) ? sim_works_add(own, &shared->work[i]) : CUDA_ERROR_INVALID_HANDLE;
-    if (own && result != CUDA_SUCCESS)
-        sim_works_release(own);
-    if (result != CUDA_SUCCESS)
-        return result;
-    sim_works_release(shared);
-    *works = own;
-    return CUDA_SUCCESS;
-}
-
-/* ---- graphs ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, unsigned long long flags) {
     SIM_LOCKED();
@@ -94,6 +24,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, unsigned
     CUgraphExec made = sim_handle_new(sizeof *made, SIM_HANDLE_GRAPH_EXEC, context);
     if (!made)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    made->handle.free = free_exec;
     made->works = graph->works;
     made->works->owners++;
     made->graph = graph->handle.serial;
@@ -120,7 +51,7 @@ static CUresult launch_all(CUcontext context, CUstream stream, const struct sim_
         result = launch_one(context, stream, &work);
     }
     if (result != CUDA_SUCCESS && before.capture) {
-        cut(before.capture->works, captured);
+        sim_works_cut(before.capture->works, captured);
         stream->captured = before.captured;
     }
     return result;
@@ -150,7 +81,6 @@ CUresult cuGraphExecDestroy(CUgraphExec handle) {
     CUgraphExec exec = sim_handle_find(handle, SIM_HANDLE_GRAPH_EXEC);
     if (!exec)
         return CUDA_ERROR_INVALID_HANDLE;
-    sim_works_release(exec->works);
     sim_handle_free(exec);
     return CUDA_SUCCESS;
 }
@@ -163,8 +93,6 @@ CUresult cuGraphDestroy(CUgraph handle) {
     CUgraph graph = sim_handle_find(handle, SIM_HANDLE_GRAPH);
     if (!graph)
         return CUDA_ERROR_INVALID_HANDLE;
-    sim_graph_nodes_free(graph);
-    sim_works_release(graph->works);
     sim_handle_free(graph);
     return CUDA_SUCCESS;
 }

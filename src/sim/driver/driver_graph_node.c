@@ -9,31 +9,15 @@ CUresult cuGraphCreate(CUgraph *graph, unsigned flags) {
     const CUresult started = sim_check_started();
     if (started != CUDA_SUCCESS || !graph || flags)
         return started != CUDA_SUCCESS ? started : CUDA_ERROR_INVALID_VALUE;
-    CUgraph made = sim_handle_new(sizeof *made, SIM_HANDLE_GRAPH, NULL);
     struct sim_works *works = sim_works_new();
-    if (!made || !works) {
-        if (made)
-            sim_handle_free(made);
-        free(works);
+    if (!works)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    made->works = works;
+    CUgraph made = sim_graph_new(works);
+    sim_works_release(works);
+    if (!made)
+        return CUDA_ERROR_OUT_OF_MEMORY;
     *graph = made;
     return CUDA_SUCCESS;
-}
-
-static CUgraphNode first_node(const struct CUgraph_st *graph) {
-    CUgraphNode node;
-    for (size_t i = 0; (node = sim_handle_at(i, SIM_HANDLE_GRAPH_NODE)); i++)
-        if (node->graph == graph)
-            return node;
-    return NULL;
-}
-
-void sim_graph_nodes_free(CUgraph graph) {
-    CUgraphNode node;
-    while ((node = first_node(graph)))
-        sim_handle_free(node);
 }
 
 /* A launch as the node's parameters have it, with the cluster of the launch that it takes the place of. */

@@ -45,7 +45,7 @@ void *sim_handle_new(size_t bytes, enum sim_handle_kind kind, CUcontext context)
     struct sim_handle *handle = calloc(1, bytes);
     if (!handle)
         return NULL;
-    *handle = (struct sim_handle){kind, ++serials, context};
+    *handle = (struct sim_handle){.kind = kind, .serial = ++serials, .context = context};
     live[live_count++] = handle;
     return handle;
 }
@@ -58,10 +58,13 @@ static size_t place_of(const void *handle) {
     return at;
 }
 
-void sim_handle_free(void *handle) {
-    const size_t at = place_of(handle);
-    if (!at)
+void sim_handle_free(void *freed) {
+    struct sim_handle *handle = freed;
+    if (!place_of(handle))
         return;
+    if (handle->free)
+        handle->free(handle); /* which may free other handles */
+    const size_t at = place_of(handle);
     live[at - 1] = live[--live_count];
     free(handle);
     if (!live_count) {
@@ -85,28 +88,18 @@ void *sim_handle_at(size_t index, enum sim_handle_kind kind) {
 
 /* ---- the end of a context --------------------------------------------------------------------------------------- */
 
-static void *first_of(CUcontext context, enum sim_handle_kind kind) {
+static struct sim_handle *first_of(CUcontext context) {
     for (size_t at = 0; at < live_count; at++)
-        if (live[at]->kind == kind && live[at]->context == context)
+        if (live[at]->context == context)
             return live[at];
     return NULL;
 }
 
-/* Graphs and libraries belong to no context, but a library leaves its images there. */
 void sim_handles_end(CUcontext context) {
-    void *handle;
-    while ((handle = first_of(context, SIM_HANDLE_STREAM)))
-        sim_stream_free(handle);
-    while ((handle = first_of(context, SIM_HANDLE_EVENT)))
+    struct sim_handle *handle;
+    while ((handle = first_of(context)))
         sim_handle_free(handle);
-    while ((handle = first_of(context, SIM_HANDLE_GRAPH_EXEC))) {
-        sim_works_release(((CUgraphExec)handle)->works);
-        sim_handle_free(handle);
-    }
-    while ((handle = first_of(context, SIM_HANDLE_MODULE))) {
-        sim_library_free(((CUmodule)handle)->library);
-        sim_handle_free(handle);
-    }
-    for (size_t i = 0; (handle = sim_handle_at(i, SIM_HANDLE_LIBRARY)); i++)
-        sim_library_leave(handle, context);
+    for (size_t at = 0; at < live_count; at++)
+        if (live[at]->leave)
+            live[at]->leave(live[at], context);
 }

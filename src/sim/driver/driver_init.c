@@ -7,38 +7,18 @@
 
 enum { DRIVER_VERSION = 13000 };
 
-static const struct sim_device *presented;
-static struct sim_device fewer_sms; /* the device, with the SMs that GM_SIM_SMS says */
-
-const struct sim_device *sim_device_presented(void) {
-    return presented;
-}
-
-CUresult sim_check_started(void) {
-    if (sim_launch_runs()) /* a step function calls */
-        return CUDA_ERROR_NOT_PERMITTED;
-    return presented ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
-}
-
-bool sim_device_exists(CUdevice device) {
-    return presented && device >= 0 && device < sim_setup_now()->devices;
-}
-
 CUresult cuInit(unsigned flags) {
     SIM_LOCKED();
     if (flags)
         return CUDA_ERROR_INVALID_VALUE;
-    if (presented)
+    if (sim_device_presented())
         return CUDA_SUCCESS;
     if (!sim_options_read())
         return CUDA_ERROR_NO_DEVICE;
     const struct sim_device *device = sim_device_find(sim_options_now()->device);
     if (!device)
         return CUDA_ERROR_NO_DEVICE;
-    fewer_sms = *device;
-    if (sim_setup_now()->sms)
-        fewer_sms.sm_count = sim_setup_now()->sms;
-    presented = &fewer_sms;
+    sim_device_present(device, sim_setup_now()->sms);
     return CUDA_SUCCESS;
 }
 
@@ -84,7 +64,7 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
     const CUresult result = check(name, device);
     if (result != CUDA_SUCCESS || length <= 0)
         return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
-    snprintf(name, (size_t)length, "%s", presented->name);
+    snprintf(name, (size_t)length, "%s", sim_device_presented()->name);
     return CUDA_SUCCESS;
 }
 
@@ -92,7 +72,7 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
     SIM_LOCKED();
     const CUresult result = check(bytes, device);
     if (result == CUDA_SUCCESS)
-        *bytes = presented->memory_bytes;
+        *bytes = sim_device_presented()->memory_bytes;
     return result;
 }
 SIM_ALIAS(cuDeviceTotalMem_v2, cuDeviceTotalMem);
@@ -147,6 +127,6 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     const CUresult result = check(value, device);
     if (result != CUDA_SUCCESS || attribute < 1 || attribute > ATTRIBUTES_MAX)
         return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
-    *value = attribute_of(presented, attribute);
+    *value = attribute_of(sim_device_presented(), attribute);
     return CUDA_SUCCESS;
 }

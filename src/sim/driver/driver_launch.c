@@ -1,33 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches: the parameters, the machine, and what became of it. */
+/* Launches: what is asked for, checked and packed up with its parameters. */
 #include "sim/driver/driver_limits.h"
 #include "sim/driver/driver_sim.h"
-
-#include "sim/report/counters.h"
-#include "sim/report/report.h"
-#include "sim/report/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t launches;
-static bool running;
-
-bool sim_launch_runs(void) {
-    return running;
-}
-
 /* ---- parameters ------------------------------------------------------------------------------------------------ */
-
-enum { PARAMS_ALIGN = 128 };
-
-uint8_t *sim_params_new(const struct ptx_function *code) {
-    const size_t bytes = ((size_t)code->parameter_bytes + PARAMS_ALIGN) / PARAMS_ALIGN * PARAMS_ALIGN;
-    uint8_t *params = aligned_alloc(PARAMS_ALIGN, bytes);
-    if (params)
-        memset(params, 0, bytes);
-    return params;
-}
 
 /* One pointer for each parameter. */
 static CUresult copy_values(const struct ptx_function *code, void *const *values, uint8_t *params) {
@@ -169,68 +148,4 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                                    .sharedMemBytes = shared_bytes,
                                    .hStream = stream};
     return launch(function, &config, params, extra);
-}
-
-/* ---- the machine ----------------------------------------------------------------------------------------------- */
-
-static bool has_fault(const struct sim_reports *reports) {
-    for (size_t i = 0; i < reports->count; i++)
-        if (sim_report_is_fault(reports->report[i].kind))
-            return true;
-    return false;
-}
-
-/* What hardware traps on ends the context. What only the simulator sees fails this launch, when it is told to; so do a
- * deadlock, which hardware would wait out, and a step function that has seen enough. A launch that ran out of host memory
- * says nothing of its kernel, whatever was reported before it came to its end, and may be repeated. */
-static CUresult judge(CUcontext context, const struct sim_options *options, const struct sim_reports *reports,
-                      CUresult result) {
-    if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        return result;
-    if (result != CUDA_SUCCESS && has_fault(reports))
-        context->fault = result;
-    if (!sim_reports_collect(reports) && result == CUDA_SUCCESS)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if (result == CUDA_SUCCESS && reports->count && options->reports == SIM_REPORTS_FAIL)
-        return CUDA_ERROR_LAUNCH_FAILED;
-    return result;
-}
-
-static bool is_ready(const struct sim_machine *machine) {
-    return machine->counters && machine->executed && machine->executed_lanes && machine->params;
-}
-
-CUresult sim_launch_run(CUcontext context, const struct sim_launch *launch) {
-    const struct sim_options options = *sim_options_now();
-    const uint32_t dynamic = launch->dynamic_shared, count = launch->function->code->count;
-    struct sim_reports reports = {0};
-    struct sim_machine machine = {.device = sim_device_presented(),
-                                  .memory = context->memory,
-                                  .function = launch->function->code,
-                                  .options = &options,
-                                  .dynamic_shared_bytes = dynamic,
-                                  .resident_clusters = launch->resident_clusters,
-                                  .params = launch->params,
-                                  .counters = sim_counters_new(launch->function->code),
-                                  .reports = &reports,
-                                  .watch = sim_watch_now(),
-                                  .executed = calloc(count + 1, sizeof(uint64_t)),
-                                  .executed_lanes = calloc(count + 1, sizeof(uint64_t)),
-                                  .serial = ++launches};
-    memcpy(machine.grid, launch->grid, sizeof machine.grid);
-    memcpy(machine.block, launch->block, sizeof machine.block);
-    memcpy(machine.cluster_dims, launch->cluster, sizeof machine.cluster_dims);
-    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    if (is_ready(&machine)) {
-        running = true;
-        result = sim_machine_run(&machine);
-        sim_counters_finish(&machine);
-        running = false;
-        result = judge(context, &options, &reports, result);
-    }
-    sim_counters_free(machine.counters);
-    free(machine.executed);
-    free(machine.executed_lanes);
-    sim_reports_free(&reports);
-    return result;
 }

@@ -3,6 +3,7 @@
  *
  * A library belongs to no context; its functions, and its variables in global memory, do. So each context in which a
  * kernel of it becomes a function has the module parsed for itself. */
+#include "sim/driver/driver_limits.h"
 #include "sim/driver/driver_sim.h"
 
 #include <stdlib.h>
@@ -18,30 +19,27 @@ static void *first_of(CUlibrary library, enum sim_handle_kind kind) {
     return NULL;
 }
 
-void sim_library_free(CUlibrary library) {
+static void free_library(void *freed) {
+    CUlibrary library = freed;
     void *handle;
     while ((handle = first_of(library, SIM_HANDLE_FUNCTION)))
         sim_handle_free(handle);
-    while ((handle = first_of(library, SIM_HANDLE_KERNEL))) {
-        free(((CUkernel)handle)->name);
+    while ((handle = first_of(library, SIM_HANDLE_KERNEL)))
         sim_handle_free(handle);
-    }
     for (struct sim_image *image = library->images, *next; image; image = next) {
         next = image->next;
         sim_image_free(image);
     }
     free(library->text);
-    sim_handle_free(library);
 }
 
-/* The context ends: its functions and images of the library go. */
-void sim_library_leave(CUlibrary library, CUcontext context) {
-    CUfunction function;
-    for (size_t i = 0; (function = sim_handle_at(i, SIM_HANDLE_FUNCTION));)
-        if (function->library == library && function->handle.context == context)
-            sim_handle_free(function);
-        else
-            i++;
+static void free_kernel(void *kernel) {
+    free(((CUkernel)kernel)->name);
+}
+
+/* The context has ended, and with it the library's functions there: its images in the context go. */
+static void leave_context(void *handle, CUcontext context) {
+    CUlibrary library = handle;
     for (struct sim_image **link = &library->images; *link;) {
         struct sim_image *image = *link;
         if (image->context != context) {
@@ -62,6 +60,8 @@ CUresult sim_library_load(CUlibrary *library, const void *data) {
     CUlibrary made = sim_handle_new(sizeof *made, SIM_HANDLE_LIBRARY, NULL);
     if (!made)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    made->handle.free = free_library;
+    made->handle.leave = leave_context;
     CUresult result = CUDA_SUCCESS;
     if (kind == SIM_IMAGE_TEXT) {
         made->text = strdup(data);
@@ -70,7 +70,7 @@ CUresult sim_library_load(CUlibrary *library, const void *data) {
     if (result == CUDA_SUCCESS)
         *library = made;
     else
-        sim_library_free(made);
+        sim_handle_free(made);
     return result;
 }
 
@@ -92,9 +92,9 @@ CUresult cuLibraryUnload(CUlibrary handle) {
     if (started != CUDA_SUCCESS)
         return started;
     CUlibrary library = sim_handle_find(handle, SIM_HANDLE_LIBRARY);
-    if (!library || library->handle.context) /* of a module */
+    if (!library || library->of_module)
         return CUDA_ERROR_INVALID_HANDLE;
-    sim_library_free(library);
+    sim_handle_free(library);
     return CUDA_SUCCESS;
 }
 
@@ -127,6 +127,7 @@ CUresult sim_kernel_get(CUkernel *kernel, CUlibrary library, const char *name) {
         sim_handle_free(made);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    made->handle.free = free_kernel;
     made->library = library;
     made->name = copy;
     *kernel = made;

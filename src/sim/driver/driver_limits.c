@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum {
-    THREADS_MAX = 1024,
     DEPTH_MAX = 64,        /* of a block */
     GRID_ROWS_MAX = 65535, /* along y and z */
     ATTRIBUTES_MAX = 64,
@@ -55,13 +54,8 @@ static bool grid_is_legal(const uint32_t grid[3]) {
 
 /* A block larger than the kernel's launch bounds is refused as one of more than 1024 threads is. */
 static bool block_is_legal(const uint32_t block[3], const struct ptx_function *code) {
-    if (!block[0] || !block[1] || !block[2] || block[0] > THREADS_MAX || block[1] > THREADS_MAX ||
-        block[2] > DEPTH_MAX || product(block) > THREADS_MAX)
-        return false;
-    uint64_t bound = 1;
-    for (int i = 0; i < 3; i++)
-        bound *= code->max_threads[i] ? code->max_threads[i] : 1;
-    return !code->max_threads[0] || product(block) <= bound;
+    return block[0] && block[1] && block[2] && block[0] <= SIM_BLOCK_THREADS_MAX && block[1] <= SIM_BLOCK_THREADS_MAX &&
+           block[2] <= DEPTH_MAX && product(block) <= (uint64_t)sim_block_limit(code);
 }
 
 static CUresult check_cluster(const struct CUfunc_st *function, const struct sim_shape *shape) {

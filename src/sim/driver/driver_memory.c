@@ -2,8 +2,6 @@
 /* Allocations, copies, fills. */
 #include "sim/driver/driver_sim.h"
 
-#include <string.h>
-
 /* ---- allocations ------------------------------------------------------------------------------------------------ */
 
 /* The current context, unless a capture forbids calls like these. */
@@ -109,54 +107,3 @@ SIM_ALIAS(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync);
 SIM_ALIAS(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync);
 SIM_ALIAS(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync);
 SIM_ALIAS(cuMemsetD8_v2, cuMemsetD8);
-
-/* ---- doing it -------------------------------------------------------------------------------------------------- */
-
-/* What was never written stays so in the copy. */
-static void mark_as(struct sim_memory *memory, uint64_t to, uint64_t from, uint64_t bytes) {
-    enum { CHUNK = 256 };
-    if (sim_memory_is_initialised(memory, from, bytes)) {
-        sim_memory_mark(memory, to, bytes);
-        return;
-    }
-    if (bytes > CHUNK) {
-        for (uint64_t at = 0; at < bytes; at += CHUNK)
-            mark_as(memory, to + at, from + at, bytes - at < CHUNK ? bytes - at : CHUNK);
-        return;
-    }
-    for (uint64_t at = 0; at < bytes; at++)
-        if (sim_memory_is_initialised(memory, from + at, 1))
-            sim_memory_mark(memory, to + at, 1);
-}
-
-static CUresult run_copy(struct sim_memory *memory, const struct sim_work *work) {
-    void *to =
-        work->kind == SIM_WORK_TO_HOST ? (void *)(uintptr_t)work->to : sim_memory_view(memory, work->to, work->bytes);
-    const void *from = work->kind == SIM_WORK_TO_DEVICE ? (const void *)(uintptr_t)work->from
-                                                        : sim_memory_view(memory, work->from, work->bytes);
-    if (!to || !from)
-        return CUDA_ERROR_INVALID_VALUE;
-    memmove(to, from, work->bytes);
-    if (work->kind == SIM_WORK_TO_DEVICE)
-        sim_memory_mark(memory, work->to, work->bytes);
-    else if (work->kind == SIM_WORK_ON_DEVICE)
-        mark_as(memory, work->to, work->from, work->bytes);
-    return CUDA_SUCCESS;
-}
-
-static CUresult run_fill(struct sim_memory *memory, const struct sim_work *work) {
-    void *to = sim_memory_view(memory, work->to, work->bytes);
-    if (!to)
-        return CUDA_ERROR_INVALID_VALUE;
-    memset(to, work->value, work->bytes);
-    sim_memory_mark(memory, work->to, work->bytes);
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_work_run(CUcontext context, const struct sim_work *work) {
-    if (work->kind == SIM_WORK_LAUNCH)
-        return sim_launch_run(context, &work->launch);
-    if (work->bytes == 0)
-        return CUDA_SUCCESS;
-    return work->kind == SIM_WORK_FILL ? run_fill(context->memory, work) : run_copy(context->memory, work);
-}

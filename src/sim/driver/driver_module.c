@@ -6,6 +6,10 @@
 
 /* ---- modules --------------------------------------------------------------------------------------------------- */
 
+static void free_library(void *module) {
+    sim_handle_free(((CUmodule)module)->library);
+}
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     SIM_LOCKED();
     CUcontext context;
@@ -20,10 +24,11 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
         return result;
     CUmodule made = sim_handle_new(sizeof *made, SIM_HANDLE_MODULE, context);
     if (!made) {
-        sim_library_free(library);
+        sim_handle_free(library);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    library->handle.context = context;
+    library->of_module = true;
+    made->handle.free = free_library;
     made->library = library;
     *module = made;
     return CUDA_SUCCESS;
@@ -50,7 +55,6 @@ CUresult cuModuleUnload(CUmodule handle) {
     const CUresult result = find_module(handle, &context, &module);
     if (result != CUDA_SUCCESS)
         return result;
-    sim_library_free(module->library);
     sim_handle_free(module);
     return CUDA_SUCCESS;
 }

@@ -38,11 +38,15 @@ enum sim_handle_kind {
 struct sim_handle {
     enum sim_handle_kind kind;
     uint64_t serial;
-    CUcontext context; /* that it belongs to; NULL: to none */
+    CUcontext context;          /* that it belongs to; NULL: to none */
+    void (*free)(void *handle); /* frees what the handle owns, but not itself; NULL: it owns nothing */
+    /* Of a handle that has things in contexts without belonging to one: the context ends, and they go. Or NULL. */
+    void (*leave)(void *handle, CUcontext context);
 };
 
 /* A zeroed struct of `bytes` that begins with a handle; NULL: no memory. */
 void *sim_handle_new(size_t bytes, enum sim_handle_kind kind, CUcontext context);
+/* With what it owns. Of what is no live handle: nothing. */
 void sim_handle_free(void *handle);
 /* The same pointer when it is a live handle of that kind, else NULL. */
 void *sim_handle_find(const void *handle, enum sim_handle_kind kind);
@@ -56,7 +60,7 @@ int sim_driver_lock(void);
 void sim_driver_unlock(const int *locked);
 #define SIM_LOCKED() __attribute__((cleanup(sim_driver_unlock), unused)) const int sim_locked_ = sim_driver_lock()
 
-/* ---- devices and contexts (driver_init.c, driver_context.c) ---------------------------------------------------- */
+/* ---- devices and contexts (driver_state.c, driver_context.c) --------------------------------------------------- */
 
 struct CUctx_st {
     int retained;   /* 0: it is destroyed */
@@ -64,15 +68,25 @@ struct CUctx_st {
     struct sim_memory *memory;
 };
 
-/* The device that every ordinal presents. */
+/* Starts the driver: every ordinal presents this device, with so many SMs (0: its own). */
+void sim_device_present(const struct sim_device *device, int sms);
+/* NULL: the driver is not started. */
 const struct sim_device *sim_device_presented(void);
+bool sim_device_exists(CUdevice device);
+/* A launch begins or has ended. */
+void sim_set_launch_runs(bool runs);
 /* CUDA_ERROR_NOT_INITIALIZED before cuInit(), CUDA_ERROR_NOT_PERMITTED from inside a launch: what a trace or step
  * function may call is sim.h. */
 CUresult sim_check_started(void);
-bool sim_device_exists(CUdevice device);
 CUcontext sim_context_of(CUdevice device);
 /* The thread's current context, alive and well; else why not. */
 CUresult sim_context_current(CUcontext *context);
+/* A stream of the context. CUDA_SUCCESS with *stream NULL for the default streams. */
+CUresult sim_stream_find(CUcontext context, CUstream handle, CUstream *stream);
+/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are small numbers. */
+static inline bool sim_stream_is_default(const struct CUstream_st *handle) {
+    return (uintptr_t)handle <= 2;
+}
 /* "CUDA_ERROR_INVALID_VALUE", NULL: no code of the driver. */
 const char *sim_error_name(CUresult result);
 
@@ -88,7 +102,8 @@ struct sim_image {
 
 struct CUlib_st {
     struct sim_handle handle;
-    char *text; /* PTX; NULL: an image of machine code, whose kernels are found by name */
+    bool of_module; /* which frees it */
+    char *text;     /* PTX; NULL: an image of machine code, whose kernels are found by name */
     struct sim_image *images;
 };
 
@@ -129,14 +144,11 @@ CUresult sim_function_find(CUfunction handle, CUcontext context, CUfunction *fun
 CUresult sim_table_ptx(const char *kernel, char **text, size_t *bytes);
 /* What ptxas gave a kernel of the table; 0: not known. */
 int sim_table_registers(const char *kernel);
-int sim_function_registers(const struct ptx_function *code, bool from_table);
 CUresult sim_library_load(CUlibrary *library, const void *data);
 CUresult sim_kernel_get(CUkernel *kernel, CUlibrary library, const char *name);
 CUresult sim_function_get(CUfunction *function, CUkernel kernel, CUcontext context);
-void sim_library_free(CUlibrary library);
-void sim_library_leave(CUlibrary library, CUcontext context);
 
-/* ---- work on streams (driver_{stream,memory,launch,capture,graph,graph_node}.c) -------------------------------- */
+/* ---- work on streams (driver_{works,work,run,launch,capture}.c) ------------------------------------------------- */
 
 struct sim_launch {
     uint32_t grid[3], block[3], cluster[3], dynamic_shared, resident_clusters;
@@ -214,22 +226,22 @@ CUresult sim_launch_make(CUcontext context, CUfunction handle, const CUlaunchCon
 CUresult sim_launch_attribute(struct sim_launch *launch, const CUlaunchAttribute *attribute);
 /* The configuration that gives a packed launch again; `cluster` becomes its only attribute. */
 CUlaunchConfig sim_launch_config(const struct sim_launch *launch, CUlaunchAttribute *cluster);
-bool sim_launch_runs(void);
 /* 128-byte aligned; NULL: no memory. */
 uint8_t *sim_params_new(const struct ptx_function *code);
 
+/* With one owner; NULL: no memory. */
 struct sim_works *sim_works_new(void);
 void sim_works_release(struct sim_works *works);
+/* The list becomes shorter. */
+void sim_works_cut(struct sim_works *works, size_t count);
 CUresult sim_works_add(struct sim_works *works, const struct sim_work *work);
 /* A list of the owner's own, to be changed. */
 CUresult sim_works_unshare(struct sim_works **works);
 /* False: its function was unloaded. */
 bool sim_work_lives(const struct sim_work *work);
-void sim_graph_nodes_free(CUgraph graph);
+/* A graph that is one owner more of the list; NULL: no memory. */
+CUgraph sim_graph_new(struct sim_works *works);
 
-/* CUDA_SUCCESS with *stream NULL for the default streams. */
-CUresult sim_stream_find(CUcontext context, CUstream handle, CUstream *stream);
-void sim_stream_free(CUstream stream);
 /* Calls that wait, or that a captured sequence cannot hold: whether a capture forbids them here and now. */
 CUresult sim_capture_allows_unsafe(CUcontext context);
 /* The default stream, while a stream that synchronises with it captures. */

@@ -3,23 +3,9 @@
  * the time between events is the host's. */
 #include "sim/driver/driver_sim.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 /* ---- streams --------------------------------------------------------------------------------------------------- */
-
-/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are small numbers. */
-static bool is_default(const struct CUstream_st *handle) {
-    return (uintptr_t)handle <= 2;
-}
-
-CUresult sim_stream_find(CUcontext context, CUstream handle, CUstream *stream) {
-    *stream = NULL;
-    if (is_default(handle))
-        return CUDA_SUCCESS;
-    *stream = sim_handle_find(handle, SIM_HANDLE_STREAM);
-    return *stream && (*stream)->handle.context == context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
 
 /* The current context and a stream of it. */
 static CUresult enter(CUstream handle, CUcontext *context, CUstream *stream) {
@@ -27,19 +13,14 @@ static CUresult enter(CUstream handle, CUcontext *context, CUstream *stream) {
     return result != CUDA_SUCCESS ? result : sim_stream_find(*context, handle, stream);
 }
 
-CUresult sim_work_submit(CUcontext context, CUstream handle, struct sim_work *work) {
-    CUstream stream;
-    CUresult result = sim_stream_find(context, handle, &stream);
-    if (result == CUDA_SUCCESS && !stream)
-        result = sim_capture_allows_default(context);
-    if (result == CUDA_SUCCESS && stream && stream->capture) {
-        result = sim_capture_add(stream, work);
-    } else if (result == CUDA_SUCCESS) {
-        result = sim_work_run(context, work);
-    }
-    free(work->launch.params);
-    work->launch.params = NULL;
-    return result;
+/* What it has captured so far is lost, and with it the whole sequence. */
+static void end_capture(void *handle) {
+    CUstream stream = handle;
+    struct sim_capture *capture = stream->capture;
+    if (capture && capture->origin == stream)
+        sim_capture_end(capture);
+    else if (capture)
+        sim_capture_invalidate(capture);
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
@@ -53,19 +34,10 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
     CUstream made = sim_handle_new(sizeof *made, SIM_HANDLE_STREAM, context);
     if (!made)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    made->handle.free = end_capture;
     made->flags = flags;
     *stream = made;
     return CUDA_SUCCESS;
-}
-
-/* What it has captured so far is lost, and with it the whole sequence. */
-void sim_stream_free(CUstream stream) {
-    struct sim_capture *capture = stream->capture;
-    if (capture && capture->origin == stream)
-        sim_capture_end(capture);
-    else if (capture)
-        sim_capture_invalidate(capture);
-    sim_handle_free(stream);
 }
 
 CUresult cuStreamDestroy(CUstream handle) {
@@ -75,7 +47,7 @@ CUresult cuStreamDestroy(CUstream handle) {
     const CUresult result = enter(handle, &context, &stream);
     if (result != CUDA_SUCCESS || !stream)
         return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_HANDLE;
-    sim_stream_free(stream);
+    sim_handle_free(stream);
     return CUDA_SUCCESS;
 }
 SIM_ALIAS(cuStreamDestroy_v2, cuStreamDestroy);
@@ -85,7 +57,7 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext *context) {
     const CUresult started = sim_check_started();
     if (started != CUDA_SUCCESS || !context)
         return started != CUDA_SUCCESS ? started : CUDA_ERROR_INVALID_VALUE;
-    if (is_default(handle))
+    if (sim_stream_is_default(handle))
         return sim_context_current(context);
     const struct CUstream_st *stream = sim_handle_find(handle, SIM_HANDLE_STREAM);
     if (!stream)
@@ -116,6 +88,13 @@ CUresult cuStreamSynchronize(CUstream stream) {
 CUresult cuStreamQuery(CUstream stream) {
     SIM_LOCKED();
     return wait_for(stream);
+}
+
+CUresult cuCtxSynchronize(void) {
+    SIM_LOCKED();
+    CUcontext context;
+    const CUresult result = sim_context_current(&context);
+    return result != CUDA_SUCCESS ? result : sim_capture_allows_wait(context);
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@ struct sim_peers *sim_peers_new(uint32_t cta_count);
 void sim_peers_free(struct sim_peers *peers);
 /* The warp uses memory or barriers of `target` now; of its own CTA: no matter. */
 void sim_peer_used(struct sim_warp *warp, struct sim_cta *target);
-/* At the exit of `cta`: reports the warps of peers whose use of its memory is not known to be over; `known`: of all that
- * have exited from it. */
+/* At the exit of `cta`: reports the warps of peers whose use of its memory is not known to be over. `known` is what the
+ * warps knew that have exited from it. */
 void sim_peers_check(struct sim_cta *cta, const struct sim_clocks *known);
 
 #endif

@@ -191,8 +191,8 @@ enum ptx_special {
 #define PTX_SPECIAL_OFFSET(special) ((uint32_t)(special) * 128)
 
 /* Parses and decodes a module. NULL: it failed, and `message` holds one sentence with the line ("unsupported:
- * wgmma.xyz at line 12", "line 7: ..."); errno is ENOMEM when memory was short, and EINVAL when the text is wrong. `text`
- * need not end in NUL and is copied. No input crashes it. */
+ * wgmma.xyz at line 12", "line 7: ..."); errno is ENOMEM when memory was short and EINVAL when the text is wrong.
+ * `text` need not end in NUL and is copied. No input crashes it. */
 struct ptx_module *ptx_parse(const char *text, size_t bytes, char *message, size_t message_bytes);
 void ptx_free(struct ptx_module *module);
 struct ptx_function *ptx_find_function(const struct ptx_module *module, const char *name);

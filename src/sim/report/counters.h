@@ -27,8 +27,8 @@ void sim_count_bulk(struct sim_warp *warp, const struct ptx_instruction *i, bool
                     uint64_t sectors, uint32_t receivers);
 
 struct sim_counters;
-/* At the beginning of a launch; with room for all that is kept in the end, in place of what the last launch left. NULL: no
- * memory, and nothing has changed. */
+/* At the beginning of a launch; with room for all that is kept in the end, in place of what the last launch left. NULL:
+ * no memory, and nothing has changed. */
 struct sim_counters *sim_counters_new(const struct ptx_function *function);
 void sim_counters_free(struct sim_counters *counters);
 /* After the launch: adds machine->executed by class, and keeps all for gm_sim_metric() and gm_sim_line_get(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocations that fail: each call of the driver says CUDA_ERROR_OUT_OF_MEMORY, has done nothing, and works the next time. */
+/* Allocations that fail: the call returns CUDA_ERROR_OUT_OF_MEMORY, has done nothing, and works the next time. */
 #include "copy_kernel.h"
 #include "driver_kit.h"
 #include "failing_memory.h"
@@ -10,8 +10,8 @@
 /* A call, on the variables below. Check's macros allocate as well: none in here. */
 typedef CUresult step_fn(void);
 
-/* Calls it once for each of its allocations, which fails, alone or (`others`) with all after it. Then, without a failure,
- * it gives what is expected. */
+/* Calls it once for each of its allocations, which fails, alone or (`others`) with all after it. Then, without a
+ * failure, it gives what is expected. */
 static void check_step(const char *name, step_fn *step, CUresult expected, bool others) {
     for (size_t n = 1;; n++) {
         failing_memory_begin(n, others);
@@ -233,7 +233,8 @@ static const struct {
      false},
     {"wgmma",
      BEGIN "mov.b64 to, 0x0000001000080040; mov.b32 a, 0; mov.b32 b, 0; mov.b32 c, 0; mov.b32 d, 0;\n"
-           "FILL: st.shared.u32 [at], a; add.u32 at, at, step; add.u32 a, a, 1; setp.lt.u32 more, a, 16; @more bra FILL;\n"
+           "FILL: st.shared.u32 [at], a; add.u32 at, at, step; add.u32 a, a, 1;\n"
+           "setp.lt.u32 more, a, 16; @more bra FILL;\n"
            "mov.b32 a, 0; fence.proxy.async; bar.sync 0; setp.ne.u32 more, a, 0; wgmma.fence.sync.aligned;\n"
            "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {a, b, c, d}, to, to, more, 1, 1, 0, 0;\n"
            "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n" END,
