@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What barriers hold, shared by the files barriers_*.c, barrier_*.c, mbarrier*.c and execute_fence.c only. */
+/* What barriers hold, for the files of this folder, execute/execute_fence.c and
+ * execute/transfer_shared.c only. */
 #ifndef SIM_BARRIER_STATE_H
 #define SIM_BARRIER_STATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all copies share, within copies.c and copy_*.c.
+/* What all copies share, within this folder.
  *
  * A copy is checked when it is issued: addresses, alignment, barriers; and shared memory's shadow is marked then, with
  * a stamp that says when others may know that it is over. Its bytes move when its flight lands. */

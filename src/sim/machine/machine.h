@@ -61,9 +61,9 @@ struct sim_path {
     bool waiting;            /* its instruction has returned SIM_WAIT and is to be called again */
 };
 
-/* cp.async of one warp: `issued` batches; a commit makes the batch a group. See copy_async.c. */
+/* cp.async of one warp: copies, commits, arrivals. See copy_async.h. */
 struct sim_cp_async_state;
-/* Bulk groups of the lanes that have any. See copy_bulk.c. */
+/* Bulk groups of the lanes that have any. See copy_groups.c. */
 struct sim_bulk_state;
 
 struct sim_warp {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocations of global memory, for the files that follow device addresses: memory*.c and execute_{memory,atomic}.c. */
+/* Allocations of global memory, for the files that follow device addresses: memory*.c and execute/transfer.c. */
 #ifndef SIM_ALLOCATION_H
 #define SIM_ALLOCATION_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of the shadow and the access that goes over them: shared by the files shadow*.c and execute_*.c. */
+/* The cells of the shadow and the access that goes over them: for shadow*.c, execute/transfer_shared.c,
+ * copies/copy_async.c and copies/tile_origin.c. */
 #ifndef SIM_SHADOW_CELL_H
 #define SIM_SHADOW_CELL_H
 

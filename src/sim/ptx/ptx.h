@@ -4,7 +4,7 @@
  * A register is a row of 32 lanes in the warp's register file, named by its byte offset there. Registers of up to 32
  * bits are rows of 32 uint32_t (the unused high bits are zero), 64-bit registers rows of 32 uint64_t. A predicate is
  * one uint32_t, a bit per lane. Immediates are rows of the same kind, made once by the parser, so that a handler reads
- * both alike (PTX_SOURCE_32, PTX_SOURCE_64 in machine.h). */
+ * both alike (SIM_SOURCE_32, SIM_SOURCE_64 in machine.h). */
 #ifndef SIM_PTX_H
 #define SIM_PTX_H
 
@@ -86,7 +86,7 @@ struct ptx_operand {
     bool based;              /* address: `reg` is its base register; otherwise `value` is the whole address */
     uint32_t reg;            /* offset of the row in the register file; of '_': of a row that nobody reads */
     int64_t value;           /* immediate (bits; as declared by its row's type), address offset, or label's pc */
-    const void *row;         /* immediate: 32 equal lanes of uint32_t or uint64_t, both widths at hand: row32 below */
+    const void *row;         /* immediate: 32 equal lanes of uint32_t (its low bits) */
     const void *row64;       /* immediate: the same as 32 uint64_t (sign-extended) */
     uint32_t first, count;   /* vector: function->elements[first], `count` of them; branch targets likewise (labels) */
 };

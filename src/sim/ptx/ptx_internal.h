@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the PTX front end share.
  *
- *   ptx_lexer.c, _number.c        text -> tokens, literals
- *   ptx_support.c                 messages, memory, tokens
- *   ptx_parse.c                   the module: directives at its top level
- *   ptx_parse_entry.c             a kernel: its parameters, its limits, its statements
- *   ptx_parse_operands.c          the operands of an instruction, as written (ptx_raw.h); ptx_special.c: by name
- *   ptx_declare.c, _initial.c     .reg; .shared, .local, .global, .const variables; their initialisers
- *   ptx_names.c                   names and their scopes
- *   ptx_match.c                   opcode -> rows of the table
- *   ptx_decode.c, _immediate.c    operands as written -> operands that the machine reads
- *   ptx_widths.c                  which registers fit which types, which vectors which instructions
- *   ptx_finish.c, _variables.c    a kernel is complete: offsets of registers and of shared memory, registers touched
- *   ptx_flow.c, _dominators.c     where diverged lanes meet again
- *   ptx_module.c                  what is done with a parsed module
- *
  * Every function that may fail returns false (or NULL) after ptx_fail() has written the message. */
 #ifndef SIM_PTX_INTERNAL_H
 #define SIM_PTX_INTERNAL_H
