@@ -38,7 +38,7 @@ int gpu_count_or_simulate(char *why, size_t bytes) {
 int gpu_simulate(const char *device) {
     static const char *const devices[] = {
 #define DEVICE(token, ...) #token,
-#include "sim/devices.def"
+#include "sim/machine/devices.def"
 #undef DEVICE
     };
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)

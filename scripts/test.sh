@@ -67,6 +67,8 @@ step toolkit12_kernels python3 tests/toolkit12_check.py "$root" "$build" "$(whee
     --ptx "$build/toolkit12"
 step toolkit12_header tests/cuda_header_check.sh "$(wheel_file cuda_runtime/include)"
 step wgmma_shapes_up_to_date python3 tools/gen_wgmma.py --check
+step layers python3 tools/layers.py "$build"
+step layers_tests python3 tests/layers_test.py
 step report_up_to_date python3 tools/report.py --check
 step install_check tests/install_check.sh "$build"
 step program_check tests/program_check.sh "$build/gristmill" "$build"
@@ -79,7 +81,7 @@ begin valgrind_unit_tests env -C "$logs" CK_FORK=no valgrind --quiet --error-exi
 step valgrind_lab_tests env -C "$logs" CK_FORK=no CK_INCLUDE_TAGS=lab valgrind --quiet --error-exitcode=1 \
     --leak-check=full --errors-for-leak-kinds=definite "$build/bench_tests"
 step sim_tests env -C "$logs" "$build/sim_tests"
-for suite in 'driver launches' 'driver libraries' 'driver captures' ptx_module paths; do
+for suite in 'driver launches' 'driver libraries' 'driver captures' 'out of memory' ptx_module paths; do
     step "valgrind_sim_${suite// /_}" env -C "$logs" CK_FORK=no CK_RUN_SUITE="$suite" valgrind --quiet \
         --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/sim_tests"
 done

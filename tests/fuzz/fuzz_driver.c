@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "driver_input.h"
-#include "driver_sim.h"
+#include "sim/driver/driver_sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libFuzzer: any text through the PTX front end. What it accepts must be sound: the machine follows its offsets,
  * indices and labels without looking. Seeds: ptx/ and the PTX of the kernels. */
-#include "ptx.h"
+#include "sim/ptx/ptx.h"
 
 #include <stdlib.h>
 

@@ -23,7 +23,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-KINDS = re.findall(r'\[SIM_REPORT_[A-Z_]+\] = "([a-z-]+)"', (ROOT / "src" / "sim" / "report.c").read_text())
+KINDS = re.findall(r'\[SIM_REPORT_[A-Z_]+\] = "([a-z-]+)"', (ROOT / "src" / "sim" / "report" / "report.c").read_text())
 
 
 class Mutant:

@@ -2,10 +2,10 @@
 /* The machine of copy_kernel.h. */
 #include "copy_kernel.h"
 
-#include "counters.h"
-#include "devices.h"
-#include "memory.h"
-#include "report.h"
+#include "sim/machine/devices.h"
+#include "sim/memory/memory.h"
+#include "sim/report/counters.h"
+#include "sim/report/report.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef SIM_COPY_KERNEL_H
 #define SIM_COPY_KERNEL_H
 
-#include "machine.h"
+#include "sim/machine/machine.h"
 
 #include <check.h>
 

@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#include "driver_sim.h"
+#include "sim/driver/driver_sim.h"
 
 /* Fixture: the driver started, the primary context of device 0 current. */
 void kit_start(void);

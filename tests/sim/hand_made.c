@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-#include "report.h"
-#include "shadow.h"
+#include "sim/memory/memory.h"
+#include "sim/memory/peers.h"
+#include "sim/memory/shadow.h"
+#include "sim/report/report.h"
 
 enum { SHARED_BYTES = 4096, INSTRUCTIONS_MOST = 256 };
 
@@ -111,6 +112,7 @@ struct hand *hand_new(uint32_t ctas, uint32_t warps) {
     for (uint32_t c = 0; c < ctas; c++)
         begin_cta(hand, &hand->cluster.ctas[c], c, warps);
     hand->cluster.barrier = sim_cluster_barrier_new(&hand->cluster);
+    hand->cluster.peers = sim_peers_new(ctas);
     return hand;
 }
 
@@ -130,6 +132,7 @@ static void end_cta(struct sim_cta *cta) {
 
 void hand_free(struct hand *hand) {
     sim_cluster_barrier_free(hand->cluster.barrier);
+    sim_peers_free(hand->cluster.peers);
     for (uint32_t c = 0; c < hand->cluster.cta_count; c++)
         end_cta(&hand->cluster.ctas[c]);
     free(hand->cluster.ctas);

@@ -7,7 +7,7 @@
 #ifndef SIM_HAND_MADE_H
 #define SIM_HAND_MADE_H
 
-#include "barriers.h"
+#include "sim/barriers/barriers.h"
 
 #include <check.h>
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "counters.h"
-#include "devices.h"
-#include "memory.h"
-#include "report.h"
-#include "watch.h"
+#include "sim/machine/devices.h"
+#include "sim/memory/memory.h"
+#include "sim/report/counters.h"
+#include "sim/report/report.h"
+#include "sim/report/watch.h"
 
 static double now(void) {
     struct timespec time;

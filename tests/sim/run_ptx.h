@@ -3,7 +3,7 @@
 #ifndef SIM_RUN_PTX_H
 #define SIM_RUN_PTX_H
 
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdint.h>
 

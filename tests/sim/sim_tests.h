@@ -36,6 +36,7 @@
     SUITE(mma)                                                                                                         \
     SUITE(named_barriers)                                                                                              \
     SUITE(numbers)                                                                                                     \
+    SUITE(out_of_memory)                                                                                               \
     SUITE(paths)                                                                                                       \
     SUITE(pipeline)                                                                                                    \
     SUITE(programs)                                                                                                    \

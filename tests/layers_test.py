@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of tools/layers.py: each kind of breach, in a project made for it, is found and named."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+sys.dont_write_bytecode = True
+import layers  # noqa: E402
+
+
+class Project(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+
+    def write(self, path, text=""):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def breaches(self, rules):
+        """Of all rules together."""
+        files = layers.sources(self.root)
+        checks = layers.check_includes(files, layers.includes(self.root, files), rules)
+        return [breach for _, ours in checks for breach in ours]
+
+    def rings(self, *pairs):
+        for source in (self.root / "src").rglob("*.c"):
+            out = self.root / "build/src/CMakeFiles/all.dir" / source.relative_to(self.root / "src")
+            out.parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["cc", "-c", source, "-o", f"{out}.o"], check=True)
+        found = layers.objects(self.root, self.root / "build", "src")
+        return list(layers.check_rings(layers.uses(found), pairs))
+
+
+class Includes(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("src/low/low.h")
+        self.write("src/low/deep/deep.h")
+        self.write("src/high/high.h")
+        self.write("src/low/low.c", '#include "low/low.h"\n#include <stdio.h>\n\n  # include "high/high.h" /* up */\n')
+
+    def test_never(self):
+        self.assertEqual(self.breaches("src/low never src/high"), ["src/low/low.c:4 includes high/high.h"])
+        self.assertEqual(self.breaches("src/high never src/low"), [])
+
+    def test_only(self):
+        self.assertEqual(self.breaches("src/low only"), ["src/low/low.c:4 includes high/high.h"])
+        self.assertEqual(self.breaches("src/low only src/high/high.h"), [])
+        self.assertEqual(self.breaches("src/low only src/high/{deep,high}.h"), [])
+        self.assertEqual(self.breaches("src/low only src/high/*.c"), ["src/low/low.c:4 includes high/high.h"])
+
+    def test_apart(self):
+        self.write("src/low/low.h", '#include "deep/deep.h"\n')
+        self.assertEqual(self.breaches("src/low/low.h src/low/deep/deep.h apart"),
+                         ["src/low/low.h:1 includes deep/deep.h"])
+        self.assertEqual(self.breaches("src/low/deep/deep.h src/high/high.h apart"), [])
+
+    def test_a_rule_about_files_that_are_gone(self):
+        self.assertEqual(self.breaches("src/low/{low,lower}.h src/lowest lab never src/low"),
+                         ["src/low/lower.h is no file", "src/lowest is no file"])
+
+    def test_a_name_without_a_path_is_found_beside_the_file_and_on_the_include_path(self):
+        self.write("src/host/error.h")
+        self.write("src/low/low.h", '#include "error.h"\n#include "low.c"\n#include "generated.h"\n')
+        self.assertEqual(self.breaches("src/low never src/host src/low"),
+                         ["src/low/low.c:1 includes low/low.h", "src/low/low.h:1 includes error.h",
+                          "src/low/low.h:2 includes low.c"])
+
+
+class Rings(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("src/a.c", "void b(void); void a(void) { b(); }")
+        self.write("src/b.c", "void c(void); void b(void) { c(); }")
+        self.write("src/c.c", "void c(void) {}")
+
+    def test_none(self):
+        self.assertEqual(self.rings(), [])
+
+    def test_a_ring_is_told_once(self):
+        self.write("src/c.c", "void a(void); void c(void) { a(); }")
+        self.assertEqual(self.rings(), ["a ring of 3 files: src/a.c uses b of src/b.c, src/b.c uses c of src/c.c, "
+                                        "src/c.c uses a of src/a.c"])
+
+    def test_pairs_may_remain_and_must_be_pairs(self):
+        self.write("src/b.c", "void a(void); void b(void) { a(); }")
+        self.assertEqual(self.rings(), ["a ring of 2 files: src/a.c uses b of src/b.c, src/b.c uses a of src/a.c"])
+        self.assertEqual(self.rings(("src/a.c", "src/b.c")), [])
+        self.assertIn("do not any more", self.rings(("src/a.c", "src/b.c"), ("src/a.c", "src/c.c"))[0])
+
+    def test_objects_of_files_that_are_gone_do_not_count(self):
+        self.write("src/c.c", "void a(void); void c(void) { a(); }")
+        self.assertEqual(len(self.rings()), 1)
+        (self.root / "src/c.c").unlink()
+        self.assertEqual(self.rings(), [])
+
+
+class Tables(Project):
+    def test_tables_name_each_file(self):
+        self.write("src/sim/a/one.c")
+        self.write("src/sim/a/two.h")
+        self.write("src/sim/a/two.c")
+        self.write("src/sim/a/README.md", "| file | |\n|---|---|\n| `two.[ch]`, `three.c` | `none.c` |\n")
+        self.assertEqual(list(layers.check_tables(self.root, ["src/sim/*"])),
+                         [("table of src/sim/a/README.md",
+                           ["src/sim/a/README.md does not name one.c",
+                            "src/sim/a/README.md names three.c, which is not there"])])
+
+
+if __name__ == "__main__":
+    result = unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
+    wrong = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - wrong} passed, {wrong} failed, 0 skipped")
+    sys.exit(wrong > 0)
