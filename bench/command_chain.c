@@ -11,6 +11,7 @@
 #include "grid.h"
 #include "json.h"
 #include "nvml.h"
+#include "shared_file.h"
 #include "stats.h"
 
 enum { RESULTS_MAX = 64 };
@@ -148,11 +149,11 @@ static int write_json(const struct run *run) {
     snprintf(meta.suite, sizeof meta.suite, "chain");
     if (results_path(path, sizeof path, run->given->json, &meta) != 0)
         return -1;
-    FILE *out = fopen(path, "w");
-    if (!out)
-        return complain("%s cannot be written", path);
+    struct draft draft;
+    if (draft_begin(&draft, path) != 0)
+        return -1;
     struct json json;
-    json_start(&json, out);
+    json_start(&json, draft.out);
     json_object_begin(&json, NULL);
     write_meta(&json, run);
     json_array_begin(&json, "rows");
@@ -160,8 +161,8 @@ static int write_json(const struct run *run) {
         write_result(&json, &run->results[i]);
     json_array_end(&json);
     json_object_end(&json);
-    fputc('\n', out);
-    return fclose(out) == 0 ? 0 : complain("%s cannot be written", path);
+    fputc('\n', draft.out);
+    return draft_end(&draft);
 }
 
 /* ---- the run ---------------------------------------------------------------------------------------- */

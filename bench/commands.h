@@ -21,6 +21,11 @@ enum { COMMAND_UNKNOWN = -1 };
 int command_dispatch(const struct command *commands, size_t count, void (*print_help)(FILE *out), int argc,
                      char **argv);
 
+/* Before the first word is looked at: a standard stream that is closed is kept from becoming a file that is opened. */
+void command_begin(void);
+/* Last of all, with the exit code so far: everything printed has been written, or that is a sentence and a failure. */
+int command_end(int code);
+
 int command_info(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_bench(int argc, char **argv);

@@ -49,7 +49,7 @@ static bool take_sim(int *argc, char ***argv) {
     return true;
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
     if (!take_sim(&argc, &argv))
         return EXIT_CODE_USAGE;
     if (argc > 1 && strcmp(argv[1], "help") == 0) {
@@ -65,4 +65,9 @@ int main(int argc, char **argv) {
         return code;
     complain("there is no command %s; `gristmill --help` lists them", argv[1]);
     return EXIT_CODE_USAGE;
+}
+
+int main(int argc, char **argv) {
+    command_begin();
+    return command_end(run(argc, argv));
 }

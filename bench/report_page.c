@@ -12,6 +12,7 @@
 #include "paths.h"
 #include "report.h"
 #include "say.h"
+#include "shared_file.h"
 #include "stats.h"
 
 const struct report_plot report_plots[REPORT_PLOTS] = {
@@ -254,9 +255,8 @@ static FILE *open_file(const char *path) {
 }
 
 static int close_file(FILE *out, const char *path) {
-    bool written = !ferror(out);
-    if (fclose(out) != 0 || !written)
-        return complain("cannot write %s: %s", path, strerror(errno));
+    if (file_finish(out, path) != 0)
+        return -1;
     printf("%s\n", path);
     return 0;
 }

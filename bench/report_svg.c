@@ -9,6 +9,7 @@
 
 #include "report.h"
 #include "say.h"
+#include "shared_file.h"
 #include "stats.h"
 
 enum { WIDTH = 880, LEFT = 232, RIGHT = 168, TOP = 110, LINE = 20, GAP = 34, BOTTOM = 48 };
@@ -179,8 +180,7 @@ int report_svg(const struct bench_results *results, const char *path) {
     int status = plot.out ? 0 : complain("cannot write %s: %s", path, strerror(errno));
     if (plot.out) {
         draw(&plot);
-        if (fclose(plot.out) != 0)
-            status = complain("cannot write %s: %s", path, strerror(errno));
+        status = file_finish(plot.out, path);
     }
     free(index);
     return status;

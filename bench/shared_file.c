@@ -12,6 +12,16 @@
 
 #include "say.h"
 
+int file_finish(FILE *out, const char *path) {
+    const bool broken = ferror(out); /* since when, and why, is no longer known */
+    errno = EIO;
+    return fclose(out) == 0 && !broken ? 0 : complain("cannot write %s: %s", path, strerror(errno));
+}
+
+int output_finish(void) {
+    return file_finish(stdout, "the standard output");
+}
+
 /* ---- drafts -------------------------------------------------------------------------------------------- */
 
 /* No other process has this number; a draft of its name was left by one that is gone. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that several processes may write: replaced as a whole, and read and rewritten by one process at a time. */
+/* Files that are written to the end, or said not to be; and those that several processes may write: replaced as a
+ * whole, and read and rewritten by one process at a time. */
 #ifndef BENCH_SHARED_FILE_H
 #define BENCH_SHARED_FILE_H
 
@@ -7,6 +8,10 @@
 #include <stdio.h>
 
 #define SHARED_PATH_BYTES 4096
+
+/* Closes what was written to `path`. -1 with a printed sentence when not all of it is there. */
+int file_finish(FILE *out, const char *path);
+int output_finish(void); /* the same of the standard output, which is closed too */
 
 /* What a file will be, in a file of its own beside it; readers see the old file or the new one. */
 struct draft {

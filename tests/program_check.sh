@@ -55,6 +55,41 @@ runs_what_the_pages_show() {
     [ $shown -ge 12 ] || { echo "only $shown commands found"; return 1; }
 }
 
+# Where the output cannot be written: on a full device, on a closed descriptor, which no file must get.
+tells_of_lost_output() {
+    "$program" "$@" >/dev/full 2>"$work/lost"
+    [ $? -eq 1 ] && grep -qx 'gristmill: cannot write the standard output: No space left on device' "$work/lost" || return
+    "$program" "$@" >&- 2>"$work/lost"
+    [ $? -eq 1 ] && grep -qx 'gristmill: cannot write the standard output: Bad file descriptor' "$work/lost"
+}
+tells_of_lost_output_everywhere() {
+    local line
+    while read -r line; do
+        eval "tells_of_lost_output $line" || { echo "$line"; cat "$work/lost"; return 1; }
+    done <<EOT
+--help
+--version
+info --device h200
+info --device h200 --json
+explain 64 64 64 --device h200
+bank --stride 2
+bank --stride 2 --svg "$work/closed.svg"
+swizzle --mode 64B
+swizzle --help
+descriptor matrix 0x4000004000010040
+descriptor --help
+lab list
+bench --device h200 --shape 64x64x64
+bench --compare "$results/gemm-quick.json" "$results/gemm-quick.json"
+bench --report "$work/lost.html" "$results/gemm-quick.json"
+chain --help
+tune --check "$ledgers/h200.ledger" --device h200
+$([ ! -e "$build/libgristmill-sim.so" ] || printf '%s\n' "sim run $row80" "sim trace $row80" "sim step $row80" \
+    "lab run --no-counters strided-reads")
+EOT
+    tail -c 7 "$work/closed.svg" | grep -qx '</svg>'
+}
+
 # The simulated GPU, as far as this build has it.
 row90=gemm_sm90_bf16_tn_64x64x64_s12_c1x1_w1_sw128 row80=gemm_sm80_bf16_tn_64x64x64_s4_c1x1_w2x2_xor
 
@@ -123,6 +158,7 @@ expect "explain --help" 0 "$program" explain --help
 expect "bench --help" 0 "$program" bench --help
 expect "chain --help" 0 "$program" chain --help
 results=$(cd "$(dirname "$0")/.." && pwd)/bench/results/h200
+expect "output that cannot be written" 0 tells_of_lost_output_everywhere
 # The committed plots are those of the committed results.
 draws_the_plots() {
     "$program" bench --svg "$work/quick.svg" "$results/gemm-quick.json" >/dev/null &&

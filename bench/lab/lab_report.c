@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "modules.h"
+#include "shared_file.h"
 
 struct report {
     const char *folder, *gpu, *out; /* what was asked for; NULL: not said */
@@ -105,9 +106,8 @@ static int write_page(struct report *report, const char *gpu) {
     if (!out)
         return complain("cannot write %s: %s", report->path, strerror(errno));
     report_page(out, (const struct record *const *)report->records, report->count);
-    bool written = !ferror(out);
-    if (fclose(out) != 0 || !written)
-        return complain("cannot write %s: %s", report->path, strerror(errno));
+    if (file_finish(out, report->path) != 0)
+        return -1;
     printf("%s: %zu experiment%s on %s\n", report->path, report->count, report->count == 1 ? "" : "s",
            report->records[0]->meta.gpu);
     return 0;

@@ -16,6 +16,7 @@
 
 #include "gpu.h"
 #include "say.h"
+#include "shared_file.h"
 
 #define CANNOT_RUN          127
 #define TERMINATION_SECONDS 1.0
@@ -112,7 +113,7 @@ struct spawned spawn_function(int (*work)(void *what), void *what, double second
     if (pid == 0) {
         int code = work(what);
         fflush(NULL);
-        _exit(code);
+        _exit(output_finish() == 0 ? code : EXIT_FAILURE);
     }
     struct handlers old = guard(pid);
     struct spawned spawned = wait_until(pid, deadline);

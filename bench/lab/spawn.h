@@ -13,7 +13,8 @@ struct spawned {
     int code;       /* its exit code; -1 when it did not exit by itself */
 };
 
-/* Runs `work(what)` in a child of its own process group; its return value is the exit code. */
+/* Runs `work(what)` in a child of its own process group; its return value is the exit code, EXIT_FAILURE when
+ * what it printed could not be written. */
 struct spawned spawn_function(int (*work)(void *what), void *what, double seconds);
 
 /* Runs a program, `arguments` ended by NULL, found in PATH where its name has no slash. What it writes to stdout and

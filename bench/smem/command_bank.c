@@ -11,6 +11,7 @@
 #include "draw.h"
 #include "numbers.h"
 #include "say.h"
+#include "shared_file.h"
 #include "walk.h"
 
 struct bank_options {
@@ -208,10 +209,7 @@ static int draw_file(const char *path, enum draw_form form, const struct job *jo
     if (!out)
         return complain("cannot write %s: %s", path, strerror(errno));
     const int status = draw_one(out, form, job);
-    const bool broken = ferror(out);
-    if (fclose(out) != 0 || broken)
-        return complain("cannot write %s: %s", path, strerror(errno));
-    return status;
+    return file_finish(out, path) == 0 ? status : -1;
 }
 
 static int draw_terminal(const struct job *job) {

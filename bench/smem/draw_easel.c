@@ -2,7 +2,6 @@
 /* One picture in any of its forms. */
 #include "draw_easel.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -66,9 +65,7 @@ int easel_end(struct easel *easel) {
         page_section_end(easel->out);
     if (easel->form == DRAW_HTML)
         page_end(easel->out, NULL);
-    if (!drawn || fflush(easel->out) != 0 || ferror(easel->out))
-        return complain("cannot write the picture: %s", strerror(errno));
-    return 0;
+    return drawn ? 0 : complain("out of host memory");
 }
 
 /* ---- room for the next block of an SVG ---------------------------------------------------------- */

@@ -22,7 +22,8 @@ struct easel {
 
 /* -1 with a printed sentence when there is no memory. */
 int easel_begin(struct easel *easel, FILE *out, enum draw_form form, const char *title);
-/* -1 with a printed sentence when the picture could not be written. */
+/* -1 with a printed sentence when there was no memory. Whether `out` took the picture is for the one who closes it to
+ * see. */
 int easel_end(struct easel *easel);
 
 /* Text for a terminal, coloured or not. */

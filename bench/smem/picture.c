@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "say.h"
+#include "shared_file.h"
 
 static int put_file(const struct picture *picture, const char *path, enum draw_form form) {
     if (!path)
@@ -14,10 +15,7 @@ static int put_file(const struct picture *picture, const char *path, enum draw_f
     if (!out)
         return complain("cannot write %s: %s", path, strerror(errno));
     const int status = picture->draw(out, form, picture->what);
-    const bool broken = ferror(out);
-    if (fclose(out) != 0 || broken)
-        return complain("cannot write %s: %s", path, strerror(errno));
-    return status;
+    return file_finish(out, path) == 0 ? status : -1;
 }
 
 int picture_put(const struct picture *picture) {
