@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +36,14 @@ static int add_to_list(struct args_list *list, const char *item) {
 }
 
 static int set_number(const struct args_option *option, const char *value) {
+    const bool whole = option->kind != ARGS_SECONDS;
+    const int least = option->kind == ARGS_POSITIVE;
     char *end;
-    double number = strtod(value, &end);
-    bool whole = number == (double)(long)number;
-    if (*end || end == value || !(number >= 0) || number > INT_MAX || (option->kind == ARGS_COUNT && !whole))
-        return complain("--%s wants %s of 0 or more, not `%s`", option->name,
-                        option->kind == ARGS_COUNT ? "a whole number" : "a number", value);
-    if (option->kind == ARGS_COUNT)
+    const double number = strtod(value, &end);
+    if (*end || end == value || !(number >= least && number <= INT_MAX) || (whole && number != floor(number)))
+        return complain("%s%s wants a %snumber from %d to %d, not `%s`", dashes(option), option->name,
+                        whole ? "whole " : "", least, INT_MAX, value);
+    if (whole)
         *(int *)option->target = (int)number;
     else
         *(double *)option->target = number;
@@ -59,6 +61,7 @@ static int set_option(const struct args_option *option, const char *value) {
     case ARGS_LIST:
         return add_to_list(option->target, value);
     case ARGS_COUNT:
+    case ARGS_POSITIVE:
     case ARGS_SECONDS:
         return set_number(option, value);
     }

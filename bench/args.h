@@ -15,11 +15,12 @@ struct args_list {
 };
 
 enum args_kind {
-    ARGS_FLAG,    /* bool */
-    ARGS_TEXT,    /* const char * */
-    ARGS_COUNT,   /* int, 0 or more */
-    ARGS_SECONDS, /* double, 0 or more */
-    ARGS_LIST     /* struct args_list: may be given more than once */
+    ARGS_FLAG,     /* bool */
+    ARGS_TEXT,     /* const char * */
+    ARGS_COUNT,    /* int, 0 or more */
+    ARGS_POSITIVE, /* int, 1 or more: for what nothing comes of without any */
+    ARGS_SECONDS,  /* double, 0 or more */
+    ARGS_LIST      /* struct args_list: may be given more than once */
 };
 
 struct args_option {

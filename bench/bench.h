@@ -18,10 +18,10 @@ struct bench_options {
     bool no_overlap, constant_b, batch_invariant, model_only;
     int64_t m_from, m_to; /* of --m */
     bool all_kernels, quick, no_baseline, quiet, profile, append;
-    int rounds;                          /* 0: by the mode */
+    int rounds;                          /* 0, which nobody can give: by the mode */
     int workspace_mib;                   /* that our plans may ask for */
     double warmup_s, round_ms, energy_s; /* below 0: by the mode */
-    double fail_below;                   /* 0: nothing is asked */
+    double fail_below;                   /* below 0: nothing is asked */
 };
 
 /* Checks everything but the cases, and tells the words apart. -1 with a printed sentence. */

@@ -55,7 +55,7 @@ static int check_outputs(const struct bench_options *options) {
         return complain("--l2 is cold or warm, not `%s`", options->l2);
     if (options->append && (!options->json || options->results.count))
         return complain("--append adds to the file of --json, which is missing");
-    if (options->fail_below > 0 && !options->compare)
+    if (options->fail_below >= 0 && !options->compare)
         return complain("--fail-below is about --compare, which is missing");
     if (options->profile && (options->json || options->svg || options->report || options->compare))
         return complain("--profile measures nothing: there is nothing for --json, --svg, --report or --compare");

@@ -206,7 +206,11 @@ static int run(struct bench_options *options, int argc, char **argv) {
 }
 
 int command_bench(int argc, char **argv) {
-    struct bench_options given = {.workspace_mib = LT_WORKSPACE_BYTES >> 20, .warmup_s = -1, .round_ms = -1, .energy_s = -1};
+    struct bench_options given = {.workspace_mib = LT_WORKSPACE_BYTES >> 20,
+                                  .warmup_s = -1,
+                                  .round_ms = -1,
+                                  .energy_s = -1,
+                                  .fail_below = -1};
     const struct args_option options[] = {
         {"suite", "FILE", ARGS_LIST, &given.files, "a suite file: lines `op a b d layout M N K`, # for comments"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},
@@ -218,7 +222,7 @@ int command_bench(int argc, char **argv) {
          "these rows, not the planner's choice; /k3 behind it: so divided"},
         {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "only this path"},
         {"all-kernels", NULL, ARGS_FLAG, &given.all_kernels, "time every legal row: 3 rounds of 3 ms, 0.3 s warm-up"},
-        {"rounds", "N", ARGS_COUNT, &given.rounds, "interleaved rounds (default: 7)"},
+        {"rounds", "N", ARGS_POSITIVE, &given.rounds, "interleaved rounds (default: 7)"},
         {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one contender (default: 10)"},
         {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "for our plans (default: 64, what cuBLASLt has)"},
         {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 1)"},
@@ -227,7 +231,7 @@ int command_bench(int argc, char **argv) {
          "each alone, for its time alone and joules (default: 0.4; sweeps: 0)"},
         {"quick", NULL, ARGS_FLAG, &given.quick, "3 rounds of 3 ms, 0.1 s warm-up; not for publication"},
         {"device", "N|MODEL", ARGS_TEXT, &given.device, "device number; a model's name gives predictions only"},
-        {"sm-budget", "N", ARGS_COUNT, &given.sm_budget, "SMs that a kernel may occupy (default: all)"},
+        {"sm-budget", "N", ARGS_POSITIVE, &given.sm_budget, "SMs that a kernel may occupy (default: all)"},
         {"no-overlap", NULL, ARGS_FLAG, &given.no_overlap, "no programmatic dependent launch"},
         {"constant-b", NULL, ARGS_FLAG, &given.constant_b, "B may be loaded while the kernel before still runs"},
         {"batch-invariant", NULL, ARGS_FLAG, &given.batch_invariant, "only kernels whose rows of D do not depend on M"},

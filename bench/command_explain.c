@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "gpu.h"
 #include "grid.h"
+#include "smem/numbers.h"
 #include "suite.h"
 
 struct explain_options {
@@ -48,14 +49,19 @@ static int set_epilogue(const struct explain_options *given, struct gm_gemm_prob
 }
 
 static int set_strides(const struct explain_options *given, struct gm_gemm_problem *problem) {
-    char rest[2];
+    int32_t *const aligns[] = {&problem->a_align, &problem->b_align, &problem->d_align};
+    const char *at = given->align;
     problem->lda = given->lda;
     problem->ldb = given->ldb;
     problem->ldc = given->ldc;
     problem->ldd = given->ldd;
-    if (given->align && sscanf(given->align, "%" SCNd32 ",%" SCNd32 ",%" SCNd32 "%1s", &problem->a_align,
-                               &problem->b_align, &problem->d_align, rest) != 3)
-        return complain("--align wants three numbers of bytes for A, B, D, such as 16,8,2, not `%s`", given->align);
+    for (int i = 0; given->align && i < 3; i++) {
+        uint32_t bytes;
+        if (!number_take(&at, INT32_MAX, &bytes) || bytes == 0 || *at != (i < 2 ? ',' : 0))
+            return complain("--align wants three numbers of bytes for A, B, D, such as 16,8,2, not `%s`", given->align);
+        *aligns[i] = (int32_t)bytes;
+        at++;
+    }
     return 0;
 }
 
@@ -66,10 +72,11 @@ static int set_sizes(const struct args_list *words, struct gm_gemm_problem *prob
     if (words->count != 3)
         return complain("explain wants three sizes, M N K; `gristmill explain --help` says more");
     for (int i = 0; i < 3; i++) {
-        char *end;
-        *into[i] = strtoll(words->items[i], &end, 10);
-        if (*end || end == words->items[i] || *into[i] < 0)
+        const char *end = words->items[i];
+        uint64_t size;
+        if (!number_take_64(&end, INT64_MAX, &size) || *end)
             return complain("%c is `%s`, not a size", "MNK"[i], words -> items[i]);
+        *into[i] = (int64_t)size;
     }
     return 0;
 }
@@ -168,10 +175,10 @@ int command_explain(int argc, char **argv) {
         {"dtype", "TYPE", ARGS_TEXT, &given.dtype, "of A and B: bf16 (default) or fp16"},
         {"out", "TYPE", ARGS_TEXT, &given.out, "of C and D: bf16, fp16, fp32 (default: as A and B)"},
         {"layout", "LAYOUT", ARGS_TEXT, &given.layout, "tn (default: both K-major), nn, nt, tt"},
-        {"lda", "ELEMENTS", ARGS_COUNT, &given.lda, "leading dimensions (default: packed)"},
-        {"ldb", "ELEMENTS", ARGS_COUNT, &given.ldb, ""},
-        {"ldc", "ELEMENTS", ARGS_COUNT, &given.ldc, ""},
-        {"ldd", "ELEMENTS", ARGS_COUNT, &given.ldd, ""},
+        {"lda", "ELEMENTS", ARGS_POSITIVE, &given.lda, "leading dimensions (default: packed)"},
+        {"ldb", "ELEMENTS", ARGS_POSITIVE, &given.ldb, ""},
+        {"ldc", "ELEMENTS", ARGS_POSITIVE, &given.ldc, ""},
+        {"ldd", "ELEMENTS", ARGS_POSITIVE, &given.ldd, ""},
         {"align", "A,B,D", ARGS_TEXT, &given.align, "bytes of alignment promised of the pointers (default: 16,16,16)"},
         {"act", "NAME", ARGS_TEXT, &given.act, "relu, gelu, gelu_erf, silu"},
         {"bias", "n|m", ARGS_TEXT, &given.bias, "a bias along N or along M"},

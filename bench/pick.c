@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "gpu.h"
+#include "smem/numbers.h"
 #include "split.h"
 
 static int pick_model(const char *name, struct gm_device *device) {
@@ -19,16 +20,15 @@ static int pick_model(const char *name, struct gm_device *device) {
 int pick_device(const char *choice, struct gm_device *device, char *why, size_t why_bytes) {
     *device = (struct gm_device){.size = sizeof *device};
     why[0] = 0;
-    int ordinal = 0;
+    uint32_t ordinal = 0;
     if (choice) {
-        char *end;
-        ordinal = (int)strtol(choice, &end, 10);
-        if (*end || end == choice)
+        const char *end = choice;
+        if (!number_take(&end, INT32_MAX, &ordinal) || *end)
             return pick_model(choice, device);
     } else if (gpu_count(why, why_bytes) == 0) {
         return pick_model(DEFAULT_MODEL, device);
     }
-    enum gm_status status = gm_device_query(ordinal, device);
+    enum gm_status status = gm_device_query((int)ordinal, device);
     return status == GM_OK ? 0 : gpu_fail_library(status, "gm_device_query");
 }
 

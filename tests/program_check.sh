@@ -148,7 +148,33 @@ expect "sim of nothing" 2 "$program" sim
 expect "sim of an unknown part" 2 "$program" sim grind
 expect "sim run of no kernel" 2 "$program" sim run
 expect "sim run of two kernels" 2 "$program" sim run 'gemm_*'
+expect "sim run of a kernel and --kernel" 2 "$program" sim run "$row90" --kernel "$row90"
 expect "sim run with a schedule that is none" 2 "$program" sim run "$row90" --schedule often
+# Zero that is given is zero, not "not given".
+refuses_zeros() {
+    local line
+    while read -r line; do
+        eval "\"\$program\" $line" >"$work/zero" 2>&1
+        [ $? -eq 2 ] && grep -q "from 1 to 2147483647, not .0." "$work/zero" || { echo "$line"; cat "$work/zero"; return 1; }
+    done <<EOT
+sim run $row90 -m 0
+sim run $row90 --n 0
+sim run $row90 -k 0
+sim run $row90 --sms 0
+sim run $row90 --seeds 0
+sim step $row90 --line 0
+bench --rounds 0
+bench --sm-budget 0
+explain 64 64 64 --lda 0
+lab run all --rounds 0
+EOT
+}
+expect "zeros where there must be something" 0 refuses_zeros
+expect "explain with an alignment of 0" 2 "$program" explain 64 64 64 --align 16,0,16
+expect "explain with more than 64 bits of M" 2 "$program" explain 99999999999999999999 64 64
+expect "bench with 1e300 rounds" 2 "$program" bench --rounds 1e300
+expect "info on device 2^32" 1 "$program" info --device 4294967296
+expect "bench --fail-below 0 without --compare" 2 "$program" bench --fail-below 0
 expect "sim step with a warp that is none" 2 "$program" sim step "$row90" --warp many
 
 expect "--help" 0 "$program" --help

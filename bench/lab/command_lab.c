@@ -88,7 +88,7 @@ static int lab_run(int argc, char **argv) {
         {"no-counters", NULL, ARGS_FLAG, &request.no_counters, "without Nsight Compute"},
         {"no-time", NULL, ARGS_FLAG, &request.no_time, "without times and clocks"},
         {"quick", NULL, ARGS_FLAG, &request.quick, "3 rounds of 3 ms instead of 7 of 10 ms; not for publication"},
-        {"rounds", "N", ARGS_COUNT, &request.rounds, "interleaved rounds"},
+        {"rounds", "N", ARGS_POSITIVE, &request.rounds, "interleaved rounds"},
         {"json", "FILE", ARGS_TEXT, &request.json, "write the results; {gpu} and {experiment} are replaced"},
         {"save", NULL, ARGS_FLAG, &save, "write them to " SAVED},
         {"timeout", "SECONDS", ARGS_SECONDS, &request.timeout_s, "of one experiment (default: 240)"},

@@ -92,7 +92,7 @@ static int run(const struct run_options *given) {
     gm_kernel_get((size_t)given->request.row, &info);
     printf("%s\n%d x %d x %d on %s\n", info.name, given->request.m, given->request.n, given->request.k,
            simulator.gpu.device.name);
-    for (int i = 0; i < (given->seeds ? given->seeds : 1); i++)
+    for (int i = 0; i < given->seeds; i++)
         status |= run_once(&simulator, given, given->request.seed + (uint64_t)i);
     if (given->count) {
         print_totals(&simulator);
@@ -113,9 +113,9 @@ static const char about_run[] =
 
 int command_sim_run(int argc, char **argv) {
     enum { OWN = 2 };
-    struct run_options given = {.seeds = 0};
+    struct run_options given = {.seeds = 1};
     struct args_option options[SIM_REQUEST_OPTIONS + OWN] = {
-        {"seeds", "N", ARGS_COUNT, &given.seeds, "run under N schedules, from --schedule's seed on: a race search"},
+        {"seeds", "N", ARGS_POSITIVE, &given.seeds, "run under N schedules, from --schedule's seed on: a race search"},
         {"count", NULL, ARGS_FLAG, &given.count,
          "instructions by class; wavefronts, conflicts, sectors and bytes of every PTX line"},
     };

@@ -187,7 +187,7 @@ int command_sim_step(int argc, char **argv) {
     const char *warp = NULL, *cta = NULL;
     int line = 0;
     struct args_option options[SIM_REQUEST_OPTIONS + OWN] = {
-        {"line", "N", ARGS_COUNT, &line, "the PTX line to stop at (default: the first instruction)"},
+        {"line", "N", ARGS_POSITIVE, &line, "the PTX line to stop at (default: the first instruction)"},
         {"warp", "N", ARGS_TEXT, &warp, "only in this warp"},
         {"cta", "N", ARGS_TEXT, &cta, "only in this CTA (its %ctaid.x)"},
     };

@@ -11,13 +11,13 @@
 
 void sim_request_options(struct sim_request *request, struct args_option *options) {
     const struct args_option all[SIM_REQUEST_OPTIONS] = {
-        {"m", "M", ARGS_COUNT, &request->m, "rows of D (default: two tiles and three rows)"},
-        {"n", "N", ARGS_COUNT, &request->n, "columns of D (default: a tile and sixteen columns)"},
-        {"k", "K", ARGS_COUNT, &request->k, "(default: two trips around the ring of stages)"},
+        {"m", "M", ARGS_POSITIVE, &request->m, "rows of D (default: two tiles and three rows)"},
+        {"n", "N", ARGS_POSITIVE, &request->n, "columns of D (default: a tile and sixteen columns)"},
+        {"k", "K", ARGS_POSITIVE, &request->k, "(default: two trips around the ring of stages)"},
         {"bias", NULL, ARGS_FLAG, &request->bias, "with bias: the general epilogue instead of the plain one"},
         {"fp32", NULL, ARGS_FLAG, &request->fp32, "D in fp32 instead of the operands' type"},
         {"device", "DEVICE", ARGS_TEXT, &request->device, "a100, h100, h200, rtx4090"},
-        {"sms", "N", ARGS_COUNT, &request->sms, "SMs of the device (default: 2, so that CTAs come round again)"},
+        {"sms", "N", ARGS_POSITIVE, &request->sms, "SMs of the device (default: 2, so that CTAs come round again)"},
         {"schedule", "seed=N", ARGS_TEXT, &request->schedule, "random run lengths and latencies (default: plain)"},
         {"kernel", "NAME", ARGS_TEXT, &request->kernel, "the kernel, instead of the first word"},
     };
@@ -69,10 +69,11 @@ int sim_request_read(struct sim_request *request, const struct args_command *com
     const enum args_outcome outcome = args_parse(command, argc, argv, &words);
     if (outcome != ARGS_GO)
         return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
-    if (!request->kernel && words.count)
+    const bool named = request->kernel != NULL;
+    if (!named && words.count)
         request->kernel = words.items[0];
-    if (words.count > 1)
-        complain("one kernel at a time, not %s as well", words.items[1]);
+    if (words.count > !named)
+        complain("one kernel at a time, not %s as well", words.items[!named]);
     else if (!request->kernel)
         complain("say which kernel: `gristmill info` lists them");
     else if (find_row(request) == 0 && read_schedule(request) == 0) {

@@ -2,6 +2,7 @@
 /* Statistics, suites, options, JSON, the terminal table, limits, conversions, the comparison of results. */
 #include "bench_tests.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,20 +138,27 @@ END_TEST
 
 START_TEST(options_are_filled_or_refused) {
     bool flag = false;
-    int count = 0;
+    int count = 0, rounds = 0;
     const char *name = NULL;
     double seconds = 0;
     const struct args_option options[] = {{"flag", NULL, ARGS_FLAG, &flag, ""},
                                           {"count", "N", ARGS_COUNT, &count, ""},
                                           {"name", "X", ARGS_TEXT, &name, ""},
-                                          {"seconds", "S", ARGS_SECONDS, &seconds, ""}};
-    const struct args_command command = {"gristmill test", "about", options, 4};
+                                          {"seconds", "S", ARGS_SECONDS, &seconds, ""},
+                                          {"rounds", "N", ARGS_POSITIVE, &rounds, ""}};
+    const struct args_command command = {"gristmill test", "about", options, 5};
     struct args_list words = {0};
-    char *good[] = {"word", "--flag", "--count=3", "--name", "x", "--seconds", "0.5"};
-    ck_assert_int_eq(args_parse(&command, 7, good, &words), ARGS_GO);
+    char *good[] = {"word", "--flag", "--count=3", "--name", "x", "--seconds", "0.5", "--rounds=2147483647"};
+    ck_assert_int_eq(args_parse(&command, 8, good, &words), ARGS_GO);
     ck_assert(flag && count == 3 && strcmp(name, "x") == 0 && seconds == 0.5 && words.count == 1);
-    char *bad[][2] = {{"--count", "1.5"}, {"--count", "-1"}, {"--seconds", "x"}, {"--flag=1", "w"},
-                      {"--nothing", "1"}, {"w", "--name"},   {"w", "-x"}};
+    ck_assert_int_eq(rounds, INT_MAX);
+    char *zeros[] = {"--count", "0", "--seconds", "0"};
+    ck_assert_int_eq(args_parse(&command, 4, zeros, &words), ARGS_GO);
+    ck_assert(count == 0 && seconds == 0);
+    char *bad[][2] = {{"--count", "1.5"},    {"--count", "-1"},  {"--seconds", "x"},    {"--flag=1", "w"},
+                      {"--nothing", "1"},    {"w", "--name"},    {"w", "-x"},           {"--rounds", "0"},
+                      {"--rounds", "1e300"}, {"--count", "inf"}, {"--seconds", "1e10"}, {"--seconds", "nan"},
+                      {"--rounds", "2147483648"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_int_eq(args_parse(&command, 2, bad[i], &words), ARGS_WRONG);
 }
