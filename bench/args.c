@@ -85,16 +85,25 @@ static int command_words(const char *usage) {
     return (int)length;
 }
 
-/* argv[*at] is "--..." or "-o": consumes its value too where it has one. */
+static bool is_option(const struct args_command *command, const char *word) {
+    return strncmp(word, "--", 2) == 0 || (word[0] == '-' && find_option(command, word + 1, 1) && !word[2]);
+}
+
+/* The option that a word "--...", "--...=value" or "-o" names; NULL: there is none. */
+static const struct args_option *named(const struct args_command *command, const char *word, const char **value) {
+    const char *name = word + (word[1] == '-' ? 2 : 1);
+    const size_t length = strcspn(name, "=");
+    *value = name[length] ? name + length + 1 : NULL;
+    return find_option(command, name, length);
+}
+
+/* argv[*at] is an option: consumes its value too where it has one. */
 static int take_option(const struct args_command *command, int argc, char **argv, int *at) {
-    const char *name = argv[*at] + (argv[*at][1] == '-' ? 2 : 1);
-    const char *equals = strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const struct args_option *option = find_option(command, name, length);
+    const char *value;
+    const struct args_option *option = named(command, argv[*at], &value);
     if (!option)
-        return complain("there is no option --%.*s; `%.*s --help` lists them", (int)length, name,
+        return complain("there is no option %.*s; `%.*s --help` lists them", (int)strcspn(argv[*at], "="), argv[*at],
                         command_words(command->usage), command->usage);
-    const char *value = equals ? equals + 1 : NULL;
     if (option->kind == ARGS_FLAG && value)
         return complain("--%s takes no value", option->name);
     if (option->kind != ARGS_FLAG && !value) {
@@ -114,8 +123,7 @@ enum args_outcome args_parse(const struct args_command *command, int argc, char 
     }
     for (int i = 0; i < argc; i++) {
         int status;
-        if (strncmp(argv[i], "--", 2) == 0 ||
-            (argv[i][0] == '-' && find_option(command, argv[i] + 1, 1) && !argv[i][2]))
+        if (is_option(command, argv[i]))
             status = take_option(command, argc, argv, &i);
         else if (argv[i][0] == '-' && argv[i][1])
             status = complain("there is no option %s; options begin with two dashes", argv[i]);
@@ -125,4 +133,20 @@ enum args_outcome args_parse(const struct args_command *command, int argc, char 
             return ARGS_WRONG;
     }
     return ARGS_GO;
+}
+
+int args_only(const struct args_command *command, int argc, char **argv, const char *const *allowed, const char *mode) {
+    for (int i = 0; i < argc; i++) {
+        const char *value;
+        const struct args_option *option = is_option(command, argv[i]) ? named(command, argv[i], &value) : NULL;
+        if (!option)
+            continue;
+        size_t at = 0;
+        while (allowed[at] && strcmp(allowed[at], option->name) != 0)
+            at++;
+        if (!allowed[at])
+            return complain("%s%s says nothing with %s", dashes(option), option->name, mode);
+        i += option->kind != ARGS_FLAG && !value;
+    }
+    return 0;
 }

@@ -67,6 +67,8 @@ int bench_search(const struct contest *contest, struct contender *best, const st
 int bench_resume(struct bench *bench);
 bool bench_is_done(const struct bench *bench, const struct bench_case *problem); /* has rows */
 int bench_write_json(struct bench *bench, const struct bench_suite *suite);
+/* Where nothing was measured: -1 with a sentence for each output that was asked for, 0 when none was. */
+int bench_refuse_outputs(const struct bench_options *options, const char *because);
 /* Plot, page, and the comparison with `before` (NULL: none). */
 int bench_write_outputs(const struct bench *bench, const struct bench_results *before);
 /* --compare and --report of results files. */

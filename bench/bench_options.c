@@ -53,12 +53,19 @@ static int sort_words(struct bench_options *options) {
 static int check_outputs(const struct bench_options *options) {
     if (options->l2 && strcmp(options->l2, "cold") != 0 && strcmp(options->l2, "warm") != 0)
         return complain("--l2 is cold or warm, not `%s`", options->l2);
-    if (options->append && (!options->json || options->results.count))
+    if (options->append && !options->json)
         return complain("--append adds to the file of --json, which is missing");
     if (options->fail_below >= 0 && !options->compare)
         return complain("--fail-below is about --compare, which is missing");
     if (options->profile && (options->json || options->svg || options->report || options->compare))
         return complain("--profile measures nothing: there is nothing for --json, --svg, --report or --compare");
+    if (options->profile && (options->rounds || options->quick || options->round_ms >= 0 || options->warmup_s >= 0 ||
+                             options->energy_s >= 0))
+        return complain("--profile takes no times: --rounds, --round-ms, --warmup, --energy and --quick are not for it");
+    if (options->no_baseline && options->svg && !options->results.count)
+        return complain("--svg draws ratios to the baseline, and --no-baseline leaves it out");
+    if (lt_check_options(options->no_baseline, options->cublaslt) != 0)
+        return -1;
     if (options->svg && options->report && options->results.count && !strstr(options->svg, "{chart}"))
         return complain("--svg of --report wants a name with {chart} in it, such as 'plots/{chart}.svg', not `%s`",
                         options->svg);

@@ -91,7 +91,7 @@ static void sort_rows(struct bench_results *results, const struct bench_suite *s
 
 int bench_write_json(struct bench *bench, const struct bench_suite *suite) {
     char path[4096];
-    if (!bench->options->json)
+    if (!bench->options->json || bench->results.count == 0)
         return 0;
     if (bench->resumed)
         sort_rows(&bench->results, suite);
@@ -104,12 +104,10 @@ int bench_write_json(struct bench *bench, const struct bench_suite *suite) {
 
 static int write_svg(const char *svg, const struct bench_results *results) {
     char path[4096];
-    if (!svg || results->count == 0)
+    if (!svg)
         return 0;
-    if (!results->meta.baseline[0]) {
-        note("There is no plot: it shows ratios to a baseline.");
-        return 0;
-    }
+    if (!results->meta.baseline[0])
+        return complain("there is no %s without a baseline: it shows ratios to one", svg);
     if (results_path(path, sizeof path, svg, &results->meta) != 0)
         return -1;
     return report_svg(results, path);
@@ -117,11 +115,29 @@ static int write_svg(const char *svg, const struct bench_results *results) {
 
 static int write_page(const struct bench *bench) {
     char path[4096];
-    if (!bench->options->report || bench->results.count == 0)
+    if (!bench->options->report)
         return 0;
     if (results_path(path, sizeof path, bench->options->report, &bench->results.meta) != 0)
         return -1;
     return report_html(path, NULL, &bench->results, 1);
+}
+
+int bench_refuse_outputs(const struct bench_options *options, const char *because) {
+    const struct {
+        const char *asked, *there_is_no;
+    } outputs[] = {{options->json, ""},
+                   {options->svg, ""},
+                   {options->report, ""},
+                   {options->compare, "comparison with "},
+                   {options->cublaslt, "baseline of "},
+                   {options->profile ? "--profile" : NULL, "launch for "},
+                   {options->all_kernels ? "--all-kernels" : NULL, "row for "}};
+    int status = 0;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i].asked)
+            status = complain("nothing was measured, so there is no %s%s: %s", outputs[i].there_is_no, outputs[i].asked,
+                              because);
+    return status;
 }
 
 int bench_write_outputs(const struct bench *bench, const struct bench_results *before) {

@@ -39,6 +39,8 @@ static int find_baseline(struct bench *bench) {
     if (!bench->has_baseline)
         note(options->profile ? "There is no baseline in this run."
                               : "There is no baseline in this run: no ratios, and the results are not checked.");
+    if (!bench->has_baseline && options->svg)
+        return complain("there is no %s without a baseline: it shows ratios to one", options->svg);
     return 0;
 }
 
@@ -135,8 +137,10 @@ static int measure(struct bench *bench, const struct bench_suite *suite, int ord
         status = run_cases(bench, suite);
     if (bench->results.count)
         report_summary(stdout, &bench->results);
-    if (bench_write_outputs(bench, compared && bench->results.count ? &before : NULL) != 0)
+    if (bench->results.count && bench_write_outputs(bench, compared ? &before : NULL) != 0)
         status = -1;
+    if (status == 0 && bench->results.count == 0)
+        status = bench_refuse_outputs(bench->options, "no problem gave a row");
     results_free(&before);
     if (status == 0 && bench->failures)
         status = complain("%d problems or kernels failed; the sentences above say which", bench->failures);
@@ -171,6 +175,10 @@ static int run_on(struct bench *bench, const struct bench_suite *suite, const st
 
 static int predict(const struct bench_options *options, const struct bench_suite *suite, const struct gm_device *device,
                    const char *why) {
+    char because[320];
+    snprintf(because, sizeof because, why[0] ? "there is no GPU here (%s)" : "%s is a model", why[0] ? why : device->name);
+    if (bench_refuse_outputs(options, because) != 0)
+        return -1;
     if (why[0])
         printf("There is no GPU here (%s).\n", why);
     printf("Nothing was measured; these are the planner's predictions for the %s model. To measure, run the same\n"
@@ -184,8 +192,6 @@ static int run(struct bench_options *options, int argc, char **argv) {
     struct bench bench = {.options = options};
     struct gm_device device;
     char why[256];
-    if (bench_options_check(options) != 0)
-        return EXIT_CODE_USAGE;
     if (options->results.count)
         return bench_look_at_files(options) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
     if (bench_options_cases(options, &suite) != 0) {
@@ -203,6 +209,12 @@ static int run(struct bench_options *options, int argc, char **argv) {
         status = run_on(&bench, &suite, &device);
     suite_free(&suite);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}
+
+/* Files that are looked at have been measured: how to measure says nothing. */
+static int check_mode(const struct bench_options *options, const struct args_command *command, int argc, char **argv) {
+    static const char *const look[] = {"compare", "fail-below", "report", "svg", "quiet", NULL};
+    return options->results.count ? args_only(command, argc, argv, look, "results files") : 0;
 }
 
 int command_bench(int argc, char **argv) {
@@ -260,5 +272,7 @@ int command_bench(int argc, char **argv) {
     enum args_outcome outcome = args_parse(&command, argc, argv, &given.words);
     if (outcome != ARGS_GO)
         return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    if (bench_options_check(&given) != 0 || check_mode(&given, &command, argc, argv) != 0)
+        return EXIT_CODE_USAGE;
     return run(&given, argc, argv);
 }

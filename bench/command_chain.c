@@ -267,7 +267,7 @@ static int run(const struct given *given) {
         complain("--m wants numbers, such as 1,8,64, not `%s`", given->m);
         return EXIT_CODE_USAGE;
     }
-    if (read_chains(given, chains, &count) != 0)
+    if (lt_check_options(given->no_baseline, given->cublaslt) != 0 || read_chains(given, chains, &count) != 0)
         return EXIT_CODE_USAGE;
     return measure(given, chains, count, m, m_count) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

@@ -34,7 +34,7 @@ static int check_measuring(struct tune_options *options) {
         return complain("--rounds is 1 to %d, not %d", MAX_ROUNDS, options->rounds);
     if (options->top < 1 || options->top > TUNE_TOP_MAX)
         return complain("--top is 1 to %d, not %d", TUNE_TOP_MAX, options->top);
-    if (check_kernel(options->kernel) != 0)
+    if (check_kernel(options->kernel) != 0 || lt_check_options(options->no_baseline, options->cublaslt) != 0)
         return -1;
     return pick_arch(options->arch, &options->arch_mask);
 }
@@ -54,6 +54,18 @@ static int check_options(struct tune_options *options) {
     if (options->import && (options->dtype || options->out || options->layout || options->epilogue))
         return complain("--import takes types, layout and epilogue from the results");
     return options->merge ? 0 : check_measuring(options);
+}
+
+/* What does not measure has no use for how to. */
+static int check_mode(const struct tune_options *options, const struct args_command *command, int argc, char **argv) {
+    static const char *const check[] = {"check", "device", "quiet", NULL}, *const merge[] = {"merge", "o", "quiet", NULL};
+    static const char *const import[] = {"import", "o",         "again",         "top",   "kernel", "arch",
+                                         "device", "workspace", "all-divisions", "quiet", NULL};
+    if (options->check)
+        return args_only(command, argc, argv, check, "--check");
+    if (options->merge)
+        return args_only(command, argc, argv, merge, "--merge");
+    return options->import ? args_only(command, argc, argv, import, "--import") : 0;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------------ */
@@ -145,8 +157,6 @@ static int measure(const struct tune_options *options, const struct bench_suite 
 
 static int run(struct tune_options *options) {
     struct bench_suite suite = {0};
-    if (check_options(options) != 0)
-        return EXIT_CODE_USAGE;
     if (options->check)
         return tune_check(options);
     if (options->merge)
@@ -205,5 +215,7 @@ int command_tune(int argc, char **argv) {
     enum args_outcome outcome = args_parse(&command, argc, argv, &given.words);
     if (outcome != ARGS_GO)
         return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    if (check_options(&given) != 0 || check_mode(&given, &command, argc, argv) != 0)
+        return EXIT_CODE_USAGE;
     return run(&given);
 }

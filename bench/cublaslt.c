@@ -43,6 +43,10 @@ static void name_version(struct lt *lt) {
     snprintf(lt->version, sizeof lt->version, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
 }
 
+int lt_check_options(bool no_baseline, const char *path) {
+    return no_baseline && path ? complain("--no-baseline leaves out the baseline that --cublaslt names") : 0;
+}
+
 int lt_open(struct lt *lt, const struct gpu *gpu, const char *path) {
     *lt = (struct lt){.library = lt_find(path)};
     if (!lt->library)

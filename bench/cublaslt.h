@@ -3,6 +3,8 @@
 #ifndef BENCH_CUBLASLT_H
 #define BENCH_CUBLASLT_H
 
+#include <stdbool.h>
+
 #include "gpu.h"
 
 #define LT_HEURISTICS_MAX  32
@@ -57,6 +59,8 @@ struct lt_problem {
     int count;
 };
 
+/* -1 with a printed sentence when --cublaslt names what --no-baseline leaves out. */
+int lt_check_options(bool no_baseline, const char *path);
 /* Looks at `path` (may be NULL), GM_CUBLASLT, the loader's own search, CUDA_HOME, and Python's nvidia folder. 0 when
  * open, -1 with a printed sentence. */
 int lt_open(struct lt *lt, const struct gpu *gpu, const char *path);

@@ -264,7 +264,7 @@ static int close_file(FILE *out, const char *path) {
 /* The plots of the second file are {chart}-2, and so on. */
 static int save_plots(const char *pattern, const struct report_view *view, size_t number) {
     const struct bench_meta *meta = &view->results->meta;
-    int status = 0;
+    int status = 0, saved = 0;
     for (int i = 0; i < REPORT_PLOTS && status == 0; i++) {
         char path[4096], name[64], suffix[24] = "";
         if (!report_plots[i].has_data(view))
@@ -279,8 +279,9 @@ static int save_plots(const char *pattern, const struct report_view *view, size_
         status = out ? report_plots[i].draw(out, view, false) : -1;
         if (out && close_file(out, path) != 0)
             status = -1;
+        saved++;
     }
-    return status;
+    return saved ? status : complain("there is no %s: the results of %s have no data for any", pattern, meta->suite);
 }
 
 static int write_all(const char *pattern, const char *svg, const struct report_view *views, size_t count) {

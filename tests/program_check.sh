@@ -224,6 +224,15 @@ expect "bench --compare, faster is asked for" 1 "$program" bench --compare "$res
     "$results/gemm-quick.json" --fail-below 1.01
 expect "bench --compare with a file of the laboratory" 1 "$program" bench --compare "$results/lab/stencil.json" \
     "$results/gemm-quick.json"
+# A guard of somebody's CI does not pass where its driver is broken.
+guards_without_a_gpu() {
+    GM_DRIVER=/no/such/driver "$program" bench gemm-quick --json "$work/none.json" --compare "$results/gemm-quick.json" \
+        --fail-below 0.95 >"$work/guard" 2>&1
+    [ $? -eq 1 ] && grep -q 'so there is no .*/none.json: there is no GPU here' "$work/guard" &&
+        grep -q 'so there is no comparison with .*/gemm-quick.json: there is no GPU here' "$work/guard" &&
+        [ "$(wc -l <"$work/guard")" -eq 2 ] && [ ! -e "$work/none.json" ]
+}
+expect "bench --json --compare without a GPU" 0 guards_without_a_gpu
 expect "bench --m" 0 predicts_a_part
 expect "bench --m of nothing" 2 "$program" bench --m 3:1
 expect "bench --l2 of neither kind" 2 "$program" bench --l2 hot

@@ -126,6 +126,13 @@ START_TEST(lines_that_make_no_sense) {
         {"--append", "--append adds to the file of --json"},
         {"--fail-below 0.9", "--fail-below is about --compare"},
         {"--profile --json x", "--profile measures nothing"},
+        {"--profile --quick", "--profile takes no times"},
+        {"--profile --energy 0", "--profile takes no times"},
+        {"--no-baseline --svg x.svg", "--no-baseline leaves it out"},
+        {"--no-baseline --cublaslt x.so", "--no-baseline leaves out the baseline that --cublaslt names"},
+        {"--report x.html y.json --json z.json", "--json says nothing with results files"},
+        {"--report x.html y.json --kernel=*", "--kernel says nothing with results files"},
+        {"--compare x.json y.json --rounds 3", "--rounds says nothing with results files"},
         {"x.json", "x.json is a results file: it needs --report, --compare or --svg"},
         {"gemm-quick x.json --report y", "not both"},
         {"--compare x.json y.json z.json", "takes one file to compare it with, not 2"},
@@ -138,6 +145,39 @@ START_TEST(lines_that_make_no_sense) {
 }
 END_TEST
 
+/* Options that ask for what a prediction does not have: each is named, nothing is printed, no file is written. */
+START_TEST(what_was_not_measured_is_refused) {
+    static const char *const lines[][2] = {
+        {"--json x.json", "nothing was measured, so there is no x.json: NVIDIA H200 is a model"},
+        {"--json x.json --append", "so there is no x.json"},
+        {"--svg x.svg --report x.html", "so there is no x.svg"},
+        {"--svg x.svg --report x.html", "so there is no x.html"},
+        {"--compare " PATH " --fail-below 0.9", "so there is no comparison with " PATH},
+        {"--profile", "so there is no launch for --profile"},
+        {"--all-kernels", "so there is no row for --all-kernels"},
+        {"--cublaslt x.so", "so there is no baseline of x.so"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "--device h200 --shape 40x48x64 %s", lines[i][0]);
+        struct outcome got = run_command(command_bench, line);
+        ck_assert_int_eq(got.code, 1);
+        ck_assert_str_eq(got.out, "");
+        ck_assert_msg(strstr(got.err, lines[i][1]) != NULL, "%s: %s", line, got.err);
+        forget_outcome(&got);
+    }
+    ck_assert_int_ne(access("x.json", F_OK), 0);
+}
+END_TEST
+
+START_TEST(a_run_without_a_row_writes_nothing) {
+    run("--shape 40x48x64 --dtype fp16 --kernel *bf16* --no-baseline --quick --json " PATH " --report x.html", 1,
+        "nothing was measured, so there is no " PATH ": no problem gave a row");
+    ck_assert_int_ne(access(PATH, F_OK), 0);
+    ck_assert_int_ne(access("x.html", F_OK), 0);
+}
+END_TEST
+
 TCase *resume_tests(void) {
     TCase *tests = tcase_create("resume");
     tcase_add_checked_fixture(tests, set_up, tear_down);
@@ -147,5 +187,7 @@ TCase *resume_tests(void) {
     tcase_add_test(tests, a_run_is_compared_with_an_older_one);
     tcase_add_test(tests, warm_is_one_set_and_said);
     tcase_add_test(tests, lines_that_make_no_sense);
+    tcase_add_test(tests, what_was_not_measured_is_refused);
+    tcase_add_test(tests, a_run_without_a_row_writes_nothing);
     return tests;
 }

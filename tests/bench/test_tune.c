@@ -384,6 +384,7 @@ START_TEST(command_lines_that_make_no_sense) {
         {"-o x --shape 1x2", "--shape wants MxNxK"},
         {"-o x --shape 1x1x1 --rounds 0", "--rounds is 1 to"},
         {"-o x --shape 1x1x1 --rounds 65", "--rounds is 1 to"},
+        {"-o x --shape 1x1x1 --no-baseline --cublaslt y", "--no-baseline leaves out"},
         {"-o x --shape 1x1x1 --settle", "--settle wants a value"},
         {"-o x --shape 1x1x1 --settle -1", "--settle"},
         {"-o x --shape 1x1x1 --top 0", "--top is 1 to 63"},

@@ -106,6 +106,11 @@ START_TEST(command_lines_that_make_no_sense) {
         {"--import x.json --layout tn -o x", "--import takes types, layout and epilogue from the results"},
         {"--import x.json --epilogue general -o x", "--import takes types, layout and epilogue"},
         {"--import x.json --top 0 -o x", "--top is 1 to 63"},
+        {"--import x.json --rounds 3 -o x", "--rounds says nothing with --import"},
+        {"--import x.json --no-baseline -o x", "--no-baseline says nothing with --import"},
+        {"--merge a b --device h200 -o x", "--device says nothing with --merge"},
+        {"--merge a b -o x --top=3", "--top says nothing with --merge"},
+        {"--check x --settle 0", "--settle says nothing with --check"},
         {"--import a b --merge -o x", "--merge wants two ledgers"},
         {"--check x --import", "--check FILE goes with"},
     };
