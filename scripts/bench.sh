@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, builds, and measures the suite gemm-quick beside cuBLASLt; the table goes to the terminal, JSON and SVG to
-# bench/results/<gpu>/. Where there is no GPU it lists every kernel instead. Arguments are those of `gristmill bench`.
+# bench/results/<gpu>/. Where there is no GPU it says what it looked for and what can be run there. Arguments are those of
+# `gristmill bench`.
 #
 #   scripts/bench.sh [--suite gemm-bf16] [--kernel <name>] ...       GM_BUILD_DIR=<dir> builds there, not in build/
 set -uo pipefail
@@ -42,22 +43,33 @@ for argument in "$@"; do
 done
 
 if has_gpu; then
-    if ! has_cublaslt; then
+    outputs=(--json "$results/{gpu}/{suite}.json" --svg "$results/{gpu}/{suite}.svg")
+    if [[ " $* " == *" --no-baseline "* ]]; then
+        outputs=("${outputs[@]:0:2}") # the plot shows ratios to the baseline
+    elif ! has_cublaslt; then
         if (wheels "${cublas_wheels[@]}"); then
             GM_CUBLASLT=$(wheel_file cu13/lib/libcublasLt.so.13)
             export GM_CUBLASLT
         else
             say "measuring without the baseline"
+            outputs=("${outputs[@]:0:2}" --no-baseline)
         fi
     fi
-    exec "$build/gristmill" bench --json "$results/{gpu}/{suite}.json" --svg "$results/{gpu}/{suite}.svg" "$@"
+    exec "$build/gristmill" bench "${outputs[@]}" "$@"
 fi
 [ $# -eq 0 ] || exec "$build/gristmill" bench "$@"
-"$build/gristmill" info || die "gristmill info failed"
-cat <<'EOT'
+smi="not installed"
+! have nvidia-smi || smi="lists none"
+program=${build#"$root/"}/gristmill
+cat <<EOT
 
-No GPU here, so nothing was measured; the table above is what the compiler and the model say. To measure, run the same
-command on a machine with an NVIDIA GPU of compute capability 8.0 or newer and its driver:
+Nothing was measured: there is no NVIDIA GPU here, as far as nvidia-smi ($smi), /dev/nvidia0 and /dev/dxg
+(not there) say. To measure, run scripts/bench.sh where there is one of compute capability 8.0 or newer, with its
+driver. What was built runs here as well:
 
-    scripts/bench.sh
+    $program sim run gemm_sm80_bf16_tn_64x64x64_s4_c1x1_w2x2_xor    a kernel on the simulated GPU
+    $program lab run strided-reads      an experiment, on the simulated GPU
+    $program bench --device h200        the planner's predictions for a suite
+    $program explain 64 4096 4096       the kernel that it takes for a problem, and why not the others
+    $program info                       the table of all kernels
 EOT
