@@ -2,6 +2,7 @@
 /* What charts share. */
 #include "chart_axis.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,22 +26,24 @@ static void linear_ticks(struct chart_axis *axis, bool fitted) {
         axis->ticks[axis->tick_count++] = (first + i) * step;
 }
 
-/* Powers of ten; 2 and 5 times them as well where there are few. */
+/* Powers of ten; 2 and 5 times them as well where there are few. The loops count whole powers: values that overflow or
+ * vanish would never reach the end of the axis. */
 static void log_ticks(struct chart_axis *axis, bool fitted) {
-    if (fitted) {
-        axis->from = pow(10, floor(log10(axis->from) + 1e-5));
-        axis->to = pow(10, ceil(log10(axis->to) - 1e-5));
-        if (axis->to <= axis->from)
-            axis->to = axis->from * 10;
-    }
-    const double decades = log10(axis->to / axis->from);
-    const int stride = decades > 12 ? (int)ceil(decades / 12) : 1;
     static const double digits[] = {1, 2, 5};
-    for (double power = pow(10, floor(log10(axis->from) + 1e-9)); power <= axis->to * 1.000001;
-         power *= pow(10, stride))
-        for (int i = 0; i < (decades <= 3 ? 3 : 1) && axis->tick_count < CHART_TICKS_MAX; i++)
-            if (power * digits[i] >= axis->from * 0.999999 && power * digits[i] <= axis->to * 1.000001)
-                axis->ticks[axis->tick_count++] = power * digits[i];
+    if (fitted) {
+        const double first = floor(log10(axis->from) + 1e-5), last = ceil(log10(axis->to) - 1e-5);
+        axis->from = pow(10, fmax(first, DBL_MIN_10_EXP));
+        axis->to = pow(10, fmin(fmax(last, first + 1), DBL_MAX_10_EXP));
+    }
+    const int first = (int)floor(log10(axis->from) + 1e-9), last = (int)floor(log10(axis->to) + 1e-6);
+    const double decades = log10(axis->to) - log10(axis->from);
+    const int stride = decades > 12 ? (int)ceil(decades / 12) : 1;
+    for (int power = first; power <= last; power += stride)
+        for (int i = 0; i < (decades <= 3 ? 3 : 1) && axis->tick_count < CHART_TICKS_MAX; i++) {
+            const double tick = pow(10, power) * digits[i];
+            if (tick >= axis->from * 0.999999 && tick <= axis->to * 1.000001)
+                axis->ticks[axis->tick_count++] = tick;
+        }
 }
 
 void chart_range_add(struct chart_range *range, double value) {
@@ -73,7 +76,7 @@ bool chart_axis_fit(struct chart_axis *axis, bool log, double from, double to, c
         log_ticks(axis, fitted);
     else
         linear_ticks(axis, fitted);
-    return true;
+    return usable(axis); /* round ends may lie beyond the numbers that there are */
 }
 
 double chart_axis_place(const struct chart_axis *axis, double value) {

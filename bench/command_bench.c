@@ -13,6 +13,8 @@
 #include "report.h"
 #include "results_read.h"
 
+#define SIMULATED_FLOPS_MAX (2 * 2048.0 * 2048 * 2048)
+
 static void set_facts(struct bench *bench, const char *suite_name) {
     struct bench_meta *meta = &bench->results.meta;
     meta->device = bench->gpu.device;
@@ -162,12 +164,27 @@ static void note_command(struct bench_meta *meta, int argc, char **argv) {
     }
 }
 
-static int run_on(struct bench *bench, const struct bench_suite *suite, const struct gm_device *device) {
-    int (*const run)(struct bench *, const struct bench_suite *, int) = bench->options->profile ? profile : measure;
-    if (gm_driver_is_simulated() && !bench->options->profile)
+/* What the simulated GPU takes of a run: launches for --profile, of problems that end while somebody waits. */
+static int check_simulated(const struct bench_options *options, const struct bench_suite *suite,
+                           const struct gm_device *device) {
+    if (!options->profile)
         return complain(
             "%s has no clock worth reading: nothing was measured. `gristmill bench --device MODEL` predicts",
             device->name);
+    for (size_t i = 0; i < suite->count; i++) {
+        const struct bench_case *problem = &suite->cases[i];
+        if (bench_is_chosen(options, problem) && results_flops(problem) > SIMULATED_FLOPS_MAX)
+            return complain("%" PRId64 " x %" PRId64 " x %" PRId64 " is too large for %s, which takes 2 s for 2048 x 2048 "
+                            "x 2048 and no more; nothing was launched",
+                            problem->m, problem->n, problem->k, device->name);
+    }
+    return 0;
+}
+
+static int run_on(struct bench *bench, const struct bench_suite *suite, const struct gm_device *device) {
+    int (*const run)(struct bench *, const struct bench_suite *, int) = bench->options->profile ? profile : measure;
+    if (gm_driver_is_simulated() && check_simulated(bench->options, suite, device) != 0)
+        return -1;
     int status = run(bench, suite, device->ordinal);
     tear_down(bench);
     return status;

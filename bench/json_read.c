@@ -27,11 +27,28 @@ void json_read_text(struct json_reader *reader, const json_t *from, const char *
         json_read_reject(reader, key, "a text that fits");
 }
 
+double json_read_item(struct json_reader *reader, const json_t *item, const char *key) {
+    if (!json_is_number(item)) {
+        if (item && !json_is_null(item))
+            json_read_reject(reader, key, "a number");
+        return NAN;
+    }
+    const double number = json_number_value(item);
+    if (number == 0 || (fabs(number) >= JSON_READ_LEAST && fabs(number) <= JSON_READ_MOST))
+        return number;
+    json_read_reject(reader, key, "of a size that a measurement may have, 1e-18 to 1e18");
+    return NAN;
+}
+
 double json_read_number_or_none(struct json_reader *reader, const json_t *from, const char *key) {
-    const json_t *value = json_object_get(from, key);
-    if (value && !json_is_number(value) && !json_is_null(value))
-        json_read_reject(reader, key, "a number");
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    return json_read_item(reader, json_object_get(from, key), key);
+}
+
+double json_read_amount_or_none(struct json_reader *reader, const json_t *from, const char *key) {
+    const double amount = json_read_number_or_none(reader, from, key);
+    if (amount < 0)
+        json_read_reject(reader, key, "a number of 0 or more");
+    return amount;
 }
 
 double json_read_number(struct json_reader *reader, const json_t *from, const char *key) {

@@ -17,11 +17,17 @@ struct json_reader {
 /* Says that `key` of what is being read is not `wanted`, and makes the reader bad. */
 void json_read_reject(struct json_reader *reader, const char *key, const char *wanted);
 
+/* Numbers of a file are 0 or of a size that a measurement may have, so that what is computed of some is finite. */
+#define JSON_READ_LEAST 1e-18
+#define JSON_READ_MOST  1e18
+
 /* null is "" and NaN. The forms with _or_none take a member that is missing for null; for the others it is wrong. */
 void json_read_text(struct json_reader *reader, const json_t *from, const char *key, char *to, size_t bytes);
 void json_read_text_or_none(struct json_reader *reader, const json_t *from, const char *key, char *to, size_t bytes);
 double json_read_number(struct json_reader *reader, const json_t *from, const char *key);
 double json_read_number_or_none(struct json_reader *reader, const json_t *from, const char *key);
+double json_read_amount_or_none(struct json_reader *reader, const json_t *from, const char *key); /* not below 0 */
+double json_read_item(struct json_reader *reader, const json_t *item, const char *key); /* of the array `key` */
 bool json_read_bool(struct json_reader *reader, const json_t *from, const char *key);
 bool json_read_bool_or_none(struct json_reader *reader, const json_t *from, const char *key); /* missing: false */
 

@@ -13,6 +13,7 @@
 #include "stats.h"
 
 enum { WIDTH = 880, LEFT = 232, RIGHT = 168, TOP = 110, LINE = 20, GAP = 34, BOTTOM = 48 };
+enum { TICKS_MAX = 24 };
 enum { RATIO_END = WIDTH - RIGHT + 72, RATE_END = WIDTH - 24 };
 
 struct plot {
@@ -53,7 +54,7 @@ static void fit_axis(struct plot *plot) {
         low = fmin(low, row->ratio_best.p10); /* fmin and fmax pass over a NaN */
         high = fmax(high, row->ratio_best.p90);
     }
-    plot->from = floor(low * 10 + 1e-9) / 10;
+    plot->from = floor(fmax(low, 0) * 10 + 1e-9) / 10;
     plot->to = fmin(ceil(high * 10 - 1e-9) / 10, 4);
     for (int i = 0; i < REPORT_REGIMES; i++) {
         size_t count = count_regime(plot, &report_regimes[i]);
@@ -100,7 +101,7 @@ static void draw_head(const struct plot *plot) {
 static void draw_axis(const struct plot *plot) {
     double step = plot->to - plot->from > 1.3 ? 0.25 : 0.1;
     double first = ceil(plot->from / step - 1e-9) * step;
-    for (int i = 0; first + i * step < plot->to + 1e-9; i++) {
+    for (int i = 0; i < TICKS_MAX && first + i * step < plot->to + 1e-9; i++) {
         double ratio = first + i * step, x = x_of(plot, ratio);
         char text[16];
         bool one = fabs(ratio - 1) < 1e-6;

@@ -25,12 +25,12 @@ static double or_zero(double value) {
 /* ---- meta ------------------------------------------------------------------------------------------- */
 
 static void read_ceilings(struct json_reader *reader, const json_t *from, struct bench_ceilings *ceilings) {
-    ceilings->copy_gbs = json_read_number_or_none(reader, from, "copy_gbs");
-    ceilings->write_gbs = json_read_number_or_none(reader, from, "write_gbs");
-    ceilings->read_gbs = json_read_number_or_none(reader, from, "read_gbs");
-    ceilings->tensor_tflops = json_read_number_or_none(reader, from, "tensor_tflops");
-    ceilings->launch_us = json_read_number_or_none(reader, from, "launch_us");
-    ceilings->launch_host_ns = or_zero(json_read_number_or_none(reader, from, "launch_host_ns"));
+    ceilings->copy_gbs = json_read_amount_or_none(reader, from, "copy_gbs");
+    ceilings->write_gbs = json_read_amount_or_none(reader, from, "write_gbs");
+    ceilings->read_gbs = json_read_amount_or_none(reader, from, "read_gbs");
+    ceilings->tensor_tflops = json_read_amount_or_none(reader, from, "tensor_tflops");
+    ceilings->launch_us = json_read_amount_or_none(reader, from, "launch_us");
+    ceilings->launch_host_ns = or_zero(json_read_amount_or_none(reader, from, "launch_host_ns"));
     TEXT(reader, from, "read_source", ceilings->read_source);
     TEXT(reader, from, "tensor_source", ceilings->tensor_source);
     TEXT(reader, from, "launch_source", ceilings->launch_source);
@@ -40,14 +40,14 @@ static void read_ceilings(struct json_reader *reader, const json_t *from, struct
 static void read_method(struct json_reader *reader, const json_t *from, struct bench_meta *meta) {
     char l2[8];
     TEXT(reader, from, "l2", l2);
-    meta->rotate_l2 = or_zero(json_read_number_or_none(reader, from, "rotated_over_l2"));
+    meta->rotate_l2 = or_zero(json_read_amount_or_none(reader, from, "rotated_over_l2"));
     if (l2[0] && strcmp(l2, results_l2(meta)) != 0)
         json_read_reject(reader, "l2", "what `rotated_over_l2` says");
     meta->rounds = (int)json_read_whole(reader, from, "rounds", 1);
-    meta->round_ms = or_zero(json_read_number_or_none(reader, from, "round_ms"));
-    meta->warmup_s = or_zero(json_read_number_or_none(reader, from, "warmup_s"));
-    meta->energy_s = or_zero(json_read_number_or_none(reader, from, "energy_s"));
-    meta->workspace_bytes = or_zero(json_read_number_or_none(reader, from, "workspace_bytes"));
+    meta->round_ms = or_zero(json_read_amount_or_none(reader, from, "round_ms"));
+    meta->warmup_s = or_zero(json_read_amount_or_none(reader, from, "warmup_s"));
+    meta->energy_s = or_zero(json_read_amount_or_none(reader, from, "energy_s"));
+    meta->workspace_bytes = or_zero(json_read_amount_or_none(reader, from, "workspace_bytes"));
     TEXT(reader, from, "energy_source", meta->energy_source);
     meta->heuristics_asked = (int)json_read_whole(reader, from, "baseline_heuristics", 0);
 }
@@ -59,7 +59,7 @@ static void read_meta(struct json_reader *reader, const json_t *from, struct ben
     meta->device.sm_count = (int)json_read_whole(reader, from, "sm_count", 0);
     meta->device.l2_bytes = json_read_whole(reader, from, "l2_bytes", 0);
     meta->device.sm_clock_mhz = (int)json_read_whole(reader, from, "sm_clock_max_mhz", 0);
-    meta->power_limit_watts = json_read_number_or_none(reader, from, "power_limit_watts");
+    meta->power_limit_watts = json_read_amount_or_none(reader, from, "power_limit_watts");
     TEXT(reader, from, "driver", meta->driver);
     TEXT(reader, from, "toolkit", meta->toolkit);
     TEXT(reader, from, "revision", meta->revision);
@@ -67,10 +67,10 @@ static void read_meta(struct json_reader *reader, const json_t *from, struct ben
     NEED_TEXT(reader, from, "suite", meta->suite);
     TEXT(reader, from, "command", meta->command);
     TEXT(reader, from, "baseline", meta->baseline);
-    meta->execute_ns = or_zero(json_read_number_or_none(reader, from, "execute_ns"));
-    meta->execute_recurring_ns = or_zero(json_read_number_or_none(reader, from, "execute_recurring_ns"));
-    meta->execute_plain_ns = or_zero(json_read_number_or_none(reader, from, "execute_plain_ns"));
-    meta->baseline_execute_ns = or_zero(json_read_number_or_none(reader, from, "cublaslt_execute_ns"));
+    meta->execute_ns = or_zero(json_read_amount_or_none(reader, from, "execute_ns"));
+    meta->execute_recurring_ns = or_zero(json_read_amount_or_none(reader, from, "execute_recurring_ns"));
+    meta->execute_plain_ns = or_zero(json_read_amount_or_none(reader, from, "execute_plain_ns"));
+    meta->baseline_execute_ns = or_zero(json_read_amount_or_none(reader, from, "cublaslt_execute_ns"));
     read_ceilings(reader, json_read_object(reader, from, "ceilings"), &meta->ceilings);
     read_method(reader, json_read_object(reader, from, "method"), meta);
 }
@@ -82,7 +82,7 @@ static void read_samples(struct json_reader *reader, const json_t *from, const c
     const json_t *array = json_read_array(reader, from, key, MAX_ROUNDS);
     samples->count = json_array_size(array);
     for (size_t i = 0; i < samples->count; i++) {
-        samples->us[i] = json_number_value(json_array_get(array, i));
+        samples->us[i] = json_read_item(reader, json_array_get(array, i), key);
         if (!(samples->us[i] > 0))
             json_read_reject(reader, key, "an array of times");
     }
@@ -125,7 +125,7 @@ static void read_numbers(struct json_reader *reader, const json_t *from, struct 
                    {"best_alone_us", &row->best_alone_us},
                    {"ratio_alone", &row->ratio_alone}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *numbers[i].number = json_read_number_or_none(reader, from, numbers[i].key);
+        *numbers[i].number = json_read_amount_or_none(reader, from, numbers[i].key);
     if (!(row->us.median > 0))
         json_read_reject(reader, "us", "a time");
 }
@@ -138,10 +138,10 @@ static void read_row(struct json_reader *reader, const json_t *from, struct benc
     read_samples(reader, from, "default_us_rounds", &row->fallback);
     if (row->ours.count == 0)
         json_read_reject(reader, "us_rounds", "an array of times");
-    row->predicted_us = json_read_number_or_none(reader, from, "predicted_us");
+    row->predicted_us = json_read_amount_or_none(reader, from, "predicted_us");
     row->best_heuristic = (int)json_read_whole(reader, from, "best_heuristic", -1);
     row->heuristics = (int)json_read_whole(reader, from, "heuristics", 0);
-    row->max_difference = json_read_number_or_none(reader, from, "max_difference");
+    row->max_difference = json_read_amount_or_none(reader, from, "max_difference");
     results_fill(row); /* what the file does not have; the rest as it stands there, to the last digit */
     read_numbers(reader, from, row);
     TEXT(reader, from, "throttle", row->throttle);

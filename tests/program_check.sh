@@ -136,6 +136,9 @@ if [ -e "$build/libgristmill-sim.so" ]; then
     expect "sim run on an unknown device" 1 "$program" sim run "$row90" --device v100
     expect "info on a simulated GPU" 0 env GM_DRIVER=sim "$program" info
     expect "bench --profile on the simulated GPU" 0 profiles_once
+    expect "bench --profile of what is too large for it" 1 env GM_DRIVER=sim timeout 20 "$program" bench --profile gemm-quick
+    expect "bench --profile of one that is and one that is not" 1 env GM_DRIVER=sim timeout 20 "$program" bench --profile \
+        --shape 64x64x64 --shape 2048x2049x2048 --no-baseline
     expect "bench refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" bench --quick
     expect "chain refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" chain
     expect "tune refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" tune --shape 64x64x64 -o "$work/ledger"

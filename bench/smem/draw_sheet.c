@@ -207,10 +207,12 @@ static uint32_t grounded_rows(const struct sheet *sheet) {
 
 /* The ground of idle cells, with the columns still to be told apart. */
 static void svg_panel(FILE *out, double x, double y, double width, const struct sheet *sheet) {
-    const double height = grounded_rows(sheet) * LINE, step = span_of(sheet) * UNIT;
+    const double height = grounded_rows(sheet) * LINE;
     svg_rect(out, x, y, width, height, (struct svg_paint){.fill = COLOUR_PANEL}, NULL);
-    for (double at = step; at < width; at += step)
-        svg_line(out, x + at, y, x + at, y + height, (struct svg_paint){.stroke = COLOUR_PAPER, .stroke_width = 1.5});
+    for (uint32_t column = span_of(sheet); column < sheet->columns; column += span_of(sheet)) {
+        const double at = x + column * UNIT;
+        svg_line(out, at, y, at, y + height, (struct svg_paint){.stroke = COLOUR_PAPER, .stroke_width = 1.5});
+    }
 }
 
 void sheet_svg(FILE *out, double x, double y, const struct sheet *sheet) {

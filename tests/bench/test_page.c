@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart.h"
+#include "chart_axis.h"
 #include "drawings.h"
 #include "letters.h"
 #include "page.h"
@@ -274,6 +274,27 @@ START_TEST(logarithmic_bars_survive_zeros) {
 }
 END_TEST
 
+/* Whatever is to be shown, an axis has an end, finite ticks inside it, and no more of them than fit. */
+START_TEST(an_axis_of_any_numbers_has_an_end) {
+    static const double numbers[] = {5e-324, 2.3e-308, 1e-300, 1e-18, 0.3, 1, 7, 1e18, 1e300, 1e308, 1.7e308, -1e308};
+    const int count = sizeof numbers / sizeof *numbers;
+    for (int i = 0; i < count * count * 4; i++) {
+        const bool log = i & 1, fitted = i & 2;
+        const double x = numbers[i / 4 % count], y = numbers[i / 4 / count];
+        struct chart_range range = CHART_RANGE_EMPTY;
+        struct chart_axis axis;
+        chart_range_add(&range, x);
+        chart_range_add(&range, y);
+        if (!chart_axis_fit(&axis, log, fitted ? 0 : x, fitted ? 0 : y, &range))
+            continue;
+        ck_assert(isfinite(axis.from) && isfinite(axis.to) && axis.from < axis.to);
+        ck_assert_int_le(axis.tick_count, CHART_TICKS_MAX);
+        for (int tick = 0; tick < axis.tick_count; tick++)
+            ck_assert(isfinite(axis.ticks[tick]) && (tick == 0 || axis.ticks[tick] > axis.ticks[tick - 1]));
+    }
+}
+END_TEST
+
 START_TEST(a_chart_of_nothing_is_refused) {
     const struct chart chart = {.title = "Nothing"};
     const struct chart_bar bar = {.label = "absent", .value = {NAN, NAN, NAN, NAN}, .marker = {NAN, NAN, NAN, NAN}};
@@ -329,6 +350,7 @@ TCase *page_tests(void) {
     tcase_add_test(tests, a_bar_of_its_ticks_value_ends_at_the_tick);
     tcase_add_test(tests, a_tick_is_set_off_from_a_bar_that_crosses_it);
     tcase_add_test(tests, logarithmic_bars_survive_zeros);
+    tcase_add_test(tests, an_axis_of_any_numbers_has_an_end);
     tcase_add_test(tests, a_chart_of_nothing_is_refused);
     tcase_add_test(tests, lines_are_drawn_on_every_axis);
     return tests;
