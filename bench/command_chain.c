@@ -78,11 +78,13 @@ static int print_results(const struct run *run) {
                                   "best / constant B|no overlap / constant B");
     for (size_t i = 0; i < run->count && good; i++) {
         const struct chain_result *r = &run->results[i];
-        char sizes[128];
+        char sizes[128], best[GRID_NUMBER_BYTES], fallback[GRID_NUMBER_BYTES], better[GRID_NUMBER_BYTES];
         sizes_text(&r->options, sizes, sizeof sizes);
-        good = grid_add(&grid, "%s|%lld|%.2f|%.2f|%.2f|%.2f|%.2f|%.3f|%.3f", sizes, (long long)r->options.m,
+        good = grid_add(&grid, "%s|%lld|%.2f|%.2f|%.2f|%s|%s|%s|%.3f", sizes, (long long)r->options.m,
                         median(r, CHAIN_NO_OVERLAP), median(r, CHAIN_OVERLAP), median(r, CHAIN_CONSTANT_B),
-                        median(r, CHAIN_BEST), median(r, CHAIN_DEFAULT), ratio(r, CHAIN_BEST, CHAIN_CONSTANT_B),
+                        grid_number(best, median(r, CHAIN_BEST), "%.2f"),
+                        grid_number(fallback, median(r, CHAIN_DEFAULT), "%.2f"),
+                        grid_number(better, ratio(r, CHAIN_BEST, CHAIN_CONSTANT_B), "%.3f"),
                         ratio(r, CHAIN_NO_OVERLAP, CHAIN_CONSTANT_B));
     }
     if (good)

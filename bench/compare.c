@@ -68,14 +68,7 @@ static int pair(struct comparison *c) {
 static void print_caption(FILE *out, const char *what, const struct bench_results *results) {
     const struct bench_meta *meta = &results->meta;
     fprintf(out, "%s: %s, %s, revision %s, %s, L2 %s\n", what, meta->suite, meta->gpu,
-            meta->revision[0] ? meta->revision : "unknown", meta->date, results_l2(meta));
-}
-
-static void put(char *text, size_t bytes, double value, const char *format) {
-    if (isfinite(value))
-        snprintf(text, bytes, format, value);
-    else
-        snprintf(text, bytes, "–");
+            report_known(meta->revision), report_known(meta->date), results_l2(meta));
 }
 
 /* Rounds that overlap, p10 to p90, may be the same time. */
@@ -86,13 +79,12 @@ static bool within_noise(const struct bench_row *was, const struct bench_row *is
 static bool add_pair(struct grid *grid, const struct bench_row *was, const struct bench_row *is) {
     const struct bench_case *problem = &is->problem;
     const bool changed = strcmp(was->kernel, is->kernel) != 0;
-    char ratio_was[24], ratio_is[24];
-    put(ratio_was, sizeof ratio_was, was->ratio_best.median, "%.3f");
-    put(ratio_is, sizeof ratio_is, is->ratio_best.median, "%.3f");
+    char ratio_was[GRID_NUMBER_BYTES], ratio_is[GRID_NUMBER_BYTES];
     return grid_add(grid, "%" PRId64 "|%" PRId64 "|%" PRId64 "|%s|%s|%.2f|%.2f|%.3f|%+.1f|%s|%s|%s|%s%s%s", problem->m,
                     problem->n, problem->k, problem->a, problem->layout, was->us.median, is->us.median,
                     was->us.median / is->us.median, 100 * (is->us.median / was->us.median - 1),
-                    within_noise(was, is) ? "~" : "", ratio_was, ratio_is, changed ? was->kernel : "",
+                    within_noise(was, is) ? "~" : "", grid_number(ratio_was, was->ratio_best.median, "%.3f"),
+                    grid_number(ratio_is, is->ratio_best.median, "%.3f"), changed ? was->kernel : "",
                     changed ? " → " : "", is->kernel);
 }
 

@@ -2,9 +2,15 @@
 /* A table on the terminal. */
 #include "grid.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *grid_number(char text[GRID_NUMBER_BYTES], double value, const char *format) {
+    snprintf(text, GRID_NUMBER_BYTES, isfinite(value) ? format : "–", value);
+    return text;
+}
 
 size_t grid_width(const char *text) {
     size_t width = 0;

@@ -23,6 +23,10 @@ bool grid_add(struct grid *grid, const char *format, ...) __attribute__((format(
 void grid_print(const struct grid *grid, FILE *out);
 void grid_free(struct grid *grid);
 
+/* The number by its format, a dash where there is none. Returns `text`. */
+enum { GRID_NUMBER_BYTES = 32 };
+const char *grid_number(char text[GRID_NUMBER_BYTES], double value, const char *format);
+
 /* Columns a terminal gives to UTF-8 text whose characters are one cell wide. */
 size_t grid_width(const char *text);
 /* Writes `text` padded to `width`. */

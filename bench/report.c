@@ -15,15 +15,17 @@ const struct report_regime report_regimes[REPORT_REGIMES] = {
 
 const struct report_regime report_all = {"all", 0, INT64_MAX};
 
+const char *report_known(const char *text) {
+    return text[0] ? text : "unknown";
+}
+
 enum { PROBLEM_WIDTH = 38, US_WIDTH = 9, RATE_WIDTH = 7, RATIO_WIDTH = 7, RANGE_WIDTH = 11 };
 enum { JOULE_WIDTH = 9, EFFICIENCY_WIDTH = 6 };
 
 static void put_number(FILE *out, double value, int width, const char *format) {
-    char text[32] = "–";
-    if (isfinite(value))
-        snprintf(text, sizeof text, format, value);
+    char text[GRID_NUMBER_BYTES];
     fputc(' ', out);
-    grid_put(out, text, (size_t)width, false);
+    grid_put(out, grid_number(text, value, format), (size_t)width, false);
 }
 
 void report_l2(char *text, size_t bytes, const struct bench_meta *meta) {
@@ -85,7 +87,7 @@ void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row
     put_number(out, row->best_us.median, US_WIDTH, "%.2f");
     put_number(out, row->default_us.median, US_WIDTH, "%.2f");
     put_number(out, row->ratio_best.median, RATIO_WIDTH, "%.3f");
-    if (isfinite(row->ratio_best.p10))
+    if (isfinite(row->ratio_best.p10) && isfinite(row->ratio_best.p90))
         snprintf(range, sizeof range, "%.3f–%.3f", row->ratio_best.p10, row->ratio_best.p90);
     fputc(' ', out);
     grid_put(out, range, RANGE_WIDTH, false);
@@ -120,8 +122,9 @@ static void print_means(FILE *out, const struct bench_results *results, const si
         return;
     fputs("  ", out);
     grid_put(out, regime->name, 14, true);
-    fprintf(out, " %4zu problems   × best %.3f   × default %.3f   lowest × best %.3f", used, stats_geomean(best, used),
-            stats_geomean(fallback, used), lowest);
+    char mean[GRID_NUMBER_BYTES];
+    fprintf(out, " %4zu problems   × best %.3f   × default %s   lowest × best %.3f", used, stats_geomean(best, used),
+            grid_number(mean, stats_geomean(fallback, used), "%.3f"), lowest);
     if (isfinite(stats_geomean(alone, used)))
         fprintf(out, "   × alone %.3f", stats_geomean(alone, used));
     fputc('\n', out);
@@ -141,10 +144,14 @@ static void explain_alone(FILE *out, const struct bench_results *results) {
 
 static void print_ceilings(FILE *out, const struct bench_meta *meta) {
     const struct bench_ceilings *ceilings = &meta->ceilings;
-    fprintf(out, "\nceilings of this machine: read %.0f GB/s (%s), write %.0f, copy %.0f\n", ceilings->read_gbs,
-            ceilings->read_source, ceilings->write_gbs, ceilings->copy_gbs);
-    fprintf(out, "  tensor %.0f TFLOPS (%s), launch %.2f us (%s)\n", ceilings->tensor_tflops, ceilings->tensor_source,
-            ceilings->launch_us, ceilings->launch_source);
+    char read[GRID_NUMBER_BYTES], write[GRID_NUMBER_BYTES], copy[GRID_NUMBER_BYTES];
+    char tensor[GRID_NUMBER_BYTES], launch[GRID_NUMBER_BYTES];
+    fprintf(out, "\nceilings of this machine: read %s GB/s (%s), write %s, copy %s\n",
+            grid_number(read, ceilings->read_gbs, "%.0f"), report_known(ceilings->read_source),
+            grid_number(write, ceilings->write_gbs, "%.0f"), grid_number(copy, ceilings->copy_gbs, "%.0f"));
+    fprintf(out, "  tensor %s TFLOPS (%s), launch %s us (%s)\n",
+            grid_number(tensor, ceilings->tensor_tflops, "%.0f"), report_known(ceilings->tensor_source),
+            grid_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->launch_source));
 }
 
 /* What was measured of it: a file that is added to may be older than some of these. */

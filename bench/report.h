@@ -10,6 +10,8 @@
 /* A caption and the columns; of what runs alone, time and energy, only where it is measured. */
 void report_header(FILE *out, const struct bench_meta *meta);
 void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row *row);
+/* The text, or "unknown" where a file has none. */
+const char *report_known(const char *text);
 /* "L2 cold: operands rotate over 3 x L2", for every table's caption. */
 void report_l2(char *text, size_t bytes, const struct bench_meta *meta);
 /* Geometric means against best and default, overall and for each regime of M, and against the best each alone, where

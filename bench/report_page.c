@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grid.h"
 #include "page.h"
 #include "paths.h"
 #include "report.h"
@@ -19,8 +20,8 @@ const struct report_plot report_plots[REPORT_PLOTS] = {
     {"ratio", "One panel for each weight matrix that was measured at three sizes of M or more.", report_ratio_has_data,
      report_ratio_draw},
     {"roofline",
-     "A point is a problem. The ceilings were measured in the same run: a plain read kernel, and the fastest "
-     "compute-bound row. The time of a launch is not in them, so small problems stand further below.",
+     "A point is a problem. The ceilings, where there are any, were measured in the same run: a plain read kernel, and "
+     "the fastest compute-bound row. The time of a launch is not in them, so small problems stand further below.",
      report_roofline_has_data, report_roofline_draw},
     {"efficiency", "A point is a problem. gristmill and the baseline ran alone, one after the other.",
      report_efficiency_has_data, report_efficiency_draw},
@@ -37,12 +38,17 @@ static bool is_member(const struct bench_case *problem, const struct report_regi
            (!squares || (problem->m == problem->n && problem->n == problem->k));
 }
 
+static void put_number(FILE *out, enum page_state state, double value, const char *format) {
+    char text[GRID_NUMBER_BYTES];
+    page_cell(out, state, false, "%s", grid_number(text, value, format));
+}
+
 static void put_mean(FILE *out, double value, bool is_ratio) {
     const enum page_state state = !is_ratio || !isfinite(value) ? PAGE_NEUTRAL
                                   : value >= 1                  ? PAGE_OK
                                   : value < 0.9                 ? PAGE_BAD
                                                                 : PAGE_NEUTRAL;
-    page_cell(out, state, false, isfinite(value) ? "%.3f" : "–", value);
+    put_number(out, state, value, "%.3f");
 }
 
 static void put_means(FILE *out, const struct report_view *view, const struct report_regime *regime, bool squares,
@@ -110,6 +116,20 @@ static void write_alone(FILE *out, const struct bench_meta *meta) {
                    meta->energy_s);
 }
 
+static void write_floor(FILE *out, const struct bench_ceilings *ceilings) {
+    char read[GRID_NUMBER_BYTES], tensor[GRID_NUMBER_BYTES], launch[GRID_NUMBER_BYTES];
+    if (!isfinite(ceilings->read_gbs) && !isfinite(ceilings->tensor_tflops) && !isfinite(ceilings->launch_us)) {
+        page_paragraph(out, "%s", "There is no floor: the results have no ceilings of the machine.");
+        return;
+    }
+    page_paragraph(out,
+                   "Floor: the larger of least bytes over %s GB/s of reading and operations over %s TFLOPS, and "
+                   "%s us of a launch. Read: %s. Tensor: %s.",
+                   grid_number(read, ceilings->read_gbs, "%.0f"), grid_number(tensor, ceilings->tensor_tflops, "%.0f"),
+                   grid_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->read_source),
+                   report_known(ceilings->tensor_source));
+}
+
 static void write_method(FILE *out, const struct report_view *view) {
     const struct bench_meta *meta = &view->results->meta;
     char l2[96], against[160] = "There was no baseline.", energy[200] = "Energy was not measured.";
@@ -125,27 +145,15 @@ static void write_method(FILE *out, const struct report_view *view) {
         "%s, driver %s, toolkit %s, revision %s, %s. N(0,1) operands. %s. After %g s of warm-up at each size "
         "the contenders took turns, as CUDA graphs of many launches, for %d rounds of at least %g ms; a "
         "ratio is the median of the rounds' ratios. %s %s",
-        meta->gpu, meta->driver, meta->toolkit, meta->revision, meta->date, l2, meta->warmup_s, meta->rounds,
-        meta->round_ms, against, energy);
+        meta->gpu, report_known(meta->driver), report_known(meta->toolkit), report_known(meta->revision),
+        report_known(meta->date), l2, meta->warmup_s, meta->rounds, meta->round_ms, against, energy);
     if (has_alone(view))
         write_alone(out, meta);
-    const struct bench_ceilings *ceilings = &meta->ceilings;
-    page_paragraph(out,
-                   "Floor: the larger of least bytes over %.0f GB/s of reading and operations over %.0f TFLOPS, and "
-                   "%.2f us of a launch. Read: %s. Tensor: %s.",
-                   ceilings->read_gbs, ceilings->tensor_tflops, ceilings->launch_us, ceilings->read_source,
-                   ceilings->tensor_source);
+    write_floor(out, &meta->ceilings);
     page_code(out, "%s", meta->command);
 }
 
 /* ---- table ------------------------------------------------------------------------------------------ */
-
-static void put(FILE *out, double value, int decimals) {
-    if (isfinite(value))
-        page_cell(out, PAGE_NEUTRAL, false, "%.*f", decimals, value);
-    else
-        page_cell(out, PAGE_NEUTRAL, false, "–");
-}
 
 static void put_row(FILE *out, const struct bench_row *row, bool alone, bool energy) {
     const struct bench_case *problem = &row->problem;
@@ -156,27 +164,27 @@ static void put_row(FILE *out, const struct bench_row *row, bool alone, bool ene
     page_cell(out, PAGE_NEUTRAL, true, "%s%s%s\u00a0%s", problem->a,
               strcmp(problem->a, problem->d) ? "\u00a0→\u00a0" : "", strcmp(problem->a, problem->d) ? problem->d : "",
               problem->layout);
-    put(out, row->us.median, 2);
+    put_number(out, PAGE_NEUTRAL, row->us.median, "%.2f");
     put_mean(out, row->ratio_best.median, true);
     put_mean(out, row->ratio_default.median, true);
-    put(out, row->us.median / row->floor_us, 2);
-    put(out, row->tflops, 1);
-    put(out, row->gbs, 0);
-    put(out, row->best_us.median, 2);
-    put(out, row->default_us.median, 2);
-    put(out, row->floor_us, 2);
-    put(out, row->sm_mhz, 0);
-    put(out, row->watts, 0);
+    put_number(out, PAGE_NEUTRAL, row->us.median / row->floor_us, "%.2f");
+    put_number(out, PAGE_NEUTRAL, row->tflops, "%.1f");
+    put_number(out, PAGE_NEUTRAL, row->gbs, "%.0f");
+    put_number(out, PAGE_NEUTRAL, row->best_us.median, "%.2f");
+    put_number(out, PAGE_NEUTRAL, row->default_us.median, "%.2f");
+    put_number(out, PAGE_NEUTRAL, row->floor_us, "%.2f");
+    put_number(out, PAGE_NEUTRAL, row->sm_mhz, "%.0f");
+    put_number(out, PAGE_NEUTRAL, row->watts, "%.0f");
     if (alone) {
         put_mean(out, row->ratio_alone, true);
-        put(out, row->ours_alone_us, 2);
-        put(out, row->best_alone_us, 2);
+        put_number(out, PAGE_NEUTRAL, row->ours_alone_us, "%.2f");
+        put_number(out, PAGE_NEUTRAL, row->best_alone_us, "%.2f");
     }
     if (energy) {
-        put(out, row->ours_joules * 1e3, 3);
-        put(out, row->best_joules * 1e3, 3);
-        put(out, row->tflops_per_watt, 3);
-        put(out, row->best_tflops_per_watt, 3);
+        put_number(out, PAGE_NEUTRAL, row->ours_joules * 1e3, "%.3f");
+        put_number(out, PAGE_NEUTRAL, row->best_joules * 1e3, "%.3f");
+        put_number(out, PAGE_NEUTRAL, row->tflops_per_watt, "%.3f");
+        put_number(out, PAGE_NEUTRAL, row->best_tflops_per_watt, "%.3f");
     }
     page_cell(out, PAGE_NEUTRAL, true, "%s", row->kernel);
     page_row_end(out);

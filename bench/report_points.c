@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "chart.h"
+#include "grid.h"
 #include "report_page.h"
 #include "say.h"
 
@@ -90,7 +91,11 @@ double report_intensity(const struct bench_case *problem) {
 }
 
 bool report_roofline_has_data(const struct report_view *view) {
-    return view->count > 0;
+    for (size_t i = 0; i < view->count; i++) {
+        if (report_view_row(view, i)->tflops > 0)
+            return true;
+    }
+    return false;
 }
 
 /* Bandwidth up to the knee, the tensor rate from there on: straight lines on logarithmic axes. */
@@ -115,7 +120,7 @@ int report_roofline_draw(FILE *out, const struct report_view *view, bool inside_
     const struct bench_meta *meta = &view->results->meta;
     struct points points;
     double roof_x[3], roof_y[3];
-    char name[96], roof[64], subtitle[160];
+    char name[96], subtitle[200], read[GRID_NUMBER_BYTES], tensor[GRID_NUMBER_BYTES];
     if (!make_points(&points, view)) {
         free_points(&points);
         return -1;
@@ -125,10 +130,11 @@ int report_roofline_draw(FILE *out, const struct report_view *view, bool inside_
         points.ours[i] = row->tflops;
         points.best[i] = results_flops(&row->problem) / row->best_us.median * 1e-6;
     }
+    const bool has_roof = meta->ceilings.read_gbs > 0 && meta->ceilings.tensor_tflops > 0;
     make_roof(&meta->ceilings, &points, roof_x, roof_y);
-    snprintf(roof, sizeof roof, "measured ceilings");
-    snprintf(subtitle, sizeof subtitle, "%s; read %.0f GB/s, tensor %.0f TFLOPS; L2 %s", meta->gpu,
-             meta->ceilings.read_gbs, meta->ceilings.tensor_tflops, results_l2(meta));
+    snprintf(subtitle, sizeof subtitle, "%s; read %s GB/s, tensor %s TFLOPS; L2 %s", meta->gpu,
+             grid_number(read, meta->ceilings.read_gbs, "%.0f"),
+             grid_number(tensor, meta->ceilings.tensor_tflops, "%.0f"), results_l2(meta));
     struct chart chart = {.title = "Roofline",
                           .subtitle = subtitle,
                           .axis = "TFLOPS",
@@ -138,13 +144,13 @@ int report_roofline_draw(FILE *out, const struct report_view *view, bool inside_
                           .decimals = 1,
                           .inside_page = inside_page};
     fit_axis(&chart, &points, roof_y[2]);
-    const struct chart_line ceilings = {.name = roof, .x = roof_x, .y = roof_y, .count = 3, .dashed = true};
-    struct chart_line lines[3] = {scatter("gristmill", &points, points.ours), ceilings};
-    size_t count = 2;
-    if (any_finite(points.best, points.count)) {
-        lines[1] = scatter(best_name(view, name, sizeof name), &points, points.best);
-        lines[count++] = ceilings;
-    }
+    struct chart_line lines[3] = {scatter("gristmill", &points, points.ours)};
+    size_t count = 1;
+    if (any_finite(points.best, points.count))
+        lines[count++] = scatter(best_name(view, name, sizeof name), &points, points.best);
+    if (has_roof)
+        lines[count++] =
+            (struct chart_line){.name = "measured ceilings", .x = roof_x, .y = roof_y, .count = 3, .dashed = true};
     int status = svg_lines(out, &chart, lines, count);
     free_points(&points);
     return status;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grid.h"
 #include "report.h"
 #include "say.h"
 #include "shared_file.h"
@@ -90,8 +91,8 @@ static void draw_head(const struct plot *plot) {
     snprintf(line, sizeof line, "gristmill against %s, best of up to %d heuristics", meta->baseline,
              meta->heuristics_asked);
     put_text(plot->out, 24, 34, "title", line);
-    snprintf(line, sizeof line, "%s, driver %s, suite %s, L2 %s, %s", meta->gpu, meta->driver, meta->suite,
-             results_l2(meta), meta->date);
+    snprintf(line, sizeof line, "%s, driver %s, suite %s, L2 %s, %s", meta->gpu, report_known(meta->driver),
+             meta->suite, results_l2(meta), report_known(meta->date));
     put_text(plot->out, 24, 56, "small", line);
     snprintf(line, sizeof line,
              "Dot: median of %d interleaved rounds. Bar: p10 to p90. Right of 1: gristmill is faster.", meta->rounds);
@@ -117,7 +118,7 @@ static void draw_row(const struct plot *plot, const struct bench_row *row, doubl
     const struct bench_case *problem = &row->problem;
     double ratio = row->ratio_best.median;
     const char *colour = ratio >= 1 ? "#1a7f37" : ratio >= 0.9 ? "#0969da" : "#bc4c00";
-    char text[96];
+    char text[96], rate[GRID_NUMBER_BYTES];
     bool usual = strcmp(problem->a, "bf16") == 0 && strcmp(problem->layout, "tn") == 0;
     snprintf(text, sizeof text, "%" PRId64 " × %" PRId64 " × %" PRId64 "%s%s%s%s", problem->m, problem->n, problem->k,
              usual ? "" : " ", usual ? "" : problem->a, usual ? "" : " ", usual ? "" : problem->layout);
@@ -130,8 +131,7 @@ static void draw_row(const struct plot *plot, const struct bench_row *row, doubl
             x_of(plot, ratio), y, colour, row->kernel);
     snprintf(text, sizeof text, "%.3f", ratio);
     put_text(plot->out, RATIO_END, y + 4, "value", text);
-    snprintf(text, sizeof text, "%.*f", row->tflops < 99.95 ? 1 : 0, row->tflops);
-    put_text(plot->out, RATE_END, y + 4, "value", text);
+    put_text(plot->out, RATE_END, y + 4, "value", grid_number(rate, row->tflops, row->tflops < 99.95 ? "%.1f" : "%.0f"));
 }
 
 static double draw_regime(const struct plot *plot, const struct report_regime *regime, double y) {

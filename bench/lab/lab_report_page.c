@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grid.h"
 #include "lab_report.h"
 #include "page.h"
 
@@ -38,10 +39,8 @@ static struct columns columns_of(const struct record *record) {
 }
 
 static void put_number(FILE *out, enum page_state state, double value, const char *format) {
-    char text[32] = "–";
-    if (isfinite(value))
-        snprintf(text, sizeof text, format, value);
-    page_cell(out, state, false, "%s", text);
+    char text[GRID_NUMBER_BYTES];
+    page_cell(out, state, false, "%s", grid_number(text, value, format));
 }
 
 static void put_quantity(FILE *out, const struct columns *has, const struct record_point *point,

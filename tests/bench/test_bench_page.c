@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "drawings.h"
 #include "invented.h"
+#include "report.h"
 #include "run_command.h"
 #include "say.h"
 
@@ -35,6 +36,8 @@ static char *page_of(void) {
     drawing_check_xml(text);
     ck_assert_ptr_null(strstr(text, ">nan"));
     ck_assert_ptr_null(strstr(text, ">inf"));
+    ck_assert_ptr_null(strstr(text, " nan"));
+    ck_assert_ptr_null(strstr(text, "\"nan"));
     return text;
 }
 
@@ -96,6 +99,45 @@ START_TEST(without_baseline_or_joules_there_is_less) {
 }
 END_TEST
 
+/* A file that lacks what its rows do without: dashes and words stand where there is no number and no text. */
+START_TEST(without_ceilings_there_is_no_floor) {
+    const struct bench_ceilings none = {NAN, NAN, NAN, NAN, NAN, 0, "", "", ""};
+    invent_results(&results, "gemm-quick");
+    results.meta.ceilings = none;
+    results.meta.driver[0] = results.meta.toolkit[0] = results.meta.date[0] = 0;
+    for (size_t i = 0; i < results.count; i++) {
+        results.rows[i].floor_us = results.rows[i].gbs = results.rows[i].watts = NAN;
+        results.rows[i].fallback.count = 0;
+        results_fill(&results.rows[i]);
+    }
+    char *text = page_of();
+    ck_assert_ptr_nonnull(strstr(text, "There is no floor: the results have no ceilings of the machine."));
+    ck_assert_ptr_nonnull(strstr(text, "driver unknown, toolkit unknown"));
+    ck_assert_ptr_nonnull(strstr(text, "NVIDIA H200; read – GB/s, tensor – TFLOPS; L2 cold"));
+    ck_assert_ptr_null(strstr(text, "measured ceilings"));
+    free(text);
+    results.meta.ceilings.read_gbs = 4640;
+    text = page_of();
+    ck_assert_ptr_nonnull(strstr(text, "over 4640 GB/s of reading and operations over – TFLOPS, and – us of a launch. "
+                                       "Read: unknown. Tensor: unknown."));
+    free(text);
+    struct outcome got = run_command(command_bench, "--svg bench-tests-out/none.svg " FILE_IN);
+    ck_assert_int_eq(got.code, EXIT_CODE_OK);
+    forget_outcome(&got);
+    text = read_all("bench-tests-out/none.svg");
+    ck_assert_ptr_null(strstr(text, "nan"));
+    free(text);
+    FILE *out = tmpfile();
+    report_summary(out, &results);
+    fseek(out, 0, SEEK_SET);
+    char lines[4096] = "";
+    ck_assert_uint_gt(fread(lines, 1, sizeof lines - 1, out), 0);
+    fclose(out);
+    ck_assert_ptr_null(strstr(lines, "nan"));
+    ck_assert_ptr_nonnull(strstr(lines, "read 4640 GB/s (unknown), write –, copy –\n  tensor – TFLOPS (unknown), launch – us"));
+}
+END_TEST
+
 START_TEST(many_files_make_one_page_and_a_plot_each) {
     static const char *const plots[] = {"ratio", "roofline", "efficiency", "ratio-2", "roofline-2", "efficiency-2"};
     invent_results(&results, "gemm-quick");
@@ -137,6 +179,7 @@ TCase *report_page_tests(void) {
     tcase_add_test(tests, a_page_has_means_plots_and_every_problem);
     tcase_add_test(tests, few_problems_share_a_panel);
     tcase_add_test(tests, without_baseline_or_joules_there_is_less);
+    tcase_add_test(tests, without_ceilings_there_is_no_floor);
     tcase_add_test(tests, many_files_make_one_page_and_a_plot_each);
     tcase_add_test(tests, a_page_that_cannot_be_written);
     return tests;

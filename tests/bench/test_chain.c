@@ -82,6 +82,7 @@ START_TEST(the_command_prints_and_writes_what_it_measured) {
         command_chain, "--sizes 48 --m 40 --layers 2 --rounds 3 --round-ms 1 --warmup 0 --no-baseline --json " RESULTS);
     ck_assert_int_eq(got.code, 0);
     ck_assert_ptr_nonnull(strstr(got.out, "2 layers of 48"));
+    ck_assert_ptr_null(strstr(got.out, "nan"));
     forget_outcome(&got);
     char text[4096] = "";
     FILE *file = fopen(RESULTS, "r");
