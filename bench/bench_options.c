@@ -113,7 +113,7 @@ int bench_options_cases(const struct bench_options *options, struct bench_suite 
         suite_override(&suite->cases[i], options->dtype, options->out, options->layout);
         chosen += bench_is_chosen(options, &suite->cases[i]);
     }
-    return chosen ? 0 : complain("no problem of %s has its M in %s", suite->name, options->m ? options->m : "it");
+    return chosen ? 0 : complain("no problem of %s has its M in %s", suite->name, options->m); /* without --m: all do */
 }
 
 bool bench_is_chosen(const struct bench_options *options, const struct bench_case *problem) {

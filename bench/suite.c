@@ -69,6 +69,31 @@ bool suite_parse_shape(const char *text, int64_t *m, int64_t *n, int64_t *k) {
     return true;
 }
 
+/* Whether anybody computes a case is for the library to say; but it is said in words that there are. */
+static int check_names(const struct bench_case *problem, char *error, size_t error_bytes) {
+    static const char *const known[] = {"bf16", "fp16", "fp32", "e4m3", "e5m2"};
+    const char *const types[] = {problem->a, problem->b, problem->d};
+    enum gm_major a, b;
+    if (strcmp(problem->op, "gemm") != 0) {
+        snprintf(error, error_bytes, "the one operation is gemm, not %s", problem->op);
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        size_t at = 0;
+        while (at < sizeof known / sizeof *known && strcmp(known[at], types[i]) != 0)
+            at++;
+        if (at == sizeof known / sizeof *known) {
+            snprintf(error, error_bytes, "type %s is none of bf16, fp16, fp32, e4m3, e5m2", types[i]);
+            return -1;
+        }
+    }
+    if (!suite_layout(problem->layout, &a, &b)) {
+        snprintf(error, error_bytes, "layout %s is none of tn, nn, nt, tt", problem->layout);
+        return -1;
+    }
+    return 0;
+}
+
 int suite_parse_line(const char *line, struct bench_case *out, char *error, size_t error_bytes) {
     char sizes[3][24], more[2];
     *out = (struct bench_case){0};
@@ -89,12 +114,7 @@ int suite_parse_line(const char *line, struct bench_case *out, char *error, size
             return -1;
         }
     }
-    enum gm_major a, b;
-    if (!suite_layout(out->layout, &a, &b)) {
-        snprintf(error, error_bytes, "layout %s is none of tn, nn, nt, tt", out->layout);
-        return -1;
-    }
-    return 1;
+    return check_names(out, error, error_bytes) == 0 ? 1 : -1;
 }
 
 int suite_add(struct bench_suite *suite, const struct bench_case *add) {
@@ -138,22 +158,38 @@ static void add_name(struct bench_suite *suite, const char *path) {
     snprintf(suite->name + used, sizeof suite->name - used, "%s%.*s", used ? "+" : "", (int)length, base);
 }
 
-int suite_load(struct bench_suite *suite, const char *name) {
-    char path[4096], line[512], error[128];
-    FILE *file = open_suite(name, path, sizeof path);
-    if (!file)
-        return complain("there is no suite %s (looked at that path and in %s)", name, GM_SUITE_DIR);
-    add_name(suite, path);
+/* Some editors put a byte order mark before UTF-8, which says nothing. */
+static const char *without_mark(const char *line) {
+    return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
+}
+
+static int read_lines(struct bench_suite *suite, FILE *file, const char *path) {
+    char line[512], error[128];
     int status = 0;
     for (int number = 1; status == 0 && fgets(line, sizeof line, file); number++) {
         struct bench_case parsed;
-        int kind = suite_parse_line(line, &parsed, error, sizeof error);
+        if (!strchr(line, '\n') && !feof(file))
+            return complain("%s:%d: a line has at most %zu characters", path, number, sizeof line - 2);
+        int kind = suite_parse_line(number == 1 ? without_mark(line) : line, &parsed, error, sizeof error);
         if (kind < 0)
             status = complain("%s:%d: %s", path, number, error);
         else if (kind > 0)
             status = suite_add(suite, &parsed);
     }
+    return status == 0 && ferror(file) ? complain("cannot read %s: %s", path, strerror(errno)) : status;
+}
+
+int suite_load(struct bench_suite *suite, const char *name) {
+    char path[4096];
+    const size_t before = suite->count;
+    FILE *file = open_suite(name, path, sizeof path);
+    if (!file)
+        return complain("there is no suite %s (looked at that path and in %s)", name, GM_SUITE_DIR);
+    add_name(suite, path);
+    int status = read_lines(suite, file, path);
     fclose(file);
+    if (status == 0 && suite->count == before)
+        status = complain("%s has no problem: a line is `op a b d layout M N K`", path);
     return status;
 }
 

@@ -243,6 +243,8 @@ static int import_all(struct import *import) {
     if (book_open(&tune->book, path, &tune->gpu.device) != 0 || take_rows(import) != 0 || import_problems(import) != 0)
         return -1;
     tell_losses(import);
+    if (tune->measured + import->known == 0)
+        return complain("there is nothing to import: %s was not written", path);
     if (tune->measured && (put_origins(import) != 0 || book_write(&tune->book, path) != 0))
         return -1;
     printf("%d imported, %d already there; %s has %zu entries\n", tune->measured, import->known, path,

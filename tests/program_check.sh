@@ -203,12 +203,15 @@ predicts_a_part() {
     "$program" bench gemm-quick --device h200 --m :64 >"$work/part" && grep -qE '^ *64 +6144' "$work/part" &&
         ! grep -qE '^ *128 +7168' "$work/part"
 }
-# A build of some of the rows only may lack the model's pick of what was measured.
+# A build of some of the rows only may lack one that is named, or the model's pick of what was measured.
+has_every_row() {
+    [ "$(wc -l <"$build/kernels/logs.txt")" -ge "$(grep -c ^KERNEL "$ledgers/../kernels.def")" ]
+}
 imports() {
     sed 's/^device .*/device NVIDIA H100 80GB HBM3/' "$ledgers/h200.ledger" >"$work/other"
     "$program" tune --import "$results/gemm-fit.json" -o "$work/imported" >"$work/import" &&
         grep -qE '^[0-9]+ imported, 0 already there' "$work/import" &&
-        { [ ! -e "$work/imported" ] || "$program" tune --check "$work/imported" --device h200; }
+        "$program" tune --check "$work/imported" --device h200
 }
 modelled() { # the tables of docs/MODELLED.md are those of today's model
     local device page
@@ -244,8 +247,10 @@ expect "bench --append to no file" 2 "$program" bench --append
 expect "tune --help" 0 "$program" tune --help
 expect "tune of nothing" 2 "$program" tune -o "$work/ledger"
 expect "tune of a model" 1 "$program" tune --device h200 --shape 64x64x64 -o "$work/ledger"
-expect "tune --import" 0 imports
-expect "tune --import, extended" 0 "$program" tune --import "$results/gemm-fit.json" -o "$work/imported" --again --quiet
+if has_every_row; then
+    expect "tune --import" 0 imports
+    expect "tune --import, extended" 0 "$program" tune --import "$results/gemm-fit.json" -o "$work/imported" --again --quiet
+fi
 expect "tune --import into a ledger of another device" 1 "$program" tune --import "$results/gemm-fit.json" \
     -o "$work/other"
 expect "tune --import of results of the laboratory" 1 "$program" tune --import "$results/lab/stencil.json" -o "$work/x"
@@ -268,8 +273,7 @@ expect "explain with a ledger of another device" 1 "$program" explain 64 64 64 -
 expect "explain with a ledger that is none" 1 "$program" explain 64 64 64 --device h200 --ledger "$0"
 expect "explain with a ledger and without" 1 "$program" explain 64 64 64 --device h200 --model-only --ledger "$ledgers/h200.ledger"
 expect "explain without a ledger" 0 "$program" explain 64 64 64 --device h200 --model-only
-# A build of some of the rows only may lack one that is named.
-if [ "$(wc -l <"$build/kernels/logs.txt")" -ge "$(grep -c ^KERNEL "$ledgers/../kernels.def")" ]; then
+if has_every_row; then
     expect "the built-in ledgers are not stale" 0 eval 'for ledger in "$ledgers"/*.ledger; do
         "$program" tune --check "$ledger" --device "$(basename "$ledger" .ledger)" || exit 1; done'
 fi

@@ -243,7 +243,7 @@ static void box_size(const struct gm_map_desc *d, struct gm_rule *rule) {
     uint64_t bytes = gm_tensor_map_element_bytes(d->type);
     for (unsigned i = 0; i < dimensions(d); i++) {
         if (d->box[i] > MAX_BOX || d->element_strides[i] == 0) {
-            judge(rule, DOES_NOT_APPLY, "dimension %u of the box has no size", i);
+            judge(rule, DOES_NOT_APPLY, "what dimension %u asks for is not laid out", i);
             return;
         }
         bytes *= d->box[i] / d->element_strides[i];

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "args.h"
+#include "commands.h"
 #include "cublaslt.h"
 #include "grid.h"
 #include "json.h"
 #include "nvml.h"
 #include "row_limits.h"
+#include "run_command.h"
 #include "stats.h"
 #include "suite.h"
 #include "verify.h"
@@ -94,6 +96,40 @@ START_TEST(every_suite_of_the_folder_loads) {
     ck_assert_str_eq(suite.name, "gemm-quick+gemm-bf16+gemm-fp8");
     ck_assert_int_eq(suite_load(&suite, "no-such-suite"), -1);
     suite_free(&suite);
+}
+END_TEST
+
+/* What the bench says of a file of such bytes that is given as a suite. */
+static void load_bytes(const char *bytes, int code, const char *words) {
+    FILE *out = fopen("bench-tests-out.txt", "w");
+    fputs(bytes, out);
+    fclose(out);
+    struct outcome got = run_command(command_bench, "bench-tests-out.txt --device h200");
+    ck_assert_msg(got.code == code, "%s: exit code %d", bytes, got.code);
+    ck_assert_msg(strstr(code ? got.err : got.out, words) != NULL, "%s: %s", bytes, got.err);
+    forget_outcome(&got);
+    remove("bench-tests-out.txt");
+}
+
+START_TEST(a_suite_that_is_none_is_told_why) {
+    static const char good[] = "gemm bf16 bf16 bf16 tn 8 16 32\n";
+    char text[1024];
+    load_bytes(good, 0, "8  16  32  bf16");
+    load_bytes("", 2, "bench-tests-out.txt has no problem: a line is `op a b d layout M N K`");
+    load_bytes("# nothing\n\n", 2, "bench-tests-out.txt has no problem");
+    load_bytes("conv bf16 bf16 bf16 tn 8 16 32\n", 2, "bench-tests-out.txt:1: the one operation is gemm, not conv");
+    load_bytes("# x\ngemm bf16 bf61 bf16 tn 8 16 32\n", 2, "txt:2: type bf61 is none of bf16, fp16, fp32, e4m3, e5m2");
+    load_bytes("gemm bf16 bf16 int8 tn 8 16 32\n", 2, "type int8 is none of");
+    snprintf(text, sizeof text, "\xef\xbb\xbf%s", good);
+    load_bytes(text, 0, "8  16  32  bf16");
+    snprintf(text, sizeof text, "%s\xef\xbb\xbf%s", good, good);
+    load_bytes(text, 2, "bench-tests-out.txt:2: the one operation is gemm");
+    snprintf(text, sizeof text, "# %0600d\n%s", 0, good);
+    load_bytes(text, 2, "bench-tests-out.txt:1: a line has at most 510 characters");
+    struct outcome got = run_command(command_bench, "/tmp --device h200");
+    ck_assert_int_eq(got.code, 2);
+    ck_assert_ptr_nonnull(strstr(got.err, "cannot read /tmp: Is a directory"));
+    forget_outcome(&got);
 }
 END_TEST
 
@@ -256,6 +292,7 @@ TCase *parts_tests(void) {
     tcase_add_test(tests, suite_lines_that_are_wrong);
     tcase_add_test(tests, shapes);
     tcase_add_test(tests, every_suite_of_the_folder_loads);
+    tcase_add_test(tests, a_suite_that_is_none_is_told_why);
     tcase_add_test(tests, json_is_indented_and_escaped);
     tcase_add_test(tests, grid_counts_characters);
     tcase_add_test(tests, options_are_filled_or_refused);

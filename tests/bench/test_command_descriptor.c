@@ -25,6 +25,7 @@ static const struct {
      "The driver accepts this request"},
     {1, "tensor-map --dims 4096,4096 --box 128,64 --swizzle 128B",
      "(1 rule broken): a row of the box has 256 bytes, more than the swizzle"},
+    {1, "tensor-map --dims 64,64 --box 64,257", "what dimension 1 asks for is not laid out"},
     {1, "tensor-map --dims 257,64 --box 64,64", "514 bytes, is not a multiple"},
     {1, "tensor-map --dims 1,2,3,4,5,6 --box 1,1,1,1,1,1", "rank 6 is not 1 to 5"},
     {1, "tensor-map --dims 64,64 --box 64,64 --swizzle 7", "swizzle 7 is not one of 0 to 3"},

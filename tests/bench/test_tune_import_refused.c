@@ -42,7 +42,8 @@ START_TEST(without_the_models_pick_there_is_no_entry) {
     add_flat(1, 12);
     add_flat(2, 13);
     write_to(FIRST);
-    expect_run(IMPORT, 0, "0 imported", "512 x 512 x 512 bf16 tn: no entry, since the model's pick was not timed");
+    expect_run(IMPORT, 1, "", "512 x 512 x 512 bf16 tn: no entry, since the model's pick was not timed");
+    expect_run(IMPORT, 1, "", "there is nothing to import: " BOOK " was not written");
     ck_assert_int_ne(access(BOOK, F_OK), 0);
 }
 END_TEST
@@ -77,7 +78,7 @@ START_TEST(results_of_another_device_are_refused) {
     expect_run("--import " FIRST " " SECOND " -o " BOOK, 1, "",
                SECOND " was measured on another device: NVIDIA H100 80GB HBM3, 132 SMs; this is NVIDIA H200, 132 SMs");
     expect_run("--import " SECOND " -o " BOOK, 1, "", "`--device MODEL` says which device to predict for");
-    expect_run("--import " SECOND " -o " BOOK " --device h100", 0, "0 imported", "");
+    expect_run("--import " SECOND " -o " BOOK " --device h100", 1, "", "there is nothing to import");
     expect_run(IMPORT " --device h100", 1, "", "another device: NVIDIA H200, 132 SMs; this is NVIDIA H100");
     expect_run(IMPORT " --device v100", 1, "", "neither a device number nor");
     write_text(BOOK, HEAD);
