@@ -109,12 +109,33 @@ steps() {
     line=$(grep -n ldmatrix "$build/kernels/$row80.ptx" | head -n 1 | cut -d: -f1)
     printf '%s\n' p 's 2' 'l 2' a 'm 0x400 256' 'x 128 0x400' 'r %tid.x %nothing' 'm 0xffffffff' 'x 7 0' frobnicate '' c q |
         "$program" sim step "$row80" --line "$line" --warp 1 >"$work/step"
-    [ $? -eq 1 ] && grep -q "warp 1, lanes ffffffff" "$work/step" && grep -q ldmatrix "$work/step" &&
+    [ $? -eq 0 ] && grep -qx "ended at the prompt: D was not compared" "$work/step" &&
+        grep -q "warp 1, lanes ffffffff" "$work/step" && grep -q ldmatrix "$work/step" &&
         grep -q "no register %nothing" "$work/step" && grep -q "outside this CTA" "$work/step" &&
         grep -q "32, 64 or 128" "$work/step" && grep -q "chunk" "$work/step"
 }
+# Places that there are not: said at the prompt, and a failure where the command line asks for them.
+steps_nowhere() {
+    printf '%s\n' 'b 99999999' 'b 0' 'b here' 'w 99' 'w x' 's many' 's 0' 'l around' 'm 0x400 all' 'w *' 'w 3' s q |
+        "$program" sim step "$row80" --warp 2 >"$work/nowhere" || return
+    for line in 'no instruction of this kernel stands at PTX line 99999999 or behind it' \
+        'no instruction of this kernel stands at PTX line 0 or behind it' 'here is no number' 'many is no number' \
+        'a CTA of this kernel has warps 0 to 3, and no 99' 'say which warp, or \*' 'around is no number' 'all is no number'; do
+        grep -qx "$line" "$work/nowhere" || { echo "not said: $line"; return 1; }
+    done
+    [ "$(grep -c 'CTA 0,0,0 warp 2' "$work/nowhere")" -eq 2 ]
+}
+stops_nowhere() { # OPTION...: with status 1 and this sentence
+    local want=$1
+    shift
+    "$program" sim step "$row80" "$@" </dev/null >"$work/nowhere" 2>&1
+    [ $? -eq 1 ] && grep -q "$want" "$work/nowhere" && ! grep -q "refused to launch" "$work/nowhere"
+}
 runs_to_the_end_without_commands() {
-    "$program" sim step "$row80" --line 100 </dev/null | grep -q "bit for bit"
+    local line
+    line=$(grep -n ldmatrix "$build/kernels/$row80.ptx" | head -n 1 | cut -d: -f1)
+    "$program" sim step "$row80" --line "$line" </dev/null >"$work/end" && grep -q ldmatrix "$work/end" &&
+        grep -q "bit for bit" "$work/end"
 }
 
 # One launch of the planner's choice, named.
@@ -131,6 +152,11 @@ if [ -e "$build/libgristmill-sim.so" ]; then
     expect "sim run --count" 0 counts_lines
     expect "sim trace" 0 traces
     expect "sim step" 0 steps
+    expect "sim step, places that there are not" 0 steps_nowhere
+    expect "sim step --line behind the last" 0 stops_nowhere "stands at PTX line 999999 or behind it" --line 999999
+    expect "sim step --cta that there is not" 0 stops_nowhere "it never stopped" --cta 100000
+    expect "sim step --line where nobody comes" 0 stops_nowhere "it never stopped: no warp" --line 1 --cta 100000
+    expect "sim step --warp that there is not" 2 "$program" sim step "$row80" --warp 4
     expect "sim step, nobody at the prompt" 0 runs_to_the_end_without_commands
     expect "sim run of an sm90 row on an A100" 1 "$program" sim run "$row90" --device a100
     expect "sim run on an unknown device" 1 "$program" sim run "$row90" --device v100
