@@ -5,6 +5,7 @@
 
 #include "args.h"
 #include "commands.h"
+#include "cost_terms.h"
 #include "gpu.h"
 #include "grid.h"
 #include "json.h"
@@ -44,18 +45,17 @@ static void print_device(const struct gm_device *device) {
     puts(device->dram_gbs > 0 || device->tensor_tflops > 0 ? "" : "  datasheet rates unknown");
 }
 
-static bool add_kernel(struct grid *grid, const struct gm_kernel_info *kernel, const struct gm_device *device) {
-    struct kernel_limits limits = limits_of(kernel, device);
+static bool add_kernel(struct grid *grid, const struct gm_kernel_info *kernel, const struct kernel_limits *limits) {
     char registers[16] = "?", tflops[16] = "-";
     if (kernel->registers > 0)
         snprintf(registers, sizeof registers, "%d", kernel->registers);
-    if (limits.ctas_per_sm > 0 && limits.tensor_tflops > 0)
-        snprintf(tflops, sizeof tflops, "%.0f", limits.tensor_tflops);
+    if (limits->ctas_per_sm > 0 && limits->tensor_tflops > 0)
+        snprintf(tflops, sizeof tflops, "%.0f", limits->tensor_tflops);
     return grid_add(grid, "%s|%dx%dx%d|%d|%dx%d|%s|%s|%d|%s|%d|%zu|%s|%d|%.0f|%.0f|%s", kernel->name, kernel->tile_m,
                     kernel->tile_n, kernel->tile_k, kernel->stages, kernel->cluster_m, kernel->cluster_n,
                     schedule_name(kernel->schedule), smem_map_name(kernel->smem_map), kernel->smem_bytes, registers,
-                    kernel->spill_bytes, kernel->image_bytes, kernel->production ? "prod" : "test", limits.ctas_per_sm,
-                    limits.flop_per_fill_byte, limits.flop_per_l2_byte, tflops);
+                    kernel->spill_bytes, kernel->image_bytes, kernel->production ? "prod" : "test", limits->ctas_per_sm,
+                    limits->flop_per_fill_byte, limits->flop_per_l2_byte, tflops);
 }
 
 static int print_table(const struct gm_device *device) {
@@ -64,7 +64,8 @@ static int print_table(const struct gm_device *device) {
                                   "image B|<state|CTA/SM|FLOP/B fill|FLOP/B L2|TFLOPS bound");
     for (size_t i = 0; good && i < gm_kernel_count(); i++) {
         struct gm_kernel_info kernel = {.size = sizeof kernel};
-        good = gm_kernel_get(i, &kernel) == GM_OK && add_kernel(&grid, &kernel, device);
+        const struct kernel_limits limits = limits_of(&gm_kernels[i], device);
+        good = gm_kernel_get(i, &kernel) == GM_OK && add_kernel(&grid, &kernel, &limits);
     }
     if (good)
         grid_print(&grid, stdout);
@@ -73,10 +74,10 @@ static int print_table(const struct gm_device *device) {
         return complain("the kernel table cannot be listed: %s", gm_last_error());
     printf(
         "\n%zu kernels, seen on %s. CTA/SM: CTAs that fit one SM (0: none). FLOP/B fill, L2: operations for each byte "
-        "that\nfills shared memory, or comes from L2 after multicast. TFLOPS bound: what the row's MMA shape can "
-        "reach of the\ndatasheet's dense rate (wgmma m64nNk16 takes max(N/2, 16 + N/4) cycles; mma.sync on 9.0 0.62 "
-        "of wgmma).\n",
-        gm_kernel_count(), device->name);
+        "that\nfills shared memory, or comes from L2 after multicast. TFLOPS bound: what the planner takes the row's "
+        "MMA shape to\nreach of the datasheet's dense rate (wgmma m64nNk16: max(N/2, 16 + N/4) cycles, where N is M's "
+        "side of the tile in rows\nthat swap A and B; mma.sync on 9.0: %.2f of wgmma).\n",
+        gm_kernel_count(), device->name, gm_mma_sync_share(&(struct gm_device){.cc_major = 9}));
     return 0;
 }
 
@@ -99,8 +100,7 @@ static void json_device(struct json *json, const struct gm_device *device) {
     json_object_end(json);
 }
 
-static void json_kernel(struct json *json, const struct gm_kernel_info *kernel, const struct gm_device *device) {
-    struct kernel_limits limits = limits_of(kernel, device);
+static void json_kernel(struct json *json, const struct gm_kernel_info *kernel, const struct kernel_limits *limits) {
     json_line_begin(json, NULL);
     json_put_string(json, "name", kernel->name);
     json_put_string(json, "family", kernel->family);
@@ -121,11 +121,11 @@ static void json_kernel(struct json *json, const struct gm_kernel_info *kernel, 
     json_put_bool(json, "deterministic", kernel->deterministic);
     json_put_string(json, "targets", kernel->targets);
     json_put_integer(json, "image_bytes", (int64_t)kernel->image_bytes);
-    json_put_integer(json, "ctas_per_sm", limits.ctas_per_sm);
-    json_put_number(json, "flop_per_fill_byte", limits.flop_per_fill_byte);
-    json_put_number(json, "flop_per_l2_byte", limits.flop_per_l2_byte);
-    json_put_number(json, "tensor_share", limits.tensor_share);
-    json_put_number(json, "tensor_tflops", limits.tensor_tflops);
+    json_put_integer(json, "ctas_per_sm", limits->ctas_per_sm);
+    json_put_number(json, "flop_per_fill_byte", limits->flop_per_fill_byte);
+    json_put_number(json, "flop_per_l2_byte", limits->flop_per_l2_byte);
+    json_put_number(json, "tensor_share", limits->tensor_share);
+    json_put_number(json, "tensor_tflops", limits->tensor_tflops);
     json_object_end(json);
 }
 
@@ -141,8 +141,9 @@ static int print_json(const struct gm_device *devices, int count) {
     json_array_begin(&json, "kernels");
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         struct gm_kernel_info kernel = {.size = sizeof kernel};
+        const struct kernel_limits limits = limits_of(&gm_kernels[i], &devices[0]);
         if (gm_kernel_get(i, &kernel) == GM_OK)
-            json_kernel(&json, &kernel, &devices[0]);
+            json_kernel(&json, &kernel, &limits);
     }
     json_array_end(&json);
     json_object_end(&json);

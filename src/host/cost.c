@@ -59,6 +59,12 @@ int64_t gm_clusters_at_once(const struct gm_kernel *row, const struct gm_device 
     return clusters > 1 ? clusters : 1;
 }
 
+double gm_tensor_share(const struct gm_kernel *row, const struct gm_device *device) {
+    if (row->family == GM_FAMILY_gemv)
+        return 0;
+    return gm_uses_tma(row) ? gm_wgmma_share(row) : gm_mma_sync_share(device);
+}
+
 int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows) {
     const uint64_t bits = base | (rows > 1 ? (uint64_t)stride_bytes : 0) | 16;
     return (int)(bits & -bits);

@@ -23,12 +23,16 @@
 #define SM80_LOOSE_WAIT_CLOCKS    1100.0 /* of a CTA alone, for two chunks a thread at a time */
 #define SM80_DEFERRED_WAIT_CLOCKS 1900.0 /* the same where all of a k-block's are under way with it */
 
+double gm_mma_sync_share(const struct gm_device *device) {
+    return device->cc_major == 9 ? SM80_ON_SM90 : 1;
+}
+
 /* bf16 FLOP of one SM per clock through mma.sync. */
 static double mma_flop_per_clock(const struct gm_device *device) {
     double rate = device->cc_major == 9 ? 4096 : device->cc_minor == 0 ? 2048 : 1024;
     if (device->tensor_tflops > 0)
         rate = device->tensor_tflops * 1e6 / (device->sm_count * clock_mhz(device));
-    return device->cc_major == 9 ? rate * SM80_ON_SM90 : rate;
+    return rate * gm_mma_sync_share(device);
 }
 
 /* What one CTA's k-block takes of the SM's copies, and how long the CTA waits if it is alone. */
@@ -127,11 +131,10 @@ double gm_cost_sm80_us(const struct gm_kernel *row, const struct gm_gemm_problem
         path_us += sm80_shares_us(row, p, device, divided, shares);
     const double partial_bytes = 2.0 * shares * row->tile_m * row->tile_n * sizeof(float);
     const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * GM_ELEM_BYTES + partial_bytes;
-    const double share = device->cc_major == 9 ? SM80_ON_SM90 : 1;
     const double terms[] = {
         path_us,
         dram_us(p, device, SM80_DRAM_EFFICIENCY),
-        power_us(p, device, share, SM80_L2_ENERGY * l2_bytes),
+        power_us(p, device, gm_mma_sync_share(device), SM80_L2_ENERGY * l2_bytes),
     };
     return SM80_LAUNCH_US + smooth_max(SM80_SMOOTH, terms, 3);
 }

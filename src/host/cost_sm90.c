@@ -53,11 +53,18 @@
 
 /* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
  * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
+static double atom_clocks(const struct gm_kernel *row) {
+    const double n = GM_SM90_SIDE_N(row->tile_m, row->tile_n, row->warps);
+    return max2(n / 2.0, (64 + n) * 16.0 * GM_ELEM_BYTES / SMEM_BYTES_PER_CLOCK);
+}
+
+double gm_wgmma_share(const struct gm_kernel *row) {
+    return GM_SM90_SIDE_N(row->tile_m, row->tile_n, row->warps) / 2.0 / atom_clocks(row);
+}
+
 static double wgmma_clocks(const struct gm_kernel *row) {
     const double m = GM_SM90_SIDE_M(row->tile_m, row->tile_n, row->warps);
-    const double n = GM_SM90_SIDE_N(row->tile_m, row->tile_n, row->warps);
-    const double atom = max2(n / 2.0, (64 + n) * 16.0 * GM_ELEM_BYTES / SMEM_BYTES_PER_CLOCK);
-    return atom * (m / 64.0) * (row->tile_k / 16.0);
+    return atom_clocks(row) * (m / 64.0) * (row->tile_k / 16.0);
 }
 
 /* Requests of L2 for a span of an operand's row, beyond the first: one where it begins on no line. Where it begins on

@@ -70,4 +70,8 @@ double gm_cost_sm90_us(const struct gm_kernel *row, const struct gm_gemm_problem
 double gm_cost_gemv_us(const struct gm_kernel *row, const struct gm_gemm_problem *problem,
                        const struct gm_device *device);
 
+/* gm_tensor_share() of gemm: of mma.sync on a device, of a row's wgmma. */
+double gm_mma_sync_share(const struct gm_device *device);
+double gm_wgmma_share(const struct gm_kernel *row);
+
 #endif
