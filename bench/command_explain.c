@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "gpu.h"
 #include "grid.h"
+#include "letters.h"
 #include "smem/numbers.h"
 #include "suite.h"
 
@@ -120,7 +121,7 @@ static int print_candidates(struct gm_candidate *candidates, size_t count) {
         return complain("the candidates cannot be listed");
     if (count == 0 || !candidates[0].chosen)
         return complain("no kernel of the table accepts this problem here");
-    puts("\n▶ chosen   · legal   ✗ refused");
+    letters_put(stdout, "\n▶ chosen   · legal   ✗ refused\n");
     return 0;
 }
 

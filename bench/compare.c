@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "grid.h"
+#include "letters.h"
 #include "report.h"
 #include "say.h"
 #include "stats.h"
@@ -135,7 +136,7 @@ static void print_alone(FILE *out, const char *where, bool *first, const struct 
     if (*first)
         fprintf(out, "\nonly in the %s results:\n", where);
     *first = false;
-    fprintf(out, "  %" PRId64 " × %" PRId64 " × %" PRId64 " %s %s\n", problem->m, problem->n, problem->k, problem->a,
+    letters_print(out, "  %" PRId64 " × %" PRId64 " × %" PRId64 " %s %s\n", problem->m, problem->n, problem->k, problem->a,
             problem->layout);
 }
 
@@ -183,7 +184,7 @@ int compare_print(FILE *out, const struct bench_results *before, const struct be
     if (status == 0) {
         print_caption(out, "old", before);
         print_caption(out, "new", now);
-        fputs("~ the rounds overlap, p10 to p90; × best: the baseline's best time over ours\n\n", out);
+        letters_put(out, "~ the rounds overlap, p10 to p90; × best: the baseline's best time over ours\n\n");
         status = print_pairs(&c);
     }
     if (status == 0)

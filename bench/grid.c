@@ -7,25 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "letters.h"
+
 const char *grid_number(char text[GRID_NUMBER_BYTES], double value, const char *format) {
     snprintf(text, GRID_NUMBER_BYTES, isfinite(value) ? format : "–", value);
     return text;
 }
 
 size_t grid_width(const char *text) {
-    size_t width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80; /* bytes that continue a character do not count */
-    return width;
+    return letters_put(NULL, text);
 }
 
 void grid_put(FILE *out, const char *text, size_t width, bool left) {
-    size_t used = grid_width(text);
-    int pad = used < width ? (int)(width - used) : 0;
-    if (left)
-        fprintf(out, "%s%*s", text, pad, "");
-    else
-        fprintf(out, "%*s%s", pad, "", text);
+    const size_t used = grid_width(text);
+    const int pad = used < width ? (int)(width - used) : 0;
+    fprintf(out, "%*s", left ? 0 : pad, "");
+    letters_put(out, text);
+    fprintf(out, "%*s", left ? pad : 0, "");
 }
 
 static bool add_text(struct grid *grid, const char *text) {
@@ -94,7 +92,7 @@ void grid_print(const struct grid *grid, FILE *out) {
     for (size_t row = 0; row < grid->rows; row++) {
         print_row(grid, row, widths, out);
         for (size_t i = 0; row == 0 && i < total; i++)
-            fputs("─", out);
+            letters_put(out, "─");
         if (row == 0)
             fputc('\n', out);
     }

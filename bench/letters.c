@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 text that comes from outside. */
+/* UTF-8 text. */
 #include "letters.h"
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t letters_length(const char *text) {
@@ -46,4 +48,51 @@ const char *letters_wrap(const char *text, size_t letters, char *line, size_t by
     for (size_t end = used; end && line[end - 1] == ' '; end--)
         line[end - 1] = 0;
     return text + used;
+}
+
+/* ---- on a terminal ---------------------------------------------------------------------------------- */
+
+bool letters_are_utf8(void) {
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *locale = getenv(names[i]);
+        if (locale && *locale)
+            return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
+    }
+    return true;
+}
+
+/* What stands for the letter at `text` in ASCII; NULL: it stays. */
+static const char *plain_of(const char *text) {
+    static const char *const marks[][2] = {{"─", "-"}, {"–", "-"}, {"×", "x"}, {"→", "->"}, {"≤", "<="},
+                                           {"▶", ">"}, {"·", "."}, {"✗", "x"}, {"…", "..."}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strncmp(text, marks[i][0], strlen(marks[i][0])) == 0)
+            return marks[i][1];
+    return NULL;
+}
+
+size_t letters_put(FILE *out, const char *text) {
+    const bool utf8 = letters_are_utf8();
+    size_t columns = 0;
+    while (*text) {
+        const char *plain = utf8 ? NULL : plain_of(text);
+        size_t bytes = 1;
+        while (((unsigned char)text[bytes] & 0xc0) == 0x80) /* those that continue a character */
+            bytes++;
+        if (out)
+            fwrite(plain ? plain : text, 1, plain ? strlen(plain) : bytes, out);
+        columns += plain ? strlen(plain) : 1;
+        text += bytes;
+    }
+    return columns;
+}
+
+void letters_print(FILE *out, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    letters_put(out, text);
 }

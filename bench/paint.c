@@ -13,7 +13,7 @@ bool paint_wanted(FILE *out) {
     const int descriptor = fileno(out); /* -1: a stream in memory */
     if (no_colour && *no_colour)
         return false;
-    return terminal && strcmp(terminal, "dumb") != 0 && descriptor >= 0 && isatty(descriptor);
+    return terminal && *terminal && strcmp(terminal, "dumb") != 0 && descriptor >= 0 && isatty(descriptor);
 }
 
 void paint_begin(struct paint paint, uint32_t ink, uint32_t ground, bool bold) {

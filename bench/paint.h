@@ -9,7 +9,8 @@
 
 #include "palette.h"
 
-/* Whether `out` is a terminal that wants colour: neither NO_COLOR nor TERM=dumb says otherwise. */
+/* Whether `out` is a terminal that wants colour: neither NO_COLOR nor a TERM that is dumb or empty
+ * says otherwise. */
 bool paint_wanted(FILE *out);
 
 struct paint {

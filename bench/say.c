@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "letters.h"
+
 #define BAR_CELLS 24
 
 static bool silent;
@@ -46,17 +48,27 @@ void progress_clear(void) {
     drawn = false;
 }
 
-void progress_show(size_t done, size_t total, const char *label) {
+static void draw_bar(size_t done, size_t total) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const bool utf8 = letters_are_utf8();
+    const size_t fill = done * BAR_CELLS * 8 / total;
+    fputs(utf8 ? "▕" : "[", stderr);
+    for (size_t cell = 0; cell < BAR_CELLS; cell++) {
+        const size_t part = fill > cell * 8 ? fill - cell * 8 : 0;
+        if (utf8)
+            fputs(part >= 8 ? "█" : part ? eighths[part] : " ", stderr);
+        else
+            fputs(part >= 8 ? "#" : " ", stderr);
+    }
+    fputs(utf8 ? "▏" : "]", stderr);
+}
+
+void progress_show(size_t done, size_t total, const char *label) {
     if (silent || total == 0 || !isatty(STDERR_FILENO))
         return;
-    fputs("\r\033[K▕", stderr);
-    size_t fill = done * BAR_CELLS * 8 / total;
-    for (size_t cell = 0; cell < BAR_CELLS; cell++) {
-        size_t part = fill > cell * 8 ? fill - cell * 8 : 0;
-        fputs(part >= 8 ? "█" : part ? eighths[part] : " ", stderr);
-    }
-    fprintf(stderr, "▏ %zu/%zu  %s", done, total, label);
+    fputs("\r\033[K", stderr);
+    draw_bar(done, total);
+    fprintf(stderr, " %zu/%zu  %s", done, total, label);
     fflush(stderr);
     drawn = true;
 }

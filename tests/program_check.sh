@@ -4,6 +4,7 @@
 #
 #   program_check.sh PROGRAM BUILD_DIR
 set -u
+export LC_ALL=C.UTF-8
 program=$(realpath "$1") build=$2 ledgers=$(realpath "$(dirname "$0")/../src/ledgers")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -214,6 +215,24 @@ expect "bench --help" 0 "$program" bench --help
 expect "chain --help" 0 "$program" chain --help
 results=$(cd "$(dirname "$0")/.." && pwd)/bench/results/h200
 expect "output that cannot be written" 0 tells_of_lost_output_everywhere
+# In a locale of ASCII every byte that is printed is; so is the progress bar's.
+prints_ascii() {
+    local line
+    while read -r line; do
+        eval "LC_ALL=C \"\$program\" $line" >"$work/ascii" 2>&1 || return
+        ! LC_ALL=C grep -qP '[^\x00-\x7f]' "$work/ascii" || { echo "$line"; return 1; }
+    done <<EOT
+explain 64 64 64 --device h200
+info --device h200
+lab list
+bench --device h200 --shape 64x64x64
+bench --compare "$results/gemm-quick.json" "$results/gemm-quick.json"
+bank --stride 2
+swizzle --mode 64B
+tune --check "$ledgers/h200.ledger" --device h200
+EOT
+}
+expect "LC_ALL=C" 0 prints_ascii
 # The committed plots are those of the committed results.
 draws_the_plots() {
     "$program" bench --svg "$work/quick.svg" "$results/gemm-quick.json" >/dev/null &&

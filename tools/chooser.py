@@ -10,6 +10,7 @@ and counted. With --at-least the exit status is 1 where a smaller share of the p
 more is within 3 %.
 """
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -39,7 +40,8 @@ def model_pick(program, device, workspace, entry):
                "--layout", entry.layout, "--workspace", str(workspace), "--device", device, "--model-only"]
     if entry.epilogue == "general":
         command += ["--act", "silu"]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    utf8 = {**os.environ, "LC_ALL": "C.UTF-8"}
+    lines = subprocess.run(command, check=True, capture_output=True, env=utf8, encoding="utf-8").stdout.splitlines()
     chosen = next(line for line in lines if line.startswith("▶ "))
     divided = re.search(r"divided by k-blocks(?:, (\d+) pieces each,)? among", chosen)
     return chosen.split()[1] + (f"/k{divided[1] or ''}" if divided else "")

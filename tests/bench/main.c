@@ -19,6 +19,7 @@ char *read_all(const char *path) {
 }
 
 int main(void) {
+    setenv("LC_ALL", "C.UTF-8", 1); /* whatever the tester's: the marks that are looked for are not ASCII */
     Suite *suite = suite_create("bench");
     suite_add_tcase(suite, parts_tests());
     suite_add_tcase(suite, report_tests());

@@ -2,9 +2,11 @@
 /* Pages, charts, their colours, and the writing of text and numbers for them. */
 #include "bench_tests.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "chart_axis.h"
 #include "drawings.h"
@@ -106,6 +108,70 @@ static double contrast(uint32_t left, uint32_t right) {
                    0.0722 * channel_light(both[i], 0) + 0.05;
     return light[0] > light[1] ? light[0] / light[1] : light[1] / light[0];
 }
+
+static char *letters_in(const char *locale, const char *text, size_t columns) {
+    struct drawing drawing;
+    drawing_begin(&drawing);
+    ck_assert_int_eq(setenv("LC_ALL", locale, 1), 0);
+    ck_assert_uint_eq(letters_put(NULL, text), columns);
+    ck_assert_uint_eq(letters_put(drawing.out, text), columns);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    return drawing_end(&drawing);
+}
+
+/* The program's marks; what is not one of them, such as a name, stays as it is. */
+START_TEST(a_terminal_of_ascii_gets_ascii) {
+    static const char text[] = "M ≤ 64 × 2 → – ─▶·✗ é";
+    static const char *const utf8[] = {"C.UTF-8", "de_DE.utf8", "en_US.UTF-8@x"}, *const ascii[] = {"C", "POSIX", "de_DE"};
+    for (size_t i = 0; i < 3; i++) {
+        char *shown = letters_in(utf8[i], text, 21);
+        ck_assert_str_eq(shown, text);
+        free(shown);
+        shown = letters_in(ascii[i], text, 23);
+        ck_assert_str_eq(shown, "M <= 64 x 2 -> - ->.x é");
+        free(shown);
+    }
+    unsetenv("LC_ALL");
+    unsetenv("LC_CTYPE");
+    unsetenv("LANG");
+    ck_assert(letters_are_utf8());
+    setenv("LANG", "C", 1);
+    ck_assert(!letters_are_utf8());
+    setenv("LC_CTYPE", "C.UTF-8", 1);
+    ck_assert(letters_are_utf8());
+    setenv("LC_ALL", "", 1); /* says nothing */
+    ck_assert(letters_are_utf8());
+    setenv("LC_ALL", "C", 1);
+    ck_assert(!letters_are_utf8());
+    setenv("LC_ALL", "C.UTF-8", 1);
+}
+END_TEST
+
+START_TEST(colour_is_for_terminals_that_have_it) {
+    static const struct {
+        const char *terminal, *no_colour;
+        bool wanted;
+    } cases[] = {{"xterm-256color", "", true}, {"xterm", "1", false}, {"dumb", "", false}, {"", "", false}, {NULL, "", false}};
+    const int leader = posix_openpt(O_RDWR | O_NOCTTY);
+    if (leader < 0)
+        return; /* no terminal can be had here */
+    ck_assert(grantpt(leader) == 0 && unlockpt(leader) == 0);
+    FILE *terminal = fopen(ptsname(leader), "w"), *file = tmpfile();
+    ck_assert(terminal && file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].terminal)
+            setenv("TERM", cases[i].terminal, 1);
+        else
+            unsetenv("TERM");
+        setenv("NO_COLOR", cases[i].no_colour, 1);
+        ck_assert_msg(paint_wanted(terminal) == cases[i].wanted, "case %zu", i);
+        ck_assert(!paint_wanted(file));
+    }
+    fclose(terminal);
+    fclose(file);
+    close(leader);
+}
+END_TEST
 
 START_TEST(every_ground_has_an_ink_that_can_be_read) {
     static const uint32_t grounds[] = {COLOUR_LANES_0, COLOUR_LANES_1, COLOUR_LANES_2, COLOUR_LANES_3,
@@ -344,6 +410,8 @@ TCase *page_tests(void) {
     tcase_add_test(tests, letters_are_counted_by_bytes);
     tcase_add_test(tests, lines_break_at_blanks);
     tcase_add_test(tests, a_terminal_gets_no_control_characters);
+    tcase_add_test(tests, a_terminal_of_ascii_gets_ascii);
+    tcase_add_test(tests, colour_is_for_terminals_that_have_it);
     tcase_add_test(tests, every_ground_has_an_ink_that_can_be_read);
     tcase_add_test(tests, a_page_is_whole_and_escaped);
     tcase_add_test(tests, bars_show_values_and_gaps);
