@@ -43,8 +43,8 @@ enum args_outcome { ARGS_GO, ARGS_HELP, ARGS_WRONG };
 /* Fills the targets; words that are no options go to `words`. Prints the help, or what is wrong. */
 enum args_outcome args_parse(const struct args_command *command, int argc, char **argv, struct args_list *words);
 
-/* A command line that was parsed has no option but those of `allowed`, a list of names that NULL ends. -1 with a printed
- * sentence: one of it says nothing with `mode`, which does something else. */
+/* A command line that was parsed has no option but those of `allowed`, a list of names that NULL ends. -1 with a
+ * printed sentence: one of it says nothing with `mode`, which does something else. */
 int args_only(const struct args_command *command, int argc, char **argv, const char *const *allowed, const char *mode);
 
 #endif

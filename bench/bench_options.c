@@ -61,7 +61,8 @@ static int check_outputs(const struct bench_options *options) {
         return complain("--profile measures nothing: there is nothing for --json, --svg, --report or --compare");
     if (options->profile && (options->rounds || options->quick || options->round_ms >= 0 || options->warmup_s >= 0 ||
                              options->energy_s >= 0))
-        return complain("--profile takes no times: --rounds, --round-ms, --warmup, --energy and --quick are not for it");
+        return complain(
+            "--profile takes no times: --rounds, --round-ms, --warmup, --energy and --quick are not for it");
     if (options->no_baseline && options->svg && !options->results.count)
         return complain("--svg draws ratios to the baseline, and --no-baseline leaves it out");
     if (lt_check_options(options->no_baseline, options->cublaslt) != 0)

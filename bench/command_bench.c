@@ -174,7 +174,8 @@ static int check_simulated(const struct bench_options *options, const struct ben
     for (size_t i = 0; i < suite->count; i++) {
         const struct bench_case *problem = &suite->cases[i];
         if (bench_is_chosen(options, problem) && results_flops(problem) > SIMULATED_FLOPS_MAX)
-            return complain("%" PRId64 " x %" PRId64 " x %" PRId64 " is too large for %s, which takes 2 s for 2048 x 2048 "
+            return complain("%" PRId64 " x %" PRId64 " x %" PRId64
+                            " is too large for %s, which takes 2 s for 2048 x 2048 "
                             "x 2048 and no more; nothing was launched",
                             problem->m, problem->n, problem->k, device->name);
     }
@@ -193,7 +194,8 @@ static int run_on(struct bench *bench, const struct bench_suite *suite, const st
 static int predict(const struct bench_options *options, const struct bench_suite *suite, const struct gm_device *device,
                    const char *why) {
     char because[320];
-    snprintf(because, sizeof because, why[0] ? "there is no GPU here (%s)" : "%s is a model", why[0] ? why : device->name);
+    snprintf(because, sizeof because, why[0] ? "there is no GPU here (%s)" : "%s is a model",
+             why[0] ? why : device->name);
     if (bench_refuse_outputs(options, because) != 0)
         return -1;
     if (why[0])
@@ -235,11 +237,8 @@ static int check_mode(const struct bench_options *options, const struct args_com
 }
 
 int command_bench(int argc, char **argv) {
-    struct bench_options given = {.workspace_mib = LT_WORKSPACE_BYTES >> 20,
-                                  .warmup_s = -1,
-                                  .round_ms = -1,
-                                  .energy_s = -1,
-                                  .fail_below = -1};
+    struct bench_options given = {
+        .workspace_mib = LT_WORKSPACE_BYTES >> 20, .warmup_s = -1, .round_ms = -1, .energy_s = -1, .fail_below = -1};
     const struct args_option options[] = {
         {"suite", "FILE", ARGS_LIST, &given.files, "a suite file: lines `op a b d layout M N K`, # for comments"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},

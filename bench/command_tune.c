@@ -58,7 +58,8 @@ static int check_options(struct tune_options *options) {
 
 /* What does not measure has no use for how to. */
 static int check_mode(const struct tune_options *options, const struct args_command *command, int argc, char **argv) {
-    static const char *const check[] = {"check", "device", "quiet", NULL}, *const merge[] = {"merge", "o", "quiet", NULL};
+    static const char *const check[] = {"check", "device", "quiet", NULL};
+    static const char *const merge[] = {"merge", "o", "quiet", NULL};
     static const char *const import[] = {"import", "o",         "again",         "top",   "kernel", "arch",
                                          "device", "workspace", "all-divisions", "quiet", NULL};
     if (options->check)

@@ -68,8 +68,8 @@ static int pair(struct comparison *c) {
 
 static void print_caption(FILE *out, const char *what, const struct bench_results *results) {
     const struct bench_meta *meta = &results->meta;
-    fprintf(out, "%s: %s, %s, revision %s, %s, L2 %s\n", what, meta->suite, meta->gpu,
-            report_known(meta->revision), report_known(meta->date), results_l2(meta));
+    fprintf(out, "%s: %s, %s, revision %s, %s, L2 %s\n", what, meta->suite, meta->gpu, report_known(meta->revision),
+            report_known(meta->date), results_l2(meta));
 }
 
 /* Rounds that overlap, p10 to p90, may be the same time. */
@@ -136,8 +136,8 @@ static void print_alone(FILE *out, const char *where, bool *first, const struct 
     if (*first)
         fprintf(out, "\nonly in the %s results:\n", where);
     *first = false;
-    letters_print(out, "  %" PRId64 " × %" PRId64 " × %" PRId64 " %s %s\n", problem->m, problem->n, problem->k, problem->a,
-            problem->layout);
+    letters_print(out, "  %" PRId64 " × %" PRId64 " × %" PRId64 " %s %s\n", problem->m, problem->n, problem->k,
+                  problem->a, problem->layout);
 }
 
 static void print_unpaired(const struct comparison *c) {

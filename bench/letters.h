@@ -14,8 +14,8 @@ size_t letters_length(const char *text);
  * or NULL when nothing was left to cut. */
 const char *letters_wrap(const char *text, size_t letters, char *line, size_t bytes);
 
-/* Whether the terminal has more than ASCII: the locale in LC_ALL, LC_CTYPE or LANG, the first that says something, is one
- * of UTF-8; without any it is taken for one. */
+/* Whether the terminal has more than ASCII: the locale in LC_ALL, LC_CTYPE or LANG, the first that says something, is
+ * one of UTF-8; without any it is taken for one. */
 bool letters_are_utf8(void);
 /* Writes text with the marks that the program prints, such as a dash or a times sign, in ASCII where there is no other.
  * Returns the columns that it takes, of characters one cell wide. `out` NULL: only that. */

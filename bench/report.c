@@ -124,8 +124,8 @@ static void print_means(FILE *out, const struct bench_results *results, const si
     fputs("  ", out);
     grid_put(out, regime->name, 14, true);
     char mean[GRID_NUMBER_BYTES];
-    letters_print(out, " %4zu problems   × best %.3f   × default %s   lowest × best %.3f", used, stats_geomean(best, used),
-            grid_number(mean, stats_geomean(fallback, used), "%.3f"), lowest);
+    letters_print(out, " %4zu problems   × best %.3f   × default %s   lowest × best %.3f", used,
+                  stats_geomean(best, used), grid_number(mean, stats_geomean(fallback, used), "%.3f"), lowest);
     if (isfinite(stats_geomean(alone, used)))
         letters_print(out, "   × alone %.3f", stats_geomean(alone, used));
     fputc('\n', out);
@@ -137,10 +137,11 @@ static void explain_alone(FILE *out, const struct bench_results *results) {
     for (size_t i = 0; i < results->count; i++)
         any |= isfinite(results->rows[i].ratio_alone);
     if (any)
-        letters_print(out,
-                "  × best and × default took turns, at one shared clock; × alone is to the best too, each by itself\n"
-                "  for %g s, at the clock that its own watts leave it\n",
-                results->meta.energy_s);
+        letters_print(
+            out,
+            "  × best and × default took turns, at one shared clock; × alone is to the best too, each by itself\n"
+            "  for %g s, at the clock that its own watts leave it\n",
+            results->meta.energy_s);
 }
 
 static void print_ceilings(FILE *out, const struct bench_meta *meta) {
@@ -148,11 +149,11 @@ static void print_ceilings(FILE *out, const struct bench_meta *meta) {
     char read[GRID_NUMBER_BYTES], write[GRID_NUMBER_BYTES], copy[GRID_NUMBER_BYTES];
     char tensor[GRID_NUMBER_BYTES], launch[GRID_NUMBER_BYTES];
     letters_print(out, "\nceilings of this machine: read %s GB/s (%s), write %s, copy %s\n",
-            grid_number(read, ceilings->read_gbs, "%.0f"), report_known(ceilings->read_source),
-            grid_number(write, ceilings->write_gbs, "%.0f"), grid_number(copy, ceilings->copy_gbs, "%.0f"));
+                  grid_number(read, ceilings->read_gbs, "%.0f"), report_known(ceilings->read_source),
+                  grid_number(write, ceilings->write_gbs, "%.0f"), grid_number(copy, ceilings->copy_gbs, "%.0f"));
     letters_print(out, "  tensor %s TFLOPS (%s), launch %s us (%s)\n",
-            grid_number(tensor, ceilings->tensor_tflops, "%.0f"), report_known(ceilings->tensor_source),
-            grid_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->launch_source));
+                  grid_number(tensor, ceilings->tensor_tflops, "%.0f"), report_known(ceilings->tensor_source),
+                  grid_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->launch_source));
 }
 
 /* What was measured of it: a file that is added to may be older than some of these. */

@@ -131,7 +131,8 @@ static void draw_row(const struct plot *plot, const struct bench_row *row, doubl
             x_of(plot, ratio), y, colour, row->kernel);
     snprintf(text, sizeof text, "%.3f", ratio);
     put_text(plot->out, RATIO_END, y + 4, "value", text);
-    put_text(plot->out, RATE_END, y + 4, "value", grid_number(rate, row->tflops, row->tflops < 99.95 ? "%.1f" : "%.0f"));
+    put_text(plot->out, RATE_END, y + 4, "value",
+             grid_number(rate, row->tflops, row->tflops < 99.95 ? "%.1f" : "%.0f"));
 }
 
 static double draw_regime(const struct plot *plot, const struct report_regime *regime, double y) {

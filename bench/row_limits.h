@@ -9,7 +9,7 @@ struct kernel_limits {
     int ctas_per_sm;           /* 0: it does not fit the device */
     double flop_per_fill_byte; /* operations for each byte that fills shared memory */
     double flop_per_l2_byte;   /* ... for each byte read from L2: multicast shares an operand in a cluster */
-    double tensor_share;       /* of the dense tensor rate that the row's instructions can reach, by the planner's model */
+    double tensor_share;       /* of the dense tensor rate that the row can reach, by the planner's model */
     double tensor_tflops;      /* that share of the device's datasheet rate; 0: unknown */
 };
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, builds, and measures the suite gemm-quick beside cuBLASLt; the table goes to the terminal, JSON and SVG to
-# bench/results/<gpu>/. Where there is no GPU it says what it looked for and what can be run there. Arguments are those of
-# `gristmill bench`.
+# bench/results/<gpu>/. Where there is no GPU it says what it looked for and what can be run there. Arguments are those
+# of `gristmill bench`.
 #
 #   scripts/bench.sh [--suite gemm-bf16] [--kernel <name>] ...       GM_BUILD_DIR=<dir> builds there, not in build/
 set -uo pipefail

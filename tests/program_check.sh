@@ -59,7 +59,8 @@ runs_what_the_pages_show() {
 # Where the output cannot be written: on a full device, on a closed descriptor, which no file must get.
 tells_of_lost_output() {
     "$program" "$@" >/dev/full 2>"$work/lost"
-    [ $? -eq 1 ] && grep -qx 'gristmill: cannot write the standard output: No space left on device' "$work/lost" || return
+    [ $? -eq 1 ] && grep -qx 'gristmill: cannot write the standard output: No space left on device' "$work/lost" ||
+        return
     "$program" "$@" >&- 2>"$work/lost"
     [ $? -eq 1 ] && grep -qx 'gristmill: cannot write the standard output: Bad file descriptor' "$work/lost"
 }
@@ -121,7 +122,8 @@ steps_nowhere() {
         "$program" sim step "$row80" --warp 2 >"$work/nowhere" || return
     for line in 'no instruction of this kernel stands at PTX line 99999999 or behind it' \
         'no instruction of this kernel stands at PTX line 0 or behind it' 'here is no number' 'many is no number' \
-        'a CTA of this kernel has warps 0 to 3, and no 99' 'say which warp, or \*' 'around is no number' 'all is no number'; do
+        'a CTA of this kernel has warps 0 to 3, and no 99' 'say which warp, or \*' 'around is no number' \
+        'all is no number'; do
         grep -qx "$line" "$work/nowhere" || { echo "not said: $line"; return 1; }
     done
     [ "$(grep -c 'CTA 0,0,0 warp 2' "$work/nowhere")" -eq 2 ]
@@ -163,9 +165,10 @@ if [ -e "$build/libgristmill-sim.so" ]; then
     expect "sim run on an unknown device" 1 "$program" sim run "$row90" --device v100
     expect "info on a simulated GPU" 0 env GM_DRIVER=sim "$program" info
     expect "bench --profile on the simulated GPU" 0 profiles_once
-    expect "bench --profile of what is too large for it" 1 env GM_DRIVER=sim timeout 20 "$program" bench --profile gemm-quick
-    expect "bench --profile of one that is and one that is not" 1 env GM_DRIVER=sim timeout 20 "$program" bench --profile \
-        --shape 64x64x64 --shape 2048x2049x2048 --no-baseline
+    expect "bench --profile of what is too large for it" 1 env GM_DRIVER=sim timeout 20 "$program" bench \
+        --profile gemm-quick
+    expect "bench --profile of one that is and one that is not" 1 env GM_DRIVER=sim timeout 20 "$program" bench \
+        --profile --shape 64x64x64 --shape 2048x2049x2048 --no-baseline
     expect "bench refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" bench --quick
     expect "chain refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" chain
     expect "tune refuses the simulated GPU" 1 env GM_DRIVER=sim "$program" tune --shape 64x64x64 -o "$work/ledger"
@@ -185,7 +188,10 @@ refuses_zeros() {
     local line
     while read -r line; do
         eval "\"\$program\" $line" >"$work/zero" 2>&1
-        [ $? -eq 2 ] && grep -q "from 1 to 2147483647, not .0." "$work/zero" || { echo "$line"; cat "$work/zero"; return 1; }
+        [ $? -eq 2 ] && grep -q "from 1 to 2147483647, not .0." "$work/zero" && continue
+        echo "$line"
+        cat "$work/zero"
+        return 1
     done <<EOT
 sim run $row90 -m 0
 sim run $row90 --n 0
@@ -277,8 +283,8 @@ expect "bench --compare with a file of the laboratory" 1 "$program" bench --comp
     "$results/gemm-quick.json"
 # A guard of somebody's CI does not pass where its driver is broken.
 guards_without_a_gpu() {
-    GM_DRIVER=/no/such/driver "$program" bench gemm-quick --json "$work/none.json" --compare "$results/gemm-quick.json" \
-        --fail-below 0.95 >"$work/guard" 2>&1
+    GM_DRIVER=/no/such/driver "$program" bench gemm-quick --json "$work/none.json" --fail-below 0.95 \
+        --compare "$results/gemm-quick.json" >"$work/guard" 2>&1
     [ $? -eq 1 ] && grep -q 'so there is no .*/none.json: there is no GPU here' "$work/guard" &&
         grep -q 'so there is no comparison with .*/gemm-quick.json: there is no GPU here' "$work/guard" &&
         [ "$(wc -l <"$work/guard")" -eq 2 ] && [ ! -e "$work/none.json" ]
@@ -294,7 +300,8 @@ expect "tune of nothing" 2 "$program" tune -o "$work/ledger"
 expect "tune of a model" 1 "$program" tune --device h200 --shape 64x64x64 -o "$work/ledger"
 if has_every_row; then
     expect "tune --import" 0 imports
-    expect "tune --import, extended" 0 "$program" tune --import "$results/gemm-fit.json" -o "$work/imported" --again --quiet
+    expect "tune --import, extended" 0 "$program" tune --import "$results/gemm-fit.json" -o "$work/imported" --again \
+        --quiet
 fi
 expect "tune --import into a ledger of another device" 1 "$program" tune --import "$results/gemm-fit.json" \
     -o "$work/other"

@@ -19,9 +19,9 @@ struct stepper {
     uint32_t steps;    /* stop after so many further instructions of the warp that stopped last; 0: no */
     int step_warp;
     uint32_t step_cta[3];
-    uint32_t warps; /* of a CTA */
-    bool stopped;   /* anywhere, so far */
-    bool quit;      /* the launch was ended at the prompt */
+    uint32_t warps;      /* of a CTA */
+    bool stopped;        /* anywhere, so far */
+    bool quit;           /* the launch was ended at the prompt */
     bool begun, refused; /* `asked` was looked up; it was in vain */
     bool ended, interactive;
 };
@@ -218,7 +218,7 @@ static int step(const struct sim_request *request, struct stepper *s) {
     const enum sim_outcome outcome = sim_gemm_run(&simulator, request, sentence, sizeof sentence);
     simulator.set_step(NULL, NULL, 0, -1, -1);
     if (outcome != SIM_FAILED && !s->refused) {
-        printf("%s\n", s->quit                   ? "ended at the prompt: D was not compared"
+        printf("%s\n", s->quit                  ? "ended at the prompt: D was not compared"
                        : outcome == SIM_CORRECT ? "the end: every element of D is right, bit for bit"
                                                 : sentence);
         simulator_print_reports(&simulator);
@@ -250,7 +250,7 @@ int command_sim_step(int argc, char **argv) {
     const char *warp = NULL, *cta = NULL;
     int line = 0;
     struct args_option options[SIM_REQUEST_OPTIONS + OWN] = {
-        {"line", "N", ARGS_POSITIVE, &line, 
+        {"line", "N", ARGS_POSITIVE, &line,
          "the PTX line to stop at; `sim run --count` lists some (default: the first instruction)"},
         {"warp", "N", ARGS_TEXT, &warp, "only in this warp"},
         {"cta", "N", ARGS_TEXT, &cta, "only in this CTA (its %ctaid.x)"},

@@ -21,7 +21,7 @@ int gm_cluster_size(const struct gm_kernel *row);
 /* Clusters the whole device holds at once; at least 1. */
 int64_t gm_clusters_at_once(const struct gm_kernel *row, const struct gm_device *device);
 
-/* The share of the device's dense tensor rate that the row's instructions can reach; 0: it has none for tensor cores. */
+/* The share of the device's dense tensor rate that the row's instructions can reach; 0: it uses no tensor cores. */
 double gm_tensor_share(const struct gm_kernel *row, const struct gm_device *device);
 
 /* The order of tiles that brings the fewest bytes; raster.c. */

@@ -71,9 +71,11 @@ START_TEST(broken_files_are_told) {
     spoil("\"us\": ", "\"x\": ", "row 0: `us` is not a time");
     spoil("\"us_rounds\": [", "\"us_rounds\": [0, ", "row 0: `us_rounds` is not an array of times");
     spoil("\"best_us_rounds\": [", "\"best_us_rounds\": 1, \"x\": [", "row 0: `best_us_rounds` is not an array");
-    spoil("\"tflops\": ", "\"tflops\": 1e-308, \"x\": ", "row 0: `tflops` is not of a size that a measurement may have");
+    spoil(
+        "\"tflops\": ", "\"tflops\": 1e-308, \"x\": ", "row 0: `tflops` is not of a size that a measurement may have");
     spoil("\"tflops_per_watt\": ", "\"tflops_per_watt\": 1e308, \"x\": ", "row 0: `tflops_per_watt` is not of a size");
-    spoil("\"ratio_best_p10\": ", "\"ratio_best_p10\": -1e17, \"x\": ", "`ratio_best_p10` is not a number of 0 or more");
+    spoil(
+        "\"ratio_best_p10\": ", "\"ratio_best_p10\": -1e17, \"x\": ", "`ratio_best_p10` is not a number of 0 or more");
     spoil("\"us_rounds\": [", "\"us_rounds\": [1e-19, ", "row 0: `us_rounds` is not of a size");
     spoil("\"read_gbs\": ", "\"read_gbs\": 1e19, \"x\": ", "meta: `read_gbs` is not of a size");
     spoil("\"throttle\": \"power\"", "\"throttle\": \"123456789012345678901234567890\"", "`throttle` is not a text");

@@ -134,7 +134,8 @@ START_TEST(without_ceilings_there_is_no_floor) {
     ck_assert_uint_gt(fread(lines, 1, sizeof lines - 1, out), 0);
     fclose(out);
     ck_assert_ptr_null(strstr(lines, "nan"));
-    ck_assert_ptr_nonnull(strstr(lines, "read 4640 GB/s (unknown), write –, copy –\n  tensor – TFLOPS (unknown), launch – us"));
+    ck_assert_ptr_nonnull(
+        strstr(lines, "read 4640 GB/s (unknown), write –, copy –\n  tensor – TFLOPS (unknown), launch – us"));
 }
 END_TEST
 

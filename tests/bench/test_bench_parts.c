@@ -191,9 +191,9 @@ START_TEST(options_are_filled_or_refused) {
     char *zeros[] = {"--count", "0", "--seconds", "0"};
     ck_assert_int_eq(args_parse(&command, 4, zeros, &words), ARGS_GO);
     ck_assert(count == 0 && seconds == 0);
-    char *bad[][2] = {{"--count", "1.5"},    {"--count", "-1"},  {"--seconds", "x"},    {"--flag=1", "w"},
-                      {"--nothing", "1"},    {"w", "--name"},    {"w", "-x"},           {"--rounds", "0"},
-                      {"--rounds", "1e300"}, {"--count", "inf"}, {"--seconds", "1e10"}, {"--seconds", "nan"},
+    char *bad[][2] = {{"--count", "1.5"},        {"--count", "-1"},  {"--seconds", "x"},    {"--flag=1", "w"},
+                      {"--nothing", "1"},        {"w", "--name"},    {"w", "-x"},           {"--rounds", "0"},
+                      {"--rounds", "1e300"},     {"--count", "inf"}, {"--seconds", "1e10"}, {"--seconds", "nan"},
                       {"--rounds", "2147483648"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_int_eq(args_parse(&command, 2, bad[i], &words), ARGS_WRONG);
@@ -233,7 +233,7 @@ START_TEST(the_tensor_bound_is_the_planners) {
     static const struct {
         int arch, tile_m, tile_n, warps;
         double on_h200;
-    } rows[] = {{GM_ARCH_SM90, 128, 256, GM_WARPS_w2, 1},      {GM_ARCH_SM90, 64, 64, GM_WARPS_w1, 1},
+    } rows[] = {{GM_ARCH_SM90, 128, 256, GM_WARPS_w2, 1},       {GM_ARCH_SM90, 64, 64, GM_WARPS_w1, 1},
                 {GM_ARCH_SM90, 64, 32, GM_WARPS_w1, 16 / 24.0}, {GM_ARCH_SM90, 64, 8, GM_WARPS_w1, 4 / 18.0},
                 {GM_ARCH_SM90, 16, 64, GM_WARPS_w1s, 8 / 20.0}, {GM_ARCH_SM90, 256, 128, GM_WARPS_w2s, 1},
                 {GM_ARCH_SM80, 128, 128, GM_WARPS_w2x2, 0.68}};

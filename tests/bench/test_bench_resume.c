@@ -137,7 +137,8 @@ START_TEST(lines_that_make_no_sense) {
         {"gemm-quick x.json --report y", "not both"},
         {"--compare x.json y.json z.json", "takes one file to compare it with, not 2"},
         {"--report x.html --svg y.svg z.json", "{chart}"},
-        {"--compare x.json --svg {chart}.svg z.json", "--svg draws what is measured, one RESULT, or what --report shows"},
+        {"--compare x.json --svg {chart}.svg z.json",
+         "--svg draws what is measured, one RESULT, or what --report shows"},
         {"--svg y.svg x.json z.json", "--svg draws one results file, not 2"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

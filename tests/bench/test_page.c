@@ -122,7 +122,8 @@ static char *letters_in(const char *locale, const char *text, size_t columns) {
 /* The program's marks; what is not one of them, such as a name, stays as it is. */
 START_TEST(a_terminal_of_ascii_gets_ascii) {
     static const char text[] = "M ≤ 64 × 2 → – ─▶·✗ é";
-    static const char *const utf8[] = {"C.UTF-8", "de_DE.utf8", "en_US.UTF-8@x"}, *const ascii[] = {"C", "POSIX", "de_DE"};
+    static const char *const utf8[] = {"C.UTF-8", "de_DE.utf8", "en_US.UTF-8@x"};
+    static const char *const ascii[] = {"C", "POSIX", "de_DE"};
     for (size_t i = 0; i < 3; i++) {
         char *shown = letters_in(utf8[i], text, 21);
         ck_assert_str_eq(shown, text);
@@ -151,7 +152,8 @@ START_TEST(colour_is_for_terminals_that_have_it) {
     static const struct {
         const char *terminal, *no_colour;
         bool wanted;
-    } cases[] = {{"xterm-256color", "", true}, {"xterm", "1", false}, {"dumb", "", false}, {"", "", false}, {NULL, "", false}};
+    } cases[] = {
+        {"xterm-256color", "", true}, {"xterm", "1", false}, {"dumb", "", false}, {"", "", false}, {NULL, "", false}};
     const int leader = posix_openpt(O_RDWR | O_NOCTTY);
     if (leader < 0)
         return; /* no terminal can be had here */
