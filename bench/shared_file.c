@@ -30,11 +30,16 @@ int draft_begin(struct draft *draft, const char *path) {
     if (bytes < 0 || (size_t)bytes >= sizeof draft->name)
         return complain("cannot write %.200s...: the path is too long", path);
     snprintf(draft->path, sizeof draft->path, "%s", path);
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* a terminal or a pipe is written to, not replaced */
+        snprintf(draft->name, sizeof draft->name, "%s", path);
     draft->out = fopen(draft->name, "w");
     return draft->out ? 0 : complain("cannot write %s: %s", path, strerror(errno));
 }
 
 int draft_end(struct draft *draft) {
+    if (strcmp(draft->name, draft->path) == 0)
+        return file_finish(draft->out, draft->path);
     const bool written = !ferror(draft->out);
     if (fclose(draft->out) == 0 && written && rename(draft->name, draft->path) == 0)
         return 0;

@@ -16,7 +16,7 @@ int output_finish(void); /* the same of the standard output, which is closed too
 /* What a file will be, in a file of its own beside it; readers see the old file or the new one. */
 struct draft {
     FILE *out;
-    char path[SHARED_PATH_BYTES], name[SHARED_PATH_BYTES];
+    char path[SHARED_PATH_BYTES], name[SHARED_PATH_BYTES]; /* the same where `path` is no file, such as /dev/stdout */
 };
 /* Each prints a sentence and returns -1 when it cannot; then there is no draft. */
 int draft_begin(struct draft *draft, const char *path);

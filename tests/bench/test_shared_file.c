@@ -2,6 +2,7 @@
 /* Two processes that write one file: ledgers, results, and the locks and drafts behind them. */
 #include "bench_tests.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "shared_file.h"
 
 #define COUNTER "bench-tests-out.counter"
+#define FIFO    "bench-tests-out.fifo"
 #define PARTS   "bench-tests-out-parts.json"
 
 enum { ROUNDS = 30, PROCESSES = 4, STEPS = 200 };
@@ -139,10 +141,31 @@ START_TEST(what_cannot_be_written_leaves_nothing) {
     path[sizeof path - 1] = 0;
     ck_assert_int_eq(file_lock(&lock, path), -1);
     ck_assert_int_eq(draft_begin(&draft, path), -1);
-    ck_assert_int_eq(draft_begin(&draft, "/tmp"), 0); /* a folder's place cannot be taken */
-    ck_assert_int_eq(draft_end(&draft), -1);
+    ck_assert_int_eq(draft_begin(&draft, "/tmp"), -1); /* a folder's place cannot be taken */
     snprintf(name, sizeof name, "/tmp.%ld.tmp", (long)getpid());
     expect_gone(name);
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_written_to) {
+    struct draft draft;
+    struct stat there;
+    char text[8] = "";
+    unlink(FIFO);
+    ck_assert_int_eq(mkfifo(FIFO, 0600), 0);
+    const int reader = open(FIFO, O_RDWR | O_NONBLOCK);
+    ck_assert_int_ge(reader, 0);
+    ck_assert_int_eq(draft_begin(&draft, FIFO), 0);
+    fputs("read me", draft.out);
+    ck_assert_int_eq(draft_end(&draft), 0);
+    ck_assert_int_eq(read(reader, text, sizeof text), 7);
+    ck_assert_int_eq(stat(FIFO, &there), 0);
+    ck_assert(S_ISFIFO(there.st_mode));
+    close(reader);
+    unlink(FIFO);
+    ck_assert_int_eq(draft_begin(&draft, "/dev/full"), 0);
+    fputs("lost", draft.out);
+    ck_assert_int_eq(draft_end(&draft), -1);
 }
 END_TEST
 
@@ -279,6 +302,7 @@ TCase *shared_file_tests(void) {
     tcase_add_test(tests, no_step_of_many_processes_is_lost);
     tcase_add_test(tests, who_waits_says_so_and_the_dead_hold_nothing);
     tcase_add_test(tests, what_cannot_be_written_leaves_nothing);
+    tcase_add_test(tests, what_is_no_file_is_written_to);
     tcase_add_test(tests, of_two_imports_into_one_ledger_nothing_is_lost);
     tcase_add_test(tests, a_book_is_put_into_the_file_as_it_is_by_now);
     tcase_add_test(tests, a_file_that_has_become_another_devices_is_not_extended);
