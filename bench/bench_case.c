@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "commands.h"
 #include "energy.h"
-#include "plan.h"
+#include "host/plan.h"
 #include "stats.h"
 #include "verify.h"
 
@@ -29,9 +29,7 @@ struct field {
 };
 
 static void kernel_name(const struct contender *contender, char *name, size_t bytes) {
-    struct gm_kernel_info kernel = {.size = sizeof kernel};
-    bool known = gm_kernel_get((size_t)contender->kernel, &kernel) == GM_OK;
-    divided_name(known ? kernel.name : "?", gm_plan_kind(contender->plan), name, bytes);
+    gm_divided_name(contender->plan->kernel, contender->plan->division, name, bytes);
 }
 
 static struct contender *fallback_of(const struct field *field) {

@@ -6,14 +6,13 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "choose.h"
 #include "commands.h"
 #include "grid.h"
-#include "problem.h"
+#include "planner.h"
 
 static bool is_wanted(const struct bench_options *options, const struct gm_candidate *candidate, const char *name) {
     bool legal = candidate->reason == GM_ACCEPTED || candidate->reason == GM_REASON_NOT_PRODUCTION;
-    if (options->kernel && asked_kind(options->kernel) == GM_KIND_BEST) /* whole where cutting does not pay */
+    if (options->kernel && asked_division(options->kernel) == GM_DIVISION_BEST) /* whole where cutting does not pay */
         legal |= candidate->reason == GM_REASON_DIVISION;
     return legal && is_asked(options->kernel, name);
 }
@@ -30,21 +29,20 @@ static struct gm_plan_options planned(const struct bench_options *options) {
 static int explain_asked(const struct bench_options *options, const struct gm_device *device,
                          const struct gm_gemm_problem *problem, struct gm_candidate *candidates, size_t *count) {
     const struct gm_plan_options masked = planned(options);
-    const struct gm_device within = gm_device_within(device, &masked);
-    const int kind = asked_kind(options->kernel);
-    struct gm_gemm_problem p;
-    enum gm_status status = gm_gemm_explain(device, problem, &masked, candidates, *count, count);
-    if (status == GM_OK)
-        status = gm_problem_normalize(problem, &p);
+    const int division = asked_division(options->kernel);
+    struct planner planner;
+    const enum gm_status status = gm_gemm_explain(device, problem, &masked, candidates, *count, count);
     if (status != GM_OK)
         return gpu_fail_library(status, "gm_gemm_explain");
-    p = gm_problem_planned(&p, &masked);
-    for (size_t i = 0; kind != GM_KIND_BEST && i < *count; i++) {
-        if (!is_asked(options->kernel, gm_kernels[i].name))
+    if (planner_open(&planner, &gm_operation_gemm, device, problem, &masked) != 0)
+        return -1;
+    for (size_t i = 0; division != GM_DIVISION_BEST && i < *count; i++) {
+        const struct gm_kernel *kernel = &gm_kernels[candidates[i].kernel];
+        if (!is_asked(options->kernel, kernel->name))
             continue;
-        const struct gm_judgement judgement = gm_judge_as(&gm_kernels[i], &within, &p, &masked, kind, NULL, 0);
-        candidates[i].reason = judgement.reason;
-        candidates[i].predicted_us = judgement.predicted_us;
+        const struct gm_verdict verdict = planner_verdict(&planner, kernel, division);
+        candidates[i].reason = verdict.reason;
+        candidates[i].predicted_us = verdict.predicted_us;
     }
     return 0;
 }
@@ -64,14 +62,13 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
                      size_t count, struct contender *contenders, size_t capacity) {
     size_t used = 0;
     for (size_t i = 0; i < count && used < capacity; i++) {
-        struct gm_kernel_info kernel = {.size = sizeof kernel};
-        if (gm_kernel_get((size_t)candidates[i].kernel, &kernel) != GM_OK)
-            return complain("%s", gm_last_error());
+        const struct gm_kernel *kernel = &gm_kernels[candidates[i].kernel];
         struct gm_plan_options forced = planned(bench->options);
         char name[DIVIDED_NAME_BYTES];
-        forced.kernel = divided_name(kernel.name, asked_kind(bench->options->kernel), name, sizeof name);
+        gm_divided_name(kernel, asked_division(bench->options->kernel), name, sizeof name);
+        forced.kernel = name;
         forced.arch_mask = 0;
-        if (!is_wanted(bench->options, &candidates[i], kernel.name))
+        if (!is_wanted(bench->options, &candidates[i], kernel->name))
             continue;
         if (add_plan(bench, problem, &forced, &contenders[used]) == 0)
             used++;
@@ -106,12 +103,9 @@ static const struct gm_candidate *find_best(const struct bench_options *options,
                                             size_t count) {
     const struct gm_candidate *best = NULL;
     for (size_t i = 0; i < count; i++) {
-        struct gm_kernel_info kernel = {.size = sizeof kernel};
-        if (gm_kernel_get((size_t)candidates[i].kernel, &kernel) != GM_OK)
-            continue;
         if (!options->kernel && candidates[i].chosen)
             return &candidates[i];
-        if (options->kernel && is_wanted(options, &candidates[i], kernel.name) &&
+        if (options->kernel && is_wanted(options, &candidates[i], gm_kernels[candidates[i].kernel].name) &&
             (!best || candidates[i].predicted_us < best->predicted_us))
             best = &candidates[i];
     }
@@ -129,8 +123,9 @@ static int predict_case(const struct bench_options *options, const struct bench_
         if (explain_asked(options, device, &problem, candidates, &count) != 0)
             return -1;
         best = find_best(options, candidates, count);
-        name = best ? divided_name(gm_kernels[best->kernel].name, asked_kind(options->kernel), divided, sizeof divided)
-                    : "no kernel";
+        if (best)
+            gm_divided_name(&gm_kernels[best->kernel], asked_division(options->kernel), divided, sizeof divided);
+        name = best ? divided : "no kernel";
     }
     char us[32] = "–", tflops[32] = "–";
     if (best) {

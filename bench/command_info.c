@@ -2,12 +2,15 @@
 /* gristmill info: devices, build, and the kernel table with its analytical limits. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "args.h"
 #include "commands.h"
-#include "cost_terms.h"
 #include "gpu.h"
 #include "grid.h"
+#include "host/family.h"
+#include "host/types.h"
 #include "json.h"
 #include "row_limits.h"
 
@@ -45,28 +48,26 @@ static void print_device(const struct gm_device *device) {
     puts(device->dram_gbs > 0 || device->tensor_tflops > 0 ? "" : "  datasheet rates unknown");
 }
 
-static bool add_kernel(struct grid *grid, const struct gm_kernel_info *kernel, const struct kernel_limits *limits) {
+static bool add_kernel(struct grid *grid, const struct gm_kernel *kernel, const struct gm_device *device) {
+    struct kernel_limits limits = limits_of(kernel, device);
     char registers[16] = "?", tflops[16] = "-";
     if (kernel->registers > 0)
         snprintf(registers, sizeof registers, "%d", kernel->registers);
-    if (limits->ctas_per_sm > 0 && limits->tensor_tflops > 0)
-        snprintf(tflops, sizeof tflops, "%.0f", limits->tensor_tflops);
-    return grid_add(grid, "%s|%dx%dx%d|%d|%dx%d|%s|%s|%d|%s|%d|%zu|%s|%d|%.0f|%.0f|%s", kernel->name, kernel->tile_m,
-                    kernel->tile_n, kernel->tile_k, kernel->stages, kernel->cluster_m, kernel->cluster_n,
-                    schedule_name(kernel->schedule), smem_map_name(kernel->smem_map), kernel->smem_bytes, registers,
-                    kernel->spill_bytes, kernel->image_bytes, kernel->production ? "prod" : "test", limits->ctas_per_sm,
-                    limits->flop_per_fill_byte, limits->flop_per_l2_byte, tflops);
+    if (limits.ctas_per_sm > 0 && limits.tensor_tflops > 0)
+        snprintf(tflops, sizeof tflops, "%.0f", limits.tensor_tflops);
+    return grid_add(grid, "%s|%s|%s|%d|%d|%s|%d|%zu|%s|%d|%.0f|%.0f|%s", kernel->family->operation->name,
+                    kernel->family->name, kernel->name, kernel->threads, kernel->smem_bytes, registers,
+                    kernel->spill_bytes, kernel->image.packed_bytes,
+                    kernel->production ? "prod" : "test", limits.ctas_per_sm, limits.flop_per_fill_byte,
+                    limits.flop_per_l2_byte, tflops);
 }
 
 static int print_table(const struct gm_device *device) {
     struct grid grid;
-    bool good = grid_start(&grid, "<kernel|tile|stages|cluster|<schedule|<shared memory map|smem B|regs|spill B|"
-                                  "image B|<state|CTA/SM|FLOP/B fill|FLOP/B L2|TFLOPS bound");
-    for (size_t i = 0; good && i < gm_kernel_count(); i++) {
-        struct gm_kernel_info kernel = {.size = sizeof kernel};
-        const struct kernel_limits limits = limits_of(&gm_kernels[i], device);
-        good = gm_kernel_get(i, &kernel) == GM_OK && add_kernel(&grid, &kernel, &limits);
-    }
+    bool good = grid_start(&grid, "<operation|<family|<kernel|threads|smem B|regs|spill B|image B|<state|CTA/SM|"
+                                  "FLOP/B fill|FLOP/B L2|TFLOPS bound");
+    for (size_t i = 0; good && i < gm_kernel_count(); i++)
+        good = add_kernel(&grid, &gm_kernels[i], device);
     if (good)
         grid_print(&grid, stdout);
     grid_free(&grid);
@@ -74,10 +75,9 @@ static int print_table(const struct gm_device *device) {
         return complain("the kernel table cannot be listed: %s", gm_last_error());
     printf(
         "\n%zu kernels, seen on %s. CTA/SM: CTAs that fit one SM (0: none). FLOP/B fill, L2: operations for each byte "
-        "that\nfills shared memory, or comes from L2 after multicast. TFLOPS bound: what the planner takes the row's "
-        "MMA shape to\nreach of the datasheet's dense rate (wgmma m64nNk16: max(N/2, 16 + N/4) cycles, where N is M's "
-        "side of the tile in rows\nthat swap A and B; mma.sync on 9.0: %.2f of wgmma).\n",
-        gm_kernel_count(), device->name, gm_mma_sync_share(&(struct gm_device){.cc_major = 9}));
+        "that\nfills shared memory, or comes from L2 after multicast. TFLOPS bound: what the kernel's MMA shape can "
+        "reach of the\ndatasheet's dense rate (wgmma m64nNk16 takes max(N/2, 16 + N/4) cycles).\n",
+        gm_kernel_count(), device->name);
     return 0;
 }
 
@@ -100,32 +100,42 @@ static void json_device(struct json *json, const struct gm_device *device) {
     json_object_end(json);
 }
 
-static void json_kernel(struct json *json, const struct gm_kernel_info *kernel, const struct kernel_limits *limits) {
+/* "layout=tn tile_m=128": each word a member, a number where it is one. */
+static void json_columns(struct json *json, const char *words) {
+    char name[32], value[32];
+    int used = 0;
+    json_object_begin(json, "columns");
+    for (; sscanf(words, " %31[^=]=%31s%n", name, value, &used) == 2; words += used) {
+        if (value[strspn(value, "0123456789")] == 0)
+            json_put_integer(json, name, strtoll(value, NULL, 10));
+        else
+            json_put_string(json, name, value);
+    }
+    json_object_end(json);
+}
+
+static void json_kernel(struct json *json, const struct gm_kernel *kernel, const struct gm_device *device) {
+    struct kernel_limits limits = limits_of(kernel, device);
     json_line_begin(json, NULL);
     json_put_string(json, "name", kernel->name);
-    json_put_string(json, "family", kernel->family);
-    json_put_string(json, "arch", arch_name(kernel->arch));
+    json_put_string(json, "operation", kernel->family->operation->name);
+    json_put_string(json, "family", kernel->family->name);
+    json_put_string(json, "arch", gm_arch_name(kernel->arch));
+    json_put_string(json, "type", gm_type_name(kernel->type));
     json_put_bool(json, "production", kernel->production);
-    json_put_integer(json, "tile_m", kernel->tile_m);
-    json_put_integer(json, "tile_n", kernel->tile_n);
-    json_put_integer(json, "tile_k", kernel->tile_k);
-    json_put_integer(json, "stages", kernel->stages);
-    json_put_integer(json, "cluster_m", kernel->cluster_m);
-    json_put_integer(json, "cluster_n", kernel->cluster_n);
-    json_put_string(json, "schedule", schedule_name(kernel->schedule));
-    json_put_string(json, "smem_map", smem_map_name(kernel->smem_map));
+    json_columns(json, kernel->words);
     json_put_integer(json, "threads", kernel->threads);
     json_put_integer(json, "smem_bytes", kernel->smem_bytes);
+    json_put_integer(json, "cluster_ctas", kernel->cluster_ctas);
     json_put_integer(json, "registers", kernel->registers);
     json_put_integer(json, "spill_bytes", kernel->spill_bytes);
-    json_put_bool(json, "deterministic", kernel->deterministic);
     json_put_string(json, "targets", kernel->targets);
-    json_put_integer(json, "image_bytes", (int64_t)kernel->image_bytes);
-    json_put_integer(json, "ctas_per_sm", limits->ctas_per_sm);
-    json_put_number(json, "flop_per_fill_byte", limits->flop_per_fill_byte);
-    json_put_number(json, "flop_per_l2_byte", limits->flop_per_l2_byte);
-    json_put_number(json, "tensor_share", limits->tensor_share);
-    json_put_number(json, "tensor_tflops", limits->tensor_tflops);
+    json_put_integer(json, "image_bytes", (int64_t)kernel->image.packed_bytes);
+    json_put_integer(json, "ctas_per_sm", limits.ctas_per_sm);
+    json_put_number(json, "flop_per_fill_byte", limits.flop_per_fill_byte);
+    json_put_number(json, "flop_per_l2_byte", limits.flop_per_l2_byte);
+    json_put_number(json, "tensor_share", limits.tensor_share);
+    json_put_number(json, "tensor_tflops", limits.tensor_tflops);
     json_object_end(json);
 }
 
@@ -139,12 +149,8 @@ static int print_json(const struct gm_device *devices, int count) {
         json_device(&json, &devices[i]);
     json_array_end(&json);
     json_array_begin(&json, "kernels");
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct gm_kernel_info kernel = {.size = sizeof kernel};
-        const struct kernel_limits limits = limits_of(&gm_kernels[i], &devices[0]);
-        if (gm_kernel_get(i, &kernel) == GM_OK)
-            json_kernel(&json, &kernel, &limits);
-    }
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        json_kernel(&json, &gm_kernels[i], &devices[0]);
     json_array_end(&json);
     json_object_end(&json);
     return 0;

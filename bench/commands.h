@@ -47,22 +47,18 @@ int pick_device(const char *choice, struct gm_device *device, char *why, size_t 
 /* "sm80" / "sm90" / NULL = any; -1 with a printed sentence when it is something else. */
 int pick_arch(const char *name, uint32_t *mask);
 
-/* A kernel's name, and behind it how its tiles are divided, /k or /k3, as in options, results and ledgers. */
+/* A kernel's name, and behind it how its work is divided, /k or /k3, as in options, results and ledgers. */
 #define DIVIDED_NAME_BYTES 100
-const char *divided_name(const char *kernel, int kind, char *name, size_t bytes);
 
 /* What --kernel asks for: a glob over such names, where a division stands for itself; NULL = any. Whether that is this
- * row; and the kind of division (GM_KIND_x), GM_KIND_BEST where none is said. */
+ * row; and the number of the division, GM_DIVISION_BEST where none is said. */
 bool is_asked(const char *asked, const char *name);
-int asked_kind(const char *asked);
+int asked_division(const char *asked);
 /* -1 with a printed sentence when that is no row. */
 int check_kernel(const char *asked);
 
 /* A string of gm_build_info(), e.g. "toolkit"; "" when it has none of that name. */
 void build_fact(const char *key, char *value, size_t bytes);
 
-const char *arch_name(enum gm_arch arch);
-const char *schedule_name(enum gm_schedule schedule);
-const char *smem_map_name(enum gm_smem_map map);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef BENCH_GPU_H
 #define BENCH_GPU_H
 
-#include "driver.h"
+#include "host/driver.h"
 #include "gristmill/gristmill.h"
 #include "say.h"
 

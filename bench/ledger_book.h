@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "ledger.h"
+#include "host/ledger.h"
 
 struct ledger_book {
     struct gm_ledger_device device;

@@ -8,8 +8,8 @@
 
 #include "commands.h"
 #include "gpu.h"
+#include "host/family.h"
 #include "smem/numbers.h"
-#include "split.h"
 
 static int pick_model(const char *name, struct gm_device *device) {
     if (gm_device_model(name, device) == GM_OK)
@@ -45,26 +45,30 @@ int pick_arch(const char *name, uint32_t *mask) {
     return 0;
 }
 
-int asked_kind(const char *asked) {
-    size_t bytes = asked ? strlen(asked) : 0;
-    const int kind = asked ? gm_take_kind(asked, &bytes) : GM_KIND_WHOLE;
-    return kind == GM_KIND_WHOLE ? GM_KIND_BEST : kind;
+/* What follows the last slash of a name or glob, with the slash: the name of a division, if a family has one of it. */
+static const char *suffix_of(const char *asked) {
+    return asked ? strrchr(asked, '/') : NULL;
+}
+
+int asked_division(const char *asked) {
+    const char *suffix = suffix_of(asked);
+    for (size_t i = 0; suffix && i < gm_kernel_count(); i++) {
+        const struct gm_family *family = gm_kernels[i].family;
+        const int division = family->divisions > 1 ? family->division_of(suffix, strlen(suffix)) : -1;
+        if (division > GM_DIVISION_NONE)
+            return division;
+    }
+    return GM_DIVISION_BEST;
 }
 
 bool is_asked(const char *asked, const char *name) {
     if (!asked)
         return true;
     char glob[256];
-    size_t bytes = strlen(asked);
-    gm_take_kind(asked, &bytes);
+    const int has_division = asked_division(asked) != GM_DIVISION_BEST;
+    const size_t bytes = has_division ? (size_t)(suffix_of(asked) - asked) : strlen(asked);
     snprintf(glob, sizeof glob, "%.*s", (int)bytes, asked);
     return bytes < sizeof glob && fnmatch(glob, name, 0) == 0;
-}
-
-const char *divided_name(const char *kernel, int kind, char *name, size_t bytes) {
-    char suffix[GM_KIND_SUFFIX_BYTES];
-    snprintf(name, bytes, "%s%s", kernel, gm_kind_suffix(kind, suffix));
-    return name;
 }
 
 int check_kernel(const char *asked) {
@@ -88,31 +92,4 @@ void build_fact(const char *key, char *value, size_t bytes) {
     bool text = *at == '"';
     at += text;
     snprintf(value, bytes, "%.*s", (int)strcspn(at, text ? "\"" : ",}"), at);
-}
-
-const char *arch_name(enum gm_arch arch) {
-    return arch == GM_ARCH_SM80 ? "sm80" : arch == GM_ARCH_SM90 ? "sm90" : "?";
-}
-
-const char *schedule_name(enum gm_schedule schedule) {
-    static const char *const names[] = {"multistage", "cooperative", "ping-pong"};
-    return (unsigned)schedule < 3 ? names[schedule] : "?";
-}
-
-const char *smem_map_name(enum gm_smem_map map) {
-    switch (map) {
-    case GM_SMEM_PADDED:
-        return "padded";
-    case GM_SMEM_XOR:
-        return "xor";
-    case GM_SMEM_NONE:
-        return "none";
-    case GM_SMEM_SWIZZLE_32B:
-        return "swizzle 32B";
-    case GM_SMEM_SWIZZLE_64B:
-        return "swizzle 64B";
-    case GM_SMEM_SWIZZLE_128B:
-        return "swizzle 128B";
-    }
-    return "?";
 }

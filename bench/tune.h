@@ -7,10 +7,8 @@
 #include "commands.h"
 #include "contest.h"
 #include "ledger_book.h"
-#include "split.h"
 
 #define TUNE_TOP_MAX (GM_LEDGER_CANDIDATES_MAX - 1) /* and the model's pick */
-#define TUNE_KINDS   GM_KINDS                       /* candidates that a row may be */
 
 struct tune_options {
     struct args_list words, shapes; /* suites; with --merge, ledgers; with --import, results */
@@ -38,7 +36,7 @@ struct tune {
 /* One candidate on one problem, as it was timed. */
 struct tune_sample {
     int kernel;
-    int kind; /* of division, GM_KIND_x: by k-blocks, through a workspace */
+    int division; /* of its work, GM_DIVISION_NONE or a number of its family: through a workspace */
     double predicted_us;
     bool is_model; /* what the model picks */
     bool is_final; /* it took part in the last rounds, which are paired */
@@ -63,9 +61,10 @@ bool tune_follows_clock(const struct gm_device *device, const struct gm_gemm_pro
 int tune_case_run(struct tune *tune, const struct bench_case *problem);
 
 /* What to time, by predicted time: at most `top` of the rows that the options allow, with a workspace each divided too,
- * anywhere and evenly, where that is predicted to pay; and the model's pick. Writes kernel, kind, predicted_us and
- * is_model; `samples` has room for `top` + 1, or for TUNE_KINDS times the table. Returns how many, 0 when no row takes
+ * anywhere and evenly, where that is predicted to pay; and the model's pick. Writes kernel, division, predicted_us and
+ * is_model; `samples` has room for `top` + 1, or for tune_most_candidates(). Returns how many, 0 when no row takes
  * the problem, -1 with a printed sentence on an error. */
+size_t tune_most_candidates(void);
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
                     const struct gm_gemm_problem *problem, struct tune_sample *samples);
 

@@ -2,6 +2,8 @@
 /* gristmill tune, one problem: check every candidate, time all briefly, time the best of them alone. */
 #include <stdlib.h>
 
+#include "host/gemm/problem.h"
+#include "host/family.h"
 #include "tune.h"
 #include "verify.h"
 
@@ -34,7 +36,7 @@ static size_t workspace_of(const struct heat *heat) {
 /* A row that cannot be planned is out, and a failure of that row. */
 static void make_plans(struct heat *heat) {
     for (size_t i = 0; i < heat->count; i++) {
-        const bool divided = heat->samples[i].kind != GM_KIND_WHOLE;
+        const bool divided = heat->samples[i].division != GM_DIVISION_NONE;
         char name[DIVIDED_NAME_BYTES];
         const struct gm_plan_options named = {.size = sizeof named,
                                               .kernel = tune_name(&heat->samples[i], name),
@@ -79,7 +81,7 @@ static void close_heat(struct heat *heat) {
 static int take_baseline(struct heat *heat, struct verify_sample *sample) {
     struct tune *tune = heat->tune;
     *sample = (struct verify_sample){0};
-    if (!tune->has_baseline || heat->key.general || lt_prepare(&tune->lt, &heat->baseline, &heat->gemm) != 0)
+    if (!tune->has_baseline || gm_has_general_epilogue(&heat->gemm) || lt_prepare(&tune->lt, &heat->baseline, &heat->gemm) != 0)
         return 0;
     heat->contest.lt = &tune->lt;
     heat->contest.baseline = &heat->baseline;

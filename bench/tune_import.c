@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ledger.h"
+#include "host/ledger.h"
 #include "commands.h"
 #include "results_read.h"
 #include "shared_file.h"
+#include "host/family.h"
 #include "tune.h"
 
 /* A row of a results file that may be chosen. Sorted, those of one problem and one kernel stand together, the latest
@@ -16,7 +17,7 @@ struct timed {
     struct gm_gemm_problem gemm;
     struct gm_ledger_key key; /* of it */
     int kernel;
-    int kind; /* of division */
+    int division;
     size_t file, row;
 };
 
@@ -87,12 +88,13 @@ static int check_file(const struct import_file *file, const struct gm_device *de
 static void take_row(struct import *import, size_t file, size_t index) {
     const struct bench_row *row = &import->files[file].results.rows[index];
     struct timed timed = {.file = file, .row = index};
-    struct gm_ledger_pick pick = {.kernel = -1, .name = row->kernel, .name_bytes = strlen(row->kernel)};
-    timed.kind = gm_take_kind(row->kernel, &pick.name_bytes);
-    timed.kernel = gm_ledger_row(&pick, gm_kernels, gm_kernel_count());
-    if (timed.kernel < 0)
+    struct gm_ledger_candidate candidate = {.name = row->kernel, .name_bytes = strlen(row->kernel)};
+    const struct gm_kernel *kernel = gm_ledger_kernel(&candidate, gm_kernels, gm_kernel_count());
+    timed.kernel = candidate.kernel;
+    timed.division = candidate.division;
+    if (!kernel)
         import->lost[NO_KERNEL]++;
-    else if (!gm_kernels[timed.kernel].production)
+    else if (!kernel->production)
         import->lost[TEST_ROW]++;
     else if (!tune_key(&row->problem, false, &timed.gemm, &timed.key))
         import->lost[NO_PROBLEM]++;
@@ -105,15 +107,15 @@ static int compare_timed(const void *left, const void *right) {
     const int order = gm_ledger_compare_keys(&x->key, &y->key);
     if (order != 0 || x->kernel != y->kernel)
         return order != 0 ? order : x->kernel - y->kernel;
-    if (x->kind != y->kind)
-        return x->kind - y->kind;
+    if (x->division != y->division)
+        return x->division - y->division;
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
 static bool is_superseded(const struct timed *timed) {
-    return timed[0].kernel == timed[1].kernel && timed[0].kind == timed[1].kind &&
+    return timed[0].kernel == timed[1].kernel && timed[0].division == timed[1].division &&
            gm_ledger_compare_keys(&timed[0].key, &timed[1].key) == 0;
 }
 
@@ -122,7 +124,7 @@ static int take_rows(struct import *import) {
     for (size_t i = 0; i < import->file_count; i++)
         rows += import->files[i].results.count;
     import->timed = calloc(rows + 1, sizeof *import->timed);
-    import->samples = calloc(TUNE_KINDS * gm_kernel_count(), sizeof *import->samples);
+    import->samples = calloc(tune_most_candidates() + 1, sizeof *import->samples);
     if (!import->timed || !import->samples)
         return complain("out of host memory");
     for (size_t i = 0; i < import->file_count; i++)
@@ -148,7 +150,7 @@ static size_t join(struct import *import, const struct timed *timed, size_t rows
     for (size_t i = 0; i < candidates; i++) {
         size_t at = 0;
         while (at < rows &&
-               (timed[at].kernel != import->samples[i].kernel || timed[at].kind != import->samples[i].kind))
+               (timed[at].kernel != import->samples[i].kernel || timed[at].division != import->samples[i].division))
             at++;
         if (at == rows)
             continue;
@@ -169,7 +171,7 @@ static int import_problem(struct import *import, const struct timed *timed, size
     /* The model picks among what was timed: divided rows only where there are some. */
     bool any_divided = false;
     for (size_t i = 0; i < rows; i++)
-        any_divided |= timed[i].kind != GM_KIND_WHOLE;
+        any_divided |= timed[i].division != GM_DIVISION_NONE;
     import->all.workspace_mib = any_divided ? import->tune.options->workspace_mib : 0;
     const int candidates = tune_candidates(&import->all, &tune->gpu.device, &timed->gemm, import->samples);
     if (candidates < 0)

@@ -4,11 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "choose.h"
-#include "cost.h"
-#include "ledger.h"
-#include "problem.h"
-#include "split.h"
+#include "host/ledger.h"
+#include "planner.h"
 #include "stats.h"
 #include "suite.h"
 #include "tune.h"
@@ -21,7 +18,8 @@ double tune_median(const struct tune_sample *sample) {
 }
 
 const char *tune_name(const struct tune_sample *sample, char name[DIVIDED_NAME_BYTES]) {
-    return divided_name(gm_kernels[sample->kernel].name, sample->kind, name, DIVIDED_NAME_BYTES);
+    gm_divided_name(&gm_kernels[sample->kernel], sample->division, name, DIVIDED_NAME_BYTES);
+    return name;
 }
 
 /* Of one round; 0: its clock was not read, or is none that a GPU has. */
@@ -48,10 +46,8 @@ void tune_at_one_clock(struct tune_sample *samples, size_t count) {
 }
 
 bool tune_follows_clock(const struct gm_device *device, const struct gm_gemm_problem *p) {
-    const double flops = 2.0 * (double)p->m * (double)p->n * (double)p->k;
-    const double bytes = 2.0 * ((double)p->m * (double)p->k + (double)p->n * (double)p->k) +
-                         gm_type_bytes(p->d_type) * (double)p->m * (double)p->n;
-    return 2 * flops * device->dram_gbs >= bytes * device->tensor_tflops * 1e3;
+    const struct gm_work work = gm_operation_gemm.work(p);
+    return 2 * work.flops * device->dram_gbs >= work.least_bytes * device->tensor_tflops * 1e3;
 }
 
 /* ---- candidates ----------------------------------------------------------------------------------- */
@@ -60,60 +56,73 @@ static int compare_predictions(const void *left, const void *right) {
     const struct tune_sample *x = left, *y = right;
     if (x->predicted_us != y->predicted_us)
         return x->predicted_us < y->predicted_us ? -1 : 1;
-    return x->kernel != y->kernel ? x->kernel - y->kernel : x->kind - y->kind;
+    return x->kernel != y->kernel ? x->kernel - y->kernel : x->division - y->division;
 }
 
 static bool is_allowed(const struct tune_options *options, const struct gm_kernel *row) {
     return (!options->arch_mask || (options->arch_mask & (uint32_t)row->arch)) && is_asked(options->kernel, row->name);
 }
 
-/* An accepted row, whole, and divided as is predicted to pay: anywhere, and the best of the even cuts; or all of these,
- * or the one that is asked for. The model picks the best of them. */
-static size_t add_row(const struct tune_options *options, const struct gm_candidate *candidate,
-                      const struct gm_device *device, const struct gm_gemm_problem *problem, struct tune_sample *into) {
-    const struct gm_kernel *row = &gm_kernels[candidate->kernel];
-    const size_t workspace = (size_t)options->workspace_mib << 20;
-    const struct gm_split best = gm_split_choose(row, problem, device, workspace, GM_KIND_BEST);
-    const int chosen = candidate->chosen ? gm_split_kind(&best) : GM_KIND_BEST;
-    const double whole_us = gm_cost_us(row, problem, device);
-    const int asked = asked_kind(options->kernel);
+/* An accepted kernel, whole, and divided as is predicted to pay: its best division, and one that is faster than whole; or
+ * with all divisions, or the one that is asked for. The model picks the best of them. */
+static size_t add_kernel(const struct tune_options *options, const struct gm_candidate *candidate,
+                         const struct planner *planner, struct tune_sample *into) {
+    const struct gm_kernel *kernel = &gm_kernels[candidate->kernel];
+    const struct gm_verdict best = planner_verdict(planner, kernel, GM_DIVISION_BEST);
+    const struct gm_verdict whole = planner_verdict(planner, kernel, GM_DIVISION_NONE);
+    const int chosen = candidate->chosen ? best.division : GM_DIVISION_BEST;
+    const int asked = asked_division(options->kernel);
     size_t count = 0;
-    for (int kind = GM_KIND_WHOLE; kind < GM_KINDS; kind++) {
-        const struct gm_split split = gm_split_choose(row, problem, device, workspace, kind);
-        const bool divided = split.shares > 0, is_best = kind == gm_split_kind(&best);
-        const bool pays = kind == GM_KIND_ANYWHERE ? split.predicted_us < whole_us : is_best;
-        const bool is_timed = asked != GM_KIND_BEST ? kind == asked : !divided || pays || options->all_divisions;
-        if (divided != (kind != GM_KIND_WHOLE) || (!divided && gm_reduces(row)) || (!is_timed && kind != chosen))
+    for (int division = GM_DIVISION_NONE; division < kernel->family->divisions; division++) {
+        const struct gm_verdict verdict = planner_verdict(planner, kernel, division);
+        const bool faster = whole.reason == GM_ACCEPTED && verdict.predicted_us < whole.predicted_us;
+        const bool pays = faster || division == best.division || division == GM_DIVISION_NONE;
+        const bool is_timed = asked != GM_DIVISION_BEST ? division == asked : pays || options->all_divisions;
+        if (verdict.reason != GM_ACCEPTED || (!is_timed && division != chosen))
             continue;
-        into[count++] = (struct tune_sample){
-            .kernel = candidate->kernel, .kind = kind, .predicted_us = split.predicted_us, .is_model = kind == chosen};
+        into[count++] = (struct tune_sample){.kernel = candidate->kernel,
+                                             .division = division,
+                                             .predicted_us = verdict.predicted_us,
+                                             .is_model = division == chosen};
     }
     return count;
 }
 
-int tune_candidates(const struct tune_options *options, const struct gm_device *device,
-                    const struct gm_gemm_problem *given, struct tune_sample *samples) {
+size_t tune_most_candidates(void) {
+    size_t most = 0;
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        most += (size_t)gm_kernels[i].family->divisions;
+    return most;
+}
+
+/* `all` has room for tune_most_candidates(): all that the options allow, and the model's pick; -1 on an error. */
+static int find_candidates(const struct tune_options *options, const struct gm_device *device,
+                           const struct gm_gemm_problem *problem, struct gm_candidate *candidates,
+                           struct tune_sample *all) {
     const struct gm_plan_options model = {
         .size = sizeof model, .flags = GM_PLAN_MODEL_ONLY, .workspace_limit = (size_t)options->workspace_mib << 20};
-    size_t rows = gm_kernel_count(), accepted = 0;
-    struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
-    struct tune_sample *all = calloc(TUNE_KINDS * rows, sizeof *all);
-    struct gm_gemm_problem problem;
-    int count = 0;
-    if (!candidates || !all)
-        count = complain("out of host memory");
-    else if (gm_problem_normalize(given, &problem) != GM_OK ||
-             gm_gemm_explain(device, &problem, &model, candidates, rows, &rows) != GM_OK)
-        count = complain("%s", gm_last_error());
-    if (count == 0)
-        problem = gm_problem_planned(&problem, &model);
-    for (size_t i = 0; i < rows && count == 0; i++)
+    size_t kernels = gm_kernel_count(), accepted = 0;
+    struct planner planner;
+    if (gm_gemm_explain(device, problem, &model, candidates, kernels, &kernels) != GM_OK)
+        return complain("%s", gm_last_error());
+    if (planner_open(&planner, &gm_operation_gemm, device, problem, &model) != 0)
+        return -1;
+    for (size_t i = 0; i < kernels; i++)
         if (candidates[i].reason == GM_ACCEPTED)
-            accepted += add_row(options, &candidates[i], device, &problem, &all[accepted]);
+            accepted += add_kernel(options, &candidates[i], &planner, &all[accepted]);
     if (accepted)
         qsort(all, accepted, sizeof *all, compare_predictions);
-    int others = 0;
-    for (size_t i = 0; i < accepted; i++) {
+    return (int)accepted;
+}
+
+int tune_candidates(const struct tune_options *options, const struct gm_device *device,
+                    const struct gm_gemm_problem *problem, struct tune_sample *samples) {
+    struct gm_candidate *candidates = calloc(gm_kernel_count() + 1, sizeof *candidates);
+    struct tune_sample *all = calloc(tune_most_candidates() + 1, sizeof *all);
+    const int found = candidates && all ? find_candidates(options, device, problem, candidates, all)
+                                        : complain("out of host memory");
+    int count = 0, others = 0;
+    for (int i = 0; i < found; i++) {
         const bool taken = others < options->top && is_allowed(options, &gm_kernels[all[i].kernel]);
         others += taken;
         if (taken || all[i].is_model)
@@ -121,7 +130,7 @@ int tune_candidates(const struct tune_options *options, const struct gm_device *
     }
     free(candidates);
     free(all);
-    return count;
+    return found < 0 ? -1 : count;
 }
 
 /* ---- choice --------------------------------------------------------------------------------------- */
@@ -225,14 +234,15 @@ size_t tune_keep(struct tune_sample *samples, size_t count, int top) {
 /* ---- the line ------------------------------------------------------------------------------------- */
 
 bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_problem *gemm, struct gm_ledger_key *key) {
+    const struct gm_plan_options options = {.size = sizeof options};
+    struct planner planner = {0};
     if (!suite_problem(problem, gemm))
         return false;
     if (general)
         gemm->activation = GM_ACT_SILU;
-    struct gm_gemm_problem planned = *gemm;
-    if (gm_problem_normalize(gemm, &planned) == GM_OK)
-        planned = gm_problem_planned(&planned, NULL);
-    *key = gm_ledger_key_of(&planned, general);
+    if (gm_problem_read(&gm_operation_gemm, gemm, &options, planner.problem) != GM_OK)
+        return false;
+    *key = gm_ledger_key_of(&gm_operation_gemm, planner.problem);
     return true;
 }
 
@@ -243,13 +253,21 @@ static void print_sample(FILE *out, const struct tune_sample *sample) {
             stats_percentile(s->us, s->count, 0.1), stats_percentile(s->us, s->count, 0.9), s->count);
 }
 
+static void print_key(FILE *out, const struct gm_ledger_key *key) {
+    const struct gm_operation *operation = key->operation;
+    char text[GM_FIELD_TEXT_BYTES];
+    fprintf(out, "%s", operation->name);
+    for (int i = 0; i < operation->field_count; i++) {
+        const int place = gm_ledger_place(operation, i);
+        if (place >= 0)
+            fprintf(out, " %s", gm_field_print(&operation->fields[i], key->values[place], text));
+    }
+}
+
 static void print_line(FILE *out, const struct gm_ledger_key *key, const struct tune_sample *samples, size_t count) {
-    const char *ab = suite_type_name((enum gm_type)key->ab_type);
     const size_t choice = tune_choose(samples, count);
     bool printed[TUNE_TOP_MAX + 1] = {false};
-    fprintf(out, "gemm %s %s %s %s %s %" PRId64 " %" PRId64 " %" PRId64, ab, ab,
-            suite_type_name((enum gm_type)key->d_type), gm_layout_name(key->layout), key->general ? "general" : "plain",
-            key->m, key->n, key->k);
+    print_key(out, key);
     for (size_t next = choice; next < count;) {
         print_sample(out, &samples[next]);
         printed[next] = true;

@@ -12,7 +12,7 @@ file(REMOVE_RECURSE ${scratch})
 file(MAKE_DIRECTORY ${scratch})
 # The host compiler only preprocesses device code, so any version of it will do.
 execute_process(
-    COMMAND ${NVCC} -std=c++17 -O3 -allow-unsupported-compiler -Xptxas -v -fatbin -Xfatbin=-compress-all ${gencode}
+    COMMAND ${NVCC} -std=c++17 -O3 -allow-unsupported-compiler -Xptxas -v -fatbin -no-compress ${gencode}
             ${defines} -I${INCLUDE} -MD -MF ${IMAGE}.d -MT ${IMAGE}.fatbin --keep --keep-dir ${scratch}
             -o ${IMAGE}.fatbin ${SOURCE}
     RESULT_VARIABLE result OUTPUT_VARIABLE log ERROR_VARIABLE log)

@@ -97,7 +97,7 @@ fi
 # ---- the header ----
 
 strict=(-Wall -Wextra -Werror -pedantic -fsyntax-only -I"$include")
-for header in gristmill/gristmill.h gristmill/smem.h; do
+for header in gristmill/gristmill.h gristmill/core.h gristmill/gemm.h gristmill/smem.h; do
     check "$header is C99" cc -std=c99 "${strict[@]}" -x c -include $header /dev/null
     check "$header is C11" cc -std=c11 "${strict[@]}" -x c -include $header /dev/null
     check "$header is C++11" c++ -std=c++11 "${strict[@]}" -x c++ -include $header /dev/null
@@ -108,7 +108,7 @@ check "every member lies where it lay, every enumerator is what it was" cc -std=
 
 # ---- users' builds ----
 
-minor=$(sed -n 's/^#define GM_VERSION_MINOR //p' "$include/gristmill/gristmill.h")
+minor=$(sed -n 's/^#define GM_VERSION_MINOR //p' "$include/gristmill/core.h")
 export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
 uses_pkg_config() { # [--static]
     local flags
@@ -122,7 +122,7 @@ uses_cmake() {
 }
 # While the version is 0.x the package answers for its own minor version only.
 refuses_an_older_minor() {
-    grep -q '^#define GM_VERSION_MAJOR 0$' "$include/gristmill/gristmill.h" || return 0
+    grep -q '^#define GM_VERSION_MAJOR 0$' "$include/gristmill/core.h" || return 0
     ! cmake -S "$tests/install" -B "$work/older" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DWANTED="0.$((minor - 1))" &&
         cmake -S "$tests/install" -B "$work/own" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DWANTED="0.$minor"
 }

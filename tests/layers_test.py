@@ -66,11 +66,47 @@ class Includes(Project):
                          ["src/low/lower.h is no file", "src/lowest is no file"])
 
     def test_a_name_without_a_path_is_found_beside_the_file_and_on_the_include_path(self):
-        self.write("src/host/error.h")
+        self.write("bench/error.h")
         self.write("src/low/low.h", '#include "error.h"\n#include "low.c"\n#include "generated.h"\n')
-        self.assertEqual(self.breaches("src/low never src/host src/low"),
+        self.assertEqual(self.breaches("src/low never bench src/low"),
                          ["src/low/low.c:1 includes low/low.h", "src/low/low.h:1 includes error.h",
                           "src/low/low.h:2 includes low.c"])
+
+
+class Parts(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("src/operations.def", 'OPERATION(mul, "x y")\nOPERATION(norm, "x / |x|")\n')
+        self.write("src/families.def", "FAMILY(mul_fast, mul, 1)\nFAMILY(mul_slow, mul, 1)\nFAMILY(norm, norm, 1)\n"
+                                       "BORROWS(mul_slow, mul_fast)\n")
+        for part in ("mul", "mul_fast", "mul_slow", "norm"):
+            self.write(f"src/host/{part}/{part}.h")
+        self.write("src/host/plan.h")
+
+    def breaches_of(self, file, name):
+        self.write(file, f'#include "host/{name}"\n')
+        files = layers.sources(self.root)
+        checks = list(layers.check_parts(self.root, layers.includes(self.root, files)))
+        return checks[0][1]
+
+    def test_the_core_knows_none(self):
+        self.assertEqual(self.breaches_of("src/host/plan.c", "plan.h"), [])
+        self.assertEqual(self.breaches_of("src/host/plan.c", "mul/mul.h"), ["src/host/plan.c:1 includes host/mul/mul.h"])
+
+    def test_a_family_knows_its_operation_and_what_it_borrows(self):
+        for part in ("mul/mul.h", "mul_slow/mul_slow.h", "mul_fast/mul_fast.h", "plan.h"):
+            self.assertEqual(self.breaches_of("src/host/mul_slow/a.c", part), [])
+        self.assertEqual(self.breaches_of("src/host/mul_fast/b.c", "mul_slow/mul_slow.h"),
+                         ["src/host/mul_fast/b.c:1 includes host/mul_slow/mul_slow.h"])
+
+    def test_an_operation_knows_no_other_and_no_family(self):
+        self.assertEqual(len(self.breaches_of("src/host/mul/a.c", "norm/norm.h")), 1)
+        self.assertEqual(len(self.breaches_of("src/host/mul/a.c", "mul_fast/mul_fast.h")), 1)
+
+    def test_names_in_the_core(self):
+        self.write("src/host/plan.c", "int norm_of_a_plan;\n")
+        checks = list(layers.check_parts(self.root, {}))
+        self.assertEqual(checks[1][1], ["src/host/plan.c"])
 
 
 class Rings(Project):

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles every kernel with the oldest supported CUDA. PyPI has no nvcc 12, but it has NVRTC 12.
 
-    toolkit12_check.py SOURCE_DIR BUILD_DIR LIBNVRTC [--ptx DIR]      with --ptx the PTX is kept there, as <row>.<target>.ptx
+    toolkit12_check.py SOURCE_DIR BUILD_DIR LIBNVRTC [--all] [--ptx DIR]
 
-Device code includes no CUDA header, so NVRTC takes the same sources with the same -D set as nvcc. A row passes when
-it compiles to a cubin for each of its targets, with no C75xx message and no spills. Ends with "N passed, N failed,
-N skipped".
+One row of each template class is compiled, with --all every row: rows of a class are the same code but for sizes. Device
+code includes no CUDA header, so NVRTC takes the same sources with the same -D set as nvcc. A row passes when it compiles
+to a cubin for each of its targets, with no C75xx message and no spills. With --ptx the PTX is kept there, as
+<row>.<target>.ptx. Ends with "N passed, N failed, N skipped".
 """
 import argparse
 import ctypes
@@ -15,7 +16,7 @@ import re
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
-from sass_check import CUBINS, ROW, row_names
+from table import one_of_each_class, rows
 
 # NVRTC has no <stdint.h>.
 STDINT = b"""
@@ -26,13 +27,9 @@ typedef unsigned long uint64_t; typedef unsigned long uintptr_t;
 """
 
 
-def options(source_dir, name, row, target):
-    tile_m, tile_n, tile_k = row["tile"].split("x")
-    defines = {"KERNEL_NAME": name, "TYPE": "GM_TYPE_" + row["type"], "LAYOUT": "GM_LAYOUT_" + row["layout"],
-               "TILE_M": tile_m, "TILE_N": tile_n, "TILE_K": tile_k, "STAGES": row["stages"], "CLUSTER_M": row["cm"],
-               "CLUSTER_N": row["cn"], "WARPS": "GM_WARPS_" + row["warps"], "SMEM_MAP": "GM_MAP_" + row["map"]}
+def options(source_dir, row, target):
     return ["-std=c++17", "-arch=" + target, "-I" + os.path.join(source_dir, "src"),
-            "--ptxas-options=-v"] + ["-DGM_%s=%s" % item for item in defines.items()]
+            "--ptxas-options=-v"] + ["-D" + define for define in row["defines"]]
 
 
 def nvrtc_log(nvrtc, program):
@@ -52,28 +49,27 @@ def keep_ptx(nvrtc, program, path):
         file.write(text.value)
 
 
-def compile_row(library, source_dir, name, ptx_dir):
+def compile_row(library, source_dir, row, ptx_dir):
     """Problems of the row, as sentences; none is good."""
     nvrtc = ctypes.CDLL(library)
-    row = ROW.fullmatch(name)
-    return [problem for target in CUBINS[row["arch"]]
-            for problem in compile_for(nvrtc, source_dir, name, row, target, ptx_dir)]
+    return [problem for target in row["targets"] if target.startswith("sm_")
+            for problem in compile_for(nvrtc, source_dir, row, target, ptx_dir)]
 
 
-def compile_for(nvrtc, source_dir, name, row, target, ptx_dir):
-    path = os.path.join(source_dir, "src", row["arch"], row["family"] + ".cu")
+def compile_for(nvrtc, source_dir, row, target, ptx_dir):
+    path = os.path.join(source_dir, row["source"])
     with open(path, "rb") as file:
         text = b'#include "stdint.h"\n#line 1\n' + file.read()
     program = ctypes.c_void_p()
     contents, names = (ctypes.c_char_p * 1)(STDINT), (ctypes.c_char_p * 1)(b"stdint.h")
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, path.encode(), 1, contents, names)
-    flags = [option.encode() for option in options(source_dir, name, row, target)]
+    flags = [option.encode() for option in options(source_dir, row, target)]
     result = nvrtc.nvrtcCompileProgram(program, len(flags), (ctypes.c_char_p * len(flags))(*flags))
     log = nvrtc_log(nvrtc, program)
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
     if result == 0 and ptx_dir:
-        keep_ptx(nvrtc, program, os.path.join(ptx_dir, "%s.%s.ptx" % (name, target)))
+        keep_ptx(nvrtc, program, os.path.join(ptx_dir, "%s.%s.ptx" % (row["name"], target)))
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     if result != 0 or size.value == 0:
         return ["%s: NVRTC error %d\n%s" % (target, result, log)]
@@ -89,23 +85,26 @@ def main():
     parser.add_argument("source")
     parser.add_argument("build")
     parser.add_argument("libnvrtc")
+    parser.add_argument("--all", action="store_true", help="every row")
     parser.add_argument("--ptx", metavar="DIR")
     arguments = parser.parse_args()
     if arguments.ptx:
         os.makedirs(arguments.ptx, exist_ok=True)
 
-    names = row_names(arguments.build)
+    table = rows(arguments.build)
+    chosen = table if arguments.all else one_of_each_class(table)
     major, minor = ctypes.c_int(), ctypes.c_int()
     ctypes.CDLL(arguments.libnvrtc).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
     failed = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(compile_row, arguments.libnvrtc, arguments.source, name, arguments.ptx) for name in names]
-        for name, job in zip(names, jobs):
+        jobs = [pool.submit(compile_row, arguments.libnvrtc, arguments.source, row, arguments.ptx) for row in chosen]
+        for row, job in zip(chosen, jobs):
             problems = job.result()
-            print("%s CUDA %d.%d %s" % ("FAIL" if problems else "PASS", major.value, minor.value, name))
+            print("%s CUDA %d.%d %s" % ("FAIL" if problems else "PASS", major.value, minor.value, row["name"]))
             print("".join("     %s\n" % problem for problem in problems), end="", flush=True)
             failed += bool(problems)
-    print("%d passed, %d failed, 0 skipped" % (len(names) - failed, failed))
+    print("%d of %d rows, one of each template class" % (len(chosen), len(table)) if len(chosen) < len(table) else "all rows")
+    print("%d passed, %d failed, 0 skipped" % (len(chosen) - failed, failed))
     return 1 if failed else 0
 
 

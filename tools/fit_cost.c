@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of tools/fit_cost.py that is repeated thousands of times: the planner, linked with cost models whose
  * constants are variables, judges every row on every problem and compares with the times of a ledger. */
-#include "choose.h"
-#include "problem.h"
+#include "host/choose.h"
+#include "host/gemm/problem.h"
 
 #include <math.h>
 #include <stdlib.h>

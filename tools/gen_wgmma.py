@@ -6,9 +6,12 @@ import sys
 
 HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma.mma_async.m64nNk16 for every N, both operands in shared memory. Written by tools/gen_wgmma.py: edit that.
- * GM_PTX_TYPE, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) come from the kernel's parameter block. [PTX ISA, wgmma.mma_async] */
+ * GM_PTX_TYPE comes from the registry, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) from the kernel's parameter block. [PTX
+ * ISA, wgmma.mma_async] */
 #ifndef GM_WGMMA_SHAPES_CUH
 #define GM_WGMMA_SHAPES_CUH
+
+#include "common/types.h"
 
 /* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
 template <int N>
@@ -32,7 +35,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<{n}>(float (&d)[{regs}], uint64_t a, uint64_t b, int accumulate) {{
     asm volatile(
         "{{.reg .pred p; setp.ne.b32 p, %{regs + 2}, 0; "
-        "wgmma.mma_async.sync.aligned.m64n{n}k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {{"
+        "wgmma.mma_async.sync.aligned.m64n{n}k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {{"
         "{text}"
         "}}, %{regs}, %{regs + 1}, p, 1, 1, %{regs + 3}, %{regs + 4};}}"
         : {outs}

@@ -23,7 +23,7 @@ include             never  src bench lab program tests ptx
 src/common          never  src/host src/smem src/sim src/sm80 src/sm90 bench lab program tests
 src/sm80 src/sm90   never  src/host src/smem src/sim bench lab program tests
 src/sm80            never  src/sm90
-src/smem            never  src/sim bench lab program tests
+src/smem            never  src/sim bench lab program tests src/host/*/*
 src/host            never  src/sim bench lab program tests
 src/sim             never  bench lab program tests
 bench lab program   never  tests src/sim/*/*.h
@@ -48,6 +48,7 @@ src/sim/driver      only   src/sim/{sim,machine/machine,machine/devices,copies/t
 
 # Folders whose .c files must not use each other's symbols in a ring, and the pairs in them that may.
 NO_RINGS = {
+    "src/host": [],
     "src/sim": [],
     "src/smem": [],
 }
@@ -56,8 +57,7 @@ NO_RINGS = {
 TABLES_OF_FILES = ["src/sim/*"]
 
 # Where the compiler looks for "name.h", beside the folder of the file that includes it.
-INCLUDE_PATH = ["src", "include", "src/host", "src/smem", "src/common", "bench", "bench/lab", "bench/smem",
-                "tests/bench", "tests/gpu", "tests/sim", "tests/unit"]
+INCLUDE_PATH = ["src", "include", "bench", "bench/lab", "bench/smem", "tests/bench", "tests/gpu", "tests/sim", "tests/unit"]
 SOURCES = ("*.c", "*.h", "*.cu", "*.cuh", "*.def")
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 
@@ -116,16 +116,63 @@ def check_includes(sources, found, text):
         yield " ".join(line.split()), breaches
 
 
+# ---- operations and families ----------------------------------------------------------------------------------------
+
+# Folders of these have a part for each operation, or family, and nothing of theirs beside the parts.
+PARTS_OF = ["src/host", "src/common", "src/sm80", "src/sm90"]
+
+
+def lines_of(path, word):
+    return [[field.strip() for field in line.split(",")] for line in re.findall(rf"^{word}\((.*?)\)", path.read_text(), re.M)]
+
+
+def parts_of(root):
+    """{operation or family: the parts that its own may include}"""
+    operations = {line[0]: {line[0]} for line in lines_of(root / "src/operations.def", "OPERATION")}
+    families = {line[0]: {line[0], line[1]} for line in lines_of(root / "src/families.def", "FAMILY")}
+    for family, other in lines_of(root / "src/families.def", "BORROWS"):
+        families[family].add(other)
+    return {**operations, **families}
+
+
+def check_parts(root, found):
+    """The core includes no part; an operation its own; a family its own, its operation's, and what it borrows. Device code of
+    one folder and family is named by its operation where the architecture says the rest."""
+    parts, breaches = parts_of(root), []
+    for file, theirs in found.items():
+        if not file.startswith("src/") or file.startswith("src/sim/"):
+            continue
+        own = part_of(file, parts)
+        for number, name, target in theirs:
+            other = part_of(target, parts)
+            allowed = parts[own] if own else set()
+            device = file.startswith(("src/sm80/", "src/sm90/"))
+            if other and other not in allowed and not (device and own):
+                breaches.append(f"{file}:{number} includes {name}")
+    yield "the core names no operation, and a family what it may borrow", breaches
+    names = re.compile("|".join(parts))
+    core = [path for path in (root / "src/host").glob("*.[ch]") if names.search(path.read_text())]
+    yield "no operation's name in src/host/*.[ch]", [path.relative_to(root).as_posix() for path in sorted(core)]
+
+
+def part_of(file, parts):
+    for top in PARTS_OF:
+        rest = file[len(top) + 1:].split("/") if file.startswith(top + "/") else []
+        if len(rest) > 1 and rest[0] in parts:
+            return rest[0]
+    return None
+
+
 # ---- symbols --------------------------------------------------------------------------------------------------------
 
-def objects(root, build, folder):
-    """{.c file: its object files}, of files of the folder that still exist."""
+def objects(root, build, folder, parts=()):
+    """{.c file: its object files}, of files of the folder that still exist, without these."""
     found = collections.defaultdict(list)
     for path in build.rglob("*.c.o"):
         before, _, after = path.relative_to(build).as_posix().partition("CMakeFiles/")
         name = after.split("/", 1)[1].replace("__/", "../")[:-len(".o")]
         file = os.path.normpath(os.path.join(before, name))
-        if is_one_of(file, [folder]) and (root / file).is_file():
+        if is_one_of(file, [folder]) and (root / file).is_file() and file not in parts:
             found[file].append(path)
     return found
 
@@ -200,10 +247,13 @@ def main():
     build = parser.parse_args().build
     files = sources(root)
     checks = list(check_includes(files, includes(root, files), WHO_MAY_INCLUDE_WHOM))
+    checks += check_parts(root, includes(root, files))
     checks += check_tables(root, TABLES_OF_FILES)
     skipped = 0 if build else len(NO_RINGS)
+    # The core's lists of operations and families hold theirs, which use the core: a ring that is meant.
+    parts = {file for file in files if part_of(file, parts_of(root))}
     for folder, pairs in NO_RINGS.items() if build else ():
-        found = objects(root, build, folder)
+        found = objects(root, build, folder, parts)
         breaches = list(check_rings(uses(found), pairs)) if found else [f"{build} has no object file of it"]
         checks.append((f"no rings in {folder}", breaches))
     failed = [(what, breaches) for what, breaches in checks if breaches]

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image.h"
+#include "host/image.h"
 #include "lab.h"
 #include "modules.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tensor_map.h"
+#include "host/tensor_map.h"
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 

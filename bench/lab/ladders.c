@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image.h"
+#include "host/image.h"
 #include "kernels/histogram.h"
 #include "kernels/reduction.h"
 #include "kernels/transpose_tile.h"

@@ -2,7 +2,7 @@
 /* The kernel of a point, loaded as the library loads its own: module -> library -> function. */
 #include <string.h>
 
-#include "image.h"
+#include "host/image.h"
 #include "runner.h"
 
 #define SHARED_WITHOUT_ASKING (48u << 10)

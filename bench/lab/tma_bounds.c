@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 #include "tma_image.h"
 
 enum { COLUMNS = 99, ROWS = 50, BOX_ROW_BYTES = 64, BOX_ROWS = 16, SURPLUS = 4096, CHUNK = 16 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 #include "lab.h"
 #include "tma_image.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensor_map.h"
+#include "host/tensor_map.h"
 
 /* ---- on paper ------------------------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
  * of its pattern, against gm_swizzle_apply() on absolute addresses. */
 #include <stdio.h>
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 #include "tma_image.h"
 
 static const char *const mode_names[] = {"none", "32B", "64B", "128B"};

@@ -3,7 +3,7 @@
  * launch of the process survives, so other processes try them first (lab_child.h). */
 #include <stdio.h>
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 #include "tma_image.h"
 
 enum { ROW_BYTES = 128, ROWS = 8, CHUNK = 16 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 #include "tma_image.h"
 
 enum { TENSOR_ROWS = STREAM_TENSOR_BOXES * STREAM_BOX_ROWS, MARGIN = 256, CTAS = 128 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 #include "kernels/tma_walk.h"
 #include "ladders.h"
 

@@ -8,7 +8,7 @@
 #include "simulator.h"
 #include "smem/numbers.h"
 #include "step_show.h"
-#include "table.h"
+#include "host/table.h"
 
 struct stepper {
     const struct simulator *simulator;

@@ -88,15 +88,17 @@ static void free_operands(struct simulator *s, struct gemm_memory *memory) {
 
 static struct gm_gemm_problem problem_of(const struct sim_request *request) {
     struct gm_kernel_info info = {.size = sizeof info};
+    struct gm_gemm_kernel_info gemm = {.size = sizeof gemm};
     gm_kernel_get((size_t)request->row, &info);
+    gm_gemm_kernel_get((size_t)request->row, &gemm);
     struct gm_gemm_problem p = {.size = sizeof p,
                                 .m = request->m,
                                 .n = request->n,
                                 .k = request->k,
                                 .ab_type = info.type,
                                 .d_type = request->fp32 ? GM_FP32 : info.type,
-                                .a_major = info.a_major,
-                                .b_major = info.b_major,
+                                .a_major = gemm.a_major,
+                                .b_major = gemm.b_major,
                                 .bias = request->bias ? GM_BIAS_N : GM_BIAS_NONE,
                                 .bias_type = info.type};
     p.lda = rounded(p.a_major == GM_MN_MAJOR ? p.m : p.k);

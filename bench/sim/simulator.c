@@ -51,13 +51,15 @@ static int read_schedule(struct sim_request *request) {
 
 static void fill_sizes(struct sim_request *request) {
     struct gm_kernel_info info = {.size = sizeof info};
+    struct gm_gemm_kernel_info gemm = {.size = sizeof gemm};
     gm_kernel_get((size_t)request->row, &info);
+    gm_gemm_kernel_get((size_t)request->row, &gemm);
     if (!request->m)
-        request->m = 2 * info.tile_m * info.cluster_m + 3;
+        request->m = 2 * gemm.tile_m * gemm.cluster_m + 3;
     if (!request->n)
-        request->n = info.tile_n * info.cluster_n + 16;
+        request->n = gemm.tile_n * gemm.cluster_n + 16;
     if (!request->k)
-        request->k = 2 * info.stages * info.tile_k;
+        request->k = 2 * gemm.stages * gemm.tile_k;
     if (!request->device)
         request->device = info.arch == GM_ARCH_SM90 ? "h100" : "a100";
     if (!request->sms)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bank.h"
+#include "smem/bank.h"
 #include "expression.h"
 #include "numbers.h"
 #include "say.h"

@@ -9,7 +9,7 @@
 #include "numbers.h"
 #include "picture.h"
 #include "say.h"
-#include "smem_tile.h"
+#include "smem/smem_tile.h"
 #include "tensor_words.h"
 #include "tile_walks.h"
 #include "walk.h"

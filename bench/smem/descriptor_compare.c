@@ -4,7 +4,7 @@
 
 #include "descriptor_options.h"
 #include "map_options.h"
-#include "matrix_descriptor.h"
+#include "smem/matrix_descriptor.h"
 #include "numbers.h"
 #include "say.h"
 

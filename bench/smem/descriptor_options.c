@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "matrix_descriptor.h"
+#include "smem/matrix_descriptor.h"
 #include "numbers.h"
 #include "say.h"
 #include "tensor_words.h"

@@ -6,7 +6,7 @@
 #include "draw_easel.h"
 #include "draw_memory.h"
 #include "say.h"
-#include "smem_tile.h"
+#include "smem/smem_tile.h"
 
 enum { LINES_MOST = 8 };
 

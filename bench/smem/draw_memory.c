@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "say.h"
-#include "smem_tile.h"
+#include "smem/smem_tile.h"
 
 /* The fields of a swizzle begin at bit M, so it moves pieces of 2^M bytes. */
 uint32_t memory_widest_unit(const struct gm_smem_tile *tile) {

@@ -6,8 +6,8 @@
 #include "draw_easel.h"
 #include "draw_memory.h"
 #include "say.h"
-#include "smem_tile.h"
-#include "tensor_map.h"
+#include "smem/smem_tile.h"
+#include "host/tensor_map.h"
 
 enum { LINES_MOST = 32, RANK_MOST = 5 };
 

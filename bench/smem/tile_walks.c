@@ -7,7 +7,7 @@
 
 #include "numbers.h"
 #include "say.h"
-#include "walks.h"
+#include "smem/walks.h"
 
 #define WALKS_MAX 65536
 

@@ -7,7 +7,7 @@
 
 #include "numbers.h"
 #include "say.h"
-#include "smem_tile.h"
+#include "smem/smem_tile.h"
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 

@@ -14,7 +14,7 @@
 #ifndef GRISTMILL_SMEM_H
 #define GRISTMILL_SMEM_H
 
-#include "gristmill/gristmill.h"
+#include "gristmill/core.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts, and the lazy loading of kernel images into them. */
-#include "context.h"
+#include "host/context.h"
 
-#include "error.h"
-#include "image.h"
-#include "log.h"
-#include "structs.h"
-#include "table.h"
+#include "host/error.h"
+#include "host/image.h"
+#include "host/log.h"
+#include "host/structs.h"
+#include "host/table.h"
 
 #include <stdlib.h>
 
@@ -117,7 +117,7 @@ static struct gm_image_step load(const struct gm_driver *driver, const struct gm
     const int is_new = loaded->state == GM_NOT_LOADED;
     struct gm_image_step step = {CUDA_SUCCESS, NULL};
     if (is_new)
-        step = gm_image_load(driver, row->image, &loaded->library);
+        step = gm_image_load_packed(driver, &row->image, &loaded->library);
     if (step.result != CUDA_SUCCESS)
         return step;
     step = gm_image_function(driver, loaded->library, row->name, row->smem_bytes, function);
@@ -148,6 +148,8 @@ enum gm_status gm_context_load(gm_context *context, int kernel, CUfunction *func
         gm_log(GM_LOG_INFO, "%s: %s", row->name, step.result == CUDA_SUCCESS ? "loaded" : "failed to load");
     if (is_gone(step.result))
         return fail_gone(context, step.result);
+    if (step.result != CUDA_SUCCESS && !step.name)
+        return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for an image");
     if (step.result != CUDA_SUCCESS)
         return gm_fail_cuda(GM_ERROR_IMAGE, step.result, "the image of %s failed to load on device %d: %s", row->name,
                             context->device.ordinal, step.name);

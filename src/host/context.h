@@ -3,7 +3,7 @@
 #ifndef GM_CONTEXT_H
 #define GM_CONTEXT_H
 
-#include "driver.h"
+#include "host/driver.h"
 #include "gristmill/gristmill.h"
 
 #include <pthread.h>

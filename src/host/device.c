@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device facts: from the driver, from the built-in models, or from the caller. */
-#include "device.h"
+#include "host/device.h"
 
-#include "driver.h"
-#include "error.h"
-#include "structs.h"
+#include "host/driver.h"
+#include "host/error.h"
+#include "host/structs.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens libcuda.so.1, or the driver that GM_DRIVER names, at run time, and fills the table of its functions. */
-#include "driver.h"
+#include "host/driver.h"
 
-#include "driver_load.h"
-#include "error.h"
-#include "text.h"
+#include "host/driver_load.h"
+#include "host/error.h"
+#include "host/text.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -82,7 +82,7 @@ struct gm_driver_failure gm_driver_load(struct gm_driver *driver, gm_symbol_fn s
     if (!driver->name && NEED_##need)                                                                                  \
         return failed(GM_ERROR_NO_DRIVER, CUDA_SUCCESS, "the CUDA driver (%d.%d) has no %s", driver->version / 1000,   \
                       driver->version % 1000 / 10, #name);
-#include "driver.def"
+#include "host/driver.def"
 #undef DRIVER
 
     CUresult result = driver->cuInit(0);
@@ -178,4 +178,14 @@ void gm_driver_install(const struct gm_driver *driver) {
 const char *gm_driver_error_name(CUresult result) {
     struct gm_driver_failure why;
     return error_name(opened(&why), result);
+}
+
+enum gm_status gm_fail_cuda(enum gm_status status, CUresult result, const char *format, ...) {
+    char sentence[512];
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t length = gm_format(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    gm_print(sentence + length, sizeof sentence - length, ": %s (%d)", gm_driver_error_name(result), result);
+    return gm_fail_sentence(status, result, sentence);
 }

@@ -3,14 +3,14 @@
 #ifndef GM_DRIVER_H
 #define GM_DRIVER_H
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 
 /* One member per row of driver.def, named as the driver names it: drv->cuMemAlloc(...). Members marked `speed`
  * or `tool` may be NULL in a driver that lacks them; `core` members never are. */
 struct gm_driver {
     int version; /* as cuDriverGetVersion: 13000 = 13.0 */
 #define DRIVER(name, abi, need, params) CUresult(*name) params;
-#include "driver.def"
+#include "host/driver.def"
 #undef DRIVER
 };
 

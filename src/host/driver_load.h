@@ -3,7 +3,7 @@
 #ifndef GM_DRIVER_LOAD_H
 #define GM_DRIVER_LOAD_H
 
-#include "driver.h"
+#include "host/driver.h"
 #include "gristmill/gristmill.h"
 
 /* As dlsym: the address of `name` in `library`, NULL if it is not there. */

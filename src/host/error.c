@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Status names and sentences, and the thread-local record of the last failure. */
-#include "error.h"
+#include "host/error.h"
 
-#include "driver.h"
-#include "log.h"
-#include "text.h"
+#include "host/log.h"
+#include "host/text.h"
 
 #include <stdarg.h>
 
@@ -77,14 +76,4 @@ enum gm_status gm_fail(enum gm_status status, const char *format, ...) {
     gm_format(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     return gm_fail_sentence(status, CUDA_SUCCESS, sentence);
-}
-
-enum gm_status gm_fail_cuda(enum gm_status status, CUresult result, const char *format, ...) {
-    char sentence[sizeof last.sentence];
-    va_list arguments;
-    va_start(arguments, format);
-    const size_t length = gm_format(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    gm_print(sentence + length, sizeof sentence - length, ": %s (%d)", gm_driver_error_name(result), result);
-    return gm_fail_sentence(status, result, sentence);
 }

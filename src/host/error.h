@@ -3,7 +3,7 @@
 #ifndef GM_ERROR_H
 #define GM_ERROR_H
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 #include "gristmill/gristmill.h"
 
 /* Both record the sentence for gm_last_error(), log it, and return `status`. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gm_gemm_explain: the planner's judgement of every row. */
-#include "choose.h"
-#include "device.h"
-#include "error.h"
-#include "problem.h"
-#include "text.h"
+/* The planner's judgement of every kernel of an operation, and the names of its reasons. */
+#include "host/choose.h"
+#include "host/error.h"
+#include "host/options.h"
+#include "host/plan.h"
+#include "host/text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* NULL: no such reason. There is no default, so that the compiler names a reason that is missing here. */
@@ -47,22 +46,32 @@ int gm_reason_count(void) {
     return count;
 }
 
-/* Adds to the chosen row's sentence where the choice is from. */
-static void tell_source(struct gm_candidate *c, const struct gm_judgement *chosen) {
-    const struct gm_ledger_answer *answer = &chosen->answer;
+/* "; the ledger's choice for m = 64 and m = 128" */
+static void tell_neighbours(char *at, size_t room, const char *type, const struct gm_ledger_answer *answer) {
+    const struct gm_operation *operation = answer->below->key.operation;
+    const struct gm_field *axis = &operation->fields[operation->axis];
+    const int place = gm_ledger_place(operation, operation->axis);
+    char below[GM_FIELD_TEXT_BYTES], above[GM_FIELD_TEXT_BYTES];
+    gm_print(at, room, "; the ledger's choice%s for %s = %s and %s = %s", type, axis->name,
+             gm_field_print(axis, answer->below->key.values[place], below), axis->name,
+             gm_field_print(axis, answer->above->key.values[place], above));
+}
+
+/* Adds to the chosen kernel's sentence where the choice is from. */
+static void tell_source(struct gm_candidate *c, const struct gm_choice *choice) {
+    const struct gm_ledger_answer *answer = &choice->answer;
     char *const at = c->sentence + strlen(c->sentence);
     const size_t room = sizeof c->sentence - strlen(c->sentence);
     const char *type = answer->of_bf16 ? " for bf16" : "";
-    c->source = chosen->source;
-    c->measured_us = chosen->measured_us;
-    switch (chosen->source) {
+    c->source = choice->source;
+    c->measured_us = choice->measured_us;
+    switch (choice->source) {
     case GM_SOURCE_LEDGER:
         gm_print(at, room, "; the ledger's choice%s: measured %.2f us, the model's pick %.2f us", type,
-                 chosen->measured_us, answer->exact->model_us);
+                 choice->measured_us, answer->exact->model_us);
         return;
     case GM_SOURCE_NEIGHBOURS:
-        gm_print(at, room, "; the ledger's choice%s for M = %" PRId64 " and M = %" PRId64, type, answer->below->key.m,
-                 answer->above->key.m);
+        tell_neighbours(at, room, type, answer);
         return;
     case GM_SOURCE_MODEL:
         gm_print(at, room, "; the model's choice");
@@ -75,55 +84,52 @@ static void tell_source(struct gm_candidate *c, const struct gm_judgement *chose
     }
 }
 
-/* `choice`: the judgement of the chosen row; NULL: the row is another one. */
-static void explain_row(const struct gm_kernel *row, const struct gm_device *device, const struct gm_gemm_problem *p,
-                        const struct gm_plan_options *options, const struct gm_judgement *choice,
-                        struct gm_candidate *c) {
-    const struct gm_judgement judgement =
-        choice /* the ledger may have found another division of it the fastest */
-            ? gm_judge_as(row, device, p, options, gm_split_kind(&choice->split), c->sentence, sizeof c->sentence)
-            : gm_judge(row, device, p, options, c->sentence, sizeof c->sentence);
-    c->kernel = (int32_t)(row - gm_kernels);
-    c->chosen = choice != NULL;
-    c->reason = judgement.reason;
-    c->predicted_us = judgement.predicted_us;
+static void fill_candidate(struct gm_candidate *c, const struct gm_kernel *kernel, const struct gm_question *question,
+                           const struct gm_choice *choice) {
+    const struct gm_sentence why = {c->sentence, sizeof c->sentence};
+    struct gm_question q = *question;
+    if (kernel == choice->kernel) /* the ledger may have found another division of it the fastest */
+        q.division = choice->verdict.division;
+    const struct gm_verdict verdict = gm_verdict_of(kernel, &q, &why);
+    c->kernel = (int32_t)(kernel - gm_kernels);
+    c->chosen = kernel == choice->kernel;
+    c->reason = verdict.reason;
+    c->predicted_us = verdict.predicted_us;
     c->source = GM_SOURCE_NONE;
     c->measured_us = 0;
-    if (choice)
+    if (c->chosen)
         tell_source(c, choice);
 }
 
-enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_gemm_problem *problem,
-                               const struct gm_plan_options *options, struct gm_candidate *candidates,
-                               size_t capacity, size_t *count) {
-    struct gm_gemm_problem p;
-    struct gm_device device_today;
-    struct gm_plan_options options_today;
-    enum gm_status status = gm_device_take(&device, &device_today);
+enum gm_status gm_explain(const struct gm_operation *operation, const struct gm_device *given_device, const void *given,
+                          const struct gm_plan_options *given_options, struct gm_candidate *candidates, size_t capacity,
+                          size_t *count) {
+    _Alignas(8) char problem[GM_PROBLEM_MAX];
+    struct gm_device device;
+    struct gm_plan_options options;
+    enum gm_status status = gm_device_read(given_device, &device);
     if (status == GM_OK)
-        status = gm_device_check(device);
+        status = gm_options_read(operation, given_options, &options);
     if (status == GM_OK)
-        status = gm_problem_normalize(problem, &p);
+        status = gm_problem_read(operation, given, &options, problem);
     if (status == GM_OK)
-        status = gm_options_take(&options, &options_today);
-    if (status == GM_OK)
-        status = gm_ledger_check(options, device);
+        status = gm_ledger_check(&options, &device);
     if (status != GM_OK)
         return status;
     if (!count)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "count is NULL");
     if (!candidates && capacity)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "candidates is NULL with a capacity of %zu", capacity);
-    const struct gm_gemm_problem given = p;
-    p = gm_problem_planned(&given, options);
-    const struct gm_plan_options planned = gm_options_planned(options, &given, &p);
-    options = &planned;
-    const size_t rows = gm_kernel_count();
-    struct gm_judgement choice;
-    const struct gm_device within = gm_device_within(device, options);
-    const int chosen = gm_choose(gm_kernels, rows, &within, &p, options, &choice);
-    for (size_t i = 0; i < rows && i < capacity; i++)
-        explain_row(&gm_kernels[i], &within, &p, options, (int)i == chosen ? &choice : NULL, &candidates[i]);
-    *count = rows;
+    device = gm_device_under_budget(&device, &options);
+    const struct gm_question question = {&device, problem, &options, GM_DIVISION_BEST};
+    const struct gm_choice choice = gm_choose(operation, gm_kernels, gm_kernel_count(), &question);
+    *count = 0;
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        if (gm_kernels[i].family->operation != operation)
+            continue;
+        if (*count < capacity)
+            fill_candidate(&candidates[*count], &gm_kernels[i], &question, &choice);
+        ++*count;
+    }
     return GM_OK;
 }

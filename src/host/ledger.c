@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tuning ledgers: reading a whole text, and what a caller may ask of one. */
-#include "ledger.h"
+#include "host/ledger.h"
 
-#include "error.h"
-#include "ledger_parse.h"
-#include "structs.h"
-#include "text.h"
+#include "host/error.h"
+#include "host/family.h"
+#include "host/ledger_parse.h"
+#include "host/structs.h"
+#include "host/text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static enum gm_status add_origin(struct gm_ledger *ledger, const struct gm_ledge
 }
 
 struct reading {
-    const struct gm_kernel *rows;
-    size_t row_count;
+    const struct gm_kernel *kernels;
+    size_t kernel_count;
     enum gm_ledger_stale stale;
     struct gm_ledger *ledger;
     int seen[GM_LEDGER_WORDS]; /* lines of each */
@@ -56,18 +56,20 @@ struct reading {
 
 static enum gm_status read_entry(struct reading *reading, struct gm_ledger_line *line) {
     struct gm_ledger_entry entry;
-    const enum gm_status status = gm_ledger_parse_entry(line, reading->rows, reading->row_count, &entry);
+    const enum gm_status status = gm_ledger_parse_entry(line, &entry);
     if (status != GM_OK)
         return status;
-    if (entry.choice.kernel >= 0)
+    if (gm_ledger_kernel(&entry.choice, reading->kernels, reading->kernel_count))
         return add_entry(reading->ledger, &entry);
-    if (reading->stale == GM_STALE_REFUSED)
+    if (reading->stale == GM_STALE_REFUSED) {
+        const char *key = line->start, *end = entry.candidates; /* the line up to its first candidate is the problem */
         return gm_fail(GM_ERROR_LEDGER,
-                       "%.200s:%d: the ledger is stale: the table has no kernel named %.*s; measure %" PRId64
-                       " x %" PRId64 " x %" PRId64 " again with `gristmill tune`",
+                       "%.200s:%d: the ledger is stale: the table has no kernel named %.*s; measure `%.*s` again with "
+                       "`gristmill tune`",
                        line->source, line->number,
                        (int)(entry.choice.name_bytes < 100 ? entry.choice.name_bytes : 100), entry.choice.name,
-                       entry.key.m, entry.key.n, entry.key.k);
+                       (int)(end - key < 100 ? end - key : 100), key);
+    }
     reading->ledger->left_out++;
     return GM_OK;
 }
@@ -116,15 +118,6 @@ static enum gm_status read_lines(struct reading *reading, const char *source, co
     return status;
 }
 
-int gm_ledger_compare_keys(const struct gm_ledger_key *x, const struct gm_ledger_key *y) {
-    const int64_t left[] = {x->ab_type, x->d_type, x->layout, x->general, x->n, x->k, x->m};
-    const int64_t right[] = {y->ab_type, y->d_type, y->layout, y->general, y->n, y->k, y->m};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-        if (left[i] != right[i])
-            return left[i] < right[i] ? -1 : 1;
-    return 0;
-}
-
 /* Entries of one problem stay in the order of their lines. */
 static int compare_entries(const void *left, const void *right) {
     const struct gm_ledger_entry *x = left, *y = right;
@@ -160,8 +153,8 @@ static const char *behind_mark(const char *text) {
     return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : text;
 }
 
-enum gm_status gm_ledger_parse_with(const char *source, const char *text, size_t bytes, const struct gm_kernel *rows,
-                                    size_t row_count, enum gm_ledger_stale stale, gm_ledger **out) {
+enum gm_status gm_ledger_parse_with(const char *source, const char *text, size_t bytes, const struct gm_kernel *kernels,
+                                    size_t count, enum gm_ledger_stale stale, gm_ledger **out) {
     gm_ledger *ledger = calloc(1, sizeof *ledger);
     char *copy = ledger ? malloc(bytes + 1) : NULL;
     if (!copy) {
@@ -171,7 +164,7 @@ enum gm_status gm_ledger_parse_with(const char *source, const char *text, size_t
     memcpy(copy, text, bytes);
     copy[bytes] = 0;
     ledger->text = copy;
-    struct reading reading = {.rows = rows, .row_count = row_count, .stale = stale, .ledger = ledger};
+    struct reading reading = {.kernels = kernels, .kernel_count = count, .stale = stale, .ledger = ledger};
     enum gm_status status = memchr(copy, 0, bytes)
                                 ? gm_fail(GM_ERROR_LEDGER, "%.200s: a ledger is text, and this has a zero byte", source)
                                 : read_lines(&reading, source, behind_mark(copy), copy + bytes);
@@ -210,7 +203,7 @@ static char *slurp(FILE *file, size_t *bytes) {
     return NULL;
 }
 
-enum gm_status gm_ledger_read_with(const char *path, const struct gm_kernel *rows, size_t row_count,
+enum gm_status gm_ledger_read_with(const char *path, const struct gm_kernel *kernels, size_t count,
                                    enum gm_ledger_stale stale, gm_ledger **ledger) {
     size_t bytes = 0;
     FILE *file = fopen(path, "rb");
@@ -220,7 +213,7 @@ enum gm_status gm_ledger_read_with(const char *path, const struct gm_kernel *row
         fclose(file);
     if (!text)
         return gm_fail(GM_ERROR_LEDGER, "cannot read the ledger %.300s: %s", path, gm_error_text(reason));
-    const enum gm_status status = gm_ledger_parse_with(path, text, bytes, rows, row_count, stale, ledger);
+    const enum gm_status status = gm_ledger_parse_with(path, text, bytes, kernels, count, stale, ledger);
     free(text);
     return status;
 }

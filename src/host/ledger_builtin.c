@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ledgers that the library brings, one per file of src/ledgers/, and the hash of the table they were made with. */
-#include "ledger.h"
+/* The ledgers that the library brings, one per file of src/ledgers/. */
+#include "host/ledger.h"
 
-#include "device.h"
-#include "log.h"
+#include "host/device.h"
+#include "host/log.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -70,22 +70,4 @@ __attribute__((destructor)) void gm_ledger_forget_builtins(void) {
         builtins[i].read = 0;
     }
     pthread_mutex_unlock(&lock);
-}
-
-/* FNV-1a */
-static uint64_t mix(uint64_t hash, const void *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-uint64_t gm_ledger_table_hash(const struct gm_kernel *rows, size_t count) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < count; i++) {
-        char facts[192];
-        const int bytes = snprintf(facts, sizeof facts, "%s %d %d %d %d\n", rows[i].name, rows[i].production,
-                                   rows[i].smem_bytes, rows[i].threads, rows[i].registers);
-        hash = mix(hash, facts, (size_t)bytes);
-    }
-    return hash;
 }

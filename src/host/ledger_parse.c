@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text of a tuning ledger -> entries, with a sentence for everything that is wrong with it. */
-#include "ledger_parse.h"
+#include "host/ledger_parse.h"
 
-#include "error.h"
-#include "problem.h"
-#include "split.h"
-#include "text.h"
+#include "host/error.h"
+#include "host/options.h"
+#include "host/text.h"
 
 #include <string.h>
 
@@ -139,6 +138,13 @@ static enum gm_status parse_origin(struct gm_ledger_line *line) {
     return GM_OK;
 }
 
+static const struct gm_operation *operation_called(struct word word) {
+    for (size_t i = 0; i < gm_operation_count(); i++)
+        if (is(word, gm_operations[i]->name))
+            return gm_operations[i];
+    return NULL;
+}
+
 enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledger_device *device,
                                     enum gm_ledger_word *found) {
     static const char *const words[GM_LEDGER_WORDS] = {[GM_LEDGER_FORMAT_WORD] = "gristmill-ledger",
@@ -148,12 +154,13 @@ enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledge
                                                        [GM_LEDGER_L2] = "l2_bytes",
                                                        [GM_LEDGER_DRAM] = "dram_gbs",
                                                        [GM_LEDGER_MEASURED] = "measured",
-                                                       [GM_LEDGER_ENTRY] = "gemm"};
+                                                       [GM_LEDGER_ENTRY] = NULL};
     const struct word first = next_word(line);
     int word = 0;
-    while (word < GM_LEDGER_WORDS && !is(first, words[word]))
+    while (word < GM_LEDGER_ENTRY && !is(first, words[word]))
         word++;
-    *found = (enum gm_ledger_word)word;
+    line->operation = word < GM_LEDGER_ENTRY ? NULL : operation_called(first);
+    *found = word == GM_LEDGER_ENTRY && !line->operation ? GM_LEDGER_WORDS : (enum gm_ledger_word)word;
     switch (*found) {
     case GM_LEDGER_FORMAT_WORD:
         return parse_format(line);
@@ -174,84 +181,64 @@ enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledge
     case GM_LEDGER_WORDS:
         break;
     }
-    return FAIL(line, "`%.*s` begins no line of a ledger: they begin with %s, %s, %s, %s, %s, %s, %s or %s",
-                SHOWN(first), words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7]);
+    return FAIL(line,
+                "`%.*s` begins no line of a ledger: they begin with %s, %s, %s, %s, %s, %s, %s or the name of an "
+                "operation",
+                SHOWN(first), words[0], words[1], words[2], words[3], words[4], words[5], words[6]);
 }
 
-/* ---- an entry ------------------------------------------------------------------------------------- */
+/* ---- an entry: its problem ------------------------------------------------------------------------- */
 
-static enum gm_status parse_type(struct gm_ledger_line *line, const char *operand, int last, int32_t *type) {
-    const struct word word = next_word(line);
-    for (*type = GM_BF16; *type <= last; ++*type)
-        if (is(word, gm_type_name((enum gm_type) * type)))
-            return GM_OK;
-    return FAIL(line, "`%.*s` is no type of %s", SHOWN(word), operand);
+/* " of these: tn, nn, tt, nt", of a field of words. */
+static void list_words(const struct gm_field *field, char *text, size_t bytes) {
+    size_t used = gm_print(text, bytes, " of these:");
+    for (int i = 0; field->words[i]; i++)
+        used += gm_print(text + used, bytes - used, "%s %s", i ? "," : "", field->words[i]);
 }
 
-static enum gm_status parse_layout(struct gm_ledger_line *line, struct gm_ledger_key *key) {
-    const struct word layout = next_word(line), epilogue = next_word(line);
-    for (key->layout = 0; key->layout < 4 && !is(layout, gm_layout_name(key->layout));)
-        key->layout++;
-    if (key->layout == 4)
-        return FAIL(line, "`%.*s` is no layout: tn, nn, nt or tt", SHOWN(layout));
-    key->general = is(epilogue, "general");
-    if (!key->general && !is(epilogue, "plain"))
-        return FAIL(line, "`%.*s` is no epilogue: plain or general", SHOWN(epilogue));
+static enum gm_status refuse_value(struct gm_ledger_line *line, const struct gm_field *field, struct word word) {
+    char words[120] = "";
+    if (field->kind == GM_FIELD_SIZE)
+        return FAIL(line, "%s is `%.*s`, not a size from 1 to %d", field->name, SHOWN(word), INT32_MAX);
+    if (field->kind == GM_FIELD_WORD)
+        list_words(field, words, sizeof words);
+    return FAIL(line, "%s is `%.*s`, which is none%s", field->name, SHOWN(word),
+                field->kind == GM_FIELD_TYPE ? " of its types" : words);
+}
+
+/* The words of the problem, which together have to be one: that is tried on a problem struct. */
+static enum gm_status parse_key(struct gm_ledger_line *line, struct gm_ledger_key *key) {
+    _Alignas(8) unsigned char problem[GM_PROBLEM_MAX] = {0};
+    const struct gm_operation *operation = line->operation;
+    *key = (struct gm_ledger_key){.operation = operation};
+    for (int i = 0, place = 0; i < operation->field_count; i++) {
+        const struct gm_field *field = &operation->fields[i];
+        if (!(field->uses & GM_IN_LEDGERS))
+            continue;
+        const struct word word = next_word(line);
+        int64_t *value = &key->values[place++];
+        if (!gm_field_parse(field, word.at, word.bytes, value) || (field->kind == GM_FIELD_SIZE && *value == 0))
+            return refuse_value(line, field, word);
+        if (field->uses & GM_IN_SUITES && !gm_field_set(field, problem, *value))
+            return FAIL(line, "%s is %.*s, which no problem has beside what stands before it", field->name,
+                        SHOWN(word));
+    }
     return GM_OK;
 }
 
-static enum gm_status parse_key(struct gm_ledger_line *line, struct gm_ledger_key *key) {
-    int32_t b_type = 0;
-    enum gm_status status = parse_type(line, "A", GM_FP16, &key->ab_type);
-    if (status == GM_OK)
-        status = parse_type(line, "B", GM_FP16, &b_type);
-    if (status == GM_OK && b_type != key->ab_type)
-        return FAIL(line, "A is %s and B is %s; no kernel multiplies these", gm_type_name((enum gm_type)key->ab_type),
-                    gm_type_name((enum gm_type)b_type));
-    if (status == GM_OK)
-        status = parse_type(line, "D", GM_FP32, &key->d_type);
-    if (status == GM_OK)
-        status = parse_layout(line, key);
-    int64_t *const into[3] = {&key->m, &key->n, &key->k};
-    for (int i = 0; i < 3 && status == GM_OK; i++) {
-        const struct word word = next_word(line);
-        if (!parse_whole(word, 1, INT32_MAX, into[i]))
-            status = FAIL(line, "%c is `%.*s`, not a size from 1 to %d", "MNK"[i], SHOWN(word), INT32_MAX);
-    }
-    return status;
-}
+/* ---- an entry: its candidates ------------------------------------------------------------------------ */
 
-/* "*NAME/k median p10 p90 rounds": the star is the model's pick, /k the kind of division. */
-struct candidate {
-    struct word name;
-    double us;
-    int is_model, kind;
-};
-
-static struct gm_ledger_pick pick_of(const struct candidate *c, const struct gm_kernel *rows, size_t row_count) {
-    struct gm_ledger_pick pick = {
-        .kernel = -1, .name = c->name.at, .name_bytes = c->name.bytes, .kind = c->kind, .us = c->us};
-    pick.kernel = gm_ledger_row(&pick, rows, row_count);
-    return pick;
-}
-
-/* The same, of a row that sums all of K in one CTA and in wgmma's order; else none. */
-static struct gm_ledger_pick pick_alone(const struct candidate *c, const struct gm_kernel *rows, size_t row_count) {
-    const struct gm_ledger_pick pick = pick_of(c, rows, row_count);
-    const struct gm_kernel *row = pick.kernel < 0 ? NULL : &rows[pick.kernel];
-    if (row && gm_uses_tma(row) && GM_WARPS_SPLITS(row->warps) == 1)
-        return pick;
-    return (struct gm_ledger_pick){.kernel = -1};
-}
-
-static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word name, struct candidate *candidate) {
+/* "*NAME/k median p10 p90 rounds": the star is the model's pick, what follows the name's slash the division. */
+static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word name,
+                                      struct gm_ledger_candidate *candidate) {
     double us[3];
     int64_t rounds;
-    *candidate = (struct candidate){.name = name, .is_model = name.at[0] == '*'};
-    candidate->name.at += candidate->is_model;
-    candidate->name.bytes -= (size_t)candidate->is_model;
-    candidate->kind = gm_take_kind(candidate->name.at, &candidate->name.bytes);
-    if (candidate->name.bytes == 0)
+    const int is_model = name.at[0] == '*';
+    *candidate = (struct gm_ledger_candidate){.name = name.at + is_model,
+                                              .name_bytes = name.bytes - (size_t)is_model,
+                                              .is_model = is_model,
+                                              .kernel = -1};
+    if (candidate->name_bytes == 0 || candidate->name[0] == '/')
         return FAIL(line, "`%.*s` names no kernel", SHOWN(name));
     for (int i = 0; i < 3; i++) {
         const struct word word = next_word(line);
@@ -268,24 +255,16 @@ static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word n
     return GM_OK;
 }
 
-enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct gm_kernel *rows, size_t row_count,
-                                     struct gm_ledger_entry *entry) {
-    *entry = (struct gm_ledger_entry){.choice = {.kernel = -1},
-                                      .whole = {.kernel = -1},
-                                      .alone = {.kernel = -1},
-                                      .line = line->start,
-                                      .line_bytes = (size_t)(line->end - line->start)};
-    struct candidate candidate;
+enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, struct gm_ledger_entry *entry) {
+    *entry = (struct gm_ledger_entry){.line = line->start, .line_bytes = (size_t)(line->end - line->start)};
+    struct gm_ledger_candidate candidate;
     int candidates = 0, picks = 0;
     enum gm_status status = parse_key(line, &entry->key);
+    entry->candidates = line->at;
     for (struct word name; status == GM_OK && (name = next_word(line)).bytes; candidates++) {
         status = parse_candidate(line, name, &candidate);
-        if (status == GM_OK && candidates == 0)
-            entry->choice = pick_of(&candidate, rows, row_count);
-        if (status == GM_OK && !entry->whole.name && candidate.kind == GM_KIND_WHOLE)
-            entry->whole = pick_of(&candidate, rows, row_count);
-        if (status == GM_OK && !entry->alone.name && candidate.kind == GM_KIND_WHOLE)
-            entry->alone = pick_alone(&candidate, rows, row_count);
+        if (candidates == 0)
+            entry->choice = candidate;
         if (candidate.is_model)
             entry->model_us = candidate.us;
         picks += candidate.is_model;
@@ -296,4 +275,19 @@ enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct g
         return FAIL(line, "%d candidates, %d of them with the star of the model's pick; an entry has 1 to %d, and one",
                     candidates, picks, GM_LEDGER_CANDIDATES_MAX);
     return GM_OK;
+}
+
+/* ---- the candidates once more, of an entry that was found right --------------------------------------- */
+
+struct gm_ledger_cursor gm_ledger_candidates(const struct gm_ledger_entry *entry) {
+    return (struct gm_ledger_cursor){entry->candidates, entry->line + entry->line_bytes};
+}
+
+int gm_ledger_next(struct gm_ledger_cursor *cursor, struct gm_ledger_candidate *candidate) {
+    struct gm_ledger_line line = {.source = "", .at = cursor->at, .end = cursor->end};
+    const struct word name = next_word(&line);
+    if (name.bytes == 0 || parse_candidate(&line, name, candidate) != GM_OK)
+        return 0;
+    cursor->at = line.at;
+    return 1;
 }

@@ -3,12 +3,13 @@
 #ifndef GM_LEDGER_PARSE_H
 #define GM_LEDGER_PARSE_H
 
-#include "ledger.h"
+#include "host/ledger.h"
 
 struct gm_ledger_line {
     const char *source; /* what sentences call the text */
     int number;         /* from 1 */
     const char *start, *at, *end;
+    const struct gm_operation *operation; /* whose entry it is; set by gm_ledger_parse_head() */
 };
 
 /* What a line begins with. */
@@ -28,8 +29,7 @@ enum gm_ledger_word {
 enum gm_status gm_ledger_parse_head(struct gm_ledger_line *line, struct gm_ledger_device *device,
                                     enum gm_ledger_word *found);
 
-/* The rest of an entry's line; its kernel is -1 where the table does not have the row. */
-enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, const struct gm_kernel *rows, size_t row_count,
-                                     struct gm_ledger_entry *entry);
+/* The rest of an entry's line; the choice's kernel is not looked for yet. */
+enum gm_status gm_ledger_parse_entry(struct gm_ledger_line *line, struct gm_ledger_entry *entry);
 
 #endif

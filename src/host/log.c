@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log: a callback, or stderr when GM_LOG_LEVEL asks for it. */
-#include "log.h"
+#include "host/log.h"
 
-#include "text.h"
+#include "host/text.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan: everything of a launch that is known before the pointers are. Immutable once created: the replay behind its
- * pointer keeps its own state, of which callers see nothing but time. */
+/* A plan: everything of a launch that is known before the pointers are. Immutable once created: the graphs behind its
+ * pointer keep their own state, of which callers see nothing but time. */
 #ifndef GM_PLAN_H
 #define GM_PLAN_H
 
-#include "common/gemm_params.h"
-#include "context.h"
-#include "problem.h"
-#include "split.h"
+#include "host/context.h"
+#include "host/family.h"
 
-struct gm_replay;
+struct gm_launch_graphs;
+
+#define GM_PARAMS_ALIGN 128  /* bytes; of a tensor map */
+#define GM_PARAMS_MAX   1024 /* bytes of any family's parameters */
 
 struct gm_plan {
-    /* Template of the kernel's parameters; the maps hold a dummy address. First: they are the most aligned. */
-    union {
-        struct gm_gemm_sm90_params sm90;
-        struct gm_gemm_sm80_params sm80;
-    } params;
+    const struct gm_operation *operation;
+    const struct gm_kernel *kernel;
     const gm_context *context;
     struct gm_device device; /* as much of the context's as the plan may use */
-    int kernel; /* index in gm_kernels */
-    int empty;  /* M = 0 or N = 0: there is nothing to launch */
-    uint32_t flags; /* of enum gm_plan_flags */
+    int empty;               /* there is nothing to launch */
+    uint32_t flags;          /* of enum gm_plan_flags */
+    int division;
     double predicted_us;
     size_t workspace_bytes;
-    struct gm_gemm_problem problem; /* normalised */
     CUfunction function;
-    CUlaunchConfig config;     /* without stream and attributes */
+    CUlaunchConfig config;           /* without stream and attributes */
     CUlaunchAttribute attributes[2]; /* config.numAttrs of them */
-    struct gm_replay *replay;  /* NULL: every launch is plain */
+    struct gm_launch_graphs *graphs; /* NULL: every launch is plain */
+    const void *problem;             /* the operation's, normalised and simplified */
+    void *params;                    /* template of the family's parameters */
 };
 
-/* Divides the plan's tiles so; part of making it. The tests use both to divide as no cost model would. */
-void gm_plan_divide(gm_plan *plan, const struct gm_split *split);
-struct gm_stream_k *gm_plan_stream_k(gm_plan *plan);
-
-/* How the plan's tiles are divided: GM_KIND_x. */
-int gm_plan_kind(gm_plan *plan);
+/* One create, execute and explain for all operations; the public functions of an operation call these. */
+enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *context, const void *problem,
+                              const struct gm_plan_options *options, gm_plan **plan);
+enum gm_status gm_plan_execute(const gm_plan *plan, const struct gm_operation *operation, const void *args,
+                               void *stream);
+enum gm_status gm_plan_and_execute(const struct gm_operation *operation, gm_context *context, const void *problem,
+                                   const void *args, void *stream);
+enum gm_status gm_explain(const struct gm_operation *operation, const struct gm_device *device, const void *problem,
+                          const struct gm_plan_options *options, struct gm_candidate *candidates, size_t capacity,
+                          size_t *count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes callers' structs of other versions. Every one of them begins with its size. */
-#include "structs.h"
+#include "host/structs.h"
 
 #include <string.h>
 

@@ -4,19 +4,17 @@
 #ifndef GM_STRUCTS_H
 #define GM_STRUCTS_H
 
-#include "error.h"
+#include "host/error.h"
 #include "gristmill/smem.h"
 
-/* STRUCT(name, bytes): the sizes in version 0.1, the first version that has the struct; no caller has a smaller one.
+/* STRUCT(name, bytes): the sizes in version 0.2, or the first version that has the struct; no caller has a smaller one.
  * They are those of every 64-bit host. A size is never changed; a new struct comes with the size that it is released
- * with. */
+ * with. The sizes of an operation's structs are in its struct gm_operation. */
 #define GM_FIRST_SIZES(STRUCT)                                                                                         \
     STRUCT(gm_device, 144)                                                                                             \
-    STRUCT(gm_kernel_info, 136)                                                                                        \
+    STRUCT(gm_kernel_info, 88)                                                                                         \
     STRUCT(gm_ledger_info, 96)                                                                                         \
-    STRUCT(gm_gemm_problem, 104)                                                                                       \
     STRUCT(gm_plan_options, 56)                                                                                        \
-    STRUCT(gm_gemm_args, 80)                                                                                           \
     STRUCT(gm_access, 152)                                                                                             \
     STRUCT(gm_bank_cost, 32)                                                                                           \
     STRUCT(gm_bank_map, 8360)                                                                                          \

@@ -1,66 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel table: one struct gm_kernel per row of kernels.def. */
+/* The kernel table: one struct gm_kernel for each variant of this build, in the order of src/families.def and of each
+ * family's registry. */
 #ifndef GM_TABLE_H
 #define GM_TABLE_H
 
-#include "common/tile.h"
-#include "gristmill/gristmill.h"
+#include "columns.h"
+#include "gristmill/core.h"
 
-#include <string.h>
+#define GM_COLUMNS_MAX 16
 
-enum gm_family {
-#define FAMILY(name, computes) GM_FAMILY_##name,
-#include "families.def"
-#undef FAMILY
+/* What a kernel is capable of, or asks of a launch. */
+enum gm_trait {
+    GM_TRAIT_ONE_CTA_PER_SM = 1,   /* a persistent grid: an SM holds one CTA, or is meant to */
+    GM_TRAIT_OVERLAPS_LAUNCHES = 2 /* waits for the kernel before it itself (griddepcontrol) where the device can */
 };
+
+struct gm_family;
 
 struct gm_kernel {
     const char *name;
-    enum gm_family family;
+    const struct gm_family *family;
     enum gm_arch arch;
-    int production;
-    int type;                      /* GM_TYPE_x = enum gm_type */
-    int layout;                    /* GM_LAYOUT_x */
-    int tile_m, tile_n, tile_k, stages, cluster_m, cluster_n;
-    int warps;                     /* GM_WARPS_x */
-    int smem_map;                  /* GM_MAP_x */
-    int threads, smem_bytes, registers, spill_bytes;
+    int production;                  /* 1: may be chosen; 0: built and tested only */
+    enum gm_type type;
+    uint32_t traits;                 /* of enum gm_trait */
+    int threads, smem_bytes;         /* of a CTA; smem_bytes: dynamic shared memory */
+    int cluster_ctas;                /* CTAs of a cluster; 1 where there are none */
+    int registers, spill_bytes;      /* as ptxas reports for the first target */
+    int32_t columns[GM_COLUMNS_MAX]; /* the family's own: columns[GM_<FAMILY>_<COLUMN>] */
+    const char *words;               /* the same as the registry spells them: "tile_m=128 tile_n=256 ..." */
     const char *targets;
-    const unsigned char *image, *image_end;
+    struct gm_packed_image {
+        size_t offset, packed_bytes; /* in gm_images */
+        size_t bytes;                /* of the image, a fatbin */
+        int base;                    /* index of the kernel whose image it differs from; -1: none */
+    } image;
 };
 
 extern const struct gm_kernel gm_kernels[];
+/* The packed images of all kernels, see host/unpack.h. */
+extern const unsigned char gm_images[];
 
-const char *gm_family_name(enum gm_family family);
+/* Whether one of the kernel's images runs on this compute capability: src/archs.def says on which. */
+int gm_kernel_runs_on(const struct gm_kernel *kernel, int cc_major, int cc_minor);
 
-/* TMA, WGMMA, clusters, one persistent CTA on an SM: the gemm rows of sm90, with parameters of their own. All others
- * take pointers and strides as they come, and struct gm_gemm_sm80_params. */
-static inline int gm_uses_tma(const struct gm_kernel *row) {
-    return row->family == GM_FAMILY_gemm && row->arch == GM_ARCH_SM90;
-}
+/* "sm90" */
+const char *gm_arch_name(enum gm_arch arch);
+/* All bits of an arch mask. */
+uint32_t gm_arch_bits(void);
 
-/* Waits for the kernel before it itself (griddepcontrol), so that it may be launched while that one runs. */
-static inline int gm_waits_itself(const struct gm_kernel *row) {
-    return row->arch == GM_ARCH_SM90;
-}
+/* Index of the kernel with this name, whatever division the name says behind it; -1: there is none. */
+int gm_find_kernel(const struct gm_kernel *kernels, size_t count, const char *name);
 
-/* Tiles are cut into equal pieces, a CTA or cluster each, that are added up by reduce-scatter: common/stream_k.h. */
-static inline int gm_reduces(const struct gm_kernel *row) {
-    return GM_WARPS_REDUCES(row->warps);
-}
-
-/* CTAs that stay and walk tiles, as many as the SMs hold at once; else every tile, or piece of one, has a CTA. */
-static inline int gm_is_persistent(const struct gm_kernel *row) {
-    return row->family == GM_FAMILY_gemm && !gm_reduces(row);
-}
-
-/* Whether the row's name is these bytes. */
-static inline int gm_is_named(const struct gm_kernel *row, const char *name, size_t bytes) {
-    return strlen(row->name) == bytes && memcmp(row->name, name, bytes) == 0;
-}
-
-/* Whether one of the row's images runs on this compute capability. sm90 images hold an sm_90a cubin: 9.0 and
- * nothing else. sm80 images hold sm_80 and sm_90 cubins (8.x, 9.x) and compute_80 PTX (10.0 and newer). */
-int gm_kernel_runs_on(const struct gm_kernel *row, int cc_major, int cc_minor);
+/* Whether `name`, of so many bytes, is the kernel's, alone or with a division behind it; then *division is the number of
+ * that division, or GM_DIVISION_BEST where the name says none. */
+int gm_is_named(const struct gm_kernel *kernel, const char *name, size_t bytes, int *division);
 
 #endif

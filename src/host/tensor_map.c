@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensor maps: what gm_tensor_map_explain() shows of a request, what a box delivers, and the driver's call. */
-#include "tensor_map.h"
+#include "host/tensor_map.h"
 
-#include "structs.h"
+#include "host/structs.h"
 
 #include <string.h>
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TMA tensor maps: every rule of cuTensorMapEncodeTiled, and the maps a GEMM row needs. */
+/* TMA tensor maps: every rule of cuTensorMapEncodeTiled. */
 #ifndef GM_TENSOR_MAP_H
 #define GM_TENSOR_MAP_H
 
-#include "common/gemm_params.h"
-#include "driver.h"
+#include "common/tensor_map.h"
 #include "gristmill/smem.h"
-#include "table.h"
+#include "host/driver.h"
 
 /* The arguments of cuTensorMapEncodeTiled; dimensions innermost first. */
 struct gm_map_desc {
@@ -33,14 +32,6 @@ struct gm_map_desc gm_map_desc_of(const struct gm_tensor_map_request *request);
 uint32_t gm_tensor_map_delivered(const struct gm_map_desc *desc, unsigned dimension);
 /* Bytes from one row of a legal box, without interleave, to the next in shared memory. */
 uint32_t gm_tensor_map_row_pitch(const struct gm_map_desc *desc);
-
-/* The maps of an sm90 GEMM row for a normalised problem with M, N, K >= 1, at address 0. The tail maps mean something
- * where their tiles have rows. */
-struct gm_gemm_maps {
-    struct gm_map_desc a, b, d, a_tail, b_tail;
-    struct gm_tiles a_tiles, b_tiles;
-};
-struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_kernel *row, const struct gm_gemm_problem *problem);
 
 CUresult gm_tensor_map_encode(const struct gm_driver *driver, const struct gm_map_desc *desc,
                               struct gm_tensor_map *map);

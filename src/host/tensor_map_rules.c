@@ -5,9 +5,9 @@
  * random descriptors. Its documentation differs in three places: it asks for the 32-byte swizzle with the 32-byte
  * interleave (not enforced), says that the innermost element stride is ignored without interleave (it must still be
  * 1 to 8), and does not name the limit on the size of a box. */
-#include "tensor_map.h"
+#include "host/tensor_map.h"
 
-#include "text.h"
+#include "host/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

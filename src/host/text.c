@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats sentences. Locale and terminal belong to the host program; what a sentence says does not depend on them. */
-#include "text.h"
+#include "host/text.h"
 
 #include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the locale -------------------------------------------------------------------------------------- */
@@ -18,6 +19,13 @@ static void leave_locale(locale_t plain, locale_t before) {
     uselocale(before);
     if (plain)
         freelocale(plain);
+}
+
+float gm_text_to_real(const char *text, char **end) {
+    const locale_t plain = plain_locale(), before = uselocale(plain);
+    const float real = strtof(text, end);
+    leave_locale(plain, before);
+    return real;
 }
 
 const char *gm_error_text(int error) {

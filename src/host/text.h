@@ -17,6 +17,9 @@ size_t gm_print(char *text, size_t bytes, const char *format, ...) __attribute__
 /* Whether a terminal shows every character as it is: gm_print() would write none of them out. */
 int gm_is_shown(const char *text);
 
+/* As strtof(), with a decimal point in every locale. */
+float gm_text_to_real(const char *text, char **end);
+
 /* As strerror(), but in English, and from any thread. */
 const char *gm_error_text(int error);
 

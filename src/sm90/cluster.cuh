@@ -4,6 +4,8 @@
 #ifndef GM_CLUSTER_CUH
 #define GM_CLUSTER_CUH
 
+#include <stdint.h>
+
 static __device__ __forceinline__ uint32_t cluster_ctarank(void) {
     uint32_t rank;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));

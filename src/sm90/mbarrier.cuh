@@ -4,6 +4,8 @@
 #ifndef GM_MBARRIER_CUH
 #define GM_MBARRIER_CUH
 
+#include <stdint.h>
+
 static __device__ __forceinline__ void mbarrier_init(uint32_t bar, uint32_t arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(arrivals) : "memory");
 }

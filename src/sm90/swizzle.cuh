@@ -12,6 +12,8 @@
 #ifndef GM_SM90_SWIZZLE_CUH
 #define GM_SM90_SWIZZLE_CUH
 
+#include <stdint.h>
+
 template <int SPAN> static __device__ __forceinline__ uint32_t swizzle_offset(uint32_t offset) {
     static_assert(SPAN == 128 || SPAN == 64 || SPAN == 32, "a swizzle span is 32, 64 or 128 bytes");
     return offset ^ ((offset >> 3) & (SPAN - 16));

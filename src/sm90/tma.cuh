@@ -4,6 +4,8 @@
 #ifndef GM_TMA_CUH
 #define GM_TMA_CUH
 
+#include <stdint.h>
+
 static __device__ __forceinline__ void prefetch_tensormap(const void *map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }

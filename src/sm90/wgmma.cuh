@@ -4,6 +4,8 @@
 #ifndef GM_WGMMA_CUH
 #define GM_WGMMA_CUH
 
+#include <stdint.h>
+
 /* Before the first wgmma, and after the warpgroup's registers were touched: orders them for the tensor core. */
 static __device__ __forceinline__ void wgmma_fence(void) {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma.mma_async.m64nNk16 for every N, both operands in shared memory. Written by tools/gen_wgmma.py: edit that.
- * GM_PTX_TYPE, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) come from the kernel's parameter block. [PTX ISA, wgmma.mma_async] */
+ * GM_PTX_TYPE comes from the registry, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) from the kernel's parameter block. [PTX
+ * ISA, wgmma.mma_async] */
 #ifndef GM_WGMMA_SHAPES_CUH
 #define GM_WGMMA_SHAPES_CUH
+
+#include "common/types.h"
 
 /* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
 template <int N>
@@ -12,7 +15,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<8>(float (&d)[4], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %6, 0; "
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3"
         "}, %4, %5, p, 1, 1, %7, %8;}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
@@ -23,7 +26,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<16>(float (&d)[8], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %10, 0; "
-        "wgmma.mma_async.sync.aligned.m64n16k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n16k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7"
         "}, %8, %9, p, 1, 1, %11, %12;}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
@@ -34,7 +37,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<24>(float (&d)[12], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %14, 0; "
-        "wgmma.mma_async.sync.aligned.m64n24k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n24k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
         "}, %12, %13, p, 1, 1, %15, %16;}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
@@ -46,7 +49,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<32>(float (&d)[16], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %18, 0; "
-        "wgmma.mma_async.sync.aligned.m64n32k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n32k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
         "}, %16, %17, p, 1, 1, %19, %20;}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
@@ -58,7 +61,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<40>(float (&d)[20], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %22, 0; "
-        "wgmma.mma_async.sync.aligned.m64n40k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n40k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19"
         "}, %20, %21, p, 1, 1, %23, %24;}"
@@ -72,7 +75,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<48>(float (&d)[24], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %26, 0; "
-        "wgmma.mma_async.sync.aligned.m64n48k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n48k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23"
         "}, %24, %25, p, 1, 1, %27, %28;}"
@@ -86,7 +89,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<56>(float (&d)[28], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %30, 0; "
-        "wgmma.mma_async.sync.aligned.m64n56k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n56k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27"
         "}, %28, %29, p, 1, 1, %31, %32;}"
@@ -101,7 +104,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<64>(float (&d)[32], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %34, 0; "
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
         "}, %32, %33, p, 1, 1, %35, %36;}"
@@ -116,7 +119,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<72>(float (&d)[36], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %38, 0; "
-        "wgmma.mma_async.sync.aligned.m64n72k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n72k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35"
@@ -133,7 +136,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<80>(float (&d)[40], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %42, 0; "
-        "wgmma.mma_async.sync.aligned.m64n80k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n80k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39"
@@ -150,7 +153,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<88>(float (&d)[44], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %46, 0; "
-        "wgmma.mma_async.sync.aligned.m64n88k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n88k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43"
@@ -168,7 +171,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<96>(float (&d)[48], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %50, 0; "
-        "wgmma.mma_async.sync.aligned.m64n96k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n96k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
@@ -186,7 +189,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<104>(float (&d)[52], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %54, 0; "
-        "wgmma.mma_async.sync.aligned.m64n104k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n104k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -206,7 +209,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<112>(float (&d)[56], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %58, 0; "
-        "wgmma.mma_async.sync.aligned.m64n112k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n112k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -226,7 +229,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<120>(float (&d)[60], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %62, 0; "
-        "wgmma.mma_async.sync.aligned.m64n120k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n120k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -247,7 +250,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<128>(float (&d)[64], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %66, 0; "
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -268,7 +271,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<136>(float (&d)[68], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %70, 0; "
-        "wgmma.mma_async.sync.aligned.m64n136k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n136k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -291,7 +294,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<144>(float (&d)[72], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %74, 0; "
-        "wgmma.mma_async.sync.aligned.m64n144k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n144k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -314,7 +317,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<152>(float (&d)[76], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %78, 0; "
-        "wgmma.mma_async.sync.aligned.m64n152k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n152k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -338,7 +341,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<160>(float (&d)[80], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %82, 0; "
-        "wgmma.mma_async.sync.aligned.m64n160k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n160k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -362,7 +365,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<168>(float (&d)[84], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %86, 0; "
-        "wgmma.mma_async.sync.aligned.m64n168k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n168k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -388,7 +391,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<176>(float (&d)[88], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %90, 0; "
-        "wgmma.mma_async.sync.aligned.m64n176k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n176k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -414,7 +417,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<184>(float (&d)[92], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %94, 0; "
-        "wgmma.mma_async.sync.aligned.m64n184k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n184k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -441,7 +444,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<192>(float (&d)[96], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %98, 0; "
-        "wgmma.mma_async.sync.aligned.m64n192k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n192k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -468,7 +471,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<200>(float (&d)[100], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %102, 0; "
-        "wgmma.mma_async.sync.aligned.m64n200k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n200k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -497,7 +500,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<208>(float (&d)[104], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %106, 0; "
-        "wgmma.mma_async.sync.aligned.m64n208k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n208k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -526,7 +529,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<216>(float (&d)[108], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %110, 0; "
-        "wgmma.mma_async.sync.aligned.m64n216k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n216k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -556,7 +559,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<224>(float (&d)[112], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %114, 0; "
-        "wgmma.mma_async.sync.aligned.m64n224k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n224k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -586,7 +589,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<232>(float (&d)[116], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %118, 0; "
-        "wgmma.mma_async.sync.aligned.m64n232k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n232k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -618,7 +621,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<240>(float (&d)[120], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %122, 0; "
-        "wgmma.mma_async.sync.aligned.m64n240k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n240k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -650,7 +653,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<248>(float (&d)[124], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %126, 0; "
-        "wgmma.mma_async.sync.aligned.m64n248k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n248k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -683,7 +686,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64k16<256>(float (&d)[128], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %130, 0; "
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32." GM_PTX_TYPE "." GM_PTX_TYPE " {"
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "

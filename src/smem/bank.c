@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bank model: what one access of a warp costs in wavefronts, and which word rides in which. */
-#include "bank.h"
+#include "smem/bank.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
-#include "structs.h"
+#include "host/error.h"
+#include "host/structs.h"
 
 /* name, widths, matrices, lanes_share, phases_merge, passes */
 const struct gm_access_rule gm_access_rules[GM_ACCESS_KINDS] = {

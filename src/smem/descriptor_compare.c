@@ -5,10 +5,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "matrix_descriptor.h"
-#include "operand_boxes.h"
-#include "structs.h"
-#include "text.h"
+#include "smem/matrix_descriptor.h"
+#include "smem/operand_boxes.h"
+#include "host/structs.h"
+#include "host/text.h"
 
 /* How the operand is read, step by step. */
 struct reading {

@@ -4,9 +4,9 @@
  *   bits  0-13  start address / 16             bits 49-51  base offset: phase of the pattern, 0 .. 7
  *        16-29  leading byte offset / 16            62-63  swizzle: 0 none, 1 128B, 2 64B, 3 32B
  *        32-45  stride byte offset / 16             others 0                       [PTX ISA, wgmma; CuTe] */
-#include "matrix_descriptor.h"
+#include "smem/matrix_descriptor.h"
 
-#include "structs.h"
+#include "host/structs.h"
 
 #define UNIT        16u
 #define FIELD_MASK  UINT64_C(0x3fff)

@@ -8,13 +8,13 @@
  *      row 1        row 1                           k = 1        k = 1
  *      ...          ...                             ...          ...
  *      K step: 32 bytes along a row                 K step: 16 rows down                                    */
-#include "operand_boxes.h"
+#include "smem/operand_boxes.h"
 
 #include <stdarg.h>
 
-#include "matrix_descriptor.h"
-#include "tensor_map.h"
-#include "text.h"
+#include "smem/matrix_descriptor.h"
+#include "host/tensor_map.h"
+#include "host/text.h"
 
 #define DESTINATION_ALIGNMENT 128u
 #define SMEM_LIMIT            (1u << 18) /* what a descriptor's 14 bits of 16 bytes reach */

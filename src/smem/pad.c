@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The padding adviser: the smallest pad that helps, what it costs, and when a swizzle is the better cure. */
-#include "pad.h"
+#include "smem/pad.h"
 
-#include "bank.h"
-#include "cost.h"
-#include "device.h"
-#include "smem_tile.h"
-#include "structs.h"
+#include "smem/bank.h"
+#include "host/occupancy.h"
+#include "host/device.h"
+#include "smem/smem_tile.h"
+#include "host/structs.h"
 
 #define WALKS_MAX 65536u
 

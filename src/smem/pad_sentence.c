@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the padding adviser says: the cure, what it does, what it costs, and why not the other one. */
-#include "pad.h"
+#include "smem/pad.h"
 
-#include "text.h"
+#include "host/text.h"
 
 #include <stdarg.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the bytes of a tile lie, and which addresses a warp's walk through it touches. */
-#include "smem_tile.h"
+#include "smem/smem_tile.h"
 
 #include <inttypes.h>
 
-#include "bank.h"
-#include "structs.h"
+#include "smem/bank.h"
+#include "host/structs.h"
 
 uint32_t gm_smem_tile_pitch(const struct gm_smem_tile *tile) {
     return tile->pitch_bytes ? tile->pitch_bytes : tile->row_bytes;

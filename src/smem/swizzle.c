@@ -6,7 +6,7 @@
  *                     |<M>|
  *
  * Y stays as it is, so applying the map twice gives the address back; and since |S| >= B, Y and Z do not overlap. */
-#include "error.h"
+#include "host/error.h"
 #include "gristmill/smem.h"
 
 #include <stdlib.h>

@@ -4,9 +4,9 @@
  * Neither the pitch nor the number of rows needs to be a power of two. The swizzle permutes the bytes of every aligned
  * block of 2^(M + B + |S|) bytes, its pattern, so a tile that does not fill its last pattern may own bytes beyond its
  * end (and before its base, when that is not aligned): room for whole patterns must be set aside. */
-#include "smem_tile.h"
-#include "structs.h"
-#include "walks.h"
+#include "smem/smem_tile.h"
+#include "host/structs.h"
+#include "smem/walks.h"
 
 #define WIDTHS      5
 #define MATRIX_ROWS 8

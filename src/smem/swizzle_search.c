@@ -5,9 +5,9 @@
  * line of 128 bytes, and a tile made of whole lines needs no byte more. Bits that are the same all over the tile need
  * not be tried as a source either. Any swizzle that changes or reads such bits as well does no better than the smaller
  * one without them. */
-#include "bank.h"
-#include "smem_tile.h"
-#include "structs.h"
+#include "smem/bank.h"
+#include "smem/smem_tile.h"
+#include "host/structs.h"
 
 #define BANK_LOW_BIT  2
 #define BANK_HIGH_BIT 6

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walks of a warp through a tile that the proof goes through and the program searches for. */
-#include "walks.h"
+#include "smem/walks.h"
 
 struct gm_tile_access gm_row_walk(const struct gm_smem_tile *tile, uint32_t width, uint32_t row, uint32_t start) {
     const uint32_t per_row = tile->row_bytes / width;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "bench_tests.h"
-#include "gemm_params.h"
+#include "common/gemm_sm80/params.h"
+#include "common/gemm_sm90/params.h"
 #include "operands.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -56,7 +57,7 @@ void fake_compute(CUdeviceptr a_at, CUdeviceptr b_at, CUdeviceptr d_at, int64_t 
     static CUresult succeed_##name params {                                                                            \
         return CUDA_SUCCESS;                                                                                           \
     }
-#include "driver.def"
+#include "host/driver.def"
 #undef DRIVER
 
 static CUresult get_count(int *count) {
@@ -295,7 +296,7 @@ static CUresult elapsed(float *milliseconds, CUevent start, CUevent stop) {
 static const struct gm_driver *fake_driver(void) {
     static struct gm_driver driver;
 #define DRIVER(name, abi, need, params) driver.name = succeed_##name;
-#include "driver.def"
+#include "host/driver.def"
 #undef DRIVER
     driver.version = 13000;
     driver.cuDeviceGetCount = get_count;

@@ -8,7 +8,8 @@
 #include "commands.h"
 #include "fake_bench.h"
 #include "run_command.h"
-#include "table.h"
+#include "host/family.h"
+#include "host/table.h"
 
 static struct bench bench;
 static struct bench_options options;
@@ -78,11 +79,11 @@ START_TEST(all_kernels_give_a_row_each) {
     ck_assert_int_eq(bench_case_run(&bench, &problem), 0);
     size_t legal = 0;
     for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct gm_kernel_info kernel = {.size = sizeof kernel};
-        gm_kernel_get(i, &kernel);
-        legal += kernel.type == GM_BF16 && kernel.a_major == GM_K_MAJOR && kernel.b_major == GM_K_MAJOR &&
-                 strcmp(kernel.family, "gemm") == 0 && /* the problem has too many rows of A for gemv, */
-                 !gm_reduces(&gm_kernels[i]);          /* and no tile to cut */
+        struct gm_gemm_kernel_info kernel = {.size = sizeof kernel};
+        gm_gemm_kernel_get(i, &kernel);
+        legal += gm_kernels[i].type == GM_BF16 && kernel.a_major == GM_K_MAJOR && kernel.b_major == GM_K_MAJOR &&
+                 gm_kernels[i].family != &gm_family_gemv && /* the problem has too many rows of A for gemv, */
+                 !kernel.split_k;                           /* and no tile to cut */
     }
     ck_assert_uint_eq(bench.results.count, legal);
     for (size_t i = 0; i < legal; i++)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 #include "lab_child.h"
 #include "tma_im2col.h"
 #include "tma_image.h"

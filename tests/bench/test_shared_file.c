@@ -208,7 +208,8 @@ START_TEST(of_two_imports_into_one_ledger_nothing_is_lost) {
 END_TEST
 
 static struct gm_ledger_key key_of(int64_t m) {
-    return (struct gm_ledger_key){.n = 64, .k = 64, .m = m};
+    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = m, .n = 64, .k = 64};
+    return gm_ledger_key_of(&gm_operation_gemm, &problem);
 }
 
 static int put_entry(struct ledger_book *book, int64_t m, const char *us) {

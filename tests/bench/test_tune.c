@@ -167,8 +167,14 @@ START_TEST(a_line_tells_all_and_the_same_twice) {
     struct tune_sample samples[] = {sample_of(0, 1, 12, 13, 14), {.kernel = 1}, sample_of(1, 2, 9, 11, 10)};
     samples[0].is_model = true;
     samples[0].is_final = false;
-    const struct gm_ledger_key key = {
-        .ab_type = GM_BF16, .d_type = GM_FP32, .layout = 2, .general = 1, .m = 1, .n = 2, .k = 3};
+    const struct gm_gemm_problem problem = {.size = sizeof problem,
+                                            .m = 1,
+                                            .n = 2,
+                                            .k = 3,
+                                            .d_type = GM_FP32,
+                                            .b_major = GM_MN_MAJOR,
+                                            .activation = GM_ACT_SILU};
+    const struct gm_ledger_key key = gm_ledger_key_of(&gm_operation_gemm, &problem);
     char expected[512];
     snprintf(expected, sizeof expected,
              "gemm bf16 bf16 fp32 tt general 1 2 3 %s 10.000 9.200 10.800 3 *%s 13.000 12.200 13.800 3",
@@ -210,8 +216,8 @@ START_TEST(candidates_are_divided_as_kernel_says) {
     const int count = tune_candidates(&options, &h200, &problem, samples);
     int asked = 0;
     for (int i = 0; i < count; i++) {
-        ck_assert(samples[i].kind == 3 || samples[i].is_model);
-        asked += samples[i].kind == 3 && !samples[i].is_model;
+        ck_assert(samples[i].division == 3 || samples[i].is_model);
+        asked += samples[i].division == 3 && !samples[i].is_model;
     }
     ck_assert_int_ge(asked, 2);
     options.workspace_mib = 0; /* so nothing can be */

@@ -90,7 +90,7 @@ static bool run_after(struct result *result, const struct slow_copy *copy, const
 }
 
 /* Odd sizes, with strides that TMA takes. Many tiles and more K than the ring holds, or both sides ragged and less. */
-static struct gemm_case case_of(const struct gm_kernel_info *info, bool many) {
+static struct gemm_case case_of(const struct kernel *info, bool many) {
     const int64_t tiles = env.simulated ? 5 : many ? 140 : 67;
     struct gemm_case gc = {.m = many ? 1 : info->tile_m * info->cluster_m + 5,
                            .n = info->tile_n * info->cluster_n * tiles + 8,
@@ -121,11 +121,11 @@ static void run_flags(struct result *result, const struct slow_copy *copy, const
 }
 
 static void run_row(const struct test *test, struct result *result) {
-    struct gm_kernel_info info = {.size = sizeof info};
+    struct kernel info;
     struct slow_copy copy = {0};
     struct buffers buffers = {0};
     struct arena elsewhere = {0};
-    gm_kernel_get((size_t)test->kernel, &info);
+    read_kernel((size_t)test->kernel, &info);
     bool ok = load_slow_copy(result, &copy);
     for (int many = 0; many < 2 && ok; many++) {
         const struct gemm_case gc = case_of(&info, many);
@@ -152,8 +152,8 @@ static void run_if_sm90(const struct test *test, struct result *result) {
 
 void add_early_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct gm_kernel_info info = {.size = sizeof info};
-        if (gm_kernel_get(i, &info) == GM_OK && info.arch == GM_ARCH_SM90)
+        struct kernel info;
+        if (read_kernel(i, &info) && info.arch == GM_ARCH_SM90)
             add_test("early", info.name, run_if_sm90, (int)i, 0);
     }
 }

@@ -9,20 +9,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver.h"
+#include "host/driver.h"
 #include "gristmill/gristmill.h"
 
 #define REASONS      32 /* bits of may_refuse; main() checks that the library has no more */
 #define BIT(x)       (1u << (x))
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Of a row of the table: whether it multiplies on tensor cores, and whether TMA loads for it. */
-static inline bool is_gemm(const struct gm_kernel_info *info) {
-    return strcmp(info->family, "gemm") == 0;
-}
-static inline bool uses_tma(const struct gm_kernel_info *info) {
-    return is_gemm(info) && info->arch == GM_ARCH_SM90;
-}
+/* ---- kernels of the table (kernel.c) --------------------------------------------------------------- */
+
+/* The facts of a GEMM kernel that cases are made from. */
+struct kernel {
+    const char *name;
+    enum gm_arch arch;
+    enum gm_type type;
+    enum gm_major a_major, b_major;
+    int tile_m, tile_n, tile_k, stages, cluster_m, cluster_n, cluster_k, warp_k;
+    enum gm_schedule schedule;
+    enum gm_smem_map smem_map;
+    int threads, smem_bytes, registers, cluster_ctas;
+    bool is_gemv;     /* it has no tensor cores */
+    bool uses_tma;    /* to load and to store */
+    bool has_split_k; /* cuts its tiles into equal pieces */
+    bool is_swapped;  /* B is on the M side of its instructions */
+};
+/* False: there is no such kernel. */
+bool read_kernel(size_t index, struct kernel *kernel);
 
 /* ---- options (main.c) --------------------------------------------------------------------------- */
 
@@ -254,6 +266,6 @@ extern enum bug planted_bug;
 
 const struct gm_driver *standin_driver(void);
 /* Runs the kernel `info` with its parameter struct on host memory. */
-void standin_kernel(const struct gm_kernel_info *info, const void *params);
+void standin_kernel(const struct kernel *info, const void *params);
 
 #endif

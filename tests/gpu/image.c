@@ -5,17 +5,24 @@
 #include <string.h>
 
 #include "gpu_tests.h"
-#include "table.h"
+#include "host/image.h"
+#include "host/table.h"
+
+enum { IMAGE_HEAD = 16 }; /* bytes: a magic number, and the length */
 
 static struct gm_driver substituted;
 static CUresult (*load_data)(CUlibrary *, const void *, int *, void **, unsigned, int *, void **, unsigned);
 static char *ptx;
 
-static bool is_named_image(const void *image) {
-    for (size_t i = 0; i < gm_kernel_count(); i++)
-        if (gm_kernels[i].image == image)
-            return glob_match(opt.kernel, gm_kernels[i].name);
-    return false;
+/* The bytes begin with the image of a row that opt.kernel names. An image's first bytes say how long it is. */
+static bool is_named_image(const void *bytes) {
+    bool is = false;
+    for (size_t i = 0; i < gm_kernel_count() && !is; i++) {
+        unsigned char *image = glob_match(opt.kernel, gm_kernels[i].name) ? gm_image_unpack(&gm_kernels[i].image) : NULL;
+        is = image && memcmp(image, bytes, IMAGE_HEAD) == 0 && memcmp(image, bytes, gm_kernels[i].image.bytes) == 0;
+        free(image);
+    }
+    return is;
 }
 
 static CUresult load_substitute(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
@@ -58,7 +65,10 @@ bool substitute_image(const char *path) {
 /* The ring of stages goes round twice, or K ends before a tile's store does; tiles are ragged, both epilogues run, the
  * plain one with alpha too, and where no TMA loads, odd strides. */
 static void run_image(const struct test *test, struct result *result) {
-    const struct gm_kernel *row = &gm_kernels[test->kernel];
+    struct kernel info;
+    if (!read_kernel((size_t)test->kernel, &info))
+        return fail(result, "%s", gm_last_error());
+    const struct kernel *row = &info;
     const int64_t twice = 2 * (int64_t)row->stages * row->tile_k + row->tile_k - 8, brief = row->tile_k + 3;
     const struct {
         int tiles_m, more_m;
@@ -72,15 +82,15 @@ static void run_image(const struct test *test, struct result *result) {
                  {1, 3, twice, false, true, 1}};
     struct buffers buffers = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        if (cases[i].odd && gm_uses_tma(row))
+        if (cases[i].odd && row->uses_tma)
             continue;
         struct gemm_case gc = {.m = cases[i].tiles_m * row->tile_m * row->cluster_m + cases[i].more_m,
                                .n = row->tile_n * row->cluster_n + 16,
                                .k = cases[i].k,
-                               .ab_type = (enum gm_type)row->type,
-                               .d_type = cases[i].general ? GM_FP32 : (enum gm_type)row->type,
-                               .a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
-                               .b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR,
+                               .ab_type = row->type,
+                               .d_type = cases[i].general ? GM_FP32 : row->type,
+                               .a_major = row->a_major,
+                               .b_major = row->b_major,
                                .bias = cases[i].general ? GM_BIAS_N : GM_BIAS_NONE,
                                .alpha = cases[i].alpha,
                                .inputs = INTEGER,

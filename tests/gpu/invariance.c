@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gpu_tests.h"
-#include "table.h"
+#include "host/table.h"
 
 struct batch {
     enum gm_type type;
@@ -227,10 +227,10 @@ static void run_table(const struct test *test, struct result *result) {
         const CUdeviceptr a = place_a(result, &batch, batch.most_m, 5);
         bool have = false;
         for (size_t i = 0; i < gm_kernel_count() && row && a && b; i++) {
-            struct gm_kernel_info info = {.size = sizeof info};
-            if (gm_kernel_get(i, &info) != GM_OK || info.arch != test->mask || info.type != batch.type ||
-                info.a_major != batch.a_major || info.b_major != batch.b_major || info.splits > 1 || info.slices > 1 ||
-                gm_reduces(&gm_kernels[i]) || !is_gemm(&info))
+            struct kernel info;
+            if (!read_kernel(i, &info) || info.arch != test->mask || info.type != batch.type ||
+                info.a_major != batch.a_major || info.b_major != batch.b_major || info.cluster_k > 1 || info.warp_k > 1 ||
+                info.has_split_k || info.is_gemv)
                 continue;
             const struct gm_plan_options options = {
                 .size = sizeof options, .kernel = info.name, .flags = GM_PLAN_BATCH_INVARIANT};

@@ -211,10 +211,9 @@ static bool run_strides_of(struct result *result, struct strides *s, const char 
 
 /* The planner takes gemv where M is small; the first gemm row of the layout is asked for as well. */
 static const char *gemm_row(const struct gm_gemm_problem *problem, uint32_t mask) {
-    static struct gm_kernel_info info;
+    static struct kernel info;
     for (size_t i = 0; i < gm_kernel_count(); i++) {
-        info = (struct gm_kernel_info){.size = sizeof info};
-        if (gm_kernel_get(i, &info) == GM_OK && info.arch == mask && is_gemm(&info) && info.type == problem->ab_type &&
+        if (read_kernel(i, &info) && info.arch == mask && !info.is_gemv && info.type == problem->ab_type &&
             info.a_major == problem->a_major && info.b_major == problem->b_major &&
             info.smem_bytes <= env.device.smem_per_block_bytes)
             return info.name;

@@ -5,14 +5,14 @@
 #include "gpu_tests.h"
 
 struct rows {
-    const struct gm_kernel_info *info;
+    const struct kernel *info;
     struct result *result;
     struct buffers buffers;
     int failures;
 };
 
 static struct gemm_case plain_case(const struct rows *rows, int64_t m, int64_t n, int64_t k) {
-    const struct gm_kernel_info *info = rows->info;
+    const struct kernel *info = rows->info;
     return (struct gemm_case){.m = m,
                               .n = n,
                               .k = k,
@@ -62,14 +62,14 @@ static struct shape at_least_1(int64_t m, int64_t n, int64_t k) {
 }
 
 /* So many tiles that every CTA, cluster and ping-pong consumer comes round more than twice, with ragged ends. */
-static struct shape many_tiles(const struct gm_kernel_info *info) {
+static struct shape many_tiles(const struct kernel *info) {
     const int64_t at_once = (int64_t)env.device.sm_count * (info->schedule == GM_PINGPONG ? 2 : 1);
     const int64_t waves = at_once * 23 / 10 + 1;
     const int64_t side = least_root(waves);
     return at_least_1(side * info->tile_m - 3, ((waves + side - 1) / side) * info->tile_n - 5, info->tile_k - 8 + 1);
 }
 
-static int list_shapes(const struct gm_kernel_info *info, struct shape *s) {
+static int list_shapes(const struct kernel *info, struct shape *s) {
     const int64_t tm = info->tile_m, tn = info->tile_n, tk = info->tile_k, ring = tk * info->stages;
     int count = 0;
     s[count++] = (struct shape){tm + 1, tn + 1, tk + 1};
@@ -111,14 +111,14 @@ static bool test_shapes(struct rows *rows) {
     }
     struct gemm_case empty = plain_case(rows, rows->info->tile_m + 3, 70, 0);
     set_tma_pitch(&empty, false);
-    empty.may_refuse |= uses_tma(rows->info) ? BIT(GM_REASON_EMPTY_K) : 0;
+    empty.may_refuse |= rows->info->uses_tma ? BIT(GM_REASON_EMPTY_K) : 0;
     return try(rows, empty);
 }
 
 /* A CTA stores a tile while it multiplies its next, whose K may be over before that: from one k-block to more than a
  * ring of them, with D of the operands' type, which some rows hold in registers, with a factor, and with D of fp32. */
 static bool test_persistence(struct rows *rows) {
-    const struct gm_kernel_info *info = rows->info;
+    const struct kernel *info = rows->info;
     if (opt.quick)
         return true;
     const int64_t tk = info->tile_k, k[] = {tk, 2 * tk - 7, 3 * tk + 8, tk * info->stages + tk + 8, 2 * tk};
@@ -162,7 +162,7 @@ static bool test_inputs(struct rows *rows) {
     struct gemm_case again = plain_case(rows, 2 * tm + 1, 2 * tn + 1, env.simulated ? 300 : 1100);
     again.inputs = NORMAL;
     again.d_type = GM_FP32;
-    again.repeats = rows->info->deterministic ? few ? 3 : 19 : 0;
+    again.repeats = few ? 3 : 19;
     set_tma_pitch(&again, false);
     return try(rows, again);
 }
@@ -172,7 +172,7 @@ static bool test_inputs(struct rows *rows) {
 /* TMA's rows must say that they do not take every element offset and every stride, as all others do. */
 static bool test_alignment(struct rows *rows) {
     const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n, tk = rows->info->tile_k;
-    const bool tma = uses_tma(rows->info);
+    const bool tma = rows->info->uses_tma;
     for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
         struct gemm_case gc = plain_case(rows, tm + 5 + offset, tn + 13, 2 * tk + offset);
         set_tma_pitch(&gc, false);
@@ -207,7 +207,7 @@ static bool test_bounds(struct rows *rows) {
         gc.k += 3 * ragged;
         gc.exact = true;
         set_tma_pitch(&gc, ragged);
-        if (!uses_tma(rows->info)) {
+        if (!rows->info->uses_tma) {
             gc.a_pad += 1;
             gc.b_pad += 1;
         }
@@ -290,7 +290,7 @@ static bool test_activations(struct rows *rows) {
 
 /* A race shows in some order of warps and copies; the simulated GPU takes the one that the seed says. */
 static bool test_schedules(struct rows *rows) {
-    const struct gm_kernel_info *info = rows->info;
+    const struct kernel *info = rows->info;
     const struct shape s =
         at_least_1(3 * info->tile_m - 7, 2 * info->tile_n + 9, info->tile_k * (info->stages + 1) + 3);
     struct gemm_case gc = plain_case(rows, s.m, s.n, s.k);
@@ -305,9 +305,9 @@ static bool test_schedules(struct rows *rows) {
 }
 
 static void run_row(const struct test *test, struct result *result) {
-    struct gm_kernel_info info = {.size = sizeof info};
-    if (!check_ok(result, gm_kernel_get((size_t)test->kernel, &info), "gm_kernel_get"))
-        return;
+    struct kernel info;
+    if (!read_kernel((size_t)test->kernel, &info))
+        return fail(result, "%s", gm_last_error());
     struct rows rows = {.info = &info, .result = result};
     if (test_shapes(&rows) && test_persistence(&rows) && test_inputs(&rows) && test_alignment(&rows) &&
         test_bounds(&rows) && test_scaling(&rows) && test_bias(&rows) && test_activations(&rows))
@@ -317,8 +317,8 @@ static void run_row(const struct test *test, struct result *result) {
 
 void add_rows_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct gm_kernel_info info = {.size = sizeof info};
-        if (gm_kernel_get(i, &info) == GM_OK)
+        struct kernel info;
+        if (read_kernel(i, &info))
             add_test("rows", info.name, run_row, (int)i, 0);
     }
 }

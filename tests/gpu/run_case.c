@@ -17,8 +17,8 @@ static enum gm_reason first_of(const int votes[REASONS]) {
 }
 
 static bool is_named(int index, const char *name) {
-    struct gm_kernel_info info = {.size = sizeof info};
-    return !name || (gm_kernel_get((size_t)index, &info) == GM_OK && strcmp(info.name, name) == 0);
+    struct kernel info;
+    return !name || (read_kernel((size_t)index, &info) && strcmp(info.name, name) == 0);
 }
 
 /* GM_ACCEPTED, or the reason of the named row, or else the most telling one of all rows. */

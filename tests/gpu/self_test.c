@@ -14,17 +14,17 @@ static bool sampled(const struct test *test) {
 
 /* What rows have in common that launch alike. */
 static const struct kind {
-    const char *family;
+    bool is_gemv;
     enum gm_arch arch;
-} kinds[] = {{"gemm", GM_ARCH_SM80}, {"gemm", GM_ARCH_SM90}, {"gemv", GM_ARCH_SM90}};
+} kinds[] = {{false, GM_ARCH_SM80}, {false, GM_ARCH_SM90}, {true, GM_ARCH_SM90}};
 
 static const struct test *smallest_row(const struct test *tests, size_t count, const struct kind *kind) {
     const struct test *smallest = NULL;
     int area = 0;
     for (size_t i = 0; i < count; i++) {
-        struct gm_kernel_info info = {.size = sizeof info};
-        if (tests[i].kernel < 0 || gm_kernel_get((size_t)tests[i].kernel, &info) != GM_OK || info.arch != kind->arch ||
-            strcmp(info.family, kind->family) != 0)
+        struct kernel info;
+        if (tests[i].kernel < 0 || !read_kernel((size_t)tests[i].kernel, &info) || info.arch != kind->arch ||
+            info.is_gemv != kind->is_gemv)
             continue;
         if (!smallest || info.tile_m * info.tile_n < area) {
             smallest = &tests[i];

@@ -3,11 +3,12 @@
 #ifndef STANDIN_H
 #define STANDIN_H
 
-#include "common/gemm_params.h"
-#include "driver.h"
+#include "common/gemm_sm80/params.h"
+#include "common/gemm_sm90/params.h"
+#include "host/driver.h"
 
 #define DRIVER(name, abi, need, params) CUresult standin_##name params;
-#include "driver.def"
+#include "host/driver.def"
 #undef DRIVER
 
 struct standin_map {

@@ -16,7 +16,7 @@ struct source {
 };
 
 struct job {
-    const struct gm_kernel_info *info;
+    const struct kernel *info;
     struct gm_epilogue_params epilogue;
     struct gm_raster raster;
     struct source a, b;
@@ -120,7 +120,7 @@ static void store_tile(const struct job *job, int64_t tile_m, int64_t tile_n) {
             store(job, m, n);
 }
 
-/* common/raster.cuh says the order. */
+/* common/gemm/raster.cuh says the order. */
 static void walk_tiles(const struct job *job) {
     const struct gm_raster *r = &job->raster;
     const int cm = job->info->cluster_m, cn = job->info->cluster_n;
@@ -182,11 +182,11 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params)
     job->d_pitch = params->epilogue.ldd * type_bytes((enum gm_type)params->epilogue.d_type);
 }
 
-void standin_kernel(const struct gm_kernel_info *info, const void *params) {
+void standin_kernel(const struct kernel *info, const void *params) {
     struct job job = {.info = info};
     struct gm_gemm_sm90_params sm90;
     struct gm_gemm_sm80_params sm80;
-    if (uses_tma(info))
+    if (info->uses_tma)
         read_sm90(&job, memcpy(&sm90, params, sizeof sm90));
     else
         read_sm80(&job, memcpy(&sm80, params, sizeof sm80));

@@ -7,10 +7,10 @@
 
 #include "gpu_tests.h"
 #include "standin.h"
-#include "tensor_map.h"
+#include "host/tensor_map.h"
 
 struct launch {
-    const struct gm_kernel_info *info;
+    const struct kernel *info;
     unsigned char params[sizeof(struct gm_gemm_sm90_params)];
 };
 
@@ -26,7 +26,7 @@ struct CUstream_st {
 
 /* What cuLibraryGetKernel and cuKernelGetFunction hand out. */
 struct CUkern_st {
-    struct gm_kernel_info info;
+    struct kernel info;
 };
 
 /* ---- images and launches --------------------------------------------------------------------------- */
@@ -45,26 +45,24 @@ CUresult standin_cuLibraryUnload(CUlibrary library) {
     return free(library), CUDA_SUCCESS;
 }
 CUresult standin_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
-    struct gm_kernel_info *info = &((struct CUkern_st *)(void *)library)->info;
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        *info = (struct gm_kernel_info){.size = sizeof *info};
-        if (gm_kernel_get(i, info) == GM_OK && strcmp(info->name, name) == 0)
+    struct kernel *info = &((struct CUkern_st *)(void *)library)->info;
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (read_kernel(i, info) && strcmp(info->name, name) == 0)
             return *kernel = (struct CUkern_st *)(void *)library, CUDA_SUCCESS;
-    }
     return CUDA_ERROR_INVALID_VALUE;
 }
 CUresult standin_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
     return *function = (CUfunction)(void *)kernel, CUDA_SUCCESS;
 }
 CUresult standin_cuFuncSetAttribute(CUfunction function, int attribute, int value) {
-    const struct gm_kernel_info *info = (const void *)function;
+    const struct kernel *info = (const void *)function;
     return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value < info->smem_bytes
                ? CUDA_ERROR_INVALID_VALUE
                : CUDA_SUCCESS;
 }
 CUresult standin_cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
     (void)attribute;
-    return *value = ((const struct gm_kernel_info *)(const void *)function)->registers, CUDA_SUCCESS;
+    return *value = ((const struct kernel *)(const void *)function)->registers, CUDA_SUCCESS;
 }
 
 CUresult standin_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
@@ -92,24 +90,24 @@ CUresult standin_cuTensorMapReplaceAddress(void *map, void *address) {
     return (uintptr_t)address % 16 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel_info *info) {
+static bool config_ok(const CUlaunchConfig *config, const struct kernel *info) {
     unsigned cluster = 1;
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             cluster = config->attrs[i].value.clusterDim.x;
     return config->blockDimX == (unsigned)info->threads && config->sharedMemBytes == (unsigned)info->smem_bytes &&
            config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY == 1 && config->gridDimZ == 1 &&
-           cluster == (unsigned)(info->cluster_m * info->cluster_n * info->splits);
+           cluster == (unsigned)(info->cluster_ctas);
 }
 
-static void keep(struct launch *launch, const struct gm_kernel_info *info, void **params) {
+static void keep(struct launch *launch, const struct kernel *info, void **params) {
     launch->info = info;
     memcpy(launch->params, params[0],
-           uses_tma(info) ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
+           info->uses_tma ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
 }
 
 CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
-    const struct gm_kernel_info *info = (const void *)function;
+    const struct kernel *info = (const void *)function;
     CUcontext current = NULL;
     standin_cuCtxGetCurrent(&current);
     if (!current)
@@ -173,7 +171,7 @@ CUresult standin_cuGraphCreate(CUgraph *graph, unsigned flags) {
 }
 CUresult standin_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                       size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
-    const struct gm_kernel_info *info = (const void *)params->func;
+    const struct kernel *info = (const void *)params->func;
     if (dependencies || dependency_count || params->blockDimX != (unsigned)info->threads ||
         params->sharedMemBytes != (unsigned)info->smem_bytes)
         return CUDA_ERROR_INVALID_VALUE;
@@ -182,8 +180,8 @@ CUresult standin_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CU
     return *node = (CUgraphNode)(void *)graph, CUDA_SUCCESS;
 }
 CUresult standin_cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *value) {
-    const struct gm_kernel_info *info = ((CUgraph)(void *)node)->launches[0].info;
-    const unsigned cluster = (unsigned)(info->cluster_m * info->cluster_n * info->splits);
+    const struct kernel *info = ((CUgraph)(void *)node)->launches[0].info;
+    const unsigned cluster = (unsigned)(info->cluster_ctas);
     return attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && value->clusterDim.x == cluster
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost.h"
 #include "gpu_tests.h"
-#include "plan.h"
+#include "host/gemm/launch.h"
+#include "host/occupancy.h"
 
 enum { GUARD_BYTES = 4096, ANY = 0, SIMULATED_SMS = 132 };
 
@@ -36,7 +36,7 @@ static const struct division divisions[] = {
 };
 
 struct setup {
-    const struct gm_kernel_info *info;
+    const struct kernel *info;
     struct result *result;
     struct buffers buffers;
     struct arena workspace;
@@ -46,7 +46,7 @@ struct setup {
     char what[400];
 };
 
-static struct gemm_case case_of(const struct gm_kernel_info *info, const struct division *d) {
+static struct gemm_case case_of(const struct kernel *info, const struct division *d) {
     struct gemm_case gc = {.m = (int64_t)d->tiles_m * info->tile_m * info->cluster_m - d->ragged,
                            .n = (int64_t)d->tiles_n * info->tile_n * info->cluster_n - d->ragged,
                            .k = (int64_t)d->blocks * info->tile_k + d->rest,
@@ -79,14 +79,17 @@ static bool set_up(struct setup *s, const struct gemm_case *gc, const struct div
         s->plan->device.sm_count = SIMULATED_SMS;
     const int64_t at_once = gm_clusters_at_once(row, &s->plan->device);
     const int64_t most = d->shares != ANY ? d->shares : env.simulated ? 6 : at_once;
-    const struct gm_division division = {d->whole, most < at_once ? most : at_once, d->pieces};
-    const struct gm_split split = gm_split_of(row, &s->plan->problem, &s->plan->device, &division);
-    if (split.shares == 0) {
+    const struct gm_gemm_division wanted = {
+        .whole = d->whole, .shares = most < at_once ? most : at_once, .pieces = d->pieces};
+    const struct gm_gemm_variant variant = gm_gemm_variant(row);
+    const struct gm_gemm_division division =
+        gm_divide_as(&variant, &gm_gemm_planned_of(s->plan)->problem, &s->plan->device, &wanted);
+    if (division.shares == 0) {
         fail(s->result, "%s: cannot be divided so", s->what);
         return false;
     }
-    gm_plan_divide(s->plan, &split);
-    gm_plan_stream_k(s->plan)->least = d->least;
+    gm_gemm_plan_divide(s->plan, &division);
+    gm_gemm_stream_k_of(s->plan)->least = d->least;
     return true;
 }
 
@@ -178,13 +181,13 @@ static bool try(struct setup *s, const struct gemm_case *gc, const struct divisi
 }
 
 /* Whether the row can divide its tiles so. */
-static bool suits(const struct gm_kernel *row, const struct division *d) {
-    return (d->pieces > 0) == gm_reduces(row);
+static bool suits(const struct kernel *info, const struct division *d) {
+    return (d->pieces > 0) == info->has_split_k;
 }
 
-static bool try_divisions(struct setup *s, const struct gm_kernel *row) {
+static bool try_divisions(struct setup *s) {
     for (size_t i = 0; i < COUNT(divisions); i++) {
-        if (!suits(row, &divisions[i]))
+        if (!suits(s->info, &divisions[i]))
             continue;
         const struct gemm_case gc = case_of(s->info, &divisions[i]);
         if (!try(s, &gc, &divisions[i], launch_thrice))
@@ -260,14 +263,13 @@ static bool try_schedules(struct setup *s, const struct division *d) {
 }
 
 static void run_row(const struct test *test, struct result *result) {
-    struct gm_kernel_info info = {.size = sizeof info};
-    if (!check_ok(result, gm_kernel_get((size_t)test->kernel, &info), "gm_kernel_get"))
-        return;
-    const struct gm_kernel *row = &gm_kernels[test->kernel];
-    const struct division *const even = &divisions[12], *const variants = gm_reduces(row) ? even : &divisions[3];
+    struct kernel info;
+    if (!read_kernel((size_t)test->kernel, &info))
+        return fail(result, "%s", gm_last_error());
+    const struct division *const even = &divisions[12], *const variants = info.has_split_k ? even : &divisions[3];
     struct setup s = {.info = &info, .result = result};
-    if (try_divisions(&s, row) && try_variants(&s, variants))
-        try_schedules(&s, gm_reduces(row) ? even : &divisions[4]);
+    if (try_divisions(&s) && try_variants(&s, variants))
+        try_schedules(&s, info.has_split_k ? even : &divisions[4]);
     if (s.workspace.bytes)
         env.drv->cuMemFree(s.workspace.base);
     free_buffers(&s.buffers);
@@ -322,21 +324,21 @@ static void run_planned(const struct test *test, struct result *result) {
 
 enum { SHARING = 3, TURNS = 3 };
 
-static bool divides_here(const struct gm_kernel_info *info) {
-    return is_gemm(info) && info->splits == 1 && info->smem_bytes <= env.device.smem_per_block_bytes &&
+static bool divides_here(const struct kernel *info) {
+    return !info->is_gemv && info->cluster_k == 1 && info->smem_bytes <= env.device.smem_per_block_bytes &&
            (info->arch == GM_ARCH_SM80 || env.device.cc_major == 9);
 }
 
 /* The first rows that divide their tiles: of sm90 into any pieces and into equal ones, and of sm80; three of sm80 where
  * no other runs. */
-static bool pick_sharing(struct gm_kernel_info infos[SHARING]) {
+static bool pick_sharing(struct kernel infos[SHARING]) {
     int last = -1;
     for (int kind = 0; kind < SHARING; kind++) {
         infos[kind].name = NULL;
         for (int i = env.device.cc_major == 9 ? 0 : last + 1; i < (int)gm_kernel_count() && !infos[kind].name; i++) {
-            struct gm_kernel_info info = {.size = sizeof info};
-            gm_kernel_get((size_t)i, &info);
-            const int of = info.arch == GM_ARCH_SM80 ? 2 : gm_reduces(&gm_kernels[i]);
+            struct kernel info;
+            read_kernel((size_t)i, &info);
+            const int of = info.arch == GM_ARCH_SM80 ? 2 : info.has_split_k;
             if (divides_here(&info) && (of == kind || env.device.cc_major != 9)) {
                 infos[kind] = info;
                 last = i;
@@ -401,7 +403,7 @@ static bool share_workspace(struct setup setups[SHARING]) {
 
 static void run_sharing(const struct test *test, struct result *result) {
     (void)test;
-    struct gm_kernel_info infos[SHARING];
+    struct kernel infos[SHARING];
     struct gemm_case cases[SHARING];
     struct setup setups[SHARING] = {{.result = result}, {.result = result}, {.result = result}};
     bool ok = pick_sharing(infos);
@@ -427,8 +429,8 @@ static void run_sharing(const struct test *test, struct result *result) {
 
 void add_stream_k_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct gm_kernel_info info = {.size = sizeof info};
-        if (gm_kernel_get(i, &info) == GM_OK && is_gemm(&info) && info.splits == 1)
+        struct kernel info;
+        if (read_kernel(i, &info) && !info.is_gemv && info.cluster_k == 1)
             add_test("stream_k", info.name, run_row, (int)i, 0);
     }
     add_test("stream_k", "three_plans_take_turns_on_one_workspace_and_in_a_graph", run_sharing, -1, 0);

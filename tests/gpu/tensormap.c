@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gpu_tests.h"
-#include "tensor_map.h"
+#include "host/tensor_map.h"
 
 static uint64_t state;
 

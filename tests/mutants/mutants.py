@@ -22,6 +22,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from table import rows as rows_of  # noqa: E402
+
 ROOT = HERE.parent.parent
 KINDS = re.findall(r'\[SIM_REPORT_[A-Z_]+\] = "([a-z-]+)"', (ROOT / "src" / "sim" / "report" / "report.c").read_text())
 
@@ -55,15 +58,6 @@ def read_mutants():
     return mutants
 
 
-def row_command(build, row):
-    """How the build compiles the row: nvcc, its defines, its architecture, as ninja knows them."""
-    command = subprocess.run(["ninja", "-C", build, "-t", "commands", f"kernels/{row}.fatbin"], check=True,
-                             capture_output=True, text=True).stdout
-    fields = dict(re.findall(r"-D([A-Z]+)=([^\"' ]+|[^\"']*)", command.replace('"', " ").replace("'", " ")))
-    defines = re.search(r"-DDEFINES=((?:-D\S+ ?)+)", command.replace('"', ""))[1].split()
-    return fields["NVCC"], defines, "compute_90a" if "sm_90a" in command else "compute_80"
-
-
 def mutate(text, mutant):
     """The text with `old` replaced; how lines are indented does not matter."""
     pattern = r"\s*\n\s*".join(re.escape(line) for line in mutant.old)
@@ -73,35 +67,37 @@ def mutate(text, mutant):
     return re.sub(pattern, lambda _: "\n".join(mutant.new), text)
 
 
-def compile_mutant(build, mutant):
+def compile_mutant(build, mutant, row):
     """-> BUILD/mutants/<name>.ptx; kept while it is newer than the sources."""
     target = build / "mutants" / f"{mutant.name}.ptx"
     sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
     newest = max(path.stat().st_mtime for path in [*sources, HERE / "mutants.txt"])
     if target.exists() and target.stat().st_mtime > newest:
         return
-    nvcc, defines, arch = row_command(build, mutant.row)
+    nvcc = (build / "kernels" / "nvcc.txt").read_text().strip()
+    arch = "compute_90a" if "sm_90a" in row["targets"] else "compute_80"
     with tempfile.TemporaryDirectory() as scratch:
         tree = pathlib.Path(scratch) / "src"
         for directory in ("common", "sm80", "sm90"):
             shutil.copytree(ROOT / "src" / directory, tree / directory)
         victim = pathlib.Path(scratch) / mutant.file
         victim.write_text(mutate(victim.read_text(), mutant))
-        family, path = mutant.row.split("_")[:2]
+        defines = ["-D" + define for define in row["defines"]]
         subprocess.run([nvcc, "-std=c++17", "-O3", "-allow-unsupported-compiler", "-ptx", f"-arch={arch}", *defines,
-                        f"-I{tree}", "-o", str(target), str(tree / path / f"{family}.cu")], check=True)
+                        f"-I{tree}", "-o", str(target), str(pathlib.Path(scratch) / row["source"])], check=True)
 
 
 def run_row(build, row, test, ptx, simulated):
     """Runs a test of the row; the PTX, if any, takes its image's place. -> exit status, output."""
     environment = dict(os.environ)
     if simulated:
-        split = re.search(r"_[wp]\d+s?k(\d)_", row) # so few SMs that every CTA or cluster takes more than one tile
-        sms = split[1] if split else "1" if "_c1x1_" in row else "2"
+        columns = row["columns"] # so few SMs that every CTA or cluster takes more than one tile
+        shares_operands = columns.get("cluster_m", 1) * columns.get("cluster_n", 1) > 1
+        sms = columns.get("cluster_k", 1) if columns.get("cluster_k", 1) > 1 else 2 if shares_operands else 1
         environment.update(GM_DRIVER="sim", GM_SIM_REPORTS="fail")
         if test == "image":
-            environment.update(GM_SIM_SMS=sms)
-    command = [str(build / "gpu_tests"), f"--test={test}", f"--kernel={row}", "--seed=1",
+            environment.update(GM_SIM_SMS=str(sms))
+    command = [str(build / "gpu_tests"), f"--test={test}", f"--kernel={row['name']}", "--seed=1",
                f"--timeout={60 if simulated else 6}"]
     if ptx:
         command.append(f"--image={ptx}")
@@ -114,8 +110,8 @@ def reported(output):
     return list(dict.fromkeys(kind for kind in re.findall(r"^gristmill-sim: ([a-z-]+):", output, re.M) if kind in KINDS))
 
 
-def check_simulated(build, mutant):
-    status, output = run_row(build, mutant.row, mutant.test, build / "mutants" / f"{mutant.name}.ptx", True)
+def check_simulated(build, table, mutant):
+    status, output = run_row(build, table[mutant.row], mutant.test, build / "mutants" / f"{mutant.name}.ptx", True)
     kinds = reported(output)
     wanted = [kind for kind in mutant.report if kind != "result"]
     found = any(kind in kinds for kind in wanted) or ("result" in mutant.report and status == 1)
@@ -132,12 +128,12 @@ def hardware_outcome(status, output):
     return "wrong result"
 
 
-def run_hardware(build, mutants, target):
+def run_hardware(build, table, mutants, target):
     """Those that hang come last: a kernel that never ends can take the rest of a lease with it."""
     device = None
     rows = []
     for mutant in sorted(mutants, key=lambda mutant: "deadlock" in mutant.report):
-        status, output = run_row(build, mutant.row, mutant.test, build / "mutants" / f"{mutant.name}.ptx", False)
+        status, output = run_row(build, table[mutant.row], mutant.test, build / "mutants" / f"{mutant.name}.ptx", False)
         device = device or re.search(r"^device: (.+)$", output, re.M)
         if not device:
             sys.exit(f"no GPU:\n{output}")
@@ -148,15 +144,15 @@ def run_hardware(build, mutants, target):
         target.write_text(json.dumps({"device": device[1], "mutants": ordered}, indent=1) + "\n")
 
 
-def run_simulated(build, mutants):
+def run_simulated(build, table, mutants):
     passed = failed = 0
     jobs = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
     clean = list(dict.fromkeys((mutant.row, mutant.test) for mutant in mutants))
-    for (row, _), (status, output) in zip(clean, jobs.map(lambda of: run_row(build, *of, None, True), clean)):
+    for (row, _), (status, output) in zip(clean, jobs.map(lambda of: run_row(build, table[of[0]], of[1], None, True), clean)):
         good = status == 0 and not reported(output)
         passed, failed = passed + good, failed + (not good)
         print(f"{'ok  ' if good else 'FAIL'} {row}: unmutated{'' if good else chr(10) + output}", flush=True)
-    for mutant, (found, what, output) in zip(mutants, jobs.map(lambda m: check_simulated(build, m), mutants)):
+    for mutant, (found, what, output) in zip(mutants, jobs.map(lambda m: check_simulated(build, table, m), mutants)):
         passed, failed = passed + found, failed + (not found)
         print(f"{'ok  ' if found else 'FAIL'} {mutant.name}: {what}"
               f"{'' if found else ', not ' + ' or '.join(mutant.report) + chr(10) + output}", flush=True)
@@ -172,14 +168,15 @@ def main():
     parser.add_argument("--only", default="*")
     options = parser.parse_args()
     build = options.build.resolve()
+    table = {row["name"]: row for row in rows_of(build)}
     mutants = [mutant for mutant in read_mutants() if fnmatch.fnmatch(mutant.name, options.only)]
     if options.hardware:
-        run_hardware(build, mutants, options.hardware)
+        run_hardware(build, table, mutants, options.hardware)
         return 0
     (build / "mutants").mkdir(exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as jobs:
-        list(jobs.map(lambda mutant: compile_mutant(build, mutant), mutants))
-    return 0 if options.compile else run_simulated(build, mutants)
+        list(jobs.map(lambda mutant: compile_mutant(build, mutant, table[mutant.row]), mutants))
+    return 0 if options.compile else run_simulated(build, table, mutants)
 
 
 if __name__ == "__main__":

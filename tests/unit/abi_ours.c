@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The facts as src/host/cuda_abi.h has them. */
 #include "abi.h"
-#include "cuda_abi.h"
+#include "host/cuda_abi.h"
 
 #define FACT(expression) {#expression, (long long)(expression)},
 const struct abi_fact our_facts[] = {

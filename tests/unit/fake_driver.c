@@ -2,11 +2,12 @@
 /* The fake driver: handles are addresses of table rows and devices; every call is counted under one lock. */
 #include "fake_driver.h"
 
-#include "table.h"
+#include "host/family.h"
 
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct fake fake;
@@ -124,36 +125,49 @@ static CUresult fake_cuCtxPopCurrent(CUcontext *context) {
     return CUDA_SUCCESS;
 }
 
-/* A library, its kernel and its function are all the row whose image was loaded. */
+/* A library is a copy of its image, a kernel and its function are the row of the table. */
+struct library {
+    size_t bytes;
+    unsigned char image[];
+};
+
 static CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
                                        unsigned jit_count, int *library_options, void **library_values,
                                        unsigned library_count) {
-    (void)jit_options, (void)jit_values, (void)library_values;
+    (void)jit_options, (void)jit_values, (void)library_options, (void)library_values;
+    struct {
+        uint32_t magic;
+        uint16_t version, head_bytes;
+        uint64_t bytes; /* behind the head */
+    } head;
     ENTER(cuLibraryLoadData);
-    if (jit_count || library_count != 1 || library_options[0] != CU_LIBRARY_BINARY_IS_PRESERVED)
+    memcpy(&head, image, sizeof head);
+    if (jit_count || library_count || head.magic != 0xba55ed50)
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        if (gm_kernels[i].image == image) {
-            *library = (CUlibrary)&gm_kernels[i];
-            fake_add(&fake.libraries, 1);
-            return CUDA_SUCCESS;
-        }
-    }
-    return CUDA_ERROR_INVALID_VALUE;
+    struct library *copy = malloc(sizeof *copy + head.head_bytes + head.bytes);
+    if (!copy)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    copy->bytes = head.head_bytes + head.bytes;
+    memcpy(copy->image, image, copy->bytes);
+    *library = (CUlibrary)(void *)copy;
+    fake_add(&fake.libraries, 1);
+    return CUDA_SUCCESS;
 }
 
 static CUresult fake_cuLibraryUnload(CUlibrary library) {
-    (void)library;
     ENTER(cuLibraryUnload);
+    free(library);
     fake_add(&fake.libraries, -1);
     return CUDA_SUCCESS;
 }
 
 static CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
     ENTER(cuLibraryGetKernel);
-    if (strcmp(((const struct gm_kernel *)library)->name, name) != 0)
+    const struct library *copy = (const void *)library;
+    const int index = gm_find_kernel(gm_kernels, gm_kernel_count(), name);
+    if (index < 0 || !memmem(copy->image, copy->bytes, name, strlen(name) + 1))
         return CUDA_ERROR_INVALID_VALUE;
-    *kernel = (CUkernel)library;
+    *kernel = (CUkernel)(uintptr_t)&gm_kernels[index];
     return CUDA_SUCCESS;
 }
 
@@ -232,7 +246,7 @@ CUresult fake_record(const CUlaunchConfig *config, CUfunction function, const vo
     for (unsigned i = 0; i < config->numAttrs; i++)
         launch->attributes[i] = config->attrs[i];
     launch->kernel = (int)(row - gm_kernels);
-    memcpy(&launch->params, params, gm_uses_tma(row) ? sizeof launch->params.sm90 : sizeof launch->params.sm80);
+    memcpy(&launch->params, params, row->family->params_bytes);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }

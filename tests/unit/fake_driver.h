@@ -3,14 +3,16 @@
 #ifndef GM_FAKE_DRIVER_H
 #define GM_FAKE_DRIVER_H
 
-#include "common/gemm_params.h"
-#include "driver.h"
+#include "common/gemm_sm80/params.h"
+#include "common/gemm_sm90/params.h"
 #include "gristmill/gristmill.h"
-#include "tensor_map.h"
+#include "host/driver.h"
+#include "host/plan.h"
+#include "host/tensor_map.h"
 
 enum fake_function {
 #define DRIVER(name, abi, need, params) FAKE_##name,
-#include "driver.def"
+#include "host/driver.def"
 #undef DRIVER
     FAKE_FUNCTIONS
 };
@@ -26,6 +28,7 @@ struct fake_launch {
     union {
         struct gm_gemm_sm90_params sm90;
         struct gm_gemm_sm80_params sm80;
+        unsigned char bytes[GM_PARAMS_MAX];
     } params;
 };
 

@@ -2,7 +2,7 @@
 /* The fake driver's graphs of one kernel node, with what execute asks before it launches one. */
 #include "fake_driver.h"
 
-#include "table.h"
+#include "host/plan.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { ATTRIBUTES_MAX = 4 };
 
 struct CUgraph_st { /* and its one node */
     CUDA_KERNEL_NODE_PARAMS params;
-    unsigned char bytes[sizeof(struct gm_gemm_sm90_params)];
+    unsigned char bytes[GM_PARAMS_MAX];
     CUlaunchAttribute attributes[ATTRIBUTES_MAX];
     unsigned attribute_count;
 };
@@ -26,8 +26,7 @@ struct CUgraphExec_st {
 static void take(struct CUgraph_st *graph, const CUDA_KERNEL_NODE_PARAMS *params) {
     const struct gm_kernel *row = (const struct gm_kernel *)params->func;
     graph->params = *params;
-    memcpy(graph->bytes, params->kernelParams[0],
-           gm_uses_tma(row) ? sizeof(struct gm_gemm_sm90_params) : sizeof(struct gm_gemm_sm80_params));
+    memcpy(graph->bytes, params->kernelParams[0], row->family->params_bytes);
 }
 
 static CUresult fake_cuCtxGetCurrent(CUcontext *current) {

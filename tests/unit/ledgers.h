@@ -3,11 +3,11 @@
 #ifndef GM_UNIT_LEDGERS_H
 #define GM_UNIT_LEDGERS_H
 
-#include "ledger.h"
+#include "host/ledger.h"
 #include "unit.h"
 
 /* "a": small tiles, "b": large ones, both sm90; "c": sm80; "d": as b, but not in production;
- * "e" and "f": a and b for fp16; "g": a that reduces. */
+ * "e" and "f": a and b for fp16; "g": a with split-K. */
 extern const struct gm_kernel ledger_rows[];
 #define LEDGER_ROWS 7
 
@@ -19,5 +19,8 @@ gm_ledger *ledger_of(const char *lines);
 /* The text is all there is. */
 enum gm_status ledger_try(const char *text, gm_ledger **ledger);
 enum gm_status ledger_try_bytes(const char *text, size_t bytes, gm_ledger **ledger);
+
+/* The value of a key's field. */
+int64_t ledger_value(const struct gm_ledger_key *key, const char *field);
 
 #endif

@@ -2,6 +2,8 @@
 /* Plans on the fake driver. */
 #include "planned.h"
 
+#include "common/gemm/tokens.h"
+
 gm_context *context;
 
 void planned_set_up(void) {
@@ -17,9 +19,10 @@ void planned_tear_down(void) {
 
 struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64_t n, int64_t k) {
     struct gm_gemm_problem p = problem_of(m, n, k);
-    p.ab_type = p.d_type = (enum gm_type)row->type;
-    p.a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
-    p.b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+    const int layout = gm_gemm_variant(row).layout;
+    p.ab_type = p.d_type = row->type;
+    p.a_major = GM_LAYOUT_A_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+    p.b_major = GM_LAYOUT_B_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
     return p;
 }
 
@@ -31,11 +34,19 @@ gm_plan *plan_for(const struct gm_kernel *row, const struct gm_gemm_problem *pro
     return plan;
 }
 
-const struct gm_kernel *row_of(enum gm_arch arch) {
+const struct gm_kernel *row_of(const struct gm_family *family) {
     for (size_t i = 0; i < gm_kernel_count(); i++)
-        if (gm_kernels[i].family == GM_FAMILY_gemm && gm_kernels[i].arch == arch)
+        if (gm_kernels[i].family == family)
             return &gm_kernels[i];
     return NULL;
+}
+
+int has_maps(const struct gm_kernel *row) {
+    return row->family == &gm_family_gemm_sm90;
+}
+
+const struct gm_epilogue_params *launched_epilogue(const struct gm_kernel *row) {
+    return has_maps(row) ? &fake.launch.params.sm90.epilogue : &fake.launch.params.sm80.epilogue;
 }
 
 struct gm_gemm_args args_apart(void) {

@@ -4,8 +4,8 @@
 #define GM_PLANNED_H
 
 #include "fake_driver.h"
-#include "plan.h"
-#include "table.h"
+#include "host/gemm/variant.h"
+#include "host/plan.h"
 #include "unit.h"
 
 extern gm_context *context; /* of fake device 0, made and destroyed by the fixture */
@@ -15,8 +15,12 @@ void planned_tear_down(void);
 /* A problem that `row` takes; a plan of it by the row's name. */
 struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64_t n, int64_t k);
 gm_plan *plan_for(const struct gm_kernel *row, const struct gm_gemm_problem *problem);
-/* A gemm row of this architecture; NULL where the build has none. */
-const struct gm_kernel *row_of(enum gm_arch arch);
+/* The first row of this family; NULL where the build has none. */
+const struct gm_kernel *row_of(const struct gm_family *family);
+/* What the last launch, of this row, was told of its epilogue. */
+const struct gm_epilogue_params *launched_epilogue(const struct gm_kernel *row);
+/* Kernels that load by TMA, and so have tensor maps. */
+int has_maps(const struct gm_kernel *row);
 
 /* Arguments far apart from each other, aligned to 256. */
 struct gm_gemm_args args_apart(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bank model against a slow second implementation, on a million patterns; and its speed. */
-#include "bank.h"
+#include "smem/bank.h"
 #include "unit.h"
 
 #include <stdio.h>

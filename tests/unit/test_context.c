@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts, and the loading of images into them. */
-#include "context.h"
+#include "host/context.h"
 #include "fake_driver.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening the driver: every way in which a libcuda can be missing, old, incomplete or unwilling. */
-#include "driver_load.h"
+#include "host/driver_load.h"
 #include "unit.h"
 
 #include <dlfcn.h>
@@ -92,7 +92,7 @@ START_TEST(a_good_driver_fills_every_function) {
     ck_assert_int_eq(gm_driver_load(&driver, symbol, NULL).status, GM_OK);
     ck_assert_int_eq(driver.version, 13000);
 #define DRIVER(name, abi, need, params) ck_assert_msg(driver.name != NULL, #name);
-#include "driver.def"
+#include "host/driver.def"
 #undef DRIVER
     ck_assert_int_eq(lib.asked_v1, 0);
 }

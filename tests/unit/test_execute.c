@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Execute: exactly one launch, with exactly the plan's numbers, for every row of the table. */
-#include "cost.h"
+#include "host/occupancy.h"
 #include "planned.h"
 
 #include <string.h>
@@ -16,9 +16,8 @@ START_TEST(execute_makes_one_launch_and_nothing_else) {
         const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
         const struct gm_gemm_args args = args_apart();
         gm_plan *plan = plan_for(row, &p);
-        const struct gm_gemm_sm90_params *params = &plan->params.sm90;
-        const int tails = (params->a_tiles.rows > 0) + (params->b_tiles.rows > 0);
-        const int maps = gm_uses_tma(row) ? 3 + tails : 0;
+        const struct gm_gemm_sm90_params *params = plan->params;
+        const int maps = has_maps(row) ? 3 + (params->a_tiles.rows > 0) + (params->b_tiles.rows > 0) : 0;
         clear();
         assert_ok(gm_gemm_execute(plan, &args, NULL));
         ck_assert_msg(fake.count[FAKE_cuLaunchKernelEx] == 1, "%s", row->name);
@@ -33,11 +32,12 @@ END_TEST
 /* Grid, block, shared memory and cluster of the last launch. */
 static void check_config(const struct gm_kernel *row, const struct gm_gemm_problem *p, void *stream) {
     const CUlaunchConfig *config = &fake.launch.config;
-    const int cluster = gm_cluster_size(row), sm90 = row->arch == GM_ARCH_SM90;
-    const int64_t rows = (int64_t)row->tile_m * row->cluster_m, columns = (int64_t)row->tile_n * row->cluster_n;
+    const struct gm_gemm_variant v = gm_gemm_variant(row);
+    const int cluster = gm_cluster_size(&v), sm90 = row->arch == GM_ARCH_SM90;
+    const int64_t rows = (int64_t)v.tile_m * v.cluster_m, columns = (int64_t)v.tile_n * v.cluster_n;
     const int64_t tiles = ((p->m + rows - 1) / rows) * ((p->n + columns - 1) / columns);
     const int64_t at_once = gm_clusters_at_once(row, &fake.devices[0]);
-    const int64_t grid = (tiles < at_once || !gm_is_persistent(row) ? tiles : at_once) * cluster;
+    const int64_t grid = (tiles < at_once || !v.persistent ? tiles : at_once) * cluster;
     ck_assert_msg(config->gridDimX == grid, "%s: grid %u, expected %d", row->name, config->gridDimX, (int)grid);
     ck_assert_uint_eq(config->gridDimY, 1);
     ck_assert_uint_eq(config->gridDimZ, 1);
@@ -82,6 +82,7 @@ START_TEST(every_row_is_launched_with_its_numbers) {
     const float alpha = 0.5f, beta = -2;
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
+        const struct gm_gemm_variant v = gm_gemm_variant(row);
         struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
         p.lda = 3008, p.ldb = 3016, p.ldc = 2008, p.ldd = 2016;
         p.d_type = GM_FP32, p.bias = GM_BIAS_M, p.bias_type = GM_FP16, p.activation = GM_ACT_SILU;
@@ -92,19 +93,19 @@ START_TEST(every_row_is_launched_with_its_numbers) {
         clear();
         assert_ok(gm_gemm_execute(plan, &args, stream));
         check_config(row, &p, stream);
-        if (gm_uses_tma(row)) {
+        if (has_maps(row)) {
             const struct gm_gemm_sm90_params *params = &fake.launch.params.sm90;
             check_epilogue(&params->epilogue, alpha, beta);
             ck_assert_uint_eq(fake_map_address(&params->a), ADDRESS_A);
             ck_assert_uint_eq(fake_map_address(&params->b), ADDRESS_B);
             ck_assert_uint_eq(fake_map_address(&params->d), ADDRESS_D);
-            ck_assert_int_eq(params->k_blocks, (3000 + row->tile_k - 1) / row->tile_k);
+            ck_assert_int_eq(params->k_blocks, GM_CEIL_DIV(3000, v.tile_k));
             ck_assert_int_eq(params->plain, 0);
             if (params->a_tiles.rows)
                 ck_assert_uint_eq(fake_map_address(&params->a_tail), ADDRESS_A);
             if (params->b_tiles.rows)
                 ck_assert_uint_eq(fake_map_address(&params->b_tail), ADDRESS_B);
-            ck_assert_int_eq(params->raster.tiles_m, GM_CEIL_DIV(1000, row->tile_m * row->cluster_m));
+            ck_assert_int_eq(params->raster.tiles_m, GM_CEIL_DIV(1000, v.tile_m * v.cluster_m));
         } else {
             const struct gm_gemm_sm80_params *params = &fake.launch.params.sm80;
             check_epilogue(&params->epilogue, alpha, beta);
@@ -115,7 +116,7 @@ START_TEST(every_row_is_launched_with_its_numbers) {
             ck_assert_int_eq(params->k, 3000);
             ck_assert_int_eq(params->a_vector, 16);
             ck_assert_int_eq(params->b_vector, 16);
-            ck_assert_int_eq(params->raster.tiles_n, (2000 + row->tile_n - 1) / row->tile_n);
+            ck_assert_int_eq(params->raster.tiles_n, GM_CEIL_DIV(2000, v.tile_n));
         }
         gm_plan_destroy(plan);
     }
@@ -123,7 +124,7 @@ START_TEST(every_row_is_launched_with_its_numbers) {
 END_TEST
 
 START_TEST(alpha_is_1_and_beta_0_when_null) {
-    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     if (!row)
         return;
     const struct gm_gemm_problem p = problem_for(row, 64, 64, 64);
@@ -139,7 +140,7 @@ START_TEST(alpha_is_1_and_beta_0_when_null) {
 END_TEST
 
 START_TEST(anything_beyond_alpha_is_not_plain) {
-    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     const float beta = 0.5f, none = 0;
     for (int i = 0; i < 5 && row; i++) {
         struct gm_gemm_problem p = problem_for(row, 64, i == 4 ? 65 : 64, 64);
@@ -158,7 +159,7 @@ START_TEST(anything_beyond_alpha_is_not_plain) {
 END_TEST
 
 START_TEST(sm80_copies_are_as_wide_as_pointers_and_strides_allow) {
-    const struct gm_kernel *row = row_of(GM_ARCH_SM80);
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm80);
     if (!row)
         return;
     struct gm_gemm_problem p = problem_for(row, 100, 101, 102);
@@ -185,7 +186,7 @@ START_TEST(empty_problems_launch_nothing) {
         const struct gm_gemm_args args = {.size = sizeof args};
         struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]);
         gm_plan *plan = NULL;
-        if (sizes[s][2] == 0 && !row_of(GM_ARCH_SM80))
+        if (sizes[s][2] == 0 && !row_of(&gm_family_gemm_sm80))
             continue;
         assert_ok(gm_gemm_plan_create(context, &p, NULL, &plan));
         clear();
@@ -307,7 +308,7 @@ START_TEST(a_context_that_cannot_be_made_current_fails_a_cold_thread) {
 END_TEST
 
 START_TEST(a_map_that_cannot_be_pointed_launches_nothing) {
-    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     if (!row)
         return;
     const struct gm_gemm_args args = args_apart();

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tensor maps of the sm90 rows. */
-#include "problem.h"
-#include "tensor_map.h"
-#include "unit.h"
+#include "kernels.h"
+
+/* By the columns that maps depend on. */
+#define ROW(layout, tile_m, tile_n, cluster_m, cluster_n, letters, swizzle)                                            \
+    SM90_ROW("row", 1, bf16, layout, tile_m, tile_n, 64, 4, cluster_m, cluster_n, letters, swizzle)
+
+static struct gm_gemm_maps maps_of(const struct gm_kernel *row, const struct gm_gemm_problem *problem) {
+    const struct gm_gemm_variant v = gm_gemm_variant(row);
+    const struct gm_gemm_problem p = normalized(*problem);
+    return gm_gemm_sm90_maps(&v, &p);
+}
 
 START_TEST(maps_of_a_k_major_row) {
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 128, .tile_n = 192,
-                                  .tile_k = 64, .cluster_m = 2, .cluster_n = 1, .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(1000, 2000, 3000), q;
+    const struct gm_kernel row = ROW(tn, 128, 192, 2, 1, w1, 128);
+    struct gm_gemm_problem p = problem_of(1000, 2000, 3000);
     p.lda = 3008;
     p.d_type = GM_FP32;
-    assert_ok(gm_problem_normalize(&p, &q));
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    const struct gm_gemm_maps maps = maps_of(&row, &p);
     ck_assert_uint_eq(maps.a.dims[0], 3000);
     ck_assert_uint_eq(maps.a.dims[1], 1000);
     ck_assert_uint_eq(maps.a.strides[0], 6016);
@@ -35,13 +41,11 @@ START_TEST(maps_of_a_k_major_row) {
 END_TEST
 
 START_TEST(maps_of_an_mn_major_row) {
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_nt, .tile_m = 64, .tile_n = 160,
-                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 2, .smem_map = GM_MAP_sw64};
-    struct gm_gemm_problem p = problem_of(1000, 2000, 3000), q;
+    const struct gm_kernel row = ROW(nt, 64, 160, 1, 2, w1, 64);
+    struct gm_gemm_problem p = problem_of(1000, 2000, 3000);
     p.ab_type = p.d_type = GM_FP16;
     p.a_major = p.b_major = GM_MN_MAJOR;
-    assert_ok(gm_problem_normalize(&p, &q));
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    const struct gm_gemm_maps maps = maps_of(&row, &p);
     ck_assert_uint_eq(maps.a.dims[0], 1000);
     ck_assert_uint_eq(maps.a.dims[1], 3000);
     ck_assert_uint_eq(maps.a.strides[0], 2000);
@@ -65,24 +69,19 @@ START_TEST(promotion_into_l2) {
                  {4096, 64, 4096, CU_TENSOR_MAP_L2_PROMOTION_L2_128B},
                  {4096, 65, 4096, CU_TENSOR_MAP_L2_PROMOTION_L2_256B},
                  {4096, 4096, 4160, CU_TENSOR_MAP_L2_PROMOTION_L2_128B}};
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 128,
-                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
+    const struct gm_kernel row = ROW(tn, 64, 128, 1, 1, w1, 128);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct gm_gemm_problem p = problem_of(cases[i].m, cases[i].n, cases[i].k);
-        struct gm_gemm_problem q;
-        assert_ok(gm_problem_normalize(&p, &q));
-        const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+        const struct gm_gemm_maps maps = maps_of(&row, &p);
         ck_assert_int_eq(maps.a.l2_promotion, cases[i].promotion);
         ck_assert_int_eq(maps.b.l2_promotion, cases[i].promotion);
     }
-    const struct gm_kernel nt = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_nt, .tile_m = 64, .tile_n = 128,
-                                 .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
+    const struct gm_kernel nt = ROW(nt, 64, 128, 1, 1, w1, 128);
     for (size_t i = 0; i < 2; i++) { /* MN-major operands alike */
-        struct gm_gemm_problem p = problem_of(cases[i].m, cases[i].n, cases[i].k), q;
+        struct gm_gemm_problem p = problem_of(cases[i].m, cases[i].n, cases[i].k);
         p.a_major = p.b_major = GM_MN_MAJOR;
         p.lda = 128;
-        assert_ok(gm_problem_normalize(&p, &q));
-        const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&nt, &q);
+        const struct gm_gemm_maps maps = maps_of(&nt, &p);
         ck_assert_int_eq(maps.a.l2_promotion, cases[i].promotion);
         ck_assert_int_eq(maps.b.l2_promotion, cases[i].promotion);
     }
@@ -90,11 +89,9 @@ START_TEST(promotion_into_l2) {
 END_TEST
 
 START_TEST(the_last_rows_have_a_box_of_their_own) {
-    struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 128, .tile_k = 64,
-                            .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(17, 256, 512), q;
-    assert_ok(gm_problem_normalize(&p, &q));
-    struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    struct gm_kernel row = ROW(tn, 64, 128, 1, 1, w1, 128);
+    struct gm_gemm_problem p = problem_of(17, 256, 512);
+    struct gm_gemm_maps maps = maps_of(&row, &p);
     ck_assert_uint_eq(maps.a.box[1], 64);
     ck_assert_int_eq(maps.a_tiles.whole, 0);
     ck_assert_int_eq(maps.a_tiles.rows, 17);
@@ -102,30 +99,27 @@ START_TEST(the_last_rows_have_a_box_of_their_own) {
     ck_assert_int_eq(maps.b_tiles.whole, 2);
     ck_assert_int_eq(maps.b_tiles.rows, 0);
     ck_assert_int_eq(maps.b.l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_128B); /* few tokens */
-    row.cluster_n = 4; /* four CTAs fetch as many rows each: 20, of which 3 are TMA's zeros */
-    maps = gm_gemm_sm90_maps(&row, &q);
+    /* Four CTAs fetch as many rows each: 20, of which 3 are TMA's zeros. */
+    row = (struct gm_kernel)ROW(tn, 64, 128, 1, 4, w1, 128);
+    maps = maps_of(&row, &p);
     ck_assert_int_eq(maps.a_tiles.rows, 5);
     ck_assert_uint_eq(maps.a_tail.box[1], 5);
     p.m = 63; /* no more than the tile has */
-    assert_ok(gm_problem_normalize(&p, &q));
-    maps = gm_gemm_sm90_maps(&row, &q);
+    maps = maps_of(&row, &p);
     ck_assert_int_eq(maps.a_tiles.rows, 16);
-    row.layout = GM_LAYOUT_nn; /* A is M-major: its ragged end is one of columns */
+    /* A is M-major: its ragged end is one of columns. */
+    row = (struct gm_kernel)ROW(nn, 64, 128, 1, 4, w1, 128);
     p.a_major = GM_MN_MAJOR;
-    assert_ok(gm_problem_normalize(&p, &q));
-    maps = gm_gemm_sm90_maps(&row, &q);
+    maps = maps_of(&row, &p);
     ck_assert_int_eq(maps.a_tiles.whole, INT32_MAX);
     ck_assert_int_eq(maps.a_tiles.rows, 0);
 }
 END_TEST
 
 START_TEST(a_swapped_row_stores_rows_of_its_n_side) {
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 144, .tile_n = 128,
-                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_w2s,
-                                  .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(1000, 2000, 3000), q;
-    assert_ok(gm_problem_normalize(&p, &q));
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    const struct gm_kernel row = ROW(tn, 144, 128, 1, 1, w2s, 128);
+    struct gm_gemm_problem p = problem_of(1000, 2000, 3000);
+    const struct gm_gemm_maps maps = maps_of(&row, &p);
     ck_assert_uint_eq(maps.a.box[1], 144);
     ck_assert_uint_eq(maps.b.box[1], 128);
     ck_assert_uint_eq(maps.d.box[0], 64); /* an atom's columns of 16-bit elements */
@@ -138,14 +132,14 @@ START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
     char sentence[160];
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && gm_uses_tma(row); s++) {
-            struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]), q;
-            p.ab_type = (enum gm_type)row->type;
-            p.a_major = GM_LAYOUT_A_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
-            p.b_major = GM_LAYOUT_B_MN(row->layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && row->family == &gm_family_gemm_sm90; s++) {
+            struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]);
+            const int layout = gm_gemm_variant(row).layout;
+            p.ab_type = row->type;
+            p.a_major = GM_LAYOUT_A_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+            p.b_major = GM_LAYOUT_B_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
             p.lda = p.ldb = p.ldd = 4096;
-            assert_ok(gm_problem_normalize(&p, &q));
-            const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, &q);
+            const struct gm_gemm_maps maps = maps_of(row, &p);
             ck_assert_msg(gm_tensor_map_check(&maps.a, sentence, sizeof sentence), "%s: A: %s", row->name, sentence);
             ck_assert_msg(gm_tensor_map_check(&maps.b, sentence, sizeof sentence), "%s: B: %s", row->name, sentence);
             ck_assert_msg(!maps.a_tiles.rows || gm_tensor_map_check(&maps.a_tail, sentence, sizeof sentence),
@@ -159,11 +153,9 @@ START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
 END_TEST
 
 START_TEST(the_stride_of_a_single_row_is_replaced_by_a_legal_one) {
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .layout = GM_LAYOUT_tn, .tile_m = 64, .tile_n = 64,
-                                  .tile_k = 64, .cluster_m = 1, .cluster_n = 1, .smem_map = GM_MAP_sw128};
-    struct gm_gemm_problem p = problem_of(1, 9, 24), q;
-    assert_ok(gm_problem_normalize(&p, &q));
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&row, &q);
+    const struct gm_kernel row = ROW(tn, 64, 64, 1, 1, w1, 128);
+    struct gm_gemm_problem p = problem_of(1, 9, 24);
+    const struct gm_gemm_maps maps = maps_of(&row, &p);
     char sentence[160];
     ck_assert_uint_eq(maps.d.strides[0], 16);
     ck_assert_msg(gm_tensor_map_check(&maps.d, sentence, sizeof sentence), "%s", sentence);

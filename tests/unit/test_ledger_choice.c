@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The planner with a ledger: when it is asked, what it answers, and when the model has the word. */
-#include "choose.h"
+#include "kernels.h"
 #include "ledgers.h"
 #include "planned.h"
-#include "problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 static struct gm_device h200;
 static gm_ledger *ledger;
 static struct gm_plan_options options;
-static struct gm_judgement judgement;
+static struct gm_choice choice; /* of the last ask() */
 
 static void set_up(void) {
     h200 = device_of("h200");
@@ -32,11 +31,9 @@ static void use(const char *lines) {
 
 /* The chosen row's name. */
 static const char *ask(struct gm_gemm_problem p) {
-    struct gm_gemm_problem q;
-    assert_ok(gm_problem_normalize(&p, &q));
     assert_ok(gm_ledger_check(&options, &h200));
-    const int row = gm_choose(ledger_rows, LEDGER_ROWS, &h200, &q, &options, &judgement);
-    return row < 0 ? "none" : ledger_rows[row].name;
+    choice = choose(ledger_rows, LEDGER_ROWS, &h200, p, &options);
+    return choice.kernel ? choice.kernel->name : "none";
 }
 
 static const char *model_of(struct gm_gemm_problem p) {
@@ -44,7 +41,7 @@ static const char *model_of(struct gm_gemm_problem p) {
     options.ledger = NULL;
     options.flags = GM_PLAN_MODEL_ONLY;
     const char *name = ask(p);
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
     options = before;
     return name;
 }
@@ -54,10 +51,10 @@ START_TEST(an_entry_overrules_the_model) {
     ck_assert_str_eq(model_of(p), "a");
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
     ck_assert_str_eq(ask(p), "b");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
-    ck_assert_int_eq(judgement.reason, GM_ACCEPTED);
-    ck_assert_ptr_eq(judgement.answer.exact, &ledger->entries[0]);
-    ck_assert(judgement.predicted_us > 0);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert_int_eq(choice.verdict.reason, GM_ACCEPTED);
+    ck_assert_ptr_eq(choice.answer.exact, &ledger->entries[0]);
+    ck_assert(choice.verdict.predicted_us > 0);
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 c 11 11 11 7 *a 12 12 12 7");
     ck_assert_str_eq(ask(p), "c");
 }
@@ -69,25 +66,25 @@ START_TEST(what_was_measured_in_bf16_serves_fp16) {
     ck_assert_str_eq(model_of(p), "e");
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
     ck_assert_str_eq(ask(p), "f");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
-    ck_assert_int_eq(judgement.answer.of_bf16, 1);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert_int_eq(choice.answer.of_bf16, 1);
     p.d_type = GM_FP32; /* another problem */
     ck_assert_str_eq(ask(p), "e");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
     use("gemm bf16 bf16 fp32 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
     ck_assert_str_eq(ask(p), "f");
     p.d_type = GM_FP16; /* its own entry comes first */
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7\n"
         "gemm fp16 fp16 fp16 tn plain 64 2112 7168 *e 12 12 12 7");
     ck_assert_str_eq(ask(p), "e");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
-    ck_assert_int_eq(judgement.answer.of_bf16, 0);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert_int_eq(choice.answer.of_bf16, 0);
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 c 11 11 11 7 *a 12 12 12 7"); /* c has no twin */
     ck_assert_str_eq(ask(p), "e");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
     use("gemm fp16 fp16 fp16 tn plain 64 2112 7168 f 11 11 11 7 *e 12 12 12 7");
     ask(problem_of(64, 2112, 7168)); /* not the other way round */
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
 }
 END_TEST
 
@@ -99,7 +96,7 @@ START_TEST(every_member_of_the_key_must_match) {
     others[4].d_type = GM_FP32;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         ask(others[i]);
-        ck_assert_msg(judgement.source == GM_SOURCE_MODEL, "%zu", i);
+        ck_assert_msg(choice.source == GM_SOURCE_MODEL, "%zu", i);
     }
     static const char *const lines[] = {"gemm fp16 fp16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7",
                                         "gemm bf16 bf16 bf16 nn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7",
@@ -117,11 +114,16 @@ START_TEST(a_batch_invariant_plan_takes_the_fastest_that_keeps_the_order) {
     ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "c");
     options.flags = GM_PLAN_BATCH_INVARIANT;
     ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "b");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
-    ck_assert(judgement.measured_us == 11 && judgement.split.shares == 0);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert(choice.measured_us == 11 && choice.verdict.division == GM_DIVISION_NONE);
+    options.arch_mask = GM_ARCH_SM90; /* which c is not of */
+    use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b/k 8 8 8 7 c 9 9 9 7 b 11 11 11 7 *a 12 12 12 7");
+    ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "b");
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    options.arch_mask = 0;
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 *c 9 9 9 7"); /* nothing that would do */
     ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "a");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
 }
 END_TEST
 
@@ -144,7 +146,7 @@ START_TEST(a_general_epilogue_asks_for_its_own_entry_first) {
     use("gemm bf16 bf16 bf16 tn general 32 2112 7168 *a 12 12 12 7\n"
         "gemm bf16 bf16 bf16 tn general 96 2112 7168 *a 12 12 12 7");
     ck_assert_str_eq(ask(p), "a");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_NEIGHBOURS);
+    ck_assert_int_eq(choice.source, GM_SOURCE_NEIGHBOURS);
 }
 END_TEST
 
@@ -154,19 +156,19 @@ START_TEST(neighbours_count_where_they_agree_and_the_model_does) {
         "gemm bf16 bf16 bf16 tn plain 48 2112 7168 *a 12 12 12 7\n"
         "gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
     ck_assert_str_eq(ask(p), "a");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_NEIGHBOURS);
-    ck_assert_int_eq(judgement.answer.below->key.m, 32);
-    ck_assert_int_eq(judgement.answer.above->key.m, 48);
+    ck_assert_int_eq(choice.source, GM_SOURCE_NEIGHBOURS);
+    ck_assert_int_eq(ledger_value(&choice.answer.below->key, "m"), 32);
+    ck_assert_int_eq(ledger_value(&choice.answer.above->key, "m"), 48);
     ask(problem_of(50, 2112, 7168)); /* 48 took a, 64 took b */
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
     ask(problem_of(31, 2112, 7168)); /* outside of what is listed */
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
     ask(problem_of(65, 2112, 7168));
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
     use("gemm bf16 bf16 bf16 tn plain 32 2112 7168 c 11 11 11 7 *a 12 12 12 7\n"
         "gemm bf16 bf16 bf16 tn plain 48 2112 7168 c 11 11 11 7 *a 12 12 12 7");
     ck_assert_str_eq(ask(p), "a"); /* c is predicted far above 1.05 of a */
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
 }
 END_TEST
 
@@ -175,16 +177,31 @@ START_TEST(a_divided_choice_wants_a_workspace) {
     use("gemm bf16 bf16 bf16 tn plain 64 512 65536 b/k 11 11 11 7 *a 12 12 12 7");
     options.workspace_limit = 64 << 20;
     ck_assert_str_eq(ask(p), "b");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
-    ck_assert_int_gt(judgement.split.shares, 0);
-    ck_assert(judgement.measured_us == 11);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert_int_gt(choice.verdict.division, GM_DIVISION_NONE);
+    ck_assert(choice.measured_us == 11);
     options.workspace_limit = 0; /* the fastest that needs none stands in */
     ck_assert_str_eq(ask(p), "a");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
-    ck_assert(judgement.measured_us == 12);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert(choice.measured_us == 12);
     use("gemm bf16 bf16 bf16 tn plain 64 512 65536 *b/k 11 11 11 7 a/k 12 12 12 7");
     ask(p);
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
+}
+END_TEST
+
+/* Not the next that is divided, though there is workspace for it, nor one that the table does not have. */
+START_TEST(the_fastest_that_divides_nothing_stands_in) {
+    const struct gm_gemm_problem p = problem_of(64, 512, 65536);
+    options.workspace_limit = 4 * (64 * 256 * 4 + 8); /* two pieces of b's two tiles; not of a's eight */
+    use("gemm bf16 bf16 bf16 tn plain 64 512 65536 *b/k 11 11 11 7");
+    ck_assert_str_eq(ask(p), "b");
+    ck_assert_int_eq(choice.verdict.division, GM_DIVISION_STREAM_K);
+    use("gemm bf16 bf16 bf16 tn plain 64 512 65536 a/k 10 10 10 7 b/k 11 11 11 7 gone 12 12 12 7 *b 13 13 13 7");
+    ck_assert_str_eq(ask(p), "b");
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert_int_eq(choice.verdict.division, GM_DIVISION_NONE);
+    ck_assert(choice.measured_us == 13);
 }
 END_TEST
 
@@ -192,21 +209,21 @@ END_TEST
 START_TEST(a_choice_is_divided_as_it_was_measured) {
     const struct gm_gemm_problem p = problem_of(64, 512, 65536);
     options.workspace_limit = 64 << 20;
-    for (int pieces = 2; pieces < GM_KINDS; pieces++) {
+    for (int pieces = 2; pieces < GM_DIVISIONS; pieces++) {
         char line[120];
         snprintf(line, sizeof line, "gemm bf16 bf16 bf16 tn plain 64 512 65536 g/k%d 11 11 11 7 *b/k 12 12 12 7",
                  pieces);
         use(line);
         ck_assert_str_eq(ask(p), "g");
-        ck_assert_int_eq(judgement.source, GM_SOURCE_LEDGER);
-        ck_assert_int_eq(gm_split_kind(&judgement.split), pieces);
+        ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+        ck_assert_int_eq(choice.verdict.division, pieces);
     }
     use("gemm bf16 bf16 bf16 tn plain 64 512 65536 a/k 11 11 11 7 *b/k 12 12 12 7");
     ck_assert_str_eq(ask(p), "a");
-    ck_assert_int_eq(gm_split_kind(&judgement.split), GM_KIND_ANYWHERE);
+    ck_assert_int_eq(choice.verdict.division, GM_DIVISION_STREAM_K);
     use("gemm bf16 bf16 bf16 tn plain 64 512 65536 a/k3 11 11 11 7 *b/k 12 12 12 7"); /* a cannot */
     ask(p);
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
 }
 END_TEST
 
@@ -215,9 +232,9 @@ START_TEST(a_choice_that_was_measured_whole_stays_whole) {
     use("gemm bf16 bf16 bf16 tn plain 64 512 65536 a 11 11 11 7 *b/k 12 12 12 7");
     options.workspace_limit = 64 << 20;
     ck_assert_str_eq(ask(p), "a");
-    ck_assert_int_eq(judgement.split.shares, 0);
+    ck_assert_int_eq(choice.verdict.division, GM_DIVISION_NONE);
     model_of(p);
-    ck_assert_int_gt(judgement.split.shares, 0); /* though the model would divide */
+    ck_assert_int_gt(choice.verdict.division, GM_DIVISION_NONE); /* though the model would divide */
 }
 END_TEST
 
@@ -234,7 +251,7 @@ START_TEST(a_row_that_is_not_accepted_leaves_the_model_the_word) {
     ck_assert_str_eq(ask(problem_of(64, 2112, 7168)), "c");
     options.arch_mask = 0;
     ck_assert_str_eq(ask(problem_of(128, 2112, 7168)), "a"); /* d is not in production */
-    ck_assert_int_eq(judgement.source, GM_SOURCE_MODEL);
+    ck_assert_int_eq(choice.source, GM_SOURCE_MODEL);
 }
 END_TEST
 
@@ -243,7 +260,7 @@ START_TEST(a_name_and_the_model_only_flag_ask_no_ledger) {
     use("gemm bf16 bf16 bf16 tn plain 64 2112 7168 b 11 11 11 7 *a 12 12 12 7");
     options.kernel = "c";
     ck_assert_str_eq(ask(p), "c");
-    ck_assert_int_eq(judgement.source, GM_SOURCE_NAME);
+    ck_assert_int_eq(choice.source, GM_SOURCE_NAME);
     options.kernel = NULL;
     ck_assert_str_eq(model_of(p), "a");
 }
@@ -262,7 +279,8 @@ START_TEST(foreign_ledgers_and_contradictions_are_refused) {
     assert_fails(gm_ledger_check(&options, &other), GM_ERROR_LEDGER, "9.1");
     options.flags = GM_PLAN_MODEL_ONLY;
     assert_fails(gm_ledger_check(&options, &h200), GM_ERROR_INVALID_ARGUMENT, "and there is a ledger");
-    assert_ok(gm_ledger_check(NULL, &h200));
+    options = (struct gm_plan_options){.size = sizeof options};
+    assert_ok(gm_ledger_check(&options, &h200));
 }
 END_TEST
 
@@ -273,19 +291,19 @@ static gm_ledger *one_entry(const struct gm_device *device, const struct gm_kern
                             const struct gm_gemm_problem *p) {
     char text[1024];
     gm_ledger *made = NULL;
-    const char *type = gm_type_name((enum gm_type)row->type);
+    const char *type = gm_type_name(row->type);
     snprintf(text, sizeof text,
              "gristmill-ledger 1\ndevice %s\ncc %d.%d\nsms %d\nl2_bytes 1\ndram_gbs 1\n"
              "gemm %s %s %s %s plain %d %d %d %s 3.25 3.2 3.3 7 *elsewhere 4.5 4.4 4.6 7\n",
              device->name, device->cc_major, device->cc_minor, device->sm_count, type, type, type,
-             gm_layout_name(row->layout), (int)p->m, (int)p->n, (int)p->k, row->name);
+             gm_gemm_layout_name(gm_gemm_variant(row).layout), (int)p->m, (int)p->n, (int)p->k, row->name);
     assert_ok(gm_ledger_parse(text, strlen(text), &made));
     return made;
 }
 
 /* One that a row may be chosen for. */
 static struct gm_gemm_problem problem_within(const struct gm_kernel *row) {
-    return problem_for(row, row->family == GM_FAMILY_gemv ? 2 : 256, 512, 1024);
+    return problem_for(row, row->family == &gm_family_gemv ? 2 : 256, 512, 1024);
 }
 
 START_TEST(explain_tells_where_the_choice_is_from) {
@@ -300,7 +318,7 @@ START_TEST(explain_tells_where_the_choice_is_from) {
         for (size_t j = 0; j < rows; j++) {
             ck_assert_int_eq(candidates[j].chosen != 0, candidates[j].source != GM_SOURCE_NONE);
             ck_assert_int_eq(candidates[j].source == GM_SOURCE_LEDGER,
-                             i == j && gm_kernels[i].production && !gm_reduces(&gm_kernels[i]));
+                             i == j && gm_kernels[i].production && !gm_gemm_variant(&gm_kernels[i]).split_k);
             ck_assert(candidates[j].measured_us == (candidates[j].source == GM_SOURCE_LEDGER ? 3.25 : 0));
             const char *words = candidates[j].source == GM_SOURCE_LEDGER
                                     ? "; the ledger's choice: measured 3.25 us, the model's pick 4.50 us"
@@ -335,7 +353,8 @@ START_TEST(plans_follow_the_ledger_and_outlive_it) {
     assert_ok(gm_context_device(context, &device));
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        if (!row->production || gm_reduces(row) || !gm_kernel_runs_on(row, device.cc_major, device.cc_minor))
+        const int split_k = gm_gemm_variant(row).split_k;
+        if (!row->production || split_k || !gm_kernel_runs_on(row, device.cc_major, device.cc_minor))
             continue;
         const struct gm_gemm_problem p = problem_within(row);
         ledger = one_entry(&device, row, &p);
@@ -380,6 +399,7 @@ Suite *ledger_choice_suite(void) {
     tcase_add_test(cases, a_general_epilogue_asks_for_its_own_entry_first);
     tcase_add_test(cases, neighbours_count_where_they_agree_and_the_model_does);
     tcase_add_test(cases, a_divided_choice_wants_a_workspace);
+    tcase_add_test(cases, the_fastest_that_divides_nothing_stands_in);
     tcase_add_test(cases, a_choice_is_divided_as_it_was_measured);
     tcase_add_test(cases, a_choice_that_was_measured_whole_stays_whole);
     tcase_add_test(cases, a_row_that_is_not_accepted_leaves_the_model_the_word);

@@ -116,13 +116,14 @@ END_TEST
 /* A graph to launch by is a convenience: without memory for one the plan launches plainly. */
 START_TEST(a_plan_without_memory_for_a_graph_launches_plainly) {
     const struct gm_plan_options options = {.size = sizeof options, .flags = GM_PLAN_MODEL_ONLY};
-    enum gm_status status;
+    enum gm_status status = GM_ERROR_OUT_OF_MEMORY;
     gm_plan *plan = NULL;
-    nth = 2;
-    FAILING(status = gm_gemm_plan_create(context, &problem, &options, &plan));
-    ck_assert_int_eq(status, GM_OK);
-    ck_assert_int_eq(failed, 1);
-    ck_assert_ptr_null(plan->replay);
+    for (int i = 2; status != GM_OK; i++) { /* behind the plan, and what unpacks its image */
+        nth = i;
+        FAILING(status = gm_gemm_plan_create(context, &problem, &options, &plan));
+        ck_assert_int_eq(failed, 1);
+    }
+    ck_assert_ptr_null(plan->graphs);
     gm_plan_destroy(plan);
 }
 END_TEST

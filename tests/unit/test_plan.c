@@ -2,8 +2,11 @@
 /* Plans: what they hold, and how their creation fails. */
 #include "planned.h"
 
-#include "choose.h"
+#include "host/gemm/launch.h"
+#include "host/gemm_sm90/gemm_sm90.h"
+#include "host/types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,13 +63,15 @@ START_TEST(every_row_can_be_planned_by_name) {
 END_TEST
 
 START_TEST(an_sm90_plan_holds_legal_maps_of_its_operands) {
-    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     if (!row)
         return;
     const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
     gm_plan *plan = plan_for(row, &p);
-    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(row, &plan->problem);
-    const struct gm_map_desc a = fake_map_desc(&plan->params.sm90.a), d = fake_map_desc(&plan->params.sm90.d);
+    const struct gm_gemm_variant v = gm_gemm_variant(row);
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&v, &gm_gemm_planned_of(plan)->problem);
+    const struct gm_gemm_sm90_params *params = plan->params;
+    const struct gm_map_desc a = fake_map_desc(&params->a), d = fake_map_desc(&params->d);
     char sentence[160];
     const int count = 3 + (maps.a_tiles.rows > 0) + (maps.b_tiles.rows > 0);
     ck_assert_int_eq(fake.map_count, count);
@@ -75,22 +80,25 @@ START_TEST(an_sm90_plan_holds_legal_maps_of_its_operands) {
     ck_assert_mem_eq(a.dims, maps.a.dims, sizeof a.dims);
     ck_assert_mem_eq(a.box, maps.a.box, sizeof a.box);
     ck_assert_mem_eq(d.dims, maps.d.dims, sizeof d.dims);
-    ck_assert_int_eq(plan->params.sm90.k_blocks, (3000 + row->tile_k - 1) / row->tile_k);
+    ck_assert_int_eq(params->k_blocks, GM_CEIL_DIV(3000, v.tile_k));
     gm_plan_destroy(plan);
 }
 END_TEST
 
 START_TEST(the_flags_say_what_may_overlap_the_kernel_before) {
     static const uint32_t flags[] = {0, GM_PLAN_CONSTANT_B, GM_PLAN_NO_OVERLAP};
-    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
+    if (!row)
+        return;
     const struct gm_gemm_problem p = problem_for(row, 64, 256, 512);
-    for (size_t i = 0; row && i < sizeof flags / sizeof *flags; i++) {
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         const struct gm_plan_options options = {.size = sizeof options, .kernel = row->name, .flags = flags[i]};
         gm_plan *plan = NULL;
         assert_ok(gm_gemm_plan_create(context, &p, &options, &plan));
-        const unsigned clusters = row->cluster_m * row->cluster_n > 1;
+        const struct gm_gemm_sm90_params *params = plan->params;
+        const unsigned clusters = row->cluster_ctas > 1;
         ck_assert_uint_eq(plan->config.numAttrs, clusters + (flags[i] != GM_PLAN_NO_OVERLAP));
-        ck_assert_int_eq(plan->params.sm90.b_early, flags[i] == GM_PLAN_CONSTANT_B);
+        ck_assert_int_eq(params->b_early, flags[i] == GM_PLAN_CONSTANT_B);
         gm_plan_destroy(plan);
     }
 }
@@ -118,9 +126,25 @@ START_TEST(l2_is_asked_ahead_by_what_a_cta_streams) {
             continue;
         const struct gm_gemm_problem p = problem_for(&gm_kernels[at], cases[i].m, cases[i].n, cases[i].k);
         gm_plan *plan = plan_for(&gm_kernels[at], &p);
-        ck_assert_msg(plan->params.sm90.prefetched == cases[i].blocks, "case %zu: %d blocks", i,
-                      plan->params.sm90.prefetched);
+        const struct gm_gemm_sm90_params *params = plan->params;
+        ck_assert_msg(params->prefetched == cases[i].blocks, "case %zu: %d blocks", i, params->prefetched);
         gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+/* Not what the first kernel of the table has against the problem. */
+START_TEST(the_named_row_says_why_it_refuses) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        const struct gm_plan_options options = {.size = sizeof options, .kernel = row->name};
+        struct gm_gemm_problem p = problem_for(row, 64, 64, 64);
+        char words[128];
+        gm_plan *plan = NULL;
+        p.ab_type = p.ab_type == GM_BF16 ? GM_FP16 : GM_BF16;
+        snprintf(words, sizeof words, "; %s: computes with %s; the problem is %s", row->name, gm_type_name(row->type),
+                 gm_type_name(p.ab_type));
+        assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_NO_KERNEL, words);
     }
 }
 END_TEST
@@ -129,21 +153,23 @@ END_TEST
 START_TEST(gemv_plans_have_a_cta_for_every_tile) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        if (row->family != GM_FAMILY_gemv)
+        if (row->family != &gm_family_gemv)
             continue;
+        const struct gm_gemm_variant v = gm_gemm_variant(row);
         struct gm_gemm_problem p = problem_for(row, 3, 100001, 513);
         struct gm_plan_options options = {.size = sizeof options, .kernel = row->name, .workspace_limit = 64 << 20};
-        const unsigned tiles = (unsigned)(GM_CEIL_DIV(3, row->tile_m) * GM_CEIL_DIV(100001, row->tile_n));
+        const unsigned tiles = (unsigned)(GM_CEIL_DIV(3, v.tile_m) * GM_CEIL_DIV(100001, v.tile_n));
         for (int budget = 0; budget <= 7; budget += 7) {
             gm_plan *plan = NULL;
             options.sm_budget = budget;
             options.flags = budget ? GM_PLAN_CONSTANT_B : 0;
             assert_ok(gm_gemm_plan_create(context, &p, &options, &plan));
+            const struct gm_gemm_sm80_params *params = plan->params;
             ck_assert_uint_eq(plan->config.gridDimX, budget ? (unsigned)budget : tiles);
             ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
-            ck_assert_int_eq(plan->params.sm80.stream_k.shares, 0);
-            ck_assert_int_eq(plan->params.sm80.b_early, budget > 0);
-            ck_assert_int_eq(plan->params.sm80.raster.group, GM_CEIL_DIV(3, row->tile_m));
+            ck_assert_int_eq(params->stream_k.shares, 0);
+            ck_assert_int_eq(params->b_early, budget > 0);
+            ck_assert_int_eq(params->raster.group, GM_CEIL_DIV(3, v.tile_m));
             gm_plan_destroy(plan);
         }
         options.flags = GM_PLAN_BATCH_INVARIANT;
@@ -183,7 +209,7 @@ START_TEST(bad_arguments_make_no_plan) {
 END_TEST
 
 START_TEST(a_refused_row_says_why) {
-    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     if (!row)
         return;
     struct gm_gemm_problem p = problem_for(row, 64, 65, 67);
@@ -198,10 +224,13 @@ END_TEST
 START_TEST(a_device_without_images_says_so) {
     gm_context *old = NULL;
     gm_plan *plan = NULL;
-    struct gm_gemm_problem p = problem_for(&gm_kernels[0], 64, 64, 64);
     fake.devices[1].cc_major = 7;
     assert_ok(gm_context_create(1, &old));
-    assert_fails(gm_gemm_plan_create(old, &p, NULL, &plan), GM_ERROR_NO_KERNEL, "compute capability 7.0");
+    for (size_t i = 0; i < 2 && i < gm_kernel_count(); i++) { /* a kernel of the problem's type says why */
+        const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 64, 64, 64);
+        assert_fails(gm_gemm_plan_create(old, &p, NULL, &plan), GM_ERROR_NO_KERNEL, "compute capability 7.0");
+        ck_assert_ptr_nonnull(strstr(gm_last_error(), gm_type_name(gm_kernels[i].type)));
+    }
     gm_context_destroy(old);
 }
 END_TEST
@@ -218,7 +247,7 @@ START_TEST(a_failed_image_fails_the_plan) {
 END_TEST
 
 START_TEST(a_refused_tensor_map_fails_the_plan) {
-    const struct gm_kernel *row = row_of(GM_ARCH_SM90);
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     if (!row)
         return;
     struct gm_gemm_problem p = problem_for(row, 64, 64, 64);
@@ -255,6 +284,7 @@ Suite *plan_suite(void) {
     tcase_add_test(cases, plans_of_empty_problems_need_no_image);
     tcase_add_test(cases, bad_arguments_make_no_plan);
     tcase_add_test(cases, a_refused_row_says_why);
+    tcase_add_test(cases, the_named_row_says_why_it_refuses);
     tcase_add_test(cases, a_device_without_images_says_so);
     tcase_add_test(cases, a_failed_image_fails_the_plan);
     tcase_add_test(cases, a_refused_tensor_map_fails_the_plan);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Validation and defaults of a problem. */
-#include "problem.h"
-#include "unit.h"
+#include "host/options.h"
+#include "kernels.h"
 
 #include <string.h>
 
-static struct gm_gemm_problem normalized(struct gm_gemm_problem in) {
-    struct gm_gemm_problem out;
-    assert_ok(gm_problem_normalize(&in, &out));
-    return out;
-}
+static const struct gm_plan_options none = {.size = sizeof none};
 
 START_TEST(zero_strides_mean_packed) {
     struct gm_gemm_problem p = normalized(problem_of(10, 20, 30));
@@ -114,43 +110,43 @@ static const struct {
 };
 
 START_TEST(every_bad_field_has_its_sentence) {
-    struct gm_gemm_problem p = problem_of(16, 32, 64), out;
-    const unsigned char *bytes = (const unsigned char *)&out;
-    memset(&out, 0x5a, sizeof out);
+    struct gm_gemm_problem p = problem_of(16, 32, 64);
+    struct gm_gemm_planned planned;
     breakages[_i].apply(&p);
-    assert_fails(gm_problem_normalize(&p, &out), breakages[_i].status, breakages[_i].words);
-    for (size_t i = 0; i < sizeof out; i++)
-        ck_assert_int_eq(bytes[i], 0x5a);
+    const struct gm_gemm_problem before = p;
+    assert_fails(gm_problem_read(&gm_operation_gemm, &p, &none, &planned), breakages[_i].status, breakages[_i].words);
+    ck_assert_mem_eq(&p, &before, sizeof p);
 }
 END_TEST
 
 START_TEST(a_null_problem_is_refused) {
-    struct gm_gemm_problem out;
-    assert_fails(gm_problem_normalize(NULL, &out), GM_ERROR_INVALID_ARGUMENT, "problem is NULL");
+    struct gm_gemm_planned planned;
+    assert_fails(gm_problem_read(&gm_operation_gemm, NULL, &none, &planned), GM_ERROR_INVALID_ARGUMENT,
+                 "problem is NULL");
 }
 END_TEST
 
 START_TEST(a_packed_column_is_a_row) {
     struct gm_gemm_problem p = problem_of(1, 40, 72), q;
     p.a_major = p.b_major = GM_MN_MAJOR;
-    assert_ok(gm_problem_normalize(&p, &q));
-    struct gm_gemm_problem straight = gm_problem_straight(&q);
+    q = normalized(p);
+    struct gm_gemm_problem straight = gm_gemm_straight(&q);
     ck_assert_int_eq(straight.a_major, GM_K_MAJOR);
     ck_assert_int_eq(straight.lda, 72);
     ck_assert_int_eq(straight.b_major, GM_MN_MAJOR); /* 40 columns */
     ck_assert_int_eq(straight.ldb, 40);
     q.lda = 2; /* a column, but not packed */
-    ck_assert_int_eq(gm_problem_straight(&q).a_major, GM_MN_MAJOR);
+    ck_assert_int_eq(gm_gemm_straight(&q).a_major, GM_MN_MAJOR);
     p = problem_of(40, 56, 1);
-    assert_ok(gm_problem_normalize(&p, &q));
-    straight = gm_problem_straight(&q);
+    q = normalized(p);
+    straight = gm_gemm_straight(&q);
     ck_assert_int_eq(straight.a_major, GM_MN_MAJOR);
     ck_assert_int_eq(straight.lda, 40);
     ck_assert_int_eq(straight.b_major, GM_MN_MAJOR);
     ck_assert_int_eq(straight.ldb, 56);
     p = problem_of(1, 56, 1); /* one element: nothing to gain */
-    assert_ok(gm_problem_normalize(&p, &q));
-    ck_assert_int_eq(gm_problem_straight(&q).a_major, GM_K_MAJOR);
+    q = normalized(p);
+    ck_assert_int_eq(gm_gemm_straight(&q).a_major, GM_K_MAJOR);
 }
 END_TEST
 
@@ -161,27 +157,27 @@ START_TEST(a_column_of_d_is_the_row_of_the_transposed_problem) {
     p.ldb = 3;
     p.a_align = 8;
     p.bias = GM_BIAS_M;
-    assert_ok(gm_problem_normalize(&p, &q));
-    ck_assert_int_eq(gm_problem_is_column(&q), 1);
-    const struct gm_gemm_problem t = gm_problem_transposed(&q);
+    q = normalized(p);
+    ck_assert_int_eq(gm_gemm_is_column(&q), 1);
+    const struct gm_gemm_problem t = gm_gemm_transposed(&q);
     ck_assert(t.m == 1 && t.n == 400 && t.k == 72);
     ck_assert(t.a_major == GM_MN_MAJOR && t.lda == 3 && t.a_align == 16);
     ck_assert(t.b_major == GM_K_MAJOR && t.ldb == 80 && t.b_align == 8);
     ck_assert(t.ldc == 400 && t.ldd == 400 && t.bias == GM_BIAS_N);
     q.bias = GM_BIAS_N;
-    ck_assert_int_eq(gm_problem_transposed(&q).bias, GM_BIAS_M);
+    ck_assert_int_eq(gm_gemm_transposed(&q).bias, GM_BIAS_M);
     q.ldc = 2; /* neighbours in C and D both, or not at all */
-    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    ck_assert_int_eq(gm_gemm_is_column(&q), 0);
     q.ldc = 1, q.ldd = 8;
-    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    ck_assert_int_eq(gm_gemm_is_column(&q), 0);
     q.ldd = 1, q.m = 1;
-    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    ck_assert_int_eq(gm_gemm_is_column(&q), 0);
     q.m = 400, q.a_major = GM_MN_MAJOR; /* A promises 8 bytes: it is loaded element by element, and stays A */
-    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    ck_assert_int_eq(gm_gemm_is_column(&q), 0);
     q.a_align = 16, q.lda = 404;
-    ck_assert_int_eq(gm_problem_is_column(&q), 0);
+    ck_assert_int_eq(gm_gemm_is_column(&q), 0);
     q.lda = 408;
-    ck_assert_int_eq(gm_problem_is_column(&q), 1);
+    ck_assert_int_eq(gm_gemm_is_column(&q), 1);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Status names, sentences, versions, build info and the log. */
-#include "log.h"
+#include "host/log.h"
 #include "unit.h"
 
 #include <stdio.h>

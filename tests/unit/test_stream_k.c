@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stream-K: the arithmetic of shares and pieces. */
-#include "common/stream_k.h"
+#include "common/gemm/stream_k.h"
 #include "unit.h"
 
 #include <stdlib.h>

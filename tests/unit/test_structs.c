@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callers' structs of other versions: every public struct with a size, smaller, exact and larger. The structs lie in
  * blocks of the heap that are exactly as large, so that a sanitizer or valgrind sees a byte too many. */
-#include "structs.h"
+#include "host/structs.h"
 
 #include "planned.h"
 #include "questions.h"
@@ -253,6 +253,9 @@ static enum gm_status device_of_context(void *device) {
 static enum gm_status kernel(void *info) {
     return gm_kernel_get(0, info);
 }
+static enum gm_status gemm_kernel(void *info) {
+    return gm_gemm_kernel_get(0, info);
+}
 static enum gm_status ledger_info(void *info) {
     return gm_ledger_get_info(ledger, info);
 }
@@ -294,7 +297,8 @@ static const struct writer {
     WRITE(gm_device, driver_version, model),
     WRITE(gm_device, sm_count, query),
     WRITE(gm_device, dram_gbs, device_of_context),
-    WRITE(gm_kernel_info, family, kernel),
+    WRITE(gm_kernel_info, cluster_ctas, kernel),
+    WRITE(gm_gemm_kernel_info, tile_k, gemm_kernel),
     WRITE(gm_ledger_info, entries, ledger_info),
     WRITE(gm_bank_cost, words, cost_into),
     WRITE(gm_bank_map, cost.words, map_into),

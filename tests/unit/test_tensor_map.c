@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every rule of cuTensorMapEncodeTiled: a legal neighbour and an illegal one. And that the
  * explanation of a request says the same. */
-#include "tensor_map.h"
+#include "host/tensor_map.h"
 #include "unit.h"
 
 #include <string.h>

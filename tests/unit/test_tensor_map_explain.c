@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is explained of a tensor-map request, rule by rule, and what its box delivers. */
-#include "tensor_map.h"
+#include "host/tensor_map.h"
 #include "unit.h"
 
 #include <string.h>

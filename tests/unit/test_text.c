@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences in a host program whose locale has a decimal comma, and sentences that quote what a terminal would obey. */
-#include "text.h"
+#include "host/text.h"
 
 #include "ledgers.h"
 #include "planned.h"

@@ -1,103 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tile arithmetic, rasters and copy widths. */
-#include "cost.h"
-#include "problem.h"
-#include "unit.h"
+#include "kernels.h"
+
+#include "host/gemm/raster.h"
+#include "host/occupancy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gm_kernel sm90_row = {.arch = GM_ARCH_SM90, .tile_m = 128, .tile_n = 256, .tile_k = 64, .stages = 4,
-                                          .cluster_m = 2, .cluster_n = 1, .warps = GM_WARPS_w2, .smem_map = 128,
-                                          .threads = 384, .smem_bytes = 214080};
-static const struct gm_kernel sm80_row = {.arch = GM_ARCH_SM80, .tile_m = 128, .tile_n = 128, .tile_k = 32, .stages = 4,
-                                          .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_w2x2, .threads = 128,
-                                          .smem_map = GM_MAP_xor, .smem_bytes = 65536, .registers = 128};
+static const struct gm_kernel sm90_row = SM90(128, 256, 4, 2, 1, w2), sm80_row = SM80(128, 128, 32, 4, 2, 2, 1);
 
 START_TEST(sm90_shared_memory_is_ring_staging_barriers_and_slack) {
-    ck_assert_int_eq(GM_SM90_STAGE_BYTES(128, 256, 64), 49152);
-    ck_assert_int_eq(GM_SM90_STAGING_BYTES(128, 256, GM_WARPS_w2), 2 * 2 * 64 * 128);
-    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, GM_WARPS_w2), 1024 + 4 * 49152 + 32768 + 64 + 16);
-    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, GM_WARPS_w2r), 1024 + 4 * 49152 + 64 + 16 + 8);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 192, GM_WARPS_w2), 128);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 160, GM_WARPS_w2), 128);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 112, GM_WARPS_w2), 128);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 144, GM_WARPS_w2), 64);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 96, GM_WARPS_w2), 64);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 48, GM_WARPS_w2), 32);
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(128, 48, GM_WARPS_w2), 16);
+    ck_assert_int_eq(GM_SM90_STAGE_BYTES(128, 256, 64, GM_TYPE_bf16), 49152);
+    ck_assert_int_eq(GM_SM90_STAGING_BYTES(128, 256, SM90_ROLES(w2)), 2 * 2 * 64 * 128);
+    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, SM90_ROLES(w2), GM_TYPE_bf16),
+                     1024 + 4 * 49152 + 32768 + 64 + 16);
+    ck_assert_int_eq(GM_SM90_SMEM_BYTES(128, 256, 64, 4, SM90_ROLES(w2r), GM_TYPE_bf16),
+                     1024 + 4 * 49152 + 64 + 16 + 8);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 192, SM90_ROLES(w2)), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 160, SM90_ROLES(w2)), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 112, SM90_ROLES(w2)), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 144, SM90_ROLES(w2)), 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 96, SM90_ROLES(w2)), 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 48, SM90_ROLES(w2)), 32);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(128, 48, SM90_ROLES(w2)), 16);
     ck_assert_int_eq(GM_SM90_THREADS(2), 384);
 }
 END_TEST
 
 START_TEST(a_split_stages_a_part_of_the_tile) {
-    ck_assert_int_eq(GM_WARPS_SPLITS(GM_WARPS_w2), 1);
-    ck_assert_int_eq(GM_WARPS_SPLITS(GM_WARPS_w2k4), 4);
-    ck_assert_int_eq(GM_WARPS_SCHEDULE(GM_WARPS_w2k4), GM_COOPERATIVE);
-    ck_assert_int_eq(GM_WARPS_M(GM_WARPS_w1k3), 1);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 128, GM_WARPS_w2k2), 128);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 128, GM_WARPS_w2k4), 64);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 112, GM_WARPS_w2k2), 32);
-    ck_assert_int_eq(GM_SM90_BARRIER_BYTES(6, GM_WARPS_w2k2), 6 * 16 + 16 + 2 * 8);
+    ck_assert_int_eq(GM_SM90_CLUSTER_K(SM90_ROLES(w2)), 1);
+    ck_assert_int_eq(GM_SM90_CLUSTER_K(SM90_ROLES(w2k4)), 4);
+    ck_assert_int_eq(GM_SM90_SCHEDULE(SM90_ROLES(w2k4)), GM_COOPERATIVE);
+    ck_assert_int_eq(GM_SM90_CONSUMERS(SM90_ROLES(w1k3)), 1);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 128, SM90_ROLES(w2k2)), 128);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 128, SM90_ROLES(w2k4)), 64);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 112, SM90_ROLES(w2k2)), 32);
+    ck_assert_int_eq(GM_SM90_BARRIER_BYTES(6, SM90_ROLES(w2k2)), 6 * 16 + 16 + 2 * 8);
 }
 END_TEST
 
 /* B's tile on wgmma's M side: a chunk is rows of D by 128 bytes, and its rows come from the N side. */
 START_TEST(a_swapped_row_stages_rows_of_its_n_side) {
-    ck_assert_int_eq(GM_WARPS_SWAPPED(GM_WARPS_p2), 0);
-    ck_assert_int_eq(GM_WARPS_SWAPPED(GM_WARPS_w2s), 1);
-    ck_assert_int_eq(GM_SM90_SIDE_M(144, 128, GM_WARPS_w2s), 128);
-    ck_assert_int_eq(GM_SM90_SIDE_N(144, 128, GM_WARPS_w2s), 144);
-    ck_assert_int_eq(GM_SM90_STORE_SPAN(144, 128, GM_WARPS_w2s), 128);
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(144, 128, GM_WARPS_w2s), 72);
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(112, 128, GM_WARPS_w2sk2), 56);
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(64, 128, GM_WARPS_w2s), 64);
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(256, 128, GM_WARPS_w2s), 64);
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(160, 192, GM_WARPS_w3s), 40); /* room for three consumers' */
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(136, 64, GM_WARPS_w1s), 136); /* 8 times a prime: one chunk where there is */
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(136, 128, GM_WARPS_p2s), 72); /* room, else two that overlap */
-    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(104, 128, GM_WARPS_p2s), 56);
-}
-END_TEST
-
-START_TEST(clusters_leave_multiprocessors_over) {
-    struct gm_device h200 = device_of("h200");
-    struct gm_kernel row = sm90_row;
-    ck_assert_int_eq(gm_clusters_at_once(&row, &h200), 66);
-    row.warps = GM_WARPS_w2k3, row.cluster_m = 1;
-    ck_assert_int_eq(gm_cluster_size(&row), 3);
-    ck_assert_int_eq(gm_clusters_at_once(&row, &h200), 39); /* as cuOccupancyMaxActiveClusters says */
-    row.warps = GM_WARPS_w2k4;
-    ck_assert_int_eq(gm_clusters_at_once(&row, &h200), 30);
+    ck_assert_int_eq(GM_SM90_SWAP(SM90_ROLES(p2)), 0);
+    ck_assert_int_eq(GM_SM90_SWAP(SM90_ROLES(w2s)), 1);
+    ck_assert_int_eq(GM_SM90_WGMMA_M(144, 128, SM90_ROLES(w2s)), 128);
+    ck_assert_int_eq(GM_SM90_WGMMA_N(144, 128, SM90_ROLES(w2s)), 144);
+    ck_assert_int_eq(GM_SM90_STORE_SPAN(144, 128, SM90_ROLES(w2s)), 128);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(144, 128, SM90_ROLES(w2s)), 72);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(112, 128, SM90_ROLES(w2sk2)), 56);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(64, 128, SM90_ROLES(w2s)), 64);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(256, 128, SM90_ROLES(w2s)), 64);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(160, 192, SM90_ROLES(w3s)), 40); /* room for three consumers' */
+    /* 8 times a prime: one chunk where there is room, else two that overlap. */
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(136, 64, SM90_ROLES(w1s)), 136);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(136, 128, SM90_ROLES(p2s)), 72);
+    ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(104, 128, SM90_ROLES(p2s)), 56);
 }
 END_TEST
 
 START_TEST(sm80_shared_memory_follows_layout_and_map) {
-    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_MAP_xor), (128 + 64) * 64);
-    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_MAP_pad), (128 + 64) * 80);
-    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_nt, GM_MAP_pad), 32 * (256 + 16) + 32 * (128 + 16));
-    ck_assert_int_ge(GM_SM80_SMEM_BYTES(128, 128, 32, 4, GM_WARPS_w2x2, GM_LAYOUT_tn, GM_MAP_xor), 65536);
+    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_SMEM_MAP_xor, GM_TYPE_bf16), (128 + 64) * 64);
+    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_tn, GM_SMEM_MAP_pad, GM_TYPE_bf16), (128 + 64) * 80);
+    ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_nt, GM_SMEM_MAP_pad, GM_TYPE_bf16),
+                     32 * (256 + 16) + 32 * (128 + 16));
+    ck_assert_int_ge(
+        GM_SM80_SMEM_BYTES(128, 128, 32, 4, GM_SM80_WARPS(2, 2, 1), GM_LAYOUT_tn, GM_SMEM_MAP_xor, GM_TYPE_bf16), 65536);
 }
 END_TEST
 
-/* More warps, but only slice 0's stage D, and the ring lends the others the room for their sums. */
-START_TEST(slices_multiply_the_threads_and_take_no_shared_memory) {
-    ck_assert_int_eq(GM_WARPS_SLICES(GM_WARPS_w2x4), 1);
-    ck_assert_int_eq(GM_WARPS_SLICES(GM_WARPS_w2k4), 1);
-    ck_assert_int_eq(GM_WARPS_SLICES(GM_WARPS_w1sk2), 1);
-    ck_assert_int_eq(GM_WARPS_SLICES(GM_WARPS_w1x2k4), 4);
-    ck_assert_int_eq(GM_WARPS_SPLITS(GM_WARPS_w1x2k4), 1);
-    ck_assert_int_eq(GM_WARPS_SWAPPED(GM_WARPS_w1x2k4), 0);
-    ck_assert_int_eq(GM_WARPS_SCHEDULE(GM_WARPS_w1x2k4), GM_MULTISTAGE);
-    ck_assert_int_eq(GM_WARPS_M(GM_WARPS_w1x2k4), 1);
-    ck_assert_int_eq(GM_WARPS_N(GM_WARPS_w1x2k4), 2);
-    ck_assert_int_eq(GM_SM80_THREADS(GM_WARPS_w2x4), 256);
-    ck_assert_int_eq(GM_SM80_THREADS(GM_WARPS_w1x2k4), 256);
-    ck_assert_int_eq(GM_SM80_TILE_THREADS(GM_WARPS_w1x2k4), 64);
-    ck_assert_int_eq(GM_SM80_EXCHANGE_BYTES(64, 64, GM_WARPS_w2x2), 0);
-    ck_assert_int_eq(GM_SM80_EXCHANGE_BYTES(16, 64, GM_WARPS_w1x2k4), 3 * 16 * 64 * 4);
-    ck_assert_int_eq(GM_SM80_SMEM_BYTES(16, 64, 128, 4, GM_WARPS_w1x2k4, GM_LAYOUT_tn, GM_MAP_xor),
+/* More warps, but only those of the first part of K stage D, and the ring lends the others the room for their sums. */
+START_TEST(warp_k_multiplies_the_threads_and_takes_no_shared_memory) {
+    const int w2x4 = GM_SM80_WARPS(2, 4, 1), w1x2k4 = GM_SM80_WARPS(1, 2, 4);
+    ck_assert_int_eq(GM_SM80_WARP_K(w2x4), 1);
+    ck_assert_int_eq(GM_SM80_WARP_K(w1x2k4), 4);
+    ck_assert_int_eq(GM_SM80_WARPS_M(w1x2k4), 1);
+    ck_assert_int_eq(GM_SM80_WARPS_N(w1x2k4), 2);
+    ck_assert_int_eq(GM_SM80_THREADS(w2x4), 256);
+    ck_assert_int_eq(GM_SM80_THREADS(w1x2k4), 256);
+    ck_assert_int_eq(GM_SM80_TILE_THREADS(w1x2k4), 64);
+    ck_assert_int_eq(GM_SM80_EXCHANGE_BYTES(64, 64, GM_SM80_WARPS(2, 2, 1)), 0);
+    ck_assert_int_eq(GM_SM80_EXCHANGE_BYTES(16, 64, w1x2k4), 3 * 16 * 64 * 4);
+    ck_assert_int_eq(GM_SM80_SMEM_BYTES(16, 64, 128, 4, w1x2k4, GM_LAYOUT_tn, GM_SMEM_MAP_xor, GM_TYPE_bf16),
                      4 * (16 + 64) * 256 + 2 * 16 * (32 * 2 + 16));
+}
+END_TEST
+
+/* A set of constants for each variant: the columns come out of it as they went in. */
+START_TEST(roles_are_their_columns) {
+    for (int schedule = GM_SCHEDULE_cooperative; schedule <= GM_SCHEDULE_pingpong; schedule++)
+        for (int consumers = 1; consumers <= 3; consumers++)
+            for (int more = 0; more < 16; more++) {
+                const int swap = more & 1, split_k = more >> 1 & 1, cluster_k = 1 + (more >> 2);
+                const int roles = GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k);
+                ck_assert(GM_SM90_SCHEDULE(roles) == schedule && GM_SM90_CONSUMERS(roles) == consumers);
+                ck_assert(GM_SM90_SWAP(roles) == swap && GM_SM90_SPLIT_K(roles) == split_k);
+                ck_assert(GM_SM90_CLUSTER_K(roles) == cluster_k);
+            }
 }
 END_TEST
 
@@ -106,34 +105,20 @@ START_TEST(layout_letters_are_the_two_majors) {
     ck_assert(GM_LAYOUT_A_MN(GM_LAYOUT_nn) && !GM_LAYOUT_B_MN(GM_LAYOUT_nn));
     ck_assert(!GM_LAYOUT_A_MN(GM_LAYOUT_tt) && GM_LAYOUT_B_MN(GM_LAYOUT_tt));
     ck_assert(GM_LAYOUT_A_MN(GM_LAYOUT_nt) && GM_LAYOUT_B_MN(GM_LAYOUT_nt));
-    ck_assert_str_eq(gm_layout_name(GM_LAYOUT_nt), "nt");
+    ck_assert_str_eq(gm_gemm_layout_name(GM_LAYOUT_nt), "nt");
 }
 END_TEST
 
 START_TEST(tiles_count_whole_clusters) {
+    const struct gm_gemm_variant v = gm_gemm_variant(&sm90_row);
     struct gm_gemm_problem p = problem_of(257, 257, 64);
-    ck_assert_int_eq(gm_tiles_m(&sm90_row, &p), 2);
-    ck_assert_int_eq(gm_tiles_n(&sm90_row, &p), 2);
+    ck_assert_int_eq(gm_tiles_m(&v, &p), 2);
+    ck_assert_int_eq(gm_tiles_n(&v, &p), 2);
     p.m = 256, p.n = 256;
-    ck_assert_int_eq(gm_tiles_m(&sm90_row, &p), 1);
-    ck_assert_int_eq(gm_tiles_n(&sm90_row, &p), 1);
+    ck_assert_int_eq(gm_tiles_m(&v, &p), 1);
+    ck_assert_int_eq(gm_tiles_n(&v, &p), 1);
     p.m = INT32_MAX;
-    ck_assert_int_eq(gm_tiles_m(&sm90_row, &p), 8388608);
-}
-END_TEST
-
-START_TEST(residency_is_bound_by_memory_threads_or_registers) {
-    struct gm_device device = device_of("a100");
-    struct gm_kernel row = sm80_row;
-    ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 2); /* 164 KB / 65 KB */
-    row.smem_bytes = 8192;
-    ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 4); /* 65536 registers / (128 * 128) */
-    row.registers = 32;
-    ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 16); /* 2048 threads / 128 */
-    row.smem_bytes = 1 << 20;
-    ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 1);
-    device = device_of("h200");
-    ck_assert_int_eq(gm_clusters_at_once(&sm90_row, &device), 66);
+    ck_assert_int_eq(gm_tiles_m(&v, &p), 8388608);
 }
 END_TEST
 
@@ -147,14 +132,20 @@ static void walk(struct gm_raster r, int linear, int *tile_m, int *tile_n) {
     *tile_n = r.along_n ? first + within % rows : within / rows;
 }
 
+static struct gm_raster raster_of(const struct gm_gemm_problem *problem, const struct gm_device *device) {
+    const struct gm_gemm_variant v = gm_gemm_variant(&sm90_row);
+    return gm_raster_choose(&v, problem, device);
+}
+
 START_TEST(a_raster_visits_every_tile_once) {
+    const struct gm_gemm_variant v = gm_gemm_variant(&sm90_row);
     const struct gm_device device = device_of("h200");
     static const int64_t sizes[][2] = {{1, 1}, {4096, 256}, {300, 9000}, {9000, 300}, {8192, 8192}, {5000, 3000}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], 64);
-        const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device);
-        ck_assert_int_eq(r.tiles_m, gm_tiles_m(&sm90_row, &p));
-        ck_assert_int_eq(r.tiles_n, gm_tiles_n(&sm90_row, &p));
+        const struct gm_raster r = raster_of(&p, &device);
+        ck_assert_int_eq(r.tiles_m, gm_tiles_m(&v, &p));
+        ck_assert_int_eq(r.tiles_n, gm_tiles_n(&v, &p));
         ck_assert_int_ge(r.group, 1);
         ck_assert_int_le(r.group, r.along_n ? r.tiles_n : r.tiles_m);
         char *seen = calloc((size_t)r.tiles_m * (size_t)r.tiles_n, 1);
@@ -172,7 +163,7 @@ END_TEST
 START_TEST(a_wave_of_big_problems_is_near_square) {
     const struct gm_device device = device_of("h200");
     const struct gm_gemm_problem p = problem_of(8192, 8192, 8192);
-    const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device);
+    const struct gm_raster r = raster_of(&p, &device);
     ck_assert_int_eq(r.group, 8); /* 8 x 9 cluster tiles of 256 x 256 */
     ck_assert_int_eq(r.along_n, 1); /* the same bytes either way, but D's rows are written on */
 }
@@ -183,12 +174,12 @@ END_TEST
 START_TEST(a_short_k_is_walked_so_that_nothing_is_read_twice) {
     const struct gm_device device = device_of("h200");
     const struct gm_gemm_problem p = problem_of(8192, 32768, 512);
-    const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device);
+    const struct gm_raster r = raster_of(&p, &device);
     ck_assert_int_eq(r.along_n, 1); /* all of A, 8 MB, stays */
     ck_assert_int_eq(r.group, 4);
     struct gm_device small = device;
     small.l2_bytes = 8 << 20; /* A does not */
-    ck_assert_int_gt(gm_raster_choose(&sm90_row, &p, &small).group, 4);
+    ck_assert_int_gt(raster_of(&p, &small).group, 4);
 }
 END_TEST
 
@@ -197,7 +188,7 @@ START_TEST(what_one_wave_covers_has_no_dram_to_save) {
     struct gm_device small = device;
     small.l2_bytes = 1 << 20;
     const struct gm_gemm_problem p = problem_of(1024, 4096, 4096); /* 4 x 16 cluster tiles, 66 at once */
-    const struct gm_raster r = gm_raster_choose(&sm90_row, &p, &device), s = gm_raster_choose(&sm90_row, &p, &small);
+    const struct gm_raster r = raster_of(&p, &device), s = raster_of(&p, &small);
     ck_assert_int_eq(r.group, s.group);
     ck_assert_int_eq(r.along_n, s.along_n);
     ck_assert_int_ge(r.group, 4);
@@ -218,10 +209,8 @@ START_TEST(cost_grows_with_the_problem_and_never_falls_under_the_floor) {
     const struct gm_device device = device_of("h200");
     double last = 0;
     for (int64_t size = 256; size <= 16384; size *= 2) {
-        const struct gm_gemm_problem p = problem_of(size, size, size);
-        struct gm_gemm_problem q;
-        assert_ok(gm_problem_normalize(&p, &q));
-        const double us = gm_cost_us(&sm90_row, &q, &device), flop = 2.0 * (double)size * (double)size * (double)size;
+        const struct gm_gemm_problem q = normalized(problem_of(size, size, size));
+        const double us = cost_us(&sm90_row, &q, &device), flop = 2.0 * (double)size * (double)size * (double)size;
         ck_assert(us > last);
         ck_assert(us > flop / (device.tensor_tflops * 1e6));
         last = us;
@@ -233,27 +222,23 @@ START_TEST(cost_needs_neither_bandwidth_nor_rate) {
     struct gm_device device = device_of("a100");
     device.dram_gbs = device.tensor_tflops = 0;
     device.sm_clock_mhz = device.smem_per_sm_bytes = device.max_threads_per_sm = 0;
-    struct gm_gemm_problem p = problem_of(512, 512, 512), q;
-    assert_ok(gm_problem_normalize(&p, &q));
-    ck_assert(gm_cost_us(&sm80_row, &q, &device) > 1);
-    ck_assert(gm_cost_us(&sm90_row, &q, &device) > 1);
+    struct gm_gemm_problem q = normalized(problem_of(512, 512, 512));
+    ck_assert(cost_us(&sm80_row, &q, &device) > 1);
+    ck_assert(cost_us(&sm90_row, &q, &device) > 1);
     q.k = 0;
-    ck_assert(gm_cost_us(&sm80_row, &q, &device) > 1);
+    ck_assert(cost_us(&sm80_row, &q, &device) > 1);
 }
 END_TEST
 
 /* 32 bytes more a row, and it begins on no line; 16, on no sector; 128, on a line again. */
 START_TEST(a_row_that_begins_on_no_line_costs_requests) {
     const struct gm_device device = device_of("h200");
-    const struct gm_kernel row = {.arch = GM_ARCH_SM90, .tile_m = 64, .tile_n = 64, .tile_k = 64, .stages = 12,
-                                  .cluster_m = 1, .cluster_n = 1, .warps = GM_WARPS_w1, .smem_map = 128,
-                                  .threads = 256, .smem_bytes = 214080};
+    const struct gm_kernel row = SM90(64, 64, 12, 1, 1, w1);
     static const int64_t k[] = {1600, 1616, 1608, 1664};
     double us[4];
     for (int i = 0; i < 4; i++) {
-        struct gm_gemm_problem p = problem_of(512, 8192, k[i]), q;
-        assert_ok(gm_problem_normalize(&p, &q));
-        us[i] = gm_cost_us(&row, &q, &device);
+        const struct gm_gemm_problem q = normalized(problem_of(512, 8192, k[i]));
+        us[i] = cost_us(&row, &q, &device);
     }
     ck_assert_double_gt(us[1], 1.05 * us[3]);
     ck_assert_double_gt(us[2], 1.05 * us[1]);
@@ -261,16 +246,14 @@ START_TEST(a_row_that_begins_on_no_line_costs_requests) {
 }
 END_TEST
 
-/* Of two rows that differ in their slices only, the sliced one pays for the exchange where copies set the pace. */
-START_TEST(slices_cost_an_exchange) {
+/* Of two rows that differ in their warp-k only, the one that has it pays for the exchange where copies set the pace. */
+START_TEST(warp_k_costs_an_exchange) {
     const struct gm_device device = device_of("a100");
-    struct gm_kernel row = sm80_row;
-    struct gm_gemm_problem p = problem_of(4096, 4096, 64), q;
-    assert_ok(gm_problem_normalize(&p, &q));
-    const double alone = gm_cost_us(&row, &q, &device);
-    row.warps += GM_WARPS_w1x2k2 - (16 + 2); /* w2x2k2 */
-    ck_assert_int_eq(GM_WARPS_SLICES(row.warps), 2);
-    ck_assert_double_gt(gm_cost_us(&row, &q, &device), alone);
+    struct gm_kernel row = sm80_row; /* with the same threads and registers: the exchange alone */
+    const struct gm_gemm_problem q = normalized(problem_of(4096, 4096, 64));
+    const double alone = cost_us(&row, &q, &device);
+    row.columns[GM_GEMM_SM80_WARP_K] = 2;
+    ck_assert_double_gt(cost_us(&row, &q, &device), alone);
 }
 END_TEST
 
@@ -279,13 +262,12 @@ Suite *tile_suite(void) {
     TCase *cases = tcase_create("arithmetic");
     tcase_add_test(cases, a_split_stages_a_part_of_the_tile);
     tcase_add_test(cases, a_swapped_row_stages_rows_of_its_n_side);
-    tcase_add_test(cases, clusters_leave_multiprocessors_over);
     tcase_add_test(cases, sm90_shared_memory_is_ring_staging_barriers_and_slack);
     tcase_add_test(cases, sm80_shared_memory_follows_layout_and_map);
-    tcase_add_test(cases, slices_multiply_the_threads_and_take_no_shared_memory);
+    tcase_add_test(cases, warp_k_multiplies_the_threads_and_takes_no_shared_memory);
+    tcase_add_test(cases, roles_are_their_columns);
     tcase_add_test(cases, layout_letters_are_the_two_majors);
     tcase_add_test(cases, tiles_count_whole_clusters);
-    tcase_add_test(cases, residency_is_bound_by_memory_threads_or_registers);
     tcase_add_test(cases, a_raster_visits_every_tile_once);
     tcase_add_test(cases, a_wave_of_big_problems_is_near_square);
     tcase_add_test(cases, a_short_k_is_walked_so_that_nothing_is_read_twice);
@@ -294,7 +276,7 @@ Suite *tile_suite(void) {
     tcase_add_test(cases, cost_grows_with_the_problem_and_never_falls_under_the_floor);
     tcase_add_test(cases, cost_needs_neither_bandwidth_nor_rate);
     tcase_add_test(cases, a_row_that_begins_on_no_line_costs_requests);
-    tcase_add_test(cases, slices_cost_an_exchange);
+    tcase_add_test(cases, warp_k_costs_an_exchange);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stencil ladder, last step: TMA brings every plane with its rim, and fills what lies outside the grid with zeros.
  * Every wait is bounded: when a box does not come the kernel ends, and leaves what it has not written. */
-#include "common/gemm_params.h"
+#include "common/tensor_map.h"
 #include "sm90/mbarrier.cuh"
 #include "sm90/tma.cuh"
 #include "stencil_parts.cuh"

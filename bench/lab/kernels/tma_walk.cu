@@ -6,7 +6,7 @@
  *   CTA 1   |1 2|3 4|. .
  *
  * What is left is memory's pace: docs/TUNING.md, entry 23. */
-#include "common/gemm_params.h"
+#include "common/tensor_map.h"
 #include "sm90/mbarrier.cuh"
 #include "sm90/tma.cuh"
 #include "tma_walk.h"

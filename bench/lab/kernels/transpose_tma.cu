@@ -15,7 +15,7 @@
  * each were given its share of the tiles in advance. Several CTAs an SM keep loads and stores under way all the time.
  *
  * Ragged edges are TMA's too: what lies outside arrives as zeros and is not stored. */
-#include "common/gemm_params.h"
+#include "common/tensor_map.h"
 #include "sm90/mbarrier.cuh"
 #include "sm90/tma.cuh"
 #include "transpose_tile.h"

@@ -78,13 +78,3 @@ CUresult cuGetErrorString(CUresult error, const char **sentence) {
     *sentence = at < ERRORS ? errors[at].sentence : NULL;
     return *sentence ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
-
-/* What src/host/error.c asks its driver; in here that is this one. */
-const char *gm_driver_error_name(CUresult result) {
-    static _Thread_local char unknown[32];
-    const char *name = sim_error_name(result);
-    if (name)
-        return name;
-    snprintf(unknown, sizeof unknown, "CUresult %d", result);
-    return unknown;
-}

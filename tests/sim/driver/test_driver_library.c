@@ -9,8 +9,7 @@
 #include "sim/machine/devices.h"
 
 /* The generated table of this build's kernels. */
-#define KERNEL(family, arch, state, type, layout, m, n, k, stages, cm, cn, warps, map)                                 \
-#family "_" #arch "_" #type "_" #layout "_" #m "x" #n "x" #k "_s" #stages "_c" #cm "x" #cn "_" #warps "_" #map,
+#define KERNEL(name, family, arch, state, type, targets, words, columns) #name,
 static const char *const rows[] = {
 #include "kernels.def"
 };

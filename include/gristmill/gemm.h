@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill/gemm.h: matrix multiplication with an epilogue. gristmill/core.h has what all operations share. */
+#ifndef GRISTMILL_GEMM_H
+#define GRISTMILL_GEMM_H
+
+#include "gristmill/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*  D = act(alpha * A B + beta * C + bias)       A is M x K, B is K x N, C and D are M x N.
+ *
+ *  A  GM_K_MAJOR:  A[m * lda + k], lda >= K  ("row-major")      GM_MN_MAJOR: A[k * lda + m], lda >= M
+ *  B  GM_K_MAJOR:  B[n * ldb + k], ldb >= K  (weights stored N x K)   GM_MN_MAJOR: B[k * ldb + n], ldb >= N
+ *  C  C[m * ldc + n], ldc >= N               D  D[m * ldd + n], ldd >= N
+ *  In BLAS letters: A K-major = t, B K-major = n, so zero-initialised is "tn".
+ *
+ *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
+ *  be zero: M = 0 or N = 0 launches nothing, K = 0 gives act(beta * C + bias).
+ *  An operand of one column whose elements are neighbours (A of M = 1 in GM_MN_MAJOR with lda = 1, say) is planned as the
+ *  row that it is as well, by kernels of the other layout. So is a D of one column, with C (N = 1, ldc = ldd = 1), as
+ *  D^T = B^T A^T: A and B then change places in the kernel, GM_PLAN_CONSTANT_B has no effect, and gm_gemm_explain() says
+ *  so. Not with GM_PLAN_BATCH_INVARIANT, and not where A is GM_MN_MAJOR and no multiple of 16 bytes apart.
+ *  beta = 0 never reads C; C may be D (in place, ldc = ldd); no other overlap with D is allowed.
+ *  alpha = 0 reads A and B all the same (unless K is 0), where BLAS does not: their pointers may not be 0, and a NaN or
+ *  an infinity in them makes NaN of D.
+ *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */
+
+/* NaN stays NaN, +inf stays +inf, and zeros keep their sign. SiLU and both GELU of -inf are -0, their limit, where a
+ * formula such as x / (1 + exp(-x)) gives NaN. A negative argument's value falls like exp(-y): y is |x| of SiLU,
+ * x^2 / 2 of GELU_ERF, 1.6 |x| + 0.071 |x|^3 of GELU_TANH. In fp32, before the rounding to D's type, the relative error
+ * is below 2^-20 + 2^-22 y, of GELU_ERF 2^-19 + 2^-27 y, plus half a unit in the last place, which may be a denormal's.
+ */
+enum gm_activation { GM_ACT_NONE = 0, GM_ACT_RELU = 1, GM_ACT_GELU_TANH = 2, GM_ACT_GELU_ERF = 3, GM_ACT_SILU = 4 };
+enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 };   /* along N: N values, along M: M values */
+
+struct gm_gemm_problem {
+    size_t size;
+    int64_t m, n, k;
+    enum gm_type ab_type;            /* GM_BF16 or GM_FP16 */
+    enum gm_type d_type;             /* GM_BF16, GM_FP16 or GM_FP32; C has the same type */
+    enum gm_major a_major, b_major;
+    int64_t lda, ldb, ldc, ldd;      /* elements; 0: packed */
+    enum gm_activation activation;
+    enum gm_bias bias;
+    enum gm_type bias_type;          /* used when bias != GM_BIAS_NONE */
+    /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. TMA rows
+     * need 16 of A, B and D; the sm80 rows take what the type needs. */
+    int32_t a_align, b_align, d_align;
+};
+
+struct gm_gemm_args {
+    size_t size;
+    gm_device_ptr a, b, c, d, bias;  /* device pointers; c may be 0 when beta is 0 */
+    const float *alpha, *beta;       /* host pointers, read during the call; NULL: 1 and 0 */
+    gm_device_ptr workspace;
+    size_t workspace_bytes;
+};
+
+/* Chooses a kernel, loads it if this context has not yet, prepares its descriptors. `options` may be NULL. */
+GM_API enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_problem *problem,
+                                          const struct gm_plan_options *options, gm_plan **plan);
+/* Launches on `stream` (of the context's device). No current CUDA context is needed on the thread.
+ *
+ * The host spends half the time where the plan launches by a graph of its one kernel, made with the plan: on the first
+ * stream that executes it (not CU_STREAM_PER_THREAD, not a green context's), outside stream capture, with the device's
+ * primary context current, and while no other thread is doing the same. Elsewhere it launches plainly. The results and
+ * their order are the same; but attributes of the stream (an access policy window, say) reach plain launches only.
+ * Profilers may show a graph for the kernel. GM_PLAN_PLAIN_LAUNCH makes every launch plain, and planning cheaper. Where
+ * pointers, alpha and beta are those of an earlier call (`argument_sets` says how many are kept), a third less again. */
+GM_API enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream);
+/* Plan, execute, destroy, in one call; for trying things out. Not for a hot loop. */
+GM_API enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem,
+                              const struct gm_gemm_args *args, void *stream);
+
+/* ---- explain ------------------------------------------------------------------------------------ */
+
+/* Writes one candidate for every kernel of GEMM, in the order of the table: min(capacity, their number) of them, and
+ * their number to *count, which is gm_kernel_count() at most. Pure: no driver call. `options` may be NULL. */
+GM_API enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_gemm_problem *problem,
+                                      const struct gm_plan_options *options, struct gm_candidate *candidates,
+                                      size_t capacity, size_t *count);
+
+/* ---- the kernels of GEMM ------------------------------------------------------------------------- */
+
+enum gm_schedule { GM_MULTISTAGE = 0, GM_COOPERATIVE = 1, GM_PINGPONG = 2 };
+enum gm_smem_map { GM_SMEM_PADDED = 0, GM_SMEM_XOR = 1, GM_SMEM_NONE = 2, GM_SMEM_SWIZZLE_32B = 32,
+                   GM_SMEM_SWIZZLE_64B = 64, GM_SMEM_SWIZZLE_128B = 128 };
+
+/* The columns of a kernel's registry as numbers. */
+struct gm_gemm_kernel_info {
+    size_t size;
+    enum gm_major a_major, b_major;
+    int32_t tile_m, tile_n, tile_k, stages;
+    int32_t cluster_m, cluster_n;    /* CTAs of a cluster that share tiles of B, and of A, by multicast */
+    int32_t cluster_k;               /* and that share the K of a tile, through distributed shared memory */
+    enum gm_schedule schedule;
+    enum gm_smem_map smem_map;
+    int32_t consumers;               /* gemm_sm90: consumer warpgroups of a CTA; else 0 */
+    int32_t warps_m, warps_n;        /* the others: warps that share a tile's rows and columns */
+    int32_t warp_k;                  /* and warps that share the K of a tile */
+    int32_t swap;                    /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are of M x N all the same */
+    int32_t split_k;                 /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
+};
+
+/* GM_ERROR_INVALID_ARGUMENT: there is no such kernel, or it is not of GEMM. */
+GM_API enum gm_status gm_gemm_kernel_get(size_t index, struct gm_gemm_kernel_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

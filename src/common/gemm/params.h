@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parameters of all GEMM kernels share: epilogue, order of tiles, division of K. One definition for the host
+ * (C11) and the kernels. Pointers travel as uint64_t so that the layout is the same on both sides. */
+#ifndef GM_GEMM_PARAMS_H
+#define GM_GEMM_PARAMS_H
+
+#include "common/arith.h"
+#include "common/fixed_width.h"
+
+/* D = act(alpha * accumulators + beta * C + bias). */
+struct gm_epilogue_params {
+    uint64_t c, d, bias;
+    int64_t ldc, ldd;           /* elements */
+    float alpha, beta;          /* beta == 0: C is not read */
+    int32_t d_type;             /* of C and D; enum gm_type */
+    int32_t bias_type;          /* enum gm_type */
+    int32_t bias_mode;          /* enum gm_bias */
+    int32_t activation;         /* enum gm_activation */
+    int32_t c_vector, d_vector; /* 1: base and stride allow 16-byte accesses of C / D */
+    int32_t m, n;               /* bounds of C, D and bias */
+};
+
+/* Which output tile comes next. Units are cluster tiles (cluster_m x cluster_n CTA tiles; 1 x 1 on sm80). Tiles are
+ * taken in groups of `group` tiles along M (along N when along_n), so that a wave of CTAs touches a block of the matrix
+ * that is near square and stays in L2. */
+struct gm_raster {
+    int32_t tiles_m, tiles_n;
+    int32_t group;
+    int32_t along_n;
+};
+
+/* Which tiles are divided by k-blocks, and how: common/gemm/stream_k.h. Where CTAs share operands in clusters, "tile" and
+ * "CTA" mean a cluster's here and there. */
+struct gm_stream_k {
+    uint64_t workspace;
+    uint64_t ready;       /* what a flag holds while its slot is full: the plan's own random number */
+    int32_t whole;        /* leading tiles that are not divided: all of them without stream-K */
+    int32_t shares;       /* of the other tiles: 0 without stream-K, at most one for each CTA */
+    int32_t blocks, more; /* k-blocks of a share; the first `more` (split-K: of each tile's) have one more */
+    int32_t least;        /* stream-K: k-blocks of the smallest piece */
+    int32_t even;         /* split-K: number of tiles, each cut into shares / even pieces (1: not cut); else 0 */
+};
+
+GM_STATIC_ASSERT(sizeof(struct gm_epilogue_params) == 80, "the same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_stream_k) == 40, "the same layout in C11 and CUDA C");
+
+#endif

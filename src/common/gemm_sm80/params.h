@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameters of the sm80 GEMM kernels and of the GEMV kernels, one definition for the host (C11) and the kernels. */
+#ifndef GM_GEMM_SM80_PARAMS_H
+#define GM_GEMM_SM80_PARAMS_H
+
+#include "common/gemm/params.h"
+
+struct gm_gemm_sm80_params {
+    uint64_t a, b;
+    int64_t lda, ldb;            /* elements */
+    struct gm_epilogue_params epilogue; /* m and n are the problem's */
+    struct gm_raster raster;
+    int32_t k;
+    int32_t a_vector, b_vector;  /* bytes of one copy that base and stride allow: 16, 8, 4 or 2 */
+    int32_t b_early;             /* GEMV on sm90, 1: the kernel before does not write B, so its first loads need no wait */
+    struct gm_stream_k stream_k; /* GEMV: none */
+};
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 184, "the same layout in C11 and CUDA C");
+
+#endif

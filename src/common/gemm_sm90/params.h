@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameters of the sm90 GEMM kernels, one definition for the host (C11) and the kernels. */
+#ifndef GM_GEMM_SM90_PARAMS_H
+#define GM_GEMM_SM90_PARAMS_H
+
+#include "common/gemm/params.h"
+#include "common/tensor_map.h"
+
+/* An operand's tiles along M or N: `whole` full tiles, then a last one with fewer rows, or none (`rows` = 0). The last
+ * tile has its own tensor map, whose box is only as high as the rows that exist, because TMA is slow on boxes that lie
+ * mostly outside the tensor. The shared memory beyond them holds anything, and leads to rows of D that nobody stores. */
+struct gm_tiles {
+    int32_t whole;
+    int32_t rows; /* of one CTA's share of the last tile */
+};
+
+struct gm_gemm_sm90_params {
+    struct gm_tensor_map a, b, d, a_tail, b_tail;
+    struct gm_epilogue_params epilogue;
+    struct gm_raster raster;
+    uint64_t a_policy, b_policy; /* how L2 keeps A and B: GM_L2_* */
+    struct gm_tiles a_tiles, b_tiles;
+    struct gm_stream_k stream_k;
+    int32_t k_blocks;            /* ceil(K / tile_k), >= 1 */
+    int32_t plain;               /* 1: D = alpha * accumulators, straight to staging and TMA store */
+    int32_t b_early;             /* 1: the kernel before does not write B, so its first k-blocks need no wait */
+    int32_t prefetched;          /* k-blocks of a CTA's first piece that go to L2 before the kernel before has ended */
+};
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "the same layout in C11 and CUDA C");
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tile and shared-memory arithmetic of the sm90 GEMM, for the host (planner, table) and the kernels. Sizes are in bytes
+ * unless the name says otherwise. */
+#ifndef GM_GEMM_SM90_TILE_H
+#define GM_GEMM_SM90_TILE_H
+
+#include "common/arith.h"
+#include "common/gemm/tokens.h"
+#include "common/types.h"
+
+/* ---- who does what in a CTA ------------------------------------------------------------------------ */
+
+/* The columns schedule, consumers, swap, cluster_k and split_k of a variant as one constant:
+ *
+ *   bits   0-3         4-7        8-11        12     13
+ *          consumers   schedule   cluster_k   swap   split_k */
+#define GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k)                                                   \
+    ((consumers) | (schedule) << 4 | (cluster_k) << 8 | (swap) << 12 | (split_k) << 13)
+#define GM_SM90_CONSUMERS(roles) ((roles) & 15)
+#define GM_SM90_SCHEDULE(roles)  ((roles) >> 4 & 15)
+#define GM_SM90_CLUSTER_K(roles) ((roles) >> 8 & 15)
+#define GM_SM90_SWAP(roles)      ((roles) >> 12 & 1)
+#define GM_SM90_SPLIT_K(roles)   ((roles) >> 13 & 1)
+
+#define GM_SM90_PINGPONG(roles)       (GM_SM90_SCHEDULE(roles) == GM_SCHEDULE_pingpong)
+#define GM_SM90_THREADS(consumers)    (((consumers) + 1) * 128)
+#define GM_SM90_TILE_CONSUMERS(roles) (GM_SM90_PINGPONG(roles) ? 1 : GM_SM90_CONSUMERS(roles)) /* of one tile */
+
+/* ---- a stage: tile_m x tile_k of A, then tile_n x tile_k of B -------------------------------------- */
+
+#define GM_SM90_A_BYTES(tm, tk, type) ((tm) * (tk) * GM_TYPE_BYTES(type))
+#define GM_SM90_B_BYTES(tn, tk, type) ((tn) * (tk) * GM_TYPE_BYTES(type))
+#define GM_SM90_STAGE_BYTES(tm, tn, tk, type) (GM_SM90_A_BYTES(tm, tk, type) + GM_SM90_B_BYTES(tn, tk, type))
+
+/* ---- the staging of D ------------------------------------------------------------------------------ */
+
+/* wgmma multiplies an M side, cut into atoms of 64 rows, by an N side. The M side is A, or B where they are swapped. D
+ * leaves a consumer warpgroup in chunks, swizzled with the span of their rows:
+ *
+ *   A on the M side    64 rows of D (an atom) x GM_SM90_STORE_SPAN bytes of columns; each warp stores its 16 rows
+ *   B on the M side    GM_SM90_STORE_ROWS rows of D (of the N side) x 128 bytes of columns (an atom as 16-bit elements)
+ *
+ * A staging buffer holds rows of 128 bytes, so one chunk, or several narrow ones. With cluster-k a CTA stores a part of
+ * the tile only: about 1 / cluster_k of the N side, in whole 16 columns. A part may be no multiple of a chunk. Its last
+ * chunk then begins early, and some of the part is stored twice, because whole lines are worth it: 112 columns as
+ * 0 .. 63 and 48 .. 111, 104 rows as 0 .. 55 and 48 .. 103. */
+#define GM_SM90_WGMMA_M(tm, tn, roles)  (GM_SM90_SWAP(roles) ? (tn) : (tm))
+#define GM_SM90_WGMMA_N(tm, tn, roles)  (GM_SM90_SWAP(roles) ? (tm) : (tn))
+#define GM_SM90_STORED_N(tm, tn, roles) (GM_SM90_WGMMA_N(tm, tn, roles) / GM_SM90_CLUSTER_K(roles))
+#define GM_SM90_STORE_SPAN(tm, tn, roles)                                                                              \
+    (GM_SM90_SWAP(roles) || GM_SM90_STORE_SPAN_FITS(GM_SM90_STORED_N(tm, tn, roles) / 16 * 16, 64) ? 128               \
+     : GM_SM90_STORE_SPAN_FITS(GM_SM90_STORED_N(tm, tn, roles) / 16 * 16, 32)                      ? 64                \
+                                                                                                   : 32)
+/* No more than a quarter of D is stored twice. */
+#define GM_SM90_STORE_SPAN_FITS(part, columns)                                                                         \
+    ((part) >= (columns) && GM_CEIL_DIV(part, columns) * (columns) * 4 <= (part) * 5)
+#define GM_SM90_STORE_ROWS(tm, tn, roles)                                                                              \
+    (GM_SM90_SWAP(roles) ? GM_SM90_STORE_ROWS_OF(GM_SM90_STORED_N(tm, tn, roles), GM_SM90_CONSUMERS(roles)) : 64)
+/* Whole groups of 8 rows; fewer where more consumers stage theirs. */
+#define GM_SM90_STORE_ROWS_OF(part, consumers)                                                                         \
+    ((part) <= 64                          ? (part)                                                                    \
+     : (part) % 32 == 0 && (consumers) > 2 ? (part) / 4                                                                \
+     : (part) % 16 == 0 && (part) <= 208   ? (part) / 2                                                                \
+     : (part) % 32 == 0                    ? (part) / 4                                                                \
+     : (part) % 24 == 0 && (part) / 8 > 12 ? (part) / 3                                                                \
+     : (part) * (consumers) <= 192         ? (part)                                                                    \
+                                           : GM_CEIL_DIV(part, 16) * 8)
+#define GM_SM90_STORE_BOX_ROWS(tm, tn, roles) (GM_SM90_SWAP(roles) ? GM_SM90_STORE_ROWS(tm, tn, roles) : 16)
+#define GM_SM90_BUFFER_BYTES(tm, tn, roles)   (GM_SM90_STORE_ROWS(tm, tn, roles) * 128)
+#define GM_SM90_STORE_BUFFERS                 2
+/* Split-K has no staging: it adds up in the ring, and stores from registers. */
+#define GM_SM90_STAGING_BYTES(tm, tn, roles)                                                                           \
+    (GM_SM90_SPLIT_K(roles)                                                                                            \
+         ? 0                                                                                                           \
+         : GM_SM90_CONSUMERS(roles) * GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, roles))
+
+/* ---- shared memory, from a 1024-byte boundary: ring of stages | staging of D | barriers ------------ */
+
+/* full[stages], empty[stages]; with cluster-k ready, free, arrived[consumers]; else partials[consumers], of stream-K; for
+ * split-K a mailbox of 8 bytes. */
+#define GM_SM90_BARRIER_BYTES(stages, roles)                                                                           \
+    ((stages) * 16 + (GM_SM90_CLUSTER_K(roles) > 1 ? 16 : 0) + 8 * GM_SM90_CONSUMERS(roles) +                          \
+     8 * GM_SM90_SPLIT_K(roles))
+#define GM_SM90_ALIGN 1024 /* bytes after which the swizzle pattern repeats: room to round the base up */
+#define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, roles, type)                                                            \
+    (GM_SM90_ALIGN + (stages) * GM_SM90_STAGE_BYTES(tm, tn, tk, type) + GM_SM90_STAGING_BYTES(tm, tn, roles) +         \
+     GM_SM90_BARRIER_BYTES(stages, roles))
+
+/* ---- registers ------------------------------------------------------------------------------------- */
+
+#define GM_SM90_ACCUMULATORS(tm, tn, roles) ((tm) * (tn) / 128 / GM_SM90_TILE_CONSUMERS(roles)) /* of a thread */
+
+/* A partial sum that another CTA has left in L2 is collected in chunks of so many accumulators of every thread, the last
+ * of what is left. One chunk fills the staging of D. */
+#define GM_SM90_PARTIAL_CHUNK(tm, tn, roles)                                                                           \
+    GM_MIN(GM_SM90_ACCUMULATORS(tm, tn, roles), GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, roles) / 512)
+
+/* Whether a consumer can hold a tile as 16-bit elements while it multiplies the next, which takes half as many registers
+ * again. In ping-pong there is no need to; with cluster-k a CTA has parts of the tile only. */
+#define GM_SM90_DEFERS_STORE(tm, tn, roles)                                                                            \
+    (!GM_SM90_PINGPONG(roles) && GM_SM90_CLUSTER_K(roles) == 1 && GM_SM90_ACCUMULATORS(tm, tn, roles) <= 128)
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judges the kernels of all GEMM families against a problem. */
+#include "host/gemm/judge.h"
+
+#include "host/gemm/variant.h"
+#include "host/occupancy.h"
+#include "host/text.h"
+
+#include <inttypes.h>
+
+#define TMA_ALIGN        16
+#define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
+#define TILES_LIMIT      (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
+#define DIVIDED_MARGIN   1.02               /* on what a division is predicted to take: the model knows it less well, */
+#define DIVIDED_MORE_US  0.8                /* and short ones take longer than it thinks */
+
+static int64_t at_once(const struct gm_gemm_inquiry *q) {
+    return gm_clusters_at_once(q->variant->kernel, q->question->device);
+}
+
+/* ---- what every family checks ------------------------------------------------------------------------- */
+
+static int fits_at_once(const struct gm_gemm_inquiry *q) {
+    const int64_t tiles_m = gm_tiles_m(q->variant, q->problem), tiles_n = gm_tiles_n(q->variant, q->problem);
+    return tiles_n == 0 || tiles_m <= at_once(q) / tiles_n;
+}
+
+static enum gm_reason check_tiles(const struct gm_gemm_inquiry *q) {
+    const int layout = gm_gemm_layout(q->problem);
+    const int64_t tiles_m = gm_tiles_m(q->variant, q->problem), tiles_n = gm_tiles_n(q->variant, q->problem);
+    if (q->variant->split_k && q->question->options->sm_budget > 0 && !fits_at_once(q))
+        return gm_say(q->why, GM_REASON_SMS,
+                      "every tile has a CTA of its own, and the SM budget is for %" PRId64 " at once", at_once(q));
+    if (q->variant->layout != layout)
+        return gm_say(q->why, GM_REASON_LAYOUT, "takes layout %s; the problem%s is %s",
+                      gm_gemm_layout_name(q->variant->layout), q->transposed ? ", transposed," : "",
+                      gm_gemm_layout_name(layout));
+    if (tiles_m > 0 && tiles_n > TILES_LIMIT / tiles_m)
+        return gm_say(q->why, GM_REASON_SIZE, "%" PRId64 " x %" PRId64 " tiles are more than 2^30", tiles_m, tiles_n);
+    return GM_ACCEPTED;
+}
+
+/* All kernels of gemm_sm90 that take no part of K from each other add up the same 16 products after the same 16, and so
+ * do all of gemm_sm80 without warp-k. */
+static enum gm_reason check_order(const struct gm_gemm_inquiry *q) {
+    const struct gm_gemm_variant *v = q->variant;
+    if (!gm_is_batch_invariant(q->question))
+        return GM_ACCEPTED;
+    if (v->cluster_k > 1)
+        return gm_say(q->why, GM_REASON_ORDER, "%d CTAs share the K of a tile; a batch-invariant plan sums it in one",
+                      v->cluster_k);
+    if (v->warp_k > 1)
+        return gm_say(q->why, GM_REASON_ORDER, "%d warps share the K of a tile; a batch-invariant plan sums it in one",
+                      v->warp_k);
+    if (v->split_k)
+        return gm_say(q->why, GM_REASON_ORDER,
+                      "its CTAs share the K of a tile; a batch-invariant plan sums it in one");
+    return GM_ACCEPTED;
+}
+
+/* ---- TMA ------------------------------------------------------------------------------------------------ */
+
+/* An operand with one row is never stepped, so its stride does not matter; but a batch-invariant plan answers for any
+ * number of rows. */
+static enum gm_reason check_tma_operand(const struct gm_gemm_inquiry *q, const char *letter, struct gm_operand operand,
+                                        int align) {
+    const int64_t bytes = operand.stride * operand.element_bytes;
+    const int64_t step = TMA_ALIGN / operand.element_bytes;
+    const int steps = operand.rows > 1 || gm_is_batch_invariant(q->question);
+    if (steps && bytes % TMA_ALIGN)
+        return gm_say(q->why, GM_REASON_STRIDE,
+                      "ld%s %" PRId64 " x %d B = %" PRId64
+                      " B is not a multiple of 16: TMA needs it; pad ld%s to %" PRId64 ", or an sm80 kernel takes it",
+                      letter, operand.stride, operand.element_bytes, bytes, letter,
+                      (operand.stride + step - 1) / step * step);
+    if (steps && bytes >= TMA_STRIDE_LIMIT)
+        return gm_say(q->why, GM_REASON_SIZE,
+                      "ld%s %" PRId64 " x %d B = %" PRId64
+                      " B is not under 2^40: TMA cannot step it; an sm80 kernel takes it",
+                      letter, operand.stride, operand.element_bytes, bytes);
+    if (align < TMA_ALIGN)
+        return gm_say(q->why, GM_REASON_ALIGNMENT,
+                      "%s_align promises %d bytes: TMA needs 16; align the pointer to 16 and say so, "
+                      "or an sm80 kernel takes it",
+                      letter, align);
+    return GM_ACCEPTED;
+}
+
+enum gm_reason gm_gemm_check_tma(const struct gm_gemm_inquiry *q) {
+    const struct gm_gemm_problem *p = q->problem;
+    if (p->k == 0)
+        return gm_say(q->why, GM_REASON_EMPTY_K, "K = 0 leaves TMA nothing to describe; an sm80 kernel takes it");
+    enum gm_reason reason = check_tma_operand(q, q->transposed ? "b" : "a", gm_operand_a(p), p->a_align);
+    if (reason == GM_ACCEPTED)
+        reason = check_tma_operand(q, q->transposed ? "a" : "b", gm_operand_b(p), p->b_align);
+    if (reason == GM_ACCEPTED)
+        reason = check_tma_operand(q, "d", gm_operand_d(p), p->d_align);
+    return reason;
+}
+
+int gm_gemm_tma_may_load(const struct gm_gemm_inquiry *q) {
+    struct gm_gemm_inquiry unheard = *q;
+    const uint32_t mask = q->question->options->arch_mask;
+    const struct gm_device *device = q->question->device;
+    unheard.why = NULL;
+    return (!mask || mask & GM_ARCH_SM90) && device->cc_major == 9 && device->cc_minor == 0 &&
+           gm_gemm_check_tma(&unheard) == GM_ACCEPTED;
+}
+
+/* ---- the division ---------------------------------------------------------------------------------------- */
+
+static size_t workspace_limit(const struct gm_gemm_inquiry *q) {
+    return gm_is_batch_invariant(q->question) ? 0 : q->question->options->workspace_limit;
+}
+
+static enum gm_reason refuse_division(const struct gm_gemm_inquiry *q) {
+    char suffix[16];
+    return gm_say(q->why, GM_REASON_DIVISION,
+                  "its tiles cannot be divided as %s%s says: %" PRId64 " x %" PRId64 " tiles, %" PRId64
+                  " at once, %zu bytes of workspace allowed",
+                  q->variant->kernel->name, gm_division_suffix(q->question->division, suffix),
+                  gm_tiles_m(q->variant, q->problem), gm_tiles_n(q->variant, q->problem), at_once(q),
+                  workspace_limit(q));
+}
+
+static enum gm_reason refuse_whole(const struct gm_gemm_inquiry *q) {
+    return gm_say(q->why, GM_REASON_DIVISION,
+                  "made to cut tiles into pieces, which does not pay here, or not in %zu bytes of workspace; %" PRId64
+                  " x %" PRId64 " tiles, %" PRId64 " at once",
+                  workspace_limit(q), gm_tiles_m(q->variant, q->problem), gm_tiles_n(q->variant, q->problem),
+                  at_once(q));
+}
+
+static enum gm_reason divide(const struct gm_gemm_inquiry *q, struct gm_gemm_division *d) {
+    const int wanted = q->question->division;
+    *d = (struct gm_gemm_division){0};
+    if (q->problem->m > 0 && q->problem->n > 0)
+        *d = gm_divide(q->variant, q->problem, q->question->device, workspace_limit(q), wanted);
+    if (wanted != GM_DIVISION_BEST && wanted != gm_division_number(d))
+        return refuse_division(q);
+    if (!q->question->options->kernel && q->variant->split_k && d->pieces == 0)
+        return refuse_whole(q);
+    return GM_ACCEPTED;
+}
+
+/* "..., 132 at once; 116 of them divided by k-blocks among 132 CTAs, in 17302560 bytes of workspace", or "... divided
+ * by k-blocks, 3 pieces each, among ..." */
+static void describe_division(const struct gm_gemm_inquiry *q, const struct gm_gemm_division *d, char *text,
+                              size_t bytes) {
+    const int64_t tiles = gm_tiles_m(q->variant, q->problem) * gm_tiles_n(q->variant, q->problem);
+    char pieces[48] = "";
+    text[0] = 0;
+    if (d->pieces > 0)
+        gm_print(pieces, sizeof pieces, ", %" PRId64 " pieces each,", d->pieces);
+    if (d->shares > 0)
+        gm_print(text, bytes,
+                 "; %" PRId64 " of them divided by k-blocks%s among %" PRId64 " CTAs, in %zu bytes of workspace",
+                 tiles - d->whole, pieces, d->shares, d->workspace_bytes);
+}
+
+/* ---- the verdict ----------------------------------------------------------------------------------------- */
+
+static struct gm_verdict accept(const struct gm_gemm_inquiry *q, const struct gm_gemm_division *d) {
+    char divided[176];
+    describe_division(q, d, divided, sizeof divided);
+    gm_say(q->why, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles%s, %" PRId64 " at once%s",
+           d->predicted_us, gm_tiles_m(q->variant, q->problem), gm_tiles_n(q->variant, q->problem),
+           q->transposed ? " of D^T = B^T A^T" : "", at_once(q), divided);
+    const double us = d->predicted_us * gm_gemm_family_of(q->variant->kernel)->margin(q);
+    return (struct gm_verdict){
+        .reason = GM_ACCEPTED,
+        .predicted_us = d->predicted_us,
+        .ranking_us = d->shares > 0 ? us * DIVIDED_MARGIN + DIVIDED_MORE_US : us,
+        .workspace_bytes = d->workspace_bytes,
+        .division = gm_division_number(d),
+        .detail = {d->whole, d->shares, d->pieces},
+    };
+}
+
+struct gm_verdict gm_gemm_judge(const struct gm_kernel *kernel, const struct gm_question *question,
+                                const struct gm_sentence *why) {
+    const struct gm_gemm_planned *planned = question->problem;
+    const struct gm_gemm_variant v = gm_gemm_variant(kernel);
+    const struct gm_gemm_inquiry q = {&v, question, &planned->problem, planned->transposed, why};
+    struct gm_gemm_division d;
+    enum gm_reason reason = check_tiles(&q);
+    if (reason == GM_ACCEPTED)
+        reason = gm_gemm_family_of(kernel)->check(&q);
+    if (reason == GM_ACCEPTED)
+        reason = check_order(&q);
+    if (reason == GM_ACCEPTED)
+        reason = divide(&q, &d);
+    return reason == GM_ACCEPTED ? accept(&q, &d) : (struct gm_verdict){.reason = reason};
+}
+
+struct gm_gemm_division gm_gemm_division_of(const struct gm_verdict *verdict) {
+    return (struct gm_gemm_division){
+        .whole = verdict->detail[0],
+        .shares = verdict->detail[1],
+        .pieces = verdict->detail[2],
+        .workspace_bytes = verdict->workspace_bytes,
+        .predicted_us = verdict->predicted_us,
+    };
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the plans and calls of all GEMM families have in common. */
+#include "host/gemm/launch.h"
+
+#include "host/occupancy.h"
+
+/* ---- once per plan -------------------------------------------------------------------------------------- */
+
+struct gm_stream_k *gm_gemm_stream_k_of(const struct gm_plan *plan) {
+    return (struct gm_stream_k *)(void *)((char *)plan->params + gm_gemm_family_of(plan->kernel)->stream_k);
+}
+
+/* Clusters of a launch at most: what the device holds at once, of kernels that stay; but under a budget of SMs of all,
+ * since a CTA more would take an SM more. */
+static int64_t most_clusters(const struct gm_plan *plan, const struct gm_gemm_variant *v) {
+    const int budgeted = plan->device.sm_count < plan->context->device.sm_count;
+    return v->persistent || budgeted ? gm_clusters_at_once(plan->kernel, &plan->device) : INT32_MAX;
+}
+
+void gm_gemm_plan_divide(struct gm_plan *plan, const struct gm_gemm_division *d) {
+    const struct gm_gemm_variant v = gm_gemm_variant(plan->kernel);
+    const int64_t most = most_clusters(plan, &v);
+    const int64_t busy = d->whole > d->shares ? d->whole : d->shares;
+    *gm_gemm_stream_k_of(plan) = gm_stream_k_params(&v, &gm_gemm_planned_of(plan)->problem, d);
+    plan->config.gridDimX = (unsigned)((busy < most ? busy : most) * gm_cluster_size(&v));
+    plan->division = gm_division_number(d);
+    plan->workspace_bytes = d->workspace_bytes;
+}
+
+int gm_gemm_b_is_early(const struct gm_plan *plan) {
+    return plan->flags & GM_PLAN_CONSTANT_B && !gm_gemm_planned_of(plan)->transposed;
+}
+
+struct gm_epilogue_params gm_gemm_epilogue_template(const struct gm_gemm_problem *p) {
+    return (struct gm_epilogue_params){
+        .ldc = p->ldc,
+        .ldd = p->ldd,
+        .d_type = (int32_t)p->d_type,
+        .bias_type = (int32_t)p->bias_type,
+        .bias_mode = (int32_t)p->bias,
+        .activation = (int32_t)p->activation,
+        .m = (int32_t)p->m,
+        .n = (int32_t)p->n,
+    };
+}
+
+/* ---- once per call -------------------------------------------------------------------------------------- */
+
+struct gm_gemm_call gm_gemm_bind(const struct gm_gemm_planned *planned, const struct gm_gemm_args *args,
+                                 struct gm_epilogue_params *e) {
+    const struct gm_gemm_problem *p = &planned->problem;
+    const int bytes = gm_type_bytes(p->d_type);
+    e->c = args->c;
+    e->d = args->d;
+    e->bias = args->bias;
+    e->alpha = args->alpha ? *args->alpha : 1;
+    e->beta = args->beta ? *args->beta : 0;
+    e->c_vector = gm_copy_bytes(args->c, p->ldc * bytes, p->m) == 16;
+    e->d_vector = gm_copy_bytes(args->d, p->ldd * bytes, p->m) == 16;
+    if (planned->transposed)
+        return (struct gm_gemm_call){args->b, args->a, args->workspace};
+    return (struct gm_gemm_call){args->a, args->b, args->workspace};
+}

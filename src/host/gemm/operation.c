@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GEMM as an operation: its fields, what a call reads and writes, and its public functions. */
+#include "host/gemm/problem.h"
+#include "host/gemm/variant.h"
+#include "host/plan.h"
+
+/* ---- fields --------------------------------------------------------------------------------------------- */
+
+static int64_t get_layout(const void *problem) {
+    return gm_gemm_layout(problem);
+}
+
+static int set_layout(void *problem, int64_t layout) {
+    struct gm_gemm_problem *p = problem;
+    p->a_major = layout & 1 ? GM_MN_MAJOR : GM_K_MAJOR;
+    p->b_major = layout & 2 ? GM_MN_MAJOR : GM_K_MAJOR;
+    return 1;
+}
+
+/* A and B have one type. */
+static int64_t get_b_type(const void *problem) {
+    return ((const struct gm_gemm_problem *)problem)->ab_type;
+}
+
+static int set_b_type(void *problem, int64_t type) {
+    return ((struct gm_gemm_problem *)problem)->ab_type == (enum gm_type)type;
+}
+
+static int64_t get_epilogue(const void *problem) {
+    return gm_has_general_epilogue(problem);
+}
+
+static const char *const epilogues[] = {"plain", "general", NULL};
+static const char *const activations[] = {"none", "relu", "gelu", "gelu_erf", "silu", NULL};
+static const char *const biases[] = {"none", "n", "m", NULL};
+
+#define AT(member) offsetof(struct gm_gemm_problem, member)
+#define HALF       (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16))
+#define ALL        (HALF | GM_TYPE_SET(GM_FP32))
+#define SUITES     (GM_IN_SUITES | GM_IN_LEDGERS)
+
+enum { FIELD_A, FIELD_B, FIELD_D, FIELD_LAYOUT, FIELD_EPILOGUE, FIELD_M };
+static const struct gm_field fields[] = {
+    [FIELD_A] = {.name = "a", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(ab_type), .types = HALF},
+    [FIELD_B] = {"b", GM_FIELD_TYPE, SUITES, .types = HALF, .get = get_b_type, .set = set_b_type},
+    [FIELD_D] = {.name = "d", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(d_type), .types = ALL},
+    [FIELD_LAYOUT] = {"layout", GM_FIELD_WORD, SUITES, .words = gm_gemm_layout_names, .get = get_layout,
+                      .set = set_layout},
+    [FIELD_EPILOGUE] = {"epilogue", GM_FIELD_WORD, GM_IN_LEDGERS | GM_FALLS_BACK, .words = epilogues,
+                        .get = get_epilogue},
+    [FIELD_M] = {.name = "m", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(m)},
+    {.name = "n", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(n)},
+    {.name = "k", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(k)},
+    {"act", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(activation), .words = activations},
+    {"bias", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(bias), .words = biases},
+    {"bias_type", GM_FIELD_TYPE, GM_IN_OPTIONS, .offset = AT(bias_type), .types = ALL},
+    {"lda", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(lda)},
+    {"ldb", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(ldb)},
+    {"ldc", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(ldc)},
+    {"ldd", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(ldd)},
+};
+
+/* ---- a problem ------------------------------------------------------------------------------------------ */
+
+static int is_empty(const void *problem) {
+    const struct gm_gemm_problem *p = problem;
+    return p->m == 0 || p->n == 0;
+}
+
+static struct gm_work work(const void *problem) {
+    const struct gm_gemm_problem *p = problem;
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    return (struct gm_work){
+        .flops = 2 * m * n * k,
+        .least_bytes = (m + n) * k * gm_type_bytes(p->ab_type) + m * n * gm_type_bytes(p->d_type),
+    };
+}
+
+/* ---- a call --------------------------------------------------------------------------------------------- */
+
+static struct gm_range range(const char *name, gm_device_ptr address, struct gm_operand operand, int align) {
+    return (struct gm_range){
+        .name = name,
+        .address = address,
+        .rows = operand.rows,
+        .row_bytes = operand.columns * operand.element_bytes,
+        .pitch_bytes = operand.stride * operand.element_bytes,
+        .align = align,
+        .element_bytes = operand.element_bytes,
+        .may_equal = -1,
+    };
+}
+
+/* A, B, C, the bias and D, by the caller's names. */
+static int ranges(const void *problem, const void *arguments, struct gm_range found[GM_RANGES_MAX],
+                  struct gm_workspace *workspace) {
+    const struct gm_gemm_planned *planned = problem;
+    const struct gm_gemm_problem *p = &planned->problem;
+    const struct gm_gemm_args *args = arguments;
+    const int turned = planned->transposed;
+    const int bias_bytes = p->bias == GM_BIAS_NONE ? 1 : gm_type_bytes(p->bias_type);
+    const struct gm_operand bias = {p->bias != GM_BIAS_NONE, p->bias == GM_BIAS_M ? p->m : p->n, 0, bias_bytes};
+    const struct gm_range a = range(turned ? "b" : "a", turned ? args->b : args->a, gm_operand_a(p), p->a_align);
+    const struct gm_range b = range(turned ? "a" : "b", turned ? args->a : args->b, gm_operand_b(p), p->b_align);
+    enum { C = 2, BIAS, D, COUNT };
+    found[turned] = a;
+    found[!turned] = b;
+    found[C] = range("c", args->c, gm_operand_c(p), gm_type_bytes(p->d_type));
+    found[BIAS] = range("bias", args->bias, bias, bias_bytes);
+    found[D] = range("d", args->d, gm_operand_d(p), p->d_align);
+    if (!args->beta || *args->beta == 0)
+        found[C].rows = 0;
+    found[D].written = 1;
+    found[D].may_equal = C;
+    workspace->address = args->workspace;
+    workspace->bytes = args->workspace_bytes;
+    return COUNT;
+}
+
+const struct gm_operation gm_operation_gemm = {
+    .name = "gemm",
+    .computes = "D = act(alpha A B + beta C + bias)",
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .axis = FIELD_M,
+    .type = FIELD_A,
+    .problem_bytes = sizeof(struct gm_gemm_problem),
+    .problem_bytes_least = 104,
+    .planned_bytes = sizeof(struct gm_gemm_planned),
+    .args_bytes = sizeof(struct gm_gemm_args),
+    .args_bytes_least = 80,
+    .normalize = gm_gemm_normalize,
+    .simplify = gm_gemm_simplify,
+    .is_empty = is_empty,
+    .work = work,
+    .ranges = ranges,
+};
+
+/* ---- the public functions ------------------------------------------------------------------------------- */
+
+enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_gemm_problem *problem,
+                                   const struct gm_plan_options *options, gm_plan **plan) {
+    return gm_plan_create(&gm_operation_gemm, context, problem, options, plan);
+}
+
+enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream) {
+    return gm_plan_execute(plan, &gm_operation_gemm, args, stream);
+}
+
+enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem, const struct gm_gemm_args *args,
+                       void *stream) {
+    return gm_plan_and_execute(&gm_operation_gemm, context, problem, args, stream);
+}
+
+enum gm_status gm_gemm_explain(const struct gm_device *device, const struct gm_gemm_problem *problem,
+                               const struct gm_plan_options *options, struct gm_candidate *candidates, size_t capacity,
+                               size_t *count) {
+    return gm_explain(&gm_operation_gemm, device, problem, options, candidates, capacity, count);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks a GEMM problem and fills in its defaults, with a sentence for everything wrong. */
+#include "host/gemm/problem.h"
+
+#include "common/gemm/tokens.h"
+#include "host/error.h"
+#include "host/gemm/variant.h"
+
+#include <inttypes.h>
+
+#define SIZE_LIMIT INT32_MAX
+
+const char *const gm_gemm_layout_names[] = {
+    [GM_LAYOUT_tn] = "tn", [GM_LAYOUT_nn] = "nn", [GM_LAYOUT_tt] = "tt", [GM_LAYOUT_nt] = "nt", NULL};
+
+const char *gm_gemm_layout_name(int layout) {
+    return gm_gemm_layout_names[layout & 3];
+}
+
+int gm_gemm_layout(const struct gm_gemm_problem *problem) {
+    return (problem->a_major == GM_MN_MAJOR ? 1 : 0) | (problem->b_major == GM_MN_MAJOR ? 2 : 0);
+}
+
+struct gm_operand gm_operand_a(const struct gm_gemm_problem *p) {
+    if (p->a_major == GM_K_MAJOR)
+        return (struct gm_operand){p->m, p->k, p->lda, gm_type_bytes(p->ab_type)};
+    return (struct gm_operand){p->k, p->m, p->lda, gm_type_bytes(p->ab_type)};
+}
+
+struct gm_operand gm_operand_b(const struct gm_gemm_problem *p) {
+    if (p->b_major == GM_K_MAJOR)
+        return (struct gm_operand){p->n, p->k, p->ldb, gm_type_bytes(p->ab_type)};
+    return (struct gm_operand){p->k, p->n, p->ldb, gm_type_bytes(p->ab_type)};
+}
+
+struct gm_operand gm_operand_c(const struct gm_gemm_problem *p) {
+    return (struct gm_operand){p->m, p->n, p->ldc, gm_type_bytes(p->d_type)};
+}
+
+struct gm_operand gm_operand_d(const struct gm_gemm_problem *p) {
+    return (struct gm_operand){p->m, p->n, p->ldd, gm_type_bytes(p->d_type)};
+}
+
+int64_t gm_operand_bytes(const struct gm_operand *operand) {
+    if (operand->rows == 0 || operand->columns == 0)
+        return 0;
+    return ((operand->rows - 1) * operand->stride + operand->columns) * operand->element_bytes;
+}
+
+static enum gm_status check_size(const char *name, int64_t value) {
+    if (value < 0 || value > SIZE_LIMIT)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; it must be 0 to %d", name, value, SIZE_LIMIT);
+    return GM_OK;
+}
+
+/* Unknown enum values arrive as integers, whatever the C type says. */
+static enum gm_status check_enum(const char *name, int value, int first, int last) {
+    if (value < first || value > last)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; known values are %d to %d", name, value, first, last);
+    return GM_OK;
+}
+
+/* A stride of 0 means packed. The span in bytes must fit an int64, whose half the address space already is. */
+static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_operand operand) {
+    if (*stride == 0)
+        *stride = operand.columns > 0 ? operand.columns : 1;
+    if (*stride < operand.columns)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; a row has %" PRId64 " elements", name, *stride,
+                       operand.columns);
+    int64_t span = 0;
+    if (__builtin_mul_overflow(*stride, operand.rows > 0 ? operand.rows : 1, &span) ||
+        __builtin_mul_overflow(span, operand.element_bytes, &span))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "%s is %" PRId64 "; %" PRId64 " rows of it exceed 2^63 bytes", name, *stride, operand.rows);
+    return GM_OK;
+}
+
+static enum gm_status fill_alignment(const char *name, int32_t *align, int element_bytes) {
+    if (*align == 0)
+        *align = 16;
+    if (*align != 16 && *align != 8 && *align != 4 && *align != 2)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; it must be 16 (or 0), 8, 4 or 2", name, *align);
+    if (*align < element_bytes)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; an element has %d bytes", name, *align, element_bytes);
+    return GM_OK;
+}
+
+static enum gm_status check_enums(const struct gm_gemm_problem *p) {
+    enum gm_status status = check_enum("ab_type", (int)p->ab_type, GM_BF16, GM_FP16);
+    if (status == GM_OK)
+        status = check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
+    if (status == GM_OK)
+        status = check_enum("a_major", (int)p->a_major, GM_K_MAJOR, GM_MN_MAJOR);
+    if (status == GM_OK)
+        status = check_enum("b_major", (int)p->b_major, GM_K_MAJOR, GM_MN_MAJOR);
+    if (status == GM_OK)
+        status = check_enum("activation", (int)p->activation, GM_ACT_NONE, GM_ACT_SILU);
+    if (status == GM_OK)
+        status = check_enum("bias", (int)p->bias, GM_BIAS_NONE, GM_BIAS_M);
+    if (status == GM_OK && p->bias != GM_BIAS_NONE)
+        status = check_enum("bias_type", (int)p->bias_type, GM_BF16, GM_FP32);
+    return status;
+}
+
+static enum gm_status fill(struct gm_gemm_problem *p) {
+    const int ab_bytes = gm_type_bytes(p->ab_type), d_bytes = gm_type_bytes(p->d_type);
+    enum gm_status status = fill_stride("lda", &p->lda, gm_operand_a(p));
+    if (status == GM_OK)
+        status = fill_stride("ldb", &p->ldb, gm_operand_b(p));
+    if (status == GM_OK)
+        status = fill_stride("ldc", &p->ldc, gm_operand_c(p));
+    if (status == GM_OK)
+        status = fill_stride("ldd", &p->ldd, gm_operand_d(p));
+    if (status == GM_OK)
+        status = fill_alignment("a_align", &p->a_align, ab_bytes);
+    if (status == GM_OK)
+        status = fill_alignment("b_align", &p->b_align, ab_bytes);
+    return status == GM_OK ? fill_alignment("d_align", &p->d_align, d_bytes) : status;
+}
+
+enum gm_status gm_gemm_normalize(void *problem) {
+    struct gm_gemm_problem *p = problem;
+    enum gm_status status = check_size("m", p->m);
+    if (status == GM_OK)
+        status = check_size("n", p->n);
+    if (status == GM_OK)
+        status = check_size("k", p->k);
+    if (status == GM_OK)
+        status = check_enums(p);
+    return status == GM_OK ? fill(p) : status;
+}
+
+static void straighten(enum gm_major *major, int64_t *stride, struct gm_operand operand) {
+    if (operand.columns != 1 || operand.rows <= 1 || operand.stride != 1)
+        return;
+    *major = *major == GM_K_MAJOR ? GM_MN_MAJOR : GM_K_MAJOR;
+    *stride = operand.rows;
+}
+
+int gm_gemm_is_column(const struct gm_gemm_problem *p) {
+    const int chunks = p->a_align == 16 && p->lda * gm_type_bytes(p->ab_type) % 16 == 0;
+    return p->n == 1 && p->m > 1 && p->ldc == 1 && p->ldd == 1 && (p->a_major == GM_K_MAJOR || chunks);
+}
+
+struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
+    struct gm_gemm_problem t = *p;
+    t.m = p->n;
+    t.n = p->m;
+    t.a_major = p->b_major;
+    t.b_major = p->a_major;
+    t.lda = p->ldb;
+    t.ldb = p->lda;
+    t.ldc = t.ldd = p->m;
+    t.a_align = p->b_align;
+    t.b_align = p->a_align;
+    t.bias = p->bias == GM_BIAS_N ? GM_BIAS_M : p->bias == GM_BIAS_M ? GM_BIAS_N : GM_BIAS_NONE;
+    return t;
+}
+
+struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem) {
+    struct gm_gemm_problem p = *problem;
+    straighten(&p.a_major, &p.lda, gm_operand_a(problem));
+    straighten(&p.b_major, &p.ldb, gm_operand_b(problem));
+    return p;
+}
+
+void gm_gemm_simplify(void *into, const struct gm_plan_options *options) {
+    struct gm_gemm_planned *planned = into;
+    const struct gm_gemm_problem given = planned->problem;
+    const int is_column = gm_gemm_is_column(&given);
+    const struct gm_gemm_problem turned = is_column ? gm_gemm_transposed(&given) : given;
+    const struct gm_gemm_planned forms[] = {{gm_gemm_straight(&turned), is_column}, {gm_gemm_straight(&given), 0}};
+    planned->transposed = 0;
+    if (options->flags & GM_PLAN_BATCH_INVARIANT)
+        return;
+    const struct gm_kernel *named = options->kernel ? gm_gemm_kernel_named(options->kernel) : NULL;
+    for (int i = 0; i < 2; i++) {
+        if (options->kernel && (!named || gm_gemm_variant(named).layout != gm_gemm_layout(&forms[i].problem)))
+            continue;
+        *planned = forms[i];
+        return;
+    }
+}
+
+int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows) {
+    const uint64_t bits = base | (rows > 1 ? (uint64_t)stride_bytes : 0) | 16;
+    return (int)(bits & -bits);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A GEMM problem: validation, defaults, the extents of its operands, and the equal problems that more kernels take. */
+#ifndef GM_GEMM_PROBLEM_H
+#define GM_GEMM_PROBLEM_H
+
+#include "gristmill/gemm.h"
+#include "host/types.h"
+
+/* What is planned. */
+struct gm_gemm_planned {
+    struct gm_gemm_problem problem; /* first: fields are read from it */
+    int transposed;                 /* the problem is D^T = B^T A^T: what the caller calls A is its B, and the reverse */
+};
+
+/* Checks a problem of today's size and fills in every default (strides, alignments). */
+enum gm_status gm_gemm_normalize(void *problem);
+
+/* The normalised problem as the planner looks at it, into `planned`, which begins with it. An operand of one column whose
+ * elements are neighbours is a row as well: then it is taken for one, so that kernels which load rows do not step from
+ * element to element. A D of one column is taken for a row of D^T = B^T A^T before, see gm_gemm_is_column(). But not for
+ * a batch-invariant plan, which answers for every M alike, nor for a kernel asked for by name that does not take the
+ * layout that comes of it. */
+void gm_gemm_simplify(void *planned, const struct gm_plan_options *options);
+
+/* C and D are one column whose elements are neighbours, so gm_gemm_transposed() has them as one row, and a K-major operand
+ * stays K-major. Kernels that store rows then do not step from element to element. Not where A is MN-major and loaded
+ * element by element: a tile of A has fewer rows than one of B, which would take 2.4 times as long. */
+int gm_gemm_is_column(const struct gm_gemm_problem *problem);
+struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *column);
+/* Operands of one column whose elements are neighbours taken for rows. */
+struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem);
+
+/* GM_LAYOUT_x, and "tn" */
+int gm_gemm_layout(const struct gm_gemm_problem *problem);
+const char *gm_gemm_layout_name(int layout);
+extern const char *const gm_gemm_layout_names[]; /* NULL behind the last */
+
+/* An operand as it lies in memory: `rows` rows of `columns` contiguous elements, `stride` elements apart. */
+struct gm_operand {
+    int64_t rows, columns, stride;
+    int element_bytes;
+};
+struct gm_operand gm_operand_a(const struct gm_gemm_problem *problem);
+struct gm_operand gm_operand_b(const struct gm_gemm_problem *problem);
+struct gm_operand gm_operand_c(const struct gm_gemm_problem *problem);
+struct gm_operand gm_operand_d(const struct gm_gemm_problem *problem);
+/* From the first byte to the last: (rows - 1) * stride + columns elements; 0 when empty. */
+int64_t gm_operand_bytes(const struct gm_operand *operand);
+
+/* Bytes of one load or copy of an operand, 16, 8, 4 or 2, from what base and stride are multiples of. */
+int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows);
+
+/* D is more than alpha A B + beta C. */
+static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem) {
+    return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE;
+}
+
+/* Tiles of D, while beta is 0, go from the accumulators to memory by TMA with nothing asked of a column. TMA clips D's
+ * rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
+static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
+    return !gm_has_general_epilogue(problem) && problem->n * gm_type_bytes(problem->d_type) % 16 == 0;
+}
+
+#define GM_STREAM_MOST 64 /* of the lesser of M and N */
+
+/* One operand passes by the other, which is small: memory sets the pace, not the tensor cores. */
+static inline int gm_is_streamed(const struct gm_gemm_problem *problem) {
+    return problem->m <= GM_STREAM_MOST || problem->n <= GM_STREAM_MOST;
+}
+
+#endif

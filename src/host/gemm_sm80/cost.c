@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cost model of gemm_sm80: cp.async, mma.sync, several CTAs on an SM. host/gemm/cost_terms.h says how a model is
+ * made. */
+#include "host/gemm/cost_terms.h"
+#include "host/gemm_sm80/gemm_sm80.h"
+
+#define SM80_SMOOTH                2.75
+#define SM80_LAUNCH_US             2.0
+#define SM80_DRAM_EFFICIENCY       0.83
+#define SM80_ON_SM90               0.68  /* mma.sync's ceiling on Hopper, of WGMMA's */
+#define SM80_PORT_BYTES_PER_CLOCK  36.6  /* cp.async into one SM, by all its CTAs */
+#define SM80_FILL_CLOCKS           900.0 /* from the copies' issue to the first bytes' arrival, */
+#define SM80_FILL_BYTES_PER_CLOCK  23.4  /* and for the rest of a stage */
+#define SM80_KBLOCK_CLOCKS         314.0 /* one CTA alone: __syncthreads, first ldmatrix, drain of the mma pipe */
+#define SM80_TURN_CLOCKS           26.0  /* of the tensor cores at rest between two k-blocks, whatever else hides */
+#define SM80_FRAGMENT_CLOCKS       0.052 /* and per element of a warp's part of D, for each 16 of k */
+#define SM80_STORE_BYTES_PER_CLOCK 8.7
+#define SM80_STORE_EXPOSED         0.62  /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY             18.0  /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_HAND_BYTES_PER_CLOCK  24.0  /* partial sums, one SM to L2 or back; an estimate, not fitted */
+#define SM80_HAND_US               1.5   /* the last store -> the flag -> the first load; an estimate, not fitted */
+#define SM80_EXCHANGE_CLOCKS       150.0 /* of warp-k parts: two barriers, a store and a load; derived, not measured */
+
+#define SM80_LOOSE_CLOCKS         45.0   /* of an SM for 32 chunks that come through registers */
+#define SM80_LOOSE_WAIT_CLOCKS    1100.0 /* of a CTA alone, for two chunks a thread at a time */
+#define SM80_DEFERRED_WAIT_CLOCKS 1900.0 /* the same where all of a k-block's are under way with it */
+
+double gm_gemm_sm80_tensor_share(const struct gm_kernel *kernel, const struct gm_device *device) {
+    (void)kernel;
+    return device->cc_major == 9 ? SM80_ON_SM90 : 1;
+}
+
+/* bf16 FLOP of one SM per clock through mma.sync. */
+static double mma_flop_per_clock(const struct gm_device *device) {
+    double rate = device->cc_major == 9 ? 4096 : device->cc_minor == 0 ? 2048 : 1024;
+    if (device->tensor_tflops > 0)
+        rate = device->tensor_tflops * 1e6 / (device->sm_count * clock_mhz(device));
+    return rate * (device->cc_major == 9 ? SM80_ON_SM90 : 1);
+}
+
+/* What one CTA's k-block takes of the SM's copies, and how long the CTA waits if it is alone. */
+struct sm80_copies {
+    double shared_clocks, alone_clocks;
+};
+
+static void add_copies(struct sm80_copies *copies, const struct gm_gemm_variant *v, double copy_bytes, int tile_mn,
+                       double rows) {
+    const double elems = min2(tile_mn, rows) * v->tile_k;
+    if (copy_bytes > gm_type_bytes(v->kernel->type)) { /* a narrow copy moves fewer bytes per issued instruction */
+        copies->shared_clocks += elems * gm_type_bytes(v->kernel->type) * 16 / copy_bytes / SM80_PORT_BYTES_PER_CLOCK;
+        return;
+    }
+    const int chunks = GM_SM80_CHUNKS(tile_mn, v->tile_k, gm_sm80_warps(v));
+    const int defers = GM_SM80_DEFERS_STORES(v->tile_m, v->tile_n, v->tile_k, gm_sm80_warps(v), v->kernel->smem_bytes);
+    copies->shared_clocks += elems / 8 / 32 * SM80_LOOSE_CLOCKS;
+    copies->alone_clocks =
+        defers ? SM80_DEFERRED_WAIT_CLOCKS : copies->alone_clocks + SM80_LOOSE_WAIT_CLOCKS * ceil_div(chunks, 2);
+}
+
+/* One k-block of `together` CTAs that share the SM. */
+static double sm80_kblock_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                             const struct gm_device *device, double together) {
+    const double warps_m = GM_SM80_WARPS_M(gm_sm80_warps(v)), warps_n = GM_SM80_WARPS_N(gm_sm80_warps(v));
+    const double k_bytes = (double)v->tile_k * gm_type_bytes(p->ab_type);
+    struct sm80_copies copies = {0};
+    add_copies(&copies, v, copy_bytes(gm_operand_a(p), p->a_align), v->tile_m, (double)p->m);
+    add_copies(&copies, v, copy_bytes(gm_operand_b(p), p->b_align), v->tile_n, (double)p->n);
+    /* Rows that do not exist are not asked for: of 16 tokens a tile of 64 rows has a quarter of A in flight. */
+    const double asked = (min2(v->tile_m, (double)p->m) + min2(v->tile_n, (double)p->n)) * k_bytes;
+    /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
+    const double smem = (v->tile_m * (1 + warps_n) + v->tile_n * (1 + warps_m)) * k_bytes;
+    const double fragment = v->tile_m / warps_m * v->tile_n / warps_n;
+    const double tensor = 2.0 * v->tile_m * v->tile_n * v->tile_k / mma_flop_per_clock(device);
+    const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copies.shared_clocks));
+    const double steps = (double)v->tile_k / 16 / v->warp_k;
+    const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * steps + copies.alone_clocks;
+    const double ahead = v->stages > 1 ? v->stages - 1 : 1;
+    const double fill = (SM80_FILL_CLOCKS + asked / SM80_FILL_BYTES_PER_CLOCK) / ahead;
+    return max2(together * shared + SM80_TURN_CLOCKS, max2(alone, fill)) / clock_mhz(device);
+}
+
+/* The warp-k parts' sums of a tile, written to shared memory and read again, in each of `together` CTAs. */
+static double sm80_exchange_us(const struct gm_gemm_variant *v, const struct gm_device *device, double together) {
+    const double bytes = GM_SM80_EXCHANGE_BYTES((double)v->tile_m, v->tile_n, gm_sm80_warps(v));
+    return bytes > 0 ? (SM80_EXCHANGE_CLOCKS + together * 2 * bytes / SMEM_BYTES_PER_CLOCK) / clock_mhz(device) : 0;
+}
+
+/* Epilogue of a tile whose SM holds `together` CTAs. */
+static double sm80_store_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double together) {
+    const double tile_bytes = (double)v->tile_m * v->tile_n * gm_type_bytes(p->d_type);
+    const double exposed = together > 1 ? together * SM80_STORE_EXPOSED : 1;
+    return exposed * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
+}
+
+/* One round: `together` CTAs share the SM from start to end of a tile each. */
+static double sm80_round_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double together) {
+    return ceil_div((double)p->k, v->tile_k) * sm80_kblock_us(v, p, device, together) +
+           sm80_exchange_us(v, device, together) + sm80_store_us(v, p, device, together);
+}
+
+static double sm80_tiles_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double tiles) {
+    const double on_busiest = ceil_div(tiles, device->sm_count); /* tiles of the busiest SM */
+    const double resident = gm_ctas_per_sm(v->kernel, device);
+    const double full = floor(on_busiest / resident);
+    const double rest = on_busiest - full * resident;
+    double us = rest > 0 ? sm80_round_us(v, p, device, rest) : 0;
+    if (full > 0)
+        us += full * sm80_round_us(v, p, device, resident);
+    return us;
+}
+
+/* A share of the divided tiles: its k-blocks, a store, a piece given away, and the other pieces of its tile taken. */
+static double sm80_shares_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                             const struct gm_device *device, double tiles, double shares) {
+    const double together = ceil_div(shares, device->sm_count);
+    const double blocks = ceil_div(tiles * ceil_div((double)p->k, v->tile_k), shares);
+    const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
+    const double partial_bytes = together * v->tile_m * v->tile_n * sizeof(float);
+    return blocks * sm80_kblock_us(v, p, device, together) + stores * sm80_store_us(v, p, device, together) +
+           (1 + stores) * sm80_exchange_us(v, device, together) +
+           (1 + takes) * partial_bytes / SM80_HAND_BYTES_PER_CLOCK / clock_mhz(device) + SM80_HAND_US;
+}
+
+double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, const struct gm_device *device,
+                       const struct gm_gemm_division *division) {
+    const double whole = (double)division->whole, shares = (double)division->shares;
+    const double tiles_m = (double)gm_tiles_m(v, p), tiles_n = (double)gm_tiles_n(v, p);
+    const double divided = tiles_m * tiles_n - whole;
+    double path_us = sm80_tiles_us(v, p, device, whole);
+    if (shares > 0)
+        path_us += sm80_shares_us(v, p, device, divided, shares);
+    const double partial_bytes = 2.0 * shares * v->tile_m * v->tile_n * sizeof(float);
+    const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * gm_type_bytes(p->ab_type) + partial_bytes;
+    const double share = gm_gemm_sm80_tensor_share(v->kernel, device);
+    const double terms[] = {
+        path_us,
+        dram_us(p, device, SM80_DRAM_EFFICIENCY),
+        power_us(p, device, share, SM80_L2_ENERGY * l2_bytes),
+    };
+    return SM80_LAUNCH_US + smooth_max(SM80_SMOOTH, terms, 3);
+}

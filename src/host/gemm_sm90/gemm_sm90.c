@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The family gemm_sm90: what its kernels ask of a problem, and what a launch of one is told. */
+#include "host/gemm_sm90/gemm_sm90.h"
+
+#include "host/error.h"
+#include "host/gemm/judge.h"
+#include "host/gemm/launch.h"
+#include "host/gemm/raster.h"
+
+#define DUMMY_ADDRESS 0x1000000 /* what a template map points at until a call replaces it */
+
+/* ---- what a kernel is ----------------------------------------------------------------------------------- */
+
+static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
+    const int32_t *c = kernel->columns;
+    struct gm_gemm_variant v = {
+        .kernel = kernel,
+        .layout = c[GM_GEMM_SM90_LAYOUT],
+        .tile_m = c[GM_GEMM_SM90_TILE_M],
+        .tile_n = c[GM_GEMM_SM90_TILE_N],
+        .tile_k = c[GM_GEMM_SM90_TILE_K],
+        .stages = c[GM_GEMM_SM90_STAGES],
+        .cluster_m = c[GM_GEMM_SM90_CLUSTER_M],
+        .cluster_n = c[GM_GEMM_SM90_CLUSTER_N],
+        .cluster_k = c[GM_GEMM_SM90_CLUSTER_K],
+        .warp_k = 1,
+        .split_k = c[GM_GEMM_SM90_SPLIT_K],
+        .persistent = !c[GM_GEMM_SM90_SPLIT_K],
+    };
+    v.gangs = GM_SM90_TILE_CONSUMERS(gm_sm90_roles(&v));
+    return v;
+}
+
+static void describe(const struct gm_kernel *kernel, struct gm_gemm_kernel_info *info) {
+    const int32_t *c = kernel->columns;
+    info->schedule = (enum gm_schedule)c[GM_GEMM_SM90_SCHEDULE];
+    info->smem_map = (enum gm_smem_map)c[GM_GEMM_SM90_SWIZZLE];
+    info->consumers = c[GM_GEMM_SM90_CONSUMERS];
+    info->swap = c[GM_GEMM_SM90_SWAP];
+}
+
+static double margin(const struct gm_gemm_inquiry *q) {
+    (void)q;
+    return 1;
+}
+
+/* ---- a plan --------------------------------------------------------------------------------------------- */
+
+static enum gm_status encode(const struct gm_plan *plan, const char *letter, struct gm_map_desc desc,
+                             struct gm_tensor_map *map) {
+    char why[160];
+    const char *of = gm_gemm_planned_of(plan)->transposed ? " (in D^T = B^T A^T)" : "";
+    desc.address = DUMMY_ADDRESS;
+    if (!gm_tensor_map_check(&desc, why, sizeof why))
+        return gm_fail(GM_ERROR_DRIVER, "%s: the tensor map of %s%s is not legal: %s", plan->kernel->name, letter, of,
+                       why);
+    const CUresult result = gm_tensor_map_encode(plan->context->driver, &desc, map);
+    if (result != CUDA_SUCCESS)
+        return gm_fail_cuda(GM_ERROR_DRIVER, result, "%s: the driver refused the tensor map of %s%s",
+                            plan->kernel->name, letter, of);
+    return GM_OK;
+}
+
+static enum gm_status encode_maps(const struct gm_plan *plan, const struct gm_gemm_variant *v,
+                                  struct gm_gemm_sm90_params *params) {
+    const struct gm_gemm_maps maps = gm_gemm_sm90_maps(v, &gm_gemm_planned_of(plan)->problem);
+    params->a_tiles = maps.a_tiles;
+    params->b_tiles = maps.b_tiles;
+    enum gm_status status = encode(plan, "A", maps.a, &params->a);
+    if (status == GM_OK)
+        status = encode(plan, "B", maps.b, &params->b);
+    if (status == GM_OK)
+        status = encode(plan, "D", maps.d, &params->d);
+    if (status == GM_OK && maps.a_tiles.rows)
+        status = encode(plan, "A's last rows", maps.a_tail, &params->a_tail);
+    if (status == GM_OK && maps.b_tiles.rows)
+        status = encode(plan, "B's last rows", maps.b_tail, &params->b_tail);
+    return status;
+}
+
+/* How many k-blocks of a CTA's first piece L2 is asked for before the wait for the kernel before. Where memory sets the
+ * pace, as many as it brings while one kernel gives way to the next; but what is loaded before it has come is brought
+ * twice, so less where there is less in all, and where each line is asked for twice. docs/TUNING.md, entry 43. */
+static int32_t prefetched_blocks(const struct gm_plan *plan, const struct gm_gemm_variant *v) {
+    enum { LEAST = 20 << 10, SHARE = 8, MOST_BLOCKS = 8, USUAL_BLOCKS = 4 };
+    const struct gm_gemm_problem *p = &gm_gemm_planned_of(plan)->problem;
+    if (!gm_is_streamed(p))
+        return USUAL_BLOCKS;
+    const struct gm_operand streamed = p->m > p->n ? gm_operand_a(p) : gm_operand_b(p);
+    const int tile_rows = p->m > p->n ? v->tile_m / v->cluster_n : v->tile_n / v->cluster_m;
+    const int64_t block_bytes = (int64_t)tile_rows * v->tile_k * gm_type_bytes(p->ab_type);
+    const int64_t passing = streamed.rows * streamed.columns * streamed.element_bytes / plan->config.gridDimX;
+    int64_t bytes = LEAST + passing / SHARE;
+    if (streamed.stride * streamed.element_bytes % gm_sm90_swizzle(v) != 0)
+        bytes /= 2;
+    const int64_t blocks = (bytes + block_bytes / 2) / block_bytes;
+    return (int32_t)(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks);
+}
+
+/* An operand that is read once should not push the one that is read by every tile out of L2. */
+static void set_policies(struct gm_gemm_sm90_params *params) {
+    const int a_once = params->raster.tiles_n == 1, b_once = params->raster.tiles_m == 1;
+    params->a_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : a_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
+    params->b_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : b_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
+}
+
+static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
+    const struct gm_gemm_variant v = variant(plan->kernel);
+    const struct gm_gemm_problem *p = &gm_gemm_planned_of(plan)->problem;
+    const struct gm_gemm_division division = gm_gemm_division_of(verdict);
+    struct gm_gemm_sm90_params *params = plan->params;
+    params->epilogue = gm_gemm_epilogue_template(p);
+    params->raster = gm_raster_choose(&v, p, &plan->device);
+    params->plain = gm_has_plain_store(p); /* unless beta is not 0 */
+    params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)v.tile_k);
+    params->b_early = gm_gemm_b_is_early(plan);
+    gm_gemm_plan_divide(plan, &division);
+    params->prefetched = prefetched_blocks(plan, &v);
+    set_policies(params);
+    return encode_maps(plan, &v, params);
+}
+
+/* ---- a call --------------------------------------------------------------------------------------------- */
+
+/* This call's address into a map of the plan, where the map is in use and nothing has failed so far. */
+static void readdress(const struct gm_driver *driver, struct gm_tensor_map *map, gm_device_ptr address, int in_use,
+                      CUresult *result) {
+    if (in_use && *result == CUDA_SUCCESS)
+        *result = driver->cuTensorMapReplaceAddress(map->bytes, (void *)(uintptr_t)address);
+}
+
+static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
+    const struct gm_driver *driver = plan->context->driver;
+    struct gm_gemm_sm90_params *params = into;
+    const struct gm_gemm_call call = gm_gemm_bind(gm_gemm_planned_of(plan), args, &params->epilogue);
+    params->plain = params->plain && params->epilogue.beta == 0;
+    params->stream_k.workspace = call.workspace;
+    CUresult result = CUDA_SUCCESS;
+    readdress(driver, &params->a, call.a, 1, &result);
+    readdress(driver, &params->b, call.b, 1, &result);
+    readdress(driver, &params->d, params->epilogue.d, 1, &result);
+    readdress(driver, &params->a_tail, call.a, params->a_tiles.rows, &result);
+    readdress(driver, &params->b_tail, call.b, params->b_tiles.rows, &result);
+    return result;
+}
+
+static const struct gm_gemm_family own = {
+    .variant = variant,
+    .describe = describe,
+    .check = gm_gemm_check_tma,
+    .margin = margin,
+    .cost_us = gm_gemm_sm90_cost_us,
+    .stream_k = offsetof(struct gm_gemm_sm90_params, stream_k),
+};
+
+const struct gm_family gm_family_gemm_sm90 = {
+    .name = "gemm_sm90",
+    .operation = &gm_operation_gemm,
+    .params_bytes = sizeof(struct gm_gemm_sm90_params),
+    .own = &own,
+    .judge = gm_gemm_judge,
+    .prepare = prepare,
+    .bind = bind,
+    .tensor_share = gm_gemm_sm90_tensor_share,
+    .divisions = GM_DIVISIONS,
+    .division_suffix = gm_division_suffix,
+    .division_of = gm_division_of,
+};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_tile of gemm.cu: accumulators -> staging strips -> D, by the warps of slice 0. Included once, after gemm.cu's
+ * constants. */
+#ifndef GM_SM80_GEMM_STORE_CUH
+#define GM_SM80_GEMM_STORE_CUH
+
+/* One warp's part of the tile on its way out: accumulators -> its strip of shared memory, as fragments -> rows, 8
+ * neighbouring columns a lane -> D. */
+struct store_lane {
+    unsigned char *write;      /* the lane's place in the strip as a fragment */
+    const unsigned char *read; /* and as part of a row */
+    int row, column;           /* of D: the first that the lane stores */
+};
+
+enum {
+    STORE_LANES = WARP_N / 8, /* of one row */
+    STORE_ROWS = 32 / STORE_LANES,
+};
+static_assert(STORE_ROWS <= 8, "a warp stores at most the 8 rows of a fp32 strip at once");
+
+template <int ELEM_BYTES> static __device__ __forceinline__ struct store_lane store_begin(int m, int n) {
+    enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, ELEM_BYTES) };
+    const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
+    unsigned char *strip = smem + RING_BYTES + warp * GM_SM80_STRIP_BYTES(WARP_N);
+    return {strip + lane / 4 * PITCH_BYTES + lane % 4 * 2 * ELEM_BYTES,
+            strip + lane / STORE_LANES * PITCH_BYTES + lane % STORE_LANES * 8 * ELEM_BYTES,
+            m + warp / WARPS_N * WARP_M + lane / STORE_LANES, n + warp % WARPS_N * WARP_N + lane % STORE_LANES * 8};
+}
+
+/* D = alpha * acc in 16 bits, every chunk of 8 columns whole and aligned: 16 rows at a time. */
+static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                   const struct gm_epilogue_params &p, struct store_lane at) {
+    enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 2) };
+    const int rows_left = at.column < p.n ? p.m - at.row : 0;
+    const uint64_t d = p.d + (at.row * p.ldd + at.column) * GM_TYPE_BYTES(GM_TYPE);
+#pragma unroll
+    for (int i = 0; i < BLOCKS_M; i++) {
+#pragma unroll
+        for (int j = 0; j < 4 * BLOCKS_N; j++) { /* 8 columns of the band's upper rows, then of its lower rows */
+            const float low = p.alpha * acc[i][j / 2][j % 2 * 2], high = p.alpha * acc[i][j / 2][j % 2 * 2 + 1];
+            *(uint32_t *)(at.write + j % 2 * 8 * PITCH_BYTES + j / 2 * 16) =
+                p.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+        }
+        __syncwarp();
+#pragma unroll
+        for (int row = 0; row < 16; row += STORE_ROWS) {
+            const uint4 chunk = *(const uint4 *)(at.read + row * PITCH_BYTES);
+            if (i * 16 + row < rows_left) {
+                st_global_v4_b32(d + (i * 16 + row) * p.ldd * GM_TYPE_BYTES(GM_TYPE), &chunk.x);
+            }
+        }
+        __syncwarp();
+    }
+}
+
+/* Everything else, as fp32, 8 rows at a time. The outer loop stays rolled, for code size: only the writes need
+ * compile-time register numbers. */
+static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                     const struct gm_epilogue_params &p, struct store_lane at) {
+    enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 4) };
+#pragma unroll 1
+    for (int band = 0; band < 2 * BLOCKS_M; band++) {
+#pragma unroll
+        for (int i = 0; i < 2 * BLOCKS_M; i++) {
+            if (i == band) {
+#pragma unroll
+                for (int j = 0; j < 2 * BLOCKS_N; j++) {
+                    *(float2 *)(at.write + j * 32) =
+                        make_float2(acc[i / 2][j][i % 2 * 2], acc[i / 2][j][i % 2 * 2 + 1]);
+                }
+            }
+        }
+        __syncwarp();
+#pragma unroll 1
+        for (int i = 0; i < 8; i += STORE_ROWS) {
+            const float4 *chunk = (const float4 *)(at.read + i * PITCH_BYTES);
+            float v[8] = {chunk[0].x, chunk[0].y, chunk[0].z, chunk[0].w,
+                          chunk[1].x, chunk[1].y, chunk[1].z, chunk[1].w};
+            const int row = at.row + band * 8 + i;
+            if (row < p.m && at.column < p.n) {
+                epilogue_apply8(p, v, row, at.column);
+                epilogue_store8(p, v, row, at.column);
+            }
+        }
+        __syncwarp();
+    }
+}
+
+static __device__ __forceinline__ void store_tile(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                  const struct gm_epilogue_params &p, int m, int n) {
+    const bool linear = p.beta == 0.0f && p.bias_mode == 0 && p.activation == 0;
+    if (linear && p.d_type != GM_TYPE_fp32 && p.d_vector && p.n % 8 == 0) {
+        store_plain(acc, p, store_begin<2>(m, n));
+    } else {
+        store_general(acc, p, store_begin<4>(m, n));
+    }
+}
+
+#endif

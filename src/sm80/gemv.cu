@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* GEMV with plain launches: it begins when the kernel before has ended. */
-#include "sm80/gemv.cuh"
-
-extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
-    GM_KERNEL_NAME(const __grid_constant__ struct gm_gemm_sm80_params p) {
-    gemv(p, false, [] {});
-}

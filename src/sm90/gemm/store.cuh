@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_tile of gemm.cu: the accumulators of a consumer warpgroup -> staging -> D. Included once, after gemm.cu's
+ * constants.
+ *
+ * A fragment register belongs to one row of wgmma's M side and one column of its N side. With A on the M side that is a
+ * row and a column of D; in a swapped row it is a column and a row, and the fragment is transposed on its way into
+ * staging. tile.h says how D is cut into chunks. */
+#ifndef GM_SM90_GEMM_STORE_CUH
+#define GM_SM90_GEMM_STORE_CUH
+
+/* What one consumer warpgroup needs to stage chunks of D. */
+struct store_context {
+    uint32_t staging_addr; /* of its first buffer */
+    uint32_t thread;       /* 0..127 */
+    uint32_t bar;          /* its named barrier */
+    uint32_t buffer;       /* next buffer, 0 or 1 */
+};
+
+/* Where D's chunks begin, in units of D: the warpgroup's first atom and this CTA's part of the N side. */
+struct store_origin {
+    int row, col;
+};
+
+/* Chunks of elements of D_BYTES: the columns of D that one covers, how many lie side by side when it is swapped, and
+ * how many share a staging buffer. */
+template <int D_BYTES> struct chunk_grid {
+    enum { COLS = STORE_SPAN / D_BYTES, ACROSS = SWAPPED ? 64 / COLS : 1, IN_BUFFER = 128 / STORE_SPAN };
+};
+
+/* Columns of the N side in a chunk of one atom's part, the chunks of that part, and chunk c's first column. The last
+ * one begins early where it would reach too far. */
+template <int D_BYTES> static __device__ __forceinline__ constexpr int chunk_size(void) {
+    return SWAPPED ? STORE_ROWS : chunk_grid<D_BYTES>::COLS;
+}
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunks_of_atom(void) {
+    return GM_CEIL_DIV(part_size(PART), chunk_size<D_BYTES>()) * chunk_grid<D_BYTES>::ACROSS;
+}
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunk_first(int c) {
+    constexpr int size = chunk_size<D_BYTES>(), last = part_size(PART) - size;
+    const int first = c / chunk_grid<D_BYTES>::ACROSS * size;
+    return first < last ? first : last;
+}
+
+/* Chunk c of an atom: its first register of the part's, its place in D. */
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int chunk_register(int c) {
+    return chunk_first<D_BYTES, PART>(c) / 2;
+}
+template <int D_BYTES, int PART>
+static __device__ __forceinline__ struct store_origin chunk_origin(struct store_origin tile, int atom, int c) {
+    constexpr int across = chunk_grid<D_BYTES>::ACROSS, cols = chunk_grid<D_BYTES>::COLS;
+    if (SWAPPED)
+        return {tile.row + chunk_first<D_BYTES, PART>(c), tile.col + atom * 64 + c % across * cols};
+    return {tile.row + atom * 64, tile.col + chunk_first<D_BYTES, PART>(c)};
+}
+
+/* Zeroes what a partial sum has outside of D: it was made of whatever shared memory held, which is nobody else's to
+ * see. `first_m` is the consumer's first row on wgmma's M side. */
+static __device__ __forceinline__ void clear_outside(const struct gm_epilogue_params &e,
+                                                     float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                     int first_m, uint32_t thread) {
+    const int left_m = e.m - tile.m * TILE_M, left_n = e.n - tile.n * TILE_N;
+    if (left_m >= TILE_M && left_n >= TILE_N)
+        return;
+    const int rows = (SWAPPED ? left_n : left_m) - first_m - thread / 32 * 16 - thread % 32 / 4; /* of the M side */
+    const int columns = (SWAPPED ? left_m : left_n) - thread % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < ATOMS_M; ++i)
+#pragma unroll
+        for (int r = 0; r < ATOM_REGISTERS; ++r)
+            if (i * 64 + r / 2 % 2 * 8 >= rows || r / 4 * 8 + r % 2 >= columns)
+                acc[i][r] = 0;
+}
+
+/* D's factor. The branch is the same in all threads. */
+static __device__ __forceinline__ void scale(float (&acc)[ATOMS_M][ATOM_REGISTERS], float alpha) {
+    if (alpha != 1.0f)
+#pragma unroll
+        for (int i = 0; i < ATOMS_M * ATOM_REGISTERS; ++i)
+            acc[i / ATOM_REGISTERS][i % ATOM_REGISTERS] *= alpha;
+}
+
+/* Pair i of 16-bit elements, in the operands' type: of accumulators, or of those that are packed already. */
+static __device__ __forceinline__ uint32_t packed_pair(const float *acc, int i) {
+    return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(acc[2 * i], acc[2 * i + 1])
+                                   : cvt_rn_f16x2_f32(acc[2 * i], acc[2 * i + 1]);
+}
+static __device__ __forceinline__ uint32_t packed_pair(const uint32_t *packed, int i) {
+    return packed[i];
+}
+
+/* A chunk of 16-bit elements. Matrix m of a stmatrix holds the warp's M-side rows 8 (m % 2) .. + 7 and N-side columns
+ * 8 (m / 2) .. + 7 of 16. */
+template <typename REGISTER>
+static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const REGISTER *registers, uint32_t thread) {
+    constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 2; /* of the N side */
+    const uint32_t warp = thread / 32, lane = thread % 32;
+#pragma unroll
+    for (int j = 0; j < columns; j += 16) {
+        uint32_t matrix[4];
+#pragma unroll
+        for (int i = 0; i < (j + 16 <= columns ? 4 : 2); ++i)
+            matrix[i] = packed_pair(registers, j / 4 + i);
+        if (SWAPPED) {
+            const uint32_t row = j + lane / 16 * 8 + lane % 8, col = warp * 16 + lane / 8 % 2 * 8;
+            const uint32_t addr = chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2);
+            if (j + 16 <= columns)
+                stmatrix_x4_trans(addr, matrix[0], matrix[1], matrix[2], matrix[3]);
+            else
+                stmatrix_x2_trans(addr, matrix[0], matrix[1]);
+        } else {
+            const uint32_t row = warp * 16 + lane % 16, col = j + lane / 16 * 8;
+            stmatrix_x4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2), matrix[0], matrix[1],
+                        matrix[2], matrix[3]);
+        }
+    }
+}
+
+/* A chunk of fp32 elements. A swapped chunk is half an atom wide, so half of the warps have nothing in it. */
+static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const float *acc, int half,
+                                                      uint32_t thread) {
+    constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 4;
+    const uint32_t warp = thread / 32, m = warp * 16 + thread % 32 / 4, n = thread % 4 * 2;
+    if (SWAPPED && warp / 2 != half)
+        return;
+#pragma unroll
+    for (int j = 0; j < columns; j += 8)
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            const float x = acc[j / 2 + 2 * h], y = acc[j / 2 + 2 * h + 1];
+            if (SWAPPED) {
+                const uint32_t row = j + n, col = m % 32 + 8 * h;
+                st_shared(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4), x);
+                st_shared(chunk_addr + swizzle_offset<STORE_SPAN>((row + 1) * STORE_SPAN + col * 4), y);
+            } else {
+                st_shared_v2(chunk_addr + swizzle_offset<STORE_SPAN>((m + 8 * h) * STORE_SPAN + (j + n) * 4), x, y);
+            }
+        }
+}
+
+/* Who stages and stores together: a warp its 16 rows; in a swapped row, where rows run across the warps, all four. */
+static __device__ __forceinline__ void store_sync(const struct store_context &s) {
+    if (SWAPPED)
+        bar_sync(s.bar, 128);
+    else
+        __syncwarp();
+}
+static __device__ __forceinline__ bool store_issues(uint32_t thread) {
+    return SWAPPED ? thread == 0 : thread % 32 == 0;
+}
+
+/* As many chunks as a buffer holds, from the tile's number `first` on: staged at `buffer_addr`, and sent by TMA. D is
+ * of D_BYTES an element; a register is an accumulator, or two of them packed. */
+template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
+static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_params &p, const struct store_context &s,
+                                                    const REGISTER (&registers)[ATOMS_M][OF_ATOM],
+                                                    struct store_origin tile, uint32_t buffer_addr, int first) {
+    constexpr int of_atom = chunks_of_atom<D_BYTES, PART>(), in_register = ATOM_REGISTERS / OF_ATOM;
+    const int count = min(chunk_grid<D_BYTES>::IN_BUFFER, ATOMS_M * of_atom - first);
+    const uint32_t share = SWAPPED ? 0 : s.thread / 32 * 16; /* first row of this warp's share of a chunk */
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        const int atom = (first + i) / of_atom, c = (first + i) % of_atom;
+        const REGISTER *chunk_registers =
+            &registers[atom][(part_first(PART) / 2 + chunk_register<D_BYTES, PART>(c)) / in_register];
+        if constexpr (D_BYTES == 4)
+            stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_registers, c % 2, s.thread);
+        else
+            stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_registers, s.thread);
+    }
+    fence_proxy_async();
+    store_sync(s);
+    if (store_issues(s.thread)) {
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            const struct store_origin at =
+                chunk_origin<D_BYTES, PART>(tile, (first + i) / of_atom, (first + i) % of_atom);
+            tma_store_2d(&p.d, at.col, at.row + share, buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
+        }
+        bulk_commit_group();
+    }
+}
+
+/* The buffers that a tile of D takes. */
+template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int buffers_of_tile(void) {
+    constexpr int chunks = ATOMS_M * chunks_of_atom<D_BYTES, PART>(), in_buffer = chunk_grid<D_BYTES>::IN_BUFFER;
+    return GM_CEIL_DIV(chunks, in_buffer);
+}
+
+/* One of them, by way of two in shared memory: one is staged while TMA reads the other. */
+template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
+static __device__ __forceinline__ void store_staged(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                    const REGISTER (&registers)[ATOMS_M][OF_ATOM],
+                                                    struct store_origin tile, int number) {
+    if (store_issues(s.thread))
+        bulk_wait_group_read<GM_SM90_STORE_BUFFERS - 1>();
+    store_sync(s);
+    store_buffer<D_BYTES, PART>(p, s, registers, tile, s.staging_addr + s.buffer * BUFFER_BYTES,
+                                number * chunk_grid<D_BYTES>::IN_BUFFER);
+    s.buffer ^= 1;
+}
+
+/* A tile with nothing but a factor. */
+template <int D_BYTES, int PART>
+static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                   struct store_origin tile) {
+#pragma unroll
+    for (int i = 0; i < buffers_of_tile<D_BYTES, PART>(); ++i)
+        store_staged<D_BYTES, PART>(p, s, acc, tile, i);
+}
+
+/* The 16-bit elements of a chunk that this warp has staged -> D, 16 bytes a thread: 16 rows of the chunk, or, swapped,
+ * 16 columns of all its rows. */
+static __device__ __forceinline__ void store_rows(const struct gm_epilogue_params &e, uint32_t chunk_addr,
+                                                  struct store_origin at, uint32_t thread) {
+    constexpr int across = SWAPPED ? 2 : STORE_SPAN / 16; /* pieces of 16 bytes side by side */
+    constexpr int pieces = across * (SWAPPED ? STORE_ROWS : 16);
+    const uint32_t warp = thread / 32, lane = thread % 32;
+#pragma unroll
+    for (int first = 0; first < pieces; first += 32) {
+        const uint32_t i = first + lane;
+        if (pieces % 32 != 0 && i >= pieces)
+            break;
+        /* Eight lanes read eight rows, or one row: no two of them from one bank. */
+        const uint32_t row = SWAPPED ? i / 16 * 8 + i % 8 : warp * 16 + i / across;
+        const uint32_t col = SWAPPED ? warp * 16 + i / 8 % 2 * 8 : i % across * 8;
+        uint32_t words[4];
+        ld_shared_v4_b32(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2), words);
+        if (at.row + row < e.m && at.col + col < e.n)
+            st_global_v4_b32(e.d + ((at.row + row) * e.ldd + at.col + col) * 2, words);
+    }
+}
+
+/* The last tile of a CTA, which has nothing else to do until it is stored; 16-bit elements. One chunk every warp stores
+ * itself as soon as it is staged: TMA would take 600 clocks longer. Several go through the ring at `ring_addr`, which
+ * is drained for good and has room for all of them, so that none waits for another. */
+template <int PART>
+static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_params &p, const struct store_context &s,
+                                                  const float (&acc)[ATOMS_M][ATOM_REGISTERS], struct store_origin tile,
+                                                  uint32_t ring_addr) {
+    if (LAST_IN_RING) {
+        constexpr int buffers = buffers_of_tile<2, PART>();
+        static_assert(buffers * BUFFER_BYTES <= RING_PART_BYTES, "the ring holds a tile of D");
+        const uint32_t room_addr = ring_part_addr(ring_addr, s.bar - BAR_STAGING);
+#pragma unroll
+        for (int i = 0; i < buffers; ++i)
+            store_buffer<2, PART>(p, s, acc, tile, room_addr + i * BUFFER_BYTES, i * chunk_grid<2>::IN_BUFFER);
+        return;
+    }
+    if (store_issues(s.thread))
+        bulk_wait_group_read<0>(); /* of the tile before */
+    store_sync(s);
+    stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], s.thread);
+    __syncwarp();
+    store_rows(p.epilogue, s.staging_addr, tile, s.thread);
+}
+
+/* Everything else: accumulators go through staging as fp32, so that C, bias and D are met row by row, 8 columns a
+ * thread. The loop over chunks stays rolled, for code size: only the writes need compile-time register numbers. */
+template <int PART>
+static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                     const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                     struct store_origin tile) {
+    constexpr int groups = chunk_grid<4>::COLS / 8;
+    constexpr int of_atom = chunks_of_atom<4, PART>(), chunks = ATOMS_M * of_atom;
+    constexpr int size = chunk_size<4>();
+    constexpr bool even = part_size(PART) % size == 0;
+#pragma unroll 1
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
+#pragma unroll
+        for (int c = 0; c < chunks; ++c)
+            if (c == chunk)
+                stage_chunk_32(chunk_addr,
+                               &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4, PART>(c % of_atom)], c % 2,
+                               s.thread);
+        bar_sync(s.bar, 128);
+        const int c = chunk % of_atom;
+        const int done = even ? 0 : c / chunk_grid<4>::ACROSS * size - chunk_first<4, PART>(c);
+        const struct store_origin at = chunk_origin<4, PART>(tile, chunk / of_atom, c);
+#pragma unroll 1
+        for (uint32_t i = s.thread; i < STORE_ROWS * groups; i += 128) {
+            const uint32_t row = i / groups, col = i % groups * 8;
+            if (!even && (int)(SWAPPED ? row : col) < done) /* C may be D: its elements are met once */
+                continue;
+            float v[8];
+#pragma unroll
+            for (int h = 0; h < 2; ++h)
+                ld_shared_v4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4 + h * 16), v[4 * h],
+                             v[4 * h + 1], v[4 * h + 2], v[4 * h + 3]);
+            epilogue_apply8(p.epilogue, v, at.row + row, at.col + col);
+            epilogue_store8(p.epilogue, v, at.row + row, at.col + col);
+        }
+        s.buffer ^= 1;
+    }
+}
+
+/* How a tile is stored: D of 2 or 4 bytes with nothing but a factor, or anything. */
+enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_GENERAL };
+
+/* Where the consumer's part of the tile at `tile` begins; `first_m` is its first row on the M side. */
+template <int PART>
+static __device__ __forceinline__ struct store_origin store_origin_of(struct tile_position tile, int first_m) {
+    return {tile.m * TILE_M + (SWAPPED ? part_first(PART) : first_m),
+            tile.n * TILE_N + (SWAPPED ? first_m : part_first(PART))};
+}
+
+/* The consumer's part of a tile -> D. */
+template <int PART = 0>
+static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                  float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                  int first_m, int k_rank, enum store_kind kind, uint32_t ring_addr) {
+    if (SPLITS == 1 || PART == k_rank) {
+        const struct store_origin at = store_origin_of<PART>(tile, first_m);
+        if (kind != STORE_GENERAL)
+            scale(acc, p.epilogue.alpha);
+        if (kind == STORE_LAST)
+            store_last<PART>(p, s, acc, at, ring_addr);
+        else if (kind == STORE_PLAIN_16)
+            store_plain<2, PART>(p, s, acc, at);
+        else if (kind == STORE_PLAIN_32)
+            store_plain<4, PART>(p, s, acc, at);
+        else
+            store_general<PART>(p, s, acc, at);
+    }
+    if constexpr (PART + 1 < SPLITS)
+        store_tile<PART + 1>(p, s, acc, tile, first_m, k_rank, kind, ring_addr);
+}
+
+/* Consumers that work on every tile have no other to keep the tensor cores busy while they store. They hold a tile of
+ * STORE_PLAIN_16 as packed elements until the first k-blocks of the next one are under way, and store it beside them:
+ *
+ *   tensor cores   | tile 0: ... last k-block |      | tile 1: k-block 0 | 1 | 2 | 3 | ...
+ *   consumer                                  | pack |   store a buffer, | one | one | one
+ */
+enum { HOLDS = GM_SM90_DEFERS_STORE(TILE_M, TILE_N, ROLES), HELD_BUFFERS = buffers_of_tile<2, 0>() };
+struct held_tile {
+    uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
+    struct store_origin at;
+    bool any;
+};
+
+/* NOTE: packs whatever the accumulators are, whether the tile is to be held or has been stored: were there a way to the
+ * next tile past this, the elements packed before would stay alive on it, and spill. */
+static __device__ __forceinline__ void hold_tile(const struct gm_gemm_sm90_params &p,
+                                                 float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                 int first_m, struct held_tile &held) {
+    constexpr int of_atom = ATOM_REGISTERS / 2;
+    held.at = store_origin_of<0>(tile, first_m);
+    scale(acc, p.epilogue.alpha);
+#pragma unroll
+    for (int i = 0; i < ATOMS_M * of_atom; ++i)
+        held.packed[i / of_atom][i % of_atom] = packed_pair(acc[i / of_atom], i % of_atom);
+}
+
+#endif

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of a build, from kernels/rows.json, which cmake/Kernels.cmake writes."""
+import json
+import os
+
+
+def rows(build):
+    """In table order. Each has name, operation, family, arch, state, type, source, and lists of targets and defines; and
+    `columns`, its family's own: numbers where they are."""
+    with open(os.path.join(build, "kernels", "rows.json"), encoding="utf-8") as file:
+        table = json.load(file)
+    for row in table:
+        pairs = (word.split("=") for word in row["words"].split())
+        row["columns"] = {name: int(value) if value.isdigit() else value for name, value in pairs}
+        row["targets"] = row["targets"].split()
+        row["defines"] = row["defines"].split(";")
+    return table
+
+
+def template_class(row):
+    """What two rows have in common that are compiled from the same code but for sizes: words, and which numbers are 1."""
+    columns = (value if isinstance(value, str) else value > 1 for value in row["columns"].values())
+    return (row["family"], row["arch"], *columns)
+
+
+def one_of_each_class(table):
+    """The first row of each template class, and of each type that a family has for an architecture."""
+    chosen = {template_class(row): row for row in reversed(table)}
+    types = {(row["family"], row["arch"], row["type"]): row for row in reversed(table)}
+    names = {row["name"] for row in [*chosen.values(), *types.values()]}
+    return [row for row in table if row["name"] in names]
