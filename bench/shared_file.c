@@ -13,7 +13,11 @@
 #include "say.h"
 
 int file_finish(FILE *out, const char *path) {
-    const bool broken = ferror(out); /* since when, and why, is no longer known */
+    const bool broken = ferror(out); /* since when, and why, is no longer known; a byte more fails the same way */
+    if (broken) {
+        clearerr(out);
+        putc('\n', out);
+    }
     errno = EIO;
     return fclose(out) == 0 && !broken ? 0 : complain("cannot write %s: %s", path, strerror(errno));
 }

@@ -29,7 +29,7 @@ function(gm_add_image name)
         COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DNVCC=${GM_TOOLKIT_NVCC} -DTOOLKIT=${GM_TOOLKIT_VERSION}
                 -DSOURCE=${source} -DIMAGE=${image} -DINCLUDE=${PROJECT_SOURCE_DIR}/src
                 "-DGENCODE=${gm_gencode_${gm_arch_of_${name}}}" "-DDEFINES=${defines}"
-                -P ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
+                "-DFROM=$<$<BOOL:${GM_IMAGES_FROM}>:${GM_IMAGES_FROM}/kernels/${name}>" -P ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
         DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
         DEPFILE ${image}.d
         COMMENT "Kernel ${name}"

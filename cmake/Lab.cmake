@@ -21,7 +21,7 @@ function(gm_add_module name source arch)
         COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DNVCC=${GM_TOOLKIT_NVCC} -DTOOLKIT=${GM_TOOLKIT_VERSION}
                 -DSOURCE=${source} -DIMAGE=${image} -DINCLUDE=${PROJECT_SOURCE_DIR}/src
                 "-DGENCODE=${gm_gencode_${arch}}" -DDEFINES=
-                -P ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
+                "-DFROM=$<$<BOOL:${GM_IMAGES_FROM}>:${GM_IMAGES_FROM}/lab/${name}>" -P ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
         DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
         ${depfile}
         COMMENT "Laboratory module ${name}"

@@ -15,6 +15,15 @@ find_disassembler
 wheels "${toolkit12_wheels[@]}"
 compile all
 
+# The seconds that a step may take on two cores, all steps together 2400; the end says which took more. Steps that are
+# not named have 30.
+declare -A budget=([toolkit12_kernels]=200 [sass_check]=60 [install_check]=90 [program_check]=90
+    [chooser_on_ledger]=60 [valgrind_unit_tests]=180 [valgrind_lab_tests]=120 [sim_tests]=90 [gpu_tests_self_test]=60
+    [sim_h100_sm90]=360 [sim_h100_library]=120 [sim_a100_sm80]=180 [sim_a100_library]=120 [sim_rtx4090_sm80]=60
+    [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=180 [sanitized_unit_tests]=90
+    [sanitized_bench_tests]=120 [sanitized_self_test]=120 [sanitized_sim_h100]=120)
+over=()
+
 counts='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped(, [0-9]+ illegal)?$'
 passed=0 failed=0 skipped=0 broken=()
 logs=$build/test-logs
@@ -44,6 +53,8 @@ step() {
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     [ "$f" -eq 0 ] || broken+=("$name")
     printf -- '-- %s: %s passed, %s failed, %s skipped in %s s\n' "$name" "$p" "$f" "$s" "$((SECONDS - start))"
+    [ $((SECONDS - start)) -le "${budget[$name]:-30}" ] ||
+        over+=("$name: $((SECONDS - start)) s instead of ${budget[$name]:-30}")
 }
 
 # begin NAME COMMAND...: runs it beside the steps that follow, for what keeps one core busy; `step NAME finish NAME` waits
@@ -101,8 +112,26 @@ step sim_rtx4090_sm80 simulated rtx4090 --test=rows '--kernel=*_sm80_*' --quick
 step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 step sim_laboratory finish sim_laboratory
 step sim_mutants python3 tests/mutants/mutants.py "$build"
+
+# The host code once more, with AddressSanitizer and UndefinedBehaviorSanitizer: the images are those of the build.
+sanitized=$build/sanitized
+sanitize() {
+    (
+        build=$sanitized
+        configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_SANITIZE=address,undefined "-DGM_IMAGES_FROM=${1:?}" &&
+            compile unit_tests bench_tests gpu_tests gristmill_sim
+    )
+}
+step sanitized_build sanitize "$build"
+export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+step sanitized_unit_tests env -C "$logs" "$sanitized/unit_tests"
+step sanitized_bench_tests env -C "$logs" "$sanitized/bench_tests"
+step sanitized_self_test env -C "$logs" "$sanitized/gpu_tests" --self-test
+step sanitized_sim_h100 env -C "$logs" GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
+    "$sanitized/gpu_tests" --quick --no-fork '--test=[abit]*'
 step gpu_tests env -C "$logs" "$build/gpu_tests"
 
+[ ${#over[@]} -eq 0 ] || { say "longer than their budget:"; printf '   %s\n' "${over[@]}"; }
 [ ${#broken[@]} -eq 0 ] || say "failed in: ${broken[*]}"
 [ "$passed" -gt 0 ] || say "no test ran"
 printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"

@@ -26,6 +26,6 @@ int main(void) {
 EOT
 echo '#include <cuda.h>
 CUDA_VERSION' | cc -E -I"$1" - | tail -n 1 | sed 's/^/CUDA_VERSION /'
-cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$root/include" -I"$root/src" -I"$root/src/host" \
+cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$root/include" -I"$root/src" \
     -I"$root/tests/unit" -isystem "$1" -o "$work/check" "$work/main.c" "$root"/tests/unit/abi_{ours,cuda}.c
 "$work/check"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the constants of a cost model (src/host/cost_*.c) to the times of tuning ledgers: needs a C compiler, but no GPU.
+"""Fits the constants of a cost model (src/host/<family>/cost.c) to the times of tuning ledgers: needs a C compiler, but no GPU.
 
-    fit_cost.py BUILD LEDGER[=WEIGHT] ... [--seconds S] [--folds N] [--share S] [--only GLOB] [--model sm90|gemv]
+    fit_cost.py BUILD LEDGER[=WEIGHT] ... [--seconds S] [--folds N] [--share S] [--only GLOB] [--model gemm_sm90|gemv]
                 [--device MODEL]
 
 The model is compiled once more with its constants as variables and linked with BUILD/libgristmill.a. Constants are then
@@ -41,7 +41,7 @@ class Model:
         variables.write_text(DEFINE.sub(r"double \1 = \2;", text))  # not static: they are found by name
         library = pathlib.Path(scratch) / "fit.so"
         subprocess.run(["cc", "-O2", "-std=gnu11", "-fPIC", "-shared", "-o", library, ROOT / "tools" / "fit_cost.c", variables,
-                        f"-I{ROOT / 'src' / 'host'}", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}",
+                        f"-I{build / 'generated'}", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}",
                         build / "libgristmill.a", "-lm", "-ldl", "-lpthread"], check=True)
         self.library = ctypes.CDLL(str(library))
         self.library.fit_row.restype = ctypes.c_char_p
@@ -163,11 +163,11 @@ def main():
     parser.add_argument("--folds", type=int, default=0)
     parser.add_argument("--share", type=float, default=0)
     parser.add_argument("--only", default="*")
-    parser.add_argument("--model", choices=("sm90", "gemv"), default="sm90")
+    parser.add_argument("--model", choices=("gemm_sm90", "gemv"), default="gemm_sm90")
     parser.add_argument("--device", default="h200")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        model = Model(options.build, ROOT / "src" / "host" / f"cost_{options.model}.c", scratch)
+        model = Model(options.build, ROOT / "src" / "host" / options.model / "cost.c", scratch)
         problems = Problems(model, options.device, options.ledgers)
         names = [name for name in model.start if fnmatch.fnmatch(name, options.only)]
         show("now", problems, problems.judge(model.start)[1])

@@ -295,6 +295,7 @@ TCase *parts_tests(void) {
     tcase_add_test(tests, json_is_indented_and_escaped);
     tcase_add_test(tests, grid_counts_characters);
     tcase_add_test(tests, options_are_filled_or_refused);
+    tcase_add_test(tests, wgmma_is_limited_by_reading_b_when_narrow);
     tcase_add_test(tests, limits_follow_tile_cluster_and_device);
     tcase_add_test(tests, sixteen_bit_round_trips);
     tcase_add_test(tests, results_agree_or_not);

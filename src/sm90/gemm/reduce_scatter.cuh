@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce-scatter of gemm.cu, for tiles that are cut into equal pieces (common/stream_k.h). Every piece leaves its
+/* Reduce-scatter of gemm.cu, for tiles that are cut into equal pieces (common/gemm/stream_k.h). Every piece leaves its
  * accumulators in the workspace; then each of a tile's pieces fetches its own part of all of them, adds, and stores
  * that part of D. Included once, after gemm.cu's constants.
  *
