@@ -3,10 +3,10 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
-#include "args.h"
-#include "contest.h"
-#include "nvml.h"
-#include "shared_file.h"
+#include "program/base/args.h"
+#include "bench/measure/contest.h"
+#include "bench/measure/nvml.h"
+#include "program/base/shared_file.h"
 
 struct bench_options {
     struct args_list words, files, shapes;

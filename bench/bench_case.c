@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
-#include "commands.h"
-#include "energy.h"
+#include "bench/bench.h"
+#include "program/commands.h"
+#include "bench/measure/energy.h"
 #include "host/plan.h"
-#include "stats.h"
-#include "verify.h"
+#include "program/base/stats.h"
+#include "bench/measure/verify.h"
 
 #define ALONE_TURNS 2 /* of each, for half of the time */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "commands.h"
+#include "bench/bench.h"
+#include "program/commands.h"
 
 #define ROTATE_OVER_L2 3.0
 #define ENERGY_S       0.4

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "compare.h"
-#include "report.h"
-#include "report_page.h"
-#include "results_read.h"
+#include "bench/bench.h"
+#include "bench/report/compare.h"
+#include "bench/report/report.h"
+#include "bench/report/report_page.h"
+#include "bench/report/results_read.h"
 
 /* ---- the results file ------------------------------------------------------------------------------- */
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
-#include "commands.h"
-#include "grid.h"
-#include "planner.h"
+#include "bench/bench.h"
+#include "program/commands.h"
+#include "program/base/grid.h"
+#include "bench/planner.h"
 
 static bool is_wanted(const struct bench_options *options, const struct gm_candidate *candidate, const char *name) {
     bool legal = candidate->reason == GM_ACCEPTED || candidate->reason == GM_REASON_NOT_PRODUCTION;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 /* One case: what is launched, on which set next. */
 struct session {

@@ -2,8 +2,8 @@
 /* Finding the baseline's best heuristic: all of them are timed briefly, interleaved. */
 #include <math.h>
 
-#include "bench.h"
-#include "stats.h"
+#include "bench/bench.h"
+#include "program/base/stats.h"
 
 #define SEARCH_ROUNDS   3
 #define SEARCH_ROUND_MS 2.0

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A chain of layers, each reading what the one before wrote, captured into graphs that take turns. */
-#include "chain.h"
+#include "bench/chain.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 /* Two right chains differ by the roundings of every layer to 8 or 11 bits; a wrong tile would be near 1. */
 #define DIFFERENCE_LIMIT 0.05

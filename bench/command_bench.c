@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "ceilings.h"
-#include "commands.h"
-#include "compare.h"
-#include "facts.h"
-#include "report.h"
-#include "results_read.h"
+#include "bench/bench.h"
+#include "bench/measure/ceilings.h"
+#include "program/commands.h"
+#include "bench/report/compare.h"
+#include "bench/measure/facts.h"
+#include "bench/report/report.h"
+#include "bench/report/results_read.h"
 
 #define SIMULATED_FLOPS_MAX (2 * 2048.0 * 2048 * 2048)
 

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "chain.h"
-#include "commands.h"
-#include "facts.h"
-#include "grid.h"
-#include "json.h"
-#include "nvml.h"
-#include "shared_file.h"
-#include "stats.h"
+#include "program/base/args.h"
+#include "bench/chain.h"
+#include "program/commands.h"
+#include "bench/measure/facts.h"
+#include "program/base/grid.h"
+#include "program/base/json.h"
+#include "bench/measure/nvml.h"
+#include "program/base/shared_file.h"
+#include "program/base/stats.h"
 
 enum { RESULTS_MAX = 64 };
 

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "commands.h"
-#include "facts.h"
-#include "tune.h"
+#include "program/commands.h"
+#include "bench/measure/facts.h"
+#include "bench/tune/tune.h"
 
 /* ---- what to measure ------------------------------------------------------------------------------ */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The planner's verdicts on one problem. */
-#include "planner.h"
+#include "bench/planner.h"
 
-#include "gpu.h"
+#include "bench/measure/gpu.h"
 
 int planner_open(struct planner *planner, const struct gm_operation *operation, const struct gm_device *device,
                  const void *problem, const struct gm_plan_options *options) {

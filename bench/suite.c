@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The problems to measure: suite files, --shape arguments, and the names of types and layouts. */
-#include "suite.h"
+#include "bench/suite.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "program/base/say.h"
 
 #define MAX_SIZE INT64_C(0x7fffffff)
 

@@ -10,7 +10,7 @@ execute_process(COMMAND git rev-parse --short=12 HEAD WORKING_DIRECTORY ${SOURCE
                 RESULT_VARIABLE result OUTPUT_VARIABLE head ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(result EQUAL 0)
     set(revision ${head})
-    execute_process(COMMAND git diff --quiet HEAD -- CMakeLists.txt bench cmake include ptx src
+    execute_process(COMMAND git diff --quiet HEAD -- CMakeLists.txt bench cmake include lab program ptx src
                             ":!bench/results"
                     WORKING_DIRECTORY ${SOURCE_DIR} RESULT_VARIABLE result ERROR_QUIET)
     if(NOT result EQUAL 0)

@@ -27,6 +27,9 @@ src/smem            never  src/sim bench lab program tests src/host/*/*
 src/host            never  src/sim bench lab program tests
 src/sim             never  bench lab program tests
 bench lab program   never  tests src/sim/*/*.h
+program/base        never  bench lab program/draw program/smem program/sim
+program/draw        never  bench lab program/smem program/sim
+bench               never  lab program/smem program/sim
 
 src/sm90/{mbarrier,tma,wgmma,wgmma_shapes,cluster,stmatrix}.cuh  apart
 src/sm80/{cp_async,ldmatrix,mma_m16n8,stream_load}.cuh  apart
@@ -57,7 +60,7 @@ NO_RINGS = {
 TABLES_OF_FILES = ["src/sim/*"]
 
 # Where the compiler looks for "name.h", beside the folder of the file that includes it.
-INCLUDE_PATH = ["src", "include", "bench", "bench/lab", "bench/smem", "tests/bench", "tests/gpu", "tests/sim", "tests/unit"]
+INCLUDE_PATH = ["src", "include", ".", "tests/bench", "tests/gpu", "tests/sim", "tests/unit"]
 SOURCES = ("*.c", "*.h", "*.cu", "*.cuh", "*.def")
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 

@@ -3,7 +3,7 @@
 #ifndef FAKE_BENCH_H
 #define FAKE_BENCH_H
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "fake_gpu.h"
 
 /* Rounds of 1 ms; how many is the caller's to say. */

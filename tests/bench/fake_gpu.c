@@ -8,7 +8,7 @@
 #include "bench_tests.h"
 #include "common/gemm_sm80/params.h"
 #include "common/gemm_sm90/params.h"
-#include "operands.h"
+#include "bench/measure/operands.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cublaslt.h"
+#include "bench/baseline/cublaslt.h"
 
 struct fake_gpu {
     int64_t m, n, k; /* the only problem it can compute */

@@ -3,7 +3,7 @@
 #ifndef INVENTED_H
 #define INVENTED_H
 
-#include "results.h"
+#include "bench/report/results.h"
 
 /* A row for each problem of the suite, from seven rounds; the caller frees them. */
 void invent_results(struct bench_results *results, const char *suite_name);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "program/base/say.h"
 
 #define WORDS_MAX 40
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "program/commands.h"
 #include "invented.h"
-#include "results_read.h"
+#include "bench/report/results_read.h"
 #include "run_command.h"
-#include "say.h"
+#include "program/base/say.h"
 
 #define OLD "bench-tests-out/old.json"
 #define NEW "bench-tests-out/new.json"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "energy.h"
+#include "bench/measure/energy.h"
 #include "fake_bench.h"
 
 /* ---- the mean --------------------------------------------------------------------------------------- */

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "program/commands.h"
 #include "drawings.h"
 #include "invented.h"
-#include "report.h"
+#include "bench/report/report.h"
 #include "run_command.h"
-#include "say.h"
+#include "program/base/say.h"
 
 #define FILE_IN "bench-tests-out/page.json"
 #define PAGE    "bench-tests-out/page.html"

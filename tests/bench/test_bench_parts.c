@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "commands.h"
-#include "cublaslt.h"
-#include "grid.h"
-#include "json.h"
-#include "nvml.h"
-#include "row_limits.h"
+#include "program/base/args.h"
+#include "program/commands.h"
+#include "bench/baseline/cublaslt.h"
+#include "program/base/grid.h"
+#include "program/base/json.h"
+#include "bench/measure/nvml.h"
+#include "program/row_limits.h"
 #include "run_command.h"
-#include "stats.h"
-#include "suite.h"
-#include "verify.h"
+#include "program/base/stats.h"
+#include "bench/suite.h"
+#include "bench/measure/verify.h"
 
 #define NEAR(x, y) ck_assert_double_eq_tol((x), (y), 1e-9)
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "invented.h"
-#include "report.h"
+#include "bench/report/report.h"
 
 static const char folder[] = "bench_tests_out";
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "commands.h"
+#include "bench/bench.h"
+#include "program/commands.h"
 #include "fake_gpu.h"
-#include "results_read.h"
+#include "bench/report/results_read.h"
 #include "run_command.h"
 
 #define PATH  "bench-tests-out/parts.json"

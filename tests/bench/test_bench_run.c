@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "program/commands.h"
 #include "fake_bench.h"
 #include "run_command.h"
 #include "host/family.h"

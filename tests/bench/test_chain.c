@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain.h"
-#include "commands.h"
+#include "bench/chain.h"
+#include "program/commands.h"
 #include "fake_bench.h"
 #include "run_command.h"
-#include "stats.h"
+#include "program/base/stats.h"
 
 #define RESULTS "bench-tests-out/chain.json"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "program/commands.h"
 #include "run_command.h"
-#include "say.h"
+#include "program/base/say.h"
 
 static struct outcome run_line(const char *line) {
     return run_command(command_bank, line);

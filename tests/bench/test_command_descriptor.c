@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "program/commands.h"
 #include "help_examples.h"
 #include "run_command.h"
-#include "say.h"
+#include "program/base/say.h"
 
 #define MAP "--dims 4096,4096 --box 64,64 --swizzle 128B "
 

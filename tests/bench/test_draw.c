@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "drawings.h"
-#include "smem/draw.h"
+#include "program/smem/draw.h"
 
 static const char odd_title[] = "a < b && \"c\" > 'd' \x1b[31m \xc3\xa9 \xff";
 

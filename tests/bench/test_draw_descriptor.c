@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "drawings.h"
-#include "smem/draw.h"
+#include "program/smem/draw.h"
 
 enum { RULES = 64 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "drawings.h"
-#include "smem/draw.h"
+#include "program/smem/draw.h"
 
 /* ---- tiles -------------------------------------------------------------------------------------- */
 

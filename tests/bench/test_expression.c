@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "expression.h"
+#include "program/smem/expression.h"
 
 static const struct {
     const char *text;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bank_access.h"
-#include "bank_kernels.h"
-#include "bank_random.h"
-#include "wgmma_read.h"
+#include "lab/bank_access.h"
+#include "lab/bank_kernels.h"
+#include "lab/bank_random.h"
+#include "lab/wgmma_read.h"
 
 static struct bank_shot shot_at(enum bank_instruction instruction, uint32_t step) {
     struct bank_shot shot;

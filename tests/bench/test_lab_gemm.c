@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "bench_tests.h"
-#include "gemm_matrices.h"
-#include "gemm_model.h"
-#include "stencil_model.h"
+#include "lab/gemm_matrices.h"
+#include "lab/gemm_model.h"
+#include "lab/stencil_model.h"
 
 /* ---- predictions ---------------------------------------------------------------------------------- */
 

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/histogram.h"
-#include "kernels/transpose_tile.h"
-#include "ladders.h"
+#include "lab/kernels/histogram.h"
+#include "lab/kernels/transpose_tile.h"
+#include "lab/ladders.h"
 
 /* ---- transpose ------------------------------------------------------------------------------------ */
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler.h"
-#include "runner.h"
+#include "lab/profiler.h"
+#include "lab/runner.h"
 #include "toy_lab.h"
 
 #define PREAMBLE                                                                                                       \

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "modules.h"
+#include "lab/modules.h"
 
 /* ---- experiments ------------------------------------------------------------------------------------ */
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "lab_report.h"
+#include "program/commands.h"
+#include "lab/lab_report.h"
 #include "run_command.h"
 
 #define FOLDER "bench-tests-out/results"

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "lab_simulator.h"
+#include "program/commands.h"
+#include "lab/lab_simulator.h"
 #include "run_command.h"
-#include "modules.h"
+#include "lab/modules.h"
 #include "toy_lab.h"
 
 #define NAMES                                                                                                          \

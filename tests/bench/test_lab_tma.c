@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "host/cuda_abi.h"
-#include "lab_child.h"
-#include "tma_im2col.h"
-#include "tma_image.h"
-#include "tma_reduce.h"
-#include "tma_store.h"
-#include "tma_stream.h"
+#include "lab/lab_child.h"
+#include "lab/tma_im2col.h"
+#include "lab/tma_image.h"
+#include "lab/tma_reduce.h"
+#include "lab/tma_store.h"
+#include "lab/tma_stream.h"
 
 static unsigned char tensor[TMA_TENSOR_BYTES], image[TMA_IMAGE_BYTES];
 

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chart_axis.h"
+#include "program/draw/chart_axis.h"
 #include "drawings.h"
-#include "letters.h"
-#include "page.h"
-#include "paint.h"
-#include "palette.h"
-#include "svg.h"
+#include "program/base/letters.h"
+#include "program/draw/page.h"
+#include "program/draw/paint.h"
+#include "program/draw/palette.h"
+#include "program/draw/svg.h"
 
 /* ---- text and numbers --------------------------------------------------------------------------- */
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "imported.h"
-#include "results_read.h"
+#include "bench/report/results_read.h"
 #include "run_command.h"
-#include "shared_file.h"
+#include "program/base/shared_file.h"
 
 #define COUNTER "bench-tests-out.counter"
 #define FIFO    "bench-tests-out.fifo"

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lab_simulator.h"
-#include "modules.h"
+#include "lab/lab_simulator.h"
+#include "lab/modules.h"
 
 struct toy toy;
 

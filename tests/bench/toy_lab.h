@@ -4,7 +4,7 @@
 #define TOY_LAB_H
 
 #include "fake_gpu.h"
-#include "lab_run.h"
+#include "lab/lab_run.h"
 
 enum { TOY_NUMBERS = 8, TOY_CYCLES = 40 };
 

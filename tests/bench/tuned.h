@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "commands.h"
+#include "program/commands.h"
 #include "fake_gpu.h"
-#include "tune.h"
+#include "bench/tune/tune.h"
 
 /* Files of the tests, gone before and after each. */
 #define BOOK  "bench-tests-out.ledger"

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The baseline: cuBLASLt, opened at run time, in our row-major terms. */
+#include "bench/baseline/cublaslt.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_16BF = 14 };
+enum { CUBLAS_COMPUTE_32F = 68, CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
+enum { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4 };
+enum { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
+
+#define EACH_FUNCTION(F)                                                                                               \
+    F(cublasLtGetVersion)                                                                                              \
+    F(cublasLtCreate)                                                                                                  \
+    F(cublasLtDestroy)                                                                                                 \
+    F(cublasLtMatmulDescCreate)                                                                                        \
+    F(cublasLtMatmulDescDestroy)                                                                                       \
+    F(cublasLtMatmulDescSetAttribute)                                                                                  \
+    F(cublasLtMatrixLayoutCreate)                                                                                      \
+    F(cublasLtMatrixLayoutDestroy)                                                                                     \
+    F(cublasLtMatmulPreferenceCreate)                                                                                  \
+    F(cublasLtMatmulPreferenceDestroy)                                                                                 \
+    F(cublasLtMatmulPreferenceSetAttribute)                                                                            \
+    F(cublasLtMatmulAlgoGetHeuristic)                                                                                  \
+    F(cublasLtMatmul)
+
+static int load_functions(struct lt *lt) {
+#define LOAD(name)                                                                                                     \
+    *(void **)&lt->fn.name = dlsym(lt->library, #name);                                                                \
+    if (!lt->fn.name)                                                                                                  \
+        return complain("libcublasLt has no " #name);
+    EACH_FUNCTION(LOAD)
+#undef LOAD
+    return 0;
+}
+
+/* 120806 = 12.8.6 in CUDA 12 and 13 alike (major * 10000 + minor * 100 + patch). */
+static void name_version(struct lt *lt) {
+    size_t version = lt->fn.cublasLtGetVersion();
+    snprintf(lt->version, sizeof lt->version, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
+}
+
+int lt_check_options(bool no_baseline, const char *path) {
+    return no_baseline && path ? complain("--no-baseline leaves out the baseline that --cublaslt names") : 0;
+}
+
+int lt_open(struct lt *lt, const struct gpu *gpu, const char *path) {
+    *lt = (struct lt){.library = lt_find(path)};
+    if (!lt->library)
+        return complain("libcublasLt.so.13 / .12 was not found in the loader's path, CUDA_HOME or Python's nvidia "
+                        "packages; name it with --cublaslt or GM_CUBLASLT");
+    if (load_functions(lt) != 0)
+        return -1;
+    name_version(lt);
+    int status = lt->fn.cublasLtCreate(&lt->handle);
+    if (status != 0)
+        return complain("cublasLtCreate failed with status %d", status);
+    return gpu_alloc(gpu, &lt->workspace, LT_WORKSPACE_BYTES);
+}
+
+/* The library stays mapped: unloading it while the driver holds its modules gains nothing. */
+void lt_close(struct lt *lt, const struct gpu *gpu) {
+    if (lt->handle)
+        lt->fn.cublasLtDestroy(lt->handle);
+    gpu_free(gpu, &lt->workspace);
+    *lt = (struct lt){0};
+}
+
+static int cuda_type(enum gm_type type) {
+    return type == GM_BF16 ? CUDA_R_16BF : type == GM_FP16 ? CUDA_R_16F : CUDA_R_32F;
+}
+
+static int64_t stride_of(int64_t given, int64_t packed) {
+    return given ? given : packed;
+}
+
+/* In column-major terms the first operand is B^T (N x K) and the second A^T (K x M). A K-major B is stored as a
+ * column-major K x N, so it is the one to transpose; a K-major A is a column-major K x M, as wanted. */
+static int describe(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
+    bool b_k = gemm->b_major == GM_K_MAJOR, a_k = gemm->a_major == GM_K_MAJOR;
+    uint64_t m = (uint64_t)gemm->m, n = (uint64_t)gemm->n, k = (uint64_t)gemm->k;
+    int first_op = b_k ? CUBLAS_OP_T : CUBLAS_OP_N;
+    int second_op = a_k ? CUBLAS_OP_N : CUBLAS_OP_T;
+    int type = cuda_type(gemm->ab_type);
+    const struct lt_functions *fn = &lt->fn;
+    int status = fn->cublasLtMatmulDescCreate(&problem->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    if (status == 0)
+        status = fn->cublasLtMatmulDescSetAttribute(problem->desc, CUBLASLT_MATMUL_DESC_TRANSA, &first_op, 4);
+    if (status == 0)
+        status = fn->cublasLtMatmulDescSetAttribute(problem->desc, CUBLASLT_MATMUL_DESC_TRANSB, &second_op, 4);
+    if (status == 0)
+        status = fn->cublasLtMatrixLayoutCreate(&problem->first, type, b_k ? k : n, b_k ? n : k,
+                                                stride_of(gemm->ldb, b_k ? gemm->k : gemm->n));
+    if (status == 0)
+        status = fn->cublasLtMatrixLayoutCreate(&problem->second, type, a_k ? k : m, a_k ? m : k,
+                                                stride_of(gemm->lda, a_k ? gemm->k : gemm->m));
+    if (status == 0)
+        status =
+            fn->cublasLtMatrixLayoutCreate(&problem->out, cuda_type(gemm->d_type), n, m, stride_of(gemm->ldd, gemm->n));
+    return status;
+}
+
+static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
+    void *preference = NULL;
+    uint64_t workspace = LT_WORKSPACE_BYTES;
+    const struct lt_functions *fn = &lt->fn;
+    int status = fn->cublasLtMatmulPreferenceCreate(&preference);
+    if (status == 0)
+        status = fn->cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                          &workspace, sizeof workspace);
+    if (status == 0)
+        status = fn->cublasLtMatmulAlgoGetHeuristic(lt->handle, problem->desc, problem->first, problem->second,
+                                                    problem->out, problem->out, preference, LT_HEURISTICS_MAX,
+                                                    problem->heuristics, &problem->count);
+    if (preference)
+        fn->cublasLtMatmulPreferenceDestroy(preference);
+    return status;
+}
+
+int lt_prepare(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
+    *problem = (struct lt_problem){0};
+    int status = describe(lt, problem, gemm);
+    if (status == 0)
+        status = ask_heuristics(lt, problem);
+    if (status == 0 && problem->count > 0)
+        return 0;
+    problem->count = 0;
+    return complain("cuBLASLt has no kernel for this problem (status %d)", status);
+}
+
+void lt_forget(const struct lt *lt, struct lt_problem *problem) {
+    void *const layouts[] = {problem->first, problem->second, problem->out};
+    for (int i = 0; i < 3; i++) {
+        if (layouts[i])
+            lt->fn.cublasLtMatrixLayoutDestroy(layouts[i]);
+    }
+    if (problem->desc)
+        lt->fn.cublasLtMatmulDescDestroy(problem->desc);
+    *problem = (struct lt_problem){0};
+}
+
+int lt_execute(const struct lt *lt, const struct lt_problem *problem, int heuristic, CUdeviceptr a, CUdeviceptr b,
+               CUdeviceptr d, CUstream stream) {
+    static const float one = 1, zero = 0;
+    const struct lt_heuristic *chosen = &problem->heuristics[heuristic];
+    if (chosen->state != 0)
+        return chosen->state;
+    void *out = (void *)(uintptr_t)d;
+    return lt->fn.cublasLtMatmul(lt->handle, problem->desc, &one, (const void *)(uintptr_t)b, problem->first,
+                                 (const void *)(uintptr_t)a, problem->second, &zero, out, problem->out, out,
+                                 problem->out, &chosen->algo, (void *)(uintptr_t)lt->workspace, LT_WORKSPACE_BYTES,
+                                 stream);
+}

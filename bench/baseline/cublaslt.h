@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The baseline: cuBLASLt, opened at run time, in our row-major terms. */
+#ifndef BENCH_CUBLASLT_H
+#define BENCH_CUBLASLT_H
+
+#include <stdbool.h>
+
+#include "bench/measure/gpu.h"
+
+#define LT_HEURISTICS_MAX  32
+#define LT_WORKSPACE_BYTES (UINT64_C(64) << 20)
+
+/* ---- the part of cublasLt.h (12.x and 13.x) that is used -------------------------------------------- */
+
+struct lt_algo {
+    uint64_t data[8];
+};
+
+struct lt_heuristic {
+    struct lt_algo algo;
+    size_t workspace_bytes;
+    int state; /* 0: usable */
+    float waves;
+    int reserved[4];
+};
+
+struct lt_functions {
+    size_t (*cublasLtGetVersion)(void);
+    int (*cublasLtCreate)(void **handle);
+    int (*cublasLtDestroy)(void *handle);
+    int (*cublasLtMatmulDescCreate)(void **desc, int compute_type, int scale_type);
+    int (*cublasLtMatmulDescDestroy)(void *desc);
+    int (*cublasLtMatmulDescSetAttribute)(void *desc, int attribute, const void *value, size_t bytes);
+    int (*cublasLtMatrixLayoutCreate)(void **layout, int type, uint64_t rows, uint64_t cols, int64_t ld);
+    int (*cublasLtMatrixLayoutDestroy)(void *layout);
+    int (*cublasLtMatmulPreferenceCreate)(void **preference);
+    int (*cublasLtMatmulPreferenceDestroy)(void *preference);
+    int (*cublasLtMatmulPreferenceSetAttribute)(void *preference, int attribute, const void *value, size_t bytes);
+    int (*cublasLtMatmulAlgoGetHeuristic)(void *handle, void *desc, void *a, void *b, void *c, void *d,
+                                          void *preference, int asked, struct lt_heuristic *results, int *got);
+    int (*cublasLtMatmul)(void *handle, void *desc, const void *alpha, const void *a, void *a_layout, const void *b,
+                          void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout,
+                          const struct lt_algo *algo, void *workspace, size_t workspace_bytes, CUstream stream);
+};
+
+/* ---- the library ------------------------------------------------------------------------------------ */
+
+struct lt {
+    void *library; /* NULL: there is none */
+    struct lt_functions fn;
+    void *handle;
+    CUdeviceptr workspace;
+    char version[32];
+};
+
+struct lt_problem {
+    void *desc, *first, *second, *out; /* column-major: out = first x second, which is D^T = B^T A^T */
+    struct lt_heuristic heuristics[LT_HEURISTICS_MAX];
+    int count;
+};
+
+/* -1 with a printed sentence when --cublaslt names what --no-baseline leaves out. */
+int lt_check_options(bool no_baseline, const char *path);
+/* Looks at `path` (may be NULL), GM_CUBLASLT, the loader's own search, CUDA_HOME, and Python's nvidia folder. 0 when
+ * open, -1 with a printed sentence. */
+int lt_open(struct lt *lt, const struct gpu *gpu, const char *path);
+void lt_close(struct lt *lt, const struct gpu *gpu);
+
+int lt_prepare(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm);
+void lt_forget(const struct lt *lt, struct lt_problem *problem);
+/* cuBLAS's status, 0 = launched. */
+int lt_execute(const struct lt *lt, const struct lt_problem *problem, int heuristic, CUdeviceptr a, CUdeviceptr b,
+               CUdeviceptr d, CUstream stream);
+
+/* dlopen of the first libcublasLt.so.* that opens; NULL when none does. */
+void *lt_find(const char *path);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversions between float and the two 16-bit types, rounding to nearest even. */
+#include <string.h>
+
+#include "bench/measure/operands.h"
+
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float value_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+uint16_t operands_to_bf16(float value) {
+    uint32_t bits = bits_of(value);
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return 0x7fff;
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+float operands_from_bf16(uint16_t bits) {
+    return value_of((uint32_t)bits << 16);
+}
+
+uint16_t operands_to_fp16(float value) {
+    uint32_t bits = bits_of(value);
+    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    bits &= 0x7fffffff;
+    if (bits > 0x7f800000)
+        return 0x7fff;
+    if (bits >= 0x477ff000) /* rounds to 65536 or more */
+        return sign | 0x7c00;
+    if (bits < 0x38800000) { /* subnormal: let the adder of float round at bit 2^-24 */
+        float shifted = value_of(bits) + 0.5f;
+        return sign | (uint16_t)(bits_of(shifted) - 0x3f000000);
+    }
+    bits += 0xfff + (bits >> 13 & 1);
+    return sign | (uint16_t)((bits - 0x38000000) >> 13);
+}
+
+float operands_from_fp16(uint16_t bits) {
+    uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
+    uint32_t rest = bits & 0x7fff;
+    if (rest >= 0x7c00)
+        return value_of(sign | 0x7f800000 | (rest & 0x3ff) << 13);
+    if (rest < 0x400) {
+        float magnitude = (float)rest * 0x1p-24f;
+        return sign ? -magnitude : magnitude;
+    }
+    return value_of(sign | ((rest << 13) + 0x38000000));
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the bench prints. */
+#include "bench/report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/base/grid.h"
+#include "program/base/letters.h"
+#include "program/base/stats.h"
+
+const struct report_regime report_regimes[REPORT_REGIMES] = {
+    {"M ≤ 64", 1, 64}, {"64 < M ≤ 512", 65, 512}, {"M > 512", 513, INT64_MAX}};
+
+const struct report_regime report_all = {"all", 0, INT64_MAX};
+
+const char *report_known(const char *text) {
+    return text[0] ? text : "unknown";
+}
+
+enum { PROBLEM_WIDTH = 38, US_WIDTH = 9, RATE_WIDTH = 7, RATIO_WIDTH = 7, RANGE_WIDTH = 11 };
+enum { JOULE_WIDTH = 9, EFFICIENCY_WIDTH = 6 };
+
+static void put_number(FILE *out, double value, int width, const char *format) {
+    char text[GRID_NUMBER_BYTES];
+    fputc(' ', out);
+    grid_put(out, grid_number(text, value, format), (size_t)width, false);
+}
+
+void report_l2(char *text, size_t bytes, const struct bench_meta *meta) {
+    if (meta->rotate_l2 > 0)
+        snprintf(text, bytes, "L2 cold: operands rotate over %g x L2", meta->rotate_l2);
+    else
+        snprintf(text, bytes, "L2 warm: one set of operands, which stays in L2 as far as it fits");
+}
+
+struct title {
+    const char *text;
+    int width;
+};
+
+static void put_titles(FILE *out, const struct title *titles, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        fputc(' ', out);
+        grid_put(out, titles[i].text, (size_t)titles[i].width, false);
+    }
+}
+
+void report_header(FILE *out, const struct bench_meta *meta) {
+    static const struct title times[] = {{"us", US_WIDTH},
+                                         {"TFLOPS", RATE_WIDTH},
+                                         {"GB/s", RATE_WIDTH},
+                                         {"best us", US_WIDTH},
+                                         {"default", US_WIDTH},
+                                         {"× best", RATIO_WIDTH},
+                                         {"p10–p90", RANGE_WIDTH},
+                                         {"× deflt", RATIO_WIDTH},
+                                         {"× floor", RATIO_WIDTH},
+                                         {"MHz", 5},
+                                         {"W", 4}};
+    static const struct title alone[] = {{"× alone", RATIO_WIDTH},
+                                         {"mJ", JOULE_WIDTH},
+                                         {"best mJ", JOULE_WIDTH},
+                                         {"TF/W", EFFICIENCY_WIDTH},
+                                         {"best", EFFICIENCY_WIDTH}};
+    char l2[96];
+    report_l2(l2, sizeof l2, meta);
+    fprintf(out, "%s\n", l2);
+    grid_put(out, "M × N × K", PROBLEM_WIDTH, true);
+    put_titles(out, times, sizeof times / sizeof *times);
+    if (meta->energy_s > 0)
+        put_titles(out, alone, sizeof alone / sizeof *alone);
+    fputs("  kernel\n", out);
+}
+
+void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row *row) {
+    char text[96], range[32] = "";
+    const struct bench_case *problem = &row->problem;
+    snprintf(text, sizeof text, "%" PRId64 " × %" PRId64 " × %" PRId64 " %s %s%s%s", problem->m, problem->n, problem->k,
+             problem->a, problem->layout, strcmp(problem->a, problem->d) ? " → " : "",
+             strcmp(problem->a, problem->d) ? problem->d : "");
+    grid_put(out, text, PROBLEM_WIDTH, true);
+    put_number(out, row->us.median, US_WIDTH, "%.2f");
+    put_number(out, row->tflops, RATE_WIDTH, "%.1f");
+    put_number(out, row->gbs, RATE_WIDTH, "%.0f");
+    put_number(out, row->best_us.median, US_WIDTH, "%.2f");
+    put_number(out, row->default_us.median, US_WIDTH, "%.2f");
+    put_number(out, row->ratio_best.median, RATIO_WIDTH, "%.3f");
+    if (isfinite(row->ratio_best.p10) && isfinite(row->ratio_best.p90))
+        snprintf(range, sizeof range, "%.3f–%.3f", row->ratio_best.p10, row->ratio_best.p90);
+    fputc(' ', out);
+    grid_put(out, range, RANGE_WIDTH, false);
+    put_number(out, row->ratio_default.median, RATIO_WIDTH, "%.3f");
+    put_number(out, row->us.median / row->floor_us, RATIO_WIDTH, "%.2f");
+    put_number(out, row->sm_mhz, 5, "%.0f");
+    put_number(out, row->watts, 4, "%.0f");
+    if (meta->energy_s > 0) {
+        put_number(out, row->ratio_alone, RATIO_WIDTH, "%.3f");
+        put_number(out, row->ours_joules * 1e3, JOULE_WIDTH, "%.3f");
+        put_number(out, row->best_joules * 1e3, JOULE_WIDTH, "%.3f");
+        put_number(out, row->tflops_per_watt, EFFICIENCY_WIDTH, "%.3f");
+        put_number(out, row->best_tflops_per_watt, EFFICIENCY_WIDTH, "%.3f");
+    }
+    fprintf(out, "  %s%s%s\n", row->kernel, row->throttle[0] ? "  limit: " : "", row->throttle);
+}
+
+static void print_means(FILE *out, const struct bench_results *results, const size_t *index, size_t count,
+                        const struct report_regime *regime) {
+    double best[4096], fallback[4096], alone[4096], lowest = INFINITY;
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < 4096; i++) {
+        const struct bench_row *row = &results->rows[index[i]];
+        if (row->problem.m < regime->m_from || row->problem.m > regime->m_to || !isfinite(row->ratio_best.median))
+            continue;
+        best[used] = row->ratio_best.median;
+        alone[used] = row->ratio_alone;
+        fallback[used++] = row->ratio_default.median;
+        lowest = fmin(lowest, row->ratio_best.median);
+    }
+    if (used == 0)
+        return;
+    fputs("  ", out);
+    grid_put(out, regime->name, 14, true);
+    char mean[GRID_NUMBER_BYTES];
+    letters_print(out, " %4zu problems   × best %.3f   × default %s   lowest × best %.3f", used,
+                  stats_geomean(best, used), grid_number(mean, stats_geomean(fallback, used), "%.3f"), lowest);
+    if (isfinite(stats_geomean(alone, used)))
+        letters_print(out, "   × alone %.3f", stats_geomean(alone, used));
+    fputc('\n', out);
+}
+
+/* Only where something was: a run without energy, and older files, have no times alone. */
+static void explain_alone(FILE *out, const struct bench_results *results) {
+    bool any = false;
+    for (size_t i = 0; i < results->count; i++)
+        any |= isfinite(results->rows[i].ratio_alone);
+    if (any)
+        letters_print(
+            out,
+            "  × best and × default took turns, at one shared clock; × alone is to the best too, each by itself\n"
+            "  for %g s, at the clock that its own watts leave it\n",
+            results->meta.energy_s);
+}
+
+static void print_ceilings(FILE *out, const struct bench_meta *meta) {
+    const struct bench_ceilings *ceilings = &meta->ceilings;
+    char read[GRID_NUMBER_BYTES], write[GRID_NUMBER_BYTES], copy[GRID_NUMBER_BYTES];
+    char tensor[GRID_NUMBER_BYTES], launch[GRID_NUMBER_BYTES];
+    letters_print(out, "\nceilings of this machine: read %s GB/s (%s), write %s, copy %s\n",
+                  grid_number(read, ceilings->read_gbs, "%.0f"), report_known(ceilings->read_source),
+                  grid_number(write, ceilings->write_gbs, "%.0f"), grid_number(copy, ceilings->copy_gbs, "%.0f"));
+    letters_print(out, "  tensor %s TFLOPS (%s), launch %s us (%s)\n",
+                  grid_number(tensor, ceilings->tensor_tflops, "%.0f"), report_known(ceilings->tensor_source),
+                  grid_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->launch_source));
+}
+
+/* What was measured of it: a file that is added to may be older than some of these. */
+static void print_host_cost(FILE *out, const struct bench_meta *meta) {
+    if (!(meta->execute_ns > 0))
+        return;
+    fprintf(out, "host cost of one call: gm_gemm_execute %.0f ns", meta->execute_ns);
+    if (meta->execute_recurring_ns > 0)
+        fprintf(out, " (%.0f with arguments that recur)", meta->execute_recurring_ns);
+    if (meta->execute_plain_ns > 0)
+        fprintf(out, " (%.0f with plain launches)", meta->execute_plain_ns);
+    if (meta->baseline_execute_ns > 0)
+        fprintf(out, ", cublasLtMatmul %.0f ns", meta->baseline_execute_ns);
+    if (meta->ceilings.launch_host_ns > 0)
+        fprintf(out, ", cuLaunchKernelEx of an empty kernel %.0f ns", meta->ceilings.launch_host_ns);
+    fputc('\n', out);
+}
+
+void report_summary(FILE *out, const struct bench_results *results) {
+    size_t *index = malloc((results->count + 1) * sizeof *index);
+    if (!index)
+        return;
+    size_t count = results_fastest(results, index);
+    if (results->meta.baseline[0]) {
+        fprintf(out, "\ngeometric means of the ratio to %s (above 1: gristmill is faster), L2 %s\n",
+                results->meta.baseline, results_l2(&results->meta));
+        print_means(out, results, index, count, &report_all);
+        for (int i = 0; i < REPORT_REGIMES; i++)
+            print_means(out, results, index, count, &report_regimes[i]);
+        explain_alone(out, results);
+    }
+    print_ceilings(out, &results->meta);
+    print_host_cost(out, &results->meta);
+    free(index);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the bench prints and draws: one line for each row as it comes, the means at the end, an SVG plot. */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include <stdio.h>
+
+#include "bench/report/results.h"
+
+/* A caption and the columns; of what runs alone, time and energy, only where it is measured. */
+void report_header(FILE *out, const struct bench_meta *meta);
+void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row *row);
+/* The text, or "unknown" where a file has none. */
+const char *report_known(const char *text);
+/* "L2 cold: operands rotate over 3 x L2", for every table's caption. */
+void report_l2(char *text, size_t bytes, const struct bench_meta *meta);
+/* Geometric means against best and default, overall and for each regime of M, and against the best each alone, where
+ * measured; and the ceilings. */
+void report_summary(FILE *out, const struct bench_results *results);
+
+/* Ratio to the baseline's best, one line of the plot for each problem. 0, or -1 with a printed sentence. */
+int report_svg(const struct bench_results *results, const char *path);
+
+#define REPORT_REGIMES 3
+struct report_regime {
+    const char *name;
+    int64_t m_from, m_to;
+};
+extern const struct report_regime report_regimes[REPORT_REGIMES], report_all;
+
+#endif

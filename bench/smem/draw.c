@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* Which form of picture a stream wants. */
-#include "draw.h"
-
-#include "paint.h"
-
-enum draw_form draw_form_of(FILE *out) {
-    return paint_wanted(out) ? DRAW_COLOUR : DRAW_TEXT;
-}

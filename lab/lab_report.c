@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill lab report: which results there are, read, put in order, made into one page. */
+#include "lab/lab_report.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/base/args.h"
+#include "lab/modules.h"
+#include "program/base/shared_file.h"
+
+struct report {
+    const char *folder, *gpu, *out; /* what was asked for; NULL: not said */
+    char path[4096];                /* of the page */
+    struct record **records;
+    size_t count;
+};
+
+/* ---- which GPU ------------------------------------------------------------------------------------ */
+
+/* The name of the folder that holds "lab": "bench/results/h200/lab" -> "h200". */
+static void gpu_of(const char *lab_folder, char *gpu, size_t bytes) {
+    size_t end = strlen(lab_folder) - strlen("/lab"), start = end;
+    while (start && lab_folder[start - 1] != '/')
+        start--;
+    snprintf(gpu, bytes, "%.*s", (int)(end - start), lab_folder + start);
+}
+
+/* The one GPU of the folder that has results of the laboratory. */
+static int find_gpu(const struct report *report, char *gpu, size_t bytes) {
+    char pattern[4096], names[512] = "";
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/*/lab", report->folder);
+    glob(pattern, 0, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        gpu_of(found.gl_pathv[i], gpu, bytes);
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", gpu);
+    }
+    size_t count = found.gl_pathc;
+    globfree(&found);
+    if (count == 0)
+        return complain("there are no results in %s/*/lab; `gristmill lab run all --save` makes them", report->folder);
+    if (count > 1)
+        return complain("%s has results of %s: say which with --gpu", report->folder, names);
+    return 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------------- */
+
+/* Where the experiment stands in the program's own order; what is not in it comes last. */
+static size_t place_of(const struct record *record) {
+    size_t place = 0;
+    for (const struct lab_experiment *const *at = lab_registry(); *at; at++, place++) {
+        if (strcmp((*at)->name, record->meta.experiment) == 0)
+            break;
+    }
+    return place;
+}
+
+static int compare_records(const void *left, const void *right) {
+    const struct record *a = *(struct record *const *)left, *b = *(struct record *const *)right;
+    size_t place_a = place_of(a), place_b = place_of(b);
+    if (place_a != place_b)
+        return place_a < place_b ? -1 : 1;
+    return strcmp(a->meta.experiment, b->meta.experiment);
+}
+
+static int read_records(struct report *report, const glob_t *found) {
+    report->records = calloc(found->gl_pathc, sizeof *report->records);
+    for (size_t i = 0; report->records && i < found->gl_pathc; i++) {
+        struct record *record = calloc(1, sizeof *record);
+        if (!record)
+            return complain("out of host memory");
+        report->records[report->count++] = record;
+        if (record_read(record, found->gl_pathv[i]) != 0)
+            return -1;
+    }
+    if (!report->records)
+        return complain("out of host memory");
+    qsort(report->records, report->count, sizeof *report->records, compare_records);
+    return 0;
+}
+
+static int load(struct report *report, const char *gpu) {
+    char pattern[4096];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/%s/lab/*.json", report->folder, gpu);
+    int status = glob(pattern, 0, NULL, &found) == 0 ? 0 : complain("there is no file %s", pattern);
+    if (status == 0)
+        status = read_records(report, &found);
+    globfree(&found);
+    return status;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------- */
+
+static int write_page(struct report *report, const char *gpu) {
+    if (report->out)
+        snprintf(report->path, sizeof report->path, "%s", report->out);
+    else
+        snprintf(report->path, sizeof report->path, "%s/%s/lab.html", report->folder, gpu);
+    FILE *out = fopen(report->path, "w");
+    if (!out)
+        return complain("cannot write %s: %s", report->path, strerror(errno));
+    report_page(out, (const struct record *const *)report->records, report->count);
+    if (file_finish(out, report->path) != 0)
+        return -1;
+    printf("%s: %zu experiment%s on %s\n", report->path, report->count, report->count == 1 ? "" : "s",
+           report->records[0]->meta.gpu);
+    return 0;
+}
+
+static int make(struct report *report) {
+    char gpu[64];
+    if (report->gpu)
+        snprintf(gpu, sizeof gpu, "%s", report->gpu);
+    else if (find_gpu(report, gpu, sizeof gpu) != 0)
+        return -1;
+    return load(report, gpu) == 0 ? write_page(report, gpu) : -1;
+}
+
+int lab_report(int argc, char **argv) {
+    struct report report = {.folder = "bench/results"};
+    const struct args_option options[] = {
+        {"results", "DIR", ARGS_TEXT, &report.folder, "where the results are, DIR/GPU/lab/*.json (bench/results)"},
+        {"gpu", "NAME", ARGS_TEXT, &report.gpu, "the folder's name, where there are several: h200"},
+        {"out", "FILE", ARGS_TEXT, &report.out, "the page (default: DIR/GPU/lab.html)"},
+    };
+    const struct args_command command = {"gristmill lab report [options]",
+                                         "Writes one HTML page from the saved results of one GPU: every experiment's "
+                                         "table and plots.\nNeeds no GPU.",
+                                         options, sizeof options / sizeof *options};
+    struct args_list words = {0};
+    enum args_outcome outcome = args_parse(&command, argc, argv, &words);
+    if (outcome == ARGS_GO && words.count) {
+        complain("`gristmill lab report` takes no `%s`", words.items[0]);
+        outcome = ARGS_WRONG;
+    }
+    if (outcome != ARGS_GO)
+        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    int status = make(&report);
+    for (size_t i = 0; i < report.count; i++)
+        free(report.records[i]);
+    free(report.records);
+    return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The second witness: Nsight Compute's counters, read from the CSV of its command line. */
+#ifndef LAB_PROFILER_H
+#define LAB_PROFILER_H
+
+#include "lab/lab.h"
+
+/* How the counting went. */
+struct profiler_report {
+    bool counted;
+    char version[48]; /* "Nsight Compute 2025.3.0.0"; "" when it was not found */
+    char why[320];    /* one clause: why there are no counters; "" when there are */
+};
+
+/* Runs `ncu` on this program's `lab launch` and fills quantity.counted of the points. What fails is told in the report
+ * only: time then stands alone. Looks for $NCU, ncu in PATH, /usr/local/cuda/bin/ncu. */
+void profiler_count(struct lab *lab, double seconds, struct profiler_report *report);
+
+/* ncu's whole output: fills quantity.counted from the rows of its CSV. 0, or -1 with the clause in `why`; then no
+ * quantity has been touched. */
+int profiler_read(struct lab *lab, char *output, char *why, size_t why_bytes);
+
+/* The metrics of all points, each once, separated by commas, as ncu wants them. The caller frees it; NULL: no memory. */
+char *profiler_metrics(const struct lab *lab);
+
+#endif

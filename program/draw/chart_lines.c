@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines over a number; each line's name stands at its right end. */
+#include <math.h>
+#include <string.h>
+
+#include "program/draw/chart_axis.h"
+#include "program/base/say.h"
+
+enum { PLOT_HEIGHT = 320, LEFT_ROOM = 56, ABOVE = 30, BELOW = 54, NAME_LEAST = 60, NAME_MOST = 260, NAME_LINE = 15 };
+
+struct line_chart {
+    FILE *out;
+    const struct chart *chart;
+    const struct chart_line *lines;
+    size_t count;
+    struct chart_axis x, y;
+    double left, right, top, bottom;
+};
+
+static double x_of(const struct line_chart *c, double value) {
+    return c->left + chart_axis_place(&c->x, value) * (c->right - c->left);
+}
+
+static double y_of(const struct line_chart *c, double value) {
+    return c->bottom - chart_axis_place(&c->y, value) * (c->bottom - c->top);
+}
+
+static bool shown(const struct line_chart *c, const struct chart_line *line, size_t i) {
+    return isfinite(line->x[i]) && isfinite(line->y[i]) && !(c->x.log && line->x[i] <= 0) &&
+           !(c->y.log && line->y[i] <= 0);
+}
+
+/* ---- axes --------------------------------------------------------------------------------------- */
+
+/* Powers of two that cover the data, at most a dozen of them. */
+static bool fit_powers(struct chart_axis *axis, const struct chart_range *range) {
+    if (!isfinite(range->positive))
+        return false;
+    const int low = (int)floor(log2(range->positive) + 1e-9), high = (int)ceil(log2(range->highest) - 1e-9);
+    const int last = high > low ? high : low + 1, stride = (last - low) / 12 + 1;
+    *axis = (struct chart_axis){.log = true, .from = ldexp(1, low), .to = ldexp(1, last)};
+    for (int power = low; power <= last && axis->tick_count < CHART_TICKS_MAX; power += stride)
+        axis->ticks[axis->tick_count++] = ldexp(1, power);
+    return true;
+}
+
+static bool measure(struct line_chart *c) {
+    struct chart_range x = CHART_RANGE_EMPTY, y = CHART_RANGE_EMPTY;
+    double name = NAME_LEAST;
+    for (size_t i = 0; i < c->count; i++) {
+        name = fmax(name, svg_text_width(SVG_SMALL, c->lines[i].name));
+        for (size_t p = 0; p < c->lines[i].count; p++) {
+            chart_range_add(&x, c->lines[i].x[p]);
+            chart_range_add(&y, c->lines[i].y[p]);
+        }
+    }
+    c->left = CHART_MARGIN + LEFT_ROOM;
+    c->right = CHART_WIDTH - CHART_MARGIN - fmin(name, NAME_MOST) - 12;
+    const bool fits = c->chart->x_log ? fit_powers(&c->x, &x) : chart_axis_fit(&c->x, false, 0, 0, &x);
+    return fits && chart_axis_fit(&c->y, c->chart->log, c->chart->from, c->chart->to, &y);
+}
+
+static void draw_axes(const struct line_chart *c) {
+    char text[32];
+    for (int i = 0; i < c->y.tick_count; i++) {
+        const double y = y_of(c, c->y.ticks[i]);
+        chart_tick(text, sizeof text, c->y.ticks[i]);
+        svg_line(c->out, c->left, y, c->right, y, (struct svg_paint){.stroke = i ? COLOUR_FAINT : COLOUR_RULE});
+        const struct svg_text label = {
+            .x = c->left - 8, .y = y + 4, .role = SVG_SMALL, .anchor = SVG_END, .ink = COLOUR_MUTED};
+        svg_text(c->out, label, "%s", text);
+    }
+    for (int i = 0; i < c->x.tick_count; i++) {
+        const double x = x_of(c, c->x.ticks[i]);
+        chart_tick(text, sizeof text, c->x.ticks[i]);
+        svg_line(c->out, x, c->bottom, x, c->bottom + 4, (struct svg_paint){.stroke = COLOUR_RULE});
+        const struct svg_text label = {
+            .x = x, .y = c->bottom + 18, .role = SVG_SMALL, .anchor = SVG_MIDDLE, .ink = COLOUR_MUTED};
+        svg_text(c->out, label, "%s", text);
+    }
+    if (c->chart->axis)
+        svg_text(c->out, (struct svg_text){.x = CHART_MARGIN, .y = c->top - 12, .role = SVG_SMALL, .ink = COLOUR_MUTED},
+                 "%s%s", c->chart->axis, c->y.log ? " (logarithmic)" : "");
+    if (c->chart->x_axis)
+        svg_text(c->out,
+                 (struct svg_text){.x = (c->left + c->right) / 2,
+                                   .y = c->bottom + 40,
+                                   .role = SVG_SMALL,
+                                   .anchor = SVG_MIDDLE,
+                                   .ink = COLOUR_MUTED},
+                 "%s", c->chart->x_axis);
+}
+
+/* ---- lines -------------------------------------------------------------------------------------- */
+
+/* Circle, square, diamond, triangle: the lines differ without colour as well. */
+static void draw_point(FILE *out, double x, double y, size_t index, const char *hover) {
+    const struct svg_paint paint = {
+        .fill = chart_series_colour(index), .stroke = COLOUR_PAPER, .stroke_width = 1.2, .radius = 0};
+    char path[128];
+    switch (index % 4) {
+    case 0:
+        svg_circle(out, x, y, 4, paint, hover);
+        return;
+    case 1:
+        svg_rect(out, x - 3.5, y - 3.5, 7, 7, paint, hover);
+        return;
+    case 2:
+        snprintf(path, sizeof path, "M%.2f %.2fl5 5l-5 5l-5 -5z", x, y - 5);
+        break;
+    default:
+        snprintf(path, sizeof path, "M%.2f %.2fl5 9h-10z", x, y - 5.5);
+    }
+    svg_path(out, path, paint);
+    svg_rect(out, x - 4, y - 4, 8, 8, (struct svg_paint){.fill = COLOUR_PAPER, .opacity = 0.001}, hover);
+}
+
+static void draw_stroke(const struct line_chart *c, const struct chart_line *line, size_t index) {
+    for (size_t i = 1; i < line->count && !line->scattered; i++)
+        if (shown(c, line, i - 1) && shown(c, line, i))
+            svg_line(
+                c->out, x_of(c, line->x[i - 1]), y_of(c, line->y[i - 1]), x_of(c, line->x[i]), y_of(c, line->y[i]),
+                (struct svg_paint){.stroke = chart_series_colour(index), .stroke_width = 2, .dashed = line->dashed});
+}
+
+static void draw_points(const struct line_chart *c, const struct chart_line *line, size_t index) {
+    for (size_t i = 0; i < line->count; i++) {
+        char x[32], y[48], hover[256];
+        if (!shown(c, line, i))
+            continue;
+        chart_number(x, sizeof x, line->x[i], -1);
+        chart_number(y, sizeof y, line->y[i], c->chart->decimals);
+        snprintf(hover, sizeof hover, "%.80s: %s at %s%s%.100s", line->name, y, x, line->notes ? ", " : "",
+                 line->notes ? line->notes[i] : "");
+        draw_point(c->out, x_of(c, line->x[i]), y_of(c, line->y[i]), index, hover);
+    }
+}
+
+/* Beside its name a dashed line shows its dashes, the others their points. */
+static void draw_key(FILE *out, double x, double y, const struct chart_line *line, size_t index) {
+    const struct svg_paint dashes = {.stroke = chart_series_colour(index), .stroke_width = 2, .dashed = true};
+    if (line->dashed)
+        svg_line(out, x - 5, y, x + 6, y, dashes);
+    else
+        draw_point(out, x, y, index, NULL);
+}
+
+/* Where the line ends, or the bottom when it has no point. */
+static double end_of(const struct line_chart *c, const struct chart_line *line) {
+    for (size_t i = line->count; i-- > 0;)
+        if (shown(c, line, i))
+            return y_of(c, line->y[i]);
+    return c->bottom;
+}
+
+/* Names at the ends of their lines, pushed apart where they would overlap. */
+static void draw_names(const struct line_chart *c) {
+    size_t order[CHART_LINES_MAX];
+    double at[CHART_LINES_MAX], end[CHART_LINES_MAX];
+    for (size_t i = 0; i < c->count; i++) {
+        size_t place = i;
+        end[i] = end_of(c, &c->lines[i]);
+        for (; place > 0 && end[order[place - 1]] > end[i]; place--)
+            order[place] = order[place - 1];
+        order[place] = i;
+    }
+    for (size_t i = 0; i < c->count; i++)
+        at[i] = i ? fmax(end[order[i]], at[i - 1] + NAME_LINE) : end[order[i]];
+    const double over = fmax(at[c->count - 1] - c->bottom, 0);
+    for (size_t i = 0; i < c->count; i++) { /* what was pushed below the plot comes back up, from the lowest on */
+        const size_t from_below = c->count - 1 - i;
+        at[from_below] = fmin(at[from_below], c->bottom - (double)i * NAME_LINE);
+        if (over == 0)
+            break;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        const size_t line = order[i];
+        draw_key(c->out, c->right + 10, at[i], &c->lines[line], line);
+        svg_text(c->out, (struct svg_text){.x = c->right + 19, .y = at[i] + 4, .role = SVG_SMALL}, "%s",
+                 c->lines[line].name);
+    }
+}
+
+int svg_lines(FILE *out, const struct chart *chart, const struct chart_line *lines, size_t count) {
+    struct line_chart c = {.out = out, .chart = chart, .lines = lines, .count = count};
+    const char *title = chart->title ? chart->title : "a chart";
+    if (count == 0 || count > CHART_LINES_MAX)
+        return complain("%s: %zu lines; a chart has 1 to %d", title, count, CHART_LINES_MAX);
+    if (!measure(&c))
+        return complain("%s: no value that its axes can show", title);
+    c.top = CHART_MARGIN + 10 + (chart->title ? 20 : 0) + (chart->subtitle ? 18 : 0) + ABOVE;
+    c.bottom = c.top + PLOT_HEIGHT;
+    svg_begin(out, CHART_WIDTH, c.bottom + BELOW, chart->inside_page, chart->title);
+    chart_head(out, chart);
+    draw_axes(&c);
+    for (size_t i = 0; i < count; i++)
+        draw_stroke(&c, &lines[i], i);
+    for (size_t i = count; i-- > 0;) /* the first lies on top */
+        if (!lines[i].dashed)
+            draw_points(&c, &lines[i], i);
+    draw_names(&c);
+    svg_end(out);
+    return 0;
+}
