@@ -57,9 +57,8 @@ static bool add_kernel(struct grid *grid, const struct gm_kernel *kernel, const 
         snprintf(tflops, sizeof tflops, "%.0f", limits.tensor_tflops);
     return grid_add(grid, "%s|%s|%s|%d|%d|%s|%d|%zu|%s|%d|%.0f|%.0f|%s", kernel->family->operation->name,
                     kernel->family->name, kernel->name, kernel->threads, kernel->smem_bytes, registers,
-                    kernel->spill_bytes, kernel->image.packed_bytes,
-                    kernel->production ? "prod" : "test", limits.ctas_per_sm, limits.flop_per_fill_byte,
-                    limits.flop_per_l2_byte, tflops);
+                    kernel->spill_bytes, kernel->image.packed_bytes, kernel->production ? "prod" : "test",
+                    limits.ctas_per_sm, limits.flop_per_fill_byte, limits.flop_per_l2_byte, tflops);
 }
 
 static int print_table(const struct gm_device *device) {

@@ -113,6 +113,18 @@ step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 step sim_laboratory finish sim_laboratory
 step sim_mutants python3 tests/mutants/mutants.py "$build"
 
+# A library for one architecture and type.
+small_library() {
+    (
+        source=$build build=$build/small
+        configure -DGM_TESTS=OFF -DGM_PROGRAM=OFF -DGM_EXAMPLES=OFF -DGM_SIM=OFF -DGM_OPERATIONS=gemm -DGM_ARCHS=90a \
+            -DGM_TYPES=bf16 "-DGM_IMAGES_FROM=$source" && compile gristmill_shared &&
+            bytes=$(stat -L -c %s "$build/libgristmill.so") && echo "bf16 GEMM for 9.0: $bytes bytes (limit 4000000)" &&
+            [ "$bytes" -le 4000000 ]
+    )
+}
+step small_library small_library
+
 # The host code once more, with AddressSanitizer and UndefinedBehaviorSanitizer: the images are those of the build.
 sanitized=$build/sanitized
 sanitize() {

@@ -20,7 +20,7 @@ static struct gm_gemm_planned *problems;
 static const struct gm_kernel **rows;
 static struct gm_verdict *judged; /* of every row, on one problem */
 static const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = (size_t)64 << 20};
-static double *counted_us;          /* infinite where the row is not accepted */
+static double *counted_us; /* infinite where the row is not accepted */
 static int problem_count, row_count;
 
 /* -> the count of rows, -1: no such device, or no memory. mnk: three numbers a problem. */
@@ -39,7 +39,8 @@ int fit_open(const char *model, const int64_t *mnk, int count) {
             return -1;
     }
     for (size_t i = 0; i < gm_kernel_count(); i++)
-        if (gm_kernels[i].production && gm_kernels[i].type == GM_BF16 && gm_gemm_variant(&gm_kernels[i]).layout == GM_LAYOUT_tn)
+        if (gm_kernels[i].production && gm_kernels[i].type == GM_BF16 &&
+            gm_gemm_variant(&gm_kernels[i]).layout == GM_LAYOUT_tn)
             rows[row_count++] = &gm_kernels[i];
     return row_count;
 }

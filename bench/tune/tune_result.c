@@ -63,8 +63,8 @@ static bool is_allowed(const struct tune_options *options, const struct gm_kerne
     return (!options->arch_mask || (options->arch_mask & (uint32_t)row->arch)) && is_asked(options->kernel, row->name);
 }
 
-/* An accepted kernel, whole, and divided as is predicted to pay: its best division, and one that is faster than whole; or
- * with all divisions, or the one that is asked for. The model picks the best of them. */
+/* An accepted kernel, whole, and divided as is predicted to pay: its best division, and one that is faster than whole;
+ * or with all divisions, or the one that is asked for. The model picks the best of them. */
 static size_t add_kernel(const struct tune_options *options, const struct gm_candidate *candidate,
                          const struct planner *planner, struct tune_sample *into) {
     const struct gm_kernel *kernel = &gm_kernels[candidate->kernel];
@@ -119,8 +119,8 @@ int tune_candidates(const struct tune_options *options, const struct gm_device *
                     const struct gm_gemm_problem *problem, struct tune_sample *samples) {
     struct gm_candidate *candidates = calloc(gm_kernel_count() + 1, sizeof *candidates);
     struct tune_sample *all = calloc(tune_most_candidates() + 1, sizeof *all);
-    const int found = candidates && all ? find_candidates(options, device, problem, candidates, all)
-                                        : complain("out of host memory");
+    const int found =
+        candidates && all ? find_candidates(options, device, problem, candidates, all) : complain("out of host memory");
     int count = 0, others = 0;
     for (int i = 0; i < found; i++) {
         const bool taken = others < options->top && is_allowed(options, &gm_kernels[all[i].kernel]);

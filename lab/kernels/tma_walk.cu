@@ -5,7 +5,7 @@
  *   CTA 0   |1 2|3 4|. .        a stage: two boxes of 128 bytes x box_rows rows
  *   CTA 1   |1 2|3 4|. .
  *
- * What is left is memory's pace: docs/TUNING.md, entry 23. */
+ * What is left is memory's pace: docs/TUNING-LOG.md, entry 23. */
 #include "common/tensor_map.h"
 #include "sm90/mbarrier.cuh"
 #include "sm90/tma.cuh"

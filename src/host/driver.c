@@ -52,8 +52,8 @@ __attribute__((format(printf, 3, 4))) static struct gm_driver_failure failed(enu
 static void *find(void *get_v2, void *get_v1, const char *name, int abi) {
     void *address = NULL;
     int found = 0; /* CUdriverProcAddressQueryResult, unused: a missing function also leaves the address NULL */
-    CUresult result = get_v2 ? ((get_v2_fn)get_v2)(name, &address, abi, 0, &found)
-                             : ((get_v1_fn)get_v1)(name, &address, abi, 0);
+    CUresult result =
+        get_v2 ? ((get_v2_fn)get_v2)(name, &address, abi, 0, &found) : ((get_v1_fn)get_v1)(name, &address, abi, 0);
     return result == CUDA_SUCCESS ? address : NULL;
 }
 

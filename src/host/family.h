@@ -29,11 +29,11 @@ struct gm_question {
 
 struct gm_verdict {
     enum gm_reason reason;
-    double predicted_us;    /* of legal kernels; else 0 */
-    double ranking_us;      /* what the choice compares: the prediction, and a margin where it is less sure */
+    double predicted_us; /* of legal kernels; else 0 */
+    double ranking_us;   /* what the choice compares: the prediction, and a margin where it is less sure */
     size_t workspace_bytes;
     int division;
-    int64_t detail[3];      /* of the division, for prepare() */
+    int64_t detail[3]; /* of the division, for prepare() */
 };
 
 struct gm_plan;

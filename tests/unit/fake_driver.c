@@ -43,10 +43,17 @@ static CUresult fake_cuDriverGetVersion(int *version) {
 
 static CUresult fake_cuGetErrorName(CUresult error, const char **name) {
     switch (error) {
-    case CUDA_ERROR_INVALID_VALUE: *name = "CUDA_ERROR_INVALID_VALUE"; return CUDA_SUCCESS;
-    case CUDA_ERROR_OUT_OF_MEMORY: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return CUDA_SUCCESS;
-    case CUDA_ERROR_NO_BINARY_FOR_GPU: *name = "CUDA_ERROR_NO_BINARY_FOR_GPU"; return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CUDA_ERROR_INVALID_VALUE:
+        *name = "CUDA_ERROR_INVALID_VALUE";
+        return CUDA_SUCCESS;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        *name = "CUDA_ERROR_OUT_OF_MEMORY";
+        return CUDA_SUCCESS;
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+        *name = "CUDA_ERROR_NO_BINARY_FOR_GPU";
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
     }
 }
 
@@ -76,17 +83,38 @@ static CUresult fake_cuDeviceGetAttribute(int *value, int attribute, CUdevice id
     ENTER(cuDeviceGetAttribute);
     const struct gm_device *device = device_at(id);
     switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = device->sm_clock_mhz * 1000; break;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = device->sm_count; break;
-    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: *value = (int)(device->dram_gbs * 1e9 / 2 / 128 / 1e3); break;
-    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: *value = 1024; break;
-    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = (int)device->l2_bytes; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = device->max_threads_per_sm; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = device->cc_major; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = device->cc_minor; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *value = device->smem_per_sm_bytes; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = device->smem_per_block_bytes; break;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+        *value = device->sm_clock_mhz * 1000;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = device->sm_count;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+        *value = (int)(device->dram_gbs * 1e9 / 2 / 128 / 1e3);
+        break;
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+        *value = 1024;
+        break;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+        *value = (int)device->l2_bytes;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
+        *value = device->max_threads_per_sm;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = device->cc_major;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = device->cc_minor;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+        *value = device->smem_per_sm_bytes;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = device->smem_per_block_bytes;
+        break;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
 }
@@ -205,8 +233,12 @@ static CUresult fake_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, 
                                             const uint32_t *element_strides, int interleave, int swizzle,
                                             int l2_promotion, int oob_fill) {
     ENTER(cuTensorMapEncodeTiled);
-    struct gm_map_desc desc = {.type = type, .rank = rank, .address = (uint64_t)(uintptr_t)address,
-                               .interleave = interleave, .swizzle = swizzle, .l2_promotion = l2_promotion,
+    struct gm_map_desc desc = {.type = type,
+                               .rank = rank,
+                               .address = (uint64_t)(uintptr_t)address,
+                               .interleave = interleave,
+                               .swizzle = swizzle,
+                               .l2_promotion = l2_promotion,
                                .oob_fill = oob_fill};
     for (unsigned i = 0; i < rank; i++) {
         desc.dims[i] = dims[i];

@@ -32,16 +32,16 @@ START_TEST(what_is_no_list_is_refused) {
         unsigned char packed[8];
         size_t bytes;
     } broken[] = {
-        {{0}, 0},                      /* nothing */
-        {{4, 'a', 'b', 'c'}, 4},       /* literals that end too early, */
+        {{0}, 0},                             /* nothing */
+        {{4, 'a', 'b', 'c'}, 4},              /* literals that end too early, */
         {{5, 'a', 'b', 'c', 'd', 'e', 0}, 7}, /* or are more than there is room for */
-        {{2, 'a', 'b', 3, 1, 0, 0}, 7}, /* a match beyond the end, */
-        {{1, 'a', 3, 2, 0, 0}, 6},     /* from before the beginning, */
-        {{1, 'a', 3, 0, 0, 0}, 6},     /* from nowhere */
-        {{3, 'a', 'b', 'c', 0}, 5},    /* fewer bytes than the image has */
-        {{4, 'a', 'b', 'c', 'd', 0, 9}, 7}, /* something behind the end */
-        {{4, 'a', 'b', 'c', 'd'}, 5},  /* no end */
-        {{255, 255, 255, 255, 255, 1}, 6}, /* a number without one */
+        {{2, 'a', 'b', 3, 1, 0, 0}, 7},       /* a match beyond the end, */
+        {{1, 'a', 3, 2, 0, 0}, 6},            /* from before the beginning, */
+        {{1, 'a', 3, 0, 0, 0}, 6},            /* from nowhere */
+        {{3, 'a', 'b', 'c', 0}, 5},           /* fewer bytes than the image has */
+        {{4, 'a', 'b', 'c', 'd', 0, 9}, 7},   /* something behind the end */
+        {{4, 'a', 'b', 'c', 'd'}, 5},         /* no end */
+        {{255, 255, 255, 255, 255, 1}, 6},    /* a number without one */
     };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         unsigned char *to = malloc(4); /* exactly, for the sanitizers */
@@ -62,7 +62,8 @@ START_TEST(every_image_is_a_fatbin_of_its_kernel) {
             return;
         }
         memcpy(&bytes, image + 8, sizeof bytes);
-        ck_assert_msg(memcmp(image, "\x50\xed\x55\xba", 4) == 0 && bytes + 16 == kernel->image.bytes, "%s", kernel->name);
+        ck_assert_msg(memcmp(image, "\x50\xed\x55\xba", 4) == 0 && bytes + 16 == kernel->image.bytes, "%s",
+                      kernel->name);
         ck_assert_msg(memmem(image, kernel->image.bytes, kernel->name, strlen(kernel->name) + 1) != NULL, "%s",
                       kernel->name);
         free(image);

@@ -5,8 +5,8 @@
  *
  * where "slowest" is a smooth maximum, since a resource near its limit slows the others. A k-block (one stage) costs
  * the busiest SM the slowest of what it needs of that SM. gemm_sm90 is compared in SM clocks, which the power limit
- * leaves alone, and where it binds also in the bytes that it moves; gemm_sm80 in microseconds, with a term for power. The
- * constants of the models are the whole calibration, fitted to measured medians on an H200 (tools/fit_cost.py);
+ * leaves alone, and where it binds also in the bytes that it moves; gemm_sm80 in microseconds, with a term for power.
+ * The constants of the models are the whole calibration, fitted to measured medians on an H200 (tools/fit_cost.py);
  * docs/TUNING.md says how well they choose. gemv, which has no tensor cores and no ring to count, is a few terms of its
  * own. */
 #ifndef GM_GEMM_COST_TERMS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a launch divides the K of its tiles: stream-K, which cuts the last tiles by k-blocks anywhere, among the CTAs that
- * there are, or split-K, which cuts every tile into the same number of equal pieces. Of kernels with clusters the tiles of
- * a cluster together count as one tile, and a cluster as one CTA. */
+/* How a launch divides the K of its tiles: stream-K, which cuts the last tiles by k-blocks anywhere, among the CTAs
+ * that there are, or split-K, which cuts every tile into the same number of equal pieces. Of kernels with clusters the
+ * tiles of a cluster together count as one tile, and a cluster as one CTA. */
 #ifndef GM_GEMM_DIVIDE_H
 #define GM_GEMM_DIVIDE_H
 

@@ -53,8 +53,7 @@ static enum gm_reason check_order(const struct gm_gemm_inquiry *q) {
         return gm_say(q->why, GM_REASON_ORDER, "%d warps share the K of a tile; a batch-invariant plan sums it in one",
                       v->warp_k);
     if (v->split_k)
-        return gm_say(q->why, GM_REASON_ORDER,
-                      "its CTAs share the K of a tile; a batch-invariant plan sums it in one");
+        return gm_say(q->why, GM_REASON_ORDER, "its CTAs share the K of a tile; a batch-invariant plan sums it in one");
     return GM_ACCEPTED;
 }
 

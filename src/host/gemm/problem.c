@@ -70,8 +70,8 @@ static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_o
     int64_t span = 0;
     if (__builtin_mul_overflow(*stride, operand.rows > 0 ? operand.rows : 1, &span) ||
         __builtin_mul_overflow(span, operand.element_bytes, &span))
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
-                       "%s is %" PRId64 "; %" PRId64 " rows of it exceed 2^63 bytes", name, *stride, operand.rows);
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; %" PRId64 " rows of it exceed 2^63 bytes", name,
+                       *stride, operand.rows);
     return GM_OK;
 }
 

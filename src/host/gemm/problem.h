@@ -9,22 +9,22 @@
 /* What is planned. */
 struct gm_gemm_planned {
     struct gm_gemm_problem problem; /* first: fields are read from it */
-    int transposed;                 /* the problem is D^T = B^T A^T: what the caller calls A is its B, and the reverse */
+    int transposed; /* the problem is D^T = B^T A^T: what the caller calls A is its B, and the reverse */
 };
 
 /* Checks a problem of today's size and fills in every default (strides, alignments). */
 enum gm_status gm_gemm_normalize(void *problem);
 
-/* The normalised problem as the planner looks at it, into `planned`, which begins with it. An operand of one column whose
- * elements are neighbours is a row as well: then it is taken for one, so that kernels which load rows do not step from
- * element to element. A D of one column is taken for a row of D^T = B^T A^T before, see gm_gemm_is_column(). But not for
- * a batch-invariant plan, which answers for every M alike, nor for a kernel asked for by name that does not take the
- * layout that comes of it. */
+/* The normalised problem as the planner looks at it, into `planned`, which begins with it. An operand of one column
+ * whose elements are neighbours is a row as well: then it is taken for one, so that kernels which load rows do not step
+ * from element to element. A D of one column is taken for a row of D^T = B^T A^T before, see gm_gemm_is_column(). But
+ * not for a batch-invariant plan, which answers for every M alike, nor for a kernel asked for by name that does not
+ * take the layout that comes of it. */
 void gm_gemm_simplify(void *planned, const struct gm_plan_options *options);
 
-/* C and D are one column whose elements are neighbours, so gm_gemm_transposed() has them as one row, and a K-major operand
- * stays K-major. Kernels that store rows then do not step from element to element. Not where A is MN-major and loaded
- * element by element: a tile of A has fewer rows than one of B, which would take 2.4 times as long. */
+/* C and D are one column whose elements are neighbours, so gm_gemm_transposed() has them as one row, and a K-major
+ * operand stays K-major. Kernels that store rows then do not step from element to element. Not where A is MN-major and
+ * loaded element by element: a tile of A has fewer rows than one of B, which would take 2.4 times as long. */
 int gm_gemm_is_column(const struct gm_gemm_problem *problem);
 struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *column);
 /* Operands of one column whose elements are neighbours taken for rows. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of tiles. Its groups (common/gemm/raster.cuh) decide what the clusters of a wave share, and what of it L2 still
- * holds when the next wave asks:
+/* The order of tiles. Its groups (common/gemm/raster.cuh) decide what the clusters of a wave share, and what of it L2
+ * still holds when the next wave asks:
  *
  *   a wave in part of a group           a wave of several groups
  *
@@ -13,7 +13,7 @@
  *
  * Waves go through a cache that forgets what was used least recently. A simulation of that, k-block by k-block, is
  * mostly within 3 % of the DRAM reads that Nsight Compute counts; this is its closed form, within 8 to 12 % of it (root
- * mean square). The weights are those of 275 timings of 72 problems on an H200: docs/TUNING.md, entry 48. */
+ * mean square). The weights are those of 275 timings of 72 problems on an H200: docs/TUNING-LOG.md, entry 48. */
 #include "host/gemm/raster.h"
 
 #include "host/gemm/cost_terms.h"

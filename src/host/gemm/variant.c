@@ -25,8 +25,8 @@ enum gm_status gm_gemm_kernel_get(size_t index, struct gm_gemm_kernel_info *info
     if (status != GM_OK)
         return status;
     if (index >= gm_kernel_count() || gm_kernels[index].family->operation != &gm_operation_gemm)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "kernel index %zu is no kernel of gemm; the table has %zu kernels", index,
-                       gm_kernel_count());
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "kernel index %zu is no kernel of gemm; the table has %zu kernels",
+                       index, gm_kernel_count());
     const struct gm_gemm_variant v = gm_gemm_variant(&gm_kernels[index]);
     struct gm_gemm_kernel_info found = {
         .a_major = GM_LAYOUT_A_MN(v.layout) ? GM_MN_MAJOR : GM_K_MAJOR,

@@ -12,7 +12,7 @@ struct gm_gemm_variant {
     int tile_m, tile_n, tile_k, stages;
     int cluster_m, cluster_n, cluster_k; /* 1 where there are no clusters */
     int warp_k;                          /* warps that share the K of a tile */
-    int split_k;                         /* every tile is cut into equal pieces, a CTA or cluster each, see common/gemm/stream_k.h */
+    int split_k;    /* every tile is cut into equal pieces, a CTA or cluster each, see common/gemm/stream_k.h */
     int persistent; /* CTAs stay and walk tiles, as many as the SMs hold; else every tile, or piece of one, has a CTA */
     int gangs;      /* of threads of a CTA, each of which hands on its own part of a tile's partial sums */
 };

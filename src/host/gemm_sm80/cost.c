@@ -124,8 +124,8 @@ static double sm80_shares_us(const struct gm_gemm_variant *v, const struct gm_ge
            (1 + takes) * partial_bytes / SM80_HAND_BYTES_PER_CLOCK / clock_mhz(device) + SM80_HAND_US;
 }
 
-double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, const struct gm_device *device,
-                       const struct gm_gemm_division *division) {
+double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, const struct gm_gemm_division *division) {
     const double whole = (double)division->whole, shares = (double)division->shares;
     const double tiles_m = (double)gm_tiles_m(v, p), tiles_n = (double)gm_tiles_n(v, p);
     const double divided = tiles_m * tiles_n - whole;
@@ -133,7 +133,8 @@ double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gem
     if (shares > 0)
         path_us += sm80_shares_us(v, p, device, divided, shares);
     const double partial_bytes = 2.0 * shares * v->tile_m * v->tile_n * sizeof(float);
-    const double l2_bytes = (p->m * tiles_n + p->n * tiles_m) * (double)p->k * gm_type_bytes(p->ab_type) + partial_bytes;
+    const double l2_bytes =
+        (p->m * tiles_n + p->n * tiles_m) * (double)p->k * gm_type_bytes(p->ab_type) + partial_bytes;
     const double share = gm_gemm_sm80_tensor_share(v->kernel, device);
     const double terms[] = {
         path_us,

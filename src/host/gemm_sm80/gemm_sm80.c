@@ -39,8 +39,7 @@ static void describe(const struct gm_kernel *kernel, struct gm_gemm_kernel_info 
 static enum gm_reason check(const struct gm_gemm_inquiry *q) {
     const int orders = gm_is_batch_invariant(q->question) && q->variant->warp_k == 1;
     if (orders && !q->question->options->kernel && gm_gemm_tma_may_load(q))
-        return gm_say(q->why, GM_REASON_ORDER,
-                      "a batch-invariant plan takes wgmma's order of K wherever TMA can load");
+        return gm_say(q->why, GM_REASON_ORDER, "a batch-invariant plan takes wgmma's order of K wherever TMA can load");
     return GM_ACCEPTED;
 }
 

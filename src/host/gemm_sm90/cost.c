@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cost model of gemm_sm90: TMA, WGMMA, one CTA on an SM. host/gemm/cost_terms.h says how a model is made. It counts SM clocks,
- * and turns them into time by the clock that the problem's load leaves; and it counts the bytes that a row moves, since
- * at the power limit joules are time. */
+/* The cost model of gemm_sm90: TMA, WGMMA, one CTA on an SM. host/gemm/cost_terms.h says how a model is made. It counts
+ * SM clocks, and turns them into time by the clock that the problem's load leaves; and it counts the bytes that a row
+ * moves, since at the power limit joules are time. */
 #include "host/gemm/cost_terms.h"
 #include "host/gemm_sm90/gemm_sm90.h"
 
@@ -95,8 +95,8 @@ static double kblock_requests(const struct gm_gemm_variant *v, const struct gm_g
     const double second = alone ? 1 + SM90_ASTRIDE_ALONE * first_share(v, p) : 1;
     const double a_rows = min2(v->tile_m, (double)p->m) / v->cluster_n;
     const double b_rows = min2(v->tile_n, (double)p->n) / v->cluster_m;
-    return spans * (a_rows * (1 + second * astride(v, gm_operand_a(p))) +
-                    b_rows * (1 + second * astride(v, gm_operand_b(p))));
+    return spans *
+           (a_rows * (1 + second * astride(v, gm_operand_a(p))) + b_rows * (1 + second * astride(v, gm_operand_b(p))));
 }
 
 /* The ring holds no more than `stages` k-blocks in flight for one latency (Little's law); and however little there is
@@ -121,14 +121,15 @@ static double finish_clocks(const struct gm_gemm_variant *v, const struct gm_gem
 /* Whether cooperative consumers store a tile beside the multiplications of the next. What a consumer that is alone
  * gains by it was not measured. */
 static int holds(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
-    return GM_SM90_TILE_CONSUMERS(gm_sm90_roles(v)) > 1 && GM_SM90_DEFERS_STORE(v->tile_m, v->tile_n, gm_sm90_roles(v)) &&
-           p->d_type == p->ab_type && gm_has_plain_store(p);
+    return GM_SM90_TILE_CONSUMERS(gm_sm90_roles(v)) > 1 &&
+           GM_SM90_DEFERS_STORE(v->tile_m, v->tile_n, gm_sm90_roles(v)) && p->d_type == p->ab_type &&
+           gm_has_plain_store(p);
 }
 
 /* The busiest CTA, which takes `rounds` tiles. Ping-pong: one consumer stores while the other multiplies. A tile that
  * is held is stored beside the next one's multiplications, which where K is short end before the store does. */
-static double whole_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double rounds, double multiply,
-                           double store) {
+static double whole_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double rounds,
+                           double multiply, double store) {
     if (is_pingpong(v) && rounds > 1)
         return rounds * max2(multiply, (multiply + store) / 2) + (rounds - 1) * SM90_SWITCH_CLOCKS + store;
     if (holds(v, p) && rounds > 1)
@@ -150,8 +151,8 @@ static double take_clocks(const struct gm_gemm_variant *v, double pieces, double
 /* A share of the divided tiles: its k-blocks, then a piece given away, the other pieces of its tile taken, a store. In
  * ping-pong the copies and the store pass while the other consumer multiplies the whole tile that follows; then it
  * waits for its turn. */
-static double shares_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double tiles, double shares,
-                            double tile_blocks, int last, double hidden, double store) {
+static double shares_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double tiles,
+                            double shares, double tile_blocks, int last, double hidden, double store) {
     const double port = gm_cluster_size(v) > 1 ? SM90_PORT_BYTES : SM90_SHARE_PORT_BYTES;
     const double blocks = ceil_div(tiles * tile_blocks, shares), multiply = blocks * kblock_clocks(v, p, port);
     const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
@@ -169,8 +170,8 @@ static double pieces_clocks(const struct gm_gemm_variant *v, const struct gm_gem
 }
 
 /* `whole` tiles in rounds, and the shares of the others. */
-static double path_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, const struct gm_device *device,
-                          const struct gm_gemm_division *division) {
+static double path_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                          const struct gm_device *device, const struct gm_gemm_division *division) {
     const double whole = (double)division->whole, shares = (double)division->shares;
     const double tiles = (double)gm_tiles_m(v, p) * (double)gm_tiles_n(v, p);
     const double rounds = ceil_div(whole, (double)gm_clusters_at_once(v->kernel, device));
@@ -203,8 +204,8 @@ static double reused_clocks(const struct gm_gemm_variant *v, const struct gm_gem
 /* Bytes a clock from DRAM into one SM, where so many clusters run. As long as the next launch fits beside this one, all
  * of its CTAs are set up, with their first k-blocks in L2, when this one ends; else some come later, and all wait for
  * them. */
-static double stream_bytes(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, const struct gm_device *device,
-                           double clusters) {
+static double stream_bytes(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                           const struct gm_device *device, double clusters) {
     const int rows = p->m > p->n ? v->tile_m : v->tile_n;
     const int crowded = 2 * clusters > (double)gm_clusters_at_once(v->kernel, device);
     return crowded && rows > NARROW_ROWS ? SM90_CROWDED_BYTES : SM90_STREAM_BYTES;
@@ -269,8 +270,8 @@ static double launch_clocks(const struct gm_gemm_variant *v, const struct gm_dev
     return SM90_LAUNCH_CLOCKS + SM90_CTA_CLOCKS * clusters * gm_cluster_size(v);
 }
 
-double gm_gemm_sm90_cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, const struct gm_device *device,
-                       const struct gm_gemm_division *division) {
+double gm_gemm_sm90_cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, const struct gm_gemm_division *division) {
     const double mhz = loaded_mhz(p, device), whole = (double)division->whole, shares = (double)division->shares;
     const double terms[] = {
         path_clocks(v, p, device, division),

@@ -80,7 +80,7 @@ static enum gm_status encode_maps(const struct gm_plan *plan, const struct gm_ge
 
 /* How many k-blocks of a CTA's first piece L2 is asked for before the wait for the kernel before. Where memory sets the
  * pace, as many as it brings while one kernel gives way to the next; but what is loaded before it has come is brought
- * twice, so less where there is less in all, and where each line is asked for twice. docs/TUNING.md, entry 43. */
+ * twice, so less where there is less in all, and where each line is asked for twice. docs/TUNING-LOG.md, entry 43. */
 static int32_t prefetched_blocks(const struct gm_plan *plan, const struct gm_gemm_variant *v) {
     enum { LEAST = 20 << 10, SHARE = 8, MOST_BLOCKS = 8, USUAL_BLOCKS = 4 };
     const struct gm_gemm_problem *p = &gm_gemm_planned_of(plan)->problem;

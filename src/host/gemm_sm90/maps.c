@@ -13,7 +13,7 @@ static int swizzle_of_span(int span_bytes) {
 
 /* What L2 is to fetch from memory at once: 256 bytes, the next k-block's 128 too, where rows are such that both are in
  * one piece; else half of that would be fetched twice. Where memory sets the pace, nothing ahead of its turn, which
- * costs up to 9 % there. docs/TUNING.md, entries 5 and 23. */
+ * costs up to 9 % there. docs/TUNING-LOG.md, entries 5 and 23. */
 static int promotion(uint64_t stride, int paced_by_memory) {
     return stride % 256 == 0 && !paced_by_memory ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
                                                  : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;

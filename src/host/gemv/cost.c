@@ -24,7 +24,8 @@
 
 /* Of one load of a lane: the operands' alignment decides. */
 static double lane_elems(const struct gm_gemm_problem *p) {
-    return min2(copy_bytes(gm_operand_a(p), p->a_align), copy_bytes(gm_operand_b(p), p->b_align)) / gm_type_bytes(p->ab_type);
+    return min2(copy_bytes(gm_operand_a(p), p->a_align), copy_bytes(gm_operand_b(p), p->b_align)) /
+           gm_type_bytes(p->ab_type);
 }
 
 /* Clocks of the SM for one tile: elements of B converted, multiplied with each row of A, and loaded, 16 bytes a lane
@@ -41,11 +42,13 @@ static double tile_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_
 static double wave_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double tiles) {
     const double step_bytes = (double)v->tile_n * v->tile_k * gm_type_bytes(p->ab_type) / (lane_elems(p) > 1 ? 1 : 2);
     const double flying = tiles * v->stages * step_bytes / GEMV_TURN_CLOCKS;
-    const double stream = tiles * v->tile_n * (double)p->k * gm_type_bytes(p->ab_type) / min2(GEMV_STREAM_BYTES, flying);
+    const double stream =
+        tiles * v->tile_n * (double)p->k * gm_type_bytes(p->ab_type) / min2(GEMV_STREAM_BYTES, flying);
     return tiles > 0 ? GEMV_CTA_CLOCKS + max2(stream, tiles * tile_clocks(v, p)) : 0;
 }
 
-static double path_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, const struct gm_device *device) {
+static double path_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                      const struct gm_device *device) {
     const double tiles_m = (double)gm_tiles_m(v, p), tiles = tiles_m * (double)gm_tiles_n(v, p);
     const double sms = device->sm_count, together = gm_ctas_per_sm(v->kernel, device);
     const double waves = floor(tiles / (sms * together)), rest = ceil_div(tiles - waves * sms * together, sms);
