@@ -4,13 +4,15 @@
 
     toolkit12_check.py SOURCE_DIR BUILD_DIR LIBNVRTC [--all] [--ptx DIR]
 
-One row of each template class is compiled, with --all every row: rows of a class are the same code but for sizes. Device
+One row of each template class is compiled, with --all every row: rows of a class are the same code but for sizes. And each
+header beside a kernel's source is compiled alone, with the columns of its first row: it includes what it uses. Device
 code includes no CUDA header, so NVRTC takes the same sources with the same -D set as nvcc. A row passes when it compiles
 to a cubin for each of its targets, with no C75xx message and no spills. With --ptx the PTX is kept there, as
 <row>.<target>.ptx. Ends with "N passed, N failed, N skipped".
 """
 import argparse
 import ctypes
+import glob
 import os
 import re
 import sys
@@ -60,6 +62,33 @@ def compile_for(nvrtc, source_dir, row, target, ptx_dir):
     path = os.path.join(source_dir, row["source"])
     with open(path, "rb") as file:
         text = b'#include "stdint.h"\n#line 1\n' + file.read()
+    result, log, bytes_ = compile_text(nvrtc, source_dir, row, target, path, text, ptx_dir)
+    if result != 0 or bytes_ == 0:
+        return ["%s: NVRTC error %d\n%s" % (target, result, log)]
+    if "Used " not in log:
+        return ["%s: NVRTC gave no ptxas report" % target]
+    problems = ["%s: ptxas says %s" % (target, code) for code in sorted(set(re.findall(r"C75\d\d", log)))]
+    spills = re.findall(r".*[1-9]\d* bytes spill.*", log)
+    return problems + ["%s spills: %s" % (target, line.strip()) for line in spills]
+
+
+def fragments(source_dir, table):
+    """(header, row) of each header beside a kernel's source, by its path from src/."""
+    rows_of_folder = {os.path.dirname(row["source"]): row for row in reversed(table)}
+    for folder, row in sorted(rows_of_folder.items()):
+        for path in sorted(glob.glob(os.path.join(source_dir, folder, "*.cuh"))):
+            yield os.path.relpath(path, os.path.join(source_dir, "src")), row
+
+
+def compile_alone(library, source_dir, header, row):
+    target = next(target for target in row["targets"] if target.startswith("sm_"))
+    text = b'#include "stdint.h"\n#include "' + header.encode() + b'"\n'
+    result, log, _ = compile_text(ctypes.CDLL(library), source_dir, row, target, "alone.cu", text, None)
+    return ["%s: NVRTC error %d\n%s" % (target, result, log)] if result != 0 else []
+
+
+def compile_text(nvrtc, source_dir, row, target, path, text, ptx_dir):
+    """-> NVRTC's result, its log, the bytes of the cubin."""
     program = ctypes.c_void_p()
     contents, names = (ctypes.c_char_p * 1)(STDINT), (ctypes.c_char_p * 1)(b"stdint.h")
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, path.encode(), 1, contents, names)
@@ -71,13 +100,7 @@ def compile_for(nvrtc, source_dir, row, target, ptx_dir):
     if result == 0 and ptx_dir:
         keep_ptx(nvrtc, program, os.path.join(ptx_dir, "%s.%s.ptx" % (row["name"], target)))
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    if result != 0 or size.value == 0:
-        return ["%s: NVRTC error %d\n%s" % (target, result, log)]
-    if "Used " not in log:
-        return ["%s: NVRTC gave no ptxas report" % target]
-    problems = ["%s: ptxas says %s" % (target, code) for code in sorted(set(re.findall(r"C75\d\d", log)))]
-    spills = re.findall(r".*[1-9]\d* bytes spill.*", log)
-    return problems + ["%s spills: %s" % (target, line.strip()) for line in spills]
+    return result, log, size.value
 
 
 def main():
@@ -97,14 +120,17 @@ def main():
     ctypes.CDLL(arguments.libnvrtc).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
     failed = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(compile_row, arguments.libnvrtc, arguments.source, row, arguments.ptx) for row in chosen]
-        for row, job in zip(chosen, jobs):
+        jobs = [(row["name"], pool.submit(compile_row, arguments.libnvrtc, arguments.source, row, arguments.ptx))
+                for row in chosen]
+        jobs += [(header + " alone", pool.submit(compile_alone, arguments.libnvrtc, arguments.source, header, row))
+                 for header, row in fragments(arguments.source, table)]
+        for name, job in jobs:
             problems = job.result()
-            print("%s CUDA %d.%d %s" % ("FAIL" if problems else "PASS", major.value, minor.value, row["name"]))
+            print("%s CUDA %d.%d %s" % ("FAIL" if problems else "PASS", major.value, minor.value, name))
             print("".join("     %s\n" % problem for problem in problems), end="", flush=True)
             failed += bool(problems)
     print("%d of %d rows, one of each template class" % (len(chosen), len(table)) if len(chosen) < len(table) else "all rows")
-    print("%d passed, %d failed, 0 skipped" % (len(chosen) - failed, failed))
+    print("%d passed, %d failed, 0 skipped" % (len(jobs) - failed, failed))
     return 1 if failed else 0
 
 

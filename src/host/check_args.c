@@ -19,7 +19,7 @@ static enum gm_status check_address(const struct gm_range *r) {
         return GM_OK;
     if (!r->address)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is NULL", r->name);
-    if (r->address % (uint64_t)r->align)
+    if (r->address & (uint64_t)(r->align - 1))
         return gm_fail(GM_ERROR_MISALIGNED, "%s is 0x%" PRIx64 ", not a multiple of %d bytes%s", r->name, r->address,
                        r->align,
                        r->align > r->element_bytes ? ": the plan was promised that; plan with a smaller align"
@@ -85,9 +85,12 @@ enum gm_status gm_check_args(const struct gm_range *ranges, int count, const str
     enum gm_status status = GM_OK;
     for (int i = 0; i < count && status == GM_OK; i++)
         status = check_address(&ranges[i]);
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j < count && ranges[i].written && status == GM_OK; j++)
+    for (int i = 0; i < count && status == GM_OK; i++) {
+        if (!ranges[i].written)
+            continue;
+        for (int j = 0; j < count && status == GM_OK; j++)
             if (j != i && (j < i || !ranges[j].written)) /* a pair of two that are written, once */
                 status = check_pair(ranges, i, j);
+    }
     return status == GM_OK ? check_workspace(ranges, count, workspace) : status;
 }

@@ -46,7 +46,7 @@ struct gm_range {
     const char *name; /* as the argument struct calls it */
     gm_device_ptr address;
     int64_t rows, row_bytes, pitch_bytes; /* a range without rows or bytes is not checked */
-    int32_t align;                        /* bytes; what the plan was promised, or the element's own */
+    int32_t align;                        /* bytes, a power of 2: what the plan was promised, or the element's own */
     int32_t element_bytes;
     int written;
     int may_equal; /* index of the one other range that may be the same memory, row by row; -1: none */

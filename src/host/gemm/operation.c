@@ -78,17 +78,19 @@ static struct gm_work work(const void *problem) {
 
 /* ---- a call --------------------------------------------------------------------------------------------- */
 
-static struct gm_range range(const char *name, gm_device_ptr address, struct gm_operand operand, int align) {
-    return (struct gm_range){
-        .name = name,
-        .address = address,
-        .rows = operand.rows,
-        .row_bytes = operand.columns * operand.element_bytes,
-        .pitch_bytes = operand.stride * operand.element_bytes,
-        .align = align,
-        .element_bytes = operand.element_bytes,
-        .may_equal = -1,
-    };
+/* Member by member, in its place: this is on the way of every call, and structs that are copied just after they were
+ * written wait for it. */
+static void set_range(struct gm_range *range, const char *name, gm_device_ptr address, struct gm_operand operand,
+                      int align) {
+    range->name = name;
+    range->address = address;
+    range->rows = operand.rows;
+    range->row_bytes = operand.columns * operand.element_bytes;
+    range->pitch_bytes = operand.stride * operand.element_bytes;
+    range->align = align;
+    range->element_bytes = operand.element_bytes;
+    range->written = 0;
+    range->may_equal = -1;
 }
 
 /* A, B, C, the bias and D, by the caller's names. */
@@ -100,14 +102,12 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     const int turned = planned->transposed;
     const int bias_bytes = p->bias == GM_BIAS_NONE ? 1 : gm_type_bytes(p->bias_type);
     const struct gm_operand bias = {p->bias != GM_BIAS_NONE, p->bias == GM_BIAS_M ? p->m : p->n, 0, bias_bytes};
-    const struct gm_range a = range(turned ? "b" : "a", turned ? args->b : args->a, gm_operand_a(p), p->a_align);
-    const struct gm_range b = range(turned ? "a" : "b", turned ? args->a : args->b, gm_operand_b(p), p->b_align);
     enum { C = 2, BIAS, D, COUNT };
-    found[turned] = a;
-    found[!turned] = b;
-    found[C] = range("c", args->c, gm_operand_c(p), gm_type_bytes(p->d_type));
-    found[BIAS] = range("bias", args->bias, bias, bias_bytes);
-    found[D] = range("d", args->d, gm_operand_d(p), p->d_align);
+    set_range(&found[turned], turned ? "b" : "a", turned ? args->b : args->a, gm_operand_a(p), p->a_align);
+    set_range(&found[!turned], turned ? "a" : "b", turned ? args->a : args->b, gm_operand_b(p), p->b_align);
+    set_range(&found[C], "c", args->c, gm_operand_c(p), gm_type_bytes(p->d_type));
+    set_range(&found[BIAS], "bias", args->bias, bias, bias_bytes);
+    set_range(&found[D], "d", args->d, gm_operand_d(p), p->d_align);
     if (!args->beta || *args->beta == 0)
         found[C].rows = 0;
     found[D].written = 1;

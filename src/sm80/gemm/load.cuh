@@ -3,6 +3,13 @@
 #ifndef GM_SM80_GEMM_LOAD_CUH
 #define GM_SM80_GEMM_LOAD_CUH
 
+#include "common/gemm_sm80/params.h"
+#include "common/index.cuh"
+#include "sm80/gemm/chunk.cuh"
+#include "sm80/gemm/constants.cuh"
+#include "sm80/gemm/swizzle.cuh"
+#include "sm80/pipeline.cuh"
+
 /* One operand's place in a stage; only ever a compile-time constant. A stage holds A, then B. */
 struct operand_shape {
     int mn_major, rows, row_elems, start_bytes;

@@ -4,6 +4,11 @@
 #ifndef GM_SM80_GEMM_STORE_CUH
 #define GM_SM80_GEMM_STORE_CUH
 
+#include "common/convert.cuh"
+#include "common/gemm/epilogue.cuh"
+#include "common/index.cuh"
+#include "sm80/gemm/constants.cuh"
+
 /* One warp's part of the tile on its way out: accumulators -> its strip of shared memory, as fragments -> rows, 8
  * neighbouring columns a lane -> D. */
 struct store_lane {

@@ -7,207 +7,18 @@
  * share of those that are divided by k-blocks, if any are; in a row that reduces, it has one piece of one tile.
  * Warpgroup 0 is the producer; the others are consumers, either cooperative (each takes its part of wgmma's M side of
  * every tile) or ping-pong (each takes every second tile whole, one multiplying while the other stores). wgmma's M side
- * is A, or B in a swapped row. Compiled once per registry row; produce, mma_stage, store_tile, the exchange of split K,
- * reduce-scatter and the hand-over of stream-K are in gemm_load.cuh, gemm_mma.cuh, gemm_store.cuh, gemm_split.cuh,
- * gemm_reduce_scatter.cuh and gemm_stream_k.cuh. */
-#include "common/gemm_sm90/params.h"
-#include "common/gemm_sm90/tile.h"
-
-/* Whether the operands on wgmma's M and N side are MN-major. */
-#if GM_SWAP
-#define GM_M_SIDE_MN GM_LAYOUT_B_MN(GM_LAYOUT)
-#define GM_N_SIDE_MN GM_LAYOUT_A_MN(GM_LAYOUT)
-#else
-#define GM_M_SIDE_MN GM_LAYOUT_A_MN(GM_LAYOUT)
-#define GM_N_SIDE_MN GM_LAYOUT_B_MN(GM_LAYOUT)
-#endif
-
-#include "common/convert.cuh"
-#include "common/gemm/epilogue.cuh"
-#include "common/index.cuh"
-#include "common/gemm/raster.cuh"
-#include "common/gemm/stream_k.cuh"
-#include "sm90/pipeline.cuh"
-#include "sm90/stmatrix.cuh"
-#include "sm90/swizzle.cuh"
-#include "sm90/tma.cuh"
-#include "sm90/wgmma.cuh"
-#include "sm90/wgmma_shapes.cuh"
-
-/* ---- parameters (the registry row) and what follows from them -------------------------------------- */
-
-enum {
-    ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K),
-    ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
-    TILE_M = GM_TILE_M,
-    TILE_N = GM_TILE_N,
-    TILE_K = GM_TILE_K,
-    STAGES = GM_STAGES,
-    CLUSTER_M = GM_CLUSTER_M,           /* CTAs that share a B tile */
-    CLUSTER_N = GM_CLUSTER_N,           /* CTAs that share an A tile */
-    SHARERS = CLUSTER_M * CLUSTER_N,    /* CTAs that fill each other's stages by multicast */
-    SPLITS = GM_CLUSTER_K, /* CTAs that share the K of a tile */
-    CLUSTER_SIZE = SHARERS * SPLITS,
-    CONSUMERS = GM_CONSUMERS,
-    TILE_CONSUMERS = GM_SM90_TILE_CONSUMERS(ROLES), /* of one tile */
-    PINGPONG = GM_SCHEDULE == GM_SCHEDULE_pingpong,
-    SWAPPED = GM_SWAP, /* B is on wgmma's M side */
-    REDUCES = GM_SPLIT_K, /* tiles are cut evenly, and added up by reduce-scatter */
-    A_MN = GM_LAYOUT_A_MN(GM_LAYOUT),
-    B_MN = GM_LAYOUT_B_MN(GM_LAYOUT),
-    SPAN = GM_SWIZZLE, /* swizzle span of A and B, bytes */
-    SPAN_ELEMS = SPAN / ELEM_BYTES,
-    THREADS = GM_SM90_THREADS(CONSUMERS),
-
-    SIDE_M = GM_SM90_WGMMA_M(TILE_M, TILE_N, ROLES),
-    SIDE_N = GM_SM90_WGMMA_N(TILE_M, TILE_N, ROLES),
-    ROWS = PINGPONG ? SIDE_M : SIDE_M / CONSUMERS,        /* of the M side, per consumer warpgroup */
-    ATOMS_M = ROWS / 64,                                  /* wgmma atoms of 64 rows, per consumer warpgroup */
-    K_STEPS = TILE_K / 16,                                /* wgmma atoms of 16 k, per stage */
-    ATOM_REGISTERS = SIDE_N / 2,                          /* accumulator registers of one atom, per thread, */
-    FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES),    /* and of all */
-    PART_MOST = GM_CEIL_DIV(SIDE_N / 8, 2 * SPLITS) * 16, /* of the N side, the most that one CTA of a split stores */
-
-    A_BYTES = GM_SM90_A_BYTES(TILE_M, TILE_K, GM_TYPE),
-    STAGE_BYTES = GM_SM90_STAGE_BYTES(TILE_M, TILE_N, TILE_K, GM_TYPE),
-    STAGING_BYTES = GM_SM90_STAGING_BYTES(TILE_M, TILE_N, ROLES),
-    STORE_SPAN = GM_SM90_STORE_SPAN(TILE_M, TILE_N, ROLES), /* bytes of one row of a staged chunk of D */
-    STORE_ROWS = GM_SM90_STORE_ROWS(TILE_M, TILE_N, ROLES), /* rows of it */
-    CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
-    BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, ROLES),
-    /* A CTA's last tile is staged in the ring, unless each consumer has but one chunk of 16-bit elements of it. */
-    LAST_IN_RING =
-        ATOMS_M * GM_CEIL_DIV(SWAPPED ? SIDE_N / SPLITS : PART_MOST, SWAPPED ? STORE_ROWS : STORE_SPAN / 2) > 1,
-
-    PREFETCHED_EARLY = 2, /* k-blocks to L2 ahead of the kernel before's end, of a B that follows them at once */
-
-    /* Of 168 a thread that three warpgroups are launched with, or 128 that four are. */
-    PRODUCER_REGISTERS = CONSUMERS < 3 ? 40 : 32,
-    CONSUMER_REGISTERS = CONSUMERS < 3 ? 232 : 160,
-
-    BAR_STAGING = 1,           /* named barriers: + consumer */
-    BAR_ORDER = 1 + CONSUMERS, /* ping-pong: + consumer */
-    BAR_LEFT = BAR_ORDER + 1,  /* reduce-scatter, consumers and clerk: the piece is where others find it, */
-    BAR_ADDED = BAR_ORDER + 2, /* the ring is free again */
-};
-static_assert(ROWS % 64 == 0 && SIDE_N % (SWAPPED ? 8 : 16) == 0 && SIDE_N <= 256 && TILE_K % 16 == 0,
-              "tile is made of wgmma atoms");
-static_assert(FLOATS == ATOMS_M * ATOM_REGISTERS, "all registers of all atoms");
-static_assert(!PINGPONG || CONSUMERS == 2, "ping-pong takes two consumers");
-static_assert(SPLITS == 1 || (!PINGPONG && SHARERS == 1), "split K is for cooperative consumers without multicast");
-static_assert(!REDUCES || (!PINGPONG && SPLITS == 1), "reduce-scatter is for cooperative consumers");
-static_assert(!SWAPPED || SIDE_N % (8 * SPLITS) == 0, "the parts of a swapped tile are equal");
-static_assert(ATOMS_M * ATOM_REGISTERS <= (CONSUMERS < 3 ? 192 : 96), "accumulators must leave registers for the rest");
-static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
-static_assert(B_MN ? TILE_N % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "B is cut into slabs of the span");
-static_assert(GM_SM90_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE) <= 232448, "fits a Hopper SM");
-
-/* The parts of the N side that the CTAs of a split store: part p begins at column part_first(p). */
-static __device__ __forceinline__ constexpr int part_first(int part) {
-    return SWAPPED ? SIDE_N / SPLITS * part : SIDE_N / 16 * part / SPLITS * 16;
-}
-static __device__ __forceinline__ constexpr int part_size(int part) {
-    return part_first(part + 1) - part_first(part);
-}
-
-/* ---- shared memory: stages | staging | barriers ---------------------------------------------------- */
-
-static __device__ __forceinline__ uint32_t smem_base(void) {
-    extern __shared__ unsigned char smem[];
-    return ((uint32_t)__cvta_generic_to_shared(smem) + GM_SM90_ALIGN - 1) & ~(uint32_t)(GM_SM90_ALIGN - 1);
-}
-
-static __device__ __forceinline__ uint32_t staging_addr(uint32_t base, int consumer) {
-    return base + STAGES * STAGE_BYTES + consumer * GM_SM90_STORE_BUFFERS * BUFFER_BYTES;
-}
-
-static __device__ __forceinline__ struct pipeline pipeline_at(uint32_t base) {
-    const uint32_t full = base + STAGES * STAGE_BYTES + STAGING_BYTES;
-    return {full, full + 8 * STAGES};
-}
-
-/* Stream-K: the barrier of the partial sums that a consumer takes. */
-static __device__ __forceinline__ uint32_t taken_addr(uint32_t base, int consumer) {
-    return pipeline_at(base).empty_addr + 8 * STAGES + 8 * consumer;
-}
-
-/* The drained ring is divided among the consumers of a tile. */
-enum { RING_PART_BYTES = STAGES * STAGE_BYTES / TILE_CONSUMERS / GM_SM90_ALIGN * GM_SM90_ALIGN };
-static __device__ __forceinline__ uint32_t ring_part_addr(uint32_t base, int consumer) {
-    return base + consumer % TILE_CONSUMERS * RING_PART_BYTES;
-}
-
-/* ---- tile order ------------------------------------------------------------------------------------ */
-
-struct tile_position {
-    int m, n; /* of this CTA's tile, counted in tiles */
-};
-
-static __device__ __forceinline__ int cluster_count(void) {
-    return gridDim.x / CLUSTER_SIZE;
-}
-static __device__ __forceinline__ int cluster_index(void) {
-    return (uint32_t)cta_index() / CLUSTER_SIZE;
-}
-
-static __device__ __forceinline__ struct tile_position tile_at(const struct gm_raster &raster, int linear,
-                                                               uint32_t rank) {
-    int tile_m, tile_n;
-    raster_tile(raster, linear, &tile_m, &tile_n);
-    return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M), (int)(tile_n * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N)};
-}
-
-/* a / b of small numbers: nothing hides the 150 clocks that integers take after the last wgmma. The half keeps
- * quotients a part of 1 / b away from where rounding would matter. */
-static __device__ __forceinline__ int quotient(int a, int b) {
-    return (int)__fdividef((float)a + 0.5f, (float)b);
-}
-
-/* Reduce-scatter: what a CTA has one piece of, and who it adds with: each of its consumers with those of its own
- * number, and its rank in the cluster. */
-struct pieces {
-    int tile, count, own; /* of all tiles; pieces of each; number of this one */
-    int rank;
-};
-static __device__ __forceinline__ struct pieces pieces_of(const struct gm_stream_k &s, uint32_t rank) {
-    const int share = cluster_index(), count = quotient(s.shares, s.even);
-    const int own = count > 1 ? quotient(share, s.even) : 0;
-    return {share - own * s.even, count, own, (int)rank};
-}
-
-/* What a CTA computes, piece by piece: some k-blocks of a tile, mostly all. stream_k.h says in which order; a cluster
- * that shares the K of its tiles takes a share of each, which differ by one k-block at most. A CTA that has none takes
- * a block beyond K, which TMA fills with zeros. Where there is but one piece, the walk is -1, then 0. */
-static __device__ __forceinline__ int walk_begin(const struct gm_gemm_sm90_params &p) {
-    return REDUCES ? -1 : SPLITS > 1 ? cluster_index() : gm_stream_k_begin(&p.stream_k, p.k_blocks, cluster_index());
-}
-
-/* Takes the next piece off the walk; behind the last one, any. */
-static __device__ __forceinline__ void walk_next(const struct gm_gemm_sm90_params &p, uint32_t rank, int &walk,
-                                                 struct gm_piece &piece) {
-    if (REDUCES) {
-        const struct pieces of = pieces_of(p.stream_k, rank);
-        piece = gm_stream_k_piece(&p.stream_k, of.tile, of.own);
-        walk = 0;
-        return;
-    }
-    if (SPLITS == 1) {
-        gm_stream_k_next(&p.stream_k, p.k_blocks, cluster_index(), cluster_count(), &walk, &piece);
-        return;
-    }
-    const int share = rank / SHARERS, even = p.k_blocks / SPLITS, more = p.k_blocks % SPLITS;
-    piece.tile = walk;
-    piece.first = share * even + min(share, more);
-    piece.end = piece.first + max(even + (share < more), 1);
-    walk += cluster_count();
-}
-
-/* Whether the walk goes on. */
-static __device__ __forceinline__ bool walk_more(const struct gm_gemm_sm90_params &p, int walk) {
-    return walk < (REDUCES ? 0 : p.stream_k.whole);
-}
-
+ * is A, or B in a swapped row. Compiled once per variant. What its columns mean for it is in constants.cuh, the
+ * order of tiles in walk.cuh; produce, mma_stage and store_tile in load.cuh, mma.cuh and store.cuh; the exchange of
+ * cluster-k, split-K's reduce-scatter and the hand-over of stream-K in split.cuh, reduce_scatter.cuh and stream_k.cuh. Each
+ * can be read, and compiled, alone. */
+#include "sm90/gemm/constants.cuh"
+#include "sm90/gemm/load.cuh"
+#include "sm90/gemm/mma.cuh"
+#include "sm90/gemm/reduce_scatter.cuh"
 #include "sm90/gemm/split.cuh"
+#include "sm90/gemm/store.cuh"
+#include "sm90/gemm/stream_k.cuh"
+#include "sm90/gemm/walk.cuh"
 
 /* ---- set-up: what no other kernel's results are needed for, so that it may overlap the end of the kernel before ----
  */
@@ -231,19 +42,6 @@ static __device__ __forceinline__ void set_up(const struct gm_gemm_sm90_params &
         mbarrier_init(taken_addr(base, warp - 2), 1);
     fence_mbarrier_init();
 }
-
-/* Whether a piece leaves the ring to its consumers when all of them have multiplied it. The last one of all does; in
- * ping-pong, where the other consumer may still read what it multiplies, if the producer had every slot back since:
- * after as many k-blocks of this one as there are stages. */
-static __device__ __forceinline__ bool ring_drained(struct gm_piece piece, bool last) {
-    return last && (!PINGPONG || piece.end - piece.first >= STAGES);
-}
-
-#include "sm90/gemm/load.cuh"
-#include "sm90/gemm/mma.cuh"
-#include "sm90/gemm/store.cuh"
-#include "sm90/gemm/reduce_scatter.cuh"
-#include "sm90/gemm/stream_k.cuh"
 
 /* ---- roles -------------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,13 @@
 #ifndef GM_SM90_GEMM_LOAD_CUH
 #define GM_SM90_GEMM_LOAD_CUH
 
+#include "common/gemm_sm90/params.h"
+#include "sm90/gemm/constants.cuh"
+#include "sm90/gemm/split.cuh"
+#include "sm90/gemm/walk.cuh"
+#include "sm90/pipeline.cuh"
+#include "sm90/tma.cuh"
+
 /* One operand's tile into a stage, cut into slabs one span wide. K-major: a slab is MN rows x span of k. MN-major: a
  * slab is TILE_K rows of k x span of mn. Of SHARERS CTAs that need the same tile, number `share` fetches its part of
  * every slab's rows, `rows` of them, and multicasts it to all in `mask`. */

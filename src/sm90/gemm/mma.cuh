@@ -3,6 +3,12 @@
 #ifndef GM_SM90_GEMM_MMA_CUH
 #define GM_SM90_GEMM_MMA_CUH
 
+#include "sm90/gemm/constants.cuh"
+#include "sm90/pipeline.cuh"
+#include "sm90/swizzle.cuh"
+#include "sm90/wgmma.cuh"
+#include "sm90/wgmma_shapes.cuh"
+
 /* Descriptor of an operand's atom at a shared address. */
 template <int IS_MN_MAJOR> static __device__ __forceinline__ uint64_t operand_descriptor(uint32_t addr) {
     return wgmma_descriptor(addr, IS_MN_MAJOR ? TILE_K * SPAN : 16, 8 * SPAN, SPAN);

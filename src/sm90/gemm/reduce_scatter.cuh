@@ -20,6 +20,13 @@
 #ifndef GM_SM90_GEMM_REDUCE_SCATTER_CUH
 #define GM_SM90_GEMM_REDUCE_SCATTER_CUH
 
+#include "common/gemm/stream_k.cuh"
+#include "sm90/gemm/constants.cuh"
+#include "sm90/gemm/store.cuh"
+#include "sm90/gemm/walk.cuh"
+#include "sm90/pipeline.cuh"
+#include "sm90/tma.cuh"
+
 enum {
     PLANE_BYTES = 128 * 16,
     PLANES = FLOATS / 4,                        /* of a consumer's part of the tile */

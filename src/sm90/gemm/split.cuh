@@ -12,6 +12,11 @@
 #ifndef GM_SM90_GEMM_SPLIT_CUH
 #define GM_SM90_GEMM_SPLIT_CUH
 
+#include "sm90/gemm/constants.cuh"
+#include "sm90/pipeline.cuh"
+#include "sm90/stmatrix.cuh"
+#include "sm90/tma.cuh"
+
 struct split_barriers {
     uint32_t ready_addr, free_addr, arrived_addr; /* arrived: one for each consumer */
 };

@@ -8,6 +8,15 @@
 #ifndef GM_SM90_GEMM_STORE_CUH
 #define GM_SM90_GEMM_STORE_CUH
 
+#include "common/convert.cuh"
+#include "common/gemm/epilogue.cuh"
+#include "common/index.cuh"
+#include "sm90/gemm/constants.cuh"
+#include "sm90/gemm/walk.cuh"
+#include "sm90/stmatrix.cuh"
+#include "sm90/swizzle.cuh"
+#include "sm90/tma.cuh"
+
 /* What one consumer warpgroup needs to stage chunks of D. */
 struct store_context {
     uint32_t staging_addr; /* of its first buffer */

@@ -3,6 +3,13 @@
 #ifndef GM_SM90_GEMM_STREAM_K_CUH
 #define GM_SM90_GEMM_STREAM_K_CUH
 
+#include "common/gemm/stream_k.cuh"
+#include "sm90/gemm/constants.cuh"
+#include "sm90/gemm/store.cuh"
+#include "sm90/gemm/walk.cuh"
+#include "sm90/pipeline.cuh"
+#include "sm90/tma.cuh"
+
 enum {
     BAND = GM_SM90_PARTIAL_CHUNK(TILE_M, TILE_N, ROLES),
     BANDS = GM_CEIL_DIV(FLOATS, BAND), /* of a partial sum */
