@@ -66,9 +66,9 @@ class Includes(Project):
                          ["src/low/lower.h is no file", "src/lowest is no file"])
 
     def test_a_name_without_a_path_is_found_beside_the_file_and_on_the_include_path(self):
-        self.write("bench/error.h")
+        self.write("tests/unit/error.h")
         self.write("src/low/low.h", '#include "error.h"\n#include "low.c"\n#include "generated.h"\n')
-        self.assertEqual(self.breaches("src/low never bench src/low"),
+        self.assertEqual(self.breaches("src/low never tests src/low"),
                          ["src/low/low.c:1 includes low/low.h", "src/low/low.h:1 includes error.h",
                           "src/low/low.h:2 includes low.c"])
 
@@ -83,8 +83,8 @@ class Parts(Project):
             self.write(f"src/host/{part}/{part}.h")
         self.write("src/host/plan.h")
 
-    def breaches_of(self, file, name):
-        self.write(file, f'#include "host/{name}"\n')
+    def breaches_of(self, file, name, top="host/"):
+        self.write(file, f'#include "{top}{name}"\n')
         files = layers.sources(self.root)
         checks = list(layers.check_parts(self.root, layers.includes(self.root, files)))
         return checks[0][1]
@@ -103,10 +103,26 @@ class Parts(Project):
         self.assertEqual(len(self.breaches_of("src/host/mul/a.c", "norm/norm.h")), 1)
         self.assertEqual(len(self.breaches_of("src/host/mul/a.c", "mul_fast/mul_fast.h")), 1)
 
-    def test_names_in_the_core(self):
+    def test_the_harness_of_the_gpu_tests_knows_none(self):
+        self.write("tests/gpu/norm/norm_tests.h")
+        self.assertEqual(self.breaches_of("tests/gpu/main.c", "host/plan.h", ""), [])
+        for part in ("norm/norm_tests.h", "host/mul_fast/mul_fast.h"):
+            self.assertEqual(self.breaches_of("tests/gpu/main.c", part, ""), [f"tests/gpu/main.c:1 includes {part}"])
+
+    def test_the_tests_of_an_operation_know_it_and_its_families(self):
+        self.write("tests/gpu/norm/norm_tests.h")
+        self.write("tests/gpu/mul/mul_tests.h")
+        for part in ("mul_tests.h", "host/mul/mul.h", "host/mul_fast/mul_fast.h", "host/plan.h"):
+            self.assertEqual(self.breaches_of("tests/gpu/mul/a.c", part, ""), [])
+        for part in ("norm/norm_tests.h", "host/norm/norm.h"):
+            self.assertEqual(self.breaches_of("tests/gpu/mul/a.c", part, ""), [f"tests/gpu/mul/a.c:1 includes {part}"])
+
+    def test_names_in_the_core_and_in_the_harness(self):
         self.write("src/host/plan.c", "int norm_of_a_plan;\n")
+        self.write("tests/gpu/main.c", "/* of mul_slow */\n")
+        self.write("tests/gpu/mul/a.c", "int mul;\n")
         checks = list(layers.check_parts(self.root, {}))
-        self.assertEqual(checks[1][1], ["src/host/plan.c"])
+        self.assertEqual([breaches for _, breaches in checks[1:]], [["src/host/plan.c"], ["tests/gpu/main.c"]])
 
 
 class Rings(Project):

@@ -122,7 +122,9 @@ def check_includes(sources, found, text):
 # ---- operations and families ----------------------------------------------------------------------------------------
 
 # Folders of these have a part for each operation, or family, and nothing of theirs beside the parts.
-PARTS_OF = ["src/host", "src/common", "src/sm80", "src/sm90"]
+PARTS_OF = ["src/host", "src/common", "src/sm80", "src/sm90", "tests/gpu"]
+# And of these, the files beside the parts name no operation and no family.
+CORES = ["src/host", "tests/gpu"]
 
 
 def lines_of(path, word):
@@ -138,24 +140,33 @@ def parts_of(root):
     return {**operations, **families}
 
 
+def parts_of_tests(root):
+    """{operation: the parts that its tests may include}"""
+    families = lines_of(root / "src/families.def", "FAMILY")
+    return {line[0]: {line[0]} | {family[0] for family in families if family[1] == line[0]}
+            for line in lines_of(root / "src/operations.def", "OPERATION")}
+
+
 def check_parts(root, found):
-    """The core includes no part; an operation its own; a family its own, its operation's, and what it borrows. Device code of
-    one folder and family is named by its operation where the architecture says the rest."""
-    parts, breaches = parts_of(root), []
+    """The core includes no part, nor does the harness of tests/gpu; an operation its own; a family its own, its operation's, and
+    what it borrows; an operation's tests its own and its families'. Device code of one folder and family is named by its
+    operation where the architecture says the rest."""
+    parts, tested, breaches = parts_of(root), parts_of_tests(root), []
     for file, theirs in found.items():
-        if not file.startswith("src/") or file.startswith("src/sim/"):
+        if not file.startswith(("src/", "tests/gpu/")) or file.startswith("src/sim/"):
             continue
         own = part_of(file, parts)
         for number, name, target in theirs:
             other = part_of(target, parts)
-            allowed = parts[own] if own else set()
+            allowed = (tested if file.startswith("tests/") else parts).get(own, set())
             device = file.startswith(("src/sm80/", "src/sm90/"))
             if other and other not in allowed and not (device and own):
                 breaches.append(f"{file}:{number} includes {name}")
     yield "the core names no operation, and a family what it may borrow", breaches
     names = re.compile("|".join(parts))
-    core = [path for path in (root / "src/host").glob("*.[ch]") if names.search(path.read_text())]
-    yield "no operation's name in src/host/*.[ch]", [path.relative_to(root).as_posix() for path in sorted(core)]
+    for folder in CORES:
+        named = [path for path in (root / folder).glob("*.[ch]") if names.search(path.read_text())]
+        yield f"no operation's name in {folder}/*.[ch]", [path.relative_to(root).as_posix() for path in sorted(named)]
 
 
 def part_of(file, parts):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of gpu_tests share: options, tests and their results, the device, cases and their data. */
+/* What gpu_tests is to every operation: options, tests and their results, the device and its memory, numbers, the
+ * stand-in GPU. The tests of an operation are in its folder and join by a struct test_operation. */
 #ifndef GPU_TESTS_H
 #define GPU_TESTS_H
 
@@ -9,32 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gristmill/core.h"
 #include "host/driver.h"
-#include "gristmill/gristmill.h"
+#include "host/operation.h"
 
 #define REASONS      32 /* bits of may_refuse; main() checks that the library has no more */
 #define BIT(x)       (1u << (x))
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-/* ---- kernels of the table (kernel.c) --------------------------------------------------------------- */
-
-/* The facts of a GEMM kernel that cases are made from. */
-struct kernel {
-    const char *name;
-    enum gm_arch arch;
-    enum gm_type type;
-    enum gm_major a_major, b_major;
-    int tile_m, tile_n, tile_k, stages, cluster_m, cluster_n, cluster_k, warp_k;
-    enum gm_schedule schedule;
-    enum gm_smem_map smem_map;
-    int threads, smem_bytes, registers, cluster_ctas;
-    bool is_gemv;     /* it has no tensor cores */
-    bool uses_tma;    /* to load and to store */
-    bool has_split_k; /* cuts its tiles into equal pieces */
-    bool is_swapped;  /* B is on the M side of its instructions */
-};
-/* False: there is no such kernel. */
-bool read_kernel(size_t index, struct kernel *kernel);
 
 /* ---- options (main.c) --------------------------------------------------------------------------- */
 
@@ -67,28 +49,16 @@ struct test {
     char group[16];
     char name[128];
     void (*run)(const struct test *test, struct result *result);
-    int kernel;    /* rows: index of the row, else -1 */
-    uint32_t mask; /* api: the arch mask */
+    int kernel;    /* of tests of one row: its index, else -1 */
+    uint32_t mask; /* of tests of one path: its arch mask */
+    /* Whose test it is; NULL: the harness's own. */
+    const struct test_operation *operation;
 };
 
 void add_test(const char *group, const char *name, void (*run)(const struct test *, struct result *), int kernel,
               uint32_t mask);
-void add_rows_tests(void);
-void add_stream_k_tests(void);
-void add_api_tests(void);
-void add_runtime_tests(void);
-void add_relaunch_tests(void);
-void add_early_tests(void);
-void add_invariance_tests(void);
-void add_large_tests(void);
-void add_activations_tests(void);
-void add_placement_tests(void);
-void add_badinput_tests(void);
+/* gm_tensor_map_check() against the driver; no operation has a part in it. */
 void add_tensormap_tests(void);
-void add_image_tests(void);
-/* From now on the driver is given the PTX of this file for the rows that opt.kernel names. False: there is no driver, or
- * no such file. (image.c) */
-bool substitute_image(const char *path);
 
 const struct test *find_tests(size_t *count); /* the tests that the filters leave, in order */
 bool glob_match(const char *pattern, const char *text);
@@ -107,6 +77,44 @@ void skip(struct result *result, const char *format, ...) __attribute__((format(
 /* True when `status` is GM_OK; else fails with gristmill's sentence. */
 bool check_ok(struct result *result, enum gm_status status, const char *what);
 bool check_cuda(struct result *result, CUresult code, const char *what);
+/* Counts a case; true when a call failed as it had to. Else, or where it left no sentence, fails. */
+bool check_refusal(struct result *result, enum gm_status got, enum gm_status want, const char *what);
+
+/* ---- operations (operations.c) ------------------------------------------------------------------ */
+
+/* A bug of the stand-in GPU, for the self-test, and the test that must catch it. */
+struct plant {
+    int bug;                  /* of enum bug, or one of the operation's own */
+    const char *what, *words; /* the bug, and what the failure must say */
+    const char *test;         /* its name; NULL: that of the smallest row of each kind */
+};
+
+/* The tests of one operation: one struct test_operation_<name>, in tests/gpu/<name>/, for each line of
+ * src/operations.def. */
+struct test_operation {
+    const struct gm_operation *operation;
+    void (*add_tests)(void);
+    /* Frees what is kept from test to test. */
+    void (*free_caches)(void);
+    /* Runs a kernel of the operation's, by its index, with its parameter struct on host memory: the stand-in GPU. */
+    void (*compute)(size_t kernel, const void *params);
+    /* How long the tests of a row take on the stand-in, in any unit. */
+    int (*row_cost)(size_t kernel);
+    const struct plant *plants;
+    size_t plant_count;
+    /* Names of two tests, one that launches and one that does not. */
+    const char *launching, *launching_not;
+};
+
+#define OPERATION(name, computes) extern const struct test_operation test_operation_##name;
+#include "operations.def"
+#undef OPERATION
+
+/* All of them, in the order of src/operations.def. */
+extern const struct test_operation *const test_operations[];
+size_t test_operation_count(void);
+/* Whose tests a row of the table belongs to. */
+const struct test_operation *operation_of_kernel(size_t kernel);
 
 /* ---- the device (device.c) ---------------------------------------------------------------------- */
 
@@ -124,8 +132,39 @@ extern struct environment env;
 
 bool open_device(void);
 void close_device(void);
+/* From now on the driver is given the PTX of this file for the rows that opt.kernel names. False: there is no driver,
+ * or no such file. (substitute.c) */
+bool substitute_image(const char *path);
 /* The schedule of the launches from now on; on a GPU nothing happens. */
 void set_schedule(uint64_t seed);
+
+/* ---- device memory (memory.c) -------------------------------------------------------------------- */
+
+/* Kept from case to case. */
+struct arena {
+    CUdeviceptr base;
+    size_t bytes;
+};
+
+CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes);
+/* The same, not a byte more. */
+CUdeviceptr arena_take_exactly(struct result *result, struct arena *arena, size_t bytes);
+void free_arena(struct arena *arena);
+/* Copies, and returns when it is there for every stream. */
+bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t bytes);
+
+/* Bytes of device memory under construction: rows of `ld` elements at `start`, between guards. */
+struct image {
+    uint8_t *bytes;
+    size_t start, total;
+};
+
+/* `offset`: elements that the rows begin past a 256-byte boundary. All bytes are `fill`. */
+struct image new_image(int64_t rows, int64_t ld, enum gm_type type, int offset, int fill);
+/* Copies into an arena, and frees the image's bytes; the address of its rows. `exact`: the arena holds no byte more. */
+CUdeviceptr upload_image(struct result *result, struct arena *arena, struct image *image, bool exact);
+/* The largest of 2, 4, 8 and 16 that divides the address. */
+int32_t alignment(CUdeviceptr address);
 
 /* ---- numbers (numeric.c) ------------------------------------------------------------------------ */
 
@@ -138,6 +177,8 @@ double bits_to_double(enum gm_type type, uint32_t bits);
 uint32_t double_to_bits(enum gm_type type, double value);
 /* Half the distance between neighbours of `value` in `type`: the most that one rounding moves it. */
 double half_ulp(enum gm_type type, double value);
+/* The bits are the wanted value, rounded, or within the tolerance (0: bit for bit). */
+bool bits_match(enum gm_type type, uint32_t got_bits, double want, double tolerance);
 uint64_t hash64(uint64_t seed, uint64_t index);
 /* N(0, 1) as a pure function of its arguments. */
 double hash_normal(uint64_t seed, uint64_t index);
@@ -147,125 +188,20 @@ void store_bits(uint8_t *at, enum gm_type type, uint32_t bits);
  * number of operations: small jobs stay on the calling thread. */
 void parallel_for(int64_t count, double work, void (*body)(int64_t first, int64_t last, void *arg), void *arg);
 
-/* ---- logical operands and their product (reference.c) ------------------------------------------- */
-
-/* INTEGER: small integers, so that every partial sum is exact in fp32. NORMAL: N(0, 1). SPECIAL: A and B hold
- * Inf, NaN, largest, smallest and denormal values among powers of two, one non-zero product per element of D. ONES: 1.
- * HOLED: small integers, and in some rows of A a NaN or an Inf. */
-enum inputs { INTEGER, NORMAL, SPECIAL, ONES, HOLED };
-
-struct logical {
-    int64_t m, n, k;
-    enum inputs inputs;
-    enum gm_type type;
-    float *a;    /* M x K, values that `type` can hold */
-    float *b;    /* K x N */
-    double *acc; /* M x N: A B */
-};
-
-/* Cached; valid until the next call. */
-const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type);
-float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int operand, int64_t outer, int64_t k,
-                      int64_t k_size);
-void free_logical_cache(void);
-
-/* ---- one GEMM and its check (case.c, compare.c) ------------------------------------------------- */
-
-struct gemm_case {
-    int64_t m, n, k;
-    enum gm_type ab_type, d_type, bias_type;
-    enum gm_major a_major, b_major;
-    int64_t a_pad, b_pad, c_pad, d_pad;                      /* elements between the row's end and the next row */
-    int a_offset, b_offset, c_offset, d_offset, bias_offset; /* elements past a 256-byte boundary */
-    enum gm_activation activation;
-    enum gm_bias bias;
-    float alpha, beta;
-    bool in_place; /* C is D */
-    bool exact;    /* A's and B's allocations begin and end with their elements: no guards, no offsets */
-    bool c_is_nan; /* beta = 0 and C, which may be D, full of NaN */
-    enum inputs inputs;
-    int repeats;         /* further runs that must give the same bits */
-    uint32_t may_refuse; /* BIT(enum gm_reason)s that are no failure */
-};
-
-struct arena {
-    CUdeviceptr base;
-    size_t bytes;
-};
-
-/* Device memory for the operands of one case, kept from case to case. */
-struct buffers {
-    struct arena a, b, c, d, bias;
-};
-
-/* A case placed in device memory, ready to execute. */
-struct placed {
-    const struct gemm_case *gc;
-    const struct logical *logical;
-    struct gm_gemm_problem problem;
-    struct gm_gemm_args args;
-    CUdeviceptr d_base;       /* of the guarded region around D */
-    size_t d_before, d_bytes; /* bytes before D, bytes in all */
-};
-
-#define POISON 0x99
-
-void describe_case(const struct gemm_case *gc, char *text, size_t bytes);
-bool place_case(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed);
-bool poison_output(struct result *result, const struct placed *placed);
-/* Downloads the region around D and checks every element of D and every byte beside it. `what` begins the
- * sentence of a failure. */
-bool check_output(struct result *result, const struct placed *placed, const char *what);
-/* All of the region around D is still poison, once env.stream is done. */
-void check_unwritten(struct result *result, const struct placed *placed, const char *what);
-/* Compares a downloaded region; the part of check_output() that needs no device. */
-bool compare_region(struct result *result, const struct placed *placed, const uint8_t *region, const char *what);
-/* Plan, execute, compare; counts the case. False when it failed. kernel may be NULL. */
-bool run_case(struct result *result, const struct gemm_case *gc, const char *kernel, uint32_t mask,
-              struct buffers *buffers);
-void free_buffers(struct buffers *buffers);
-CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes);
-/* The same, not a byte more. */
-CUdeviceptr arena_take_exactly(struct result *result, struct arena *arena, size_t bytes);
-/* Copies, and returns when it is there for every stream. */
-bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t bytes);
-/* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
-double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance);
-int64_t leading(const struct gemm_case *gc, char operand);
-/* In double, right to the last few bits everywhere. */
-double activation_value(enum gm_activation activation, double x);
-double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
-double bias_value(const struct gemm_case *gc, int64_t index);
-
 /* ---- the stand-in GPU of the self-test (standin*.c) --------------------------------------------- */
 
+/* Of the stand-in driver. An operation's kernel has bugs of its own, with numbers from BUGS_OF_OPERATION on. */
 enum bug {
     BUG_NONE,
-    BUG_COLUMN_AFTER,  /* writes one column past N */
-    BUG_COLUMN_BEFORE, /* writes one element before the row */
-    BUG_ROW_AFTER,     /* writes row M */
-    BUG_ROW_BEFORE,    /* writes row -1 */
-    BUG_MISSED_TAIL,   /* K's last elements beyond a whole tile are dropped */
-    BUG_OVER_READ,     /* one element past K takes part */
-    BUG_TRUNCATES,     /* D is truncated, not rounded */
-    BUG_SWAPPED_BIAS,  /* bias along M taken along N, and the reverse */
-    BUG_BETA_ZERO_READS_C,
-    BUG_LOST_WAVE, /* the last tile is never computed */
-    BUG_LOST_ROW,  /* the last row is never stored */
-    BUG_UNSTABLE,  /* every third launch adds one ulp somewhere */
-    BUG_FLUSHES_DENORMALS,
-    BUG_GELU_FORMS, /* tanh form where erf is asked, and the reverse */
-    BUG_FP16_ACCUMULATION,
     BUG_STALE_GRAPH, /* a replayed graph launches nothing */
     BUG_STALE_NODE,  /* a graph's node takes new parameters once only */
     BUG_MAP_RULES,   /* the driver's verdict on tensor maps differs */
     BUG_HANGS,
-    BUG_FAULTS
+    BUG_FAULTS,
+    BUGS_OF_OPERATION
 };
-extern enum bug planted_bug;
+extern int planted_bug;
 
 const struct gm_driver *standin_driver(void);
-/* Runs the kernel `info` with its parameter struct on host memory. */
-void standin_kernel(const struct kernel *info, const void *params);
 
 #endif

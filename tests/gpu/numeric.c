@@ -103,6 +103,22 @@ void store_bits(uint8_t *at, enum gm_type type, uint32_t bits) {
         memcpy(at, &narrow, 2);
 }
 
+bool bits_match(enum gm_type type, uint32_t got_bits, double want, double tolerance) {
+    const uint32_t want_bits = double_to_bits(type, want);
+    if (got_bits == want_bits)
+        return true;
+    const double got = bits_to_double(type, got_bits), rounded = bits_to_double(type, want_bits);
+    if (isnan(want))
+        return isnan(got);
+    if (got == rounded) /* zeros of either sign */
+        return true;
+    if (tolerance == 0 || isnan(got))
+        return false;
+    if (isinf(got) || isinf(rounded)) /* one of the values within the tolerance may round to Inf */
+        return isinf(bits_to_double(type, double_to_bits(type, want + copysign(tolerance, want)))) && got * want > 0;
+    return fabs(got - want) <= tolerance;
+}
+
 uint64_t hash64(uint64_t seed, uint64_t index) {
     uint64_t x = seed + (index + 1) * 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gpu_tests.h"
+#include "host/table.h"
 
 /* Of the table's many rows, as many as a CPU has time for; the prime scatters them, the seed varies them. */
 enum { ROWS_SAMPLED = 10, SCATTER = 7919 };
@@ -12,39 +13,30 @@ static bool sampled(const struct test *test) {
     return test->kernel < 0 || scattered % gm_kernel_count() < ROWS_SAMPLED;
 }
 
-/* What rows have in common that launch alike. */
-static const struct kind {
-    bool is_gemv;
-    enum gm_arch arch;
-} kinds[] = {{false, GM_ARCH_SM80}, {false, GM_ARCH_SM90}, {true, GM_ARCH_SM90}};
-
-static const struct test *smallest_row(const struct test *tests, size_t count, const struct kind *kind) {
-    const struct test *smallest = NULL;
-    int area = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct kernel info;
-        if (tests[i].kernel < 0 || !read_kernel((size_t)tests[i].kernel, &info) || info.arch != kind->arch ||
-            info.is_gemv != kind->is_gemv)
-            continue;
-        if (!smallest || info.tile_m * info.tile_n < area) {
-            smallest = &tests[i];
-            area = info.tile_m * info.tile_n;
-        }
-    }
-    return smallest;
+static int row_cost(const struct test *test) {
+    return test->operation->row_cost((size_t)test->kernel);
 }
 
-static bool is_smallest(const struct test *tests, size_t count, const struct test *test) {
-    for (size_t k = 0; k < COUNT(kinds); k++)
-        if (test == smallest_row(tests, count, &kinds[k]))
-            return true;
-    return false;
+/* Rows of one family and architecture launch alike. */
+static bool is_alike(const struct test *test, const struct test *other) {
+    const struct gm_kernel *row = &gm_kernels[test->kernel], *theirs = &gm_kernels[other->kernel];
+    return row->family == theirs->family && row->arch == theirs->arch;
+}
+
+/* The first of the tests of the cheapest row of its kind. */
+static bool is_cheapest(const struct test *tests, size_t count, const struct test *test) {
+    if (test->kernel < 0)
+        return false;
+    for (const struct test *other = tests; other < tests + count; other++)
+        if (other->kernel >= 0 && is_alike(test, other) && row_cost(other) < row_cost(test) + (other < test))
+            return false;
+    return true;
 }
 
 static void check_clean(const struct test *tests, size_t count, int totals[STATES]) {
     for (size_t i = 0; i < count; i++) {
         struct result result;
-        if (!sampled(&tests[i]) && !is_smallest(tests, count, &tests[i]))
+        if (!sampled(&tests[i]) && !is_cheapest(tests, count, &tests[i]))
             continue;
         run_test(&tests[i], &result);
         print_result(&tests[i], &result);
@@ -53,25 +45,39 @@ static void check_clean(const struct test *tests, size_t count, int totals[STATE
 }
 
 /* True when the test fails with the words that name the bug. */
-static bool caught(enum bug bug, const char *what, const char *words, const struct test *test) {
+static bool caught(const struct plant *plant, const struct test *test) {
     struct result result;
-    planted_bug = bug;
+    planted_bug = plant->bug;
     opt.silent = !opt.verbose;
     run_test(test, &result);
     planted_bug = BUG_NONE;
     opt.silent = false;
-    const bool found = result.state == FAILED && strstr(result.failure, words);
-    printf("%-32s %-60s %s\n", what, test->name, found ? "caught" : "MISSED");
+    const bool found = result.state == FAILED && strstr(result.failure, plant->words);
+    printf("%-32s %-60s %s\n", plant->what, test->name, found ? "caught" : "MISSED");
     if (result.state == FAILED && !found)
-        printf("    failed without saying \"%s\": %s\n", words, result.failure);
+        printf("    failed without saying \"%s\": %s\n", plant->words, result.failure);
     return found;
 }
 
-static const struct test *by_name(const struct test *tests, size_t count, const char *name) {
+/* NULL: the filters have left none of this name; without filters there must be one. */
+static const struct test *by_name(const struct test_operation *operation, const struct test *tests, size_t count,
+                                  const char *name, int totals[STATES]) {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(tests[i].name, name) == 0)
+        if (tests[i].operation == operation && strcmp(tests[i].name, name) == 0)
             return &tests[i];
+    if (!opt.test && !opt.kernel) {
+        printf("there is no test named %s\n", name);
+        totals[FAILED]++;
+    }
     return NULL;
+}
+
+static void check_plant(const struct plant *plant, const struct test_operation *operation, const struct test *tests,
+                        size_t count, int totals[STATES]) {
+    const struct test *named = plant->test ? by_name(operation, tests, count, plant->test, totals) : NULL;
+    for (const struct test *test = tests; test < tests + count; test++)
+        if (plant->test ? test == named : test->operation == operation && is_cheapest(tests, count, test))
+            totals[caught(plant, test) ? PASSED : FAILED]++;
 }
 
 /* A test that hangs or dies must cost that test only. The first of the two tests launches, the second does not. */
@@ -89,30 +95,20 @@ static bool survived(enum bug bug, const char *what, const struct test *launches
     return ok;
 }
 
+static void check_operation(const struct test_operation *operation, const struct test *tests, size_t count,
+                            int totals[STATES]) {
+    for (size_t i = 0; i < operation->plant_count; i++)
+        check_plant(&operation->plants[i], operation, tests, count, totals);
+    const struct test *launching = by_name(operation, tests, count, operation->launching, totals);
+    const struct test *launching_not = by_name(operation, tests, count, operation->launching_not, totals);
+    if (!launching || !launching_not)
+        return;
+    totals[survived(BUG_HANGS, "the kernel hangs", launching, launching_not) ? PASSED : FAILED]++;
+    totals[survived(BUG_FAULTS, "the process dies", launching, launching_not) ? PASSED : FAILED]++;
+}
+
 int run_self_test(void) {
-    static const struct {
-        enum bug bug;
-        const char *what, *words; /* the bug, and what the failure must say */
-        const char *test;         /* NULL: the smallest row of each kind */
-    } plants[] = {{BUG_COLUMN_AFTER, "writes a column past N", "wrote right of D", NULL},
-                  {BUG_COLUMN_BEFORE, "writes before the row", "wrote left of D", NULL},
-                  {BUG_ROW_AFTER, "writes row M", "wrote below D", NULL},
-                  {BUG_ROW_BEFORE, "writes row -1", "wrote above D", NULL},
-                  {BUG_MISSED_TAIL, "drops the tail of K", "want", NULL},
-                  {BUG_OVER_READ, "reads past K", "nan", NULL},
-                  {BUG_TRUNCATES, "truncates instead of rounding", "want", NULL},
-                  {BUG_SWAPPED_BIAS, "bias along the other index", "bias-", NULL},
-                  {BUG_SWAPPED_BIAS, "bias along the other index", "bias-", "fuzz_all"},
-                  {BUG_BETA_ZERO_READS_C, "reads C when beta is 0", "C=NaN", NULL},
-                  {BUG_LOST_WAVE, "last tile not computed", "never written", NULL},
-                  {BUG_LOST_ROW, "last row not stored", "never written", NULL},
-                  {BUG_UNSTABLE, "one bit differs between runs", "gave other bits", NULL},
-                  {BUG_FLUSHES_DENORMALS, "flushes denormals", "special", NULL},
-                  {BUG_GELU_FORMS, "the other form of GELU", "gelu", NULL},
-                  {BUG_FP16_ACCUMULATION, "accumulates in fp16", "normal", NULL},
-                  {BUG_STALE_GRAPH, "replay launches nothing", "replay", "graph"},
-                  {BUG_STALE_NODE, "new parameters are not taken", "back to back", "relaunch"},
-                  {BUG_MAP_RULES, "the driver's map rules differ", "we say legal", "verdicts"}};
+    static const struct plant maps = {BUG_MAP_RULES, "the driver's map rules differ", "we say legal", "verdicts"};
     opt.quick = true;
     gm_driver_install(standin_driver());
     size_t count;
@@ -123,20 +119,12 @@ int run_self_test(void) {
     }
     int totals[STATES] = {0};
     check_clean(tests, count, totals);
-    for (size_t i = 0; i < COUNT(plants); i++)
-        for (size_t k = 0; k < (plants[i].test ? 1 : COUNT(kinds)); k++) {
-            const struct test *test =
-                plants[i].test ? by_name(tests, count, plants[i].test) : smallest_row(tests, count, &kinds[k]);
-            if (test) /* the filters may have left none */
-                totals[caught(plants[i].bug, plants[i].what, plants[i].words, test) ? PASSED : FAILED]++;
-        }
-    const struct test *graph = by_name(tests, count, "graph"), *problems = by_name(tests, count, "problems");
-    if (graph && problems) {
-        totals[survived(BUG_HANGS, "the kernel hangs", graph, problems) ? PASSED : FAILED]++;
-        totals[survived(BUG_FAULTS, "the process dies", graph, problems) ? PASSED : FAILED]++;
-    }
+    check_plant(&maps, NULL, tests, count, totals);
+    for (size_t i = 0; i < test_operation_count(); i++)
+        check_operation(test_operations[i], tests, count, totals);
     close_device();
-    free_logical_cache();
+    for (size_t i = 0; i < test_operation_count(); i++)
+        test_operations[i]->free_caches();
     printf("self-test: without a bug everything must pass, every planted bug must be caught\n");
     printf("%d passed, %d failed, %d skipped, %d illegal\n", totals[PASSED], totals[FAILED], totals[SKIPPED],
            totals[ILLEGAL]);

@@ -8,7 +8,7 @@
 
 #include "gpu_tests.h"
 
-enum bug planted_bug;
+int planted_bug;
 
 static struct CUctx_st { int retained; } primary;
 

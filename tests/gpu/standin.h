@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stand-in driver: its functions, and what it writes into a tensor map for its kernel to read. */
+/* The stand-in driver: its functions, and what it writes into a tensor map for kernels to read. */
 #ifndef STANDIN_H
 #define STANDIN_H
 
-#include "common/gemm_sm80/params.h"
-#include "common/gemm_sm90/params.h"
 #include "host/driver.h"
 
 #define DRIVER(name, abi, need, params) CUresult standin_##name params;

@@ -9,7 +9,8 @@
 
 static struct test *tests;
 static size_t test_count, test_capacity;
-static int failures_said; /* of the test that runs */
+static const struct test_operation *adding_for; /* whose tests are being added */
+static int failures_said;                       /* of the test that runs */
 
 enum { MOST_FAILURES_SAID = 6 };
 
@@ -22,7 +23,7 @@ void add_test(const char *group, const char *name, void (*run)(const struct test
             exit(2);
     }
     struct test *test = &tests[test_count++];
-    *test = (struct test){.run = run, .kernel = kernel, .mask = mask};
+    *test = (struct test){.run = run, .kernel = kernel, .mask = mask, .operation = adding_for};
     snprintf(test->group, sizeof test->group, "%s", group);
     snprintf(test->name, sizeof test->name, "%s", name);
 }
@@ -41,19 +42,12 @@ static bool wanted(const struct test *test) {
 
 const struct test *find_tests(size_t *count) {
     test_count = 0;
+    adding_for = NULL;
     add_tensormap_tests();
-    add_badinput_tests();
-    add_rows_tests();
-    add_stream_k_tests();
-    add_api_tests();
-    add_runtime_tests();
-    add_relaunch_tests();
-    add_early_tests();
-    add_invariance_tests();
-    add_large_tests();
-    add_activations_tests();
-    add_placement_tests();
-    add_image_tests();
+    for (size_t i = 0; i < test_operation_count(); i++) {
+        adding_for = test_operations[i];
+        adding_for->add_tests();
+    }
     size_t kept = 0;
     for (size_t i = 0; i < test_count; i++)
         if (wanted(&tests[i]))
@@ -136,4 +130,13 @@ bool check_cuda(struct result *result, CUresult code, const char *what) {
         return true;
     fail(result, "%s: %s", what, gm_driver_error_name(code));
     return false;
+}
+
+bool check_refusal(struct result *result, enum gm_status got, enum gm_status want, const char *what) {
+    result->cases++;
+    if (got != want)
+        fail(result, "%s: %s, want %s (%s)", what, gm_status_name(got), gm_status_name(want), gm_last_error());
+    else if (strlen(gm_last_error()) < 8)
+        fail(result, "%s: %s has no sentence: \"%s\"", what, gm_status_name(got), gm_last_error());
+    return got == want;
 }

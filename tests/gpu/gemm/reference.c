@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 /* In SPECIAL operands row m of A holds one value, at k = m mod K, and zeros; B holds powers of two. So each
  * element of D is one product and its value is known exactly. Some columns of B hold an Inf or a NaN as well. */

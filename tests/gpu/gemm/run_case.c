@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 /* Why nothing accepts: the reason that says most, since every row of another type or layout has one too. */
 static enum gm_reason first_of(const int votes[REASONS]) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 /* Small integers or, for NORMAL inputs, N(0, 1) rounded to D's type. */
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n) {
@@ -66,22 +66,6 @@ double expected(const struct placed *placed, int64_t m, int64_t n, double acc, d
     return value;
 }
 
-static bool matches(enum gm_type type, uint32_t got_bits, double want, double tolerance) {
-    const uint32_t want_bits = double_to_bits(type, want);
-    if (got_bits == want_bits)
-        return true;
-    const double got = bits_to_double(type, got_bits), rounded = bits_to_double(type, want_bits);
-    if (isnan(want))
-        return isnan(got);
-    if (got == rounded) /* zeros of either sign */
-        return true;
-    if (tolerance == 0 || isnan(got))
-        return false;
-    if (isinf(got) || isinf(rounded)) /* one of the values within the tolerance may round to Inf */
-        return isinf(bits_to_double(type, double_to_bits(type, want + copysign(tolerance, want)))) && got * want > 0;
-    return fabs(got - want) <= tolerance;
-}
-
 /* ---- walking the region -------------------------------------------------------------------------- */
 
 struct walk {
@@ -100,7 +84,7 @@ static bool element_ok(const struct walk *walk, int64_t m, int64_t n) {
     const double want =
         expected(walk->placed, m, n, walk->placed->logical->acc[m * walk->placed->gc->n + n], &tolerance);
     const enum gm_type type = walk->placed->gc->d_type;
-    return matches(type, load_bits(element(walk, m, n), type), want, tolerance);
+    return bits_match(type, load_bits(element(walk, m, n), type), want, tolerance);
 }
 
 static void check_rows(int64_t first, int64_t last, void *arg) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of the table, as cases see them. */
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 bool read_kernel(size_t index, struct kernel *kernel) {
     struct gm_kernel_info info = {.size = sizeof info};
@@ -23,10 +23,7 @@ bool read_kernel(size_t index, struct kernel *kernel) {
         .warp_k = gemm.warp_k,
         .schedule = gemm.schedule,
         .smem_map = gemm.smem_map,
-        .threads = info.threads,
         .smem_bytes = info.smem_bytes,
-        .registers = info.registers,
-        .cluster_ctas = info.cluster_ctas,
         .is_gemv = strcmp(info.family, "gemv") == 0,
         .uses_tma = strcmp(info.family, "gemm_sm90") == 0,
         .has_split_k = gemm.split_k != 0,

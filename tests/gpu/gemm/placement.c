@@ -4,7 +4,7 @@
  * them. */
 #include <stdlib.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 static bool no_such_path(const struct test *test, struct result *result) {
     if (test->mask != GM_ARCH_SM90 || env.device.cc_major == 9)

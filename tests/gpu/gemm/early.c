@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programmatic dependent launch, of every sm90 row: the kernel before writes A, slowly, and lets ours start at once.
  * Until it has ended A is NaN, so whatever is read too early shows in D. With GM_PLAN_CONSTANT_B and without. */
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 enum { THREADS = 128, BLOCKS = 4 };
 
@@ -125,7 +125,8 @@ static void run_row(const struct test *test, struct result *result) {
     struct slow_copy copy = {0};
     struct buffers buffers = {0};
     struct arena elsewhere = {0};
-    read_kernel((size_t)test->kernel, &info);
+    if (!read_kernel((size_t)test->kernel, &info))
+        return fail(result, "%s", gm_last_error());
     bool ok = load_slow_copy(result, &copy);
     for (int many = 0; many < 2 && ok; many++) {
         const struct gemm_case gc = case_of(&info, many);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 #include "host/table.h"
 
 struct batch {

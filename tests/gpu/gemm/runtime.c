@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 static const struct gemm_case ordinary = {
     .m = 200, .n = 264, .k = 136, .a_pad = 8, .b_pad = 8, .c_pad = 8, .d_pad = 8, .alpha = 1};

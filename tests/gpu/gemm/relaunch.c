@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 enum { COPIES = 6, STREAMS = 3, ROUNDS = 4 };
 

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
-/* Bytes of NaN before and after each input. After an MN-major operand lie the rows that a tile of K would read. */
-enum { BEFORE = 1024, ROWS_AFTER = 16, GUARD_ROWS = 3, RUN_BYTES = 256 };
+enum { GUARD_ROWS = 3, RUN_BYTES = 256 }; /* of poison around D */
 
 static const char *layout_name(const struct gemm_case *gc) {
     static const char *names[] = {"tn", "tt", "nn", "nt"};
@@ -40,32 +39,6 @@ int64_t leading(const struct gemm_case *gc, char operand) {
     default:
         return gc->n + gc->d_pad;
     }
-}
-
-/* An image of device memory under construction: rows of `ld` elements at `start`. */
-struct image {
-    uint8_t *bytes;
-    size_t start, total;
-};
-
-static struct image new_image(int64_t rows, int64_t ld, enum gm_type type, int offset, int fill) {
-    struct image image = {.start = (size_t)(BEFORE + offset * type_bytes(type))};
-    image.total = image.start + (size_t)((rows + ROWS_AFTER) * ld * type_bytes(type)) + BEFORE;
-    image.bytes = malloc(image.total);
-    if (!image.bytes) {
-        fprintf(stderr, "gpu_tests: out of memory for an operand of %zu bytes\n", image.total);
-        exit(2);
-    }
-    memset(image.bytes, fill, image.total);
-    return image;
-}
-
-static CUdeviceptr upload(struct result *result, struct arena *arena, struct image *image, bool exact) {
-    const CUdeviceptr base =
-        exact ? arena_take_exactly(result, arena, image->total) : arena_take(result, arena, image->total);
-    const bool ok = base && to_device(result, base, image->bytes, image->total);
-    free(image->bytes);
-    return ok ? base + image->start : 0;
 }
 
 /* Walks an operand's storage: outer is m of A or n of B. */
@@ -101,7 +74,7 @@ static CUdeviceptr place_input(struct result *result, const struct placed *place
     }
     struct storing storing = {gc, placed->logical, image.bytes + image.start, ld, is_a, k_major};
     parallel_for(rows, 4.0 * (double)extent * (double)gc->k, store_rows, &storing);
-    return upload(result, arena, &image, gc->exact);
+    return upload_image(result, arena, &image, gc->exact);
 }
 
 static void store_c(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
@@ -119,7 +92,7 @@ static bool place_c(struct result *result, struct placed *placed, struct arena *
         return true;
     struct image image = new_image(gc->m, leading(gc, 'c'), gc->d_type, gc->c_offset, 0xff);
     store_c(gc, image.bytes + image.start, leading(gc, 'c'));
-    placed->args.c = upload(result, arena, &image, false);
+    placed->args.c = upload_image(result, arena, &image, false);
     return placed->args.c != 0;
 }
 
@@ -132,7 +105,7 @@ static bool place_bias(struct result *result, struct placed *placed, struct aren
     for (int64_t i = 0; i < count; i++)
         store_bits(image.bytes + image.start + i * bytes, gc->bias_type,
                    double_to_bits(gc->bias_type, bias_value(gc, i)));
-    placed->args.bias = upload(result, arena, &image, false);
+    placed->args.bias = upload_image(result, arena, &image, false);
     return placed->args.bias != 0;
 }
 
@@ -163,10 +136,6 @@ static bool place_d(struct result *result, struct placed *placed, struct arena *
     if (gc->in_place)
         placed->args.c = placed->args.d;
     return placed->d_base && poison_output(result, placed);
-}
-
-static int32_t alignment(CUdeviceptr pointer) {
-    return pointer % 16 == 0 ? 16 : pointer % 8 == 0 ? 8 : pointer % 4 == 0 ? 4 : 2;
 }
 
 static void fill_problem(struct placed *placed) {
@@ -231,4 +200,12 @@ void check_unwritten(struct result *result, const struct placed *placed, const c
     if (at < placed->d_bytes)
         fail(result, "%s: byte %zu around D was written", what, at);
     free(region);
+}
+
+void free_buffers(struct buffers *buffers) {
+    free_arena(&buffers->a);
+    free_arena(&buffers->b);
+    free_arena(&buffers->c);
+    free_arena(&buffers->d);
+    free_arena(&buffers->bias);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 #include "host/gemm/launch.h"
 #include "host/occupancy.h"
 
@@ -337,7 +337,8 @@ static bool pick_sharing(struct kernel infos[SHARING]) {
         infos[kind].name = NULL;
         for (int i = env.device.cc_major == 9 ? 0 : last + 1; i < (int)gm_kernel_count() && !infos[kind].name; i++) {
             struct kernel info;
-            read_kernel((size_t)i, &info);
+            if (!read_kernel((size_t)i, &info))
+                continue;
             const int of = info.arch == GM_ARCH_SM80 ? 2 : info.has_split_k;
             if (divides_here(&info) && (of == kind || env.device.cc_major != 9)) {
                 infos[kind] = info;

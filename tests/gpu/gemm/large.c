@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 /* The long operand repeats a block of this many rows. A prime, so that an address that lost its upper bits reads
  * other numbers than it should. */

@@ -3,7 +3,7 @@
  * what TMA cannot take, and every result is checked like a row's. */
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 struct draws {
     uint64_t stream, index;

@@ -2,7 +2,7 @@
 /* Every row of the table, by name: shapes around its tile, every output type, guards, alignments, epilogues. */
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 struct rows {
     const struct kernel *info;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 #include "host/table.h"
 
 /* On the simulated GPU a kernel stores some 10^5 elements a second. */
@@ -208,9 +208,8 @@ static size_t rows_by_kind(struct kernel *rows, size_t most) {
     size_t count = 0;
     for (size_t i = 0; i < gm_kernel_count() && count < most; i++) {
         struct kernel info;
-        read_kernel(i, &info);
-        if (info.type != GM_BF16 || info.a_major != GM_K_MAJOR || info.b_major != GM_K_MAJOR ||
-            (info.arch == GM_ARCH_SM90 && env.device.cc_major != 9) ||
+        if (!read_kernel(i, &info) || info.type != GM_BF16 || info.a_major != GM_K_MAJOR ||
+            info.b_major != GM_K_MAJOR || (info.arch == GM_ARCH_SM90 && env.device.cc_major != 9) ||
             info.smem_bytes > env.device.smem_per_block_bytes)
             continue;
         const uint64_t kind = kind_of(&info);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 
 static const struct gemm_case ordinary = {.m = 40,
                                           .n = 72,
@@ -16,15 +16,6 @@ static const struct gemm_case ordinary = {.m = 40,
                                           .beta = 1,
                                           .bias = GM_BIAS_N,
                                           .bias_type = GM_FP32};
-
-static bool check_refusal(struct result *result, enum gm_status got, enum gm_status want, const char *what) {
-    result->cases++;
-    if (got != want)
-        fail(result, "%s: %s, want %s (%s)", what, gm_status_name(got), gm_status_name(want), gm_last_error());
-    else if (strlen(gm_last_error()) < 8)
-        fail(result, "%s: %s has no sentence: \"%s\"", what, gm_status_name(got), gm_last_error());
-    return got == want;
-}
 
 /* ---- execute --------------------------------------------------------------------------------------- */
 

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_tests.h"
+#include "gemm_tests.h"
 #include "standin.h"
+#include "common/gemm_sm80/params.h"
+#include "common/gemm_sm90/params.h"
 
 /* One operand: element (outer, k) lies at base + outer * outer_bytes + k * k_bytes; outside its extent it is 0. */
 struct source {
@@ -182,17 +184,20 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params)
     job->d_pitch = params->epilogue.ldd * type_bytes((enum gm_type)params->epilogue.d_type);
 }
 
-void standin_kernel(const struct kernel *info, const void *params) {
-    struct job job = {.info = info};
+void standin_compute(size_t kernel, const void *params) {
+    struct kernel info;
+    if (!read_kernel(kernel, &info))
+        abort();
+    struct job job = {.info = &info};
     struct gm_gemm_sm90_params sm90;
     struct gm_gemm_sm80_params sm80;
-    if (info->uses_tma)
+    if (info.uses_tma)
         read_sm90(&job, memcpy(&sm90, params, sizeof sm90));
     else
         read_sm80(&job, memcpy(&sm80, params, sizeof sm80));
     const int64_t exact = job.a.k; /* without the zeros that fill the last step of K */
     if (planted_bug == BUG_MISSED_TAIL)
-        job.k = exact - exact % info->tile_k;
+        job.k = exact - exact % info.tile_k;
     else if (planted_bug != BUG_OVER_READ)
         job.k = exact < job.k ? exact : job.k;
     job.b_values = malloc((size_t)(job.k * job.n + 1) * sizeof(float));
