@@ -268,7 +268,7 @@ enum gm_reason {
     GM_REASON_SMEM = 5,              /* needs more shared memory than a block may have */
     GM_REASON_STRIDE = 6,            /* a stride is not a multiple of 16 bytes: TMA needs it */
     GM_REASON_ALIGNMENT = 7,         /* a promised pointer alignment is under 16 bytes: TMA needs it */
-    GM_REASON_SIZE = 8,              /* a size or stride is outside what the row's addressing covers, or M over 4, for
+    GM_REASON_SIZE = 8,              /* a size or stride is outside what the row's addressing covers, or M over 8, for
                                       * which no gemv row is chosen */
     GM_REASON_EMPTY_K = 9,           /* K = 0 leaves TMA nothing to describe */
     GM_REASON_NOT_PRODUCTION = 10,   /* legal, but only by name */
