@@ -9,41 +9,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/operation.h"
+#include "host/types.h"
 #include "program/base/say.h"
 
 #define MAX_SIZE INT64_C(0x7fffffff)
 
-static const char *const type_names[] = {[GM_BF16] = "bf16", [GM_FP16] = "fp16", [GM_FP32] = "fp32"};
-
 bool suite_type(const char *name, enum gm_type *type) {
-    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
-        if (strcmp(name, type_names[i]) == 0) {
-            *type = (enum gm_type)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *suite_type_name(enum gm_type type) {
-    return type_names[type];
-}
-
-size_t suite_type_bytes(enum gm_type type) {
-    return type == GM_FP32 ? 4 : 2;
+    const int found = gm_type_named(name, strlen(name));
+    if (found >= 0)
+        *type = (enum gm_type)found;
+    return found >= 0;
 }
 
 bool suite_layout(const char *name, enum gm_major *a, enum gm_major *b) {
-    if (strlen(name) != 2 || !strchr("tn", name[0]) || !strchr("tn", name[1]))
+    const struct gm_field *field = &gm_operation_gemm.fields[gm_field_named(&gm_operation_gemm, "layout")];
+    struct gm_gemm_problem problem = {.size = sizeof problem};
+    int64_t layout;
+    if (!gm_field_parse(field, name, strlen(name), &layout) || !gm_field_set(field, &problem, layout))
         return false;
-    *a = name[0] == 't' ? GM_K_MAJOR : GM_MN_MAJOR;
-    *b = name[1] == 'n' ? GM_K_MAJOR : GM_MN_MAJOR;
+    *a = problem.a_major;
+    *b = problem.b_major;
     return true;
-}
-
-const char *suite_layout_name(enum gm_major a, enum gm_major b) {
-    static const char *const names[2][2] = {{"tn", "tt"}, {"nn", "nt"}};
-    return names[a == GM_MN_MAJOR][b == GM_MN_MAJOR];
 }
 
 static bool parse_size(const char *text, char **end, int64_t *value) {

@@ -42,8 +42,5 @@ bool suite_problem(const struct bench_case *from, struct gm_gemm_problem *proble
 
 bool suite_type(const char *name, enum gm_type *type);
 bool suite_layout(const char *name, enum gm_major *a, enum gm_major *b);
-const char *suite_type_name(enum gm_type type);
-const char *suite_layout_name(enum gm_major a, enum gm_major b);
-size_t suite_type_bytes(enum gm_type type);
 
 #endif

@@ -12,6 +12,7 @@
 #include "program/base/letters.h"
 #include "program/smem/numbers.h"
 #include "bench/suite.h"
+#include "host/gemm/problem.h"
 
 struct explain_options {
     const char *dtype, *out, *layout, *align, *act, *bias, *arch, *kernel, *device, *ledger;
@@ -158,8 +159,8 @@ static int run(const struct explain_options *given, const struct args_list *word
     if (why[0])
         printf("There is no GPU here (%s), so this is for the %s model.\n", why, device.name);
     printf("%" PRId64 " x %" PRId64 " x %" PRId64 " %s -> %s, %s, on %s\n\n", problem.m, problem.n, problem.k,
-           suite_type_name(problem.ab_type), suite_type_name(problem.d_type),
-           suite_layout_name(problem.a_major, problem.b_major), device.name);
+           gm_type_name(problem.ab_type), gm_type_name(problem.d_type),
+           gm_gemm_layout_name(gm_gemm_layout(&problem)), device.name);
     if (given->ledger && gm_ledger_read(given->ledger, &ledger) != GM_OK) {
         complain("%s", gm_last_error());
         return EXIT_CODE_FAILURE;

@@ -34,15 +34,10 @@ int pick_device(const char *choice, struct gm_device *device, char *why, size_t 
 
 int pick_arch(const char *name, uint32_t *mask) {
     *mask = 0;
-    if (!name)
-        return 0;
-    if (strcmp(name, "sm80") == 0)
-        *mask = GM_ARCH_SM80;
-    else if (strcmp(name, "sm90") == 0)
-        *mask = GM_ARCH_SM90;
-    else
-        return complain("--arch is sm80 or sm90, not `%s`", name);
-    return 0;
+    for (uint32_t bit = 1; name && bit <= gm_arch_bits(); bit <<= 1)
+        if (gm_arch_bits() & bit && strcmp(name, gm_arch_name((enum gm_arch)bit)) == 0)
+            *mask = bit;
+    return !name || *mask ? 0 : complain("--arch is sm80 or sm90, not `%s`", name);
 }
 
 /* What follows the last slash of a name or glob, with the slash: the name of a division, if a family has one of it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands on the GPU: N(0,1) values, as many sets as make a rotation larger than L2. */
 #include "bench/measure/operands.h"
+#include "host/types.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,9 +91,9 @@ int operands_make(const struct gpu *gpu, struct operands *operands, const struct
                   const struct noise *noise, double rotate_l2) {
     size_t m = (size_t)problem->m, n = (size_t)problem->n, k = (size_t)problem->k;
     *operands = (struct operands){.problem = *problem};
-    operands->a_bytes = round_up(m * k * suite_type_bytes(problem->ab_type));
-    operands->b_bytes = round_up(n * k * suite_type_bytes(problem->ab_type));
-    operands->d_bytes = round_up(m * n * suite_type_bytes(problem->d_type));
+    operands->a_bytes = round_up(m * k * (size_t)gm_type_bytes(problem->ab_type));
+    operands->b_bytes = round_up(n * k * (size_t)gm_type_bytes(problem->ab_type));
+    operands->d_bytes = round_up(m * n * (size_t)gm_type_bytes(problem->d_type));
     operands->sets = count_sets(gpu, operands->a_bytes + operands->b_bytes + operands->d_bytes, rotate_l2);
     size_t sets = (size_t)operands->sets;
     if (gpu_alloc(gpu, &operands->a, sets * operands->a_bytes) != 0 ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does our D agree with the baseline's? */
 #include "bench/measure/verify.h"
+#include "host/types.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +24,7 @@ static float value_at(const void *row, int64_t column, enum gm_type type) {
 
 static int read_rows(const struct gpu *gpu, const struct operands *operands, struct verify_sample *sample, void *raw) {
     enum gm_type type = operands->problem.d_type;
-    size_t row_bytes = (size_t)sample->columns * suite_type_bytes(type);
+    size_t row_bytes = (size_t)sample->columns * (size_t)gm_type_bytes(type);
     for (int i = 0; i < sample->rows; i++) {
         CUdeviceptr from = operands->d + (uint64_t)sample->row_index[i] * row_bytes;
         GPU_TRY(gpu, cuMemcpyDtoH, raw, from, row_bytes);

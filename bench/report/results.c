@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "program/base/stats.h"
+#include "host/operation.h"
 
 /* Rows of at least this many operations for each of their least bytes count as compute-bound. */
 #define COMPUTE_BOUND_FLOP_PER_BYTE 600.0
@@ -40,16 +41,17 @@ void results_free(struct bench_results *results) {
     results->count = results->capacity = 0;
 }
 
+static struct gm_work work_of(const struct bench_case *from) {
+    struct gm_gemm_problem problem;
+    return suite_problem(from, &problem) ? gm_operation_gemm.work(&problem) : (struct gm_work){0};
+}
+
 double results_flops(const struct bench_case *problem) {
-    return 2.0 * (double)problem->m * (double)problem->n * (double)problem->k;
+    return work_of(problem).flops;
 }
 
 double results_least_bytes(const struct bench_case *problem) {
-    enum gm_type ab = GM_BF16, d = GM_BF16;
-    suite_type(problem->a, &ab);
-    suite_type(problem->d, &d);
-    double m = (double)problem->m, n = (double)problem->n, k = (double)problem->k;
-    return (m * k + n * k) * (double)suite_type_bytes(ab) + m * n * (double)suite_type_bytes(d);
+    return work_of(problem).least_bytes;
 }
 
 void results_fill_alone(struct bench_row *row, double ours_us, double best_us) {

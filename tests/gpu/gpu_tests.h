@@ -12,6 +12,7 @@
 
 #include "gristmill/core.h"
 #include "host/driver.h"
+#include "host/types.h"
 #include "host/operation.h"
 
 #define REASONS      32 /* bits of may_refuse; main() checks that the library has no more */
@@ -168,10 +169,6 @@ int32_t alignment(CUdeviceptr address);
 
 /* ---- numbers (numeric.c) ------------------------------------------------------------------------ */
 
-static inline int type_bytes(enum gm_type type) {
-    return type == GM_FP32 ? 4 : 2;
-}
-const char *type_name(enum gm_type type);
 double bits_to_double(enum gm_type type, uint32_t bits);
 /* Round to nearest, ties to even; too large becomes Inf. */
 uint32_t double_to_bits(enum gm_type type, double value);

@@ -36,8 +36,8 @@ void free_arena(struct arena *arena) {
 }
 
 struct image new_image(int64_t rows, int64_t ld, enum gm_type type, int offset, int fill) {
-    struct image image = {.start = (size_t)(BEFORE + offset * type_bytes(type))};
-    image.total = image.start + (size_t)((rows + ROWS_AFTER) * ld * type_bytes(type)) + BEFORE;
+    struct image image = {.start = (size_t)(BEFORE + offset * gm_type_bytes(type))};
+    image.total = image.start + (size_t)((rows + ROWS_AFTER) * ld * gm_type_bytes(type)) + BEFORE;
     image.bytes = malloc(image.total);
     if (!image.bytes) {
         fprintf(stderr, "gpu_tests: out of memory for an operand of %zu bytes\n", image.total);

@@ -7,10 +7,6 @@
 
 #include "gpu_tests.h"
 
-const char *type_name(enum gm_type type) {
-    return type == GM_BF16 ? "bf16" : type == GM_FP16 ? "fp16" : "fp32";
-}
-
 static float float_of(uint32_t bits) {
     float value;
     memcpy(&value, &bits, 4);

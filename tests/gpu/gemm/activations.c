@@ -130,7 +130,7 @@ static void describe(struct launch *launch, enum gm_activation activation, enum 
                                                .activation = activation,
                                                .bias = GM_BIAS_N,
                                                .bias_type = GM_FP32};
-    snprintf(launch->what, sizeof launch->what, "%s to %s, %s", names[activation], type_name(d_type),
+    snprintf(launch->what, sizeof launch->what, "%s to %s, %s", names[activation], gm_type_name(d_type),
              launch->kernel                 ? launch->kernel
              : launch->mask == GM_ARCH_SM80 ? "sm80"
                                             : "sm90");
@@ -157,7 +157,7 @@ static void check_values(struct result *result, const struct launch *launch, enu
     const enum gm_type type = launch->problem.d_type;
     for (int64_t i = 0; i < ROWS * launch->problem.n; i++) {
         const float x = argument((size_t)(launch->first + i % launch->problem.n));
-        const uint32_t bits = load_bits(launch->d_bytes + i * type_bytes(type), type);
+        const uint32_t bits = load_bits(launch->d_bytes + i * gm_type_bytes(type), type);
         if (!is_right(activation, type, x, bits)) {
             fail(result, "%s: of %.9g is %.9g (0x%x), want %.9g", launch->what, x, bits_to_double(type, bits), bits,
                  activation_value(activation, x));

@@ -20,9 +20,9 @@ void describe_case(const struct gemm_case *gc, char *text, size_t bytes) {
     snprintf(text, bytes,
              "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
              "%d,%d,%d,%d,%d",
-             (long long)gc->m, (long long)gc->n, (long long)gc->k, type_name(gc->ab_type), type_name(gc->d_type),
+             (long long)gc->m, (long long)gc->n, (long long)gc->k, gm_type_name(gc->ab_type), gm_type_name(gc->d_type),
              layout_name(gc), inputs[gc->inputs], gc->alpha, gc->beta, gc->in_place ? " C=D" : "",
-             gc->c_is_nan ? " C=NaN" : "", biases[gc->bias], gc->bias ? type_name(gc->bias_type) : "",
+             gc->c_is_nan ? " C=NaN" : "", biases[gc->bias], gc->bias ? gm_type_name(gc->bias_type) : "",
              acts[gc->activation], (long long)leading(gc, 'a'), (long long)leading(gc, 'b'),
              (long long)leading(gc, 'c'), (long long)leading(gc, 'd'), gc->a_offset, gc->b_offset, gc->c_offset,
              gc->d_offset, gc->bias_offset);
@@ -78,7 +78,7 @@ static CUdeviceptr place_input(struct result *result, const struct placed *place
 }
 
 static void store_c(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
-    const int64_t bytes = type_bytes(gc->d_type);
+    const int64_t bytes = gm_type_bytes(gc->d_type);
     for (int64_t m = 0; m < gc->m; m++)
         for (int64_t n = 0; n < gc->n; n++) {
             const double value = gc->c_is_nan ? NAN : c_value(gc, m, n);
@@ -100,7 +100,7 @@ static bool place_bias(struct result *result, struct placed *placed, struct aren
     const struct gemm_case *gc = placed->gc;
     if (!gc->bias)
         return true;
-    const int64_t count = gc->bias == GM_BIAS_N ? gc->n : gc->m, bytes = type_bytes(gc->bias_type);
+    const int64_t count = gc->bias == GM_BIAS_N ? gc->n : gc->m, bytes = gm_type_bytes(gc->bias_type);
     struct image image = new_image(1, count, gc->bias_type, gc->bias_offset, 0xff);
     for (int64_t i = 0; i < count; i++)
         store_bits(image.bytes + image.start + i * bytes, gc->bias_type,
@@ -128,7 +128,7 @@ bool poison_output(struct result *result, const struct placed *placed) {
 
 static bool place_d(struct result *result, struct placed *placed, struct arena *arena) {
     const struct gemm_case *gc = placed->gc;
-    const int64_t bytes = type_bytes(gc->d_type), ldd = leading(gc, 'd');
+    const int64_t bytes = gm_type_bytes(gc->d_type), ldd = leading(gc, 'd');
     placed->d_before = (size_t)((GUARD_ROWS * ldd * bytes + RUN_BYTES) / RUN_BYTES * RUN_BYTES + gc->d_offset * bytes);
     placed->d_bytes = placed->d_before + (size_t)((gc->m + GUARD_ROWS) * ldd * bytes) + RUN_BYTES;
     placed->d_base = arena_take(result, arena, placed->d_bytes);

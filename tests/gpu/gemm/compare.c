@@ -76,7 +76,7 @@ struct walk {
 
 static const uint8_t *element(const struct walk *walk, int64_t m, int64_t n) {
     const struct placed *p = walk->placed;
-    return walk->region + p->d_before + (size_t)(m * p->problem.ldd + n) * (size_t)type_bytes(p->gc->d_type);
+    return walk->region + p->d_before + (size_t)(m * p->problem.ldd + n) * (size_t)gm_type_bytes(p->gc->d_type);
 }
 
 static bool element_ok(const struct walk *walk, int64_t m, int64_t n) {
@@ -118,7 +118,7 @@ static void report_element(struct result *result, const struct walk *walk, int64
     double tolerance;
     const double want = expected(p, m, n, p->logical->acc[m * p->gc->n + n], &tolerance);
     const uint32_t bits = load_bits(element(walk, m, n), type);
-    const bool unwritten = memcmp(element(walk, m, n), "\x99\x99\x99\x99", (size_t)type_bytes(type)) == 0;
+    const bool unwritten = memcmp(element(walk, m, n), "\x99\x99\x99\x99", (size_t)gm_type_bytes(type)) == 0;
     fail(result, "%s: D[%lld, %lld] = %.9g (0x%x%s), want %.9g (0x%x) +- %.3g; %lld of %lld rows differ", what,
          (long long)m, (long long)n, bits_to_double(type, bits), bits, unwritten ? ", never written" : "", want,
          double_to_bits(type, want), tolerance, (long long)bad_rows, (long long)p->gc->m);
@@ -133,7 +133,7 @@ static bool guard_ok(struct result *result, const struct walk *walk, size_t at, 
     if (at >= end)
         return true;
     const struct placed *p = walk->placed;
-    const int64_t bytes = type_bytes(p->gc->d_type), ldd = p->problem.ldd;
+    const int64_t bytes = gm_type_bytes(p->gc->d_type), ldd = p->problem.ldd;
     const int64_t offset = ((int64_t)at - (int64_t)p->d_before) / bytes - ((int64_t)at < (int64_t)p->d_before);
     int64_t row = (offset >= 0 ? offset : offset - ldd + 1) / ldd, column = offset - row * ldd;
     const char *side = row < 0 ? "above" : row >= p->gc->m ? "below" : "right of";
@@ -149,7 +149,7 @@ static bool guard_ok(struct result *result, const struct walk *walk, size_t at, 
 
 static bool guards_ok(struct result *result, const struct walk *walk, const char *what) {
     const struct placed *p = walk->placed;
-    const size_t bytes = (size_t)type_bytes(p->gc->d_type);
+    const size_t bytes = (size_t)gm_type_bytes(p->gc->d_type);
     const size_t pitch = (size_t)p->problem.ldd * bytes, used = (size_t)p->gc->n * bytes;
     bool ok = guard_ok(result, walk, 0, p->gc->m ? p->d_before : p->d_bytes, what);
     for (int64_t m = 0; m < p->gc->m && ok; m++) {

@@ -65,7 +65,7 @@ static void read_b(int64_t first, int64_t last, void *arg) {
 /* ---- epilogue -------------------------------------------------------------------------------------- */
 
 static float load(uint64_t base, int64_t index, int type) {
-    const uint8_t *at = (const uint8_t *)(uintptr_t)base + index * type_bytes((enum gm_type)type);
+    const uint8_t *at = (const uint8_t *)(uintptr_t)base + index * gm_type_bytes((enum gm_type)type);
     return (float)bits_to_double((enum gm_type)type, load_bits(at, (enum gm_type)type));
 }
 
@@ -109,7 +109,7 @@ static void store(const struct job *job, int64_t m, int64_t n) {
         memcpy(&bits, &value, 4), bits >>= 16;
     if (planted_bug == BUG_UNSTABLE && type == GM_FP32 && value != floorf(value) && m + n == 0 && unstable++ % 3 == 2)
         bits ^= 1; /* within every tolerance */
-    store_bits((uint8_t *)(uintptr_t)job->d + m * job->d_pitch + n * type_bytes(type), type, bits);
+    store_bits((uint8_t *)(uintptr_t)job->d + m * job->d_pitch + n * gm_type_bytes(type), type, bits);
 }
 
 static void store_tile(const struct job *job, int64_t tile_m, int64_t tile_n) {
@@ -181,7 +181,7 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params)
     job->a = source_of_pointer(params->a, params->lda, job->info->a_major, job->m, params->k);
     job->b = source_of_pointer(params->b, params->ldb, job->info->b_major, job->n, params->k);
     job->d = params->epilogue.d;
-    job->d_pitch = params->epilogue.ldd * type_bytes((enum gm_type)params->epilogue.d_type);
+    job->d_pitch = params->epilogue.ldd * gm_type_bytes((enum gm_type)params->epilogue.d_type);
 }
 
 void standin_compute(size_t kernel, const void *params) {
