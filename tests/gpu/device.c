@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens the first CUDA device. */
+/* Opens the first CUDA device, and owns the device memory that cases use. */
 #include <string.h>
 
 #include "gpu_tests.h"
@@ -50,4 +50,31 @@ void set_schedule(uint64_t seed) {
     memcpy(&set_seed, &address, sizeof set_seed);
     if (set_seed)
         set_seed(seed);
+}
+
+CUdeviceptr arena_take_exactly(struct result *result, struct arena *arena, size_t bytes) {
+    if (arena->bytes)
+        env.drv->cuMemFree(arena->base);
+    *arena = (struct arena){0};
+    if (!check_cuda(result, env.drv->cuMemAlloc(&arena->base, bytes), "cuMemAlloc"))
+        return 0;
+    arena->bytes = bytes;
+    return arena->base;
+}
+
+/* Grows in steps, so that a walk over shapes allocates a few times only. */
+CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes) {
+    return bytes <= arena->bytes ? arena->base : arena_take_exactly(result, arena, bytes + bytes / 2 + (1 << 20));
+}
+
+/* A copy from pageable memory may return before it has landed, and our streams do not wait for the default one. */
+bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t bytes) {
+    return check_cuda(result, env.drv->cuMemcpyHtoD(to, from, bytes), "cuMemcpyHtoD") &&
+           check_cuda(result, env.drv->cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+void arena_free(struct arena *arena) {
+    if (arena->bytes)
+        env.drv->cuMemFree(arena->base);
+    *arena = (struct arena){0};
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gpu_tests is to every operation: options, tests and their results, the device and its memory, numbers, the
- * stand-in GPU. The tests of an operation are in its folder and join by a struct test_operation. */
+/* What the files of gpu_tests share: options, tests and their results, the device, cases and their data. */
 #ifndef GPU_TESTS_H
 #define GPU_TESTS_H
 
@@ -10,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gristmill/core.h"
+#include "gristmill/gristmill.h"
 #include "host/driver.h"
+#include "host/family.h"
 #include "host/types.h"
-#include "host/operation.h"
 
 #define REASONS      32 /* bits of may_refuse; main() checks that the library has no more */
 #define BIT(x)       (1u << (x))
@@ -50,16 +49,23 @@ struct test {
     char group[16];
     char name[128];
     void (*run)(const struct test *test, struct result *result);
-    int kernel;    /* of tests of one row: its index, else -1 */
-    uint32_t mask; /* of tests of one path: its arch mask */
-    /* Whose test it is; NULL: the harness's own. */
-    const struct test_operation *operation;
+    int kernel;                               /* index of the one that is tested, else -1 */
+    uint32_t mask;                            /* of architectures */
+    const struct tested_operation *operation; /* of add_operation_test() */
 };
 
 void add_test(const char *group, const char *name, void (*run)(const struct test *, struct result *), int kernel,
               uint32_t mask);
-/* gm_tensor_map_check() against the driver; no operation has a part in it. */
+/* The same for each operation: NAME_of_<operation>. */
+void add_operation_test(const char *group, const char *name, void (*run)(const struct test *, struct result *),
+                        uint32_t mask);
+void add_runtime_tests(void);
+void add_relaunch_tests(void);
+void add_refusal_tests(void);
 void add_tensormap_tests(void);
+/* From now on the driver is given the PTX of this file for the rows that opt.kernel names. False: there is no driver,
+ * or no such file. (image.c) */
+bool substitute_image(const char *path);
 
 const struct test *find_tests(size_t *count); /* the tests that the filters leave, in order */
 bool glob_match(const char *pattern, const char *text);
@@ -78,44 +84,6 @@ void skip(struct result *result, const char *format, ...) __attribute__((format(
 /* True when `status` is GM_OK; else fails with gristmill's sentence. */
 bool check_ok(struct result *result, enum gm_status status, const char *what);
 bool check_cuda(struct result *result, CUresult code, const char *what);
-/* Counts a case; true when a call failed as it had to. Else, or where it left no sentence, fails. */
-bool check_refusal(struct result *result, enum gm_status got, enum gm_status want, const char *what);
-
-/* ---- operations (operations.c) ------------------------------------------------------------------ */
-
-/* A bug of the stand-in GPU, for the self-test, and the test that must catch it. */
-struct plant {
-    int bug;                  /* of enum bug, or one of the operation's own */
-    const char *what, *words; /* the bug, and what the failure must say */
-    const char *test;         /* its name; NULL: that of the smallest row of each kind */
-};
-
-/* The tests of one operation: one struct test_operation_<name>, in tests/gpu/<name>/, for each line of
- * src/operations.def. */
-struct test_operation {
-    const struct gm_operation *operation;
-    void (*add_tests)(void);
-    /* Frees what is kept from test to test. */
-    void (*free_caches)(void);
-    /* Runs a kernel of the operation's, by its index, with its parameter struct on host memory: the stand-in GPU. */
-    void (*compute)(size_t kernel, const void *params);
-    /* How long the tests of a row take on the stand-in, in any unit. */
-    int (*row_cost)(size_t kernel);
-    const struct plant *plants;
-    size_t plant_count;
-    /* Names of two tests, one that launches and one that does not. */
-    const char *launching, *launching_not;
-};
-
-#define OPERATION(name, computes) extern const struct test_operation test_operation_##name;
-#include "operations.def"
-#undef OPERATION
-
-/* All of them, in the order of src/operations.def. */
-extern const struct test_operation *const test_operations[];
-size_t test_operation_count(void);
-/* Whose tests a row of the table belongs to. */
-const struct test_operation *operation_of_kernel(size_t kernel);
 
 /* ---- the device (device.c) ---------------------------------------------------------------------- */
 
@@ -133,39 +101,21 @@ extern struct environment env;
 
 bool open_device(void);
 void close_device(void);
-/* From now on the driver is given the PTX of this file for the rows that opt.kernel names. False: there is no driver,
- * or no such file. (substitute.c) */
-bool substitute_image(const char *path);
 /* The schedule of the launches from now on; on a GPU nothing happens. */
 void set_schedule(uint64_t seed);
 
-/* ---- device memory (memory.c) -------------------------------------------------------------------- */
-
-/* Kept from case to case. */
+/* Device memory that is kept from case to case. */
 struct arena {
     CUdeviceptr base;
     size_t bytes;
 };
-
+/* 0: reported. */
 CUdeviceptr arena_take(struct result *result, struct arena *arena, size_t bytes);
 /* The same, not a byte more. */
 CUdeviceptr arena_take_exactly(struct result *result, struct arena *arena, size_t bytes);
-void free_arena(struct arena *arena);
+void arena_free(struct arena *arena);
 /* Copies, and returns when it is there for every stream. */
 bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t bytes);
-
-/* Bytes of device memory under construction: rows of `ld` elements at `start`, between guards. */
-struct image {
-    uint8_t *bytes;
-    size_t start, total;
-};
-
-/* `offset`: elements that the rows begin past a 256-byte boundary. All bytes are `fill`. */
-struct image new_image(int64_t rows, int64_t ld, enum gm_type type, int offset, int fill);
-/* Copies into an arena, and frees the image's bytes; the address of its rows. `exact`: the arena holds no byte more. */
-CUdeviceptr upload_image(struct result *result, struct arena *arena, struct image *image, bool exact);
-/* The largest of 2, 4, 8 and 16 that divides the address. */
-int32_t alignment(CUdeviceptr address);
 
 /* ---- numbers (numeric.c) ------------------------------------------------------------------------ */
 
@@ -174,20 +124,108 @@ double bits_to_double(enum gm_type type, uint32_t bits);
 uint32_t double_to_bits(enum gm_type type, double value);
 /* Half the distance between neighbours of `value` in `type`: the most that one rounding moves it. */
 double half_ulp(enum gm_type type, double value);
-/* The bits are the wanted value, rounded, or within the tolerance (0: bit for bit). */
-bool bits_match(enum gm_type type, uint32_t got_bits, double want, double tolerance);
 uint64_t hash64(uint64_t seed, uint64_t index);
 /* N(0, 1) as a pure function of its arguments. */
 double hash_normal(uint64_t seed, uint64_t index);
 uint32_t load_bits(const uint8_t *at, enum gm_type type);
 void store_bits(uint8_t *at, enum gm_type type, uint32_t bits);
+/* Whether bits of `type` are within the tolerance of a value; 0: what rounding makes of it. */
+bool bits_match(enum gm_type type, uint32_t bits, double want, double tolerance);
 /* Calls body(first, last, arg) over [0, count) from as many threads as there are processors. `work` is a rough
  * number of operations: small jobs stay on the calling thread. */
 void parallel_for(int64_t count, double work, void (*body)(int64_t first, int64_t last, void *arg), void *arg);
 
+/* ---- calls (call.c) ----------------------------------------------------------------------------- */
+
+#define POISON 0x99
+
+/* One call of an operation, placed in device memory, ready to execute. */
+struct call {
+    const struct tested_operation *operation;
+    const void *problem, *args; /* the operation's structs */
+    CUdeviceptr region;         /* the output, and around it what must stay poison */
+    size_t region_bytes;
+    bool in_place; /* the call reads some of the region */
+};
+
+/* Fills the region as it is before a call: with poison, but for what the call reads there. */
+bool poison_output(struct result *result, const struct call *call);
+/* Downloads the region and checks every element of the output and every byte beside it. `what` begins the sentence of a
+ * failure. */
+bool check_output(struct result *result, const struct call *call, const char *what);
+/* All of the region is still poison, once env.stream is done. */
+void check_unwritten(struct result *result, const struct call *call, const char *what);
+/* Plan, execute, wait, compare; `repeats` further runs must give the same bits. Holds explain to what plan does. A
+ * refusal by one of the BIT(enum gm_reason)s of may_refuse is no failure. Counts the case; false when it failed. */
+bool run_call(struct result *result, const struct call *call, const struct gm_plan_options *options, int repeats,
+              uint32_t may_refuse, const char *what);
+/* True when the call was refused so, with a sentence. Counts the case. */
+bool check_refusal(struct result *result, enum gm_status got, enum gm_status want, const char *what);
+
+/* ---- operations: what tests/gpu/<operation>/ gives to the harness ------------------------------- */
+
+/* A bug of the stand-in, and the words of the failure that it must cause. */
+struct plant {
+    int bug;
+    const char *what, *words;
+    const char *test; /* of each operation; NULL: the smallest kernel of each family, in the group `rows` */
+};
+
+enum { SCALES = 6 };
+
+struct tested_operation {
+    const char *name;
+    void (*add_tests)(void);
+
+    /* Its public functions. */
+    enum gm_status (*plan)(gm_context *context, const void *problem, const struct gm_plan_options *options,
+                           gm_plan **plan);
+    enum gm_status (*execute)(const gm_plan *plan, const void *args, void *stream);
+    enum gm_status (*in_one_call)(gm_context *context, const void *problem, const void *args, void *stream);
+    enum gm_status (*explain)(const struct gm_device *device, const void *problem,
+                              const struct gm_plan_options *options, struct gm_candidate *candidates, size_t capacity,
+                              size_t *count);
+
+    /* What a call in place reads, into its region. */
+    void (*fill_region)(const struct call *call, uint8_t *region);
+    bool (*compare)(struct result *result, const struct call *call, const uint8_t *region, const char *what);
+
+    /* An ordinary call, and, where it is to last, one for which launches behind it wait on a GPU. */
+    struct call *(*new_call)(bool lasting);
+    void (*free_call)(struct call *call);
+    /* Places it, from the second time on at the same addresses. Its results are others for each scale, 0 to SCALES - 1,
+     * and with other inputs. */
+    bool (*place_call)(struct result *result, struct call *call, int scale, bool other_inputs);
+
+    /* For the self-test: runs a kernel with its parameter struct on host memory; the elements that one CTA makes. */
+    void (*compute)(const struct gm_kernel *kernel, const void *params);
+    int64_t (*elements_of_cta)(const struct gm_kernel *kernel);
+    const struct plant *plants; /* in the kernels */
+    size_t plant_count;
+};
+
+#define OPERATION(name, computes) extern const struct tested_operation name##_tests;
+#include "operations.def"
+#undef OPERATION
+
+extern const struct tested_operation *const tested_operations[];
+extern const size_t tested_operation_count;
+/* The one that the kernel computes. */
+const struct tested_operation *operation_of(const struct gm_kernel *kernel);
+
+/* ---- a kernel to follow (slow_copy.c) ----------------------------------------------------------- */
+
+/* Copies 16-bit elements slowly, and lets the next kernel on the stream start at once. */
+struct slow_copy {
+    CUlibrary library;
+    CUfunction function;
+};
+bool load_slow_copy(struct result *result, struct slow_copy *copy);
+bool launch_slow_copy(struct result *result, const struct slow_copy *copy, CUdeviceptr to, CUdeviceptr from,
+                      size_t elements);
+
 /* ---- the stand-in GPU of the self-test (standin*.c) --------------------------------------------- */
 
-/* Of the stand-in driver. An operation's kernel has bugs of its own, with numbers from BUGS_OF_OPERATION on. */
 enum bug {
     BUG_NONE,
     BUG_STALE_GRAPH, /* a replayed graph launches nothing */
@@ -195,7 +233,7 @@ enum bug {
     BUG_MAP_RULES,   /* the driver's verdict on tensor maps differs */
     BUG_HANGS,
     BUG_FAULTS,
-    BUGS_OF_OPERATION
+    BUGS_OF_OPERATIONS
 };
 extern int planted_bug;
 

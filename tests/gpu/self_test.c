@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "gpu_tests.h"
-#include "host/table.h"
 
 /* Of the table's many rows, as many as a CPU has time for; the prime scatters them, the seed varies them. */
 enum { ROWS_SAMPLED = 10, SCATTER = 7919 };
@@ -13,30 +12,42 @@ static bool sampled(const struct test *test) {
     return test->kernel < 0 || scattered % gm_kernel_count() < ROWS_SAMPLED;
 }
 
-static int row_cost(const struct test *test) {
-    return test->operation->row_cost((size_t)test->kernel);
+static const struct gm_family *const families[] = {
+#define FAMILY(name, operation, kib) &gm_family_##name,
+#define BORROWS(family, other)
+#include "families.def"
+#undef FAMILY
+#undef BORROWS
+};
+
+/* The test of the family's kernel that takes a CPU least, among those of every kernel; NULL: there is none. */
+static const struct test *smallest_row(const struct test *tests, size_t count, const struct gm_family *family) {
+    const struct test *smallest = NULL;
+    int64_t least = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct gm_kernel *kernel = tests[i].kernel < 0 ? NULL : &gm_kernels[tests[i].kernel];
+        if (!kernel || kernel->family != family || strcmp(tests[i].group, "rows") != 0)
+            continue;
+        const int64_t elements = operation_of(kernel)->elements_of_cta(kernel);
+        if (!smallest || elements < least) {
+            smallest = &tests[i];
+            least = elements;
+        }
+    }
+    return smallest;
 }
 
-/* Rows of one family and architecture launch alike. */
-static bool is_alike(const struct test *test, const struct test *other) {
-    const struct gm_kernel *row = &gm_kernels[test->kernel], *theirs = &gm_kernels[other->kernel];
-    return row->family == theirs->family && row->arch == theirs->arch;
-}
-
-/* The first of the tests of the cheapest row of its kind. */
-static bool is_cheapest(const struct test *tests, size_t count, const struct test *test) {
-    if (test->kernel < 0)
-        return false;
-    for (const struct test *other = tests; other < tests + count; other++)
-        if (other->kernel >= 0 && is_alike(test, other) && row_cost(other) < row_cost(test) + (other < test))
-            return false;
-    return true;
+static bool is_smallest(const struct test *tests, size_t count, const struct test *test) {
+    for (size_t i = 0; i < COUNT(families); i++)
+        if (test == smallest_row(tests, count, families[i]))
+            return true;
+    return false;
 }
 
 static void check_clean(const struct test *tests, size_t count, int totals[STATES]) {
     for (size_t i = 0; i < count; i++) {
         struct result result;
-        if (!sampled(&tests[i]) && !is_cheapest(tests, count, &tests[i]))
+        if (!sampled(&tests[i]) && !is_smallest(tests, count, &tests[i]))
             continue;
         run_test(&tests[i], &result);
         print_result(&tests[i], &result);
@@ -59,25 +70,11 @@ static bool caught(const struct plant *plant, const struct test *test) {
     return found;
 }
 
-/* NULL: the filters have left none of this name; without filters there must be one. */
-static const struct test *by_name(const struct test_operation *operation, const struct test *tests, size_t count,
-                                  const char *name, int totals[STATES]) {
+static const struct test *by_name(const struct test *tests, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++)
-        if (tests[i].operation == operation && strcmp(tests[i].name, name) == 0)
+        if (strcmp(tests[i].name, name) == 0)
             return &tests[i];
-    if (!opt.test && !opt.kernel) {
-        printf("there is no test named %s\n", name);
-        totals[FAILED]++;
-    }
     return NULL;
-}
-
-static void check_plant(const struct plant *plant, const struct test_operation *operation, const struct test *tests,
-                        size_t count, int totals[STATES]) {
-    const struct test *named = plant->test ? by_name(operation, tests, count, plant->test, totals) : NULL;
-    for (const struct test *test = tests; test < tests + count; test++)
-        if (plant->test ? test == named : test->operation == operation && is_cheapest(tests, count, test))
-            totals[caught(plant, test) ? PASSED : FAILED]++;
 }
 
 /* A test that hangs or dies must cost that test only. The first of the two tests launches, the second does not. */
@@ -95,20 +92,48 @@ static bool survived(enum bug bug, const char *what, const struct test *launches
     return ok;
 }
 
-static void check_operation(const struct test_operation *operation, const struct test *tests, size_t count,
+/* NAME, or NAME_of_<operation>; NULL: the filters have left none. */
+static const struct test *test_of(const struct test *tests, size_t count, const char *name,
+                                  const struct tested_operation *operation) {
+    char full[128];
+    snprintf(full, sizeof full, "%s_of_%s", name, operation->name);
+    const struct test *test = by_name(tests, count, full);
+    return test ? test : by_name(tests, count, name);
+}
+
+static void check_plant(const struct plant *plant, const struct test *test, int totals[STATES]) {
+    if (test) /* the filters may have left none */
+        totals[caught(plant, test) ? PASSED : FAILED]++;
+}
+
+/* In the test that the bug names, or in each family of the operation. */
+static void check_plants(const struct tested_operation *operation, const struct plant *plants, size_t plant_count,
+                         const struct test *tests, size_t count, int totals[STATES]) {
+    for (size_t i = 0; i < plant_count; i++)
+        if (plants[i].test)
+            check_plant(&plants[i], test_of(tests, count, plants[i].test, operation), totals);
+        else
+            for (size_t f = 0; f < COUNT(families); f++)
+                if (strcmp(families[f]->operation->name, operation->name) == 0)
+                    check_plant(&plants[i], smallest_row(tests, count, families[f]), totals);
+}
+
+static void check_operation(const struct tested_operation *operation, const struct test *tests, size_t count,
                             int totals[STATES]) {
-    for (size_t i = 0; i < operation->plant_count; i++)
-        check_plant(&operation->plants[i], operation, tests, count, totals);
-    const struct test *launching = by_name(operation, tests, count, operation->launching, totals);
-    const struct test *launching_not = by_name(operation, tests, count, operation->launching_not, totals);
-    if (!launching || !launching_not)
-        return;
-    totals[survived(BUG_HANGS, "the kernel hangs", launching, launching_not) ? PASSED : FAILED]++;
-    totals[survived(BUG_FAULTS, "the process dies", launching, launching_not) ? PASSED : FAILED]++;
+    static const struct plant plants[] = {{BUG_STALE_GRAPH, "replay launches nothing", "replay", "graph"},
+                                          {BUG_STALE_NODE, "new parameters are not taken", "back to back", "relaunch"},
+                                          {BUG_MAP_RULES, "the driver's map rules differ", "we say legal", "verdicts"}};
+    check_plants(operation, operation->plants, operation->plant_count, tests, count, totals);
+    check_plants(operation, plants, COUNT(plants), tests, count, totals);
+    const struct test *graph = test_of(tests, count, "graph", operation);
+    const struct test *verdicts = by_name(tests, count, "verdicts");
+    if (graph && verdicts) {
+        totals[survived(BUG_HANGS, "the kernel hangs", graph, verdicts) ? PASSED : FAILED]++;
+        totals[survived(BUG_FAULTS, "the process dies", graph, verdicts) ? PASSED : FAILED]++;
+    }
 }
 
 int run_self_test(void) {
-    static const struct plant maps = {BUG_MAP_RULES, "the driver's map rules differ", "we say legal", "verdicts"};
     opt.quick = true;
     gm_driver_install(standin_driver());
     size_t count;
@@ -119,12 +144,9 @@ int run_self_test(void) {
     }
     int totals[STATES] = {0};
     check_clean(tests, count, totals);
-    check_plant(&maps, NULL, tests, count, totals);
-    for (size_t i = 0; i < test_operation_count(); i++)
-        check_operation(test_operations[i], tests, count, totals);
+    for (size_t i = 0; i < tested_operation_count; i++)
+        check_operation(tested_operations[i], tests, count, totals);
     close_device();
-    for (size_t i = 0; i < test_operation_count(); i++)
-        test_operations[i]->free_caches();
     printf("self-test: without a bug everything must pass, every planted bug must be caught\n");
     printf("%d passed, %d failed, %d skipped, %d illegal\n", totals[PASSED], totals[FAILED], totals[SKIPPED],
            totals[ILLEGAL]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stand-in driver: its functions, and what it writes into a tensor map for kernels to read. */
+/* The stand-in driver: its functions, and what it writes into a tensor map for its kernel to read. */
 #ifndef STANDIN_H
 #define STANDIN_H
 

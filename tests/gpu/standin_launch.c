@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stand-in driver's images, tensor maps, launches and graphs: a launch is computed at once by its operation, or
+/* The stand-in driver's images, tensor maps, launches and graphs: a launch computes the kernel at once, or
  * is kept by the stream that captures it. */
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,11 @@
 
 #include "gpu_tests.h"
 #include "standin.h"
-#include "host/family.h"
 #include "host/plan.h"
-#include "host/table.h"
 #include "host/tensor_map.h"
 
 struct launch {
-    const struct gm_kernel *row;
+    const struct gm_kernel *kernel;
     unsigned char params[GM_PARAMS_MAX];
 };
 
@@ -29,17 +27,8 @@ struct CUstream_st {
 
 /* What cuLibraryGetKernel and cuKernelGetFunction hand out. */
 struct CUkern_st {
-    const struct gm_kernel *row;
+    const struct gm_kernel *kernel;
 };
-
-static const struct gm_kernel *row_of(CUfunction function) {
-    return ((const struct CUkern_st *)(const void *)function)->row;
-}
-
-static void compute(const struct gm_kernel *row, const void *params) {
-    const size_t kernel = (size_t)(row - gm_kernels);
-    operation_of_kernel(kernel)->compute(kernel, params);
-}
 
 /* ---- images and launches --------------------------------------------------------------------------- */
 
@@ -57,26 +46,27 @@ CUresult standin_cuLibraryUnload(CUlibrary library) {
     return free(library), CUDA_SUCCESS;
 }
 CUresult standin_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
-    size_t i = 0;
-    while (i < gm_kernel_count() && strcmp(gm_kernels[i].name, name) != 0)
-        i++;
-    if (i == gm_kernel_count())
+    const int index = gm_find_kernel(gm_kernels, gm_kernel_count(), name);
+    if (index < 0)
         return CUDA_ERROR_INVALID_VALUE;
     *kernel = (struct CUkern_st *)(void *)library;
-    (*kernel)->row = &gm_kernels[i];
+    (*kernel)->kernel = &gm_kernels[index];
     return CUDA_SUCCESS;
 }
 CUresult standin_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
     return *function = (CUfunction)(void *)kernel, CUDA_SUCCESS;
 }
+static const struct gm_kernel *kernel_of(CUfunction function) {
+    return ((const struct CUkern_st *)(const void *)function)->kernel;
+}
 CUresult standin_cuFuncSetAttribute(CUfunction function, int attribute, int value) {
-    return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value < row_of(function)->smem_bytes
+    return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value < kernel_of(function)->smem_bytes
                ? CUDA_ERROR_INVALID_VALUE
                : CUDA_SUCCESS;
 }
 CUresult standin_cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
     (void)attribute;
-    return *value = row_of(function)->registers, CUDA_SUCCESS;
+    return *value = kernel_of(function)->registers, CUDA_SUCCESS;
 }
 
 CUresult standin_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
@@ -104,28 +94,28 @@ CUresult standin_cuTensorMapReplaceAddress(void *map, void *address) {
     return (uintptr_t)address % 16 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel *row) {
+static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel *kernel) {
     unsigned cluster = 1;
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             cluster = config->attrs[i].value.clusterDim.x;
-    return config->blockDimX == (unsigned)row->threads && config->sharedMemBytes == (unsigned)row->smem_bytes &&
+    return config->blockDimX == (unsigned)kernel->threads && config->sharedMemBytes == (unsigned)kernel->smem_bytes &&
            config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY == 1 && config->gridDimZ == 1 &&
-           cluster == (unsigned)row->cluster_ctas;
+           cluster == (unsigned)kernel->cluster_ctas;
 }
 
-static void keep(struct launch *launch, const struct gm_kernel *row, void **params) {
-    launch->row = row;
-    memcpy(launch->params, params[0], row->family->params_bytes);
+static void keep(struct launch *launch, const struct gm_kernel *kernel, void **params) {
+    launch->kernel = kernel;
+    memcpy(launch->params, params[0], kernel->family->params_bytes);
 }
 
 CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
-    const struct gm_kernel *row = row_of(function);
+    const struct gm_kernel *kernel = kernel_of(function);
     CUcontext current = NULL;
     standin_cuCtxGetCurrent(&current);
     if (!current)
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (extra || !config_ok(config, row))
+    if (extra || !config_ok(config, kernel))
         return CUDA_ERROR_INVALID_VALUE;
     if (planted_bug == BUG_HANGS)
         pause();
@@ -133,11 +123,11 @@ CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction funct
         abort();
     struct CUgraph_st *graph = config->hStream ? config->hStream->capture : NULL;
     if (!graph) {
-        compute(row, params[0]);
+        operation_of(kernel)->compute(kernel, params[0]);
         return CUDA_SUCCESS;
     }
     struct launch *l = graph->launches = realloc(graph->launches, (size_t)(graph->count + 1) * 2 * sizeof *l);
-    keep(&l[graph->count++], row, params);
+    keep(&l[graph->count++], kernel, params);
     return CUDA_SUCCESS;
 }
 
@@ -184,16 +174,17 @@ CUresult standin_cuGraphCreate(CUgraph *graph, unsigned flags) {
 }
 CUresult standin_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                       size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
-    const struct gm_kernel *row = row_of(params->func);
-    if (dependencies || dependency_count || params->blockDimX != (unsigned)row->threads ||
-        params->sharedMemBytes != (unsigned)row->smem_bytes)
+    const struct gm_kernel *kernel = kernel_of(params->func);
+    if (dependencies || dependency_count || params->blockDimX != (unsigned)kernel->threads ||
+        params->sharedMemBytes != (unsigned)kernel->smem_bytes)
         return CUDA_ERROR_INVALID_VALUE;
     graph->launches = malloc(sizeof *graph->launches);
-    keep(&graph->launches[graph->count++], row, params->kernelParams);
+    keep(&graph->launches[graph->count++], kernel, params->kernelParams);
     return *node = (CUgraphNode)(void *)graph, CUDA_SUCCESS;
 }
 CUresult standin_cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *value) {
-    const unsigned cluster = (unsigned)((CUgraph)(void *)node)->launches[0].row->cluster_ctas;
+    const struct gm_kernel *kernel = ((CUgraph)(void *)node)->launches[0].kernel;
+    const unsigned cluster = (unsigned)kernel->cluster_ctas;
     return attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && value->clusterDim.x == cluster
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;
@@ -203,7 +194,7 @@ CUresult standin_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode no
     CUgraph own = (CUgraph)(void *)exec;
     (void)node;
     if (own->updates++ == 0 || planted_bug != BUG_STALE_NODE)
-        keep(own->launches, row_of(params->func), params->kernelParams);
+        keep(own->launches, kernel_of(params->func), params->kernelParams);
     return CUDA_SUCCESS;
 }
 CUresult standin_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
@@ -219,7 +210,7 @@ CUresult standin_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     const struct CUgraph_st *graph = (const void *)exec;
     (void)stream;
     for (int i = 0; i < graph->count && planted_bug != BUG_STALE_GRAPH; i++)
-        compute(graph->launches[i].row, graph->launches[i].params);
+        operation_of(graph->launches[i].kernel)->compute(graph->launches[i].kernel, graph->launches[i].params);
     return CUDA_SUCCESS;
 }
 CUresult standin_cuGraphDestroy(CUgraph graph) {

@@ -9,10 +9,23 @@
 
 static struct test *tests;
 static size_t test_count, test_capacity;
-static const struct test_operation *adding_for; /* whose tests are being added */
-static int failures_said;                       /* of the test that runs */
+static int failures_said; /* of the test that runs */
 
 enum { MOST_FAILURES_SAID = 6 };
+
+const struct tested_operation *const tested_operations[] = {
+#define OPERATION(name, computes) &name##_tests,
+#include "operations.def"
+#undef OPERATION
+};
+const size_t tested_operation_count = COUNT(tested_operations);
+
+const struct tested_operation *operation_of(const struct gm_kernel *kernel) {
+    size_t i = 0;
+    while (strcmp(tested_operations[i]->name, kernel->family->operation->name) != 0)
+        i++;
+    return tested_operations[i];
+}
 
 void add_test(const char *group, const char *name, void (*run)(const struct test *, struct result *), int kernel,
               uint32_t mask) {
@@ -23,9 +36,19 @@ void add_test(const char *group, const char *name, void (*run)(const struct test
             exit(2);
     }
     struct test *test = &tests[test_count++];
-    *test = (struct test){.run = run, .kernel = kernel, .mask = mask, .operation = adding_for};
+    *test = (struct test){.run = run, .kernel = kernel, .mask = mask};
     snprintf(test->group, sizeof test->group, "%s", group);
     snprintf(test->name, sizeof test->name, "%s", name);
+}
+
+void add_operation_test(const char *group, const char *name, void (*run)(const struct test *, struct result *),
+                        uint32_t mask) {
+    for (size_t i = 0; i < tested_operation_count; i++) {
+        char full[128];
+        snprintf(full, sizeof full, "%s_of_%s", name, tested_operations[i]->name);
+        add_test(group, full, run, -1, mask);
+        tests[test_count - 1].operation = tested_operations[i];
+    }
 }
 
 bool glob_match(const char *pattern, const char *text) {
@@ -42,12 +65,12 @@ static bool wanted(const struct test *test) {
 
 const struct test *find_tests(size_t *count) {
     test_count = 0;
-    adding_for = NULL;
     add_tensormap_tests();
-    for (size_t i = 0; i < test_operation_count(); i++) {
-        adding_for = test_operations[i];
-        adding_for->add_tests();
-    }
+    add_refusal_tests();
+    for (size_t i = 0; i < tested_operation_count; i++)
+        tested_operations[i]->add_tests();
+    add_runtime_tests();
+    add_relaunch_tests();
     size_t kept = 0;
     for (size_t i = 0; i < test_count; i++)
         if (wanted(&tests[i]))
@@ -130,13 +153,4 @@ bool check_cuda(struct result *result, CUresult code, const char *what) {
         return true;
     fail(result, "%s: %s", what, gm_driver_error_name(code));
     return false;
-}
-
-bool check_refusal(struct result *result, enum gm_status got, enum gm_status want, const char *what) {
-    result->cases++;
-    if (got != want)
-        fail(result, "%s: %s, want %s (%s)", what, gm_status_name(got), gm_status_name(want), gm_last_error());
-    else if (strlen(gm_last_error()) < 8)
-        fail(result, "%s: %s has no sentence: \"%s\"", what, gm_status_name(got), gm_last_error());
-    return got == want;
 }

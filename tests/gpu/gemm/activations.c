@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
-#include "host/table.h"
+#include "gemm/gemm_tests.h"
 
 /* On the simulated GPU a kernel stores some 10^5 elements a second. */
 enum { ARGUMENTS = 2560, ARGUMENTS_BY_KIND = 768, ROWS = 2, K = 64, K_DIVIDED = 1024, WORKSPACE_BYTES = 16 << 20 };
@@ -192,33 +191,34 @@ static void run_values(const struct test *test, struct result *result) {
 /* ---- every kind of kernel ---------------------------------------------------------------------------- */
 
 /* What decides which epilogue a row has, apart from its tile. */
-static uint64_t kind_of(const struct kernel *info) {
-    const int parts[] = {info->is_gemv,       (int)info->arch,     (int)info->schedule,
-                         info->cluster_k > 1, info->is_swapped,    info->warp_k > 1,
-                         info->has_split_k,   (int)info->smem_map, info->cluster_m > 1 || info->cluster_n > 1};
-    uint64_t kind = 0;
+static uint64_t kind_of(const struct variant *variant) {
+    const struct gm_gemm_kernel_info *gemm = &variant->gemm;
+    const int parts[] = {
+        variant->kernel.arch, (int)gemm->schedule, gemm->cluster_k > 1, gemm->swap,
+        gemm->warp_k > 1,     gemm->split_k,       (int)gemm->smem_map, gemm->cluster_m > 1 || gemm->cluster_n > 1};
+    uint64_t kind = hash64(0, is_gemv(variant));
     for (size_t i = 0; i < COUNT(parts); i++)
         kind = hash64(kind, (uint64_t)parts[i]);
     return kind;
 }
 
 /* The first row of every kind that takes K-major bf16 and runs here. */
-static size_t rows_by_kind(struct kernel *rows, size_t most) {
+static size_t rows_by_kind(int *rows, size_t most) {
     uint64_t kinds[64];
     size_t count = 0;
     for (size_t i = 0; i < gm_kernel_count() && count < most; i++) {
-        struct kernel info;
-        if (!read_kernel(i, &info) || info.type != GM_BF16 || info.a_major != GM_K_MAJOR ||
-            info.b_major != GM_K_MAJOR || (info.arch == GM_ARCH_SM90 && env.device.cc_major != 9) ||
-            info.smem_bytes > env.device.smem_per_block_bytes)
+        struct variant variant;
+        if (!read_variant(i, &variant) || variant.kernel.type != GM_BF16 || variant.gemm.a_major != GM_K_MAJOR ||
+            variant.gemm.b_major != GM_K_MAJOR || (variant.kernel.arch == GM_ARCH_SM90 && env.device.cc_major != 9) ||
+            variant.kernel.smem_bytes > env.device.smem_per_block_bytes)
             continue;
-        const uint64_t kind = kind_of(&info);
+        const uint64_t kind = kind_of(&variant);
         size_t k = 0;
         while (k < count && kinds[k] != kind)
             k++;
         if (k == count) {
             kinds[count] = kind;
-            rows[count++] = info;
+            rows[count++] = (int)i;
         }
     }
     return count;
@@ -228,15 +228,16 @@ static size_t rows_by_kind(struct kernel *rows, size_t most) {
 typedef uint32_t kind_bits[ROWS][ARGUMENTS_BY_KIND];
 
 /* A row made for equal pieces has an epilogue of its own for them, and takes one tile at a time. */
-static bool run_kind(struct result *result, struct launch *launch, const struct kernel *row,
+static bool run_kind(struct result *result, struct launch *launch, const struct variant *variant,
                      enum gm_activation activation, kind_bits bits) {
     char name[128];
-    const int64_t step = row->has_split_k ? row->tile_n * row->cluster_n / 8 * 8 : ARGUMENTS_BY_KIND;
-    snprintf(name, sizeof name, "%s%s", row->name, row->has_split_k ? "/k2" : "");
+    const bool split_k = variant->gemm.split_k;
+    const int64_t step = split_k ? variant->gemm.tile_n * variant->gemm.cluster_n / 8 * 8 : ARGUMENTS_BY_KIND;
+    snprintf(name, sizeof name, "%s%s", variant->kernel.name, split_k ? "/k2" : "");
     launch->kernel = name;
     for (launch->first = 0; launch->first < ARGUMENTS_BY_KIND; launch->first += step) {
         const int64_t left = ARGUMENTS_BY_KIND - launch->first, n = left < step ? left : step;
-        describe(launch, activation, GM_FP32, n, row->has_split_k ? K_DIVIDED : K);
+        describe(launch, activation, GM_FP32, n, split_k ? K_DIVIDED : K);
         if (!run_launch(result, launch))
             return false;
         check_values(result, launch, activation);
@@ -246,14 +247,16 @@ static bool run_kind(struct result *result, struct launch *launch, const struct 
     return result->state == PASSED;
 }
 
-static void compare_kinds(struct result *result, struct launch *launch, const struct kernel *rows, size_t count,
+static void compare_kinds(struct result *result, struct launch *launch, const int *rows, size_t count,
                           enum gm_activation activation) {
     static kind_bits first, other;
     for (size_t r = 0; r < count; r++) {
-        if (!run_kind(result, launch, &rows[r], activation, r ? other : first))
+        struct variant variant;
+        if (!read_variant((size_t)rows[r], &variant) ||
+            !run_kind(result, launch, &variant, activation, r ? other : first))
             return;
         if (r > 0 && memcmp(first, other, sizeof first) != 0)
-            fail(result, "%s: other bits than %s", launch->what, rows[0].name);
+            fail(result, "%s: other bits than %s", launch->what, gm_kernels[rows[0]].name);
     }
 }
 
@@ -263,7 +266,7 @@ static void run_kinds(const struct test *test, struct result *result) {
         skip(result, "the stand-in's activations are the CPU's");
         return;
     }
-    struct kernel rows[64];
+    int rows[64];
     static struct launch launch;
     launch = (struct launch){.mask = 0};
     const size_t count = rows_by_kind(rows, COUNT(rows));
@@ -274,7 +277,7 @@ static void run_kinds(const struct test *test, struct result *result) {
     free_operands(&launch);
 }
 
-void add_activations_tests(void) {
+void add_gemm_activations_tests(void) {
     add_test("activations", "are_right_down_to_denormals_sm80", run_values, -1, GM_ARCH_SM80);
     add_test("activations", "are_right_down_to_denormals_sm90", run_values, -1, GM_ARCH_SM90);
     add_test("activations", "have_the_same_bits_from_every_kind_of_kernel", run_kinds, -1, 0);

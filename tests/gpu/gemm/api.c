@@ -3,7 +3,7 @@
  * what TMA cannot take, and every result is checked like a row's. */
 #include <string.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 
 struct draws {
     uint64_t stream, index;
@@ -80,7 +80,7 @@ static void run_fuzz(const struct test *test, struct result *result) {
         if (test->mask == GM_ARCH_SM90)
             gc.may_refuse = BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT) | BIT(GM_REASON_EMPTY_K) |
                             BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM);
-        if (!run_case(result, &gc, NULL, test->mask, &buffers) && !opt.verbose)
+        if (!run_gemm(result, &gc, NULL, test->mask, &buffers) && !opt.verbose)
             break;
     }
     free_buffers(&buffers);
@@ -88,7 +88,8 @@ static void run_fuzz(const struct test *test, struct result *result) {
 
 /* Packed operands of one column, which the planner takes for rows: M, N or K of 1, under every layout. */
 static void run_columns(const struct test *test, struct result *result) {
-    static const int64_t sizes[][3] = {{1, 136, 264}, {136, 1, 264}, {1, 1, 264}, {136, 72, 1}, {1, 136, 1}, {1, 75, 133}};
+    static const int64_t sizes[][3] = {{1, 136, 264}, {136, 1, 264}, {1, 1, 264},
+                                       {136, 72, 1},  {1, 136, 1},   {1, 75, 133}};
     struct buffers buffers = {0};
     for (size_t i = 0; i < COUNT(sizes) * 4; i++) {
         struct gemm_case gc = {.m = sizes[i / 4][0],
@@ -99,7 +100,7 @@ static void run_columns(const struct test *test, struct result *result) {
                                .alpha = 1};
         if (test->mask == GM_ARCH_SM90)
             gc.may_refuse = BIT(GM_REASON_STRIDE) | BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM);
-        run_case(result, &gc, NULL, test->mask, &buffers);
+        run_gemm(result, &gc, NULL, test->mask, &buffers);
     }
     free_buffers(&buffers);
 }
@@ -130,7 +131,7 @@ static void run_one_column(const struct test *test, struct result *result) {
         if (test->mask == GM_ARCH_SM90)
             gc.may_refuse =
                 BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT) | BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM);
-        run_case(result, &gc, NULL, test->mask, &buffers);
+        run_gemm(result, &gc, NULL, test->mask, &buffers);
     }
     free_buffers(&buffers);
 }
@@ -147,7 +148,7 @@ static void run_alpha_0(const struct test *test, struct result *result) {
                                      .beta = i < 3 ? 1 : 0,
                                      .inputs = HOLED,
                                      .may_refuse = test->mask == GM_ARCH_SM90 ? BIT(GM_REASON_NO_IMAGE) : 0};
-        run_case(result, &gc, NULL, test->mask, &buffers);
+        run_gemm(result, &gc, NULL, test->mask, &buffers);
     }
     free_buffers(&buffers);
 }
@@ -172,12 +173,12 @@ static void run_empty(const struct test *test, struct result *result) {
                                .bias = GM_BIAS_N,
                                .bias_type = GM_FP32,
                                .activation = GM_ACT_RELU};
-        run_case(result, &gc, NULL, test->mask, &buffers);
+        run_gemm(result, &gc, NULL, test->mask, &buffers);
     }
     free_buffers(&buffers);
 }
 
-void add_api_tests(void) {
+void add_gemm_api_tests(void) {
     add_test("api", "fuzz_sm80", run_fuzz, -1, GM_ARCH_SM80);
     add_test("api", "fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
     add_test("api", "fuzz_all", run_fuzz, -1, 0);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 
 static const struct gemm_case ordinary = {.m = 40,
                                           .n = 72,
@@ -59,7 +59,7 @@ static void run_arguments(const struct test *test, struct result *result) {
     struct placed placed;
     gm_plan *plan = NULL;
     const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask};
-    if (place_case(result, &ordinary, &buffers, &placed) &&
+    if (place_gemm(result, &ordinary, &buffers, &placed) &&
         check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, &options, &plan), "plan")) {
         for (size_t i = 0; i < COUNT(bad); i++) {
             struct gm_gemm_args args = placed.args;
@@ -68,7 +68,7 @@ static void run_arguments(const struct test *test, struct result *result) {
         }
         check_refusal(result, gm_gemm_execute(NULL, &placed.args, env.stream), GM_ERROR_INVALID_ARGUMENT, "plan null");
         check_refusal(result, gm_gemm_execute(plan, NULL, env.stream), GM_ERROR_INVALID_ARGUMENT, "args null");
-        check_unwritten(result, &placed, "after refused executes");
+        check_unwritten(result, &placed.call, "after refused executes");
     }
     gm_plan_destroy(plan);
     free_buffers(&buffers);
@@ -81,7 +81,7 @@ static void run_alpha_0(const struct test *test, struct result *result) {
     struct placed placed;
     gm_plan *plan = NULL;
     const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask};
-    if (place_case(result, &ordinary, &buffers, &placed) &&
+    if (place_gemm(result, &ordinary, &buffers, &placed) &&
         check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, &options, &plan), "plan"))
         for (int which = 0; which < 2; which++) {
             struct gm_gemm_args args = placed.args;
@@ -93,7 +93,7 @@ static void run_alpha_0(const struct test *test, struct result *result) {
                 fail(result, "%s: the sentence does not name the operand: %s", what, gm_last_error());
         }
     if (plan)
-        check_unwritten(result, &placed, "alpha 0, after refused executes");
+        check_unwritten(result, &placed.call, "alpha 0, after refused executes");
     gm_plan_destroy(plan);
     free_buffers(&buffers);
 }
@@ -105,7 +105,7 @@ static void run_workspace(const struct test *test, struct result *result) {
     struct buffers buffers = {0};
     struct placed placed;
     gm_plan *plan = NULL;
-    if (place_case(result, &long_k, &buffers, &placed) &&
+    if (place_gemm(result, &long_k, &buffers, &placed) &&
         check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, &options, &plan), "plan")) {
         const size_t bytes = gm_plan_workspace_bytes(plan);
         struct gm_gemm_args args = placed.args;
@@ -122,7 +122,7 @@ static void run_workspace(const struct test *test, struct result *result) {
         check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_MISALIGNED, "workspace at 8");
         args.workspace_bytes = bytes - 1;
         check_refusal(result, gm_gemm_execute(plan, &args, env.stream), GM_ERROR_WORKSPACE, "a byte too few");
-        check_unwritten(result, &placed, "workspace");
+        check_unwritten(result, &placed.call, "workspace");
     }
     gm_plan_destroy(plan);
     free_buffers(&buffers);
@@ -184,107 +184,10 @@ static void run_problems(const struct test *test, struct result *result) {
     check_refusal(result, gm_gemm_plan_create(env.context, &good, NULL, NULL), GM_ERROR_INVALID_ARGUMENT, "plan null");
 }
 
-/* ---- images ---------------------------------------------------------------------------------------- */
-
-static CUresult refuse_image(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
-                             unsigned jit_count, int *library_options, void **library_values, unsigned library_count) {
-    (void)library, (void)image, (void)jit_options, (void)jit_values, (void)jit_count;
-    (void)library_options, (void)library_values, (void)library_count;
-    return CUDA_ERROR_NO_BINARY_FOR_GPU;
-}
-
-/* Hands the real driver an image whose bytes are damaged. */
-static CUresult damage_image(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
-                             unsigned jit_count, int *library_options, void **library_values, unsigned library_count) {
-    static unsigned char damaged[4096];
-    (void)image;
-    memset(damaged, 0x5a, sizeof damaged - 1); /* ends in a NUL: what is no binary, the driver reads as PTX text */
-    return env.drv->cuLibraryLoadData(library, damaged, jit_options, jit_values, jit_count, library_options,
-                                      library_values, library_count);
-}
-
-static void run_image(const struct test *test, struct result *result) {
-    (void)test;
-    struct gm_driver broken = *env.drv;
-    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 40, .n = 72, .k = 48};
-    for (int i = 0; i < 2; i++) {
-        gm_context *context = NULL; /* a fresh one each time: it has loaded nothing and remembers no failure */
-        gm_plan *plan = NULL;
-        broken.cuLibraryLoadData = i ? damage_image : refuse_image;
-        gm_driver_install(&broken);
-        enum gm_status status = gm_context_create(0, &context);
-        if (check_ok(result, status, "context"))
-            status = gm_gemm_plan_create(context, &problem, NULL, &plan);
-        const int cuda = gm_last_cuda_result();
-        check_refusal(result, status, GM_ERROR_IMAGE, i ? "a damaged image" : "an image that the driver refuses");
-        if (cuda == CUDA_SUCCESS || (i == 0 && cuda != CUDA_ERROR_NO_BINARY_FOR_GPU))
-            fail(result, "gm_last_cuda_result() is %d", cuda);
-        gm_context_destroy(context);
-        gm_driver_install(opt.self_test ? env.drv : NULL);
-    }
-}
-
-static void run_wrong_device(const struct test *test, struct result *result) {
-    (void)test;
-    struct buffers buffers = {0};
-    struct placed placed;
-    gm_context *other = NULL;
-    gm_plan *plan = NULL;
-    if (env.device_count < 2) {
-        skip(result, "needs two GPUs");
-        return;
-    }
-    if (place_case(result, &ordinary, &buffers, &placed) && check_ok(result, gm_context_create(1, &other), "context") &&
-        check_ok(result, gm_gemm_plan_create(other, &placed.problem, NULL, &plan), "plan")) {
-        check_refusal(result, gm_gemm_execute(plan, &placed.args, env.stream), GM_ERROR_WRONG_DEVICE,
-                      "a stream of another device");
-        check_unwritten(result, &placed, "a stream of another device");
-    }
-    gm_plan_destroy(plan);
-    gm_context_destroy(other);
-    free_buffers(&buffers);
-}
-
-/* Gone is the context of device 1, which these tests do not need: released once more than it was retained. */
-static void run_reset(const struct test *test, struct result *result) {
-    static const char words[] = "the primary context of device 1";
-    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 40, .n = 72, .k = 48};
-    const struct gm_gemm_args args = {.size = sizeof args, .a = 0x10000, .b = 0x20000, .d = 0x30000};
-    gm_context *context = NULL;
-    gm_plan *plan = NULL, *later = NULL;
-    CUcontext again = NULL;
-    (void)test;
-    if (!env.simulated || env.device_count < 2) {
-        skip(result, "would end a GPU's context");
-        return;
-    }
-    if (check_ok(result, gm_context_create(1, &context), "context") &&
-        check_ok(result, gm_gemm_plan_create(context, &problem, NULL, &plan), "plan") &&
-        check_cuda(result, env.drv->cuDevicePrimaryCtxRelease(1), "release")) {
-        check_refusal(result, gm_gemm_plan_create(context, &problem, NULL, &later), GM_ERROR_DRIVER, "a plan");
-        if (!strstr(gm_last_error(), words))
-            fail(result, "a plan in a context that is gone: %s", gm_last_error());
-        check_refusal(result, gm_gemm_execute(plan, &args, NULL), GM_ERROR_DRIVER, "a launch");
-        if (!strstr(gm_last_error(), words))
-            fail(result, "a launch in a context that is gone: %s", gm_last_error());
-        check_cuda(result, env.drv->cuDevicePrimaryCtxRetain(&again, 1), "retain");
-        check_refusal(result, gm_gemm_execute(plan, &args, NULL), GM_ERROR_DRIVER, "a launch of the old plan");
-        if (!strstr(gm_last_error(), words))
-            fail(result, "a plan from before the reset: %s", gm_last_error());
-        check_ok(result, gm_gemm_plan_create(context, &problem, NULL, &later), "a plan in the context that is back");
-    }
-    gm_plan_destroy(plan);
-    gm_plan_destroy(later);
-    gm_context_destroy(context);
-}
-
-void add_badinput_tests(void) {
+void add_gemm_badinput_tests(void) {
     add_test("badinput", "arguments_sm80", run_arguments, -1, GM_ARCH_SM80);
     add_test("badinput", "arguments", run_arguments, -1, 0);
     add_test("badinput", "a_null_operand_is_refused_with_alpha_0_as_well", run_alpha_0, -1, 0);
     add_test("badinput", "problems", run_problems, -1, 0);
     add_test("badinput", "workspace", run_workspace, -1, GM_ARCH_SM80);
-    add_test("badinput", "image", run_image, -1, 0);
-    add_test("badinput", "wrong_device", run_wrong_device, -1, 0);
-    add_test("badinput", "reset", run_reset, -1, 0);
 }

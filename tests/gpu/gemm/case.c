@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One GEMM: its operands laid out in device memory between NaN, its output between poison, plan, execute, check. */
+/* One GEMM: its operands laid out in device memory between NaN, its output between poison. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 
-enum { GUARD_ROWS = 3, RUN_BYTES = 256 }; /* of poison around D */
+/* Bytes of NaN before and after each input. After an MN-major operand lie the rows that a tile of K would read. */
+enum { BEFORE = 1024, ROWS_AFTER = 16, GUARD_ROWS = 3, RUN_BYTES = 256 };
 
 static const char *layout_name(const struct gemm_case *gc) {
     static const char *names[] = {"tn", "tt", "nn", "nt"};
     return names[gc->a_major * 2 + gc->b_major];
 }
 
-void describe_case(const struct gemm_case *gc, char *text, size_t bytes) {
+void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
     static const char *acts[] = {"", " relu", " gelu-tanh", " gelu-erf", " silu"},
                       *biases[] = {"", " bias-n:", " bias-m:"};
     static const char *inputs[] = {"integer", "normal", "special", "ones", "holed"};
@@ -39,6 +40,32 @@ int64_t leading(const struct gemm_case *gc, char operand) {
     default:
         return gc->n + gc->d_pad;
     }
+}
+
+/* An image of device memory under construction: rows of `ld` elements at `start`. */
+struct image {
+    uint8_t *bytes;
+    size_t start, total;
+};
+
+static struct image new_image(int64_t rows, int64_t ld, enum gm_type type, int offset, int fill) {
+    struct image image = {.start = (size_t)(BEFORE + offset * gm_type_bytes(type))};
+    image.total = image.start + (size_t)((rows + ROWS_AFTER) * ld * gm_type_bytes(type)) + BEFORE;
+    image.bytes = malloc(image.total);
+    if (!image.bytes) {
+        fprintf(stderr, "gpu_tests: out of memory for an operand of %zu bytes\n", image.total);
+        exit(2);
+    }
+    memset(image.bytes, fill, image.total);
+    return image;
+}
+
+static CUdeviceptr upload(struct result *result, struct arena *arena, struct image *image, bool exact) {
+    const CUdeviceptr base =
+        exact ? arena_take_exactly(result, arena, image->total) : arena_take(result, arena, image->total);
+    const bool ok = base && to_device(result, base, image->bytes, image->total);
+    free(image->bytes);
+    return ok ? base + image->start : 0;
 }
 
 /* Walks an operand's storage: outer is m of A or n of B. */
@@ -74,7 +101,7 @@ static CUdeviceptr place_input(struct result *result, const struct placed *place
     }
     struct storing storing = {gc, placed->logical, image.bytes + image.start, ld, is_a, k_major};
     parallel_for(rows, 4.0 * (double)extent * (double)gc->k, store_rows, &storing);
-    return upload_image(result, arena, &image, gc->exact);
+    return upload(result, arena, &image, gc->exact);
 }
 
 static void store_c(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
@@ -92,7 +119,7 @@ static bool place_c(struct result *result, struct placed *placed, struct arena *
         return true;
     struct image image = new_image(gc->m, leading(gc, 'c'), gc->d_type, gc->c_offset, 0xff);
     store_c(gc, image.bytes + image.start, leading(gc, 'c'));
-    placed->args.c = upload_image(result, arena, &image, false);
+    placed->args.c = upload(result, arena, &image, false);
     return placed->args.c != 0;
 }
 
@@ -105,37 +132,30 @@ static bool place_bias(struct result *result, struct placed *placed, struct aren
     for (int64_t i = 0; i < count; i++)
         store_bits(image.bytes + image.start + i * bytes, gc->bias_type,
                    double_to_bits(gc->bias_type, bias_value(gc, i)));
-    placed->args.bias = upload_image(result, arena, &image, false);
+    placed->args.bias = upload(result, arena, &image, false);
     return placed->args.bias != 0;
 }
 
-/* Poison all of the region; C's values too, or NaN, where C is D. Copies and fills on the default stream are not
- * ordered with env.stream and need not be done when they return, so wait for these and for the inputs' before them. */
-bool poison_output(struct result *result, const struct placed *placed) {
-    const struct gemm_case *gc = placed->gc;
-    if (!gc->in_place)
-        return check_cuda(result, env.drv->cuMemsetD8(placed->d_base, POISON, placed->d_bytes), "cuMemsetD8") &&
-               check_cuda(result, env.drv->cuCtxSynchronize(), "cuCtxSynchronize");
-    uint8_t *image = malloc(placed->d_bytes);
-    if (!image)
-        exit(2);
-    memset(image, POISON, placed->d_bytes);
-    store_c(gc, image + placed->d_before, placed->problem.ldd);
-    const bool ok = to_device(result, placed->d_base, image, placed->d_bytes);
-    free(image);
-    return ok;
+/* C's values, or NaN, where C is D. */
+void gemm_fill_region(const struct call *call, uint8_t *region) {
+    const struct placed *placed = (const struct placed *)call;
+    store_c(placed->gc, region + placed->d_before, placed->problem.ldd);
 }
 
 static bool place_d(struct result *result, struct placed *placed, struct arena *arena) {
     const struct gemm_case *gc = placed->gc;
     const int64_t bytes = gm_type_bytes(gc->d_type), ldd = leading(gc, 'd');
     placed->d_before = (size_t)((GUARD_ROWS * ldd * bytes + RUN_BYTES) / RUN_BYTES * RUN_BYTES + gc->d_offset * bytes);
-    placed->d_bytes = placed->d_before + (size_t)((gc->m + GUARD_ROWS) * ldd * bytes) + RUN_BYTES;
-    placed->d_base = arena_take(result, arena, placed->d_bytes);
-    placed->args.d = placed->d_base + placed->d_before;
+    placed->call.region_bytes = placed->d_before + (size_t)((gc->m + GUARD_ROWS) * ldd * bytes) + RUN_BYTES;
+    placed->call.region = arena_take(result, arena, placed->call.region_bytes);
+    placed->args.d = placed->call.region + placed->d_before;
     if (gc->in_place)
         placed->args.c = placed->args.d;
-    return placed->d_base && poison_output(result, placed);
+    return placed->call.region && poison_output(result, &placed->call);
+}
+
+static int32_t alignment(CUdeviceptr pointer) {
+    return pointer % 16 == 0 ? 16 : pointer % 8 == 0 ? 8 : pointer % 4 == 0 ? 4 : 2;
 }
 
 static void fill_problem(struct placed *placed) {
@@ -160,8 +180,13 @@ static void fill_problem(struct placed *placed) {
                                                .d_align = alignment(placed->args.d)};
 }
 
-bool place_case(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed) {
-    *placed = (struct placed){.gc = gc, .args = {.size = sizeof placed->args}};
+bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed) {
+    *placed = (struct placed){.call = {.operation = &gemm_tests,
+                                       .problem = &placed->problem,
+                                       .args = &placed->args,
+                                       .in_place = gc->in_place},
+                              .gc = gc,
+                              .args = {.size = sizeof placed->args}};
     placed->logical = logical_operands(gc->m, gc->n, gc->k, gc->inputs, gc->ab_type);
     if (gc->alpha != 1)
         placed->args.alpha = &gc->alpha;
@@ -177,35 +202,19 @@ bool place_case(struct result *result, const struct gemm_case *gc, struct buffer
     return true;
 }
 
-bool check_output(struct result *result, const struct placed *placed, const char *what) {
-    uint8_t *region = malloc(placed->d_bytes);
-    if (!region)
-        exit(2);
-    const bool ok =
-        check_cuda(result, env.drv->cuMemcpyDtoH(region, placed->d_base, placed->d_bytes), "cuMemcpyDtoH") &&
-        compare_region(result, placed, region, what);
-    free(region);
-    return ok;
-}
-
-void check_unwritten(struct result *result, const struct placed *placed, const char *what) {
-    uint8_t *region = malloc(placed->d_bytes);
-    size_t at = 0;
-    if (!region)
-        exit(2);
-    check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what);
-    check_cuda(result, env.drv->cuMemcpyDtoH(region, placed->d_base, placed->d_bytes), what);
-    while (at < placed->d_bytes && region[at] == POISON)
-        at++;
-    if (at < placed->d_bytes)
-        fail(result, "%s: byte %zu around D was written", what, at);
-    free(region);
+bool run_gemm(struct result *result, const struct gemm_case *gc, const char *kernel, uint32_t mask,
+              struct buffers *buffers) {
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel, .arch_mask = mask};
+    char what[320];
+    struct placed placed;
+    describe_gemm(gc, what, sizeof what);
+    heartbeat(what);
+    return place_gemm(result, gc, buffers, &placed) &&
+           run_call(result, &placed.call, &options, gc->repeats, gc->may_refuse, what);
 }
 
 void free_buffers(struct buffers *buffers) {
-    free_arena(&buffers->a);
-    free_arena(&buffers->b);
-    free_arena(&buffers->c);
-    free_arena(&buffers->d);
-    free_arena(&buffers->bias);
+    struct arena *const arenas[] = {&buffers->a, &buffers->b, &buffers->c, &buffers->d, &buffers->bias};
+    for (size_t i = 0; i < COUNT(arenas); i++)
+        arena_free(arenas[i]);
 }

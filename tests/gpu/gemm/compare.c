@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 
 /* Small integers or, for NORMAL inputs, N(0, 1) rounded to D's type. */
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n) {
@@ -151,15 +151,16 @@ static bool guards_ok(struct result *result, const struct walk *walk, const char
     const struct placed *p = walk->placed;
     const size_t bytes = (size_t)gm_type_bytes(p->gc->d_type);
     const size_t pitch = (size_t)p->problem.ldd * bytes, used = (size_t)p->gc->n * bytes;
-    bool ok = guard_ok(result, walk, 0, p->gc->m ? p->d_before : p->d_bytes, what);
+    bool ok = guard_ok(result, walk, 0, p->gc->m ? p->d_before : p->call.region_bytes, what);
     for (int64_t m = 0; m < p->gc->m && ok; m++) {
         const size_t row = p->d_before + (size_t)m * pitch;
-        ok = guard_ok(result, walk, row + used, m + 1 < p->gc->m ? row + pitch : p->d_bytes, what);
+        ok = guard_ok(result, walk, row + used, m + 1 < p->gc->m ? row + pitch : p->call.region_bytes, what);
     }
     return ok;
 }
 
-bool compare_region(struct result *result, const struct placed *placed, const uint8_t *region, const char *what) {
+bool gemm_compare(struct result *result, const struct call *call, const uint8_t *region, const char *what) {
+    const struct placed *placed = (const struct placed *)call;
     const int64_t rows = placed->gc->m;
     const struct walk walk = {placed, region, calloc((size_t)rows + 1, 1)};
     parallel_for(rows, 10.0 * (double)rows * (double)placed->gc->n, check_rows, (void *)&walk);

@@ -1,45 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of GEMM share: its kernels, cases and their data, their check, and its kernels on the stand-in GPU. */
+/* What the files of GEMM's tests share: variants, cases and their data. */
 #ifndef GEMM_TESTS_H
 #define GEMM_TESTS_H
 
 #include "gpu_tests.h"
-#include "gristmill/gemm.h"
 
-/* ---- the tests (operation.c puts them in order) -------------------------------------------------- */
+void add_gemm_rows_tests(void);
+void add_gemm_stream_k_tests(void);
+void add_gemm_api_tests(void);
+void add_gemm_early_tests(void);
+void add_gemm_invariance_tests(void);
+void add_gemm_large_tests(void);
+void add_gemm_activations_tests(void);
+void add_gemm_placement_tests(void);
+void add_gemm_badinput_tests(void);
+void add_gemm_image_tests(void);
 
-void add_badinput_tests(void);
-void add_rows_tests(void);
-void add_stream_k_tests(void);
-void add_api_tests(void);
-void add_runtime_tests(void);
-void add_relaunch_tests(void);
-void add_early_tests(void);
-void add_invariance_tests(void);
-void add_large_tests(void);
-void add_activations_tests(void);
-void add_placement_tests(void);
-void add_image_tests(void);
+/* ---- variants of GEMM, the rows of the table (variant.c) ---------------------------------------- */
 
-/* ---- kernels of the table (kernel.c) --------------------------------------------------------------- */
-
-/* The facts of a GEMM kernel that cases are made from. */
-struct kernel {
-    const char *name;
-    enum gm_arch arch;
-    enum gm_type type;
-    enum gm_major a_major, b_major;
-    int tile_m, tile_n, tile_k, stages, cluster_m, cluster_n, cluster_k, warp_k;
-    enum gm_schedule schedule;
-    enum gm_smem_map smem_map;
-    int smem_bytes;
-    bool is_gemv;     /* it has no tensor cores */
-    bool uses_tma;    /* to load and to store */
-    bool has_split_k; /* cuts its tiles into equal pieces */
-    bool is_swapped;  /* B is on the M side of its instructions */
+struct variant {
+    struct gm_kernel_info kernel;
+    struct gm_gemm_kernel_info gemm;
 };
-/* False: there is no such kernel. */
-bool read_kernel(size_t index, struct kernel *kernel);
+
+/* False: there is no such kernel of GEMM. */
+bool read_variant(size_t kernel, struct variant *variant);
+/* Whether TMA loads for it, and whether it has no tensor cores. */
+bool uses_tma(const struct variant *variant);
+bool is_gemv(const struct variant *variant);
 
 /* ---- logical operands and their product (reference.c) ------------------------------------------- */
 
@@ -61,7 +49,6 @@ struct logical {
 const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type);
 float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int operand, int64_t outer, int64_t k,
                       int64_t k_size);
-void free_logical_cache(void);
 
 /* ---- one GEMM and its check (case.c, compare.c) ------------------------------------------------- */
 
@@ -87,51 +74,46 @@ struct buffers {
     struct arena a, b, c, d, bias;
 };
 
-/* A case placed in device memory, ready to execute. */
+/* A case placed in device memory, ready to execute. It stays where it is: the call points into it. */
 struct placed {
+    struct call call; /* first; its region is D between guards */
     const struct gemm_case *gc;
     const struct logical *logical;
     struct gm_gemm_problem problem;
     struct gm_gemm_args args;
-    CUdeviceptr d_base;       /* of the guarded region around D */
-    size_t d_before, d_bytes; /* bytes before D, bytes in all */
+    size_t d_before; /* bytes of the region before D */
 };
 
-#define POISON 0x99
-
-void describe_case(const struct gemm_case *gc, char *text, size_t bytes);
-bool place_case(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed);
-bool poison_output(struct result *result, const struct placed *placed);
-/* Downloads the region around D and checks every element of D and every byte beside it. `what` begins the
- * sentence of a failure. */
-bool check_output(struct result *result, const struct placed *placed, const char *what);
-/* All of the region around D is still poison, once env.stream is done. */
-void check_unwritten(struct result *result, const struct placed *placed, const char *what);
-/* Compares a downloaded region; the part of check_output() that needs no device. */
-bool compare_region(struct result *result, const struct placed *placed, const uint8_t *region, const char *what);
-/* Plan, execute, compare; counts the case. False when it failed. kernel may be NULL. */
-bool run_case(struct result *result, const struct gemm_case *gc, const char *kernel, uint32_t mask,
+void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes);
+bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed);
+/* Place, plan, execute, compare. False when it failed. kernel may be NULL. */
+bool run_gemm(struct result *result, const struct gemm_case *gc, const char *kernel, uint32_t mask,
               struct buffers *buffers);
 void free_buffers(struct buffers *buffers);
+int64_t leading(const struct gemm_case *gc, char operand);
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance);
-int64_t leading(const struct gemm_case *gc, char operand);
 /* In double, right to the last few bits everywhere. */
 double activation_value(enum gm_activation activation, double x);
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
 double bias_value(const struct gemm_case *gc, int64_t index);
 
-/* ---- the kernels on the stand-in GPU (standin_kernel.c) ------------------------------------------ */
+/* What struct tested_operation wants (case.c, compare.c, standin.c); the rest is in gemm_tests.c. */
+void gemm_fill_region(const struct call *call, uint8_t *region);
+bool gemm_compare(struct result *result, const struct call *call, const uint8_t *region, const char *what);
+void gemm_compute(const struct gm_kernel *kernel, const void *params);
+
+/* ---- bugs that the stand-in's kernel can have --------------------------------------------------- */
 
 enum gemm_bug {
-    BUG_COLUMN_AFTER = BUGS_OF_OPERATION, /* writes one column past N */
-    BUG_COLUMN_BEFORE,                    /* writes one element before the row */
-    BUG_ROW_AFTER,                        /* writes row M */
-    BUG_ROW_BEFORE,                       /* writes row -1 */
-    BUG_MISSED_TAIL,                      /* K's last elements beyond a whole tile are dropped */
-    BUG_OVER_READ,                        /* one element past K takes part */
-    BUG_TRUNCATES,                        /* D is truncated, not rounded */
-    BUG_SWAPPED_BIAS,                     /* bias along M taken along N, and the reverse */
+    BUG_COLUMN_AFTER = BUGS_OF_OPERATIONS, /* writes one column past N */
+    BUG_COLUMN_BEFORE,                     /* writes one element before the row */
+    BUG_ROW_AFTER,                         /* writes row M */
+    BUG_ROW_BEFORE,                        /* writes row -1 */
+    BUG_MISSED_TAIL,                       /* K's last elements beyond a whole tile are dropped */
+    BUG_OVER_READ,                         /* one element past K takes part */
+    BUG_TRUNCATES,                         /* D is truncated, not rounded */
+    BUG_SWAPPED_BIAS,                      /* bias along M taken along N, and the reverse */
     BUG_BETA_ZERO_READS_C,
     BUG_LOST_WAVE, /* the last tile is never computed */
     BUG_LOST_ROW,  /* the last row is never stored */
@@ -140,8 +122,5 @@ enum gemm_bug {
     BUG_GELU_FORMS, /* tanh form where erf is asked, and the reverse */
     BUG_FP16_ACCUMULATION
 };
-
-/* The GEMM of a row, from its parameter struct, on host memory. */
-void standin_compute(size_t kernel, const void *params);
 
 #endif

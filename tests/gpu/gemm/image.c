@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row on the image of --image, or on its own: few cases, on which the mutants of tests/mutants/ show. Only for
- * --test=image --kernel=<row>. */
-#include <string.h>
-
-#include "gemm_tests.h"
+/* A few cases of a row whose image --image has replaced. Only for --test=image --kernel=<row>. */
+#include "gemm/gemm_tests.h"
 
 /* The ring of stages goes round twice, or K ends before a tile's store does; tiles are ragged, both epilogues run, the
  * plain one with alpha too, and where no TMA loads, odd strides. */
 static void run_image(const struct test *test, struct result *result) {
-    struct kernel info;
-    if (!read_kernel((size_t)test->kernel, &info))
-        return fail(result, "%s", gm_last_error());
-    const struct kernel *row = &info;
-    const int64_t twice = 2 * (int64_t)row->stages * row->tile_k + row->tile_k - 8, brief = row->tile_k + 3;
+    struct variant v;
+    if (!read_variant((size_t)test->kernel, &v))
+        return;
+    const int64_t twice = 2 * (int64_t)v.gemm.stages * v.gemm.tile_k + v.gemm.tile_k - 8, brief = v.gemm.tile_k + 3;
     const struct {
         int tiles_m, more_m;
         int64_t k;
@@ -25,33 +21,31 @@ static void run_image(const struct test *test, struct result *result) {
                  {1, 3, twice, false, true, 1}};
     struct buffers buffers = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        if (cases[i].odd && row->uses_tma)
+        if (cases[i].odd && uses_tma(&v))
             continue;
-        struct gemm_case gc = {.m = cases[i].tiles_m * row->tile_m * row->cluster_m + cases[i].more_m,
-                               .n = row->tile_n * row->cluster_n + 16,
+        struct gemm_case gc = {.m = cases[i].tiles_m * v.gemm.tile_m * v.gemm.cluster_m + cases[i].more_m,
+                               .n = v.gemm.tile_n * v.gemm.cluster_n + 16,
                                .k = cases[i].k,
-                               .ab_type = row->type,
-                               .d_type = cases[i].general ? GM_FP32 : row->type,
-                               .a_major = row->a_major,
-                               .b_major = row->b_major,
+                               .ab_type = v.kernel.type,
+                               .d_type = cases[i].general ? GM_FP32 : v.kernel.type,
+                               .a_major = v.gemm.a_major,
+                               .b_major = v.gemm.b_major,
                                .bias = cases[i].general ? GM_BIAS_N : GM_BIAS_NONE,
                                .alpha = cases[i].alpha,
                                .inputs = INTEGER,
                                .exact = cases[i].odd};
         gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8 + cases[i].odd;
         gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + cases[i].odd;
-        if (!run_case(result, &gc, row->name, 0, &buffers))
+        if (!run_gemm(result, &gc, v.kernel.name, 0, &buffers))
             break;
     }
     free_buffers(&buffers);
 }
 
-void add_image_tests(void) {
+void add_gemm_image_tests(void) {
     if (!opt.test || strcmp(opt.test, "image") != 0)
         return;
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct kernel info;
-        if (read_kernel(i, &info))
-            add_test("image", info.name, run_image, (int)i, 0);
-    }
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (gm_kernels[i].family->operation == &gm_operation_gemm)
+            add_test("image", gm_kernels[i].name, run_image, (int)i, 0);
 }

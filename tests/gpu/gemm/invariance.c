@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
-#include "host/table.h"
+#include "gemm/gemm_tests.h"
 
 struct batch {
     enum gm_type type;
@@ -227,15 +226,15 @@ static void run_table(const struct test *test, struct result *result) {
         const CUdeviceptr a = place_a(result, &batch, batch.most_m, 5);
         bool have = false;
         for (size_t i = 0; i < gm_kernel_count() && row && a && b; i++) {
-            struct kernel info;
-            if (!read_kernel(i, &info) || info.arch != test->mask || info.type != batch.type ||
-                info.a_major != batch.a_major || info.b_major != batch.b_major || info.cluster_k > 1 || info.warp_k > 1 ||
-                info.has_split_k || info.is_gemv)
+            struct variant variant;
+            if (!read_variant(i, &variant) || variant.kernel.arch != test->mask || variant.kernel.type != batch.type ||
+                variant.gemm.a_major != batch.a_major || variant.gemm.b_major != batch.b_major ||
+                variant.gemm.cluster_k > 1 || variant.gemm.warp_k > 1 || variant.gemm.split_k || is_gemv(&variant))
                 continue;
             const struct gm_plan_options options = {
-                .size = sizeof options, .kernel = info.name, .flags = GM_PLAN_BATCH_INVARIANT};
+                .size = sizeof options, .kernel = variant.kernel.name, .flags = GM_PLAN_BATCH_INVARIANT};
             char what[120];
-            snprintf(what, sizeof what, "%s", info.name);
+            snprintf(what, sizeof what, "%s", variant.kernel.name);
             heartbeat(what);
             if (row_of_d(result, &batch, &options, a, b, 0, batch.most_m, 5, have ? row : batch.first, what) && have)
                 compare_rows(result, &batch, row, what);
@@ -246,7 +245,7 @@ static void run_table(const struct test *test, struct result *result) {
     }
 }
 
-void add_invariance_tests(void) {
+void add_gemm_invariance_tests(void) {
     add_test("invariance", "batches_sm90", run_batches, -1, 0);
     add_test("invariance", "batches_sm80", run_batches, -1, GM_ARCH_SM80);
     add_test("invariance", "a_row_has_the_same_bits_for_every_m_to_257_sm90", run_every_m, -1, 0);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 
 /* The long operand repeats a block of this many rows. A prime, so that an address that lost its upper bits reads
  * other numbers than it should. */
@@ -182,7 +182,7 @@ static void run_large_v(const struct test *test, struct result *result) {
     run_large(test, result, (struct large){.m = 2, .n = 270000, .k = 8191}, 8191, false);
 }
 
-void add_large_tests(void) {
+void add_gemm_large_tests(void) {
     static const struct {
         const char *name;
         uint32_t mask;

@@ -4,7 +4,7 @@
  * them. */
 #include <stdlib.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 
 static bool no_such_path(const struct test *test, struct result *result) {
     if (test->mask != GM_ARCH_SM90 || env.device.cc_major == 9)
@@ -211,13 +211,12 @@ static bool run_strides_of(struct result *result, struct strides *s, const char 
 
 /* The planner takes gemv where M is small; the first gemm row of the layout is asked for as well. */
 static const char *gemm_row(const struct gm_gemm_problem *problem, uint32_t mask) {
-    static struct kernel info;
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        if (read_kernel(i, &info) && info.arch == mask && !info.is_gemv && info.type == problem->ab_type &&
-            info.a_major == problem->a_major && info.b_major == problem->b_major &&
-            info.smem_bytes <= env.device.smem_per_block_bytes)
-            return info.name;
-    }
+    static struct variant variant;
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (read_variant(i, &variant) && variant.kernel.arch == mask && !is_gemv(&variant) &&
+            variant.kernel.type == problem->ab_type && variant.gemm.a_major == problem->a_major &&
+            variant.gemm.b_major == problem->b_major && variant.kernel.smem_bytes <= env.device.smem_per_block_bytes)
+            return variant.kernel.name;
     return NULL;
 }
 
@@ -255,7 +254,7 @@ static void run_strides(const struct test *test, struct result *result) {
         }
 }
 
-void add_placement_tests(void) {
+void add_gemm_placement_tests(void) {
     add_test("placement", "d_may_lie_in_the_gaps_of_a_but_not_a_chunk_from_them_sm80", run_gaps, -1, GM_ARCH_SM80);
     add_test("placement", "d_may_lie_in_the_gaps_of_a_but_not_a_chunk_from_them_sm90", run_gaps, -1, GM_ARCH_SM90);
     add_test("placement", "strides_of_2_to_the_29_to_33_elements_sm80", run_strides, -1, GM_ARCH_SM80);

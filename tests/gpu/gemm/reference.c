@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 
 /* In SPECIAL operands row m of A holds one value, at k = m mod K, and zeros; B holds powers of two. So each
  * element of D is one product and its value is known exactly. Some columns of B hold an Inf or a NaN as well. */
@@ -103,11 +103,6 @@ static void release(struct logical *l) {
     free(l->b);
     free(l->acc);
     *l = (struct logical){0};
-}
-
-void free_logical_cache(void) {
-    for (size_t i = 0; i < ENTRIES; i++)
-        release(&cache[i]);
 }
 
 static void *allocate(int64_t count, size_t bytes) {

@@ -2,23 +2,23 @@
 /* Every row of the table, by name: shapes around its tile, every output type, guards, alignments, epilogues. */
 #include <string.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 
 struct rows {
-    const struct kernel *info;
+    const struct variant *variant;
     struct result *result;
     struct buffers buffers;
     int failures;
 };
 
 static struct gemm_case plain_case(const struct rows *rows, int64_t m, int64_t n, int64_t k) {
-    const struct kernel *info = rows->info;
+    const struct variant *variant = rows->variant;
     return (struct gemm_case){.m = m,
                               .n = n,
                               .k = k,
-                              .ab_type = info->type,
-                              .a_major = info->a_major,
-                              .b_major = info->b_major,
+                              .ab_type = variant->kernel.type,
+                              .a_major = variant->gemm.a_major,
+                              .b_major = variant->gemm.b_major,
                               .alpha = 1,
                               .inputs = INTEGER,
                               .may_refuse = BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM)};
@@ -37,7 +37,7 @@ static void set_tma_pitch(struct gemm_case *gc, bool tight) {
 /* False once the row has failed a few times: one broken row should not take the time of a whole run. */
 static bool try(struct rows *rows, struct gemm_case gc) {
     enum { MOST_FAILURES = 3 };
-    rows->failures += !run_case(rows->result, &gc, rows->info->name, 0, &rows->buffers);
+    rows->failures += !run_gemm(rows->result, &gc, rows->variant->kernel.name, 0, &rows->buffers);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }
 
@@ -62,15 +62,17 @@ static struct shape at_least_1(int64_t m, int64_t n, int64_t k) {
 }
 
 /* So many tiles that every CTA, cluster and ping-pong consumer comes round more than twice, with ragged ends. */
-static struct shape many_tiles(const struct kernel *info) {
-    const int64_t at_once = (int64_t)env.device.sm_count * (info->schedule == GM_PINGPONG ? 2 : 1);
+static struct shape many_tiles(const struct variant *variant) {
+    const int64_t at_once = (int64_t)env.device.sm_count * (variant->gemm.schedule == GM_PINGPONG ? 2 : 1);
     const int64_t waves = at_once * 23 / 10 + 1;
     const int64_t side = least_root(waves);
-    return at_least_1(side * info->tile_m - 3, ((waves + side - 1) / side) * info->tile_n - 5, info->tile_k - 8 + 1);
+    return at_least_1(side * variant->gemm.tile_m - 3, ((waves + side - 1) / side) * variant->gemm.tile_n - 5,
+                      variant->gemm.tile_k - 8 + 1);
 }
 
-static int list_shapes(const struct kernel *info, struct shape *s) {
-    const int64_t tm = info->tile_m, tn = info->tile_n, tk = info->tile_k, ring = tk * info->stages;
+static int list_shapes(const struct variant *variant, struct shape *s) {
+    const int64_t tm = variant->gemm.tile_m, tn = variant->gemm.tile_n, tk = variant->gemm.tile_k,
+                  ring = tk * variant->gemm.stages;
     int count = 0;
     s[count++] = (struct shape){tm + 1, tn + 1, tk + 1};
     s[count++] = (struct shape){1, 1, 1};
@@ -78,7 +80,7 @@ static int list_shapes(const struct kernel *info, struct shape *s) {
     s[count++] = at_least_1(tm - 1, tn - 1, tk - 1);
     s[count++] = at_least_1(3 * tm - 7, 2 * tn + 9, ring + tk + 3); /* odd cluster tail along M */
     if (opt.self_test)
-        s[count++] = many_tiles(info);
+        s[count++] = many_tiles(variant);
     if (opt.quick)
         return count;
     s[count++] = at_least_1(2 * tm + 9, 3 * tn - 7, 2 * ring); /* odd cluster tail along N */
@@ -91,14 +93,15 @@ static int list_shapes(const struct kernel *info, struct shape *s) {
     s[count++] = (struct shape){67, 83, 2053};
     s[count++] = (struct shape){2 * tm, 2 * tn, ring};
     s[count++] = (struct shape){tm + tm / 2, tn + tn / 2, ring - 1};
-    s[count++] = many_tiles(info);
-    s[count++] = (struct shape){2 * tm * info->cluster_m, 2 * tn * info->cluster_n, env.simulated ? 3 * tk : 1024};
+    s[count++] = many_tiles(variant);
+    s[count++] = (struct shape){2 * tm * variant->gemm.cluster_m, 2 * tn * variant->gemm.cluster_n,
+                                env.simulated ? 3 * tk : 1024};
     return count;
 }
 
 static bool test_shapes(struct rows *rows) {
     struct shape shapes[MOST_SHAPES];
-    const int count = list_shapes(rows->info, shapes);
+    const int count = list_shapes(rows->variant, shapes);
     for (int i = 0; i < count; i++) {
         /* All three types of D at the first shape, by turns at the others. */
         for (int type = 0; type < (i == 0 ? 3 : 1); type++) {
@@ -109,29 +112,30 @@ static bool test_shapes(struct rows *rows) {
                 return false;
         }
     }
-    struct gemm_case empty = plain_case(rows, rows->info->tile_m + 3, 70, 0);
+    struct gemm_case empty = plain_case(rows, rows->variant->gemm.tile_m + 3, 70, 0);
     set_tma_pitch(&empty, false);
-    empty.may_refuse |= rows->info->uses_tma ? BIT(GM_REASON_EMPTY_K) : 0;
+    empty.may_refuse |= uses_tma(rows->variant) ? BIT(GM_REASON_EMPTY_K) : 0;
     return try(rows, empty);
 }
 
 /* A CTA stores a tile while it multiplies its next, whose K may be over before that: from one k-block to more than a
  * ring of them, with D of the operands' type, which some rows hold in registers, with a factor, and with D of fp32. */
 static bool test_persistence(struct rows *rows) {
-    const struct kernel *info = rows->info;
+    const struct variant *variant = rows->variant;
     if (opt.quick)
         return true;
-    const int64_t tk = info->tile_k, k[] = {tk, 2 * tk - 7, 3 * tk + 8, tk * info->stages + tk + 8, 2 * tk};
-    struct shape s = many_tiles(info);
+    const int64_t tk = variant->gemm.tile_k,
+                  k[] = {tk, 2 * tk - 7, 3 * tk + 8, tk * variant->gemm.stages + tk + 8, 2 * tk};
+    struct shape s = many_tiles(variant);
     for (size_t i = 0; i < COUNT(k); i++) {
         struct gemm_case gc = plain_case(rows, s.m, s.n, k[i]);
         gc.alpha = i == 2 ? -0.5f : 1;
-        gc.d_type = i == 4 ? GM_FP32 : info->type;
+        gc.d_type = i == 4 ? GM_FP32 : variant->kernel.type;
         set_tma_pitch(&gc, false);
         if (!try(rows, gc))
             return false;
-        if (s.m > info->tile_m)
-            s.m -= info->tile_m; /* other tiles are the last ones */
+        if (s.m > variant->gemm.tile_m)
+            s.m -= variant->gemm.tile_m; /* other tiles are the last ones */
     }
     return true;
 }
@@ -139,7 +143,7 @@ static bool test_persistence(struct rows *rows) {
 /* ---- inputs that hurt ----------------------------------------------------------------------------- */
 
 static bool test_inputs(struct rows *rows) {
-    const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n;
+    const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n;
     const struct shape shapes[] = {{tm + 17, tn + 24, 333}, {70, 90, 1531}};
     for (size_t i = 0; i < (opt.quick ? 1 : COUNT(shapes)); i++)
         for (int type = 0; type < 3; type++) {
@@ -171,8 +175,8 @@ static bool test_inputs(struct rows *rows) {
 
 /* TMA's rows must say that they do not take every element offset and every stride, as all others do. */
 static bool test_alignment(struct rows *rows) {
-    const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n, tk = rows->info->tile_k;
-    const bool tma = rows->info->uses_tma;
+    const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n, tk = rows->variant->gemm.tile_k;
+    const bool tma = uses_tma(rows->variant);
     for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
         struct gemm_case gc = plain_case(rows, tm + 5 + offset, tn + 13, 2 * tk + offset);
         set_tma_pitch(&gc, false);
@@ -199,7 +203,7 @@ static bool test_alignment(struct rows *rows) {
 /* No byte outside the logical rows is read: the simulated GPU sees one behind an allocation's end, and so does
  * compute-sanitizer. Whole chunks of 8 elements up to the very end, under odd strides, then ragged ones. */
 static bool test_bounds(struct rows *rows) {
-    const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n, tk = rows->info->tile_k;
+    const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n, tk = rows->variant->gemm.tile_k;
     for (int ragged = 0; ragged < 2; ragged++) {
         struct gemm_case gc = plain_case(rows, (tm + 7) / 8 * 8 + 8, (tn + 7) / 8 * 8 + 8, 2 * tk + 8);
         gc.m += 5 * ragged;
@@ -207,7 +211,7 @@ static bool test_bounds(struct rows *rows) {
         gc.k += 3 * ragged;
         gc.exact = true;
         set_tma_pitch(&gc, ragged);
-        if (!rows->info->uses_tma) {
+        if (!uses_tma(rows->variant)) {
             gc.a_pad += 1;
             gc.b_pad += 1;
         }
@@ -220,7 +224,7 @@ static bool test_bounds(struct rows *rows) {
 /* ---- epilogues ------------------------------------------------------------------------------------ */
 
 static bool try_epilogue(struct rows *rows, struct gemm_case gc, int turn) {
-    const int64_t tm = rows->info->tile_m, tn = rows->info->tile_n;
+    const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n;
     const struct shape shapes[] = {{tm + 9, tn + 19, 77}, {tm, tn, 64}};
     gc.m = shapes[turn % 2].m;
     gc.n = shapes[turn % 2].n;
@@ -237,9 +241,9 @@ static bool test_scaling(struct rows *rows) {
     static const struct {
         float alpha, beta;
         bool in_place, nan;
-    } scalings[] = {{2, 0, false, false},     {1, 1, false, false}, {-1, 0.5f, true, false}, {1, 0, false, true},
-                    {0.5f, -2, false, false}, {1, 1, true, false},  {0, 1, false, false},    {-0.5f, 0, false, false},
-                    {1, 0, true, true}};
+    } scalings[] = {{2, 0, false, false}, {1, 1, false, false},     {-1, 0.5f, true, false},
+                    {1, 0, false, true},  {0.5f, -2, false, false}, {1, 1, true, false},
+                    {0, 1, false, false}, {-0.5f, 0, false, false}, {1, 0, true, true}};
     for (size_t i = 0; i < COUNT(scalings); i++) {
         struct gemm_case gc = plain_case(rows, 0, 0, 0);
         gc.alpha = scalings[i].alpha;
@@ -290,9 +294,9 @@ static bool test_activations(struct rows *rows) {
 
 /* A race shows in some order of warps and copies; the simulated GPU takes the one that the seed says. */
 static bool test_schedules(struct rows *rows) {
-    const struct kernel *info = rows->info;
-    const struct shape s =
-        at_least_1(3 * info->tile_m - 7, 2 * info->tile_n + 9, info->tile_k * (info->stages + 1) + 3);
+    const struct variant *variant = rows->variant;
+    const struct shape s = at_least_1(3 * variant->gemm.tile_m - 7, 2 * variant->gemm.tile_n + 9,
+                                      variant->gemm.tile_k * (variant->gemm.stages + 1) + 3);
     struct gemm_case gc = plain_case(rows, s.m, s.n, s.k);
     set_tma_pitch(&gc, false);
     bool good = true;
@@ -305,20 +309,20 @@ static bool test_schedules(struct rows *rows) {
 }
 
 static void run_row(const struct test *test, struct result *result) {
-    struct kernel info;
-    if (!read_kernel((size_t)test->kernel, &info))
-        return fail(result, "%s", gm_last_error());
-    struct rows rows = {.info = &info, .result = result};
+    struct variant variant;
+    if (!read_variant((size_t)test->kernel, &variant))
+        return;
+    struct rows rows = {.variant = &variant, .result = result};
     if (test_shapes(&rows) && test_persistence(&rows) && test_inputs(&rows) && test_alignment(&rows) &&
         test_bounds(&rows) && test_scaling(&rows) && test_bias(&rows) && test_activations(&rows))
         test_schedules(&rows);
     free_buffers(&rows.buffers);
 }
 
-void add_rows_tests(void) {
+void add_gemm_rows_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct kernel info;
-        if (read_kernel(i, &info))
-            add_test("rows", info.name, run_row, (int)i, 0);
+        struct variant variant;
+        if (read_variant(i, &variant))
+            add_test("rows", variant.kernel.name, run_row, (int)i, 0);
     }
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
+#include "gemm/gemm_tests.h"
 #include "host/gemm/launch.h"
 #include "host/occupancy.h"
 
@@ -36,7 +36,7 @@ static const struct division divisions[] = {
 };
 
 struct setup {
-    const struct kernel *info;
+    const struct variant *variant;
     struct result *result;
     struct buffers buffers;
     struct arena workspace;
@@ -46,13 +46,13 @@ struct setup {
     char what[400];
 };
 
-static struct gemm_case case_of(const struct kernel *info, const struct division *d) {
-    struct gemm_case gc = {.m = (int64_t)d->tiles_m * info->tile_m * info->cluster_m - d->ragged,
-                           .n = (int64_t)d->tiles_n * info->tile_n * info->cluster_n - d->ragged,
-                           .k = (int64_t)d->blocks * info->tile_k + d->rest,
-                           .ab_type = info->type,
-                           .a_major = info->a_major,
-                           .b_major = info->b_major,
+static struct gemm_case case_of(const struct variant *variant, const struct division *d) {
+    struct gemm_case gc = {.m = (int64_t)d->tiles_m * variant->gemm.tile_m * variant->gemm.cluster_m - d->ragged,
+                           .n = (int64_t)d->tiles_n * variant->gemm.tile_n * variant->gemm.cluster_n - d->ragged,
+                           .k = (int64_t)d->blocks * variant->gemm.tile_k + d->rest,
+                           .ab_type = variant->kernel.type,
+                           .a_major = variant->gemm.a_major,
+                           .b_major = variant->gemm.b_major,
                            .alpha = 1,
                            .d_type = (enum gm_type)(d->blocks % 3)};
     gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8;
@@ -63,27 +63,26 @@ static struct gemm_case case_of(const struct kernel *info, const struct division
 
 /* Plans the row and divides its tiles. False: it failed, or the device cannot run the row. */
 static bool set_up(struct setup *s, const struct gemm_case *gc, const struct division *d) {
-    const struct gm_plan_options options = {.size = sizeof options, .kernel = s->info->name};
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = s->variant->kernel.name};
     const int length = snprintf(s->what, sizeof s->what, "%d tiles whole, %d shares, least %d, %d pieces: ", d->whole,
                                 d->shares, d->least, d->pieces);
-    describe_case(gc, s->what + length, sizeof s->what - (size_t)length);
+    describe_gemm(gc, s->what + length, sizeof s->what - (size_t)length);
     heartbeat(s->what);
-    if (!place_case(s->result, gc, &s->buffers, &s->placed))
+    if (!place_gemm(s->result, gc, &s->buffers, &s->placed))
         return false;
     if (gm_gemm_plan_create(env.context, &s->placed.problem, &options, &s->plan) == GM_ERROR_NO_KERNEL) {
         s->result->refused[GM_REASON_SMEM]++;
         return false;
     }
-    const struct gm_kernel *row = &gm_kernels[gm_plan_kernel(s->plan)];
     if (env.simulated || opt.self_test) /* it starts more CTAs than it holds: some run when others have ended */
         s->plan->device.sm_count = SIMULATED_SMS;
-    const int64_t at_once = gm_clusters_at_once(row, &s->plan->device);
+    const struct gm_gemm_variant planned = gm_gemm_variant(s->plan->kernel);
+    const int64_t at_once = gm_clusters_at_once(s->plan->kernel, &s->plan->device);
     const int64_t most = d->shares != ANY ? d->shares : env.simulated ? 6 : at_once;
     const struct gm_gemm_division wanted = {
         .whole = d->whole, .shares = most < at_once ? most : at_once, .pieces = d->pieces};
-    const struct gm_gemm_variant variant = gm_gemm_variant(row);
     const struct gm_gemm_division division =
-        gm_divide_as(&variant, &gm_gemm_planned_of(s->plan)->problem, &s->plan->device, &wanted);
+        gm_divide_as(&planned, &gm_gemm_planned_of(s->plan)->problem, &s->plan->device, &wanted);
     if (division.shares == 0) {
         fail(s->result, "%s: cannot be divided so", s->what);
         return false;
@@ -142,10 +141,10 @@ static bool check_guards(struct setup *s) {
 static bool launch_thrice(struct setup *s) {
     bool ok = place_workspace(s);
     for (int launch = 0; launch < 3 && ok; launch++)
-        ok = poison_output(s->result, &s->placed) &&
+        ok = poison_output(s->result, &s->placed.call) &&
              check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, env.stream), s->what) &&
              check_cuda(s->result, env.drv->cuStreamSynchronize(env.stream), s->what) &&
-             check_output(s->result, &s->placed, s->what);
+             check_output(s->result, &s->placed.call, s->what);
     return ok && check_guards(s);
 }
 
@@ -160,10 +159,10 @@ static bool replay_twice(struct setup *s) {
     ok = check_cuda(s->result, env.drv->cuStreamEndCapture(stream, &graph), "end capture") && ok &&
          check_cuda(s->result, env.drv->cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
     for (int replay = 0; replay < 2 && ok; replay++)
-        ok = poison_output(s->result, &s->placed) &&
+        ok = poison_output(s->result, &s->placed.call) &&
              check_cuda(s->result, env.drv->cuGraphLaunch(exec, stream), "cuGraphLaunch") &&
              check_cuda(s->result, env.drv->cuStreamSynchronize(stream), "replay") &&
-             check_output(s->result, &s->placed, s->what);
+             check_output(s->result, &s->placed.call, s->what);
     if (graph)
         env.drv->cuGraphDestroy(graph);
     if (exec)
@@ -181,15 +180,15 @@ static bool try(struct setup *s, const struct gemm_case *gc, const struct divisi
 }
 
 /* Whether the row can divide its tiles so. */
-static bool suits(const struct kernel *info, const struct division *d) {
-    return (d->pieces > 0) == info->has_split_k;
+static bool suits(const struct variant *variant, const struct division *d) {
+    return (d->pieces > 0) == variant->gemm.split_k;
 }
 
 static bool try_divisions(struct setup *s) {
     for (size_t i = 0; i < COUNT(divisions); i++) {
-        if (!suits(s->info, &divisions[i]))
+        if (!suits(s->variant, &divisions[i]))
             continue;
-        const struct gemm_case gc = case_of(s->info, &divisions[i]);
+        const struct gemm_case gc = case_of(s->variant, &divisions[i]);
         if (!try(s, &gc, &divisions[i], launch_thrice))
             return false;
     }
@@ -199,14 +198,14 @@ static bool try_divisions(struct setup *s) {
 /* Numbers whose sum depends on the order of addition: every run gives the same bits. */
 static bool same_bits(struct setup *s) {
     enum { RUNS = 4 };
-    const size_t bytes = s->placed.d_bytes;
+    const size_t bytes = s->placed.call.region_bytes;
     uint8_t *first = malloc(bytes), *again = malloc(bytes);
     bool ok = first && again && place_workspace(s);
     for (int run = 0; run < RUNS && ok; run++) {
-        ok = poison_output(s->result, &s->placed) &&
+        ok = poison_output(s->result, &s->placed.call) &&
              check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, env.stream), s->what) &&
              check_cuda(s->result, env.drv->cuStreamSynchronize(env.stream), s->what) &&
-             check_cuda(s->result, env.drv->cuMemcpyDtoH(run ? again : first, s->placed.d_base, bytes), s->what);
+             check_cuda(s->result, env.drv->cuMemcpyDtoH(run ? again : first, s->placed.call.region, bytes), s->what);
         if (ok && run > 0 && memcmp(first, again, bytes) != 0) {
             fail(s->result, "%s: run %d gave other bits than run 0", s->what, run);
             ok = false;
@@ -214,13 +213,13 @@ static bool same_bits(struct setup *s) {
     }
     free(first);
     free(again);
-    return ok && check_output(s->result, &s->placed, s->what);
+    return ok && check_output(s->result, &s->placed.call, s->what);
 }
 
 /* Ones times ones is K everywhere, so that a k-block that is lost or summed twice shows, and a partial sum or a flag of
  * all ones, NaN and -1, that is taken for one of this launch. */
 static bool try_ones(struct setup *s, const struct division *d) {
-    struct gemm_case gc = case_of(s->info, d);
+    struct gemm_case gc = case_of(s->variant, d);
     gc.k += d->rest ? 0 : 5;
     gc.a_pad += gc.a_major == GM_K_MAJOR ? (8 - (gc.k + gc.a_pad) % 8) % 8 : 0;
     gc.b_pad += gc.b_major == GM_K_MAJOR ? (8 - (gc.k + gc.b_pad) % 8) % 8 : 0;
@@ -232,29 +231,29 @@ static bool try_ones(struct setup *s, const struct division *d) {
 }
 
 /* Epilogues, odd alignments, numbers that round, graphs, on one ragged division. */
-static bool try_variants(struct setup *s, const struct division *d) {
-    struct gemm_case gc = case_of(s->info, d);
+static bool try_epilogues(struct setup *s, const struct division *d) {
+    struct gemm_case gc = case_of(s->variant, d);
     gc.alpha = 0.5f, gc.beta = -2, gc.bias = GM_BIAS_M, gc.bias_type = GM_FP32, gc.activation = GM_ACT_RELU;
     if (!try(s, &gc, d, launch_thrice))
         return false;
-    if (s->info->arch == GM_ARCH_SM80) { /* TMA takes no such operands */
-        gc = case_of(s->info, d);
+    if (s->variant->kernel.arch == GM_ARCH_SM80) { /* TMA takes no such operands */
+        gc = case_of(s->variant, d);
         gc.a_offset = 1, gc.b_offset = 3, gc.d_offset = 5, gc.a_pad += 3, gc.b_pad += 1;
         if (!try(s, &gc, d, launch_thrice))
             return false;
     }
-    gc = case_of(s->info, d);
+    gc = case_of(s->variant, d);
     gc.inputs = NORMAL, gc.d_type = GM_FP32;
     if (!try(s, &gc, d, same_bits))
         return false;
-    gc = case_of(s->info, d);
+    gc = case_of(s->variant, d);
     return try(s, &gc, d, replay_twice) && try_ones(s, d);
 }
 
 static bool try_schedules(struct setup *s, const struct division *d) {
     bool ok = true;
     for (int seed = 1; seed <= opt.seeds && ok && env.simulated; seed++) {
-        const struct gemm_case gc = case_of(s->info, d);
+        const struct gemm_case gc = case_of(s->variant, d);
         set_schedule(opt.schedule + (uint64_t)seed);
         ok = try(s, &gc, d, launch_thrice);
     }
@@ -263,13 +262,13 @@ static bool try_schedules(struct setup *s, const struct division *d) {
 }
 
 static void run_row(const struct test *test, struct result *result) {
-    struct kernel info;
-    if (!read_kernel((size_t)test->kernel, &info))
-        return fail(result, "%s", gm_last_error());
-    const struct division *const even = &divisions[12], *const variants = info.has_split_k ? even : &divisions[3];
-    struct setup s = {.info = &info, .result = result};
-    if (try_divisions(&s) && try_variants(&s, variants))
-        try_schedules(&s, info.has_split_k ? even : &divisions[4]);
+    struct variant variant;
+    if (!read_variant((size_t)test->kernel, &variant))
+        return;
+    const bool split_k = variant.gemm.split_k;
+    struct setup s = {.variant = &variant, .result = result};
+    if (try_divisions(&s) && try_epilogues(&s, split_k ? &divisions[12] : &divisions[3]))
+        try_schedules(&s, split_k ? &divisions[12] : &divisions[4]);
     if (s.workspace.bytes)
         env.drv->cuMemFree(s.workspace.base);
     free_buffers(&s.buffers);
@@ -286,7 +285,7 @@ static const struct gemm_case long_k[] = {{.m = 60, .n = 56, .k = 4096, .alpha =
 /* Places a case and plans it; false: reported. */
 static bool plan_with(const struct test *test, struct setup *s, const struct gemm_case *gc, size_t limit) {
     const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask, .workspace_limit = limit};
-    return place_case(s->result, gc, &s->buffers, &s->placed) &&
+    return place_gemm(s->result, gc, &s->buffers, &s->placed) &&
            check_ok(s->result, gm_gemm_plan_create(env.context, &s->placed.problem, &options, &s->plan), "plan");
 }
 
@@ -324,29 +323,33 @@ static void run_planned(const struct test *test, struct result *result) {
 
 enum { SHARING = 3, TURNS = 3 };
 
-static bool divides_here(const struct kernel *info) {
-    return !info->is_gemv && info->cluster_k == 1 && info->smem_bytes <= env.device.smem_per_block_bytes &&
-           (info->arch == GM_ARCH_SM80 || env.device.cc_major == 9);
+static bool divides_here(const struct variant *variant) {
+    return !is_gemv(variant) && variant->gemm.cluster_k == 1 &&
+           variant->kernel.smem_bytes <= env.device.smem_per_block_bytes &&
+           (variant->kernel.arch == GM_ARCH_SM80 || env.device.cc_major == 9);
 }
 
 /* The first rows that divide their tiles: of sm90 into any pieces and into equal ones, and of sm80; three of sm80 where
  * no other runs. */
-static bool pick_sharing(struct kernel infos[SHARING]) {
+static bool pick_sharing(struct variant picked[SHARING]) {
     int last = -1;
     for (int kind = 0; kind < SHARING; kind++) {
-        infos[kind].name = NULL;
-        for (int i = env.device.cc_major == 9 ? 0 : last + 1; i < (int)gm_kernel_count() && !infos[kind].name; i++) {
-            struct kernel info;
-            if (!read_kernel((size_t)i, &info))
+        bool found = false;
+        for (int i = env.device.cc_major == 9 ? 0 : last + 1; i < (int)gm_kernel_count() && !found; i++) {
+            struct variant variant;
+            if (!read_variant((size_t)i, &variant))
                 continue;
-            const int of = info.arch == GM_ARCH_SM80 ? 2 : info.has_split_k;
-            if (divides_here(&info) && (of == kind || env.device.cc_major != 9)) {
-                infos[kind] = info;
+            const int of = variant.kernel.arch == GM_ARCH_SM80 ? 2 : variant.gemm.split_k;
+            if (divides_here(&variant) && (of == kind || env.device.cc_major != 9)) {
+                picked[kind] = variant;
                 last = i;
+                found = true;
             }
         }
+        if (!found)
+            return false;
     }
-    return infos[0].name && infos[1].name && infos[2].name;
+    return true;
 }
 
 /* All execute `turns` times in turn. */
@@ -362,8 +365,8 @@ static bool take_turns(struct setup setups[SHARING], int turns) {
 static bool check_sharing(struct setup setups[SHARING], const char *what) {
     bool ok = check_cuda(setups->result, env.drv->cuStreamSynchronize(env.stream), what);
     for (int i = 0; i < SHARING && ok; i++)
-        ok = check_output(setups[i].result, &setups[i].placed, setups[i].what) &&
-             poison_output(setups[i].result, &setups[i].placed);
+        ok = check_output(setups[i].result, &setups[i].placed.call, setups[i].what) &&
+             poison_output(setups[i].result, &setups[i].placed.call);
     setups->result->cases += ok;
     return ok;
 }
@@ -404,16 +407,17 @@ static bool share_workspace(struct setup setups[SHARING]) {
 
 static void run_sharing(const struct test *test, struct result *result) {
     (void)test;
-    struct kernel infos[SHARING];
+    struct variant picked[SHARING];
     struct gemm_case cases[SHARING];
     struct setup setups[SHARING] = {{.result = result}, {.result = result}, {.result = result}};
-    bool ok = pick_sharing(infos);
+    bool ok = pick_sharing(picked);
     if (!ok)
         fail(result, "no three rows of the table divide their tiles here");
     for (int i = 0; i < SHARING && ok; i++) {
-        const struct division *division = i == 1 && infos[i].arch == GM_ARCH_SM90 ? &divisions[11] : &divisions[3];
-        cases[i] = case_of(&infos[i], division);
-        setups[i].info = &infos[i];
+        const struct division *division =
+            i == 1 && picked[i].kernel.arch == GM_ARCH_SM90 ? &divisions[11] : &divisions[3];
+        cases[i] = case_of(&picked[i], division);
+        setups[i].variant = &picked[i];
         ok = set_up(&setups[i], &cases[i], division);
     }
     ok = ok && share_workspace(setups) && take_turns(setups, TURNS) && check_sharing(setups, "in turn") &&
@@ -428,11 +432,11 @@ static void run_sharing(const struct test *test, struct result *result) {
     }
 }
 
-void add_stream_k_tests(void) {
+void add_gemm_stream_k_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct kernel info;
-        if (read_kernel(i, &info) && !info.is_gemv && info.cluster_k == 1)
-            add_test("stream_k", info.name, run_row, (int)i, 0);
+        struct variant variant;
+        if (read_variant(i, &variant) && !is_gemv(&variant) && variant.gemm.cluster_k == 1)
+            add_test("stream_k", variant.kernel.name, run_row, (int)i, 0);
     }
     add_test("stream_k", "three_plans_take_turns_on_one_workspace_and_in_a_graph", run_sharing, -1, 0);
     add_test("stream_k", "planned_sm80", run_planned, -1, GM_ARCH_SM80);

@@ -4,36 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
-
-static const struct gemm_case ordinary = {
-    .m = 200, .n = 264, .k = 136, .a_pad = 8, .b_pad = 8, .c_pad = 8, .d_pad = 8, .alpha = 1};
+#include "gpu_tests.h"
 
 struct setup {
-    struct buffers buffers;
-    struct placed placed;
+    const struct tested_operation *operation;
+    struct call *call;
     gm_plan *plan;
 };
 
-static bool set_up(struct result *result, struct setup *s, const struct gemm_case *gc, uint32_t mask) {
-    *s = (struct setup){.plan = NULL};
+/* A call placed, ordinary, and its plan. */
+static bool set_up(struct result *result, struct setup *s, const struct test *test) {
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask};
+    *s = (struct setup){test->operation, test->operation->new_call(false), NULL};
     heartbeat("set-up");
-    if (!place_case(result, gc, &s->buffers, &s->placed))
-        return false;
-    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
-    return check_ok(result, gm_gemm_plan_create(env.context, &s->placed.problem, &options, &s->plan), "plan");
+    return s->operation->place_call(result, s->call, 0, false) &&
+           check_ok(result, s->operation->plan(env.context, s->call->problem, &options, &s->plan), "plan");
 }
 
 static void tear_down(struct setup *s) {
     gm_plan_destroy(s->plan);
-    free_buffers(&s->buffers);
+    s->operation->free_call(s->call);
+}
+
+static enum gm_status execute(const struct setup *s, CUstream stream) {
+    return s->operation->execute(s->plan, s->call->args, stream);
 }
 
 /* ---- a thread that has no current context ---------------------------------------------------------- */
 
 struct thread_job {
     const gm_plan *plan;
-    const struct placed *placed;
+    const struct call *call;
     CUstream stream;
     int executes;
     enum gm_status status;
@@ -43,7 +44,7 @@ struct thread_job {
 static void *execute_job(void *arg) {
     struct thread_job *job = arg;
     for (int i = 0; i < job->executes && job->status == GM_OK; i++)
-        job->status = gm_gemm_execute(job->plan, &job->placed->args, job->stream);
+        job->status = job->call->operation->execute(job->plan, job->call->args, job->stream);
     snprintf(job->sentence, sizeof job->sentence, "%s", gm_last_error());
     return NULL;
 }
@@ -51,9 +52,9 @@ static void *execute_job(void *arg) {
 static void *plan_and_execute(void *arg) {
     struct thread_job *job = arg;
     gm_plan *plan = NULL;
-    job->status = gm_gemm_plan_create(env.context, &job->placed->problem, NULL, &plan);
+    job->status = job->call->operation->plan(env.context, job->call->problem, NULL, &plan);
     if (job->status == GM_OK)
-        job->status = gm_gemm_execute(plan, &job->placed->args, job->stream);
+        job->status = job->call->operation->execute(plan, job->call->args, job->stream);
     snprintf(job->sentence, sizeof job->sentence, "%s", gm_last_error());
     gm_plan_destroy(plan);
     return NULL;
@@ -68,16 +69,16 @@ static bool run_job(struct result *result, struct thread_job *job, void *(*body)
     if (job->status != GM_OK)
         fail(result, "%s: %s: %s", what, gm_status_name(job->status), job->sentence);
     return job->status == GM_OK && check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what) &&
-           check_output(result, job->placed, what);
+           check_output(result, job->call, what);
 }
 
 static void run_cold_thread(const struct test *test, struct result *result) {
     struct setup s;
-    if (set_up(result, &s, &ordinary, test->mask)) {
-        struct thread_job warm = {.plan = s.plan, .placed = &s.placed, .stream = env.stream, .executes = 1};
+    if (set_up(result, &s, test)) {
+        struct thread_job warm = {.plan = s.plan, .call = s.call, .stream = env.stream, .executes = 1};
         struct thread_job cold = warm;
         result->cases += run_job(result, &warm, execute_job, "execute on a thread with no context");
-        poison_output(result, &s.placed);
+        poison_output(result, s.call);
         result->cases += run_job(result, &cold, plan_and_execute, "plan and execute on a thread with no context");
     }
     tear_down(&s);
@@ -92,9 +93,9 @@ static void run_shared_plan(const struct test *test, struct result *result) {
     pthread_t ids[THREADS];
     bool ok = true;
     for (int t = 0; t < THREADS; t++)
-        ok = set_up(result, &setups[t], &ordinary, test->mask) && ok;
+        ok = set_up(result, &setups[t], test) && ok;
     for (int t = 0; t < THREADS && ok; t++) {
-        jobs[t] = (struct thread_job){.plan = setups[0].plan, .placed = &setups[t].placed, .executes = EXECUTES};
+        jobs[t] = (struct thread_job){.plan = setups[0].plan, .call = setups[t].call, .executes = EXECUTES};
         ok = check_cuda(result, env.drv->cuStreamCreate(&jobs[t].stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     }
     for (int t = 0; t < THREADS && ok; t++)
@@ -105,7 +106,7 @@ static void run_shared_plan(const struct test *test, struct result *result) {
         if (jobs[t].status != GM_OK)
             fail(result, "thread %d: %s: %s", t, gm_status_name(jobs[t].status), jobs[t].sentence);
         check_cuda(result, env.drv->cuStreamSynchronize(jobs[t].stream), "cuStreamSynchronize");
-        result->cases += check_output(result, &setups[t].placed, "shared plan");
+        result->cases += check_output(result, setups[t].call, "shared plan");
         env.drv->cuStreamDestroy(jobs[t].stream);
     }
     for (int t = 0; t < THREADS; t++)
@@ -116,10 +117,11 @@ static void run_shared_plan(const struct test *test, struct result *result) {
 
 static void run_one_call(const struct test *test, struct result *result) {
     struct setup s;
-    if (set_up(result, &s, &ordinary, test->mask) &&
-        check_ok(result, gm_gemm(env.context, &s.placed.problem, &s.placed.args, env.stream), "gm_gemm") &&
-        check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "gm_gemm"))
-        result->cases += check_output(result, &s.placed, "gm_gemm");
+    if (set_up(result, &s, test) &&
+        check_ok(result, s.operation->in_one_call(env.context, s.call->problem, s.call->args, env.stream),
+                 "one call") &&
+        check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "one call"))
+        result->cases += check_output(result, s.call, "one call");
     tear_down(&s);
 }
 
@@ -133,19 +135,17 @@ static void run_foreign_context(const struct test *test, struct result *result) 
         return;
     }
     struct setup s;
-    if (set_up(result, &s, &ordinary, test->mask) &&
-        check_cuda(result, env.drv->cuDeviceGet(&device, 1), "cuDeviceGet") &&
+    if (set_up(result, &s, test) && check_cuda(result, env.drv->cuDeviceGet(&device, 1), "cuDeviceGet") &&
         check_cuda(result, env.drv->cuDevicePrimaryCtxRetain(&other, device), "cuDevicePrimaryCtxRetain")) {
         env.drv->cuCtxPushCurrent(other);
-        const bool ok =
-            check_ok(result, gm_gemm_execute(s.plan, &s.placed.args, env.stream), "execute under another context");
+        const bool ok = check_ok(result, execute(&s, env.stream), "execute under another context");
         CUcontext after = NULL;
         env.drv->cuCtxGetCurrent(&after);
         if (after != other)
             fail(result, "execute left another context current than it found");
         env.drv->cuCtxPopCurrent(&popped);
         if (ok && check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "cuStreamSynchronize"))
-            result->cases += check_output(result, &s.placed, "execute under another context");
+            result->cases += check_output(result, s.call, "execute under another context");
         env.drv->cuDevicePrimaryCtxRelease(device);
     }
     tear_down(&s);
@@ -158,8 +158,7 @@ static bool capture(struct result *result, const struct setup *s, CUgraphExec *e
     if (!check_cuda(result, env.drv->cuStreamBeginCapture(env.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                     "begin capture"))
         return false;
-    const bool launched =
-        check_ok(result, gm_gemm_execute(s->plan, &s->placed.args, env.stream), "execute under capture");
+    const bool launched = check_ok(result, execute(s, env.stream), "execute under capture");
     const bool ok = check_cuda(result, env.drv->cuStreamEndCapture(env.stream, &graph), "end capture") && launched &&
                     check_cuda(result, env.drv->cuGraphInstantiateWithFlags(exec, graph, 0), "cuGraphInstantiate");
     if (graph)
@@ -167,49 +166,38 @@ static bool capture(struct result *result, const struct setup *s, CUgraphExec *e
     return ok;
 }
 
-/* Capture, replay twice; between the replays A's contents change to those of a second case. */
+/* Capture, replay twice; between the replays the inputs change, at the same addresses. */
 static void run_graph(const struct test *test, struct result *result) {
     struct setup s;
     CUgraphExec exec = NULL;
-    struct gemm_case other = ordinary;
-    other.inputs = NORMAL;
-    struct placed second;
-    if (set_up(result, &s, &ordinary, test->mask) && capture(result, &s, &exec)) {
+    if (set_up(result, &s, test) && capture(result, &s, &exec)) {
         const bool ok = check_cuda(result, env.drv->cuGraphLaunch(exec, env.stream), "cuGraphLaunch") &&
                         check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "replay");
-        result->cases += ok && check_output(result, &s.placed, "first replay");
-        /* The same sizes take the same addresses, so the captured launch reads the new contents. */
-        if (ok && place_case(result, &other, &s.buffers, &second) &&
+        result->cases += ok && check_output(result, s.call, "first replay");
+        if (ok && s.operation->place_call(result, s.call, 0, true) &&
             check_cuda(result, env.drv->cuGraphLaunch(exec, env.stream), "cuGraphLaunch") &&
             check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "replay"))
-            result->cases += check_output(result, &second, "replay on changed inputs");
+            result->cases += check_output(result, s.call, "replay on changed inputs");
     }
     if (exec)
         env.drv->cuGraphExecDestroy(exec);
     tear_down(&s);
 }
 
-/* A capture keeps what it was told: alpha is another at the second capture, and the plan is gone before the replays. */
+/* A capture keeps what it was told: the second one has other scalars, and the plan is gone before the replays. */
 static void run_captured_twice(const struct test *test, struct result *result) {
     struct setup s;
     CUgraphExec execs[2] = {NULL, NULL};
-    struct gemm_case cases[2] = {ordinary, ordinary};
-    struct placed placed[2];
-    cases[1].alpha = -2;
-    bool ok = set_up(result, &s, &ordinary, test->mask);
-    for (int i = 0; i < 2 && ok; i++) {
-        /* The same sizes take the same addresses. */
-        ok = place_case(result, &cases[i], &s.buffers, &placed[i]);
-        s.placed.args.alpha = i ? &cases[1].alpha : NULL;
-        ok = ok && capture(result, &s, &execs[i]);
-    }
+    bool ok = set_up(result, &s, test);
+    for (int i = 0; i < 2 && ok; i++)
+        ok = s.operation->place_call(result, s.call, i, false) && capture(result, &s, &execs[i]);
     gm_plan_destroy(s.plan);
     s.plan = NULL;
     for (int i = 0; i < 4 && ok; i++) {
-        ok = poison_output(result, &placed[i % 2]) &&
+        ok = s.operation->place_call(result, s.call, i % 2, false) &&
              check_cuda(result, env.drv->cuGraphLaunch(execs[i % 2], env.stream), "cuGraphLaunch") &&
              check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "replay") &&
-             check_output(result, &placed[i % 2], i % 2 ? "replay with alpha -2" : "replay with alpha 1");
+             check_output(result, s.call, i % 2 ? "replay with other scalars" : "replay with the first scalars");
         result->cases += ok;
     }
     for (int i = 0; i < 2; i++)
@@ -239,16 +227,16 @@ static CUstream recycle(struct result *result, CUcontext other, CUstream wanted)
 
 /* Refused and nothing written; or computed, where the driver lets a stream launch the graph of another device. */
 static void execute_recycled(struct result *result, struct setup *s, CUstream stream) {
-    const enum gm_status status = gm_gemm_execute(s->plan, &s->placed.args, stream);
+    const enum gm_status status = execute(s, stream);
     const char *const what = "execute on a recycled handle";
     result->cases++;
     if (status == GM_OK) {
         check_cuda(result, env.drv->cuStreamSynchronize(stream), what);
-        check_output(result, &s->placed, what);
+        check_output(result, s->call, what);
     } else if (status != GM_ERROR_WRONG_DEVICE) {
         fail(result, "%s: %s: %s", what, gm_status_name(status), gm_last_error());
     } else {
-        check_unwritten(result, &s->placed, what);
+        check_unwritten(result, s->call, what);
     }
 }
 
@@ -256,9 +244,9 @@ static void execute_recycled(struct result *result, struct setup *s, CUstream st
 static bool execute_and_destroy(struct result *result, struct setup *s, CUstream stream) {
     bool ok = true;
     for (int i = 0; i < 2 && ok; i++)
-        ok = check_ok(result, gm_gemm_execute(s->plan, &s->placed.args, stream), "execute") &&
+        ok = check_ok(result, execute(s, stream), "execute") &&
              check_cuda(result, env.drv->cuStreamSynchronize(stream), "kernel") &&
-             check_output(result, &s->placed, "before the handle comes back") && poison_output(result, &s->placed);
+             check_output(result, s->call, "before the handle comes back") && poison_output(result, s->call);
     env.drv->cuStreamDestroy(stream);
     return ok;
 }
@@ -272,7 +260,7 @@ static void run_recycled_stream(const struct test *test, struct result *result) 
         skip(result, "needs two GPUs");
         return;
     }
-    if (set_up(result, &s, &ordinary, test->mask) &&
+    if (set_up(result, &s, test) &&
         check_cuda(result, env.drv->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate") &&
         check_cuda(result, env.drv->cuDeviceGet(&device, 1), "cuDeviceGet") &&
         check_cuda(result, env.drv->cuDevicePrimaryCtxRetain(&other, device), "cuDevicePrimaryCtxRetain")) {
@@ -291,15 +279,15 @@ static void run_recycled_stream(const struct test *test, struct result *result) 
 }
 
 void add_runtime_tests(void) {
-    add_test("api", "one_call", run_one_call, -1, 0);
-    add_test("api", "cold_thread", run_cold_thread, -1, 0);
-    add_test("api", "shared_plan_sm80", run_shared_plan, -1, GM_ARCH_SM80);
-    add_test("api", "shared_plan", run_shared_plan, -1, 0);
-    add_test("api", "foreign_context", run_foreign_context, -1, 0);
-    add_test("api", "graph_sm80", run_graph, -1, GM_ARCH_SM80);
-    add_test("api", "graph", run_graph, -1, 0);
-    add_test("api", "a_plan_captured_twice_replays_each_alpha_without_the_plan_sm80", run_captured_twice, -1,
-             GM_ARCH_SM80);
-    add_test("api", "a_plan_captured_twice_replays_each_alpha_without_the_plan", run_captured_twice, -1, 0);
-    add_test("api", "a_stream_handle_that_comes_back_on_another_device", run_recycled_stream, -1, 0);
+    add_operation_test("api", "one_call", run_one_call, 0);
+    add_operation_test("api", "cold_thread", run_cold_thread, 0);
+    add_operation_test("api", "shared_plan_sm80", run_shared_plan, GM_ARCH_SM80);
+    add_operation_test("api", "shared_plan", run_shared_plan, 0);
+    add_operation_test("api", "foreign_context", run_foreign_context, 0);
+    add_operation_test("api", "graph_sm80", run_graph, GM_ARCH_SM80);
+    add_operation_test("api", "graph", run_graph, 0);
+    add_operation_test("api", "a_plan_captured_twice_replays_its_scalars_without_the_plan_sm80", run_captured_twice,
+                       GM_ARCH_SM80);
+    add_operation_test("api", "a_plan_captured_twice_replays_its_scalars_without_the_plan", run_captured_twice, 0);
+    add_operation_test("api", "a_stream_handle_that_comes_back_on_another_device", run_recycled_stream, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A row with another image in its place: the PTX of --image, which the driver compiles (or simulates). This is how
- * tests/mutants/ runs its bugs, here and on hardware. */
+ * tests/mutants/ runs its bugs, here and on hardware. Only for --test=image (or stream_k) --kernel=<row>. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +18,8 @@ static char *ptx;
 static bool is_named_image(const void *bytes) {
     bool is = false;
     for (size_t i = 0; i < gm_kernel_count() && !is; i++) {
-        const struct gm_kernel *row = &gm_kernels[i];
-        unsigned char *image = glob_match(opt.kernel, row->name) ? gm_image_unpack(&row->image) : NULL;
-        is = image && memcmp(image, bytes, IMAGE_HEAD) == 0 && memcmp(image, bytes, row->image.bytes) == 0;
+        unsigned char *image = glob_match(opt.kernel, gm_kernels[i].name) ? gm_image_unpack(&gm_kernels[i].image) : NULL;
+        is = image && memcmp(image, bytes, IMAGE_HEAD) == 0 && memcmp(image, bytes, gm_kernels[i].image.bytes) == 0;
         free(image);
     }
     return is;

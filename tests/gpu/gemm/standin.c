@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_tests.h"
-#include "standin.h"
 #include "common/gemm_sm80/params.h"
 #include "common/gemm_sm90/params.h"
+#include "gemm/gemm_tests.h"
+#include "standin.h"
 
 /* One operand: element (outer, k) lies at base + outer * outer_bytes + k * k_bytes; outside its extent it is 0. */
 struct source {
@@ -18,7 +18,7 @@ struct source {
 };
 
 struct job {
-    const struct kernel *info;
+    const struct variant *variant;
     struct gm_epilogue_params epilogue;
     struct gm_raster raster;
     struct source a, b;
@@ -29,7 +29,7 @@ struct job {
 };
 
 static float half_to_float(const struct job *job, uint64_t address) {
-    const enum gm_type type = job->info->type;
+    const enum gm_type type = job->variant->kernel.type;
     const float value = (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
     const bool denormal = fabsf(value) < (type == GM_BF16 ? 0x1p-126f : 0x1p-14f);
     return planted_bug == BUG_FLUSHES_DENORMALS && denormal ? 0 : value;
@@ -113,8 +113,8 @@ static void store(const struct job *job, int64_t m, int64_t n) {
 }
 
 static void store_tile(const struct job *job, int64_t tile_m, int64_t tile_n) {
-    const int64_t top = tile_m * job->info->tile_m, left = tile_n * job->info->tile_n;
-    int64_t bottom = top + job->info->tile_m, right = left + job->info->tile_n;
+    const int64_t top = tile_m * job->variant->gemm.tile_m, left = tile_n * job->variant->gemm.tile_n;
+    int64_t bottom = top + job->variant->gemm.tile_m, right = left + job->variant->gemm.tile_n;
     bottom = bottom < job->m ? bottom : job->m - (planted_bug == BUG_LOST_ROW) + (planted_bug == BUG_ROW_AFTER);
     right = right < job->n ? right : job->n + (planted_bug == BUG_COLUMN_AFTER);
     for (int64_t m = top - (planted_bug == BUG_ROW_BEFORE && top == 0); m < bottom; m++)
@@ -125,7 +125,7 @@ static void store_tile(const struct job *job, int64_t tile_m, int64_t tile_n) {
 /* common/gemm/raster.cuh says the order. */
 static void walk_tiles(const struct job *job) {
     const struct gm_raster *r = &job->raster;
-    const int cm = job->info->cluster_m, cn = job->info->cluster_n;
+    const int cm = job->variant->gemm.cluster_m, cn = job->variant->gemm.cluster_n;
     const int major = r->along_n ? r->tiles_n : r->tiles_m, minor = r->along_n ? r->tiles_m : r->tiles_n;
     const int tiles = r->tiles_m * r->tiles_n; /* whatever the grid */
     for (int linear = 0; linear < tiles - (planted_bug == BUG_LOST_WAVE); linear++) {
@@ -158,11 +158,11 @@ static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params)
     memcpy(&d, params->d.bytes, sizeof d);
     job->epilogue = params->epilogue;
     job->raster = params->raster;
-    job->a = source_of_map(&params->a, job->info->a_major);
-    job->b = source_of_map(&params->b, job->info->b_major);
+    job->a = source_of_map(&params->a, job->variant->gemm.a_major);
+    job->b = source_of_map(&params->b, job->variant->gemm.b_major);
     job->n = (int64_t)d.dims[0];
     job->m = (int64_t)d.dims[1];
-    job->k = (int64_t)params->k_blocks * job->info->tile_k;
+    job->k = (int64_t)params->k_blocks * job->variant->gemm.tile_k;
     job->d = d.address;
     job->d_pitch = (int64_t)d.stride;
     if (params->plain) { /* then the kernel looks at nothing of the epilogue but alpha */
@@ -178,26 +178,26 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params)
     job->m = params->epilogue.m;
     job->n = params->epilogue.n;
     job->k = params->k + (planted_bug == BUG_OVER_READ);
-    job->a = source_of_pointer(params->a, params->lda, job->info->a_major, job->m, params->k);
-    job->b = source_of_pointer(params->b, params->ldb, job->info->b_major, job->n, params->k);
+    job->a = source_of_pointer(params->a, params->lda, job->variant->gemm.a_major, job->m, params->k);
+    job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k);
     job->d = params->epilogue.d;
     job->d_pitch = params->epilogue.ldd * gm_type_bytes((enum gm_type)params->epilogue.d_type);
 }
 
-void standin_compute(size_t kernel, const void *params) {
-    struct kernel info;
-    if (!read_kernel(kernel, &info))
-        abort();
-    struct job job = {.info = &info};
+void gemm_compute(const struct gm_kernel *kernel, const void *params) {
+    struct variant variant;
+    if (!read_variant((size_t)(kernel - gm_kernels), &variant))
+        exit(2);
+    struct job job = {.variant = &variant};
     struct gm_gemm_sm90_params sm90;
     struct gm_gemm_sm80_params sm80;
-    if (info.uses_tma)
+    if (uses_tma(&variant))
         read_sm90(&job, memcpy(&sm90, params, sizeof sm90));
     else
         read_sm80(&job, memcpy(&sm80, params, sizeof sm80));
     const int64_t exact = job.a.k; /* without the zeros that fill the last step of K */
     if (planted_bug == BUG_MISSED_TAIL)
-        job.k = exact - exact % info.tile_k;
+        job.k = exact - exact % variant.gemm.tile_k;
     else if (planted_bug != BUG_OVER_READ)
         job.k = exact < job.k ? exact : job.k;
     job.b_values = malloc((size_t)(job.k * job.n + 1) * sizeof(float));

@@ -4,42 +4,32 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "gemm_tests.h"
+#include "gpu_tests.h"
 
-enum { COPIES = 6, STREAMS = 3, ROUNDS = 4 };
-
-/* The same problem in memory of its own, with a scale of its own. */
-struct copy {
-    struct gemm_case gc;
-    struct buffers buffers;
-    struct placed placed;
-};
+enum { COPIES = SCALES, STREAMS = 3, ROUNDS = 4 };
 
 struct relaunch {
-    struct copy copies[COPIES];
-    CUstream streams[STREAMS]; /* the last is the default stream */
+    const struct tested_operation *operation;
+    struct call *copies[COPIES]; /* of one problem, each in memory of its own, with scalars of its own */
+    CUstream streams[STREAMS];   /* the last is the default stream */
     gm_plan *plan;
 };
 
-/* On a GPU long enough that launches wait for each other. */
-static int64_t long_k(void) {
-    return env.simulated || opt.self_test ? 136 : 8192;
-}
-
-static bool set_up(struct result *result, struct relaunch *r, uint32_t mask, int argument_sets) {
-    static const float scales[COPIES] = {1, 2, -1, 0.5f, -2, 4};
-    *r = (struct relaunch){.plan = NULL};
+static bool set_up(struct result *result, struct relaunch *r, const struct test *test, int argument_sets) {
+    *r = (struct relaunch){.operation = test->operation};
+    for (int i = 0; i < COPIES; i++)
+        r->copies[i] = r->operation->new_call(true);
     for (int i = 0; i < COPIES; i++) {
         heartbeat("set-up");
-        r->copies[i].gc = (struct gemm_case){.m = 200, .n = 264, .k = long_k(), .alpha = scales[i]};
-        if (!place_case(result, &r->copies[i].gc, &r->copies[i].buffers, &r->copies[i].placed))
+        if (!r->operation->place_call(result, r->copies[i], i, false))
             return false;
     }
     for (int i = 0; i + 1 < STREAMS; i++)
         if (!check_cuda(result, env.drv->cuStreamCreate(&r->streams[i], CU_STREAM_NON_BLOCKING), "cuStreamCreate"))
             return false;
-    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask, .argument_sets = argument_sets};
-    return check_ok(result, gm_gemm_plan_create(env.context, &r->copies[0].placed.problem, &options, &r->plan), "plan");
+    const struct gm_plan_options options = {
+        .size = sizeof options, .arch_mask = test->mask, .argument_sets = argument_sets};
+    return check_ok(result, r->operation->plan(env.context, r->copies[0]->problem, &options, &r->plan), "plan");
 }
 
 static void tear_down(struct relaunch *r) {
@@ -48,7 +38,7 @@ static void tear_down(struct relaunch *r) {
         if (r->streams[i])
             env.drv->cuStreamDestroy(r->streams[i]);
     for (int i = 0; i < COPIES; i++)
-        free_buffers(&r->copies[i].buffers);
+        r->operation->free_call(r->copies[i]);
 }
 
 /* Waits, checks every copy, and poisons it again. */
@@ -56,15 +46,18 @@ static void check_all(struct result *result, struct relaunch *r, const char *wha
     if (!check_cuda(result, env.drv->cuCtxSynchronize(), what))
         return;
     for (int i = 0; i < COPIES; i++)
-        result->cases +=
-            check_output(result, &r->copies[i].placed, what) && poison_output(result, &r->copies[i].placed);
+        result->cases += check_output(result, r->copies[i], what) && poison_output(result, r->copies[i]);
+}
+
+static enum gm_status execute(const struct relaunch *r, int copy, CUstream stream) {
+    return r->operation->execute(r->plan, r->copies[copy]->args, stream);
 }
 
 /* Executes every copy `rounds` times in turn, the i-th on stream i mod `streams`. */
 static void execute_in_turn(struct result *result, const struct relaunch *r, int streams, const char *what) {
     for (int i = 0; i < ROUNDS * COPIES; i++) {
         const int copy = i % COPIES;
-        if (!check_ok(result, gm_gemm_execute(r->plan, &r->copies[copy].placed.args, r->streams[copy % streams]), what))
+        if (!check_ok(result, execute(r, copy, r->streams[copy % streams]), what))
             return;
     }
 }
@@ -86,8 +79,7 @@ static void *work(void *arg) {
     if (env.drv->cuCtxSetCurrent(worker->number % 2 ? env.primary : NULL) != CUDA_SUCCESS)
         worker->status = GM_ERROR_DRIVER;
     for (int i = 0; i < ROUNDS && worker->status == GM_OK; i++)
-        worker->status =
-            gm_gemm_execute(r->plan, &r->copies[worker->number].placed.args, r->streams[worker->number / 2 % STREAMS]);
+        worker->status = execute(r, worker->number, r->streams[worker->number / 2 % STREAMS]);
     snprintf(worker->sentence, sizeof worker->sentence, "%s", gm_last_error());
     return NULL;
 }
@@ -110,7 +102,7 @@ static void execute_in_threads(struct result *result, const struct relaunch *r) 
 
 static void relaunch(const struct test *test, struct result *result, int argument_sets) {
     struct relaunch r;
-    if (set_up(result, &r, test->mask, argument_sets)) {
+    if (set_up(result, &r, test, argument_sets)) {
         execute_in_turn(result, &r, 1, "back to back");
         check_all(result, &r, "back to back");
         heartbeat("streams");
@@ -144,17 +136,17 @@ static void run_plan_under_capture(const struct test *test, struct result *resul
     CUgraphExec exec = NULL;
     gm_plan *plan = NULL;
     const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask};
-    if (set_up(result, &r, test->mask, 1) && /* which loads the kernel: that is no call for a capture */
+    if (set_up(result, &r, test, 1) && /* which loads the kernel: that is no call for a capture */
         check_cuda(result, env.drv->cuStreamBeginCapture(env.stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "begin capture")) {
-        const struct placed *placed = &r.copies[0].placed;
+        const struct call *call = r.copies[0];
         const bool ok =
-            check_ok(result, gm_gemm_plan_create(env.context, &placed->problem, &options, &plan), "plan in capture") &&
-            check_ok(result, gm_gemm_execute(plan, &placed->args, env.stream), "execute in capture");
+            check_ok(result, call->operation->plan(env.context, call->problem, &options, &plan), "plan in capture") &&
+            check_ok(result, call->operation->execute(plan, call->args, env.stream), "execute in capture");
         if (check_cuda(result, env.drv->cuStreamEndCapture(env.stream, &graph), "end capture") && ok &&
             check_cuda(result, env.drv->cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate") &&
             check_cuda(result, env.drv->cuGraphLaunch(exec, env.stream), "cuGraphLaunch") &&
             check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "replay"))
-            result->cases += check_output(result, placed, "planned in a capture");
+            result->cases += check_output(result, call, "planned in a capture");
     }
     if (exec)
         env.drv->cuGraphExecDestroy(exec);
@@ -165,8 +157,8 @@ static void run_plan_under_capture(const struct test *test, struct result *resul
 }
 
 void add_relaunch_tests(void) {
-    add_test("api", "relaunch", run_relaunch, -1, 0);
-    add_test("api", "relaunch_sm80", run_relaunch, -1, GM_ARCH_SM80);
-    add_test("api", "relaunch_sets", run_relaunch_sets, -1, 0);
-    add_test("api", "plan_under_capture", run_plan_under_capture, -1, 0);
+    add_operation_test("api", "relaunch", run_relaunch, 0);
+    add_operation_test("api", "relaunch_sm80", run_relaunch, GM_ARCH_SM80);
+    add_operation_test("api", "relaunch_sets", run_relaunch_sets, 0);
+    add_operation_test("api", "plan_under_capture", run_plan_under_capture, 0);
 }
