@@ -57,7 +57,7 @@ NO_RINGS = {
 }
 
 # Folders whose README.md has a table of all files.
-TABLES_OF_FILES = ["src/sim/*"]
+TABLES_OF_FILES = ["ptx", "src/host", "src/sim/*", "tests/gpu"]
 
 # Where the compiler looks for "name.h", beside the folder of the file that includes it.
 INCLUDE_PATH = ["src", "include", ".", "tests/bench", "tests/gpu", "tests/sim", "tests/unit"]
