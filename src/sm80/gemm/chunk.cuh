@@ -3,8 +3,8 @@
 #ifndef GM_SM80_CHUNK_CUH
 #define GM_SM80_CHUNK_CUH
 
-#include "common/global.cuh"
 #include "common/gemm_sm80/tile.h"
+#include "common/global.cuh"
 #include "sm80/cp_async.cuh"
 
 /* Copies one chunk whose first `elems` elements exist; the rest become zeros. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from a variant's columns: tile, warps, shared memory. */
+/* What follows from a variant's columns: tile, warps, shared memory. It brings the tile's arithmetic (tile.h) along;
+ * all else a fragment includes itself. */
 #ifndef GM_SM80_GEMM_CONSTANTS_CUH
 #define GM_SM80_GEMM_CONSTANTS_CUH
 
-#include "common/gemm_sm80/params.h"
 #include "common/gemm_sm80/tile.h"
 
-/* ---- parameters ---------------------------------------------------------------------------------- */
+/* ---- columns ------------------------------------------------------------------------------------- */
 
 enum {
     TYPE = GM_TYPE,
@@ -17,7 +17,7 @@ enum {
     STAGES = GM_STAGES,
     WARPS_M = GM_WARPS_M,
     WARPS_N = GM_WARPS_N,
-    SLICES = GM_WARP_K, /* of K, in every stage */
+    SLICES = GM_WARP_K, /* warp-k: of K, in every stage */
     WARPS = GM_SM80_WARPS(WARPS_M, WARPS_N, SLICES),
     MAP = GM_SMEM_MAP,
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_stage of gemm.cu: an operand's k-blocks, global memory -> ring. Included once, after gemm.cu's constants. */
+/* An operand's k-blocks, global memory -> ring: begin_piece(), then load_begin(), load_part() and load_end(). */
 #ifndef GM_SM80_GEMM_LOAD_CUH
 #define GM_SM80_GEMM_LOAD_CUH
 
 #include "common/gemm_sm80/params.h"
 #include "common/index.cuh"
+#include "sm80/cp_async.cuh"
 #include "sm80/gemm/chunk.cuh"
 #include "sm80/gemm/constants.cuh"
 #include "sm80/gemm/swizzle.cuh"
@@ -20,7 +21,8 @@ static __device__ __forceinline__ constexpr struct operand_shape shape_a() {
 }
 
 static __device__ __forceinline__ constexpr struct operand_shape shape_b() {
-    return {B_MN, B_MN ? TILE_K : TILE_N, B_MN ? TILE_N : TILE_K, GM_SM80_OPERAND_BYTES(TILE_M, TILE_K, A_MN, MAP, TYPE)};
+    return {B_MN, B_MN ? TILE_K : TILE_N, B_MN ? TILE_N : TILE_K,
+            GM_SM80_OPERAND_BYTES(TILE_M, TILE_K, A_MN, MAP, TYPE)};
 }
 
 /* Thread t copies chunk t % (chunks of a row) of rows t / (chunks of a row) + i * row_step. */
@@ -59,7 +61,8 @@ static __device__ __forceinline__ struct operand operand_begin(struct operand_sh
     const int64_t first_row = (shape.mn_major ? first_k : mn) + row;
     const int64_t first_elem = (shape.mn_major ? mn : first_k) + chunk * 8;
     o.source = base + first_row * o.row_bytes + first_elem * GM_TYPE_BYTES(GM_TYPE);
-    o.block_bytes = (shape.mn_major ? TILE_K * o.row_bytes : TILE_K * GM_TYPE_BYTES(GM_TYPE)) - shape.rows * o.row_bytes;
+    o.block_bytes =
+        (shape.mn_major ? TILE_K * o.row_bytes : TILE_K * GM_TYPE_BYTES(GM_TYPE)) - shape.rows * o.row_bytes;
     o.destination = shape.start_bytes + swizzle_offset(MAP, shape.row_elems, row, chunk);
     return o;
 }
@@ -225,6 +228,24 @@ static __device__ __forceinline__ void load_part(struct operand_shape shape, str
     }
     if (part == parts - 1) {
         o.source += o.block_bytes;
+    }
+}
+
+/* ---- one piece -------------------------------------------------------------------------------------------- */
+
+/* This CTA's operands of a piece, and the loads of its first STAGES - 1 k-blocks. */
+static __device__ __forceinline__ void begin_piece(const struct gm_gemm_sm80_params &p, struct operand &a,
+                                                   struct operand &b, int first, int end, int m, int n) {
+    a = operand_begin(shape_a(), p.a, p.lda, p.a_vector, m, p.epilogue.m, p.k, first);
+    b = operand_begin(shape_b(), p.b, p.ldb, p.b_vector, n, p.epilogue.n, p.k, first);
+#pragma unroll 1
+    for (int i = 0; i < STAGES - 1; i++) {
+        struct loose_block loose;
+        load_begin<DEFERS>(a, b, first + i, end, i * STAGE_BYTES, loose);
+        load_part(shape_a(), a, false, i * STAGE_BYTES, 0, 1);
+        load_part(shape_b(), b, false, i * STAGE_BYTES, 0, 1);
+        load_end(a, b, i * STAGE_BYTES, loose);
+        pipeline_commit();
     }
 }
 

@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_tile of gemm.cu: accumulators -> staging strips -> D, by the warps of slice 0. Included once, after gemm.cu's
- * constants. */
+/* Accumulators -> staging strips -> D, by the warps of slice 0: store_tile(). */
 #ifndef GM_SM80_GEMM_STORE_CUH
 #define GM_SM80_GEMM_STORE_CUH
 
 #include "common/convert.cuh"
 #include "common/gemm/epilogue.cuh"
+#include "common/global.cuh"
 #include "common/index.cuh"
 #include "sm80/gemm/constants.cuh"
+
+/* Zeroes what lies outside D: it was made of whatever shared memory held, which is nobody else's to see. */
+static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                     const struct gm_epilogue_params &p, int m, int n) {
+    const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
+    const int rows_left = p.m - (m + warp / WARPS_N * WARP_M + lane / 4);
+    const int columns_left = p.n - (n + warp % WARPS_N * WARP_N + lane % 4 * 2);
+#pragma unroll
+    for (int i = 0; i < BLOCKS_M; i++) {
+#pragma unroll
+        for (int j = 0; j < 2 * BLOCKS_N; j++) {
+#pragma unroll
+            for (int r = 0; r < 4; r++) {
+                const bool inside = i * 16 + r / 2 * 8 < rows_left && j * 8 + r % 2 < columns_left;
+                acc[i][j][r] = inside ? acc[i][j][r] : 0.0f;
+            }
+        }
+    }
+}
 
 /* One warp's part of the tile on its way out: accumulators -> its strip of shared memory, as fragments -> rows, 8
  * neighbouring columns a lane -> D. */

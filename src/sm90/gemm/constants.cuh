@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from a variant's columns: tile, who takes which part of it, and where things are in shared memory. */
+/* What follows from a variant's columns: tile, who takes which part of it, and where things are in shared memory. It
+ * brings the tile's arithmetic (tile.h) along; all else a fragment includes itself. */
 #ifndef GM_SM90_GEMM_CONSTANTS_CUH
 #define GM_SM90_GEMM_CONSTANTS_CUH
 
-#include "common/gemm_sm90/params.h"
 #include "common/gemm_sm90/tile.h"
 #include "sm90/pipeline.cuh"
 
@@ -16,7 +16,7 @@
 #define GM_N_SIDE_MN GM_LAYOUT_B_MN(GM_LAYOUT)
 #endif
 
-/* ---- parameters (the registry row) and what follows from them -------------------------------------- */
+/* ---- columns and what follows from them ------------------------------------------------------------- */
 
 enum {
     ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K),
@@ -25,16 +25,16 @@ enum {
     TILE_N = GM_TILE_N,
     TILE_K = GM_TILE_K,
     STAGES = GM_STAGES,
-    CLUSTER_M = GM_CLUSTER_M,           /* CTAs that share a B tile */
-    CLUSTER_N = GM_CLUSTER_N,           /* CTAs that share an A tile */
-    SHARERS = CLUSTER_M * CLUSTER_N,    /* CTAs that fill each other's stages by multicast */
-    SPLITS = GM_CLUSTER_K, /* CTAs that share the K of a tile */
+    CLUSTER_M = GM_CLUSTER_M,        /* CTAs that share a B tile */
+    CLUSTER_N = GM_CLUSTER_N,        /* CTAs that share an A tile */
+    SHARERS = CLUSTER_M * CLUSTER_N, /* CTAs that fill each other's stages by multicast */
+    SPLITS = GM_CLUSTER_K,           /* cluster-k: CTAs that share the K of a tile */
     CLUSTER_SIZE = SHARERS * SPLITS,
     CONSUMERS = GM_CONSUMERS,
     TILE_CONSUMERS = GM_SM90_TILE_CONSUMERS(ROLES), /* of one tile */
     PINGPONG = GM_SCHEDULE == GM_SCHEDULE_pingpong,
-    SWAPPED = GM_SWAP, /* B is on wgmma's M side */
-    REDUCES = GM_SPLIT_K, /* tiles are cut evenly, and added up by reduce-scatter */
+    SWAPPED = GM_SWAP,    /* B is on wgmma's M side */
+    REDUCES = GM_SPLIT_K, /* split-K: tiles are cut evenly, and added up by reduce-scatter */
     A_MN = GM_LAYOUT_A_MN(GM_LAYOUT),
     B_MN = GM_LAYOUT_B_MN(GM_LAYOUT),
     SPAN = GM_SWIZZLE, /* swizzle span of A and B, bytes */
@@ -47,7 +47,7 @@ enum {
     ATOMS_M = ROWS / 64,                                  /* wgmma atoms of 64 rows, per consumer warpgroup */
     K_STEPS = TILE_K / 16,                                /* wgmma atoms of 16 k, per stage */
     ATOM_REGISTERS = SIDE_N / 2,                          /* accumulator registers of one atom, per thread, */
-    FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES),    /* and of all */
+    FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES), /* and of all */
     PART_MOST = GM_CEIL_DIV(SIDE_N / 8, 2 * SPLITS) * 16, /* of the N side, the most that one CTA of a split stores */
 
     A_BYTES = GM_SM90_A_BYTES(TILE_M, TILE_K, GM_TYPE),

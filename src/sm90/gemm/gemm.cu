@@ -4,13 +4,26 @@
  * D = act(alpha * A B + beta * C + bias) for 16-bit A and B. The maps in the parameters describe A, B and D exactly,
  * so ragged M, N and K are TMA's clipping: elements outside load as zero and are not stored. One CTA (or a cluster
  * that shares operand tiles by multicast, or the K of a tile) walks output tiles with the grid's stride, after its
- * share of those that are divided by k-blocks, if any are; in a row that reduces, it has one piece of one tile.
+ * share of those that are divided by k-blocks, if any are; in a variant that reduces, it has one piece of one tile.
  * Warpgroup 0 is the producer; the others are consumers, either cooperative (each takes its part of wgmma's M side of
  * every tile) or ping-pong (each takes every second tile whole, one multiplying while the other stores). wgmma's M side
- * is A, or B in a swapped row. Compiled once per variant. What its columns mean for it is in constants.cuh, the
- * order of tiles in walk.cuh; produce, mma_stage and store_tile in load.cuh, mma.cuh and store.cuh; the exchange of
- * cluster-k, split-K's reduce-scatter and the hand-over of stream-K in split.cuh, reduce_scatter.cuh and stream_k.cuh. Each
- * can be read, and compiled, alone. */
+ * is A, or B in a swapped variant. Compiled once per variant.
+ *
+ * Here are the roles and the entry. Each of the fragments beside it can be read, and compiled, alone:
+ *
+ *   constants.cuh            what follows from the variant's columns; shared memory
+ *   walk.cuh                 which tile, or piece of one, comes next
+ *   load.cuh   produce       A, B -> the ring
+ *   mma.cuh    mma_tile      the ring -> accumulators
+ *   store.cuh  store_tile    accumulators -> D
+ *   split.cuh                cluster-k: CTAs of a cluster share the K of a tile
+ *   reduce_scatter.cuh       split-K: so do CTAs or clusters, in equal pieces
+ *   stream_k.cuh             stream-K: so do CTAs, of the last tiles only, cut anywhere */
+#include "common/gemm/stream_k.h"
+#include "common/gemm_sm90/params.h"
+#include "common/index.cuh"
+#include "common/named_barrier.cuh"
+#include "sm90/cluster.cuh"
 #include "sm90/gemm/constants.cuh"
 #include "sm90/gemm/load.cuh"
 #include "sm90/gemm/mma.cuh"
@@ -19,6 +32,9 @@
 #include "sm90/gemm/store.cuh"
 #include "sm90/gemm/stream_k.cuh"
 #include "sm90/gemm/walk.cuh"
+#include "sm90/mbarrier.cuh"
+#include "sm90/pipeline.cuh"
+#include "sm90/tma.cuh"
 
 /* ---- set-up: what no other kernel's results are needed for, so that it may overlap the end of the kernel before ----
  */
@@ -194,7 +210,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         bulk_wait_group_read<0>();
 }
 
-/* One consumer warpgroup of a row that reduces: multiply, leave what others add, add and store what others left. */
+/* One consumer warpgroup of a variant that reduces: multiply, leave what others add, add and store what others left. */
 static __device__ __forceinline__ void consume_piece(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
                                                      int consumer) {
     const uint32_t thread = threadIdx.x % 128;

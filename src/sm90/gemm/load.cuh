@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The producer of gemm.cu: tiles of A and B -> the ring, by TMA. Included once, after gemm.cu's constants. */
+/* The producer, produce(): tiles of A and B -> the ring, by TMA. */
 #ifndef GM_SM90_GEMM_LOAD_CUH
 #define GM_SM90_GEMM_LOAD_CUH
 
+#include "common/gemm/stream_k.h"
 #include "common/gemm_sm90/params.h"
+#include "common/tensor_map.h"
+#include "sm90/cluster.cuh"
 #include "sm90/gemm/constants.cuh"
 #include "sm90/gemm/split.cuh"
 #include "sm90/gemm/walk.cuh"
+#include "sm90/mbarrier.cuh"
 #include "sm90/pipeline.cuh"
 #include "sm90/tma.cuh"
 

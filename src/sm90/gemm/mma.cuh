@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mma_stage of gemm.cu: the ring -> accumulators, by WGMMA. Included once, after gemm.cu's constants. */
+/* A consumer's mma_tile() and mma_drain(): the ring -> accumulators, by WGMMA. */
 #ifndef GM_SM90_GEMM_MMA_CUH
 #define GM_SM90_GEMM_MMA_CUH
 
 #include "sm90/gemm/constants.cuh"
 #include "sm90/pipeline.cuh"
-#include "sm90/swizzle.cuh"
 #include "sm90/wgmma.cuh"
 #include "sm90/wgmma_shapes.cuh"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce-scatter of gemm.cu, for tiles that are cut into equal pieces (common/gemm/stream_k.h). Every piece leaves its
+/* Split-K by reduce-scatter, for tiles that are cut into equal pieces (common/gemm/stream_k.h). Every piece leaves its
  * accumulators in the workspace; then each of a tile's pieces fetches its own part of all of them, adds, and stores
- * that part of D. Included once, after gemm.cu's constants.
+ * that part of D.
  *
  *                 part 0    part 1    part 2
- *   piece 0  acc | stays  | ~~~~~~ | ~~~~~~ |  -> its slot     A part is some planes: 8 columns of wgmma's N side each,
- * of piece 1  acc | ~~~~~~ | stays  | ~~~~~~ |  -> its slot     the 64 rows of an atom, four registers a thread. In a
- * slot piece 2  acc | ~~~~~~ | ~~~~~~ | stays  |  -> its slot     a plane is 2 KB: 16 bytes a thread, thread by thread.
+ *   piece 0  acc | stays  | ~~~~~~ | ~~~~~~ |  -> its slot     A part is some planes: each is 8 columns of wgmma's
+ *   piece 1  acc | ~~~~~~ | stays  | ~~~~~~ |  -> its slot     N side, 64 rows of an atom, four registers a thread. In
+ *   piece 2  acc | ~~~~~~ | ~~~~~~ | stays  |  -> its slot     a slot it is 2 KB: 16 bytes a thread, thread by thread.
  *                    |         |        |
  *                 piece 0   piece 1   piece 2   add, in the order of pieces: the same on every run
  *
  *   consumers | slot, own part -> ring | left |                               | add, store |
- *   clerk                              | left | flags, wait for the others',  | arrived    |   a warp beside the
- * producer TMA                                       | their parts -> ring ..........|
+ *   clerk                              | left | flags, wait for the others'   | arrived    |   beside the producer
+ *   TMA                                       | their parts -> ring ..........|
  *
  * Of each pair of pieces there is a flag: "the slot of `giver` is full, for `reader`". The giver exchanges the plan's
  * `ready` for what was there. A reader that waits in vain leaves its part to a giver that is missing: it puts ~ready
@@ -20,11 +20,18 @@
 #ifndef GM_SM90_GEMM_REDUCE_SCATTER_CUH
 #define GM_SM90_GEMM_REDUCE_SCATTER_CUH
 
+#include "common/gemm/epilogue.cuh"
 #include "common/gemm/stream_k.cuh"
+#include "common/gemm/stream_k.h"
+#include "common/gemm_sm90/params.h"
+#include "common/global.cuh"
+#include "common/named_barrier.cuh"
+#include "sm90/cluster.cuh"
 #include "sm90/gemm/constants.cuh"
 #include "sm90/gemm/store.cuh"
 #include "sm90/gemm/walk.cuh"
-#include "sm90/pipeline.cuh"
+#include "sm90/mbarrier.cuh"
+#include "sm90/stmatrix.cuh"
 #include "sm90/tma.cuh"
 
 enum {

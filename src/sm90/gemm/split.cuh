@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Split K of gemm.cu: the CTAs of a cluster have each multiplied a range of K; they exchange partial sums through
- * distributed shared memory, so that each ends with the whole sum of its part of the tile. Included once.
+/* Cluster-k, split_exchange(): the CTAs of a cluster have each multiplied a range of K; they exchange partial sums
+ * through distributed shared memory, so that each ends with the whole sum of its part of the tile.
  *
  *                 part 0      part 1                       1. my ring is drained: tell every peer (ready)
  *   CTA 0  acc  | keeps    | sends ->  |  CTA 1's ring     2. wait until every peer said so
@@ -12,8 +12,9 @@
 #ifndef GM_SM90_GEMM_SPLIT_CUH
 #define GM_SM90_GEMM_SPLIT_CUH
 
+#include "sm90/cluster.cuh"
 #include "sm90/gemm/constants.cuh"
-#include "sm90/pipeline.cuh"
+#include "sm90/mbarrier.cuh"
 #include "sm90/stmatrix.cuh"
 #include "sm90/tma.cuh"
 

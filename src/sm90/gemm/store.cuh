@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_tile of gemm.cu: the accumulators of a consumer warpgroup -> staging -> D. Included once, after gemm.cu's
- * constants.
+/* A consumer's store_tile(): accumulators -> staging -> D.
  *
  * A fragment register belongs to one row of wgmma's M side and one column of its N side. With A on the M side that is a
- * row and a column of D; in a swapped row it is a column and a row, and the fragment is transposed on its way into
+ * row and a column of D; in a swapped variant it is a column and a row, and the fragment is transposed on its way into
  * staging. tile.h says how D is cut into chunks. */
 #ifndef GM_SM90_GEMM_STORE_CUH
 #define GM_SM90_GEMM_STORE_CUH
 
 #include "common/convert.cuh"
 #include "common/gemm/epilogue.cuh"
-#include "common/index.cuh"
+#include "common/gemm_sm90/params.h"
+#include "common/global.cuh"
+#include "common/named_barrier.cuh"
 #include "sm90/gemm/constants.cuh"
 #include "sm90/gemm/walk.cuh"
 #include "sm90/stmatrix.cuh"

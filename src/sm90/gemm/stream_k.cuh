@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stream-K of gemm.cu: a consumer with a part of a tile's K hands it on, or adds what others have. Included once. */
+/* Stream-K, piece_finish(): a consumer with a part of a tile's K hands it on, or adds what others have. */
 #ifndef GM_SM90_GEMM_STREAM_K_CUH
 #define GM_SM90_GEMM_STREAM_K_CUH
 
 #include "common/gemm/stream_k.cuh"
+#include "common/gemm/stream_k.h"
+#include "common/gemm_sm90/params.h"
+#include "common/global.cuh"
+#include "common/named_barrier.cuh"
 #include "sm90/gemm/constants.cuh"
 #include "sm90/gemm/store.cuh"
 #include "sm90/gemm/walk.cuh"
-#include "sm90/pipeline.cuh"
+#include "sm90/mbarrier.cuh"
+#include "sm90/stmatrix.cuh"
 #include "sm90/tma.cuh"
 
 enum {

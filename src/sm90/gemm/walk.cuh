@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tile, or piece of one, a CTA computes next. */
+/* Which tile, or piece of one, a CTA computes next. The producer and the consumers walk alike, each for itself. */
 #ifndef GM_SM90_GEMM_WALK_CUH
 #define GM_SM90_GEMM_WALK_CUH
 
 #include "common/gemm/raster.cuh"
 #include "common/gemm/stream_k.h"
+#include "common/gemm_sm90/params.h"
 #include "common/index.cuh"
 #include "sm90/gemm/constants.cuh"
 
-/* ---- tile order ------------------------------------------------------------------------------------ */
+/* ---- tiles ----------------------------------------------------------------------------------------- */
 
 struct tile_position {
     int m, n; /* of this CTA's tile, counted in tiles */
@@ -45,6 +46,8 @@ static __device__ __forceinline__ struct pieces pieces_of(const struct gm_stream
     const int own = count > 1 ? quotient(share, s.even) : 0;
     return {share - own * s.even, count, own, (int)rank};
 }
+
+/* ---- the walk -------------------------------------------------------------------------------------- */
 
 /* What a CTA computes, piece by piece: some k-blocks of a tile, mostly all. stream_k.h says in which order; a cluster
  * that shares the K of its tiles takes a share of each, which differ by one k-block at most. A CTA that has none takes
