@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum gm_reason gm_say(const struct gm_sentence *why, enum gm_reason reason, const char *format, ...) {
-    if (!why || !why->text)
+    if (!gm_is_wanted(why))
         return reason;
     va_list arguments;
     va_start(arguments, format);
@@ -37,10 +37,14 @@ int gm_is_named(const struct gm_kernel *kernel, const char *name, size_t bytes, 
     return *division > GM_DIVISION_NONE;
 }
 
-int gm_find_kernel(const struct gm_kernel *kernels, size_t count, const char *name) {
-    int division;
+int gm_find_divided(const struct gm_kernel *kernels, size_t count, const char *name, size_t bytes, int *division) {
     for (size_t i = 0; i < count; i++)
-        if (gm_is_named(&kernels[i], name, strlen(name), &division))
+        if (gm_is_named(&kernels[i], name, bytes, division))
             return (int)i;
     return -1;
+}
+
+int gm_find_kernel(const struct gm_kernel *kernels, size_t count, const char *name) {
+    int division;
+    return gm_find_divided(kernels, count, name, strlen(name), &division);
 }

@@ -16,6 +16,9 @@ struct gm_sentence {
     char *text; /* NULL: nobody does */
     size_t bytes;
 };
+static inline int gm_is_wanted(const struct gm_sentence *why) {
+    return why && why->text;
+}
 /* Writes the sentence, where it is wanted; returns `reason`. */
 enum gm_reason gm_say(const struct gm_sentence *why, enum gm_reason reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -119,7 +119,8 @@ struct gm_launch_graphs *gm_launch_graphs_new(const gm_plan *plan, int sets) {
     const CUresult result = build(plan, graphs);
     if (result == CUDA_SUCCESS)
         return graphs;
-    gm_log(GM_LOG_INFO, "%s: no graph of it (%s), so its launches are plain", plan->kernel->name, gm_driver_error_name(result));
+    gm_log(GM_LOG_INFO, "%s: no graph of it (%s), so its launches are plain", plan->kernel->name,
+           gm_driver_error_name(result));
     destroy(plan->context->driver, graphs);
     return NULL;
 }
@@ -203,7 +204,8 @@ static int is_refusal(CUresult result) {
 
 int gm_launch_by_graph(const gm_plan *plan, void *params, CUstream stream, CUresult *result) {
     struct gm_launch_graphs *graphs = plan->graphs;
-    if (!graphs || !may_launch_by_graph(plan, stream) || atomic_flag_test_and_set_explicit(&graphs->busy, memory_order_acquire))
+    if (!graphs || !may_launch_by_graph(plan, stream) ||
+        atomic_flag_test_and_set_explicit(&graphs->busy, memory_order_acquire))
         return 0;
     *result = relaunch(plan, params, stream);
     atomic_flag_clear_explicit(&graphs->busy, memory_order_release);

@@ -65,16 +65,12 @@ int gm_ledger_is_of(const gm_ledger *ledger, const struct gm_device *device) {
 
 const struct gm_kernel *gm_ledger_kernel(struct gm_ledger_candidate *candidate, const struct gm_kernel *kernels,
                                          size_t count) {
-    candidate->kernel = -1;
-    for (size_t i = 0; i < count; i++) {
-        if (!gm_is_named(&kernels[i], candidate->name, candidate->name_bytes, &candidate->division))
-            continue;
-        if (candidate->division == GM_DIVISION_BEST)
-            candidate->division = GM_DIVISION_NONE; /* a ledger says what was timed */
-        candidate->kernel = (int)i;
-        return &kernels[i];
-    }
-    return NULL;
+    candidate->kernel = gm_find_divided(kernels, count, candidate->name, candidate->name_bytes, &candidate->division);
+    if (candidate->kernel < 0)
+        return NULL;
+    if (candidate->division == GM_DIVISION_BEST)
+        candidate->division = GM_DIVISION_NONE; /* a ledger says what was timed */
+    return &kernels[candidate->kernel];
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------- */

@@ -28,9 +28,13 @@ void gm_set_log_callback(gm_log_fn fn, enum gm_log_level level, void *user) {
     callback_user = user;
 }
 
-void gm_log(enum gm_log_level level, const char *format, ...) {
+int gm_log_is_heard(enum gm_log_level level) {
     pthread_once(&environment_once, read_environment);
-    if (level > (callback ? callback_level : environment_level))
+    return level <= (callback ? callback_level : environment_level);
+}
+
+void gm_log(enum gm_log_level level, const char *format, ...) {
+    if (!gm_log_is_heard(level))
         return;
     char message[640];
     va_list arguments;

@@ -140,6 +140,8 @@ static gm_plan *complete(gm_context *context, gm_plan *plan, const struct gm_cho
 
 static void log_plan(const gm_plan *plan, enum gm_source source) {
     char problem[160];
+    if (!gm_log_is_heard(GM_LOG_INFO))
+        return;
     gm_problem_print(plan->operation, plan->problem, problem, sizeof problem);
     gm_log(GM_LOG_INFO, "plan %s: %s, predicted %.2f us%s", problem, plan->kernel->name, plan->predicted_us,
            source == GM_SOURCE_LEDGER || source == GM_SOURCE_NEIGHBOURS ? ", by the ledger" : "");

@@ -84,7 +84,7 @@ int gm_kernel_runs_on(const struct gm_kernel *kernel, int cc_major, int cc_minor
      .arch = (enum gm_arch)ARCH_##arch_,                                                                               \
      .production = STATE_##state_,                                                                                     \
      .type = (enum gm_type)GM_TYPE_##type_,                                                                            \
-     CALL(GM_FACTS_##family_, ((int)ARCH_##arch_, GM_TYPE_##type_, LIST columns_)),                                                       \
+     CALL(GM_FACTS_##family_, ((int)ARCH_##arch_, GM_TYPE_##type_, LIST columns_)),                                    \
      .registers = name_##_registers,                                                                                   \
      .spill_bytes = name_##_spill,                                                                                     \
      .columns = {LIST columns_},                                                                                       \

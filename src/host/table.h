@@ -52,8 +52,10 @@ uint32_t gm_arch_bits(void);
 /* Index of the kernel with this name, whatever division the name says behind it; -1: there is none. */
 int gm_find_kernel(const struct gm_kernel *kernels, size_t count, const char *name);
 
-/* Whether `name`, of so many bytes, is the kernel's, alone or with a division behind it; then *division is the number of
- * that division, or GM_DIVISION_BEST where the name says none. */
+/* Whether `name`, of so many bytes, is the kernel's, alone or with a division behind it; then *division is the number
+ * of that division, or GM_DIVISION_BEST where the name says none. */
 int gm_is_named(const struct gm_kernel *kernel, const char *name, size_t bytes, int *division);
+/* Index of the kernel that is named so, and its division, as of gm_is_named(); -1: there is none. */
+int gm_find_divided(const struct gm_kernel *kernels, size_t count, const char *name, size_t bytes, int *division);
 
 #endif

@@ -148,7 +148,6 @@ static void describe_division(const struct gm_gemm_inquiry *q, const struct gm_g
                               size_t bytes) {
     const int64_t tiles = gm_tiles_m(q->variant, q->problem) * gm_tiles_n(q->variant, q->problem);
     char pieces[48] = "";
-    text[0] = 0;
     if (d->pieces > 0)
         gm_print(pieces, sizeof pieces, ", %" PRId64 " pieces each,", d->pieces);
     if (d->shares > 0)
@@ -160,12 +159,14 @@ static void describe_division(const struct gm_gemm_inquiry *q, const struct gm_g
 /* ---- the verdict ----------------------------------------------------------------------------------------- */
 
 static struct gm_verdict accept(const struct gm_gemm_inquiry *q, const struct gm_gemm_division *d) {
-    char divided[176];
-    describe_division(q, d, divided, sizeof divided);
+    char divided[176] = "";
+    if (gm_is_wanted(q->why))
+        describe_division(q, d, divided, sizeof divided);
     gm_say(q->why, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles%s, %" PRId64 " at once%s",
            d->predicted_us, gm_tiles_m(q->variant, q->problem), gm_tiles_n(q->variant, q->problem),
            q->transposed ? " of D^T = B^T A^T" : "", at_once(q), divided);
-    const double us = d->predicted_us * gm_gemm_family_of(q->variant->kernel)->margin(q);
+    const struct gm_gemm_family *family = gm_gemm_family_of(q->variant->kernel);
+    const double us = d->predicted_us * (family->margin ? family->margin(q) : 1);
     return (struct gm_verdict){
         .reason = GM_ACCEPTED,
         .predicted_us = d->predicted_us,

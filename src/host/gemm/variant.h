@@ -29,7 +29,7 @@ struct gm_gemm_family {
     void (*describe)(const struct gm_kernel *kernel, struct gm_gemm_kernel_info *info);
     /* What the family's own kernels ask of the operands, and of the order in which K is summed. */
     enum gm_reason (*check)(const struct gm_gemm_inquiry *inquiry);
-    /* What the choice multiplies a predicted time by, where the model is too kind to the family. */
+    /* What the choice multiplies a predicted time by, where the model is too kind to the family; NULL: by 1. */
     double (*margin)(const struct gm_gemm_inquiry *inquiry);
     /* Microseconds of one launch of a kernel that is legal for the problem, which is not empty, with its tiles divided
      * so. */

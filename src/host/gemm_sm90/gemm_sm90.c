@@ -39,11 +39,6 @@ static void describe(const struct gm_kernel *kernel, struct gm_gemm_kernel_info 
     info->swap = c[GM_GEMM_SM90_SWAP];
 }
 
-static double margin(const struct gm_gemm_inquiry *q) {
-    (void)q;
-    return 1;
-}
-
 /* ---- a plan --------------------------------------------------------------------------------------------- */
 
 static enum gm_status encode(const struct gm_plan *plan, const char *letter, struct gm_map_desc desc,
@@ -148,7 +143,6 @@ static const struct gm_gemm_family own = {
     .variant = variant,
     .describe = describe,
     .check = gm_gemm_check_tma,
-    .margin = margin,
     .cost_us = gm_gemm_sm90_cost_us,
     .stream_k = offsetof(struct gm_gemm_sm90_params, stream_k),
 };

@@ -45,11 +45,6 @@ static enum gm_reason check(const struct gm_gemm_inquiry *q) {
     return GM_ACCEPTED;
 }
 
-static double margin(const struct gm_gemm_inquiry *q) {
-    (void)q;
-    return 1;
-}
-
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct gm_gemm_variant v = variant(plan->kernel);
     const struct gm_gemm_planned *planned = plan->problem;
@@ -67,7 +62,6 @@ static const struct gm_gemm_family own = {
     .variant = variant,
     .describe = describe,
     .check = check,
-    .margin = margin,
     .cost_us = gm_gemv_cost_us,
     .stream_k = offsetof(struct gm_gemm_sm80_params, stream_k),
 };
