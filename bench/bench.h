@@ -9,14 +9,14 @@
 #include "program/base/shared_file.h"
 
 struct bench_options {
-    struct args_list words, files, shapes;
+    struct args_list words, files, shapes, sets;
     struct args_list suites, results; /* the words: what to measure, and files to look at instead */
-    const char *dtype, *out, *layout, *kernel, *arch, *device, *json, *svg, *cublaslt, *l2, *m, *compare, *report;
+    const char *operation, *dtype, *out, *layout, *kernel, *arch, *device, *json, *svg, *cublaslt, *l2, *m, *compare, *report;
     uint32_t arch_mask;
     int sm_budget;
     uint32_t flags;            /* of enum gm_plan_flags */
     bool no_overlap, constant_b, batch_invariant, model_only;
-    int64_t m_from, m_to; /* of --m */
+    int64_t m_from, m_to; /* of --m, the axis of the operation */
     bool all_kernels, quick, no_baseline, quiet, profile, append;
     int rounds;                          /* 0, which nobody can give: by the mode */
     int workspace_mib;                   /* that our plans may ask for */
@@ -35,8 +35,7 @@ void bench_options_method(const struct bench_options *options, struct bench_meta
 struct bench {
     const struct bench_options *options;
     struct gpu gpu;
-    struct lt lt;
-    bool has_baseline;
+    struct baselines baselines;
     struct nvml nvml;
     struct noise noise;
     struct bench_results results;
@@ -51,15 +50,17 @@ int bench_case_run(struct bench *bench, const struct bench_case *problem);
 /* --profile: launches the same kernels and all heuristics once each, and prints which launch was which. */
 int bench_case_profile(struct bench *bench, const struct bench_case *problem);
 
+/* Whether no kernel takes the case's line; a note says so. */
+bool bench_is_untaken(const struct bench_case *problem);
+
 /* The kernels to time on a case: the planner's choice, or every legal row that the options name. Plans are the
  * caller's to destroy. Returns how many, -1 with a printed sentence on an error. */
-int bench_plans(struct bench *bench, const struct gm_gemm_problem *problem, struct contender *contenders,
-                size_t capacity);
+int bench_plans(struct bench *bench, const struct bench_case *problem, struct contender *contenders, size_t capacity);
 
-/* The baseline's default: the first heuristic that runs, nearly always number 0; out: there is none. */
+/* The baselines' default: the first way that runs, nearly always number 0; out: there is none. */
 int bench_default(const struct contest *contest, struct contender *fallback);
-/* Adds the heuristics that time best and the default: fills `best` and `fallback` (out = true: there is none); `ran`
- * counts the heuristics that worked. `fallback` is already captured by the caller. */
+/* The way that times best: fills `best` (out = true: it is the default, or there is none); `ran` counts the ways that
+ * worked. `fallback`, the default, is already captured by the caller. */
 int bench_search(const struct contest *contest, struct contender *best, const struct contender *fallback, int *ran);
 
 /* --append: the rows of the results file that is there already, if this run may add to them. 0, or -1 with a printed

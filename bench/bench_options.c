@@ -65,8 +65,10 @@ static int check_outputs(const struct bench_options *options) {
             "--profile takes no times: --rounds, --round-ms, --warmup, --energy and --quick are not for it");
     if (options->no_baseline && options->svg && !options->results.count)
         return complain("--svg draws ratios to the baseline, and --no-baseline leaves it out");
-    if (lt_check_options(options->no_baseline, options->cublaslt) != 0)
-        return -1;
+    if (options->no_baseline && options->cublaslt)
+        return complain("--no-baseline leaves out the baseline that --cublaslt names");
+    if (options->operation && options->shapes.count == 0)
+        return complain("--operation is of the problems of --shape, which is missing");
     if (options->svg && options->report && options->results.count && !strstr(options->svg, "{chart}"))
         return complain("--svg of --report wants a name with {chart} in it, such as 'plots/{chart}.svg', not `%s`",
                         options->svg);
@@ -78,8 +80,7 @@ static int check_outputs(const struct bench_options *options) {
 }
 
 int bench_options_check(struct bench_options *options) {
-    if (sort_words(options) != 0 || suite_check_override(options->dtype, options->out, options->layout) != 0 ||
-        check_outputs(options) != 0 || read_m_range(options->m, &options->m_from, &options->m_to) != 0)
+    if (sort_words(options) != 0 || check_outputs(options) != 0 || read_m_range(options->m, &options->m_from, &options->m_to) != 0)
         return -1;
     if (options->rounds > MAX_ROUNDS)
         return complain("--rounds is at most %d, not %d", MAX_ROUNDS, options->rounds);
@@ -105,20 +106,24 @@ int bench_options_cases(const struct bench_options *options, struct bench_suite 
     if (options->suites.count + options->files.count + options->shapes.count == 0 &&
         suite_load(suite, "gemm-quick") != 0)
         return -1;
-    if (suite_add_shapes(suite, options->shapes.items, options->shapes.count) != 0)
+    if (suite_add_shapes(suite, options->operation, options->shapes.items, options->shapes.count) != 0)
         return -1;
     if (suite->name[0] == 0)
         snprintf(suite->name, sizeof suite->name, "custom");
+    const struct suite_override override = {options->dtype, options->out, options->layout, options->sets.items,
+                                            options->sets.count};
     size_t chosen = 0;
     for (size_t i = 0; i < suite->count; i++) {
-        suite_override(&suite->cases[i], options->dtype, options->out, options->layout);
+        if (suite_override(&suite->cases[i], &override) != 0)
+            return -1;
         chosen += bench_is_chosen(options, &suite->cases[i]);
     }
     return chosen ? 0 : complain("no problem of %s has its M in %s", suite->name, options->m); /* without --m: all do */
 }
 
 bool bench_is_chosen(const struct bench_options *options, const struct bench_case *problem) {
-    return problem->m >= options->m_from && problem->m <= options->m_to;
+    const int64_t axis = case_axis(problem);
+    return axis >= options->m_from && axis <= options->m_to;
 }
 
 /* ---- method ----------------------------------------------------------------------------------------- */

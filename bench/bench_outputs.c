@@ -64,7 +64,7 @@ int bench_resume(struct bench *bench) {
 
 bool bench_is_done(const struct bench *bench, const struct bench_case *problem) {
     for (size_t i = 0; i < bench->results.count; i++) {
-        if (results_same_problem(&bench->results.rows[i].problem, problem))
+        if (case_equal(&bench->results.rows[i].problem, problem))
             return true;
     }
     return false;
@@ -72,7 +72,7 @@ bool bench_is_done(const struct bench *bench, const struct bench_case *problem) 
 
 static size_t place_of(const struct bench_suite *suite, const struct bench_row *row) {
     size_t place = 0;
-    while (place < suite->count && !results_same_problem(&suite->cases[place], &row->problem))
+    while (place < suite->count && !case_equal(&suite->cases[place], &row->problem))
         place++;
     return place;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which kernels a case is run with; and, without a GPU, what the planner would choose. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "program/commands.h"
 #include "program/base/grid.h"
 #include "bench/planner.h"
+#include "host/plan.h"
 
 static bool is_wanted(const struct bench_options *options, const struct gm_candidate *candidate, const char *name) {
     bool legal = candidate->reason == GM_ACCEPTED || candidate->reason == GM_REASON_NOT_PRODUCTION;
@@ -27,14 +27,16 @@ static struct gm_plan_options planned(const struct bench_options *options) {
 
 /* The planner's judgement of every row; of those that --kernel asks for, divided as it says. */
 static int explain_asked(const struct bench_options *options, const struct gm_device *device,
-                         const struct gm_gemm_problem *problem, struct gm_candidate *candidates, size_t *count) {
+                         const struct bench_case *problem, struct gm_candidate *candidates, size_t *count) {
+    const struct gm_operation *operation = problem->operation->operation;
     const struct gm_plan_options masked = planned(options);
     const int division = asked_division(options->kernel);
     struct planner planner;
-    const enum gm_status status = gm_gemm_explain(device, problem, &masked, candidates, *count, count);
+    const enum gm_status status =
+        gm_explain(operation, device, problem->problem.bytes, &masked, candidates, *count, count);
     if (status != GM_OK)
-        return gpu_fail_library(status, "gm_gemm_explain");
-    if (planner_open(&planner, &gm_operation_gemm, device, problem, &masked) != 0)
+        return gpu_fail_library(status, "the planner");
+    if (planner_open(&planner, operation, device, problem->problem.bytes, &masked) != 0)
         return -1;
     for (size_t i = 0; division != GM_DIVISION_BEST && i < *count; i++) {
         const struct gm_kernel *kernel = &gm_kernels[candidates[i].kernel];
@@ -47,18 +49,19 @@ static int explain_asked(const struct bench_options *options, const struct gm_de
     return 0;
 }
 
-static int add_plan(struct bench *bench, const struct gm_gemm_problem *problem, const struct gm_plan_options *options,
+static int add_plan(struct bench *bench, const struct bench_case *problem, const struct gm_plan_options *options,
                     struct contender *contender) {
     *contender = (struct contender){0};
-    enum gm_status status = gm_gemm_plan_create(bench->gpu.context, problem, options, &contender->plan);
+    enum gm_status status = gm_plan_create(problem->operation->operation, bench->gpu.context, problem->problem.bytes,
+                                           options, &contender->plan);
     if (status != GM_OK)
-        return gpu_fail_library(status, "gm_gemm_plan_create");
+        return gpu_fail_library(status, "a plan");
     contender->kernel = gm_plan_kernel(contender->plan);
     return 0;
 }
 
 /* A row that cannot be planned is a failure of that row, not of the run. */
-static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem, const struct gm_candidate *candidates,
+static int plan_each(struct bench *bench, const struct bench_case *problem, const struct gm_candidate *candidates,
                      size_t count, struct contender *contenders, size_t capacity) {
     size_t used = 0;
     for (size_t i = 0; i < count && used < capacity; i++) {
@@ -78,8 +81,7 @@ static int plan_each(struct bench *bench, const struct gm_gemm_problem *problem,
     return (int)used;
 }
 
-int bench_plans(struct bench *bench, const struct gm_gemm_problem *problem, struct contender *contenders,
-                size_t capacity) {
+int bench_plans(struct bench *bench, const struct bench_case *problem, struct contender *contenders, size_t capacity) {
     const struct bench_options *options = bench->options;
     const struct gm_plan_options masked = planned(options);
     if (!options->all_kernels && !options->kernel) {
@@ -112,47 +114,59 @@ static const struct gm_candidate *find_best(const struct bench_options *options,
     return best;
 }
 
-static int predict_case(const struct bench_options *options, const struct bench_case *from,
+static int predict_case(const struct bench_options *options, const struct bench_case *problem,
                         const struct gm_device *device, struct grid *grid, struct gm_candidate *candidates) {
-    struct gm_gemm_problem problem;
     size_t count = gm_kernel_count();
     const struct gm_candidate *best = NULL;
     const char *name = "no kernel for these types";
-    char divided[DIVIDED_NAME_BYTES];
-    if (suite_problem(from, &problem)) {
-        if (explain_asked(options, device, &problem, candidates, &count) != 0)
+    char divided[DIVIDED_NAME_BYTES], cells[CASE_TEXT_BYTES], us[32] = "–", tflops[32] = "–", gbs[32] = "–";
+    if (!problem->untaken[0]) {
+        if (explain_asked(options, device, problem, candidates, &count) != 0)
             return -1;
         best = find_best(options, candidates, count);
         if (best)
             gm_divided_name(&gm_kernels[best->kernel], asked_division(options->kernel), divided, sizeof divided);
         name = best ? divided : "no kernel";
     }
-    char us[32] = "–", tflops[32] = "–";
     if (best) {
+        const struct gm_work work = case_work(problem);
         snprintf(us, sizeof us, "%.2f", best->predicted_us);
-        snprintf(tflops, sizeof tflops, "%.1f", results_flops(from) / best->predicted_us * 1e-6);
+        snprintf(tflops, sizeof tflops, "%.1f", work.flops / best->predicted_us * 1e-6);
+        snprintf(gbs, sizeof gbs, "%.0f", work.least_bytes / best->predicted_us * 1e-3);
     }
-    if (!grid_add(grid, "%" PRId64 "|%" PRId64 "|%" PRId64 "|%s|%s|%s|%s|%s", from->m, from->n, from->k, from->a,
-                  from->layout, us, tflops, name))
+    if (!grid_add(grid, "%s|%s|%s|%s|%s", case_cells(problem, cells), us, tflops, gbs, name))
         return complain("out of host memory");
     return 0;
 }
 
+/* The table of one operation's problems; nothing where there are none. */
+static int predict_operation(const struct bench_options *options, const struct bench_suite *suite,
+                             const struct gm_device *device, const struct bench_operation *operation,
+                             struct gm_candidate *candidates) {
+    struct grid grid;
+    char columns[CASE_TEXT_BYTES], titles[2 * CASE_TEXT_BYTES];
+    size_t count = 0;
+    snprintf(titles, sizeof titles, "%s|predicted us|predicted TFLOPS|GB/s|<kernel", case_columns(operation, columns));
+    int status = grid_start(&grid, titles) ? 0 : complain("out of host memory");
+    for (size_t i = 0; i < suite->count && status == 0; i++) {
+        const struct bench_case *problem = &suite->cases[i];
+        if (problem->operation != operation || !bench_is_chosen(options, problem))
+            continue;
+        status = predict_case(options, problem, device, &grid, candidates);
+        count++;
+    }
+    if (status == 0 && count)
+        grid_print(&grid, stdout);
+    grid_free(&grid);
+    return status;
+}
+
 int bench_predict(const struct bench_options *options, const struct bench_suite *suite,
                   const struct gm_device *device) {
-    struct grid grid;
     struct gm_candidate *candidates = calloc(gm_kernel_count() + 1, sizeof *candidates);
-    int status = candidates && grid_start(&grid, "M|N|K|<type|<layout|predicted us|predicted TFLOPS|<kernel")
-                     ? 0
-                     : complain("out of host memory");
-    for (size_t i = 0; i < suite->count && status == 0; i++) {
-        if (bench_is_chosen(options, &suite->cases[i]))
-            status = predict_case(options, &suite->cases[i], device, &grid, candidates);
-    }
-    if (status == 0)
-        grid_print(&grid, stdout);
-    if (candidates)
-        grid_free(&grid);
+    int status = candidates ? 0 : complain("out of host memory");
+    for (size_t i = 0; i < gm_operation_count() && status == 0; i++)
+        status = predict_operation(options, suite, device, bench_operations[i], candidates);
     free(candidates);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the baseline's best heuristic: all of them are timed briefly, interleaved. */
+/* Finding the baselines' best way: all of them are timed briefly, interleaved. */
 #include <math.h>
 
 #include "bench/bench.h"
@@ -11,8 +11,8 @@
 
 int bench_default(const struct contest *contest, struct contender *fallback) {
     *fallback = (struct contender){.out = true};
-    for (int i = 0; i < contest->baseline->count && fallback->out; i++) {
-        *fallback = (struct contender){.heuristic = i};
+    for (int i = 0; i < contest->rivals->ways && fallback->out; i++) {
+        *fallback = (struct contender){.way = i};
         if (contender_try(contest, fallback) != 0)
             return -1;
     }
@@ -48,11 +48,11 @@ static int find_fastest(const struct contender *contenders, int count) {
 }
 
 int bench_search(const struct contest *contest, struct contender *best, const struct contender *fallback, int *ran) {
-    struct contender all[LT_HEURISTICS_MAX];
-    int count = contest->baseline->count, status = 0;
+    struct contender all[RIVAL_WAYS_MAX];
+    int count = contest->rivals->ways, status = 0;
     *ran = 0;
     for (int i = 0; i < count; i++)
-        all[i] = (struct contender){.heuristic = i};
+        all[i] = (struct contender){.way = i};
     for (int i = 0; i < count && status == 0; i++) {
         status = enter(contest, &all[i], HOPELESS * fallback->rough_us + 10);
         *ran += !all[i].out;
@@ -62,6 +62,6 @@ int bench_search(const struct contest *contest, struct contender *best, const st
     for (int i = 0; i < count; i++)
         contender_drop(contest, &all[i]);
     int fastest = status == 0 ? find_fastest(all, count) : -1;
-    *best = (struct contender){.heuristic = fastest, .out = fastest < 0 || fastest == fallback->heuristic};
+    *best = (struct contender){.way = fastest, .out = fastest < 0 || fastest == fallback->way};
     return status;
 }

@@ -18,13 +18,13 @@ struct layer {
     struct gm_gemm_problem problem;
     CUdeviceptr weights, out;
     gm_plan *plans[CHAIN_BEST]; /* of the ways that are ours */
-    struct lt_problem baseline;
-    int best, fallback; /* heuristics; -1: none */
+    struct rivals rivals;
+    int best, fallback; /* of their ways; -1: none */
 };
 
 struct chain {
     const struct gpu *gpu;
-    const struct lt *lt;
+    const struct baselines *baselines;
     const struct chain_options *options;
     struct layer layers[CHAIN_LAYERS_MAX];
     CUdeviceptr input, workspace;
@@ -38,12 +38,12 @@ static size_t bytes_of(int64_t rows, int64_t columns) {
 }
 
 /* Every operand of the chain begins at another piece of the noise. */
-static int make_filled(const struct chain *chain, const struct noise *noise, CUdeviceptr *to, int64_t rows,
+static int make_filled(const struct chain *chain, struct noise *noise, CUdeviceptr *to, int64_t rows,
                        int64_t columns, int number) {
     const size_t bytes = bytes_of(rows, columns);
     if (gpu_alloc(chain->gpu, to, bytes) != 0)
         return -1;
-    return operands_fill(chain->gpu, *to, bytes, noise, (uint64_t)number * 1000);
+    return operands_fill(chain->gpu, *to, bytes, noise, chain->options->type, (uint64_t)number * 1000);
 }
 
 static int make_plans(const struct chain *chain, struct layer *layer) {
@@ -59,7 +59,7 @@ static int make_plans(const struct chain *chain, struct layer *layer) {
     return 0;
 }
 
-static int make_layer(struct chain *chain, const struct noise *noise, int index) {
+static int make_layer(struct chain *chain, struct noise *noise, int index) {
     const struct chain_options *options = chain->options;
     struct layer *layer = &chain->layers[index];
     layer->best = layer->fallback = -1;
@@ -75,7 +75,7 @@ static int make_layer(struct chain *chain, const struct noise *noise, int index)
     return make_plans(chain, layer);
 }
 
-/* ---- the baseline's heuristics ---------------------------------------------------------------------- */
+/* ---- the baseline's ways ---------------------------------------------------------------------------- */
 
 /* As the bench finds them: on operands that L2 does not hold. */
 static int search(struct layer *layer, struct contest *contest) {
@@ -88,24 +88,24 @@ static int search(struct layer *layer, struct contest *contest) {
     if (contender_capture(contest, &fallback, 2) != 0 || bench_search(contest, &best, &fallback, &ran) != 0)
         return -1;
     contender_drop(contest, &fallback);
-    layer->fallback = fallback.heuristic;
-    layer->best = best.out ? fallback.heuristic : best.heuristic;
+    layer->fallback = fallback.way;
+    layer->best = best.out ? fallback.way : best.way;
     return 0;
 }
 
-static int find_heuristics(struct chain *chain, const struct noise *noise, int index) {
+static int find_heuristics(struct chain *chain, struct noise *noise, int index) {
     const struct chain_options *options = chain->options;
     struct layer *layer = &chain->layers[index];
     struct operands operands = {0};
-    struct contest contest = {.gpu = chain->gpu, .operands = &operands, .lt = chain->lt, .baseline = &layer->baseline};
-    if (!chain->lt || lt_prepare(chain->lt, &layer->baseline, &layer->problem) != 0)
+    struct contest contest = {.gpu = chain->gpu, .operands = &operands, .rivals = &layer->rivals};
+    if (rivals_prepare(&layer->rivals, chain->baselines, &gemm_bench, &layer->problem) == 0)
         return 0;
     if (index >= options->size_count) { /* seen before */
         layer->best = chain->layers[index - options->size_count].best;
         layer->fallback = chain->layers[index - options->size_count].fallback;
         return 0;
     }
-    int status = operands_make(chain->gpu, &operands, &layer->problem, noise, 3);
+    int status = operands_make(chain->gpu, &operands, &gemm_bench, &layer->problem, noise, 3, 1);
     if (status == 0)
         status = search(layer, &contest);
     contest_close(&contest);
@@ -116,15 +116,15 @@ static int find_heuristics(struct chain *chain, const struct noise *noise, int i
 /* ---- running ---------------------------------------------------------------------------------------- */
 
 static int launch_layer(const struct chain *chain, enum chain_way way, const struct layer *layer, CUdeviceptr in) {
-    if (way >= CHAIN_BEST)
-        return lt_execute(chain->lt, &layer->baseline, way == CHAIN_BEST ? layer->best : layer->fallback, in,
-                          layer->weights, layer->out, chain->gpu->stream);
     const struct gm_gemm_args args = {.size = sizeof args,
                                       .a = in,
                                       .b = layer->weights,
                                       .d = layer->out,
                                       .workspace = chain->workspace,
                                       .workspace_bytes = chain->options->workspace_bytes};
+    if (way >= CHAIN_BEST)
+        return rivals_run(&layer->rivals, way == CHAIN_BEST ? layer->best : layer->fallback, &args,
+                          chain->gpu->stream);
     const enum gm_status status = gm_gemm_execute(layer->plans[way], &args, chain->gpu->stream);
     return status == GM_OK ? 0 : gpu_fail_library(status, "gm_gemm_execute");
 }
@@ -231,7 +231,7 @@ static int race(struct chain *chain, struct contender *contenders, struct chain_
     return 0;
 }
 
-static int make(struct chain *chain, const struct noise *noise) {
+static int make(struct chain *chain, struct noise *noise) {
     const struct chain_options *options = chain->options;
     if (make_filled(chain, noise, &chain->input, options->m, options->sizes[0], 0) != 0 ||
         (options->workspace_bytes && gpu_alloc(chain->gpu, &chain->workspace, options->workspace_bytes) != 0))
@@ -249,21 +249,20 @@ static void unmake(struct chain *chain) {
             gm_plan_destroy(layer->plans[way]);
         gpu_free(chain->gpu, &layer->weights);
         gpu_free(chain->gpu, &layer->out);
-        if (chain->lt)
-            lt_forget(chain->lt, &layer->baseline);
+        rivals_forget(&layer->rivals);
     }
     gpu_free(chain->gpu, &chain->input);
     gpu_free(chain->gpu, &chain->workspace);
     contest_close(&chain->contest);
 }
 
-int chain_run(const struct gpu *gpu, const struct lt *lt, const struct noise *noise,
+int chain_run(const struct gpu *gpu, const struct baselines *baselines, struct noise *noise,
               const struct chain_options *options, struct chain_result *result) {
     struct chain *chain = calloc(1, sizeof *chain);
     struct contender contenders[CHAIN_WAYS] = {0};
     if (!chain)
         return complain("out of host memory");
-    *chain = (struct chain){.gpu = gpu, .lt = lt, .options = options, .contest = {.gpu = gpu}};
+    *chain = (struct chain){.gpu = gpu, .baselines = baselines, .options = options, .contest = {.gpu = gpu}};
     *result = (struct chain_result){.options = *options};
     int status = make(chain, noise);
     if (status == 0)

@@ -30,8 +30,8 @@ struct chain_result {
     double difference; /* of the last layer's values from the baseline's, root mean square over theirs; NaN: none */
 };
 
-/* Every layer has weights of its own. `lt` may be NULL. -1 with a printed sentence; a wrong result is one, too. */
-int chain_run(const struct gpu *gpu, const struct lt *lt, const struct noise *noise,
+/* Every layer has weights of its own. `baselines` may have none. -1 with a printed sentence; a wrong result is one, too. */
+int chain_run(const struct gpu *gpu, const struct baselines *baselines, struct noise *noise,
               const struct chain_options *options, struct chain_result *result);
 
 #endif

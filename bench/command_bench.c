@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gristmill bench: options, set-up, the loop over the cases, the outputs. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "bench/report/results_read.h"
 
 #define SIMULATED_FLOPS_MAX (2 * 2048.0 * 2048 * 2048)
+#define SIMULATED_BYTES_MAX 64e6
 
 static void set_facts(struct bench *bench, const char *suite_name) {
     struct bench_meta *meta = &bench->results.meta;
@@ -26,51 +26,48 @@ static void set_facts(struct bench *bench, const char *suite_name) {
     build_fact("revision", meta->revision, sizeof meta->revision);
     fact_date(meta->date, sizeof meta->date);
     snprintf(meta->suite, sizeof meta->suite, "%s", suite_name);
-    if (bench->has_baseline) {
-        snprintf(meta->baseline, sizeof meta->baseline, "cuBLASLt %s", bench->lt.version);
-        meta->heuristics_asked = LT_HEURISTICS_MAX;
-    }
+    baselines_print(&bench->baselines, meta->baseline, sizeof meta->baseline);
+    for (int i = 0; i < bench->baselines.count; i++)
+        meta->ways_asked += bench->baselines.of[i].kind->most_ways;
 }
 
-static int find_baseline(struct bench *bench) {
+/* Of every operation that the suite has. An operation whose baseline is not found has no ratios. */
+static int open_baselines(struct bench *bench, const struct bench_suite *suite) {
     const struct bench_options *options = bench->options;
-    if (!options->no_baseline)
-        bench->has_baseline = lt_open(&bench->lt, &bench->gpu, options->cublaslt) == 0;
-    if (!bench->has_baseline && options->cublaslt && !options->no_baseline)
+    if (!options->no_baseline && baselines_open(&bench->baselines, &bench->gpu, suite, options->cublaslt) != 0)
         return -1;
-    if (!bench->has_baseline)
-        note(options->profile ? "There is no baseline in this run."
-                              : "There is no baseline in this run: no ratios, and the results are not checked.");
-    if (!bench->has_baseline && options->svg)
-        return complain("there is no %s without a baseline: it shows ratios to one", options->svg);
-    return 0;
+    if (bench->baselines.count > 0)
+        return 0;
+    note(options->profile ? "There is no baseline in this run."
+                          : "There is no baseline in this run: no ratios, and the results are not checked.");
+    return options->svg ? complain("there is no %s without a baseline: it shows ratios to one", options->svg) : 0;
 }
 
 /* A resumed run has the ceilings of its first part. */
-static int set_up(struct bench *bench, int ordinal, const char *suite_name) {
+static int set_up(struct bench *bench, int ordinal, const struct bench_suite *suite) {
     struct bench_meta *meta = &bench->results.meta;
     if (gpu_open(&bench->gpu, ordinal) != 0)
         return -1;
     nvml_open(&bench->nvml, &bench->gpu);
-    if (find_baseline(bench) != 0)
+    if (open_baselines(bench, suite) != 0)
         return -1;
     if (bench->options->profile)
         return 0;
-    set_facts(bench, suite_name);
+    set_facts(bench, suite->name);
     if (bench_resume(bench) != 0)
         return -1;
     if (bench->resumed)
         return 0;
     progress_show(0, 1, "ceilings");
-    if (noise_make(&bench->gpu, &bench->noise, GM_BF16) != 0 || ceilings_measure(&bench->gpu, &meta->ceilings) != 0)
+    if (ceilings_measure(&bench->gpu, &meta->ceilings) != 0)
         return -1;
-    return host_cost(&bench->gpu, bench->has_baseline ? &bench->lt : NULL, &bench->noise, meta);
+    return host_cost(&bench->gpu, &bench->baselines, suite->cases[0].operation, &bench->noise, meta);
 }
 
 static void tear_down(struct bench *bench) {
     if (bench->gpu.drv) {
         noise_free(&bench->gpu, &bench->noise);
-        lt_close(&bench->lt, &bench->gpu);
+        baselines_close(&bench->baselines, &bench->gpu);
     }
     nvml_close(&bench->nvml);
     if (bench->gpu.drv)
@@ -81,11 +78,10 @@ static void tear_down(struct bench *bench) {
 
 /* The results file is rewritten after every case, so that a run that is cut short leaves what it has. */
 static int run_case(struct bench *bench, const struct bench_suite *suite, size_t i) {
-    char label[80];
+    char label[CASE_TEXT_BYTES];
     const struct bench_case *problem = &suite->cases[i];
     size_t before = bench->results.count;
-    snprintf(label, sizeof label, "%" PRId64 " x %" PRId64 " x %" PRId64, problem->m, problem->n, problem->k);
-    progress_show(i, suite->count, label);
+    progress_show(i, suite->count, case_sizes(problem, " x ", label));
     int status = bench_case_run(bench, problem);
     results_floors(&bench->results);
     progress_clear();
@@ -115,7 +111,7 @@ static int run_cases(struct bench *bench, const struct bench_suite *suite) {
 
 /* Nothing is launched but what the lines say, so that a profiler's list has the same order. */
 static int profile(struct bench *bench, const struct bench_suite *suite, int ordinal) {
-    int status = set_up(bench, ordinal, suite->name);
+    int status = set_up(bench, ordinal, suite);
     if (status == 0)
         printf("%7s  %-38s  %s\n", "launch", "problem", "kernel");
     for (size_t i = 0; i < suite->count && status == 0; i++) {
@@ -134,7 +130,7 @@ static int measure(struct bench *bench, const struct bench_suite *suite, int ord
         results_free(&before);
         return -1;
     }
-    int status = set_up(bench, ordinal, suite->name);
+    int status = set_up(bench, ordinal, suite);
     if (status == 0)
         status = run_cases(bench, suite);
     if (bench->results.count)
@@ -173,11 +169,13 @@ static int check_simulated(const struct bench_options *options, const struct ben
             device->name);
     for (size_t i = 0; i < suite->count; i++) {
         const struct bench_case *problem = &suite->cases[i];
-        if (bench_is_chosen(options, problem) && results_flops(problem) > SIMULATED_FLOPS_MAX)
-            return complain("%" PRId64 " x %" PRId64 " x %" PRId64
-                            " is too large for %s, which takes 2 s for 2048 x 2048 "
-                            "x 2048 and no more; nothing was launched",
-                            problem->m, problem->n, problem->k, device->name);
+        const struct gm_work work = case_work(problem);
+        char label[CASE_TEXT_BYTES];
+        if (bench_is_chosen(options, problem) &&
+            (work.flops > SIMULATED_FLOPS_MAX || work.least_bytes > SIMULATED_BYTES_MAX))
+            return complain("%s is too large for %s, which takes 2 s for a GEMM of 2048 x 2048 x 2048 and no more; "
+                            "nothing was launched",
+                            case_sizes(problem, " x ", label), device->name);
     }
     return 0;
 }
@@ -238,14 +236,17 @@ static int check_mode(const struct bench_options *options, const struct args_com
 
 int command_bench(int argc, char **argv) {
     struct bench_options given = {
-        .workspace_mib = LT_WORKSPACE_BYTES >> 20, .warmup_s = -1, .round_ms = -1, .energy_s = -1, .fail_below = -1};
+        .workspace_mib = BASELINE_WORKSPACE_BYTES >> 20, .warmup_s = -1, .round_ms = -1, .energy_s = -1, .fail_below = -1};
     const struct args_option options[] = {
-        {"suite", "FILE", ARGS_LIST, &given.files, "a suite file: lines `op a b d layout M N K`, # for comments"},
+        {"suite", "FILE", ARGS_LIST, &given.files, "a suite file: a line is an operation and its fields, # for comments"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},
-        {"m", "MIN:MAX", ARGS_TEXT, &given.m, "only the problems with such an M; either end may be missing"},
-        {"dtype", "TYPE", ARGS_TEXT, &given.dtype, "bf16 or fp16, instead of what the suite says"},
-        {"out", "TYPE", ARGS_TEXT, &given.out, "bf16, fp16 or fp32: the type of D"},
-        {"layout", "LAYOUT", ARGS_TEXT, &given.layout, "tn, nn, nt or tt"},
+        {"operation", "NAME", ARGS_TEXT, &given.operation, "of --shape (default: gemm)"},
+        {"m", "MIN:MAX", ARGS_TEXT, &given.m,
+         "only the problems with such an M, or rows, or tokens; either end may be missing"},
+        {"dtype", "TYPE", ARGS_TEXT, &given.dtype, "of the kernels, instead of what the suite says"},
+        {"out", "TYPE", ARGS_TEXT, &given.out, "of the output, where an operation has another: of D"},
+        {"layout", "LAYOUT", ARGS_TEXT, &given.layout, "of gemm: tn, nn, nt or tt"},
+        {"set", "FIELD=VALUE", ARGS_LIST, &given.sets, "of every problem; `gristmill explain OP --help` lists fields"},
         {"kernel", "NAME|GLOB", ARGS_TEXT, &given.kernel,
          "these rows, not the planner's choice; /k3 behind it: so divided"},
         {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "only this path"},

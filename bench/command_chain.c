@@ -27,9 +27,8 @@ struct given {
 struct run {
     const struct given *given;
     struct gpu gpu;
-    struct lt lt;
+    struct baselines baselines;
     struct noise noise;
-    bool has_baseline;
     struct chain_result results[RESULTS_MAX];
     size_t count;
 };
@@ -106,7 +105,7 @@ static void write_meta(struct json *json, const struct run *run) {
     json_put_string(json, "driver", driver);
     json_put_string(json, "revision", revision);
     json_put_string(json, "date", date);
-    json_put_string(json, "baseline", run->has_baseline ? run->lt.version : NULL);
+    json_put_string(json, "baseline", run->baselines.count ? run->baselines.of[0].version : NULL);
     json_put_string(
         json, "method",
         "every layer reads what the one before wrote and has weights of its own; events around CUDA graphs of "
@@ -176,11 +175,11 @@ static int run_chain(struct run *run, const struct chain_options *options) {
     if (run->count == RESULTS_MAX)
         return complain("these are more than %d chains", RESULTS_MAX);
     note("%s", label);
-    return chain_run(&run->gpu, run->has_baseline ? &run->lt : NULL, &run->noise, options, &run->results[run->count++]);
+    return chain_run(&run->gpu, &run->baselines, &run->noise, options, &run->results[run->count++]);
 }
 
 static int run_all(struct run *run, const struct chain_options *chains, size_t count, const int *m, int m_count) {
-    int status = noise_make(&run->gpu, &run->noise, chains[0].type);
+    int status = 0;
     for (size_t i = 0; i < count && status == 0; i++)
         for (int j = 0; j < m_count && status == 0; j++) {
             struct chain_options options = chains[i];
@@ -207,11 +206,11 @@ static int measure(const struct given *given, const struct chain_options *chains
         status = complain("%s has no clock worth reading: nothing was measured", device.name);
     if (status == 0)
         status = gpu_open(&run->gpu, device.ordinal);
-    if (status == 0 && !given->no_baseline) {
-        run->has_baseline = lt_open(&run->lt, &run->gpu, given->cublaslt) == 0;
-        if (!run->has_baseline && given->cublaslt)
-            status = -1;
-    }
+    struct bench_case usual;
+    const struct bench_suite suite = {.cases = &usual, .count = 1};
+    case_start(&usual, &gemm_bench);
+    if (status == 0 && !given->no_baseline)
+        status = baselines_open(&run->baselines, &run->gpu, &suite, given->cublaslt);
     if (status == 0)
         status = run_all(run, chains, count, m, m_count);
     if (status == 0)
@@ -220,7 +219,7 @@ static int measure(const struct given *given, const struct chain_options *chains
         status = write_json(run);
     if (run->gpu.drv) {
         noise_free(&run->gpu, &run->noise);
-        lt_close(&run->lt, &run->gpu);
+        baselines_close(&run->baselines, &run->gpu);
         gpu_close(&run->gpu);
     }
     free(run);
@@ -231,11 +230,13 @@ static int measure(const struct given *given, const struct chain_options *chains
 static int read_chains(const struct given *given, struct chain_options *chains, size_t *count) {
     static const char *const usual[] = {"4096", "8192", "4096,14336", "7168,2048"};
     const size_t asked = given->sizes.count ? given->sizes.count : sizeof usual / sizeof *usual;
-    enum gm_type type = GM_BF16;
-    if (suite_check_override(given->dtype, NULL, NULL) != 0 || (given->dtype && !suite_type(given->dtype, &type)))
+    struct bench_case typed;
+    const struct suite_override override = {.dtype = given->dtype};
+    case_start(&typed, &gemm_bench);
+    if (suite_override(&typed, &override) != 0)
         return -1;
-    if (type == GM_FP32)
-        return complain("--dtype is bf16 or fp16");
+    const enum gm_type type =
+        (enum gm_type)gm_field_get(&gm_operation_gemm.fields[gm_operation_gemm.type], typed.problem.bytes);
     if (given->layers < 1 || given->layers > CHAIN_LAYERS_MAX)
         return complain("--layers is 1 to %d, not %d", CHAIN_LAYERS_MAX, given->layers);
     if (given->rounds < 1 || given->rounds > MAX_ROUNDS)
@@ -269,7 +270,11 @@ static int run(const struct given *given) {
         complain("--m wants numbers, such as 1,8,64, not `%s`", given->m);
         return EXIT_CODE_USAGE;
     }
-    if (lt_check_options(given->no_baseline, given->cublaslt) != 0 || read_chains(given, chains, &count) != 0)
+    if (given->no_baseline && given->cublaslt) {
+        complain("--no-baseline leaves out the baseline that --cublaslt names");
+        return EXIT_CODE_USAGE;
+    }
+    if (read_chains(given, chains, &count) != 0)
         return EXIT_CODE_USAGE;
     return measure(given, chains, count, m, m_count) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gristmill tune: options, set-up, the loop over the problems. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "program/commands.h"
@@ -15,10 +14,13 @@ static int load_problems(const struct tune_options *options, struct bench_suite 
     for (size_t i = 0; i < options->words.count; i++)
         if (suite_load(suite, options->words.items[i]) != 0)
             return -1;
-    if (suite_add_shapes(suite, options->shapes.items, options->shapes.count) != 0)
+    if (suite_add_shapes(suite, options->operation, options->shapes.items, options->shapes.count) != 0)
         return -1;
+    const struct suite_override override = {options->dtype, options->out, options->layout, options->sets.items,
+                                            options->sets.count};
     for (size_t i = 0; i < suite->count; i++)
-        suite_override(&suite->cases[i], options->dtype, options->out, options->layout);
+        if (suite_override(&suite->cases[i], &override) != 0)
+            return -1;
     return 0;
 }
 
@@ -28,13 +30,13 @@ static int check_measuring(struct tune_options *options) {
     options->general = options->epilogue && strcmp(options->epilogue, "general") == 0;
     if (options->epilogue && !options->general && strcmp(options->epilogue, "plain") != 0)
         return complain("--epilogue is plain or general, not `%s`", options->epilogue);
-    if (suite_check_override(options->dtype, options->out, options->layout) != 0)
-        return -1;
     if (options->rounds < 1 || options->rounds > MAX_ROUNDS)
         return complain("--rounds is 1 to %d, not %d", MAX_ROUNDS, options->rounds);
     if (options->top < 1 || options->top > TUNE_TOP_MAX)
         return complain("--top is 1 to %d, not %d", TUNE_TOP_MAX, options->top);
-    if (check_kernel(options->kernel) != 0 || lt_check_options(options->no_baseline, options->cublaslt) != 0)
+    if (options->no_baseline && options->cublaslt)
+        return complain("--no-baseline leaves out the baseline that --cublaslt names");
+    if (check_kernel(options->kernel) != 0)
         return -1;
     return pick_arch(options->arch, &options->arch_mask);
 }
@@ -82,16 +84,15 @@ static int put_origin(struct tune *tune) {
     return tune_put_origin(tune, gm_ledger_table_hash(gm_kernels, gm_kernel_count()), library, driver);
 }
 
-static int set_up(struct tune *tune, int ordinal) {
+static int set_up(struct tune *tune, int ordinal, const struct bench_suite *suite) {
     if (gpu_open(&tune->gpu, ordinal) != 0 || clock_meter_open(&tune->gpu, &tune->meter) != 0 ||
         book_open(&tune->book, tune->options->file, &tune->gpu.device) != 0)
         return -1;
     const struct tune_options *options = tune->options;
-    if (!options->no_baseline)
-        tune->has_baseline = lt_open(&tune->lt, &tune->gpu, options->cublaslt) == 0;
-    if (!tune->has_baseline && options->cublaslt && !options->no_baseline)
+    if (!options->no_baseline &&
+        baselines_open(&tune->baselines, &tune->gpu, suite, options->cublaslt) != 0)
         return -1;
-    if (!tune->has_baseline)
+    if (tune->baselines.count == 0)
         note("There is no baseline in this run: kernels are checked against each other.");
     return 0;
 }
@@ -100,7 +101,7 @@ static void tear_down(struct tune *tune) {
     if (tune->gpu.drv) {
         noise_free(&tune->gpu, &tune->noise);
         clock_meter_close(&tune->gpu, &tune->meter);
-        lt_close(&tune->lt, &tune->gpu);
+        baselines_close(&tune->baselines, &tune->gpu);
         gpu_close(&tune->gpu);
     }
     book_free(&tune->book);
@@ -110,17 +111,16 @@ static void tear_down(struct tune *tune) {
 static int run_problems(struct tune *tune, const struct bench_suite *suite) {
     int known = 0;
     for (size_t i = 0; i < suite->count; i++) {
-        struct gm_gemm_problem gemm;
         struct gm_ledger_key key;
-        char label[80];
+        char label[CASE_TEXT_BYTES];
         const struct bench_case *problem = &suite->cases[i];
-        if (!tune->options->again && tune_key(problem, tune->options->general, &gemm, &key) &&
+        struct bench_case tuned = *problem;
+        if (!tune->options->again && tune_key(&tuned, tune->options->general, &key) &&
             book_find(&tune->book, &key)) {
             known++;
             continue;
         }
-        snprintf(label, sizeof label, "%" PRId64 " x %" PRId64 " x %" PRId64, problem->m, problem->n, problem->k);
-        progress_show(i, suite->count, label);
+        progress_show(i, suite->count, case_sizes(problem, " x ", label));
         const int before = tune->measured, status = tune_case_run(tune, problem);
         progress_clear();
         if (tune->measured > before && (put_origin(tune) != 0 || book_extend(&tune->book, tune->options->file) != 0))
@@ -147,7 +147,7 @@ static int measure(const struct tune_options *options, const struct bench_suite 
     else if (gm_driver_is_simulated())
         status = complain("%s has no clock worth reading: nothing was measured", device.name);
     else
-        status = set_up(&tune, device.ordinal);
+        status = set_up(&tune, device.ordinal, suite);
     if (status == 0)
         status = run_problems(&tune, suite);
     if (status == 0 && tune.failures)
@@ -174,16 +174,18 @@ static int run(struct tune_options *options) {
 int command_tune(int argc, char **argv) {
     struct tune_options given = {.top = 12,
                                  .rounds = 3,
-                                 .workspace_mib = LT_WORKSPACE_BYTES >> 20,
+                                 .workspace_mib = BASELINE_WORKSPACE_BYTES >> 20,
                                  .round_ms = 100,
                                  .settle_ms = 60,
                                  .warmup_s = 0.3};
     const struct args_option options[] = {
         {"o", "FILE", ARGS_TEXT, &given.file, "the ledger to write; one that is there is extended"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},
-        {"dtype", "TYPE", ARGS_TEXT, &given.dtype, "bf16 or fp16, instead of what the suite says"},
-        {"out", "TYPE", ARGS_TEXT, &given.out, "bf16, fp16 or fp32: the type of D"},
-        {"layout", "LAYOUT", ARGS_TEXT, &given.layout, "tn, nn, nt or tt"},
+        {"operation", "NAME", ARGS_TEXT, &given.operation, "of --shape (default: gemm)"},
+        {"dtype", "TYPE", ARGS_TEXT, &given.dtype, "of the kernels, instead of what the suite says"},
+        {"out", "TYPE", ARGS_TEXT, &given.out, "of the output, where an operation has another: of D"},
+        {"layout", "LAYOUT", ARGS_TEXT, &given.layout, "of gemm: tn, nn, nt or tt"},
+        {"set", "FIELD=VALUE", ARGS_LIST, &given.sets, "of every problem; `gristmill explain OP --help` lists fields"},
         {"epilogue", "CLASS", ARGS_TEXT, &given.epilogue, "plain (default), or general: with an activation"},
         {"kernel", "NAME|GLOB", ARGS_TEXT, &given.kernel, "of these rows only, and the model's pick"},
         {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "of this path only, and the model's pick"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The problems to measure: suite files, --shape arguments, and the names of types and layouts. */
+/* The problems to measure: suite files, --shape arguments, and what options say instead of them. */
 #include "bench/suite.h"
 
 #include <errno.h>
@@ -9,100 +9,133 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/operation.h"
 #include "host/types.h"
 #include "program/base/say.h"
 
-#define MAX_SIZE INT64_C(0x7fffffff)
+#define BLANKS " \t\r\n"
 
-bool suite_type(const char *name, enum gm_type *type) {
-    const int found = gm_type_named(name, strlen(name));
-    if (found >= 0)
-        *type = (enum gm_type)found;
-    return found >= 0;
+/* ---- a line ----------------------------------------------------------------------------------------- */
+
+/* A word of a line. */
+struct word {
+    const char *text;
+    size_t bytes;
+};
+
+/* The next word; none at the end of the line, or where a comment begins. */
+static struct word next_word(const char **at) {
+    *at += strspn(*at, BLANKS);
+    const struct word word = {*at, **at == '#' ? 0 : strcspn(*at, BLANKS)};
+    *at += word.bytes;
+    return word;
 }
 
-bool suite_layout(const char *name, enum gm_major *a, enum gm_major *b) {
-    const struct gm_field *field = &gm_operation_gemm.fields[gm_field_named(&gm_operation_gemm, "layout")];
-    struct gm_gemm_problem problem = {.size = sizeof problem};
-    int64_t layout;
-    if (!gm_field_parse(field, name, strlen(name), &layout) || !gm_field_set(field, &problem, layout))
-        return false;
-    *a = problem.a_major;
-    *b = problem.b_major;
-    return true;
-}
-
-static bool parse_size(const char *text, char **end, int64_t *value) {
-    errno = 0;
-    long long parsed = strtoll(text, end, 10);
-    if (errno || *end == text || parsed < 1 || parsed > MAX_SIZE)
-        return false;
-    *value = parsed;
-    return true;
-}
-
-bool suite_parse_shape(const char *text, int64_t *m, int64_t *n, int64_t *k) {
-    int64_t *const into[3] = {m, n, k};
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        if (!parse_size(text, &end, into[i]))
-            return false;
-        bool separator = *end == 'x' || *end == 'X' || *end == ',';
-        if (i == 2 ? *end != 0 : !separator)
-            return false;
-        text = end + 1;
+/* "gemm a b d layout M N K" */
+static const char *line_of(const struct gm_operation *operation, char text[CASE_TEXT_BYTES]) {
+    size_t used = (size_t)snprintf(text, CASE_TEXT_BYTES, "%s", operation->name);
+    for (int i = 0; i < operation->field_count && used < CASE_TEXT_BYTES; i++) {
+        const struct gm_field *field = &operation->fields[i];
+        char title[GM_FIELD_TEXT_BYTES];
+        if (field->uses & GM_IN_SUITES)
+            used += (size_t)snprintf(text + used, CASE_TEXT_BYTES - used, " %s",
+                                     field->kind == GM_FIELD_SIZE ? field_title(field, title) : field->name);
     }
-    return true;
+    return text;
 }
 
-/* Whether anybody computes a case is for the library to say; but it is said in words that there are. */
-static int check_names(const struct bench_case *problem, char *error, size_t error_bytes) {
-    static const char *const known[] = {"bf16", "fp16", "fp32", "e4m3", "e5m2"};
-    const char *const types[] = {problem->a, problem->b, problem->d};
-    enum gm_major a, b;
-    if (strcmp(problem->op, "gemm") != 0) {
-        snprintf(error, error_bytes, "the one operation is gemm, not %s", problem->op);
-        return -1;
-    }
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        size_t at = 0;
-        while (at < sizeof known / sizeof *known && strcmp(known[at], types[i]) != 0)
-            at++;
-        if (at == sizeof known / sizeof *known) {
-            snprintf(error, error_bytes, "type %s is none of bf16, fp16, fp32, e4m3, e5m2", types[i]);
-            return -1;
+/* Names of types that suites may have before a kernel takes them. */
+static bool is_type(struct word word) {
+    static const char *const later[] = {"e4m3", "e5m2"};
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strlen(later[i]) == word.bytes && memcmp(later[i], word.text, word.bytes) == 0)
+            return true;
+    return gm_type_named(word.text, word.bytes) >= 0;
+}
+
+/* "one of bf16, fp16", or "a size from 1 to 2147483647". */
+static void print_values(const struct gm_field *field, char *text, size_t bytes) {
+    size_t used = (size_t)snprintf(text, bytes, field->kind == GM_FIELD_SIZE   ? "a size from 1 to 2147483647"
+                                                : field->kind == GM_FIELD_REAL ? "a decimal number"
+                                                                               : "one of");
+    const char *comma = " ";
+    for (int type = 0; field->kind == GM_FIELD_TYPE && type < GM_TYPE_COUNT && used < bytes; type++)
+        if (field->types & GM_TYPE_SET(type)) {
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s", comma, gm_type_name((enum gm_type)type));
+            comma = ", ";
         }
+    for (int i = 0; field->kind == GM_FIELD_WORD && field->words[i] && used < bytes; i++) {
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", comma, field->words[i]);
+        comma = ", ";
     }
-    if (!suite_layout(problem->layout, &a, &b)) {
-        snprintf(error, error_bytes, "layout %s is none of tn, nn, nt, tt", problem->layout);
+}
+
+enum set { SET, NOT_TAKEN, NO_VALUE };
+
+/* The word as the field's value of the problem. NOT_TAKEN: it is one that no kernel takes, such as a type. */
+static enum set set_field(const struct gm_field *field, void *problem, struct word word) {
+    int64_t value;
+    if (!gm_field_parse(field, word.text, word.bytes, &value))
+        return field->kind == GM_FIELD_TYPE && is_type(word) ? NOT_TAKEN : NO_VALUE;
+    if (field->kind == GM_FIELD_SIZE && value < 1)
+        return NO_VALUE;
+    return gm_field_set(field, problem, value) ? SET : NOT_TAKEN;
+}
+
+/* "M is 0, not a size from 1 to 2147483647" */
+static void refuse_value(const struct gm_field *field, struct word word, char *error, size_t error_bytes) {
+    char title[GM_FIELD_TEXT_BYTES], values[128];
+    print_values(field, values, sizeof values);
+    snprintf(error, error_bytes, "%s is %.*s, not %s",
+             field->kind == GM_FIELD_SIZE ? field_title(field, title) : field->name, (int)word.bytes, word.text, values);
+}
+
+/* 1: all fields are read, or known and not taken. */
+static int read_fields(const char *at, struct bench_case *out, char *error, size_t error_bytes) {
+    const struct gm_operation *operation = out->operation->operation;
+    bool taken = true;
+    char text[CASE_TEXT_BYTES];
+    for (int i = 0; i < operation->field_count; i++) {
+        const struct gm_field *field = &operation->fields[i];
+        if (!(field->uses & GM_IN_SUITES))
+            continue;
+        const struct word word = next_word(&at);
+        const enum set set = word.bytes ? set_field(field, out->problem.bytes, word) : NO_VALUE;
+        if (word.bytes == 0)
+            snprintf(error, error_bytes, "a line of %s is `%s`", operation->name, line_of(operation, text));
+        else if (set == NO_VALUE)
+            refuse_value(field, word, error, error_bytes);
+        if (set == NO_VALUE)
+            return -1;
+        taken &= set == SET;
+    }
+    if (next_word(&at).bytes) {
+        snprintf(error, error_bytes, "a line of %s is `%s`", operation->name, line_of(operation, text));
         return -1;
     }
-    return 0;
+    return taken ? 1 : 2;
 }
 
 int suite_parse_line(const char *line, struct bench_case *out, char *error, size_t error_bytes) {
-    char sizes[3][24], more[2];
+    const char *at = line;
+    char name[24], names[BENCH_NAMES_BYTES];
+    const struct word word = next_word(&at);
     *out = (struct bench_case){0};
-    line += strspn(line, " \t\r\n");
-    if (*line == 0 || *line == '#')
+    if (word.bytes == 0)
         return 0;
-    int fields = sscanf(line, "%15s %7s %7s %7s %3s %23s %23s %23s %1s", out->op, out->a, out->b, out->d, out->layout,
-                        sizes[0], sizes[1], sizes[2], more);
-    if (fields < 8 || (fields > 8 && more[0] != '#')) {
-        snprintf(error, error_bytes, "a line is `op a b d layout M N K`");
+    snprintf(name, sizeof name, "%.*s", (int)word.bytes, word.text);
+    const struct bench_operation *operation = bench_operation_named(name);
+    if (!operation) {
+        snprintf(error, error_bytes, "operation %s is none of %s", name, bench_operation_names(names));
         return -1;
     }
-    int64_t *const into[3] = {&out->m, &out->n, &out->k};
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        if (!parse_size(sizes[i], &end, into[i]) || *end) {
-            snprintf(error, error_bytes, "%c is %s, not a size from 1 to %" PRId64, "MNK"[i], sizes[i], MAX_SIZE);
-            return -1;
-        }
-    }
-    return check_names(out, error, error_bytes) == 0 ? 1 : -1;
+    case_start(out, operation);
+    const int read = read_fields(at, out, error, error_bytes);
+    if (read == 2)
+        snprintf(out->untaken, sizeof out->untaken, "%.*s", (int)strcspn(word.text, "\r\n#"), word.text);
+    return read < 0 ? -1 : 1;
 }
+
+/* ---- files ------------------------------------------------------------------------------------------ */
 
 int suite_add(struct bench_suite *suite, const struct bench_case *add) {
     if (suite->count == suite->capacity) {
@@ -151,7 +184,7 @@ static const char *without_mark(const char *line) {
 }
 
 static int read_lines(struct bench_suite *suite, FILE *file, const char *path) {
-    char line[512], error[128];
+    char line[512], error[256];
     int status = 0;
     for (int number = 1; status == 0 && fgets(line, sizeof line, file); number++) {
         struct bench_case parsed;
@@ -167,7 +200,7 @@ static int read_lines(struct bench_suite *suite, FILE *file, const char *path) {
 }
 
 int suite_load(struct bench_suite *suite, const char *name) {
-    char path[4096];
+    char path[4096], text[CASE_TEXT_BYTES];
     const size_t before = suite->count;
     FILE *file = open_suite(name, path, sizeof path);
     if (!file)
@@ -176,49 +209,122 @@ int suite_load(struct bench_suite *suite, const char *name) {
     int status = read_lines(suite, file, path);
     fclose(file);
     if (status == 0 && suite->count == before)
-        status = complain("%s has no problem: a line is `op a b d layout M N K`", path);
+        status = complain("%s has no problem: a line is an operation and its fields, such as `%s`", path,
+                          line_of(gm_operations[0], text));
     return status;
 }
 
-int suite_add_shapes(struct bench_suite *suite, const char *const *shapes, size_t count) {
+/* ---- shapes and overrides ---------------------------------------------------------------------------- */
+
+bool suite_parse_shape(const char *text, struct bench_case *problem) {
+    const struct gm_operation *operation = problem->operation->operation;
+    for (int i = 0; i < operation->field_count; i++) {
+        const struct gm_field *field = &operation->fields[i];
+        if (!(field->uses & GM_IN_SUITES) || field->kind != GM_FIELD_SIZE)
+            continue;
+        const struct word word = {text, strcspn(text, "xX,")};
+        if (set_field(field, problem->problem.bytes, word) != SET)
+            return false;
+        text += word.bytes;
+        text += *text && text[1]; /* a separator with something behind it */
+    }
+    return *text == 0;
+}
+
+/* "MxNxK" */
+static const char *shape_of(const struct gm_operation *operation, char text[CASE_TEXT_BYTES]) {
+    size_t used = 0;
+    for (int i = 0; i < operation->field_count && used < CASE_TEXT_BYTES; i++) {
+        const struct gm_field *field = &operation->fields[i];
+        char title[GM_FIELD_TEXT_BYTES];
+        if (field->uses & GM_IN_SUITES && field->kind == GM_FIELD_SIZE)
+            used += (size_t)snprintf(text + used, CASE_TEXT_BYTES - used, "%s%s", used ? "x" : "",
+                                     field_title(field, title));
+    }
+    return text;
+}
+
+int suite_add_shapes(struct bench_suite *suite, const char *operation, const char *const *shapes, size_t count) {
+    const struct bench_operation *of = operation ? bench_operation_named(operation) : bench_operations[0];
+    char text[CASE_TEXT_BYTES], names[BENCH_NAMES_BYTES];
+    if (!of)
+        return complain("--operation is one of %s, not `%s`", bench_operation_names(names), operation);
     for (size_t i = 0; i < count; i++) {
-        struct bench_case problem = {.op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn"};
-        if (!suite_parse_shape(shapes[i], &problem.m, &problem.n, &problem.k))
-            return complain("--shape wants MxNxK, each from 1 to 2147483647, not `%s`", shapes[i]);
+        struct bench_case problem;
+        case_start(&problem, of);
+        if (!suite_parse_shape(shapes[i], &problem))
+            return complain("--shape wants %s, each from 1 to 2147483647, not `%s`", shape_of(of->operation, text),
+                            shapes[i]);
         if (suite_add(suite, &problem) != 0)
             return -1;
     }
     return 0;
 }
 
-int suite_check_override(const char *dtype, const char *out, const char *layout) {
-    enum gm_type type;
-    enum gm_major a, b;
-    if (dtype && (!suite_type(dtype, &type) || type == GM_FP32))
-        return complain("--dtype is bf16 or fp16, not `%s`", dtype);
-    if (out && !suite_type(out, &type))
-        return complain("--out is bf16, fp16 or fp32, not `%s`", out);
-    if (layout && !suite_layout(layout, &a, &b))
-        return complain("--layout is tn, nn, nt or tt, not `%s`", layout);
+/* The field of a suite or of options that is called so; NULL, with a printed sentence: the operation has none. */
+static const struct gm_field *field_of(const struct bench_case *problem, const char *name, const char *option) {
+    const struct gm_operation *operation = problem->operation->operation;
+    const int index = name ? gm_field_named(operation, name) : -1;
+    if (index >= 0 && operation->fields[index].uses & (GM_IN_SUITES | GM_IN_OPTIONS))
+        return &operation->fields[index];
+    complain("%s: %s has no such field", option, operation->name);
+    return NULL;
+}
+
+int suite_set(struct bench_case *problem, const struct gm_field *field, const char *option, const char *text) {
+    const struct word word = {text, strlen(text)};
+    char values[128];
+    if (set_field(field, problem->problem.bytes, word) == SET)
+        return 0;
+    print_values(field, values, sizeof values);
+    return complain("%s is %s, not `%s`", option, values, text);
+}
+
+/* Nothing without a text. */
+static int set_named(struct bench_case *problem, const char *name, const char *option, const char *text) {
+    const struct gm_field *field = text ? field_of(problem, name, option) : NULL;
+    if (!field)
+        return text ? -1 : 0;
+    return suite_set(problem, field, option, text);
+}
+
+/* The fields that have the kernels' type have it afterwards, too. */
+static int set_type(struct bench_case *problem, const char *text) {
+    const struct gm_operation *operation = problem->operation->operation;
+    const struct gm_field *type = &operation->fields[operation->type];
+    const int64_t before = gm_field_get(type, problem->problem.bytes);
+    uint32_t follow = 0;
+    for (int i = 0; text && i < operation->field_count; i++)
+        if (operation->fields[i].kind == GM_FIELD_TYPE && gm_field_get(&operation->fields[i], problem->problem.bytes) == before)
+            follow |= 1u << i;
+    if (set_named(problem, type->name, "--dtype", text) != 0)
+        return -1;
+    for (int i = 0; text && i < operation->field_count; i++)
+        if (follow >> i & 1)
+            gm_field_set(&operation->fields[i], problem->problem.bytes, gm_field_get(type, problem->problem.bytes));
     return 0;
 }
 
-void suite_override(struct bench_case *problem, const char *dtype, const char *out, const char *layout) {
-    const bool d_follows = strcmp(problem->d, problem->a) == 0;
-    if (dtype) {
-        snprintf(problem->a, sizeof problem->a, "%s", dtype);
-        snprintf(problem->b, sizeof problem->b, "%s", dtype);
-    }
-    if (out || (dtype && d_follows))
-        snprintf(problem->d, sizeof problem->d, "%s", out ? out : dtype);
-    if (layout)
-        snprintf(problem->layout, sizeof problem->layout, "%s", layout);
+/* FIELD=VALUE */
+static int set_pair(struct bench_case *problem, const char *pair) {
+    char name[GM_FIELD_TEXT_BYTES], option[64];
+    const char *equals = strchr(pair, '=');
+    if (!equals)
+        return complain("--set wants FIELD=VALUE, not `%s`", pair);
+    snprintf(name, sizeof name, "%.*s", (int)(equals - pair), pair);
+    snprintf(option, sizeof option, "--set %s", name);
+    return set_named(problem, name, option, equals + 1);
 }
 
-bool suite_problem(const struct bench_case *from, struct gm_gemm_problem *problem) {
-    enum gm_type b_type;
-    *problem = (struct gm_gemm_problem){.size = sizeof *problem, .m = from->m, .n = from->n, .k = from->k};
-    return strcmp(from->op, "gemm") == 0 && suite_type(from->a, &problem->ab_type) && suite_type(from->b, &b_type) &&
-           b_type == problem->ab_type && b_type != GM_FP32 && suite_type(from->d, &problem->d_type) &&
-           suite_layout(from->layout, &problem->a_major, &problem->b_major);
+int suite_override(struct bench_case *problem, const struct suite_override *override) {
+    if (problem->untaken[0])
+        return 0;
+    if (set_type(problem, override->dtype) != 0 ||
+        set_named(problem, problem->operation->out, "--out", override->out) != 0 ||
+        set_named(problem, "layout", "--layout", override->layout) != 0)
+        return -1;
+    for (size_t i = 0; i < override->set_count; i++)
+        if (set_pair(problem, override->sets[i]) != 0)
+            return -1;
+    return 0;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/baseline/cublaslt.h"
+#include "bench/baseline/baseline.h"
 #include "lab/gemm_matrices.h"
 #include "lab/gemm_model.h"
 
@@ -74,8 +74,8 @@ static const int counted_if_simulated[3] = {256, 256, 256};
 struct gemm_data {
     struct gemm_matrices sizes[SIZES];
     int size_of[LAB_POINTS_MAX]; /* of every point */
-    struct lt lt;
-    struct lt_problem baseline;
+    struct baseline cublaslt;
+    void *prepared; /* the timed problem, for cuBLASLt; NULL: there is none */
 };
 
 /* ---- points --------------------------------------------------------------------------------------- */
@@ -130,8 +130,11 @@ static int run_baseline(struct lab *lab, const struct lab_point *point) {
     (void)point;
     struct gemm_data *data = lab->data;
     const struct gemm_fp32 *problem = &data->sizes[TIMED].problem;
-    int status = lt_execute(&data->lt, &data->baseline, 0, (CUdeviceptr)(uintptr_t)problem->a,
-                            (CUdeviceptr)(uintptr_t)problem->b, (CUdeviceptr)(uintptr_t)problem->c, lab->gpu.stream);
+    const struct gm_gemm_args args = {.size = sizeof args,
+                                      .a = (gm_device_ptr)(uintptr_t)problem->a,
+                                      .b = (gm_device_ptr)(uintptr_t)problem->b,
+                                      .d = (gm_device_ptr)(uintptr_t)problem->c};
+    int status = baseline_cublaslt.run(&data->cublaslt, data->prepared, 0, &args, lab->gpu.stream);
     return status == 0 ? 0 : complain("cuBLASLt failed with status %d", status);
 }
 
@@ -149,9 +152,12 @@ static int add_baseline(struct lab *lab) {
                                          .lda = problem->a_pitch,
                                          .ldb = problem->b_pitch,
                                          .ldd = problem->c_pitch};
-    if (lab->launching_only || lab->simulated || lt_open(&data->lt, &lab->gpu, NULL) != 0 ||
-        lt_prepare(&data->lt, &data->baseline, &gemm) != 0)
+    int ways;
+    if (lab->launching_only || lab->simulated || baseline_cublaslt.open(&data->cublaslt, &lab->gpu, NULL) != 0)
         return 0; /* said by now: the ladder stands alone */
+    data->prepared = baseline_cublaslt.prepare(&data->cublaslt, &gemm, &ways);
+    if (!data->prepared)
+        return 0;
     struct lab_point *point = lab_add(lab, "cuBLAS", "cuBLASLt's own first choice, in fp32: no TF32.");
     if (!point)
         return -1;
@@ -267,10 +273,9 @@ static void gemm_teardown(struct lab *lab) {
         return;
     for (int i = 0; i < SIZES; i++)
         gemm_matrices_free(&data->sizes[i]);
-    if (data->lt.library) {
-        lt_forget(&data->lt, &data->baseline);
-        lt_close(&data->lt, &lab->gpu);
-    }
+    if (data->prepared)
+        baseline_cublaslt.forget(&data->cublaslt, data->prepared);
+    baseline_cublaslt.close(&data->cublaslt, &lab->gpu);
 }
 
 const struct lab_experiment gemm_fp32 = {

@@ -119,10 +119,11 @@ class Parts(Project):
 
     def test_names_in_the_core_and_in_the_harness(self):
         self.write("src/host/plan.c", "int norm_of_a_plan;\n")
+        self.write("bench/measure/verify.c", "/* D of mul */\n")
         self.write("tests/gpu/main.c", "/* of mul_slow */\n")
         self.write("tests/gpu/mul/a.c", "int mul;\n")
         checks = list(layers.check_parts(self.root, {}))
-        self.assertEqual([breaches for _, breaches in checks[1:]], [["src/host/plan.c"], ["tests/gpu/main.c"]])
+        self.assertEqual([breaches for _, breaches in checks[1:]], [["src/host/plan.c"], ["tests/gpu/main.c"], ["bench/measure/verify.c"], []])
 
 
 class Rings(Project):

@@ -206,7 +206,7 @@ lab run all --rounds 0
 EOT
 }
 expect "zeros where there must be something" 0 refuses_zeros
-expect "explain with an alignment of 0" 2 "$program" explain 64 64 64 --align 16,0,16
+expect "explain with an alignment of 0" 2 "$program" explain 64 64 64 --b-align 0
 expect "explain with more than 64 bits of M" 2 "$program" explain 99999999999999999999 64 64
 expect "bench with 1e300 rounds" 2 "$program" bench --rounds 1e300
 expect "info on device 2^32" 1 "$program" info --device 4294967296

@@ -124,7 +124,7 @@ def check_includes(sources, found, text):
 # Folders of these have a part for each operation, or family, and nothing of theirs beside the parts.
 PARTS_OF = ["src/host", "src/common", "src/sm80", "src/sm90", "tests/gpu"]
 # And of these, the files beside the parts name no operation and no family.
-CORES = ["src/host", "tests/gpu"]
+CORES = ["src/host", "tests/gpu", "bench/measure", "bench/report"]
 
 
 def lines_of(path, word):

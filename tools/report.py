@@ -38,7 +38,7 @@ def fastest_rows(rows):
     """One row for each problem: a sweep over the table has many."""
     best = {}
     for row in rows:
-        key = tuple(row[name] for name in ("op", "a", "b", "d", "layout", "epilogue", "batch", "m", "n", "k"))
+        key = tuple(row.get(name) for name in ("op", "a", "b", "d", "layout", "m", "n", "k"))
         if key not in best or row["us"] < best[key]["us"]:
             best[key] = row
     return list(best.values())
@@ -100,12 +100,13 @@ def table(results):
                if energy else "")
         )
     lines += means(rows)
-    if meta["execute_ns"] and meta["cublaslt_execute_ns"]:
+    theirs = meta.get("baseline_execute_ns") or meta.get("cublaslt_execute_ns")  # the latter up to version 0.2
+    if meta["execute_ns"] and theirs:
         recurring = meta.get("execute_recurring_ns")  # older results have none
         launch = meta["ceilings"].get("launch_host_ns") # null: the driver refused the bench's empty kernel
         lines += ["", f"Host time of one call: `gm_gemm_execute` {meta['execute_ns']:.0f} ns, "
                       + (f"{recurring:.0f} ns with arguments that recur, " if recurring else "")
-                      + f"`cublasLtMatmul` {meta['cublaslt_execute_ns']:.0f} ns"
+                      + f"`cublasLtMatmul` {theirs:.0f} ns"
                       + (f"; the driver's own launch of an empty kernel {launch:.0f} ns." if launch else ".")]
     return "\n".join(lines)
 

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_16BF = 14 };
@@ -38,35 +39,45 @@ static int load_functions(struct lt *lt) {
 }
 
 /* 120806 = 12.8.6 in CUDA 12 and 13 alike (major * 10000 + minor * 100 + patch). */
-static void name_version(struct lt *lt) {
+static void name_version(const struct lt *lt, char *text, size_t bytes) {
     size_t version = lt->fn.cublasLtGetVersion();
-    snprintf(lt->version, sizeof lt->version, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
+    snprintf(text, bytes, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
 }
 
-int lt_check_options(bool no_baseline, const char *path) {
-    return no_baseline && path ? complain("--no-baseline leaves out the baseline that --cublaslt names") : 0;
-}
-
-int lt_open(struct lt *lt, const struct gpu *gpu, const char *path) {
-    *lt = (struct lt){.library = lt_find(path)};
+static int open_library(struct lt *lt, const struct gpu *gpu, const char *path) {
+    lt->library = lt_find(path);
     if (!lt->library)
         return complain("libcublasLt.so.13 / .12 was not found in the loader's path, CUDA_HOME or Python's nvidia "
                         "packages; name it with --cublaslt or GM_CUBLASLT");
     if (load_functions(lt) != 0)
         return -1;
-    name_version(lt);
     int status = lt->fn.cublasLtCreate(&lt->handle);
     if (status != 0)
         return complain("cublasLtCreate failed with status %d", status);
-    return gpu_alloc(gpu, &lt->workspace, LT_WORKSPACE_BYTES);
+    return gpu_alloc(gpu, &lt->workspace, BASELINE_WORKSPACE_BYTES);
+}
+
+static int open(struct baseline *baseline, const struct gpu *gpu, const char *path) {
+    struct lt *lt = calloc(1, sizeof *lt);
+    if (!lt)
+        return complain("out of host memory");
+    baseline->state = lt;
+    if (open_library(lt, gpu, path) != 0)
+        return -1;
+    name_version(lt, baseline->version, sizeof baseline->version);
+    return 0;
 }
 
 /* The library stays mapped: unloading it while the driver holds its modules gains nothing. */
-void lt_close(struct lt *lt, const struct gpu *gpu) {
+static void close(struct baseline *baseline, const struct gpu *gpu) {
+    struct lt *lt = baseline->state;
+    if (!lt)
+        return;
     if (lt->handle)
         lt->fn.cublasLtDestroy(lt->handle);
     gpu_free(gpu, &lt->workspace);
-    *lt = (struct lt){0};
+    free(lt);
+    baseline->state = NULL;
 }
 
 static int cuda_type(enum gm_type type) {
@@ -105,7 +116,7 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
 
 static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
     void *preference = NULL;
-    uint64_t workspace = LT_WORKSPACE_BYTES;
+    uint64_t workspace = BASELINE_WORKSPACE_BYTES;
     const struct lt_functions *fn = &lt->fn;
     int status = fn->cublasLtMatmulPreferenceCreate(&preference);
     if (status == 0)
@@ -120,18 +131,9 @@ static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
     return status;
 }
 
-int lt_prepare(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
-    *problem = (struct lt_problem){0};
-    int status = describe(lt, problem, gemm);
-    if (status == 0)
-        status = ask_heuristics(lt, problem);
-    if (status == 0 && problem->count > 0)
-        return 0;
-    problem->count = 0;
-    return complain("cuBLASLt has no kernel for this problem (status %d)", status);
-}
-
-void lt_forget(const struct lt *lt, struct lt_problem *problem) {
+static void forget(const struct baseline *baseline, void *prepared) {
+    const struct lt *lt = baseline->state;
+    struct lt_problem *problem = prepared;
     void *const layouts[] = {problem->first, problem->second, problem->out};
     for (int i = 0; i < 3; i++) {
         if (layouts[i])
@@ -139,18 +141,55 @@ void lt_forget(const struct lt *lt, struct lt_problem *problem) {
     }
     if (problem->desc)
         lt->fn.cublasLtMatmulDescDestroy(problem->desc);
-    *problem = (struct lt_problem){0};
+    free(problem);
 }
 
-int lt_execute(const struct lt *lt, const struct lt_problem *problem, int heuristic, CUdeviceptr a, CUdeviceptr b,
-               CUdeviceptr d, CUstream stream) {
+static void *prepare(const struct baseline *baseline, const void *gemm, int *ways) {
+    const struct lt *lt = baseline->state;
+    struct lt_problem *problem = calloc(1, sizeof *problem);
+    if (!problem) {
+        complain("out of host memory");
+        return NULL;
+    }
+    int status = describe(lt, problem, gemm);
+    if (status == 0)
+        status = ask_heuristics(lt, problem);
+    *ways = status == 0 ? problem->count : 0;
+    if (*ways > 0)
+        return problem;
+    forget(baseline, problem);
+    complain("cuBLASLt has no kernel for this problem (status %d)", status);
+    return NULL;
+}
+
+/* D = A B: scales and the other arguments of the call are not looked at. */
+static int run(const struct baseline *baseline, const void *prepared, int heuristic, const void *arguments,
+               CUstream stream) {
     static const float one = 1, zero = 0;
+    const struct lt *lt = baseline->state;
+    const struct lt_problem *problem = prepared;
+    const struct gm_gemm_args *args = arguments;
     const struct lt_heuristic *chosen = &problem->heuristics[heuristic];
     if (chosen->state != 0)
         return chosen->state;
-    void *out = (void *)(uintptr_t)d;
-    return lt->fn.cublasLtMatmul(lt->handle, problem->desc, &one, (const void *)(uintptr_t)b, problem->first,
-                                 (const void *)(uintptr_t)a, problem->second, &zero, out, problem->out, out,
-                                 problem->out, &chosen->algo, (void *)(uintptr_t)lt->workspace, LT_WORKSPACE_BYTES,
-                                 stream);
+    void *out = (void *)(uintptr_t)args->d;
+    return lt->fn.cublasLtMatmul(lt->handle, problem->desc, &one, (const void *)(uintptr_t)args->b, problem->first,
+                                 (const void *)(uintptr_t)args->a, problem->second, &zero, out, problem->out, out,
+                                 problem->out, &chosen->algo, (void *)(uintptr_t)lt->workspace,
+                                 BASELINE_WORKSPACE_BYTES, stream);
+}
+
+const struct baseline_kind baseline_cublaslt = {
+    .name = "cuBLASLt",
+    .way = "heuristic",
+    .most_ways = LT_HEURISTICS_MAX,
+    .open = open,
+    .close = close,
+    .prepare = prepare,
+    .forget = forget,
+    .run = run,
+};
+
+void lt_wrap(struct baseline *baseline, struct lt *lt) {
+    *baseline = (struct baseline){.kind = &baseline_cublaslt, .state = lt, .version = "0.0.0"};
 }

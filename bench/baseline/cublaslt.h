@@ -5,10 +5,9 @@
 
 #include <stdbool.h>
 
-#include "bench/measure/gpu.h"
+#include "bench/baseline/baseline.h"
 
-#define LT_HEURISTICS_MAX  32
-#define LT_WORKSPACE_BYTES (UINT64_C(64) << 20)
+#define LT_HEURISTICS_MAX 32
 
 /* ---- the part of cublasLt.h (12.x and 13.x) that is used -------------------------------------------- */
 
@@ -50,7 +49,6 @@ struct lt {
     struct lt_functions fn;
     void *handle;
     CUdeviceptr workspace;
-    char version[32];
 };
 
 struct lt_problem {
@@ -59,18 +57,8 @@ struct lt_problem {
     int count;
 };
 
-/* -1 with a printed sentence when --cublaslt names what --no-baseline leaves out. */
-int lt_check_options(bool no_baseline, const char *path);
-/* Looks at `path` (may be NULL), GM_CUBLASLT, the loader's own search, CUDA_HOME, and Python's nvidia folder. 0 when
- * open, -1 with a printed sentence. */
-int lt_open(struct lt *lt, const struct gpu *gpu, const char *path);
-void lt_close(struct lt *lt, const struct gpu *gpu);
-
-int lt_prepare(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm);
-void lt_forget(const struct lt *lt, struct lt_problem *problem);
-/* cuBLAS's status, 0 = launched. */
-int lt_execute(const struct lt *lt, const struct lt_problem *problem, int heuristic, CUdeviceptr a, CUdeviceptr b,
-               CUdeviceptr d, CUstream stream);
+/* The baseline over functions that are there already, such as a test's. */
+void lt_wrap(struct baseline *baseline, struct lt *lt);
 
 /* dlopen of the first libcublasLt.so.* that opens; NULL when none does. */
 void *lt_find(const char *path);

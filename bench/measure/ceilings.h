@@ -20,8 +20,9 @@ struct host_call {
 /* Host times of one call each, of four at most: medians of bursts that never fill the queue, by turns. */
 int time_host_calls(const struct gpu *gpu, const struct host_call *calls, int count);
 
-/* The same for gm_gemm_execute, with GM_PLAN_PLAIN_LAUNCH and without, and for cublasLtMatmul, on a tiny problem: the
- * *execute*_ns of `meta`. `lt` may be NULL. */
-int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *noise, struct bench_meta *meta);
+/* The same for a tiny problem of an operation: its execute, with GM_PLAN_PLAIN_LAUNCH and without, and the first of the
+ * baselines' ways: the *execute*_ns of `meta`. */
+int host_cost(const struct gpu *gpu, const struct baselines *baselines, const struct bench_operation *operation,
+              struct noise *noise, struct bench_meta *meta);
 
 #endif

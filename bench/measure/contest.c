@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "host/plan.h"
+
 #define LAUNCHES_MAX   2048 /* nodes of a graph; rounds that need more repeat it */
 #define GRAPH_MOST_MS  20.0 /* longer rounds repeat it: they overshoot by a fraction of it */
 #define ROUGH_LAUNCHES 2
@@ -29,24 +31,16 @@ void contest_close(struct contest *contest) {
     contest->start = contest->stop = NULL;
 }
 
-/* 0 = launched. Prints for our own kernels only: that a heuristic refuses is news of no interest. */
+/* 0 = launched. Prints for our own kernels only: that a baseline refuses one of its ways is news of no interest. */
 static int launch(const struct contest *contest, const struct contender *contender, int launch_index) {
-    const struct operands *operands = contest->operands;
-    size_t set = (size_t)(launch_index % operands->sets);
-    CUdeviceptr a = operands->a + set * operands->a_bytes;
-    CUdeviceptr b = operands->b + set * operands->b_bytes;
-    CUdeviceptr d = operands->d + set * operands->d_bytes;
     CUstream stream = contest->gpu->stream;
+    struct bench_args args;
+    operands_args(contest->operands, launch_index, contest->workspace, contest->workspace_bytes, &args);
     if (!contender->plan)
-        return lt_execute(contest->lt, contest->baseline, contender->heuristic, a, b, d, stream);
-    struct gm_gemm_args args = {.size = sizeof args,
-                                .a = a,
-                                .b = b,
-                                .d = d,
-                                .workspace = contest->workspace,
-                                .workspace_bytes = contest->workspace_bytes};
-    enum gm_status status = gm_gemm_execute(contender->plan, &args, stream);
-    return status == GM_OK ? 0 : gpu_fail_library(status, "gm_gemm_execute");
+        return rivals_run(contest->rivals, contender->way, args.bytes, stream);
+    enum gm_status status =
+        gm_plan_execute(contender->plan, contest->operands->operation->operation, args.bytes, stream);
+    return status == GM_OK ? 0 : gpu_fail_library(status, "a kernel's launch");
 }
 
 static int launch_many(const struct contest *contest, const struct contender *contender, int count) {

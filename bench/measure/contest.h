@@ -3,7 +3,7 @@
 #ifndef BENCH_CONTEST_H
 #define BENCH_CONTEST_H
 
-#include "bench/baseline/cublaslt.h"
+#include "bench/baseline/baseline.h"
 #include "bench/measure/clock_meter.h"
 #include "bench/measure/operands.h"
 #include "bench/report/results.h"
@@ -12,8 +12,7 @@
 struct contest {
     const struct gpu *gpu;
     const struct operands *operands;
-    const struct lt *lt; /* NULL: no baseline */
-    const struct lt_problem *baseline;
+    const struct rivals *rivals; /* the baselines' ways; NULL: none */
     size_t workspace_bytes; /* that each of our plans may use, one at a time */
     CUdeviceptr workspace;
     struct clock_meter *meter; /* NULL: clocks are not read */
@@ -23,8 +22,8 @@ struct contest {
 
 struct contender {
     int kernel;    /* index of the table, for ours */
-    gm_plan *plan; /* ours; NULL: the baseline's `heuristic` */
-    int heuristic;
+    gm_plan *plan; /* ours; NULL: the baselines' `way` */
+    int way;
     double rough_us;       /* of one launch, first look */
     CUgraphExec exec;      /* NULL: not captured */
     int launches, repeats; /* in the graph; of the graph in a round */

@@ -54,3 +54,10 @@ float operands_from_fp16(uint16_t bits) {
     }
     return value_of(sign | ((rest << 13) + 0x38000000));
 }
+
+float operands_value(const void *array, int64_t index, enum gm_type type) {
+    if (type == GM_FP32)
+        return ((const float *)array)[index];
+    const uint16_t bits = ((const uint16_t *)array)[index];
+    return type == GM_BF16 ? operands_from_bf16(bits) : operands_from_fp16(bits);
+}

@@ -2,6 +2,8 @@
 /* The host cost of one execute, ours by graph, with arguments that recur, and by a plain launch, and the baseline's:
  * bursts of calls on a tiny problem, by turns, so that a slow moment is everybody's; the median burst. */
 #include "bench/measure/ceilings.h"
+#include "bench/suite.h"
+#include "host/plan.h"
 #include "program/base/stats.h"
 
 #define BURSTS     400
@@ -30,62 +32,84 @@ int time_host_calls(const struct gpu *gpu, const struct host_call *calls, int co
     return gpu_finish(gpu);
 }
 
-struct our_call {
+/* A plan, or the baselines' first way where there is none, and two sets of arguments by turns. A plan that keeps one set
+ * is told each time, as where every call has arguments of its own; a plan that keeps both is told no more. */
+struct alternating {
     const struct contest *contest;
     gm_plan *plan;
+    struct bench_args args[2];
 };
 
-/* Two sets of arguments by turns. A plan that keeps one is told each time, as where every call has its own; one that
- * keeps both is told no more. */
-static int call_ours(const void *what) {
-    static const float alphas[] = {1, 2};
+static int call(const void *what) {
     static unsigned calls;
-    const struct our_call *call = what;
-    const struct operands *operands = call->contest->operands;
-    const struct gm_gemm_args args = {
-        .size = sizeof args, .a = operands->a, .b = operands->b, .d = operands->d, .alpha = &alphas[calls++ % 2]};
-    return (int)gm_gemm_execute(call->plan, &args, call->contest->gpu->stream);
+    const struct alternating *a = what;
+    const void *args = a->args[calls++ % 2].bytes;
+    const CUstream stream = a->contest->gpu->stream;
+    if (!a->plan)
+        return rivals_run(a->contest->rivals, 0, args, stream);
+    return (int)gm_plan_execute(a->plan, a->contest->operands->operation->operation, args, stream);
 }
 
-static int call_baseline(const void *what) {
-    const struct contest *contest = what;
-    const struct operands *operands = contest->operands;
-    return lt_execute(contest->lt, contest->baseline, 0, operands->a, operands->b, operands->d, contest->gpu->stream);
+static void make(struct alternating *a, const struct contest *contest) {
+    *a = (struct alternating){.contest = contest};
+    for (int set = 0; set < 2; set++)
+        operands_args(contest->operands, set, 0, 0, &a->args[set]);
 }
 
-static int plan_ours(struct our_call *ours, const struct contest *contest, uint32_t flags, int argument_sets) {
+static int make_plan(struct alternating *a, const struct contest *contest, const void *problem, uint32_t flags,
+                     int argument_sets) {
     const struct gm_plan_options options = {.size = sizeof options, .flags = flags, .argument_sets = argument_sets};
-    gm_plan *plan = NULL;
     const enum gm_status made =
-        gm_gemm_plan_create(contest->gpu->context, &contest->operands->problem, &options, &plan);
-    *ours = (struct our_call){contest, plan};
-    return made == GM_OK ? 0 : gpu_fail_library(made, "gm_gemm_plan_create");
+        gm_plan_create(contest->operands->operation->operation, contest->gpu->context, problem, &options, &a->plan);
+    return made == GM_OK ? 0 : gpu_fail_library(made, "a plan of the host-cost measurement");
 }
 
-int host_cost(const struct gpu *gpu, const struct lt *lt, const struct noise *noise, struct bench_meta *meta) {
-    const struct gm_gemm_problem tiny = {
-        .size = sizeof tiny, .m = 64, .n = 64, .k = 64, .ab_type = noise->type, .d_type = noise->type};
-    struct operands operands;
-    struct lt_problem baseline = {0};
-    const struct contest contest = {.gpu = gpu, .operands = &operands, .lt = lt, .baseline = &baseline};
-    struct our_call by_graph = {0}, recurring = {0}, plain = {0};
-    const struct host_call calls[MOST_CALLS] = {{call_ours, &by_graph, &meta->execute_ns},
-                                                {call_ours, &recurring, &meta->execute_recurring_ns},
-                                                {call_ours, &plain, &meta->execute_plain_ns},
-                                                {call_baseline, &contest, &meta->baseline_execute_ns}};
-    int status = operands_make(gpu, &operands, &tiny, noise, 0);
-    if (status == 0 && (plan_ours(&by_graph, &contest, 0, 1) != 0 || plan_ours(&recurring, &contest, 0, 2) != 0 ||
-                        plan_ours(&plain, &contest, GM_PLAN_PLAIN_LAUNCH, 1) != 0))
-        status = -1;
-    if (status == 0) {
-        const bool has_baseline = lt && lt_prepare(lt, &baseline, &tiny) == 0;
-        status = time_host_calls(gpu, calls, has_baseline ? MOST_CALLS : MOST_CALLS - 1);
-    }
+static int measure(const struct contest *contest, const void *problem, bool has_baseline, struct bench_meta *meta) {
+    struct alternating by_graph, recurring, plain, theirs;
+    const struct host_call calls[MOST_CALLS] = {{call, &by_graph, &meta->execute_ns},
+                                                {call, &recurring, &meta->execute_recurring_ns},
+                                                {call, &plain, &meta->execute_plain_ns},
+                                                {call, &theirs, &meta->baseline_execute_ns}};
+    make(&by_graph, contest);
+    make(&recurring, contest);
+    make(&plain, contest);
+    make(&theirs, contest);
+    int status = make_plan(&by_graph, contest, problem, 0, 1);
+    if (status == 0)
+        status = make_plan(&recurring, contest, problem, 0, 2);
+    if (status == 0)
+        status = make_plan(&plain, contest, problem, GM_PLAN_PLAIN_LAUNCH, 1);
+    if (status == 0)
+        status = time_host_calls(contest->gpu, calls, has_baseline ? MOST_CALLS : MOST_CALLS - 1);
     gm_plan_destroy(by_graph.plan);
     gm_plan_destroy(recurring.plan);
     gm_plan_destroy(plain.plan);
-    if (lt)
-        lt_forget(lt, &baseline);
+    return status;
+}
+
+/* The operation's usual problem, with sizes of 64. */
+static void make_tiny(struct bench_case *tiny, const struct bench_operation *operation) {
+    case_start(tiny, operation);
+    for (int i = 0; i < operation->operation->field_count; i++) {
+        const struct gm_field *field = &operation->operation->fields[i];
+        if (field->kind == GM_FIELD_SIZE && field->uses & GM_IN_SUITES)
+            gm_field_set(field, tiny->problem.bytes, 64);
+    }
+}
+
+int host_cost(const struct gpu *gpu, const struct baselines *baselines, const struct bench_operation *operation,
+              struct noise *noise, struct bench_meta *meta) {
+    struct bench_case tiny;
+    struct operands operands;
+    struct rivals rivals = {0};
+    const struct contest contest = {.gpu = gpu, .operands = &operands, .rivals = &rivals};
+    make_tiny(&tiny, operation);
+    int status = operands_make(gpu, &operands, operation, tiny.problem.bytes, noise, 0, 2);
+    if (status == 0) {
+        const bool has_baseline = rivals_prepare(&rivals, baselines, operation, tiny.problem.bytes) > 0;
+        status = measure(&contest, tiny.problem.bytes, has_baseline, meta);
+    }
+    rivals_forget(&rivals);
     operands_free(gpu, &operands);
     return status;
 }

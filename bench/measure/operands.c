@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands on the GPU: N(0,1) values, as many sets as make a rotation larger than L2. */
 #include "bench/measure/operands.h"
-#include "host/types.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The noise holds 4 Mi values; a piece is 2 Mi of them from an offset that never repeats within an operand. */
 #define NOISE_VALUES (UINT64_C(1) << 22)
@@ -22,17 +22,23 @@ static uint64_t next_random(uint64_t *state) /* splitmix64 */
     return z ^ z >> 31;
 }
 
+static void put_value(void *array, uint64_t index, enum gm_type type, float value) {
+    if (type == GM_FP32)
+        ((float *)array)[index] = value;
+    else
+        ((uint16_t *)array)[index] = type == GM_BF16 ? operands_to_bf16(value) : operands_to_fp16(value);
+}
+
 /* Box-Muller, two values for each pair of uniforms. */
-static void fill_normal(uint16_t *out, enum gm_type type) {
+static void fill_normal(void *out, enum gm_type type) {
     uint64_t state = NOISE_SEED;
     for (uint64_t i = 0; i < NOISE_VALUES; i += 2) {
         uint64_t bits = next_random(&state);
         float u = ((float)(bits >> 40) + 0.5f) * 0x1p-24f;
         float angle = (float)TWO_PI * (float)(bits & 0xffffff) * 0x1p-24f;
         float radius = sqrtf(-2 * logf(u));
-        float pair[2] = {radius * cosf(angle), radius * sinf(angle)};
-        for (int j = 0; j < 2; j++)
-            out[i + (uint64_t)j] = type == GM_BF16 ? operands_to_bf16(pair[j]) : operands_to_fp16(pair[j]);
+        put_value(out, i, type, radius * cosf(angle));
+        put_value(out, i + 1, type, radius * sinf(angle));
     }
 }
 
@@ -43,76 +49,109 @@ static int upload(const struct gpu *gpu, CUdeviceptr to, const void *from, size_
     return 0;
 }
 
-int noise_make(const struct gpu *gpu, struct noise *noise, enum gm_type type) {
-    if (noise->made && noise->type == type)
+static int make_noise(const struct gpu *gpu, struct noise *noise, enum gm_type type) {
+    const size_t bytes = NOISE_VALUES * (size_t)gm_type_bytes(type);
+    if (noise->values[type])
         return 0;
-    noise_free(gpu, noise);
-    uint16_t *host = malloc(NOISE_VALUES * sizeof *host);
+    void *host = malloc(bytes);
     if (!host)
         return complain("out of host memory");
     fill_normal(host, type);
-    int status = gpu_alloc(gpu, &noise->values, NOISE_VALUES * sizeof *host);
+    int status = gpu_alloc(gpu, &noise->values[type], bytes);
     if (status == 0)
-        status = upload(gpu, noise->values, host, NOISE_VALUES * sizeof *host);
+        status = upload(gpu, noise->values[type], host, bytes);
     free(host);
-    noise->type = type;
-    noise->made = status == 0;
     return status;
 }
 
 void noise_free(const struct gpu *gpu, struct noise *noise) {
-    gpu_free(gpu, &noise->values);
-    *noise = (struct noise){0};
+    for (int type = 0; type < GM_TYPE_COUNT; type++)
+        gpu_free(gpu, &noise->values[type]);
 }
 
-static size_t round_up(size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
-int operands_fill(const struct gpu *gpu, CUdeviceptr arena, size_t bytes, const struct noise *noise,
+int operands_fill(const struct gpu *gpu, CUdeviceptr to, size_t bytes, struct noise *noise, enum gm_type type,
                   uint64_t first_piece) {
+    const size_t element = (size_t)gm_type_bytes(type), most = (size_t)PIECE_VALUES * element;
     size_t done = 0;
+    if (make_noise(gpu, noise, type) != 0)
+        return -1;
     for (uint64_t piece = first_piece; done < bytes; piece++) {
-        size_t part = bytes - done < PIECE_VALUES * 2 ? bytes - done : (size_t)PIECE_VALUES * 2;
-        uint64_t offset = piece * PIECE_STEP % PIECE_VALUES * 2;
-        GPU_TRY(gpu, cuMemcpyDtoDAsync, arena + done, noise->values + offset, part, gpu->stream);
+        size_t part = bytes - done < most ? bytes - done : most;
+        uint64_t offset = piece * PIECE_STEP % PIECE_VALUES * element;
+        GPU_TRY(gpu, cuMemcpyDtoDAsync, to + done, noise->values[type] + offset, part, gpu->stream);
         done += part;
     }
     return 0;
 }
 
-static int count_sets(const struct gpu *gpu, size_t set_bytes, double rotate_l2) {
+/* ---- sets of operands ------------------------------------------------------------------------------- */
+
+#define FIRST_PIECE_STEP UINT64_C(1000002) /* between the pieces that two operands begin with */
+
+static int count_sets(const struct gpu *gpu, const struct operands *operands, double rotate_l2, int least) {
     double l2 = gpu->device.l2_bytes > 0 ? (double)gpu->device.l2_bytes : 64e6;
+    size_t set_bytes = 0;
+    for (int i = 0; i < operands->count; i++)
+        set_bytes += operands->bytes[i];
     double sets = ceil(rotate_l2 * l2 / (double)set_bytes);
-    return sets < 1 ? 1 : sets > SETS_MAX ? SETS_MAX : (int)sets;
+    return sets < least ? least : sets > SETS_MAX ? SETS_MAX : (int)sets;
 }
 
-int operands_make(const struct gpu *gpu, struct operands *operands, const struct gm_gemm_problem *problem,
-                  const struct noise *noise, double rotate_l2) {
-    size_t m = (size_t)problem->m, n = (size_t)problem->n, k = (size_t)problem->k;
-    *operands = (struct operands){.problem = *problem};
-    operands->a_bytes = round_up(m * k * (size_t)gm_type_bytes(problem->ab_type));
-    operands->b_bytes = round_up(n * k * (size_t)gm_type_bytes(problem->ab_type));
-    operands->d_bytes = round_up(m * n * (size_t)gm_type_bytes(problem->d_type));
-    operands->sets = count_sets(gpu, operands->a_bytes + operands->b_bytes + operands->d_bytes, rotate_l2);
-    size_t sets = (size_t)operands->sets;
-    if (gpu_alloc(gpu, &operands->a, sets * operands->a_bytes) != 0 ||
-        gpu_alloc(gpu, &operands->b, sets * operands->b_bytes) != 0 ||
-        gpu_alloc(gpu, &operands->d, sets * operands->d_bytes) != 0 ||
-        operands_fill(gpu, operands->a, sets * operands->a_bytes, noise, 1) != 0 ||
-        operands_fill(gpu, operands->b, sets * operands->b_bytes, noise, 1000003) != 0)
-        return -1;
-    GPU_TRY(gpu, cuMemsetD8Async, operands->d, 0xff, sets * operands->d_bytes, gpu->stream);
+/* So many bytes of an operand's arena, from its beginning on, as they are before any call. */
+static int begin_operand(const struct gpu *gpu, const struct operands *operands, int i, size_t bytes,
+                         struct noise *noise) {
+    const struct bench_operand *operand = &operands->each[i];
+    if (operand->access != BENCH_WRITTEN)
+        return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type,
+                             1 + (uint64_t)i * FIRST_PIECE_STEP);
+    GPU_TRY(gpu, cuMemsetD8Async, operands->arena[i], 0xff, bytes, gpu->stream);
+    return 0;
+}
+
+int operands_make(const struct gpu *gpu, struct operands *operands, const struct bench_operation *operation,
+                  const void *problem, struct noise *noise, double rotate_l2, int least_sets) {
+    *operands = (struct operands){.operation = operation};
+    operands->count = operation->operands(problem, operands->each);
+    for (int i = 0; i < operands->count; i++) {
+        const struct bench_operand *operand = &operands->each[i];
+        const size_t elements = (size_t)operand->rows * (size_t)operand->columns;
+        operands->bytes[i] = (elements * (size_t)gm_type_bytes(operand->type) + 255) / 256 * 256;
+    }
+    operands->sets = count_sets(gpu, operands, rotate_l2, least_sets);
+    for (int i = 0; i < operands->count; i++) {
+        const size_t bytes = (size_t)operands->sets * operands->bytes[i];
+        if (gpu_alloc(gpu, &operands->arena[i], bytes) != 0 || begin_operand(gpu, operands, i, bytes, noise) != 0)
+            return -1;
+    }
     return gpu_finish(gpu);
 }
 
-int operands_spoil(const struct gpu *gpu, const struct operands *operands) {
-    GPU_TRY(gpu, cuMemsetD8Async, operands->d, 0xff, operands->d_bytes, gpu->stream);
+int operands_renew(const struct gpu *gpu, const struct operands *operands, struct noise *noise) {
+    for (int i = 0; i < operands->count; i++)
+        if (operands->each[i].access != BENCH_READ &&
+            begin_operand(gpu, operands, i, operands->bytes[i], noise) != 0)
+            return -1;
     return 0;
 }
 
 void operands_free(const struct gpu *gpu, struct operands *operands) {
-    gpu_free(gpu, &operands->a);
-    gpu_free(gpu, &operands->b);
-    gpu_free(gpu, &operands->d);
+    for (int i = 0; i < operands->count; i++)
+        gpu_free(gpu, &operands->arena[i]);
+}
+
+void operands_args(const struct operands *operands, int set, CUdeviceptr workspace, size_t workspace_bytes,
+                   struct bench_args *args) {
+    const struct bench_operation *operation = operands->operation;
+    const size_t at = (size_t)(set % operands->sets), size = operation->operation->args_bytes;
+    *args = (struct bench_args){0};
+    memcpy(args->bytes, &size, sizeof size); /* the first member of every argument struct */
+    for (int i = 0; i < operands->count; i++) {
+        const gm_device_ptr address = operands->arena[i] + at * operands->bytes[i];
+        memcpy(args->bytes + operands->each[i].argument, &address, sizeof address);
+    }
+    if (operation->workspace) {
+        const gm_device_ptr address = workspace;
+        memcpy(args->bytes + operation->workspace, &address, sizeof address);
+        memcpy(args->bytes + operation->workspace_bytes, &workspace_bytes, sizeof workspace_bytes);
+    }
 }

@@ -2,7 +2,6 @@
 /* Two results files, problem by problem. */
 #include "bench/report/compare.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ static double speedup(const struct comparison *c, size_t i) {
 static const struct bench_row *find(const struct comparison *c, const struct bench_case *problem) {
     for (size_t i = 0; i < c->before_count; i++) {
         const struct bench_row *row = &c->before->rows[c->of_before[i]];
-        if (results_same_problem(&row->problem, problem))
+        if (case_equal(&row->problem, problem))
             return row;
     }
     return NULL;
@@ -78,34 +77,40 @@ static bool within_noise(const struct bench_row *was, const struct bench_row *is
 }
 
 static bool add_pair(struct grid *grid, const struct bench_row *was, const struct bench_row *is) {
-    const struct bench_case *problem = &is->problem;
     const bool changed = strcmp(was->kernel, is->kernel) != 0;
-    char ratio_was[GRID_NUMBER_BYTES], ratio_is[GRID_NUMBER_BYTES];
-    return grid_add(grid, "%" PRId64 "|%" PRId64 "|%" PRId64 "|%s|%s|%.2f|%.2f|%.3f|%+.1f|%s|%s|%s|%s%s%s", problem->m,
-                    problem->n, problem->k, problem->a, problem->layout, was->us.median, is->us.median,
-                    was->us.median / is->us.median, 100 * (is->us.median / was->us.median - 1),
+    char cells[CASE_TEXT_BYTES], ratio_was[GRID_NUMBER_BYTES], ratio_is[GRID_NUMBER_BYTES];
+    return grid_add(grid, "%s|%.2f|%.2f|%.3f|%+.1f|%s|%s|%s|%s%s%s", case_cells(&is->problem, cells), was->us.median,
+                    is->us.median, was->us.median / is->us.median, 100 * (is->us.median / was->us.median - 1),
                     within_noise(was, is) ? "~" : "", grid_number(ratio_was, was->ratio_best.median, "%.3f"),
                     grid_number(ratio_is, is->ratio_best.median, "%.3f"), changed ? was->kernel : "",
                     changed ? " → " : "", is->kernel);
 }
 
-static int print_pairs(const struct comparison *c) {
+/* The table of one operation's problems; nothing where there are none. */
+static int print_pairs(const struct comparison *c, const struct bench_operation *operation) {
     struct grid grid;
-    bool fits =
-        grid_start(&grid, "M|N|K|<type|<layout|old us|new us|old / new|change %|<|old × best|new × best|<kernel");
-    for (size_t i = 0; i < c->now_count && fits; i++)
-        fits = !c->was[i] || add_pair(&grid, c->was[i], row_now(c, i));
-    if (fits)
+    char columns[CASE_TEXT_BYTES], titles[2 * CASE_TEXT_BYTES];
+    size_t count = 0;
+    snprintf(titles, sizeof titles, "%s|old us|new us|old / new|change %%|<|old × best|new × best|<kernel",
+             case_columns(operation, columns));
+    bool fits = grid_start(&grid, titles);
+    for (size_t i = 0; i < c->now_count && fits; i++) {
+        if (!c->was[i] || row_now(c, i)->problem.operation != operation)
+            continue;
+        fits = add_pair(&grid, c->was[i], row_now(c, i));
+        count++;
+    }
+    if (fits && count)
         grid_print(&grid, c->out);
     grid_free(&grid);
     return fits ? 0 : complain("out of host memory");
 }
 
-static void print_mean(const struct comparison *c, const struct report_regime *regime, double *ratios) {
+static void print_mean(const struct comparison *c, const struct bench_operation *operation,
+                       const struct bench_regime *regime, double *ratios) {
     size_t used = 0;
     for (size_t i = 0; i < c->now_count; i++) {
-        const int64_t m = row_now(c, i)->problem.m;
-        if (c->was[i] && m >= regime->m_from && m <= regime->m_to)
+        if (c->was[i] && report_is_in(&row_now(c, i)->problem, operation, regime))
             ratios[used++] = speedup(c, i);
     }
     if (used == 0)
@@ -125,19 +130,21 @@ static int print_means(const struct comparison *c) {
         changed += c->was[i] && strcmp(c->was[i]->kernel, row_now(c, i)->kernel) != 0;
     fprintf(c->out, "\ngeometric means of old us / new us (above 1: faster now); %zu of %zu kernels changed\n", changed,
             c->pairs);
-    print_mean(c, &report_all, ratios);
-    for (int i = 0; i < REPORT_REGIMES; i++)
-        print_mean(c, &report_regimes[i], ratios);
+    for (size_t i = 0; i < gm_operation_count(); i++) {
+        print_mean(c, bench_operations[i], &report_all, ratios);
+        for (int j = 0; j < bench_operations[i]->regime_count; j++)
+            print_mean(c, bench_operations[i], &bench_operations[i]->regimes[j], ratios);
+    }
     free(ratios);
     return 0;
 }
 
 static void print_alone(FILE *out, const char *where, bool *first, const struct bench_case *problem) {
+    char sizes[CASE_TEXT_BYTES], words[CASE_TEXT_BYTES];
     if (*first)
         fprintf(out, "\nonly in the %s results:\n", where);
     *first = false;
-    letters_print(out, "  %" PRId64 " × %" PRId64 " × %" PRId64 " %s %s\n", problem->m, problem->n, problem->k,
-                  problem->a, problem->layout);
+    letters_print(out, "  %s %s\n", case_sizes(problem, " × ", sizes), case_words(problem, words));
 }
 
 static void print_unpaired(const struct comparison *c) {
@@ -146,7 +153,7 @@ static void print_unpaired(const struct comparison *c) {
         const struct bench_case *problem = &c->before->rows[c->of_before[i]].problem;
         bool found = false;
         for (size_t j = 0; j < c->now_count && !found; j++)
-            found = results_same_problem(problem, &row_now(c, j)->problem);
+            found = case_equal(problem, &row_now(c, j)->problem);
         if (!found)
             print_alone(c->out, "old", &first, problem);
     }
@@ -170,10 +177,9 @@ static int judge(const struct comparison *c, double fail_below) {
     }
     if (below == 0)
         return 0;
-    const struct bench_case *problem = &row_now(c, lowest)->problem;
-    return complain("%zu of %zu problems fell below %g of their old speed; the worst is %" PRId64 " x %" PRId64
-                    " x %" PRId64 " with %.3f",
-                    below, c->pairs, fail_below, problem->m, problem->n, problem->k, speedup(c, lowest));
+    char label[CASE_TEXT_BYTES];
+    return complain("%zu of %zu problems fell below %g of their old speed; the worst is %s with %.3f", below, c->pairs,
+                    fail_below, case_sizes(&row_now(c, lowest)->problem, " x ", label), speedup(c, lowest));
 }
 
 int compare_print(FILE *out, const struct bench_results *before, const struct bench_results *now, double fail_below) {
@@ -185,8 +191,9 @@ int compare_print(FILE *out, const struct bench_results *before, const struct be
         print_caption(out, "old", before);
         print_caption(out, "new", now);
         letters_put(out, "~ the rounds overlap, p10 to p90; × best: the baseline's best time over ours\n\n");
-        status = print_pairs(&c);
     }
+    for (size_t i = 0; i < gm_operation_count() && status == 0; i++)
+        status = print_pairs(&c, bench_operations[i]);
     if (status == 0)
         status = print_means(&c);
     if (status == 0)

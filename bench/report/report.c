@@ -2,19 +2,31 @@
 /* What the bench prints. */
 #include "bench/report/report.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program/base/grid.h"
 #include "program/base/letters.h"
 #include "program/base/stats.h"
 
-const struct report_regime report_regimes[REPORT_REGIMES] = {
-    {"M ≤ 64", 1, 64}, {"64 < M ≤ 512", 65, 512}, {"M > 512", 513, INT64_MAX}};
+const struct bench_regime report_all = {"all", 0, INT64_MAX};
 
-const struct report_regime report_all = {"all", 0, INT64_MAX};
+bool report_is_in(const struct bench_case *problem, const struct bench_operation *operation,
+                  const struct bench_regime *regime) {
+    const int64_t axis = problem->operation == operation ? case_axis(problem) : -1;
+    return axis >= regime->from && axis <= regime->to;
+}
+
+int report_operations(const struct bench_results *results) {
+    int operations = 0;
+    for (size_t i = 0; i < gm_operation_count(); i++) {
+        bool has_any = false;
+        for (size_t row = 0; row < results->count; row++)
+            has_any |= results->rows[row].problem.operation == bench_operations[i];
+        operations += has_any;
+    }
+    return operations;
+}
 
 const char *report_known(const char *text) {
     return text[0] ? text : "unknown";
@@ -68,7 +80,7 @@ void report_header(FILE *out, const struct bench_meta *meta) {
     char l2[96];
     report_l2(l2, sizeof l2, meta);
     fprintf(out, "%s\n", l2);
-    grid_put(out, "M × N × K", PROBLEM_WIDTH, true);
+    grid_put(out, "problem", PROBLEM_WIDTH, true);
     put_titles(out, times, sizeof times / sizeof *times);
     if (meta->energy_s > 0)
         put_titles(out, alone, sizeof alone / sizeof *alone);
@@ -76,11 +88,8 @@ void report_header(FILE *out, const struct bench_meta *meta) {
 }
 
 void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row *row) {
-    char text[96], range[32] = "";
-    const struct bench_case *problem = &row->problem;
-    snprintf(text, sizeof text, "%" PRId64 " × %" PRId64 " × %" PRId64 " %s %s%s%s", problem->m, problem->n, problem->k,
-             problem->a, problem->layout, strcmp(problem->a, problem->d) ? " → " : "",
-             strcmp(problem->a, problem->d) ? problem->d : "");
+    char text[2 * CASE_TEXT_BYTES], sizes[CASE_TEXT_BYTES], words[CASE_TEXT_BYTES], range[32] = "";
+    snprintf(text, sizeof text, "%s %s", case_sizes(&row->problem, " × ", sizes), case_words(&row->problem, words));
     grid_put(out, text, PROBLEM_WIDTH, true);
     put_number(out, row->us.median, US_WIDTH, "%.2f");
     put_number(out, row->tflops, RATE_WIDTH, "%.1f");
@@ -107,12 +116,12 @@ void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row
 }
 
 static void print_means(FILE *out, const struct bench_results *results, const size_t *index, size_t count,
-                        const struct report_regime *regime) {
+                        const struct bench_operation *operation, const struct bench_regime *regime) {
     double best[4096], fallback[4096], alone[4096], lowest = INFINITY;
     size_t used = 0;
     for (size_t i = 0; i < count && used < 4096; i++) {
         const struct bench_row *row = &results->rows[index[i]];
-        if (row->problem.m < regime->m_from || row->problem.m > regime->m_to || !isfinite(row->ratio_best.median))
+        if (!report_is_in(&row->problem, operation, regime) || !isfinite(row->ratio_best.median))
             continue;
         best[used] = row->ratio_best.median;
         alone[used] = row->ratio_alone;
@@ -129,6 +138,16 @@ static void print_means(FILE *out, const struct bench_results *results, const si
     if (isfinite(stats_geomean(alone, used)))
         letters_print(out, "   × alone %.3f", stats_geomean(alone, used));
     fputc('\n', out);
+}
+
+/* Over all problems and by regime; where there are several operations, under its name. */
+static void print_operation(FILE *out, const struct bench_results *results, const size_t *index, size_t count,
+                            const struct bench_operation *operation) {
+    if (report_operations(results) > 1)
+        fprintf(out, "%s\n", operation->operation->name);
+    print_means(out, results, index, count, operation, &report_all);
+    for (int i = 0; i < operation->regime_count; i++)
+        print_means(out, results, index, count, operation, &operation->regimes[i]);
 }
 
 /* Only where something was: a run without energy, and older files, have no times alone. */
@@ -160,13 +179,13 @@ static void print_ceilings(FILE *out, const struct bench_meta *meta) {
 static void print_host_cost(FILE *out, const struct bench_meta *meta) {
     if (!(meta->execute_ns > 0))
         return;
-    fprintf(out, "host cost of one call: gm_gemm_execute %.0f ns", meta->execute_ns);
+    fprintf(out, "host cost of one call: execute %.0f ns", meta->execute_ns);
     if (meta->execute_recurring_ns > 0)
         fprintf(out, " (%.0f with arguments that recur)", meta->execute_recurring_ns);
     if (meta->execute_plain_ns > 0)
         fprintf(out, " (%.0f with plain launches)", meta->execute_plain_ns);
     if (meta->baseline_execute_ns > 0)
-        fprintf(out, ", cublasLtMatmul %.0f ns", meta->baseline_execute_ns);
+        fprintf(out, ", the baseline %.0f ns", meta->baseline_execute_ns);
     if (meta->ceilings.launch_host_ns > 0)
         fprintf(out, ", cuLaunchKernelEx of an empty kernel %.0f ns", meta->ceilings.launch_host_ns);
     fputc('\n', out);
@@ -180,9 +199,8 @@ void report_summary(FILE *out, const struct bench_results *results) {
     if (results->meta.baseline[0]) {
         fprintf(out, "\ngeometric means of the ratio to %s (above 1: gristmill is faster), L2 %s\n",
                 results->meta.baseline, results_l2(&results->meta));
-        print_means(out, results, index, count, &report_all);
-        for (int i = 0; i < REPORT_REGIMES; i++)
-            print_means(out, results, index, count, &report_regimes[i]);
+        for (size_t i = 0; i < gm_operation_count(); i++)
+            print_operation(out, results, index, count, bench_operations[i]);
         explain_alone(out, results);
     }
     print_ceilings(out, &results->meta);

@@ -17,7 +17,7 @@
 #include "program/base/stats.h"
 
 const struct report_plot report_plots[REPORT_PLOTS] = {
-    {"ratio", "One panel for each weight matrix that was measured at three sizes of M or more.", report_ratio_has_data,
+    {"ratio", "One panel for each weight matrix that was measured at three sizes of M, or rows, or more.", report_ratio_has_data,
      report_ratio_draw},
     {"roofline",
      "A point is a problem. The ceilings, where there are any, were measured in the same run: a plain read kernel, and "
@@ -33,9 +33,16 @@ const struct bench_row *report_view_row(const struct report_view *view, size_t i
 
 /* ---- means ------------------------------------------------------------------------------------------ */
 
-static bool is_member(const struct bench_case *problem, const struct report_regime *regime, bool squares) {
-    return problem->m >= regime->m_from && problem->m <= regime->m_to &&
-           (!squares || (problem->m == problem->n && problem->n == problem->k));
+/* A line of means: problems of an operation, in a regime, or only its special ones. */
+struct mean_of {
+    const struct bench_operation *operation;
+    const struct bench_regime *regime;
+    bool special;
+};
+
+static bool is_member(const struct bench_case *problem, const struct mean_of *of) {
+    return report_is_in(problem, of->operation, of->regime) &&
+           (!of->special || of->operation->is_special(problem->problem.bytes));
 }
 
 static void put_number(FILE *out, enum page_state state, double value, const char *format) {
@@ -51,14 +58,13 @@ static void put_mean(FILE *out, double value, bool is_ratio) {
     put_number(out, state, value, "%.3f");
 }
 
-static void put_means(FILE *out, const struct report_view *view, const struct report_regime *regime, bool squares,
-                      double *scratch) {
+static void put_means(FILE *out, const struct report_view *view, struct mean_of of, double *scratch) {
     double *best = scratch, *fallback = best + view->count, *floors = fallback + view->count;
     double *energy = floors + view->count, *alone = energy + view->count;
     size_t used = 0;
     for (size_t i = 0; i < view->count; i++) {
         const struct bench_row *row = report_view_row(view, i);
-        if (!is_member(&row->problem, regime, squares))
+        if (!is_member(&row->problem, &of))
             continue;
         best[used] = row->ratio_best.median;
         fallback[used] = row->ratio_default.median;
@@ -72,7 +78,9 @@ static void put_means(FILE *out, const struct report_view *view, const struct re
     for (size_t i = 0; i < used; i++)
         lowest = fmin(lowest, best[i]);
     page_row_begin(out);
-    page_cell(out, PAGE_NEUTRAL, true, "%s", squares ? "squares (counted above too)" : regime->name);
+    const bool is_alone = report_operations(view->results) == 1;
+    page_cell(out, PAGE_NEUTRAL, true, "%s%s%s%s", is_alone ? "" : of.operation->operation->name, is_alone ? "" : ", ",
+              of.special ? of.operation->special : of.regime->name, of.special ? " (counted above too)" : "");
     page_cell(out, PAGE_NEUTRAL, false, "%zu", used);
     put_mean(out, stats_geomean(best, used), true);
     put_mean(out, lowest, true);
@@ -83,16 +91,23 @@ static void put_means(FILE *out, const struct report_view *view, const struct re
     page_row_end(out);
 }
 
+static void put_operation(FILE *out, const struct report_view *view, const struct bench_operation *operation,
+                          double *scratch) {
+    put_means(out, view, (struct mean_of){operation, &report_all, false}, scratch);
+    for (int i = 0; i < operation->regime_count; i++)
+        put_means(out, view, (struct mean_of){operation, &operation->regimes[i], false}, scratch);
+    if (operation->is_special)
+        put_means(out, view, (struct mean_of){operation, &report_all, true}, scratch);
+}
+
 static void write_means(FILE *out, const struct report_view *view) {
     double *scratch = calloc(5 * view->count + 5, sizeof *scratch);
     if (!scratch)
         return;
-    page_table_begin(out, "<M|problems|× best|lowest|× default|× best alone|× floor|energy × best",
+    page_table_begin(out, "<problems|number|× best|lowest|× default|× best alone|× floor|energy × best",
                      "Geometric means; above 1, but for the floor, gristmill is better");
-    put_means(out, view, &report_all, false, scratch);
-    for (int i = 0; i < REPORT_REGIMES; i++)
-        put_means(out, view, &report_regimes[i], false, scratch);
-    put_means(out, view, &report_all, true, scratch);
+    for (size_t i = 0; i < gm_operation_count(); i++)
+        put_operation(out, view, bench_operations[i], scratch);
     page_table_end(out);
     free(scratch);
 }
@@ -136,7 +151,7 @@ static void write_method(FILE *out, const struct report_view *view) {
     report_l2(l2, sizeof l2, meta);
     if (meta->baseline[0])
         snprintf(against, sizeof against, "The baseline is %s: its default (heuristic 0), and the best of up to %d.",
-                 meta->baseline, meta->heuristics_asked);
+                 meta->baseline, meta->ways_asked);
     if (meta->energy_source[0])
         snprintf(energy, sizeof energy, "For joules, ours and the best ran alone for %g s each, by %s.", meta->energy_s,
                  meta->energy_source);
@@ -155,15 +170,24 @@ static void write_method(FILE *out, const struct report_view *view) {
 
 /* ---- table ------------------------------------------------------------------------------------------ */
 
+/* A cell for each size, and one for the words, which are not broken. */
+static void put_problem(FILE *out, const struct bench_case *problem) {
+    const struct gm_operation *operation = problem->operation->operation;
+    char words[CASE_TEXT_BYTES], unbroken[2 * CASE_TEXT_BYTES] = "";
+    for (int i = 0; i < operation->field_count; i++)
+        if (operation->fields[i].uses & GM_IN_SUITES && operation->fields[i].kind == GM_FIELD_SIZE)
+            page_cell(out, PAGE_NEUTRAL, false, "%" PRId64, gm_field_get(&operation->fields[i], problem->problem.bytes));
+    case_words(problem, words);
+    for (const char *at = words; *at; at++) {
+        const size_t used = strlen(unbroken);
+        snprintf(unbroken + used, sizeof unbroken - used, *at == ' ' ? "\u00a0" : "%c", *at);
+    }
+    page_cell(out, PAGE_NEUTRAL, true, "%s", unbroken);
+}
+
 static void put_row(FILE *out, const struct bench_row *row, bool alone, bool energy) {
-    const struct bench_case *problem = &row->problem;
     page_row_begin(out);
-    page_cell(out, PAGE_NEUTRAL, false, "%" PRId64, problem->m);
-    page_cell(out, PAGE_NEUTRAL, false, "%" PRId64, problem->n);
-    page_cell(out, PAGE_NEUTRAL, false, "%" PRId64, problem->k);
-    page_cell(out, PAGE_NEUTRAL, true, "%s%s%s\u00a0%s", problem->a,
-              strcmp(problem->a, problem->d) ? "\u00a0→\u00a0" : "", strcmp(problem->a, problem->d) ? problem->d : "",
-              problem->layout);
+    put_problem(out, &row->problem);
     put_number(out, PAGE_NEUTRAL, row->us.median, "%.2f");
     put_mean(out, row->ratio_best.median, true);
     put_mean(out, row->ratio_default.median, true);
@@ -190,18 +214,25 @@ static void put_row(FILE *out, const struct bench_row *row, bool alone, bool ene
     page_row_end(out);
 }
 
-static void write_table(FILE *out, const struct report_view *view) {
+static void write_table(FILE *out, const struct report_view *view, const struct bench_operation *operation) {
     const bool alone = has_alone(view), energy = report_efficiency_has_data(view);
-    char caption[160], l2[96], columns[256];
+    char caption[256], l2[96], columns[384], sizes[CASE_TEXT_BYTES];
+    size_t count = 0;
+    for (size_t i = 0; i < view->count; i++)
+        count += report_view_row(view, i)->problem.operation == operation;
+    if (count == 0)
+        return;
     report_l2(l2, sizeof l2, &view->results->meta);
-    snprintf(caption, sizeof caption, "%zu problem%s. %s.%s", view->count, view->count == 1 ? "" : "s", l2,
-             energy ? " mJ: of one launch; TF/W: TFLOPS per watt." : "");
+    snprintf(caption, sizeof caption, "%zu problem%s of %s. %s.%s", count, count == 1 ? "" : "s",
+             operation->operation->name, l2, energy ? " mJ: of one launch; TF/W: TFLOPS per watt." : "");
     snprintf(columns, sizeof columns,
-             "M|N|K|<types|us|× best|× default|× floor|TFLOPS|GB/s|best us|default us|floor us|MHz|W%s%s|<kernel",
-             alone ? "|× best alone|us alone|best us alone" : "", energy ? "|mJ|best mJ|TF/W|best TF/W" : "");
+             "%s|us|× best|× default|× floor|TFLOPS|GB/s|best us|default us|floor us|MHz|W%s%s|<kernel",
+             case_columns(operation, sizes), alone ? "|× best alone|us alone|best us alone" : "",
+             energy ? "|mJ|best mJ|TF/W|best TF/W" : "");
     page_table_begin(out, columns, caption);
     for (size_t i = 0; i < view->count; i++)
-        put_row(out, report_view_row(view, i), alone, energy);
+        if (report_view_row(view, i)->problem.operation == operation)
+            put_row(out, report_view_row(view, i), alone, energy);
     page_table_end(out);
 }
 
@@ -231,7 +262,8 @@ static int write_results(FILE *out, const struct report_view *view, bool alone) 
     write_means(out, view);
     int status = write_plots(out, view);
     page_heading(out, "Every problem");
-    write_table(out, view);
+    for (size_t i = 0; i < gm_operation_count(); i++)
+        write_table(out, view, bench_operations[i]);
     page_heading(out, "Method");
     write_method(out, view);
     page_section_end(out);
@@ -245,7 +277,7 @@ static int write_page(FILE *out, const struct report_view *views, size_t count) 
     snprintf(title, sizeof title, "gristmill bench: %s%s", first, count > 1 ? ", and others" : "");
     page_begin_adaptive(
         out, title,
-        "Matrix products by gristmill beside cuBLASLt. Every ratio is cuBLASLt's time over gristmill's: "
+        "gristmill's kernels beside other libraries. Every ratio is the baseline's time over gristmill's: "
         "above 1, gristmill is faster.");
     for (size_t i = 0; i < count && status == 0; i++)
         status = write_results(out, &views[i], count == 1);

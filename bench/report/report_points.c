@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page's plots over arithmetic intensity: the roofline, and TFLOPS per watt. A point is a problem. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +8,7 @@
 #include "bench/report/report_page.h"
 #include "program/base/say.h"
 
-enum { NOTE_BYTES = 128 };
+enum { NOTE_BYTES = CASE_TEXT_BYTES };
 
 /* Ours and the baseline's best, over intensity. */
 struct points {
@@ -34,8 +33,7 @@ static bool make_points(struct points *points, const struct report_view *view) {
     for (size_t i = 0; i < view->count; i++) {
         const struct bench_case *problem = &report_view_row(view, i)->problem;
         points->x[i] = report_intensity(problem);
-        snprintf(points->notes[i], NOTE_BYTES, "%" PRId64 " x %" PRId64 " x %" PRId64, problem->m, problem->n,
-                 problem->k);
+        case_sizes(problem, " x ", points->notes[i]);
         points->ours_notes[i] = points->notes[i];
     }
     return true;
@@ -87,7 +85,8 @@ static const char *best_name(const struct report_view *view, char *name, size_t 
 /* ---- roofline --------------------------------------------------------------------------------------- */
 
 double report_intensity(const struct bench_case *problem) {
-    return results_flops(problem) / results_least_bytes(problem);
+    const struct gm_work work = case_work(problem);
+    return work.flops / work.least_bytes;
 }
 
 bool report_roofline_has_data(const struct report_view *view) {
@@ -128,7 +127,7 @@ int report_roofline_draw(FILE *out, const struct report_view *view, bool inside_
     for (size_t i = 0; i < view->count; i++) {
         const struct bench_row *row = report_view_row(view, i);
         points.ours[i] = row->tflops;
-        points.best[i] = results_flops(&row->problem) / row->best_us.median * 1e-6;
+        points.best[i] = case_work(&row->problem).flops / row->best_us.median * 1e-6;
     }
     const bool has_roof = meta->ceilings.read_gbs > 0 && meta->ceilings.tensor_tflops > 0;
     make_roof(&meta->ceilings, &points, roof_x, roof_y);

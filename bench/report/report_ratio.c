@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ratio to the baseline's best over M: a panel for each weight matrix N x K that was measured at several M, one
- * for the squares, one for what is left. */
+/* The ratio to the baseline's best over the operation's axis, such as tokens: a panel for each weight matrix, or whatever
+ * else the other fields are, that was measured at several of them, one for special problems, one for what is left. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program/draw/chart_axis.h"
 #include "bench/report/report_page.h"
@@ -13,11 +12,11 @@
 enum { LEAST_POINTS = 3, COLUMNS = 3, PANEL_GAP = 22, PANEL_HEIGHT = 132, WIDE_HEIGHT = 250 };
 enum { LABEL_ROOM = 34, TITLE_ROOM = 24, TICK_ROOM = 34 };
 
-enum panel_kind { PANEL_MATRIX, PANEL_SQUARES, PANEL_OTHERS };
+enum panel_kind { PANEL_MATRIX, PANEL_SPECIAL, PANEL_OTHERS };
 
 struct panel {
     enum panel_kind kind;
-    const struct bench_case *like; /* a problem of PANEL_MATRIX */
+    const struct bench_case *like; /* a problem of PANEL_MATRIX, or of PANEL_SPECIAL's operation */
     size_t count;
 };
 
@@ -44,21 +43,16 @@ bool report_ratio_has_data(const struct report_view *view) {
 
 /* ---- panels ----------------------------------------------------------------------------------------- */
 
-static bool is_square(const struct bench_case *problem) {
-    return problem->m == problem->n && problem->n == problem->k;
-}
-
-static bool same_matrix(const struct bench_case *x, const struct bench_case *y) {
-    return x->n == y->n && x->k == y->k && strcmp(x->a, y->a) == 0 && strcmp(x->d, y->d) == 0 &&
-           strcmp(x->layout, y->layout) == 0;
+static bool is_special(const struct bench_case *problem) {
+    return problem->operation->is_special && problem->operation->is_special(problem->problem.bytes);
 }
 
 static bool in_panel(const struct multiples *c, const struct panel *panel, const struct bench_case *problem) {
     switch (panel->kind) {
     case PANEL_MATRIX:
-        return same_matrix(panel->like, problem);
-    case PANEL_SQUARES:
-        return is_square(problem);
+        return case_equal_beside_axis(panel->like, problem);
+    case PANEL_SPECIAL:
+        return problem->operation == panel->like->operation && is_special(problem);
     case PANEL_OTHERS:
         break;
     }
@@ -79,24 +73,28 @@ static void try_panel(struct multiples *c, struct panel panel, size_t least) {
     c->count += c->panels[c->count].count >= least;
 }
 
-static bool has_panel(const struct multiples *c, const struct bench_case *problem) {
+static bool has_panel(const struct multiples *c, enum panel_kind kind, const struct bench_case *problem) {
     for (size_t i = 0; i < c->count; i++) {
-        if (c->panels[i].kind == PANEL_MATRIX && in_panel(c, &c->panels[i], problem))
+        if (c->panels[i].kind == kind && in_panel(c, &c->panels[i], problem))
             return true;
     }
     return false;
 }
 
 static bool make_panels(struct multiples *c) {
-    c->panels = calloc(c->view->count + 3, sizeof *c->panels);
+    c->panels = calloc(2 * c->view->count + 3, sizeof *c->panels);
     if (!c->panels) {
         complain("out of host memory");
         return false;
     }
-    try_panel(c, (struct panel){.kind = PANEL_SQUARES}, LEAST_POINTS);
     for (size_t i = 0; i < c->view->count; i++) {
         const struct bench_case *problem = &report_view_row(c->view, i)->problem;
-        if (!has_panel(c, problem))
+        if (is_special(problem) && !has_panel(c, PANEL_SPECIAL, problem))
+            try_panel(c, (struct panel){.kind = PANEL_SPECIAL, .like = problem}, LEAST_POINTS);
+    }
+    for (size_t i = 0; i < c->view->count; i++) {
+        const struct bench_case *problem = &report_view_row(c->view, i)->problem;
+        if (!has_panel(c, PANEL_MATRIX, problem))
             try_panel(c, (struct panel){.kind = PANEL_MATRIX, .like = problem}, LEAST_POINTS);
     }
     try_panel(c, (struct panel){.kind = PANEL_OTHERS}, 1);
@@ -110,8 +108,8 @@ static void fit_axes(struct multiples *c) {
         const struct bench_row *row = report_view_row(c->view, i);
         if (!isfinite(row->ratio_best.median))
             continue;
-        least = fmin(least, (double)row->problem.m);
-        most = fmax(most, (double)row->problem.m);
+        least = fmin(least, (double)case_axis(&row->problem));
+        most = fmax(most, (double)case_axis(&row->problem));
         low = fmin(low, row->ratio_best.p10);
         high = fmax(high, row->ratio_best.p90);
     }
@@ -128,16 +126,28 @@ static void fit_axes(struct multiples *c) {
 
 /* ---- drawing ---------------------------------------------------------------------------------------- */
 
+/* "N 4096, K 4096 fp16 tn": what the panel's problems have in common. */
+static void matrix_title(const struct bench_case *like, char *title, size_t bytes) {
+    const struct gm_operation *operation = like->operation->operation;
+    char name[GM_FIELD_TEXT_BYTES], words[CASE_TEXT_BYTES];
+    size_t used = 0;
+    for (int i = 0; i < operation->field_count && used < bytes; i++) {
+        const struct gm_field *field = &operation->fields[i];
+        if (field->uses & GM_IN_SUITES && field->kind == GM_FIELD_SIZE && i != operation->axis)
+            used += (size_t)snprintf(title + used, bytes - used, "%s%s %" PRId64, used ? ", " : "",
+                                     field_title(field, name), gm_field_get(field, like->problem.bytes));
+    }
+    if (!case_is_usual(like) && used < bytes)
+        snprintf(title + used, bytes - used, " %s", case_words(like, words));
+}
+
 static void panel_title(const struct multiples *c, const struct panel *panel, char *title, size_t bytes) {
-    if (panel->kind == PANEL_SQUARES)
-        snprintf(title, bytes, "squares, M = N = K");
+    if (panel->kind == PANEL_SPECIAL)
+        snprintf(title, bytes, "%s", panel->like->operation->special);
     else if (panel->kind == PANEL_OTHERS)
-        snprintf(title, bytes, c->count > 1 ? "other matrices" : "all matrices");
-    else if (strcmp(panel->like->a, "bf16") == 0 && strcmp(panel->like->layout, "tn") == 0)
-        snprintf(title, bytes, "N %" PRId64 ", K %" PRId64, panel->like->n, panel->like->k);
+        snprintf(title, bytes, c->count > 1 ? "others" : "all problems");
     else
-        snprintf(title, bytes, "N %" PRId64 ", K %" PRId64 " %s %s", panel->like->n, panel->like->k, panel->like->a,
-                 panel->like->layout);
+        matrix_title(panel->like, title, bytes);
 }
 
 static double x_of(const struct multiples *c, double left, double m) {
@@ -178,8 +188,9 @@ static const struct bench_row *next_of(const struct multiples *c, const struct p
     const struct bench_row *next = NULL;
     for (size_t i = 0; i < c->view->count; i++) {
         const struct bench_row *other = report_view_row(c->view, i);
-        if (isfinite(other->ratio_best.median) && other->problem.m > row->problem.m &&
-            in_panel(c, panel, &other->problem) && (!next || other->problem.m < next->problem.m))
+        if (isfinite(other->ratio_best.median) && case_axis(&other->problem) > case_axis(&row->problem) &&
+            in_panel(c, panel, &other->problem) &&
+            (!next || case_axis(&other->problem) < case_axis(&next->problem)))
             next = other;
     }
     return next;
@@ -188,21 +199,20 @@ static const struct bench_row *next_of(const struct multiples *c, const struct p
 static void draw_point(const struct multiples *c, const struct panel *panel, const struct bench_row *row, double left,
                        double top) {
     const struct bench_row *next = panel->kind == PANEL_OTHERS ? NULL : next_of(c, panel, row);
-    const double x = x_of(c, left, (double)row->problem.m), y = y_of(c, top, row->ratio_best.median);
-    char hover[256];
+    const double x = x_of(c, left, (double)case_axis(&row->problem)), y = y_of(c, top, row->ratio_best.median);
+    char hover[256], sizes[CASE_TEXT_BYTES];
     if (next)
-        svg_line(c->out, x, y, x_of(c, left, (double)next->problem.m), y_of(c, top, next->ratio_best.median),
+        svg_line(c->out, x, y, x_of(c, left, (double)case_axis(&next->problem)), y_of(c, top, next->ratio_best.median),
                  (struct svg_paint){.stroke = COLOUR_SERIES_0, .stroke_width = 1.6});
     svg_line(c->out, x, y_of(c, top, row->ratio_best.p10), x, y_of(c, top, row->ratio_best.p90),
              (struct svg_paint){.stroke = COLOUR_SERIES_0, .stroke_width = 3, .opacity = 0.4});
-    snprintf(hover, sizeof hover, "%" PRId64 " x %" PRId64 " x %" PRId64 ": %.3f (%.3f to %.3f), %s", row->problem.m,
-             row->problem.n, row->problem.k, row->ratio_best.median, row->ratio_best.p10, row->ratio_best.p90,
-             row->kernel);
+    snprintf(hover, sizeof hover, "%s: %.3f (%.3f to %.3f), %s", case_sizes(&row->problem, " x ", sizes),
+             row->ratio_best.median, row->ratio_best.p10, row->ratio_best.p90, row->kernel);
     svg_circle(c->out, x, y, 3.6, (struct svg_paint){.fill = COLOUR_SERIES_0, .stroke = COLOUR_PAPER}, hover);
 }
 
 static void draw_panel(const struct multiples *c, const struct panel *panel, double left, double top) {
-    char title[64];
+    char title[96];
     panel_title(c, panel, title, sizeof title);
     svg_text(c->out, (struct svg_text){.x = left, .y = top - 9, .role = SVG_BOLD}, "%s", title);
     draw_axes(c, left, top);
@@ -218,11 +228,12 @@ static void draw(struct multiples *c, bool inside_page) {
     const size_t columns = c->count < COLUMNS ? c->count : COLUMNS, rows = (c->count + columns - 1) / columns;
     const double room = (double)(CHART_WIDTH - 2 * CHART_MARGIN) - (double)(columns - 1) * PANEL_GAP;
     const double first = CHART_MARGIN + 10 + 20 + 18 + TITLE_ROOM;
-    char title[160], subtitle[192];
+    char title[160], subtitle[192], axis[GM_FIELD_TEXT_BYTES];
     c->width = room / (double)columns - LABEL_ROOM;
     c->height = c->count == 1 ? WIDE_HEIGHT : PANEL_HEIGHT;
     const double step = TITLE_ROOM + c->height + TICK_ROOM;
-    snprintf(title, sizeof title, "Time of %s's best over gristmill's, by M", meta->baseline);
+    snprintf(title, sizeof title, "Time of %s's best over gristmill's, by %s", meta->baseline,
+             field_title(case_axis_field(&c->view->results->rows[0].problem), axis));
     snprintf(subtitle, sizeof subtitle, "%s; above 1: gristmill is faster; bars: p10 to p90 of %d rounds; L2 %s",
              meta->gpu, meta->rounds, results_l2(meta));
     const struct chart head = {.title = title, .subtitle = subtitle};

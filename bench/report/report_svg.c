@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plot: for each problem a dot at the ratio to the baseline's best, whiskers from p10 to p90, a line at 1. */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +34,16 @@ static const struct bench_row *row_at(const struct plot *plot, size_t i) {
     return &plot->results->rows[plot->index[i]];
 }
 
-static bool in_regime(const struct bench_row *row, const struct report_regime *regime) {
-    return row->problem.m >= regime->m_from && row->problem.m <= regime->m_to && isfinite(row->ratio_best.median);
+static bool is_drawn(const struct bench_row *row, const struct bench_operation *operation,
+                     const struct bench_regime *regime) {
+    return report_is_in(&row->problem, operation, regime) && isfinite(row->ratio_best.median);
 }
 
-static size_t count_regime(const struct plot *plot, const struct report_regime *regime) {
+static size_t count_regime(const struct plot *plot, const struct bench_operation *operation,
+                           const struct bench_regime *regime) {
     size_t count = 0;
     for (size_t i = 0; i < plot->count; i++)
-        count += in_regime(row_at(plot, i), regime);
+        count += is_drawn(row_at(plot, i), operation, regime);
     return count;
 }
 
@@ -57,10 +58,11 @@ static void fit_axis(struct plot *plot) {
     }
     plot->from = floor(fmax(low, 0) * 10 + 1e-9) / 10;
     plot->to = fmin(ceil(high * 10 - 1e-9) / 10, 4);
-    for (int i = 0; i < REPORT_REGIMES; i++) {
-        size_t count = count_regime(plot, &report_regimes[i]);
-        plot->height += count ? (int)count * LINE + GAP : 0;
-    }
+    for (size_t i = 0; i < gm_operation_count(); i++)
+        for (int j = 0; j < bench_operations[i]->regime_count; j++) {
+            size_t count = count_regime(plot, bench_operations[i], &bench_operations[i]->regimes[j]);
+            plot->height += count ? (int)count * LINE + GAP : 0;
+        }
 }
 
 static void put_text(FILE *out, double x, double y, const char *class, const char *text) {
@@ -88,8 +90,10 @@ static void draw_head(const struct plot *plot) {
         ".label,.value,.tick{font-variant-numeric:tabular-nums}\n</style>\n"
         "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n",
         WIDTH, plot->height, WIDTH, plot->height, WIDTH, plot->height);
-    snprintf(line, sizeof line, "gristmill against %s, best of up to %d heuristics", meta->baseline,
-             meta->heuristics_asked);
+    if (meta->ways_asked > 1)
+        snprintf(line, sizeof line, "gristmill against %s, best of up to %d heuristics", meta->baseline, meta->ways_asked);
+    else
+        snprintf(line, sizeof line, "gristmill against %s", meta->baseline);
     put_text(plot->out, 24, 34, "title", line);
     snprintf(line, sizeof line, "%s, driver %s, suite %s, L2 %s, %s", meta->gpu, report_known(meta->driver),
              meta->suite, results_l2(meta), report_known(meta->date));
@@ -115,13 +119,12 @@ static void draw_axis(const struct plot *plot) {
 }
 
 static void draw_row(const struct plot *plot, const struct bench_row *row, double y) {
-    const struct bench_case *problem = &row->problem;
     double ratio = row->ratio_best.median;
     const char *colour = ratio >= 1 ? "#1a7f37" : ratio >= 0.9 ? "#0969da" : "#bc4c00";
-    char text[96], rate[GRID_NUMBER_BYTES];
-    bool usual = strcmp(problem->a, "bf16") == 0 && strcmp(problem->layout, "tn") == 0;
-    snprintf(text, sizeof text, "%" PRId64 " × %" PRId64 " × %" PRId64 "%s%s%s%s", problem->m, problem->n, problem->k,
-             usual ? "" : " ", usual ? "" : problem->a, usual ? "" : " ", usual ? "" : problem->layout);
+    char text[2 * CASE_TEXT_BYTES], sizes[CASE_TEXT_BYTES], words[CASE_TEXT_BYTES], rate[GRID_NUMBER_BYTES];
+    const bool usual = case_is_usual(&row->problem);
+    snprintf(text, sizeof text, "%s%s%s", case_sizes(&row->problem, " × ", sizes), usual ? "" : " ",
+             usual ? "" : case_words(&row->problem, words));
     put_text(plot->out, LEFT - 14, y + 4, "label", text);
     fprintf(plot->out,
             "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-opacity=\"0.45\" "
@@ -135,23 +138,26 @@ static void draw_row(const struct plot *plot, const struct bench_row *row, doubl
              grid_number(rate, row->tflops, row->tflops < 99.95 ? "%.1f" : "%.0f"));
 }
 
-static double draw_regime(const struct plot *plot, const struct report_regime *regime, double y) {
+static double draw_regime(const struct plot *plot, const struct bench_operation *operation,
+                          const struct bench_regime *regime, double y) {
     double ratios[4096];
     size_t count = 0;
-    char text[32];
+    char text[64];
     for (size_t i = 0; i < plot->count && count < 4096; i++) {
-        if (in_regime(row_at(plot, i), regime))
+        if (is_drawn(row_at(plot, i), operation, regime))
             ratios[count++] = row_at(plot, i)->ratio_best.median;
     }
     if (count == 0)
         return y;
-    put_text(plot->out, 24, y + 20, "group", regime->name);
+    const bool is_alone = report_operations(plot->results) == 1;
+    snprintf(text, sizeof text, "%s%s%s", is_alone ? "" : operation->operation->name, is_alone ? "" : ", ", regime->name);
+    put_text(plot->out, 24, y + 20, "group", text);
     snprintf(text, sizeof text, "%.3f", stats_geomean(ratios, count));
     put_text(plot->out, RATIO_END, y + 20, "mean", text);
     put_text(plot->out, RATE_END, y + 20, "value", "geo. mean");
     y += GAP;
     for (size_t i = 0; i < plot->count; i++) {
-        if (!in_regime(row_at(plot, i), regime))
+        if (!is_drawn(row_at(plot, i), operation, regime))
             continue;
         draw_row(plot, row_at(plot, i), y + LINE / 2.0);
         y += LINE;
@@ -166,10 +172,11 @@ static void draw(struct plot *plot) {
     draw_axis(plot);
     put_text(plot->out, RATIO_END, TOP - 11, "value", "ratio");
     put_text(plot->out, RATE_END, TOP - 11, "value", "TFLOPS");
-    for (int i = 0; i < REPORT_REGIMES; i++)
-        y = draw_regime(plot, &report_regimes[i], y);
+    for (size_t i = 0; i < gm_operation_count(); i++)
+        for (int j = 0; j < bench_operations[i]->regime_count; j++)
+            y = draw_regime(plot, bench_operations[i], &bench_operations[i]->regimes[j], y);
     put_text(plot->out, x_of(plot, plot->from), plot->height - 10, "small",
-             "time of cuBLASLt's best / time of gristmill");
+             "time of the baseline's best / time of gristmill");
     fputs("</svg>\n", plot->out);
 }
 

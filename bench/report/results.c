@@ -5,10 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program/base/stats.h"
-#include "host/operation.h"
 
 /* Rows of at least this many operations for each of their least bytes count as compute-bound. */
 #define COMPUTE_BOUND_FLOP_PER_BYTE 600.0
@@ -27,7 +25,7 @@ struct bench_row *results_add(struct bench_results *results) {
         results->capacity = capacity;
     }
     struct bench_row *row = &results->rows[results->count++];
-    *row = (struct bench_row){.predicted_us = NAN, .best_heuristic = -1, .max_difference = NAN};
+    *row = (struct bench_row){.predicted_us = NAN, .best_way = -1, .max_difference = NAN};
     row->us = row->best_us = row->default_us = row->ratio_best = row->ratio_default = no_spread;
     row->tflops = row->gbs = row->floor_us = row->sm_mhz = row->watts = NAN;
     row->ours_joules = row->best_joules = row->tflops_per_watt = row->best_tflops_per_watt = NAN;
@@ -41,19 +39,6 @@ void results_free(struct bench_results *results) {
     results->count = results->capacity = 0;
 }
 
-static struct gm_work work_of(const struct bench_case *from) {
-    struct gm_gemm_problem problem;
-    return suite_problem(from, &problem) ? gm_operation_gemm.work(&problem) : (struct gm_work){0};
-}
-
-double results_flops(const struct bench_case *problem) {
-    return work_of(problem).flops;
-}
-
-double results_least_bytes(const struct bench_case *problem) {
-    return work_of(problem).least_bytes;
-}
-
 void results_fill_alone(struct bench_row *row, double ours_us, double best_us) {
     row->ours_alone_us = ours_us > 0 ? ours_us : NAN;
     row->best_alone_us = best_us > 0 ? best_us : NAN;
@@ -61,7 +46,7 @@ void results_fill_alone(struct bench_row *row, double ours_us, double best_us) {
 }
 
 void results_fill_energy(struct bench_row *row, double ours_joules, double best_joules) {
-    const double flops = results_flops(&row->problem);
+    const double flops = case_work(&row->problem).flops;
     row->ours_joules = ours_joules > 0 ? ours_joules : NAN;
     row->best_joules = best_joules > 0 ? best_joules : NAN;
     row->tflops_per_watt = flops / row->ours_joules * 1e-12;
@@ -89,14 +74,14 @@ static struct bench_spread ratio(const struct bench_samples *theirs, const struc
 
 void results_fill(struct bench_row *row) {
     row->us = spread(row->ours.us, row->ours.count);
-    row->tflops = results_flops(&row->problem) / row->us.median * 1e-6;
-    row->gbs = results_least_bytes(&row->problem) / row->us.median * 1e-3;
+    row->tflops = case_work(&row->problem).flops / row->us.median * 1e-6;
+    row->gbs = case_work(&row->problem).least_bytes / row->us.median * 1e-3;
     row->default_us = spread(row->fallback.us, row->fallback.count);
     row->best_us = spread(row->best.us, row->best.count);
     if (row->default_us.median < row->best_us.median || row->best.count == 0) {
         row->best = row->fallback;
         row->best_us = row->default_us;
-        row->best_heuristic = row->fallback.count ? 0 : -1;
+        row->best_way = row->fallback.count ? 0 : -1;
     }
     row->ratio_best = ratio(&row->best, &row->ours);
     row->ratio_default = ratio(&row->fallback, &row->ours);
@@ -110,9 +95,9 @@ static void find_tensor_rate(struct bench_results *results) {
     double fastest = 0;
     for (size_t i = 0; i < results->count; i++) {
         const struct bench_row *row = &results->rows[i];
-        double flops = results_flops(&row->problem);
+        double flops = case_work(&row->problem).flops;
         double us = fmin(row->best_us.median, row->us.median); /* fmin passes over a NaN */
-        if (flops / results_least_bytes(&row->problem) >= COMPUTE_BOUND_FLOP_PER_BYTE)
+        if (flops / case_work(&row->problem).least_bytes >= COMPUTE_BOUND_FLOP_PER_BYTE)
             fastest = fmax(fastest, flops / us * 1e-6);
     }
     if (fastest > 0.5 * ceilings->tensor_tflops) {
@@ -127,15 +112,10 @@ void results_floors(struct bench_results *results) {
     find_tensor_rate(results);
     for (size_t i = 0; i < results->count; i++) {
         struct bench_row *row = &results->rows[i];
-        double memory_us = results_least_bytes(&row->problem) / ceilings->read_gbs * 1e-3;
-        double tensor_us = results_flops(&row->problem) / ceilings->tensor_tflops * 1e-6;
+        double memory_us = case_work(&row->problem).least_bytes / ceilings->read_gbs * 1e-3;
+        double tensor_us = case_work(&row->problem).flops / ceilings->tensor_tflops * 1e-6;
         row->floor_us = fmax(memory_us, tensor_us) + ceilings->launch_us;
     }
-}
-
-bool results_same_problem(const struct bench_case *x, const struct bench_case *y) {
-    return x->m == y->m && x->n == y->n && x->k == y->k && strcmp(x->op, y->op) == 0 && strcmp(x->a, y->a) == 0 &&
-           strcmp(x->b, y->b) == 0 && strcmp(x->d, y->d) == 0 && strcmp(x->layout, y->layout) == 0;
 }
 
 size_t results_fastest(const struct bench_results *results, size_t *index) {
@@ -143,7 +123,7 @@ size_t results_fastest(const struct bench_results *results, size_t *index) {
     for (size_t i = 0; i < results->count; i++) {
         const struct bench_row *row = &results->rows[i];
         size_t at = 0;
-        while (at < count && !results_same_problem(&results->rows[index[at]].problem, &row->problem))
+        while (at < count && !case_equal(&results->rows[index[at]].problem, &row->problem))
             at++;
         if (at == count)
             index[count++] = i;

@@ -33,9 +33,10 @@ struct bench_row {
     double tflops_per_watt, best_tflops_per_watt;
     double ours_alone_us, best_alone_us, ratio_alone; /* each running alone, with its own clock; NaN: not measured */
     char throttle[24];     /* "power", "thermal", "" */
-    int best_heuristic;    /* index in the baseline's list; -1: no baseline */
-    int heuristics;        /* how many ran */
-    double max_difference; /* of D against the baseline's D; NaN: not compared */
+    int best_way;          /* number among the baselines' ways; -1: no baseline */
+    char best_name[64];    /* "cuBLASLt heuristic 3" */
+    int ways;              /* how many ran */
+    double max_difference; /* from the baseline's results; NaN: not compared */
 };
 
 struct bench_ceilings {
@@ -52,7 +53,7 @@ struct bench_meta {
     struct gm_device device;
     double power_limit_watts;
     struct bench_ceilings ceilings;
-    int rounds, heuristics_asked;
+    int rounds, ways_asked;
     double round_ms, warmup_s;
     double rotate_l2; /* one rotation of the operands over L2; 0: one set, which stays in L2 if it fits */
     double energy_s;  /* for which each runs alone; 0: not measured */
@@ -73,9 +74,7 @@ struct bench_results {
 struct bench_row *results_add(struct bench_results *results);
 void results_free(struct bench_results *results);
 
-double results_flops(const struct bench_case *problem);
-double results_least_bytes(const struct bench_case *problem); /* each operand once */
-const char *results_l2(const struct bench_meta *meta);        /* "cold" or "warm" */
+const char *results_l2(const struct bench_meta *meta); /* "cold" or "warm" */
 /* Medians, percentiles and ratios from the samples; rounds are paired. The best is never slower than the default. */
 void results_fill(struct bench_row *row);
 /* The times alone, NaN where not measured, and their ratio. */
@@ -84,7 +83,6 @@ void results_fill_alone(struct bench_row *row, double ours_us, double best_us);
 void results_fill_energy(struct bench_row *row, double ours_joules, double best_joules);
 /* The sustained tensor rate is the best the baseline did on a compute-bound row of this run, and floor_us follows. */
 void results_floors(struct bench_results *results);
-bool results_same_problem(const struct bench_case *x, const struct bench_case *y);
 /* The fastest row of each problem only (a run may time many kernels on one); returns the count, indices in `index`. */
 size_t results_fastest(const struct bench_results *results, size_t *index);
 

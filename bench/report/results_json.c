@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/baseline/cublaslt.h"
+#include "bench/baseline/baseline.h"
 #include "program/base/json.h"
 #include "program/base/paths.h"
 #include "program/base/shared_file.h"
@@ -48,8 +48,8 @@ static void write_method(struct json *json, const struct bench_meta *meta) {
     json_put_string(json, "energy_source", or_null(meta->energy_source));
     json_put_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
     json_put_string(json, "ratio_alone", "best over ours, each alone for energy_s in two turns, timed behind a lead-in");
-    json_put_integer(json, "baseline_heuristics", meta->heuristics_asked);
-    json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? (long long)LT_WORKSPACE_BYTES : 0);
+    json_put_integer(json, "baseline_heuristics", meta->ways_asked);
+    json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? (long long)BASELINE_WORKSPACE_BYTES : 0);
     json_object_end(json);
 }
 
@@ -71,23 +71,27 @@ static void write_meta(struct json *json, const struct bench_meta *meta) {
     json_put_number(json, "execute_ns", or_none(meta->execute_ns));
     json_put_number(json, "execute_recurring_ns", or_none(meta->execute_recurring_ns));
     json_put_number(json, "execute_plain_ns", or_none(meta->execute_plain_ns));
-    json_put_number(json, "cublaslt_execute_ns", or_none(meta->baseline_execute_ns));
+    json_put_number(json, "baseline_execute_ns", or_none(meta->baseline_execute_ns));
     write_ceilings(json, &meta->ceilings);
     write_method(json, meta);
     json_object_end(json);
 }
 
+/* The operation, and every field of its suites: sizes as numbers. */
 static void write_problem(struct json *json, const struct bench_case *problem) {
-    json_put_string(json, "op", problem->op);
-    json_put_string(json, "a", problem->a);
-    json_put_string(json, "b", problem->b);
-    json_put_string(json, "d", problem->d);
-    json_put_string(json, "layout", problem->layout);
-    json_put_string(json, "epilogue", "none");
-    json_put_integer(json, "batch", 1);
-    json_put_integer(json, "m", problem->m);
-    json_put_integer(json, "n", problem->n);
-    json_put_integer(json, "k", problem->k);
+    const struct gm_operation *operation = problem->operation->operation;
+    json_put_string(json, "op", operation->name);
+    for (int i = 0; i < operation->field_count; i++) {
+        const struct gm_field *field = &operation->fields[i];
+        const int64_t value = gm_field_get(field, problem->problem.bytes);
+        char text[GM_FIELD_TEXT_BYTES];
+        if (!(field->uses & GM_IN_SUITES))
+            continue;
+        if (field->kind == GM_FIELD_SIZE)
+            json_put_integer(json, field->name, value);
+        else
+            json_put_string(json, field->name, gm_field_print(field, value, text));
+    }
 }
 
 static void write_row(struct json *json, const struct bench_row *row) {
@@ -117,8 +121,9 @@ static void write_row(struct json *json, const struct bench_row *row) {
     json_put_number(json, "best_alone_us", row->best_alone_us);
     json_put_number(json, "ratio_alone", row->ratio_alone);
     json_put_number(json, "predicted_us", row->predicted_us);
-    json_put_integer(json, "best_heuristic", row->best_heuristic);
-    json_put_integer(json, "heuristics", row->heuristics);
+    json_put_string(json, "best", or_null(row->best_name));
+    json_put_integer(json, "best_heuristic", row->best_way);
+    json_put_integer(json, "heuristics", row->ways);
     json_put_number(json, "max_difference", row->max_difference);
     json_put_numbers(json, "us_rounds", row->ours.us, row->ours.count);
     json_put_numbers(json, "best_us_rounds", row->best.us, row->best.count);

@@ -2,6 +2,7 @@
 /* Results files read again. What is missing or of the wrong type is told with its name and makes the file useless. */
 #include "bench/report/results_read.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void read_method(struct json_reader *reader, const json_t *from, struct b
     meta->energy_s = or_zero(json_read_amount_or_none(reader, from, "energy_s"));
     meta->workspace_bytes = or_zero(json_read_amount_or_none(reader, from, "workspace_bytes"));
     TEXT(reader, from, "energy_source", meta->energy_source);
-    meta->heuristics_asked = (int)json_read_whole(reader, from, "baseline_heuristics", 0);
+    meta->ways_asked = (int)json_read_whole(reader, from, "baseline_heuristics", 0);
 }
 
 static void read_meta(struct json_reader *reader, const json_t *from, struct bench_meta *meta) {
@@ -70,7 +71,9 @@ static void read_meta(struct json_reader *reader, const json_t *from, struct ben
     meta->execute_ns = or_zero(json_read_amount_or_none(reader, from, "execute_ns"));
     meta->execute_recurring_ns = or_zero(json_read_amount_or_none(reader, from, "execute_recurring_ns"));
     meta->execute_plain_ns = or_zero(json_read_amount_or_none(reader, from, "execute_plain_ns"));
-    meta->baseline_execute_ns = or_zero(json_read_amount_or_none(reader, from, "cublaslt_execute_ns"));
+    meta->baseline_execute_ns = or_zero(json_read_amount_or_none(reader, from, "baseline_execute_ns"));
+    if (meta->baseline_execute_ns == 0) /* as files up to 0.2 call it */
+        meta->baseline_execute_ns = or_zero(json_read_amount_or_none(reader, from, "cublaslt_execute_ns"));
     read_ceilings(reader, json_read_object(reader, from, "ceilings"), &meta->ceilings);
     read_method(reader, json_read_object(reader, from, "method"), meta);
 }
@@ -88,15 +91,31 @@ static void read_samples(struct json_reader *reader, const json_t *from, const c
     }
 }
 
+/* Appends the field to `line`, a suite's. */
+static void read_field(struct json_reader *reader, const json_t *from, const struct gm_field *field, char line[256]) {
+    char text[GM_FIELD_TEXT_BYTES];
+    const size_t used = strlen(line);
+    if (field->kind == GM_FIELD_SIZE)
+        snprintf(text, sizeof text, "%" PRId64, json_read_whole(reader, from, field->name, 1));
+    else
+        NEED_TEXT(reader, from, field->name, text);
+    snprintf(line + used, 256 - used, " %s", text);
+}
+
 static void read_problem(struct json_reader *reader, const json_t *from, struct bench_case *problem) {
-    NEED_TEXT(reader, from, "op", problem->op);
-    NEED_TEXT(reader, from, "a", problem->a);
-    NEED_TEXT(reader, from, "b", problem->b);
-    NEED_TEXT(reader, from, "d", problem->d);
-    NEED_TEXT(reader, from, "layout", problem->layout);
-    problem->m = json_read_whole(reader, from, "m", 1);
-    problem->n = json_read_whole(reader, from, "n", 1);
-    problem->k = json_read_whole(reader, from, "k", 1);
+    char line[256], error[256];
+    need_text(reader, from, "op", line, 24);
+    const struct gm_operation *operation = gm_operation_named(line);
+    if (!operation)
+        json_read_reject(reader, "op", "an operation");
+    for (int i = 0; operation && i < operation->field_count; i++)
+        if (operation->fields[i].uses & GM_IN_SUITES)
+            read_field(reader, from, &operation->fields[i], line);
+    case_start(problem, bench_operations[0]);
+    if (!reader->bad && suite_parse_line(line, problem, error, sizeof error) != 1) {
+        complain("%s: %s: %s", reader->path, reader->where, error);
+        reader->bad = true;
+    }
 }
 
 static void read_numbers(struct json_reader *reader, const json_t *from, struct bench_row *row) {
@@ -139,8 +158,9 @@ static void read_row(struct json_reader *reader, const json_t *from, struct benc
     if (row->ours.count == 0)
         json_read_reject(reader, "us_rounds", "an array of times");
     row->predicted_us = json_read_amount_or_none(reader, from, "predicted_us");
-    row->best_heuristic = (int)json_read_whole(reader, from, "best_heuristic", -1);
-    row->heuristics = (int)json_read_whole(reader, from, "heuristics", 0);
+    TEXT(reader, from, "best", row->best_name);
+    row->best_way = (int)json_read_whole(reader, from, "best_heuristic", -1);
+    row->ways = (int)json_read_whole(reader, from, "heuristics", 0);
     row->max_difference = json_read_amount_or_none(reader, from, "max_difference");
     results_fill(row); /* what the file does not have; the rest as it stands there, to the last digit */
     read_numbers(reader, from, row);

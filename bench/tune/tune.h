@@ -11,8 +11,8 @@
 #define TUNE_TOP_MAX (GM_LEDGER_CANDIDATES_MAX - 1) /* and the model's pick */
 
 struct tune_options {
-    struct args_list words, shapes; /* suites; with --merge, ledgers; with --import, results */
-    const char *dtype, *out, *layout, *epilogue, *kernel, *arch, *device, *file, *check, *cublaslt;
+    struct args_list words, shapes, sets; /* suites; with --merge, ledgers; with --import, results */
+    const char *operation, *dtype, *out, *layout, *epilogue, *kernel, *arch, *device, *file, *check, *cublaslt;
     uint32_t arch_mask;
     bool general, again, no_baseline, quiet, merge, import;
     bool all_divisions; /* of each row, not only those that are predicted to be the fastest of their sort */
@@ -25,8 +25,7 @@ struct tune_options {
 struct tune {
     const struct tune_options *options;
     struct gpu gpu;
-    struct lt lt;
-    bool has_baseline;
+    struct baselines baselines;
     struct noise noise;
     struct clock_meter meter;
     struct ledger_book book;
@@ -55,7 +54,7 @@ void tune_at_one_clock(struct tune_sample *samples, size_t count);
 
 /* Whether a problem's time follows the clock of the SMs: not where DRAM, which no power limit slows, needs more than twice
  * the time of the tensor cores by the datasheet. Times of such problems stay as they are. */
-bool tune_follows_clock(const struct gm_device *device, const struct gm_gemm_problem *problem);
+bool tune_follows_clock(const struct gm_device *device, const struct bench_case *problem);
 
 /* Measures one problem and puts its line in the book. -1: the GPU or the driver is in error and the run must end. */
 int tune_case_run(struct tune *tune, const struct bench_case *problem);
@@ -66,7 +65,7 @@ int tune_case_run(struct tune *tune, const struct bench_case *problem);
  * the problem, -1 with a printed sentence on an error. */
 size_t tune_most_candidates(void);
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
-                    const struct gm_gemm_problem *problem, struct tune_sample *samples);
+                    const struct bench_case *problem, struct tune_sample *samples);
 
 /* Who goes on after the first rounds: the `most` fastest, of those within 6 % of the fastest, and the model's pick, to
  * compare with. Pure. */
@@ -88,8 +87,9 @@ size_t tune_choose(const struct tune_sample *samples, size_t count);
  * of all. Returns how many. */
 size_t tune_keep(struct tune_sample *samples, size_t count, int top);
 
-/* The problem as a ledger's key; false: not one that the library computes. */
-bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_problem *gemm, struct gm_ledger_key *key);
+/* The problem as a ledger's key; with `general`, it is first made one of the operation's other class. False: not one that
+ * the library computes. */
+bool tune_key(struct bench_case *problem, bool general, struct gm_ledger_key *key);
 
 /* The line of the ledger: the choice, then the others from fast to slow. The same samples give the same text. The
  * caller frees it; NULL: out of memory. */

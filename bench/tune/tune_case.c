@@ -2,8 +2,7 @@
 /* gristmill tune, one problem: check every candidate, time all briefly, time the best of them alone. */
 #include <stdlib.h>
 
-#include "host/gemm/problem.h"
-#include "host/family.h"
+#include "host/plan.h"
 #include "bench/tune/tune.h"
 #include "bench/measure/verify.h"
 
@@ -12,13 +11,13 @@
 #define FINALISTS_MAX  10 /* a settled round takes a sixth of a second; and the model's pick */
 #define ROTATE_OVER_L2 3.0
 
-struct heat {
+/* Everything of one problem. */
+struct tune_run {
     struct tune *tune;
-    const struct bench_case *problem;
-    struct gm_gemm_problem gemm;
+    struct bench_case problem; /* of the class that is tuned */
     struct gm_ledger_key key;
     struct operands operands;
-    struct lt_problem baseline;
+    struct rivals rivals;
     struct contest contest;
     struct tune_sample samples[TUNE_TOP_MAX + 1];
     struct contender contenders[TUNE_TOP_MAX + 1]; /* of the same numbers */
@@ -29,94 +28,95 @@ static const char *name_of(const struct tune_sample *sample) {
     return gm_kernels[sample->kernel].name;
 }
 
-static size_t workspace_of(const struct heat *heat) {
-    return (size_t)heat->tune->options->workspace_mib << 20;
+static size_t workspace_of(const struct tune_run *run) {
+    return (size_t)run->tune->options->workspace_mib << 20;
 }
 
 /* A row that cannot be planned is out, and a failure of that row. */
-static void make_plans(struct heat *heat) {
-    for (size_t i = 0; i < heat->count; i++) {
-        const bool divided = heat->samples[i].division != GM_DIVISION_NONE;
+static void make_plans(struct tune_run *run) {
+    for (size_t i = 0; i < run->count; i++) {
+        const bool divided = run->samples[i].division != GM_DIVISION_NONE;
         char name[DIVIDED_NAME_BYTES];
         const struct gm_plan_options named = {.size = sizeof named,
-                                              .kernel = tune_name(&heat->samples[i], name),
-                                              .workspace_limit = divided ? workspace_of(heat) : 0};
-        struct contender *contender = &heat->contenders[i];
-        contender->kernel = heat->samples[i].kernel;
-        const enum gm_status status =
-            gm_gemm_plan_create(heat->tune->gpu.context, &heat->gemm, &named, &contender->plan);
+                                              .kernel = tune_name(&run->samples[i], name),
+                                              .workspace_limit = divided ? workspace_of(run) : 0};
+        struct contender *contender = &run->contenders[i];
+        contender->kernel = run->samples[i].kernel;
+        const enum gm_status status = gm_plan_create(run->problem.operation->operation, run->tune->gpu.context,
+                                                     run->problem.problem.bytes, &named, &contender->plan);
         contender->out = status != GM_OK;
         if (contender->out) {
-            gpu_fail_library(status, "gm_gemm_plan_create");
-            heat->tune->failures++;
+            gpu_fail_library(status, "a plan");
+            run->tune->failures++;
         }
     }
 }
 
-static int open_heat(struct heat *heat) {
-    struct tune *tune = heat->tune;
-    heat->contest = (struct contest){
-        .gpu = &tune->gpu, .operands = &heat->operands, .workspace_bytes = workspace_of(heat), .meter = &tune->meter};
-    make_plans(heat);
-    if (noise_make(&tune->gpu, &tune->noise, heat->gemm.ab_type) != 0 ||
-        operands_make(&tune->gpu, &heat->operands, &heat->gemm, &tune->noise, ROTATE_OVER_L2) != 0)
+static int open_run(struct tune_run *run) {
+    struct tune *tune = run->tune;
+    run->contest = (struct contest){
+        .gpu = &tune->gpu, .operands = &run->operands, .workspace_bytes = workspace_of(run), .meter = &tune->meter};
+    make_plans(run);
+    if (operands_make(&tune->gpu, &run->operands, run->problem.operation, run->problem.problem.bytes, &tune->noise,
+                      ROTATE_OVER_L2, 1) != 0)
         return -1;
-    return contest_open(&heat->contest);
+    return contest_open(&run->contest);
 }
 
-static void close_heat(struct heat *heat) {
-    for (size_t i = 0; i < heat->count; i++) {
-        contender_drop(&heat->contest, &heat->contenders[i]);
-        gm_plan_destroy(heat->contenders[i].plan);
+static void close_run(struct tune_run *run) {
+    for (size_t i = 0; i < run->count; i++) {
+        contender_drop(&run->contest, &run->contenders[i]);
+        gm_plan_destroy(run->contenders[i].plan);
     }
-    contest_close(&heat->contest);
-    if (heat->contest.lt)
-        lt_forget(&heat->tune->lt, &heat->baseline);
-    operands_free(&heat->tune->gpu, &heat->operands);
+    contest_close(&run->contest);
+    rivals_forget(&run->rivals);
+    operands_free(&run->tune->gpu, &run->operands);
 }
 
 /* ---- results -------------------------------------------------------------------------------------- */
 
-/* cuBLASLt's first heuristic that runs; no values: there is none, or its epilogue is another. */
-static int take_baseline(struct heat *heat, struct verify_sample *sample) {
-    struct tune *tune = heat->tune;
+/* The baselines' first way that runs; empty: there is none, or the class is one that baselines do not compute. */
+static int take_baseline(struct tune_run *run, struct verify_sample *sample, char *whose, size_t bytes) {
+    struct tune *tune = run->tune;
     *sample = (struct verify_sample){0};
-    if (!tune->has_baseline || gm_has_general_epilogue(&heat->gemm) || lt_prepare(&tune->lt, &heat->baseline, &heat->gemm) != 0)
+    if (tune->options->general || rivals_prepare(&run->rivals, &tune->baselines, run->problem.operation,
+                                                 run->problem.problem.bytes) == 0)
         return 0;
-    heat->contest.lt = &tune->lt;
-    heat->contest.baseline = &heat->baseline;
+    run->contest.rivals = &run->rivals;
     int status = 0;
-    for (int i = 0; i < heat->baseline.count && status == 0 && !sample->values; i++) {
-        struct contender theirs = {.heuristic = i};
-        status = verify_run(&heat->contest, &theirs, sample);
+    for (int way = 0; way < run->rivals.ways && status == 0 && sample->count == 0; way++) {
+        struct contender theirs = {.way = way};
+        status = verify_run(&run->contest, &theirs, &tune->noise, sample);
+        rivals_name(&run->rivals, way, whose, bytes);
     }
     return status;
 }
 
-static bool agrees(const struct heat *heat, size_t i, const struct verify_sample *ours,
+static bool agrees(const struct tune_run *run, size_t i, const struct verify_sample *ours,
                    const struct verify_sample *reference, const char *whose) {
-    const struct verify_verdict verdict = verify_compare(ours, reference, heat->problem->k, heat->gemm.d_type);
+    const struct verify_verdict verdict = verify_compare(ours, reference, &run->problem);
     if (!verdict.agrees)
-        verify_complain(heat->problem, name_of(&heat->samples[i]), whose, &verdict);
+        verify_complain(&run->problem, name_of(&run->samples[i]), whose, &verdict);
     return verdict.agrees;
 }
 
 /* Each against the baseline; without one, against the first that runs, which is the best liked by the model. */
-static int verify_all(struct heat *heat) {
+static int verify_all(struct tune_run *run) {
     struct verify_sample reference;
-    int status = take_baseline(heat, &reference);
-    const char *whose = reference.values ? "cuBLASLt" : NULL;
-    for (size_t i = 0; i < heat->count && status == 0; i++) {
+    char theirs[64];
+    int status = take_baseline(run, &reference, theirs, sizeof theirs);
+    const char *whose = reference.count ? theirs : NULL;
+    for (size_t i = 0; i < run->count && status == 0; i++) {
         struct verify_sample ours = {0};
-        struct contender *contender = &heat->contenders[i];
+        struct contender *contender = &run->contenders[i];
         if (contender->out)
             continue;
-        status = verify_run(&heat->contest, contender, &ours);
-        if (status == 0 && ours.values && whose)
-            contender->out = !agrees(heat, i, &ours, &reference, whose);
-        heat->tune->failures += contender->out;
-        if (status == 0 && ours.values && !whose) {
-            whose = name_of(&heat->samples[i]);
+        status = verify_run(&run->contest, contender, &run->tune->noise, &ours);
+        if (status == 0 && ours.count && whose)
+            contender->out = !agrees(run, i, &ours, &reference, whose);
+        run->tune->failures += contender->out;
+        if (status == 0 && ours.count && !whose) {
+            whose = name_of(&run->samples[i]);
             reference = ours;
         } else {
             verify_free(&ours);
@@ -128,96 +128,96 @@ static int verify_all(struct heat *heat) {
 
 /* ---- times ---------------------------------------------------------------------------------------- */
 
-static int capture_all(struct heat *heat, double round_ms) {
-    for (size_t i = 0; i < heat->count; i++) {
-        contender_drop(&heat->contest, &heat->contenders[i]);
-        if (!heat->contenders[i].out && contender_capture(&heat->contest, &heat->contenders[i], round_ms) != 0)
+static int capture_all(struct tune_run *run, double round_ms) {
+    for (size_t i = 0; i < run->count; i++) {
+        contender_drop(&run->contest, &run->contenders[i]);
+        if (!run->contenders[i].out && contender_capture(&run->contest, &run->contenders[i], round_ms) != 0)
             return -1;
     }
     return 0;
 }
 
-static int time_all(struct heat *heat, int rounds) {
-    if (contest_rounds(&heat->contest, heat->contenders, heat->count, rounds) != 0)
+static int time_all(struct tune_run *run, int rounds) {
+    if (contest_rounds(&run->contest, run->contenders, run->count, rounds) != 0)
         return -1;
-    for (size_t i = 0; i < heat->count; i++)
-        if (!heat->contenders[i].out)
-            heat->samples[i].samples = heat->contenders[i].samples;
+    for (size_t i = 0; i < run->count; i++)
+        if (!run->contenders[i].out)
+            run->samples[i].samples = run->contenders[i].samples;
     return 0;
 }
 
-static bool follows_clock(const struct heat *heat) {
-    return tune_follows_clock(&heat->tune->gpu.device, &heat->gemm);
+static bool follows_clock(const struct tune_run *run) {
+    return tune_follows_clock(&run->tune->gpu.device, &run->problem);
 }
 
 /* What rounds too short for the power limit say: they compare clocks. */
-static void bring_to_one_clock(struct heat *heat) {
-    if (follows_clock(heat))
-        tune_at_one_clock(heat->samples, heat->count);
+static void bring_to_one_clock(struct tune_run *run) {
+    if (follows_clock(run))
+        tune_at_one_clock(run->samples, run->count);
 }
 
 /* Behind a stretch of itself that lets the clock settle, each is timed as it runs alone. */
-static int time_finalists(struct heat *heat) {
-    const struct tune_options *options = heat->tune->options;
-    heat->contest.settle_ms = options->settle_ms;
-    if (capture_all(heat, options->round_ms) != 0 || time_all(heat, options->rounds) != 0)
+static int time_finalists(struct tune_run *run) {
+    const struct tune_options *options = run->tune->options;
+    run->contest.settle_ms = options->settle_ms;
+    if (capture_all(run, options->round_ms) != 0 || time_all(run, options->rounds) != 0)
         return -1;
     if (options->settle_ms > 0)
-        tune_carry_over(heat->samples, heat->count);
+        tune_carry_over(run->samples, run->count);
     else
-        bring_to_one_clock(heat);
-    for (size_t i = 0; i < heat->count && !follows_clock(heat); i++)
-        heat->samples[i].first_us = 0;
+        bring_to_one_clock(run);
+    for (size_t i = 0; i < run->count && !follows_clock(run); i++)
+        run->samples[i].first_us = 0;
     return 0;
 }
 
 /* The warm-up is at the size and by all. */
-static int time_twice(struct heat *heat) {
-    const struct tune_options *options = heat->tune->options;
-    if (capture_all(heat, FIRST_ROUND_MS) != 0 ||
-        contest_warm(&heat->contest, heat->contenders, heat->count, options->warmup_s) != 0 ||
-        time_all(heat, FIRST_ROUNDS) != 0)
+static int time_twice(struct tune_run *run) {
+    const struct tune_options *options = run->tune->options;
+    if (capture_all(run, FIRST_ROUND_MS) != 0 ||
+        contest_warm(&run->contest, run->contenders, run->count, options->warmup_s) != 0 ||
+        time_all(run, FIRST_ROUNDS) != 0)
         return -1;
-    bring_to_one_clock(heat);
-    tune_select(heat->samples, heat->count, FINALISTS_MAX);
-    for (size_t i = 0; i < heat->count; i++)
-        heat->contenders[i].out |= !heat->samples[i].is_final;
-    return time_finalists(heat);
+    bring_to_one_clock(run);
+    tune_select(run->samples, run->count, FINALISTS_MAX);
+    for (size_t i = 0; i < run->count; i++)
+        run->contenders[i].out |= !run->samples[i].is_final;
+    return time_finalists(run);
 }
 
-static bool anyone_left(const struct heat *heat) {
+static bool anyone_left(const struct tune_run *run) {
     bool left = false;
-    for (size_t i = 0; i < heat->count; i++)
-        left |= !heat->contenders[i].out;
+    for (size_t i = 0; i < run->count; i++)
+        left |= !run->contenders[i].out;
     return left;
 }
 
-static int run(struct heat *heat) {
-    if (open_heat(heat) != 0 || verify_all(heat) != 0)
+static int measure(struct tune_run *run) {
+    if (open_run(run) != 0 || verify_all(run) != 0)
         return -1;
-    if (!anyone_left(heat))
+    if (!anyone_left(run))
         return 0;
-    if (time_twice(heat) != 0)
+    if (time_twice(run) != 0)
         return -1;
-    return tune_put_entry(heat->tune, heat->problem, &heat->key, heat->samples, heat->count);
+    return tune_put_entry(run->tune, &run->problem, &run->key, run->samples, run->count);
 }
 
 int tune_case_run(struct tune *tune, const struct bench_case *problem) {
-    struct heat *heat = calloc(1, sizeof *heat);
-    if (!heat)
+    struct tune_run *run = calloc(1, sizeof *run);
+    char label[CASE_TEXT_BYTES];
+    if (!run)
         return complain("out of host memory");
-    heat->tune = tune;
-    heat->problem = problem;
+    run->tune = tune;
+    run->problem = *problem;
     int count = 0;
-    if (tune_key(problem, tune->options->general, &heat->gemm, &heat->key))
-        count = tune_candidates(tune->options, &tune->gpu.device, &heat->gemm, heat->samples);
+    if (tune_key(&run->problem, tune->options->general, &run->key))
+        count = tune_candidates(tune->options, &tune->gpu.device, &run->problem, run->samples);
     if (count == 0)
-        note("skipped: no kernel takes %s %s %s -> %s %s", problem->op, problem->a, problem->b, problem->d,
-             problem->layout);
-    heat->count = count > 0 ? (size_t)count : 0;
-    const int status = count > 0 ? run(heat) : count;
+        note("skipped: no kernel takes %s", case_label(problem, label));
+    run->count = count > 0 ? (size_t)count : 0;
+    const int status = count > 0 ? measure(run) : count;
     if (count > 0)
-        close_heat(heat);
-    free(heat);
+        close_run(run);
+    free(run);
     return status;
 }

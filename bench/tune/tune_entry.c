@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "bench/tune/tune.h"
+#include "program/base/letters.h"
 
 static void report(const struct bench_case *problem, const struct tune_sample *samples, size_t count) {
     const struct tune_sample *choice = &samples[tune_choose(samples, count)], *model = choice;
     for (size_t i = 0; i < count; i++)
         model = samples[i].is_model ? &samples[i] : model;
     const double us = tune_median(choice), model_us = tune_median(model);
-    char name[DIVIDED_NAME_BYTES];
-    printf("%" PRId64 " x %" PRId64 " x %" PRId64 " %s %s: %s %.2f us", problem->m, problem->n, problem->k, problem->a,
-           problem->layout, tune_name(choice, name), us);
+    char name[DIVIDED_NAME_BYTES], label[CASE_TEXT_BYTES];
+    letters_print(stdout, "%s: %s %.2f us", case_label(problem, label), tune_name(choice, name), us);
     if (model == choice)
         puts(", the model's pick");
     else
@@ -25,12 +25,12 @@ static void report(const struct bench_case *problem, const struct tune_sample *s
 /* An entry compares with the model's pick: without it there is none. */
 int tune_put_entry(struct tune *tune, const struct bench_case *problem, const struct gm_ledger_key *key,
                    const struct tune_sample *samples, size_t count) {
+    char label[CASE_TEXT_BYTES];
     bool compares = false;
     for (size_t i = 0; i < count; i++)
         compares |= samples[i].is_model && samples[i].samples.count > 0;
     if (!compares) {
-        note("%" PRId64 " x %" PRId64 " x %" PRId64 " %s %s: no entry, since the model's pick was not timed",
-             problem->m, problem->n, problem->k, problem->a, problem->layout);
+        note("%s: no entry, since the model's pick was not timed", case_label(problem, label));
         return 0;
     }
     char *line = tune_line(key, samples, count);

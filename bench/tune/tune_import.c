@@ -14,8 +14,7 @@
 /* A row of a results file that may be chosen. Sorted, those of one problem and one kernel stand together, the latest
  * last. */
 struct timed {
-    struct gm_gemm_problem gemm;
-    struct gm_ledger_key key; /* of it */
+    struct gm_ledger_key key; /* of its problem */
     int kernel;
     int division;
     size_t file, row;
@@ -88,6 +87,7 @@ static int check_file(const struct import_file *file, const struct gm_device *de
 static void take_row(struct import *import, size_t file, size_t index) {
     const struct bench_row *row = &import->files[file].results.rows[index];
     struct timed timed = {.file = file, .row = index};
+    struct bench_case problem = row->problem;
     struct gm_ledger_candidate candidate = {.name = row->kernel, .name_bytes = strlen(row->kernel)};
     const struct gm_kernel *kernel = gm_ledger_kernel(&candidate, gm_kernels, gm_kernel_count());
     timed.kernel = candidate.kernel;
@@ -96,7 +96,7 @@ static void take_row(struct import *import, size_t file, size_t index) {
         import->lost[NO_KERNEL]++;
     else if (!kernel->production)
         import->lost[TEST_ROW]++;
-    else if (!tune_key(&row->problem, false, &timed.gemm, &timed.key))
+    else if (!tune_key(&problem, false, &timed.key))
         import->lost[NO_PROBLEM]++;
     else
         import->timed[import->count++] = timed;
@@ -173,7 +173,7 @@ static int import_problem(struct import *import, const struct timed *timed, size
     for (size_t i = 0; i < rows; i++)
         any_divided |= timed[i].division != GM_DIVISION_NONE;
     import->all.workspace_mib = any_divided ? import->tune.options->workspace_mib : 0;
-    const int candidates = tune_candidates(&import->all, &tune->gpu.device, &timed->gemm, import->samples);
+    const int candidates = tune_candidates(&import->all, &tune->gpu.device, &row_of(import, timed)->problem, import->samples);
     if (candidates < 0)
         return -1;
     size_t count = join(import, timed, rows, (size_t)candidates);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "host/ledger.h"
+#include "host/plan.h"
 #include "bench/planner.h"
 #include "program/base/stats.h"
 #include "bench/suite.h"
@@ -45,8 +46,8 @@ void tune_at_one_clock(struct tune_sample *samples, size_t count) {
     free(mhz);
 }
 
-bool tune_follows_clock(const struct gm_device *device, const struct gm_gemm_problem *p) {
-    const struct gm_work work = gm_operation_gemm.work(p);
+bool tune_follows_clock(const struct gm_device *device, const struct bench_case *problem) {
+    const struct gm_work work = case_work(problem);
     return 2 * work.flops * device->dram_gbs >= work.least_bytes * device->tensor_tflops * 1e3;
 }
 
@@ -97,15 +98,16 @@ size_t tune_most_candidates(void) {
 
 /* `all` has room for tune_most_candidates(): all that the options allow, and the model's pick; -1 on an error. */
 static int find_candidates(const struct tune_options *options, const struct gm_device *device,
-                           const struct gm_gemm_problem *problem, struct gm_candidate *candidates,
+                           const struct bench_case *problem, struct gm_candidate *candidates,
                            struct tune_sample *all) {
     const struct gm_plan_options model = {
         .size = sizeof model, .flags = GM_PLAN_MODEL_ONLY, .workspace_limit = (size_t)options->workspace_mib << 20};
+    const struct gm_operation *operation = problem->operation->operation;
     size_t kernels = gm_kernel_count(), accepted = 0;
     struct planner planner;
-    if (gm_gemm_explain(device, problem, &model, candidates, kernels, &kernels) != GM_OK)
+    if (gm_explain(operation, device, problem->problem.bytes, &model, candidates, kernels, &kernels) != GM_OK)
         return complain("%s", gm_last_error());
-    if (planner_open(&planner, &gm_operation_gemm, device, problem, &model) != 0)
+    if (planner_open(&planner, operation, device, problem->problem.bytes, &model) != 0)
         return -1;
     for (size_t i = 0; i < kernels; i++)
         if (candidates[i].reason == GM_ACCEPTED)
@@ -116,7 +118,7 @@ static int find_candidates(const struct tune_options *options, const struct gm_d
 }
 
 int tune_candidates(const struct tune_options *options, const struct gm_device *device,
-                    const struct gm_gemm_problem *problem, struct tune_sample *samples) {
+                    const struct bench_case *problem, struct tune_sample *samples) {
     struct gm_candidate *candidates = calloc(gm_kernel_count() + 1, sizeof *candidates);
     struct tune_sample *all = calloc(tune_most_candidates() + 1, sizeof *all);
     const int found =
@@ -233,16 +235,17 @@ size_t tune_keep(struct tune_sample *samples, size_t count, int top) {
 
 /* ---- the line ------------------------------------------------------------------------------------- */
 
-bool tune_key(const struct bench_case *problem, bool general, struct gm_gemm_problem *gemm, struct gm_ledger_key *key) {
+bool tune_key(struct bench_case *problem, bool general, struct gm_ledger_key *key) {
     const struct gm_plan_options options = {.size = sizeof options};
+    const struct gm_operation *operation = problem->operation->operation;
     struct planner planner = {0};
-    if (!suite_problem(problem, gemm))
+    if (problem->untaken[0])
         return false;
-    if (general)
-        gemm->activation = GM_ACT_SILU;
-    if (gm_problem_read(&gm_operation_gemm, gemm, &options, planner.problem) != GM_OK)
+    if (general && problem->operation->generalise)
+        problem->operation->generalise(problem->problem.bytes);
+    if (gm_problem_read(operation, problem->problem.bytes, &options, planner.problem) != GM_OK)
         return false;
-    *key = gm_ledger_key_of(&gm_operation_gemm, planner.problem);
+    *key = gm_ledger_key_of(operation, planner.problem);
     return true;
 }
 

@@ -7,10 +7,10 @@
 void fake_bench_open(struct bench *bench, struct bench_options *options, struct fake_gpu gpu) {
     fake_gpu_install(gpu);
     *options = (struct bench_options){0};
-    *bench = (struct bench){.options = options, .has_baseline = true};
+    *bench = (struct bench){.options = options};
     bench->results.meta.round_ms = 1;
     ck_assert_int_eq(gpu_open(&bench->gpu, 0), 0);
-    fake_cublaslt(&bench->lt);
+    fake_cublaslt(&bench->baselines);
 }
 
 void fake_bench_close(struct bench *bench) {

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "bench/baseline/baseline.h"
 #include "bench/baseline/cublaslt.h"
 
 struct fake_gpu {
@@ -34,7 +35,7 @@ extern struct fake_gpu fake;
 void fake_gpu_install(struct fake_gpu gpu);
 /* Takes it away; everything that it gave must have come back. */
 void fake_gpu_remove(void);
-void fake_cublaslt(struct lt *lt);
+void fake_cublaslt(struct baselines *baselines);
 
 /* Lets time pass on the fake device, or in the graph that is being captured. */
 void fake_spend(double us);

@@ -12,9 +12,6 @@ struct bench_results results;
 struct tune_sample liked[ROWS_MAX];
 int likes;
 
-static const struct bench_case cube = {
-    .op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn", .m = 512, .n = 512, .k = 512};
-
 static void start_results(void) {
     results_free(&results);
     results = (struct bench_results){.meta = {.gpu = "NVIDIA H200",
@@ -31,7 +28,7 @@ void import_set_up(void) {
     tuned_set_up();
     struct gm_device h200 = {.size = sizeof h200};
     const struct tune_options all = {.top = ROWS_MAX};
-    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 512, .n = 512, .k = 512};
+    const struct bench_case problem = gemm_case(512, 512, 512);
     ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
     ck_assert_uint_lt(gm_kernel_count(), ROWS_MAX);
     likes = tune_candidates(&all, &h200, &problem, liked);
@@ -54,7 +51,7 @@ const char *name_of(int place) {
 struct bench_row *add(const char *kernel, double a, double b, double c) {
     struct bench_row *row = results_add(&results);
     ck_assert_ptr_nonnull(row);
-    row->problem = cube;
+    row->problem = gemm_case(512, 512, 512);
     snprintf(row->kernel, sizeof row->kernel, "%s", kernel);
     row->ours = (struct bench_samples){.us = {a, b, c}, .count = 3};
     results_fill(row);

@@ -3,6 +3,7 @@
 #ifndef IMPORTED_H
 #define IMPORTED_H
 
+#include "cases.h"
 #include "tuned.h"
 
 #define FIRST    "bench-tests-import-1.json"

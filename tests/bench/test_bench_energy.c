@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/measure/energy.h"
+#include "cases.h"
 #include "fake_bench.h"
 
 /* ---- the mean --------------------------------------------------------------------------------------- */
@@ -55,8 +56,7 @@ END_TEST
 
 /* ---- a case ----------------------------------------------------------------------------------------- */
 
-static const struct bench_case problem = {
-    .op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn", .m = 40, .n = 48, .k = 64};
+static struct bench_case problem;
 
 /* 500 W, counted every 10 ms. */
 static int count_energy(nvmlDevice_t device, unsigned long long *millijoules) {
@@ -101,6 +101,7 @@ static void set_up(void) {
                                  .heuristic_count = 2,
                                  .refused_heuristic = -1,
                                  .heuristic_us = {12, 8}};
+    problem = gemm_case(40, 48, 64);
     fake_bench_open(&bench, &options, gpu);
     bench.results.meta.rounds = 3;
     bench.results.meta.energy_s = 0.2;
@@ -172,7 +173,7 @@ START_TEST(without_nvml_there_are_no_joules) {
 END_TEST
 
 START_TEST(without_a_baseline_only_ours) {
-    bench.has_baseline = false;
+    bench.baselines.count = 0;
     const struct bench_row *row = row_of_run();
     ck_assert_double_gt(row->ours_joules, 0);
     ck_assert(isnan(row->best_joules));

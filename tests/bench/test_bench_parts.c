@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics, suites, options, JSON, the terminal table, limits, conversions, the comparison of results. */
 #include "bench_tests.h"
+#include "cases.h"
 
 #include <limits.h>
 #include <math.h>
@@ -43,20 +44,49 @@ END_TEST
 
 START_TEST(suite_lines) {
     struct bench_case c;
-    char error[128];
+    char error[256];
     ck_assert_int_eq(suite_parse_line("  # nothing\n", &c, error, sizeof error), 0);
     ck_assert_int_eq(suite_parse_line("\n", &c, error, sizeof error), 0);
     ck_assert_int_eq(suite_parse_line("gemm fp16 fp16 fp32 nt 1 28672 4096 # a comment\n", &c, error, sizeof error), 1);
-    ck_assert_int_eq(c.n, 28672);
-    ck_assert_str_eq(c.d, "fp32");
-    struct gm_gemm_problem problem;
-    ck_assert(suite_problem(&c, &problem));
-    ck_assert_int_eq(problem.ab_type, GM_FP16);
-    ck_assert_int_eq(problem.a_major, GM_MN_MAJOR);
-    ck_assert_int_eq(problem.b_major, GM_MN_MAJOR);
-    ck_assert(problem.a_major == GM_MN_MAJOR && problem.b_major == GM_MN_MAJOR);
-    ck_assert_int_eq(suite_parse_line("gemm e4m3 e4m3 bf16 tn 1 2 3", &c, error, sizeof error), 1);
-    ck_assert(!suite_problem(&c, &problem));
+    const struct gm_gemm_problem *problem = gemm_of(&c);
+    ck_assert_int_eq(problem->n, 28672);
+    ck_assert_int_eq(problem->d_type, GM_FP32);
+    ck_assert_int_eq(problem->ab_type, GM_FP16);
+    ck_assert(problem->a_major == GM_MN_MAJOR && problem->b_major == GM_MN_MAJOR);
+    ck_assert_str_eq(c.untaken, "");
+    ck_assert_int_eq(suite_parse_line("gemm e4m3 e4m3 bf16 tn 1 2 3\n", &c, error, sizeof error), 1);
+    ck_assert_str_eq(c.untaken, "gemm e4m3 e4m3 bf16 tn 1 2 3");
+    ck_assert_int_eq(case_axis(&c), 1);
+    ck_assert_int_eq(suite_parse_line("gemm bf16 fp16 bf16 tn 1 2 3", &c, error, sizeof error), 1);
+    ck_assert_str_ne(c.untaken, ""); /* A and B have one type */
+}
+END_TEST
+
+START_TEST(a_case_in_words) {
+    struct bench_case c = gemm_case(1, 2, 3), other = gemm_case(9, 2, 3);
+    char text[CASE_TEXT_BYTES];
+    ck_assert_str_eq(case_sizes(&c, " x ", text), "1 x 2 x 3");
+    ck_assert_str_eq(case_label(&c, text), "1 x 2 x 3 bf16 tn");
+    ck_assert_str_eq(case_columns(&gemm_bench, text), "M|N|K|<type");
+    ck_assert(case_is_usual(&c) && !case_equal(&c, &other) && case_equal_beside_axis(&c, &other));
+    gemm_of(&c)->d_type = GM_FP32;
+    gemm_of(&c)->b_major = GM_MN_MAJOR;
+    ck_assert_str_eq(case_cells(&c, text), "1|2|3|bf16 tt → fp32");
+    ck_assert(!case_is_usual(&c) && !case_equal_beside_axis(&c, &other));
+}
+END_TEST
+
+START_TEST(options_override_fields) {
+    struct bench_case c = gemm_case(1, 2, 3);
+    const char *const sets[] = {"bias=n", "lda=16"};
+    const struct suite_override all = {"fp16", "fp32", "nn", sets, 2};
+    ck_assert_int_eq(suite_override(&c, &(struct suite_override){.dtype = "fp16"}), 0);
+    ck_assert(gemm_of(&c)->ab_type == GM_FP16 && gemm_of(&c)->d_type == GM_FP16); /* D follows, as it was A's */
+    ck_assert_int_eq(suite_override(&c, &all), 0);
+    ck_assert(gemm_of(&c)->d_type == GM_FP32 && gemm_of(&c)->a_major == GM_MN_MAJOR);
+    ck_assert(gemm_of(&c)->bias == GM_BIAS_N && gemm_of(&c)->lda == 16);
+    ck_assert_int_eq(suite_override(&c, &(struct suite_override){.dtype = "bf16"}), 0);
+    ck_assert(gemm_of(&c)->ab_type == GM_BF16 && gemm_of(&c)->d_type == GM_FP32); /* and does not, as it was not */
 }
 END_TEST
 
@@ -66,7 +96,7 @@ START_TEST(suite_lines_that_are_wrong) {
                                         "gemm bf16 bf16 bf16 tn 1 2 3 four", "gemm bf16 bf16 bf16 tn 1 2 99999999999"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct bench_case c;
-        char error[128] = "";
+        char error[256] = "";
         ck_assert_int_eq(suite_parse_line(lines[i], &c, error, sizeof error), -1);
         ck_assert_uint_gt(strlen(error), 0);
     }
@@ -74,14 +104,13 @@ START_TEST(suite_lines_that_are_wrong) {
 END_TEST
 
 START_TEST(shapes) {
-    int64_t m, n, k;
-    ck_assert(suite_parse_shape("1x28672x4096", &m, &n, &k));
-    ck_assert_int_eq(k, 4096);
-    ck_assert(suite_parse_shape("3,4,5", &m, &n, &k));
-    ck_assert(!suite_parse_shape("3x4", &m, &n, &k));
-    ck_assert(!suite_parse_shape("3x4x5x6", &m, &n, &k));
-    ck_assert(!suite_parse_shape("0x4x5", &m, &n, &k));
-    ck_assert(!suite_parse_shape("-1x4x5", &m, &n, &k));
+    struct bench_case c = gemm_case(1, 1, 1);
+    ck_assert(suite_parse_shape("1x28672x4096", &c));
+    ck_assert_int_eq(gemm_of(&c)->k, 4096);
+    ck_assert(suite_parse_shape("3,4,5", &c));
+    static const char *const wrong[] = {"3x4", "3x4x5x6", "0x4x5", "-1x4x5", "", "3x4x", "3xx5", "3x4x5x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(!suite_parse_shape(wrong[i], &c), "%s", wrong[i]);
 }
 END_TEST
 
@@ -114,16 +143,17 @@ static void load_bytes(const char *bytes, int code, const char *words) {
 START_TEST(a_suite_that_is_none_is_told_why) {
     static const char good[] = "gemm bf16 bf16 bf16 tn 8 16 32\n";
     char text[1024];
-    load_bytes(good, 0, "8  16  32  bf16");
-    load_bytes("", 2, "bench-tests-out.txt has no problem: a line is `op a b d layout M N K`");
+    load_bytes(good, 0, "8  16  32  bf16 tn");
+    load_bytes("", 2, "bench-tests-out.txt has no problem: a line is an operation and its fields, such as `gemm a b d "
+                      "layout M N K`");
     load_bytes("# nothing\n\n", 2, "bench-tests-out.txt has no problem");
-    load_bytes("conv bf16 bf16 bf16 tn 8 16 32\n", 2, "bench-tests-out.txt:1: the one operation is gemm, not conv");
-    load_bytes("# x\ngemm bf16 bf61 bf16 tn 8 16 32\n", 2, "txt:2: type bf61 is none of bf16, fp16, fp32, e4m3, e5m2");
-    load_bytes("gemm bf16 bf16 int8 tn 8 16 32\n", 2, "type int8 is none of");
+    load_bytes("conv bf16 bf16 bf16 tn 8 16 32\n", 2, "bench-tests-out.txt:1: operation conv is none of gemm");
+    load_bytes("# x\ngemm bf16 bf61 bf16 tn 8 16 32\n", 2, "txt:2: b is bf61, not one of bf16, fp16");
+    load_bytes("gemm bf16 bf16 int8 tn 8 16 32\n", 2, "d is int8, not one of bf16, fp16, fp32");
     snprintf(text, sizeof text, "\xef\xbb\xbf%s", good);
     load_bytes(text, 0, "8  16  32  bf16");
     snprintf(text, sizeof text, "%s\xef\xbb\xbf%s", good, good);
-    load_bytes(text, 2, "bench-tests-out.txt:2: the one operation is gemm");
+    load_bytes(text, 2, "bench-tests-out.txt:2: operation");
     snprintf(text, sizeof text, "# %0600d\n%s", 0, good);
     load_bytes(text, 2, "bench-tests-out.txt:1: a line has at most 510 characters");
     struct outcome got = run_command(command_bench, "/tmp --device h200");
@@ -248,15 +278,22 @@ START_TEST(sixteen_bit_round_trips) {
 }
 END_TEST
 
+/* Two rows of D, of two columns. */
+static struct verify_sample sample_of(const struct bench_operand *operand, float *values) {
+    return (struct verify_sample){.count = 1, .of = {{.operand = operand, .rows = 2, .index = {0, 7}, .values = values}}};
+}
+
 START_TEST(results_agree_or_not) {
     float x[] = {10, -20, 0.01f, 30}, y[] = {10.05f, -20, 0.012f, 30};
-    struct verify_sample ours = {.rows = 2, .row_index = {0, 7}, .columns = 2, .values = x};
-    struct verify_sample theirs = ours;
-    theirs.values = y;
-    ck_assert(verify_compare(&ours, &theirs, 64, GM_BF16).agrees);
-    ck_assert(!verify_compare(&ours, &theirs, 64, GM_FP32).agrees);
+    const struct bench_case problem = gemm_case(8, 2, 64);
+    struct bench_operand d = {.name = "D", .type = GM_BF16, .rows = 8, .columns = 2};
+    const struct verify_sample ours = sample_of(&d, x), theirs = sample_of(&d, y);
+    ck_assert(verify_compare(&ours, &theirs, &problem).agrees);
+    d.type = GM_FP32;
+    ck_assert(!verify_compare(&ours, &theirs, &problem).agrees);
+    d.type = GM_BF16;
     x[3] = NAN;
-    struct verify_verdict verdict = verify_compare(&ours, &theirs, 64, GM_BF16);
+    struct verify_verdict verdict = verify_compare(&ours, &theirs, &problem);
     ck_assert(!verdict.agrees);
     ck_assert_int_eq(verdict.row, 7);
     ck_assert_int_eq(verdict.column, 1);
@@ -265,11 +302,11 @@ END_TEST
 
 START_TEST(sampled_rows_have_both_ends) {
     int64_t rows[VERIFY_ROWS_MAX];
-    ck_assert_int_eq(verify_rows(1, rows), 1);
+    ck_assert_int_eq(verify_choose_rows(1, rows), 1);
     ck_assert_int_eq(rows[0], 0);
-    ck_assert_int_eq(verify_rows(5, rows), 5);
+    ck_assert_int_eq(verify_choose_rows(5, rows), 5);
     ck_assert_int_eq(rows[4], 4);
-    ck_assert_int_eq(verify_rows(INT64_C(2000000000), rows), VERIFY_ROWS_MAX);
+    ck_assert_int_eq(verify_choose_rows(INT64_C(2000000000), rows), VERIFY_ROWS_MAX);
     ck_assert_int_eq(rows[VERIFY_ROWS_MAX - 1], 1999999999);
 }
 END_TEST
@@ -288,6 +325,8 @@ TCase *parts_tests(void) {
     tcase_add_test(tests, percentiles_interpolate);
     tcase_add_test(tests, geometric_mean_passes_over_no_value);
     tcase_add_test(tests, suite_lines);
+    tcase_add_test(tests, a_case_in_words);
+    tcase_add_test(tests, options_override_fields);
     tcase_add_test(tests, suite_lines_that_are_wrong);
     tcase_add_test(tests, shapes);
     tcase_add_test(tests, every_suite_of_the_folder_loads);

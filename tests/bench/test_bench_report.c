@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cases.h"
 #include "invented.h"
 #include "bench/report/report.h"
 
@@ -15,22 +16,21 @@ static const char folder[] = "bench_tests_out";
 START_TEST(a_row_is_made_of_paired_rounds) {
     struct bench_results results = {0};
     struct bench_row *row = results_add(&results);
-    row->problem = (struct bench_case){
-        .op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn", .m = 1000, .n = 1000, .k = 1000};
+    row->problem = gemm_case(1000, 1000, 1000);
     row->ours = (struct bench_samples){.us = {10, 20, 40}, .count = 3};
     row->best = (struct bench_samples){.us = {9, 22, 40}, .count = 3};
     row->fallback = (struct bench_samples){.us = {20, 40, 80}, .count = 3};
-    row->best_heuristic = 5;
+    row->best_way = 5;
     results_fill(row);
     ck_assert_double_eq_tol(row->us.median, 20, 1e-9);
     ck_assert_double_eq_tol(row->ratio_best.median, 1.0, 1e-9);
     ck_assert_double_eq_tol(row->ratio_default.median, 2.0, 1e-9);
     ck_assert_double_eq_tol(row->tflops, 100, 1e-9);
     ck_assert_double_eq_tol(row->gbs, 300, 1e-9);
-    ck_assert_int_eq(row->best_heuristic, 5);
+    ck_assert_int_eq(row->best_way, 5);
     row->fallback = (struct bench_samples){.us = {5, 5, 5}, .count = 3}; /* the default beats what the search had picked */
     results_fill(row);
-    ck_assert_int_eq(row->best_heuristic, 0);
+    ck_assert_int_eq(row->best_way, 0);
     ck_assert_double_eq_tol(row->best_us.median, 5, 1e-9);
     results_free(&results);
 }
@@ -39,12 +39,12 @@ END_TEST
 START_TEST(without_a_baseline_there_is_no_ratio) {
     struct bench_results results = {0};
     struct bench_row *row = results_add(&results);
-    row->problem = (struct bench_case){.a = "bf16", .b = "bf16", .d = "bf16", .m = 1, .n = 1, .k = 1};
+    row->problem = gemm_case(1, 1, 1);
     row->ours = (struct bench_samples){.us = {10}, .count = 1};
     results_fill(row);
     ck_assert(isnan(row->ratio_best.median));
     ck_assert(isnan(row->best_us.median));
-    ck_assert_int_eq(row->best_heuristic, -1);
+    ck_assert_int_eq(row->best_way, -1);
     results_free(&results);
 }
 END_TEST
@@ -55,7 +55,7 @@ START_TEST(floors_and_files) {
     invent_results(&results, "gemm-quick");
     const struct bench_row *row = &results.rows[0];
     ck_assert_double_gt(results.meta.ceilings.tensor_tflops, 600);
-    double floor = results_flops(&row->problem) / results.meta.ceilings.tensor_tflops * 1e-6 + 1.4;
+    double floor = case_work(&row->problem).flops / results.meta.ceilings.tensor_tflops * 1e-6 + 1.4;
     ck_assert_double_eq_tol(row->floor_us, floor, 1e-6);
     ck_assert_int_eq(results_path(path, sizeof path, "bench_tests_out/{gpu}/{suite}.json", &results.meta), 0);
     ck_assert_str_eq(path, "bench_tests_out/h200/gemm-quick.json");
@@ -99,6 +99,7 @@ END_TEST
 START_TEST(a_ratio_alone_needs_both_times) {
     struct bench_results results = {0};
     struct bench_row *row = results_add(&results);
+    row->problem = gemm_case(1, 1, 1);
     ck_assert(isnan(row->ours_alone_us) && isnan(row->ratio_alone));
     results_fill_alone(row, 10, 9);
     ck_assert_double_eq_tol(row->ratio_alone, 0.9, 1e-9);
@@ -113,7 +114,7 @@ static char *summary_of(double best_alone_us) {
     struct bench_results results = {.meta = {.baseline = "cuBLASLt 13.1.0", .energy_s = 0.4}};
     char path[256];
     struct bench_row *row = results_add(&results);
-    row->problem = (struct bench_case){.m = 1, .n = 1, .k = 1};
+    row->problem = gemm_case(1, 1, 1);
     row->ours = row->best = row->fallback = (struct bench_samples){.us = {10}, .count = 1};
     results_fill(row);
     results_fill_alone(row, 10, best_alone_us);
@@ -152,7 +153,7 @@ START_TEST(only_the_fastest_kernel_of_a_problem_counts) {
     const double times[] = {3, 2, 9};
     for (int i = 0; i < 3; i++) {
         struct bench_row *row = results_add(&results);
-        row->problem = (struct bench_case){.op = "gemm", .m = i < 2 ? 7 : 8, .n = 1, .k = 1};
+        row->problem = gemm_case(i < 2 ? 7 : 8, 1, 1);
         row->us.median = times[i];
     }
     ck_assert_uint_eq(results_fastest(&results, index), 2);

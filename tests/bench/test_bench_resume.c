@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs in parts: --m, --append; cold and warm; and command lines of the bench that make no sense. */
 #include "bench_tests.h"
+#include "cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void expect_rows(const char *order) {
     char got[64] = "";
     ck_assert_int_eq(results_read_json(&results, PATH), 0);
     for (size_t i = 0; i < results.count; i++)
-        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", (int)results.rows[i].problem.m);
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", (int)case_axis(&results.rows[i].problem));
     ck_assert_str_eq(got, order);
     results_free(&results);
 }
@@ -99,11 +100,9 @@ START_TEST(warm_is_one_set_and_said) {
     struct gpu gpu;
     struct noise noise = {0};
     struct operands operands;
-    const struct gm_gemm_problem problem = {
-        .size = sizeof problem, .m = 40, .n = 48, .k = 64, .ab_type = GM_BF16, .d_type = GM_BF16};
+    const struct bench_case problem = gemm_case(40, 48, 64);
     ck_assert_int_eq(gpu_open(&gpu, 0), 0);
-    ck_assert_int_eq(noise_make(&gpu, &noise, GM_BF16), 0);
-    ck_assert_int_eq(operands_make(&gpu, &operands, &problem, &noise, 0), 0);
+    ck_assert_int_eq(operands_make(&gpu, &operands, &gemm_bench, problem.problem.bytes, &noise, 0, 1), 0);
     ck_assert_int_eq(operands.sets, 1);
     operands_free(&gpu, &operands);
     noise_free(&gpu, &noise);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/commands.h"
+#include "cases.h"
 #include "fake_bench.h"
 #include "run_command.h"
 #include "host/family.h"
@@ -13,6 +14,7 @@
 
 static struct bench bench;
 static struct bench_options options;
+static struct bench_case problem;
 
 static void set_up(void) {
     const struct fake_gpu gpu = {.m = 40,
@@ -22,6 +24,7 @@ static void set_up(void) {
                                  .heuristic_count = 4,
                                  .refused_heuristic = -1,
                                  .heuristic_us = {12, 9, 11, 400}};
+    problem = gemm_case(40, 48, 64);
     fake_bench_open(&bench, &options, gpu);
     bench.results.meta.rounds = 7;
     bench.results.meta.rotate_l2 = 3;
@@ -31,9 +34,6 @@ static void tear_down(void) {
     fake_bench_close(&bench);
 }
 
-static const struct bench_case problem = {
-    .op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn", .m = 40, .n = 48, .k = 64};
-
 START_TEST(a_case_gives_one_row_with_both_ratios) {
     ck_assert_int_eq(bench_case_run(&bench, &problem), 0);
     ck_assert_uint_eq(bench.results.count, 1);
@@ -41,8 +41,8 @@ START_TEST(a_case_gives_one_row_with_both_ratios) {
     ck_assert_double_eq_tol(row->us.median, 10, 1e-3);
     ck_assert_double_eq_tol(row->ratio_best.median, 0.9, 1e-3);
     ck_assert_double_eq_tol(row->ratio_default.median, 1.2, 1e-3);
-    ck_assert_int_eq(row->best_heuristic, 1);
-    ck_assert_int_eq(row->heuristics, 3); /* the fourth is hopeless */
+    ck_assert_int_eq(row->best_way, 1);
+    ck_assert_int_eq(row->ways, 3); /* the fourth is hopeless */
     ck_assert_double_eq_tol(row->max_difference, 0, 1e-9);
     ck_assert_uint_eq(row->ours.count, 7);
     ck_assert_int_eq(bench.failures, 0);
@@ -67,10 +67,10 @@ START_TEST(a_wrong_kernel_is_not_timed) {
 END_TEST
 
 START_TEST(without_baseline) {
-    bench.has_baseline = false;
+    bench.baselines.count = 0;
     ck_assert_int_eq(bench_case_run(&bench, &problem), 0);
     ck_assert_uint_eq(bench.results.count, 1);
-    ck_assert_int_eq(bench.results.rows[0].best_heuristic, -1);
+    ck_assert_int_eq(bench.results.rows[0].best_way, -1);
 }
 END_TEST
 
@@ -92,9 +92,9 @@ START_TEST(all_kernels_give_a_row_each) {
 END_TEST
 
 START_TEST(a_type_of_no_kernel_is_skipped) {
-    struct bench_case fp8 = problem;
-    strcpy(fp8.a, "e4m3");
-    strcpy(fp8.b, "e4m3");
+    struct bench_case fp8;
+    char error[256];
+    ck_assert_int_eq(suite_parse_line("gemm e4m3 e4m3 bf16 tn 40 48 64", &fp8, error, sizeof error), 1);
     ck_assert_int_eq(bench_case_run(&bench, &fp8), 0);
     ck_assert_uint_eq(bench.results.count, 0);
     ck_assert_int_eq(bench.failures, 0);

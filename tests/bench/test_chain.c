@@ -30,7 +30,6 @@ static void set_up(void) {
                                  .refused_heuristic = -1,
                                  .heuristic_us = {12, 9, 11}};
     fake_bench_open(&bench, &bench_options, gpu);
-    ck_assert_int_eq(noise_make(&bench.gpu, &bench.noise, GM_BF16), 0);
 }
 
 static void tear_down(void) {
@@ -42,7 +41,7 @@ static double median_of(enum chain_way way) {
 }
 
 START_TEST(every_way_is_timed_over_the_whole_chain) {
-    ck_assert_int_eq(chain_run(&bench.gpu, &bench.lt, &bench.noise, &options, &result), 0);
+    ck_assert_int_eq(chain_run(&bench.gpu, &bench.baselines, &bench.noise, &options, &result), 0);
     ck_assert_double_eq_tol(median_of(CHAIN_NO_OVERLAP), 30, 1e-3);
     ck_assert_double_eq_tol(median_of(CHAIN_OVERLAP), 30, 1e-3);
     ck_assert_double_eq_tol(median_of(CHAIN_CONSTANT_B), 30, 1e-3);
@@ -55,12 +54,12 @@ END_TEST
 
 START_TEST(a_wrong_layer_is_no_result) {
     fake.wrong = true;
-    ck_assert_int_eq(chain_run(&bench.gpu, &bench.lt, &bench.noise, &options, &result), -1);
+    ck_assert_int_eq(chain_run(&bench.gpu, &bench.baselines, &bench.noise, &options, &result), -1);
 }
 END_TEST
 
 START_TEST(without_a_baseline_ours_are_timed) {
-    ck_assert_int_eq(chain_run(&bench.gpu, NULL, &bench.noise, &options, &result), 0);
+    ck_assert_int_eq(chain_run(&bench.gpu, &(struct baselines){0}, &bench.noise, &options, &result), 0);
     ck_assert_uint_eq(result.samples[CHAIN_BEST].count, 0);
     ck_assert_uint_eq(result.samples[CHAIN_DEFAULT].count, 0);
     ck_assert_double_eq_tol(median_of(CHAIN_CONSTANT_B), 30, 1e-3);
@@ -71,7 +70,7 @@ END_TEST
 START_TEST(a_baseline_that_refuses_is_none) {
     fake.refused_heuristic = 0;
     fake.heuristic_count = 1;
-    ck_assert_int_eq(chain_run(&bench.gpu, &bench.lt, &bench.noise, &options, &result), 0);
+    ck_assert_int_eq(chain_run(&bench.gpu, &bench.baselines, &bench.noise, &options, &result), 0);
     ck_assert_uint_eq(result.samples[CHAIN_BEST].count, 0);
     ck_assert_uint_eq(result.samples[CHAIN_OVERLAP].count, 5);
 }

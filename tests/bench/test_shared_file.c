@@ -184,7 +184,7 @@ static void write_results(const char *path, int m, int problems) {
     for (int i = 0; i < problems; i++) {
         for (int row = 0; row < likes; row++) {
             add_flat(row, 10 + row);
-            results.rows[results.count - 1].problem.m = m + 64 * i;
+            gemm_of(&results.rows[results.count - 1].problem)->m = m + 64 * i;
         }
     }
     write_to(path);

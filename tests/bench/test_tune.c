@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gristmill tune: the choice from times, and the whole command on a GPU that is not there. */
 #include "bench_tests.h"
+#include "cases.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,13 +143,13 @@ END_TEST
 
 START_TEST(what_dram_bounds_does_not_follow_the_clock) {
     struct gm_device device = {.size = sizeof device};
-    struct gm_gemm_problem p = {.size = sizeof p, .m = 64, .n = 4096, .k = 4096};
+    struct bench_case p = gemm_case(64, 4096, 4096);
     ck_assert_int_eq(gm_device_model("h200", &device), GM_OK);
     ck_assert(!tune_follows_clock(&device, &p));
-    p.m = 128;
+    gemm_of(&p)->m = 128;
     ck_assert(tune_follows_clock(&device, &p));
     device.dram_gbs = device.tensor_tflops = 0; /* nobody knows */
-    p.m = 1;
+    gemm_of(&p)->m = 1;
     ck_assert(tune_follows_clock(&device, &p));
 }
 END_TEST
@@ -190,7 +191,7 @@ END_TEST
 START_TEST(candidates_are_the_best_predicted_and_the_models_pick) {
     struct gm_device h200 = {.size = sizeof h200};
     ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
-    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 512, .n = 512, .k = 512};
+    const struct bench_case problem = gemm_case(512, 512, 512);
     struct tune_sample samples[TUNE_TOP_MAX + 1];
     struct tune_options options = {.top = 2};
     ck_assert_int_eq(tune_candidates(&options, &h200, &problem, samples), 2);
@@ -210,7 +211,7 @@ END_TEST
 START_TEST(candidates_are_divided_as_kernel_says) {
     struct gm_device h200 = {.size = sizeof h200};
     ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
-    const struct gm_gemm_problem problem = {.size = sizeof problem, .m = 256, .n = 2112, .k = 7168};
+    const struct bench_case problem = gemm_case(256, 2112, 7168);
     struct tune_sample samples[TUNE_TOP_MAX + 1];
     struct tune_options options = {.top = 9, .workspace_mib = 64, .kernel = "*r_sw128/k3"};
     const int count = tune_candidates(&options, &h200, &problem, samples);
@@ -329,14 +330,13 @@ END_TEST
 /* Everything of a case with the baseline that is not there. */
 START_TEST(the_baseline_is_the_judge) {
     struct tune_options options = {.top = 12, .rounds = 3, .round_ms = 1, .quiet = true};
-    struct tune tune = {.options = &options, .has_baseline = true};
-    const struct bench_case problem = {
-        .op = "gemm", .a = "bf16", .b = "bf16", .d = "bf16", .layout = "tn", .m = 40, .n = 48, .k = 64};
+    struct tune tune = {.options = &options};
+    const struct bench_case problem = gemm_case(40, 48, 64);
     fake.heuristic_count = 2;
     fake.refused_heuristic = 0;
     fake.heuristic_us[1] = 9;
     ck_assert_int_eq(gpu_open(&tune.gpu, 0), 0);
-    fake_cublaslt(&tune.lt);
+    fake_cublaslt(&tune.baselines);
     book_start(&tune.book, &tune.gpu.device);
     ck_assert_int_eq(tune_case_run(&tune, &problem), 0);
     ck_assert_int_eq(tune.measured, 1);

@@ -48,7 +48,7 @@ START_TEST(the_ledger_is_extended_and_what_it_says_is_kept) {
     add_flat(1, 21);
     for (int i = 0; i < likes; i++) {
         add_flat(i, 30 + i);
-        results.rows[2 + i].problem.m = 256;
+        gemm_of(&results.rows[2 + i].problem)->m = 256;
     }
     strcpy(results.meta.revision, "");
     write_to(SECOND);

@@ -34,6 +34,19 @@ static const char *const epilogues[] = {"plain", "general", NULL};
 static const char *const activations[] = {"none", "relu", "gelu", "gelu_erf", "silu", NULL};
 static const char *const biases[] = {"none", "n", "m", NULL};
 
+/* Alignments are 32 bits wide. */
+#define ALIGN_OF(operand)                                                                                              \
+    static int64_t get_##operand##_align(const void *problem) {                                                        \
+        return ((const struct gm_gemm_problem *)problem)->operand##_align;                                             \
+    }                                                                                                                  \
+    static int set_##operand##_align(void *problem, int64_t bytes) {                                                   \
+        ((struct gm_gemm_problem *)problem)->operand##_align = (int32_t)bytes;                                         \
+        return 1;                                                                                                      \
+    }
+ALIGN_OF(a)
+ALIGN_OF(b)
+ALIGN_OF(d)
+
 #define AT(member) offsetof(struct gm_gemm_problem, member)
 #define HALF       (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16))
 #define ALL        (HALF | GM_TYPE_SET(GM_FP32))
@@ -45,19 +58,25 @@ static const struct gm_field fields[] = {
     [FIELD_B] = {"b", GM_FIELD_TYPE, SUITES, .types = HALF, .get = get_b_type, .set = set_b_type},
     [FIELD_D] = {.name = "d", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(d_type), .types = ALL},
     [FIELD_LAYOUT] = {"layout", GM_FIELD_WORD, SUITES, .words = gm_gemm_layout_names, .get = get_layout,
-                      .set = set_layout},
+                      .set = set_layout, .about = "tn (default: both K-major), nn, nt, tt"},
     [FIELD_EPILOGUE] = {"epilogue", GM_FIELD_WORD, GM_IN_LEDGERS | GM_FALLS_BACK, .words = epilogues,
                         .get = get_epilogue},
     [FIELD_M] = {.name = "m", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(m)},
     {.name = "n", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(n)},
     {.name = "k", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(k)},
-    {"act", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(activation), .words = activations},
-    {"bias", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(bias), .words = biases},
-    {"bias_type", GM_FIELD_TYPE, GM_IN_OPTIONS, .offset = AT(bias_type), .types = ALL},
-    {"lda", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(lda)},
+    {"act", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(activation), .words = activations,
+     .about = "relu, gelu, gelu_erf, silu (default: none)"},
+    {"bias", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(bias), .words = biases,
+     .about = "along n or along m (default: none)"},
+    {"bias_type", GM_FIELD_TYPE, GM_IN_OPTIONS, .offset = AT(bias_type), .types = ALL, .about = "of the bias"},
+    {"lda", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(lda), .about = "leading dimensions in elements (default: packed)"},
     {"ldb", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(ldb)},
     {"ldc", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(ldc)},
     {"ldd", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(ldd)},
+    {"a_align", GM_FIELD_SIZE, GM_IN_OPTIONS, .get = get_a_align, .set = set_a_align,
+     .about = "bytes of alignment promised of the pointers: 16 (default), 8, 4, 2"},
+    {"b_align", GM_FIELD_SIZE, GM_IN_OPTIONS, .get = get_b_align, .set = set_b_align},
+    {"d_align", GM_FIELD_SIZE, GM_IN_OPTIONS, .get = get_d_align, .set = set_d_align},
 };
 
 /* ---- a problem ------------------------------------------------------------------------------------------ */
