@@ -3,12 +3,8 @@
 #include "host/gemm/problem.h"
 
 #include "common/gemm/tokens.h"
-#include "host/error.h"
+#include "host/check_problem.h"
 #include "host/gemm/variant.h"
-
-#include <inttypes.h>
-
-#define SIZE_LIMIT INT32_MAX
 
 const char *const gm_gemm_layout_names[] = {
     [GM_LAYOUT_tn] = "tn", [GM_LAYOUT_nn] = "nn", [GM_LAYOUT_tt] = "tt", [GM_LAYOUT_nt] = "nt", NULL};
@@ -47,58 +43,24 @@ int64_t gm_operand_bytes(const struct gm_operand *operand) {
     return ((operand->rows - 1) * operand->stride + operand->columns) * operand->element_bytes;
 }
 
-static enum gm_status check_size(const char *name, int64_t value) {
-    if (value < 0 || value > SIZE_LIMIT)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; it must be 0 to %d", name, value, SIZE_LIMIT);
-    return GM_OK;
-}
-
-/* Unknown enum values arrive as integers, whatever the C type says. */
-static enum gm_status check_enum(const char *name, int value, int first, int last) {
-    if (value < first || value > last)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; known values are %d to %d", name, value, first, last);
-    return GM_OK;
-}
-
-/* A stride of 0 means packed. The span in bytes must fit an int64, whose half the address space already is. */
 static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_operand operand) {
-    if (*stride == 0)
-        *stride = operand.columns > 0 ? operand.columns : 1;
-    if (*stride < operand.columns)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; a row has %" PRId64 " elements", name, *stride,
-                       operand.columns);
-    int64_t span = 0;
-    if (__builtin_mul_overflow(*stride, operand.rows > 0 ? operand.rows : 1, &span) ||
-        __builtin_mul_overflow(span, operand.element_bytes, &span))
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; %" PRId64 " rows of it exceed 2^63 bytes", name,
-                       *stride, operand.rows);
-    return GM_OK;
-}
-
-static enum gm_status fill_alignment(const char *name, int32_t *align, int element_bytes) {
-    if (*align == 0)
-        *align = 16;
-    if (*align != 16 && *align != 8 && *align != 4 && *align != 2)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; it must be 16 (or 0), 8, 4 or 2", name, *align);
-    if (*align < element_bytes)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; an element has %d bytes", name, *align, element_bytes);
-    return GM_OK;
+    return gm_fill_stride(name, stride, operand.rows, operand.columns, operand.element_bytes);
 }
 
 static enum gm_status check_enums(const struct gm_gemm_problem *p) {
-    enum gm_status status = check_enum("ab_type", (int)p->ab_type, GM_BF16, GM_FP16);
+    enum gm_status status = gm_check_enum("ab_type", (int)p->ab_type, GM_BF16, GM_FP16);
     if (status == GM_OK)
-        status = check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
+        status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
     if (status == GM_OK)
-        status = check_enum("a_major", (int)p->a_major, GM_K_MAJOR, GM_MN_MAJOR);
+        status = gm_check_enum("a_major", (int)p->a_major, GM_K_MAJOR, GM_MN_MAJOR);
     if (status == GM_OK)
-        status = check_enum("b_major", (int)p->b_major, GM_K_MAJOR, GM_MN_MAJOR);
+        status = gm_check_enum("b_major", (int)p->b_major, GM_K_MAJOR, GM_MN_MAJOR);
     if (status == GM_OK)
-        status = check_enum("activation", (int)p->activation, GM_ACT_NONE, GM_ACT_SILU);
+        status = gm_check_enum("activation", (int)p->activation, GM_ACT_NONE, GM_ACT_SILU);
     if (status == GM_OK)
-        status = check_enum("bias", (int)p->bias, GM_BIAS_NONE, GM_BIAS_M);
+        status = gm_check_enum("bias", (int)p->bias, GM_BIAS_NONE, GM_BIAS_M);
     if (status == GM_OK && p->bias != GM_BIAS_NONE)
-        status = check_enum("bias_type", (int)p->bias_type, GM_BF16, GM_FP32);
+        status = gm_check_enum("bias_type", (int)p->bias_type, GM_BF16, GM_FP32);
     return status;
 }
 
@@ -112,19 +74,19 @@ static enum gm_status fill(struct gm_gemm_problem *p) {
     if (status == GM_OK)
         status = fill_stride("ldd", &p->ldd, gm_operand_d(p));
     if (status == GM_OK)
-        status = fill_alignment("a_align", &p->a_align, ab_bytes);
+        status = gm_fill_alignment("a_align", &p->a_align, ab_bytes);
     if (status == GM_OK)
-        status = fill_alignment("b_align", &p->b_align, ab_bytes);
-    return status == GM_OK ? fill_alignment("d_align", &p->d_align, d_bytes) : status;
+        status = gm_fill_alignment("b_align", &p->b_align, ab_bytes);
+    return status == GM_OK ? gm_fill_alignment("d_align", &p->d_align, d_bytes) : status;
 }
 
 enum gm_status gm_gemm_normalize(void *problem) {
     struct gm_gemm_problem *p = problem;
-    enum gm_status status = check_size("m", p->m);
+    enum gm_status status = gm_check_size("m", p->m, 0, INT32_MAX);
     if (status == GM_OK)
-        status = check_size("n", p->n);
+        status = gm_check_size("n", p->n, 0, INT32_MAX);
     if (status == GM_OK)
-        status = check_size("k", p->k);
+        status = gm_check_size("k", p->k, 0, INT32_MAX);
     if (status == GM_OK)
         status = check_enums(p);
     return status == GM_OK ? fill(p) : status;
