@@ -49,7 +49,7 @@ exports_the_header() {
     diff <(echo "$declared") <(echo "$exported")
 }
 exports_what_is_listed() {
-    diff "$tests/abi/symbols.txt" <(nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort)
+    diff <(LC_ALL=C sort "$tests"/abi/symbols/*.txt) <(nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort)
 }
 static_symbols_are_prefixed() {
     ! nm -g --defined-only "$libdir/libgristmill.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -v '^gm_'
@@ -59,7 +59,7 @@ no_build_paths() { ! strings "$library" | grep -F "$(dirname "$build")"; }
 check "the library links libc, libdl, libpthread, libm only" links_only_the_c_library
 check "the library has a soname" has_soname
 check "the library exports exactly what the headers declare" exports_the_header
-check "the library exports exactly what tests/abi/symbols.txt lists" exports_what_is_listed
+check "the library exports exactly what tests/abi/symbols/ lists" exports_what_is_listed
 check "the static library's global symbols begin with gm_" static_symbols_are_prefixed
 check "the library asks for no executable stack" no_executable_stack
 check "the library holds no path of the build machine" no_build_paths
@@ -97,14 +97,18 @@ fi
 # ---- the header ----
 
 strict=(-Wall -Wextra -Werror -pedantic -fsyntax-only -I"$include")
-for header in gristmill/gristmill.h gristmill/core.h gristmill/gemm.h gristmill/smem.h; do
+for header in $(cd "$include" && printf '%s\n' gristmill/*.h); do
     check "$header is C99" cc -std=c99 "${strict[@]}" -x c -include $header /dev/null
     check "$header is C11" cc -std=c11 "${strict[@]}" -x c -include $header /dev/null
     check "$header is C++11" c++ -std=c++11 "${strict[@]}" -x c++ -include $header /dev/null
     check "$header is C++20" c++ -std=c++20 "${strict[@]}" -x c++ -include $header /dev/null
 done
 
-check "every member lies where it lay, every enumerator is what it was" cc -std=c11 "${strict[@]}" "$tests/abi/layout.c"
+keeps_the_layout() {
+    local layout
+    for layout in "$tests"/abi/layout/*.c; do cc -std=c11 "${strict[@]}" "$layout" || return 1; done
+}
+check "every member lies where it lay, every enumerator is what it was" keeps_the_layout
 
 # ---- users' builds ----
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the mutants of mutants.txt and checks that the simulator finds every one; or, with --hardware, writes down what a
+"""Compiles the mutants of *.txt beside it and checks that the simulator finds every one; or, with --hardware, writes down what a
 GPU makes of them. The unmutated rows run first and must give no report.
 
     mutants.py BUILD                     on the simulator; the last line is "N passed, N failed, N skipped"
@@ -35,9 +35,16 @@ class Mutant:
         self.old, self.new = [], []
 
 
+def lines():
+    """(file, line number, line) of all lists."""
+    for path in sorted(HERE.glob("*.txt")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            yield path.name, number, line
+
+
 def read_mutants():
     mutants = []
-    for number, line in enumerate((HERE / "mutants.txt").read_text().splitlines(), 1):
+    for name, number, line in lines():
         if not line or line.startswith("#"):
             continue
         if match := re.fullmatch(r"\[([a-z0-9-]+)\]", line):
@@ -48,13 +55,13 @@ def read_mutants():
         elif match := re.fullmatch(r"([-+]) (.+)", line):
             (mutants[-1].old if match[1] == "-" else mutants[-1].new).append(match[2])
         else:
-            sys.exit(f"mutants.txt, line {number}: {line}")
+            sys.exit(f"{name}, line {number}: {line}")
     for mutant in mutants:
         unknown = set(mutant.report) - set(KINDS) - {"result"}
         if unknown or not (mutant.why and mutant.row and mutant.file and mutant.report and mutant.old):
-            sys.exit(f"mutants.txt: [{mutant.name}] lacks a field, or reports {sorted(unknown)}")
+            sys.exit(f"[{mutant.name}] lacks a field, or reports {sorted(unknown)}")
     if len({mutant.name for mutant in mutants}) != len(mutants):
-        sys.exit("mutants.txt: two mutants of one name")
+        sys.exit("two mutants of one name")
     return mutants
 
 
@@ -63,7 +70,7 @@ def mutate(text, mutant):
     pattern = r"\s*\n\s*".join(re.escape(line) for line in mutant.old)
     found = re.findall(pattern, text)
     if len(found) != 1:
-        sys.exit(f"mutants.txt: [{mutant.name}]: {mutant.file} has the text {len(found)} times instead of once")
+        sys.exit(f"[{mutant.name}]: {mutant.file} has the text {len(found)} times instead of once")
     return re.sub(pattern, lambda _: "\n".join(mutant.new), text)
 
 
@@ -71,7 +78,7 @@ def compile_mutant(build, mutant, row):
     """-> BUILD/mutants/<name>.ptx; kept while it is newer than the sources."""
     target = build / "mutants" / f"{mutant.name}.ptx"
     sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
-    newest = max(path.stat().st_mtime for path in [*sources, HERE / "mutants.txt"])
+    newest = max(path.stat().st_mtime for path in [*sources, *HERE.glob("*.txt")])
     if target.exists() and target.stat().st_mtime > newest:
         return
     nvcc = (build / "kernels" / "nvcc.txt").read_text().strip()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs every unit suite; needs no GPU and no driver. */
+#include "host/family.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -14,49 +15,19 @@ struct gm_device device_of(const char *model) {
     return device;
 }
 
+size_t gemm_count(void) {
+    size_t count = 0;
+    while (count < gm_kernel_count() && gm_kernels[count].family->operation == &gm_operation_gemm)
+        count++;
+    return count;
+}
+
 int main(void) {
-    Suite *(*const suites[])(void) = {status_suite,
-                                      driver_suite,
-                                      device_suite,
-                                      types_suite,
-                                     unpack_suite,
-                                      operation_suite,
-                                      family_suite,
-                                      table_suite,
-                                      tile_suite,
-                                      problem_suite,
-                                      tensor_map_suite,
-                                      occupancy_suite,
-                                      options_suite,
-                                      choose_suite,
-                                      explain_suite,
-                                      ledger_suite,
-                                      ledger_refusals_suite,
-                                      ledger_choice_suite,
-                                      context_suite,
-                                      plan_suite,
-                                      check_args_suite,
-                                      execute_suite,
-                                      launch_graph_suite,
-                                      launch_graph_refused_suite,
-                                      stream_k_suite,
-                                      divide_suite,
-                                      threads_suite,
-                                      no_memory_suite,
-                                      text_suite,
-                                      abi_suite,
-                                      structs_suite,
-                                      smem_tile_suite,
-                                      bank_suite,
-                                      bank_random_suite,
-                                      pad_suite,
-                                      swizzle_suite,
-                                      swizzle_search_suite,
-                                      tensor_map_explain_suite,
-                                      gemm_maps_suite,
-                                      matrix_descriptor_suite,
-                                      descriptor_suggest_suite,
-                                      descriptor_compare_suite};
+    Suite *(*const suites[])(void) = {
+#define SUITE(name) name##_suite,
+#include "unit_suites.def"
+#undef SUITE
+    };
     SRunner *runner = srunner_create(NULL);
     for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
         srunner_add_suite(runner, suites[i]());

@@ -35,7 +35,7 @@ gm_plan *plan_for(const struct gm_kernel *row, const struct gm_gemm_problem *pro
 }
 
 const struct gm_kernel *row_of(const struct gm_family *family) {
-    for (size_t i = 0; i < gm_kernel_count(); i++)
+    for (size_t i = 0; i < gemm_count(); i++)
         if (gm_kernels[i].family == family)
             return &gm_kernels[i];
     return NULL;

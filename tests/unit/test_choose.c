@@ -323,7 +323,7 @@ START_TEST(the_table_accepts_every_legal_shape) {
             p.a_align = p.b_align = p.d_align = 2;
             if ((double)p.m * (double)p.n > 1e13 || gm_gemm_normalize(&p) != GM_OK)
                 continue; /* D of 20 TB: no memory holds it */
-            ck_assert_msg(choose(gm_kernels, gm_kernel_count(), &device, p, NULL).kernel != NULL,
+            ck_assert_msg(choose(gm_kernels, gemm_count(), &device, p, NULL).kernel != NULL,
                           "%s: %lld x %lld x %lld, variant %zu is refused by every row", models[d], (long long)p.m,
                           (long long)p.n, (long long)p.k, variant);
         }

@@ -11,7 +11,7 @@ static void clear(void) {
 }
 
 START_TEST(execute_makes_one_launch_and_nothing_else) {
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
         const struct gm_gemm_args args = args_apart();
@@ -80,7 +80,7 @@ static void check_epilogue(const struct gm_epilogue_params *e, float alpha, floa
 
 START_TEST(every_row_is_launched_with_its_numbers) {
     const float alpha = 0.5f, beta = -2;
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         const struct gm_gemm_variant v = gm_gemm_variant(row);
         struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
@@ -199,7 +199,7 @@ END_TEST
 
 START_TEST(a_cold_thread_gets_the_plans_context_for_the_call) {
     const struct gm_gemm_args args = args_apart();
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 128, 128, 128);
         gm_plan *plan = plan_for(&gm_kernels[i], &p);
         fake_make_current(-1);
@@ -324,7 +324,7 @@ END_TEST
 
 START_TEST(execute_does_not_change_its_plan) {
     const struct gm_gemm_args args = args_apart();
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 304, 200, 128);
         gm_plan *plan = plan_for(&gm_kernels[i], &p);
         gm_plan before;

@@ -104,7 +104,7 @@ START_TEST(accepted_and_not_named_rows_give_their_prediction) {
 END_TEST
 
 START_TEST(every_row_of_the_table_answers_and_one_is_chosen) {
-    const size_t rows = gm_kernel_count();
+    const size_t rows = gemm_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     struct gm_gemm_problem p = problem_of(4096, 4096, 4096);
     size_t count = 0;
@@ -127,7 +127,7 @@ START_TEST(every_row_of_the_table_answers_and_one_is_chosen) {
 END_TEST
 
 START_TEST(a_named_row_is_the_only_candidate) {
-    const size_t rows = gm_kernel_count();
+    const size_t rows = gemm_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     struct gm_gemm_kernel_info info = {.size = sizeof info};
     assert_ok(gm_gemm_kernel_get(rows - 1, &info));
@@ -146,7 +146,7 @@ END_TEST
 
 /* The chosen row's layout: of M = 1 and packed operands, A MN-major. */
 static void expect_layout(uint32_t flags, const char *kernel, enum gm_major a_major) {
-    const size_t rows = gm_kernel_count();
+    const size_t rows = gemm_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     const struct gm_plan_options options = {.size = sizeof options, .flags = flags, .kernel = kernel};
     struct gm_gemm_problem p = problem_of(1, 256, 256);
@@ -169,7 +169,7 @@ START_TEST(a_packed_column_goes_to_kernels_for_rows) {
     struct gm_gemm_kernel_info info = {.size = sizeof info};
     expect_layout(0, NULL, GM_K_MAJOR);
     expect_layout(GM_PLAN_BATCH_INVARIANT, NULL, GM_MN_MAJOR); /* as for every other M */
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         assert_ok(gm_gemm_kernel_get(i, &info));
         if (row->arch == GM_ARCH_SM80 && row->type == GM_BF16 && info.b_major == GM_K_MAJOR)
@@ -181,7 +181,7 @@ END_TEST
 /* The chosen candidate of this problem, and the first that is refused for this reason. */
 static void explain_column(const struct gm_gemm_problem *p, const struct gm_plan_options *options,
                            enum gm_reason reason, struct gm_candidate *chosen, struct gm_candidate *refused) {
-    const size_t rows = gm_kernel_count();
+    const size_t rows = gemm_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     size_t count = 0;
     assert_ok(gm_gemm_explain(&h200, p, options, candidates, rows, &count));
@@ -228,7 +228,7 @@ START_TEST(a_kernel_by_name_takes_a_column_as_its_layout_wants_it) {
     struct gm_gemm_kernel_info info = {.size = sizeof info};
     struct gm_candidate chosen, refused;
     column.a_major = GM_MN_MAJOR;
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         const struct gm_plan_options options = {.size = sizeof options, .kernel = row->name};
         assert_ok(gm_gemm_kernel_get(i, &info));
@@ -247,7 +247,7 @@ START_TEST(a_small_capacity_is_filled_and_not_passed) {
     struct gm_gemm_problem p = problem_of(256, 256, 256);
     size_t count = 0;
     assert_ok(gm_gemm_explain(&h200, &p, NULL, candidates, 1, &count));
-    ck_assert_uint_eq(count, gm_kernel_count());
+    ck_assert_uint_eq(count, gemm_count());
     ck_assert_int_eq(candidates[0].kernel, 0);
     ck_assert_int_eq(candidates[1].kernel, 0x5a5a5a5a);
     assert_ok(gm_gemm_explain(&h200, &p, NULL, NULL, 0, &count));
@@ -376,7 +376,7 @@ static int64_t one_of(unsigned *seed, int64_t least, int64_t usual, int64_t most
 /* At the bounds, and at the sizes that a problem may have, no arithmetic overflows, which a sanitizer sees, and every
  * legal row has a time. */
 START_TEST(devices_at_their_bounds_have_finite_predictions) {
-    const size_t rows = gm_kernel_count();
+    const size_t rows = gemm_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     unsigned seed = 5;
     for (int round = 0; round < 2000; round++) {

@@ -130,7 +130,7 @@ END_TEST
 START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
     static const int64_t sizes[][3] = {{1, 8, 8}, {1, 1, 1}, {7, 24, 40}, {4096, 4096, 4096}, {65, 1000, 8}};
     char sentence[160];
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && row->family == &gm_family_gemm_sm90; s++) {
             struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]);

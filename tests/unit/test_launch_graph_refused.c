@@ -34,7 +34,7 @@ END_TEST
 
 /* A row with a cluster, so that the graph's node has an attribute; else any. */
 static const struct gm_kernel *clustered_row(void) {
-    for (size_t i = 0; i < gm_kernel_count(); i++)
+    for (size_t i = 0; i < gemm_count(); i++)
         if (gm_kernels[i].cluster_ctas > 1)
             return &gm_kernels[i];
     return &gm_kernels[0];

@@ -307,7 +307,7 @@ static struct gm_gemm_problem problem_within(const struct gm_kernel *row) {
 }
 
 START_TEST(explain_tells_where_the_choice_is_from) {
-    const size_t rows = gm_kernel_count();
+    const size_t rows = gemm_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     size_t count = 0;
     for (size_t i = 0; i < rows; i++) {
@@ -351,7 +351,7 @@ END_TEST
 START_TEST(plans_follow_the_ledger_and_outlive_it) {
     struct gm_device device = {.size = sizeof device};
     assert_ok(gm_context_device(context, &device));
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         const int split_k = gm_gemm_variant(row).split_k;
         if (!row->production || split_k || !gm_kernel_runs_on(row, device.cc_major, device.cc_minor))

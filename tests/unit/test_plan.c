@@ -15,7 +15,7 @@ START_TEST(a_plan_tells_its_kernel_workspace_and_prediction) {
     gm_plan *plan = NULL;
     assert_ok(gm_gemm_plan_create(context, &p, NULL, &plan));
     ck_assert_int_ge(gm_plan_kernel(plan), 0);
-    ck_assert_int_lt(gm_plan_kernel(plan), (int)gm_kernel_count());
+    ck_assert_int_lt(gm_plan_kernel(plan), (int)gemm_count());
     ck_assert(gm_plan_predicted_us(plan) > 10);
     ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
     gm_plan_destroy(plan);
@@ -37,9 +37,9 @@ START_TEST(the_plan_is_what_explain_says) {
         struct gm_device device = {.size = sizeof device};
         gm_plan *plan = NULL;
         size_t count = 0;
-        struct gm_candidate *candidates = calloc(gm_kernel_count(), sizeof *candidates);
+        struct gm_candidate *candidates = calloc(gemm_count(), sizeof *candidates);
         assert_ok(gm_context_device(context, &device));
-        assert_ok(gm_gemm_explain(&device, &p, NULL, candidates, gm_kernel_count(), &count));
+        assert_ok(gm_gemm_explain(&device, &p, NULL, candidates, gemm_count(), &count));
         const enum gm_status status = gm_gemm_plan_create(context, &p, NULL, &plan);
         for (size_t i = 0; i < count; i++) {
             ck_assert_int_eq(candidates[i].chosen, status == GM_OK && gm_plan_kernel(plan) == (int)i);
@@ -53,7 +53,7 @@ START_TEST(the_plan_is_what_explain_says) {
 END_TEST
 
 START_TEST(every_row_can_be_planned_by_name) {
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 1000, 2000, 3000);
         gm_plan *plan = plan_for(&gm_kernels[i], &p);
         ck_assert_int_eq(gm_plan_kernel(plan), (int)i);
@@ -121,7 +121,7 @@ START_TEST(l2_is_asked_ahead_by_what_a_cta_streams) {
         {"gemm_sm90_bf16_tn_64x64x64_s12_c1x4_w1_sw128", 20000, 64, 512, 8}, /* a quarter of A's rows in each CTA */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int at = gm_find_kernel(gm_kernels, gm_kernel_count(), cases[i].kernel);
+        const int at = gm_find_kernel(gm_kernels, gemm_count(), cases[i].kernel);
         if (at < 0)
             continue;
         const struct gm_gemm_problem p = problem_for(&gm_kernels[at], cases[i].m, cases[i].n, cases[i].k);
@@ -135,7 +135,7 @@ END_TEST
 
 /* Not what the first kernel of the table has against the problem. */
 START_TEST(the_named_row_says_why_it_refuses) {
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         const struct gm_plan_options options = {.size = sizeof options, .kernel = row->name};
         struct gm_gemm_problem p = problem_for(row, 64, 64, 64);
@@ -151,7 +151,7 @@ END_TEST
 
 /* A CTA for every tile, but no more CTAs than a budget has SMs; nothing divided, whatever workspace there is. */
 START_TEST(gemv_plans_have_a_cta_for_every_tile) {
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         if (row->family != &gm_family_gemv)
             continue;
@@ -226,7 +226,7 @@ START_TEST(a_device_without_images_says_so) {
     gm_plan *plan = NULL;
     fake.devices[1].cc_major = 7;
     assert_ok(gm_context_create(1, &old));
-    for (size_t i = 0; i < 2 && i < gm_kernel_count(); i++) { /* a kernel of the problem's type says why */
+    for (size_t i = 0; i < 2 && i < gemm_count(); i++) { /* a kernel of the problem's type says why */
         const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 64, 64, 64);
         assert_fails(gm_gemm_plan_create(old, &p, NULL, &plan), GM_ERROR_NO_KERNEL, "compute capability 7.0");
         ck_assert_ptr_nonnull(strstr(gm_last_error(), gm_type_name(gm_kernels[i].type)));

@@ -146,7 +146,7 @@ static int has_decimal_comma(const char *text) {
 }
 
 START_TEST(every_sentence_of_the_library_has_a_point) {
-    const size_t rows = gm_kernel_count();
+    const size_t rows = gemm_count();
     struct gm_candidate *candidates = calloc(rows, sizeof *candidates);
     struct gm_gemm_problem p = problem_of(64, 2112, 7168); /* the built-in ledger has it */
     struct gm_device h200 = device_of("h200");

@@ -21,7 +21,7 @@ static void *execute_often(void *number) {
 
 static void *plan_often(void *number) {
     const struct gm_gemm_args args = args_apart();
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_plan_options options = {.size = sizeof options, .kernel = gm_kernels[i].name};
         const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 256, 256, 256);
         gm_plan *plan = NULL;
@@ -69,7 +69,7 @@ END_TEST
 START_TEST(threads_share_one_context_and_load_each_row_once) {
     fake_clear_counts();
     run(plan_often);
-    ck_assert_int_eq(fake.count[FAKE_cuLibraryLoadData], (int)gm_kernel_count());
+    ck_assert_int_eq(fake.count[FAKE_cuLibraryLoadData], (int)gemm_count());
 }
 END_TEST
 
