@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/family.h"
 #include "program/smem/numbers.h"
 
 void sim_request_options(struct sim_request *request, struct args_option *options) {
@@ -32,6 +33,9 @@ static int find_row(struct sim_request *request) {
             request->row = (int)i;
             found++;
         }
+    if (found == 1 && gm_kernels[request->row].family->operation != &gm_operation_gemm)
+        return complain("%s is no kernel of gemm; `gpu_tests --kernel=%s` runs it here with GM_DRIVER=sim",
+                        request->kernel, request->kernel);
     if (found == 1)
         return 0;
     return complain("%d kernels are named %s; `gristmill info` lists them", found, request->kernel);
