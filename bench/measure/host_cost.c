@@ -106,7 +106,8 @@ int host_cost(const struct gpu *gpu, const struct baselines *baselines, const st
     make_tiny(&tiny, operation);
     int status = operands_make(gpu, &operands, operation, tiny.problem.bytes, noise, 0, 2);
     if (status == 0) {
-        const bool has_baseline = rivals_prepare(&rivals, baselines, operation, tiny.problem.bytes) > 0;
+        const bool has_baseline = rivals_prepare(&rivals, baselines, operation, tiny.problem.bytes) > 0 &&
+                                  !rivals.of[0].baseline->kind->writes_elsewhere;
         status = measure(&contest, tiny.problem.bytes, has_baseline, meta);
     }
     rivals_forget(&rivals);

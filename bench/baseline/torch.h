@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torch, opened at run time: its operators, called through the C functions of its stable ABI (torch 2.10 and newer). A
+ * value of an operator's arguments is 64 bits: a tensor or a list by its handle, a number by its bits. */
+#ifndef BENCH_TORCH_H
+#define BENCH_TORCH_H
+
+#include "bench/baseline/baseline.h"
+
+struct torch;
+
+/* A baseline's open() and close(). `path` is the folder of torch's libraries; NULL: GM_TORCH, or where Python has it. */
+int torch_open(struct baseline *baseline, const struct gpu *gpu, const char *path);
+void torch_close(struct baseline *baseline, const struct gpu *gpu);
+
+/* Values, each for one call. A value that torch refuses makes the call fail. */
+uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes);
+uint64_t torch_ints(struct torch *torch, int count, const int64_t *values);
+uint64_t torch_double(double value);
+uint64_t torch_optional(uint64_t value); /* of an argument that may be missing */
+
+/* Calls an operator on the stream, with its arguments in `stack`, where its `results` tensors take their place. The first
+ * result is copied to `to`, unless the stream is captured: what is timed is the operator alone. So that results do not stay
+ * in L2, as many of them are kept as are larger than 3 times L2. 0, or -1: torch refused. */
+int torch_call(struct torch *torch, CUstream stream, const char *operator, uint64_t *stack, int results,
+               gm_device_ptr to, size_t bytes);
+
+#endif
