@@ -6,5 +6,6 @@
 
 #include "gristmill/core.h"
 #include "gristmill/gemm.h"
+#include "gristmill/rms_norm.h"
 
 #endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RMSNorm, as the benchmark knows it. */
+#include <stdlib.h>
+
+#include "bench/baseline/torch.h"
+#include "bench/operation.h"
+#include "gristmill/rms_norm.h"
+#include "host/types.h"
+
+static const struct gm_rms_norm_problem usual = {.size = sizeof usual, .eps = 1e-5f};
+
+static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
+    const struct gm_rms_norm_problem *p = problem;
+    const enum gm_type weight = p->fp32_weight ? GM_FP32 : p->type;
+    int count = 0;
+    found[count++] = (struct bench_operand){
+        "x", p->type, p->rows, p->columns, offsetof(struct gm_rms_norm_args, x), BENCH_READ};
+    found[count++] = (struct bench_operand){
+        "weight", weight, 1, p->columns, offsetof(struct gm_rms_norm_args, weight), BENCH_READ};
+    found[count++] = (struct bench_operand){
+        "out", p->type, p->rows, p->columns, offsetof(struct gm_rms_norm_args, out), BENCH_WRITTEN};
+    if (p->residual)
+        found[count++] = (struct bench_operand){"residual", p->type, p->rows, p->columns,
+                                                offsetof(struct gm_rms_norm_args, residual), BENCH_READ_AND_WRITTEN};
+    return count;
+}
+
+/* Two roundings here or there are two units in the last place; the sums of fp32 differ by less. */
+static struct bench_tolerance tolerance(const void *problem, const struct bench_operand *operand) {
+    (void)problem;
+    const double unit = operand->type == GM_BF16 ? 0x1p-8 : operand->type == GM_FP16 ? 0x1p-11 : 0x1p-21;
+    return (struct bench_tolerance){.relative = 4 * unit, .absolute = unit};
+}
+
+/* ---- torch ----------------------------------------------------------------------------------------------- */
+
+/* out = aten::_fused_rms_norm(x, [columns], weight, eps). torch has no operator that adds a residual first, none with an
+ * offset of the weight, and none with a weight of another type. */
+static void *prepare(const struct baseline *baseline, const void *problem, int *ways) {
+    const struct gm_rms_norm_problem *p = problem;
+    struct gm_rms_norm_problem *prepared = malloc(sizeof *prepared);
+    (void)baseline;
+    *ways = 1;
+    if (!prepared || p->fp32_weight || p->residual || p->weight_offset != 0) {
+        note(prepared ? "torch has no operator for this problem" : "out of host memory");
+        free(prepared);
+        return NULL;
+    }
+    *prepared = *p;
+    return prepared;
+}
+
+static void forget(const struct baseline *baseline, void *prepared) {
+    (void)baseline;
+    free(prepared);
+}
+
+static int run(const struct baseline *baseline, const void *prepared, int way, const void *arguments, CUstream stream) {
+    const struct gm_rms_norm_problem *p = prepared;
+    const struct gm_rms_norm_args *args = arguments;
+    struct torch *torch = baseline->state;
+    const int64_t sizes[] = {p->rows, p->columns};
+    uint64_t stack[] = {torch_tensor(torch, args->x, p->type, 2, sizes), torch_ints(torch, 1, &p->columns),
+                        torch_optional(torch_tensor(torch, args->weight, p->type, 1, &p->columns)),
+                        torch_optional(torch_double((double)p->eps))};
+    (void)way;
+    return torch_call(torch, stream, "aten::_fused_rms_norm", stack, 2, args->out,
+                      (size_t)p->rows * (size_t)p->columns * (size_t)gm_type_bytes(p->type));
+}
+
+static const struct baseline_kind torch = {
+    .name = "torch",
+    .most_ways = 1,
+    .writes_elsewhere = true,
+    .open = torch_open,
+    .close = torch_close,
+    .prepare = prepare,
+    .forget = forget,
+    .run = run,
+};
+
+static const struct bench_regime regimes[] = {{"rows ≤ 64", 1, 64}, {"64 < rows ≤ 1024", 65, 1024}, {"rows > 1024", 1025, INT64_MAX}};
+static const struct baseline_kind *const baselines[] = {&torch, NULL};
+
+const struct bench_operation rms_norm_bench = {
+    .operation = &gm_operation_rms_norm,
+    .usual = &usual,
+    .operands = operands,
+    .tolerance = tolerance,
+    .baselines = baselines,
+    .regimes = regimes,
+    .regime_count = sizeof regimes / sizeof *regimes,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gristmill/rms_norm.h: RMSNorm of rows, with a residual. gristmill/core.h has what all operations share. */
+#ifndef GRISTMILL_RMS_NORM_H
+#define GRISTMILL_RMS_NORM_H
+
+#include "gristmill/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*  out = s * rsqrt(mean(s^2) + eps) * (weight_offset + weight)      of every row, the mean over its columns
+ *
+ *  s         x, or x + residual; then s is also written back to residual, rounded to the type
+ *  x         x[row * x_stride + column]                    residual  residual[row * residual_stride + column]
+ *  out       out[row * out_stride + column]                weight    weight[column]
+ *
+ *  Strides are in elements, the columns at least; 0 means packed. Sums and products are of fp32; what is rounded on the way
+ *  is said below. The sum's order depends on columns, type, strides and alignments only: a row has the same bits whatever
+ *  rows are beside it, so every plan is batch-invariant. rsqrt has a relative error of 2^-22.
+ *  out may be x (in place, with one stride). No other overlap with out or residual is allowed.
+ *  rows = 0 launches nothing. Up to 2^31 - 1 rows and 2^30 columns; operands may exceed 2^31 elements and 4 GiB. A NaN or an
+ *  infinity in a row makes NaN of the row, or zeros of its finite elements; so does eps = 0 of a row of zeros. */
+
+/* Where implementations differ: HF's Llama and vLLM round s * rsqrt(...) before the weight, FlashInfer and HF's Gemma do
+ * not; vLLM rounds x + residual before its mean of squares, FlashInfer does not. Nothing is rounded in fp32. */
+enum gm_rounding { GM_ROUND_LATE = 0 /* kept in fp32 */, GM_ROUND_EARLY = 1 /* rounded to the type first */ };
+
+struct gm_rms_norm_problem {
+    size_t size;
+    int64_t rows, columns;
+    enum gm_type type;               /* of x, residual and out: GM_BF16, GM_FP16, GM_FP32 */
+    int32_t fp32_weight;             /* 1: the weight is GM_FP32; 0: it has the same type */
+    int32_t residual;                /* 1: there is one */
+    float eps;                       /* 0 or more, finite */
+    float weight_offset;             /* finite; 1: Gemma's 1 + weight */
+    enum gm_rounding sum_rounding;        /* of x + residual, before anything is made of it */
+    enum gm_rounding normalized_rounding; /* of s * rsqrt(...), before the weight */
+    int64_t x_stride, residual_stride, out_stride; /* elements; 0: packed */
+    /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. Rows that do not all begin
+     * on multiples of 16 bytes, or whose columns are no multiple of that, take longer. */
+    int32_t x_align, residual_align, weight_align, out_align;
+};
+
+struct gm_rms_norm_args {
+    size_t size;
+    gm_device_ptr x, residual, weight, out; /* residual: 0 where there is none */
+};
+
+/* Chooses a kernel and loads it if this context has not yet. `options` may be NULL; GM_PLAN_CONSTANT_B has no effect. */
+GM_API enum gm_status gm_rms_norm_plan_create(gm_context *context, const struct gm_rms_norm_problem *problem,
+                                              const struct gm_plan_options *options, gm_plan **plan);
+/* Launches on `stream` (of the context's device), as gm_gemm_execute() does. Any thread; no current context is needed. */
+GM_API enum gm_status gm_rms_norm_execute(const gm_plan *plan, const struct gm_rms_norm_args *args, void *stream);
+/* Plan, execute, destroy, in one call; for trying things out. Not for a hot loop. */
+GM_API enum gm_status gm_rms_norm(gm_context *context, const struct gm_rms_norm_problem *problem,
+                                  const struct gm_rms_norm_args *args, void *stream);
+/* A candidate for every kernel of RMSNorm, as gm_gemm_explain() of GEMM. Pure: no driver call. */
+GM_API enum gm_status gm_rms_norm_explain(const struct gm_device *device, const struct gm_rms_norm_problem *problem,
+                                          const struct gm_plan_options *options, struct gm_candidate *candidates,
+                                          size_t capacity, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of RMSNorm's tests share: cases and their data. */
+#ifndef RMS_NORM_TESTS_H
+#define RMS_NORM_TESTS_H
+
+#include "gpu_tests.h"
+
+/* INTEGERS: small ones, so that x + residual is exact. NORMAL: N(0, 1). POSITIVE: N(3, 1). SPECIAL: rows of NaN, infinity,
+ * zeros, the largest and the smallest values, among ordinary ones. */
+enum norm_inputs { INTEGERS, NORMAL_ROWS, POSITIVE, SPECIAL_ROWS };
+
+struct norm_case {
+    int64_t rows, columns;
+    enum gm_type type;
+    int fp32_weight, residual;
+    enum gm_rounding sum_rounding, normalized_rounding;
+    float eps, weight_offset;
+    int64_t x_pad, residual_pad, out_pad;      /* elements between the row's end and the next row */
+    int x_start, residual_start, out_start, weight_start; /* elements past a 256-byte boundary */
+    bool in_place;                             /* out is x */
+    float weight_scale;                        /* 0: 1 */
+    enum norm_inputs inputs;
+    uint64_t seed;
+    int repeats, sm_budget;
+    uint32_t may_refuse;
+};
+
+struct norm_buffers {
+    struct arena x, weight, region;
+};
+
+struct placed_norm {
+    struct call call; /* first */
+    const struct norm_case *nc;
+    struct gm_rms_norm_problem problem;
+    struct gm_rms_norm_args args;
+    size_t residual_at, out_at; /* in the region */
+};
+
+/* Input values, which the type can hold. */
+double norm_x(const struct norm_case *nc, int64_t row, int64_t column);
+double norm_residual(const struct norm_case *nc, int64_t row, int64_t column);
+double norm_weight(const struct norm_case *nc, int64_t column);
+
+void describe_norm(const struct norm_case *nc, char *text, size_t bytes);
+bool place_norm(struct result *result, const struct norm_case *nc, struct norm_buffers *buffers,
+                struct placed_norm *placed);
+void fill_norm_region(const struct call *call, uint8_t *region);
+bool compare_norm(struct result *result, const struct call *call, const uint8_t *region, const char *what);
+/* Places, plans the kernel (NULL: the planner's choice), executes and compares. */
+bool run_norm(struct result *result, const struct norm_case *nc, const char *kernel, uint32_t mask,
+              struct norm_buffers *buffers);
+void free_norm(struct norm_buffers *buffers);
+
+void add_norm_rows_tests(void);
+void add_norm_early_tests(void);
+void add_norm_api_tests(void);
+
+/* The kernel on the CPU, and the bugs that the self-test plants in it (standin.c). */
+enum norm_bug {
+    NORM_BUG_COLUMN_AFTER = BUGS_OF_OPERATIONS, /* writes a column too many */
+    NORM_BUG_LOST_TAIL,                         /* the last column does not count */
+    NORM_BUG_LOST_ROW,                          /* the last row is not written */
+    NORM_BUG_EPS_OUTSIDE,                       /* eps is added to the root */
+    NORM_BUG_OFFSET,                            /* the offset is left out */
+    NORM_BUG_RESIDUAL,                          /* the sum is not written back */
+    NORM_BUG_OVER_READ,                         /* reads a column too many */
+    NORM_BUG_TRUNCATES,                         /* instead of rounding */
+    NORM_BUG_EARLY,                             /* rounds before the weight, unasked */
+};
+void compute_norm(const struct gm_kernel *kernel, const void *params);
+
+#endif

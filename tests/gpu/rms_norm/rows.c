@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every variant of RMSNorm, by name: columns around its chunks, every choice, guards, alignments. */
+#include "columns.h"
+#include "rms_norm/rms_norm_tests.h"
+
+struct rows {
+    const struct gm_kernel *kernel;
+    struct result *result;
+    struct norm_buffers buffers;
+    int failures;
+    int64_t chunk, held, together; /* elements at once, and in registers; rows of a CTA */
+};
+
+static struct norm_case plain(const struct rows *rows, int64_t count, int64_t columns) {
+    return (struct norm_case){
+        .rows = count,
+        .columns = columns,
+        .type = rows->kernel->type,
+        .eps = 1e-5f,
+        .may_refuse = BIT(GM_REASON_NO_IMAGE) | (columns % rows->chunk || columns > rows->held ? BIT(GM_REASON_SIZE) : 0)};
+}
+
+static bool try(struct rows *rows, struct norm_case nc) {
+    enum { MOST_FAILURES = 3 };
+    rows->failures += !run_norm(rows->result, &nc, rows->kernel->name, 0, &rows->buffers);
+    return rows->failures < MOST_FAILURES || opt.verbose;
+}
+
+/* Pads that keep rows on multiples of 16 bytes. */
+static void pad(const struct rows *rows, struct norm_case *nc) {
+    const int64_t chunk = 16 / gm_type_bytes(rows->kernel->type);
+    nc->x_pad = chunk;
+    nc->residual_pad = 3 * chunk;
+    nc->out_pad = 2 * chunk;
+    nc->x_pad += (chunk - nc->columns % chunk) % chunk;
+    nc->residual_pad += (chunk - nc->columns % chunk) % chunk;
+    nc->out_pad += (chunk - nc->columns % chunk) % chunk;
+}
+
+static bool test_columns(struct rows *rows) {
+    const int64_t chunk = rows->chunk, held = rows->held;
+    const int64_t columns[] = {chunk, held, 1, held - chunk, held / 2 + chunk, held + chunk, 97, 2 * held + 3 * chunk};
+    for (size_t i = 0; i < (opt.quick ? 5 : COUNT(columns)); i++) {
+        struct norm_case nc = plain(rows, i % 2 ? 1 : 2 * rows->together + 1, columns[i]);
+        pad(rows, &nc);
+        nc.inputs = i % 3 == 0 ? INTEGERS : NORMAL_ROWS;
+        nc.residual = i % 2 == 0;
+        if (!try(rows, nc))
+            return false;
+    }
+    return true;
+}
+
+/* Every combination of what a problem may ask for. */
+static bool test_choices(struct rows *rows) {
+    for (int choice = 0; choice < 64; choice++) {
+        if (opt.quick && choice % 5)
+            continue;
+        struct norm_case nc = plain(rows, rows->together + 2, 3 * rows->chunk);
+        pad(rows, &nc);
+        nc.residual = choice & 1;
+        nc.sum_rounding = choice & 2 ? GM_ROUND_EARLY : GM_ROUND_LATE;
+        nc.normalized_rounding = choice & 4 ? GM_ROUND_EARLY : GM_ROUND_LATE;
+        nc.fp32_weight = choice >> 3 & 1;
+        nc.weight_offset = choice & 16 ? 1 : 0;
+        nc.in_place = choice & 32;
+        nc.inputs = choice % 3 == 2 ? POSITIVE : NORMAL_ROWS;
+        nc.eps = choice % 2 ? 1e-6f : 0.25f;
+        if (!try(rows, nc))
+            return false;
+    }
+    return true;
+}
+
+static bool test_inputs(struct rows *rows) {
+    struct norm_case special = plain(rows, 14, 4 * rows->chunk);
+    special.inputs = SPECIAL_ROWS;
+    for (int zero_eps = 0; zero_eps < 2; zero_eps++) {
+        special.eps = zero_eps ? 0 : 1e-5f;
+        if (!try(rows, special))
+            return false;
+    }
+    struct norm_case few_sms = plain(rows, 40 * rows->together + 1, rows->chunk); /* each CTA takes several rows */
+    few_sms.sm_budget = 1;
+    few_sms.inputs = NORMAL_ROWS;
+    if (!try(rows, few_sms))
+        return false;
+    struct norm_case again = plain(rows, 3 * rows->together + 1, rows->held);
+    again.inputs = POSITIVE;
+    again.repeats = opt.quick || env.simulated ? 2 : 9;
+    return try(rows, again);
+}
+
+/* Variants of chunks of 16 bytes must refuse what is aligned to less, as all others must take it. */
+static bool test_alignment(struct rows *rows) {
+    for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
+        struct norm_case nc = plain(rows, 3, 5 * rows->chunk);
+        nc.x_start = offset;
+        nc.out_start = offset * 3 % 8;
+        nc.residual_start = offset * 5 % 8;
+        nc.weight_start = offset * 7 % 8;
+        nc.residual = offset & 1;
+        nc.x_pad = offset;
+        nc.inputs = NORMAL_ROWS;
+        if (rows->chunk > 1)
+            nc.may_refuse |= BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT);
+        const int ran = rows->result->cases;
+        if (!try(rows, nc))
+            return false;
+        if (rows->chunk > 1 && rows->result->cases != ran && offset * gm_type_bytes(rows->kernel->type) % 16) {
+            fail(rows->result, "a variant of 16-byte chunks accepted element offset %d", offset);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void run_row(const struct test *test, struct result *result) {
+    const struct gm_kernel *kernel = &gm_kernels[test->kernel];
+    const int32_t *c = kernel->columns;
+    struct rows rows = {.kernel = kernel, .result = result};
+    rows.chunk = c[GM_RMS_NORM_VECTOR_BYTES] / gm_type_bytes(kernel->type);
+    rows.held = (int64_t)c[GM_RMS_NORM_ROW_THREADS] * c[GM_RMS_NORM_VECTORS] * rows.chunk;
+    rows.together = c[GM_RMS_NORM_THREADS] / c[GM_RMS_NORM_ROW_THREADS];
+    if (test_columns(&rows) && test_choices(&rows) && test_inputs(&rows))
+        test_alignment(&rows);
+    for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
+        struct norm_case nc = plain(&rows, 2 * rows.together + 1, 3 * rows.chunk);
+        nc.residual = 1;
+        set_schedule((uint64_t)seed);
+        try(&rows, nc);
+    }
+    set_schedule(opt.schedule);
+    free_norm(&rows.buffers);
+}
+
+void add_norm_rows_tests(void) {
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (gm_kernels[i].family->operation == &gm_operation_rms_norm)
+            add_test("rows", gm_kernels[i].name, run_row, (int)i, 0);
+}

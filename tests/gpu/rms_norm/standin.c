@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RMSNorm of any variant on the CPU, from the same parameter struct that the GPU kernel gets, and the planted bugs. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/rms_norm/params.h"
+#include "rms_norm/rms_norm_tests.h"
+
+struct job {
+    const struct gm_rms_norm_params *p;
+    enum gm_type type;
+    int64_t bytes;
+    float *v;
+};
+
+static float load(uint64_t address, enum gm_type type) {
+    return (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
+}
+
+static float rounded(enum gm_type type, float value) {
+    return (float)bits_to_double(type, double_to_bits(type, value));
+}
+
+static void store(uint64_t address, enum gm_type type, float value) {
+    uint32_t bits = double_to_bits(type, value);
+    if (planted_bug == NORM_BUG_TRUNCATES && type == GM_BF16)
+        bits = double_to_bits(GM_FP32, value) >> 16;
+    store_bits((uint8_t *)(uintptr_t)address, type, bits);
+}
+
+static float load_sum(const struct job *job, int64_t row, int64_t column) {
+    const struct gm_rms_norm_params *p = job->p;
+    float v = load(p->x + (uint64_t)(row * p->x_pitch + column * job->bytes), job->type);
+    if (p->flags & GM_RMS_NORM_HAS_RESIDUAL)
+        v += load(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type);
+    return p->flags & GM_RMS_NORM_ROUNDS_SUM ? rounded(job->type, v) : v;
+}
+
+static float weight_of(const struct job *job, int64_t column) {
+    const struct gm_rms_norm_params *p = job->p;
+    const enum gm_type type = p->flags & GM_RMS_NORM_WIDE_WEIGHT ? GM_FP32 : job->type;
+    const float weight = load(p->weight + (uint64_t)(column * gm_type_bytes(type)), type);
+    return planted_bug == NORM_BUG_OFFSET ? weight : weight + p->weight_offset;
+}
+
+static void normalize(const struct job *job, int64_t row) {
+    const struct gm_rms_norm_params *p = job->p;
+    const int64_t read = p->columns - (planted_bug == NORM_BUG_LOST_TAIL) + (planted_bug == NORM_BUG_OVER_READ);
+    const int64_t written = p->columns + (planted_bug == NORM_BUG_COLUMN_AFTER);
+    const bool early = p->flags & GM_RMS_NORM_ROUNDS_NORMALIZED || planted_bug == NORM_BUG_EARLY;
+    float squares = 0;
+    for (int64_t column = 0; column < written || column < read; column++) {
+        job->v[column] = column < p->columns || column < read ? load_sum(job, row, column) : 0;
+        squares += column < read ? job->v[column] * job->v[column] : 0;
+    }
+    const float mean = squares * p->inverse_columns;
+    const float scale = planted_bug == NORM_BUG_EPS_OUTSIDE ? 1 / (sqrtf(mean) + p->eps) : 1 / sqrtf(mean + p->eps);
+    for (int64_t column = 0; column < written; column++) {
+        const float y = job->v[column] * scale;
+        if (p->flags & GM_RMS_NORM_HAS_RESIDUAL && planted_bug != NORM_BUG_RESIDUAL && column < p->columns)
+            store(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type, job->v[column]);
+        store(p->out + (uint64_t)(row * p->out_pitch + column * job->bytes), job->type,
+              (early ? rounded(job->type, y) : y) * (column < p->columns ? weight_of(job, column) : 1));
+    }
+}
+
+void compute_norm(const struct gm_kernel *kernel, const void *params) {
+    const struct gm_rms_norm_params *p = params;
+    struct job job = {p, kernel->type, gm_type_bytes(kernel->type), malloc(((size_t)p->columns + 1) * sizeof(float))};
+    for (int64_t row = 0; row < p->rows - (planted_bug == NORM_BUG_LOST_ROW) && job.v; row++)
+        normalize(&job, row);
+    free(job.v);
+}

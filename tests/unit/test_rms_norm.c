@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RMSNorm on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
+#include "common/rms_norm/params.h"
+#include "gristmill/rms_norm.h"
+#include "host/options.h"
+#include "host/types.h"
+#include "planned.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gm_rms_norm_problem rows_of(int64_t rows, int64_t columns) {
+    return (struct gm_rms_norm_problem){
+        .size = sizeof(struct gm_rms_norm_problem), .rows = rows, .columns = columns, .eps = 1e-5f};
+}
+
+static enum gm_status read_problem(const struct gm_rms_norm_problem *given, struct gm_rms_norm_problem *read) {
+    static const struct gm_plan_options none = {.size = sizeof none};
+    return gm_problem_read(&gm_operation_rms_norm, given, &none, read);
+}
+
+/* ---- a problem ------------------------------------------------------------------------------------------ */
+
+START_TEST(zeros_mean_packed_and_aligned) {
+    struct gm_rms_norm_problem p = rows_of(3, 100), read;
+    p.fp32_weight = 1;
+    p.sum_rounding = GM_ROUND_EARLY; /* of no residual */
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.x_stride == 100 && read.residual_stride == 100 && read.out_stride == 100);
+    ck_assert(read.x_align == 16 && read.residual_align == 16 && read.weight_align == 16 && read.out_align == 16);
+    ck_assert(read.fp32_weight == 1 && read.sum_rounding == GM_ROUND_LATE);
+    p.type = GM_FP32;
+    assert_ok(read_problem(&p, &read));
+    ck_assert_int_eq(read.fp32_weight, 0); /* it has the same type */
+    p = rows_of(0, 1);
+    assert_ok(read_problem(&p, &read));
+}
+END_TEST
+
+static const struct {
+    size_t offset;
+    int64_t value;
+    int bytes;
+    const char *words;
+} bad[] = {
+#define BAD(member, value, words)                                                                                      \
+    {offsetof(struct gm_rms_norm_problem, member), value, sizeof(((struct gm_rms_norm_problem *)0)->member), words}
+    BAD(rows, -1, "rows is -1; it must be 0 to 2147483647"),
+    BAD(rows, INT64_C(1) << 31, "rows is 2147483648"),
+    BAD(columns, 0, "columns is 0; it must be 1 to 1073741824"),
+    BAD(columns, (INT64_C(1) << 30) + 1, "columns is 1073741825"),
+    BAD(type, 3, "type is 3; known values are 0 to 2"),
+    BAD(fp32_weight, 2, "fp32_weight is 2"),
+    BAD(residual, -1, "residual is -1"),
+    BAD(sum_rounding, 2, "sum_rounding is 2"),
+    BAD(normalized_rounding, -1, "normalized_rounding is -1"),
+    BAD(eps, 0x7fc00000, "eps is nan; it must be finite and 0 or more"),
+    BAD(eps, (int32_t)0xbf800000, "eps is -1; it must be finite and 0 or more"),
+    BAD(weight_offset, 0x7f800000, "weight_offset is inf; it must be finite"),
+    BAD(x_stride, 63, "x_stride is 63; a row has 64 elements"),
+    BAD(residual_stride, -1, "residual_stride is -1"),
+    BAD(out_stride, INT64_C(1) << 62, "exceed 2^63 bytes"),
+    BAD(x_align, 3, "x_align is 3; it must be 16 (or 0), 8, 4 or 2"),
+    BAD(residual_align, 1, "residual_align is 1"),
+    BAD(weight_align, 32, "weight_align is 32"),
+    BAD(out_align, -2, "out_align is -2"),
+};
+
+START_TEST(every_bad_member_has_its_sentence) {
+    struct gm_rms_norm_problem p = rows_of(8, 64), read;
+    memcpy((char *)&p + bad[_i].offset, &bad[_i].value, (size_t)bad[_i].bytes);
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, bad[_i].words);
+}
+END_TEST
+
+START_TEST(an_alignment_below_the_element_is_refused) {
+    struct gm_rms_norm_problem p = rows_of(8, 64), read;
+    p.fp32_weight = 1;
+    p.weight_align = 2;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "weight_align is 2; an element has 4 bytes");
+}
+END_TEST
+
+START_TEST(bytes_and_operations_are_counted) {
+    struct gm_rms_norm_problem p = rows_of(10, 100);
+    struct gm_work work = gm_operation_rms_norm.work(&p);
+    ck_assert(work.flops == 4000 && work.least_bytes == 2 * 2000 + 200);
+    p.residual = p.fp32_weight = 1;
+    work = gm_operation_rms_norm.work(&p);
+    ck_assert(work.flops == 5000 && work.least_bytes == 4 * 2000 + 400);
+}
+END_TEST
+
+/* ---- the choice ----------------------------------------------------------------------------------------- */
+
+/* What explain chooses; the sentences of all in `said`, each on a line. */
+static const struct gm_kernel *chosen(const struct gm_rms_norm_problem *p, const char *model, char *said, size_t bytes) {
+    const struct gm_device device = device_of(model);
+    const struct gm_plan_options options = {.size = sizeof options};
+    size_t count = gm_kernel_count(), used = 0;
+    struct gm_candidate *candidates = calloc(count, sizeof *candidates);
+    const struct gm_kernel *kernel = NULL;
+    assert_ok(gm_rms_norm_explain(&device, p, &options, candidates, count, &count));
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_str_eq(gm_kernels[candidates[i].kernel].family->name, "rms_norm");
+        if (used < bytes)
+            used += (size_t)snprintf(said + used, bytes - used, "%s\n", candidates[i].sentence);
+        if (candidates[i].chosen)
+            kernel = &gm_kernels[candidates[i].kernel];
+    }
+    free(candidates);
+    return kernel;
+}
+
+static int64_t held_by(const struct gm_kernel *kernel) {
+    const int32_t *c = kernel->columns;
+    return (int64_t)c[GM_RMS_NORM_ROW_THREADS] * c[GM_RMS_NORM_VECTORS] * c[GM_RMS_NORM_VECTOR_BYTES] /
+           gm_type_bytes(kernel->type);
+}
+
+/* As many columns in registers as are needed, whatever the number of rows: so the sum has one order. */
+START_TEST(the_order_of_the_sum_does_not_depend_on_the_rows) {
+    static const int64_t widths[] = {8, 128, 136, 1024, 2048, 3072, 4096, 5120, 8192, 16384, 40000};
+    static const char *const models[] = {"a100", "h200", "rtx4090"};
+    char said[1 << 15];
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (size_t m = 0; m < 3; m++) {
+            const struct gm_rms_norm_problem few = rows_of(1, widths[i]), many = rows_of(100000, widths[i]);
+            const struct gm_kernel *one = chosen(&few, models[m], said, sizeof said);
+            const struct gm_kernel *other = chosen(&many, models[m], said, sizeof said);
+            ck_assert(one && other);
+            ck_assert_int_eq(held_by(one), held_by(other));
+            ck_assert(held_by(one) >= widths[i] || held_by(one) == 16384);
+        }
+}
+END_TEST
+
+START_TEST(few_rows_take_more_threads_than_many) {
+    char said[1 << 15];
+    const struct gm_rms_norm_problem few = rows_of(16, 4096), many = rows_of(8192, 4096);
+    const struct gm_kernel *one = chosen(&few, "h200", said, sizeof said);
+    const struct gm_kernel *other = chosen(&many, "h200", said, sizeof said);
+    ck_assert_int_gt(one->threads, other->threads);
+    ck_assert_int_eq(one->arch, GM_ARCH_SM90);
+    ck_assert_ptr_nonnull(strstr(said, "predicted "));
+    ck_assert_ptr_nonnull(strstr(said, "4096 columns: its registers hold 2048"));
+}
+END_TEST
+
+START_TEST(what_is_not_aligned_goes_by_elements) {
+    struct gm_rms_norm_problem p = rows_of(16, 4096);
+    char said[1 << 15];
+    p.x_align = 8;
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_RMS_NORM_VECTOR_BYTES], 2);
+    ck_assert_ptr_nonnull(strstr(said, "x_align promises 8 bytes: it loads 16 at once"));
+    p = rows_of(16, 4096);
+    p.out_stride = 4100;
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_RMS_NORM_VECTOR_BYTES], 2);
+    ck_assert_ptr_nonnull(strstr(said, "out_stride 4100 x 2 B = 8200 B is not a multiple of the 16"));
+    p = rows_of(16, 4099);
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_RMS_NORM_VECTOR_BYTES], 2);
+    ck_assert_ptr_nonnull(strstr(said, "4099 columns x 2 B = 8198 B is not a multiple of the 16"));
+    p = rows_of(16, 4096);
+    p.residual = 1;
+    p.residual_align = 4;
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_RMS_NORM_VECTOR_BYTES], 2);
+    p.residual = 0; /* then nobody asks */
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_RMS_NORM_VECTOR_BYTES], 16);
+}
+END_TEST
+
+/* ---- a launch ------------------------------------------------------------------------------------------- */
+
+START_TEST(a_launch_is_told_what_the_call_says) {
+    struct gm_rms_norm_problem p = rows_of(10, 512);
+    const struct gm_rms_norm_args args = {
+        .size = sizeof args, .x = ADDRESS_A, .residual = ADDRESS_B, .weight = ADDRESS_C, .out = ADDRESS_D};
+    gm_plan *plan = NULL;
+    p.residual = 1;
+    p.normalized_rounding = GM_ROUND_EARLY;
+    p.x_stride = 520;
+    p.weight_offset = 1;
+    assert_ok(gm_rms_norm_plan_create(context, &p, NULL, &plan));
+    const struct gm_rms_norm_params *params = plan->params;
+    ck_assert_int_eq(params->x_pitch, 1040);
+    ck_assert_int_eq(params->out_pitch, 1024);
+    ck_assert_int_eq(params->flags, GM_RMS_NORM_HAS_RESIDUAL | GM_RMS_NORM_ROUNDS_NORMALIZED);
+    ck_assert(params->inverse_columns == 1.0f / 512 && params->weight_offset == 1);
+    const int together = plan->kernel->threads / plan->kernel->columns[GM_RMS_NORM_ROW_THREADS];
+    ck_assert_uint_eq(plan->config.gridDimX, (unsigned)((10 + together - 1) / together));
+    assert_ok(gm_rms_norm_execute(plan, &args, NULL));
+    struct gm_rms_norm_args bad_args = args;
+    bad_args.residual = args.out;
+    assert_fails(gm_rms_norm_execute(plan, &bad_args, NULL), GM_ERROR_OVERLAP, "overlaps");
+    bad_args = args;
+    bad_args.x = args.out; /* another stride */
+    assert_fails(gm_rms_norm_execute(plan, &bad_args, NULL), GM_ERROR_OVERLAP, "only x = out");
+    bad_args = args;
+    bad_args.weight = 0;
+    assert_fails(gm_rms_norm_execute(plan, &bad_args, NULL), GM_ERROR_INVALID_ARGUMENT, "weight is NULL");
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(a_budget_of_sms_limits_the_grid) {
+    const struct gm_rms_norm_problem p = rows_of(100000, 4096);
+    const struct gm_plan_options options = {.size = sizeof options, .sm_budget = 2};
+    gm_plan *plan = NULL;
+    assert_ok(gm_rms_norm_plan_create(context, &p, &options, &plan));
+    ck_assert_uint_le(plan->config.gridDimX, 2 * 32);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(no_rows_launch_nothing) {
+    const struct gm_rms_norm_problem p = rows_of(0, 64);
+    const struct gm_rms_norm_args args = {.size = sizeof args, .weight = 256};
+    const int launches = fake.count[FAKE_cuLaunchKernelEx];
+    assert_ok(gm_rms_norm(context, &p, &args, NULL));
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], launches);
+}
+END_TEST
+
+Suite *rms_norm_suite(void) {
+    Suite *suite = suite_create("rms_norm");
+    TCase *problems = tcase_create("problems"), *choices = tcase_create("choices"), *launches = tcase_create("launches");
+    tcase_add_test(problems, zeros_mean_packed_and_aligned);
+    tcase_add_loop_test(problems, every_bad_member_has_its_sentence, 0, sizeof bad / sizeof *bad);
+    tcase_add_test(problems, an_alignment_below_the_element_is_refused);
+    tcase_add_test(problems, bytes_and_operations_are_counted);
+    tcase_add_test(choices, the_order_of_the_sum_does_not_depend_on_the_rows);
+    tcase_add_test(choices, few_rows_take_more_threads_than_many);
+    tcase_add_test(choices, what_is_not_aligned_goes_by_elements);
+    tcase_add_checked_fixture(launches, planned_set_up, planned_tear_down);
+    tcase_add_test(launches, a_launch_is_told_what_the_call_says);
+    tcase_add_test(launches, a_budget_of_sms_limits_the_grid);
+    tcase_add_test(launches, no_rows_launch_nothing);
+    suite_add_tcase(suite, problems);
+    suite_add_tcase(suite, choices);
+    suite_add_tcase(suite, launches);
+    return suite;
+}
