@@ -17,7 +17,12 @@ import pathlib
 import re
 import sys
 
-REGIMES = (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 513, math.inf))
+# Problems by the operation's axis, as `gristmill bench` has them.
+REGIMES = {"m": (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 513, math.inf)),
+           "rows": (("rows ≤ 64", 1, 64), ("64 < rows ≤ 1024", 65, 1024), ("rows > 1024", 1025, math.inf))}
+CONSTANTS = ("op", "epilogue", "batch")  # of a problem, in every row or in older files
+USUAL = {"a": "bf16", "b": "bf16", "d": "bf16", "layout": "tn", "weight": "same", "residual": "no", "sum": "late",
+         "normalized": "late"}
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
 COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
 CHAIN_MARKERS = re.compile(r"(<!-- chain -->\n)(.*?)(<!-- /chain -->)", re.DOTALL)
@@ -34,11 +39,35 @@ def geomean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
+def problem_of(row):
+    """The fields of a row's problem, which stand before its kernel."""
+    names = list(row)
+    return {name: row[name] for name in names[:names.index("kernel")]}
+
+
+def sizes_of(row):
+    return [name for name, value in problem_of(row).items() if isinstance(value, int) and name not in CONSTANTS]
+
+
+def words_of(row):
+    """What is not usual: "fp16, residual yes"."""
+    words = []
+    for name, value in problem_of(row).items():
+        if isinstance(value, str) and name not in CONSTANTS and value != USUAL.get(name, "bf16"):
+            words.append(value if name in ("type", "a", "layout") else f"{name} {value}")
+    return ", ".join(words)
+
+
+def axis_of(rows):
+    sizes = sizes_of(rows[0])
+    return next((name for name in sizes if name in REGIMES), sizes[0])
+
+
 def fastest_rows(rows):
     """One row for each problem: a sweep over the table has many."""
     best = {}
     for row in rows:
-        key = tuple(row.get(name) for name in ("op", "a", "b", "d", "layout", "m", "n", "k"))
+        key = tuple(value for name, value in problem_of(row).items() if name not in CONSTANTS)
         if key not in best or row["us"] < best[key]["us"]:
             best[key] = row
     return list(best.values())
@@ -52,8 +81,9 @@ def has_alone(rows):
 def means(rows):
     parts = []
     alone = has_alone(rows)
-    for name, low, high in (("all", 0, math.inf), *REGIMES):
-        chosen = [row for row in rows if low <= row["m"] <= high and row["ratio_best"]]
+    axis = axis_of(rows)
+    for name, low, high in (("all", 0, math.inf), *REGIMES.get(axis, ())):
+        chosen = [row for row in rows if low <= row[axis] <= high and row["ratio_best"]]
         if chosen:
             best = geomean([row["ratio_best"] for row in chosen])
             default = geomean([row["ratio_default"] for row in chosen])
@@ -83,17 +113,25 @@ def caption(results):
 def table(results):
     meta, rows = results["meta"], fastest_rows(results["rows"])
     alone, energy = has_alone(rows), any(row.get("ours_joules") for row in rows)
+    # What memory bounds is told in bytes, and has no use for joules of arithmetic.
+    sizes, by_bytes = sizes_of(rows[0]), axis_of(rows) != "m"
+    energy = energy and not by_bytes
+    words = any(words_of(row) for row in rows)
+    titles = [name.upper() if len(name) == 1 else name for name in sizes]
     lines = [
         caption(results),
         "",
-        "| M | N | K | kernel | µs | TFLOPS | µs / floor | ratio to best | ratio to default |"
-        + (" alone |" if alone else "") + (" TFLOPS/W | best's |" if energy else ""),
-        "|---:|---:|---:|---|---:|---:|---:|---:|---:|" + ("---:|" if alone else "") + ("---:|---:|" if energy else ""),
+        "| " + " | ".join(titles) + (" | " if words else "") + f" | kernel | µs | {'GB/s' if by_bytes else 'TFLOPS'} | µs / floor | "
+        "ratio to best | ratio to default |" + (" alone |" if alone else "") + (" TFLOPS/W | best's |" if energy else ""),
+        "|" + "---:|" * len(sizes) + ("---|" if words else "") + "---|---:|---:|---:|---:|---:|" + ("---:|" if alone else "")
+        + ("---:|---:|" if energy else ""),
     ]
     for row in rows:
         lines.append(
-            f"| {row['m']} | {row['n']} | {row['k']} | `{row['kernel']}` | {number(row['us'], 2)} | "
-            f"{number(row['tflops'], 1)} | {number(row['floor_us'] and row['us'] / row['floor_us'], 2)} | "
+            "| " + " | ".join(str(row[name]) for name in sizes) + (f" | {words_of(row)}" if words else "")
+            + f" | `{row['kernel']}` | {number(row['us'], 2)} | "
+            f"{number(row['gbs'], 0) if by_bytes else number(row['tflops'], 1)} | "
+            f"{number(row['floor_us'] and row['us'] / row['floor_us'], 2)} | "
             f"{number(row['ratio_best'], 3)} | {number(row['ratio_default'], 3)} |"
             + (f" {number(row.get('ratio_alone'), 3)} |" if alone else "")
             + (f" {number(row.get('tflops_per_watt'), 3)} | {number(row.get('best_tflops_per_watt'), 3)} |"
@@ -104,7 +142,7 @@ def table(results):
     if meta["execute_ns"] and theirs:
         recurring = meta.get("execute_recurring_ns")  # older results have none
         launch = meta["ceilings"].get("launch_host_ns") # null: the driver refused the bench's empty kernel
-        lines += ["", f"Host time of one call: `gm_gemm_execute` {meta['execute_ns']:.0f} ns, "
+        lines += ["", f"Host time of one call: `gm_{rows[0]['op']}_execute` {meta['execute_ns']:.0f} ns, "
                       + (f"{recurring:.0f} ns with arguments that recur, " if recurring else "")
                       + f"`cublasLtMatmul` {theirs:.0f} ns"
                       + (f"; the driver's own launch of an empty kernel {launch:.0f} ns." if launch else ".")]
