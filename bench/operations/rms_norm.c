@@ -88,6 +88,7 @@ const struct bench_operation rms_norm_bench = {
     .operands = operands,
     .tolerance = tolerance,
     .baselines = baselines,
+    .told_in_bytes = true,
     .regimes = regimes,
     .regime_count = sizeof regimes / sizeof *regimes,
 };

@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/base/grid.h"
 #include "bench/report/report.h"
+#include "program/base/grid.h"
 #include "program/base/say.h"
 #include "program/base/shared_file.h"
 #include "program/base/stats.h"
+#include "program/draw/svg.h"
 
-enum { WIDTH = 880, LEFT = 232, RIGHT = 168, TOP = 110, LINE = 20, GAP = 34, BOTTOM = 48 };
+enum { AXIS = 480, LEFT = 232, RIGHT = 168, TOP = 110, LINE = 20, GAP = 34, BOTTOM = 48 };
 enum { TICKS_MAX = 24 };
-enum { RATIO_END = WIDTH - RIGHT + 72, RATE_END = WIDTH - 24 };
+enum { RATIO_END = 72, RATE_END = RIGHT - 24 }; /* from the axis's end */
 
 struct plot {
     FILE *out;
@@ -22,12 +23,12 @@ struct plot {
     const size_t *index;
     size_t count;
     double from, to; /* of the axis */
-    int height;
+    int left, width, height;
 };
 
 static double x_of(const struct plot *plot, double ratio) {
     double share = (ratio - plot->from) / (plot->to - plot->from);
-    return LEFT + fmin(fmax(share, 0), 1) * (WIDTH - LEFT - RIGHT);
+    return plot->left + fmin(fmax(share, 0), 1) * AXIS;
 }
 
 static const struct bench_row *row_at(const struct plot *plot, size_t i) {
@@ -47,17 +48,37 @@ static size_t count_regime(const struct plot *plot, const struct bench_operation
     return count;
 }
 
-/* The axis always shows 0.5 to 1.1, and grows in steps of a tenth. */
+/* "8192 × 4096 fp16". */
+static const char *label_of(const struct bench_row *row, char text[2 * CASE_TEXT_BYTES]) {
+    char sizes[CASE_TEXT_BYTES], words[CASE_TEXT_BYTES];
+    const bool usual = case_is_usual(&row->problem);
+    snprintf(text, 2 * CASE_TEXT_BYTES, "%s%s%s", case_sizes(&row->problem, " × ", sizes), usual ? "" : " ",
+             usual ? "" : case_words(&row->problem, words));
+    return text;
+}
+
+static bool told_in_bytes(const struct bench_row *row) {
+    return row->problem.operation->told_in_bytes;
+}
+
+/* The axis always shows 0.5 to 1.1, and grows in steps of a tenth. It begins behind the longest label. */
 static void fit_axis(struct plot *plot) {
     double low = 0.5, high = 1.1;
     plot->height = TOP + BOTTOM;
+    plot->left = LEFT;
     for (size_t i = 0; i < plot->count; i++) {
         const struct bench_row *row = row_at(plot, i);
         low = fmin(low, row->ratio_best.p10); /* fmin and fmax pass over a NaN */
         high = fmax(high, row->ratio_best.p90);
+        if (isfinite(row->ratio_best.median)) {
+            char text[2 * CASE_TEXT_BYTES];
+            const int room = (int)svg_text_width(SVG_BODY, label_of(row, text)) + 24;
+            plot->left = room > plot->left ? room : plot->left;
+        }
     }
+    plot->width = plot->left + AXIS + RIGHT;
     plot->from = floor(fmax(low, 0) * 10 + 1e-9) / 10;
-    plot->to = fmin(ceil(high * 10 - 1e-9) / 10, 4);
+    plot->to = fmin(ceil(high * 10 - 1e-9) / 10, 8);
     for (size_t i = 0; i < gm_operation_count(); i++)
         for (int j = 0; j < bench_operations[i]->regime_count; j++) {
             size_t count = count_regime(plot, bench_operations[i], &bench_operations[i]->regimes[j]);
@@ -89,7 +110,7 @@ static void draw_head(const struct plot *plot) {
         "end}\n.group{font-weight:600}\n"
         ".label,.value,.tick{font-variant-numeric:tabular-nums}\n</style>\n"
         "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n",
-        WIDTH, plot->height, WIDTH, plot->height, WIDTH, plot->height);
+        plot->width, plot->height, plot->width, plot->height, plot->width, plot->height);
     if (meta->ways_asked > 1)
         snprintf(line, sizeof line, "gristmill against %s, best of up to %d heuristics", meta->baseline, meta->ways_asked);
     else
@@ -104,13 +125,13 @@ static void draw_head(const struct plot *plot) {
 }
 
 static void draw_axis(const struct plot *plot) {
-    double step = plot->to - plot->from > 1.3 ? 0.25 : 0.1;
+    const double range = plot->to - plot->from, step = range > 3.6 ? 0.5 : range > 1.3 ? 0.25 : 0.1;
     double first = ceil(plot->from / step - 1e-9) * step;
     for (int i = 0; i < TICKS_MAX && first + i * step < plot->to + 1e-9; i++) {
         double ratio = first + i * step, x = x_of(plot, ratio);
         char text[16];
         bool one = fabs(ratio - 1) < 1e-6;
-        snprintf(text, sizeof text, step < 0.2 ? "%.1f" : "%.2f", ratio);
+        snprintf(text, sizeof text, step == 0.25 ? "%.2f" : "%.1f", ratio);
         fprintf(plot->out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"%s\" stroke-width=\"%s\"/>\n", x,
                 TOP - 4, x, plot->height - BOTTOM + 4, one ? "#57606a" : "#e6e8eb", one ? "1.4" : "1");
         put_text(plot->out, x, TOP - 11, "tick", text);
@@ -121,11 +142,9 @@ static void draw_axis(const struct plot *plot) {
 static void draw_row(const struct plot *plot, const struct bench_row *row, double y) {
     double ratio = row->ratio_best.median;
     const char *colour = ratio >= 1 ? "#1a7f37" : ratio >= 0.9 ? "#0969da" : "#bc4c00";
-    char text[2 * CASE_TEXT_BYTES], sizes[CASE_TEXT_BYTES], words[CASE_TEXT_BYTES], rate[GRID_NUMBER_BYTES];
-    const bool usual = case_is_usual(&row->problem);
-    snprintf(text, sizeof text, "%s%s%s", case_sizes(&row->problem, " × ", sizes), usual ? "" : " ",
-             usual ? "" : case_words(&row->problem, words));
-    put_text(plot->out, LEFT - 14, y + 4, "label", text);
+    char text[2 * CASE_TEXT_BYTES], rate[GRID_NUMBER_BYTES];
+    const double rates = told_in_bytes(row) ? row->gbs : row->tflops;
+    put_text(plot->out, plot->left - 14, y + 4, "label", label_of(row, text));
     fprintf(plot->out,
             "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-opacity=\"0.45\" "
             "stroke-width=\"4\" stroke-linecap=\"round\"/>\n",
@@ -133,9 +152,9 @@ static void draw_row(const struct plot *plot, const struct bench_row *row, doubl
     fprintf(plot->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.2\" fill=\"%s\"><title>%s</title></circle>\n",
             x_of(plot, ratio), y, colour, row->kernel);
     snprintf(text, sizeof text, "%.3f", ratio);
-    put_text(plot->out, RATIO_END, y + 4, "value", text);
-    put_text(plot->out, RATE_END, y + 4, "value",
-             grid_number(rate, row->tflops, row->tflops < 99.95 ? "%.1f" : "%.0f"));
+    put_text(plot->out, plot->left + AXIS + RATIO_END, y + 4, "value", text);
+    put_text(plot->out, plot->left + AXIS + RATE_END, y + 4, "value",
+             grid_number(rate, rates, rates < 99.95 ? "%.1f" : "%.0f"));
 }
 
 static double draw_regime(const struct plot *plot, const struct bench_operation *operation,
@@ -153,8 +172,8 @@ static double draw_regime(const struct plot *plot, const struct bench_operation 
     snprintf(text, sizeof text, "%s%s%s", is_alone ? "" : operation->operation->name, is_alone ? "" : ", ", regime->name);
     put_text(plot->out, 24, y + 20, "group", text);
     snprintf(text, sizeof text, "%.3f", stats_geomean(ratios, count));
-    put_text(plot->out, RATIO_END, y + 20, "mean", text);
-    put_text(plot->out, RATE_END, y + 20, "value", "geo. mean");
+    put_text(plot->out, plot->left + AXIS + RATIO_END, y + 20, "mean", text);
+    put_text(plot->out, plot->left + AXIS + RATE_END, y + 20, "value", "geo. mean");
     y += GAP;
     for (size_t i = 0; i < plot->count; i++) {
         if (!is_drawn(row_at(plot, i), operation, regime))
@@ -165,13 +184,20 @@ static double draw_regime(const struct plot *plot, const struct bench_operation 
     return y;
 }
 
+static const char *rate_title(const struct plot *plot) {
+    size_t by_bytes = 0;
+    for (size_t i = 0; i < plot->count; i++)
+        by_bytes += told_in_bytes(row_at(plot, i));
+    return by_bytes == 0 ? "TFLOPS" : by_bytes == plot->count ? "GB/s" : "TFLOPS, GB/s";
+}
+
 static void draw(struct plot *plot) {
     double y = TOP;
     fit_axis(plot);
     draw_head(plot);
     draw_axis(plot);
-    put_text(plot->out, RATIO_END, TOP - 11, "value", "ratio");
-    put_text(plot->out, RATE_END, TOP - 11, "value", "TFLOPS");
+    put_text(plot->out, plot->left + AXIS + RATIO_END, TOP - 11, "value", "ratio");
+    put_text(plot->out, plot->left + AXIS + RATE_END, TOP - 11, "value", rate_title(plot));
     for (size_t i = 0; i < gm_operation_count(); i++)
         for (int j = 0; j < bench_operations[i]->regime_count; j++)
             y = draw_regime(plot, bench_operations[i], &bench_operations[i]->regimes[j], y);
