@@ -34,36 +34,45 @@ uint32_t gm_tensor_map_element_bytes(int32_t type) {
 
 enum { BROKEN = 0, HOLDS = 1, DOES_NOT_APPLY = -1 };
 
-__attribute__((format(printf, 3, 4))) static void judge(struct gm_rule *rule, int holds, const char *format, ...) {
+/* What one rule says of a description. */
+struct ruling {
+    int holds;
+    char *sentence; /* NULL: nobody reads it, and it is not written */
+    size_t sentence_bytes;
+};
+
+__attribute__((format(printf, 3, 4))) static void judge(struct ruling *rule, int holds, const char *format, ...) {
+    rule->holds = holds;
+    if (!rule->sentence)
+        return;
     va_list arguments;
     va_start(arguments, format);
-    gm_format(rule->sentence, sizeof rule->sentence, format, arguments);
+    gm_format(rule->sentence, rule->sentence_bytes, format, arguments);
     va_end(arguments);
-    rule->holds = holds;
 }
 
 /* Most rules: a value in a range of an enum. */
-static void judge_range(struct gm_rule *rule, const char *what, int value, int highest) {
+static void judge_range(struct ruling *rule, const char *what, int value, int highest) {
     const int holds = value >= 0 && value <= highest;
     judge(rule, holds, holds ? "%s %d is one of 0 to %d" : "%s %d is not one of 0 to %d", what, value, highest);
 }
 
-/* "64 x 128 x 2", for the sentences of rules that hold. */
+/* "64 x 128 x 2", for the sentence of a rule that holds; empty where the sentence is not written. */
 struct list {
     char text[112];
 };
-static struct list list_of(const uint64_t *values, unsigned count) {
+static struct list list_of(const struct ruling *rule, const uint64_t *values, unsigned count) {
     struct list list = {""};
     size_t at = 0;
-    for (unsigned i = 0; i < count && at < sizeof list.text; i++)
+    for (unsigned i = 0; rule->sentence && i < count && at < sizeof list.text; i++)
         at += (size_t)snprintf(list.text + at, sizeof list.text - at, "%s%" PRIu64, i ? " x " : "", values[i]);
     return list;
 }
-static struct list list_of_32(const uint32_t *values, unsigned count) {
+static struct list list_of_32(const struct ruling *rule, const uint32_t *values, unsigned count) {
     uint64_t wide[MAX_RANK];
     for (unsigned i = 0; i < count; i++)
         wide[i] = values[i];
-    return list_of(wide, count);
+    return list_of(rule, wide, count);
 }
 
 /* How many entries of the arrays count; 0 when the rank says nothing sensible. */
@@ -72,14 +81,14 @@ static unsigned dimensions(const struct gm_map_desc *d) {
 }
 
 /* True, with a verdict, when a rule about the dimensions has none to look at. */
-static int lacks_dimensions(const struct gm_map_desc *d, struct gm_rule *rule) {
+static int lacks_dimensions(const struct gm_map_desc *d, struct ruling *rule) {
     if (dimensions(d))
         return 0;
     judge(rule, DOES_NOT_APPLY, "rank %u leaves no dimensions to look at", d->rank);
     return 1;
 }
 
-static int lacks_type(const struct gm_map_desc *d, struct gm_rule *rule) {
+static int lacks_type(const struct gm_map_desc *d, struct ruling *rule) {
     if (gm_tensor_map_element_bytes(d->type))
         return 0;
     judge(rule, DOES_NOT_APPLY, "element type %d has no size", d->type);
@@ -96,26 +105,26 @@ static uint64_t box_row_bytes(const struct gm_map_desc *d) {
 
 /* ---- modes ---- */
 
-static void element_type(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void element_type(const struct gm_map_desc *d, struct ruling *rule) {
     if (gm_tensor_map_element_bytes(d->type))
         judge(rule, HOLDS, "element type %d is one of 0 to %d: %u bytes", d->type, TYPES - 1, types[d->type].bytes);
     else
         judge(rule, BROKEN, "element type %d is not one of 0 to %d", d->type, TYPES - 1);
 }
 
-static void interleave(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void interleave(const struct gm_map_desc *d, struct ruling *rule) {
     judge_range(rule, "interleave", d->interleave, CU_TENSOR_MAP_INTERLEAVE_32B);
 }
 
-static void swizzle(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void swizzle(const struct gm_map_desc *d, struct ruling *rule) {
     judge_range(rule, "swizzle", d->swizzle, CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
-static void l2_promotion(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void l2_promotion(const struct gm_map_desc *d, struct ruling *rule) {
     judge_range(rule, "L2 promotion", d->l2_promotion, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
 }
 
-static void oob_fill(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void oob_fill(const struct gm_map_desc *d, struct ruling *rule) {
     if (d->oob_fill < CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE ||
         d->oob_fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
         judge(rule, BROKEN, "out-of-bounds fill %d is not 0 or 1", d->oob_fill);
@@ -123,7 +132,7 @@ static void oob_fill(const struct gm_map_desc *d, struct gm_rule *rule) {
         judge(rule, HOLDS, "out-of-bounds fill %d is one of 0 (zero) and 1 (NaN)", d->oob_fill);
 }
 
-static void nan_needs_floats(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void nan_needs_floats(const struct gm_map_desc *d, struct ruling *rule) {
     if (d->oob_fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
         judge(rule, DOES_NOT_APPLY, "elements outside the tensor read as zero");
     else if (lacks_type(d, rule))
@@ -136,29 +145,29 @@ static void nan_needs_floats(const struct gm_map_desc *d, struct gm_rule *rule) 
 
 /* ---- global memory ---- */
 
-static void rank(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void rank(const struct gm_map_desc *d, struct ruling *rule) {
     const unsigned lowest = d->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE ? 1 : 3;
     const int holds = d->rank >= lowest && d->rank <= MAX_RANK;
     judge(rule, holds, holds ? "rank %u is %u to %d" : "rank %u is not %u to %d", d->rank, lowest, MAX_RANK);
 }
 
-static void address(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void address(const struct gm_map_desc *d, struct ruling *rule) {
     const unsigned align = alignment(d);
     const int holds = d->address % align == 0;
     judge(rule, holds, "address 0x%" PRIx64 " is %sa multiple of %u", d->address, holds ? "" : "not ", align);
 }
 
-static void dims(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void dims(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_dimensions(d, rule))
         return;
-    judge(rule, HOLDS, "dimensions %s, each 1 to 2^32 elements", list_of(d->dims, dimensions(d)).text);
+    judge(rule, HOLDS, "dimensions %s, each 1 to 2^32 elements", list_of(rule, d->dims, dimensions(d)).text);
     for (unsigned i = 0; i < dimensions(d) && rule->holds; i++)
         if (d->dims[i] == 0 || d->dims[i] > MAX_DIM)
             judge(rule, BROKEN, "dimension %u has %" PRIu64 " elements, not 1 to 2^32", i, d->dims[i]);
 }
 
 /* True, with a verdict, when there is no stride: dimension 0 is contiguous. */
-static int lacks_strides(const struct gm_map_desc *d, struct gm_rule *rule) {
+static int lacks_strides(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_dimensions(d, rule))
         return 1;
     if (dimensions(d) > 1)
@@ -167,18 +176,18 @@ static int lacks_strides(const struct gm_map_desc *d, struct gm_rule *rule) {
     return 1;
 }
 
-static void stride_alignment(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void stride_alignment(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_strides(d, rule))
         return;
     const unsigned align = alignment(d), count = dimensions(d) - 1;
-    judge(rule, HOLDS, "strides %s bytes, multiples of %u", list_of(d->strides, count).text, align);
+    judge(rule, HOLDS, "strides %s bytes, multiples of %u", list_of(rule, d->strides, count).text, align);
     for (unsigned i = 0; i < count && rule->holds; i++)
         if (d->strides[i] % align)
             judge(rule, BROKEN, "the stride of dimension %u, %" PRIu64 " bytes, is not a multiple of %u", i + 1,
                   d->strides[i], align);
 }
 
-static void stride_limit(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void stride_limit(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_strides(d, rule))
         return;
     judge(rule, HOLDS, "strides are under 2^40 bytes");
@@ -190,27 +199,27 @@ static void stride_limit(const struct gm_map_desc *d, struct gm_rule *rule) {
 
 /* ---- the box ---- */
 
-static void box(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void box(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_dimensions(d, rule))
         return;
-    judge(rule, HOLDS, "the box has %s elements, each 1 to %d", list_of_32(d->box, dimensions(d)).text, MAX_BOX);
+    judge(rule, HOLDS, "the box has %s elements, each 1 to %d", list_of_32(rule, d->box, dimensions(d)).text, MAX_BOX);
     for (unsigned i = 0; i < dimensions(d) && rule->holds; i++)
         if (d->box[i] == 0 || d->box[i] > MAX_BOX)
             judge(rule, BROKEN, "the box has %u elements in dimension %u, not 1 to %d", d->box[i], i, MAX_BOX);
 }
 
-static void element_strides(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void element_strides(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_dimensions(d, rule))
         return;
-    judge(rule, HOLDS, "element strides %s, each 1 to %d", list_of_32(d->element_strides, dimensions(d)).text,
-          MAX_ELEMENT_STRIDE);
+    judge(rule, HOLDS, "element strides %s, each 1 to %d",
+          list_of_32(rule, d->element_strides, dimensions(d)).text, MAX_ELEMENT_STRIDE);
     for (unsigned i = 0; i < dimensions(d) && rule->holds; i++)
         if (d->element_strides[i] == 0 || d->element_strides[i] > MAX_ELEMENT_STRIDE)
             judge(rule, BROKEN, "the element stride of dimension %u is %u, not 1 to %d", i, d->element_strides[i],
                   MAX_ELEMENT_STRIDE);
 }
 
-static void box_row_units(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void box_row_units(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_dimensions(d, rule) || lacks_type(d, rule))
         return;
     const uint64_t bytes = box_row_bytes(d);
@@ -218,7 +227,7 @@ static void box_row_units(const struct gm_map_desc *d, struct gm_rule *rule) {
     judge(rule, holds, "a row of the box has %" PRIu64 " bytes, %sa multiple of 16", bytes, holds ? "" : "not ");
 }
 
-static void box_row_span(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void box_row_span(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_dimensions(d, rule) || lacks_type(d, rule))
         return;
     if (d->swizzle <= CU_TENSOR_MAP_SWIZZLE_NONE || d->swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {
@@ -237,7 +246,7 @@ static void box_row_span(const struct gm_map_desc *d, struct gm_rule *rule) {
 }
 
 /* The box, with each dimension divided by its element stride and rounded down, fits the shared memory of an SM. */
-static void box_size(const struct gm_map_desc *d, struct gm_rule *rule) {
+static void box_size(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_dimensions(d, rule) || lacks_type(d, rule))
         return;
     uint64_t bytes = gm_tensor_map_element_bytes(d->type);
@@ -257,7 +266,7 @@ static void box_size(const struct gm_map_desc *d, struct gm_rule *rule) {
 
 static const struct {
     const char *name;
-    void (*judge)(const struct gm_map_desc *, struct gm_rule *);
+    void (*judge)(const struct gm_map_desc *, struct ruling *);
 } rules[] = {
     {"element type", element_type},
     {"interleave", interleave},
@@ -283,17 +292,22 @@ size_t gm_tensor_map_rule_count(void) {
 
 struct gm_rule gm_tensor_map_rule(const struct gm_map_desc *d, size_t index) {
     struct gm_rule rule = {.size = sizeof rule, .name = rules[index].name};
-    rules[index].judge(d, &rule);
+    struct ruling ruling = {.sentence = rule.sentence, .sentence_bytes = sizeof rule.sentence};
+    rules[index].judge(d, &ruling);
+    rule.holds = ruling.holds;
     return rule;
 }
 
+/* Most descriptions break no rule: only a rule that is broken is asked once more, for its sentence. */
 int gm_tensor_map_check(const struct gm_map_desc *desc, char *sentence, size_t sentence_bytes) {
     if (sentence_bytes)
         sentence[0] = 0;
     for (size_t i = 0; i < gm_tensor_map_rule_count(); i++) {
-        const struct gm_rule rule = gm_tensor_map_rule(desc, i);
-        if (rule.holds == BROKEN) {
-            snprintf(sentence, sentence_bytes, "%s", rule.sentence);
+        struct ruling ruling = {.sentence = NULL};
+        rules[i].judge(desc, &ruling);
+        if (ruling.holds == BROKEN) {
+            ruling.sentence = sentence_bytes ? sentence : NULL, ruling.sentence_bytes = sentence_bytes;
+            rules[i].judge(desc, &ruling);
             return 0;
         }
     }
