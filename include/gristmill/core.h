@@ -60,7 +60,7 @@ enum gm_status {
     GM_ERROR_MISALIGNED = 3,          /* a pointer breaks its type's alignment or the plan's promise */
     GM_ERROR_OVERLAP = 4,             /* D overlaps A, B, bias, or C other than C == D exactly; or the workspace any */
     GM_ERROR_WORKSPACE = 5,           /* workspace missing or smaller than gm_plan_workspace_bytes() */
-    GM_ERROR_NO_KERNEL = 6,           /* no row of the table accepts the problem; gm_gemm_explain() and its like say why */
+    GM_ERROR_NO_KERNEL = 6,           /* no kernel accepts the problem; gm_gemm_explain() and its like say why */
     GM_ERROR_UNKNOWN_KERNEL = 7,      /* the forced kernel name is not in the table */
     GM_ERROR_WRONG_DEVICE = 8,        /* plan and context, or plan and stream, are of different devices */
     GM_ERROR_NO_DRIVER = 9,           /* libcuda.so.1 is missing, too old, or refuses to start */

@@ -18,10 +18,10 @@ extern "C" {
  *
  *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
  *  be zero: M = 0 or N = 0 launches nothing, K = 0 gives act(beta * C + bias).
- *  An operand of one column whose elements are neighbours (A of M = 1 in GM_MN_MAJOR with lda = 1, say) is planned as the
- *  row that it is as well, by kernels of the other layout. So is a D of one column, with C (N = 1, ldc = ldd = 1), as
- *  D^T = B^T A^T: A and B then change places in the kernel, GM_PLAN_CONSTANT_B has no effect, and gm_gemm_explain() says
- *  so. Not with GM_PLAN_BATCH_INVARIANT, and not where A is GM_MN_MAJOR and no multiple of 16 bytes apart.
+ *  An operand of one column whose elements are neighbours (A of M = 1 in GM_MN_MAJOR with lda = 1, say) is planned as
+ *  the row that it is as well, by kernels of the other layout. So is a D of one column, with C (N = 1, ldc = ldd = 1),
+ *  as D^T = B^T A^T: A and B then change places in the kernel, GM_PLAN_CONSTANT_B has no effect, and gm_gemm_explain()
+ *  says so. Not with GM_PLAN_BATCH_INVARIANT, and not where A is GM_MN_MAJOR and no multiple of 16 bytes apart.
  *  beta = 0 never reads C; C may be D (in place, ldc = ldd); no other overlap with D is allowed.
  *  alpha = 0 reads A and B all the same (unless K is 0), where BLAS does not: their pointers may not be 0, and a NaN or
  *  an infinity in them makes NaN of D.
@@ -68,7 +68,8 @@ GM_API enum gm_status gm_gemm_plan_create(gm_context *context, const struct gm_g
  * primary context current, and while no other thread is doing the same. Elsewhere it launches plainly. The results and
  * their order are the same; but attributes of the stream (an access policy window, say) reach plain launches only.
  * Profilers may show a graph for the kernel. GM_PLAN_PLAIN_LAUNCH makes every launch plain, and planning cheaper. Where
- * pointers, alpha and beta are those of an earlier call (`argument_sets` says how many are kept), a third less again. */
+ * pointers, alpha and beta are those of an earlier call, it is a third less again; `argument_sets` says how many calls
+ * are kept. */
 GM_API enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_args *args, void *stream);
 /* Plan, execute, destroy, in one call; for trying things out. Not for a hot loop. */
 GM_API enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem,
@@ -100,7 +101,7 @@ struct gm_gemm_kernel_info {
     int32_t consumers;               /* gemm_sm90: consumer warpgroups of a CTA; else 0 */
     int32_t warps_m, warps_n;        /* the others: warps that share a tile's rows and columns */
     int32_t warp_k;                  /* and warps that share the K of a tile */
-    int32_t swap;                    /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are of M x N all the same */
+    int32_t swap;                    /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are still of M x N */
     int32_t split_k;                 /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
 };
 

@@ -69,7 +69,7 @@ GM_API enum gm_status gm_bank_cost(const struct gm_access *access, struct gm_ban
 struct gm_bank_map {
     size_t size;
     struct gm_bank_cost cost;
-    uint8_t wavefront[GM_LANES][4];               /* in which the lane's word w rides (CAS: the first of two); GM_NO_WAVEFRONT: none */
+    uint8_t wavefront[GM_LANES][4];               /* of a lane's word w (CAS: first of two); GM_NO_WAVEFRONT: none */
     uint32_t word[GM_WAVEFRONTS_MAX][GM_BANKS];   /* byte address of the word that the bank serves; GM_NO_WORD: idle */
 };
 /* Errors as gm_bank_cost(). */
@@ -155,10 +155,11 @@ struct gm_pad_advice {
     uint32_t pad_bytes;          /* the smallest pad a row with the fewest wavefronts */
     uint32_t wavefronts, wavefronts_padded, ideal;   /* summed over the accesses */
     uint32_t tile_bytes, tile_bytes_padded;
-    int32_t blocks, blocks_padded;                   /* resident on an SM: by shared memory, and never more than it holds */
+    int32_t blocks, blocks_padded;                   /* resident on an SM, as its shared memory and its limit allow */
     struct gm_swizzle swizzle;   /* the smallest swizzle that cures it without a byte; B = 0: none found or needed */
     uint32_t wavefronts_swizzled;
-    enum gm_cure cure;           /* a pad, unless it costs a resident block, is worse than the swizzle, or TMA or WGMMA touches the tile */
+    enum gm_cure cure;           /* a pad; not if it costs a resident block, is worse than the swizzle, or TMA or WGMMA
+                                  * touches the tile */
     char sentence[400];          /* why */
 };
 
@@ -171,8 +172,8 @@ struct gm_pad_question {
     uint32_t other_bytes;
     uint32_t hardware_swizzle;
 };
-/* GM_ERROR_INVALID_ARGUMENT: no walk or more than 65,536, a walk that leaves the tile, a device without shared memory, or
- * a tile that TMA cannot fill although it has to. */
+/* GM_ERROR_INVALID_ARGUMENT: no walk or more than 65,536, a walk that leaves the tile, a device without shared memory,
+ * or a tile that TMA cannot fill although it has to. */
 GM_API enum gm_status gm_pad_advise(const struct gm_pad_question *question, const struct gm_tile_access *walks,
                                     size_t count, const struct gm_device *device, struct gm_pad_advice *advice);
 
@@ -206,7 +207,8 @@ struct gm_rule {
 GM_API enum gm_status gm_tensor_map_explain(const struct gm_tensor_map_request *request, struct gm_rule *rules,
                                             size_t capacity, size_t *count, int *legal);
 GM_API uint32_t gm_tensor_map_element_bytes(int32_t type);           /* 0 for a type that is none */
-GM_API uint32_t gm_tensor_map_box_bytes(const struct gm_tensor_map_request *request); /* what a load delivers; 0: illegal */
+/* Bytes that a load delivers; 0: the request is illegal. */
+GM_API uint32_t gm_tensor_map_box_bytes(const struct gm_tensor_map_request *request);
 
 /* ---- WGMMA matrix descriptors ------------------------------------------------------------------- */
 
@@ -241,7 +243,7 @@ struct gm_descriptor_question {
     size_t size;
     struct gm_tensor_map_request map;  /* rank 2: inner = the contiguous index, outer = the other */
     uint32_t destination;              /* shared-memory address of the first box */
-    uint32_t boxes;                    /* boxes side by side along the inner index, one after the other in memory; 0: 1 */
+    uint32_t boxes;                    /* boxes side by side along the inner index, consecutive in memory; 0: 1 */
     struct gm_wgmma_operand operand;
     uint64_t descriptor;               /* of the first K step */
     uint32_t k_steps;                  /* 0: as many as the boxes hold */

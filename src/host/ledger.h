@@ -30,7 +30,7 @@ struct gm_ledger_entry {
     struct gm_ledger_key key;
     struct gm_ledger_candidate choice; /* the first candidate, which is the fastest */
     double model_us;                   /* median of what the model had picked */
-    const char *line, *candidates;     /* in the ledger's text, without an end: all of it, and from the first candidate on */
+    const char *line, *candidates;     /* in the ledger's text, not terminated: the line, and its first candidate */
     size_t line_bytes;
 };
 
@@ -97,7 +97,7 @@ const gm_ledger *gm_ledger_to_ask(const struct gm_plan_options *options, const s
 /* What a ledger says of a (normalised) problem. */
 struct gm_ledger_answer {
     const struct gm_ledger_entry *exact;         /* of this problem; NULL: there is none */
-    const struct gm_ledger_entry *below, *above; /* without it: the nearest along the axis, where both took one kernel */
+    const struct gm_ledger_entry *below, *above; /* else: the nearest along the axis, where both took one kernel */
     int of_bf16; /* of an fp16 problem, what was measured in bf16: the same bytes and instructions but for a name */
 };
 struct gm_ledger_answer gm_ledger_find(const gm_ledger *ledger, const struct gm_operation *operation,
