@@ -4,26 +4,26 @@
 #include "host/gemm/cost_terms.h"
 #include "host/gemm_sm80/gemm_sm80.h"
 
-#define SM80_SMOOTH                2.75
-#define SM80_LAUNCH_US             2.0
-#define SM80_DRAM_EFFICIENCY       0.83
-#define SM80_ON_SM90               0.68  /* mma.sync's ceiling on Hopper, of WGMMA's */
-#define SM80_PORT_BYTES_PER_CLOCK  36.6  /* cp.async into one SM, by all its CTAs */
-#define SM80_FILL_CLOCKS           900.0 /* from the copies' issue to the first bytes' arrival, */
-#define SM80_FILL_BYTES_PER_CLOCK  23.4  /* and for the rest of a stage */
-#define SM80_KBLOCK_CLOCKS         314.0 /* one CTA alone: __syncthreads, first ldmatrix, drain of the mma pipe */
-#define SM80_TURN_CLOCKS           26.0  /* of the tensor cores at rest between two k-blocks, whatever else hides */
-#define SM80_FRAGMENT_CLOCKS       0.052 /* and per element of a warp's part of D, for each 16 of k */
-#define SM80_STORE_BYTES_PER_CLOCK 8.7
-#define SM80_STORE_EXPOSED         0.62  /* share of a store that the SM's other CTAs do not hide */
-#define SM80_L2_ENERGY             18.0  /* energy of a byte from L2, in FLOPs of the tensor cores */
-#define SM80_HAND_BYTES_PER_CLOCK  24.0  /* partial sums, one SM to L2 or back; an estimate, not fitted */
-#define SM80_HAND_US               1.5   /* the last store -> the flag -> the first load; an estimate, not fitted */
-#define SM80_EXCHANGE_CLOCKS       150.0 /* of warp-k parts: two barriers, a store and a load; derived, not measured */
+#define SM80_SMOOTH                  2.75
+#define SM80_LAUNCH_US               2.0
+#define SM80_DRAM_EFFICIENCY         0.83
+#define SM80_ON_SM90                 0.68  /* mma.sync's ceiling on Hopper, of WGMMA's */
+#define SM80_PORT_BYTES_PER_CLOCK    36.6  /* bytes a clock of cp.async into one SM, by all its CTAs */
+#define SM80_FILL_CLOCKS             900.0 /* clocks from the copies' issue to the first bytes' arrival */
+#define SM80_FILL_BYTES_PER_CLOCK    23.4  /* bytes a clock of the rest of a stage */
+#define SM80_KBLOCK_CLOCKS           314.0 /* clocks of a CTA alone: barrier, first ldmatrix, drain of the mma pipe */
+#define SM80_TURN_CLOCKS             26.0  /* clocks that the tensor cores rest between two k-blocks in any case */
+#define SM80_FRAGMENT_CLOCKS         0.052 /* clocks per element of a warp's part of D, for each 16 of k */
+#define SM80_STORE_BYTES_PER_CLOCK   8.7
+#define SM80_STORE_EXPOSED           0.62  /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY               18.0  /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_PARTIAL_BYTES_PER_CLOCK 24.0  /* stream-K: bytes a clock, one SM to L2 or back; an estimate */
+#define SM80_STREAM_K_US             1.5   /* stream-K: us from the last store to the first load; an estimate */
+#define SM80_WARP_K_CLOCKS           150.0 /* warp-k: clocks of two barriers, a store and a load; not measured */
 
-#define SM80_LOOSE_CLOCKS         45.0   /* of an SM for 32 chunks that come through registers */
-#define SM80_LOOSE_WAIT_CLOCKS    1100.0 /* of a CTA alone, for two chunks a thread at a time */
-#define SM80_DEFERRED_WAIT_CLOCKS 1900.0 /* the same where all of a k-block's are under way with it */
+#define SM80_UNALIGNED_CLOCKS      45.0   /* clocks of an SM for 32 unaligned chunks, which come through registers */
+#define SM80_UNALIGNED_WAIT_CLOCKS 1100.0 /* clocks that a CTA alone waits for two unaligned chunks a thread */
+#define SM80_DEFERRED_WAIT_CLOCKS  1900.0 /* clocks that a CTA alone waits for all unaligned chunks of a k-block */
 
 double gm_gemm_sm80_tensor_share(const struct gm_kernel *kernel, const struct gm_device *device) {
     (void)kernel;
@@ -52,9 +52,9 @@ static void add_copies(struct sm80_copies *copies, const struct gm_gemm_variant 
     }
     const int chunks = GM_SM80_CHUNKS(tile_mn, v->tile_k, gm_sm80_warps(v));
     const int defers = GM_SM80_DEFERS_STORES(v->tile_m, v->tile_n, v->tile_k, gm_sm80_warps(v), v->kernel->smem_bytes);
-    copies->shared_clocks += elems / 8 / 32 * SM80_LOOSE_CLOCKS;
+    copies->shared_clocks += elems / 8 / 32 * SM80_UNALIGNED_CLOCKS;
     copies->alone_clocks =
-        defers ? SM80_DEFERRED_WAIT_CLOCKS : copies->alone_clocks + SM80_LOOSE_WAIT_CLOCKS * ceil_div(chunks, 2);
+        defers ? SM80_DEFERRED_WAIT_CLOCKS : copies->alone_clocks + SM80_UNALIGNED_WAIT_CLOCKS * ceil_div(chunks, 2);
 }
 
 /* One k-block of `together` CTAs that share the SM. */
@@ -80,9 +80,9 @@ static double sm80_kblock_us(const struct gm_gemm_variant *v, const struct gm_ge
 }
 
 /* The warp-k parts' sums of a tile, written to shared memory and read again, in each of `together` CTAs. */
-static double sm80_exchange_us(const struct gm_gemm_variant *v, const struct gm_device *device, double together) {
+static double sm80_warp_k_us(const struct gm_gemm_variant *v, const struct gm_device *device, double together) {
     const double bytes = GM_SM80_EXCHANGE_BYTES((double)v->tile_m, v->tile_n, gm_sm80_warps(v));
-    return bytes > 0 ? (SM80_EXCHANGE_CLOCKS + together * 2 * bytes / SMEM_BYTES_PER_CLOCK) / clock_mhz(device) : 0;
+    return bytes > 0 ? (SM80_WARP_K_CLOCKS + together * 2 * bytes / SMEM_BYTES_PER_CLOCK) / clock_mhz(device) : 0;
 }
 
 /* Epilogue of a tile whose SM holds `together` CTAs. */
@@ -97,7 +97,7 @@ static double sm80_store_us(const struct gm_gemm_variant *v, const struct gm_gem
 static double sm80_round_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double together) {
     return ceil_div((double)p->k, v->tile_k) * sm80_kblock_us(v, p, device, together) +
-           sm80_exchange_us(v, device, together) + sm80_store_us(v, p, device, together);
+           sm80_warp_k_us(v, device, together) + sm80_store_us(v, p, device, together);
 }
 
 static double sm80_tiles_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
@@ -112,16 +112,17 @@ static double sm80_tiles_us(const struct gm_gemm_variant *v, const struct gm_gem
     return us;
 }
 
-/* A share of the divided tiles: its k-blocks, a store, a piece given away, and the other pieces of its tile taken. */
-static double sm80_shares_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
-                             const struct gm_device *device, double tiles, double shares) {
+/* A share of the divided tiles: its k-blocks, a store, one partial sum published, and the others of its tile
+ * collected. */
+static double sm80_stream_k_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                               const struct gm_device *device, double tiles, double shares) {
     const double together = ceil_div(shares, device->sm_count);
     const double blocks = ceil_div(tiles * ceil_div((double)p->k, v->tile_k), shares);
-    const double takes = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
+    const double collects = max2(ceil_div(shares, tiles) - 1, 1), stores = ceil_div(tiles, shares);
     const double partial_bytes = together * v->tile_m * v->tile_n * sizeof(float);
     return blocks * sm80_kblock_us(v, p, device, together) + stores * sm80_store_us(v, p, device, together) +
-           (1 + stores) * sm80_exchange_us(v, device, together) +
-           (1 + takes) * partial_bytes / SM80_HAND_BYTES_PER_CLOCK / clock_mhz(device) + SM80_HAND_US;
+           (1 + stores) * sm80_warp_k_us(v, device, together) +
+           (1 + collects) * partial_bytes / SM80_PARTIAL_BYTES_PER_CLOCK / clock_mhz(device) + SM80_STREAM_K_US;
 }
 
 double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
@@ -131,7 +132,7 @@ double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gem
     const double divided = tiles_m * tiles_n - whole;
     double path_us = sm80_tiles_us(v, p, device, whole);
     if (shares > 0)
-        path_us += sm80_shares_us(v, p, device, divided, shares);
+        path_us += sm80_stream_k_us(v, p, device, divided, shares);
     const double partial_bytes = 2.0 * shares * v->tile_m * v->tile_n * sizeof(float);
     const double l2_bytes =
         (p->m * tiles_n + p->n * tiles_m) * (double)p->k * gm_type_bytes(p->ab_type) + partial_bytes;
