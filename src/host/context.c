@@ -29,7 +29,7 @@ enum gm_status gm_context_create(int device_ordinal, gm_context **out) {
     if (status != GM_OK)
         return status;
     gm_context *context = calloc(1, sizeof *context);
-    struct gm_loaded *loaded = calloc(gm_kernel_count(), sizeof *loaded);
+    struct gm_loaded_kernel *loaded = calloc(gm_kernel_count(), sizeof *loaded);
     if (!context || !loaded) {
         status = gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a context");
         goto fail;
@@ -112,15 +112,15 @@ enum gm_status gm_context_check(const gm_context *context, CUfunction function, 
 
 /* The library is loaded once; the function is asked for each time, since a context that was reset and is in use again
  * has another one. */
-static struct gm_image_step load(const struct gm_driver *driver, const struct gm_kernel *row, struct gm_loaded *loaded,
-                                 CUfunction *function) {
+static struct gm_image_step load_kernel(const struct gm_driver *driver, const struct gm_kernel *kernel,
+                                        struct gm_loaded_kernel *loaded, CUfunction *function) {
     const int is_new = loaded->state == GM_NOT_LOADED;
     struct gm_image_step step = {CUDA_SUCCESS, NULL};
     if (is_new)
-        step = gm_image_load_packed(driver, &row->image, &loaded->library);
+        step = gm_image_load_packed(driver, &kernel->image, &loaded->library);
     if (step.result != CUDA_SUCCESS)
         return step;
-    step = gm_image_function(driver, loaded->library, row->name, row->smem_bytes, function);
+    step = gm_image_function(driver, loaded->library, kernel->name, kernel->smem_bytes, function);
     if (step.result == CUDA_SUCCESS)
         loaded->state = GM_LOADED;
     else if (is_new)
@@ -133,25 +133,25 @@ static int may_pass(CUresult result) {
     return result == CUDA_ERROR_OUT_OF_MEMORY || is_gone(result);
 }
 
-enum gm_status gm_context_load(gm_context *context, int kernel, CUfunction *function) {
-    const struct gm_kernel *row = &gm_kernels[kernel];
-    struct gm_loaded *loaded = &context->loaded[kernel];
+enum gm_status gm_context_load(gm_context *context, int index, CUfunction *function) {
+    const struct gm_kernel *kernel = &gm_kernels[index];
+    struct gm_loaded_kernel *loaded = &context->loaded[index];
     pthread_mutex_lock(&context->lock);
     const int is_new = loaded->state == GM_NOT_LOADED;
     struct gm_image_step step = {loaded->result, loaded->step};
     if (loaded->state != GM_LOAD_FAILED)
-        step = load(context->driver, row, loaded, function);
+        step = load_kernel(context->driver, kernel, loaded, function);
     if (is_new && step.result != CUDA_SUCCESS && !may_pass(step.result))
-        *loaded = (struct gm_loaded){.state = GM_LOAD_FAILED, .result = step.result, .step = step.name};
+        *loaded = (struct gm_loaded_kernel){.state = GM_LOAD_FAILED, .result = step.result, .step = step.name};
     pthread_mutex_unlock(&context->lock);
     if (is_new)
-        gm_log(GM_LOG_INFO, "%s: %s", row->name, step.result == CUDA_SUCCESS ? "loaded" : "failed to load");
+        gm_log(GM_LOG_INFO, "%s: %s", kernel->name, step.result == CUDA_SUCCESS ? "loaded" : "failed to load");
     if (is_gone(step.result))
         return fail_gone(context, step.result);
     if (step.result != CUDA_SUCCESS && !step.name)
         return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for an image");
     if (step.result != CUDA_SUCCESS)
-        return gm_fail_cuda(GM_ERROR_IMAGE, step.result, "the image of %s failed to load on device %d: %s", row->name,
-                            context->device.ordinal, step.name);
+        return gm_fail_cuda(GM_ERROR_IMAGE, step.result, "the image of %s failed to load on device %d: %s",
+                            kernel->name, context->device.ordinal, step.name);
     return GM_OK;
 }

@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-/* One row of the table in one context. A failure is kept, by row, and reported again without another try. */
-struct gm_loaded {
+/* One kernel in one context. A failure is kept, by kernel, and reported again without another try. */
+struct gm_loaded_kernel {
     enum { GM_NOT_LOADED = 0, GM_LOADED, GM_LOAD_FAILED } state;
     CUlibrary library;
     CUresult result;  /* of the step that failed */
@@ -21,12 +21,12 @@ struct gm_context {
     struct gm_device device;
     CUdevice id;
     CUcontext cuda;
-    pthread_mutex_t lock;     /* of `loaded` */
-    struct gm_loaded *loaded; /* one per row of the table */
+    pthread_mutex_t lock;            /* of `loaded` */
+    struct gm_loaded_kernel *loaded; /* one per kernel of the table */
 };
 
-/* The launchable function of a row, loaded at the first call. The context must be current on this thread. */
-enum gm_status gm_context_load(gm_context *context, int kernel, CUfunction *function);
+/* The launchable function of a kernel, loaded at the first call. The context must be current on this thread. */
+enum gm_status gm_context_load(gm_context *context, int index, CUfunction *function);
 
 /* GM_OK while the context, which must be current on this thread, has this function; else it was reset or destroyed, and
  * that is the failure. `result` is what a launch in it came to. */

@@ -25,7 +25,7 @@ static struct builtin {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `read` and `ledger` */
 
-/* A build with some of the rows only (GM_ARCHS, GM_ROWS) leaves the entries of the others out. */
+/* A build with some of the variants only (GM_ARCHS, GM_ROWS) leaves the entries of the others out. */
 static enum gm_status read_builtin(struct builtin *b) {
     const enum gm_status status = gm_ledger_parse_with(b->name, b->text, (size_t)(b->end - b->text), gm_kernels,
                                                        gm_kernel_count(), GM_STALE_LEFT_OUT, &b->ledger);

@@ -98,12 +98,12 @@ enum gm_reason gm_gemm_check_tma(const struct gm_gemm_inquiry *q) {
 }
 
 int gm_gemm_tma_may_load(const struct gm_gemm_inquiry *q) {
-    struct gm_gemm_inquiry unheard = *q;
+    struct gm_gemm_inquiry silent = *q;
     const uint32_t mask = q->question->options->arch_mask;
     const struct gm_device *device = q->question->device;
-    unheard.why = NULL;
+    silent.why = NULL;
     return (!mask || mask & GM_ARCH_SM90) && device->cc_major == 9 && device->cc_minor == 0 &&
-           gm_gemm_check_tma(&unheard) == GM_ACCEPTED;
+           gm_gemm_check_tma(&silent) == GM_ACCEPTED;
 }
 
 /* ---- the division ---------------------------------------------------------------------------------------- */
