@@ -5,13 +5,13 @@
 #ifndef GM_INDEX_CUH
 #define GM_INDEX_CUH
 
-static __device__ __forceinline__ int thread_index() {
+static __device__ __forceinline__ int thread_index(void) {
     int thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     return thread;
 }
 
-static __device__ __forceinline__ int cta_index() {
+static __device__ __forceinline__ int cta_index(void) {
     int cta;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(cta));
     return cta;

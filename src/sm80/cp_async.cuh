@@ -31,12 +31,12 @@ static __device__ __forceinline__ void cp_async_ca_4(uint32_t shared_addr, uint6
 }
 
 /* PTX 9.7.9.25.3.2 cp.async.commit_group: this thread's copies so far become one group. */
-static __device__ __forceinline__ void cp_async_commit_group() {
+static __device__ __forceinline__ void cp_async_commit_group(void) {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 /* PTX 9.7.9.25.3.3 cp.async.wait_group: at most PENDING of this thread's newest groups are unfinished. */
-template <int PENDING> static __device__ __forceinline__ void cp_async_wait_group() {
+template <int PENDING> static __device__ __forceinline__ void cp_async_wait_group(void) {
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 

@@ -7,13 +7,13 @@
 
 /* Closes the stage whose copies this thread has issued. Every k-block commits, even with nothing to copy, so
  * that groups can be counted. */
-static __device__ __forceinline__ void pipeline_commit() {
+static __device__ __forceinline__ void pipeline_commit(void) {
     cp_async_commit_group();
 }
 
 /* After it, all but the newest PENDING stages are visible to every thread, and every thread has finished reading
  * the stages it read before: the barrier serves both directions of the ring. */
-template <int PENDING> static __device__ __forceinline__ void pipeline_wait() {
+template <int PENDING> static __device__ __forceinline__ void pipeline_wait(void) {
     cp_async_wait_group<PENDING>();
     __syncthreads();
 }

@@ -51,7 +51,7 @@ static __device__ __forceinline__ void red_add_shared_cluster(uint32_t cluster_a
 }
 
 /* Programmatic dependent launch: the kernel after this one may start once every CTA has said so or ended, and waits
- * with griddep_wait() until the kernel before it has ended and its writes are visible. Without the launch attribute
+ * with griddep_wait() until the previous kernel has ended and its writes are visible. Without the launch attribute
  * neither does anything. [PTX ISA, griddepcontrol] */
 static __device__ __forceinline__ void griddep_launch_dependents(void) {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

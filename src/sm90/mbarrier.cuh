@@ -64,7 +64,7 @@ static __device__ __forceinline__ bool mbarrier_try_wait(uint32_t bar, uint32_t 
  * within some milliseconds to seconds. */
 static __device__ __forceinline__ bool mbarrier_wait_bounded(uint32_t bar, uint32_t parity) {
 #pragma unroll 1
-    for (uint32_t tries = 0; tries < 1u << 18; tries++) {
+    for (uint32_t tries = 0; tries < 1u << 18; ++tries) {
         if (mbarrier_try_wait(bar, parity))
             return true;
     }

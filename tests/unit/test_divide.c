@@ -116,7 +116,7 @@ START_TEST(tiles_are_cut_into_as_many_pieces_as_asked_for) {
         ck_assert_int_eq(divide(&row, "h200", p, split.workspace_bytes - 1, number).shares, 0);
         ck_assert_int_eq(divide(&other, "h200", p, 1 << 30, number).shares, 0); /* not made for it */
         const struct gm_stream_k params = gm_stream_k_params(&v, &p, &split);
-        ck_assert(params.even == 4 && params.shares == 4 * number);
+        ck_assert(params.split_k_tiles == 4 && params.shares == 4 * number);
         ck_assert_int_eq(params.blocks * number + params.more, 1024);
     }
     const struct gm_gemm_division best = divide(&row, "h200", p, 1 << 30, GM_DIVISION_BEST);

@@ -116,7 +116,7 @@ START_TEST(the_givers_of_a_tile_are_the_shares_before) {
                 wrong += giver[k] > cta || (k > 0 && giver[k - 1] > giver[k]); /* pieces in the order of shares */
                 first = giver[k] < first ? giver[k] : first;
             }
-            wrong += first < cta && gm_stream_k_givers(&d.s, d.blocks, cta) != cta - first;
+            wrong += first < cta && gm_stream_k_partials(&d.s, d.blocks, cta) != cta - first;
         }
         ck_assert_int_eq(wrong, 0);
         drop(&l);
@@ -150,20 +150,20 @@ START_TEST(equal_pieces_of_each_tile_are_split_k) {
     const struct division d = division_of(3, 0, 64, 12, 8);
     for (int32_t share = 0; share <= 12; share++)
         ck_assert_int_eq(gm_stream_k_cut(&d.s, 64, share), share * 16);
-    ck_assert_int_eq(gm_stream_k_givers(&d.s, 64, 3), 3);
-    ck_assert_int_eq(gm_stream_k_givers(&d.s, 64, 4), 0);
+    ck_assert_int_eq(gm_stream_k_partials(&d.s, 64, 3), 3);
+    ck_assert_int_eq(gm_stream_k_partials(&d.s, 64, 4), 0);
 }
 END_TEST
 
 /* Every tile in as many pieces, that differ by one k-block at most. */
 START_TEST(tiles_are_cut_evenly) {
     for (int i = 0; i < CASES; i++) {
-        const int32_t pieces = draw(1, GM_STREAM_K_MOST_PIECES), blocks = draw(pieces, 70), tiles = draw(1, 12);
+        const int32_t pieces = draw(1, GM_SPLIT_K_MAX_PIECES), blocks = draw(pieces, 70), tiles = draw(1, 12);
         const struct gm_stream_k s = {
-            .shares = tiles * pieces, .blocks = blocks / pieces, .more = blocks % pieces, .even = tiles};
+            .shares = tiles * pieces, .blocks = blocks / pieces, .more = blocks % pieces, .split_k_tiles = tiles};
         int32_t end = 0, wrong = 0;
         for (int32_t number = 0; number < pieces; number++) {
-            const struct gm_piece piece = gm_stream_k_piece(&s, tiles - 1, number);
+            const struct gm_piece piece = gm_split_k_piece(&s, tiles - 1, number);
             const int32_t length = piece.end - piece.first;
             wrong += piece.tile != tiles - 1 || piece.first != end;
             wrong += length < 1 || length < blocks / pieces || length > blocks / pieces + 1;

@@ -110,7 +110,7 @@ START_TEST(sm90_tiles_are_whole_atoms_spans_and_boxes) {
         ck_assert_msg(v.stages >= 2, "%s: stages", row->name);
         ck_assert_int_eq(row->threads, 128 * (consumers + 1));
         ck_assert_int_eq(v.persistent, !v.split_k);
-        ck_assert_int_eq(v.gangs, schedule == GM_PINGPONG ? 1 : consumers);
+        ck_assert_int_eq(v.stream_k_slots, schedule == GM_PINGPONG ? 1 : consumers);
         ck_assert_uint_eq(row->traits, GM_TRAIT_ONE_CTA_PER_SM | GM_TRAIT_OVERLAPS_LAUNCHES);
     }
 }
@@ -134,7 +134,7 @@ START_TEST(sm80_tiles_are_whole_warp_tiles) {
                       "%s: the ring does not hold the sums of the other parts of K", row->name);
         ck_assert_int_eq(row->threads, 32 * GM_SM80_WARPS_M(warps) * GM_SM80_WARPS_N(warps) * v.warp_k);
         ck_assert_int_le(row->threads, 1024);
-        ck_assert(v.persistent && !v.split_k && v.gangs == 1);
+        ck_assert(v.persistent && !v.split_k && v.stream_k_slots == 1);
         ck_assert_uint_eq(row->traits, 0);
     }
 }

@@ -24,33 +24,28 @@ static __device__ __forceinline__ void epilogue_load8(float (&x)[8], uint64_t ad
             ld_global_v4_b32(address + 16, words + 4);
         } else {
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 8; ++i)
                 words[i] = i < count ? ld_global_b32(address + i * 4) : 0;
-            }
         }
 #pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8; ++i)
             x[i] = __uint_as_float(words[i]);
-        }
         return;
     }
-    if (vector) {
+    if (vector)
         ld_global_v4_b32(address, words);
-    } else {
+    else
 #pragma unroll
         for (int i = 0; i < 8; i += 2) {
             const uint32_t low = i < count ? ld_global_b16(address + i * 2) : 0;
             words[i / 2] = low | (i + 1 < count ? ld_global_b16(address + i * 2 + 2) << 16 : 0);
         }
-    }
 #pragma unroll
-    for (int i = 0; i < 8; i += 2) {
-        if (type == GM_TYPE_bf16) {
+    for (int i = 0; i < 8; i += 2)
+        if (type == GM_TYPE_bf16)
             cvt_f32_bf16x2(words[i / 2], x[i], x[i + 1]);
-        } else {
+        else
             cvt_f32_f16x2(words[i / 2], x[i], x[i + 1]);
-        }
-    }
 }
 
 static __device__ __forceinline__ float epilogue_relu(float x) {
@@ -115,17 +110,16 @@ static __device__ __forceinline__ float epilogue_gelu_erf(float x) {
 
 static __device__ __forceinline__ void epilogue_activate8(float (&v)[8], int activation) {
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; ++i) {
         const float x = v[i];
-        if (activation == EPILOGUE_RELU) {
+        if (activation == EPILOGUE_RELU)
             v[i] = epilogue_relu(x);
-        } else if (activation == EPILOGUE_SILU) {
+        else if (activation == EPILOGUE_SILU)
             v[i] = epilogue_silu(x);
-        } else if (activation == EPILOGUE_GELU_TANH) {
+        else if (activation == EPILOGUE_GELU_TANH)
             v[i] = epilogue_gelu_tanh(x);
-        } else if (activation == EPILOGUE_GELU_ERF) {
+        else if (activation == EPILOGUE_GELU_ERF)
             v[i] = epilogue_gelu_erf(x);
-        }
     }
 }
 
@@ -136,16 +130,14 @@ static __device__ __forceinline__ void epilogue_apply8(const struct gm_epilogue_
     const int count = row < p.m ? p.n - col : 0;
     float x[8];
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; ++i)
         v[i] *= p.alpha;
-    }
     if (p.beta != 0.0f) {
         const int bytes = p.d_type == GM_TYPE_fp32 ? 4 : 2;
         epilogue_load8(x, p.c + (row * p.ldc + col) * bytes, p.d_type, p.c_vector, count);
 #pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8; ++i)
             v[i] = fmaf(p.beta, x[i], v[i]);
-        }
     }
     if (p.bias_mode != 0) {
         const bool along_n = p.bias_mode == EPILOGUE_BIAS_N;
@@ -154,9 +146,8 @@ static __device__ __forceinline__ void epilogue_apply8(const struct gm_epilogue_
         const bool vector = along_n && p.bias % 16 == 0;
         epilogue_load8(x, address, p.bias_type, vector, along_n ? count : min(count, 1));
 #pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8; ++i)
             v[i] += along_n ? x[i] : x[0];
-        }
     }
     epilogue_activate8(v, p.activation);
 }
@@ -170,37 +161,31 @@ static __device__ __forceinline__ void epilogue_store8(const struct gm_epilogue_
     if (p.d_type == GM_TYPE_fp32) {
         const uint64_t address = p.d + (row * p.ldd + col) * 4;
 #pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8; ++i)
             words[i] = __float_as_uint(v[i]);
-        }
         if (vector) {
             st_global_v4_b32(address, words);
             st_global_v4_b32(address + 16, words + 4);
             return;
         }
 #pragma unroll
-        for (int i = 0; i < 8; i++) {
-            if (i < count) {
+        for (int i = 0; i < 8; ++i)
+            if (i < count)
                 st_global_b32(address + i * 4, words[i]);
-            }
-        }
         return;
     }
     const uint64_t address = p.d + (row * p.ldd + col) * 2;
 #pragma unroll
-    for (int i = 0; i < 8; i += 2) {
+    for (int i = 0; i < 8; i += 2)
         words[i / 2] = p.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(v[i], v[i + 1]) : cvt_rn_f16x2_f32(v[i], v[i + 1]);
-    }
     if (vector) {
         st_global_v4_b32(address, words);
         return;
     }
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        if (i < count) {
+    for (int i = 0; i < 8; ++i)
+        if (i < count)
             st_global_b16(address + i * 2, words[i / 2] >> (i % 2 * 16));
-        }
-    }
 }
 
 #endif

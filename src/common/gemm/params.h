@@ -20,7 +20,7 @@ struct gm_epilogue_params {
     int32_t m, n;               /* bounds of C, D and bias */
 };
 
-/* Which output tile comes next. Units are cluster tiles (cluster_m x cluster_n CTA tiles; 1 x 1 on sm80). Tiles are
+/* The order of output tiles. Units are cluster tiles (cluster_m x cluster_n CTA tiles; 1 x 1 on sm80). Tiles are
  * taken in groups of `group` tiles along M (along N when along_n), so that a wave of CTAs touches a block of the matrix
  * that is near square and stays in L2. */
 struct gm_raster {
@@ -29,16 +29,16 @@ struct gm_raster {
     int32_t along_n;
 };
 
-/* Which tiles are divided by k-blocks, and how: common/gemm/stream_k.h. Where CTAs share operands in clusters, "tile" and
- * "CTA" mean a cluster's here and there. */
+/* Which tiles are divided by k-blocks, and how: common/gemm/stream_k.h. Where CTAs share operands in clusters, "tile"
+ * and "CTA" here and in stream_k.h mean a cluster's tile and a cluster. */
 struct gm_stream_k {
     uint64_t workspace;
     uint64_t ready;       /* what a flag holds while its slot is full: the plan's own random number */
     int32_t whole;        /* leading tiles that are not divided: all of them without stream-K */
     int32_t shares;       /* of the other tiles: 0 without stream-K, at most one for each CTA */
-    int32_t blocks, more; /* k-blocks of a share; the first `more` (split-K: of each tile's) have one more */
+    int32_t blocks, more; /* k-blocks of a share; the first `more` shares (split-K: of each tile) have one more */
     int32_t least;        /* stream-K: k-blocks of the smallest piece */
-    int32_t even;         /* split-K: number of tiles, each cut into shares / even pieces (1: not cut); else 0 */
+    int32_t split_k_tiles; /* split-K: number of tiles, each cut into shares / split_k_tiles pieces; 0: no split-K */
 };
 
 GM_STATIC_ASSERT(sizeof(struct gm_epilogue_params) == 80, "the same layout in C11 and CUDA C");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of the sm80 GEMM kernels and of the GEMV kernels, one definition for the host (C11) and the kernels. */
+/* The parameters of the sm80 GEMM kernels and of the GEMV kernels, one definition for the host (C11) and the
+ * kernels. */
 #ifndef GM_GEMM_SM80_PARAMS_H
 #define GM_GEMM_SM80_PARAMS_H
 
@@ -12,7 +13,7 @@ struct gm_gemm_sm80_params {
     struct gm_raster raster;
     int32_t k;
     int32_t a_vector, b_vector;  /* bytes of one copy that base and stride allow: 16, 8, 4 or 2 */
-    int32_t b_early;             /* GEMV on sm90, 1: the kernel before does not write B, so its first loads need no wait */
+    int32_t b_early;             /* GEMV on sm90, 1: the previous kernel does not write B, so it is loaded before */
     struct gm_stream_k stream_k; /* GEMV: none */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 184, "the same layout in C11 and CUDA C");

@@ -24,8 +24,8 @@
  * stages load while this tile is stored. It holds 16 rows of a warp's part of D as 16-bit elements or 8 rows as fp32,
  * each row 16 bytes longer than its elements.
  *
- * With warp-k, the warps of every part of K hold accumulators of the whole tile. All but those of the first part leave
- * theirs in the ring, once it is drained, for the first to add and store: the ring must be as large as that. */
+ * With warp-k, the warps of every part of K hold accumulators of the whole tile. The warps of the other parts write
+ * theirs to the ring, once it is drained; the warps of the first part add and store them. The ring must hold them. */
 #define GM_SM80_TILE_THREADS(warps) (GM_SM80_WARPS_M(warps) * GM_SM80_WARPS_N(warps) * 32) /* of one part of K */
 #define GM_SM80_THREADS(warps)      (GM_SM80_WARP_K(warps) * GM_SM80_TILE_THREADS(warps))
 #define GM_SM80_EXCHANGE_BYTES(tm, tn, warps) ((GM_SM80_WARP_K(warps) - 1) * (tm) * (tn) * 4)
@@ -53,8 +53,8 @@
 
 /* 16-byte chunks that a thread copies of an operand's tile in one k-block. Chunks of an operand that is only
  * element-aligned come through registers, GM_SM80_UNALIGNED_WORDS words each. A variant defers their stores to shared
- * memory if it has registers for a whole k-block of them: then memory is waited for while another k-block is multiplied,
- * with as many CTAs on an SM as Hopper's shared memory holds. */
+ * memory if it has registers for a whole k-block of them, with as many CTAs on an SM as Hopper's shared memory holds:
+ * then it waits for memory while another k-block is multiplied. */
 #define GM_SM80_CHUNKS(tile_mn, tk, warps) ((tile_mn) * (tk) / 8 / GM_SM80_THREADS(warps))
 #define GM_SM80_UNALIGNED_WORDS 5
 #define GM_SM80_DEFERS_STORES(tm, tn, tk, warps, smem_bytes)                                                           \

@@ -8,7 +8,8 @@
 
 /* An operand's tiles along M or N: `whole` full tiles, then a last one with fewer rows, or none (`rows` = 0). The last
  * tile has its own tensor map, whose box is only as high as the rows that exist, because TMA is slow on boxes that lie
- * mostly outside the tensor. The shared memory beyond them holds anything, and leads to rows of D that nobody stores. */
+ * mostly outside the tensor. The shared memory beyond them holds anything, and leads to rows of D that nobody
+ * stores. */
 struct gm_tiles {
     int32_t whole;
     int32_t rows; /* of one CTA's share of the last tile */
@@ -23,8 +24,8 @@ struct gm_gemm_sm90_params {
     struct gm_stream_k stream_k;
     int32_t k_blocks;            /* ceil(K / tile_k), >= 1 */
     int32_t plain;               /* 1: D = alpha * accumulators, straight to staging and TMA store */
-    int32_t b_early;             /* 1: the kernel before does not write B, so its first k-blocks need no wait */
-    int32_t prefetched;          /* k-blocks of a CTA's first piece that go to L2 before the kernel before has ended */
+    int32_t b_early;             /* 1: the previous kernel does not write B, so its first k-blocks need no wait */
+    int32_t prefetched;          /* k-blocks of a CTA's first piece prefetched to L2 while the previous kernel runs */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "the same layout in C11 and CUDA C");
 

@@ -76,8 +76,8 @@
 
 /* ---- shared memory, from a 1024-byte boundary: ring of stages | staging of D | barriers ------------ */
 
-/* full[stages], empty[stages]; with cluster-k ready, free, arrived[consumers]; else partials[consumers], of stream-K; for
- * split-K a mailbox of 8 bytes. */
+/* full[stages], empty[stages]; with cluster-k ready, free, arrived[consumers]; else partials[consumers], of stream-K;
+ * for split-K a mailbox of 8 bytes. */
 #define GM_SM90_BARRIER_BYTES(stages, roles)                                                                           \
     ((stages) * 16 + (GM_SM90_CLUSTER_K(roles) > 1 ? 16 : 0) + 8 * GM_SM90_CONSUMERS(roles) +                          \
      8 * GM_SM90_SPLIT_K(roles))
@@ -90,13 +90,13 @@
 
 #define GM_SM90_ACCUMULATORS(tm, tn, roles) ((tm) * (tn) / 128 / GM_SM90_TILE_CONSUMERS(roles)) /* of a thread */
 
-/* A partial sum that another CTA has left in L2 is collected in chunks of so many accumulators of every thread, the last
- * of what is left. One chunk fills the staging of D. */
+/* Accumulators of a thread in one chunk of a partial sum that another CTA has published; the last chunk may have fewer.
+ * One chunk fits the staging of D. */
 #define GM_SM90_PARTIAL_CHUNK(tm, tn, roles)                                                                           \
     GM_MIN(GM_SM90_ACCUMULATORS(tm, tn, roles), GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, roles) / 512)
 
-/* Whether a consumer can hold a tile as 16-bit elements while it multiplies the next, which takes half as many registers
- * again. In ping-pong there is no need to; with cluster-k a CTA has parts of the tile only. */
+/* Whether a consumer can keep a tile as 16-bit elements while it multiplies the next, which takes half as many
+ * registers again as the accumulators. Ping-pong has no need of it; with cluster-k a CTA has parts of the tile only. */
 #define GM_SM90_DEFERS_STORE(tm, tn, roles)                                                                            \
     (!GM_SM90_PINGPONG(roles) && GM_SM90_CLUSTER_K(roles) == 1 && GM_SM90_ACCUMULATORS(tm, tn, roles) <= 128)
 

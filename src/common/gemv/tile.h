@@ -3,8 +3,8 @@
 #ifndef GM_GEMV_TILE_H
 #define GM_GEMV_TILE_H
 
-/* Threads of an SM, in as many CTAs as it takes: with the registers that leaves each, 64 KiB and more of B are under
- * way on the SM. */
+/* Threads on an SM, of all its CTAs. With the registers that this leaves to each, 64 KiB and more of B are in
+ * flight. */
 #define GM_GEMV_SM_THREADS 1024
 
 #define GM_GEMV_THREADS(warps_k, warps_n) ((warps_k) * (warps_n) * 32)

@@ -23,10 +23,11 @@ static int64_t all_tiles(const struct gm_gemm_variant *v, const struct gm_gemm_p
     return gm_tiles_m(v, problem) * gm_tiles_n(v, problem);
 }
 
-/* A cluster that shares the K of its tiles divides them by itself; gemv has small tiles, and CTAs enough. */
+/* Whether the variant can divide so. Cluster-k divides the K of every tile already; gemv has small tiles, and so enough
+ * CTAs. */
 static int divides(const struct gm_gemm_variant *v, const struct gm_gemm_division *d, int64_t tiles, int64_t blocks) {
     if (v->split_k)
-        return d->whole == 0 && d->pieces >= 2 && d->pieces <= GM_STREAM_K_MOST_PIECES && d->pieces <= blocks &&
+        return d->whole == 0 && d->pieces >= 2 && d->pieces <= GM_SPLIT_K_MAX_PIECES && d->pieces <= blocks &&
                d->shares == tiles * d->pieces;
     return v->persistent && v->cluster_k == 1 && d->pieces == 0;
 }
@@ -46,7 +47,7 @@ static struct gm_gemm_division undivided(const struct gm_gemm_variant *v, const 
 static size_t workspace_bytes(const struct gm_gemm_variant *v, const struct gm_gemm_division *d) {
     const int64_t ctas = gm_cluster_size(v);
     const size_t tiles_bytes = (size_t)ctas * GM_STREAM_K_TILE_BYTES((size_t)v->tile_m, (size_t)v->tile_n);
-    const int64_t flags = ctas * (d->pieces > 0 ? d->pieces : v->gangs); /* of a share */
+    const int64_t flags = ctas * (d->pieces > 0 ? d->pieces : v->stream_k_slots); /* of a share */
     return (size_t)d->shares * (tiles_bytes + (size_t)flags * GM_STREAM_K_FLAG_BYTES);
 }
 
@@ -84,8 +85,8 @@ static void consider(struct search *s, int64_t whole, int64_t shares, int64_t pi
         s->best = d;
 }
 
-/* The last, ragged wave over all CTAs; the same with one full wave more, when the ragged one is small; and as many
- * equal pieces of each tile of the last wave as there are CTAs for. */
+/* Candidates are: the last, ragged wave divided among all CTAs; the last two waves divided among all CTAs; and every
+ * tile of the last wave cut into equal pieces, as many as there are CTAs for. */
 struct gm_gemm_division gm_divide(const struct gm_gemm_variant *v, const struct gm_gemm_problem *problem,
                                   const struct gm_device *device, size_t workspace_limit, int number) {
     struct search s = {v, problem, device, workspace_limit, number, undivided(v, problem, device)};
@@ -123,7 +124,7 @@ const char *gm_division_suffix(int number, char text[16]) {
     return text;
 }
 
-/* What no memory holds by chance: the time and a count, mixed (splitmix64). */
+/* A number that no memory holds by chance: the time and a count, mixed (splitmix64). */
 static uint64_t random_number(void) {
     static atomic_uint_fast64_t count;
     struct timespec now = {0};
@@ -145,7 +146,7 @@ struct gm_stream_k gm_stream_k_params(const struct gm_gemm_variant *v, const str
         params = (struct gm_stream_k){.shares = (int32_t)(tiles * pieces),
                                       .blocks = (int32_t)(blocks / pieces),
                                       .more = (int32_t)(blocks % pieces),
-                                      .even = (int32_t)tiles};
+                                      .split_k_tiles = (int32_t)tiles};
     } else if (d->shares > 0) {
         const int64_t units = (tiles - d->whole) * blocks;
         params.shares = (int32_t)d->shares;

@@ -9,11 +9,11 @@
 #include "common/gemm/stream_k.h"
 #include "host/gemm/variant.h"
 
-/* k-blocks: a smaller piece of a tile costs more to hand over than to compute where it is not divided. */
+/* k-blocks of the smallest piece of a tile: to publish and collect a smaller one costs more than to compute it. */
 #define GM_PIECE_LEAST 8
 
 /* The numbers of divisions, beside GM_DIVISION_NONE; from 2 on, split-K of so many pieces. */
-enum { GM_DIVISION_STREAM_K = 1, GM_DIVISIONS = GM_STREAM_K_MOST_PIECES + 1 };
+enum { GM_DIVISION_STREAM_K = 1, GM_DIVISIONS = GM_SPLIT_K_MAX_PIECES + 1 };
 
 struct gm_gemm_division {
     int64_t whole, shares; /* tiles that are not divided; parts of the others' k-blocks, 0 where there are no others */
@@ -24,14 +24,15 @@ struct gm_gemm_division {
 
 int gm_division_number(const struct gm_gemm_division *division);
 
-/* The division of which whole, shares and pieces are given, with its workspace and time; none, when the kernel cannot
- * divide so, or its integers or the device's CTAs do not hold it. */
+/* The division of which whole, shares and pieces are given, with its workspace and predicted time. It is no division
+ * (shares = 0) if the variant does not support it, if it needs more CTAs than run at once, or if an index would exceed
+ * 32 bits. */
 struct gm_gemm_division gm_divide_as(const struct gm_gemm_variant *variant, const struct gm_gemm_problem *problem,
                                      const struct gm_device *device, const struct gm_gemm_division *wanted);
 
-/* The fastest division of this number whose workspace is within the limit; shares 0 when there is none, and, of
- * GM_DIVISION_BEST, when none is faster than no division. For a kernel that is legal for the problem, which is not
- * empty. */
+/* The fastest division of this number whose workspace is within the limit. `shares` is 0 if there is none, or, with
+ * GM_DIVISION_BEST, if none is faster than no division. The variant must be legal for the problem, and the problem must
+ * not be empty. */
 struct gm_gemm_division gm_divide(const struct gm_gemm_variant *variant, const struct gm_gemm_problem *problem,
                                   const struct gm_device *device, size_t workspace_limit, int number);
 

@@ -13,8 +13,8 @@ struct gm_gemm_variant {
     int cluster_m, cluster_n, cluster_k; /* 1 where there are no clusters */
     int warp_k;                          /* warps that share the K of a tile */
     int split_k;    /* every tile is cut into equal pieces, a CTA or cluster each, see common/gemm/stream_k.h */
-    int persistent; /* CTAs stay and walk tiles, as many as the SMs hold; else every tile, or piece of one, has a CTA */
-    int gangs;      /* of threads of a CTA, each of which hands on its own part of a tile's partial sums */
+    int persistent; /* as many CTAs as the SMs hold take tile after tile; else every tile or piece has its own CTA */
+    int stream_k_slots; /* of a CTA in the workspace: one for each group of threads that publishes by itself */
 };
 
 #define GM_GEMM_KERNEL_INFO_BYTES 80 /* in the first version, see host/structs.h */

@@ -24,7 +24,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .cluster_k = 1,
         .warp_k = c[GM_GEMM_SM80_WARP_K],
         .persistent = 1,
-        .gangs = 1,
+        .stream_k_slots = 1,
     };
 }
 

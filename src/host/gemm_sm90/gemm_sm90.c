@@ -27,7 +27,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .split_k = c[GM_GEMM_SM90_SPLIT_K],
         .persistent = !c[GM_GEMM_SM90_SPLIT_K],
     };
-    v.gangs = GM_SM90_TILE_CONSUMERS(gm_sm90_roles(&v));
+    v.stream_k_slots = GM_SM90_TILE_CONSUMERS(gm_sm90_roles(&v));
     return v;
 }
 

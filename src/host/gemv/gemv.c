@@ -23,7 +23,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .cluster_n = 1,
         .cluster_k = 1,
         .warp_k = c[GM_GEMV_WARPS_K],
-        .gangs = 1,
+        .stream_k_slots = 1,
     };
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from a variant's columns: tile, warps, shared memory. It brings the tile's arithmetic (tile.h) along;
- * all else a fragment includes itself. */
+/* Constants that follow from a variant's columns: tile, warps, shared memory. It includes the tile's arithmetic
+ * (tile.h); a fragment includes everything else itself. */
 #ifndef GM_SM80_GEMM_CONSTANTS_CUH
 #define GM_SM80_GEMM_CONSTANTS_CUH
 
@@ -17,8 +17,8 @@ enum {
     STAGES = GM_STAGES,
     WARPS_M = GM_WARPS_M,
     WARPS_N = GM_WARPS_N,
-    SLICES = GM_WARP_K, /* warp-k: of K, in every stage */
-    WARPS = GM_SM80_WARPS(WARPS_M, WARPS_N, SLICES),
+    WARP_K = GM_WARP_K, /* warp-k: parts of K in every stage, each multiplied by its own warps */
+    WARPS = GM_SM80_WARPS(WARPS_M, WARPS_N, WARP_K),
     MAP = GM_SMEM_MAP,
 };
 
@@ -26,12 +26,12 @@ enum {
 
 enum {
     THREADS = GM_SM80_THREADS(WARPS),
-    TILE_THREADS = GM_SM80_TILE_THREADS(WARPS), /* of one slice: they hold accumulators of the whole tile */
+    TILE_THREADS = GM_SM80_TILE_THREADS(WARPS), /* of one part of K: they hold accumulators of the whole tile */
     WARP_M = GM_SM80_WARP_TILE_M(TILE_M, WARPS),
     WARP_N = GM_SM80_WARP_TILE_N(TILE_N, WARPS),
     BLOCKS_M = WARP_M / 16, /* 16 x 16 blocks of A and B in one k-step of a warp: one ldmatrix.x4 each */
     BLOCKS_N = WARP_N / 16,
-    K_STEPS = TILE_K / 16 / SLICES, /* of a stage, for one warp */
+    K_STEPS = TILE_K / 16 / WARP_K, /* of a stage, for one warp */
     FLOATS = WARP_M * WARP_N / 32,  /* accumulators of a thread */
     A_MN = GM_LAYOUT_A_MN(LAYOUT),
     B_MN = GM_LAYOUT_B_MN(LAYOUT),
@@ -47,14 +47,14 @@ enum {
     CTAS = CTAS_FIT > 1 ? CTAS_FIT : 1,
     A_CHUNKS = GM_SM80_CHUNKS(TILE_M, TILE_K, WARPS), /* of each thread, in a k-block */
     B_CHUNKS = GM_SM80_CHUNKS(TILE_N, TILE_K, WARPS),
-    DEFERS = GM_SM80_DEFERS_STORES(TILE_M, TILE_N, TILE_K, WARPS, SMEM_BYTES),
+    DEFERS_STORES = GM_SM80_DEFERS_STORES(TILE_M, TILE_N, TILE_K, WARPS, SMEM_BYTES),
 };
 
 static_assert(TILE_M % (WARPS_M * 16) == 0 && TILE_N % (WARPS_N * 16) == 0, "a warp computes 16 x 16 blocks");
-static_assert(TILE_K % (16 * SLICES) == 0 && K_STEPS % 2 == 0,
+static_assert(TILE_K % (16 * WARP_K) == 0 && K_STEPS % 2 == 0,
               "fragments alternate between two sets, and a k-block starts with the first");
-static_assert((K_STEPS & (K_STEPS - 1)) == 0 || SLICES == 1, "swizzle_move's constants");
-static_assert(GM_SM80_EXCHANGE_BYTES(TILE_M, TILE_N, WARPS) <= RING_BYTES, "the ring holds the other slices' sums");
+static_assert((K_STEPS & (K_STEPS - 1)) == 0 || WARP_K == 1, "swizzle_move's constants");
+static_assert(GM_SM80_EXCHANGE_BYTES(TILE_M, TILE_N, WARPS) <= RING_BYTES, "the ring holds the other parts' sums");
 static_assert(STAGES >= 3 && SMEM_BYTES <= 227 * 1024, "the ring has three stages or more and fits Hopper");
 static_assert(MAP == GM_SMEM_MAP_pad || MAP == GM_SMEM_MAP_xor, "the maps of swizzle.cuh");
 static_assert(!A_MN || WARP_M % 64 == 0 || WARP_M == 32 || WARP_M == 16, "swizzle_move's constants");
@@ -62,7 +62,7 @@ static_assert(!B_MN || WARP_N % 64 == 0 || WARP_N == 32 || WARP_N == 16, "swizzl
 
 /* ---- shared memory ------------------------------------------------------------------------------- */
 
-/* The ring of stages, then the staging strips of slice 0's warps. */
+/* The ring of stages, then the staging strips of the warps of K's part 0. */
 extern __shared__ __align__(128) unsigned char smem[];
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM on the cp.async + ldmatrix + mma.sync path: persistent CTAs, compiled once per variant.
  *
- * Low tiles have too few warps to hide what a k-block costs one of them. There K is sliced within the CTA (warp-k):
- * every slice of the warps multiplies its part of each stage into accumulators of the whole tile, and slice 0 adds them
- * up.
+ * A tile of few rows has too few warps to hide the latencies of a k-block. There warps of the CTA share the K of the
+ * tile (warp-k): the warps of every part of K multiply their part of each stage into accumulators of the whole tile,
+ * and the warps of part 0 add them up.
  *
- * D = act(alpha * A B + beta * C + bias), 16-bit operands, fp32 accumulators, each operand K-major or MN-major.
- * Any size (K = 0 too), stride and element alignment: params.a_vector / b_vector say how many bytes base and
- * stride allow per copy. No byte outside the operands' logical rows is read, none outside D's is written. The
- * order of accumulation is the same for every element of D and on every run.
+ * D = act(alpha * A B + beta * C + bias), 16-bit operands, fp32 accumulators, each operand K-major or MN-major. Any
+ * size (K = 0 too), stride and element alignment: params.a_vector / b_vector say how many bytes base and stride allow
+ * per copy. No byte outside the operands' logical rows is read, none outside D's is written. The order of accumulation
+ * is the same for every element of D and on every run.
  *
  * Here is the entry. Each of the fragments beside it can be read, and compiled, alone:
  *
  *   constants.cuh                what follows from the variant's columns; shared memory
  *   load.cuh      begin_piece    A, B -> the ring; chunk.cuh: of any alignment; swizzle.cuh: where in a stage
  *   mma.cuh       mma_piece      the ring -> accumulators
- *   slices.cuh    sum_slices     warp-k: warps of a CTA share the K of a tile
- *   stream_k.cuh  give_or_take   stream-K: so do CTAs, of the last tiles only, cut anywhere
+ *   warp_k.cuh    sum_warp_k     warp-k: warps of a CTA share the K of a tile
+ *   stream_k.cuh                 stream-K: CTAs share the K of the last tiles, cut anywhere
  *   store.cuh     store_tile     accumulators -> D */
 #include "common/gemm/raster.cuh"
 #include "common/gemm/stream_k.h"
@@ -25,9 +25,9 @@
 #include "sm80/gemm/constants.cuh"
 #include "sm80/gemm/load.cuh"
 #include "sm80/gemm/mma.cuh"
-#include "sm80/gemm/slices.cuh"
 #include "sm80/gemm/store.cuh"
 #include "sm80/gemm/stream_k.cuh"
+#include "sm80/gemm/warp_k.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     GM_KERNEL_NAME(const __grid_constant__ struct gm_gemm_sm80_params p) {
@@ -44,21 +44,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     while (more) {
         float acc[BLOCKS_M][2 * BLOCKS_N][4] = {};
         mma_piece(acc, a, b, piece.first, piece.end);
-        if (SLICES > 1) {
-            sum_slices(acc);
-        }
+        if (WARP_K > 1)
+            sum_warp_k(acc);
         const int m = tile_m * TILE_M, n = tile_n * TILE_N;
         const bool finished = piece.end == blocks;
-        if (in_slice_0()) { /* a share's last piece is of the first tile that it has part in */
-            give_or_take(acc, p, m, n, finished, walk == cta_index(), blocks);
-        }
+        if (in_k_part_0()) /* a share's last piece belongs to the first tile of the share */
+            publish_or_collect(acc, p, m, n, finished, walk == cta_index(), blocks);
         more = gm_stream_k_next(&p.stream_k, blocks, cta_index(), gridDim.x, &walk, &piece);
-        if (more) { /* the next piece's first loads pass under this tile's store */
+        if (more) { /* the next piece's first loads overlap this tile's store */
             raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
             begin_piece(p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
         }
-        if (finished && in_slice_0()) {
+        if (finished && in_k_part_0())
             store_tile(acc, p.epilogue, m, n);
-        }
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring -> accumulators, by ldmatrix and mma.sync: mma_piece(), which also loads the k-blocks to come. */
+/* mma_piece(): the ring -> accumulators, by ldmatrix and mma.sync. It also loads the k-blocks to come. */
 #ifndef GM_SM80_GEMM_MMA_CUH
 #define GM_SM80_GEMM_MMA_CUH
 
@@ -15,50 +15,47 @@ struct fragments {
     uint32_t a[BLOCKS_M][4], b[BLOCKS_N][4];
 };
 
-/* A 16 x 16 block of an operand; `lane_addr` is the lane's place in block (0, 0) of the warp. */
+/* Loads a 16 x 16 block of an operand; `lane_addr` is the lane's address in block (0, 0) of the warp. */
 static __device__ __forceinline__ void load_fragment(struct operand_shape shape, uint32_t (&fragment)[4],
                                                      uint32_t lane_addr, int mn, int k) {
     const uint32_t shared_addr = swizzle_block(MAP, shape.row_elems, shape.mn_major, lane_addr, mn, k);
-    if (shape.mn_major) {
+    if (shape.mn_major)
         ldmatrix_x4_trans(fragment, shared_addr);
-    } else {
+    else
         ldmatrix_x4(fragment, shared_addr);
-    }
 }
 
-/* The warp's fragments of k-step `step`. */
+/* Loads the warp's fragments of k-step `step`. */
 static __device__ __forceinline__ void load_fragments(struct fragments &f, uint32_t a_addr, uint32_t b_addr, int step) {
 #pragma unroll
-    for (int i = 0; i < BLOCKS_M || i < BLOCKS_N; i++) {
-        if (i < BLOCKS_N) {
+    for (int i = 0; i < BLOCKS_M || i < BLOCKS_N; ++i) {
+        if (i < BLOCKS_N)
             load_fragment(shape_b(), f.b[i], b_addr, i * 16, step * 16);
-        }
-        if (i < BLOCKS_M) {
+        if (i < BLOCKS_M)
             load_fragment(shape_a(), f.a[i], a_addr, i * 16, step * 16);
-        }
     }
 }
 
-/* One 16-row band of the warp's tile; bands run right and left in turn, so that neighbours share a fragment. */
-static __device__ __forceinline__ void mma_band(float (&acc)[2 * BLOCKS_N][4], const struct fragments &f, int i) {
+/* Multiplies 16 rows of the warp's tile, block row `i`. Even block rows run right and odd ones left, so that
+ * consecutive instructions share a fragment. */
+static __device__ __forceinline__ void mma_block_row(float (&acc)[2 * BLOCKS_N][4], const struct fragments &f, int i) {
 #pragma unroll
-    for (int n = 0; n < 2 * BLOCKS_N; n++) {
+    for (int n = 0; n < 2 * BLOCKS_N; ++n) {
         const int j = i % 2 ? 2 * BLOCKS_N - 1 - n : n;
-        if (TYPE == GM_TYPE_bf16) {
+        if (TYPE == GM_TYPE_bf16)
             mma_m16n8k16_bf16(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
-        } else {
+        else
             mma_m16n8k16_f16(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
-        }
     }
 }
 
-/* The k-steps of one stage, while the copies of the k-block STAGES - 1 further on are issued between them. Each
- * step loads the fragments of the next; the last one's come from the next stage, which the wait before it opens. */
+/* Multiplies the k-steps of one stage, and issues between them the copies of the k-block STAGES - 1 further on. Each
+ * step loads the fragments of the next step; the last step loads them from the next stage, after waiting for it. */
 static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct fragments (&f)[2],
                                                  uint32_t a_lane, uint32_t b_lane, struct operand &a, struct operand &b,
                                                  bool whole, uint32_t &read, uint32_t write) {
 #pragma unroll
-    for (int step = 0; step < K_STEPS; step++) {
+    for (int step = 0; step < K_STEPS; ++step) {
         if (step == K_STEPS - 1) {
             pipeline_commit();
             pipeline_wait<STAGES - 2>();
@@ -70,18 +67,17 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOC
             load_part(shape_b(), b, whole, write, step, K_STEPS - 1);
         }
 #pragma unroll
-        for (int i = 0; i < BLOCKS_M; i++) {
-            mma_band(acc[i], f[step % 2], i);
-        }
+        for (int i = 0; i < BLOCKS_M; ++i)
+            mma_block_row(acc[i], f[step % 2], i);
     }
 }
 
-/* K-blocks [block, end) of the tile: the piece that begin_piece() began. */
+/* Multiplies k-blocks [block, end) of the tile: the piece that begin_piece() began. */
 static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct operand &a,
                                                  struct operand &b, int block, int end) {
     const int thread = thread_index(), lane = thread % 32;
-    const int slice = SLICES > 1 ? thread / TILE_THREADS : 0, k = slice * K_STEPS * 16;
-    const int warp = thread / 32 - slice * (TILE_THREADS / 32);
+    const int k_part = WARP_K > 1 ? thread / TILE_THREADS : 0, k = k_part * K_STEPS * 16;
+    const int warp = thread / 32 - k_part * (TILE_THREADS / 32);
     const uint32_t ring = (uint32_t)__cvta_generic_to_shared(smem);
     const uint32_t a_lane =
         ring + shape_a().start_bytes + swizzle_lane(MAP, A_ROW_ELEMS, A_MN, 0, warp / WARPS_N * WARP_M, k, lane);
@@ -91,27 +87,26 @@ static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOC
     struct fragments f[2];
     pipeline_wait<STAGES - 2>();
     load_fragments(f[0], a_lane, b_lane, 0);
-    /* The bulk of a tile that lies inside D, without a branch or a predicate: all it loads is lean and whole. */
+    /* Most k-blocks of a tile inside D need no branch and no predicate: all their chunks are full. */
     const bool whole = a.mn_left >= TILE_M && b.mn_left >= TILE_N;
-    const int lean = whole ? min(min(a.lean_blocks, b.lean_blocks), end) - (STAGES - 1) : 0;
+    const int full_end = whole ? min(min(a.full_chunk_blocks, b.full_chunk_blocks), end) - (STAGES - 1) : 0;
 #pragma unroll 1
-    for (; block < lean; block++) {
+    for (; block < full_end; ++block) {
         mma_stage(acc, f, a_lane, b_lane, a, b, true, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }
-    struct loose_block loose;
-    if (DEFERS && min(a.vector, b.vector) == GM_TYPE_BYTES(GM_TYPE)) {
+    struct unaligned_block unaligned;
+    if (DEFERS_STORES && min(a.vector, b.vector) == GM_TYPE_BYTES(GM_TYPE))
 #pragma unroll 1
-        for (; block < end; block++) {
-            load_begin<true>(a, b, block + STAGES - 1, end, write, loose);
+        for (; block < end; ++block) {
+            load_begin<true>(a, b, block + STAGES - 1, end, write, unaligned);
             mma_stage(acc, f, a_lane, b_lane, a, b, false, read, write);
-            load_end(a, b, write, loose);
+            load_end(a, b, write, unaligned);
             write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
         }
-    }
 #pragma unroll 1
-    for (; block < end; block++) {
-        load_begin<false>(a, b, block + STAGES - 1, end, write, loose);
+    for (; block < end; ++block) {
+        load_begin<false>(a, b, block + STAGES - 1, end, write, unaligned);
         mma_stage(acc, f, a_lane, b_lane, a, b, false, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }

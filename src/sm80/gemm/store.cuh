@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accumulators -> staging strips -> D, by the warps of slice 0: store_tile(). */
+/* The store_tile() of the warps of K's part 0: accumulators -> staging strips -> D. */
 #ifndef GM_SM80_GEMM_STORE_CUH
 #define GM_SM80_GEMM_STORE_CUH
 
@@ -9,31 +9,30 @@
 #include "common/index.cuh"
 #include "sm80/gemm/constants.cuh"
 
-/* Zeroes what lies outside D: it was made of whatever shared memory held, which is nobody else's to see. */
+/* Zeroes the elements of a partial sum that lie outside D. They were computed from whatever shared memory held, which
+ * no other kernel may see. */
 static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                      const struct gm_epilogue_params &p, int m, int n) {
     const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
     const int rows_left = p.m - (m + warp / WARPS_N * WARP_M + lane / 4);
     const int columns_left = p.n - (n + warp % WARPS_N * WARP_N + lane % 4 * 2);
 #pragma unroll
-    for (int i = 0; i < BLOCKS_M; i++) {
+    for (int i = 0; i < BLOCKS_M; ++i)
 #pragma unroll
-        for (int j = 0; j < 2 * BLOCKS_N; j++) {
+        for (int j = 0; j < 2 * BLOCKS_N; ++j)
 #pragma unroll
-            for (int r = 0; r < 4; r++) {
+            for (int r = 0; r < 4; ++r) {
                 const bool inside = i * 16 + r / 2 * 8 < rows_left && j * 8 + r % 2 < columns_left;
                 acc[i][j][r] = inside ? acc[i][j][r] : 0.0f;
             }
-        }
-    }
 }
 
-/* One warp's part of the tile on its way out: accumulators -> its strip of shared memory, as fragments -> rows, 8
- * neighbouring columns a lane -> D. */
+/* A lane's places while its warp stores its part of the tile: fragments -> the warp's strip of shared memory -> rows of
+ * D, 8 neighbouring columns a lane. */
 struct store_lane {
-    unsigned char *write;      /* the lane's place in the strip as a fragment */
-    const unsigned char *read; /* and as part of a row */
-    int row, column;           /* of D: the first that the lane stores */
+    unsigned char *write;      /* where in the strip the lane writes its fragment */
+    const unsigned char *read; /* where in the strip the lane reads its part of a row */
+    int row, column;           /* the first of D that the lane stores */
 };
 
 enum {
@@ -51,16 +50,16 @@ template <int ELEM_BYTES> static __device__ __forceinline__ struct store_lane st
             m + warp / WARPS_N * WARP_M + lane / STORE_LANES, n + warp % WARPS_N * WARP_N + lane % STORE_LANES * 8};
 }
 
-/* D = alpha * acc in 16 bits, every chunk of 8 columns whole and aligned: 16 rows at a time. */
+/* Stores D = alpha * acc in 16 bits, where every chunk of 8 columns is whole and aligned: 16 rows at a time. */
 static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                    const struct gm_epilogue_params &p, struct store_lane at) {
     enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 2) };
     const int rows_left = at.column < p.n ? p.m - at.row : 0;
     const uint64_t d = p.d + (at.row * p.ldd + at.column) * GM_TYPE_BYTES(GM_TYPE);
 #pragma unroll
-    for (int i = 0; i < BLOCKS_M; i++) {
+    for (int i = 0; i < BLOCKS_M; ++i) {
 #pragma unroll
-        for (int j = 0; j < 4 * BLOCKS_N; j++) { /* 8 columns of the band's upper rows, then of its lower rows */
+        for (int j = 0; j < 4 * BLOCKS_N; ++j) { /* 8 columns of the upper 8 rows, then of the lower 8 */
             const float low = p.alpha * acc[i][j / 2][j % 2 * 2], high = p.alpha * acc[i][j / 2][j % 2 * 2 + 1];
             *(uint32_t *)(at.write + j % 2 * 8 * PITCH_BYTES + j / 2 * 16) =
                 p.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
@@ -69,38 +68,34 @@ static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][
 #pragma unroll
         for (int row = 0; row < 16; row += STORE_ROWS) {
             const uint4 chunk = *(const uint4 *)(at.read + row * PITCH_BYTES);
-            if (i * 16 + row < rows_left) {
+            if (i * 16 + row < rows_left)
                 st_global_v4_b32(d + (i * 16 + row) * p.ldd * GM_TYPE_BYTES(GM_TYPE), &chunk.x);
-            }
         }
         __syncwarp();
     }
 }
 
-/* Everything else, as fp32, 8 rows at a time. The outer loop stays rolled, for code size: only the writes need
- * compile-time register numbers. */
+/* Stores with any epilogue, through fp32, 8 rows at a time. The outer loop stays rolled, for code size: only the writes
+ * need compile-time register numbers. */
 static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                      const struct gm_epilogue_params &p, struct store_lane at) {
     enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 4) };
 #pragma unroll 1
-    for (int band = 0; band < 2 * BLOCKS_M; band++) {
+    for (int rows8 = 0; rows8 < 2 * BLOCKS_M; ++rows8) {
 #pragma unroll
-        for (int i = 0; i < 2 * BLOCKS_M; i++) {
-            if (i == band) {
+        for (int i = 0; i < 2 * BLOCKS_M; ++i)
+            if (i == rows8)
 #pragma unroll
-                for (int j = 0; j < 2 * BLOCKS_N; j++) {
+                for (int j = 0; j < 2 * BLOCKS_N; ++j)
                     *(float2 *)(at.write + j * 32) =
                         make_float2(acc[i / 2][j][i % 2 * 2], acc[i / 2][j][i % 2 * 2 + 1]);
-                }
-            }
-        }
         __syncwarp();
 #pragma unroll 1
         for (int i = 0; i < 8; i += STORE_ROWS) {
             const float4 *chunk = (const float4 *)(at.read + i * PITCH_BYTES);
             float v[8] = {chunk[0].x, chunk[0].y, chunk[0].z, chunk[0].w,
                           chunk[1].x, chunk[1].y, chunk[1].z, chunk[1].w};
-            const int row = at.row + band * 8 + i;
+            const int row = at.row + rows8 * 8 + i;
             if (row < p.m && at.column < p.n) {
                 epilogue_apply8(p, v, row, at.column);
                 epilogue_store8(p, v, row, at.column);
@@ -113,11 +108,10 @@ static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M
 static __device__ __forceinline__ void store_tile(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                   const struct gm_epilogue_params &p, int m, int n) {
     const bool linear = p.beta == 0.0f && p.bias_mode == 0 && p.activation == 0;
-    if (linear && p.d_type != GM_TYPE_fp32 && p.d_vector && p.n % 8 == 0) {
+    if (linear && p.d_type != GM_TYPE_fp32 && p.d_vector && p.n % 8 == 0)
         store_plain(acc, p, store_begin<2>(m, n));
-    } else {
+    else
         store_general(acc, p, store_begin<4>(m, n));
-    }
 }
 
 #endif

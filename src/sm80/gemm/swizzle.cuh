@@ -35,9 +35,8 @@ static __device__ __forceinline__ uint32_t swizzle_offset(int map, int row_elems
 static __device__ __forceinline__ uint32_t swizzle_move(int map, int row_elems, uint32_t offset, int rows, int chunks) {
     const int step = rows * GM_SM80_ROW_BYTES(row_elems, map, GM_TYPE);
     const int low = row_elems * GM_TYPE_BYTES(GM_TYPE) >= 128 ? 7 : row_elems * GM_TYPE_BYTES(GM_TYPE) / 16 - 1;
-    if (map != GM_SMEM_MAP_xor) {
+    if (map != GM_SMEM_MAP_xor)
         return offset + step + chunks * 16;
-    }
     return (offset ^ ((swizzle_key(map, row_elems, rows) ^ (chunks & low)) << 4)) + step + (chunks & ~low) * 16;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GEMV with plain launches: it begins when the kernel before has ended. */
+/* GEMV with plain launches: it starts when the previous kernel has ended. */
 #include "sm80/gemv/gemv.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)

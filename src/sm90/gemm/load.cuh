@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The producer, produce(): tiles of A and B -> the ring, by TMA. */
+/* The producer's produce(): tiles of A and B -> the ring, by TMA. */
 #ifndef GM_SM90_GEMM_LOAD_CUH
 #define GM_SM90_GEMM_LOAD_CUH
 
@@ -7,16 +7,16 @@
 #include "common/gemm_sm90/params.h"
 #include "common/tensor_map.h"
 #include "sm90/cluster.cuh"
+#include "sm90/gemm/cluster_k.cuh"
 #include "sm90/gemm/constants.cuh"
-#include "sm90/gemm/split.cuh"
 #include "sm90/gemm/walk.cuh"
 #include "sm90/mbarrier.cuh"
 #include "sm90/pipeline.cuh"
 #include "sm90/tma.cuh"
 
-/* One operand's tile into a stage, cut into slabs one span wide. K-major: a slab is MN rows x span of k. MN-major: a
- * slab is TILE_K rows of k x span of mn. Of SHARERS CTAs that need the same tile, number `share` fetches its part of
- * every slab's rows, `rows` of them, and multicasts it to all in `mask`. */
+/* Loads one operand's tile into a stage, cut into slabs one span wide. K-major: a slab is MN rows x span of k.
+ * MN-major: a slab is TILE_K rows of k x span of mn. Of SHARERS CTAs that need the same tile, number `share` fetches
+ * its part of every slab's rows, `rows` of them, and multicasts it to all CTAs in `mask`. */
 template <int MN, int IS_MN_MAJOR, int SHARERS>
 static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_tensor_map &map, int mn0, int k0,
                                                   uint32_t bar, int share, int rows, uint16_t mask, uint64_t policy) {
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_
     }
 }
 
-/* The same boxes into L2. */
+/* Prefetches the boxes of load_slabs() into L2. */
 template <int MN, int IS_MN_MAJOR>
 static __device__ __forceinline__ void prefetch_slabs(const struct gm_tensor_map &map, int mn0, int k0, int share,
                                                       int rows, uint64_t policy) {
@@ -45,8 +45,8 @@ static __device__ __forceinline__ void prefetch_slabs(const struct gm_tensor_map
                         policy);
 }
 
-/* What is fetched of one operand for one tile: a whole tile's rows, the last rows of all, or, for a CTA of the
- * outermost cluster, nothing. */
+/* What is fetched of one operand for one tile: the rows of a full tile, the fewer rows of the last tile, or nothing,
+ * for a CTA of the outermost cluster whose tile lies outside D. */
 struct operand_tile {
     const struct gm_tensor_map *map;
     int mn0;  /* first row, or column where it is MN-major */
@@ -62,13 +62,13 @@ static __device__ __forceinline__ struct operand_tile operand_tile_at(const stru
     return {whole ? &map : &tail, index * MN, whole ? rows : index == tiles.whole ? tiles.rows : 0};
 }
 
-/* What load_slabs() of all sharers brings into one stage. */
+/* Bytes that load_slabs() of all sharers brings into one stage. */
 template <int MN, int IS_MN_MAJOR, int SHARERS>
 static __device__ __forceinline__ uint32_t operand_bytes(struct operand_tile tile) {
     return (IS_MN_MAJOR ? MN : SHARERS * tile.rows) * TILE_K * ELEM_BYTES;
 }
 
-/* A CTA's share of A's part of a stage, and of B's. */
+/* Loads a CTA's share of a stage's tile of A; load_b() does so of B. */
 static __device__ __forceinline__ void load_a(const struct gm_gemm_sm90_params &p, uint32_t stage_addr, uint32_t bar,
                                               struct operand_tile a, int k0, uint32_t rank) {
     const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
@@ -105,9 +105,9 @@ static __device__ __forceinline__ struct piece_load piece_load_of(const struct g
     return load;
 }
 
-/* The first k-blocks of the first piece into L2, while the kernel before still runs; of a B that goes to shared memory
- * next, fewer, for what is asked for twice takes twice as long. For the same reason each of the CTAs that read the same
- * rows fetches another k-block. */
+/* Prefetches the first k-blocks of the first piece into L2, while the previous kernel still runs. It prefetches fewer
+ * of a B that is loaded to shared memory at once: a line that is requested twice takes twice as long. For the same
+ * reason CTAs that read the same rows prefetch different k-blocks. */
 static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90_params &p, struct piece_load load,
                                                        struct gm_piece piece, uint32_t rank) {
     const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
@@ -123,24 +123,26 @@ static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90
             prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
 }
 
-/* The producer's walk: the piece that is loaded next, and what follows it. */
-struct load_walk {
+/* Where the producer is: the piece that is loaded next, and the walk after it. */
+struct load_cursor {
     struct gm_piece piece;
     struct piece_load load;
-    int rest;  /* of the walk, behind the piece */
-    bool more; /* there is a piece */
+    int rest;  /* the walk after the piece */
+    bool more; /* false: there is no piece */
 };
 
 static __device__ __forceinline__ void load_next(const struct gm_gemm_sm90_params &p, uint32_t rank,
-                                                 struct load_walk &w) {
+                                                 struct load_cursor &w) {
     w.more = walk_more(p, w.rest);
     walk_next(p, rank, w.rest, w.piece);
     w.load = piece_load_of(p, w.piece.tile, rank);
 }
 
-/* What needs no barrier, and no result of the kernel before. */
-static __device__ __forceinline__ struct load_walk load_begin(const struct gm_gemm_sm90_params &p, uint32_t rank) {
-    struct load_walk w;
+/* Finds the first piece and prefetches its first k-blocks: it needs no barrier, and no result of the previous
+ * kernel. */
+static __device__ __forceinline__ struct load_cursor producer_begin(const struct gm_gemm_sm90_params &p,
+                                                                    uint32_t rank) {
+    struct load_cursor w;
     w.rest = walk_begin(p);
     load_next(p, rank, w);
     if (threadIdx.x == 0 && w.more)
@@ -149,12 +151,13 @@ static __device__ __forceinline__ struct load_walk load_begin(const struct gm_ge
     return w;
 }
 
-/* B of as many k-blocks of the first piece as the ring holds, while the kernel before still runs and does not write it;
- * then its A. Apart from the loop of produce(): made one with it, the loop gets slower by more than code met for the
- * first time costs here. */
-static __device__ __forceinline__ void load_early(const struct gm_gemm_sm90_params &p, struct pipeline ring,
-                                                  struct pipeline_state &at, uint32_t base, uint32_t rank,
-                                                  struct load_walk &w) {
+/* Loads B of the first piece's k-blocks, as many as the ring holds, while the previous kernel still runs; it does not
+ * write B. Then it waits for that kernel and loads the same k-blocks of A. A loop of its own: made part of produce()'s
+ * loop, it slows that loop by more than the instruction-cache misses cost here. */
+static __device__ __forceinline__ void load_b_before_previous_kernel_ends(const struct gm_gemm_sm90_params &p,
+                                                                          struct pipeline ring,
+                                                                          struct pipeline_state &at, uint32_t base,
+                                                                          uint32_t rank, struct load_cursor &w) {
     const int first = w.piece.first, count = min(w.piece.end - first, (int)STAGES);
 #pragma unroll 1
     for (int i = 0; i < count; ++i) {
@@ -169,26 +172,26 @@ static __device__ __forceinline__ void load_early(const struct gm_gemm_sm90_para
     pipeline_skip<STAGES>(at, count);
 }
 
-/* One thread feeds the ring with every k-block of every piece of this CTA's walk. It alone waits for the kernel before:
- * the consumers touch nothing of memory before they have multiplied what it loaded. */
+/* One thread feeds the ring with every k-block of every piece of this CTA's walk. It alone waits for the previous
+ * kernel: the consumers access no global memory before they have multiplied what this thread has loaded. */
 static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
-                                               struct load_walk w) {
+                                               struct load_cursor w) {
     const struct pipeline ring = pipeline_at(base);
     struct pipeline_state at = {0, 0};
     uint32_t parity = 0;
     bool waited = p.b_early && w.more;
     if (waited)
-        load_early(p, ring, at, base, rank, w);
+        load_b_before_previous_kernel_ends(p, ring, at, base, rank, w);
     for (; w.more; load_next(p, rank, w)) {
-        if (SPLITS > 1) { /* the exchange of partial sums, in the ring's own memory, has to be over */
-            mbarrier_wait(split_barriers_at(base).free_addr, parity ^ 1);
+        if (CLUSTER_K > 1) { /* the exchange of partial sums, which uses the ring, has to be over */
+            mbarrier_wait(cluster_k_barriers_at(base).free_addr, parity ^ 1);
             parity ^= 1;
         }
 #pragma unroll 1
         for (; w.piece.first < w.piece.end; ++w.piece.first) {
             const uint32_t stage_addr = base + at.slot * STAGE_BYTES, bar = ring.full_addr + 8 * at.slot;
             pipeline_acquire(ring, at, w.load.bytes);
-            if (!waited) { /* so late that nothing but the load itself is left to do */
+            if (!waited) { /* as late as possible: only the load itself is left to do */
                 griddep_wait();
                 waited = true;
             }

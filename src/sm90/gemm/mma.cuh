@@ -20,11 +20,11 @@ static __device__ __forceinline__ constexpr uint32_t atom_offset(int mn, int k_s
                        : mn * SPAN + (k_step * 32 / SPAN) * MN * SPAN + k_step * 32 % SPAN;
 }
 
-/* One k-block: the wgmma atoms of the stage at `stage_addr`, as one group. */
+/* Issues the wgmma atoms of one k-block, the stage at `stage_addr`, as one group. */
 static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t stage_addr, int row0,
                                                  int accumulate) {
     const uint32_t m_addr = stage_addr + (SWAPPED ? A_BYTES : 0), n_addr = stage_addr + (SWAPPED ? 0 : A_BYTES);
-    const uint64_t m = operand_descriptor<GM_M_SIDE_MN>(m_addr + atom_offset<SIDE_M, GM_M_SIDE_MN>(row0, 0));
+    const uint64_t m = operand_descriptor<GM_M_SIDE_MN>(m_addr + atom_offset<WGMMA_M, GM_M_SIDE_MN>(row0, 0));
     const uint64_t n = operand_descriptor<GM_N_SIDE_MN>(n_addr);
 #pragma unroll
     for (int i = 0; i < ATOMS_M; ++i)
@@ -34,15 +34,16 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGI
     for (int k = 0; k < K_STEPS; ++k)
 #pragma unroll
         for (int i = 0; i < ATOMS_M; ++i)
-            wgmma_m64k16<SIDE_N>(acc[i], wgmma_descriptor_advance(m, atom_offset<SIDE_M, GM_M_SIDE_MN>(i * 64, k)),
-                                 wgmma_descriptor_advance(n, atom_offset<SIDE_N, GM_N_SIDE_MN>(0, k)), accumulate | k);
+            wgmma_m64k16<WGMMA_N>(acc[i], wgmma_descriptor_advance(m, atom_offset<WGMMA_M, GM_M_SIDE_MN>(i * 64, k)),
+                                  wgmma_descriptor_advance(n, atom_offset<WGMMA_N, GM_N_SIDE_MN>(0, k)),
+                                  accumulate | k);
     wgmma_commit_group();
 }
 
-/* All k-blocks of one tile. One group stays in flight: a stage is released when its successor has been issued, the
- * last by mma_drain(). What does not fill the unrolled loop comes first, while operands are waited for anyway: behind
- * the loop, its code would be met for the first time when the next wgmma is due. A `busy` consumer does something else
- * meanwhile: part i of PARTS, do_part(i), while the tensor cores have k-block i, or nothing, when there is none.
+/* Multiplies all k-blocks of one piece. One group stays in flight: a stage is released when its successor has been
+ * issued, the last stage by mma_drain(). The remainder of the unrolled loop comes first, while operands are waited for
+ * anyway: after the loop, its instruction-cache misses would delay the next wgmma. A `busy` consumer runs do_part(i)
+ * for each of PARTS parts while the tensor cores have k-block i, or are idle where the piece has no k-block i.
  * NOTE: the first k-block stands apart because ptxas before 12.9 serialises a loop (C7515) whose own first turn is the
  * one that overwrites the accumulators. */
 template <int PARTS, typename WORK>

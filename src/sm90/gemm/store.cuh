@@ -20,7 +20,7 @@
 
 /* What one consumer warpgroup needs to stage chunks of D. */
 struct store_context {
-    uint32_t staging_addr; /* of its first buffer */
+    uint32_t staging_addr; /* shared address of its first buffer */
     uint32_t thread;       /* 0..127 */
     uint32_t bar;          /* its named barrier */
     uint32_t buffer;       /* next buffer, 0 or 1 */
@@ -63,8 +63,8 @@ static __device__ __forceinline__ struct store_origin chunk_origin(struct store_
     return {tile.row + atom * 64, tile.col + chunk_first<D_BYTES, PART>(c)};
 }
 
-/* Zeroes what a partial sum has outside of D: it was made of whatever shared memory held, which is nobody else's to
- * see. `first_m` is the consumer's first row on wgmma's M side. */
+/* Zeroes the elements of a partial sum that lie outside D. They were computed from whatever shared memory held, which
+ * no other kernel may see. `first_m` is the consumer's first row on wgmma's M side. */
 static __device__ __forceinline__ void clear_outside(const struct gm_epilogue_params &e,
                                                      float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
                                                      int first_m, uint32_t thread) {
@@ -81,7 +81,7 @@ static __device__ __forceinline__ void clear_outside(const struct gm_epilogue_pa
                 acc[i][r] = 0;
 }
 
-/* D's factor. The branch is the same in all threads. */
+/* Multiplies the accumulators by alpha. The branch is the same in all threads. */
 static __device__ __forceinline__ void scale(float (&acc)[ATOMS_M][ATOM_REGISTERS], float alpha) {
     if (alpha != 1.0f)
 #pragma unroll
@@ -89,7 +89,7 @@ static __device__ __forceinline__ void scale(float (&acc)[ATOMS_M][ATOM_REGISTER
             acc[i / ATOM_REGISTERS][i % ATOM_REGISTERS] *= alpha;
 }
 
-/* Pair i of 16-bit elements, in the operands' type: of accumulators, or of those that are packed already. */
+/* Pair i of 16-bit elements, in the operands' type, of accumulators or of elements that are packed already. */
 static __device__ __forceinline__ uint32_t packed_pair(const float *acc, int i) {
     return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(acc[2 * i], acc[2 * i + 1])
                                    : cvt_rn_f16x2_f32(acc[2 * i], acc[2 * i + 1]);
@@ -98,8 +98,8 @@ static __device__ __forceinline__ uint32_t packed_pair(const uint32_t *packed, i
     return packed[i];
 }
 
-/* A chunk of 16-bit elements. Matrix m of a stmatrix holds the warp's M-side rows 8 (m % 2) .. + 7 and N-side columns
- * 8 (m / 2) .. + 7 of 16. */
+/* Stages a chunk of 16-bit elements. Matrix m of a stmatrix holds the warp's M-side rows 8 (m % 2) .. + 7 and N-side
+ * columns 8 (m / 2) .. + 7 of 16. */
 template <typename REGISTER>
 static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const REGISTER *registers, uint32_t thread) {
     constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 2; /* of the N side */
@@ -125,7 +125,7 @@ static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const
     }
 }
 
-/* A chunk of fp32 elements. A swapped chunk is half an atom wide, so half of the warps have nothing in it. */
+/* Stages a chunk of fp32 elements. A swapped chunk is half an atom wide, so half of the warps have nothing in it. */
 static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const float *acc, int half,
                                                       uint32_t thread) {
     constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 4;
@@ -147,7 +147,8 @@ static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const
         }
 }
 
-/* Who stages and stores together: a warp its 16 rows; in a swapped row, where rows run across the warps, all four. */
+/* Syncs the threads that stage and store together: a warp its 16 rows; in a swapped variant, whose rows of D run across
+ * the warps, all four warps. */
 static __device__ __forceinline__ void store_sync(const struct store_context &s) {
     if (SWAPPED)
         bar_sync(s.bar, 128);
@@ -158,8 +159,8 @@ static __device__ __forceinline__ bool store_issues(uint32_t thread) {
     return SWAPPED ? thread == 0 : thread % 32 == 0;
 }
 
-/* As many chunks as a buffer holds, from the tile's number `first` on: staged at `buffer_addr`, and sent by TMA. D is
- * of D_BYTES an element; a register is an accumulator, or two of them packed. */
+/* Stages as many chunks as a buffer holds, from the tile's chunk `first` on, at `buffer_addr`, and stores them by TMA.
+ * D has D_BYTES an element; a register is an accumulator, or two of them packed. */
 template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
 static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_params &p, const struct store_context &s,
                                                     const REGISTER (&registers)[ATOMS_M][OF_ATOM],
@@ -190,13 +191,13 @@ static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_pa
     }
 }
 
-/* The buffers that a tile of D takes. */
+/* How many buffers a tile of D takes. */
 template <int D_BYTES, int PART> static __device__ __forceinline__ constexpr int buffers_of_tile(void) {
     constexpr int chunks = ATOMS_M * chunks_of_atom<D_BYTES, PART>(), in_buffer = chunk_grid<D_BYTES>::IN_BUFFER;
     return GM_CEIL_DIV(chunks, in_buffer);
 }
 
-/* One of them, by way of two in shared memory: one is staged while TMA reads the other. */
+/* Stores buffer `number` of a tile, through two staging buffers: one is staged while TMA reads the other. */
 template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
 static __device__ __forceinline__ void store_staged(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                     const REGISTER (&registers)[ATOMS_M][OF_ATOM],
@@ -209,7 +210,7 @@ static __device__ __forceinline__ void store_staged(const struct gm_gemm_sm90_pa
     s.buffer ^= 1;
 }
 
-/* A tile with nothing but a factor. */
+/* Stores a tile whose epilogue is alpha alone. */
 template <int D_BYTES, int PART>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                    const float (&acc)[ATOMS_M][ATOM_REGISTERS],
@@ -219,8 +220,8 @@ static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_par
         store_staged<D_BYTES, PART>(p, s, acc, tile, i);
 }
 
-/* The 16-bit elements of a chunk that this warp has staged -> D, 16 bytes a thread: 16 rows of the chunk, or, swapped,
- * 16 columns of all its rows. */
+/* Stores the 16-bit elements of a chunk that this warp has staged, 16 bytes a thread: 16 rows of the chunk, or,
+ * swapped, 16 columns of all its rows. */
 static __device__ __forceinline__ void store_rows(const struct gm_epilogue_params &e, uint32_t chunk_addr,
                                                   struct store_origin at, uint32_t thread) {
     constexpr int across = SWAPPED ? 2 : STORE_SPAN / 16; /* pieces of 16 bytes side by side */
@@ -241,14 +242,15 @@ static __device__ __forceinline__ void store_rows(const struct gm_epilogue_param
     }
 }
 
-/* The last tile of a CTA, which has nothing else to do until it is stored; 16-bit elements. One chunk every warp stores
- * itself as soon as it is staged: TMA would take 600 clocks longer. Several go through the ring at `ring_addr`, which
- * is drained for good and has room for all of them, so that none waits for another. */
+/* Stores a CTA's last tile as 16-bit elements, when nothing is left to hide the store behind. If a consumer has one
+ * chunk, every warp stores its rows itself as soon as they are staged: TMA would take 600 clocks longer. Several chunks
+ * go through the ring at `ring_addr`, which is drained for good and has room for all, so that none waits for
+ * another. */
 template <int PART>
 static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_params &p, const struct store_context &s,
                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS], struct store_origin tile,
                                                   uint32_t ring_addr) {
-    if (LAST_IN_RING) {
+    if (LAST_TILE_IN_RING) {
         constexpr int buffers = buffers_of_tile<2, PART>();
         static_assert(buffers * BUFFER_BYTES <= RING_PART_BYTES, "the ring holds a tile of D");
         const uint32_t room_addr = ring_part_addr(ring_addr, s.bar - BAR_STAGING);
@@ -265,8 +267,9 @@ static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_para
     store_rows(p.epilogue, s.staging_addr, tile, s.thread);
 }
 
-/* Everything else: accumulators go through staging as fp32, so that C, bias and D are met row by row, 8 columns a
- * thread. The loop over chunks stays rolled, for code size: only the writes need compile-time register numbers. */
+/* Stores a tile with any epilogue. Accumulators go through staging as fp32, so that a thread has 8 columns of a row of
+ * C, bias and D. The loop over chunks stays rolled, for code size: only the writes need compile-time register
+ * numbers. */
 template <int PART>
 static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                      const float (&acc)[ATOMS_M][ATOM_REGISTERS],
@@ -291,7 +294,7 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
 #pragma unroll 1
         for (uint32_t i = s.thread; i < STORE_ROWS * groups; i += 128) {
             const uint32_t row = i / groups, col = i % groups * 8;
-            if (!even && (int)(SWAPPED ? row : col) < done) /* C may be D: its elements are met once */
+            if (!even && (int)(SWAPPED ? row : col) < done) /* C may be D: each element is read and written once */
                 continue;
             float v[8];
 #pragma unroll
@@ -305,22 +308,23 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
     }
 }
 
-/* How a tile is stored: D of 2 or 4 bytes with nothing but a factor, or anything. */
+/* How a tile is stored: the last tile of a CTA with 16-bit elements, 2 or 4 bytes an element with alpha alone, or any
+ * epilogue. */
 enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_GENERAL };
 
-/* Where the consumer's part of the tile at `tile` begins; `first_m` is its first row on the M side. */
+/* Where in D the consumer's part of the tile at `tile` begins; `first_m` is its first row on the M side. */
 template <int PART>
 static __device__ __forceinline__ struct store_origin store_origin_of(struct tile_position tile, int first_m) {
     return {tile.m * TILE_M + (SWAPPED ? part_first(PART) : first_m),
             tile.n * TILE_N + (SWAPPED ? first_m : part_first(PART))};
 }
 
-/* The consumer's part of a tile -> D. */
+/* Stores the consumer's part of a tile; with cluster-k, of part `k_rank` of it. */
 template <int PART = 0>
 static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                   float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
                                                   int first_m, int k_rank, enum store_kind kind, uint32_t ring_addr) {
-    if (SPLITS == 1 || PART == k_rank) {
+    if (CLUSTER_K == 1 || PART == k_rank) {
         const struct store_origin at = store_origin_of<PART>(tile, first_m);
         if (kind != STORE_GENERAL)
             scale(acc, p.epilogue.alpha);
@@ -333,34 +337,35 @@ static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_para
         else
             store_general<PART>(p, s, acc, at);
     }
-    if constexpr (PART + 1 < SPLITS)
+    if constexpr (PART + 1 < CLUSTER_K)
         store_tile<PART + 1>(p, s, acc, tile, first_m, k_rank, kind, ring_addr);
 }
 
-/* Consumers that work on every tile have no other to keep the tensor cores busy while they store. They hold a tile of
- * STORE_PLAIN_16 as packed elements until the first k-blocks of the next one are under way, and store it beside them:
+/* Cooperative consumers have no other consumer that keeps the tensor cores busy while they store. So they defer the
+ * store of a STORE_PLAIN_16 tile: they pack its elements, and store them beside the first k-blocks of the next tile.
  *
  *   tensor cores   | tile 0: ... last k-block |      | tile 1: k-block 0 | 1 | 2 | 3 | ...
  *   consumer                                  | pack |   store a buffer, | one | one | one
  */
-enum { HOLDS = GM_SM90_DEFERS_STORE(TILE_M, TILE_N, ROLES), HELD_BUFFERS = buffers_of_tile<2, 0>() };
-struct held_tile {
+enum { DEFERS_STORE = GM_SM90_DEFERS_STORE(TILE_M, TILE_N, ROLES), DEFERRED_BUFFERS = buffers_of_tile<2, 0>() };
+struct deferred_tile {
     uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
     struct store_origin at;
     bool any;
 };
 
-/* NOTE: packs whatever the accumulators are, whether the tile is to be held or has been stored: were there a way to the
- * next tile past this, the elements packed before would stay alive on it, and spill. */
-static __device__ __forceinline__ void hold_tile(const struct gm_gemm_sm90_params &p,
-                                                 float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
-                                                 int first_m, struct held_tile &held) {
+/* Packs a tile whose store is deferred.
+ * NOTE: it packs the accumulators of a tile that has been stored, too. If a branch led around it to the next tile, the
+ * elements packed before would stay alive on that branch, and spill. */
+static __device__ __forceinline__ void defer_tile(const struct gm_gemm_sm90_params &p,
+                                                  float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                  int first_m, struct deferred_tile &deferred) {
     constexpr int of_atom = ATOM_REGISTERS / 2;
-    held.at = store_origin_of<0>(tile, first_m);
+    deferred.at = store_origin_of<0>(tile, first_m);
     scale(acc, p.epilogue.alpha);
 #pragma unroll
     for (int i = 0; i < ATOMS_M * of_atom; ++i)
-        held.packed[i / of_atom][i % of_atom] = packed_pair(acc[i / of_atom], i % of_atom);
+        deferred.packed[i / of_atom][i % of_atom] = packed_pair(acc[i / of_atom], i % of_atom);
 }
 
 #endif

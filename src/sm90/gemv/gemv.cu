@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GEMV with programmatic dependent launch: its CTAs come as the SMs of the kernel before fall idle, and where that one
- * does not write B their first loads of it are under way before it has ended. */
+/* GEMV with programmatic dependent launch: its CTAs start as the SMs of the previous kernel become idle. If that kernel
+ * does not write B, their first loads of B are in flight before it has ended. */
 #include "sm80/gemv/gemv.cuh"
 #include "sm90/cluster.cuh"
 
