@@ -16,8 +16,9 @@ extern "C" {
  *  out       out[row * out_stride + column]                weight    weight[column]
  *
  *  Strides are in elements, the columns at least; 0 means packed. Sums and products are of fp32; what is rounded on the way
- *  is said below. The sum's order depends on columns, type, strides and alignments only: a row has the same bits whatever
- *  rows are beside it, so every plan is batch-invariant. rsqrt has a relative error of 2^-22.
+ *  is said below. The sum's order depends on columns, type, strides and alignments only, and on options.kernel where that
+ *  names one: a row has the same bits whatever rows are beside it and whatever a ledger says, so every plan is
+ *  batch-invariant. rsqrt has a relative error of 2^-22.
  *  out may be x (in place, with one stride). No other overlap with out or residual is allowed.
  *  rows = 0 launches nothing. Up to 2^31 - 1 rows and 2^30 columns; operands may exceed 2^31 elements and 4 GiB. A NaN or an
  *  infinity in a row makes NaN of the row, or zeros of its finite elements; so does eps = 0 of a row of zeros. */

@@ -2,6 +2,7 @@
 /* RMSNorm on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
 #include "common/rms_norm/params.h"
 #include "gristmill/rms_norm.h"
+#include "host/choose.h"
 #include "host/options.h"
 #include "host/types.h"
 #include "planned.h"
@@ -148,6 +149,54 @@ START_TEST(few_rows_take_more_threads_than_many) {
 }
 END_TEST
 
+static const struct gm_kernel *any_that_holds(int64_t columns) {
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (gm_kernels[i].family == &gm_family_rms_norm && gm_kernels[i].arch == GM_ARCH_SM90 &&
+            gm_kernels[i].type == GM_BF16 && held_by(&gm_kernels[i]) == columns)
+            return &gm_kernels[i];
+    return NULL;
+}
+
+START_TEST(who_holds_more_than_is_needed_has_another_order) {
+    const struct gm_rms_norm_problem p = rows_of(16, 2048);
+    const struct gm_device h200 = device_of("h200");
+    const struct gm_kernel *wide = any_that_holds(4096);
+    struct gm_plan_options options = {.size = sizeof options};
+    struct gm_rms_norm_problem read;
+    const struct gm_question asked = {&h200, &read, &options, GM_DIVISION_BEST};
+    char said[232] = "";
+    const struct gm_sentence why = {said, sizeof said};
+    assert_ok(read_problem(&p, &read));
+    ck_assert_int_eq(gm_verdict_of(wide, &asked, &why).reason, GM_REASON_ORDER);
+    ck_assert_msg(strstr(said, "the variants which hold 2048 columns") != NULL, "%s", said);
+    options.kernel = wide->name; /* then the caller has chosen it */
+    ck_assert_int_eq(gm_verdict_of(wide, &asked, &why).reason, GM_ACCEPTED);
+}
+END_TEST
+
+/* An entry of so many rows, whose choice holds more columns than are needed, and whose other candidate does not. */
+START_TEST(no_ledger_changes_the_order_of_the_sum) {
+    const struct gm_device h200 = device_of("h200");
+    const struct gm_kernel *wide = any_that_holds(4096), *fitting = any_that_holds(2048);
+    struct gm_rms_norm_problem p = rows_of(16, 2048), read;
+    gm_ledger *ledger = NULL;
+    char text[600];
+    assert_ok(read_problem(&p, &read));
+    snprintf(text, sizeof text,
+             "gristmill-ledger 1\ndevice NVIDIA H200\ncc 9.0\nsms 132\nl2_bytes 62914560\ndram_gbs 4814\n"
+             "rms_norm bf16 same no late late 16 2048 *%s 1 1 1 7 %s 2 2 2 7\n",
+             wide->name, fitting->name);
+    assert_ok(gm_ledger_parse_with("the text", text, strlen(text), gm_kernels, gm_kernel_count(), GM_STALE_REFUSED,
+                                   &ledger));
+    const struct gm_plan_options options = {.size = sizeof options, .ledger = ledger};
+    const struct gm_question question = {&h200, &read, &options, GM_DIVISION_BEST};
+    const struct gm_choice choice = gm_choose(&gm_operation_rms_norm, gm_kernels, gm_kernel_count(), &question);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert_ptr_eq(choice.kernel, fitting);
+    gm_ledger_destroy(ledger);
+}
+END_TEST
+
 START_TEST(what_is_not_aligned_goes_by_elements) {
     struct gm_rms_norm_problem p = rows_of(16, 4096);
     char said[1 << 15];
@@ -231,6 +280,8 @@ Suite *rms_norm_suite(void) {
     tcase_add_test(problems, bytes_and_operations_are_counted);
     tcase_add_test(choices, the_order_of_the_sum_does_not_depend_on_the_rows);
     tcase_add_test(choices, few_rows_take_more_threads_than_many);
+    tcase_add_test(choices, who_holds_more_than_is_needed_has_another_order);
+    tcase_add_test(choices, no_ledger_changes_the_order_of_the_sum);
     tcase_add_test(choices, what_is_not_aligned_goes_by_elements);
     tcase_add_checked_fixture(launches, planned_set_up, planned_tear_down);
     tcase_add_test(launches, a_launch_is_told_what_the_call_says);

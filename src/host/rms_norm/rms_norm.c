@@ -65,6 +65,51 @@ static enum gm_reason check_layout(const struct variant *v, const struct gm_rms_
     return reason == GM_ACCEPTED ? check_rows(v, "weight", 0, bytes, p->weight_align, why) : reason;
 }
 
+/* Why the variant cannot compute the problem at all. */
+static enum gm_reason check(const struct variant *v, const struct gm_rms_norm_problem *p,
+                            const struct gm_sentence *why) {
+    if (p->columns > v->held && v->passes == 1)
+        return gm_say(why, GM_REASON_SIZE, "%" PRId64 " columns: its registers hold %" PRId64, p->columns, v->held);
+    return check_layout(v, p, why);
+}
+
+/* ---- the order of the sum -------------------------------------------------------------------------------
+ *
+ * Variants that hold as many columns sum a row in one order, others do not. So those that hold the fewest which the problem
+ * needs are chosen among, and a row has the same bits whatever the number of rows, the model or a ledger say. */
+
+/* Variants of single elements are behind all others. */
+static int64_t width_of(const struct variant *v) {
+    return v->vector_bytes < 16 ? INT64_MAX : v->held;
+}
+
+/* The least of the variants that may be chosen, of the same architecture. */
+static int64_t least_width(const struct variant *v, const struct gm_rms_norm_problem *p) {
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *kernel = &gm_kernels[i];
+        if (kernel->family != v->kernel->family || kernel->arch != v->kernel->arch || kernel->type != v->kernel->type ||
+            !kernel->production)
+            continue;
+        const struct variant other = variant_of(kernel);
+        if (width_of(&other) < least && check(&other, p, NULL) == GM_ACCEPTED)
+            least = width_of(&other);
+    }
+    return least;
+}
+
+/* With a kernel's name the caller has chosen the order. */
+static enum gm_reason check_order(const struct variant *v, const struct gm_question *question,
+                                  const struct gm_sentence *why) {
+    const int64_t least = question->options->kernel ? INT64_MAX : least_width(v, question->problem);
+    if (width_of(v) <= least)
+        return GM_ACCEPTED;
+    return gm_say(why, GM_REASON_ORDER,
+                  "its sum has another order than that of the variants which hold %" PRId64
+                  " columns; these are chosen, for any number of rows",
+                  least);
+}
+
 /* ---- how long it takes ----------------------------------------------------------------------------------
  *
  *   time = first row + rows * bytes of a row / min(DRAM, what the SMs hold of rows / time of a row)
@@ -99,29 +144,21 @@ static double cost_us(const struct variant *v, const struct gm_rms_norm_problem 
     return first_row_us(v) + (double)p->rows * bytes_of_row(p) / rate * 1e-3;
 }
 
-/* Who holds fewer columns is chosen before who holds more, by whatever is beyond any prediction: the order of the sum does
- * not depend on the number of rows. Among those that hold as many, the prediction decides. */
-static double ranking_us(const struct variant *v, double us) {
-    return us + 1e9 * (double)v->held * (v->vector_bytes < 16 ? 1e3 : 1);
-}
-
 /* ---- the family ----------------------------------------------------------------------------------------- */
 
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                const struct gm_sentence *why) {
     const struct variant v = variant_of(kernel);
     const struct gm_rms_norm_problem *p = question->problem;
-    if (p->columns > v.held && v.passes == 1)
-        return (struct gm_verdict){.reason = gm_say(why, GM_REASON_SIZE,
-                                                    "%" PRId64 " columns: its registers hold %" PRId64, p->columns,
-                                                    v.held)};
-    const enum gm_reason reason = check_layout(&v, p, why);
+    enum gm_reason reason = check(&v, p, why);
+    if (reason == GM_ACCEPTED)
+        reason = check_order(&v, question, why);
     if (reason != GM_ACCEPTED)
         return (struct gm_verdict){.reason = reason};
     const double us = cost_us(&v, p, question->device);
     gm_say(why, GM_ACCEPTED, "predicted %.2f us: %d rows in a CTA, %d CTAs on an SM", us, v.threads / v.row_threads,
            gm_ctas_per_sm(kernel, question->device));
-    return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = ranking_us(&v, us)};
+    return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
 /* A row for every warp or CTA; or, where the plan may use some SMs only, as many as run on these at once. */
