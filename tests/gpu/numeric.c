@@ -76,8 +76,8 @@ double half_ulp(enum gm_type type, double value) {
     const int digits = type == GM_BF16 ? 8 : type == GM_FP16 ? 11 : 24;
     const int least = type == GM_BF16 ? -133 : type == GM_FP16 ? -24 : -149;
     int exponent;
-    frexp(value, &exponent);
-    return ldexp(0.5, exponent - digits > least ? exponent - digits : least);
+    frexp(value, &exponent); /* 0 of zero */
+    return ldexp(0.5, value != 0 && exponent - digits > least ? exponent - digits : least);
 }
 
 uint32_t load_bits(const uint8_t *at, enum gm_type type) {

@@ -48,12 +48,12 @@ static void normalize(const struct job *job, int64_t row) {
     const int64_t read = p->columns - (planted_bug == NORM_BUG_LOST_TAIL) + (planted_bug == NORM_BUG_OVER_READ);
     const int64_t written = p->columns + (planted_bug == NORM_BUG_COLUMN_AFTER);
     const bool early = p->flags & GM_RMS_NORM_ROUNDS_NORMALIZED || planted_bug == NORM_BUG_EARLY;
-    float squares = 0;
+    double squares = 0; /* one sum of fp32 would be further off than those of a kernel's threads */
     for (int64_t column = 0; column < written || column < read; column++) {
         job->v[column] = column < p->columns || column < read ? load_sum(job, row, column) : 0;
-        squares += column < read ? job->v[column] * job->v[column] : 0;
+        squares += column < read ? (double)(job->v[column] * job->v[column]) : 0;
     }
-    const float mean = squares * p->inverse_columns;
+    const float mean = (float)squares * p->inverse_columns;
     const float scale = planted_bug == NORM_BUG_EPS_OUTSIDE ? 1 / (sqrtf(mean) + p->eps) : 1 / sqrtf(mean + p->eps);
     for (int64_t column = 0; column < written; column++) {
         const float y = job->v[column] * scale;
