@@ -55,32 +55,35 @@ static void run_fuzz(const struct test *test, struct result *result) {
 
 /* ---- rows beside others -------------------------------------------------------------------------------- */
 
-/* A row of `width` has the same bits alone, as one of a few, and as one of many. */
+/* What is left of out after a call of `rows` rows, in `out`. */
+static bool normalise_rows(struct result *result, const struct norm_case *nc, struct norm_buffers *buffers,
+                           uint8_t *out, size_t bytes) {
+    struct placed_norm placed;
+    return place_norm(result, nc, buffers, &placed) &&
+           check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "rms_norm") &&
+           check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "synchronize") &&
+           check_cuda(result, env.drv->cuMemcpyDtoH(out, placed.args.out, bytes), "copy");
+}
+
+/* Rows have the same bits alone, as some of a few, and as some of many: each is compared with that of the call before. */
 static bool check_invariance(struct result *result, int64_t width, enum gm_type type, struct norm_buffers *buffers) {
     static const int64_t counts[] = {1, 2, 7, 65, 300};
-    uint8_t *first = NULL;
-    bool ok = true;
+    const size_t row_bytes = (size_t)width * (size_t)gm_type_bytes(type);
+    uint8_t *before = malloc(300 * row_bytes), *out = malloc(300 * row_bytes);
+    bool ok = before && out;
     for (size_t i = 0; i < COUNT(counts) && ok; i++) {
         const struct norm_case nc = {
             .rows = counts[i], .columns = width, .type = type, .eps = 1e-5f, .inputs = POSITIVE};
-        const size_t bytes = (size_t)width * (size_t)gm_type_bytes(type);
-        uint8_t *row = malloc(bytes);
-        struct placed_norm placed;
-        ok = row && place_norm(result, &nc, buffers, &placed) &&
-             check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "rms_norm") &&
-             check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "synchronize") &&
-             check_cuda(result, env.drv->cuMemcpyDtoH(row, placed.args.out, bytes), "copy");
-        if (ok && first && memcmp(first, row, bytes) != 0) {
-            fail(result, "a row of %lld has other bits among %lld rows", (long long)width, (long long)counts[i]);
+        ok = normalise_rows(result, &nc, buffers, out, (size_t)counts[i] * row_bytes);
+        if (ok && i > 0 && memcmp(before, out, (size_t)counts[i - 1] * row_bytes) != 0) {
+            fail(result, "rows of %lld have other bits among %lld rows", (long long)width, (long long)counts[i]);
             ok = false;
         }
+        memcpy(before, out, (size_t)counts[i] * row_bytes);
         result->cases++;
-        if (first)
-            free(row);
-        else
-            first = row;
     }
-    free(first);
+    free(before);
+    free(out);
     return ok;
 }
 
@@ -146,48 +149,99 @@ static void run_twins(const struct test *test, struct result *result) {
 
 /* ---- roundings ----------------------------------------------------------------------------------------- */
 
-/* The mean signed error of out is far below half a unit: truncation would make it half a unit towards zero. */
-static void run_bias(const struct test *test, struct result *result) {
-    const struct norm_case nc = {
-        .rows = 16, .columns = 1024, .type = GM_BF16, .eps = 1e-5f, .inputs = NORMAL_ROWS, .fp32_weight = 1};
-    struct norm_buffers buffers = {0};
-    struct placed_norm placed;
-    double units = 0;
-    (void)test;
-    if (run_norm(result, &nc, NULL, 0, &buffers) && place_norm(result, &nc, &buffers, &placed) &&
-        check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "rms_norm") &&
-        check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "synchronize")) {
-        uint16_t *out = malloc(1024 * sizeof *out);
-        for (int64_t row = 0; row < nc.rows && out; row++) {
-            double squares = 0;
-            check_cuda(result, env.drv->cuMemcpyDtoH(out, placed.args.out + (uint64_t)row * 2048, 2048), "copy");
-            for (int64_t i = 0; i < 1024; i++)
-                squares += norm_x(&nc, row, i) * norm_x(&nc, row, i);
-            for (int64_t i = 0; i < 1024; i++) {
-                const double want = norm_x(&nc, row, i) / sqrt(squares / 1024 + 1e-5) * norm_weight(&nc, i);
-                const double error = fabs(bits_to_double(GM_BF16, out[i])) - fabs(want);
-                units += error / (2 * half_ulp(GM_BF16, want));
-            }
-        }
-        free(out);
-        units /= 16 * 1024;
-        if (fabs(units) > 0.02)
-            fail(result, "the mean error is %.4f units in the last place", units);
+/* The mean signed error of a row, in units in the last place, away from zero. */
+static double bias_of_row(const struct norm_case *nc, int64_t row, const uint8_t *out) {
+    double squares = 0, units = 0;
+    for (int64_t i = 0; i < nc->columns; i++)
+        squares += norm_x(nc, row, i) * norm_x(nc, row, i);
+    for (int64_t i = 0; i < nc->columns; i++) {
+        const double scale = 1 / sqrt(squares / (double)nc->columns + (double)nc->eps);
+        const double want = norm_x(nc, row, i) * scale * norm_weight(nc, i);
+        const double got = bits_to_double(nc->type, load_bits(out + i * gm_type_bytes(nc->type), nc->type));
+        units += (fabs(got) - fabs(want)) / (2 * half_ulp(nc->type, want));
     }
+    return units / (double)nc->columns;
+}
+
+/* It is far below half a unit: truncation would make it half a unit towards zero. */
+static void check_bias(struct result *result, enum gm_type type) {
+    const struct norm_case nc = {
+        .rows = 16, .columns = 1024, .type = type, .eps = 1e-5f, .inputs = NORMAL_ROWS, .fp32_weight = 1};
+    const size_t row_bytes = (size_t)nc.columns * (size_t)gm_type_bytes(type);
+    struct norm_buffers buffers = {0};
+    uint8_t *out = malloc((size_t)nc.rows * row_bytes);
+    double units = 0;
+    if (out && run_norm(result, &nc, NULL, 0, &buffers) &&
+        normalise_rows(result, &nc, &buffers, out, (size_t)nc.rows * row_bytes)) {
+        for (int64_t row = 0; row < nc.rows; row++)
+            units += bias_of_row(&nc, row, out + (size_t)row * row_bytes) / (double)nc.rows;
+        if (fabs(units) > 0.02)
+            fail(result, "%s: the mean error is %.4f units in the last place", gm_type_name(type), units);
+    }
+    free(out);
     free_norm(&buffers);
+}
+
+static void run_bias(const struct test *test, struct result *result) {
+    (void)test;
+    check_bias(result, GM_BF16);
+    check_bias(result, GM_FP16);
 }
 
 /* ---- many elements ------------------------------------------------------------------------------------- */
 
-/* x has 2^31 elements and more: a block of rows, repeated. Rows at both ends and beside 2^31 elements are compared with
- * the block's. */
-static void run_large(const struct test *test, struct result *result) {
-    enum { COLUMNS = 4096, BLOCK = 1021 };
-    const int64_t rows = (INT64_C(1) << 31) / COLUMNS + 7;
-    const size_t row_bytes = COLUMNS * 2, block_bytes = BLOCK * row_bytes, total = (size_t)rows * row_bytes;
-    const struct norm_case nc = {.rows = BLOCK, .columns = COLUMNS, .type = GM_BF16, .eps = 1e-5f, .inputs = NORMAL_ROWS};
+enum { LARGE_COLUMNS = 4096, BLOCK = 1021 };
+
+/* Repeats a block of rows at x. */
+static bool fill_large(struct result *result, CUdeviceptr x, int64_t rows, CUdeviceptr block) {
+    const size_t row_bytes = LARGE_COLUMNS * 2;
+    for (int64_t row = 0; row < rows; row += BLOCK) {
+        const int64_t count = rows - row < BLOCK ? rows - row : BLOCK;
+        if (!check_cuda(result, env.drv->cuMemcpyDtoD(x + (uint64_t)row * row_bytes, block, (size_t)count * row_bytes),
+                        "fill"))
+            return false;
+    }
+    return check_cuda(result, env.drv->cuCtxSynchronize(), "fill");
+}
+
+/* Rows at both ends and beside 2^31 elements are the block's. */
+static void check_large(struct result *result, CUdeviceptr out, int64_t rows, const uint8_t *block) {
+    const int64_t edge = (INT64_C(1) << 31) / LARGE_COLUMNS, samples[] = {0, 1, rows / 2, edge - 1, edge, rows - 1};
+    uint8_t got[LARGE_COLUMNS * 2];
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        if (!check_cuda(result, env.drv->cuMemcpyDtoH(got, out + (uint64_t)samples[i] * sizeof got, sizeof got), "copy"))
+            return;
+        if (memcmp(got, block + (size_t)(samples[i] % BLOCK) * sizeof got, sizeof got) != 0)
+            fail(result, "row %lld of %lld is wrong", (long long)samples[i], (long long)rows);
+        result->cases++;
+    }
+}
+
+/* x has more than 2^31 elements: a block of rows, repeated, and normalised in place. */
+static void large_in_place(struct result *result, CUdeviceptr x, int64_t rows) {
+    const struct norm_case nc = {
+        .rows = BLOCK, .columns = LARGE_COLUMNS, .type = GM_BF16, .eps = 1e-5f, .inputs = NORMAL_ROWS};
+    const size_t block_bytes = (size_t)BLOCK * LARGE_COLUMNS * 2;
     struct norm_buffers buffers = {0};
     struct placed_norm placed;
+    uint8_t *block = malloc(block_bytes);
+    bool ok = block && run_norm(result, &nc, NULL, 0, &buffers) &&
+              normalise_rows(result, &nc, &buffers, block, block_bytes) &&
+              place_norm(result, &nc, &buffers, &placed) && fill_large(result, x, rows, placed.args.x);
+    if (ok) {
+        placed.problem.rows = rows;
+        placed.args.x = placed.args.out = x;
+        if (check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "large") &&
+            check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "large"))
+            check_large(result, x, rows, block);
+    }
+    free(block);
+    free_norm(&buffers);
+}
+
+static void run_large(const struct test *test, struct result *result) {
+    const int64_t rows = (INT64_C(1) << 31) / LARGE_COLUMNS + 7;
+    const size_t total = (size_t)rows * LARGE_COLUMNS * 2;
     CUdeviceptr x = 0;
     size_t available = 0, all = 0;
     (void)test;
@@ -196,36 +250,10 @@ static void run_large(const struct test *test, struct result *result) {
         skip(result, "needs %.1f GB of device memory", (double)total * 1e-9);
         return;
     }
-    uint8_t *want = malloc(block_bytes), *got = malloc(row_bytes);
-    bool ok = want && got && run_norm(result, &nc, NULL, 0, &buffers) && place_norm(result, &nc, &buffers, &placed) &&
-              check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "block") &&
-              check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "block") &&
-              check_cuda(result, env.drv->cuMemcpyDtoH(want, placed.args.out, block_bytes), "block") &&
-              check_cuda(result, env.drv->cuMemAlloc(&x, total), "cuMemAlloc");
-    for (int64_t row = 0; row < rows && ok; row += BLOCK)
-        ok = check_cuda(result,
-                        env.drv->cuMemcpyDtoD(x + (uint64_t)row * row_bytes, placed.args.x,
-                                              (size_t)(rows - row < BLOCK ? rows - row : BLOCK) * row_bytes),
-                        "fill");
-    struct gm_rms_norm_problem problem = placed.problem;
-    struct gm_rms_norm_args args = placed.args;
-    problem.rows = rows;
-    args.x = args.out = x;
-    ok = ok && check_cuda(result, env.drv->cuCtxSynchronize(), "fill") &&
-         check_ok(result, gm_rms_norm(env.context, &problem, &args, env.stream), "large") &&
-         check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "large");
-    const int64_t samples[] = {0, 1, rows / 2, (INT64_C(1) << 31) / COLUMNS - 1, (INT64_C(1) << 31) / COLUMNS, rows - 1};
-    for (size_t i = 0; i < COUNT(samples) && ok; i++) {
-        ok = check_cuda(result, env.drv->cuMemcpyDtoH(got, x + (uint64_t)samples[i] * row_bytes, row_bytes), "sample");
-        if (ok && memcmp(got, want + (size_t)(samples[i] % BLOCK) * row_bytes, row_bytes) != 0)
-            fail(result, "row %lld of %lld is wrong", (long long)samples[i], (long long)rows);
-        result->cases++;
-    }
+    if (check_cuda(result, env.drv->cuMemAlloc(&x, total), "cuMemAlloc"))
+        large_in_place(result, x, rows);
     if (x)
         env.drv->cuMemFree(x);
-    free(want);
-    free(got);
-    free_norm(&buffers);
 }
 
 /* ---- wrong use ----------------------------------------------------------------------------------------- */
@@ -234,7 +262,7 @@ static void run_arguments(const struct test *test, struct result *result) {
     static const struct {
         const char *what;
         size_t offset;
-        int64_t move, to_out; /* the field moves by so much, or is out and so much more */
+        int64_t move, to_out; /* the field moves by so much, or is NULL (-1), out (1), x (2), or so far into out */
         enum gm_status want;
     } bad[] = {
 #define ARG(what, field, move, to_out, want) {what, offsetof(struct gm_rms_norm_args, field), move, to_out, want}
@@ -246,6 +274,7 @@ static void run_arguments(const struct test *test, struct result *result) {
         ARG("weight at 8, 16 promised", weight, 8, 0, GM_ERROR_MISALIGNED),
         ARG("x 16 bytes into out", x, 0, 16, GM_ERROR_OVERLAP),
         ARG("residual is out", residual, 0, 1, GM_ERROR_OVERLAP),
+        ARG("residual is x", residual, 0, 2, GM_ERROR_OVERLAP),
         ARG("weight in out", weight, 0, 32, GM_ERROR_OVERLAP)};
     const struct norm_case nc = {
         .rows = 5, .columns = 64, .type = GM_BF16, .eps = 1e-5f, .residual = 1, .x_pad = 8, .out_pad = 8};
@@ -262,6 +291,7 @@ static void run_arguments(const struct test *test, struct result *result) {
             memcpy(&field, (char *)&args + bad[i].offset, sizeof field);
             field = bad[i].to_out < 0    ? 0
                     : bad[i].to_out == 1 ? args.out
+                    : bad[i].to_out == 2 ? args.x
                     : bad[i].to_out > 0  ? args.out + (gm_device_ptr)bad[i].to_out
                                          : field + (gm_device_ptr)bad[i].move;
             memcpy((char *)&args + bad[i].offset, &field, sizeof field);

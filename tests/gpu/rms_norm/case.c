@@ -10,8 +10,9 @@
 enum { GUARD_BYTES = 1024, BOUNDARY = 256 };
 
 void describe_norm(const struct norm_case *nc, char *text, size_t bytes) {
-    static const char *const inputs[] = {"integer", "normal", "positive", "special"};
-    snprintf(text, bytes, "%lld rows of %lld %s%s%s %s sum %s normalized %s eps %g offset %g pads %lld,%lld,%lld starts %d,%d,%d,%d%s",
+    static const char *const inputs[] = {"integer", "normal", "positive", "special", "sign"};
+    snprintf(text, bytes,
+             "%lld rows of %lld %s%s%s %s sum %s normalized %s eps %g offset %g pads %lld,%lld,%lld starts %d,%d,%d,%d%s",
              (long long)nc->rows, (long long)nc->columns, gm_type_name(nc->type), nc->fp32_weight ? " fp32-weight" : "",
              nc->residual ? " residual" : "", inputs[nc->inputs], nc->sum_rounding ? "early" : "late",
              nc->normalized_rounding ? "early" : "late", nc->eps, nc->weight_offset, (long long)nc->x_pad,
@@ -27,7 +28,7 @@ static double rounded(enum gm_type type, double value) {
 
 static double drawn(const struct norm_case *nc, uint64_t stream, uint64_t index) {
     const uint64_t seed = (opt.seed + nc->seed) * 4 + stream;
-    if (nc->inputs == INTEGERS)
+    if (nc->inputs == INTEGERS || nc->inputs == SIGNS)
         return (double)((int)((hash64(seed, index) >> 32) % 9) - 4);
     return rounded(nc->type, hash_normal(seed, index) + (nc->inputs == POSITIVE ? 3 : 0));
 }
@@ -54,12 +55,22 @@ static double special(const struct norm_case *nc, int64_t row, int64_t column, d
     }
 }
 
+/* `times` the magnitude of the row, of either sign. */
+static double sign(const struct norm_case *nc, int64_t row, int64_t column, double times) {
+    const bool is_negative = hash64(opt.seed + nc->seed, (uint64_t)(row * nc->columns + column)) & 1;
+    return ldexp(is_negative ? -times : times, (int)(row % 9) - 4);
+}
+
 double norm_x(const struct norm_case *nc, int64_t row, int64_t column) {
+    if (nc->inputs == SIGNS)
+        return sign(nc, row, column, nc->residual ? 3 : 1);
     const double ordinary = drawn(nc, 0, (uint64_t)(row * nc->columns + column));
     return nc->inputs == SPECIAL_ROWS ? special(nc, row, column, ordinary) : ordinary;
 }
 
 double norm_residual(const struct norm_case *nc, int64_t row, int64_t column) {
+    if (nc->inputs == SIGNS)
+        return sign(nc, row, column, -2);
     return drawn(nc, 1, (uint64_t)(row * nc->columns + column));
 }
 
@@ -210,7 +221,8 @@ static double expected(const struct norm_case *nc, const struct reference *refer
     double error = fabs(out) * (reference->error + 0x1p-22);
     if (nc->normalized_rounding == GM_ROUND_EARLY) /* a value near a tie is rounded the other way */
         error += 2 * half_ulp(nc->type, fabs(exact)) * fabs(factor);
-    *tolerance = isfinite(error) ? error + half_ulp(nc->type, fabs(out) + error) : 0;
+    const bool is_exact = !isfinite(error) || (nc->inputs == SIGNS && nc->type != GM_FP32);
+    *tolerance = is_exact ? 0 : error + half_ulp(nc->type, fabs(out) + error);
     return out;
 }
 

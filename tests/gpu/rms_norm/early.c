@@ -1,20 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programmatic dependent launch, of every sm90 variant: the kernel before writes x, slowly, and lets ours start at once.
- * Until it has ended x is NaN, so whatever is read too early shows in out. */
+/* Programmatic dependent launch, of every sm90 variant: the kernel before writes an operand, slowly, and lets ours start at
+ * once. Until it has ended the operand is NaN, so whatever is read too early shows in out. */
 #include "columns.h"
 #include "rms_norm/rms_norm_tests.h"
 
-/* The same x, from elsewhere, by the slow kernel. */
+/* The operand at `address` once more, from elsewhere, by the slow kernel. */
 static bool run_after(struct result *result, const struct slow_copy *copy, const struct placed_norm *placed,
-                      CUdeviceptr elsewhere, const gm_plan *plan, const char *what) {
-    const size_t bytes = (size_t)(placed->nc->rows * placed->problem.x_stride * gm_type_bytes(placed->nc->type));
-    const CUdeviceptr x = (CUdeviceptr)placed->args.x;
-    return check_cuda(result, env.drv->cuMemcpyDtoD(elsewhere, x, bytes), what) &&
-           check_cuda(result, env.drv->cuMemsetD8(x, 0xff, bytes), what) && poison_output(result, &placed->call) &&
-           launch_slow_copy(result, copy, x, elsewhere, bytes / 2) &&
+                      CUdeviceptr address, int64_t rows, struct arena *arena, const gm_plan *plan) {
+    const char *const what = "after a slow kernel";
+    const size_t bytes = (size_t)(rows * placed->nc->columns * gm_type_bytes(placed->nc->type));
+    const CUdeviceptr elsewhere = arena_take(result, arena, bytes);
+    return elsewhere && poison_output(result, &placed->call) &&
+           check_cuda(result, env.drv->cuMemcpyDtoD(elsewhere, address, bytes), what) &&
+           check_cuda(result, env.drv->cuMemsetD8(address, 0xff, bytes), what) &&
+           check_cuda(result, env.drv->cuCtxSynchronize(), what) &&
+           launch_slow_copy(result, copy, address, elsewhere, bytes / 2) &&
            check_ok(result, gm_rms_norm_execute(plan, &placed->args, env.stream), what) &&
            check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what) &&
            check_output(result, &placed->call, what);
+}
+
+static void run_operands(struct result *result, const struct slow_copy *copy, const struct norm_case *nc,
+                         const char *kernel) {
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel};
+    struct norm_buffers buffers = {0};
+    struct arena elsewhere = {0};
+    struct placed_norm placed;
+    gm_plan *plan = NULL;
+    heartbeat(kernel);
+    if (place_norm(result, nc, &buffers, &placed) &&
+        check_ok(result, gm_rms_norm_plan_create(env.context, &placed.problem, &options, &plan), "plan")) {
+        result->cases += run_after(result, copy, &placed, placed.args.x, nc->rows, &elsewhere, plan);
+        result->cases += run_after(result, copy, &placed, placed.args.residual, nc->rows, &elsewhere, plan);
+        result->cases += run_after(result, copy, &placed, placed.args.weight, 1, &elsewhere, plan);
+    }
+    gm_plan_destroy(plan);
+    arena_free(&elsewhere);
+    free_norm(&buffers);
 }
 
 static void run_variant(const struct test *test, struct result *result) {
@@ -25,23 +47,13 @@ static void run_variant(const struct test *test, struct result *result) {
                                  .columns = (int64_t)c[GM_RMS_NORM_ROW_THREADS] * c[GM_RMS_NORM_VECTORS] * chunk,
                                  .type = kernel->type,
                                  .eps = 1e-5f,
+                                 .residual = 1,
                                  .inputs = NORMAL_ROWS};
-    const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel->name};
     struct slow_copy copy = {0};
-    struct norm_buffers buffers = {0};
-    struct arena elsewhere = {0};
-    struct placed_norm placed;
-    gm_plan *plan = NULL;
-    heartbeat(kernel->name);
-    if (load_slow_copy(result, &copy) && place_norm(result, &nc, &buffers, &placed) &&
-        arena_take(result, &elsewhere, (size_t)(nc.rows * nc.columns * gm_type_bytes(nc.type))) &&
-        check_ok(result, gm_rms_norm_plan_create(env.context, &placed.problem, &options, &plan), "plan"))
-        result->cases += run_after(result, &copy, &placed, elsewhere.base, plan, kernel->name);
-    gm_plan_destroy(plan);
+    if (load_slow_copy(result, &copy))
+        run_operands(result, &copy, &nc, kernel->name);
     if (copy.library)
         env.drv->cuLibraryUnload(copy.library);
-    arena_free(&elsewhere);
-    free_norm(&buffers);
 }
 
 static void run_if_sm90(const struct test *test, struct result *result) {

@@ -6,8 +6,9 @@
 #include "gpu_tests.h"
 
 /* INTEGERS: small ones, so that x + residual is exact. NORMAL: N(0, 1). POSITIVE: N(3, 1). SPECIAL: rows of NaN, infinity,
- * zeros, the largest and the smallest values, among ordinary ones. */
-enum norm_inputs { INTEGERS, NORMAL_ROWS, POSITIVE, SPECIAL_ROWS };
+ * zeros, the largest and the smallest values, among ordinary ones. SIGNS: rows of one magnitude, a power of two, and a
+ * weight of integers: with eps = 0, out in a 16-bit type is the signs times the weight, bit for bit. */
+enum norm_inputs { INTEGERS, NORMAL_ROWS, POSITIVE, SPECIAL_ROWS, SIGNS };
 
 struct norm_case {
     int64_t rows, columns;

@@ -72,6 +72,21 @@ static bool test_choices(struct rows *rows) {
     return true;
 }
 
+/* Bit for bit, with a residual and an offset and without, rounded early and late. */
+static bool test_signs(struct rows *rows) {
+    for (int choice = 0; choice < 4; choice++) {
+        struct norm_case nc = plain(rows, 10, 5 * rows->chunk);
+        nc.inputs = SIGNS;
+        nc.eps = 0;
+        nc.residual = choice & 1;
+        nc.weight_offset = choice & 1 ? 1 : 0;
+        nc.normalized_rounding = choice & 2 ? GM_ROUND_EARLY : GM_ROUND_LATE;
+        if (!try(rows, nc))
+            return false;
+    }
+    return true;
+}
+
 static bool test_inputs(struct rows *rows) {
     struct norm_case special = plain(rows, 14, 4 * rows->chunk);
     special.inputs = SPECIAL_ROWS;
@@ -122,7 +137,7 @@ static void run_row(const struct test *test, struct result *result) {
     rows.chunk = c[GM_RMS_NORM_VECTOR_BYTES] / gm_type_bytes(kernel->type);
     rows.held = (int64_t)c[GM_RMS_NORM_ROW_THREADS] * c[GM_RMS_NORM_VECTORS] * rows.chunk;
     rows.together = c[GM_RMS_NORM_THREADS] / c[GM_RMS_NORM_ROW_THREADS];
-    if (test_columns(&rows) && test_choices(&rows) && test_inputs(&rows))
+    if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows))
         test_alignment(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct norm_case nc = plain(&rows, 2 * rows.together + 1, 3 * rows.chunk);
