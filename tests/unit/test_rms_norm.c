@@ -83,6 +83,32 @@ START_TEST(an_alignment_below_the_element_is_refused) {
 }
 END_TEST
 
+START_TEST(a_problem_is_a_line_of_a_suite) {
+    struct gm_rms_norm_problem p = rows_of(16, 4096);
+    char text[160];
+    p.type = GM_FP16;
+    gm_problem_print(&gm_operation_rms_norm, &p, text, sizeof text);
+    ck_assert_str_eq(text, "rms_norm fp16 same no late late 16 4096");
+    p.fp32_weight = p.residual = 1;
+    p.sum_rounding = p.normalized_rounding = GM_ROUND_EARLY;
+    gm_problem_print(&gm_operation_rms_norm, &p, text, sizeof text);
+    ck_assert_str_eq(text, "rms_norm fp16 fp32 yes early early 16 4096");
+}
+END_TEST
+
+START_TEST(fields_of_alignments_reach_their_members) {
+    static const char *const names[] = {"x_align", "residual_align", "weight_align", "out_align"};
+    struct gm_rms_norm_problem p = rows_of(1, 1);
+    for (int i = 0; i < 4; i++) {
+        const struct gm_field *field =
+            &gm_operation_rms_norm.fields[gm_field_named(&gm_operation_rms_norm, names[i])];
+        ck_assert_int_eq(gm_field_set(field, &p, 2 << i), 1);
+        ck_assert_int_eq(gm_field_get(field, &p), 2 << i);
+    }
+    ck_assert(p.x_align == 2 && p.residual_align == 4 && p.weight_align == 8 && p.out_align == 16);
+}
+END_TEST
+
 START_TEST(bytes_and_operations_are_counted) {
     struct gm_rms_norm_problem p = rows_of(10, 100);
     struct gm_work work = gm_operation_rms_norm.work(&p);
@@ -252,12 +278,95 @@ START_TEST(a_launch_is_told_what_the_call_says) {
 }
 END_TEST
 
+START_TEST(every_variant_is_launched_by_name) {
+    const struct gm_rms_norm_args args = {
+        .size = sizeof args, .x = ADDRESS_A, .weight = ADDRESS_C, .out = ADDRESS_D};
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *kernel = &gm_kernels[i];
+        if (kernel->family != &gm_family_rms_norm)
+            continue;
+        struct gm_rms_norm_problem p = rows_of(1001, 64);
+        const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel->name};
+        const unsigned together = (unsigned)(kernel->threads / kernel->columns[GM_RMS_NORM_ROW_THREADS]);
+        gm_plan *plan = NULL;
+        p.type = kernel->type;
+        assert_ok(gm_rms_norm_plan_create(context, &p, &options, &plan));
+        fake_make_current(0);
+        fake_clear_counts();
+        assert_ok(gm_rms_norm_execute(plan, &args, NULL));
+        ck_assert_int_eq(fake_calls(), 1);
+        ck_assert_int_eq(fake.launch.kernel, (int)i);
+        ck_assert_uint_eq(fake.launch.config.gridDimX, (1001 + together - 1) / together);
+        ck_assert_uint_eq(fake.launch.config.blockDimX, (unsigned)kernel->threads);
+        ck_assert_uint_eq(fake.launch.config.sharedMemBytes, (unsigned)kernel->smem_bytes);
+        ck_assert_uint_eq(fake.launch.config.numAttrs, kernel->arch == GM_ARCH_SM90);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+/* 10 rows of 64 bf16, 80 apart, with a residual: nothing is launched where it is refused. */
+static enum gm_status execute(struct gm_rms_norm_args args) {
+    struct gm_rms_norm_problem p = rows_of(10, 64);
+    gm_plan *plan = NULL;
+    p.residual = 1;
+    p.x_stride = p.residual_stride = p.out_stride = 80;
+    assert_ok(gm_rms_norm_plan_create(context, &p, NULL, &plan));
+    fake_make_current(0);
+    fake_clear_counts();
+    const enum gm_status status = gm_rms_norm_execute(plan, &args, NULL);
+    ck_assert_int_eq(fake_calls(), status == GM_OK);
+    gm_plan_destroy(plan);
+    return status;
+}
+
+START_TEST(bad_pointers_are_refused_by_name) {
+    const struct gm_rms_norm_args good = {
+        .size = sizeof good, .x = ADDRESS_A, .residual = ADDRESS_B, .weight = ADDRESS_C, .out = ADDRESS_D};
+    struct gm_rms_norm_args args = good;
+    args.size = 39;
+    assert_fails(execute(args), GM_ERROR_SIZE, "args.size is 39");
+    args = good, args.x = 0;
+    assert_fails(execute(args), GM_ERROR_INVALID_ARGUMENT, "x is NULL");
+    args = good, args.residual = 0;
+    assert_fails(execute(args), GM_ERROR_INVALID_ARGUMENT, "residual is NULL");
+    args = good, args.out = 0;
+    assert_fails(execute(args), GM_ERROR_INVALID_ARGUMENT, "out is NULL");
+    args = good, args.x += 8;
+    assert_fails(execute(args), GM_ERROR_MISALIGNED, "not a multiple of 16 bytes");
+    args = good, args.out = UINT64_MAX - 15;
+    assert_fails(execute(args), GM_ERROR_INVALID_ARGUMENT, "passes 2^64");
+    args = good, args.residual = ADDRESS_A;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "residual");
+    args = good, args.weight = ADDRESS_B;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "weight");
+    args = good, args.out = ADDRESS_A + 16;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "only x = out with the same rows and row stride may");
+    args.out = ADDRESS_A;
+    assert_ok(execute(args));
+}
+END_TEST
+
+START_TEST(a_plan_of_another_operation_is_refused) {
+    const struct gm_rms_norm_problem p = rows_of(10, 64);
+    const struct gm_rms_norm_args args = {.size = sizeof args};
+    const struct gm_gemm_problem gemm = problem_for(&gm_kernels[0], 64, 64, 64);
+    const struct gm_gemm_args gemm_args = args_apart();
+    gm_plan *plan = NULL, *other = plan_for(&gm_kernels[0], &gemm);
+    assert_ok(gm_rms_norm_plan_create(context, &p, NULL, &plan));
+    assert_fails(gm_gemm_execute(plan, &gemm_args, NULL), GM_ERROR_INVALID_ARGUMENT, "rms_norm");
+    assert_fails(gm_rms_norm_execute(other, &args, NULL), GM_ERROR_INVALID_ARGUMENT, "gemm");
+    gm_plan_destroy(plan);
+    gm_plan_destroy(other);
+}
+END_TEST
+
 START_TEST(a_budget_of_sms_limits_the_grid) {
     const struct gm_rms_norm_problem p = rows_of(100000, 4096);
     const struct gm_plan_options options = {.size = sizeof options, .sm_budget = 2};
     gm_plan *plan = NULL;
     assert_ok(gm_rms_norm_plan_create(context, &p, &options, &plan));
-    ck_assert_uint_le(plan->config.gridDimX, 2 * 32);
+    ck_assert_uint_eq(plan->config.gridDimX, 2); /* a CTA on each */
     gm_plan_destroy(plan);
 }
 END_TEST
@@ -277,6 +386,8 @@ Suite *rms_norm_suite(void) {
     tcase_add_test(problems, zeros_mean_packed_and_aligned);
     tcase_add_loop_test(problems, every_bad_member_has_its_sentence, 0, sizeof bad / sizeof *bad);
     tcase_add_test(problems, an_alignment_below_the_element_is_refused);
+    tcase_add_test(problems, a_problem_is_a_line_of_a_suite);
+    tcase_add_test(problems, fields_of_alignments_reach_their_members);
     tcase_add_test(problems, bytes_and_operations_are_counted);
     tcase_add_test(choices, the_order_of_the_sum_does_not_depend_on_the_rows);
     tcase_add_test(choices, few_rows_take_more_threads_than_many);
@@ -285,6 +396,9 @@ Suite *rms_norm_suite(void) {
     tcase_add_test(choices, what_is_not_aligned_goes_by_elements);
     tcase_add_checked_fixture(launches, planned_set_up, planned_tear_down);
     tcase_add_test(launches, a_launch_is_told_what_the_call_says);
+    tcase_add_test(launches, every_variant_is_launched_by_name);
+    tcase_add_test(launches, bad_pointers_are_refused_by_name);
+    tcase_add_test(launches, a_plan_of_another_operation_is_refused);
     tcase_add_test(launches, a_budget_of_sms_limits_the_grid);
     tcase_add_test(launches, no_rows_launch_nothing);
     suite_add_tcase(suite, problems);
