@@ -118,10 +118,10 @@ static enum gm_reason check_order(const struct variant *v, const struct gm_quest
 
 #define LAUNCH_US       1.45   /* launch, and the first row, */
 #define THREAD_US       0.0017 /* for each thread of a row, */
-#define WEIGHT_US       1.3    /* and where the weight is loaded after the reduction */
-#define ALONE_US        0.45   /* more where launches do not overlap */
-#define DRAM_EFFICIENCY 0.88   /* reachable share of the datasheet's bandwidth, reads and writes */
-#define ROW_US          2.73   /* of a row among others, from its first load to its last store */
+#define WEIGHT_US       0.75   /* and where the weight is loaded after the reduction */
+#define ALONE_US        0.25   /* more where launches do not overlap */
+#define DRAM_EFFICIENCY 0.9    /* reachable share of the datasheet's bandwidth, reads and writes */
+#define ROW_US          2.9    /* of a row among others, from its first load to its last store */
 #define ELEMENT_FACTOR  4.0    /* how much longer a thread takes for chunks of one element */
 
 static double bytes_of_row(const struct gm_rms_norm_problem *p) {

@@ -279,8 +279,10 @@ static __device__ __forceinline__ void store_held(const struct gm_rms_norm_param
         const int at = first_element() + i * STEP;
         if (at >= columns)
             break;
-        if (!PRELOADS)
-            load_weight(p, at, columns, held.weight[i]);
+        if (!PRELOADS && i == 0)
+            load_weight(p, at, columns, held.weight[0]);
+        if (!PRELOADS && i + 1 < VECTORS) /* under way while this chunk is stored */
+            load_weight(p, at + STEP, columns, held.weight[i + 1]);
         store_normalized(p, row, at, held.v[i], scale, held.weight[i]);
     }
 }
