@@ -4,7 +4,7 @@
 #define BENCH_BENCH_H
 
 #include "program/base/args.h"
-#include "bench/measure/contest.h"
+#include "bench/measure/timing.h"
 #include "bench/measure/nvml.h"
 #include "program/base/shared_file.h"
 
@@ -55,13 +55,13 @@ bool bench_is_untaken(const struct bench_case *problem);
 
 /* The kernels to time on a case: the planner's choice, or every legal row that the options name. Plans are the
  * caller's to destroy. Returns how many, -1 with a printed sentence on an error. */
-int bench_plans(struct bench *bench, const struct bench_case *problem, struct contender *contenders, size_t capacity);
+int bench_plans(struct bench *bench, const struct bench_case *problem, struct candidate *candidates, size_t capacity);
 
 /* The baselines' default: the first way that runs, nearly always number 0; out: there is none. */
-int bench_default(const struct contest *contest, struct contender *fallback);
+int bench_default(const struct timing *timing, struct candidate *baseline_default);
 /* The way that times best: fills `best` (out = true: it is the default, or there is none); `ran` counts the ways that
- * worked. `fallback`, the default, is already captured by the caller. */
-int bench_search(const struct contest *contest, struct contender *best, const struct contender *fallback, int *ran);
+ * worked. `baseline_default`, the default, is already captured by the caller. */
+int bench_search(const struct timing *timing, struct candidate *best, const struct candidate *baseline_default, int *ran);
 
 /* --append: the rows of the results file that is there already, if this run may add to them. 0, or -1 with a printed
  * sentence. */

@@ -89,7 +89,7 @@ int bench_options_check(struct bench_options *options) {
     options->flags = (options->no_overlap ? GM_PLAN_NO_OVERLAP : 0u) | (options->model_only ? GM_PLAN_MODEL_ONLY : 0u) |
                      (options->constant_b ? GM_PLAN_CONSTANT_B : 0u) |
                      (options->batch_invariant ? GM_PLAN_BATCH_INVARIANT : 0u);
-    return pick_arch(options->arch, &options->arch_mask);
+    return arch_from_option(options->arch, &options->arch_mask);
 }
 
 /* ---- cases ------------------------------------------------------------------------------------------ */

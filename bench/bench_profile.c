@@ -11,31 +11,31 @@
 struct session {
     struct bench *bench;
     const struct bench_case *problem;
-    struct contest contest;
+    struct timing timing;
     int set;
 };
 
-static void contender_title(const struct session *session, const struct contender *contender, bool is_default,
+static void candidate_title(const struct session *session, const struct candidate *candidate, bool is_default,
                             char *title, size_t bytes) {
-    if (contender->plan) {
-        snprintf(title, bytes, "%s", gm_kernels[contender->kernel].name);
+    if (candidate->plan) {
+        snprintf(title, bytes, "%s", gm_kernels[candidate->kernel].name);
         return;
     }
-    rivals_name(session->contest.rivals, contender->way, title, bytes);
+    rivals_name(session->timing.rivals, candidate->way, title, bytes);
     const size_t used = strlen(title);
     snprintf(title + used, bytes - used, "%s", is_default ? " (default)" : "");
 }
 
 /* Launches on the next set and prints the line, before the profiler says anything of the launch after it. */
-static int launch_one(struct session *session, struct contender *contender, bool is_default) {
+static int launch_one(struct session *session, struct candidate *candidate, bool is_default) {
     char title[96], label[CASE_TEXT_BYTES], number[16] = "refused";
-    int status = contender_try_on(&session->contest, contender, session->set++);
-    contender_title(session, contender, is_default && !contender->out, title, sizeof title);
+    int status = candidate_try_on(&session->timing, candidate, session->set++);
+    candidate_title(session, candidate, is_default && !candidate->disqualified, title, sizeof title);
     if (status != 0)
         return complain("that was in %s", title);
-    if (!contender->out)
+    if (!candidate->disqualified)
         snprintf(number, sizeof number, "%d", ++session->bench->launches);
-    else if (contender->plan)
+    else if (candidate->plan)
         session->bench->failures++;
     printf("%7s  %-38s  %s\n", number, case_label(session->problem, label), title);
     fflush(stdout);
@@ -48,26 +48,26 @@ static int launch_baselines(struct session *session, struct rivals *rivals) {
     const int ways =
         rivals_prepare(rivals, &session->bench->baselines, problem->operation, problem->problem.bytes);
     bool found = false;
-    session->contest.rivals = rivals;
+    session->timing.rivals = rivals;
     for (int way = 0; way < ways; way++) {
-        struct contender contender = {.way = way};
-        if (launch_one(session, &contender, !found) != 0)
+        struct candidate candidate = {.way = way};
+        if (launch_one(session, &candidate, !found) != 0)
             return -1;
-        found = found || !contender.out;
+        found = found || !candidate.disqualified;
     }
     return 0;
 }
 
-static int launch_all(struct bench *bench, const struct bench_case *problem, struct contender *contenders,
+static int launch_all(struct bench *bench, const struct bench_case *problem, struct candidate *candidates,
                       size_t count) {
     struct operands operands = {0};
     struct rivals rivals = {0};
-    struct session session = {.bench = bench, .problem = problem, .contest = {.gpu = &bench->gpu}};
+    struct session session = {.bench = bench, .problem = problem, .timing = {.gpu = &bench->gpu}};
     int status = operands_make(&bench->gpu, &operands, problem->operation, problem->problem.bytes, &bench->noise,
                                bench->results.meta.rotate_l2, 1);
-    session.contest.operands = &operands;
+    session.timing.operands = &operands;
     for (size_t i = 0; i < count && status == 0; i++)
-        status = launch_one(&session, &contenders[i], false);
+        status = launch_one(&session, &candidates[i], false);
     if (status == 0)
         status = launch_baselines(&session, &rivals);
     rivals_forget(&rivals);
@@ -79,13 +79,13 @@ int bench_case_profile(struct bench *bench, const struct bench_case *problem) {
     size_t capacity = gm_kernel_count() + 1;
     if (bench_is_untaken(problem))
         return 0;
-    struct contender *contenders = calloc(capacity, sizeof *contenders);
-    if (!contenders)
+    struct candidate *candidates = calloc(capacity, sizeof *candidates);
+    if (!candidates)
         return complain("out of host memory");
-    int count = bench_plans(bench, problem, contenders, capacity);
-    int status = count > 0 ? launch_all(bench, problem, contenders, (size_t)count) : count;
+    int count = bench_plans(bench, problem, candidates, capacity);
+    int status = count > 0 ? launch_all(bench, problem, candidates, (size_t)count) : count;
     for (int i = 0; i < count; i++)
-        gm_plan_destroy(contenders[i].plan);
-    free(contenders);
+        gm_plan_destroy(candidates[i].plan);
+    free(candidates);
     return status;
 }

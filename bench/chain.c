@@ -19,7 +19,7 @@ struct layer {
     CUdeviceptr weights, out;
     gm_plan *plans[CHAIN_BEST]; /* of the ways that are ours */
     struct rivals rivals;
-    int best, fallback; /* of their ways; -1: none */
+    int best, baseline_default; /* of their ways; -1: none */
 };
 
 struct chain {
@@ -28,7 +28,7 @@ struct chain {
     const struct chain_options *options;
     struct layer layers[CHAIN_LAYERS_MAX];
     CUdeviceptr input, workspace;
-    struct contest contest; /* for its rounds */
+    struct timing timing; /* for its rounds */
 };
 
 /* ---- layers ----------------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static int make_plans(const struct chain *chain, struct layer *layer) {
 static int make_layer(struct chain *chain, struct noise *noise, int index) {
     const struct chain_options *options = chain->options;
     struct layer *layer = &chain->layers[index];
-    layer->best = layer->fallback = -1;
+    layer->best = layer->baseline_default = -1;
     layer->problem = (struct gm_gemm_problem){.size = sizeof layer->problem,
                                               .m = options->m,
                                               .n = options->sizes[(index + 1) % options->size_count],
@@ -78,18 +78,18 @@ static int make_layer(struct chain *chain, struct noise *noise, int index) {
 /* ---- the baseline's ways ---------------------------------------------------------------------------- */
 
 /* As the bench finds them: on operands that L2 does not hold. */
-static int search(struct layer *layer, struct contest *contest) {
-    struct contender best, fallback;
+static int search(struct layer *layer, struct timing *timing) {
+    struct candidate best, baseline_default;
     int ran;
-    if (contest_open(contest) != 0 || bench_default(contest, &fallback) != 0)
+    if (timing_open(timing) != 0 || bench_default(timing, &baseline_default) != 0)
         return -1;
-    if (fallback.out)
+    if (baseline_default.disqualified)
         return 0;
-    if (contender_capture(contest, &fallback, 2) != 0 || bench_search(contest, &best, &fallback, &ran) != 0)
+    if (candidate_capture(timing, &baseline_default, 2) != 0 || bench_search(timing, &best, &baseline_default, &ran) != 0)
         return -1;
-    contender_drop(contest, &fallback);
-    layer->fallback = fallback.way;
-    layer->best = best.out ? fallback.way : best.way;
+    candidate_drop(timing, &baseline_default);
+    layer->baseline_default = baseline_default.way;
+    layer->best = best.disqualified ? baseline_default.way : best.way;
     return 0;
 }
 
@@ -97,18 +97,18 @@ static int find_heuristics(struct chain *chain, struct noise *noise, int index) 
     const struct chain_options *options = chain->options;
     struct layer *layer = &chain->layers[index];
     struct operands operands = {0};
-    struct contest contest = {.gpu = chain->gpu, .operands = &operands, .rivals = &layer->rivals};
+    struct timing timing = {.gpu = chain->gpu, .operands = &operands, .rivals = &layer->rivals};
     if (rivals_prepare(&layer->rivals, chain->baselines, &gemm_bench, &layer->problem) == 0)
         return 0;
     if (index >= options->size_count) { /* seen before */
         layer->best = chain->layers[index - options->size_count].best;
-        layer->fallback = chain->layers[index - options->size_count].fallback;
+        layer->baseline_default = chain->layers[index - options->size_count].baseline_default;
         return 0;
     }
     int status = operands_make(chain->gpu, &operands, &gemm_bench, &layer->problem, noise, 3, 1);
     if (status == 0)
-        status = search(layer, &contest);
-    contest_close(&contest);
+        status = search(layer, &timing);
+    timing_close(&timing);
     operands_free(chain->gpu, &operands);
     return status;
 }
@@ -123,7 +123,7 @@ static int launch_layer(const struct chain *chain, enum chain_way way, const str
                                       .workspace = chain->workspace,
                                       .workspace_bytes = chain->options->workspace_bytes};
     if (way >= CHAIN_BEST)
-        return rivals_run(&layer->rivals, way == CHAIN_BEST ? layer->best : layer->fallback, &args,
+        return rivals_run(&layer->rivals, way == CHAIN_BEST ? layer->best : layer->baseline_default, &args,
                           chain->gpu->stream);
     const enum gm_status status = gm_gemm_execute(layer->plans[way], &args, chain->gpu->stream);
     return status == GM_OK ? 0 : gpu_fail_library(status, "gm_gemm_execute");
@@ -149,20 +149,20 @@ static int capture(const struct chain *chain, enum chain_way way, int chains, CU
 }
 
 /* A graph of some chains, to be repeated until a round is long enough. */
-static int enter(struct chain *chain, enum chain_way way, struct contender *contender) {
+static int enter(struct chain *chain, enum chain_way way, struct candidate *candidate) {
     const struct chain_options *options = chain->options;
     float milliseconds = 0;
-    contender->launches = LAUNCHES_MAX / options->layers / 8 + 1;
-    if (capture(chain, way, contender->launches, &contender->exec) != 0)
+    candidate->launches = LAUNCHES_MAX / options->layers / 8 + 1;
+    if (capture(chain, way, candidate->launches, &candidate->exec) != 0)
         return -1;
     for (int i = 0; i < 2; i++) { /* the first uploads the graph */
-        GPU_TRY(chain->gpu, cuEventRecord, chain->contest.start, chain->gpu->stream);
-        GPU_TRY(chain->gpu, cuGraphLaunch, contender->exec, chain->gpu->stream);
-        GPU_TRY(chain->gpu, cuEventRecord, chain->contest.stop, chain->gpu->stream);
-        GPU_TRY(chain->gpu, cuEventSynchronize, chain->contest.stop);
-        GPU_TRY(chain->gpu, cuEventElapsedTime, &milliseconds, chain->contest.start, chain->contest.stop);
+        GPU_TRY(chain->gpu, cuEventRecord, chain->timing.start, chain->gpu->stream);
+        GPU_TRY(chain->gpu, cuGraphLaunch, candidate->exec, chain->gpu->stream);
+        GPU_TRY(chain->gpu, cuEventRecord, chain->timing.stop, chain->gpu->stream);
+        GPU_TRY(chain->gpu, cuEventSynchronize, chain->timing.stop);
+        GPU_TRY(chain->gpu, cuEventElapsedTime, &milliseconds, chain->timing.start, chain->timing.stop);
     }
-    contender->repeats = (int)ceil(options->round_ms / fmax(milliseconds, 1e-3));
+    candidate->repeats = (int)ceil(options->round_ms / fmax(milliseconds, 1e-3));
     return 0;
 }
 
@@ -193,12 +193,12 @@ static double difference(const struct chain *chain, const uint16_t *ours, const 
 }
 
 /* Our ways against the baseline's default, or, without one, against the first of them. */
-static int verify(const struct chain *chain, const struct contender *contenders, struct chain_result *result) {
+static int verify(const struct chain *chain, const struct candidate *candidates, struct chain_result *result) {
     const struct layer *last = &chain->layers[chain->options->layers - 1];
     const size_t count = (size_t)(last->problem.m * last->problem.n);
     uint16_t *ours = malloc(count * 2), *theirs = malloc(count * 2);
     int status = ours && theirs ? 0 : complain("out of host memory");
-    const enum chain_way reference = contenders[CHAIN_DEFAULT].out ? CHAIN_NO_OVERLAP : CHAIN_DEFAULT;
+    const enum chain_way reference = candidates[CHAIN_DEFAULT].disqualified ? CHAIN_NO_OVERLAP : CHAIN_DEFAULT;
     if (status == 0)
         status = values_of(chain, reference, theirs, count);
     for (int way = 0; way < CHAIN_BEST && status == 0; way++) {
@@ -214,20 +214,20 @@ static int verify(const struct chain *chain, const struct contender *contenders,
     return status;
 }
 
-static int race(struct chain *chain, struct contender *contenders, struct chain_result *result) {
+static int race(struct chain *chain, struct candidate *candidates, struct chain_result *result) {
     const struct chain_options *options = chain->options;
     for (int way = 0; way < CHAIN_WAYS; way++)
-        contenders[way].out = way >= CHAIN_BEST && chain->layers[0].fallback < 0;
-    if (verify(chain, contenders, result) != 0)
+        candidates[way].disqualified = way >= CHAIN_BEST && chain->layers[0].baseline_default < 0;
+    if (verify(chain, candidates, result) != 0)
         return -1;
     for (int way = 0; way < CHAIN_WAYS; way++)
-        if (!contenders[way].out && enter(chain, (enum chain_way)way, &contenders[way]) != 0)
+        if (!candidates[way].disqualified && enter(chain, (enum chain_way)way, &candidates[way]) != 0)
             return -1;
-    if (contest_warm(&chain->contest, contenders, CHAIN_WAYS, options->warmup_s) != 0 ||
-        contest_rounds(&chain->contest, contenders, CHAIN_WAYS, options->rounds) != 0)
+    if (timing_warm(&chain->timing, candidates, CHAIN_WAYS, options->warmup_s) != 0 ||
+        timing_rounds(&chain->timing, candidates, CHAIN_WAYS, options->rounds) != 0)
         return -1;
     for (int way = 0; way < CHAIN_WAYS; way++)
-        result->samples[way] = contenders[way].samples;
+        result->samples[way] = candidates[way].samples;
     return 0;
 }
 
@@ -239,7 +239,7 @@ static int make(struct chain *chain, struct noise *noise) {
     for (int i = 0; i < options->layers; i++)
         if (make_layer(chain, noise, i) != 0 || find_heuristics(chain, noise, i) != 0)
             return -1;
-    return contest_open(&chain->contest);
+    return timing_open(&chain->timing);
 }
 
 static void unmake(struct chain *chain) {
@@ -253,22 +253,22 @@ static void unmake(struct chain *chain) {
     }
     gpu_free(chain->gpu, &chain->input);
     gpu_free(chain->gpu, &chain->workspace);
-    contest_close(&chain->contest);
+    timing_close(&chain->timing);
 }
 
 int chain_run(const struct gpu *gpu, const struct baselines *baselines, struct noise *noise,
               const struct chain_options *options, struct chain_result *result) {
     struct chain *chain = calloc(1, sizeof *chain);
-    struct contender contenders[CHAIN_WAYS] = {0};
+    struct candidate candidates[CHAIN_WAYS] = {0};
     if (!chain)
         return complain("out of host memory");
-    *chain = (struct chain){.gpu = gpu, .baselines = baselines, .options = options, .contest = {.gpu = gpu}};
+    *chain = (struct chain){.gpu = gpu, .baselines = baselines, .options = options, .timing = {.gpu = gpu}};
     *result = (struct chain_result){.options = *options};
     int status = make(chain, noise);
     if (status == 0)
-        status = race(chain, contenders, result);
+        status = race(chain, candidates, result);
     for (int way = 0; way < CHAIN_WAYS; way++)
-        contender_drop(&chain->contest, &contenders[way]);
+        candidate_drop(&chain->timing, &candidates[way]);
     unmake(chain);
     free(chain);
     return status;

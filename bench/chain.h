@@ -3,7 +3,7 @@
 #ifndef BENCH_CHAIN_H
 #define BENCH_CHAIN_H
 
-#include "bench/measure/contest.h"
+#include "bench/measure/timing.h"
 
 #define CHAIN_LAYERS_MAX 64
 #define CHAIN_SIZES_MAX  8

@@ -8,7 +8,7 @@
 #include "bench/measure/ceilings.h"
 #include "program/commands.h"
 #include "bench/report/compare.h"
-#include "bench/measure/facts.h"
+#include "bench/measure/environment.h"
 #include "bench/report/report.h"
 #include "bench/report/results_read.h"
 
@@ -20,11 +20,11 @@ static void set_facts(struct bench *bench, const char *suite_name) {
     meta->device = bench->gpu.device;
     snprintf(meta->gpu, sizeof meta->gpu, "%s", meta->device.name);
     results_fill_name(meta->slug, sizeof meta->slug, meta->gpu);
-    fact_driver(meta->driver, sizeof meta->driver, &bench->nvml, &meta->device);
+    environment_driver(meta->driver, sizeof meta->driver, &bench->nvml, &meta->device);
     meta->power_limit_watts = nvml_power_limit(&bench->nvml);
     build_fact("toolkit", meta->toolkit, sizeof meta->toolkit);
     build_fact("revision", meta->revision, sizeof meta->revision);
-    fact_date(meta->date, sizeof meta->date);
+    environment_date(meta->date, sizeof meta->date);
     snprintf(meta->suite, sizeof meta->suite, "%s", suite_name);
     baselines_print(&bench->baselines, meta->baseline, sizeof meta->baseline);
     for (int i = 0; i < bench->baselines.count; i++)
@@ -219,7 +219,7 @@ static int run(struct bench_options *options, int argc, char **argv) {
     note_command(&bench.results.meta, argc, argv);
     if (options->quiet)
         progress_silence();
-    int status = pick_device(options->device, &device, why, sizeof why);
+    int status = device_from_option(options->device, &device, why, sizeof why);
     if (status == 0 && device.ordinal < 0)
         status = predict(options, &suite, &device, why);
     else if (status == 0)
@@ -252,7 +252,7 @@ int command_bench(int argc, char **argv) {
         {"arch", "sm80|sm90", ARGS_TEXT, &given.arch, "only this path"},
         {"all-kernels", NULL, ARGS_FLAG, &given.all_kernels, "time every legal row: 3 rounds of 3 ms, 0.3 s warm-up"},
         {"rounds", "N", ARGS_POSITIVE, &given.rounds, "interleaved rounds (default: 7)"},
-        {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one contender (default: 10)"},
+        {"round-ms", "MS", ARGS_SECONDS, &given.round_ms, "least length of one round of one candidate (default: 10)"},
         {"workspace", "MIB", ARGS_COUNT, &given.workspace_mib, "for our plans (default: 64, what cuBLASLt has)"},
         {"warmup", "SECONDS", ARGS_SECONDS, &given.warmup_s, "at each size (default: 1)"},
         {"l2", "cold|warm", ARGS_TEXT, &given.l2, "rotate operands over 3x L2 (default), or use one set of them"},

@@ -7,8 +7,8 @@
 #include "program/base/args.h"
 #include "bench/chain.h"
 #include "program/commands.h"
-#include "bench/measure/facts.h"
-#include "program/base/grid.h"
+#include "bench/measure/environment.h"
+#include "program/base/text_table.h"
 #include "program/base/json.h"
 #include "bench/measure/nvml.h"
 #include "program/base/shared_file.h"
@@ -72,23 +72,23 @@ static void sizes_text(const struct chain_options *options, char *text, size_t b
 }
 
 static int print_results(const struct run *run) {
-    struct grid grid;
-    bool good = grid_start(&grid, "<chain|M|no overlap us|overlap us|constant B us|cuBLASLt best us|default us|"
+    struct text_table table;
+    bool good = text_table_start(&table, "<chain|M|no overlap us|overlap us|constant B us|cuBLASLt best us|default us|"
                                   "best / constant B|no overlap / constant B");
     for (size_t i = 0; i < run->count && good; i++) {
         const struct chain_result *r = &run->results[i];
-        char sizes[128], best[GRID_NUMBER_BYTES], fallback[GRID_NUMBER_BYTES], better[GRID_NUMBER_BYTES];
+        char sizes[128], best[TEXT_TABLE_NUMBER_BYTES], baseline_default[TEXT_TABLE_NUMBER_BYTES], better[TEXT_TABLE_NUMBER_BYTES];
         sizes_text(&r->options, sizes, sizeof sizes);
-        good = grid_add(&grid, "%s|%lld|%.2f|%.2f|%.2f|%s|%s|%s|%.3f", sizes, (long long)r->options.m,
+        good = text_table_add(&table, "%s|%lld|%.2f|%.2f|%.2f|%s|%s|%s|%.3f", sizes, (long long)r->options.m,
                         median(r, CHAIN_NO_OVERLAP), median(r, CHAIN_OVERLAP), median(r, CHAIN_CONSTANT_B),
-                        grid_number(best, median(r, CHAIN_BEST), "%.2f"),
-                        grid_number(fallback, median(r, CHAIN_DEFAULT), "%.2f"),
-                        grid_number(better, ratio(r, CHAIN_BEST, CHAIN_CONSTANT_B), "%.3f"),
+                        text_table_number(best, median(r, CHAIN_BEST), "%.2f"),
+                        text_table_number(baseline_default, median(r, CHAIN_DEFAULT), "%.2f"),
+                        text_table_number(better, ratio(r, CHAIN_BEST, CHAIN_CONSTANT_B), "%.3f"),
                         ratio(r, CHAIN_NO_OVERLAP, CHAIN_CONSTANT_B));
     }
     if (good)
-        grid_print(&grid, stdout);
-    grid_free(&grid);
+        text_table_print(&table, stdout);
+    text_table_free(&table);
     return good ? 0 : complain("out of host memory");
 }
 
@@ -96,9 +96,9 @@ static void write_meta(struct json *json, const struct run *run) {
     struct nvml nvml = {0};
     char driver[96], date[32], revision[64];
     nvml_open(&nvml, &run->gpu);
-    fact_driver(driver, sizeof driver, &nvml, &run->gpu.device);
+    environment_driver(driver, sizeof driver, &nvml, &run->gpu.device);
     nvml_close(&nvml);
-    fact_date(date, sizeof date);
+    environment_date(date, sizeof date);
     build_fact("revision", revision, sizeof revision);
     json_object_begin(json, "meta");
     json_put_string(json, "gpu", run->gpu.device.name);
@@ -194,7 +194,7 @@ static int measure(const struct given *given, const struct chain_options *chains
     struct run *run = calloc(1, sizeof *run);
     struct gm_device device;
     char why[256];
-    if (!run || pick_device(given->device, &device, why, sizeof why) != 0) {
+    if (!run || device_from_option(given->device, &device, why, sizeof why) != 0) {
         free(run);
         return -1;
     }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "program/commands.h"
-#include "bench/measure/facts.h"
+#include "bench/measure/environment.h"
 #include "bench/tune/tune.h"
 
 /* ---- what to measure ------------------------------------------------------------------------------ */
@@ -38,7 +38,7 @@ static int check_measuring(struct tune_options *options) {
         return complain("--no-baseline leaves out the baseline that --cublaslt names");
     if (check_kernel(options->kernel) != 0)
         return -1;
-    return pick_arch(options->arch, &options->arch_mask);
+    return arch_from_option(options->arch, &options->arch_mask);
 }
 
 static int check_options(struct tune_options *options) {
@@ -77,7 +77,7 @@ static int put_origin(struct tune *tune) {
     struct nvml nvml = {0};
     char driver[96], revision[64], library[96];
     nvml_open(&nvml, &tune->gpu);
-    fact_driver(driver, sizeof driver, &nvml, &tune->gpu.device);
+    environment_driver(driver, sizeof driver, &nvml, &tune->gpu.device);
     nvml_close(&nvml);
     build_fact("revision", revision, sizeof revision);
     snprintf(library, sizeof library, "%s %s", gm_version_string(), revision);
@@ -86,7 +86,7 @@ static int put_origin(struct tune *tune) {
 
 static int set_up(struct tune *tune, int ordinal, const struct bench_suite *suite) {
     if (gpu_open(&tune->gpu, ordinal) != 0 || clock_meter_open(&tune->gpu, &tune->meter) != 0 ||
-        book_open(&tune->book, tune->options->file, &tune->gpu.device) != 0)
+        ledger_writer_open(&tune->writer, tune->options->file, &tune->gpu.device) != 0)
         return -1;
     const struct tune_options *options = tune->options;
     if (!options->no_baseline &&
@@ -104,7 +104,7 @@ static void tear_down(struct tune *tune) {
         baselines_close(&tune->baselines, &tune->gpu);
         gpu_close(&tune->gpu);
     }
-    book_free(&tune->book);
+    ledger_writer_free(&tune->writer);
 }
 
 /* The file is rewritten after every problem, so that a run that is cut short leaves what it has. */
@@ -116,20 +116,20 @@ static int run_problems(struct tune *tune, const struct bench_suite *suite) {
         const struct bench_case *problem = &suite->cases[i];
         struct bench_case tuned = *problem;
         if (!tune->options->again && tune_key(&tuned, tune->options->general, &key) &&
-            book_find(&tune->book, &key)) {
+            ledger_writer_find(&tune->writer, &key)) {
             known++;
             continue;
         }
         progress_show(i, suite->count, case_sizes(problem, " x ", label));
         const int before = tune->measured, status = tune_case_run(tune, problem);
         progress_clear();
-        if (tune->measured > before && (put_origin(tune) != 0 || book_extend(&tune->book, tune->options->file) != 0))
+        if (tune->measured > before && (put_origin(tune) != 0 || ledger_writer_extend(&tune->writer, tune->options->file) != 0))
             return -1;
         if (status != 0)
             return -1;
     }
     printf("%d measured, %d already there; %s has %zu entries\n", tune->measured, known, tune->options->file,
-           book_entries(&tune->book));
+           ledger_writer_entries(&tune->writer));
     return 0;
 }
 
@@ -137,7 +137,7 @@ static int measure(const struct tune_options *options, const struct bench_suite 
     struct tune tune = {.options = options};
     struct gm_device device;
     char why[256];
-    if (pick_device(options->device, &device, why, sizeof why) != 0)
+    if (device_from_option(options->device, &device, why, sizeof why) != 0)
         return EXIT_CODE_FAILURE;
     int status = 0;
     if (device.ordinal < 0)

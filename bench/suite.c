@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "host/types.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 #define BLANKS " \t\r\n"
 

@@ -5,7 +5,7 @@
 
 #include "program/base/args.h"
 #include "program/commands.h"
-#include "program/base/grid.h"
+#include "program/base/text_table.h"
 #include "lab/lab_report.h"
 #include "lab/lab_run.h"
 #include "bench/report/results.h"
@@ -26,12 +26,12 @@ static int lab_list(int argc, char **argv) {
     }
     if (outcome != ARGS_GO)
         return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
-    struct grid grid;
-    grid_start(&grid, "<name|<title|<needs|<question");
+    struct text_table table;
+    text_table_start(&table, "<name|<title|<needs|<question");
     for (const struct lab_experiment *const *at = lab_registry(); *at; at++)
-        grid_add(&grid, "%s|%s|%s|%s", (*at)->name, (*at)->title, (*at)->hopper ? "9.0" : "8.0+", (*at)->question);
-    grid_print(&grid, stdout);
-    grid_free(&grid);
+        text_table_add(&table, "%s|%s|%s|%s", (*at)->name, (*at)->title, (*at)->hopper ? "9.0" : "8.0+", (*at)->question);
+    text_table_print(&table, stdout);
+    text_table_free(&table);
     return EXIT_CODE_OK;
 }
 

@@ -117,7 +117,7 @@ struct lab_experiment {
     const char *question;  /* one sentence ending in a question mark */
     const char *page;      /* the page of docs/course that uses it: "banks" */
     bool hopper;           /* needs compute capability 9.0 exactly */
-    bool reckless;         /* its warps write words that others are writing, or dump what nobody wrote, on purpose: what
+    bool races_on_purpose;         /* its warps write words that others are writing, or dump what nobody wrote, on purpose: what
                             * the simulated GPU reports of that is no failure */
     int (*setup)(struct lab *lab);
     int (*prepare)(struct lab *lab, struct lab_point *point); /* before a checked launch: poison outputs. May be NULL */

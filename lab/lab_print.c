@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "program/base/grid.h"
+#include "program/base/text_table.h"
 #include "lab/lab_results.h"
 
 enum { NUMBER_BYTES = 32 };
@@ -37,7 +37,7 @@ static const char *verdict_of_quantity(const struct record_quantity *quantity) {
 }
 
 /* Row `index` of a point: one of its quantities, and in the first row what is the point's own. */
-static void add_row(struct grid *grid, const struct record_point *point, size_t index) {
+static void add_row(struct text_table *table, const struct record_point *point, size_t index) {
     char predicted[NUMBER_BYTES] = "", counted[NUMBER_BYTES] = "", simulated[NUMBER_BYTES] = "";
     char own[5][NUMBER_BYTES] = {{0}};
     const struct record_quantity *quantity = index < point->quantity_count ? &point->quantities[index] : NULL;
@@ -59,21 +59,21 @@ static void add_row(struct grid *grid, const struct record_point *point, size_t 
     }
     if (!quantity && !*of_point && point->result == LAB_CORRECT)
         of_point = "correct";
-    grid_add(grid, "%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s%s%s", index == 0 ? point->label : "",
+    text_table_add(table, "%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s%s%s", index == 0 ? point->label : "",
              quantity ? quantity->name : "", predicted, counted, simulated, own[0], own[1], own[2], own[3], own[4],
              of_quantity, *of_quantity && *of_point ? "; " : "", of_point);
 }
 
 static void print_table(const struct record *record, FILE *out) {
-    struct grid grid;
-    grid_start(&grid, "<point|<quantity|predicted|counted|simulated|cycles pred.|cycles|us|GB/s|TFLOPS|<verdict");
+    struct text_table table;
+    text_table_start(&table, "<point|<quantity|predicted|counted|simulated|cycles pred.|cycles|us|GB/s|TFLOPS|<verdict");
     for (size_t i = 0; i < record->point_count; i++) {
-        add_row(&grid, &record->points[i], 0);
+        add_row(&table, &record->points[i], 0);
         for (size_t j = 1; j < record->points[i].quantity_count; j++)
-            add_row(&grid, &record->points[i], j);
+            add_row(&table, &record->points[i], j);
     }
-    grid_print(&grid, out);
-    grid_free(&grid);
+    text_table_print(&table, out);
+    text_table_free(&table);
 }
 
 void record_print(const struct record *record, FILE *out) {

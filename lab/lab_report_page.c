@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/base/grid.h"
+#include "program/base/text_table.h"
 #include "lab/lab_report.h"
 #include "program/draw/page.h"
 
@@ -39,8 +39,8 @@ static struct columns columns_of(const struct record *record) {
 }
 
 static void put_number(FILE *out, enum page_state state, double value, const char *format) {
-    char text[GRID_NUMBER_BYTES];
-    page_cell(out, state, false, "%s", grid_number(text, value, format));
+    char text[TEXT_TABLE_NUMBER_BYTES];
+    page_cell(out, state, false, "%s", text_table_number(text, value, format));
 }
 
 static void put_quantity(FILE *out, const struct columns *has, const struct record_point *point,

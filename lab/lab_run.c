@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "program/commands.h"
-#include "bench/measure/facts.h"
+#include "bench/measure/environment.h"
 #include "lab/lab_results.h"
 #include "program/base/paths.h"
 #include "lab/profiler.h"
@@ -46,11 +46,11 @@ static void fill_meta(struct record_meta *meta, const struct lab *lab, const str
     const struct gm_device *device = &lab->gpu.device;
     snprintf(meta->gpu, sizeof meta->gpu, "%s", device->name);
     nvml_open(&nvml, &lab->gpu);
-    fact_driver(meta->driver, sizeof meta->driver, &nvml, device);
+    environment_driver(meta->driver, sizeof meta->driver, &nvml, device);
     nvml_close(&nvml);
     build_fact("toolkit", meta->toolkit, sizeof meta->toolkit);
     build_fact("revision", meta->revision, sizeof meta->revision);
-    fact_date(meta->date, sizeof meta->date);
+    environment_date(meta->date, sizeof meta->date);
     meta->counted = counters->counted;
     snprintf(meta->counters, sizeof meta->counters, "%s", counters->counted ? counters->version : counters->why);
     meta->simulated_gpu = lab->simulated;

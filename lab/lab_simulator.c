@@ -36,7 +36,7 @@ void simulator_start(const struct lab_experiment *experiment) {
     *(void **)&set_reports = gm_driver_symbol("gm_sim_set_reports");
     if (set_counting)
         set_counting(1);
-    if (set_reports && experiment->reckless)
+    if (set_reports && experiment->races_on_purpose)
         set_reports("quiet");
 }
 

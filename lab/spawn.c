@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "bench/measure/gpu.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/base/shared_file.h"
 
 #define CANNOT_RUN          127

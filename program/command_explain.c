@@ -8,8 +8,8 @@
 #include "bench/suite.h"
 #include "host/plan.h"
 #include "program/base/args.h"
-#include "program/base/grid.h"
-#include "program/base/letters.h"
+#include "program/base/text_table.h"
+#include "program/base/utf8.h"
 #include "program/commands.h"
 
 struct explain_options {
@@ -91,32 +91,32 @@ static int compare_candidates(const void *left, const void *right) {
     return x->kernel - y->kernel;
 }
 
-static bool add_candidate(struct grid *grid, const struct gm_candidate *candidate) {
+static bool add_candidate(struct text_table *table, const struct gm_candidate *candidate) {
     struct gm_kernel_info kernel = {.size = sizeof kernel};
     if (gm_kernel_get((size_t)candidate->kernel, &kernel) != GM_OK)
         return false;
     bool legal = candidate->reason == GM_ACCEPTED || candidate->reason == GM_REASON_NOT_PRODUCTION;
-    char us[32] = "-", sentence[GRID_CELL_BYTES];
+    char us[32] = "-", sentence[TEXT_TABLE_CELL_BYTES];
     if (legal)
         snprintf(us, sizeof us, "%.2f", candidate->predicted_us);
     snprintf(sentence, sizeof sentence, "%s", candidate->sentence[0] ? candidate->sentence : "accepted");
-    return grid_add(grid, "%s|%s|%s|%s", candidate->chosen ? "▶" : legal ? "·" : "✗", kernel.name, us, sentence);
+    return text_table_add(table, "%s|%s|%s|%s", candidate->chosen ? "▶" : legal ? "·" : "✗", kernel.name, us, sentence);
 }
 
 static int print_candidates(struct gm_candidate *candidates, size_t count) {
-    struct grid grid;
+    struct text_table table;
     qsort(candidates, count, sizeof *candidates, compare_candidates);
-    bool good = grid_start(&grid, "< |<kernel|predicted us|<verdict");
+    bool good = text_table_start(&table, "< |<kernel|predicted us|<verdict");
     for (size_t i = 0; good && i < count; i++)
-        good = add_candidate(&grid, &candidates[i]);
+        good = add_candidate(&table, &candidates[i]);
     if (good)
-        grid_print(&grid, stdout);
-    grid_free(&grid);
+        text_table_print(&table, stdout);
+    text_table_free(&table);
     if (!good)
         return complain("the candidates cannot be listed");
     if (count == 0 || !candidates[0].chosen)
         return complain("no kernel of the table accepts this problem here");
-    letters_put(stdout, "\n▶ chosen   · legal   ✗ refused\n");
+    utf8_put(stdout, "\n▶ chosen   · legal   ✗ refused\n");
     return 0;
 }
 
@@ -140,11 +140,11 @@ static int explain_on(const struct explain_options *given, const struct bench_ca
     gm_ledger *ledger = NULL;
     struct gm_device device;
     char why[256], sizes[CASE_TEXT_BYTES], words[CASE_TEXT_BYTES];
-    if (pick_device(given->device, &device, why, sizeof why) != 0)
+    if (device_from_option(given->device, &device, why, sizeof why) != 0)
         return -1;
     if (why[0])
         printf("There is no GPU here (%s), so this is for the %s model.\n", why, device.name);
-    letters_print(stdout, "%s %s, on %s\n\n", case_sizes(problem, " x ", sizes), case_words(problem, words),
+    utf8_print(stdout, "%s %s, on %s\n\n", case_sizes(problem, " x ", sizes), case_words(problem, words),
                   device.name);
     if (given->ledger && gm_ledger_read(given->ledger, &ledger) != GM_OK)
         return complain("%s", gm_last_error());
@@ -165,7 +165,7 @@ static int run(const struct explain_options *given, const struct bench_operation
         .workspace_limit = (size_t)given->workspace_mib << 20};
     case_start(&problem, operation);
     if (set_sizes(words, &problem) != 0 || set_fields(given, &problem) != 0 ||
-        pick_arch(given->arch, &options.arch_mask) != 0)
+        arch_from_option(given->arch, &options.arch_mask) != 0)
         return EXIT_CODE_USAGE;
     return explain_on(given, &problem, &options) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

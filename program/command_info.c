@@ -8,7 +8,7 @@
 #include "program/base/args.h"
 #include "program/commands.h"
 #include "bench/measure/gpu.h"
-#include "program/base/grid.h"
+#include "program/base/text_table.h"
 #include "host/family.h"
 #include "host/types.h"
 #include "program/base/json.h"
@@ -48,28 +48,28 @@ static void print_device(const struct gm_device *device) {
     puts(device->dram_gbs > 0 || device->tensor_tflops > 0 ? "" : "  datasheet rates unknown");
 }
 
-static bool add_kernel(struct grid *grid, const struct gm_kernel *kernel, const struct gm_device *device) {
+static bool add_kernel(struct text_table *table, const struct gm_kernel *kernel, const struct gm_device *device) {
     struct kernel_limits limits = limits_of(kernel, device);
     char registers[16] = "?", tflops[16] = "-";
     if (kernel->registers > 0)
         snprintf(registers, sizeof registers, "%d", kernel->registers);
     if (limits.ctas_per_sm > 0 && limits.tensor_tflops > 0)
         snprintf(tflops, sizeof tflops, "%.0f", limits.tensor_tflops);
-    return grid_add(grid, "%s|%s|%s|%d|%d|%s|%d|%zu|%s|%d|%.0f|%.0f|%s", kernel->family->operation->name,
+    return text_table_add(table, "%s|%s|%s|%d|%d|%s|%d|%zu|%s|%d|%.0f|%.0f|%s", kernel->family->operation->name,
                     kernel->family->name, kernel->name, kernel->threads, kernel->smem_bytes, registers,
                     kernel->spill_bytes, kernel->image.packed_bytes, kernel->production ? "prod" : "test",
                     limits.ctas_per_sm, limits.flop_per_fill_byte, limits.flop_per_l2_byte, tflops);
 }
 
 static int print_table(const struct gm_device *device) {
-    struct grid grid;
-    bool good = grid_start(&grid, "<operation|<family|<kernel|threads|smem B|regs|spill B|image B|<state|CTA/SM|"
+    struct text_table table;
+    bool good = text_table_start(&table, "<operation|<family|<kernel|threads|smem B|regs|spill B|image B|<state|CTA/SM|"
                                   "FLOP/B fill|FLOP/B L2|TFLOPS bound");
     for (size_t i = 0; good && i < gm_kernel_count(); i++)
-        good = add_kernel(&grid, &gm_kernels[i], device);
+        good = add_kernel(&table, &gm_kernels[i], device);
     if (good)
-        grid_print(&grid, stdout);
-    grid_free(&grid);
+        text_table_print(&table, stdout);
+    text_table_free(&table);
     if (!good)
         return complain("the kernel table cannot be listed: %s", gm_last_error());
     printf(
@@ -162,7 +162,7 @@ static int find_devices(const char *choice, struct gm_device *devices, char *why
     int count = 1;
     if (!choice)
         gpu_count_or_simulate(why, why_bytes);
-    if (pick_device(choice, &devices[0], why, why_bytes) != 0)
+    if (device_from_option(choice, &devices[0], why, why_bytes) != 0)
         return -1;
     if (choice || devices[0].ordinal < 0)
         return count;

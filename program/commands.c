@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/base/shared_file.h"
 
 int command_dispatch(const struct command *commands, size_t count, void (*print_help)(FILE *out), int argc,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of the program, each with its own arguments after its name; they return an exit code. */
-#ifndef BENCH_COMMANDS_H
-#define BENCH_COMMANDS_H
+#ifndef PROGRAM_COMMANDS_H
+#define PROGRAM_COMMANDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,10 +42,10 @@ int command_sim(int argc, char **argv);
 /* Where a command can do without a GPU: `choice` is a model's name, a device number, or NULL = device 0, or the
  * default model when there is none. Returns 0 and fills `device` (ordinal -1: a model), or -1 with a printed
  * sentence. `why` receives why there is no GPU when the default model stands in, else "". */
-int pick_device(const char *choice, struct gm_device *device, char *why, size_t why_bytes);
+int device_from_option(const char *choice, struct gm_device *device, char *why, size_t why_bytes);
 
 /* "sm80" / "sm90" / NULL = any; -1 with a printed sentence when it is something else. */
-int pick_arch(const char *name, uint32_t *mask);
+int arch_from_option(const char *name, uint32_t *mask);
 
 /* A kernel's name, and behind it how its work is divided, /k or /k3, as in options, results and ledgers. */
 #define DIVIDED_NAME_BYTES 100

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What arithmetic alone says of a kernel on a device. Pure. */
-#ifndef BENCH_ROW_LIMITS_H
-#define BENCH_ROW_LIMITS_H
+#ifndef PROGRAM_ROW_LIMITS_H
+#define PROGRAM_ROW_LIMITS_H
 
 #include "host/table.h"
 

@@ -3,7 +3,7 @@
 #ifndef BENCH_CEILINGS_H
 #define BENCH_CEILINGS_H
 
-#include "bench/measure/contest.h"
+#include "bench/measure/timing.h"
 
 /* Copy and write by the driver's own copy engine kernels; read and launch by two small kernels of ceilings.c, which
  * the driver compiles from PTX. What cannot be measured is estimated, and the source strings say so. */

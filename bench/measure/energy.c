@@ -81,40 +81,40 @@ struct energy_reading energy_mean(const struct energy_trace *joules, const struc
 }
 
 /* `begin`: when the lead-in was over. */
-static int run_alone(const struct contest *contest, struct contender *contender, double seconds, double *begin) {
+static int run_alone(const struct timing *timing, struct candidate *candidate, double seconds, double *begin) {
     const double lead_in = fmin(LEAD_IN_SHARE * seconds, LEAD_IN_MOST_S);
-    if (contest_alone(contest, contender, lead_in, &contender->alone_us) != 0)
+    if (timing_alone(timing, candidate, lead_in, &candidate->alone_us) != 0)
         return -1;
     *begin = gpu_seconds();
-    return contest_alone(contest, contender, seconds - lead_in, &contender->alone_us);
+    return timing_alone(timing, candidate, seconds - lead_in, &candidate->alone_us);
 }
 
-static int run_metered(const struct contest *contest, struct meter *meter, struct contender *contender, double seconds,
+static int run_metered(const struct timing *timing, struct meter *meter, struct candidate *candidate, double seconds,
                        double *begin) {
     atomic_store(&meter->running, true);
     if (pthread_create(&meter->thread, NULL, poll_loop, meter) != 0)
         return complain("no thread for reading NVML");
-    int status = run_alone(contest, contender, seconds, begin);
+    int status = run_alone(timing, candidate, seconds, begin);
     atomic_store(&meter->running, false);
     pthread_join(meter->thread, NULL);
     return status;
 }
 
-int energy_measure(const struct contest *contest, const struct nvml *nvml, struct contender *contender, double seconds,
+int energy_measure(const struct timing *timing, const struct nvml *nvml, struct candidate *candidate, double seconds,
                    enum energy_source *source) {
     double begin = 0;
-    contender->joules = NAN;
+    candidate->joules = NAN;
     *source = ENERGY_NONE;
     if (!nvml->library)
-        return run_alone(contest, contender, seconds, &begin);
+        return run_alone(timing, candidate, seconds, &begin);
     struct meter *meter = calloc(1, sizeof *meter);
     if (!meter)
         return complain("out of host memory");
     meter->nvml = nvml;
-    int status = run_metered(contest, meter, contender, seconds, &begin);
+    int status = run_metered(timing, meter, candidate, seconds, &begin);
     if (status == 0) {
         struct energy_reading reading = energy_mean(&meter->joules, &meter->watts, begin, LEAST_SHARE * seconds);
-        contender->joules = reading.watts * contender->alone_us * 1e-6;
+        candidate->joules = reading.watts * candidate->alone_us * 1e-6;
         *source = reading.source;
     }
     free(meter);

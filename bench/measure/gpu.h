@@ -5,7 +5,7 @@
 
 #include "host/driver.h"
 #include "gristmill/gristmill.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 struct gpu {
     const struct gm_driver *drv;

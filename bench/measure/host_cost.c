@@ -35,7 +35,7 @@ int time_host_calls(const struct gpu *gpu, const struct host_call *calls, int co
 /* A plan, or the baselines' first way where there is none, and two sets of arguments by turns. A plan that keeps one set
  * is told each time, as where every call has arguments of its own; a plan that keeps both is told no more. */
 struct alternating {
-    const struct contest *contest;
+    const struct timing *timing;
     gm_plan *plan;
     struct bench_args args[2];
 };
@@ -44,43 +44,43 @@ static int call(const void *what) {
     static unsigned calls;
     const struct alternating *a = what;
     const void *args = a->args[calls++ % 2].bytes;
-    const CUstream stream = a->contest->gpu->stream;
+    const CUstream stream = a->timing->gpu->stream;
     if (!a->plan)
-        return rivals_run(a->contest->rivals, 0, args, stream);
-    return (int)gm_plan_execute(a->plan, a->contest->operands->operation->operation, args, stream);
+        return rivals_run(a->timing->rivals, 0, args, stream);
+    return (int)gm_plan_execute(a->plan, a->timing->operands->operation->operation, args, stream);
 }
 
-static void make(struct alternating *a, const struct contest *contest) {
-    *a = (struct alternating){.contest = contest};
+static void make(struct alternating *a, const struct timing *timing) {
+    *a = (struct alternating){.timing = timing};
     for (int set = 0; set < 2; set++)
-        operands_args(contest->operands, set, 0, 0, &a->args[set]);
+        operands_args(timing->operands, set, 0, 0, &a->args[set]);
 }
 
-static int make_plan(struct alternating *a, const struct contest *contest, const void *problem, uint32_t flags,
+static int make_plan(struct alternating *a, const struct timing *timing, const void *problem, uint32_t flags,
                      int argument_sets) {
     const struct gm_plan_options options = {.size = sizeof options, .flags = flags, .argument_sets = argument_sets};
     const enum gm_status made =
-        gm_plan_create(contest->operands->operation->operation, contest->gpu->context, problem, &options, &a->plan);
+        gm_plan_create(timing->operands->operation->operation, timing->gpu->context, problem, &options, &a->plan);
     return made == GM_OK ? 0 : gpu_fail_library(made, "a plan of the host-cost measurement");
 }
 
-static int measure(const struct contest *contest, const void *problem, bool has_baseline, struct bench_meta *meta) {
+static int measure(const struct timing *timing, const void *problem, bool has_baseline, struct bench_meta *meta) {
     struct alternating by_graph, recurring, plain, theirs;
     const struct host_call calls[MOST_CALLS] = {{call, &by_graph, &meta->execute_ns},
                                                 {call, &recurring, &meta->execute_recurring_ns},
                                                 {call, &plain, &meta->execute_plain_ns},
                                                 {call, &theirs, &meta->baseline_execute_ns}};
-    make(&by_graph, contest);
-    make(&recurring, contest);
-    make(&plain, contest);
-    make(&theirs, contest);
-    int status = make_plan(&by_graph, contest, problem, 0, 1);
+    make(&by_graph, timing);
+    make(&recurring, timing);
+    make(&plain, timing);
+    make(&theirs, timing);
+    int status = make_plan(&by_graph, timing, problem, 0, 1);
     if (status == 0)
-        status = make_plan(&recurring, contest, problem, 0, 2);
+        status = make_plan(&recurring, timing, problem, 0, 2);
     if (status == 0)
-        status = make_plan(&plain, contest, problem, GM_PLAN_PLAIN_LAUNCH, 1);
+        status = make_plan(&plain, timing, problem, GM_PLAN_PLAIN_LAUNCH, 1);
     if (status == 0)
-        status = time_host_calls(contest->gpu, calls, has_baseline ? MOST_CALLS : MOST_CALLS - 1);
+        status = time_host_calls(timing->gpu, calls, has_baseline ? MOST_CALLS : MOST_CALLS - 1);
     gm_plan_destroy(by_graph.plan);
     gm_plan_destroy(recurring.plan);
     gm_plan_destroy(plain.plan);
@@ -102,13 +102,13 @@ int host_cost(const struct gpu *gpu, const struct baselines *baselines, const st
     struct bench_case tiny;
     struct operands operands;
     struct rivals rivals = {0};
-    const struct contest contest = {.gpu = gpu, .operands = &operands, .rivals = &rivals};
+    const struct timing timing = {.gpu = gpu, .operands = &operands, .rivals = &rivals};
     make_tiny(&tiny, operation);
     int status = operands_make(gpu, &operands, operation, tiny.problem.bytes, noise, 0, 2);
     if (status == 0) {
         const bool has_baseline = rivals_prepare(&rivals, baselines, operation, tiny.problem.bytes) > 0 &&
                                   !rivals.of[0].baseline->kind->writes_elsewhere;
-        status = measure(&contest, tiny.problem.bytes, has_baseline, meta);
+        status = measure(&timing, tiny.problem.bytes, has_baseline, meta);
     }
     rivals_forget(&rivals);
     operands_free(gpu, &operands);

@@ -45,12 +45,12 @@ static int take(const struct gpu *gpu, const struct operands *operands, struct v
     return status;
 }
 
-int verify_run(const struct contest *contest, struct contender *contender, struct noise *noise,
+int verify_run(const struct timing *timing, struct candidate *candidate, struct noise *noise,
                struct verify_sample *sample) {
     *sample = (struct verify_sample){0};
-    if (operands_renew(contest->gpu, contest->operands, noise) != 0 || contender_try(contest, contender) != 0)
+    if (operands_renew(timing->gpu, timing->operands, noise) != 0 || candidate_try(timing, candidate) != 0)
         return -1;
-    return contender->out ? 0 : take(contest->gpu, contest->operands, sample);
+    return candidate->disqualified ? 0 : take(timing->gpu, timing->operands, sample);
 }
 
 void verify_free(struct verify_sample *sample) {

@@ -3,7 +3,7 @@
 #ifndef BENCH_VERIFY_H
 #define BENCH_VERIFY_H
 
-#include "bench/measure/contest.h"
+#include "bench/measure/timing.h"
 #include "bench/suite.h"
 
 #define VERIFY_ROWS_MAX 24
@@ -18,7 +18,7 @@ struct verify_rows {
 
 struct verify_sample {
     struct verify_rows of[BENCH_OPERANDS_MAX];
-    int count; /* operands that are written; 0: the contender is out */
+    int count; /* operands that are written; 0: the candidate is out */
 };
 
 struct verify_verdict {
@@ -29,8 +29,8 @@ struct verify_verdict {
     double ours, theirs; /* there */
 };
 
-/* Runs a contender on set 0, which is made as before any call, and reads the sampled rows. */
-int verify_run(const struct contest *contest, struct contender *contender, struct noise *noise,
+/* Runs a candidate on set 0, which is made as before any call, and reads the sampled rows. */
+int verify_run(const struct timing *timing, struct candidate *candidate, struct noise *noise,
                struct verify_sample *sample);
 void verify_free(struct verify_sample *sample);
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/base/grid.h"
-#include "program/base/letters.h"
+#include "program/base/text_table.h"
+#include "program/base/utf8.h"
 #include "bench/report/report.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/base/stats.h"
 
 struct comparison {
@@ -76,33 +76,33 @@ static bool within_noise(const struct bench_row *was, const struct bench_row *is
     return was->us.p10 <= is->us.p90 && is->us.p10 <= was->us.p90;
 }
 
-static bool add_pair(struct grid *grid, const struct bench_row *was, const struct bench_row *is) {
+static bool add_pair(struct text_table *table, const struct bench_row *was, const struct bench_row *is) {
     const bool changed = strcmp(was->kernel, is->kernel) != 0;
-    char cells[CASE_TEXT_BYTES], ratio_was[GRID_NUMBER_BYTES], ratio_is[GRID_NUMBER_BYTES];
-    return grid_add(grid, "%s|%.2f|%.2f|%.3f|%+.1f|%s|%s|%s|%s%s%s", case_cells(&is->problem, cells), was->us.median,
+    char cells[CASE_TEXT_BYTES], ratio_was[TEXT_TABLE_NUMBER_BYTES], ratio_is[TEXT_TABLE_NUMBER_BYTES];
+    return text_table_add(table, "%s|%.2f|%.2f|%.3f|%+.1f|%s|%s|%s|%s%s%s", case_cells(&is->problem, cells), was->us.median,
                     is->us.median, was->us.median / is->us.median, 100 * (is->us.median / was->us.median - 1),
-                    within_noise(was, is) ? "~" : "", grid_number(ratio_was, was->ratio_best.median, "%.3f"),
-                    grid_number(ratio_is, is->ratio_best.median, "%.3f"), changed ? was->kernel : "",
+                    within_noise(was, is) ? "~" : "", text_table_number(ratio_was, was->ratio_best.median, "%.3f"),
+                    text_table_number(ratio_is, is->ratio_best.median, "%.3f"), changed ? was->kernel : "",
                     changed ? " → " : "", is->kernel);
 }
 
 /* The table of one operation's problems; nothing where there are none. */
 static int print_pairs(const struct comparison *c, const struct bench_operation *operation) {
-    struct grid grid;
+    struct text_table table;
     char columns[CASE_TEXT_BYTES], titles[2 * CASE_TEXT_BYTES];
     size_t count = 0;
     snprintf(titles, sizeof titles, "%s|old us|new us|old / new|change %%|<|old × best|new × best|<kernel",
              case_columns(operation, columns));
-    bool fits = grid_start(&grid, titles);
+    bool fits = text_table_start(&table, titles);
     for (size_t i = 0; i < c->now_count && fits; i++) {
         if (!c->was[i] || row_now(c, i)->problem.operation != operation)
             continue;
-        fits = add_pair(&grid, c->was[i], row_now(c, i));
+        fits = add_pair(&table, c->was[i], row_now(c, i));
         count++;
     }
     if (fits && count)
-        grid_print(&grid, c->out);
-    grid_free(&grid);
+        text_table_print(&table, c->out);
+    text_table_free(&table);
     return fits ? 0 : complain("out of host memory");
 }
 
@@ -116,7 +116,7 @@ static void print_mean(const struct comparison *c, const struct bench_operation 
     if (used == 0)
         return;
     fputs("  ", c->out);
-    grid_put(c->out, regime->name, 14, true);
+    text_table_put(c->out, regime->name, 14, true);
     fprintf(c->out, " %4zu problems   old / new %.3f   lowest %.3f\n", used, stats_geomean(ratios, used),
             stats_percentile(ratios, used, 0));
 }
@@ -144,7 +144,7 @@ static void print_alone(FILE *out, const char *where, bool *first, const struct 
     if (*first)
         fprintf(out, "\nonly in the %s results:\n", where);
     *first = false;
-    letters_print(out, "  %s %s\n", case_sizes(problem, " × ", sizes), case_words(problem, words));
+    utf8_print(out, "  %s %s\n", case_sizes(problem, " × ", sizes), case_words(problem, words));
 }
 
 static void print_unpaired(const struct comparison *c) {
@@ -190,7 +190,7 @@ int compare_print(FILE *out, const struct bench_results *before, const struct be
     if (status == 0) {
         print_caption(out, "old", before);
         print_caption(out, "new", now);
-        letters_put(out, "~ the rounds overlap, p10 to p90; × best: the baseline's best time over ours\n\n");
+        utf8_put(out, "~ the rounds overlap, p10 to p90; × best: the baseline's best time over ours\n\n");
     }
     for (size_t i = 0; i < gm_operation_count() && status == 0; i++)
         status = print_pairs(&c, bench_operations[i]);

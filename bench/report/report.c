@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "program/base/grid.h"
-#include "program/base/letters.h"
+#include "program/base/text_table.h"
+#include "program/base/utf8.h"
 #include "program/base/stats.h"
 
 const struct bench_regime report_all = {"all", 0, INT64_MAX};
@@ -36,9 +36,9 @@ enum { PROBLEM_WIDTH = 38, US_WIDTH = 9, RATE_WIDTH = 7, RATIO_WIDTH = 7, RANGE_
 enum { JOULE_WIDTH = 9, EFFICIENCY_WIDTH = 6 };
 
 static void put_number(FILE *out, double value, int width, const char *format) {
-    char text[GRID_NUMBER_BYTES];
+    char text[TEXT_TABLE_NUMBER_BYTES];
     fputc(' ', out);
-    grid_put(out, grid_number(text, value, format), (size_t)width, false);
+    text_table_put(out, text_table_number(text, value, format), (size_t)width, false);
 }
 
 void report_l2(char *text, size_t bytes, const struct bench_meta *meta) {
@@ -56,7 +56,7 @@ struct title {
 static void put_titles(FILE *out, const struct title *titles, size_t count) {
     for (size_t i = 0; i < count; i++) {
         fputc(' ', out);
-        grid_put(out, titles[i].text, (size_t)titles[i].width, false);
+        text_table_put(out, titles[i].text, (size_t)titles[i].width, false);
     }
 }
 
@@ -80,7 +80,7 @@ void report_header(FILE *out, const struct bench_meta *meta) {
     char l2[96];
     report_l2(l2, sizeof l2, meta);
     fprintf(out, "%s\n", l2);
-    grid_put(out, "problem", PROBLEM_WIDTH, true);
+    text_table_put(out, "problem", PROBLEM_WIDTH, true);
     put_titles(out, times, sizeof times / sizeof *times);
     if (meta->energy_s > 0)
         put_titles(out, alone, sizeof alone / sizeof *alone);
@@ -90,7 +90,7 @@ void report_header(FILE *out, const struct bench_meta *meta) {
 void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row *row) {
     char text[2 * CASE_TEXT_BYTES], sizes[CASE_TEXT_BYTES], words[CASE_TEXT_BYTES], range[32] = "";
     snprintf(text, sizeof text, "%s %s", case_sizes(&row->problem, " × ", sizes), case_words(&row->problem, words));
-    grid_put(out, text, PROBLEM_WIDTH, true);
+    text_table_put(out, text, PROBLEM_WIDTH, true);
     put_number(out, row->us.median, US_WIDTH, "%.2f");
     put_number(out, row->tflops, RATE_WIDTH, "%.1f");
     put_number(out, row->gbs, RATE_WIDTH, "%.0f");
@@ -100,7 +100,7 @@ void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row
     if (isfinite(row->ratio_best.p10) && isfinite(row->ratio_best.p90))
         snprintf(range, sizeof range, "%.3f–%.3f", row->ratio_best.p10, row->ratio_best.p90);
     fputc(' ', out);
-    grid_put(out, range, RANGE_WIDTH, false);
+    text_table_put(out, range, RANGE_WIDTH, false);
     put_number(out, row->ratio_default.median, RATIO_WIDTH, "%.3f");
     put_number(out, row->us.median / row->floor_us, RATIO_WIDTH, "%.2f");
     put_number(out, row->sm_mhz, 5, "%.0f");
@@ -117,7 +117,7 @@ void report_row(FILE *out, const struct bench_meta *meta, const struct bench_row
 
 static void print_means(FILE *out, const struct bench_results *results, const size_t *index, size_t count,
                         const struct bench_operation *operation, const struct bench_regime *regime) {
-    double best[4096], fallback[4096], alone[4096], lowest = INFINITY;
+    double best[4096], baseline_default[4096], alone[4096], lowest = INFINITY;
     size_t used = 0;
     for (size_t i = 0; i < count && used < 4096; i++) {
         const struct bench_row *row = &results->rows[index[i]];
@@ -125,18 +125,18 @@ static void print_means(FILE *out, const struct bench_results *results, const si
             continue;
         best[used] = row->ratio_best.median;
         alone[used] = row->ratio_alone;
-        fallback[used++] = row->ratio_default.median;
+        baseline_default[used++] = row->ratio_default.median;
         lowest = fmin(lowest, row->ratio_best.median);
     }
     if (used == 0)
         return;
     fputs("  ", out);
-    grid_put(out, regime->name, 14, true);
-    char mean[GRID_NUMBER_BYTES];
-    letters_print(out, " %4zu problems   × best %.3f   × default %s   lowest × best %.3f", used,
-                  stats_geomean(best, used), grid_number(mean, stats_geomean(fallback, used), "%.3f"), lowest);
+    text_table_put(out, regime->name, 14, true);
+    char mean[TEXT_TABLE_NUMBER_BYTES];
+    utf8_print(out, " %4zu problems   × best %.3f   × default %s   lowest × best %.3f", used,
+                  stats_geomean(best, used), text_table_number(mean, stats_geomean(baseline_default, used), "%.3f"), lowest);
     if (isfinite(stats_geomean(alone, used)))
-        letters_print(out, "   × alone %.3f", stats_geomean(alone, used));
+        utf8_print(out, "   × alone %.3f", stats_geomean(alone, used));
     fputc('\n', out);
 }
 
@@ -156,7 +156,7 @@ static void explain_alone(FILE *out, const struct bench_results *results) {
     for (size_t i = 0; i < results->count; i++)
         any |= isfinite(results->rows[i].ratio_alone);
     if (any)
-        letters_print(
+        utf8_print(
             out,
             "  × best and × default took turns, at one shared clock; × alone is to the best too, each by itself\n"
             "  for %g s, at the clock that its own watts leave it\n",
@@ -165,14 +165,14 @@ static void explain_alone(FILE *out, const struct bench_results *results) {
 
 static void print_ceilings(FILE *out, const struct bench_meta *meta) {
     const struct bench_ceilings *ceilings = &meta->ceilings;
-    char read[GRID_NUMBER_BYTES], write[GRID_NUMBER_BYTES], copy[GRID_NUMBER_BYTES];
-    char tensor[GRID_NUMBER_BYTES], launch[GRID_NUMBER_BYTES];
-    letters_print(out, "\nceilings of this machine: read %s GB/s (%s), write %s, copy %s\n",
-                  grid_number(read, ceilings->read_gbs, "%.0f"), report_known(ceilings->read_source),
-                  grid_number(write, ceilings->write_gbs, "%.0f"), grid_number(copy, ceilings->copy_gbs, "%.0f"));
-    letters_print(out, "  tensor %s TFLOPS (%s), launch %s us (%s)\n",
-                  grid_number(tensor, ceilings->tensor_tflops, "%.0f"), report_known(ceilings->tensor_source),
-                  grid_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->launch_source));
+    char read[TEXT_TABLE_NUMBER_BYTES], write[TEXT_TABLE_NUMBER_BYTES], copy[TEXT_TABLE_NUMBER_BYTES];
+    char tensor[TEXT_TABLE_NUMBER_BYTES], launch[TEXT_TABLE_NUMBER_BYTES];
+    utf8_print(out, "\nceilings of this machine: read %s GB/s (%s), write %s, copy %s\n",
+                  text_table_number(read, ceilings->read_gbs, "%.0f"), report_known(ceilings->read_source),
+                  text_table_number(write, ceilings->write_gbs, "%.0f"), text_table_number(copy, ceilings->copy_gbs, "%.0f"));
+    utf8_print(out, "  tensor %s TFLOPS (%s), launch %s us (%s)\n",
+                  text_table_number(tensor, ceilings->tensor_tflops, "%.0f"), report_known(ceilings->tensor_source),
+                  text_table_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->launch_source));
 }
 
 /* What was measured of it: a file that is added to may be older than some of these. */

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/base/grid.h"
+#include "program/base/text_table.h"
 #include "program/draw/page.h"
 #include "program/base/paths.h"
 #include "bench/report/report.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/base/shared_file.h"
 #include "program/base/stats.h"
 
@@ -46,8 +46,8 @@ static bool is_member(const struct bench_case *problem, const struct mean_of *of
 }
 
 static void put_number(FILE *out, enum page_state state, double value, const char *format) {
-    char text[GRID_NUMBER_BYTES];
-    page_cell(out, state, false, "%s", grid_number(text, value, format));
+    char text[TEXT_TABLE_NUMBER_BYTES];
+    page_cell(out, state, false, "%s", text_table_number(text, value, format));
 }
 
 static void put_mean(FILE *out, double value, bool is_ratio) {
@@ -59,7 +59,7 @@ static void put_mean(FILE *out, double value, bool is_ratio) {
 }
 
 static void put_means(FILE *out, const struct report_view *view, struct mean_of of, double *scratch) {
-    double *best = scratch, *fallback = best + view->count, *floors = fallback + view->count;
+    double *best = scratch, *baseline_default = best + view->count, *floors = baseline_default + view->count;
     double *energy = floors + view->count, *alone = energy + view->count;
     size_t used = 0;
     for (size_t i = 0; i < view->count; i++) {
@@ -67,7 +67,7 @@ static void put_means(FILE *out, const struct report_view *view, struct mean_of 
         if (!is_member(&row->problem, &of))
             continue;
         best[used] = row->ratio_best.median;
-        fallback[used] = row->ratio_default.median;
+        baseline_default[used] = row->ratio_default.median;
         floors[used] = row->us.median / row->floor_us;
         alone[used] = row->ratio_alone;
         energy[used++] = row->best_joules / row->ours_joules;
@@ -84,7 +84,7 @@ static void put_means(FILE *out, const struct report_view *view, struct mean_of 
     page_cell(out, PAGE_NEUTRAL, false, "%zu", used);
     put_mean(out, stats_geomean(best, used), true);
     put_mean(out, lowest, true);
-    put_mean(out, stats_geomean(fallback, used), true);
+    put_mean(out, stats_geomean(baseline_default, used), true);
     put_mean(out, stats_geomean(alone, used), true);
     put_mean(out, stats_geomean(floors, used), false);
     put_mean(out, stats_geomean(energy, used), true);
@@ -125,14 +125,14 @@ static bool has_alone(const struct report_view *view) {
 static void write_alone(FILE *out, const struct bench_meta *meta) {
     page_paragraph(out,
                    "× best alone: the best's time over gristmill's, each running by itself for %g s and timed once its "
-                   "clock has settled. The contenders of a round share one clock, which the power limit moves more "
+                   "clock has settled. The candidates of a round share one clock, which the power limit moves more "
                    "slowly than they take turns, so the other ratios compare clock cycles; alone, each has the clock "
                    "that its own watts leave it.",
                    meta->energy_s);
 }
 
 static void write_floor(FILE *out, const struct bench_ceilings *ceilings) {
-    char read[GRID_NUMBER_BYTES], tensor[GRID_NUMBER_BYTES], launch[GRID_NUMBER_BYTES];
+    char read[TEXT_TABLE_NUMBER_BYTES], tensor[TEXT_TABLE_NUMBER_BYTES], launch[TEXT_TABLE_NUMBER_BYTES];
     if (!isfinite(ceilings->read_gbs) && !isfinite(ceilings->tensor_tflops) && !isfinite(ceilings->launch_us)) {
         page_paragraph(out, "%s", "There is no floor: the results have no ceilings of the machine.");
         return;
@@ -140,8 +140,8 @@ static void write_floor(FILE *out, const struct bench_ceilings *ceilings) {
     page_paragraph(out,
                    "Floor: the larger of least bytes over %s GB/s of reading and operations over %s TFLOPS, and "
                    "%s us of a launch. Read: %s. Tensor: %s.",
-                   grid_number(read, ceilings->read_gbs, "%.0f"), grid_number(tensor, ceilings->tensor_tflops, "%.0f"),
-                   grid_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->read_source),
+                   text_table_number(read, ceilings->read_gbs, "%.0f"), text_table_number(tensor, ceilings->tensor_tflops, "%.0f"),
+                   text_table_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->read_source),
                    report_known(ceilings->tensor_source));
 }
 
@@ -158,7 +158,7 @@ static void write_method(FILE *out, const struct report_view *view) {
     page_paragraph(
         out,
         "%s, driver %s, toolkit %s, revision %s, %s. N(0,1) operands. %s. After %g s of warm-up at each size "
-        "the contenders took turns, as CUDA graphs of many launches, for %d rounds of at least %g ms; a "
+        "the candidates took turns, as CUDA graphs of many launches, for %d rounds of at least %g ms; a "
         "ratio is the median of the rounds' ratios. %s %s",
         meta->gpu, report_known(meta->driver), report_known(meta->toolkit), report_known(meta->revision),
         report_known(meta->date), l2, meta->warmup_s, meta->rounds, meta->round_ms, against, energy);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "program/draw/chart.h"
-#include "program/base/grid.h"
+#include "program/base/text_table.h"
 #include "bench/report/report_page.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 enum { NOTE_BYTES = CASE_TEXT_BYTES };
 
@@ -119,7 +119,7 @@ int report_roofline_draw(FILE *out, const struct report_view *view, bool inside_
     const struct bench_meta *meta = &view->results->meta;
     struct points points;
     double roof_x[3], roof_y[3];
-    char name[96], subtitle[200], read[GRID_NUMBER_BYTES], tensor[GRID_NUMBER_BYTES];
+    char name[96], subtitle[200], read[TEXT_TABLE_NUMBER_BYTES], tensor[TEXT_TABLE_NUMBER_BYTES];
     if (!make_points(&points, view)) {
         free_points(&points);
         return -1;
@@ -132,8 +132,8 @@ int report_roofline_draw(FILE *out, const struct report_view *view, bool inside_
     const bool has_roof = meta->ceilings.read_gbs > 0 && meta->ceilings.tensor_tflops > 0;
     make_roof(&meta->ceilings, &points, roof_x, roof_y);
     snprintf(subtitle, sizeof subtitle, "%s; read %s GB/s, tensor %s TFLOPS; L2 %s", meta->gpu,
-             grid_number(read, meta->ceilings.read_gbs, "%.0f"),
-             grid_number(tensor, meta->ceilings.tensor_tflops, "%.0f"), results_l2(meta));
+             text_table_number(read, meta->ceilings.read_gbs, "%.0f"),
+             text_table_number(tensor, meta->ceilings.tensor_tflops, "%.0f"), results_l2(meta));
     struct chart chart = {.title = "Roofline",
                           .subtitle = subtitle,
                           .axis = "TFLOPS",

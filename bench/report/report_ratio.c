@@ -7,7 +7,7 @@
 
 #include "program/draw/chart_axis.h"
 #include "bench/report/report_page.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 enum { LEAST_POINTS = 3, COLUMNS = 3, PANEL_GAP = 22, PANEL_HEIGHT = 132, WIDE_HEIGHT = 250 };
 enum { LABEL_ROOM = 34, TITLE_ROOM = 24, TICK_ROOM = 34 };

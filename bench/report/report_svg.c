@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench/report/report.h"
-#include "program/base/grid.h"
-#include "program/base/say.h"
+#include "program/base/text_table.h"
+#include "program/base/messages.h"
 #include "program/base/shared_file.h"
 #include "program/base/stats.h"
 #include "program/draw/svg.h"
@@ -142,7 +142,7 @@ static void draw_axis(const struct plot *plot) {
 static void draw_row(const struct plot *plot, const struct bench_row *row, double y) {
     double ratio = row->ratio_best.median;
     const char *colour = ratio >= 1 ? "#1a7f37" : ratio >= 0.9 ? "#0969da" : "#bc4c00";
-    char text[2 * CASE_TEXT_BYTES], rate[GRID_NUMBER_BYTES];
+    char text[2 * CASE_TEXT_BYTES], rate[TEXT_TABLE_NUMBER_BYTES];
     const double rates = told_in_bytes(row) ? row->gbs : row->tflops;
     put_text(plot->out, plot->left - 14, y + 4, "label", label_of(row, text));
     fprintf(plot->out,
@@ -154,7 +154,7 @@ static void draw_row(const struct plot *plot, const struct bench_row *row, doubl
     snprintf(text, sizeof text, "%.3f", ratio);
     put_text(plot->out, plot->left + AXIS + RATIO_END, y + 4, "value", text);
     put_text(plot->out, plot->left + AXIS + RATE_END, y + 4, "value",
-             grid_number(rate, rates, rates < 99.95 ? "%.1f" : "%.0f"));
+             text_table_number(rate, rates, rates < 99.95 ? "%.1f" : "%.0f"));
 }
 
 static double draw_regime(const struct plot *plot, const struct bench_operation *operation,

@@ -76,15 +76,15 @@ void results_fill(struct bench_row *row) {
     row->us = spread(row->ours.us, row->ours.count);
     row->tflops = case_work(&row->problem).flops / row->us.median * 1e-6;
     row->gbs = case_work(&row->problem).least_bytes / row->us.median * 1e-3;
-    row->default_us = spread(row->fallback.us, row->fallback.count);
+    row->default_us = spread(row->baseline_default.us, row->baseline_default.count);
     row->best_us = spread(row->best.us, row->best.count);
     if (row->default_us.median < row->best_us.median || row->best.count == 0) {
-        row->best = row->fallback;
+        row->best = row->baseline_default;
         row->best_us = row->default_us;
-        row->best_way = row->fallback.count ? 0 : -1;
+        row->best_way = row->baseline_default.count ? 0 : -1;
     }
     row->ratio_best = ratio(&row->best, &row->ours);
-    row->ratio_default = ratio(&row->fallback, &row->ours);
+    row->ratio_default = ratio(&row->baseline_default, &row->ours);
 }
 
 static void find_tensor_rate(struct bench_results *results) {

@@ -10,7 +10,7 @@
 #define MAX_ROUNDS   64
 #define SOURCE_BYTES 96
 
-/* Times of one launch of a contender, one per round; count 0 = it did not run. */
+/* Times of one launch of a candidate, one per round; count 0 = it did not run. */
 struct bench_samples {
     double us[MAX_ROUNDS];
     double clocks[MAX_ROUNDS]; /* of the SMs; 0: not read */
@@ -25,7 +25,7 @@ struct bench_row {
     struct bench_case problem;
     char kernel[96];
     double predicted_us;
-    struct bench_samples ours, best, fallback; /* fallback: the baseline's default */
+    struct bench_samples ours, best, baseline_default; /* baseline_default: the baseline's default */
     struct bench_spread us, best_us, default_us, ratio_best, ratio_default;
     double tflops, gbs, floor_us;
     double sm_mhz, watts;

@@ -127,7 +127,7 @@ static void write_row(struct json *json, const struct bench_row *row) {
     json_put_number(json, "max_difference", row->max_difference);
     json_put_numbers(json, "us_rounds", row->ours.us, row->ours.count);
     json_put_numbers(json, "best_us_rounds", row->best.us, row->best.count);
-    json_put_numbers(json, "default_us_rounds", row->fallback.us, row->fallback.count);
+    json_put_numbers(json, "default_us_rounds", row->baseline_default.us, row->baseline_default.count);
     json_object_end(json);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "program/base/json_read.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 #define TEXT(reader, from, key, to) json_read_text_or_none((reader), (from), (key), (to), sizeof(to))
 
@@ -154,7 +154,7 @@ static void read_row(struct json_reader *reader, const json_t *from, struct benc
     NEED_TEXT(reader, from, "kernel", row->kernel);
     read_samples(reader, from, "us_rounds", &row->ours);
     read_samples(reader, from, "best_us_rounds", &row->best);
-    read_samples(reader, from, "default_us_rounds", &row->fallback);
+    read_samples(reader, from, "default_us_rounds", &row->baseline_default);
     if (row->ours.count == 0)
         json_read_reject(reader, "us_rounds", "an array of times");
     row->predicted_us = json_read_amount_or_none(reader, from, "predicted_us");

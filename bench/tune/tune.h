@@ -5,8 +5,8 @@
 
 #include "program/base/args.h"
 #include "program/commands.h"
-#include "bench/measure/contest.h"
-#include "bench/tune/ledger_book.h"
+#include "bench/measure/timing.h"
+#include "bench/tune/ledger_writer.h"
 
 #define TUNE_TOP_MAX (GM_LEDGER_CANDIDATES_MAX - 1) /* and the model's pick */
 
@@ -28,7 +28,7 @@ struct tune {
     struct baselines baselines;
     struct noise noise;
     struct clock_meter meter;
-    struct ledger_book book;
+    struct ledger_writer writer;
     int measured, failures; /* problems that have an entry now; kernels or problems */
 };
 
@@ -56,7 +56,7 @@ void tune_at_one_clock(struct tune_sample *samples, size_t count);
  * the time of the tensor cores by the datasheet. Times of such problems stay as they are. */
 bool tune_follows_clock(const struct gm_device *device, const struct bench_case *problem);
 
-/* Measures one problem and puts its line in the book. -1: the GPU or the driver is in error and the run must end. */
+/* Measures one problem and puts its line in the ledger. -1: the GPU or the driver is in error and the run must end. */
 int tune_case_run(struct tune *tune, const struct bench_case *problem);
 
 /* What to time, by predicted time: at most `top` of the rows that the options allow, with a workspace each divided too,
@@ -95,7 +95,7 @@ bool tune_key(struct bench_case *problem, bool general, struct gm_ledger_key *ke
  * caller frees it; NULL: out of memory. */
 char *tune_line(const struct gm_ledger_key *key, const struct tune_sample *samples, size_t count);
 
-/* Puts the line in the book and reports it; without a time of the model's pick there is only a note. */
+/* Puts the line in the ledger and reports it; without a time of the model's pick there is only a note. */
 int tune_put_entry(struct tune *tune, const struct bench_case *problem, const struct gm_ledger_key *key,
                    const struct tune_sample *samples, size_t count);
 /* "measured table ... library ... driver ...": where numbers are from; 0: of an unknown table. */

@@ -18,9 +18,9 @@ struct tune_run {
     struct gm_ledger_key key;
     struct operands operands;
     struct rivals rivals;
-    struct contest contest;
+    struct timing timing;
     struct tune_sample samples[TUNE_TOP_MAX + 1];
-    struct contender contenders[TUNE_TOP_MAX + 1]; /* of the same numbers */
+    struct candidate candidates[TUNE_TOP_MAX + 1]; /* of the same numbers */
     size_t count;
 };
 
@@ -40,12 +40,12 @@ static void make_plans(struct tune_run *run) {
         const struct gm_plan_options named = {.size = sizeof named,
                                               .kernel = tune_name(&run->samples[i], name),
                                               .workspace_limit = divided ? workspace_of(run) : 0};
-        struct contender *contender = &run->contenders[i];
-        contender->kernel = run->samples[i].kernel;
+        struct candidate *candidate = &run->candidates[i];
+        candidate->kernel = run->samples[i].kernel;
         const enum gm_status status = gm_plan_create(run->problem.operation->operation, run->tune->gpu.context,
-                                                     run->problem.problem.bytes, &named, &contender->plan);
-        contender->out = status != GM_OK;
-        if (contender->out) {
+                                                     run->problem.problem.bytes, &named, &candidate->plan);
+        candidate->disqualified = status != GM_OK;
+        if (candidate->disqualified) {
             gpu_fail_library(status, "a plan");
             run->tune->failures++;
         }
@@ -54,21 +54,21 @@ static void make_plans(struct tune_run *run) {
 
 static int open_run(struct tune_run *run) {
     struct tune *tune = run->tune;
-    run->contest = (struct contest){
+    run->timing = (struct timing){
         .gpu = &tune->gpu, .operands = &run->operands, .workspace_bytes = workspace_of(run), .meter = &tune->meter};
     make_plans(run);
     if (operands_make(&tune->gpu, &run->operands, run->problem.operation, run->problem.problem.bytes, &tune->noise,
                       ROTATE_OVER_L2, 1) != 0)
         return -1;
-    return contest_open(&run->contest);
+    return timing_open(&run->timing);
 }
 
 static void close_run(struct tune_run *run) {
     for (size_t i = 0; i < run->count; i++) {
-        contender_drop(&run->contest, &run->contenders[i]);
-        gm_plan_destroy(run->contenders[i].plan);
+        candidate_drop(&run->timing, &run->candidates[i]);
+        gm_plan_destroy(run->candidates[i].plan);
     }
-    contest_close(&run->contest);
+    timing_close(&run->timing);
     rivals_forget(&run->rivals);
     operands_free(&run->tune->gpu, &run->operands);
 }
@@ -82,11 +82,11 @@ static int take_baseline(struct tune_run *run, struct verify_sample *sample, cha
     if (tune->options->general || rivals_prepare(&run->rivals, &tune->baselines, run->problem.operation,
                                                  run->problem.problem.bytes) == 0)
         return 0;
-    run->contest.rivals = &run->rivals;
+    run->timing.rivals = &run->rivals;
     int status = 0;
     for (int way = 0; way < run->rivals.ways && status == 0 && sample->count == 0; way++) {
-        struct contender theirs = {.way = way};
-        status = verify_run(&run->contest, &theirs, &tune->noise, sample);
+        struct candidate theirs = {.way = way};
+        status = verify_run(&run->timing, &theirs, &tune->noise, sample);
         rivals_name(&run->rivals, way, whose, bytes);
     }
     return status;
@@ -108,13 +108,13 @@ static int verify_all(struct tune_run *run) {
     const char *whose = reference.count ? theirs : NULL;
     for (size_t i = 0; i < run->count && status == 0; i++) {
         struct verify_sample ours = {0};
-        struct contender *contender = &run->contenders[i];
-        if (contender->out)
+        struct candidate *candidate = &run->candidates[i];
+        if (candidate->disqualified)
             continue;
-        status = verify_run(&run->contest, contender, &run->tune->noise, &ours);
+        status = verify_run(&run->timing, candidate, &run->tune->noise, &ours);
         if (status == 0 && ours.count && whose)
-            contender->out = !agrees(run, i, &ours, &reference, whose);
-        run->tune->failures += contender->out;
+            candidate->disqualified = !agrees(run, i, &ours, &reference, whose);
+        run->tune->failures += candidate->disqualified;
         if (status == 0 && ours.count && !whose) {
             whose = name_of(&run->samples[i]);
             reference = ours;
@@ -130,19 +130,19 @@ static int verify_all(struct tune_run *run) {
 
 static int capture_all(struct tune_run *run, double round_ms) {
     for (size_t i = 0; i < run->count; i++) {
-        contender_drop(&run->contest, &run->contenders[i]);
-        if (!run->contenders[i].out && contender_capture(&run->contest, &run->contenders[i], round_ms) != 0)
+        candidate_drop(&run->timing, &run->candidates[i]);
+        if (!run->candidates[i].disqualified && candidate_capture(&run->timing, &run->candidates[i], round_ms) != 0)
             return -1;
     }
     return 0;
 }
 
 static int time_all(struct tune_run *run, int rounds) {
-    if (contest_rounds(&run->contest, run->contenders, run->count, rounds) != 0)
+    if (timing_rounds(&run->timing, run->candidates, run->count, rounds) != 0)
         return -1;
     for (size_t i = 0; i < run->count; i++)
-        if (!run->contenders[i].out)
-            run->samples[i].samples = run->contenders[i].samples;
+        if (!run->candidates[i].disqualified)
+            run->samples[i].samples = run->candidates[i].samples;
     return 0;
 }
 
@@ -159,7 +159,7 @@ static void bring_to_one_clock(struct tune_run *run) {
 /* Behind a stretch of itself that lets the clock settle, each is timed as it runs alone. */
 static int time_finalists(struct tune_run *run) {
     const struct tune_options *options = run->tune->options;
-    run->contest.settle_ms = options->settle_ms;
+    run->timing.settle_ms = options->settle_ms;
     if (capture_all(run, options->round_ms) != 0 || time_all(run, options->rounds) != 0)
         return -1;
     if (options->settle_ms > 0)
@@ -175,20 +175,20 @@ static int time_finalists(struct tune_run *run) {
 static int time_twice(struct tune_run *run) {
     const struct tune_options *options = run->tune->options;
     if (capture_all(run, FIRST_ROUND_MS) != 0 ||
-        contest_warm(&run->contest, run->contenders, run->count, options->warmup_s) != 0 ||
+        timing_warm(&run->timing, run->candidates, run->count, options->warmup_s) != 0 ||
         time_all(run, FIRST_ROUNDS) != 0)
         return -1;
     bring_to_one_clock(run);
     tune_select(run->samples, run->count, FINALISTS_MAX);
     for (size_t i = 0; i < run->count; i++)
-        run->contenders[i].out |= !run->samples[i].is_final;
+        run->candidates[i].disqualified |= !run->samples[i].is_final;
     return time_finalists(run);
 }
 
 static bool anyone_left(const struct tune_run *run) {
     bool left = false;
     for (size_t i = 0; i < run->count; i++)
-        left |= !run->contenders[i].out;
+        left |= !run->candidates[i].disqualified;
     return left;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/tune/tune.h"
-#include "program/base/letters.h"
+#include "program/base/utf8.h"
 
 static void report(const struct bench_case *problem, const struct tune_sample *samples, size_t count) {
     const struct tune_sample *choice = &samples[tune_choose(samples, count)], *model = choice;
@@ -13,7 +13,7 @@ static void report(const struct bench_case *problem, const struct tune_sample *s
         model = samples[i].is_model ? &samples[i] : model;
     const double us = tune_median(choice), model_us = tune_median(model);
     char name[DIVIDED_NAME_BYTES], label[CASE_TEXT_BYTES];
-    letters_print(stdout, "%s: %s %.2f us", case_label(problem, label), tune_name(choice, name), us);
+    utf8_print(stdout, "%s: %s %.2f us", case_label(problem, label), tune_name(choice, name), us);
     if (model == choice)
         puts(", the model's pick");
     else
@@ -34,7 +34,7 @@ int tune_put_entry(struct tune *tune, const struct bench_case *problem, const st
         return 0;
     }
     char *line = tune_line(key, samples, count);
-    const int status = line ? book_put(&tune->book, key, line, strlen(line)) : complain("out of host memory");
+    const int status = line ? ledger_writer_put(&tune->writer, key, line, strlen(line)) : complain("out of host memory");
     free(line);
     tune->measured += status == 0;
     if (!tune->options->quiet)
@@ -46,5 +46,5 @@ int tune_put_origin(struct tune *tune, uint64_t table, const char *library, cons
     char text[320];
     const int bytes =
         snprintf(text, sizeof text, "measured table %016" PRIx64 " library %s driver %s", table, library, driver);
-    return book_put_origin(&tune->book, text, (size_t)bytes);
+    return ledger_writer_put_origin(&tune->writer, text, (size_t)bytes);
 }

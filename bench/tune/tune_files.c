@@ -10,22 +10,22 @@
 #include "bench/tune/tune.h"
 
 int tune_merge(const struct tune_options *options) {
-    struct ledger_book first = {0}, second = {0};
+    struct ledger_writer first = {0}, second = {0};
     struct file_lock lock; /* the ledger that is written may be one of the two */
     int status = file_lock(&lock, options->file);
     if (status == 0)
-        status = book_read(&first, options->words.items[0]);
+        status = ledger_writer_read(&first, options->words.items[0]);
     if (status == 0)
-        status = book_read(&second, options->words.items[1]);
+        status = ledger_writer_read(&second, options->words.items[1]);
     if (status == 0)
-        status = book_merge(&first, &second);
+        status = ledger_writer_merge(&first, &second);
     if (status == 0)
-        status = book_write(&first, options->file);
+        status = ledger_writer_write(&first, options->file);
     file_unlock(&lock);
     if (status == 0)
-        printf("%s: %zu entries\n", options->file, book_entries(&first));
-    book_free(&first);
-    book_free(&second);
+        printf("%s: %zu entries\n", options->file, ledger_writer_entries(&first));
+    ledger_writer_free(&first);
+    ledger_writer_free(&second);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }
 
@@ -59,7 +59,7 @@ static void print_entries(const gm_ledger *ledger) {
 static int check_device(const struct tune_options *options, const gm_ledger *ledger) {
     struct gm_device device;
     char why[256];
-    if (pick_device(options->device, &device, why, sizeof why) != 0)
+    if (device_from_option(options->device, &device, why, sizeof why) != 0)
         return -1;
     const struct gm_plan_options with = {.size = sizeof with, .ledger = ledger};
     if (!why[0] && gm_ledger_check(&with, &device) != GM_OK)

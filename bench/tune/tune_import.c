@@ -60,7 +60,7 @@ static int find_device(struct import *import) {
     char why[256];
     *device = (struct gm_device){.size = sizeof *device};
     if (import->all.device)
-        return pick_device(import->all.device, device, why, sizeof why);
+        return device_from_option(import->all.device, device, why, sizeof why);
     if (gm_device_model(meta->slug, device) == GM_OK)
         return 0;
     return complain("%s was measured on %s; `--device MODEL` says which device to predict for (%s)",
@@ -164,7 +164,7 @@ static size_t join(struct import *import, const struct timed *timed, size_t rows
 /* `timed` are all rows of one problem. */
 static int import_problem(struct import *import, const struct timed *timed, size_t rows) {
     struct tune *tune = &import->tune;
-    if (!import->all.again && book_find(&tune->book, &timed->key)) {
+    if (!import->all.again && ledger_writer_find(&tune->writer, &timed->key)) {
         import->known++;
         return 0;
     }
@@ -242,15 +242,15 @@ static int import_all(struct import *import) {
     for (size_t i = 0; i < import->file_count; i++)
         if (check_file(&import->files[i], &tune->gpu.device) != 0)
             return -1;
-    if (book_open(&tune->book, path, &tune->gpu.device) != 0 || take_rows(import) != 0 || import_problems(import) != 0)
+    if (ledger_writer_open(&tune->writer, path, &tune->gpu.device) != 0 || take_rows(import) != 0 || import_problems(import) != 0)
         return -1;
     tell_losses(import);
     if (tune->measured + import->known == 0)
         return complain("there is nothing to import: %s was not written", path);
-    if (tune->measured && (put_origins(import) != 0 || book_write(&tune->book, path) != 0))
+    if (tune->measured && (put_origins(import) != 0 || ledger_writer_write(&tune->writer, path) != 0))
         return -1;
     printf("%d imported, %d already there; %s has %zu entries\n", tune->measured, import->known, path,
-           book_entries(&tune->book));
+           ledger_writer_entries(&tune->writer));
     return 0;
 }
 
@@ -268,6 +268,6 @@ int tune_import(const struct tune_options *options) {
     free(import.files);
     free(import.timed);
     free(import.samples);
-    book_free(&import.tune.book);
+    ledger_writer_free(&import.tune.writer);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

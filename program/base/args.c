@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 /* An option of one letter has one dash. */
 static const char *dashes(const struct args_option *option) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command-line options: `--name value` or `--name=value`, `-o value` for a name of one letter, and the help made from
  * the same list. */
-#ifndef BENCH_ARGS_H
-#define BENCH_ARGS_H
+#ifndef PROGRAM_BASE_ARGS_H
+#define PROGRAM_BASE_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A small streaming JSON writer: indented outside, one line per object inside json_line_begin(). The names that do not
  * say `put` are left to Jansson, the reader. */
-#ifndef BENCH_JSON_H
-#define BENCH_JSON_H
+#ifndef PROGRAM_BASE_JSON_H
+#define PROGRAM_BASE_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 void json_read_reject(struct json_reader *reader, const char *key, const char *wanted) {
     if (!reader->bad)

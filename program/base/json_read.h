@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Members of JSON objects, with their types checked: what every reader of a results file needs. */
-#ifndef BENCH_JSON_READ_H
-#define BENCH_JSON_READ_H
+#ifndef PROGRAM_BASE_JSON_READ_H
+#define PROGRAM_BASE_JSON_READ_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of result files made from patterns: "bench/results/{gpu}/{suite}.json". */
-#ifndef BENCH_PATHS_H
-#define BENCH_PATHS_H
+#ifndef PROGRAM_BASE_PATHS_H
+#define PROGRAM_BASE_PATHS_H
 
 #include <stddef.h>
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 int file_finish(FILE *out, const char *path) {
     const bool broken = ferror(out); /* since when, and why, is no longer known; a byte more fails the same way */

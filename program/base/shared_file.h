@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that are written to the end, or said not to be; and those that several processes may write: replaced as a
  * whole, and read and rewritten by one process at a time. */
-#ifndef BENCH_SHARED_FILE_H
-#define BENCH_SHARED_FILE_H
+#ifndef PROGRAM_BASE_SHARED_FILE_H
+#define PROGRAM_BASE_SHARED_FILE_H
 
 #include <stdbool.h>
 #include <stdio.h>

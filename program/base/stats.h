@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Order statistics and means of small samples. NaN is "no value" throughout the bench. */
-#ifndef BENCH_STATS_H
-#define BENCH_STATS_H
+#ifndef PROGRAM_BASE_STATS_H
+#define PROGRAM_BASE_STATS_H
 
 #include <stddef.h>
 

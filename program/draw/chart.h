@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Charts: grouped horizontal bars, and lines over a number. The same data give the same bytes. */
-#ifndef BENCH_CHART_H
-#define BENCH_CHART_H
+#ifndef PROGRAM_DRAW_CHART_H
+#define PROGRAM_DRAW_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What charts share: an axis with round ticks, numbers as text, the head above the picture. */
-#ifndef BENCH_CHART_AXIS_H
-#define BENCH_CHART_AXIS_H
+#ifndef PROGRAM_DRAW_CHART_AXIS_H
+#define PROGRAM_DRAW_CHART_AXIS_H
 
 #include "program/draw/chart.h"
 #include "program/draw/svg.h"

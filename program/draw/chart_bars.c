@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "program/draw/chart_axis.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 enum { BAR = 13, BAR_GAP = 2, ROW_GAP = 9, GROUP = 26, LEGEND = 24, AXIS = 30, FOOT = 30, VALUE_ROOM = 84 };
 enum { LABEL_LEAST = 90, LABEL_MOST = 340, LABEL_GAP = 10 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "program/draw/chart_axis.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 enum { PLOT_HEIGHT = 320, LEFT_ROOM = 56, ABOVE = 30, BELOW = 54, NAME_LEAST = 60, NAME_MOST = 260, NAME_LINE = 15 };
 

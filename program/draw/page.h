@@ -2,8 +2,8 @@
 /* A self-contained HTML page: inline style, no scripts, nothing from elsewhere; good on a screen and on paper.
  * All text is escaped here. Order of the calls:
  *     page_begin   [page_contents]   { page_section_begin  ...  page_section_end }   page_end  */
-#ifndef BENCH_PAGE_H
-#define BENCH_PAGE_H
+#ifndef PROGRAM_DRAW_PAGE_H
+#define PROGRAM_DRAW_PAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The colours of every picture and page, in one place, as 0xrrggbb. Chosen to stay apart for colour-blind readers and,
  * by their lightness, on grey paper; no picture says anything by colour alone. */
-#ifndef BENCH_PALETTE_H
-#define BENCH_PALETTE_H
+#ifndef PROGRAM_DRAW_PALETTE_H
+#define PROGRAM_DRAW_PALETTE_H
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "program/base/letters.h"
+#include "program/base/utf8.h"
 
 #define SANS "'Helvetica Neue',Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif"
 #define MONO "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
@@ -40,7 +40,7 @@ static const char *entity_of(char c) {
 
 void svg_escape(FILE *out, const char *text) {
     while (*text) {
-        const size_t length = letters_length(text);
+        const size_t length = utf8_length(text);
         if (entity_of(*text))
             fputs(entity_of(*text), out);
         else if (length)

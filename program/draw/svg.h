@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing SVG: shapes and text with short numbers and escaped characters. A picture stands alone as a file, or lies
  * inside a page of page.h, which then carries the style. Coordinates are in pixels, y downwards. */
-#ifndef BENCH_SVG_H
-#define BENCH_SVG_H
+#ifndef PROGRAM_DRAW_SVG_H
+#define PROGRAM_DRAW_SVG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated GPU in use by a command: the driver of GM_DRIVER=sim, its own functions, one GEMM on it. */
-#ifndef BENCH_SIMULATOR_H
-#define BENCH_SIMULATOR_H
+#ifndef PROGRAM_SIM_SIMULATOR_H
+#define PROGRAM_SIM_SIMULATOR_H
 
 #include "program/base/args.h"
 #include "bench/measure/gpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the single step shows of a stopped warp. */
-#ifndef BENCH_STEP_SHOW_H
-#define BENCH_STEP_SHOW_H
+#ifndef PROGRAM_SIM_STEP_SHOW_H
+#define PROGRAM_SIM_STEP_SHOW_H
 
 #include "program/sim/simulator.h"
 

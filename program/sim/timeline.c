@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 enum { EVENTS_MAX = 1 << 20, ROWS_MAX = 256 };
 

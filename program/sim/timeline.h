@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events of a launch as rows over time: a row for each warp that has any, for the copies under way at once, and for
  * each mbarrier's phases; as text and as SVG. */
-#ifndef BENCH_TIMELINE_H
-#define BENCH_TIMELINE_H
+#ifndef PROGRAM_SIM_TIMELINE_H
+#define PROGRAM_SIM_TIMELINE_H
 
 #include <stdio.h>
 

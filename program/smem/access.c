@@ -10,7 +10,7 @@
 #include "smem/bank.h"
 #include "program/smem/expression.h"
 #include "program/smem/numbers.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 /* ---- shape -------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A warp's access as the command line says it: its kind, its lanes, and their addresses. */
-#ifndef SMEM_ACCESS_H
-#define SMEM_ACCESS_H
+#ifndef PROGRAM_SMEM_ACCESS_H
+#define PROGRAM_SMEM_ACCESS_H
 
 #include "gristmill/smem.h"
 

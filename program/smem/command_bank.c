@@ -10,7 +10,7 @@
 #include "program/commands.h"
 #include "program/smem/draw.h"
 #include "program/smem/numbers.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/base/shared_file.h"
 #include "program/smem/walk.h"
 
@@ -170,7 +170,7 @@ static int advise(const struct bank_options *given, struct job *job) {
     if (given->other_bytes &&
         number_read("--other-bytes", given->other_bytes, 0, 1u << 20, &question->other_bytes) != 0)
         return -1;
-    if (pick_device(given->device, &device, why, sizeof why) != 0)
+    if (device_from_option(given->device, &device, why, sizeof why) != 0)
         return -1;
     if (why[0])
         note("There is no GPU here (%s), so the advice is for the %s model.", why, device.name);

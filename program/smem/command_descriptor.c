@@ -4,7 +4,7 @@
 
 #include "program/commands.h"
 #include "program/smem/descriptor_options.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 static const struct command parts[] = {
     {"tensor-map", descriptor_tensor_map, "a request of cuTensorMapEncodeTiled, rule by rule"},

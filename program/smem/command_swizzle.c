@@ -8,7 +8,7 @@
 #include "program/smem/draw_memory.h"
 #include "program/smem/numbers.h"
 #include "program/smem/picture.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "smem/smem_tile.h"
 #include "program/smem/tensor_words.h"
 #include "program/smem/tile_walks.h"

@@ -6,7 +6,7 @@
 #include "program/smem/map_options.h"
 #include "smem/matrix_descriptor.h"
 #include "program/smem/numbers.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 struct compare_options {
     struct map_options map;

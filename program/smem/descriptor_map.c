@@ -2,7 +2,7 @@
 /* gristmill descriptor tensor-map: a request of cuTensorMapEncodeTiled, rule by rule. */
 #include "program/smem/descriptor_options.h"
 #include "program/smem/map_options.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 #define RULES_MAX 64
 

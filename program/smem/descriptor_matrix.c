@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "program/smem/descriptor_options.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/smem/tensor_words.h"
 
 struct matrix_options {

@@ -7,7 +7,7 @@
 
 #include "smem/matrix_descriptor.h"
 #include "program/smem/numbers.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/smem/tensor_words.h"
 
 int descriptor_check_words(const struct args_list *words, size_t most, const char *part) {

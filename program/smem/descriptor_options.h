@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the three parts of `gristmill descriptor` share: an operand, the fields of a matrix descriptor, and the files. */
-#ifndef SMEM_DESCRIPTOR_OPTIONS_H
-#define SMEM_DESCRIPTOR_OPTIONS_H
+#ifndef PROGRAM_SMEM_DESCRIPTOR_OPTIONS_H
+#define PROGRAM_SMEM_DESCRIPTOR_OPTIONS_H
 
 #include <stdbool.h>
 

@@ -6,8 +6,8 @@
  *     page_begin(out, title, lead);  draw_bank(out, DRAW_PART, ...);  draw_bank(out, DRAW_PART, ...);  page_end(out,
  * NULL);
  */
-#ifndef SMEM_DRAW_H
-#define SMEM_DRAW_H
+#ifndef PROGRAM_SMEM_DRAW_H
+#define PROGRAM_SMEM_DRAW_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "program/smem/draw_easel.h"
+#include "program/smem/draw_canvas.h"
 #include "program/smem/draw_memory.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "smem/smem_tile.h"
 
 enum { LINES_MOST = 8 };
@@ -66,25 +66,25 @@ static size_t list_layouts(const struct gm_pad_question *question, const struct 
     return count;
 }
 
-static int put_layouts(struct easel *easel, const struct layout *layouts, size_t count, uint32_t ideal) {
-    struct grid table;
+static int put_layouts(struct canvas *canvas, const struct layout *layouts, size_t count, uint32_t ideal) {
+    struct text_table table;
     enum page_state states[3];
-    bool whole = grid_start(&table, "<layout|wavefronts|ideal|bytes a tile|blocks an SM|<");
+    bool whole = text_table_start(&table, "<layout|wavefronts|ideal|bytes a tile|blocks an SM|<");
     for (size_t i = 0; i < count && whole; i++) {
         const struct layout *layout = &layouts[i];
         const char *remark = layout->taken ? "<- take this" : layout->ruled_out ? "not with TMA or WGMMA" : "";
         states[i] = layout->taken ? PAGE_OK : PAGE_NEUTRAL;
-        whole = grid_add(&table, "%s|%" PRIu32 "|%" PRIu32 "|%" PRIu32 "|%" PRId32 "|%s", layout->name,
+        whole = text_table_add(&table, "%s|%" PRIu32 "|%" PRIu32 "|%" PRIu32 "|%" PRId32 "|%s", layout->name,
                          layout->wavefronts, ideal, layout->tile_bytes, layout->blocks, remark);
     }
     if (whole)
-        easel_table(easel, NULL, &table, states);
-    grid_free(&table);
+        canvas_table(canvas, NULL, &table, states);
+    text_table_free(&table);
     return whole ? 0 : complain("out of host memory");
 }
 
 /* The first lines of the tile; layouts whose pieces are too small to be drawn are left out. */
-static int put_picture(struct easel *easel, const struct layout *layout, uint32_t unit) {
+static int put_picture(struct canvas *canvas, const struct layout *layout, uint32_t unit) {
     const uint32_t widest = memory_widest_unit(&layout->tile);
     struct memory_view view;
     char heading[160];
@@ -95,25 +95,25 @@ static int put_picture(struct easel *easel, const struct layout *layout, uint32_
     snprintf(heading, sizeof heading, "%.90s%s", layout->name,
              view.lines < view.lines_all ? " (the first lines of the tile)" : "");
     const struct sheet sheet = memory_sheet(&view, heading);
-    easel_sheet(easel, &sheet);
+    canvas_sheet(canvas, &sheet);
     return 0;
 }
 
-static void put_verdict(struct easel *easel, const struct gm_pad_advice *advice) {
+static void put_verdict(struct canvas *canvas, const struct gm_pad_advice *advice) {
     char name[96];
     memory_swizzle_name(advice->swizzle, name, sizeof name);
     switch (advice->cure) {
     case GM_CURE_NONE_NEEDED:
-        easel_verdict(easel, PAGE_OK, "Leave the tile as it is.");
+        canvas_verdict(canvas, PAGE_OK, "Leave the tile as it is.");
         break;
     case GM_CURE_PAD:
-        easel_verdict(easel, PAGE_OK, "Take a pad of %" PRIu32 " bytes a row.", advice->pad_bytes);
+        canvas_verdict(canvas, PAGE_OK, "Take a pad of %" PRIu32 " bytes a row.", advice->pad_bytes);
         break;
     case GM_CURE_SWIZZLE:
-        easel_verdict(easel, PAGE_OK, "Take %s.", name);
+        canvas_verdict(canvas, PAGE_OK, "Take %s.", name);
         break;
     case GM_CURE_NOTHING_HELPS:
-        easel_verdict(easel, PAGE_BAD, "Nothing helps: change which lane takes which element.");
+        canvas_verdict(canvas, PAGE_BAD, "Nothing helps: change which lane takes which element.");
         break;
     }
 }
@@ -127,21 +127,21 @@ static const char lesson[] =
 int draw_advice(FILE *out, enum draw_form form, const char *title, const struct gm_pad_question *question,
                 const struct gm_pad_advice *advice) {
     struct layout layouts[3];
-    struct easel easel;
+    struct canvas canvas;
     const size_t count = list_layouts(question, advice, layouts);
     if ((unsigned)advice->cure > GM_CURE_NOTHING_HELPS)
         return complain("cure %d is not one of 0 to %d", (int)advice->cure, GM_CURE_NOTHING_HELPS);
     for (size_t i = 0; i < count; i++)
         if (gm_smem_tile_check(&layouts[i].tile) != GM_OK)
             return complain("%s: %s", layouts[i].name, gm_last_error());
-    if (easel_begin(&easel, out, form, title) != 0)
+    if (canvas_begin(&canvas, out, form, title) != 0)
         return -1;
-    put_verdict(&easel, advice);
-    easel_say(&easel, "%s", advice->sentence);
-    int status = put_layouts(&easel, layouts, count, advice->ideal);
+    put_verdict(&canvas, advice);
+    canvas_say(&canvas, "%s", advice->sentence);
+    int status = put_layouts(&canvas, layouts, count, advice->ideal);
     for (size_t i = 0; i < count && status == 0; i++)
         if (!layouts[i].ruled_out)
-            status = put_picture(&easel, &layouts[i], advice->unit_bytes);
-    easel_teach(&easel, lesson);
-    return easel_end(&easel) == 0 ? status : -1;
+            status = put_picture(&canvas, &layouts[i], advice->unit_bytes);
+    canvas_teach(&canvas, lesson);
+    return canvas_end(&canvas) == 0 ? status : -1;
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "program/smem/access.h"
-#include "program/smem/draw_easel.h"
-#include "program/base/say.h"
+#include "program/smem/draw_canvas.h"
+#include "program/base/messages.h"
 #include "smem/bank.h"
 
 struct bank_view {
@@ -169,22 +169,22 @@ static void bank_column(const void *model, uint32_t bank, char text[SHEET_TEXT])
 
 /* ---- words beside it ---------------------------------------------------------------------------- */
 
-static void put_verdict(struct easel *easel, const struct bank_view *view) {
+static void put_verdict(struct canvas *canvas, const struct bank_view *view) {
     const struct gm_bank_cost *cost = &view->map->cost;
     struct gm_access access = *view->access;
     char what[64];
     access.matrices = access.matrices ? access.matrices : 4; /* where it is left 0 */
     access_name(&access, what, sizeof what);
     const int lanes = __builtin_popcount(active_lanes(view));
-    easel_say(easel, "%s, %d lane%s, %" PRIu32 " different word%s.", what, lanes, lanes == 1 ? "" : "s", cost->words,
+    canvas_say(canvas, "%s, %d lane%s, %" PRIu32 " different word%s.", what, lanes, lanes == 1 ? "" : "s", cost->words,
               cost->words == 1 ? "" : "s");
     if (gm_access_rules[access.kind].passes > 1)
-        easel_say(easel, "It reads and compares, then writes: every ride takes two wavefronts.");
+        canvas_say(canvas, "It reads and compares, then writes: every ride takes two wavefronts.");
     if (cost->conflicts == 0)
-        easel_verdict(easel, PAGE_OK, "%" PRIu32 " wavefront%s, the ideal: no bank conflict.", cost->wavefronts,
+        canvas_verdict(canvas, PAGE_OK, "%" PRIu32 " wavefront%s, the ideal: no bank conflict.", cost->wavefronts,
                       cost->wavefronts == 1 ? "" : "s");
     else
-        easel_verdict(easel, PAGE_BAD,
+        canvas_verdict(canvas, PAGE_BAD,
                       "%" PRIu32 " wavefronts where %" PRIu32 " would do: %" PRIu32 " conflict%s, %" PRIu32 "-way.",
                       cost->wavefronts, cost->ideal, cost->conflicts, cost->conflicts == 1 ? "" : "s", cost->degree);
 }
@@ -198,8 +198,8 @@ static bool has_shared_words(const struct bank_view *view) {
     return false;
 }
 
-static void put_keys(struct easel *easel, const struct bank_view *view) {
-    const bool terminal = easel_on_terminal(easel), share = gm_access_rules[view->access->kind].lanes_share;
+static void put_keys(struct canvas *canvas, const struct bank_view *view) {
+    const bool terminal = canvas_on_terminal(canvas), share = gm_access_rules[view->access->kind].lanes_share;
     char waits[128];
     snprintf(waits, sizeof waits, "waits: its bank serves another %s first%s", share ? "word of these lanes" : "lane",
              terminal && share ? " (X2: two lanes wait)" : "");
@@ -213,7 +213,7 @@ static void put_keys(struct easel *easel, const struct bank_view *view) {
             (struct sheet_key){COLOUR_NONE, terminal ? "x4" : "×4", "4 lanes share the word: one ride serves all"};
     if (view->map->cost.conflicts)
         keys[count++] = (struct sheet_key){COLOUR_BAD, terminal ? "!5" : "5", waits};
-    easel_keys(easel, keys, count);
+    canvas_keys(canvas, keys, count);
 }
 
 /* "5", "4-7" */
@@ -253,23 +253,23 @@ static uint32_t lanes_across(const struct bank_view *view) {
     return bits > 0xffff ? 2 : 4;
 }
 
-static int put_lanes(struct easel *easel, const struct bank_view *view) {
+static int put_lanes(struct canvas *canvas, const struct bank_view *view) {
     const uint32_t across = lanes_across(view), lines = GM_LANES / across;
-    const char *between = easel_on_terminal(easel) ? "|" : "||"; /* an empty column, where there is room for it */
-    struct grid table;
+    const char *between = canvas_on_terminal(canvas) ? "|" : "||"; /* an empty column, where there is room for it */
+    struct text_table table;
     char titles[128] = "lane|byte|bank|wave";
     for (uint32_t i = 1; i < across; i++)
         snprintf(titles + strlen(titles), sizeof titles - strlen(titles), "%s lane|byte|bank|wave", between);
-    bool whole = grid_start(&table, titles);
+    bool whole = text_table_start(&table, titles);
     for (uint32_t line = 0; line < lines && whole; line++) {
         char row[512] = "";
         for (uint32_t lane = line; lane < GM_LANES; lane += lines)
             add_lane(view, lane, between, row, sizeof row);
-        whole = grid_add(&table, "%s", row);
+        whole = text_table_add(&table, "%s", row);
     }
     if (whole)
-        easel_table(easel, "Lane by lane: byte address, bank, wavefront", &table, NULL);
-    grid_free(&table);
+        canvas_table(canvas, "Lane by lane: byte address, bank, wavefront", &table, NULL);
+    text_table_free(&table);
     return whole ? 0 : complain("out of host memory");
 }
 
@@ -282,8 +282,8 @@ static const char lesson[] =
 int draw_bank(FILE *out, enum draw_form form, const char *title, const struct gm_access *access,
               const struct gm_bank_map *map) {
     struct bank_view view = {.access = access, .map = map};
-    struct easel easel;
-    if (look(&view) != 0 || easel_begin(&easel, out, form, title) != 0)
+    struct canvas canvas;
+    if (look(&view) != 0 || canvas_begin(&canvas, out, form, title) != 0)
         return -1;
     const struct sheet sheet = {.corner = "bank",
                                 .rows = map->cost.wavefronts + 1,
@@ -292,10 +292,10 @@ int draw_bank(FILE *out, enum draw_form form, const char *title, const struct gm
                                 .row_label = bank_row,
                                 .column_label = bank_column,
                                 .cell = bank_cell};
-    put_verdict(&easel, &view);
-    easel_sheet(&easel, &sheet);
-    put_keys(&easel, &view);
-    const int status = put_lanes(&easel, &view);
-    easel_teach(&easel, lesson);
-    return easel_end(&easel) == 0 ? status : -1;
+    put_verdict(&canvas, &view);
+    canvas_sheet(&canvas, &sheet);
+    put_keys(&canvas, &view);
+    const int status = put_lanes(&canvas, &view);
+    canvas_teach(&canvas, lesson);
+    return canvas_end(&canvas) == 0 ? status : -1;
 }

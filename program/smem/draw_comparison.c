@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "program/smem/draw_easel.h"
+#include "program/smem/draw_canvas.h"
 #include "program/smem/draw_memory.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "smem/matrix_descriptor.h"
 #include "smem/operand_boxes.h"
 
@@ -106,7 +106,7 @@ static void match_column(const void *model, uint32_t column, char text[SHEET_TEX
     snprintf(text, SHEET_TEXT, "%" PRIu32, column * view->in_piece);
 }
 
-static void put_match(struct easel *easel, const struct match_view *view) {
+static void put_match(struct canvas *canvas, const struct match_view *view) {
     const struct sheet sheet = {.heading = "Each piece of 16 bytes: its chunk in the line of 128 bytes",
                                 .corner = view->k_major ? "k" : "row",
                                 .rows = view->rows < ROWS_MOST ? view->rows : ROWS_MOST,
@@ -119,39 +119,39 @@ static void put_match(struct easel *easel, const struct match_view *view) {
     const struct sheet_key keys[] = {{palette_step(3, 16), "3", "written to chunk 3 and read from there"},
                                      {COLOUR_BAD, "3/5", "written to chunk 3, read from chunk 5"},
                                      {COLOUR_BAD, "3!", "read from chunk 3, but of another line"}};
-    easel_sheet(easel, &sheet);
-    easel_keys(easel, keys, sizeof keys / sizeof *keys);
+    canvas_sheet(canvas, &sheet);
+    canvas_keys(canvas, keys, sizeof keys / sizeof *keys);
     if (view->rows > ROWS_MOST || view->columns > COLUMNS_MOST)
-        easel_say(easel, "%" PRIu32 " of %" PRIu32 " rows and %" PRIu32 " of %" PRIu32 " columns of it are drawn.",
+        canvas_say(canvas, "%" PRIu32 " of %" PRIu32 " rows and %" PRIu32 " of %" PRIu32 " columns of it are drawn.",
                   sheet.rows, view->rows, sheet.columns, view->columns);
 }
 
 /* ---- the facts ---------------------------------------------------------------------------------- */
 
-static int put_sides(struct easel *easel, const struct match_view *view) {
+static int put_sides(struct canvas *canvas, const struct match_view *view) {
     static const char *const modes[] = {"none", "32B", "64B", "128B"};
     const struct gm_operand_boxes *boxes = &view->boxes;
     const struct gm_matrix_descriptor *first = &view->first;
-    struct grid table;
-    const bool whole = grid_start(&table, "<|<TMA writes|<WGMMA reads") &&
-                       grid_add(&table, "swizzle|%s|%s", modes[boxes->swizzle], modes[first->swizzle]) &&
-                       grid_add(&table, "first byte|0x%" PRIx32 "|0x%" PRIx32, boxes->destination, first->start) &&
-                       grid_add(&table,
+    struct text_table table;
+    const bool whole = text_table_start(&table, "<|<TMA writes|<WGMMA reads") &&
+                       text_table_add(&table, "swizzle|%s|%s", modes[boxes->swizzle], modes[first->swizzle]) &&
+                       text_table_add(&table, "first byte|0x%" PRIx32 "|0x%" PRIx32, boxes->destination, first->start) &&
+                       text_table_add(&table,
                                 "layout|%" PRIu32 " box%s of %" PRIu32 " rows of %" PRIu32 " bytes|LBO %" PRIu32
                                 ", SBO %" PRIu32 ", base offset %" PRIu32,
                                 boxes->count, boxes->count == 1 ? "" : "es", boxes->outer, boxes->inner_bytes,
                                 first->leading_bytes, first->stride_bytes, first->base_offset) &&
-                       grid_add(&table, "along k|%s|%" PRIu32 " step%s, %" PRIu32 " bytes apart",
+                       text_table_add(&table, "along k|%s|%" PRIu32 " step%s, %" PRIu32 " bytes apart",
                                 view->k_major ? "inner index (K-major)" : "outer index (MN-major)", view->k_steps,
                                 view->k_steps == 1 ? "" : "s", view->question->k_step_bytes);
     if (whole)
-        easel_table(easel, NULL, &table, NULL);
-    grid_free(&table);
+        canvas_table(canvas, NULL, &table, NULL);
+    text_table_free(&table);
     return whole ? 0 : complain("out of host memory");
 }
 
 /* The memory around the first wrong element, with W where it was written and R where it is read. */
-static int put_first_wrong(struct easel *easel, const struct match_view *view,
+static int put_first_wrong(struct canvas *canvas, const struct match_view *view,
                            const struct gm_descriptor_answer *answer) {
     const struct gm_operand_boxes *boxes = &view->boxes;
     const struct gm_smem_tile box = {.size = sizeof box,
@@ -168,13 +168,13 @@ static int put_first_wrong(struct easel *easel, const struct match_view *view,
     memory.marks = true;
     memory.mark_written = answer->written;
     memory.mark_read = answer->read;
-    easel_say(easel,
+    canvas_say(canvas,
               "First wrong element: row %" PRIu32 ", k %" PRIu32 ". TMA writes it to 0x%" PRIx32
               " (W), WGMMA reads 0x%" PRIx32 " (R%s).",
               answer->row, answer->k, answer->written, answer->read,
               answer->read / MEMORY_LINE / LINES_MOST == memory.first_line / LINES_MOST ? "" : ", outside the picture");
     const struct sheet sheet = memory_sheet(&memory, "Around it: row and chunk of the boxes in each bank");
-    easel_sheet(easel, &sheet);
+    canvas_sheet(canvas, &sheet);
     return 0;
 }
 
@@ -187,35 +187,35 @@ static const char lesson[] =
     "simply wrong.";
 
 /* Why there is nothing to draw: the boxes hold no such operand. */
-static int draw_refusal(struct easel *easel, const struct gm_descriptor_answer *answer) {
-    easel_verdict(easel, PAGE_BAD, "They cannot be compared: %s.", answer->sentence);
+static int draw_refusal(struct canvas *canvas, const struct gm_descriptor_answer *answer) {
+    canvas_verdict(canvas, PAGE_BAD, "They cannot be compared: %s.", answer->sentence);
     return 0;
 }
 
-static int draw_match(struct easel *easel, const struct match_view *view, const struct gm_descriptor_answer *answer) {
+static int draw_match(struct canvas *canvas, const struct match_view *view, const struct gm_descriptor_answer *answer) {
     if (answer->agrees)
-        easel_verdict(easel, PAGE_OK, "They agree: %s.", answer->sentence);
+        canvas_verdict(canvas, PAGE_OK, "They agree: %s.", answer->sentence);
     else
-        easel_verdict(easel, PAGE_BAD,
+        canvas_verdict(canvas, PAGE_BAD,
                       "They do not agree: %" PRIu32 " of %" PRIu32 " elements are read from elsewhere.", answer->wrong,
                       answer->elements);
     if (!answer->agrees)
-        easel_say(easel, "Why: %s.", answer->sentence);
-    int status = put_sides(easel, view);
-    put_match(easel, view);
+        canvas_say(canvas, "Why: %s.", answer->sentence);
+    int status = put_sides(canvas, view);
+    put_match(canvas, view);
     if (status == 0 && !answer->agrees)
-        status = put_first_wrong(easel, view, answer);
+        status = put_first_wrong(canvas, view, answer);
     return status;
 }
 
 int draw_comparison(FILE *out, enum draw_form form, const struct gm_descriptor_question *question,
                     const struct gm_descriptor_answer *answer) {
     struct match_view view;
-    struct easel easel;
+    struct canvas canvas;
     if ((answer->elements && look(&view, question, answer) != 0) ||
-        easel_begin(&easel, out, form, "Tensor map against matrix descriptor") != 0)
+        canvas_begin(&canvas, out, form, "Tensor map against matrix descriptor") != 0)
         return -1;
-    const int status = answer->elements ? draw_match(&easel, &view, answer) : draw_refusal(&easel, answer);
-    easel_teach(&easel, lesson);
-    return easel_end(&easel) == 0 ? status : -1;
+    const int status = answer->elements ? draw_match(&canvas, &view, answer) : draw_refusal(&canvas, answer);
+    canvas_teach(&canvas, lesson);
+    return canvas_end(&canvas) == 0 ? status : -1;
 }

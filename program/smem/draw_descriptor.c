@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/smem/draw_easel.h"
+#include "program/smem/draw_canvas.h"
 #include "program/smem/draw_memory.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "smem/matrix_descriptor.h"
 
 /* ---- the fields --------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static void half_column(const void *model, uint32_t column, char text[SHEET_TEXT
     snprintf(text, SHEET_TEXT, "%" PRIu32, bit_of(model, column));
 }
 
-static void put_half(struct easel *easel, uint64_t bits, uint32_t first) {
+static void put_half(struct canvas *canvas, uint64_t bits, uint32_t first) {
     const struct half_view view = {bits, first};
     struct sheet_span spans[FIELDS];
     size_t count = 0;
@@ -79,7 +79,7 @@ static void put_half(struct easel *easel, uint64_t bits, uint32_t first) {
                                 .row_label = half_row,
                                 .column_label = half_column,
                                 .cell = half_cell};
-    easel_sheet(easel, &sheet);
+    canvas_sheet(canvas, &sheet);
 }
 
 /* ---- what they mean ----------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static const char *meaning_of_stride(const struct gm_matrix_descriptor *fields,
     return "to the next 8 k";
 }
 
-static int put_fields(struct easel *easel, uint64_t bits, const struct gm_matrix_descriptor *fields,
+static int put_fields(struct canvas *canvas, uint64_t bits, const struct gm_matrix_descriptor *fields,
                       const struct gm_wgmma_operand *operand) {
     static const char *const modes[] = {"no swizzle", "the 32B mode", "the 64B mode", "the 128B mode"};
     static const char *const phases[] = {
@@ -113,19 +113,19 @@ static int put_fields(struct easel *easel, uint64_t bits, const struct gm_matrix
     const char *const meanings[FIELDS] = {"the first element of this instruction", meaning_of_leading(fields, operand),
                                           meaning_of_stride(fields, operand), phases[fields->base_offset != 0],
                                           modes[fields->swizzle]};
-    struct grid table;
-    bool whole = grid_start(&table, "<field|bits|value|bytes|<meaning");
+    struct text_table table;
+    bool whole = text_table_start(&table, "<field|bits|value|bytes|<meaning");
     for (int field = 0; field < FIELDS && whole; field++) {
         const uint32_t first = fields_of_bits[field].first;
         char amount[24] = "";
         if (field <= STRIDE)
             snprintf(amount, sizeof amount, field == START ? "0x%" PRIx32 : "%" PRIu32, bytes[field]);
-        whole = grid_add(&table, "%s|%" PRIu32 "-%" PRIu32 "|%" PRIu32 "|%s|%s", fields_of_bits[field].name, first,
+        whole = text_table_add(&table, "%s|%" PRIu32 "-%" PRIu32 "|%" PRIu32 "|%s|%s", fields_of_bits[field].name, first,
                          first + fields_of_bits[field].bits - 1, raw_field(bits, field), amount, meanings[field]);
     }
     if (whole)
-        easel_table(easel, NULL, &table, NULL);
-    grid_free(&table);
+        canvas_table(canvas, NULL, &table, NULL);
+    text_table_free(&table);
     return whole ? 0 : complain("out of host memory");
 }
 
@@ -210,7 +210,7 @@ static void read_column(const void *model, uint32_t bank, char text[SHEET_TEXT])
     snprintf(text, SHEET_TEXT, "%" PRIu32, bank);
 }
 
-static void put_reads(struct easel *easel, const struct read_view *view) {
+static void put_reads(struct canvas *canvas, const struct read_view *view) {
     char heading[128];
     const uint32_t lines = view->line_count < LINES_MOST ? view->line_count : LINES_MOST;
     snprintf(heading, sizeof heading, "What one instruction reads%s", lines < view->line_count ? ", first lines" : "");
@@ -223,9 +223,9 @@ static void put_reads(struct easel *easel, const struct read_view *view) {
                                 .row_label = read_row,
                                 .column_label = read_column,
                                 .cell = read_cell};
-    easel_sheet(easel, &sheet);
+    canvas_sheet(canvas, &sheet);
     if (lines < view->line_count)
-        easel_say(easel, "%" PRIu32 " of the %" PRIu32 " lines that hold elements are drawn.", lines, view->line_count);
+        canvas_say(canvas, "%" PRIu32 " of the %" PRIu32 " lines that hold elements are drawn.", lines, view->line_count);
 }
 
 /* ---- the picture -------------------------------------------------------------------------------- */
@@ -239,7 +239,7 @@ static const char lesson[] =
 int draw_matrix_descriptor(FILE *out, enum draw_form form, uint64_t bits, const struct gm_matrix_descriptor *fields,
                            const struct gm_wgmma_operand *operand) {
     struct read_view view = {.operand = operand};
-    struct easel easel;
+    struct canvas canvas;
     char title[64];
     uint64_t again;
     if (gm_matrix_descriptor_encode(fields, &again) != GM_OK)
@@ -251,17 +251,17 @@ int draw_matrix_descriptor(FILE *out, enum draw_form form, uint64_t bits, const 
     if (operand && list_pieces(&view, fields) != 0)
         return -1;
     snprintf(title, sizeof title, "Matrix descriptor 0x%016" PRIx64, bits);
-    if (easel_begin(&easel, out, form, title) != 0)
+    if (canvas_begin(&canvas, out, form, title) != 0)
         return -1;
     if (operand)
-        easel_say(&easel, "For %s operand of %" PRIu32 " rows, elements of %" PRIu32 " byte%s.",
+        canvas_say(&canvas, "For %s operand of %" PRIu32 " rows, elements of %" PRIu32 " byte%s.",
                   operand->major == GM_K_MAJOR ? "a K-major" : "an MN-major", operand->rows, operand->element_bytes,
                   operand->element_bytes == 1 ? "" : "s");
-    put_half(&easel, bits, 32);
-    put_half(&easel, bits, 0);
-    const int status = put_fields(&easel, bits, fields, operand);
+    put_half(&canvas, bits, 32);
+    put_half(&canvas, bits, 0);
+    const int status = put_fields(&canvas, bits, fields, operand);
     if (operand)
-        put_reads(&easel, &view);
-    easel_teach(&easel, lesson);
-    return easel_end(&easel) == 0 ? status : -1;
+        put_reads(&canvas, &view);
+    canvas_teach(&canvas, lesson);
+    return canvas_end(&canvas) == 0 ? status : -1;
 }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "smem/smem_tile.h"
 
 /* The fields of a swizzle begin at bit M, so it moves pieces of 2^M bytes. */

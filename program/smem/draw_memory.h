@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tile's place in shared memory: lines of 128 bytes, which are 32 banks, and the logical chunk in each place. */
-#ifndef SMEM_DRAW_MEMORY_H
-#define SMEM_DRAW_MEMORY_H
+#ifndef PROGRAM_SMEM_DRAW_MEMORY_H
+#define PROGRAM_SMEM_DRAW_MEMORY_H
 
 #include "program/smem/draw_sheet.h"
 #include "gristmill/smem.h"

@@ -13,7 +13,7 @@ static uint32_t span_of(const struct sheet *sheet) {
     return sheet->span ? sheet->span : 1;
 }
 
-static size_t letters_of(const struct sheet *sheet) {
+static size_t utf8_of(const struct sheet *sheet) {
     return sheet->letters ? sheet->letters : SHEET_LETTERS;
 }
 
@@ -43,15 +43,15 @@ static void print_in(FILE *out, const char *text, size_t letters) {
     fprintf(out, "%*s%.*s%*s", (int)(free - right), "", (int)length, text, (int)right, "");
 }
 
-static void print_cell(struct paint paint, const struct sheet_cell *cell, size_t letters) {
+static void print_cell(struct terminal_paint paint, const struct sheet_cell *cell, size_t letters) {
     const uint32_t plain = cell->strong ? COLOUR_NONE : COLOUR_MUTED;
-    paint_begin(paint, cell->ground ? (uint32_t)palette_ink_on(cell->ground) : plain, cell->ground, cell->strong);
+    terminal_paint_begin(paint, cell->ground ? (uint32_t)palette_ink_on(cell->ground) : plain, cell->ground, cell->strong);
     print_in(paint.out, cell->text, letters);
-    paint_end(paint);
+    terminal_paint_end(paint);
 }
 
 /* "<--- start address --->" over its columns. */
-static void print_span(struct paint paint, const struct sheet_span *span, size_t letters) {
+static void print_span(struct terminal_paint paint, const struct sheet_span *span, size_t letters) {
     char line[256];
     const size_t length = strlen(span->label);
     letters = letters < sizeof line ? letters : sizeof line - 1;
@@ -64,40 +64,40 @@ static void print_span(struct paint paint, const struct sheet_span *span, size_t
     } else {
         memcpy(line, span->label, length < letters ? length : letters);
     }
-    paint_begin(paint, span->ground ? (uint32_t)palette_ink_on(span->ground) : COLOUR_NONE, span->ground, false);
+    terminal_paint_begin(paint, span->ground ? (uint32_t)palette_ink_on(span->ground) : COLOUR_NONE, span->ground, false);
     fputs(line, paint.out);
-    paint_end(paint);
+    terminal_paint_end(paint);
 }
 
-static void print_spans(struct paint paint, const struct sheet *sheet, size_t indent) {
+static void print_spans(struct terminal_paint paint, const struct sheet *sheet, size_t indent) {
     uint32_t at = 0;
     fprintf(paint.out, "%*s", (int)indent, "");
     for (size_t i = 0; i < sheet->span_count; i++) {
         const struct sheet_span *span = &sheet->spans[i];
-        fprintf(paint.out, "%*s", (int)((span->first - at) * letters_of(sheet)), "");
-        print_span(paint, span, span->columns * letters_of(sheet));
+        fprintf(paint.out, "%*s", (int)((span->first - at) * utf8_of(sheet)), "");
+        print_span(paint, span, span->columns * utf8_of(sheet));
         at = span->first + span->columns;
     }
     fputc('\n', paint.out);
 }
 
-static void print_head(struct paint paint, const struct sheet *sheet, size_t indent) {
+static void print_head(struct terminal_paint paint, const struct sheet *sheet, size_t indent) {
     char text[SHEET_TEXT];
     fprintf(paint.out, "%*s ", (int)indent - 1, sheet->corner ? sheet->corner : "");
     for (uint32_t column = 0; column < sheet->columns; column++) {
         sheet->column_label(sheet->model, column, text);
-        print_in(paint.out, text, letters_of(sheet));
+        print_in(paint.out, text, utf8_of(sheet));
     }
     fputc('\n', paint.out);
 }
 
-void sheet_print(struct paint paint, const struct sheet *sheet) {
+void sheet_print(struct terminal_paint paint, const struct sheet *sheet) {
     char text[SHEET_TEXT];
     const size_t indent = label_letters(sheet) + 1;
     if (sheet->heading) {
-        paint_begin(paint, COLOUR_NONE, COLOUR_NONE, true);
+        terminal_paint_begin(paint, COLOUR_NONE, COLOUR_NONE, true);
         fprintf(paint.out, "%s\n", sheet->heading);
-        paint_end(paint);
+        terminal_paint_end(paint);
     }
     if (sheet->column_label)
         print_head(paint, sheet, indent);
@@ -106,7 +106,7 @@ void sheet_print(struct paint paint, const struct sheet *sheet) {
         fprintf(paint.out, "%*s ", (int)indent - 1, text);
         for (uint32_t index = 0; index < sheet->columns / span_of(sheet); index++) {
             const struct sheet_cell cell = cell_at(sheet, row, index);
-            print_cell(paint, &cell, letters_of(sheet) * span_of(sheet));
+            print_cell(paint, &cell, utf8_of(sheet) * span_of(sheet));
         }
         fputc('\n', paint.out);
     }
@@ -114,15 +114,15 @@ void sheet_print(struct paint paint, const struct sheet *sheet) {
         print_spans(paint, sheet, indent);
 }
 
-void sheet_print_keys(struct paint paint, const struct sheet_key *keys, size_t count) {
+void sheet_print_keys(struct terminal_paint paint, const struct sheet_key *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!keys[i].mark && !paint.on)
             continue; /* a colour alone says nothing here */
         fputs("  ", paint.out);
-        paint_begin(paint, keys[i].ground ? (uint32_t)palette_ink_on(keys[i].ground) : COLOUR_NONE, keys[i].ground,
+        terminal_paint_begin(paint, keys[i].ground ? (uint32_t)palette_ink_on(keys[i].ground) : COLOUR_NONE, keys[i].ground,
                     false);
         fprintf(paint.out, "%3s", keys[i].mark ? keys[i].mark : "");
-        paint_end(paint);
+        terminal_paint_end(paint);
         fprintf(paint.out, " %s\n", keys[i].meaning);
     }
 }

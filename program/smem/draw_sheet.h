@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sheet of cells, such as 32 banks x wavefronts, on a terminal and in an SVG. */
-#ifndef SMEM_DRAW_SHEET_H
-#define SMEM_DRAW_SHEET_H
+#ifndef PROGRAM_SMEM_DRAW_SHEET_H
+#define PROGRAM_SMEM_DRAW_SHEET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "program/draw/paint.h"
+#include "program/draw/terminal_paint.h"
 
 enum { SHEET_TEXT = 40, SHEET_LETTERS = 3 };
 
@@ -42,7 +42,7 @@ struct sheet {
     void (*cell)(const void *model, uint32_t row, uint32_t cell, struct sheet_cell *out); /* `out` comes zeroed */
 };
 
-void sheet_print(struct paint paint, const struct sheet *sheet);
+void sheet_print(struct terminal_paint paint, const struct sheet *sheet);
 double sheet_width(const struct sheet *sheet);
 double sheet_height(const struct sheet *sheet);
 void sheet_svg(FILE *out, double x, double y, const struct sheet *sheet);
@@ -52,7 +52,7 @@ struct sheet_key {
     uint32_t ground;
     const char *mark, *meaning; /* "!5", "waits for an earlier word of its bank"; mark NULL: only the colour */
 };
-void sheet_print_keys(struct paint paint, const struct sheet_key *keys, size_t count);
+void sheet_print_keys(struct terminal_paint paint, const struct sheet_key *keys, size_t count);
 double sheet_keys_height(const struct sheet_key *keys, size_t count, double width);
 void sheet_svg_keys(FILE *out, double x, double y, double width, const struct sheet_key *keys, size_t count);
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/smem/draw_easel.h"
+#include "program/smem/draw_canvas.h"
 #include "program/smem/draw_memory.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 enum { ROWS_MOST = 64, CHUNKS_MOST = 32 };
 
@@ -50,7 +50,7 @@ static void bits_row(const void *model, uint32_t row, char text[SHEET_TEXT]) {
     snprintf(text, SHEET_TEXT, "bit");
 }
 
-static void put_bits(struct easel *easel, struct gm_swizzle swizzle) {
+static void put_bits(struct canvas *canvas, struct gm_swizzle swizzle) {
     const uint32_t source = lowest_source(swizzle), target = lowest_changed(swizzle);
     const uint32_t high = (source > target ? source : target) + swizzle.bits;
     const struct bits_view view = {swizzle, high + 2 < 32 ? high + 2 : 32};
@@ -65,7 +65,7 @@ static void put_bits(struct easel *easel, struct gm_swizzle swizzle) {
                                 .model = &view,
                                 .row_label = bits_row,
                                 .cell = bits_cell};
-    easel_sheet(easel, &sheet);
+    canvas_sheet(canvas, &sheet);
 }
 
 /* ---- the tile, row by row ----------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static void map_column(const void *model, uint32_t index, char text[SHEET_TEXT])
     snprintf(text, SHEET_TEXT, "%" PRIu32, index);
 }
 
-static void put_map(struct easel *easel, const struct memory_view *view) {
+static void put_map(struct canvas *canvas, const struct memory_view *view) {
     char heading[96];
     const uint32_t places = (view->tile.pitch_bytes + view->unit - 1) / view->unit;
     snprintf(heading, sizeof heading, "Logical chunk (%" PRIu32 " bytes) at each place", view->unit);
@@ -115,7 +115,7 @@ static void put_map(struct easel *easel, const struct memory_view *view) {
                                 .row_label = map_row,
                                 .column_label = map_column,
                                 .cell = map_cell};
-    easel_sheet(easel, &sheet);
+    canvas_sheet(canvas, &sheet);
 }
 
 /* Whether some chunk that is drawn lies in another row's places. */
@@ -140,65 +140,65 @@ static const char *conflicts_text(uint32_t worst, char text[16]) {
     return text;
 }
 
-static int put_proof(struct easel *easel, const struct gm_swizzle_proof *proof) {
+static int put_proof(struct canvas *canvas, const struct gm_swizzle_proof *proof) {
     static const char *const names[] = {"1 byte a lane", "2 bytes", "4 bytes", "8 bytes", "16 bytes"};
     char row[16], column[16];
-    struct grid table;
-    bool whole = grid_start(&table, "<32 lanes|along a row|down a column");
+    struct text_table table;
+    bool whole = text_table_start(&table, "<32 lanes|along a row|down a column");
     for (int i = 0; i < 5 && whole; i++)
-        whole = grid_add(&table, "%s|%s|%s", names[i], conflicts_text(proof->row_worst[i], row),
+        whole = text_table_add(&table, "%s|%s|%s", names[i], conflicts_text(proof->row_worst[i], row),
                          conflicts_text(proof->column_worst[i], column));
-    whole = whole && grid_add(&table, "ldmatrix, 8 rows|-|%s", conflicts_text(proof->ldmatrix_worst, column)) &&
-            grid_add(&table, "no two bytes meet|%s|", proof->bijective ? "yes" : "NO") &&
-            grid_add(&table, "its own inverse|%s|", proof->self_inverse ? "yes" : "NO");
+    whole = whole && text_table_add(&table, "ldmatrix, 8 rows|-|%s", conflicts_text(proof->ldmatrix_worst, column)) &&
+            text_table_add(&table, "no two bytes meet|%s|", proof->bijective ? "yes" : "NO") &&
+            text_table_add(&table, "its own inverse|%s|", proof->self_inverse ? "yes" : "NO");
     const enum page_state states[] = {
         0, 0, 0, 0, 0, 0, proof->bijective ? PAGE_OK : PAGE_BAD, proof->self_inverse ? PAGE_OK : PAGE_BAD};
     if (whole)
-        easel_table(easel, "Worst bank conflicts", &table, states);
-    grid_free(&table);
+        canvas_table(canvas, "Worst bank conflicts", &table, states);
+    text_table_free(&table);
     return whole ? 0 : complain("out of host memory");
 }
 
-static void put_verdict(struct easel *easel, const struct gm_smem_tile *tile, const struct gm_swizzle_proof *proof) {
+static void put_verdict(struct canvas *canvas, const struct gm_smem_tile *tile, const struct gm_swizzle_proof *proof) {
     const uint32_t columns = proof->ldmatrix_worst;
     char text[16];
     if (!proof->bijective || !proof->self_inverse)
-        easel_verdict(easel, PAGE_BAD, "This layout is no permutation: bytes of the tile meet or leave it.");
+        canvas_verdict(canvas, PAGE_BAD, "This layout is no permutation: bytes of the tile meet or leave it.");
     else if (columns > GM_WAVEFRONTS_MAX)
-        easel_verdict(easel, PAGE_NEUTRAL, "A permutation of the tile's bytes. No ldmatrix fits it.");
+        canvas_verdict(canvas, PAGE_NEUTRAL, "A permutation of the tile's bytes. No ldmatrix fits it.");
     else
-        easel_verdict(easel, columns ? PAGE_BAD : PAGE_OK,
+        canvas_verdict(canvas, columns ? PAGE_BAD : PAGE_OK,
                       "%s permutation of the tile's bytes. Bank conflicts of ldmatrix on 8 rows: %s.",
                       tile->swizzle.bits ? "A" : "The identity is a", conflicts_text(columns, text));
 }
 
 /* ---- the picture -------------------------------------------------------------------------------- */
 
-static void put_facts(struct easel *easel, const struct memory_view *view) {
+static void put_facts(struct canvas *canvas, const struct memory_view *view) {
     const struct gm_smem_tile *tile = &view->tile;
     const struct gm_swizzle swizzle = tile->swizzle;
     char name[96];
     memory_swizzle_name(swizzle, name, sizeof name);
-    easel_say(easel, "%" PRIu32 " rows of %" PRIu32 " bytes, pitch %" PRIu32 ", from address 0x%" PRIx32 "; %s.",
+    canvas_say(canvas, "%" PRIu32 " rows of %" PRIu32 " bytes, pitch %" PRIu32 ", from address 0x%" PRIx32 "; %s.",
               tile->rows, tile->row_bytes, tile->pitch_bytes, tile->base, name);
     if (swizzle.bits)
-        easel_say(easel, "place = a ^ ((a & 0x%" PRIx32 ") %s %d)",
+        canvas_say(canvas, "place = a ^ ((a & 0x%" PRIx32 ") %s %d)",
                   ((UINT32_C(1) << swizzle.bits) - 1) << lowest_source(swizzle), swizzle.shift < 0 ? "<<" : ">>",
                   abs((int)swizzle.shift));
 }
 
 /* What the pictures leave out. */
-static void put_cuts(struct easel *easel, const struct memory_view *view) {
+static void put_cuts(struct canvas *canvas, const struct memory_view *view) {
     const uint32_t places = view->tile.pitch_bytes / view->unit;
     if (view->tile.rows > ROWS_MOST)
-        easel_say(easel, "The first %d of %" PRIu32 " rows are drawn.", ROWS_MOST, view->tile.rows);
+        canvas_say(canvas, "The first %d of %" PRIu32 " rows are drawn.", ROWS_MOST, view->tile.rows);
     if (places > CHUNKS_MOST)
-        easel_say(easel, "The first %d of %" PRIu32 " places of a row are drawn.", CHUNKS_MOST, places);
+        canvas_say(canvas, "The first %d of %" PRIu32 " places of a row are drawn.", CHUNKS_MOST, places);
     if (view->lines_all > view->lines)
-        easel_say(easel, "Of the memory image, the first %" PRIu32 " of %" PRIu32 " lines are drawn.", view->lines,
+        canvas_say(canvas, "Of the memory image, the first %" PRIu32 " of %" PRIu32 " lines are drawn.", view->lines,
                   view->lines_all);
     if (rows_mix(view))
-        easel_say(easel, "Chunks marked ! (in colour: row:chunk) come from another row.");
+        canvas_say(canvas, "Chunks marked ! (in colour: row:chunk) come from another row.");
 }
 
 static const char lesson[] =
@@ -214,22 +214,22 @@ static const char lesson[] =
 int draw_swizzle(FILE *out, enum draw_form form, const char *title, const struct gm_smem_tile *tile,
                  uint32_t unit_bytes, const struct gm_swizzle_proof *proof) {
     struct memory_view view;
-    struct easel easel;
-    if (memory_look(&view, tile, unit_bytes, ROWS_MOST) != 0 || easel_begin(&easel, out, form, title) != 0)
+    struct canvas canvas;
+    if (memory_look(&view, tile, unit_bytes, ROWS_MOST) != 0 || canvas_begin(&canvas, out, form, title) != 0)
         return -1;
     const struct sheet memory = memory_sheet(&view, view.unit == 4 && (form == DRAW_TEXT || form == DRAW_COLOUR)
                                                         ? "Memory, lines of 128 bytes: the chunk in each bank"
                                                         : "Memory, lines of 128 bytes: row and chunk in each bank");
-    put_facts(&easel, &view);
-    put_verdict(&easel, tile, proof);
-    put_cuts(&easel, &view);
+    put_facts(&canvas, &view);
+    put_verdict(&canvas, tile, proof);
+    put_cuts(&canvas, &view);
     if (tile->swizzle.bits)
-        put_bits(&easel, tile->swizzle);
-    easel_beside_begin(&easel);
-    put_map(&easel, &view);
-    const int status = put_proof(&easel, proof);
-    easel_beside_end(&easel);
-    easel_sheet(&easel, &memory);
-    easel_teach(&easel, lesson);
-    return easel_end(&easel) == 0 ? status : -1;
+        put_bits(&canvas, tile->swizzle);
+    canvas_beside_begin(&canvas);
+    put_map(&canvas, &view);
+    const int status = put_proof(&canvas, proof);
+    canvas_beside_end(&canvas);
+    canvas_sheet(&canvas, &memory);
+    canvas_teach(&canvas, lesson);
+    return canvas_end(&canvas) == 0 ? status : -1;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A filled grid as a table on a terminal, in an SVG or on a page. */
+/* A filled text_table as a table on a terminal, in an SVG or on a page. */
 #include "program/smem/draw_table.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "program/base/letters.h"
+#include "program/base/utf8.h"
 #include "program/draw/svg.h"
 
 const uint32_t table_inks[] = {[PAGE_NEUTRAL] = COLOUR_INK, [PAGE_OK] = COLOUR_OK, [PAGE_BAD] = COLOUR_BAD};
 
-static const char *cell_of(const struct grid *table, size_t row, size_t column) {
+static const char *cell_of(const struct text_table *table, size_t row, size_t column) {
     return table->cells[row * table->columns + column];
 }
 
@@ -18,8 +18,8 @@ static enum page_state state_of(const enum page_state *states, size_t row, size_
     return states && row > 0 && column == 0 ? states[row - 1] : PAGE_NEUTRAL;
 }
 
-void table_page(FILE *out, const char *heading, const struct grid *table, const enum page_state *states) {
-    char titles[GRID_COLUMNS_MAX * GRID_CELL_BYTES] = "";
+void table_page(FILE *out, const char *heading, const struct text_table *table, const enum page_state *states) {
+    char titles[TEXT_TABLE_COLUMNS_MAX * TEXT_TABLE_CELL_BYTES] = "";
     size_t used = 0;
     for (size_t column = 0; column < table->columns; column++)
         used += (size_t)snprintf(titles + used, sizeof titles - used, "%s%s%s", column ? "|" : "",
@@ -35,12 +35,12 @@ void table_page(FILE *out, const char *heading, const struct grid *table, const 
 }
 
 /* Letters of each column's widest cell; the last one gets what is left of `letters` when it asks for more. */
-static void fit_columns(const struct grid *table, size_t letters, size_t gap, size_t widths[GRID_COLUMNS_MAX]) {
+static void fit_columns(const struct text_table *table, size_t letters, size_t gap, size_t widths[TEXT_TABLE_COLUMNS_MAX]) {
     const size_t last = table->columns - 1;
     size_t before = 0;
-    memset(widths, 0, GRID_COLUMNS_MAX * sizeof *widths);
+    memset(widths, 0, TEXT_TABLE_COLUMNS_MAX * sizeof *widths);
     for (size_t i = 0; i < table->rows * table->columns; i++) {
-        const size_t width = grid_width(table->cells[i]);
+        const size_t width = text_table_width(table->cells[i]);
         if (width > widths[i % table->columns])
             widths[i % table->columns] = width;
     }
@@ -55,20 +55,20 @@ static void fit_columns(const struct grid *table, size_t letters, size_t gap, si
 
 enum { PRINT_GAP = 2 };
 
-static void print_cell(struct paint paint, const struct grid *table, size_t row, size_t column, size_t width,
+static void print_cell(struct terminal_paint paint, const struct text_table *table, size_t row, size_t column, size_t width,
                        enum page_state state) {
     if (state != PAGE_NEUTRAL || row == 0)
-        paint_begin(paint, state == PAGE_NEUTRAL ? (uint32_t)COLOUR_NONE : table_inks[state], COLOUR_NONE, true);
-    grid_put(paint.out, cell_of(table, row, column), width, table->left[column]);
+        terminal_paint_begin(paint, state == PAGE_NEUTRAL ? (uint32_t)COLOUR_NONE : table_inks[state], COLOUR_NONE, true);
+    text_table_put(paint.out, cell_of(table, row, column), width, table->left[column]);
     if (state != PAGE_NEUTRAL || row == 0)
-        paint_end(paint);
+        terminal_paint_end(paint);
 }
 
 /* Columns after the row's last filled one are left out, so that no line ends in blanks. */
-static void print_row(struct paint paint, const struct grid *table, size_t row, const size_t *widths,
+static void print_row(struct terminal_paint paint, const struct text_table *table, size_t row, const size_t *widths,
                       const enum page_state *states) {
     const size_t last = table->columns - 1;
-    char line[GRID_CELL_BYTES];
+    char line[TEXT_TABLE_CELL_BYTES];
     size_t indent = 0, filled = table->columns;
     while (filled && !cell_of(table, row, filled - 1)[0])
         filled--;
@@ -78,24 +78,24 @@ static void print_row(struct paint paint, const struct grid *table, size_t row, 
     }
     for (size_t column = 0; column < last; column++)
         indent += widths[column] + PRINT_GAP;
-    const char *rest = letters_wrap(cell_of(table, row, last), widths[last], line, sizeof line);
+    const char *rest = utf8_wrap(cell_of(table, row, last), widths[last], line, sizeof line);
     if (rest) {
         fprintf(paint.out, "%*s", last ? PRINT_GAP : 0, "");
-        grid_put(paint.out, line, table->left[last] ? 0 : widths[last], table->left[last]);
+        text_table_put(paint.out, line, table->left[last] ? 0 : widths[last], table->left[last]);
     }
-    while (rest && (rest = letters_wrap(rest, widths[last], line, sizeof line)))
+    while (rest && (rest = utf8_wrap(rest, widths[last], line, sizeof line)))
         fprintf(paint.out, "\n%*s%s", (int)indent, "", line);
     fputc('\n', paint.out);
 }
 
-void table_print(struct paint paint, size_t letters, const char *heading, const struct grid *table,
+void table_print(struct terminal_paint paint, size_t letters, const char *heading, const struct text_table *table,
                  const enum page_state *states) {
-    size_t widths[GRID_COLUMNS_MAX];
+    size_t widths[TEXT_TABLE_COLUMNS_MAX];
     fit_columns(table, letters, PRINT_GAP, widths);
     if (heading) {
-        paint_begin(paint, COLOUR_NONE, COLOUR_NONE, true);
+        terminal_paint_begin(paint, COLOUR_NONE, COLOUR_NONE, true);
         fprintf(paint.out, "%s\n", heading);
-        paint_end(paint);
+        terminal_paint_end(paint);
     }
     for (size_t row = 0; row < table->rows; row++)
         print_row(paint, table, row, widths, states);
@@ -109,38 +109,38 @@ static double letter_width(void) {
     return svg_text_width(SVG_SMALL, "x");
 }
 
-static size_t letters_in(double width) {
+static size_t utf8_in(double width) {
     return (size_t)(width / letter_width());
 }
 
 /* Lines that the last cell of a row is broken into. */
-static size_t lines_of(const struct grid *table, size_t row, size_t letters) {
-    char line[GRID_CELL_BYTES];
+static size_t lines_of(const struct text_table *table, size_t row, size_t letters) {
+    char line[TEXT_TABLE_CELL_BYTES];
     size_t lines = 0;
     for (const char *rest = cell_of(table, row, table->columns - 1);
-         (rest = letters_wrap(rest, letters, line, sizeof line));)
+         (rest = utf8_wrap(rest, letters, line, sizeof line));)
         lines++;
     return lines ? lines : 1;
 }
 
-static double height_of(const struct grid *table, size_t row, size_t letters) {
+static double height_of(const struct text_table *table, size_t row, size_t letters) {
     return ROW + (double)(lines_of(table, row, letters) - 1) * TEXT_LINE;
 }
 
 /* The columns' right edges, relative to the table's left. */
-static void edges_of(const struct grid *table, double width_most, size_t widths[GRID_COLUMNS_MAX],
-                     double edges[GRID_COLUMNS_MAX]) {
+static void edges_of(const struct text_table *table, double width_most, size_t widths[TEXT_TABLE_COLUMNS_MAX],
+                     double edges[TEXT_TABLE_COLUMNS_MAX]) {
     double edge = 0;
-    fit_columns(table, letters_in(width_most), (size_t)ceil(GAP / letter_width()), widths);
+    fit_columns(table, utf8_in(width_most), (size_t)ceil(GAP / letter_width()), widths);
     for (size_t column = 0; column < table->columns; column++) {
         edge += (column ? GAP : 0) + (double)widths[column] * letter_width();
         edges[column] = edge;
     }
 }
 
-struct table_size table_svg_size(double width_most, const char *heading, const struct grid *table) {
-    size_t widths[GRID_COLUMNS_MAX];
-    double edges[GRID_COLUMNS_MAX], height = heading ? HEADING : 0;
+struct table_size table_svg_size(double width_most, const char *heading, const struct text_table *table) {
+    size_t widths[TEXT_TABLE_COLUMNS_MAX];
+    double edges[TEXT_TABLE_COLUMNS_MAX], height = heading ? HEADING : 0;
     const size_t last = table->columns - 1;
     edges_of(table, width_most, widths, edges);
     for (size_t row = 0; row < table->rows; row++)
@@ -148,10 +148,10 @@ struct table_size table_svg_size(double width_most, const char *heading, const s
     return (struct table_size){fmax(edges[last], heading ? svg_text_width(SVG_HEADING, heading) : 0), height + 2};
 }
 
-static void svg_row(FILE *out, double x, double y, const struct grid *table, size_t row, const size_t *widths,
+static void svg_row(FILE *out, double x, double y, const struct text_table *table, size_t row, const size_t *widths,
                     const double *edges, const enum page_state *states) {
     const size_t last = table->columns - 1;
-    char line[GRID_CELL_BYTES];
+    char line[TEXT_TABLE_CELL_BYTES];
     for (size_t column = 0; column <= last; column++) {
         const enum page_state state = state_of(states, row, column);
         const bool left = table->left[column];
@@ -163,16 +163,16 @@ static void svg_row(FILE *out, double x, double y, const struct grid *table, siz
                                  .ink = row == 0 ? (uint32_t)COLOUR_MUTED : table_inks[state],
                                  .strong = row == 0 || state != PAGE_NEUTRAL};
         const char *rest = cell_of(table, row, column);
-        for (; (rest = letters_wrap(rest, column == last ? widths[last] : GRID_CELL_BYTES, line, sizeof line));
+        for (; (rest = utf8_wrap(rest, column == last ? widths[last] : TEXT_TABLE_CELL_BYTES, line, sizeof line));
              where.y += TEXT_LINE)
             svg_text(out, where, "%s", line);
     }
 }
 
-void table_svg(FILE *out, double x, double y, double width_most, const char *heading, const struct grid *table,
+void table_svg(FILE *out, double x, double y, double width_most, const char *heading, const struct text_table *table,
                const enum page_state *states) {
-    size_t widths[GRID_COLUMNS_MAX];
-    double edges[GRID_COLUMNS_MAX];
+    size_t widths[TEXT_TABLE_COLUMNS_MAX];
+    double edges[TEXT_TABLE_COLUMNS_MAX];
     const size_t last = table->columns - 1;
     edges_of(table, width_most, widths, edges);
     if (heading) {

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "program/smem/draw_easel.h"
+#include "program/smem/draw_canvas.h"
 #include "program/smem/draw_memory.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "smem/smem_tile.h"
 #include "host/tensor_map.h"
 
@@ -13,41 +13,41 @@ enum { LINES_MOST = 32, RANK_MOST = 5 };
 
 static const char *const modes[] = {"none", "32B", "64B", "128B"};
 
-static int put_dimensions(struct easel *easel, const struct gm_tensor_map_request *request) {
-    struct grid table;
+static int put_dimensions(struct canvas *canvas, const struct gm_tensor_map_request *request) {
+    struct text_table table;
     const uint32_t rank = request->rank < RANK_MOST ? request->rank : RANK_MOST;
-    bool whole = grid_start(&table, "dimension|elements|stride in bytes|box|element stride");
+    bool whole = text_table_start(&table, "dimension|elements|stride in bytes|box|element stride");
     for (uint32_t i = 0; i < rank && whole; i++) {
         const uint64_t stride = i ? request->strides[i - 1] : gm_tensor_map_element_bytes(request->type);
-        whole = grid_add(&table, "%" PRIu32 "%s|%" PRIu64 "|%" PRIu64 "|%" PRIu32 "|%" PRIu32, i,
+        whole = text_table_add(&table, "%" PRIu32 "%s|%" PRIu64 "|%" PRIu64 "|%" PRIu32 "|%" PRIu32, i,
                          i == 0 ? " (inner)" : "", request->dims[i], stride, request->box[i],
                          request->element_strides[i] ? request->element_strides[i] : 1);
     }
     if (whole)
-        easel_table(easel, NULL, &table, NULL);
-    grid_free(&table);
+        canvas_table(canvas, NULL, &table, NULL);
+    text_table_free(&table);
     return whole ? 0 : complain("out of host memory");
 }
 
-static int put_rules(struct easel *easel, const struct gm_rule *rules, size_t count) {
+static int put_rules(struct canvas *canvas, const struct gm_rule *rules, size_t count) {
     enum { MOST = 64 };
     enum page_state states[MOST];
-    struct grid table;
-    bool whole = count <= MOST && grid_start(&table, "<|<rule|<with these numbers");
+    struct text_table table;
+    bool whole = count <= MOST && text_table_start(&table, "<|<rule|<with these numbers");
     if (!whole)
         return complain("%zu rules; the table holds %d", count, MOST);
     for (size_t i = 0; i < count && whole; i++) {
         const int32_t holds = rules[i].holds;
         states[i] = holds > 0 ? PAGE_OK : holds == 0 ? PAGE_BAD : PAGE_NEUTRAL;
-        whole = grid_add(&table, "%s|%s|%s",
+        whole = text_table_add(&table, "%s|%s|%s",
                          holds > 0    ? "holds"
                          : holds == 0 ? "BROKEN"
                                       : "-",
                          rules[i].name, rules[i].sentence);
     }
     if (whole)
-        easel_table(easel, "The driver's rules", &table, states);
-    grid_free(&table);
+        canvas_table(canvas, "The driver's rules", &table, states);
+    text_table_free(&table);
     return whole ? 0 : complain("out of host memory");
 }
 
@@ -70,23 +70,23 @@ static int look_at_box(const struct gm_tensor_map_request *request, struct memor
     return memory_look(view, &box, 0, LINES_MOST) == 0 ? 1 : -1;
 }
 
-static void put_box(struct easel *easel, const struct memory_view *view, const struct gm_tensor_map_request *request) {
+static void put_box(struct canvas *canvas, const struct memory_view *view, const struct gm_tensor_map_request *request) {
     char heading[96];
     snprintf(heading, sizeof heading, "One box in shared memory: row and chunk of %" PRIu32 " bytes in each bank",
              view->unit);
     const struct sheet sheet = memory_sheet(view, heading);
-    easel_say(easel,
+    canvas_say(canvas,
               "A load delivers %" PRIu32 " bytes: %" PRIu32 " rows of %" PRIu32 ", %" PRIu32
               " bytes apart. The picture "
               "begins at a multiple of the pattern, which repeats every %" PRIu32 " bytes.",
               gm_tensor_map_box_bytes(request), view->tile.rows, view->tile.row_bytes, view->tile.pitch_bytes,
               gm_swizzle_pattern_bytes(request->swizzle));
     if (view->lines < view->lines_all)
-        easel_say(easel, "The first %" PRIu32 " of its %" PRIu32 " lines are drawn.", view->lines, view->lines_all);
-    easel_sheet(easel, &sheet);
+        canvas_say(canvas, "The first %" PRIu32 " of its %" PRIu32 " lines are drawn.", view->lines, view->lines_all);
+    canvas_sheet(canvas, &sheet);
 }
 
-static void put_verdict(struct easel *easel, const struct gm_rule *rules, size_t count, bool legal) {
+static void put_verdict(struct canvas *canvas, const struct gm_rule *rules, size_t count, bool legal) {
     size_t broken = 0, first = 0;
     for (size_t i = count; i-- > 0;)
         if (rules[i].holds == 0) {
@@ -94,12 +94,12 @@ static void put_verdict(struct easel *easel, const struct gm_rule *rules, size_t
             first = i;
         }
     if (legal)
-        easel_verdict(easel, PAGE_OK, "The driver accepts this request.");
+        canvas_verdict(canvas, PAGE_OK, "The driver accepts this request.");
     else if (broken)
-        easel_verdict(easel, PAGE_BAD, "The driver refuses this request (%zu rule%s broken): %s.", broken,
+        canvas_verdict(canvas, PAGE_BAD, "The driver refuses this request (%zu rule%s broken): %s.", broken,
                       broken == 1 ? "" : "s", rules[first].sentence);
     else
-        easel_verdict(easel, PAGE_BAD, "The driver refuses this request.");
+        canvas_verdict(canvas, PAGE_BAD, "The driver refuses this request.");
 }
 
 static const char lesson[] =
@@ -110,20 +110,20 @@ static const char lesson[] =
 int draw_tensor_map(FILE *out, enum draw_form form, const struct gm_tensor_map_request *request,
                     const struct gm_rule *rules, size_t count, bool legal) {
     struct memory_view view;
-    struct easel easel;
+    struct canvas canvas;
     const int box = legal ? look_at_box(request, &view) : 0;
-    if (box < 0 || easel_begin(&easel, out, form, "Tensor map") != 0)
+    if (box < 0 || canvas_begin(&canvas, out, form, "Tensor map") != 0)
         return -1;
-    put_verdict(&easel, rules, count, legal);
-    easel_say(&easel,
+    put_verdict(&canvas, rules, count, legal);
+    canvas_say(&canvas,
               "Rank %" PRIu32 ", element type %" PRId32 " (%" PRIu32 " bytes), address 0x%" PRIx64 ", swizzle %s.",
               request->rank, request->type, gm_tensor_map_element_bytes(request->type), request->address,
               (unsigned)request->swizzle <= GM_SWIZZLE_128B ? modes[request->swizzle] : "unknown");
-    int status = put_dimensions(&easel, request);
+    int status = put_dimensions(&canvas, request);
     if (status == 0)
-        status = put_rules(&easel, rules, count);
+        status = put_rules(&canvas, rules, count);
     if (box > 0)
-        put_box(&easel, &view, request);
-    easel_teach(&easel, lesson);
-    return easel_end(&easel) == 0 ? status : -1;
+        put_box(&canvas, &view, request);
+    canvas_teach(&canvas, lesson);
+    return canvas_end(&canvas) == 0 ? status : -1;
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 /* Where the reading stands. After the first error everything returns at once. */
 struct reader {

@@ -5,8 +5,8 @@
  *   operands    lane, decimal and hexadecimal numbers, parentheses
  *
  * Arithmetic is on 64-bit signed numbers, and every overflow is an error. */
-#ifndef SMEM_EXPRESSION_H
-#define SMEM_EXPRESSION_H
+#ifndef PROGRAM_SMEM_EXPRESSION_H
+#define PROGRAM_SMEM_EXPRESSION_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/smem/tensor_words.h"
 
 #define RANK_MAX  5  /* what a request has room for; a rank above it is a broken rule */

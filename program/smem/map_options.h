@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tensor-map request as the command line says it. */
-#ifndef SMEM_MAP_OPTIONS_H
-#define SMEM_MAP_OPTIONS_H
+#ifndef PROGRAM_SMEM_MAP_OPTIONS_H
+#define PROGRAM_SMEM_MAP_OPTIONS_H
 
 #include "program/base/args.h"
 #include "gristmill/smem.h"

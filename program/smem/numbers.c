@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 bool number_take_64(const char **text, uint64_t most, uint64_t *value) {
     const char *digits = *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole numbers on the command line, decimal or hexadecimal, without signs and blanks. */
-#ifndef SMEM_NUMBERS_H
-#define SMEM_NUMBERS_H
+#ifndef PROGRAM_SMEM_NUMBERS_H
+#define PROGRAM_SMEM_NUMBERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "program/base/shared_file.h"
 
 static int put_file(const struct picture *picture, const char *path, enum draw_form form) {

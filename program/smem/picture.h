@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command's picture: on the terminal, and in the files that were asked for. */
-#ifndef SMEM_PICTURE_H
-#define SMEM_PICTURE_H
+#ifndef PROGRAM_SMEM_PICTURE_H
+#define PROGRAM_SMEM_PICTURE_H
 
 #include "program/smem/draw.h"
 

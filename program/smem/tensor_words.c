@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "program/smem/numbers.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 

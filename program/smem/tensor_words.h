@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words of a tensor map on the command line: element types, modes, lists of sizes. */
-#ifndef SMEM_TENSOR_WORDS_H
-#define SMEM_TENSOR_WORDS_H
+#ifndef PROGRAM_SMEM_TENSOR_WORDS_H
+#define PROGRAM_SMEM_TENSOR_WORDS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All walks of one kind through a tile, for the search. */
-#ifndef SMEM_TILE_WALKS_H
-#define SMEM_TILE_WALKS_H
+#ifndef PROGRAM_SMEM_TILE_WALKS_H
+#define PROGRAM_SMEM_TILE_WALKS_H
 
 #include "gristmill/smem.h"
 

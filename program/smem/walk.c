@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "program/smem/numbers.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 #include "smem/smem_tile.h"
 
 /* ---- reading ------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tile in shared memory and how a warp walks through it, as the command line says them. */
-#ifndef SMEM_WALK_H
-#define SMEM_WALK_H
+#ifndef PROGRAM_SMEM_WALK_H
+#define PROGRAM_SMEM_WALK_H
 
 #include "gristmill/smem.h"
 

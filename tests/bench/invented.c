@@ -15,9 +15,9 @@ static void invent(struct bench_row *row, int seed) {
         double wobble = 1 + 0.004 * ((i * 5 + seed * 3) % 7 - 3);
         row->ours.us[i] = base * wobble;
         row->best.us[i] = base * (0.82 + 0.04 * (seed * 5 % 8)) * (2 - wobble);
-        row->fallback.us[i] = row->best.us[i] * 1.05;
+        row->baseline_default.us[i] = row->best.us[i] * 1.05;
     }
-    row->ours.count = row->best.count = row->fallback.count = 7;
+    row->ours.count = row->best.count = row->baseline_default.count = 7;
     row->best_way = 3;
     row->ways = 8;
     row->sm_mhz = 1560;

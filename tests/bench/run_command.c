@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 #define WORDS_MAX 40
 

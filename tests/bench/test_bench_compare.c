@@ -12,7 +12,7 @@
 #include "invented.h"
 #include "bench/report/results_read.h"
 #include "run_command.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 #define OLD "bench-tests-out/old.json"
 #define NEW "bench-tests-out/new.json"

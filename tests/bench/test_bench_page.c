@@ -12,7 +12,7 @@
 #include "invented.h"
 #include "bench/report/report.h"
 #include "run_command.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 #define FILE_IN "bench-tests-out/page.json"
 #define PAGE    "bench-tests-out/page.html"
@@ -82,7 +82,7 @@ START_TEST(without_baseline_or_joules_there_is_less) {
     results.meta.baseline[0] = results.meta.energy_source[0] = 0;
     for (size_t i = 0; i < results.count; i++) {
         struct bench_row *row = &results.rows[i];
-        row->best.count = row->fallback.count = 0;
+        row->best.count = row->baseline_default.count = 0;
         row->best_way = -1;
         results_fill_alone(row, NAN, NAN);
         results_fill_energy(row, NAN, NAN);
@@ -107,7 +107,7 @@ START_TEST(without_ceilings_there_is_no_floor) {
     results.meta.driver[0] = results.meta.toolkit[0] = results.meta.date[0] = 0;
     for (size_t i = 0; i < results.count; i++) {
         results.rows[i].floor_us = results.rows[i].gbs = results.rows[i].watts = NAN;
-        results.rows[i].fallback.count = 0;
+        results.rows[i].baseline_default.count = 0;
         results_fill(&results.rows[i]);
     }
     char *text = page_of();

@@ -12,7 +12,7 @@
 #include "program/base/args.h"
 #include "program/commands.h"
 #include "bench/baseline/cublaslt.h"
-#include "program/base/grid.h"
+#include "program/base/text_table.h"
 #include "program/base/json.h"
 #include "bench/measure/nvml.h"
 #include "program/row_limits.h"
@@ -189,14 +189,14 @@ START_TEST(json_is_indented_and_escaped) {
 END_TEST
 
 START_TEST(grid_counts_characters) {
-    ck_assert_uint_eq(grid_width("M × N"), 5);
-    struct grid grid;
+    ck_assert_uint_eq(text_table_width("M × N"), 5);
+    struct text_table table;
     char text[512] = "";
     FILE *out = fmemopen(text, sizeof text, "w");
-    ck_assert(grid_start(&grid, "us|<kernel"));
-    ck_assert(grid_add(&grid, "%d|%s", 1234, "×"));
-    grid_print(&grid, out);
-    grid_free(&grid);
+    ck_assert(text_table_start(&table, "us|<kernel"));
+    ck_assert(text_table_add(&table, "%d|%s", 1234, "×"));
+    text_table_print(&table, out);
+    text_table_free(&table);
     fclose(out);
     ck_assert_str_eq(text, "  us  kernel\n────────────\n1234  ×\n");
 }

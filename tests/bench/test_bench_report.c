@@ -19,7 +19,7 @@ START_TEST(a_row_is_made_of_paired_rounds) {
     row->problem = gemm_case(1000, 1000, 1000);
     row->ours = (struct bench_samples){.us = {10, 20, 40}, .count = 3};
     row->best = (struct bench_samples){.us = {9, 22, 40}, .count = 3};
-    row->fallback = (struct bench_samples){.us = {20, 40, 80}, .count = 3};
+    row->baseline_default = (struct bench_samples){.us = {20, 40, 80}, .count = 3};
     row->best_way = 5;
     results_fill(row);
     ck_assert_double_eq_tol(row->us.median, 20, 1e-9);
@@ -28,7 +28,7 @@ START_TEST(a_row_is_made_of_paired_rounds) {
     ck_assert_double_eq_tol(row->tflops, 100, 1e-9);
     ck_assert_double_eq_tol(row->gbs, 300, 1e-9);
     ck_assert_int_eq(row->best_way, 5);
-    row->fallback = (struct bench_samples){.us = {5, 5, 5}, .count = 3}; /* the default beats what the search had picked */
+    row->baseline_default = (struct bench_samples){.us = {5, 5, 5}, .count = 3}; /* the default beats what the search had picked */
     results_fill(row);
     ck_assert_int_eq(row->best_way, 0);
     ck_assert_double_eq_tol(row->best_us.median, 5, 1e-9);
@@ -115,7 +115,7 @@ static char *summary_of(double best_alone_us) {
     char path[256];
     struct bench_row *row = results_add(&results);
     row->problem = gemm_case(1, 1, 1);
-    row->ours = row->best = row->fallback = (struct bench_samples){.us = {10}, .count = 1};
+    row->ours = row->best = row->baseline_default = (struct bench_samples){.us = {10}, .count = 1};
     results_fill(row);
     results_fill_alone(row, 10, best_alone_us);
     snprintf(path, sizeof path, "%s.txt", folder);

@@ -10,7 +10,7 @@
 
 #include "program/commands.h"
 #include "run_command.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 static struct outcome run_line(const char *line) {
     return run_command(command_bank, line);

@@ -10,7 +10,7 @@
 #include "program/commands.h"
 #include "help_examples.h"
 #include "run_command.h"
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 static const struct {
     const char *line, *words;

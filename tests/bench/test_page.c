@@ -10,9 +10,9 @@
 
 #include "program/draw/chart_axis.h"
 #include "drawings.h"
-#include "program/base/letters.h"
+#include "program/base/utf8.h"
 #include "program/draw/page.h"
-#include "program/draw/paint.h"
+#include "program/draw/terminal_paint.h"
 #include "program/draw/palette.h"
 #include "program/draw/svg.h"
 
@@ -39,7 +39,7 @@ START_TEST(numbers_are_short) {
 }
 END_TEST
 
-START_TEST(letters_are_counted_by_bytes) {
+START_TEST(utf8_are_counted_by_bytes) {
     static const struct {
         const char *text;
         size_t length;
@@ -59,8 +59,8 @@ START_TEST(letters_are_counted_by_bytes) {
                  {"\xef\xbf\xbf", 0},
                  {"", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ck_assert_msg(letters_length(cases[i].text) == cases[i].length, "case %zu: %zu", i,
-                      letters_length(cases[i].text));
+        ck_assert_msg(utf8_length(cases[i].text) == cases[i].length, "case %zu: %zu", i,
+                      utf8_length(cases[i].text));
 }
 END_TEST
 
@@ -69,12 +69,12 @@ START_TEST(lines_break_at_blanks) {
     static const char *const lines[] = {"one two", "three-an", "d-four", "five"};
     char line[16];
     for (size_t i = 0; i < 4; i++) {
-        rest = letters_wrap(rest, 8, line, sizeof line);
+        rest = utf8_wrap(rest, 8, line, sizeof line);
         ck_assert_ptr_nonnull(rest);
         ck_assert_str_eq(line, lines[i]);
     }
-    ck_assert_ptr_null(letters_wrap(rest, 8, line, sizeof line));
-    rest = letters_wrap("\xc3\xa9\xc3\xa9\xc3\xa9", 99, line, 6); /* no character is cut in two */
+    ck_assert_ptr_null(utf8_wrap(rest, 8, line, sizeof line));
+    rest = utf8_wrap("\xc3\xa9\xc3\xa9\xc3\xa9", 99, line, 6); /* no character is cut in two */
     ck_assert_str_eq(line, "\xc3\xa9\xc3\xa9");
     ck_assert_str_eq(rest, "\xc3\xa9");
 }
@@ -83,10 +83,10 @@ END_TEST
 START_TEST(a_terminal_gets_no_control_characters) {
     struct drawing drawing;
     drawing_begin(&drawing);
-    paint_text(drawing.out, "a\x1b[2J\tb\xc2\x9b\xc3\xa9");
-    const struct paint off = {drawing.out, false};
-    paint_begin(off, COLOUR_BAD, COLOUR_PAPER, true);
-    paint_end(off);
+    terminal_paint_text(drawing.out, "a\x1b[2J\tb\xc2\x9b\xc3\xa9");
+    const struct terminal_paint off = {drawing.out, false};
+    terminal_paint_begin(off, COLOUR_BAD, COLOUR_PAPER, true);
+    terminal_paint_end(off);
     char *text = drawing_end(&drawing);
     ck_assert_str_eq(text, "a?[2J?b??\xc3\xa9");
     free(text);
@@ -109,12 +109,12 @@ static double contrast(uint32_t left, uint32_t right) {
     return light[0] > light[1] ? light[0] / light[1] : light[1] / light[0];
 }
 
-static char *letters_in(const char *locale, const char *text, size_t columns) {
+static char *utf8_in(const char *locale, const char *text, size_t columns) {
     struct drawing drawing;
     drawing_begin(&drawing);
     ck_assert_int_eq(setenv("LC_ALL", locale, 1), 0);
-    ck_assert_uint_eq(letters_put(NULL, text), columns);
-    ck_assert_uint_eq(letters_put(drawing.out, text), columns);
+    ck_assert_uint_eq(utf8_put(NULL, text), columns);
+    ck_assert_uint_eq(utf8_put(drawing.out, text), columns);
     setenv("LC_ALL", "C.UTF-8", 1);
     return drawing_end(&drawing);
 }
@@ -125,25 +125,25 @@ START_TEST(a_terminal_of_ascii_gets_ascii) {
     static const char *const utf8[] = {"C.UTF-8", "de_DE.utf8", "en_US.UTF-8@x"};
     static const char *const ascii[] = {"C", "POSIX", "de_DE"};
     for (size_t i = 0; i < 3; i++) {
-        char *shown = letters_in(utf8[i], text, 21);
+        char *shown = utf8_in(utf8[i], text, 21);
         ck_assert_str_eq(shown, text);
         free(shown);
-        shown = letters_in(ascii[i], text, 23);
+        shown = utf8_in(ascii[i], text, 23);
         ck_assert_str_eq(shown, "M <= 64 x 2 -> - ->.x é");
         free(shown);
     }
     unsetenv("LC_ALL");
     unsetenv("LC_CTYPE");
     unsetenv("LANG");
-    ck_assert(letters_are_utf8());
+    ck_assert(utf8_on_terminal());
     setenv("LANG", "C", 1);
-    ck_assert(!letters_are_utf8());
+    ck_assert(!utf8_on_terminal());
     setenv("LC_CTYPE", "C.UTF-8", 1);
-    ck_assert(letters_are_utf8());
+    ck_assert(utf8_on_terminal());
     setenv("LC_ALL", "", 1); /* says nothing */
-    ck_assert(letters_are_utf8());
+    ck_assert(utf8_on_terminal());
     setenv("LC_ALL", "C", 1);
-    ck_assert(!letters_are_utf8());
+    ck_assert(!utf8_on_terminal());
     setenv("LC_ALL", "C.UTF-8", 1);
 }
 END_TEST
@@ -166,8 +166,8 @@ START_TEST(colour_is_for_terminals_that_have_it) {
         else
             unsetenv("TERM");
         setenv("NO_COLOR", cases[i].no_colour, 1);
-        ck_assert_msg(paint_wanted(terminal) == cases[i].wanted, "case %zu", i);
-        ck_assert(!paint_wanted(file));
+        ck_assert_msg(terminal_paint_wanted(terminal) == cases[i].wanted, "case %zu", i);
+        ck_assert(!terminal_paint_wanted(file));
     }
     fclose(terminal);
     fclose(file);
@@ -409,7 +409,7 @@ END_TEST
 TCase *page_tests(void) {
     TCase *tests = tcase_create("page");
     tcase_add_test(tests, numbers_are_short);
-    tcase_add_test(tests, letters_are_counted_by_bytes);
+    tcase_add_test(tests, utf8_are_counted_by_bytes);
     tcase_add_test(tests, lines_break_at_blanks);
     tcase_add_test(tests, a_terminal_gets_no_control_characters);
     tcase_add_test(tests, a_terminal_of_ascii_gets_ascii);

@@ -212,60 +212,60 @@ static struct gm_ledger_key key_of(int64_t m) {
     return gm_ledger_key_of(&gm_operation_gemm, &problem);
 }
 
-static int put_entry(struct ledger_book *book, int64_t m, const char *us) {
+static int put_entry(struct ledger_writer *writer, int64_t m, const char *us) {
     char line[256];
     const struct gm_ledger_key key = key_of(m);
     snprintf(line, sizeof line, "gemm bf16 bf16 bf16 tn plain %d 64 64 *%s %s %s %s 3", (int)m, gm_kernels[0].name, us,
              us, us);
-    return book_put(book, &key, line, strlen(line));
+    return ledger_writer_put(writer, &key, line, strlen(line));
 }
 
-static bool has(const struct ledger_book *book, int64_t m, const char *us) {
+static bool has(const struct ledger_writer *writer, int64_t m, const char *us) {
     const struct gm_ledger_key key = key_of(m);
-    const char *line = book_find(book, &key);
+    const char *line = ledger_writer_find(writer, &key);
     return line && strstr(line, us);
 }
 
 /* A run that measures writes after every problem, for hours; what others have written in between stays. */
-START_TEST(a_book_is_put_into_the_file_as_it_is_by_now) {
+START_TEST(a_ledger_is_put_into_the_file_as_it_is_by_now) {
     struct gm_device h200 = {.size = sizeof h200};
-    struct ledger_book first = {0}, second = {0};
+    struct ledger_writer first = {0}, second = {0};
     ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
-    ck_assert_int_eq(book_open(&first, BOOK, &h200), 0);
-    ck_assert_int_eq(book_open(&second, BOOK, &h200), 0);
+    ck_assert_int_eq(ledger_writer_open(&first, BOOK, &h200), 0);
+    ck_assert_int_eq(ledger_writer_open(&second, BOOK, &h200), 0);
     ck_assert_int_eq(put_entry(&first, 1, "1.5"), 0);
-    ck_assert_int_eq(book_extend(&first, BOOK), 0);
+    ck_assert_int_eq(ledger_writer_extend(&first, BOOK), 0);
     ck_assert_int_eq(put_entry(&second, 2, "2.5"), 0);
-    ck_assert_int_eq(book_put_origin(&second, "measured table 0123456789abcdef", 31), 0);
-    ck_assert_int_eq(book_extend(&second, BOOK), 0);
+    ck_assert_int_eq(ledger_writer_put_origin(&second, "measured table 0123456789abcdef", 31), 0);
+    ck_assert_int_eq(ledger_writer_extend(&second, BOOK), 0);
     ck_assert(has(&second, 1, "1.5") && has(&second, 2, "2.5"));
     ck_assert_int_eq(put_entry(&second, 1, "7.5"), 0); /* measured again by the other one */
-    ck_assert_int_eq(book_extend(&second, BOOK), 0);
+    ck_assert_int_eq(ledger_writer_extend(&second, BOOK), 0);
     ck_assert_int_eq(put_entry(&first, 3, "3.5"), 0);
-    ck_assert_int_eq(book_extend(&first, BOOK), 0);
+    ck_assert_int_eq(ledger_writer_extend(&first, BOOK), 0);
     ck_assert(has(&first, 1, "7.5") && has(&first, 2, "2.5") && has(&first, 3, "3.5"));
-    ck_assert_uint_eq(book_entries(&first), 3);
+    ck_assert_uint_eq(ledger_writer_entries(&first), 3);
     expect_in(BOOK, "measured table 0123456789abcdef\n", true);
-    book_free(&first);
-    book_free(&second);
+    ledger_writer_free(&first);
+    ledger_writer_free(&second);
 }
 END_TEST
 
 START_TEST(a_file_that_has_become_another_devices_is_not_extended) {
     struct gm_device h200 = {.size = sizeof h200};
-    struct ledger_book book = {0};
+    struct ledger_writer writer = {0};
     ck_assert_int_eq(gm_device_model("h200", &h200), GM_OK);
-    ck_assert_int_eq(book_open(&book, BOOK, &h200), 0);
-    ck_assert_int_eq(put_entry(&book, 1, "1.5"), 0);
+    ck_assert_int_eq(ledger_writer_open(&writer, BOOK, &h200), 0);
+    ck_assert_int_eq(put_entry(&writer, 1, "1.5"), 0);
     write_text(BOOK, HEAD);
-    ck_assert_int_eq(book_extend(&book, BOOK), -1);
+    ck_assert_int_eq(ledger_writer_extend(&writer, BOOK), -1);
     expect_in(BOOK, "*gemm", false);
-    ck_assert(has(&book, 1, "1.5"));
+    ck_assert(has(&writer, 1, "1.5"));
     write_text(BOOK, "nonsense\n");
-    ck_assert_int_eq(book_extend(&book, BOOK), -1);
+    ck_assert_int_eq(ledger_writer_extend(&writer, BOOK), -1);
     expect_in(BOOK, "nonsense", true);
     expect_gone(BOOK ".lock");
-    book_free(&book);
+    ledger_writer_free(&writer);
 }
 END_TEST
 
@@ -305,7 +305,7 @@ TCase *shared_file_tests(void) {
     tcase_add_test(tests, what_cannot_be_written_leaves_nothing);
     tcase_add_test(tests, what_is_no_file_is_written_to);
     tcase_add_test(tests, of_two_imports_into_one_ledger_nothing_is_lost);
-    tcase_add_test(tests, a_book_is_put_into_the_file_as_it_is_by_now);
+    tcase_add_test(tests, a_ledger_is_put_into_the_file_as_it_is_by_now);
     tcase_add_test(tests, a_file_that_has_become_another_devices_is_not_extended);
     tcase_add_test(tests, of_two_runs_that_append_to_one_file_nothing_is_lost);
     return tests;

@@ -337,7 +337,7 @@ START_TEST(the_baseline_is_the_judge) {
     fake.heuristic_us[1] = 9;
     ck_assert_int_eq(gpu_open(&tune.gpu, 0), 0);
     fake_cublaslt(&tune.baselines);
-    book_start(&tune.book, &tune.gpu.device);
+    ledger_writer_start(&tune.writer, &tune.gpu.device);
     ck_assert_int_eq(tune_case_run(&tune, &problem), 0);
     ck_assert_int_eq(tune.measured, 1);
     ck_assert_int_eq(tune.failures, 0);
@@ -345,8 +345,8 @@ START_TEST(the_baseline_is_the_judge) {
     ck_assert_int_eq(tune_case_run(&tune, &problem), 0);
     ck_assert_int_eq(tune.measured, 1);
     ck_assert_int_gt(tune.failures, 1);
-    ck_assert_uint_eq(book_entries(&tune.book), 1);
-    book_free(&tune.book);
+    ck_assert_uint_eq(ledger_writer_entries(&tune.writer), 1);
+    ledger_writer_free(&tune.writer);
     noise_free(&tune.gpu, &tune.noise);
     gpu_close(&tune.gpu);
 }

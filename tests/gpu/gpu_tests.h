@@ -224,7 +224,7 @@ bool load_slow_copy(struct result *result, struct slow_copy *copy);
 bool launch_slow_copy(struct result *result, const struct slow_copy *copy, CUdeviceptr to, CUdeviceptr from,
                       size_t elements);
 
-/* ---- the stand-in GPU of the self-test (standin*.c) --------------------------------------------- */
+/* ---- the fake GPU of the self-test (fake_*.c) --------------------------------------------- */
 
 enum bug {
     BUG_NONE,
@@ -237,6 +237,6 @@ enum bug {
 };
 extern int planted_bug;
 
-const struct gm_driver *standin_driver(void);
+const struct gm_driver *fake_driver(void);
 
 #endif

@@ -135,7 +135,7 @@ static void check_operation(const struct tested_operation *operation, const stru
 
 int run_self_test(void) {
     opt.quick = true;
-    gm_driver_install(standin_driver());
+    gm_driver_install(fake_driver());
     size_t count;
     const struct test *tests = find_tests(&count);
     if (!open_device()) {

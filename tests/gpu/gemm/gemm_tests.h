@@ -98,7 +98,7 @@ double activation_value(enum gm_activation activation, double x);
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
 double bias_value(const struct gemm_case *gc, int64_t index);
 
-/* What struct tested_operation wants (case.c, compare.c, standin.c); the rest is in gemm_tests.c. */
+/* What struct tested_operation wants (case.c, compare.c, on_cpu.c); the rest is in gemm_tests.c. */
 void gemm_fill_region(const struct call *call, uint8_t *region);
 bool gemm_compare(struct result *result, const struct call *call, const uint8_t *region, const char *what);
 void gemm_compute(const struct gm_kernel *kernel, const void *params);

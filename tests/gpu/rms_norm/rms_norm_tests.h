@@ -57,7 +57,7 @@ void add_norm_rows_tests(void);
 void add_norm_early_tests(void);
 void add_norm_api_tests(void);
 
-/* The kernel on the CPU, and the bugs that the self-test plants in it (standin.c). */
+/* The kernel on the CPU, and the bugs that the self-test plants in it (on_cpu.c). */
 enum norm_bug {
     NORM_BUG_COLUMN_AFTER = BUGS_OF_OPERATIONS, /* writes a column too many */
     NORM_BUG_LOST_TAIL,                         /* the last column does not count */

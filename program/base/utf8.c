@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-8 text. */
-#include "program/base/letters.h"
+#include "program/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-size_t letters_length(const char *text) {
+size_t utf8_length(const char *text) {
     static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000}; /* no longer than needed; U+0080 .. 9f are controls */
     const unsigned char *c = (const unsigned char *)text;
     if (*c < 0x80)
@@ -25,11 +25,11 @@ size_t letters_length(const char *text) {
 }
 
 static size_t step(const char *text) {
-    size_t length = letters_length(text);
+    size_t length = utf8_length(text);
     return length ? length : 1;
 }
 
-const char *letters_wrap(const char *text, size_t letters, char *line, size_t bytes) {
+const char *utf8_wrap(const char *text, size_t letters, char *line, size_t bytes) {
     while (*text == ' ')
         text++;
     if (!*text || letters == 0 || bytes < 5)
@@ -52,7 +52,7 @@ const char *letters_wrap(const char *text, size_t letters, char *line, size_t by
 
 /* ---- on a terminal ---------------------------------------------------------------------------------- */
 
-bool letters_are_utf8(void) {
+bool utf8_on_terminal(void) {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *locale = getenv(names[i]);
@@ -72,8 +72,8 @@ static const char *plain_of(const char *text) {
     return NULL;
 }
 
-size_t letters_put(FILE *out, const char *text) {
-    const bool utf8 = letters_are_utf8();
+size_t utf8_put(FILE *out, const char *text) {
+    const bool utf8 = utf8_on_terminal();
     size_t columns = 0;
     while (*text) {
         const char *plain = utf8 ? NULL : plain_of(text);
@@ -88,11 +88,11 @@ size_t letters_put(FILE *out, const char *text) {
     return columns;
 }
 
-void letters_print(FILE *out, const char *format, ...) {
+void utf8_print(FILE *out, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    letters_put(out, text);
+    utf8_put(out, text);
 }

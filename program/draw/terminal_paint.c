@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Colour on a terminal, or nothing at all. */
-#include "program/draw/paint.h"
+#include "program/draw/terminal_paint.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "program/base/letters.h"
+#include "program/base/utf8.h"
 
-bool paint_wanted(FILE *out) {
+bool terminal_paint_wanted(FILE *out) {
     const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
     const int descriptor = fileno(out); /* -1: a stream in memory */
     if (no_colour && *no_colour)
@@ -16,7 +16,7 @@ bool paint_wanted(FILE *out) {
     return terminal && *terminal && strcmp(terminal, "dumb") != 0 && descriptor >= 0 && isatty(descriptor);
 }
 
-void paint_begin(struct paint paint, uint32_t ink, uint32_t ground, bool bold) {
+void terminal_paint_begin(struct terminal_paint paint, uint32_t ink, uint32_t ground, bool bold) {
     if (!paint.on)
         return;
     if (bold)
@@ -27,14 +27,14 @@ void paint_begin(struct paint paint, uint32_t ink, uint32_t ground, bool bold) {
         fprintf(paint.out, "\033[48;5;%um", palette_terminal(ground));
 }
 
-void paint_end(struct paint paint) {
+void terminal_paint_end(struct terminal_paint paint) {
     if (paint.on)
         fputs("\033[0m", paint.out);
 }
 
-void paint_text(FILE *out, const char *text) {
+void terminal_paint_text(FILE *out, const char *text) {
     while (*text) {
-        const size_t length = letters_length(text);
+        const size_t length = utf8_length(text);
         if (length)
             fwrite(text, 1, length, out);
         else

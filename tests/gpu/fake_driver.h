@@ -5,11 +5,11 @@
 
 #include "host/driver.h"
 
-#define DRIVER(name, abi, need, params) CUresult standin_##name params;
+#define DRIVER(name, abi, need, params) CUresult fake_##name params;
 #include "host/driver.def"
 #undef DRIVER
 
-struct standin_map {
+struct fake_map {
     uint64_t address;
     uint64_t dims[2]; /* elements, innermost first */
     uint64_t stride;  /* bytes */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the program says on stderr: failures, notes, and a progress bar when it is a terminal. */
-#include "program/base/say.h"
+#include "program/base/messages.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "program/base/letters.h"
+#include "program/base/utf8.h"
 
 #define BAR_CELLS 24
 
@@ -50,7 +50,7 @@ void progress_clear(void) {
 
 static void draw_bar(size_t done, size_t total) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    const bool utf8 = letters_are_utf8();
+    const bool utf8 = utf8_on_terminal();
     const size_t fill = done * BAR_CELLS * 8 / total;
     fputs(utf8 ? "▕" : "[", stderr);
     for (size_t cell = 0; cell < BAR_CELLS; cell++) {

@@ -9,7 +9,7 @@
 #include "common/gemm_sm80/params.h"
 #include "common/gemm_sm90/params.h"
 #include "gemm/gemm_tests.h"
-#include "standin.h"
+#include "fake_driver.h"
 
 /* One operand: element (outer, k) lies at base + outer * outer_bytes + k * k_bytes; outside its extent it is 0. */
 struct source {
@@ -141,7 +141,7 @@ static void walk_tiles(const struct job *job) {
 /* ---- parameters ------------------------------------------------------------------------------------ */
 
 static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum gm_major major) {
-    struct standin_map map;
+    struct fake_map map;
     memcpy(&map, tensor_map->bytes, sizeof map);
     const int64_t stride = (int64_t)map.stride, inner = (int64_t)map.dims[0], outer = (int64_t)map.dims[1];
     return major == GM_K_MAJOR ? (struct source){map.address, stride, 2, outer, inner}
@@ -154,7 +154,7 @@ static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major 
 }
 
 static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params) {
-    struct standin_map d;
+    struct fake_map d;
     memcpy(&d, params->d.bytes, sizeof d);
     job->epilogue = params->epilogue;
     job->raster = params->raster;

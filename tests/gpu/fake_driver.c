@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A driver whose device is the CPU: host memory as device memory. The tests test themselves on it, with bugs
- * planted. Images, launches and graphs are in standin_launch.c. */
-#include "standin.h"
+ * planted. Images, launches and graphs are in fake_launch.c. */
+#include "fake_driver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,29 +18,29 @@ static _Thread_local int depth;
 
 /* ---- start, devices, contexts ---------------------------------------------------------------------- */
 
-CUresult standin_cuInit(unsigned flags) {
+CUresult fake_cuInit(unsigned flags) {
     return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
-CUresult standin_cuDriverGetVersion(int *version) {
+CUresult fake_cuDriverGetVersion(int *version) {
     return *version = 13000, CUDA_SUCCESS;
 }
-CUresult standin_cuGetErrorName(CUresult error, const char **name) {
+CUresult fake_cuGetErrorName(CUresult error, const char **name) {
     *name = error == CUDA_SUCCESS ? "CUDA_SUCCESS" : "an error of the stand-in";
     return CUDA_SUCCESS;
 }
-CUresult standin_cuDeviceGetCount(int *count) {
+CUresult fake_cuDeviceGetCount(int *count) {
     return *count = 1, CUDA_SUCCESS;
 }
-CUresult standin_cuDeviceGet(CUdevice *device, int ordinal) {
+CUresult fake_cuDeviceGet(CUdevice *device, int ordinal) {
     *device = ordinal;
     return ordinal ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
-CUresult standin_cuDeviceGetName(char *name, int length, CUdevice device) {
+CUresult fake_cuDeviceGetName(char *name, int length, CUdevice device) {
     snprintf(name, (size_t)length, "CPU stand-in %d", device);
     return CUDA_SUCCESS;
 }
 /* Three SMs, so that persistent grids come round. Attributes without an entry are clocks. */
-CUresult standin_cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
+CUresult fake_cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     static const int known[][2] = {{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
                                    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
                                    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
@@ -55,25 +55,25 @@ CUresult standin_cuDeviceGetAttribute(int *value, int attribute, CUdevice device
             *value = known[i][1];
     return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
-CUresult standin_cuDeviceTotalMem(size_t *bytes, CUdevice device) {
+CUresult fake_cuDeviceTotalMem(size_t *bytes, CUdevice device) {
     *bytes = (size_t)8 << 30;
     return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
-CUresult standin_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     primary.retained++;
     *context = &primary;
     return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
-CUresult standin_cuDevicePrimaryCtxRelease(CUdevice device) {
+CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device) {
     return primary.retained -= 1, (CUresult)device;
 }
-CUresult standin_cuCtxPushCurrent(CUcontext context) {
+CUresult fake_cuCtxPushCurrent(CUcontext context) {
     if (depth + 1 >= CONTEXTS)
         return CUDA_ERROR_OUT_OF_MEMORY;
     current[++depth] = context;
     return CUDA_SUCCESS;
 }
-CUresult standin_cuCtxPopCurrent(CUcontext *context) {
+CUresult fake_cuCtxPopCurrent(CUcontext *context) {
     if (depth == 0 && !current[0])
         return CUDA_ERROR_INVALID_CONTEXT;
     *context = current[depth];
@@ -81,48 +81,48 @@ CUresult standin_cuCtxPopCurrent(CUcontext *context) {
     depth -= depth > 0;
     return CUDA_SUCCESS;
 }
-CUresult standin_cuCtxGetCurrent(CUcontext *context) {
+CUresult fake_cuCtxGetCurrent(CUcontext *context) {
     return *context = current[depth], CUDA_SUCCESS;
 }
-CUresult standin_cuCtxSetCurrent(CUcontext context) {
+CUresult fake_cuCtxSetCurrent(CUcontext context) {
     return current[depth] = context, CUDA_SUCCESS;
 }
-CUresult standin_cuStreamGetCtx(CUstream stream, CUcontext *context) {
+CUresult fake_cuStreamGetCtx(CUstream stream, CUcontext *context) {
     (void)stream;
     return *context = &primary, CUDA_SUCCESS;
 }
-CUresult standin_cuCtxSynchronize(void) {
+CUresult fake_cuCtxSynchronize(void) {
     return CUDA_SUCCESS;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
-CUresult standin_cuMemAlloc(CUdeviceptr *address, size_t bytes) {
+CUresult fake_cuMemAlloc(CUdeviceptr *address, size_t bytes) {
     *address = (CUdeviceptr)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
     return *address ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
-CUresult standin_cuMemFree(CUdeviceptr address) {
+CUresult fake_cuMemFree(CUdeviceptr address) {
     return free((void *)(uintptr_t)address), CUDA_SUCCESS;
 }
-CUresult standin_cuMemGetInfo(size_t *free_bytes, size_t *total) {
+CUresult fake_cuMemGetInfo(size_t *free_bytes, size_t *total) {
     return *free_bytes = *total = (size_t)1 << 30, CUDA_SUCCESS;
 }
-CUresult standin_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
+CUresult fake_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
     return memcpy((void *)(uintptr_t)to, from, bytes), CUDA_SUCCESS;
 }
-CUresult standin_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) {
+CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) {
     return memcpy(to, (void *)(uintptr_t)from, bytes), CUDA_SUCCESS;
 }
-CUresult standin_cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-    return standin_cuMemcpyHtoD(to, (void *)(uintptr_t)from, bytes);
+CUresult fake_cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+    return fake_cuMemcpyHtoD(to, (void *)(uintptr_t)from, bytes);
 }
-CUresult standin_cuMemsetD8(CUdeviceptr to, unsigned char value, size_t bytes) {
+CUresult fake_cuMemsetD8(CUdeviceptr to, unsigned char value, size_t bytes) {
     return memset((void *)(uintptr_t)to, value, bytes), CUDA_SUCCESS;
 }
 
 /* The functions that gpu_tests and the library call; the rest of the table stays NULL. */
-#define HAS(name) .name = standin_##name
-static const struct gm_driver standin = {
+#define HAS(name) .name = fake_##name
+static const struct gm_driver fake = {
     .version = 13000,
     HAS(cuInit),
     HAS(cuDriverGetVersion),
@@ -173,6 +173,6 @@ static const struct gm_driver standin = {
     HAS(cuGraphDestroy),
 };
 
-const struct gm_driver *standin_driver(void) {
-    return &standin;
+const struct gm_driver *fake_driver(void) {
+    return &fake;
 }

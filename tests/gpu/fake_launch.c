@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "gpu_tests.h"
-#include "standin.h"
+#include "fake_driver.h"
 #include "host/plan.h"
 #include "host/tensor_map.h"
 
@@ -32,7 +32,7 @@ struct CUkern_st {
 
 /* ---- images and launches --------------------------------------------------------------------------- */
 
-CUresult standin_cuLibraryLoadData(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
+CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
                                    unsigned jit_count, int *library_options, void **library_values,
                                    unsigned library_count) {
     (void)jit_options, (void)jit_values, (void)jit_count, (void)library_options, (void)library_values,
@@ -42,10 +42,10 @@ CUresult standin_cuLibraryLoadData(CUlibrary *library, const void *image, int *j
     *library = calloc(1, sizeof(struct CUkern_st));
     return *library ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
-CUresult standin_cuLibraryUnload(CUlibrary library) {
+CUresult fake_cuLibraryUnload(CUlibrary library) {
     return free(library), CUDA_SUCCESS;
 }
-CUresult standin_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
+CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
     const int index = gm_find_kernel(gm_kernels, gm_kernel_count(), name);
     if (index < 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -53,23 +53,23 @@ CUresult standin_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const c
     (*kernel)->kernel = &gm_kernels[index];
     return CUDA_SUCCESS;
 }
-CUresult standin_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
+CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
     return *function = (CUfunction)(void *)kernel, CUDA_SUCCESS;
 }
 static const struct gm_kernel *kernel_of(CUfunction function) {
     return ((const struct CUkern_st *)(const void *)function)->kernel;
 }
-CUresult standin_cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+CUresult fake_cuFuncSetAttribute(CUfunction function, int attribute, int value) {
     return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value < kernel_of(function)->smem_bytes
                ? CUDA_ERROR_INVALID_VALUE
                : CUDA_SUCCESS;
 }
-CUresult standin_cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
+CUresult fake_cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
     (void)attribute;
     return *value = kernel_of(function)->registers, CUDA_SUCCESS;
 }
 
-CUresult standin_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
+CUresult fake_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
                                         const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
                                         int interleave, int swizzle, int l2, int oob) {
     struct gm_map_desc desc = {type, rank, (uintptr_t)address, {0}, {0}, {0}, {0}, interleave, swizzle, l2, oob};
@@ -85,12 +85,12 @@ CUresult standin_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void
         return CUDA_ERROR_INVALID_VALUE;
     if (!gm_tensor_map_check(&desc, sentence, sizeof sentence))
         return CUDA_ERROR_INVALID_VALUE;
-    memcpy(map, &(struct standin_map){desc.address, {dims[0], dims[1 % rank]}, desc.strides[0]},
-           sizeof(struct standin_map));
+    memcpy(map, &(struct fake_map){desc.address, {dims[0], dims[1 % rank]}, desc.strides[0]},
+           sizeof(struct fake_map));
     return CUDA_SUCCESS;
 }
-CUresult standin_cuTensorMapReplaceAddress(void *map, void *address) {
-    ((struct standin_map *)map)->address = (uintptr_t)address;
+CUresult fake_cuTensorMapReplaceAddress(void *map, void *address) {
+    ((struct fake_map *)map)->address = (uintptr_t)address;
     return (uintptr_t)address % 16 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
@@ -109,10 +109,10 @@ static void keep(struct launch *launch, const struct gm_kernel *kernel, void **p
     memcpy(launch->params, params[0], kernel->family->params_bytes);
 }
 
-CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
+CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
     const struct gm_kernel *kernel = kernel_of(function);
     CUcontext current = NULL;
-    standin_cuCtxGetCurrent(&current);
+    fake_cuCtxGetCurrent(&current);
     if (!current)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (extra || !config_ok(config, kernel))
@@ -133,28 +133,28 @@ CUresult standin_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction funct
 
 /* ---- streams, graphs, events: everything is done when the call returns ------------------------------ */
 
-CUresult standin_cuStreamCreate(CUstream *stream, unsigned flags) {
+CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags) {
     (void)flags;
     *stream = calloc(1, sizeof **stream);
     return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
-CUresult standin_cuStreamDestroy(CUstream stream) {
+CUresult fake_cuStreamDestroy(CUstream stream) {
     return free(stream), CUDA_SUCCESS;
 }
-CUresult standin_cuStreamSynchronize(CUstream stream) {
+CUresult fake_cuStreamSynchronize(CUstream stream) {
     return stream && stream->capture ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
-CUresult standin_cuStreamBeginCapture(CUstream stream, int mode) {
+CUresult fake_cuStreamBeginCapture(CUstream stream, int mode) {
     (void)mode;
     stream->capture = calloc(1, sizeof *stream->capture);
     return stream->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
-CUresult standin_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     *graph = stream->capture;
     stream->capture = NULL;
     return CUDA_SUCCESS;
 }
-CUresult standin_cuThreadExchangeStreamCaptureMode(int *mode) {
+CUresult fake_cuThreadExchangeStreamCaptureMode(int *mode) {
     static _Thread_local int thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
     const int before = thread_mode;
     thread_mode = *mode;
@@ -162,17 +162,17 @@ CUresult standin_cuThreadExchangeStreamCaptureMode(int *mode) {
     return CUDA_SUCCESS;
 }
 
-CUresult standin_cuStreamIsCapturing(CUstream stream, int *status) {
+CUresult fake_cuStreamIsCapturing(CUstream stream, int *status) {
     *status = stream && stream->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 
 /* A graph put together has one node, whose handle is the graph's. */
-CUresult standin_cuGraphCreate(CUgraph *graph, unsigned flags) {
+CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags) {
     *graph = calloc(1, sizeof **graph);
     return flags || !*graph ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
-CUresult standin_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+CUresult fake_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                       size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
     const struct gm_kernel *kernel = kernel_of(params->func);
     if (dependencies || dependency_count || params->blockDimX != (unsigned)kernel->threads ||
@@ -182,14 +182,14 @@ CUresult standin_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CU
     keep(&graph->launches[graph->count++], kernel, params->kernelParams);
     return *node = (CUgraphNode)(void *)graph, CUDA_SUCCESS;
 }
-CUresult standin_cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *value) {
+CUresult fake_cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *value) {
     const struct gm_kernel *kernel = ((CUgraph)(void *)node)->launches[0].kernel;
     const unsigned cluster = (unsigned)kernel->cluster_ctas;
     return attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && value->clusterDim.x == cluster
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;
 }
-CUresult standin_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+CUresult fake_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                 const CUDA_KERNEL_NODE_PARAMS *params) {
     CUgraph own = (CUgraph)(void *)exec;
     (void)node;
@@ -197,7 +197,7 @@ CUresult standin_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode no
         keep(own->launches, kernel_of(params->func), params->kernelParams);
     return CUDA_SUCCESS;
 }
-CUresult standin_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
+CUresult fake_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
     CUgraph copied = calloc(1, sizeof *copied);
     (void)flags;
     copied->launches = malloc((size_t)graph->count * sizeof *copied->launches + 1);
@@ -206,18 +206,18 @@ CUresult standin_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, u
     *exec = (CUgraphExec)(void *)copied;
     return CUDA_SUCCESS;
 }
-CUresult standin_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     const struct CUgraph_st *graph = (const void *)exec;
     (void)stream;
     for (int i = 0; i < graph->count && planted_bug != BUG_STALE_GRAPH; i++)
         operation_of(graph->launches[i].kernel)->compute(graph->launches[i].kernel, graph->launches[i].params);
     return CUDA_SUCCESS;
 }
-CUresult standin_cuGraphDestroy(CUgraph graph) {
+CUresult fake_cuGraphDestroy(CUgraph graph) {
     free(graph->launches);
     free(graph);
     return CUDA_SUCCESS;
 }
-CUresult standin_cuGraphExecDestroy(CUgraphExec exec) {
-    return standin_cuGraphDestroy((CUgraph)(void *)exec);
+CUresult fake_cuGraphExecDestroy(CUgraphExec exec) {
+    return fake_cuGraphDestroy((CUgraph)(void *)exec);
 }

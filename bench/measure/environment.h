@@ -6,8 +6,8 @@
 #include "bench/measure/nvml.h"
 
 /* "580.95.05 (CUDA 13.0)", or "CUDA 13.0" where NVML does not say. */
-void fact_driver(char *text, size_t bytes, const struct nvml *nvml, const struct gm_device *device);
+void environment_driver(char *text, size_t bytes, const struct nvml *nvml, const struct gm_device *device);
 /* "2026-01-31", UTC. */
-void fact_date(char *text, size_t bytes);
+void environment_date(char *text, size_t bytes);
 
 #endif

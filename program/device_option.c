@@ -11,28 +11,28 @@
 #include "host/family.h"
 #include "program/smem/numbers.h"
 
-static int pick_model(const char *name, struct gm_device *device) {
+static int device_from_model(const char *name, struct gm_device *device) {
     if (gm_device_model(name, device) == GM_OK)
         return 0;
     return complain("--device %s is neither a device number nor a built-in model (%s)", name, gm_last_error());
 }
 
-int pick_device(const char *choice, struct gm_device *device, char *why, size_t why_bytes) {
+int device_from_option(const char *choice, struct gm_device *device, char *why, size_t why_bytes) {
     *device = (struct gm_device){.size = sizeof *device};
     why[0] = 0;
     uint32_t ordinal = 0;
     if (choice) {
         const char *end = choice;
         if (!number_take(&end, INT32_MAX, &ordinal) || *end)
-            return pick_model(choice, device);
+            return device_from_model(choice, device);
     } else if (gpu_count(why, why_bytes) == 0) {
-        return pick_model(DEFAULT_MODEL, device);
+        return device_from_model(DEFAULT_MODEL, device);
     }
     enum gm_status status = gm_device_query((int)ordinal, device);
     return status == GM_OK ? 0 : gpu_fail_library(status, "gm_device_query");
 }
 
-int pick_arch(const char *name, uint32_t *mask) {
+int arch_from_option(const char *name, uint32_t *mask) {
     *mask = 0;
     for (uint32_t bit = 1; name && bit <= gm_arch_bits(); bit <<= 1)
         if (gm_arch_bits() & bit && strcmp(name, gm_arch_name((enum gm_arch)bit)) == 0)

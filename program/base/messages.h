@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the program says on stderr: failures, notes, and a progress bar when it is a terminal. */
-#ifndef BENCH_SAY_H
-#define BENCH_SAY_H
+#ifndef PROGRAM_BASE_MESSAGES_H
+#define PROGRAM_BASE_MESSAGES_H
 
 #include <stddef.h>
 
