@@ -11,10 +11,11 @@
 struct bench_options {
     struct args_list words, files, shapes, sets;
     struct args_list suites, results; /* the words: what to measure, and files to look at instead */
-    const char *operation, *dtype, *out, *layout, *kernel, *arch, *device, *json, *svg, *cublaslt, *l2, *m, *compare, *report;
+    const char *operation, *dtype, *out, *layout, *kernel, *arch, *device, *json, *svg, *cublaslt, *l2, *m, *compare,
+        *report;
     uint32_t arch_mask;
     int sm_budget;
-    uint32_t flags;            /* of enum gm_plan_flags */
+    uint32_t flags; /* of enum gm_plan_flags */
     bool no_overlap, constant_b, batch_invariant, model_only;
     int64_t m_from, m_to; /* of --m, the axis of the operation */
     bool all_kernels, quick, no_baseline, quiet, profile, append;
@@ -39,9 +40,9 @@ struct bench {
     struct nvml nvml;
     struct noise noise;
     struct bench_results results;
-    int failures; /* problems or kernels that gave no row */
-    int launches; /* of --profile */
-    bool resumed; /* the results began with those of an earlier run */
+    int failures;          /* problems or kernels that gave no row */
+    int launches;          /* of --profile */
+    bool resumed;          /* the results began with those of an earlier run */
     struct file_lock lock; /* of the results file, with --append: nobody else adds to it until this run has ended */
 };
 
@@ -61,7 +62,8 @@ int bench_plans(struct bench *bench, const struct bench_case *problem, struct ca
 int bench_default(const struct timing *timing, struct candidate *baseline_default);
 /* The way that times best: fills `best` (out = true: it is the default, or there is none); `ran` counts the ways that
  * worked. `baseline_default`, the default, is already captured by the caller. */
-int bench_search(const struct timing *timing, struct candidate *best, const struct candidate *baseline_default, int *ran);
+int bench_search(const struct timing *timing, struct candidate *best, const struct candidate *baseline_default,
+                 int *ran);
 
 /* --append: the rows of the results file that is there already, if this run may add to them. 0, or -1 with a printed
  * sentence. */

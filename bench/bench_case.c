@@ -50,9 +50,8 @@ static int open_run(struct case_run *run) {
     if (operands_make(&bench->gpu, &run->operands, run->problem->operation, run->problem->problem.bytes, &bench->noise,
                       bench->results.meta.rotate_l2, 1) != 0)
         return -1;
-    run->timing = (struct timing){.gpu = &bench->gpu,
-                                      .operands = &run->operands,
-                                      .workspace_bytes = (size_t)bench->options->workspace_mib << 20};
+    run->timing = (struct timing){
+        .gpu = &bench->gpu, .operands = &run->operands, .workspace_bytes = (size_t)bench->options->workspace_mib << 20};
     return timing_open(&run->timing);
 }
 
@@ -80,7 +79,8 @@ static int find_fallback(struct case_run *run) {
     return bench_default(&run->timing, baseline_default);
 }
 
-static void judge(struct case_run *run, size_t i, const struct verify_sample *ours, const struct verify_sample *theirs) {
+static void judge(struct case_run *run, size_t i, const struct verify_sample *ours,
+                  const struct verify_sample *theirs) {
     char name[96], whose[64];
     const struct bench_case *problem = run->problem;
     if (theirs->count == 0)
@@ -98,7 +98,9 @@ static void judge(struct case_run *run, size_t i, const struct verify_sample *ou
 
 static int verify_all(struct case_run *run) {
     struct verify_sample theirs = {0};
-    int status = baseline_default_of(run)->disqualified ? 0 : verify_run(&run->timing, baseline_default_of(run), &run->bench->noise, &theirs);
+    int status = baseline_default_of(run)->disqualified
+                     ? 0
+                     : verify_run(&run->timing, baseline_default_of(run), &run->bench->noise, &theirs);
     for (size_t i = 0; i < run->ours && status == 0; i++) {
         struct verify_sample ours;
         char name[96];
@@ -184,7 +186,8 @@ static int measure_all_alone(struct case_run *run) {
 }
 
 static int add_row(struct case_run *run, size_t i, const struct nvml_reading *reading) {
-    const struct candidate *ours = &run->candidates[i], *baseline_default = baseline_default_of(run), *best = baseline_default - 1;
+    const struct candidate *ours = &run->candidates[i], *baseline_default = baseline_default_of(run),
+                           *best = baseline_default - 1;
     struct bench_row *row = results_add(&run->bench->results);
     if (!row)
         return complain("out of host memory");

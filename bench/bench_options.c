@@ -80,7 +80,8 @@ static int check_outputs(const struct bench_options *options) {
 }
 
 int bench_options_check(struct bench_options *options) {
-    if (sort_words(options) != 0 || check_outputs(options) != 0 || read_m_range(options->m, &options->m_from, &options->m_to) != 0)
+    if (sort_words(options) != 0 || check_outputs(options) != 0 ||
+        read_m_range(options->m, &options->m_from, &options->m_to) != 0)
         return -1;
     if (options->rounds > MAX_ROUNDS)
         return complain("--rounds is at most %d, not %d", MAX_ROUNDS, options->rounds);

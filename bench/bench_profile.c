@@ -45,8 +45,7 @@ static int launch_one(struct session *session, struct candidate *candidate, bool
 /* The first way that runs is the default, as it is when times are taken. */
 static int launch_baselines(struct session *session, struct rivals *rivals) {
     const struct bench_case *problem = session->problem;
-    const int ways =
-        rivals_prepare(rivals, &session->bench->baselines, problem->operation, problem->problem.bytes);
+    const int ways = rivals_prepare(rivals, &session->bench->baselines, problem->operation, problem->problem.bytes);
     bool found = false;
     session->timing.rivals = rivals;
     for (int way = 0; way < ways; way++) {

@@ -47,7 +47,8 @@ static int find_fastest(const struct candidate *candidates, int count) {
     return fastest;
 }
 
-int bench_search(const struct timing *timing, struct candidate *best, const struct candidate *baseline_default, int *ran) {
+int bench_search(const struct timing *timing, struct candidate *best, const struct candidate *baseline_default,
+                 int *ran) {
     struct candidate all[RIVAL_WAYS_MAX];
     int count = timing->rivals->ways, status = 0;
     *ran = 0;

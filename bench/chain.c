@@ -38,8 +38,8 @@ static size_t bytes_of(int64_t rows, int64_t columns) {
 }
 
 /* Every operand of the chain begins at another piece of the noise. */
-static int make_filled(const struct chain *chain, struct noise *noise, CUdeviceptr *to, int64_t rows,
-                       int64_t columns, int number) {
+static int make_filled(const struct chain *chain, struct noise *noise, CUdeviceptr *to, int64_t rows, int64_t columns,
+                       int number) {
     const size_t bytes = bytes_of(rows, columns);
     if (gpu_alloc(chain->gpu, to, bytes) != 0)
         return -1;
@@ -85,7 +85,8 @@ static int search(struct layer *layer, struct timing *timing) {
         return -1;
     if (baseline_default.disqualified)
         return 0;
-    if (candidate_capture(timing, &baseline_default, 2) != 0 || bench_search(timing, &best, &baseline_default, &ran) != 0)
+    if (candidate_capture(timing, &baseline_default, 2) != 0 ||
+        bench_search(timing, &best, &baseline_default, &ran) != 0)
         return -1;
     candidate_drop(timing, &baseline_default);
     layer->baseline_default = baseline_default.way;

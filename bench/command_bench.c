@@ -235,10 +235,14 @@ static int check_mode(const struct bench_options *options, const struct args_com
 }
 
 int command_bench(int argc, char **argv) {
-    struct bench_options given = {
-        .workspace_mib = BASELINE_WORKSPACE_BYTES >> 20, .warmup_s = -1, .round_ms = -1, .energy_s = -1, .fail_below = -1};
+    struct bench_options given = {.workspace_mib = BASELINE_WORKSPACE_BYTES >> 20,
+                                  .warmup_s = -1,
+                                  .round_ms = -1,
+                                  .energy_s = -1,
+                                  .fail_below = -1};
     const struct args_option options[] = {
-        {"suite", "FILE", ARGS_LIST, &given.files, "a suite file: a line is an operation and its fields, # for comments"},
+        {"suite", "FILE", ARGS_LIST, &given.files,
+         "a suite file: a line is an operation and its fields, # for comments"},
         {"shape", "MxNxK", ARGS_LIST, &given.shapes, "one problem; may be given more than once"},
         {"operation", "NAME", ARGS_TEXT, &given.operation, "of --shape (default: gemm)"},
         {"m", "MIN:MAX", ARGS_TEXT, &given.m,

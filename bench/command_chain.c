@@ -74,17 +74,18 @@ static void sizes_text(const struct chain_options *options, char *text, size_t b
 static int print_results(const struct run *run) {
     struct text_table table;
     bool good = text_table_start(&table, "<chain|M|no overlap us|overlap us|constant B us|cuBLASLt best us|default us|"
-                                  "best / constant B|no overlap / constant B");
+                                         "best / constant B|no overlap / constant B");
     for (size_t i = 0; i < run->count && good; i++) {
         const struct chain_result *r = &run->results[i];
-        char sizes[128], best[TEXT_TABLE_NUMBER_BYTES], baseline_default[TEXT_TABLE_NUMBER_BYTES], better[TEXT_TABLE_NUMBER_BYTES];
+        char sizes[128], best[TEXT_TABLE_NUMBER_BYTES], baseline_default[TEXT_TABLE_NUMBER_BYTES],
+            better[TEXT_TABLE_NUMBER_BYTES];
         sizes_text(&r->options, sizes, sizeof sizes);
         good = text_table_add(&table, "%s|%lld|%.2f|%.2f|%.2f|%s|%s|%s|%.3f", sizes, (long long)r->options.m,
-                        median(r, CHAIN_NO_OVERLAP), median(r, CHAIN_OVERLAP), median(r, CHAIN_CONSTANT_B),
-                        text_table_number(best, median(r, CHAIN_BEST), "%.2f"),
-                        text_table_number(baseline_default, median(r, CHAIN_DEFAULT), "%.2f"),
-                        text_table_number(better, ratio(r, CHAIN_BEST, CHAIN_CONSTANT_B), "%.3f"),
-                        ratio(r, CHAIN_NO_OVERLAP, CHAIN_CONSTANT_B));
+                              median(r, CHAIN_NO_OVERLAP), median(r, CHAIN_OVERLAP), median(r, CHAIN_CONSTANT_B),
+                              text_table_number(best, median(r, CHAIN_BEST), "%.2f"),
+                              text_table_number(baseline_default, median(r, CHAIN_DEFAULT), "%.2f"),
+                              text_table_number(better, ratio(r, CHAIN_BEST, CHAIN_CONSTANT_B), "%.3f"),
+                              ratio(r, CHAIN_NO_OVERLAP, CHAIN_CONSTANT_B));
     }
     if (good)
         text_table_print(&table, stdout);

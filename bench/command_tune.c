@@ -89,8 +89,7 @@ static int set_up(struct tune *tune, int ordinal, const struct bench_suite *suit
         ledger_writer_open(&tune->writer, tune->options->file, &tune->gpu.device) != 0)
         return -1;
     const struct tune_options *options = tune->options;
-    if (!options->no_baseline &&
-        baselines_open(&tune->baselines, &tune->gpu, suite, options->cublaslt) != 0)
+    if (!options->no_baseline && baselines_open(&tune->baselines, &tune->gpu, suite, options->cublaslt) != 0)
         return -1;
     if (tune->baselines.count == 0)
         note("There is no baseline in this run: kernels are checked against each other.");
@@ -123,7 +122,8 @@ static int run_problems(struct tune *tune, const struct bench_suite *suite) {
         progress_show(i, suite->count, case_sizes(problem, " x ", label));
         const int before = tune->measured, status = tune_case_run(tune, problem);
         progress_clear();
-        if (tune->measured > before && (put_origin(tune) != 0 || ledger_writer_extend(&tune->writer, tune->options->file) != 0))
+        if (tune->measured > before &&
+            (put_origin(tune) != 0 || ledger_writer_extend(&tune->writer, tune->options->file) != 0))
             return -1;
         if (status != 0)
             return -1;

@@ -44,7 +44,7 @@ struct bench_operation {
     struct bench_tolerance (*tolerance)(const void *problem, const struct bench_operand *operand);
     const struct baseline_kind *const *baselines; /* NULL behind the last */
 
-    bool told_in_bytes; /* its rate is GB/s, not TFLOPS */
+    bool told_in_bytes;                 /* its rate is GB/s, not TFLOPS */
     const struct bench_regime *regimes; /* disjoint */
     int regime_count;
     /* NULL, or: the words that tell problems of the same sizes apart, "bf16 tn → fp32". Without it they are the type, and

@@ -54,9 +54,10 @@ static bool is_type(struct word word) {
 
 /* "one of bf16, fp16", or "a size from 1 to 2147483647". */
 static void print_values(const struct gm_field *field, char *text, size_t bytes) {
-    size_t used = (size_t)snprintf(text, bytes, field->kind == GM_FIELD_SIZE   ? "a size from 1 to 2147483647"
-                                                : field->kind == GM_FIELD_REAL ? "a decimal number"
-                                                                               : "one of");
+    size_t used = (size_t)snprintf(text, bytes,
+                                   field->kind == GM_FIELD_SIZE   ? "a size from 1 to 2147483647"
+                                   : field->kind == GM_FIELD_REAL ? "a decimal number"
+                                                                  : "one of");
     const char *comma = " ";
     for (int type = 0; field->kind == GM_FIELD_TYPE && type < GM_TYPE_COUNT && used < bytes; type++)
         if (field->types & GM_TYPE_SET(type)) {
@@ -86,7 +87,8 @@ static void refuse_value(const struct gm_field *field, struct word word, char *e
     char title[GM_FIELD_TEXT_BYTES], values[128];
     print_values(field, values, sizeof values);
     snprintf(error, error_bytes, "%s is %.*s, not %s",
-             field->kind == GM_FIELD_SIZE ? field_title(field, title) : field->name, (int)word.bytes, word.text, values);
+             field->kind == GM_FIELD_SIZE ? field_title(field, title) : field->name, (int)word.bytes, word.text,
+             values);
 }
 
 /* 1: all fields are read, or known and not taken. */
@@ -295,7 +297,8 @@ static int set_type(struct bench_case *problem, const char *text) {
     const int64_t before = gm_field_get(type, problem->problem.bytes);
     uint32_t follow = 0;
     for (int i = 0; text && i < operation->field_count; i++)
-        if (operation->fields[i].kind == GM_FIELD_TYPE && gm_field_get(&operation->fields[i], problem->problem.bytes) == before)
+        if (operation->fields[i].kind == GM_FIELD_TYPE &&
+            gm_field_get(&operation->fields[i], problem->problem.bytes) == before)
             follow |= 1u << i;
     if (set_named(problem, type->name, "--dtype", text) != 0)
         return -1;

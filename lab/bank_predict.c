@@ -7,8 +7,7 @@
 #define PIPE_CONFLICTS(class)  "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" class ".sum"
 #define PIPE_WAVEFRONTS(class) "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" class ".sum"
 #define EXACT(class)           "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_" class ".sum"
-#define ATOMIC                                                                                                         \
-    { PIPE_CONFLICTS("atom"), PIPE_WAVEFRONTS("atom"), LAB_EXACT_WAVEFRONTS_ATOM }
+#define ATOMIC                 {PIPE_CONFLICTS("atom"), PIPE_WAVEFRONTS("atom"), LAB_EXACT_WAVEFRONTS_ATOM}
 
 const struct bank_counters *bank_counters(const struct bank_shot *shot) {
     static const struct bank_counters counters[] = {

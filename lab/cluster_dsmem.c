@@ -108,7 +108,9 @@ static int setup(struct lab *lab) {
     static const struct {
         uint32_t cluster, distance, local;
     } chases[] = {{2, 0, 1}, {2, 0, 0}, {2, 1, 0}, {4, 1, 0}, {4, 3, 0}, {8, 1, 0}, {8, 4, 0}, {8, 7, 0}};
-    static const struct { uint32_t cluster, distance; } streams[] = {{2, 0}, {2, 1}, {4, 1}, {8, 1}};
+    static const struct {
+        uint32_t cluster, distance;
+    } streams[] = {{2, 0}, {2, 1}, {4, 1}, {8, 1}};
     struct study *study = calloc(1, sizeof *study);
     lab->data = study;
     if (!study)

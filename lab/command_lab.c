@@ -12,12 +12,13 @@
 
 #define TIMEOUT_SECONDS  240.0
 #define SIMULATE_SECONDS 60.0
-#define SAVED "bench/results/{gpu}/lab/{experiment}.json"
+#define SAVED            "bench/results/{gpu}/lab/{experiment}.json"
 
 /* ---- list ----------------------------------------------------------------------------------------- */
 
 static int lab_list(int argc, char **argv) {
-    const struct args_command command = {"gristmill lab list", "Every experiment, and the question it answers.", NULL, 0};
+    const struct args_command command = {"gristmill lab list", "Every experiment, and the question it answers.", NULL,
+                                         0};
     struct args_list words = {0};
     enum args_outcome outcome = args_parse(&command, argc, argv, &words);
     if (outcome == ARGS_GO && words.count) {
@@ -29,7 +30,8 @@ static int lab_list(int argc, char **argv) {
     struct text_table table;
     text_table_start(&table, "<name|<title|<needs|<question");
     for (const struct lab_experiment *const *at = lab_registry(); *at; at++)
-        text_table_add(&table, "%s|%s|%s|%s", (*at)->name, (*at)->title, (*at)->hopper ? "9.0" : "8.0+", (*at)->question);
+        text_table_add(&table, "%s|%s|%s|%s", (*at)->name, (*at)->title, (*at)->hopper ? "9.0" : "8.0+",
+                       (*at)->question);
     text_table_print(&table, stdout);
     text_table_free(&table);
     return EXIT_CODE_OK;
@@ -75,8 +77,8 @@ static int check_request(const struct lab_request *request, bool save, int count
     if (request->json && save)
         return complain("--json and --save both say where the results go: give one of them");
     if (request->json && count > 1 && !strstr(request->json, "{experiment}"))
-        return complain("--json %s would be written by %d experiments in turn: put {experiment} into it",
-                        request->json, count);
+        return complain("--json %s would be written by %d experiments in turn: put {experiment} into it", request->json,
+                        count);
     return 0;
 }
 
@@ -163,10 +165,8 @@ static void print_help(FILE *out) {
 
 int command_lab(int argc, char **argv) {
     static const struct command parts[] = {
-        {"list", lab_list, NULL},
-        {"run", lab_run, NULL},
-        {"launch", lab_launch_one, NULL},
-        {"simulate", lab_simulate_one, NULL},
+        {"list", lab_list, NULL},         {"run", lab_run, NULL},
+        {"launch", lab_launch_one, NULL}, {"simulate", lab_simulate_one, NULL},
         {"report", lab_report, NULL},
     };
     int code = command_dispatch(parts, sizeof parts / sizeof *parts, print_help, argc, argv);

@@ -92,9 +92,12 @@ void lab_quantity(struct lab_point *point, const char *name, const char *metric,
         point->malformed = true;
         return;
     }
-    point->quantities[point->quantity_count++] =
-        (struct lab_quantity){.name = name, .metric = metric, .predicted = predicted, .tolerance = tolerance,
-                              .counted = NAN, .simulated = NAN};
+    point->quantities[point->quantity_count++] = (struct lab_quantity){.name = name,
+                                                                       .metric = metric,
+                                                                       .predicted = predicted,
+                                                                       .tolerance = tolerance,
+                                                                       .counted = NAN,
+                                                                       .simulated = NAN};
 }
 
 int lab_tensor_map(struct lab *lab, const struct gm_tensor_map_request *request, struct lab_map *map) {

@@ -37,22 +37,22 @@ enum {
 
 /* One number of one launch, with its witnesses. */
 struct lab_quantity {
-    const char *name;      /* "conflicts" */
-    const char *metric;    /* Nsight Compute's name with its rollup ("....sum"); several joined by '+' are added up */
-    double predicted;      /* per launch, in the metric's unit, from the model, never from a measurement; NaN: there is no
+    const char *name;   /* "conflicts" */
+    const char *metric; /* Nsight Compute's name with its rollup ("....sum"); several joined by '+' are added up */
+    double predicted;   /* per launch, in the metric's unit, from the model, never from a measurement; NaN: there is no
                             * prediction, and the count is for a claim */
-    double tolerance;      /* relative; 0: must be equal */
-    double counted;        /* NaN: not counted */
-    double simulated;      /* by the simulated GPU's counters; NaN: it does not claim the metric, or was not asked */
+    double tolerance;   /* relative; 0: must be equal */
+    double counted;     /* NaN: not counted */
+    double simulated;   /* by the simulated GPU's counters; NaN: it does not claim the metric, or was not asked */
 };
 
 struct lab_launch {
-    const char *module, *kernel;     /* kernel names begin with lab_ : the profiler's filter relies on it */
+    const char *module, *kernel; /* kernel names begin with lab_ : the profiler's filter relies on it */
     unsigned grid[3], block[3];
-    unsigned cluster[3];             /* 0: no clusters */
-    unsigned shared_bytes;           /* dynamic; above 48 KB the runner asks the driver for it */
+    unsigned cluster[3];   /* 0: no clusters */
+    unsigned shared_bytes; /* dynamic; above 48 KB the runner asks the driver for it */
     size_t argument_count;
-    void *arguments[LAB_ARGUMENTS_MAX]; /* into the buffer below: fill with lab_argument() */
+    void *arguments[LAB_ARGUMENTS_MAX];       /* into the buffer below: fill with lab_argument() */
     size_t argument_sizes[LAB_ARGUMENTS_MAX]; /* compared with what the kernel declares */
     size_t argument_bytes;
     _Alignas(128) unsigned char buffer[LAB_ARGUMENT_BYTES_MAX];
@@ -63,21 +63,22 @@ struct lab_point;
 
 struct lab_point {
     char label[64];
-    char change[240];      /* one sentence: what this step changes, and what that should do */
+    char change[240]; /* one sentence: what this step changes, and what that should do */
     struct lab_launch launch;
-    int (*run)(struct lab *lab, const struct lab_point *point); /* instead of a launch: a baseline, on lab->gpu.stream */
+    int (*run)(struct lab *lab,
+               const struct lab_point *point); /* instead of a launch: a baseline, on lab->gpu.stream */
     struct lab_quantity quantities[LAB_QUANTITIES_MAX];
     size_t quantity_count;
 
-    double bytes, flops;   /* useful work of a launch, for GB/s and TFLOPS; 0: not shown */
-    bool timed;            /* to be timed with events */
-    bool malformed;        /* more arguments or quantities than there is room for: it will not be launched */
-    bool too_large;        /* for the simulated GPU, which does not launch it */
+    double bytes, flops; /* useful work of a launch, for GB/s and TFLOPS; 0: not shown */
+    bool timed;          /* to be timed with events */
+    bool malformed;      /* more arguments or quantities than there is room for: it will not be launched */
+    bool too_large;      /* for the simulated GPU, which does not launch it */
 
     /* Cycles by the kernel's own clock: it writes one uint64 to this address (0: it does not). */
     CUdeviceptr clock;
-    double cycles_predicted;   /* 0: no prediction */
-    double cycles_tolerance;   /* relative */
+    double cycles_predicted; /* 0: no prediction */
+    double cycles_tolerance; /* relative */
 
     /* Filled by the runner. NaN: not measured. */
     enum { LAB_NOT_CHECKED = 0, LAB_CORRECT, LAB_WRONG } result;
@@ -89,7 +90,7 @@ struct lab_point {
 struct lab_claim {
     char sentence[280];
     bool holds;
-    bool of_time;          /* rests on times, which vary from card to card; otherwise on results or counters */
+    bool of_time; /* rests on times, which vary from card to card; otherwise on results or counters */
 };
 
 /* One experiment in progress. */
@@ -102,9 +103,9 @@ struct lab {
     size_t claim_count;
     CUdeviceptr allocations[LAB_ALLOCATIONS_MAX];
     size_t allocation_count;
-    void *data;            /* the experiment's own, from malloc; the runner frees it */
-    bool launching_only;   /* the child under the profiler: results are not looked at, so setup may skip references */
-    bool simulated;        /* the GPU is the simulated one, some 10^5 times as slow: setup says which points are too large
+    void *data;          /* the experiment's own, from malloc; the runner frees it */
+    bool launching_only; /* the child under the profiler: results are not looked at, so setup may skip references */
+    bool simulated;      /* the GPU is the simulated one, some 10^5 times as slow: setup says which points are too large
                             * for it, and need not fill their memory */
     /* For conclude(): counters were read (else every `counted` is NaN: state no claim that rests on them); times were
      * taken (else claims of time are dropped by lab_claim()). */
@@ -117,7 +118,7 @@ struct lab_experiment {
     const char *question;  /* one sentence ending in a question mark */
     const char *page;      /* the page of docs/course that uses it: "banks" */
     bool hopper;           /* needs compute capability 9.0 exactly */
-    bool races_on_purpose;         /* its warps write words that others are writing, or dump what nobody wrote, on purpose: what
+    bool races_on_purpose; /* its warps write words that others are writing, or dump what nobody wrote, on purpose: what
                             * the simulated GPU reports of that is no failure */
     int (*setup)(struct lab *lab);
     int (*prepare)(struct lab *lab, struct lab_point *point); /* before a checked launch: poison outputs. May be NULL */
@@ -161,7 +162,7 @@ void lab_claim(struct lab *lab, bool holds, bool of_time, const char *format, ..
     __attribute__((format(printf, 4, 5)));
 /* The point with this label; NULL: none. */
 struct lab_point *lab_find(struct lab *lab, const char *label);
-double lab_gbs(const struct lab_point *point);    /* NaN when not timed */
+double lab_gbs(const struct lab_point *point); /* NaN when not timed */
 double lab_tflops(const struct lab_point *point);
 /* What was counted of a quantity; NaN: nothing. */
 double lab_counted(const struct lab_point *point, const char *quantity);
@@ -170,16 +171,17 @@ double lab_counted(const struct lab_point *point, const char *quantity);
  * The first three are counted for each instruction by itself, and exact in busy kernels too, except for wide loads whose
  * phases merge and that conflict as well. The pipe's own counters below include what the pipe's other traffic delays, so
  * they are exact only where one warp has the SM to itself: docs/counters.md. */
-#define LAB_EXACT_WAVEFRONTS_LD "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
-#define LAB_EXACT_WAVEFRONTS_ST "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
+#define LAB_EXACT_WAVEFRONTS_LD   "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+#define LAB_EXACT_WAVEFRONTS_ST   "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
 #define LAB_EXACT_WAVEFRONTS_ATOM "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"
-#define LAB_CONFLICTS_LD "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
-#define LAB_CONFLICTS_ST "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"
-#define LAB_WAVEFRONTS_LD "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
-#define LAB_WAVEFRONTS_ST "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
-#define LAB_CONFLICTS_CP_ASYNC "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"
-#define LAB_SECTORS_LD "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" /* of 32 bytes, asked of L1 */
-#define LAB_SECTORS_TMA_LD "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum" /* that TMA brings into the SMs */
+#define LAB_CONFLICTS_LD          "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
+#define LAB_CONFLICTS_ST          "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"
+#define LAB_WAVEFRONTS_LD         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+#define LAB_WAVEFRONTS_ST         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
+#define LAB_CONFLICTS_CP_ASYNC    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"
+#define LAB_SECTORS_LD            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" /* of 32 bytes, asked of L1 */
+#define LAB_SECTORS_TMA_LD                                                                                             \
+    "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum" /* that TMA brings into the SMs */
 
 /* Every experiment, in the order of experiments.def, ended by NULL. */
 extern const struct lab_experiment *const lab_experiments[];

@@ -60,13 +60,14 @@ static void add_row(struct text_table *table, const struct record_point *point, 
     if (!quantity && !*of_point && point->result == LAB_CORRECT)
         of_point = "correct";
     text_table_add(table, "%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s%s%s", index == 0 ? point->label : "",
-             quantity ? quantity->name : "", predicted, counted, simulated, own[0], own[1], own[2], own[3], own[4],
-             of_quantity, *of_quantity && *of_point ? "; " : "", of_point);
+                   quantity ? quantity->name : "", predicted, counted, simulated, own[0], own[1], own[2], own[3],
+                   own[4], of_quantity, *of_quantity && *of_point ? "; " : "", of_point);
 }
 
 static void print_table(const struct record *record, FILE *out) {
     struct text_table table;
-    text_table_start(&table, "<point|<quantity|predicted|counted|simulated|cycles pred.|cycles|us|GB/s|TFLOPS|<verdict");
+    text_table_start(&table,
+                     "<point|<quantity|predicted|counted|simulated|cycles pred.|cycles|us|GB/s|TFLOPS|<verdict");
     for (size_t i = 0; i < record->point_count; i++) {
         add_row(&table, &record->points[i], 0);
         for (size_t j = 1; j < record->points[i].quantity_count; j++)

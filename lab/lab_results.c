@@ -145,8 +145,8 @@ void record_judge(struct record *record) {
     const struct tally tally = count_up(record);
     const size_t agreeing = tally.counts[AGREES] + tally.clocks[AGREES] + tally.stood_in;
     const size_t missing = tally.counts[NOT_MEASURED] - tally.stood_in + tally.clocks[NOT_MEASURED];
-    const size_t troubles = tally.wrong + tally.counts[DISAGREES] + tally.simulated[DISAGREES] +
-                            tally.clocks[DISAGREES] + tally.broken;
+    const size_t troubles =
+        tally.wrong + tally.counts[DISAGREES] + tally.simulated[DISAGREES] + tally.clocks[DISAGREES] + tally.broken;
     char what[256], rest[64] = "";
     record->wrong = tally.wrong > 0;
     if (troubles > 0) {

@@ -33,12 +33,12 @@ struct record_point {
 struct record_meta {
     char gpu[64], driver[96], toolkit[32], revision[64], date[32];
     char experiment[64], title[128], question[320], page[32];
-    char counters[320]; /* "Nsight Compute 2025.3.0.0", or why not */
-    bool counted;       /* the first of the two */
+    char counters[320];  /* "Nsight Compute 2025.3.0.0", or why not */
+    bool counted;        /* the first of the two */
     char simulator[400]; /* "the simulated h200", or why not; "": nobody asked */
     bool simulated;      /* the first of the two */
     bool simulated_gpu;  /* there was no other GPU: nothing could be counted or timed */
-    int rounds;         /* 0: no times were taken */
+    int rounds;          /* 0: no times were taken */
     double round_ms, warmup_s;
 };
 

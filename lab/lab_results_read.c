@@ -86,9 +86,9 @@ static void read_point(struct json_reader *reader, const json_t *from, struct re
     TEXT(reader, from, "kernel", point->kernel);
     TEXT(reader, from, "wrong", point->wrong);
     point->too_large = json_read_bool_or_none(reader, from, "too_large");
-    point->result = json_is_null(correct)                  ? LAB_NOT_CHECKED
+    point->result = json_is_null(correct)                     ? LAB_NOT_CHECKED
                     : json_read_bool(reader, from, "correct") ? LAB_CORRECT
-                                                          : LAB_WRONG;
+                                                              : LAB_WRONG;
     read_quantities(reader, from, point);
     read_cycles(reader, json_object_get(from, "cycles"), point);
     read_time(reader, json_object_get(from, "time"), point);

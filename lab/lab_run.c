@@ -209,7 +209,7 @@ int lab_run_all(const struct lab_experiment *const *experiments, size_t count, c
     const size_t disagreed = ends[END_DISAGREED - END_AGREED], elsewhere = ends[END_NOT_HERE - END_AGREED];
     const size_t failed = ends[END_WRONG - END_AGREED] + ends[END_FAILED - END_AGREED];
     if (count > 1)
-        printf("\n%zu experiments: %zu agree or lack a witness, %zu disagree, %zu failed, %zu need another GPU\n", count,
-               ends[0], disagreed, failed, elsewhere);
+        printf("\n%zu experiments: %zu agree or lack a witness, %zu disagree, %zu failed, %zu need another GPU\n",
+               count, ends[0], disagreed, failed, elsewhere);
     return failed || (request->verify && disagreed) || elsewhere == count ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }

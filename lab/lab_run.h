@@ -11,7 +11,7 @@ struct lab_request {
     int device;
     double timeout_s;
     double simulate_s; /* what the simulation of one experiment may take; 0: none */
-    const char *json; /* pattern of the results file; NULL: none */
+    const char *json;  /* pattern of the results file; NULL: none */
 };
 
 /* How one experiment ended. It is the exit code of its process, so the values are none that anybody else uses. */

@@ -2,8 +2,7 @@
 /* The device code embedded in the program. */
 #include "lab/modules.h"
 
-#define MODULE(name, source, arch)                                                                                     \
-    extern const unsigned char gm_image_lab_##name[], gm_image_lab_##name##_end[];
+#define MODULE(name, source, arch) extern const unsigned char gm_image_lab_##name[], gm_image_lab_##name##_end[];
 #include "lab_modules.def"
 #undef MODULE
 

@@ -31,8 +31,8 @@ static int shared_to_allow(const struct lab *lab, const struct lab_launch *launc
     unsigned most = 0;
     for (size_t i = 0; i < lab->point_count; i++) {
         const struct lab_launch *other = &lab->points[i].launch;
-        bool same = other->kernel && strcmp(other->kernel, launch->kernel) == 0 &&
-                    strcmp(other->module, launch->module) == 0;
+        bool same =
+            other->kernel && strcmp(other->kernel, launch->kernel) == 0 && strcmp(other->module, launch->module) == 0;
         if (same && other->shared_bytes > most)
             most = other->shared_bytes;
     }

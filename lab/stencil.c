@@ -315,8 +315,8 @@ static void claim_conflicts(struct lab *lab) {
 /* Every point is read at least once, and at most as often as the tiles and their rims overlap. 1 % is for what else the
  * memory is asked for during a launch. */
 static void claim_reads(struct lab *lab) {
-    const double rims = (double)STENCIL_PITCH * STENCIL_ROWS / (STENCIL_X * STENCIL_Y) *
-                        (STENCIL_PLANES + 2) / STENCIL_PLANES;
+    const double rims =
+        (double)STENCIL_PITCH * STENCIL_ROWS / (STENCIL_X * STENCIL_Y) * (STENCIL_PLANES + 2) / STENCIL_PLANES;
     for (int i = STENCIL_SHARED; i < STENCIL_STEPS; i++) {
         const struct lab_point *point = lab_find(lab, steps[i].label);
         if (!point)

@@ -126,8 +126,8 @@ static int explain(const struct gm_device *device, const struct bench_case *prob
     struct gm_candidate *candidates = calloc(count + 1, sizeof *candidates);
     if (!candidates)
         return complain("out of host memory");
-    enum gm_status status = gm_explain(problem->operation->operation, device, problem->problem.bytes, options,
-                                       candidates, count, &count);
+    enum gm_status status =
+        gm_explain(problem->operation->operation, device, problem->problem.bytes, options, candidates, count, &count);
     int result = status == GM_OK ? 0 : gpu_fail_library(status, "explain");
     if (result == 0)
         result = print_candidates(candidates, count);
@@ -144,8 +144,7 @@ static int explain_on(const struct explain_options *given, const struct bench_ca
         return -1;
     if (why[0])
         printf("There is no GPU here (%s), so this is for the %s model.\n", why, device.name);
-    utf8_print(stdout, "%s %s, on %s\n\n", case_sizes(problem, " x ", sizes), case_words(problem, words),
-                  device.name);
+    utf8_print(stdout, "%s %s, on %s\n\n", case_sizes(problem, " x ", sizes), case_words(problem, words), device.name);
     if (given->ledger && gm_ledger_read(given->ledger, &ledger) != GM_OK)
         return complain("%s", gm_last_error());
     options->ledger = ledger;
@@ -157,12 +156,11 @@ static int explain_on(const struct explain_options *given, const struct bench_ca
 static int run(const struct explain_options *given, const struct bench_operation *operation,
                const struct args_list *words) {
     struct bench_case problem;
-    struct gm_plan_options options = {
-        .size = sizeof options,
-        .kernel = given->kernel,
-        .flags = (given->model_only ? GM_PLAN_MODEL_ONLY : 0u) |
-                 (given->batch_invariant ? GM_PLAN_BATCH_INVARIANT : 0u),
-        .workspace_limit = (size_t)given->workspace_mib << 20};
+    struct gm_plan_options options = {.size = sizeof options,
+                                      .kernel = given->kernel,
+                                      .flags = (given->model_only ? GM_PLAN_MODEL_ONLY : 0u) |
+                                               (given->batch_invariant ? GM_PLAN_BATCH_INVARIANT : 0u),
+                                      .workspace_limit = (size_t)given->workspace_mib << 20};
     case_start(&problem, operation);
     if (set_sizes(words, &problem) != 0 || set_fields(given, &problem) != 0 ||
         arch_from_option(given->arch, &options.arch_mask) != 0)
@@ -231,10 +229,11 @@ int command_explain(int argc, char **argv) {
     };
     char names[GM_FIELDS_MAX][GM_FIELD_TEXT_BYTES], usage[128], about[512], operations[BENCH_NAMES_BYTES];
     print_usage(operation->operation, usage, sizeof usage);
-    snprintf(about, sizeof about,
-             "Every kernel of an operation: accepted with the time the planner predicts, or why not, with the numbers.\n"
-             "Needs no GPU: without one, and without --device, it answers for the h200 model. Operations: %s.",
-             bench_operation_names(operations));
+    snprintf(
+        about, sizeof about,
+        "Every kernel of an operation: accepted with the time the planner predicts, or why not, with the numbers.\n"
+        "Needs no GPU: without one, and without --device, it answers for the h200 model. Operations: %s.",
+        bench_operation_names(operations));
     const struct args_command command = {usage, about, options,
                                          add_fields(operation->operation, &given, names, options)};
     struct args_list words = {0};

@@ -56,15 +56,15 @@ static bool add_kernel(struct text_table *table, const struct gm_kernel *kernel,
     if (limits.ctas_per_sm > 0 && limits.tensor_tflops > 0)
         snprintf(tflops, sizeof tflops, "%.0f", limits.tensor_tflops);
     return text_table_add(table, "%s|%s|%s|%d|%d|%s|%d|%zu|%s|%d|%.0f|%.0f|%s", kernel->family->operation->name,
-                    kernel->family->name, kernel->name, kernel->threads, kernel->smem_bytes, registers,
-                    kernel->spill_bytes, kernel->image.packed_bytes, kernel->production ? "prod" : "test",
-                    limits.ctas_per_sm, limits.flop_per_fill_byte, limits.flop_per_l2_byte, tflops);
+                          kernel->family->name, kernel->name, kernel->threads, kernel->smem_bytes, registers,
+                          kernel->spill_bytes, kernel->image.packed_bytes, kernel->production ? "prod" : "test",
+                          limits.ctas_per_sm, limits.flop_per_fill_byte, limits.flop_per_l2_byte, tflops);
 }
 
 static int print_table(const struct gm_device *device) {
     struct text_table table;
     bool good = text_table_start(&table, "<operation|<family|<kernel|threads|smem B|regs|spill B|image B|<state|CTA/SM|"
-                                  "FLOP/B fill|FLOP/B L2|TFLOPS bound");
+                                         "FLOP/B fill|FLOP/B L2|TFLOPS bound");
     for (size_t i = 0; good && i < gm_kernel_count(); i++)
         good = add_kernel(&table, &gm_kernels[i], device);
     if (good)

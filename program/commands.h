@@ -60,5 +60,4 @@ int check_kernel(const char *asked);
 /* A string of gm_build_info(), e.g. "toolkit"; "" when it has none of that name. */
 void build_fact(const char *key, char *value, size_t bytes);
 
-
 #endif

@@ -78,6 +78,7 @@ step toolkit12_kernels python3 tests/toolkit12_check.py "$root" "$build" "$(whee
     --ptx "$build/toolkit12"
 step toolkit12_header tests/cuda_header_check.sh "$(wheel_file cuda_runtime/include)"
 step wgmma_shapes_up_to_date python3 tools/gen_wgmma.py --check
+step format scripts/format.sh --check
 step layers python3 tools/layers.py "$build"
 step layers_tests python3 tests/layers_test.py
 step report_up_to_date python3 tools/report.py --check

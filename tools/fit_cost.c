@@ -40,8 +40,7 @@ int fit_open(const char *model, const int64_t *mnk, int count) {
     }
     for (size_t i = 0; i < gm_kernel_count(); i++)
         if (gm_kernels[i].family->operation == &gm_operation_gemm && gm_kernels[i].production &&
-            gm_kernels[i].type == GM_BF16 &&
-            gm_gemm_variant(&gm_kernels[i]).layout == GM_LAYOUT_tn)
+            gm_kernels[i].type == GM_BF16 && gm_gemm_variant(&gm_kernels[i]).layout == GM_LAYOUT_tn)
             rows[row_count++] = &gm_kernels[i];
     return row_count;
 }

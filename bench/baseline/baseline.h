@@ -15,9 +15,9 @@ struct baseline;
 
 /* One library. */
 struct baseline_kind {
-    const char *name;    /* "cuBLASLt", in sentences and results */
-    const char *way;     /* "heuristic"; NULL: it has one way for each problem */
-    int most_ways;       /* of one problem */
+    const char *name;      /* "cuBLASLt", in sentences and results */
+    const char *way;       /* "heuristic"; NULL: it has one way for each problem */
+    int most_ways;         /* of one problem */
     bool writes_elsewhere; /* its results are copied to where the call wants them, but in a captured launch */
     /* Looks for the library at `path` (may be NULL) and where it usually is. 0 with `state` and `version`; -1 with a
      * printed sentence. */

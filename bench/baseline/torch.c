@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_MAX  4096 /* results */
+#define KEPT_MAX   4096                                     /* results */
 #define CALLER_ABI (UINT64_C(2) << 56 | UINT64_C(10) << 48) /* the version that these declarations are of: 2.10 */
 
 /* Each returns 0, or another number with torch's sentence on stderr. */
@@ -189,7 +189,7 @@ static int copy_result(struct torch *torch, CUstream stream, void *tensor, gm_de
     return 0;
 }
 
-int torch_call(struct torch *torch, CUstream stream, const char *operator, uint64_t *stack, int results,
+int torch_call(struct torch *torch, CUstream stream, const char *operator, uint64_t * stack, int results,
                gm_device_ptr to, size_t bytes) {
     const struct functions *fn = &torch->fn;
     void *guard = NULL;

@@ -9,7 +9,7 @@
 
 struct clock_meter {
     CUlibrary library;
-    CUfunction stamp; /* NULL: the driver refused the kernel, and nothing is read */
+    CUfunction stamp;   /* NULL: the driver refused the kernel, and nothing is read */
     CUdeviceptr stamps; /* of every SM, stamp by stamp */
     size_t room;
 };

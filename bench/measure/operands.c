@@ -102,8 +102,7 @@ static int begin_operand(const struct gpu *gpu, const struct operands *operands,
                          struct noise *noise) {
     const struct bench_operand *operand = &operands->each[i];
     if (operand->access != BENCH_WRITTEN)
-        return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type,
-                             1 + (uint64_t)i * FIRST_PIECE_STEP);
+        return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type, 1 + (uint64_t)i * FIRST_PIECE_STEP);
     GPU_TRY(gpu, cuMemsetD8Async, operands->arena[i], 0xff, bytes, gpu->stream);
     return 0;
 }
@@ -128,8 +127,7 @@ int operands_make(const struct gpu *gpu, struct operands *operands, const struct
 
 int operands_renew(const struct gpu *gpu, const struct operands *operands, struct noise *noise) {
     for (int i = 0; i < operands->count; i++)
-        if (operands->each[i].access != BENCH_READ &&
-            begin_operand(gpu, operands, i, operands->bytes[i], noise) != 0)
+        if (operands->each[i].access != BENCH_READ && begin_operand(gpu, operands, i, operands->bytes[i], noise) != 0)
             return -1;
     return 0;
 }

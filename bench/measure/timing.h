@@ -13,7 +13,7 @@ struct timing {
     const struct gpu *gpu;
     const struct operands *operands;
     const struct rivals *rivals; /* the baselines' ways; NULL: none */
-    size_t workspace_bytes; /* that each of our plans may use, one at a time */
+    size_t workspace_bytes;      /* that each of our plans may use, one at a time */
     CUdeviceptr workspace;
     struct clock_meter *meter; /* NULL: clocks are not read */
     double settle_ms;          /* each runs this long, untimed, before its stretch of a round; 0: all share one clock */
@@ -28,7 +28,7 @@ struct candidate {
     CUgraphExec exec;      /* NULL: not captured */
     int launches, repeats; /* in the graph; of the graph in a round */
     int settle_repeats;    /* of the graph, untimed, before them */
-    bool disqualified; /* refused, or far too slow to be the best */
+    bool disqualified;     /* refused, or far too slow to be the best */
     struct bench_samples samples;
     double alone_us, joules; /* of one launch, alone, at its own clock; 0 or NaN: not measured */
 };
@@ -42,8 +42,7 @@ int candidate_try(const struct timing *timing, struct candidate *candidate);
 int candidate_try_on(const struct timing *timing, struct candidate *candidate, int set);
 /* Captures the graph, and counts how often it runs so that a round takes at least `round_ms`, behind `settle_ms`. */
 int candidate_capture(const struct timing *timing, struct candidate *candidate, double round_ms);
-void candidate_drop(const struct timing *timing,
-                    struct candidate *candidate); /* the graph; the plan is not its own */
+void candidate_drop(const struct timing *timing, struct candidate *candidate); /* the graph; the plan is not its own */
 
 /* Runs all that are not disqualified, in turn, for `seconds`. */
 int timing_warm(const struct timing *timing, struct candidate *candidates, size_t count, double seconds);

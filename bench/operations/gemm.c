@@ -25,8 +25,12 @@ static struct bench_tolerance tolerance(const void *problem, const struct bench_
     const double k = (double)((const struct gm_gemm_problem *)problem)->k;
     const bool is_bf16 = operand->type == GM_BF16, is_fp16 = operand->type == GM_FP16;
     return (struct bench_tolerance){
-        .relative = is_bf16 ? 0x1p-6 : is_fp16 ? 0x1p-9 : 0x1p-12,
-        .absolute = sqrt(k) * (is_bf16 ? 0x1p-7 : is_fp16 ? 0x1p-10 : 0x1p-12),
+        .relative = is_bf16   ? 0x1p-6
+                    : is_fp16 ? 0x1p-9
+                              : 0x1p-12,
+        .absolute = sqrt(k) * (is_bf16   ? 0x1p-7
+                               : is_fp16 ? 0x1p-10
+                                         : 0x1p-12),
     };
 }
 
@@ -46,7 +50,8 @@ static void generalise(void *problem) {
     ((struct gm_gemm_problem *)problem)->activation = GM_ACT_SILU;
 }
 
-static const struct bench_regime regimes[] = {{"M ≤ 64", 1, 64}, {"64 < M ≤ 512", 65, 512}, {"M > 512", 513, INT64_MAX}};
+static const struct bench_regime regimes[] = {
+    {"M ≤ 64", 1, 64}, {"64 < M ≤ 512", 65, 512}, {"M > 512", 513, INT64_MAX}};
 static const struct baseline_kind *const baselines[] = {&baseline_cublaslt, NULL};
 
 const struct bench_operation gemm_bench = {

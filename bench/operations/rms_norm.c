@@ -13,15 +13,19 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     const struct gm_rms_norm_problem *p = problem;
     const enum gm_type weight = p->fp32_weight ? GM_FP32 : p->type;
     int count = 0;
-    found[count++] = (struct bench_operand){
-        "x", p->type, p->rows, p->columns, offsetof(struct gm_rms_norm_args, x), BENCH_READ};
-    found[count++] = (struct bench_operand){
-        "weight", weight, 1, p->columns, offsetof(struct gm_rms_norm_args, weight), BENCH_READ};
+    found[count++] =
+        (struct bench_operand){"x", p->type, p->rows, p->columns, offsetof(struct gm_rms_norm_args, x), BENCH_READ};
+    found[count++] =
+        (struct bench_operand){"weight", weight, 1, p->columns, offsetof(struct gm_rms_norm_args, weight), BENCH_READ};
     found[count++] = (struct bench_operand){
         "out", p->type, p->rows, p->columns, offsetof(struct gm_rms_norm_args, out), BENCH_WRITTEN};
     if (p->residual)
-        found[count++] = (struct bench_operand){"residual", p->type, p->rows, p->columns,
-                                                offsetof(struct gm_rms_norm_args, residual), BENCH_READ_AND_WRITTEN};
+        found[count++] = (struct bench_operand){"residual",
+                                                p->type,
+                                                p->rows,
+                                                p->columns,
+                                                offsetof(struct gm_rms_norm_args, residual),
+                                                BENCH_READ_AND_WRITTEN};
     return count;
 }
 
@@ -79,7 +83,8 @@ static const struct baseline_kind torch = {
     .run = run,
 };
 
-static const struct bench_regime regimes[] = {{"rows ≤ 64", 1, 64}, {"64 < rows ≤ 1024", 65, 1024}, {"rows > 1024", 1025, INT64_MAX}};
+static const struct bench_regime regimes[] = {
+    {"rows ≤ 64", 1, 64}, {"64 < rows ≤ 1024", 65, 1024}, {"rows > 1024", 1025, INT64_MAX}};
 static const struct baseline_kind *const baselines[] = {&torch, NULL};
 
 const struct bench_operation rms_norm_bench = {

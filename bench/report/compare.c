@@ -79,11 +79,12 @@ static bool within_noise(const struct bench_row *was, const struct bench_row *is
 static bool add_pair(struct text_table *table, const struct bench_row *was, const struct bench_row *is) {
     const bool changed = strcmp(was->kernel, is->kernel) != 0;
     char cells[CASE_TEXT_BYTES], ratio_was[TEXT_TABLE_NUMBER_BYTES], ratio_is[TEXT_TABLE_NUMBER_BYTES];
-    return text_table_add(table, "%s|%.2f|%.2f|%.3f|%+.1f|%s|%s|%s|%s%s%s", case_cells(&is->problem, cells), was->us.median,
-                    is->us.median, was->us.median / is->us.median, 100 * (is->us.median / was->us.median - 1),
-                    within_noise(was, is) ? "~" : "", text_table_number(ratio_was, was->ratio_best.median, "%.3f"),
-                    text_table_number(ratio_is, is->ratio_best.median, "%.3f"), changed ? was->kernel : "",
-                    changed ? " → " : "", is->kernel);
+    return text_table_add(table, "%s|%.2f|%.2f|%.3f|%+.1f|%s|%s|%s|%s%s%s", case_cells(&is->problem, cells),
+                          was->us.median, is->us.median, was->us.median / is->us.median,
+                          100 * (is->us.median / was->us.median - 1), within_noise(was, is) ? "~" : "",
+                          text_table_number(ratio_was, was->ratio_best.median, "%.3f"),
+                          text_table_number(ratio_is, is->ratio_best.median, "%.3f"), changed ? was->kernel : "",
+                          changed ? " → " : "", is->kernel);
 }
 
 /* The table of one operation's problems; nothing where there are none. */

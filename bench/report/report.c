@@ -133,8 +133,8 @@ static void print_means(FILE *out, const struct bench_results *results, const si
     fputs("  ", out);
     text_table_put(out, regime->name, 14, true);
     char mean[TEXT_TABLE_NUMBER_BYTES];
-    utf8_print(out, " %4zu problems   × best %.3f   × default %s   lowest × best %.3f", used,
-                  stats_geomean(best, used), text_table_number(mean, stats_geomean(baseline_default, used), "%.3f"), lowest);
+    utf8_print(out, " %4zu problems   × best %.3f   × default %s   lowest × best %.3f", used, stats_geomean(best, used),
+               text_table_number(mean, stats_geomean(baseline_default, used), "%.3f"), lowest);
     if (isfinite(stats_geomean(alone, used)))
         utf8_print(out, "   × alone %.3f", stats_geomean(alone, used));
     fputc('\n', out);
@@ -168,11 +168,12 @@ static void print_ceilings(FILE *out, const struct bench_meta *meta) {
     char read[TEXT_TABLE_NUMBER_BYTES], write[TEXT_TABLE_NUMBER_BYTES], copy[TEXT_TABLE_NUMBER_BYTES];
     char tensor[TEXT_TABLE_NUMBER_BYTES], launch[TEXT_TABLE_NUMBER_BYTES];
     utf8_print(out, "\nceilings of this machine: read %s GB/s (%s), write %s, copy %s\n",
-                  text_table_number(read, ceilings->read_gbs, "%.0f"), report_known(ceilings->read_source),
-                  text_table_number(write, ceilings->write_gbs, "%.0f"), text_table_number(copy, ceilings->copy_gbs, "%.0f"));
+               text_table_number(read, ceilings->read_gbs, "%.0f"), report_known(ceilings->read_source),
+               text_table_number(write, ceilings->write_gbs, "%.0f"),
+               text_table_number(copy, ceilings->copy_gbs, "%.0f"));
     utf8_print(out, "  tensor %s TFLOPS (%s), launch %s us (%s)\n",
-                  text_table_number(tensor, ceilings->tensor_tflops, "%.0f"), report_known(ceilings->tensor_source),
-                  text_table_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->launch_source));
+               text_table_number(tensor, ceilings->tensor_tflops, "%.0f"), report_known(ceilings->tensor_source),
+               text_table_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->launch_source));
 }
 
 /* What was measured of it: a file that is added to may be older than some of these. */

@@ -17,8 +17,8 @@
 #include "program/base/stats.h"
 
 const struct report_plot report_plots[REPORT_PLOTS] = {
-    {"ratio", "One panel for each weight matrix that was measured at three sizes of M, or rows, or more.", report_ratio_has_data,
-     report_ratio_draw},
+    {"ratio", "One panel for each weight matrix that was measured at three sizes of M, or rows, or more.",
+     report_ratio_has_data, report_ratio_draw},
     {"roofline",
      "A point is a problem. The ceilings, where there are any, were measured in the same run: a plain read kernel, and "
      "the fastest compute-bound row. The time of a launch is not in them, so small problems stand further below.",
@@ -140,7 +140,8 @@ static void write_floor(FILE *out, const struct bench_ceilings *ceilings) {
     page_paragraph(out,
                    "Floor: the larger of least bytes over %s GB/s of reading and operations over %s TFLOPS, and "
                    "%s us of a launch. Read: %s. Tensor: %s.",
-                   text_table_number(read, ceilings->read_gbs, "%.0f"), text_table_number(tensor, ceilings->tensor_tflops, "%.0f"),
+                   text_table_number(read, ceilings->read_gbs, "%.0f"),
+                   text_table_number(tensor, ceilings->tensor_tflops, "%.0f"),
                    text_table_number(launch, ceilings->launch_us, "%.2f"), report_known(ceilings->read_source),
                    report_known(ceilings->tensor_source));
 }
@@ -176,7 +177,8 @@ static void put_problem(FILE *out, const struct bench_case *problem) {
     char words[CASE_TEXT_BYTES], unbroken[2 * CASE_TEXT_BYTES] = "";
     for (int i = 0; i < operation->field_count; i++)
         if (operation->fields[i].uses & GM_IN_SUITES && operation->fields[i].kind == GM_FIELD_SIZE)
-            page_cell(out, PAGE_NEUTRAL, false, "%" PRId64, gm_field_get(&operation->fields[i], problem->problem.bytes));
+            page_cell(out, PAGE_NEUTRAL, false, "%" PRId64,
+                      gm_field_get(&operation->fields[i], problem->problem.bytes));
     case_words(problem, words);
     for (const char *at = words; *at; at++) {
         const size_t used = strlen(unbroken);

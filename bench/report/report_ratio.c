@@ -189,8 +189,7 @@ static const struct bench_row *next_of(const struct multiples *c, const struct p
     for (size_t i = 0; i < c->view->count; i++) {
         const struct bench_row *other = report_view_row(c->view, i);
         if (isfinite(other->ratio_best.median) && case_axis(&other->problem) > case_axis(&row->problem) &&
-            in_panel(c, panel, &other->problem) &&
-            (!next || case_axis(&other->problem) < case_axis(&next->problem)))
+            in_panel(c, panel, &other->problem) && (!next || case_axis(&other->problem) < case_axis(&next->problem)))
             next = other;
     }
     return next;

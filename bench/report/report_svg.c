@@ -112,7 +112,8 @@ static void draw_head(const struct plot *plot) {
         "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n",
         plot->width, plot->height, plot->width, plot->height, plot->width, plot->height);
     if (meta->ways_asked > 1)
-        snprintf(line, sizeof line, "gristmill against %s, best of up to %d heuristics", meta->baseline, meta->ways_asked);
+        snprintf(line, sizeof line, "gristmill against %s, best of up to %d heuristics", meta->baseline,
+                 meta->ways_asked);
     else
         snprintf(line, sizeof line, "gristmill against %s", meta->baseline);
     put_text(plot->out, 24, 34, "title", line);
@@ -169,7 +170,8 @@ static double draw_regime(const struct plot *plot, const struct bench_operation 
     if (count == 0)
         return y;
     const bool is_alone = report_operations(plot->results) == 1;
-    snprintf(text, sizeof text, "%s%s%s", is_alone ? "" : operation->operation->name, is_alone ? "" : ", ", regime->name);
+    snprintf(text, sizeof text, "%s%s%s", is_alone ? "" : operation->operation->name, is_alone ? "" : ", ",
+             regime->name);
     put_text(plot->out, 24, y + 20, "group", text);
     snprintf(text, sizeof text, "%.3f", stats_geomean(ratios, count));
     put_text(plot->out, plot->left + AXIS + RATIO_END, y + 20, "mean", text);

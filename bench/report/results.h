@@ -32,11 +32,11 @@ struct bench_row {
     double ours_joules, best_joules; /* of one launch, each running alone; NaN: not measured */
     double tflops_per_watt, best_tflops_per_watt;
     double ours_alone_us, best_alone_us, ratio_alone; /* each running alone, with its own clock; NaN: not measured */
-    char throttle[24];     /* "power", "thermal", "" */
-    int best_way;          /* number among the baselines' ways; -1: no baseline */
-    char best_name[64];    /* "cuBLASLt heuristic 3" */
-    int ways;              /* how many ran */
-    double max_difference; /* from the baseline's results; NaN: not compared */
+    char throttle[24];                                /* "power", "thermal", "" */
+    int best_way;                                     /* number among the baselines' ways; -1: no baseline */
+    char best_name[64];                               /* "cuBLASLt heuristic 3" */
+    int ways;                                         /* how many ran */
+    double max_difference;                            /* from the baseline's results; NaN: not compared */
 };
 
 struct bench_ceilings {
@@ -55,8 +55,8 @@ struct bench_meta {
     struct bench_ceilings ceilings;
     int rounds, ways_asked;
     double round_ms, warmup_s;
-    double rotate_l2; /* one rotation of the operands over L2; 0: one set, which stays in L2 if it fits */
-    double energy_s;  /* for which each runs alone; 0: not measured */
+    double rotate_l2;       /* one rotation of the operands over L2; 0: one set, which stays in L2 if it fits */
+    double energy_s;        /* for which each runs alone; 0: not measured */
     double workspace_bytes; /* that our plans might ask for */
     char energy_source[64];
     char baseline[64]; /* "cuBLASLt 13.1.0"; "" = none */

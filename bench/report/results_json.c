@@ -47,9 +47,11 @@ static void write_method(struct json *json, const struct bench_meta *meta) {
     json_put_number(json, "workspace_bytes", meta->workspace_bytes);
     json_put_string(json, "energy_source", or_null(meta->energy_source));
     json_put_string(json, "ratio", "median of the per-round ratios, above 1: gristmill is faster");
-    json_put_string(json, "ratio_alone", "best over ours, each alone for energy_s in two turns, timed behind a lead-in");
+    json_put_string(json, "ratio_alone",
+                    "best over ours, each alone for energy_s in two turns, timed behind a lead-in");
     json_put_integer(json, "baseline_heuristics", meta->ways_asked);
-    json_put_integer(json, "baseline_workspace_bytes", or_null(meta->baseline) ? (long long)BASELINE_WORKSPACE_BYTES : 0);
+    json_put_integer(json, "baseline_workspace_bytes",
+                     or_null(meta->baseline) ? (long long)BASELINE_WORKSPACE_BYTES : 0);
     json_object_end(json);
 }
 

@@ -18,7 +18,8 @@ static bool is_origin(const struct ledger_line *line) {
 }
 
 /* Where a line of this key belongs; `text` orders the `measured` lines, which share one. */
-static size_t place_of(const struct ledger_writer *writer, const struct gm_ledger_key *key, const char *text, bool *found) {
+static size_t place_of(const struct ledger_writer *writer, const struct gm_ledger_key *key, const char *text,
+                       bool *found) {
     *found = false;
     for (size_t i = 0; i < writer->count; i++) {
         int order = gm_ledger_compare_keys(&writer->lines[i].key, key);
@@ -31,7 +32,8 @@ static size_t place_of(const struct ledger_writer *writer, const struct gm_ledge
     return writer->count;
 }
 
-static int put(struct ledger_writer *writer, const struct gm_ledger_key *key, const char *text, size_t bytes, bool fresh) {
+static int put(struct ledger_writer *writer, const struct gm_ledger_key *key, const char *text, size_t bytes,
+               bool fresh) {
     bool found;
     char *copy = strndup(text, bytes);
     const size_t at = copy ? place_of(writer, key, copy, &found) : 0;

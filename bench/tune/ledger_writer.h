@@ -14,7 +14,7 @@ struct ledger_writer {
         struct gm_ledger_key key; /* all zero for a `measured` line: those come first, sorted as text */
         char *text;
         bool fresh; /* put since the ledger was read: the file does not have it yet */
-    } * lines;
+    } *lines;
     size_t count, capacity;
 };
 

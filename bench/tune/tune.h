@@ -37,8 +37,8 @@ struct tune_sample {
     int kernel;
     int division; /* of its work, GM_DIVISION_NONE or a number of its family: through a workspace */
     double predicted_us;
-    bool is_model; /* what the model picks */
-    bool is_final; /* it took part in the last rounds, which are paired */
+    bool is_model;   /* what the model picks */
+    bool is_final;   /* it took part in the last rounds, which are paired */
     double first_us; /* median of the first rounds, at one clock; set by tune_select; 0: the last alone count */
     struct bench_samples samples;
 };

@@ -79,8 +79,8 @@ static void close_run(struct tune_run *run) {
 static int take_baseline(struct tune_run *run, struct verify_sample *sample, char *whose, size_t bytes) {
     struct tune *tune = run->tune;
     *sample = (struct verify_sample){0};
-    if (tune->options->general || rivals_prepare(&run->rivals, &tune->baselines, run->problem.operation,
-                                                 run->problem.problem.bytes) == 0)
+    if (tune->options->general ||
+        rivals_prepare(&run->rivals, &tune->baselines, run->problem.operation, run->problem.problem.bytes) == 0)
         return 0;
     run->timing.rivals = &run->rivals;
     int status = 0;

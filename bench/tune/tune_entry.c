@@ -34,7 +34,8 @@ int tune_put_entry(struct tune *tune, const struct bench_case *problem, const st
         return 0;
     }
     char *line = tune_line(key, samples, count);
-    const int status = line ? ledger_writer_put(&tune->writer, key, line, strlen(line)) : complain("out of host memory");
+    const int status =
+        line ? ledger_writer_put(&tune->writer, key, line, strlen(line)) : complain("out of host memory");
     free(line);
     tune->measured += status == 0;
     if (!tune->options->quiet)

@@ -29,7 +29,7 @@ struct import {
         const char *path;
         struct bench_results results;
         bool used; /* an entry has numbers of it */
-    } * files;
+    } *files;
     size_t file_count, lost[LOSSES];
     struct timed *timed;
     size_t count;
@@ -173,7 +173,8 @@ static int import_problem(struct import *import, const struct timed *timed, size
     for (size_t i = 0; i < rows; i++)
         any_divided |= timed[i].division != GM_DIVISION_NONE;
     import->all.workspace_mib = any_divided ? import->tune.options->workspace_mib : 0;
-    const int candidates = tune_candidates(&import->all, &tune->gpu.device, &row_of(import, timed)->problem, import->samples);
+    const int candidates =
+        tune_candidates(&import->all, &tune->gpu.device, &row_of(import, timed)->problem, import->samples);
     if (candidates < 0)
         return -1;
     size_t count = join(import, timed, rows, (size_t)candidates);
@@ -242,7 +243,8 @@ static int import_all(struct import *import) {
     for (size_t i = 0; i < import->file_count; i++)
         if (check_file(&import->files[i], &tune->gpu.device) != 0)
             return -1;
-    if (ledger_writer_open(&tune->writer, path, &tune->gpu.device) != 0 || take_rows(import) != 0 || import_problems(import) != 0)
+    if (ledger_writer_open(&tune->writer, path, &tune->gpu.device) != 0 || take_rows(import) != 0 ||
+        import_problems(import) != 0)
         return -1;
     tell_losses(import);
     if (tune->measured + import->known == 0)

@@ -98,8 +98,7 @@ size_t tune_most_candidates(void) {
 
 /* `all` has room for tune_most_candidates(): all that the options allow, and the model's pick; -1 on an error. */
 static int find_candidates(const struct tune_options *options, const struct gm_device *device,
-                           const struct bench_case *problem, struct gm_candidate *candidates,
-                           struct tune_sample *all) {
+                           const struct bench_case *problem, struct gm_candidate *candidates, struct tune_sample *all) {
     const struct gm_plan_options model = {
         .size = sizeof model, .flags = GM_PLAN_MODEL_ONLY, .workspace_limit = (size_t)options->workspace_mib << 20};
     const struct gm_operation *operation = problem->operation->operation;

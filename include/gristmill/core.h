@@ -49,27 +49,27 @@ extern "C" {
 #define GM_VERSION_MAJOR 0
 #define GM_VERSION_MINOR 2
 #define GM_VERSION_PATCH 0
-#define GM_VERSION (GM_VERSION_MAJOR * 10000 + GM_VERSION_MINOR * 100 + GM_VERSION_PATCH)
+#define GM_VERSION       (GM_VERSION_MAJOR * 10000 + GM_VERSION_MINOR * 100 + GM_VERSION_PATCH)
 
 /* ---- status ------------------------------------------------------------------------------------- */
 
 enum gm_status {
     GM_OK = 0,
-    GM_ERROR_INVALID_ARGUMENT = 1,    /* null, negative, unknown enum, stride smaller than the row ... */
-    GM_ERROR_SIZE = 2,                /* a struct's size is that of no version, or it asks for what this one lacks */
-    GM_ERROR_MISALIGNED = 3,          /* a pointer breaks its type's alignment or the plan's promise */
-    GM_ERROR_OVERLAP = 4,             /* D overlaps A, B, bias, or C other than C == D exactly; or the workspace any */
-    GM_ERROR_WORKSPACE = 5,           /* workspace missing or smaller than gm_plan_workspace_bytes() */
-    GM_ERROR_NO_KERNEL = 6,           /* no kernel accepts the problem; gm_gemm_explain() and its like say why */
-    GM_ERROR_UNKNOWN_KERNEL = 7,      /* the forced kernel name is not in the table */
-    GM_ERROR_WRONG_DEVICE = 8,        /* plan and context, or plan and stream, are of different devices */
-    GM_ERROR_NO_DRIVER = 9,           /* libcuda.so.1 is missing, too old, or refuses to start */
-    GM_ERROR_NO_DEVICE = 10,          /* no such CUDA device */
-    GM_ERROR_IMAGE = 11,              /* a kernel image failed to load */
-    GM_ERROR_LAUNCH = 12,             /* the driver refused the launch */
-    GM_ERROR_OUT_OF_MEMORY = 13,      /* host memory */
-    GM_ERROR_DRIVER = 14,             /* any other driver call failed; see gm_last_cuda_result() */
-    GM_ERROR_LEDGER = 15              /* a tuning ledger is unreadable, malformed, stale, or of another device */
+    GM_ERROR_INVALID_ARGUMENT = 1, /* null, negative, unknown enum, stride smaller than the row ... */
+    GM_ERROR_SIZE = 2,             /* a struct's size is that of no version, or it asks for what this one lacks */
+    GM_ERROR_MISALIGNED = 3,       /* a pointer breaks its type's alignment or the plan's promise */
+    GM_ERROR_OVERLAP = 4,          /* D overlaps A, B, bias, or C other than C == D exactly; or the workspace any */
+    GM_ERROR_WORKSPACE = 5,        /* workspace missing or smaller than gm_plan_workspace_bytes() */
+    GM_ERROR_NO_KERNEL = 6,        /* no kernel accepts the problem; gm_gemm_explain() and its like say why */
+    GM_ERROR_UNKNOWN_KERNEL = 7,   /* the forced kernel name is not in the table */
+    GM_ERROR_WRONG_DEVICE = 8,     /* plan and context, or plan and stream, are of different devices */
+    GM_ERROR_NO_DRIVER = 9,        /* libcuda.so.1 is missing, too old, or refuses to start */
+    GM_ERROR_NO_DEVICE = 10,       /* no such CUDA device */
+    GM_ERROR_IMAGE = 11,           /* a kernel image failed to load */
+    GM_ERROR_LAUNCH = 12,          /* the driver refused the launch */
+    GM_ERROR_OUT_OF_MEMORY = 13,   /* host memory */
+    GM_ERROR_DRIVER = 14,          /* any other driver call failed; see gm_last_cuda_result() */
+    GM_ERROR_LEDGER = 15           /* a tuning ledger is unreadable, malformed, stale, or of another device */
 };
 
 /* "GM_ERROR_OVERLAP"; "GM_STATUS_UNKNOWN" for a value that is none of the above. Never NULL. */
@@ -102,27 +102,27 @@ GM_API void gm_set_log_callback(gm_log_fn fn, enum gm_log_level level, void *use
 
 /* ---- devices ------------------------------------------------------------------------------------ */
 
-enum gm_arch { GM_ARCH_SM80 = 1, GM_ARCH_SM90 = 2 };       /* bits of an arch mask; 0 as a mask = all */
+enum gm_arch { GM_ARCH_SM80 = 1, GM_ARCH_SM90 = 2 }; /* bits of an arch mask; 0 as a mask = all */
 
 /* What the planner knows of a device. Fill it from hardware with gm_device_query(), from the built-in
  * models with gm_device_model(), or by hand: the planner is a pure function of it. A field outside the bounds that
  * stand beside it is GM_ERROR_INVALID_ARGUMENT. */
 struct gm_device {
     size_t size;
-    char name[64];                   /* with its end */
-    int32_t ordinal;                 /* CUDA device number; -1 for a model; any */
-    int32_t cc_major, cc_minor;      /* compute capability, 1.0 to 99.9 */
-    int32_t sm_count;                /* 1 to 65536 */
-    int32_t smem_per_block_bytes;    /* opt-in maximum, e.g. 232448 on 9.0, 166912 on 8.0, 101376 on 8.6 / 8.9; 1 to
+    char name[64];                /* with its end */
+    int32_t ordinal;              /* CUDA device number; -1 for a model; any */
+    int32_t cc_major, cc_minor;   /* compute capability, 1.0 to 99.9 */
+    int32_t sm_count;             /* 1 to 65536 */
+    int32_t smem_per_block_bytes; /* opt-in maximum, e.g. 232448 on 9.0, 166912 on 8.0, 101376 on 8.6 / 8.9; 1 to
                                       * 2^24 */
-    int32_t smem_per_sm_bytes;       /* 0 to 2^24 */
-    int32_t max_threads_per_sm;      /* 0 to 65536 */
-    int32_t sm_clock_mhz;            /* maximum; 0 = unknown, or up to 100000 */
-    int64_t l2_bytes;                /* 0 to 2^50 */
-    int64_t memory_bytes;            /* 0 to 2^50 */
-    double dram_gbs;                 /* datasheet memory bandwidth, 1e9 bytes a second; 0 = unknown, or 1e-3 to 1e6 */
-    double tensor_tflops;            /* dense bf16, fp32 accumulation, datasheet; 0 = unknown, or 1e-3 to 1e6 */
-    int32_t driver_version;          /* as cuDriverGetVersion, 13000 = 13.0; 0 for a model; any */
+    int32_t smem_per_sm_bytes;    /* 0 to 2^24 */
+    int32_t max_threads_per_sm;   /* 0 to 65536 */
+    int32_t sm_clock_mhz;         /* maximum; 0 = unknown, or up to 100000 */
+    int64_t l2_bytes;             /* 0 to 2^50 */
+    int64_t memory_bytes;         /* 0 to 2^50 */
+    double dram_gbs;              /* datasheet memory bandwidth, 1e9 bytes a second; 0 = unknown, or 1e-3 to 1e6 */
+    double tensor_tflops;         /* dense bf16, fp32 accumulation, datasheet; 0 = unknown, or 1e-3 to 1e6 */
+    int32_t driver_version;       /* as cuDriverGetVersion, 13000 = 13.0; 0 for a model; any */
 };
 
 GM_API enum gm_status gm_device_count(int *count);
@@ -133,24 +133,24 @@ GM_API enum gm_status gm_device_model(const char *name, struct gm_device *device
 /* ---- the kernel table --------------------------------------------------------------------------- */
 
 enum gm_type { GM_BF16 = 0, GM_FP16 = 1, GM_FP32 = 2 };
-enum gm_major { GM_K_MAJOR = 0, GM_MN_MAJOR = 1 };         /* which index of an operand is contiguous */
+enum gm_major { GM_K_MAJOR = 0, GM_MN_MAJOR = 1 }; /* which index of an operand is contiguous */
 
 /* One kernel of the table: everything the registries and the compiler say of it. */
 struct gm_kernel_info {
     size_t size;
-    const char *name;                /* e.g. gemm_sm90_bf16_tn_128x256x64_s4_c2x1_w2_sw128 */
-    const char *operation;           /* that it computes: "gemm" */
-    const char *family;              /* of kernels made from one source, e.g. "gemm_sm90", "gemm_sm80", "gemv" */
+    const char *name;      /* e.g. gemm_sm90_bf16_tn_128x256x64_s4_c2x1_w2_sw128 */
+    const char *operation; /* that it computes: "gemm" */
+    const char *family;    /* of kernels made from one source, e.g. "gemm_sm90", "gemm_sm80", "gemv" */
     enum gm_arch arch;
-    int32_t production;              /* 1: the planner may choose it; 0: built and tested only */
-    enum gm_type type;               /* of the operands it multiplies, or reads */
-    int32_t threads;                 /* of one CTA */
-    int32_t smem_bytes;              /* dynamic shared memory of one CTA */
-    int32_t cluster_ctas;            /* CTAs of a cluster; 1 where there are none */
-    int32_t registers, spill_bytes;  /* as ptxas reports for the kernel's first target; registers at entry */
-    const char *columns;             /* of its family's registry: "layout=tn tile_m=128 tile_n=256 ..." */
-    const char *targets;             /* "sm_90a" or "sm_80 sm_90 compute_80" */
-    size_t image_bytes;              /* embedded size */
+    int32_t production;             /* 1: the planner may choose it; 0: built and tested only */
+    enum gm_type type;              /* of the operands it multiplies, or reads */
+    int32_t threads;                /* of one CTA */
+    int32_t smem_bytes;             /* dynamic shared memory of one CTA */
+    int32_t cluster_ctas;           /* CTAs of a cluster; 1 where there are none */
+    int32_t registers, spill_bytes; /* as ptxas reports for the kernel's first target; registers at entry */
+    const char *columns;            /* of its family's registry: "layout=tn tile_m=128 tile_n=256 ..." */
+    const char *targets;            /* "sm_90a" or "sm_80 sm_90 compute_80" */
+    size_t image_bytes;             /* embedded size */
 };
 
 GM_API size_t gm_kernel_count(void);
@@ -165,7 +165,7 @@ typedef struct gm_ledger gm_ledger;
 
 struct gm_ledger_info {
     size_t size;
-    char device[64];                 /* the name, as gm_device.name */
+    char device[64]; /* the name, as gm_device.name */
     int32_t cc_major, cc_minor, sm_count;
     size_t entries;
 };
@@ -196,8 +196,8 @@ GM_API enum gm_status gm_context_device(const gm_context *context, struct gm_dev
 /* ---- plans -------------------------------------------------------------------------------------- */
 
 enum gm_plan_flags {
-    GM_PLAN_MODEL_ONLY = 1,          /* ask no ledger, not even the built-in one */
-    GM_PLAN_PLAIN_LAUNCH = 2,        /* keep no graph to launch by; gm_gemm_execute() says what of */
+    GM_PLAN_MODEL_ONLY = 1,   /* ask no ledger, not even the built-in one */
+    GM_PLAN_PLAIN_LAUNCH = 2, /* keep no graph to launch by; gm_gemm_execute() says what of */
     /* Do not let the kernel set itself up while the one before it on the stream still runs (programmatic dependent
      * launch). It reads and writes no operand before that one has ended, with or without this flag; with overlap, L2 is
      * asked for the first k-blocks of A and B earlier, which shows in no result: what the GPU is still writing goes to
@@ -221,15 +221,15 @@ enum gm_plan_flags {
 
 struct gm_plan_options {
     size_t size;
-    uint32_t arch_mask;              /* of enum gm_arch; 0: any */
+    uint32_t arch_mask; /* of enum gm_arch; 0: any */
     /* Exact row name, production or not; NULL: the planner chooses. "/k" behind it says that the row is to divide its
      * last tiles by k-blocks, "/k3" each into 3 equal pieces (2 to 8, of rows made for that), for which
      * workspace_limit must allow (else GM_ERROR_NO_KERNEL); without, the planner decides. */
     const char *kernel;
-    int32_t sm_budget;               /* SMs that it may occupy, e.g. to leave some to communication; 0: all. With less
+    int32_t sm_budget;       /* SMs that it may occupy, e.g. to leave some to communication; 0: all. With less
                                       * than all the model chooses: ledgers are measured with all */
-    uint32_t flags;                  /* of enum gm_plan_flags */
-    const gm_ledger *ledger;         /* read during the call; NULL: the built-in one of the device, if there is one */
+    uint32_t flags;          /* of enum gm_plan_flags */
+    const gm_ledger *ledger; /* read during the call; NULL: the built-in one of the device, if there is one */
     /* Bytes of workspace that the plan may ask for; 0: none. With it a row may divide the tiles of a last, ragged
      * wave by their k-blocks among all CTAs (stream-K, split-K) where that is predicted to be faster; 32 MiB hold any
      * division on up to 132 SMs. The order of summation is fixed by the plan: the same bits on every run, but not
@@ -252,30 +252,30 @@ typedef struct gm_plan gm_plan;
 /* NULL is allowed. Work already launched is not disturbed. */
 GM_API void gm_plan_destroy(gm_plan *plan);
 
-GM_API size_t gm_plan_workspace_bytes(const gm_plan *plan);   /* 0 for NULL */
-GM_API int gm_plan_kernel(const gm_plan *plan);               /* index for gm_kernel_get(); -1 for NULL */
-GM_API double gm_plan_predicted_us(const gm_plan *plan);      /* the planner's model; 0 for NULL */
+GM_API size_t gm_plan_workspace_bytes(const gm_plan *plan); /* 0 for NULL */
+GM_API int gm_plan_kernel(const gm_plan *plan);             /* index for gm_kernel_get(); -1 for NULL */
+GM_API double gm_plan_predicted_us(const gm_plan *plan);    /* the planner's model; 0 for NULL */
 
 /* ---- explain ------------------------------------------------------------------------------------ */
 
 /* Why a row can or cannot run a problem on a device. */
 enum gm_reason {
     GM_ACCEPTED = 0,
-    GM_REASON_MASKED = 1,            /* its architecture is not in the arch mask */
-    GM_REASON_NO_IMAGE = 2,          /* no image of it runs on this compute capability */
+    GM_REASON_MASKED = 1,   /* its architecture is not in the arch mask */
+    GM_REASON_NO_IMAGE = 2, /* no image of it runs on this compute capability */
     GM_REASON_TYPE = 3,
     GM_REASON_LAYOUT = 4,
-    GM_REASON_SMEM = 5,              /* needs more shared memory than a block may have */
-    GM_REASON_STRIDE = 6,            /* a stride is not a multiple of 16 bytes: TMA needs it */
-    GM_REASON_ALIGNMENT = 7,         /* a promised pointer alignment is under 16 bytes: TMA needs it */
-    GM_REASON_SIZE = 8,              /* a size or stride is outside what the row's addressing covers, or M over 8, for
+    GM_REASON_SMEM = 5,            /* needs more shared memory than a block may have */
+    GM_REASON_STRIDE = 6,          /* a stride is not a multiple of 16 bytes: TMA needs it */
+    GM_REASON_ALIGNMENT = 7,       /* a promised pointer alignment is under 16 bytes: TMA needs it */
+    GM_REASON_SIZE = 8,            /* a size or stride is outside what the row's addressing covers, or M over 8, for
                                       * which no gemv row is chosen */
-    GM_REASON_EMPTY_K = 9,           /* K = 0 leaves TMA nothing to describe */
-    GM_REASON_NOT_PRODUCTION = 10,   /* legal, but only by name */
-    GM_REASON_NOT_NAMED = 11,        /* another kernel was asked for by name */
-    GM_REASON_SMS = 12,              /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
-    GM_REASON_ORDER = 13,            /* it sums K in another order than a batch-invariant plan does */
-    GM_REASON_DIVISION = 14          /* its tiles cannot be divided as the name asked for says; or it is a row that cuts
+    GM_REASON_EMPTY_K = 9,         /* K = 0 leaves TMA nothing to describe */
+    GM_REASON_NOT_PRODUCTION = 10, /* legal, but only by name */
+    GM_REASON_NOT_NAMED = 11,      /* another kernel was asked for by name */
+    GM_REASON_SMS = 12,            /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
+    GM_REASON_ORDER = 13,          /* it sums K in another order than a batch-invariant plan does */
+    GM_REASON_DIVISION = 14        /* its tiles cannot be divided as the name asked for says; or it is a row that cuts
                                       * tiles into pieces, which does not pay or fit the workspace_limit */
 };
 
@@ -287,21 +287,21 @@ GM_API int gm_reason_count(void);
 
 /* Where the planner's choice comes from. */
 enum gm_source {
-    GM_SOURCE_NONE = 0,              /* not chosen */
-    GM_SOURCE_MODEL = 1,             /* the least predicted time */
-    GM_SOURCE_LEDGER = 2,            /* measured, for this M, N, K */
-    GM_SOURCE_NEIGHBOURS = 3,        /* measured for the next smaller and the next larger M alike; the model agrees */
-    GM_SOURCE_NAME = 4               /* asked for by name */
+    GM_SOURCE_NONE = 0,       /* not chosen */
+    GM_SOURCE_MODEL = 1,      /* the least predicted time */
+    GM_SOURCE_LEDGER = 2,     /* measured, for this M, N, K */
+    GM_SOURCE_NEIGHBOURS = 3, /* measured for the next smaller and the next larger M alike; the model agrees */
+    GM_SOURCE_NAME = 4        /* asked for by name */
 };
 
 struct gm_candidate {
-    int32_t kernel;                  /* index for gm_kernel_get() */
-    int32_t chosen;                  /* 1 for exactly one candidate, if any is accepted */
+    int32_t kernel; /* index for gm_kernel_get() */
+    int32_t chosen; /* 1 for exactly one candidate, if any is accepted */
     enum gm_reason reason;
-    double predicted_us;             /* the planner's model, for legal rows (accepted or GM_REASON_NOT_PRODUCTION) */
-    char sentence[232];              /* the reason with its numbers and the smallest fix; of the chosen, its source */
-    enum gm_source source;           /* of the chosen candidate */
-    double measured_us;              /* with GM_SOURCE_LEDGER: its median (of bf16 where fp16 has none); else 0 */
+    double predicted_us;   /* the planner's model, for legal rows (accepted or GM_REASON_NOT_PRODUCTION) */
+    char sentence[232];    /* the reason with its numbers and the smallest fix; of the chosen, its source */
+    enum gm_source source; /* of the chosen candidate */
+    double measured_us;    /* with GM_SOURCE_LEDGER: its median (of bf16 where fp16 has none); else 0 */
 };
 
 #ifdef __cplusplus

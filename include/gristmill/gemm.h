@@ -33,18 +33,18 @@ extern "C" {
  * is below 2^-20 + 2^-22 y, of GELU_ERF 2^-19 + 2^-27 y, plus half a unit in the last place, which may be a denormal's.
  */
 enum gm_activation { GM_ACT_NONE = 0, GM_ACT_RELU = 1, GM_ACT_GELU_TANH = 2, GM_ACT_GELU_ERF = 3, GM_ACT_SILU = 4 };
-enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 };   /* along N: N values, along M: M values */
+enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
 
 struct gm_gemm_problem {
     size_t size;
     int64_t m, n, k;
-    enum gm_type ab_type;            /* GM_BF16 or GM_FP16 */
-    enum gm_type d_type;             /* GM_BF16, GM_FP16 or GM_FP32; C has the same type */
+    enum gm_type ab_type; /* GM_BF16 or GM_FP16 */
+    enum gm_type d_type;  /* GM_BF16, GM_FP16 or GM_FP32; C has the same type */
     enum gm_major a_major, b_major;
-    int64_t lda, ldb, ldc, ldd;      /* elements; 0: packed */
+    int64_t lda, ldb, ldc, ldd; /* elements; 0: packed */
     enum gm_activation activation;
     enum gm_bias bias;
-    enum gm_type bias_type;          /* used when bias != GM_BIAS_NONE */
+    enum gm_type bias_type; /* used when bias != GM_BIAS_NONE */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. TMA rows
      * need 16 of A, B and D; the sm80 rows take what the type needs. */
     int32_t a_align, b_align, d_align;
@@ -52,8 +52,8 @@ struct gm_gemm_problem {
 
 struct gm_gemm_args {
     size_t size;
-    gm_device_ptr a, b, c, d, bias;  /* device pointers; c may be 0 when beta is 0 */
-    const float *alpha, *beta;       /* host pointers, read during the call; NULL: 1 and 0 */
+    gm_device_ptr a, b, c, d, bias; /* device pointers; c may be 0 when beta is 0 */
+    const float *alpha, *beta;      /* host pointers, read during the call; NULL: 1 and 0 */
     gm_device_ptr workspace;
     size_t workspace_bytes;
 };
@@ -86,23 +86,29 @@ GM_API enum gm_status gm_gemm_explain(const struct gm_device *device, const stru
 /* ---- the kernels of GEMM ------------------------------------------------------------------------- */
 
 enum gm_schedule { GM_MULTISTAGE = 0, GM_COOPERATIVE = 1, GM_PINGPONG = 2 };
-enum gm_smem_map { GM_SMEM_PADDED = 0, GM_SMEM_XOR = 1, GM_SMEM_NONE = 2, GM_SMEM_SWIZZLE_32B = 32,
-                   GM_SMEM_SWIZZLE_64B = 64, GM_SMEM_SWIZZLE_128B = 128 };
+enum gm_smem_map {
+    GM_SMEM_PADDED = 0,
+    GM_SMEM_XOR = 1,
+    GM_SMEM_NONE = 2,
+    GM_SMEM_SWIZZLE_32B = 32,
+    GM_SMEM_SWIZZLE_64B = 64,
+    GM_SMEM_SWIZZLE_128B = 128
+};
 
 /* The columns of a kernel's registry as numbers. */
 struct gm_gemm_kernel_info {
     size_t size;
     enum gm_major a_major, b_major;
     int32_t tile_m, tile_n, tile_k, stages;
-    int32_t cluster_m, cluster_n;    /* CTAs of a cluster that share tiles of B, and of A, by multicast */
-    int32_t cluster_k;               /* and that share the K of a tile, through distributed shared memory */
+    int32_t cluster_m, cluster_n; /* CTAs of a cluster that share tiles of B, and of A, by multicast */
+    int32_t cluster_k;            /* and that share the K of a tile, through distributed shared memory */
     enum gm_schedule schedule;
     enum gm_smem_map smem_map;
-    int32_t consumers;               /* gemm_sm90: consumer warpgroups of a CTA; else 0 */
-    int32_t warps_m, warps_n;        /* the others: warps that share a tile's rows and columns */
-    int32_t warp_k;                  /* and warps that share the K of a tile */
-    int32_t swap;                    /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are still of M x N */
-    int32_t split_k;                 /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
+    int32_t consumers;        /* gemm_sm90: consumer warpgroups of a CTA; else 0 */
+    int32_t warps_m, warps_n; /* the others: warps that share a tile's rows and columns */
+    int32_t warp_k;           /* and warps that share the K of a tile */
+    int32_t swap;             /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are still of M x N */
+    int32_t split_k;          /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
 };
 
 /* GM_ERROR_INVALID_ARGUMENT: there is no such kernel, or it is not of GEMM. */

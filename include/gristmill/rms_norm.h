@@ -30,13 +30,13 @@ enum gm_rounding { GM_ROUND_LATE = 0 /* kept in fp32 */, GM_ROUND_EARLY = 1 /* r
 struct gm_rms_norm_problem {
     size_t size;
     int64_t rows, columns;
-    enum gm_type type;               /* of x, residual and out: GM_BF16, GM_FP16, GM_FP32 */
-    int32_t fp32_weight;             /* 1: the weight is GM_FP32; 0: it has the same type */
-    int32_t residual;                /* 1: there is one */
-    float eps;                       /* 0 or more, finite */
-    float weight_offset;             /* finite; 1: Gemma's 1 + weight */
-    enum gm_rounding sum_rounding;        /* of x + residual, before anything is made of it */
-    enum gm_rounding normalized_rounding; /* of s * rsqrt(...), before the weight */
+    enum gm_type type;                             /* of x, residual and out: GM_BF16, GM_FP16, GM_FP32 */
+    int32_t fp32_weight;                           /* 1: the weight is GM_FP32; 0: it has the same type */
+    int32_t residual;                              /* 1: there is one */
+    float eps;                                     /* 0 or more, finite */
+    float weight_offset;                           /* finite; 1: Gemma's 1 + weight */
+    enum gm_rounding sum_rounding;                 /* of x + residual, before anything is made of it */
+    enum gm_rounding normalized_rounding;          /* of s * rsqrt(...), before the weight */
     int64_t x_stride, residual_stride, out_stride; /* elements; 0: packed */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. Rows that do not all begin
      * on multiples of 16 bytes, or whose columns are no multiple of that, take longer. */

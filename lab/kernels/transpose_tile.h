@@ -13,9 +13,9 @@
 #define TRANSPOSE_TILE                32
 #define TRANSPOSE_THREAD_ROWS         8 /* a CTA is 32 x 8 threads: each warp moves every eighth row */
 #define TRANSPOSE_COPY_THREADS        256
-#define TRANSPOSE_PLAIN(row, column)  ((row)*32 + (column))
-#define TRANSPOSE_PADDED(row, column) ((row)*33 + (column))
-#define TRANSPOSE_XOR(row, column)    ((row)*32 + ((column) ^ (row)))
+#define TRANSPOSE_PLAIN(row, column)  ((row) * 32 + (column))
+#define TRANSPOSE_PADDED(row, column) ((row) * 33 + (column))
+#define TRANSPOSE_XOR(row, column)    ((row) * 32 + ((column) ^ (row)))
 
 /* The TMA step: tiles of 64 x 64. A tile comes in as two boxes of 64 rows x 32 columns, one after the other, for 128 bytes
  * are what TMA can swizzle: chunk column / 4 of row r lies at chunk column / 4 ^ r % 8. It goes out as one plain box. */
@@ -24,8 +24,8 @@
 #define TRANSPOSE_BOX_COLUMNS 32
 #define TRANSPOSE_BOX_WORDS   (TRANSPOSE_TMA_TILE * TRANSPOSE_BOX_COLUMNS)
 #define TRANSPOSE_TMA_IN(row, column)                                                                                  \
-    ((column) / TRANSPOSE_BOX_COLUMNS * TRANSPOSE_BOX_WORDS + (row)*32 + (((column) % 32) ^ (((row) % 8) * 4)))
-#define TRANSPOSE_TMA_OUT(row, column) ((row)*TRANSPOSE_TMA_TILE + (column))
+    ((column) / TRANSPOSE_BOX_COLUMNS * TRANSPOSE_BOX_WORDS + (row) * 32 + (((column) % 32) ^ (((row) % 8) * 4)))
+#define TRANSPOSE_TMA_OUT(row, column) ((row) * TRANSPOSE_TMA_TILE + (column))
 
 /* Its shared memory: the tile as it comes, the tile as it goes, an mbarrier. */
 #define TRANSPOSE_TILE_BYTES (TRANSPOSE_TMA_TILE * TRANSPOSE_TMA_TILE * 4)

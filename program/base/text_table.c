@@ -75,7 +75,8 @@ bool text_table_add(struct text_table *table, const char *format, ...) {
 static void print_row(const struct text_table *table, size_t row, const size_t *widths, FILE *out) {
     for (size_t column = 0; column < table->columns; column++) {
         bool last = column + 1 == table->columns && table->left[column];
-        text_table_put(out, table->cells[row * table->columns + column], last ? 0 : widths[column], table->left[column]);
+        text_table_put(out, table->cells[row * table->columns + column], last ? 0 : widths[column],
+                       table->left[column]);
         fputs(column + 1 == table->columns ? "\n" : "  ", out);
     }
 }

@@ -19,8 +19,7 @@ struct chart_axis {
 struct chart_range {
     double lowest, highest, positive;
 };
-#define CHART_RANGE_EMPTY                                                                                              \
-    { INFINITY, -INFINITY, INFINITY }
+#define CHART_RANGE_EMPTY {INFINITY, -INFINITY, INFINITY}
 void chart_range_add(struct chart_range *range, double value);
 
 /* Covers the range with round ends, unless `from` and `to` give the ends (both 0: they do not). A linear axis begins at

@@ -12,11 +12,11 @@
 
 struct stepper {
     const struct simulator *simulator;
-    uint32_t asked;    /* --line; 0: the first instruction */
-    uint32_t line;     /* stop there: a line with an instruction; 0: at no line */
-    int warp;          /* of any CTA; -1: any */
-    int cta;           /* linear; -1: any */
-    uint32_t steps;    /* stop after so many further instructions of the warp that stopped last; 0: no */
+    uint32_t asked; /* --line; 0: the first instruction */
+    uint32_t line;  /* stop there: a line with an instruction; 0: at no line */
+    int warp;       /* of any CTA; -1: any */
+    int cta;        /* linear; -1: any */
+    uint32_t steps; /* stop after so many further instructions of the warp that stopped last; 0: no */
     int step_warp;
     uint32_t step_cta[3];
     uint32_t warps;      /* of a CTA */

@@ -75,7 +75,7 @@ static int put_layouts(struct canvas *canvas, const struct layout *layouts, size
         const char *remark = layout->taken ? "<- take this" : layout->ruled_out ? "not with TMA or WGMMA" : "";
         states[i] = layout->taken ? PAGE_OK : PAGE_NEUTRAL;
         whole = text_table_add(&table, "%s|%" PRIu32 "|%" PRIu32 "|%" PRIu32 "|%" PRId32 "|%s", layout->name,
-                         layout->wavefronts, ideal, layout->tile_bytes, layout->blocks, remark);
+                               layout->wavefronts, ideal, layout->tile_bytes, layout->blocks, remark);
     }
     if (whole)
         canvas_table(canvas, NULL, &table, states);

@@ -177,16 +177,16 @@ static void put_verdict(struct canvas *canvas, const struct bank_view *view) {
     access_name(&access, what, sizeof what);
     const int lanes = __builtin_popcount(active_lanes(view));
     canvas_say(canvas, "%s, %d lane%s, %" PRIu32 " different word%s.", what, lanes, lanes == 1 ? "" : "s", cost->words,
-              cost->words == 1 ? "" : "s");
+               cost->words == 1 ? "" : "s");
     if (gm_access_rules[access.kind].passes > 1)
         canvas_say(canvas, "It reads and compares, then writes: every ride takes two wavefronts.");
     if (cost->conflicts == 0)
         canvas_verdict(canvas, PAGE_OK, "%" PRIu32 " wavefront%s, the ideal: no bank conflict.", cost->wavefronts,
-                      cost->wavefronts == 1 ? "" : "s");
+                       cost->wavefronts == 1 ? "" : "s");
     else
         canvas_verdict(canvas, PAGE_BAD,
-                      "%" PRIu32 " wavefronts where %" PRIu32 " would do: %" PRIu32 " conflict%s, %" PRIu32 "-way.",
-                      cost->wavefronts, cost->ideal, cost->conflicts, cost->conflicts == 1 ? "" : "s", cost->degree);
+                       "%" PRIu32 " wavefronts where %" PRIu32 " would do: %" PRIu32 " conflict%s, %" PRIu32 "-way.",
+                       cost->wavefronts, cost->ideal, cost->conflicts, cost->conflicts == 1 ? "" : "s", cost->degree);
 }
 
 /* Some ride serves more than two lanes, and its cell says only how many. */

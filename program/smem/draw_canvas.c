@@ -27,7 +27,8 @@ bool canvas_on_terminal(const struct canvas *canvas) {
 /* ---- begin and end ------------------------------------------------------------------------------ */
 
 int canvas_begin(struct canvas *canvas, FILE *out, enum draw_form form, const char *title) {
-    *canvas = (struct canvas){.form = form, .out = out, .title = title, .paint = {.out = out, .on = form == DRAW_COLOUR}};
+    *canvas =
+        (struct canvas){.form = form, .out = out, .title = title, .paint = {.out = out, .on = form == DRAW_COLOUR}};
     if (form == DRAW_HTML)
         page_begin(out, title, NULL);
     if (on_page(canvas))
@@ -209,7 +210,8 @@ void canvas_keys(struct canvas *canvas, const struct sheet_key *keys, size_t cou
 
 /* ---- tables ------------------------------------------------------------------------------------- */
 
-void canvas_table(struct canvas *canvas, const char *heading, const struct text_table *table, const enum page_state *states) {
+void canvas_table(struct canvas *canvas, const char *heading, const struct text_table *table,
+                  const enum page_state *states) {
     if (on_page(canvas)) {
         table_page(canvas->out, heading, table, states);
     } else if (canvas_on_terminal(canvas)) {

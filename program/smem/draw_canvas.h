@@ -38,7 +38,8 @@ void canvas_teach(struct canvas *canvas, const char *text);
 void canvas_sheet(struct canvas *canvas, const struct sheet *sheet);
 void canvas_keys(struct canvas *canvas, const struct sheet_key *keys, size_t count);
 /* `states`: of each row but the titles; it colours the row's first cell. NULL: all neutral. */
-void canvas_table(struct canvas *canvas, const char *heading, const struct text_table *table, const enum page_state *states);
+void canvas_table(struct canvas *canvas, const char *heading, const struct text_table *table,
+                  const enum page_state *states);
 
 /* Blocks between the two stand side by side where there is room. */
 void canvas_beside_begin(struct canvas *canvas);

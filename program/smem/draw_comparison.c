@@ -123,7 +123,7 @@ static void put_match(struct canvas *canvas, const struct match_view *view) {
     canvas_keys(canvas, keys, sizeof keys / sizeof *keys);
     if (view->rows > ROWS_MOST || view->columns > COLUMNS_MOST)
         canvas_say(canvas, "%" PRIu32 " of %" PRIu32 " rows and %" PRIu32 " of %" PRIu32 " columns of it are drawn.",
-                  sheet.rows, view->rows, sheet.columns, view->columns);
+                   sheet.rows, view->rows, sheet.columns, view->columns);
 }
 
 /* ---- the facts ---------------------------------------------------------------------------------- */
@@ -133,17 +133,18 @@ static int put_sides(struct canvas *canvas, const struct match_view *view) {
     const struct gm_operand_boxes *boxes = &view->boxes;
     const struct gm_matrix_descriptor *first = &view->first;
     struct text_table table;
-    const bool whole = text_table_start(&table, "<|<TMA writes|<WGMMA reads") &&
-                       text_table_add(&table, "swizzle|%s|%s", modes[boxes->swizzle], modes[first->swizzle]) &&
-                       text_table_add(&table, "first byte|0x%" PRIx32 "|0x%" PRIx32, boxes->destination, first->start) &&
-                       text_table_add(&table,
-                                "layout|%" PRIu32 " box%s of %" PRIu32 " rows of %" PRIu32 " bytes|LBO %" PRIu32
-                                ", SBO %" PRIu32 ", base offset %" PRIu32,
-                                boxes->count, boxes->count == 1 ? "" : "es", boxes->outer, boxes->inner_bytes,
-                                first->leading_bytes, first->stride_bytes, first->base_offset) &&
-                       text_table_add(&table, "along k|%s|%" PRIu32 " step%s, %" PRIu32 " bytes apart",
-                                view->k_major ? "inner index (K-major)" : "outer index (MN-major)", view->k_steps,
-                                view->k_steps == 1 ? "" : "s", view->question->k_step_bytes);
+    const bool whole =
+        text_table_start(&table, "<|<TMA writes|<WGMMA reads") &&
+        text_table_add(&table, "swizzle|%s|%s", modes[boxes->swizzle], modes[first->swizzle]) &&
+        text_table_add(&table, "first byte|0x%" PRIx32 "|0x%" PRIx32, boxes->destination, first->start) &&
+        text_table_add(&table,
+                       "layout|%" PRIu32 " box%s of %" PRIu32 " rows of %" PRIu32 " bytes|LBO %" PRIu32 ", SBO %" PRIu32
+                       ", base offset %" PRIu32,
+                       boxes->count, boxes->count == 1 ? "" : "es", boxes->outer, boxes->inner_bytes,
+                       first->leading_bytes, first->stride_bytes, first->base_offset) &&
+        text_table_add(&table, "along k|%s|%" PRIu32 " step%s, %" PRIu32 " bytes apart",
+                       view->k_major ? "inner index (K-major)" : "outer index (MN-major)", view->k_steps,
+                       view->k_steps == 1 ? "" : "s", view->question->k_step_bytes);
     if (whole)
         canvas_table(canvas, NULL, &table, NULL);
     text_table_free(&table);
@@ -169,10 +170,11 @@ static int put_first_wrong(struct canvas *canvas, const struct match_view *view,
     memory.mark_written = answer->written;
     memory.mark_read = answer->read;
     canvas_say(canvas,
-              "First wrong element: row %" PRIu32 ", k %" PRIu32 ". TMA writes it to 0x%" PRIx32
-              " (W), WGMMA reads 0x%" PRIx32 " (R%s).",
-              answer->row, answer->k, answer->written, answer->read,
-              answer->read / MEMORY_LINE / LINES_MOST == memory.first_line / LINES_MOST ? "" : ", outside the picture");
+               "First wrong element: row %" PRIu32 ", k %" PRIu32 ". TMA writes it to 0x%" PRIx32
+               " (W), WGMMA reads 0x%" PRIx32 " (R%s).",
+               answer->row, answer->k, answer->written, answer->read,
+               answer->read / MEMORY_LINE / LINES_MOST == memory.first_line / LINES_MOST ? ""
+                                                                                         : ", outside the picture");
     const struct sheet sheet = memory_sheet(&memory, "Around it: row and chunk of the boxes in each bank");
     canvas_sheet(canvas, &sheet);
     return 0;
@@ -197,8 +199,8 @@ static int draw_match(struct canvas *canvas, const struct match_view *view, cons
         canvas_verdict(canvas, PAGE_OK, "They agree: %s.", answer->sentence);
     else
         canvas_verdict(canvas, PAGE_BAD,
-                      "They do not agree: %" PRIu32 " of %" PRIu32 " elements are read from elsewhere.", answer->wrong,
-                      answer->elements);
+                       "They do not agree: %" PRIu32 " of %" PRIu32 " elements are read from elsewhere.", answer->wrong,
+                       answer->elements);
     if (!answer->agrees)
         canvas_say(canvas, "Why: %s.", answer->sentence);
     int status = put_sides(canvas, view);

@@ -120,8 +120,9 @@ static int put_fields(struct canvas *canvas, uint64_t bits, const struct gm_matr
         char amount[24] = "";
         if (field <= STRIDE)
             snprintf(amount, sizeof amount, field == START ? "0x%" PRIx32 : "%" PRIu32, bytes[field]);
-        whole = text_table_add(&table, "%s|%" PRIu32 "-%" PRIu32 "|%" PRIu32 "|%s|%s", fields_of_bits[field].name, first,
-                         first + fields_of_bits[field].bits - 1, raw_field(bits, field), amount, meanings[field]);
+        whole =
+            text_table_add(&table, "%s|%" PRIu32 "-%" PRIu32 "|%" PRIu32 "|%s|%s", fields_of_bits[field].name, first,
+                           first + fields_of_bits[field].bits - 1, raw_field(bits, field), amount, meanings[field]);
     }
     if (whole)
         canvas_table(canvas, NULL, &table, NULL);
@@ -225,7 +226,8 @@ static void put_reads(struct canvas *canvas, const struct read_view *view) {
                                 .cell = read_cell};
     canvas_sheet(canvas, &sheet);
     if (lines < view->line_count)
-        canvas_say(canvas, "%" PRIu32 " of the %" PRIu32 " lines that hold elements are drawn.", lines, view->line_count);
+        canvas_say(canvas, "%" PRIu32 " of the %" PRIu32 " lines that hold elements are drawn.", lines,
+                   view->line_count);
 }
 
 /* ---- the picture -------------------------------------------------------------------------------- */
@@ -255,8 +257,8 @@ int draw_matrix_descriptor(FILE *out, enum draw_form form, uint64_t bits, const 
         return -1;
     if (operand)
         canvas_say(&canvas, "For %s operand of %" PRIu32 " rows, elements of %" PRIu32 " byte%s.",
-                  operand->major == GM_K_MAJOR ? "a K-major" : "an MN-major", operand->rows, operand->element_bytes,
-                  operand->element_bytes == 1 ? "" : "s");
+                   operand->major == GM_K_MAJOR ? "a K-major" : "an MN-major", operand->rows, operand->element_bytes,
+                   operand->element_bytes == 1 ? "" : "s");
     put_half(&canvas, bits, 32);
     put_half(&canvas, bits, 0);
     const int status = put_fields(&canvas, bits, fields, operand);

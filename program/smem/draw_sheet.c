@@ -45,7 +45,8 @@ static void print_in(FILE *out, const char *text, size_t letters) {
 
 static void print_cell(struct terminal_paint paint, const struct sheet_cell *cell, size_t letters) {
     const uint32_t plain = cell->strong ? COLOUR_NONE : COLOUR_MUTED;
-    terminal_paint_begin(paint, cell->ground ? (uint32_t)palette_ink_on(cell->ground) : plain, cell->ground, cell->strong);
+    terminal_paint_begin(paint, cell->ground ? (uint32_t)palette_ink_on(cell->ground) : plain, cell->ground,
+                         cell->strong);
     print_in(paint.out, cell->text, letters);
     terminal_paint_end(paint);
 }
@@ -64,7 +65,8 @@ static void print_span(struct terminal_paint paint, const struct sheet_span *spa
     } else {
         memcpy(line, span->label, length < letters ? length : letters);
     }
-    terminal_paint_begin(paint, span->ground ? (uint32_t)palette_ink_on(span->ground) : COLOUR_NONE, span->ground, false);
+    terminal_paint_begin(paint, span->ground ? (uint32_t)palette_ink_on(span->ground) : COLOUR_NONE, span->ground,
+                         false);
     fputs(line, paint.out);
     terminal_paint_end(paint);
 }
@@ -119,8 +121,8 @@ void sheet_print_keys(struct terminal_paint paint, const struct sheet_key *keys,
         if (!keys[i].mark && !paint.on)
             continue; /* a colour alone says nothing here */
         fputs("  ", paint.out);
-        terminal_paint_begin(paint, keys[i].ground ? (uint32_t)palette_ink_on(keys[i].ground) : COLOUR_NONE, keys[i].ground,
-                    false);
+        terminal_paint_begin(paint, keys[i].ground ? (uint32_t)palette_ink_on(keys[i].ground) : COLOUR_NONE,
+                             keys[i].ground, false);
         fprintf(paint.out, "%3s", keys[i].mark ? keys[i].mark : "");
         terminal_paint_end(paint);
         fprintf(paint.out, " %s\n", keys[i].meaning);

@@ -147,7 +147,7 @@ static int put_proof(struct canvas *canvas, const struct gm_swizzle_proof *proof
     bool whole = text_table_start(&table, "<32 lanes|along a row|down a column");
     for (int i = 0; i < 5 && whole; i++)
         whole = text_table_add(&table, "%s|%s|%s", names[i], conflicts_text(proof->row_worst[i], row),
-                         conflicts_text(proof->column_worst[i], column));
+                               conflicts_text(proof->column_worst[i], column));
     whole = whole && text_table_add(&table, "ldmatrix, 8 rows|-|%s", conflicts_text(proof->ldmatrix_worst, column)) &&
             text_table_add(&table, "no two bytes meet|%s|", proof->bijective ? "yes" : "NO") &&
             text_table_add(&table, "its own inverse|%s|", proof->self_inverse ? "yes" : "NO");
@@ -168,8 +168,8 @@ static void put_verdict(struct canvas *canvas, const struct gm_smem_tile *tile, 
         canvas_verdict(canvas, PAGE_NEUTRAL, "A permutation of the tile's bytes. No ldmatrix fits it.");
     else
         canvas_verdict(canvas, columns ? PAGE_BAD : PAGE_OK,
-                      "%s permutation of the tile's bytes. Bank conflicts of ldmatrix on 8 rows: %s.",
-                      tile->swizzle.bits ? "A" : "The identity is a", conflicts_text(columns, text));
+                       "%s permutation of the tile's bytes. Bank conflicts of ldmatrix on 8 rows: %s.",
+                       tile->swizzle.bits ? "A" : "The identity is a", conflicts_text(columns, text));
 }
 
 /* ---- the picture -------------------------------------------------------------------------------- */
@@ -180,11 +180,11 @@ static void put_facts(struct canvas *canvas, const struct memory_view *view) {
     char name[96];
     memory_swizzle_name(swizzle, name, sizeof name);
     canvas_say(canvas, "%" PRIu32 " rows of %" PRIu32 " bytes, pitch %" PRIu32 ", from address 0x%" PRIx32 "; %s.",
-              tile->rows, tile->row_bytes, tile->pitch_bytes, tile->base, name);
+               tile->rows, tile->row_bytes, tile->pitch_bytes, tile->base, name);
     if (swizzle.bits)
         canvas_say(canvas, "place = a ^ ((a & 0x%" PRIx32 ") %s %d)",
-                  ((UINT32_C(1) << swizzle.bits) - 1) << lowest_source(swizzle), swizzle.shift < 0 ? "<<" : ">>",
-                  abs((int)swizzle.shift));
+                   ((UINT32_C(1) << swizzle.bits) - 1) << lowest_source(swizzle), swizzle.shift < 0 ? "<<" : ">>",
+                   abs((int)swizzle.shift));
 }
 
 /* What the pictures leave out. */
@@ -196,7 +196,7 @@ static void put_cuts(struct canvas *canvas, const struct memory_view *view) {
         canvas_say(canvas, "The first %d of %" PRIu32 " places of a row are drawn.", CHUNKS_MOST, places);
     if (view->lines_all > view->lines)
         canvas_say(canvas, "Of the memory image, the first %" PRIu32 " of %" PRIu32 " lines are drawn.", view->lines,
-                  view->lines_all);
+                   view->lines_all);
     if (rows_mix(view))
         canvas_say(canvas, "Chunks marked ! (in colour: row:chunk) come from another row.");
 }

@@ -35,7 +35,8 @@ void table_page(FILE *out, const char *heading, const struct text_table *table, 
 }
 
 /* Letters of each column's widest cell; the last one gets what is left of `letters` when it asks for more. */
-static void fit_columns(const struct text_table *table, size_t letters, size_t gap, size_t widths[TEXT_TABLE_COLUMNS_MAX]) {
+static void fit_columns(const struct text_table *table, size_t letters, size_t gap,
+                        size_t widths[TEXT_TABLE_COLUMNS_MAX]) {
     const size_t last = table->columns - 1;
     size_t before = 0;
     memset(widths, 0, TEXT_TABLE_COLUMNS_MAX * sizeof *widths);
@@ -55,10 +56,11 @@ static void fit_columns(const struct text_table *table, size_t letters, size_t g
 
 enum { PRINT_GAP = 2 };
 
-static void print_cell(struct terminal_paint paint, const struct text_table *table, size_t row, size_t column, size_t width,
-                       enum page_state state) {
+static void print_cell(struct terminal_paint paint, const struct text_table *table, size_t row, size_t column,
+                       size_t width, enum page_state state) {
     if (state != PAGE_NEUTRAL || row == 0)
-        terminal_paint_begin(paint, state == PAGE_NEUTRAL ? (uint32_t)COLOUR_NONE : table_inks[state], COLOUR_NONE, true);
+        terminal_paint_begin(paint, state == PAGE_NEUTRAL ? (uint32_t)COLOUR_NONE : table_inks[state], COLOUR_NONE,
+                             true);
     text_table_put(paint.out, cell_of(table, row, column), width, table->left[column]);
     if (state != PAGE_NEUTRAL || row == 0)
         terminal_paint_end(paint);

@@ -20,8 +20,8 @@ static int put_dimensions(struct canvas *canvas, const struct gm_tensor_map_requ
     for (uint32_t i = 0; i < rank && whole; i++) {
         const uint64_t stride = i ? request->strides[i - 1] : gm_tensor_map_element_bytes(request->type);
         whole = text_table_add(&table, "%" PRIu32 "%s|%" PRIu64 "|%" PRIu64 "|%" PRIu32 "|%" PRIu32, i,
-                         i == 0 ? " (inner)" : "", request->dims[i], stride, request->box[i],
-                         request->element_strides[i] ? request->element_strides[i] : 1);
+                               i == 0 ? " (inner)" : "", request->dims[i], stride, request->box[i],
+                               request->element_strides[i] ? request->element_strides[i] : 1);
     }
     if (whole)
         canvas_table(canvas, NULL, &table, NULL);
@@ -40,10 +40,10 @@ static int put_rules(struct canvas *canvas, const struct gm_rule *rules, size_t 
         const int32_t holds = rules[i].holds;
         states[i] = holds > 0 ? PAGE_OK : holds == 0 ? PAGE_BAD : PAGE_NEUTRAL;
         whole = text_table_add(&table, "%s|%s|%s",
-                         holds > 0    ? "holds"
-                         : holds == 0 ? "BROKEN"
-                                      : "-",
-                         rules[i].name, rules[i].sentence);
+                               holds > 0    ? "holds"
+                               : holds == 0 ? "BROKEN"
+                                            : "-",
+                               rules[i].name, rules[i].sentence);
     }
     if (whole)
         canvas_table(canvas, "The driver's rules", &table, states);
@@ -70,17 +70,18 @@ static int look_at_box(const struct gm_tensor_map_request *request, struct memor
     return memory_look(view, &box, 0, LINES_MOST) == 0 ? 1 : -1;
 }
 
-static void put_box(struct canvas *canvas, const struct memory_view *view, const struct gm_tensor_map_request *request) {
+static void put_box(struct canvas *canvas, const struct memory_view *view,
+                    const struct gm_tensor_map_request *request) {
     char heading[96];
     snprintf(heading, sizeof heading, "One box in shared memory: row and chunk of %" PRIu32 " bytes in each bank",
              view->unit);
     const struct sheet sheet = memory_sheet(view, heading);
     canvas_say(canvas,
-              "A load delivers %" PRIu32 " bytes: %" PRIu32 " rows of %" PRIu32 ", %" PRIu32
-              " bytes apart. The picture "
-              "begins at a multiple of the pattern, which repeats every %" PRIu32 " bytes.",
-              gm_tensor_map_box_bytes(request), view->tile.rows, view->tile.row_bytes, view->tile.pitch_bytes,
-              gm_swizzle_pattern_bytes(request->swizzle));
+               "A load delivers %" PRIu32 " bytes: %" PRIu32 " rows of %" PRIu32 ", %" PRIu32
+               " bytes apart. The picture "
+               "begins at a multiple of the pattern, which repeats every %" PRIu32 " bytes.",
+               gm_tensor_map_box_bytes(request), view->tile.rows, view->tile.row_bytes, view->tile.pitch_bytes,
+               gm_swizzle_pattern_bytes(request->swizzle));
     if (view->lines < view->lines_all)
         canvas_say(canvas, "The first %" PRIu32 " of its %" PRIu32 " lines are drawn.", view->lines, view->lines_all);
     canvas_sheet(canvas, &sheet);
@@ -97,7 +98,7 @@ static void put_verdict(struct canvas *canvas, const struct gm_rule *rules, size
         canvas_verdict(canvas, PAGE_OK, "The driver accepts this request.");
     else if (broken)
         canvas_verdict(canvas, PAGE_BAD, "The driver refuses this request (%zu rule%s broken): %s.", broken,
-                      broken == 1 ? "" : "s", rules[first].sentence);
+                       broken == 1 ? "" : "s", rules[first].sentence);
     else
         canvas_verdict(canvas, PAGE_BAD, "The driver refuses this request.");
 }
@@ -116,9 +117,9 @@ int draw_tensor_map(FILE *out, enum draw_form form, const struct gm_tensor_map_r
         return -1;
     put_verdict(&canvas, rules, count, legal);
     canvas_say(&canvas,
-              "Rank %" PRIu32 ", element type %" PRId32 " (%" PRIu32 " bytes), address 0x%" PRIx64 ", swizzle %s.",
-              request->rank, request->type, gm_tensor_map_element_bytes(request->type), request->address,
-              (unsigned)request->swizzle <= GM_SWIZZLE_128B ? modes[request->swizzle] : "unknown");
+               "Rank %" PRIu32 ", element type %" PRId32 " (%" PRIu32 " bytes), address 0x%" PRIx64 ", swizzle %s.",
+               request->rank, request->type, gm_tensor_map_element_bytes(request->type), request->address,
+               (unsigned)request->swizzle <= GM_SWIZZLE_128B ? modes[request->swizzle] : "unknown");
     int status = put_dimensions(&canvas, request);
     if (status == 0)
         status = put_rules(&canvas, rules, count);

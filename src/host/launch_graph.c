@@ -212,7 +212,7 @@ int gm_launch_by_graph(const gm_plan *plan, void *params, CUstream stream, CUres
     if (!is_refusal(*result))
         return 1;
     atomic_store_explicit(&graphs->owner, RETIRED, memory_order_relaxed);
-    gm_log(GM_LOG_INFO, "%s: the driver refused its graph (%s); its launches are plain from now on",
-           plan->kernel->name, gm_driver_error_name(*result));
+    gm_log(GM_LOG_INFO, "%s: the driver refused its graph (%s); its launches are plain from now on", plan->kernel->name,
+           gm_driver_error_name(*result));
     return 0;
 }

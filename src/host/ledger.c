@@ -66,9 +66,8 @@ static enum gm_status read_entry(struct reading *reading, struct gm_ledger_line 
         return gm_fail(GM_ERROR_LEDGER,
                        "%.200s:%d: the ledger is stale: the table has no kernel named %.*s; measure `%.*s` again with "
                        "`gristmill tune`",
-                       line->source, line->number,
-                       (int)(entry.choice.name_bytes < 100 ? entry.choice.name_bytes : 100), entry.choice.name,
-                       (int)(end - key < 100 ? end - key : 100), key);
+                       line->source, line->number, (int)(entry.choice.name_bytes < 100 ? entry.choice.name_bytes : 100),
+                       entry.choice.name, (int)(end - key < 100 ? end - key : 100), key);
     }
     reading->ledger->left_out++;
     return GM_OK;

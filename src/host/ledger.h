@@ -20,7 +20,7 @@ struct gm_ledger_key {
 struct gm_ledger_candidate {
     const char *name; /* of the kernel and its division, in the ledger's text and without an end */
     size_t name_bytes;
-    double us; /* median */
+    double us;    /* median */
     int is_model; /* the model picked it */
     int kernel;   /* of the table that the ledger was read with; -1: not there */
     int division; /* GM_DIVISION_NONE where the name says none */
@@ -48,7 +48,7 @@ struct gm_ledger {
     struct gm_ledger_origin {
         const char *line; /* "measured ..." */
         size_t line_bytes;
-    } * origins;
+    } *origins;
     size_t origin_count;
     size_t left_out; /* entries without their kernel */
     char *text;

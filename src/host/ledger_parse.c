@@ -234,10 +234,8 @@ static enum gm_status parse_candidate(struct gm_ledger_line *line, struct word n
     double us[3];
     int64_t rounds;
     const int is_model = name.at[0] == '*';
-    *candidate = (struct gm_ledger_candidate){.name = name.at + is_model,
-                                              .name_bytes = name.bytes - (size_t)is_model,
-                                              .is_model = is_model,
-                                              .kernel = -1};
+    *candidate = (struct gm_ledger_candidate){
+        .name = name.at + is_model, .name_bytes = name.bytes - (size_t)is_model, .is_model = is_model, .kernel = -1};
     if (candidate->name_bytes == 0 || candidate->name[0] == '/')
         return FAIL(line, "`%.*s` names no kernel", SHOWN(name));
     for (int i = 0; i < 3; i++) {

@@ -153,7 +153,7 @@ void gm_problem_print(const struct gm_operation *operation, const void *problem,
     for (int i = 0; i < operation->field_count; i++) {
         const struct gm_field *field = &operation->fields[i];
         if (field->uses & GM_IN_SUITES)
-            used += gm_print(text + used, bytes - used, " %s",
-                             gm_field_print(field, gm_field_get(field, problem), number));
+            used +=
+                gm_print(text + used, bytes - used, " %s", gm_field_print(field, gm_field_get(field, problem), number));
     }
 }

@@ -15,10 +15,10 @@ enum gm_field_kind {
 
 /* Where a field appears, beside the problem struct. */
 enum gm_field_use {
-    GM_IN_SUITES = 1,    /* a suite's line, results, --shape */
-    GM_IN_LEDGERS = 2,   /* an entry's key */
-    GM_IN_OPTIONS = 4,   /* an option of `gristmill explain` */
-    GM_FALLS_BACK = 8,   /* of ledgers: what was measured for value 0 answers for the others until they are measured */
+    GM_IN_SUITES = 1,  /* a suite's line, results, --shape */
+    GM_IN_LEDGERS = 2, /* an entry's key */
+    GM_IN_OPTIONS = 4, /* an option of `gristmill explain` */
+    GM_FALLS_BACK = 8, /* of ledgers: what was measured for value 0 answers for the others until they are measured */
 };
 
 /* One field of a problem. Command lines, suites, ledgers, results and test labels are made from these. */
@@ -65,8 +65,8 @@ struct gm_operation {
     const char *name, *computes;
     const struct gm_field *fields; /* in the order of a suite's line */
     int field_count;
-    int axis;                                 /* field over which a ledger's neighbours answer, such as tokens */
-    int type;                                 /* field that says which type of kernels is asked */
+    int axis;                                  /* field over which a ledger's neighbours answer, such as tokens */
+    int type;                                  /* field that says which type of kernels is asked */
     size_t problem_bytes, problem_bytes_least; /* of the public struct: today's size, and the first version's */
     size_t args_bytes, args_bytes_least;
     size_t planned_bytes; /* of what is planned, which begins with the problem; no less than problem_bytes */

@@ -32,7 +32,7 @@
 
 /* Of the struct that `pointer` is of. */
 #define GM_FIRST_SIZE_ENTRY(name, bytes) struct name : (size_t)(bytes),
-#define GM_FIRST_SIZE(pointer)           _Generic(*(pointer), GM_FIRST_SIZES(GM_FIRST_SIZE_ENTRY) int : (size_t)0)
+#define GM_FIRST_SIZE(pointer)           _Generic(*(pointer), GM_FIRST_SIZES(GM_FIRST_SIZE_ENTRY) int: (size_t)0)
 
 /* A size that passes the library's by more than this was never set. */
 #define GM_NEWER_BYTES_MAX 4096

@@ -19,8 +19,8 @@ static const struct {
     uint32_t bit;
     int major, minor, or_newer;
 } archs[] = {
-#define RUNS_exactly  0
-#define RUNS_or_newer 1
+#define RUNS_exactly                                                   0
+#define RUNS_or_newer                                                  1
 #define ARCH(name, bit, option, major, minor, newer, gencode, targets) {#name, bit, major, minor, RUNS_##newer},
 #include "archs.def"
 #undef ARCH

@@ -21,7 +21,7 @@ struct gm_kernel {
     const char *name;
     const struct gm_family *family;
     enum gm_arch arch;
-    int production;                  /* 1: may be chosen; 0: built and tested only */
+    int production; /* 1: may be chosen; 0: built and tested only */
     enum gm_type type;
     uint32_t traits;                 /* of enum gm_trait */
     int threads, smem_bytes;         /* of a CTA; smem_bytes: dynamic shared memory */

@@ -12,9 +12,9 @@ struct gm_map_desc {
     int type;
     unsigned rank;
     uint64_t address;
-    uint64_t dims[5];            /* elements */
-    uint64_t strides[4];         /* bytes, of dimensions 1 .. rank - 1 */
-    uint32_t box[5];             /* elements */
+    uint64_t dims[5];    /* elements */
+    uint64_t strides[4]; /* bytes, of dimensions 1 .. rank - 1 */
+    uint32_t box[5];     /* elements */
     uint32_t element_strides[5];
     int interleave, swizzle, l2_promotion, oob_fill;
 };

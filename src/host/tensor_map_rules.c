@@ -211,8 +211,8 @@ static void box(const struct gm_map_desc *d, struct ruling *rule) {
 static void element_strides(const struct gm_map_desc *d, struct ruling *rule) {
     if (lacks_dimensions(d, rule))
         return;
-    judge(rule, HOLDS, "element strides %s, each 1 to %d",
-          list_of_32(rule, d->element_strides, dimensions(d)).text, MAX_ELEMENT_STRIDE);
+    judge(rule, HOLDS, "element strides %s, each 1 to %d", list_of_32(rule, d->element_strides, dimensions(d)).text,
+          MAX_ELEMENT_STRIDE);
     for (unsigned i = 0; i < dimensions(d) && rule->holds; i++)
         if (d->element_strides[i] == 0 || d->element_strides[i] > MAX_ELEMENT_STRIDE)
             judge(rule, BROKEN, "the element stride of dimension %u is %u, not 1 to %d", i, d->element_strides[i],

@@ -23,9 +23,12 @@
 enum gm_sim_report_kind {
     SIM_REPORT_NONE,
     /* hardware traps on these */
-    SIM_REPORT_OUT_OF_BOUNDS, SIM_REPORT_MISALIGNED, SIM_REPORT_ILLEGAL, SIM_REPORT_TRAP,
+    SIM_REPORT_OUT_OF_BOUNDS,
+    SIM_REPORT_MISALIGNED,
+    SIM_REPORT_ILLEGAL,
+    SIM_REPORT_TRAP,
     /* hardware hides these, or hangs */
-    SIM_REPORT_READ_BEFORE_WRITTEN,  /* shared memory read while the write (a copy, another warp) is not known to be over */
+    SIM_REPORT_READ_BEFORE_WRITTEN, /* shared memory read while the write (a copy, another warp) is not known to be over */
     SIM_REPORT_WRITE_BEFORE_READ,    /* overwritten while its readers are not known to be done */
     SIM_REPORT_WRITE_BEFORE_WRITTEN, /* two writes, neither known to the other */
     SIM_REPORT_PROXY,                /* generic writes consumed by TMA / WGMMA with no proxy fence */
@@ -36,41 +39,41 @@ enum gm_sim_report_kind {
     SIM_REPORT_EXIT_IN_FLIGHT,       /* a CTA exits while a copy or a wgmma still uses its shared memory or registers */
     SIM_REPORT_DIVERGED,             /* an .aligned or .sync instruction without all its lanes */
     SIM_REPORT_DEADLOCK,
-    SIM_REPORT_UNINITIALISED,        /* uninitialised shared or global memory read, or reaching global memory */
-    SIM_REPORT_DESCRIPTOR,           /* a matrix descriptor or tensor map that cannot be what is meant */
-    SIM_REPORT_REGISTERS,            /* setmaxnreg */
+    SIM_REPORT_UNINITIALISED, /* uninitialised shared or global memory read, or reaching global memory */
+    SIM_REPORT_DESCRIPTOR,    /* a matrix descriptor or tensor map that cannot be what is meant */
+    SIM_REPORT_REGISTERS,     /* setmaxnreg */
     SIM_REPORT_KINDS
 };
 
 struct gm_sim_report {
     enum gm_sim_report_kind kind;
     char kernel[128];
-    uint32_t line;           /* in the PTX; 0: none */
+    uint32_t line; /* in the PTX; 0: none */
     uint32_t cta[3];
-    int warp, lane;          /* -1: none in particular */
+    int warp, lane; /* -1: none in particular */
     uint64_t address;
-    uint64_t times;          /* how often at this line */
+    uint64_t times; /* how often at this line */
     char sentence[400];
 };
 
-GM_SIM_API const char *gm_sim_report_kind_name(enum gm_sim_report_kind kind);   /* "read-before-written" */
+GM_SIM_API const char *gm_sim_report_kind_name(enum gm_sim_report_kind kind); /* "read-before-written" */
 /* Reports of all launches since the last gm_sim_reports_clear(), oldest first. */
 GM_SIM_API size_t gm_sim_report_count(void);
-GM_SIM_API int gm_sim_report_get(size_t index, struct gm_sim_report *report);   /* 0, or -1: no such */
+GM_SIM_API int gm_sim_report_get(size_t index, struct gm_sim_report *report); /* 0, or -1: no such */
 GM_SIM_API void gm_sim_reports_clear(void);
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
 struct sim_options {
     uint64_t seed;
-    int count;               /* wavefronts, sectors, bytes */
+    int count; /* wavefronts, sectors, bytes */
     enum { SIM_REPORTS_FAIL, SIM_REPORTS_PRINT, SIM_REPORTS_QUIET } reports;
-    uint64_t memory_bytes;   /* 0: the device's own */
+    uint64_t memory_bytes; /* 0: the device's own */
     char device[16];
 };
 GM_SIM_API void gm_sim_set_seed(uint64_t seed);
 GM_SIM_API void gm_sim_set_counting(int on);
-GM_SIM_API void gm_sim_set_reports(const char *mode);    /* "fail", "print", "quiet" */
+GM_SIM_API void gm_sim_set_reports(const char *mode); /* "fail", "print", "quiet" */
 
 /* ---- counters of the last launch (counting on) ------------------------------------------------------------------- */
 
@@ -81,27 +84,28 @@ GM_SIM_API int gm_sim_metric(const char *name, double *value);
 /* Per PTX line of the last launch. */
 struct gm_sim_line {
     uint32_t line;
-    uint64_t instructions, lanes;      /* warp-instructions, thread-instructions */
-    uint64_t wavefronts, conflicts;    /* shared memory */
-    uint64_t sectors;                  /* global memory, 32 bytes each */
-    uint64_t bytes;                    /* moved by bulk copies */
+    uint64_t instructions, lanes;   /* warp-instructions, thread-instructions */
+    uint64_t wavefronts, conflicts; /* shared memory */
+    uint64_t sectors;               /* global memory, 32 bytes each */
+    uint64_t bytes;                 /* moved by bulk copies */
 };
 GM_SIM_API size_t gm_sim_line_count(void);
 GM_SIM_API int gm_sim_line_get(size_t index, struct gm_sim_line *line);
-GM_SIM_API const char *gm_sim_line_text(uint32_t line);  /* of the last launch's PTX, or NULL; valid until the next launch */
+GM_SIM_API const char *
+gm_sim_line_text(uint32_t line); /* of the last launch's PTX, or NULL; valid until the next launch */
 
 /* ---- trace and single step: watch.h's callbacks, set from outside ------------------------------------------------- */
 
 struct gm_sim_event {
-    uint64_t time, until;    /* ticks; until: when the copy, wait or wgmma ended (0: it has no length) */
+    uint64_t time, until; /* ticks; until: when the copy, wait or wgmma ended (0: it has no length) */
     uint32_t cta[3];
     int warp, lane;
     uint32_t line;
-    char kind[16];           /* "copy", "store", "wgmma", "wait", "arrive", "phase", "barrier", "exit" ... */
-    char text[96];           /* "full[2] phase 1", "A 64x128 -> 0x4000" */
+    char kind[16]; /* "copy", "store", "wgmma", "wait", "arrive", "phase", "barrier", "exit" ... */
+    char text[96]; /* "full[2] phase 1", "A 64x128 -> 0x4000" */
 };
 typedef void gm_sim_trace_fn(const struct gm_sim_event *event, void *arg);
-GM_SIM_API void gm_sim_set_trace(gm_sim_trace_fn *fn, void *arg);   /* NULL: none */
+GM_SIM_API void gm_sim_set_trace(gm_sim_trace_fn *fn, void *arg); /* NULL: none */
 
 /* Called before an instruction whose PTX line is `line` (0: every instruction) runs in warp `warp` of CTA `cta` (-1:
  * any). Return 0 to go on, 1 to end the launch (CUDA_ERROR_LAUNCH_FAILED). The view stays valid during the call. */
@@ -109,8 +113,8 @@ struct gm_sim_view;
 typedef int gm_sim_step_fn(struct gm_sim_view *view, void *arg);
 GM_SIM_API void gm_sim_set_step(gm_sim_step_fn *fn, void *arg, uint32_t line, int cta, int warp);
 GM_SIM_API uint32_t gm_sim_view_line(struct gm_sim_view *view);
-GM_SIM_API const char *gm_sim_view_text(struct gm_sim_view *view);              /* the line's PTX */
-GM_SIM_API const char *gm_sim_view_source(struct gm_sim_view *view, uint32_t line);  /* any line; NULL: there is none */
+GM_SIM_API const char *gm_sim_view_text(struct gm_sim_view *view);                  /* the line's PTX */
+GM_SIM_API const char *gm_sim_view_source(struct gm_sim_view *view, uint32_t line); /* any line; NULL: there is none */
 /* The first line from `line` on that holds an instruction of the kernel; 0: there is none. */
 GM_SIM_API uint32_t gm_sim_view_line_from(struct gm_sim_view *view, uint32_t line);
 GM_SIM_API void gm_sim_view_where(struct gm_sim_view *view, uint32_t cta[3], int *warp, uint32_t *mask, uint64_t *time);

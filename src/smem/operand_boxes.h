@@ -8,12 +8,12 @@
 /* Boxes of a legal rank-2 map, side by side along the inner index, one after the other in memory. */
 struct gm_operand_boxes {
     enum gm_swizzle_mode swizzle;
-    enum gm_major major;      /* K: inner = k, outer = row; MN: inner = row, outer = k */
-    uint32_t element_bytes;   /* of the map and the operand alike */
-    uint32_t destination;     /* a multiple of 128 */
+    enum gm_major major;    /* K: inner = k, outer = row; MN: inner = row, outer = k */
+    uint32_t element_bytes; /* of the map and the operand alike */
+    uint32_t destination;   /* a multiple of 128 */
     uint32_t count;
-    uint32_t inner_bytes;     /* a row of one box */
-    uint32_t outer;           /* rows of one box */
+    uint32_t inner_bytes; /* a row of one box */
+    uint32_t outer;       /* rows of one box */
     uint32_t pitch, box_bytes;
 };
 

@@ -10,9 +10,9 @@
 #include "bench/baseline/cublaslt.h"
 
 struct fake_gpu {
-    int64_t m, n, k; /* the only problem it can compute */
-    double ours_us;  /* of one launch of any kernel */
-    double sm80_us;  /* of one launch of an sm80 row; 0: as the others */
+    int64_t m, n, k;    /* the only problem it can compute */
+    double ours_us;     /* of one launch of any kernel */
+    double sm80_us;     /* of one launch of an sm80 row; 0: as the others */
     double throttle_us; /* graphs with sm90 rows take a tenth more once one ran alone for so long; 0: never */
     double warming;     /* all graphs take so much longer, as a share, every time another one begins */
     double heuristic_us[LT_HEURISTICS_MAX];
@@ -24,9 +24,9 @@ struct fake_gpu {
     /* What a kernel named lab_... does with its parameters, and whether its launch succeeds; NULL: nothing. */
     CUresult (*lab_kernel)(const char *name, void **params);
     const size_t *lab_parameters; /* their sizes, ended by 0; NULL: this driver does not tell */
-    CUresult load_result; /* of cuLibraryLoadData */
-    long libraries;       /* loaded and not unloaded */
-    bool ampere;          /* compute capability 8.0 instead of 9.0 */
+    CUresult load_result;         /* of cuLibraryLoadData */
+    long libraries;               /* loaded and not unloaded */
+    bool ampere;                  /* compute capability 8.0 instead of 9.0 */
 };
 
 extern struct fake_gpu fake;

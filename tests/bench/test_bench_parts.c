@@ -144,8 +144,9 @@ START_TEST(a_suite_that_is_none_is_told_why) {
     static const char good[] = "gemm bf16 bf16 bf16 tn 8 16 32\n";
     char text[1024];
     load_bytes(good, 0, "8  16  32  bf16 tn");
-    load_bytes("", 2, "bench-tests-out.txt has no problem: a line is an operation and its fields, such as `gemm a b d "
-                      "layout M N K`");
+    load_bytes("", 2,
+               "bench-tests-out.txt has no problem: a line is an operation and its fields, such as `gemm a b d "
+               "layout M N K`");
     load_bytes("# nothing\n\n", 2, "bench-tests-out.txt has no problem");
     load_bytes("conv bf16 bf16 bf16 tn 8 16 32\n", 2, "bench-tests-out.txt:1: operation conv is none of gemm");
     load_bytes("# x\ngemm bf16 bf61 bf16 tn 8 16 32\n", 2, "txt:2: b is bf61, not one of bf16, fp16");
@@ -280,7 +281,8 @@ END_TEST
 
 /* Two rows of D, of two columns. */
 static struct verify_sample sample_of(const struct bench_operand *operand, float *values) {
-    return (struct verify_sample){.count = 1, .of = {{.operand = operand, .rows = 2, .index = {0, 7}, .values = values}}};
+    return (struct verify_sample){.count = 1,
+                                  .of = {{.operand = operand, .rows = 2, .index = {0, 7}, .values = values}}};
 }
 
 START_TEST(results_agree_or_not) {

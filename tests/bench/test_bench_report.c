@@ -28,7 +28,8 @@ START_TEST(a_row_is_made_of_paired_rounds) {
     ck_assert_double_eq_tol(row->tflops, 100, 1e-9);
     ck_assert_double_eq_tol(row->gbs, 300, 1e-9);
     ck_assert_int_eq(row->best_way, 5);
-    row->baseline_default = (struct bench_samples){.us = {5, 5, 5}, .count = 3}; /* the default beats what the search had picked */
+    row->baseline_default =
+        (struct bench_samples){.us = {5, 5, 5}, .count = 3}; /* the default beats what the search had picked */
     results_fill(row);
     ck_assert_int_eq(row->best_way, 0);
     ck_assert_double_eq_tol(row->best_us.median, 5, 1e-9);

@@ -31,7 +31,8 @@ static void expect_rows(const char *order) {
     char got[64] = "";
     ck_assert_int_eq(results_read_json(&results, PATH), 0);
     for (size_t i = 0; i < results.count; i++)
-        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", (int)case_axis(&results.rows[i].problem));
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "",
+                 (int)case_axis(&results.rows[i].problem));
     ck_assert_str_eq(got, order);
     results_free(&results);
 }

@@ -71,7 +71,8 @@ START_TEST(a_table_with_carriage_returns_and_cpp_names) {
 END_TEST
 
 START_TEST(a_metric_that_this_gpu_lacks_is_no_number) {
-    ck_assert_int_eq(read_text(NAMES ROW("0", "lab_squares", "n/a", "7", "n/a") ROW("1", "lab_squares", "62", "", "")), 0);
+    ck_assert_int_eq(read_text(NAMES ROW("0", "lab_squares", "n/a", "7", "n/a") ROW("1", "lab_squares", "62", "", "")),
+                     0);
     ck_assert(isnan(counted(0, 0)) && isnan(counted(0, 1)) && counted(1, 0) == 62 && isnan(counted(1, 1)));
     ck_assert_int_eq(read_text("\"ID\",\"Kernel Name\"\n\"\",\"\"\n\"0\",\"lab_squares\"\n\"1\",\"lab_squares\"\n"), 0);
     ck_assert(isnan(counted(0, 0)));
@@ -92,7 +93,8 @@ START_TEST(what_does_not_fit_counts_nothing) {
         {NAMES ROW("0", "lab_squares", "31", "1", "1") ROW("1", "lab_cubes", "31", "1", "1"),
          "launch 2 is lab_cubes, not lab_squares of `b`"},
         {NAMES ROW("0", "lab_squares", "31", "1", "1") ROW("1", "lab_squares", "1", "1", "1")
-             ROW("2", "lab_squares", "31", "1", "1"), "more than the 2 launches"},
+             ROW("2", "lab_squares", "31", "1", "1"),
+         "more than the 2 launches"},
         {"\"ID\",\"Name\"\n\"\",\"\"\n\"0\",\"lab_squares\"\n", "no column \"Kernel Name\""},
         {"\"ID\",\"Kernel Name\"", "saw only 0 launches"},
     };

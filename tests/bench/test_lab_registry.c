@@ -15,7 +15,8 @@ START_TEST(every_experiment_says_what_it_is) {
         const char *name = experiment->name;
         for (const char *c = name; *c; c++)
             ck_assert_msg(islower((unsigned char)*c) || isdigit((unsigned char)*c) || *c == '-', "the name `%s`", name);
-        ck_assert_msg(experiment->title && *experiment->title && experiment->setup, "%s lacks a title or a setup", name);
+        ck_assert_msg(experiment->title && *experiment->title && experiment->setup, "%s lacks a title or a setup",
+                      name);
         const char *question = experiment->question;
         ck_assert_msg(question && *question && question[strlen(question) - 1] == '?', "%s asks nothing", name);
         ck_assert_msg(lab_experiment_find(name) == experiment, "there are two called %s", name);
@@ -77,8 +78,8 @@ START_TEST(every_module_is_built_for_its_architectures) {
         const char *name;
         bool any_gpu;
     } rows[] = {
-#define sm80 true
-#define sm90 false
+#define sm80                       true
+#define sm90                       false
 #define MODULE(name, source, arch) {#name, arch},
 #include "lab_modules.def"
 #undef MODULE

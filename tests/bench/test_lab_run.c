@@ -182,8 +182,8 @@ START_TEST(the_simulating_child_says_what_it_counts) {
     SAYS(err, "this GPU is not simulated");
     toy_simulate();
     lab_command("simulate toy-squares", 0);
-    ck_assert_str_eq(got.out, "simulated 0 31 " LAB_CONFLICTS_LD "\nsimulated 1 62 " LAB_CONFLICTS_LD
-                              "\nsimulated all\n");
+    ck_assert_str_eq(got.out,
+                     "simulated 0 31 " LAB_CONFLICTS_LD "\nsimulated 1 62 " LAB_CONFLICTS_LD "\nsimulated all\n");
     lab_command("simulate toy-squares --budget 0", 0);
     ck_assert_str_eq(got.out, "too-large 0\ntoo-large 1\nsimulated all\n");
     toy.launch_result = CUDA_ERROR_INVALID_VALUE;

@@ -128,7 +128,9 @@ START_TEST(a_ragged_row_is_rounded_up_to_the_unit) {
                                       .box = {BOX_ROW / 2, 2}},
                               .x = 256,
                               .y = 2};
-    static const struct { uint32_t unit, bytes; } cases[] = {{1, 2}, {2, 2}, {4, 4}, {16, 16}, {32, 32}};
+    static const struct {
+        uint32_t unit, bytes;
+    } cases[] = {{1, 2}, {2, 2}, {4, 4}, {16, 16}, {32, 32}};
     memset(source, 1, sizeof source);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memset(out, 0, sizeof out);

@@ -59,8 +59,7 @@ START_TEST(utf8_are_counted_by_bytes) {
                  {"\xef\xbf\xbf", 0},
                  {"", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ck_assert_msg(utf8_length(cases[i].text) == cases[i].length, "case %zu: %zu", i,
-                      utf8_length(cases[i].text));
+        ck_assert_msg(utf8_length(cases[i].text) == cases[i].length, "case %zu: %zu", i, utf8_length(cases[i].text));
 }
 END_TEST
 
@@ -319,9 +318,11 @@ END_TEST
 
 /* Nothing of a bar's end is covered, on which side of the tick it may be; in its middle the tick is set off. */
 START_TEST(a_tick_is_set_off_from_a_bar_that_crosses_it) {
-    const struct { double value, marker; bool halo; } cases[] = {
-        {100, 50, true}, {-100, -50, true}, {50, 100, false}, {100.5, 100, false}, {99.5, 100, false},
-        {0, 100, false}, {100, -50, false}, {100, 0, false},  {NAN, 100, false}};
+    const struct {
+        double value, marker;
+        bool halo;
+    } cases[] = {{100, 50, true}, {-100, -50, true}, {50, 100, false}, {100.5, 100, false}, {99.5, 100, false},
+                 {0, 100, false}, {100, -50, false}, {100, 0, false},  {NAN, 100, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         ck_assert_msg(bar_drawn(cases[i].value, cases[i].marker).halo == cases[i].halo, "%g with a tick at %g",
                       cases[i].value, cases[i].marker);
@@ -366,7 +367,9 @@ END_TEST
 START_TEST(a_chart_of_nothing_is_refused) {
     const struct chart chart = {.title = "Nothing"};
     const struct chart_bar bar = {.label = "absent", .value = {NAN, NAN, NAN, NAN}, .marker = {NAN, NAN, NAN, NAN}};
-    const struct { size_t series_count, count; } cases[] = {{1, 0}, {0, 1}, {5, 1}, {4, 1}};
+    const struct {
+        size_t series_count, count;
+    } cases[] = {{1, 0}, {0, 1}, {5, 1}, {4, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = bars_drawn(&chart, cases[i].series_count, &bar, cases[i].count, -1);
         ck_assert_str_eq(text, "");

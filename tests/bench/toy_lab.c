@@ -124,11 +124,8 @@ const struct lab_experiment toy_squares = {.name = "toy-squares",
                                            .prepare = prepare,
                                            .check = check,
                                            .conclude = conclude};
-static const struct lab_experiment toy_hopper = {.name = "toy-hopper",
-                                                 .title = "Toy of another GPU",
-                                                 .question = "Is it there?",
-                                                 .hopper = true,
-                                                 .setup = setup};
+static const struct lab_experiment toy_hopper = {
+    .name = "toy-hopper", .title = "Toy of another GPU", .question = "Is it there?", .hopper = true, .setup = setup};
 
 /* ---- a simulated GPU -------------------------------------------------------------------------------- */
 

@@ -10,13 +10,13 @@ enum { TOY_NUMBERS = 8, TOY_CYCLES = 40 };
 
 /* What goes wrong. */
 extern struct toy {
-    bool wrong;                 /* the last number of point "b" */
+    bool wrong; /* the last number of point "b" */
     bool setup_fails, hangs, dies, broken_claim;
     CUresult launch_result;
-    double cycles;              /* what the kernel's clock says */
-    int scale;                  /* of the last launch */
-    bool leaves_out;            /* the timed point is too large for a simulated GPU */
-    bool simulator_errs;        /* its conflicts are one too many */
+    double cycles;       /* what the kernel's clock says */
+    int scale;           /* of the last launch */
+    bool leaves_out;     /* the timed point is too large for a simulated GPU */
+    bool simulator_errs; /* its conflicts are one too many */
 } toy;
 
 /* "toy-squares": points "a" and "b" with quantities, a timed one without, a baseline. "toy-hopper" needs 9.0. */

@@ -10,7 +10,9 @@
 /* ---- bytes ----------------------------------------------------------------------------------------------------------
  */
 
-static struct input { const uint8_t *at, *end; } in;
+static struct input {
+    const uint8_t *at, *end;
+} in;
 
 static inline unsigned byte(void) {
     return in.at < in.end ? *in.at++ : 0;

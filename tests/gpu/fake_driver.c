@@ -10,7 +10,9 @@
 
 int planted_bug;
 
-static struct CUctx_st { int retained; } primary;
+static struct CUctx_st {
+    int retained;
+} primary;
 
 enum { CONTEXTS = 16 };
 static _Thread_local CUcontext current[CONTEXTS];

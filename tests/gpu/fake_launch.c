@@ -33,8 +33,8 @@ struct CUkern_st {
 /* ---- images and launches --------------------------------------------------------------------------- */
 
 CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *image, int *jit_options, void **jit_values,
-                                   unsigned jit_count, int *library_options, void **library_values,
-                                   unsigned library_count) {
+                                unsigned jit_count, int *library_options, void **library_values,
+                                unsigned library_count) {
     (void)jit_options, (void)jit_values, (void)jit_count, (void)library_options, (void)library_values,
         (void)library_count;
     if (!image || *(const unsigned char *)image == 0x5a) /* the damaged image of the bad-input test */
@@ -70,8 +70,8 @@ CUresult fake_cuFuncGetAttribute(int *value, int attribute, CUfunction function)
 }
 
 CUresult fake_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *dims,
-                                        const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
-                                        int interleave, int swizzle, int l2, int oob) {
+                                     const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
+                                     int interleave, int swizzle, int l2, int oob) {
     struct gm_map_desc desc = {type, rank, (uintptr_t)address, {0}, {0}, {0}, {0}, interleave, swizzle, l2, oob};
     char sentence[200];
     for (unsigned i = 0; i < rank && i < 5; i++) {
@@ -85,8 +85,7 @@ CUresult fake_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *a
         return CUDA_ERROR_INVALID_VALUE;
     if (!gm_tensor_map_check(&desc, sentence, sizeof sentence))
         return CUDA_ERROR_INVALID_VALUE;
-    memcpy(map, &(struct fake_map){desc.address, {dims[0], dims[1 % rank]}, desc.strides[0]},
-           sizeof(struct fake_map));
+    memcpy(map, &(struct fake_map){desc.address, {dims[0], dims[1 % rank]}, desc.strides[0]}, sizeof(struct fake_map));
     return CUDA_SUCCESS;
 }
 CUresult fake_cuTensorMapReplaceAddress(void *map, void *address) {
@@ -173,7 +172,7 @@ CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags) {
     return flags || !*graph ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 CUresult fake_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                      size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
+                                   size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
     const struct gm_kernel *kernel = kernel_of(params->func);
     if (dependencies || dependency_count || params->blockDimX != (unsigned)kernel->threads ||
         params->sharedMemBytes != (unsigned)kernel->smem_bytes)
@@ -190,7 +189,7 @@ CUresult fake_cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, con
                : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult fake_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                                const CUDA_KERNEL_NODE_PARAMS *params) {
+                                             const CUDA_KERNEL_NODE_PARAMS *params) {
     CUgraph own = (CUgraph)(void *)exec;
     (void)node;
     if (own->updates++ == 0 || planted_bug != BUG_STALE_NODE)

@@ -18,7 +18,8 @@ static char *ptx;
 static bool is_named_image(const void *bytes) {
     bool is = false;
     for (size_t i = 0; i < gm_kernel_count() && !is; i++) {
-        unsigned char *image = glob_match(opt.kernel, gm_kernels[i].name) ? gm_image_unpack(&gm_kernels[i].image) : NULL;
+        unsigned char *image =
+            glob_match(opt.kernel, gm_kernels[i].name) ? gm_image_unpack(&gm_kernels[i].image) : NULL;
         is = image && memcmp(image, bytes, IMAGE_HEAD) == 0 && memcmp(image, bytes, gm_kernels[i].image.bytes) == 0;
         free(image);
     }

@@ -5,15 +5,14 @@
 #include <gristmill/smem.h>
 #include <stdio.h>
 
-int main(void)
-{
+int main(void) {
     struct gm_device device = {sizeof device};
     struct gm_access all_one_word = {sizeof all_one_word, GM_ACCESS_LOAD, 4, 0, 0, {0}};
     struct gm_bank_cost cost = {sizeof cost};
     int count = -1;
     enum gm_status status = gm_device_count(&count);
-    int answered = status == GM_OK || ((status == GM_ERROR_NO_DRIVER || status == GM_ERROR_NO_DEVICE) &&
-                                       gm_last_error()[0] != '\0');
+    int answered = status == GM_OK ||
+                   ((status == GM_ERROR_NO_DRIVER || status == GM_ERROR_NO_DEVICE) && gm_last_error()[0] != '\0');
 
     printf("gristmill %s, %u kernels, devices: %s\n", gm_version_string(), (unsigned)gm_kernel_count(),
            status == GM_OK ? "asked" : gm_last_error());

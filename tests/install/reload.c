@@ -15,16 +15,14 @@ static const gm_ledger *(*builtin)(const struct gm_device *device);
 static enum gm_status (*devices)(int *count);
 static const char *(*build_info)(void);
 
-static void *find(void *library, const char *name)
-{
+static void *find(void *library, const char *name) {
     void *address = dlsym(library, name);
     if (!address)
         exit(fprintf(stderr, "%s\n", dlerror()));
     return address;
 }
 
-static void one_round(const char *path)
-{
+static void one_round(const char *path) {
     struct gm_device device = {.size = sizeof device};
     struct gm_gemm_problem problem = {.size = sizeof problem, .m = 64, .n = 2112, .k = 7168};
     size_t count = 0;
@@ -46,8 +44,7 @@ static void one_round(const char *path)
         exit(fprintf(stderr, "the library stays loaded\n"));
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const int rounds = argc > 2 ? atoi(argv[2]) : 0;
     size_t before = 0, after;
     for (int i = 0; i < rounds; i++) {

@@ -17,8 +17,8 @@ enum fake_function {
     FAKE_FUNCTIONS
 };
 
-#define FAKE_DEVICES 2
-#define FAKE_MAPS 16
+#define FAKE_DEVICES        2
+#define FAKE_MAPS           16
 #define FAKE_FOREIGN_STREAM ((void *)0xbad0) /* a stream of another device: INVALID_HANDLE, always */
 
 struct fake_launch {
@@ -39,15 +39,15 @@ extern struct fake {
     CUresult result[FAKE_FUNCTIONS]; /* what the function answers, unless CUDA_SUCCESS */
     struct fake_launch launch;       /* the last one */
     struct gm_map_desc maps[FAKE_MAPS];
-    int map_count;     /* maps encoded; the last FAKE_MAPS are kept */
-    int libraries;     /* loaded and not unloaded */
-    int retained;      /* primary contexts */
+    int map_count;      /* maps encoded; the last FAKE_MAPS are kept */
+    int libraries;      /* loaded and not unloaded */
+    int retained;       /* primary contexts */
     int smem_attribute; /* of the last cuFuncSetAttribute */
-    int graphs;        /* and executable ones, not destroyed; 0 without fake_install_graphs() */
-    int collisions;    /* calls that named an executable graph while another did */
-    void *capturing;   /* the stream that captures */
-    int capture_mode;  /* of the thread */
-    int stream_device; /* whose context cuStreamGetCtx answers */
+    int graphs;         /* and executable ones, not destroyed; 0 without fake_install_graphs() */
+    int collisions;     /* calls that named an executable graph while another did */
+    void *capturing;    /* the stream that captures */
+    int capture_mode;   /* of the thread */
+    int stream_device;  /* whose context cuStreamGetCtx answers */
 } fake;
 
 /* Resets the record to two H200s, installs the driver, no context current. */

@@ -36,11 +36,16 @@
 
 /* A row whose facts come from where the table has them; columns as in the family's registry, from behind `types`. */
 #define KERNEL_ROW(name_, family_, arch_, state_, type_, registers_, targets_, ...)                                    \
-    {                                                                                                                  \
-        .name = name_, .family = &gm_family_##family_, .arch = GM_ARCH_##arch_, .production = state_,                  \
-        .type = (enum gm_type)GM_TYPE_##type_, GM_FACTS_##family_(GM_ARCH_##arch_, GM_TYPE_##type_, __VA_ARGS__),      \
-        .registers = registers_, .columns = {__VA_ARGS__}, .words = "", .targets = targets_                            \
-    }
+    {.name = name_,                                                                                                    \
+     .family = &gm_family_##family_,                                                                                   \
+     .arch = GM_ARCH_##arch_,                                                                                          \
+     .production = state_,                                                                                             \
+     .type = (enum gm_type)GM_TYPE_##type_,                                                                            \
+     GM_FACTS_##family_(GM_ARCH_##arch_, GM_TYPE_##type_, __VA_ARGS__),                                                \
+     .registers = registers_,                                                                                          \
+     .columns = {__VA_ARGS__},                                                                                         \
+     .words = "",                                                                                                      \
+     .targets = targets_}
 #define SM90_ROW(name, state, type, layout, tile_m, tile_n, tile_k, stages, cluster_m, cluster_n, letters, swizzle)    \
     KERNEL_ROW(name, gemm_sm90, SM90, state, type, 168, "sm_90a", GM_LAYOUT_##layout, tile_m, tile_n, tile_k, stages,  \
                cluster_m, cluster_n, ROLES_##letters, swizzle)

@@ -11,12 +11,8 @@
     SM90_ROW(name, state, type, tn, 64, tile_n, 64, stages, 1, 1, letters, 128)
 
 const struct gm_kernel ledger_rows[] = {
-    ROW("a", 1, bf16, 64, 8, w1),
-    ROW("b", 1, bf16, 256, 4, w1),
-    SM80_ROW("c", 1, bf16, tn, 64, 64, 32, 5, 2, 2, 1),
-    ROW("d", 0, bf16, 256, 4, w1),
-    ROW("e", 1, fp16, 64, 8, w1),
-    ROW("f", 1, fp16, 256, 4, w1),
+    ROW("a", 1, bf16, 64, 8, w1),  ROW("b", 1, bf16, 256, 4, w1), SM80_ROW("c", 1, bf16, tn, 64, 64, 32, 5, 2, 2, 1),
+    ROW("d", 0, bf16, 256, 4, w1), ROW("e", 1, fp16, 64, 8, w1),  ROW("f", 1, fp16, 256, 4, w1),
     ROW("g", 1, bf16, 64, 8, w1r),
 };
 

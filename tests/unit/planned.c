@@ -50,6 +50,10 @@ const struct gm_epilogue_params *launched_epilogue(const struct gm_kernel *row) 
 }
 
 struct gm_gemm_args args_apart(void) {
-    return (struct gm_gemm_args){.size = sizeof(struct gm_gemm_args), .a = ADDRESS_A, .b = ADDRESS_B, .c = ADDRESS_C,
-                                 .d = ADDRESS_D, .bias = ADDRESS_BIAS};
+    return (struct gm_gemm_args){.size = sizeof(struct gm_gemm_args),
+                                 .a = ADDRESS_A,
+                                 .b = ADDRESS_B,
+                                 .c = ADDRESS_C,
+                                 .d = ADDRESS_D,
+                                 .bias = ADDRESS_BIAS};
 }

@@ -24,10 +24,10 @@ int has_maps(const struct gm_kernel *row);
 
 /* Arguments far apart from each other, aligned to 256. */
 struct gm_gemm_args args_apart(void);
-#define ADDRESS_A UINT64_C(0x100000000000)
-#define ADDRESS_B UINT64_C(0x200000000000)
-#define ADDRESS_C UINT64_C(0x300000000000)
-#define ADDRESS_D UINT64_C(0x400000000000)
+#define ADDRESS_A    UINT64_C(0x100000000000)
+#define ADDRESS_B    UINT64_C(0x200000000000)
+#define ADDRESS_C    UINT64_C(0x300000000000)
+#define ADDRESS_D    UINT64_C(0x400000000000)
 #define ADDRESS_BIAS UINT64_C(0x500000000000)
 
 #endif

@@ -9,11 +9,11 @@
 #include <string.h>
 
 static const struct gm_kernel rows[] = {
-    SM90(128, 256, 4, 2, 1, w2),    SM90(128, 192, 4, 2, 1, p2),    SM90(128, 128, 6, 1, 1, p2),
-    SM90(64, 256, 4, 1, 1, w1),     SM90(64, 128, 8, 1, 1, p2),     SM90(64, 64, 8, 1, 1, w1),
-    SM90(64, 32, 10, 1, 1, w1),     SM80(128, 256, 32, 4, 2, 4, 1), SM80(128, 128, 32, 4, 2, 2, 1),
-    SM80(64, 64, 32, 5, 2, 2, 1),   SM80(64, 128, 32, 4, 2, 2, 1),  SM80(16, 32, 128, 6, 1, 1, 4),
-    SM80(16, 64, 128, 4, 1, 2, 4),  SM80(32, 64, 128, 3, 1, 2, 4),
+    SM90(128, 256, 4, 2, 1, w2),   SM90(128, 192, 4, 2, 1, p2),    SM90(128, 128, 6, 1, 1, p2),
+    SM90(64, 256, 4, 1, 1, w1),    SM90(64, 128, 8, 1, 1, p2),     SM90(64, 64, 8, 1, 1, w1),
+    SM90(64, 32, 10, 1, 1, w1),    SM80(128, 256, 32, 4, 2, 4, 1), SM80(128, 128, 32, 4, 2, 2, 1),
+    SM80(64, 64, 32, 5, 2, 2, 1),  SM80(64, 128, 32, 4, 2, 2, 1),  SM80(16, 32, 128, 6, 1, 1, 4),
+    SM80(16, 64, 128, 4, 1, 2, 4), SM80(32, 64, 128, 3, 1, 2, 4),
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -111,10 +111,10 @@ END_TEST
 /* ---- gemv ------------------------------------------------------------------------------------------ */
 
 static const struct gm_kernel few_rows[] = {
-    SM90(64, 64, 12, 1, 1, w1),      SM90(64, 32, 16, 1, 1, w1),    SM90(16, 64, 16, 1, 1, w1s),
-    SM80(128, 128, 32, 4, 2, 2, 1),  SM80(64, 64, 32, 5, 2, 2, 1),  GEMV(SM90, 1, 16, 1, 8),
-    GEMV(SM90, 1, 4, 4, 2),          GEMV(SM90, 2, 16, 1, 8),       GEMV(SM80, 1, 16, 1, 8),
-    GEMV(SM80, 1, 4, 4, 2),          GEMV(SM80, 2, 16, 1, 8),       GEMV(SM90, 1, 2, 8, 1),
+    SM90(64, 64, 12, 1, 1, w1),     SM90(64, 32, 16, 1, 1, w1),   SM90(16, 64, 16, 1, 1, w1s),
+    SM80(128, 128, 32, 4, 2, 2, 1), SM80(64, 64, 32, 5, 2, 2, 1), GEMV(SM90, 1, 16, 1, 8),
+    GEMV(SM90, 1, 4, 4, 2),         GEMV(SM90, 2, 16, 1, 8),      GEMV(SM80, 1, 16, 1, 8),
+    GEMV(SM80, 1, 4, 4, 2),         GEMV(SM80, 2, 16, 1, 8),      GEMV(SM90, 1, 2, 8, 1),
     GEMV(SM90, 2, 4, 4, 2),
 };
 
@@ -315,8 +315,8 @@ START_TEST(the_table_accepts_every_legal_shape) {
         const struct gm_device device = device_of(models[d]);
         for (size_t i = 0; i < n_sizes * n_sizes * n_sizes * 8; i++) {
             const size_t shape = i / 8, variant = i % 8;
-            struct gm_gemm_problem p = problem_of(sizes[shape % n_sizes], sizes[shape / n_sizes % n_sizes],
-                                                  sizes[shape / n_sizes / n_sizes]);
+            struct gm_gemm_problem p =
+                problem_of(sizes[shape % n_sizes], sizes[shape / n_sizes % n_sizes], sizes[shape / n_sizes / n_sizes]);
             p.ab_type = variant & 1 ? GM_FP16 : GM_BF16;
             p.a_major = variant & 2 ? GM_MN_MAJOR : GM_K_MAJOR;
             p.b_major = variant & 4 ? GM_MN_MAJOR : GM_K_MAJOR;

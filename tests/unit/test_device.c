@@ -20,8 +20,11 @@ START_TEST(models_have_the_architectures_shared_memory) {
     static const struct {
         const char *name;
         int major, minor, smem;
-    } expected[] = {{"a100", 8, 0, 166912}, {"h100", 9, 0, 232448}, {"h200", 9, 0, 232448},
-                    {"a10", 8, 6, 101376},  {"rtx4090", 8, 9, 101376}};
+    } expected[] = {{"a100", 8, 0, 166912},
+                    {"h100", 9, 0, 232448},
+                    {"h200", 9, 0, 232448},
+                    {"a10", 8, 6, 101376},
+                    {"rtx4090", 8, 9, 101376}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct gm_device device = device_of(expected[i].name);
         ck_assert_int_eq(device.cc_major, expected[i].major);

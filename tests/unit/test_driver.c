@@ -13,8 +13,8 @@ static struct {
     int version;
     const char *missing; /* the one function it lacks */
     CUresult init;
-    int asked_v1;        /* calls of the four-argument form */
-    int wrong_abi;       /* functions asked for above the driver's version */
+    int asked_v1;  /* calls of the four-argument form */
+    int wrong_abi; /* functions asked for above the driver's version */
 } lib;
 
 static CUresult lib_version(int *version) {
@@ -52,11 +52,11 @@ static CUresult get_v2(const char *name, void **address, int abi, uint64_t flags
     CUresult (*function)(void) = lib_other;
     memcpy(address, &function, sizeof function);
     if (strcmp(name, "cuDriverGetVersion") == 0)
-        memcpy(address, &(CUresult (*[1])(int *)){lib_version}, sizeof *address);
+        memcpy(address, &(CUresult(*[1])(int *)){lib_version}, sizeof *address);
     if (strcmp(name, "cuInit") == 0)
-        memcpy(address, &(CUresult (*[1])(unsigned)){lib_init}, sizeof *address);
+        memcpy(address, &(CUresult(*[1])(unsigned)){lib_init}, sizeof *address);
     if (strcmp(name, "cuGetErrorName") == 0)
-        memcpy(address, &(CUresult (*[1])(CUresult, const char **)){lib_error_name}, sizeof *address);
+        memcpy(address, &(CUresult(*[1])(CUresult, const char **)){lib_error_name}, sizeof *address);
     return CUDA_SUCCESS;
 }
 
@@ -70,9 +70,9 @@ static void *symbol(void *library, const char *name) {
     void *address = NULL;
     (void)library;
     if (lib.has_v2 && strcmp(name, "cuGetProcAddress_v2") == 0)
-        memcpy(&address, &(CUresult (*[1])(const char *, void **, int, uint64_t, int *)){get_v2}, sizeof address);
+        memcpy(&address, &(CUresult(*[1])(const char *, void **, int, uint64_t, int *)){get_v2}, sizeof address);
     if (lib.has_v1 && strcmp(name, "cuGetProcAddress") == 0)
-        memcpy(&address, &(CUresult (*[1])(const char *, void **, int, uint64_t)){get_v1}, sizeof address);
+        memcpy(&address, &(CUresult(*[1])(const char *, void **, int, uint64_t)){get_v1}, sizeof address);
     return address;
 }
 

@@ -42,7 +42,7 @@ START_TEST(a_stride_that_tma_cannot_take_names_the_padding) {
     struct gm_gemm_problem p = problem_of(512, 512, 1025);
     ck_assert_int_eq(ask(p, NULL), GM_REASON_STRIDE);
     ck_assert_str_eq(judged, "lda 1025 x 2 B = 2050 B is not a multiple of 16: TMA needs it; pad lda to 1032, "
-                               "or an sm80 kernel takes it");
+                             "or an sm80 kernel takes it");
     p = problem_of(512, 512, 1024);
     p.ldd = 514;
     p.d_type = GM_FP32;
@@ -118,8 +118,8 @@ START_TEST(every_row_of_the_table_answers_and_one_is_chosen) {
         chosen += candidates[i].chosen;
         if (candidates[i].chosen)
             ck_assert_int_eq(candidates[i].reason, GM_ACCEPTED);
-        ck_assert((candidates[i].predicted_us > 0) == (candidates[i].reason == GM_ACCEPTED ||
-                                                       candidates[i].reason == GM_REASON_NOT_PRODUCTION));
+        ck_assert((candidates[i].predicted_us > 0) ==
+                  (candidates[i].reason == GM_ACCEPTED || candidates[i].reason == GM_REASON_NOT_PRODUCTION));
     }
     ck_assert_int_eq(chosen, 1);
     free(candidates);
@@ -285,10 +285,8 @@ static const struct field {
     size_t at;
     int64_t least, most; /* of whole numbers; of a rate both are 0 */
 } fields[] = {
-#define WHOLE(field, least, most)                                                                                      \
-    { #field, offsetof(struct gm_device, field), least, most }
-#define RATE(field)                                                                                                    \
-    { #field, offsetof(struct gm_device, field), 0, 0 }
+#define WHOLE(field, least, most) {#field, offsetof(struct gm_device, field), least, most}
+#define RATE(field)               {#field, offsetof(struct gm_device, field), 0, 0}
     WHOLE(cc_major, 1, 99),
     WHOLE(cc_minor, 0, 9),
     WHOLE(sm_count, 1, 65536),

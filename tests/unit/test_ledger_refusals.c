@@ -26,7 +26,9 @@ START_TEST(malformed_texts_are_refused_with_line_and_word) {
          "has 64 bytes"},
         {"gristmill-ledger 1\ndevice \x1b[2JH200\n", "characters that are not shown: \\x1b[2JH200"},
         {"\xef\xbb\xbf\xef\xbb\xbfgristmill-ledger 1\n", "`\\xef\\xbb\\xbfgristmill-ledger` begins no line"},
-        {HEAD "\xef\xbb\xbf" "device H200\n", "`\\xef\\xbb\\xbfdevice` begins no line"},
+        {HEAD "\xef\xbb\xbf"
+              "device H200\n",
+         "`\\xef\\xbb\\xbfdevice` begins no line"},
         {"gristmill-ledger 1\ncc 9\n", "`9` is no compute capability"},
         {"gristmill-ledger 1\ncc .0\n", "`.0` is no compute capability"},
         {"gristmill-ledger 1\ncc 9.10\n", "`9.10`"},

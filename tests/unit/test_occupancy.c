@@ -18,7 +18,7 @@ START_TEST(residency_is_bound_by_memory_threads_or_registers) {
     ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 4); /* 65536 registers / (128 * 128) */
     row.registers = 32;
     ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 16); /* 2048 threads / 128 */
-    row.registers = 0; /* not known */
+    row.registers = 0;                                   /* not known */
     ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 16);
     row.smem_bytes = 1 << 20;
     ck_assert_int_eq(gm_ctas_per_sm(&row, &device), 1);

@@ -100,8 +100,7 @@ START_TEST(fields_of_alignments_reach_their_members) {
     static const char *const names[] = {"x_align", "residual_align", "weight_align", "out_align"};
     struct gm_rms_norm_problem p = rows_of(1, 1);
     for (int i = 0; i < 4; i++) {
-        const struct gm_field *field =
-            &gm_operation_rms_norm.fields[gm_field_named(&gm_operation_rms_norm, names[i])];
+        const struct gm_field *field = &gm_operation_rms_norm.fields[gm_field_named(&gm_operation_rms_norm, names[i])];
         ck_assert_int_eq(gm_field_set(field, &p, 2 << i), 1);
         ck_assert_int_eq(gm_field_get(field, &p), 2 << i);
     }
@@ -122,7 +121,8 @@ END_TEST
 /* ---- the choice ----------------------------------------------------------------------------------------- */
 
 /* What explain chooses; the sentences of all in `said`, each on a line. */
-static const struct gm_kernel *chosen(const struct gm_rms_norm_problem *p, const char *model, char *said, size_t bytes) {
+static const struct gm_kernel *chosen(const struct gm_rms_norm_problem *p, const char *model, char *said,
+                                      size_t bytes) {
     const struct gm_device device = device_of(model);
     const struct gm_plan_options options = {.size = sizeof options};
     size_t count = gm_kernel_count(), used = 0;
@@ -212,8 +212,8 @@ START_TEST(no_ledger_changes_the_order_of_the_sum) {
              "gristmill-ledger 1\ndevice NVIDIA H200\ncc 9.0\nsms 132\nl2_bytes 62914560\ndram_gbs 4814\n"
              "rms_norm bf16 same no late late 16 2048 *%s 1 1 1 7 %s 2 2 2 7\n",
              wide->name, fitting->name);
-    assert_ok(gm_ledger_parse_with("the text", text, strlen(text), gm_kernels, gm_kernel_count(), GM_STALE_REFUSED,
-                                   &ledger));
+    assert_ok(
+        gm_ledger_parse_with("the text", text, strlen(text), gm_kernels, gm_kernel_count(), GM_STALE_REFUSED, &ledger));
     const struct gm_plan_options options = {.size = sizeof options, .ledger = ledger};
     const struct gm_question question = {&h200, &read, &options, GM_DIVISION_BEST};
     const struct gm_choice choice = gm_choose(&gm_operation_rms_norm, gm_kernels, gm_kernel_count(), &question);
@@ -279,8 +279,7 @@ START_TEST(a_launch_is_told_what_the_call_says) {
 END_TEST
 
 START_TEST(every_variant_is_launched_by_name) {
-    const struct gm_rms_norm_args args = {
-        .size = sizeof args, .x = ADDRESS_A, .weight = ADDRESS_C, .out = ADDRESS_D};
+    const struct gm_rms_norm_args args = {.size = sizeof args, .x = ADDRESS_A, .weight = ADDRESS_C, .out = ADDRESS_D};
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *kernel = &gm_kernels[i];
         if (kernel->family != &gm_family_rms_norm)
@@ -382,7 +381,8 @@ END_TEST
 
 Suite *rms_norm_suite(void) {
     Suite *suite = suite_create("rms_norm");
-    TCase *problems = tcase_create("problems"), *choices = tcase_create("choices"), *launches = tcase_create("launches");
+    TCase *problems = tcase_create("problems"), *choices = tcase_create("choices"),
+          *launches = tcase_create("launches");
     tcase_add_test(problems, zeros_mean_packed_and_aligned);
     tcase_add_loop_test(problems, every_bad_member_has_its_sentence, 0, sizeof bad / sizeof *bad);
     tcase_add_test(problems, an_alignment_below_the_element_is_refused);

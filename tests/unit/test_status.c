@@ -19,7 +19,7 @@ END_TEST
 
 START_TEST(unknown_statuses_have_a_name_too) {
     ck_assert_str_eq(gm_status_name((enum gm_status)99), "GM_STATUS_UNKNOWN");
-    ck_assert_str_eq(gm_status_name((enum gm_status)-1), "GM_STATUS_UNKNOWN");
+    ck_assert_str_eq(gm_status_name((enum gm_status) - 1), "GM_STATUS_UNKNOWN");
     ck_assert_ptr_nonnull(gm_status_string((enum gm_status)99));
 }
 END_TEST
@@ -34,8 +34,8 @@ END_TEST
 
 START_TEST(build_info_is_one_json_object_with_every_key) {
     const char *info = gm_build_info();
-    static const char *const keys[] = {"version", "revision", "toolkit", "targets", "min_driver", "kernels",
-                                       "image_bytes"};
+    static const char *const keys[] = {"version",    "revision", "toolkit",    "targets",
+                                       "min_driver", "kernels",  "image_bytes"};
     ck_assert_int_eq(info[0], '{');
     ck_assert_int_eq(info[strlen(info) - 1], '}');
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

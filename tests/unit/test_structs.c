@@ -162,8 +162,7 @@ static enum gm_status suggest_for(const void *question) {
 static struct gm_plan_options no_options = {.size = sizeof no_options};
 static struct gm_gemm_args args;
 
-#define READ(type, example, call)                                                                                      \
-    { #type " by " #call, sizeof(struct type), &(example), call }
+#define READ(type, example, call) {#type " by " #call, sizeof(struct type), &(example), call}
 static const struct reader {
     const char *name;
     size_t size;
@@ -287,8 +286,7 @@ static enum gm_status compare_into(void *answer) {
 }
 
 /* `member`: one that is written with something other than POISON. */
-#define WRITE(type, member, call)                                                                                      \
-    { #type " by " #call, sizeof(struct type), offsetof(struct type, member), call }
+#define WRITE(type, member, call) {#type " by " #call, sizeof(struct type), offsetof(struct type, member), call}
 static const struct writer {
     const char *name;
     size_t size, member;

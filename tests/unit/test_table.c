@@ -12,7 +12,7 @@
 
 #define SM90_SMEM_LIMIT 232448
 #define SM80_SMEM_LIMIT 166912
-#define MAX_BOX 256
+#define MAX_BOX         256
 
 static int has_arch(enum gm_arch arch) {
     for (size_t i = 0; i < gm_kernel_count(); i++)
@@ -194,7 +194,7 @@ END_TEST
 START_TEST(images_run_where_the_rule_says) {
     static const struct {
         int major, minor, sm80, sm90;
-    } rule[] = {{7, 5, 0, 0}, {8, 0, 1, 0}, {8, 6, 1, 0}, {8, 7, 1, 0},  {8, 9, 1, 0},
+    } rule[] = {{7, 5, 0, 0}, {8, 0, 1, 0},  {8, 6, 1, 0},  {8, 7, 1, 0}, {8, 9, 1, 0},
                 {9, 0, 1, 1}, {10, 0, 1, 0}, {10, 3, 1, 0}, {12, 0, 1, 0}};
     const struct gm_kernel sm80 = {.arch = GM_ARCH_SM80}, sm90 = {.arch = GM_ARCH_SM90};
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) {
@@ -280,8 +280,8 @@ START_TEST(gemm_kernel_get_tells_the_columns) {
         ck_assert_int_eq(info.swap, strstr(row->words, "swap=swap") != NULL);
         ck_assert_int_eq(info.split_k, strstr(row->words, "split_k=split") != NULL);
         ck_assert_int_eq(info.schedule, strstr(row->words, "=pingpong") ? GM_PINGPONG
-                                        : is_sm90                      ? GM_COOPERATIVE
-                                                                       : GM_MULTISTAGE);
+                                        : is_sm90                       ? GM_COOPERATIVE
+                                                                        : GM_MULTISTAGE);
         ck_assert_int_eq(info.smem_map, is_sm90   ? row->columns[GM_GEMM_SM90_SWIZZLE]
                                         : is_gemv ? GM_SMEM_NONE
                                                   : row->columns[GM_GEMM_SM80_SMEM_MAP]);

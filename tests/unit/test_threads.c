@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define THREADS 8
-#define TIMES 200
+#define TIMES   200
 
 static gm_plan *shared;
 static int failures[THREADS];

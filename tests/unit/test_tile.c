@@ -65,7 +65,8 @@ START_TEST(sm80_shared_memory_follows_layout_and_map) {
     ck_assert_int_eq(GM_SM80_STAGE_BYTES(128, 64, 32, GM_LAYOUT_nt, GM_SMEM_MAP_pad, GM_TYPE_bf16),
                      32 * (256 + 16) + 32 * (128 + 16));
     ck_assert_int_ge(
-        GM_SM80_SMEM_BYTES(128, 128, 32, 4, GM_SM80_WARPS(2, 2, 1), GM_LAYOUT_tn, GM_SMEM_MAP_xor, GM_TYPE_bf16), 65536);
+        GM_SM80_SMEM_BYTES(128, 128, 32, 4, GM_SM80_WARPS(2, 2, 1), GM_LAYOUT_tn, GM_SMEM_MAP_xor, GM_TYPE_bf16),
+        65536);
 }
 END_TEST
 
@@ -164,7 +165,7 @@ START_TEST(a_wave_of_big_problems_is_near_square) {
     const struct gm_device device = device_of("h200");
     const struct gm_gemm_problem p = problem_of(8192, 8192, 8192);
     const struct gm_raster r = raster_of(&p, &device);
-    ck_assert_int_eq(r.group, 8); /* 8 x 9 cluster tiles of 256 x 256 */
+    ck_assert_int_eq(r.group, 8);   /* 8 x 9 cluster tiles of 256 x 256 */
     ck_assert_int_eq(r.along_n, 1); /* the same bytes either way, but D's rows are written on */
 }
 END_TEST

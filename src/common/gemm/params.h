@@ -33,11 +33,11 @@ struct gm_raster {
  * and "CTA" here and in stream_k.h mean a cluster's tile and a cluster. */
 struct gm_stream_k {
     uint64_t workspace;
-    uint64_t ready;       /* what a flag holds while its slot is full: the plan's own random number */
-    int32_t whole;        /* leading tiles that are not divided: all of them without stream-K */
-    int32_t shares;       /* of the other tiles: 0 without stream-K, at most one for each CTA */
-    int32_t blocks, more; /* k-blocks of a share; the first `more` shares (split-K: of each tile) have one more */
-    int32_t least;        /* stream-K: k-blocks of the smallest piece */
+    uint64_t ready;        /* what a flag holds while its slot is full: the plan's own random number */
+    int32_t whole;         /* leading tiles that are not divided: all of them without stream-K */
+    int32_t shares;        /* of the other tiles: 0 without stream-K, at most one for each CTA */
+    int32_t blocks, more;  /* k-blocks of a share; the first `more` shares (split-K: of each tile) have one more */
+    int32_t least;         /* stream-K: k-blocks of the smallest piece */
     int32_t split_k_tiles; /* split-K: number of tiles, each cut into shares / split_k_tiles pieces; 0: no split-K */
 };
 

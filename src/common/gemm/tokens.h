@@ -5,10 +5,10 @@
 #define GM_GEMM_TOKENS_H
 
 /* Bit 0: A is M-major, bit 1: B is N-major. */
-#define GM_LAYOUT_tn 0 /* tn */
-#define GM_LAYOUT_nn 1 /* nn */
-#define GM_LAYOUT_tt 2 /* tt */
-#define GM_LAYOUT_nt 3 /* nt */
+#define GM_LAYOUT_tn           0 /* tn */
+#define GM_LAYOUT_nn           1 /* nn */
+#define GM_LAYOUT_tt           2 /* tt */
+#define GM_LAYOUT_nt           3 /* nt */
 #define GM_LAYOUT_A_MN(layout) ((layout) & 1)
 #define GM_LAYOUT_B_MN(layout) (((layout) >> 1) & 1)
 
@@ -32,8 +32,8 @@
 #define GM_WARP_K_4 4 /* k4 */
 
 /* = enum gm_smem_map */
-#define GM_SMEM_MAP_pad 0 /* pad */
-#define GM_SMEM_MAP_xor 1 /* xor */
+#define GM_SMEM_MAP_pad  0   /* pad */
+#define GM_SMEM_MAP_xor  1   /* xor */
 #define GM_SWIZZLE_sw32  32  /* sw32 */
 #define GM_SWIZZLE_sw64  64  /* sw64 */
 #define GM_SWIZZLE_sw128 128 /* sw128 */

@@ -8,7 +8,7 @@
 
 struct gm_gemm_sm80_params {
     uint64_t a, b;
-    int64_t lda, ldb;            /* elements */
+    int64_t lda, ldb;                   /* elements */
     struct gm_epilogue_params epilogue; /* m and n are the problem's */
     struct gm_raster raster;
     int32_t k;

@@ -26,10 +26,10 @@
  *
  * With warp-k, the warps of every part of K hold accumulators of the whole tile. The warps of the other parts write
  * theirs to the ring, once it is drained; the warps of the first part add and store them. The ring must hold them. */
-#define GM_SM80_TILE_THREADS(warps) (GM_SM80_WARPS_M(warps) * GM_SM80_WARPS_N(warps) * 32) /* of one part of K */
-#define GM_SM80_THREADS(warps)      (GM_SM80_WARP_K(warps) * GM_SM80_TILE_THREADS(warps))
-#define GM_SM80_EXCHANGE_BYTES(tm, tn, warps) ((GM_SM80_WARP_K(warps) - 1) * (tm) * (tn) * 4)
-#define GM_SM80_PAD_BYTES(map) ((map) == GM_SMEM_MAP_pad ? 16 : 0)
+#define GM_SM80_TILE_THREADS(warps)             (GM_SM80_WARPS_M(warps) * GM_SM80_WARPS_N(warps) * 32) /* of one part of K */
+#define GM_SM80_THREADS(warps)                  (GM_SM80_WARP_K(warps) * GM_SM80_TILE_THREADS(warps))
+#define GM_SM80_EXCHANGE_BYTES(tm, tn, warps)   ((GM_SM80_WARP_K(warps) - 1) * (tm) * (tn) * 4)
+#define GM_SM80_PAD_BYTES(map)                  ((map) == GM_SMEM_MAP_pad ? 16 : 0)
 #define GM_SM80_ROW_BYTES(row_elems, map, type) ((row_elems) * GM_TYPE_BYTES(type) + GM_SM80_PAD_BYTES(map))
 #define GM_SM80_OPERAND_BYTES(tile_mn, tk, mn_major, map, type)                                                        \
     ((mn_major) ? (tk) * GM_SM80_ROW_BYTES(tile_mn, map, type) : (tile_mn) * GM_SM80_ROW_BYTES(tk, map, type))
@@ -37,7 +37,7 @@
     (GM_SM80_OPERAND_BYTES(tm, tk, GM_LAYOUT_A_MN(layout), map, type) +                                                \
      GM_SM80_OPERAND_BYTES(tn, tk, GM_LAYOUT_B_MN(layout), map, type))
 #define GM_SM80_STRIP_PITCH(warp_n, elem_bytes) ((warp_n) * (elem_bytes) + 16)
-#define GM_SM80_STRIP_BYTES(warp_n) (16 * GM_SM80_STRIP_PITCH(warp_n, 2))
+#define GM_SM80_STRIP_BYTES(warp_n)             (16 * GM_SM80_STRIP_PITCH(warp_n, 2))
 #define GM_SM80_SMEM_BYTES(tm, tn, tk, stages, warps, layout, map, type)                                               \
     ((stages) * GM_SM80_STAGE_BYTES(tm, tn, tk, layout, map, type) +                                                   \
      GM_SM80_WARPS_M(warps) * GM_SM80_WARPS_N(warps) * GM_SM80_STRIP_BYTES((tn) / GM_SM80_WARPS_N(warps)))
@@ -56,7 +56,7 @@
  * memory if it has registers for a whole k-block of them, with as many CTAs on an SM as Hopper's shared memory holds:
  * then it waits for memory while another k-block is multiplied. */
 #define GM_SM80_CHUNKS(tile_mn, tk, warps) ((tile_mn) * (tk) / 8 / GM_SM80_THREADS(warps))
-#define GM_SM80_UNALIGNED_WORDS 5
+#define GM_SM80_UNALIGNED_WORDS            5
 #define GM_SM80_DEFERS_STORES(tm, tn, tk, warps, smem_bytes)                                                           \
     (65536 / (GM_SM80_THREADS(warps) * (227 * 1024 / (smem_bytes))) >=                                                 \
      GM_SM80_REGISTERS(tm, tn, warps) + 40 +                                                                           \

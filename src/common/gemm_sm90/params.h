@@ -22,10 +22,10 @@ struct gm_gemm_sm90_params {
     uint64_t a_policy, b_policy; /* how L2 keeps A and B: GM_L2_* */
     struct gm_tiles a_tiles, b_tiles;
     struct gm_stream_k stream_k;
-    int32_t k_blocks;            /* ceil(K / tile_k), >= 1 */
-    int32_t plain;               /* 1: D = alpha * accumulators, straight to staging and TMA store */
-    int32_t b_early;             /* 1: the previous kernel does not write B, so its first k-blocks need no wait */
-    int32_t prefetched;          /* k-blocks of a CTA's first piece prefetched to L2 while the previous kernel runs */
+    int32_t k_blocks;   /* ceil(K / tile_k), >= 1 */
+    int32_t plain;      /* 1: D = alpha * accumulators, straight to staging and TMA store */
+    int32_t b_early;    /* 1: the previous kernel does not write B, so its first k-blocks need no wait */
+    int32_t prefetched; /* k-blocks of a CTA's first piece prefetched to L2 while the previous kernel runs */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "the same layout in C11 and CUDA C");
 

@@ -28,8 +28,8 @@
 
 /* ---- a stage: tile_m x tile_k of A, then tile_n x tile_k of B -------------------------------------- */
 
-#define GM_SM90_A_BYTES(tm, tk, type) ((tm) * (tk) * GM_TYPE_BYTES(type))
-#define GM_SM90_B_BYTES(tn, tk, type) ((tn) * (tk) * GM_TYPE_BYTES(type))
+#define GM_SM90_A_BYTES(tm, tk, type)         ((tm) * (tk) * GM_TYPE_BYTES(type))
+#define GM_SM90_B_BYTES(tn, tk, type)         ((tn) * (tk) * GM_TYPE_BYTES(type))
 #define GM_SM90_STAGE_BYTES(tm, tn, tk, type) (GM_SM90_A_BYTES(tm, tk, type) + GM_SM90_B_BYTES(tn, tk, type))
 
 /* ---- the staging of D ------------------------------------------------------------------------------ */
@@ -70,9 +70,8 @@
 #define GM_SM90_STORE_BUFFERS                 2
 /* Split-K has no staging: it adds up in the ring, and stores from registers. */
 #define GM_SM90_STAGING_BYTES(tm, tn, roles)                                                                           \
-    (GM_SM90_SPLIT_K(roles)                                                                                            \
-         ? 0                                                                                                           \
-         : GM_SM90_CONSUMERS(roles) * GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, roles))
+    (GM_SM90_SPLIT_K(roles) ? 0                                                                                        \
+                            : GM_SM90_CONSUMERS(roles) * GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, roles))
 
 /* ---- shared memory, from a 1024-byte boundary: ring of stages | staging of D | barriers ------------ */
 
@@ -93,7 +92,7 @@
 /* Accumulators of a thread in one chunk of a partial sum that another CTA has published; the last chunk may have fewer.
  * One chunk fits the staging of D. */
 #define GM_SM90_PARTIAL_CHUNK(tm, tn, roles)                                                                           \
-    GM_MIN(GM_SM90_ACCUMULATORS(tm, tn, roles), GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, roles) / 512)
+    GM_MIN(GM_SM90_ACCUMULATORS(tm, tn, roles), GM_SM90_STORE_BUFFERS *GM_SM90_BUFFER_BYTES(tm, tn, roles) / 512)
 
 /* Whether a consumer can keep a tile as 16-bit elements while it multiplies the next, which takes half as many
  * registers again as the accumulators. Ping-pong has no need of it; with cluster-k a CTA has parts of the tile only. */

@@ -7,18 +7,18 @@
 
 /* What a call asks for, in gm_rms_norm_params.flags. */
 enum gm_rms_norm_flag {
-    GM_RMS_NORM_HAS_RESIDUAL = 1,     /* x + residual is normalised, and written back to residual */
-    GM_RMS_NORM_ROUNDS_SUM = 2,       /* that sum is rounded to the type before anything is made of it */
+    GM_RMS_NORM_HAS_RESIDUAL = 1,      /* x + residual is normalised, and written back to residual */
+    GM_RMS_NORM_ROUNDS_SUM = 2,        /* that sum is rounded to the type before anything is made of it */
     GM_RMS_NORM_ROUNDS_NORMALIZED = 4, /* x / rms is rounded to the type before it is multiplied with the weight */
-    GM_RMS_NORM_WIDE_WEIGHT = 8,      /* the weight is fp32 beside a 16-bit type */
+    GM_RMS_NORM_WIDE_WEIGHT = 8,       /* the weight is fp32 beside a 16-bit type */
 };
 
 struct gm_rms_norm_params {
-    uint64_t x, residual, weight, out;              /* addresses */
-    int64_t x_pitch, residual_pitch, out_pitch;     /* bytes from one row to the next */
+    uint64_t x, residual, weight, out;          /* addresses */
+    int64_t x_pitch, residual_pitch, out_pitch; /* bytes from one row to the next */
     int32_t rows, columns;
-    float eps, weight_offset, inverse_columns;      /* 1 / columns */
-    int32_t flags;                                  /* of enum gm_rms_norm_flag */
+    float eps, weight_offset, inverse_columns; /* 1 / columns */
+    int32_t flags;                             /* of enum gm_rms_norm_flag */
 };
 
 /* Dynamic shared memory of a CTA, in bytes: the sums of the warps, of two rows by turns. */

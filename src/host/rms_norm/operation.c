@@ -37,7 +37,11 @@ ALIGN_OF(out)
 
 enum { FIELD_TYPE, FIELD_WEIGHT, FIELD_RESIDUAL, FIELD_SUM, FIELD_NORMALIZED, FIELD_ROWS };
 static const struct gm_field fields[] = {
-    [FIELD_TYPE] = {.name = "type", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(type), .types = TYPES,
+    [FIELD_TYPE] = {.name = "type",
+                    .kind = GM_FIELD_TYPE,
+                    .uses = SUITES,
+                    .offset = AT(type),
+                    .types = TYPES,
                     .about = "of x, residual and out: also --dtype"},
     [FIELD_WEIGHT] = {"weight", GM_FIELD_WORD, SUITES, .offset = AT(fp32_weight), .words = weights,
                       .about = "its type: same (default) or fp32"},

@@ -39,10 +39,11 @@ static enum gm_reason check_rows(const struct variant *v, const char *name, int6
                                  int32_t align, const struct gm_sentence *why) {
     const int64_t bytes = stride * element_bytes;
     if (align < v->vector_bytes)
-        return gm_say(why, GM_REASON_ALIGNMENT,
-                      "%s_align promises %d bytes: it loads %d at once; align the pointer to that and say so, or a kernel "
-                      "of single elements takes it",
-                      name, align, v->vector_bytes);
+        return gm_say(
+            why, GM_REASON_ALIGNMENT,
+            "%s_align promises %d bytes: it loads %d at once; align the pointer to that and say so, or a kernel "
+            "of single elements takes it",
+            name, align, v->vector_bytes);
     if (bytes % v->vector_bytes)
         return gm_say(why, GM_REASON_STRIDE,
                       "%s_stride %" PRId64 " x %d B = %" PRId64 " B is not a multiple of the %d that it loads at once",

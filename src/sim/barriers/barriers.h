@@ -56,9 +56,10 @@ bool sim_mbarrier_view(const struct sim_cta *cta, size_t index, struct gm_sim_mb
 
 /* State of copies (copies/copies.c) and of wgmma (wgmma/wgmma_group.c), set up and ended by the machine. */
 void sim_copies_warp_begin(struct sim_warp *warp);
-void sim_copies_warp_end(struct sim_warp *warp);    /* frees; groups still in flight are reported at the CTA's exit */
-bool sim_copies_cta_busy(const struct sim_cta *cta, char *text, size_t bytes); /* a copy in flight uses its shared memory */
-bool sim_wgmma_cta_begin(struct sim_cta *cta);      /* false: no memory */
+void sim_copies_warp_end(struct sim_warp *warp); /* frees; groups still in flight are reported at the CTA's exit */
+bool sim_copies_cta_busy(const struct sim_cta *cta, char *text,
+                         size_t bytes);        /* a copy in flight uses its shared memory */
+bool sim_wgmma_cta_begin(struct sim_cta *cta); /* false: no memory */
 void sim_wgmma_cta_end(struct sim_cta *cta);
 bool sim_wgmma_cta_busy(const struct sim_cta *cta, char *text, size_t bytes); /* a wgmma that nobody has waited for */
 /* Flags the function's instructions that touch a register of some wgmma (ptx_instruction.touches_wgmma). At the start of a

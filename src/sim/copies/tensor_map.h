@@ -9,11 +9,11 @@
 
 enum { SIM_TENSOR_RANK_MAX = 5 };
 
-struct sim_tensor_map {      /* decoded */
+struct sim_tensor_map { /* decoded */
     uint64_t address;
-    int type;                /* CU_TENSOR_MAP_DATA_TYPE_* */
+    int type; /* CU_TENSOR_MAP_DATA_TYPE_* */
     uint32_t rank, element_bytes;
-    uint64_t dims[5], strides[5];        /* strides in bytes; strides[0] = element_bytes */
+    uint64_t dims[5], strides[5]; /* strides in bytes; strides[0] = element_bytes */
     uint32_t box[5], element_strides[5];
     int interleave, swizzle, l2_promotion, oob_fill;
     bool im2col;

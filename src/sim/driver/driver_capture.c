@@ -67,7 +67,8 @@ CUresult sim_capture_allows_unsafe(CUcontext context) {
         if (!capture || capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
             continue;
         const bool of_all = thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
-        if ((of_all && capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL) || pthread_equal(capture->thread, pthread_self()))
+        if ((of_all && capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL) ||
+            pthread_equal(capture->thread, pthread_self()))
             return spoil(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     }
     return CUDA_SUCCESS;

@@ -9,8 +9,7 @@ static const struct {
     CUresult result;
     const char *name, *sentence;
 } errors[] = {
-#define ERROR(name, sentence)                                                                                          \
-    { name, #name, sentence }
+#define ERROR(name, sentence) {name, #name, sentence}
     ERROR(CUDA_SUCCESS, "no error"),
     ERROR(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
     ERROR(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),

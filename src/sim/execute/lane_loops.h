@@ -16,7 +16,7 @@
                                                   : (const void *)SIM_SOURCE_32(warp, operand + (at))))
 #define UNPACK(...) __VA_ARGS__
 /* One blend for both, chosen by the row's element. */
-#define BLEND(row, from, mask) _Generic(*(row), uint32_t : sim_blend_32, uint64_t : sim_blend_64)(row, from, mask)
+#define BLEND(row, from, mask) _Generic(*(row), uint32_t: sim_blend_32, uint64_t: sim_blend_64)(row, from, mask)
 
 /* `parameters` and `arguments` are the source rows; `lanes` reads a lane of each. */
 #define LOOP(name, D, parameters, arguments, lanes, expression)                                                        \

@@ -27,26 +27,24 @@
 
 enum { SIM_AGENTS_MAX = 4096, SIM_AGENT_NONE = 0 };
 
-enum sim_agent_kind {
-    SIM_AGENT_WARP, SIM_AGENT_MBARRIER, SIM_AGENT_CP_ASYNC, SIM_AGENT_BULK_READ, SIM_AGENT_WGMMA
-};
+enum sim_agent_kind { SIM_AGENT_WARP, SIM_AGENT_MBARRIER, SIM_AGENT_CP_ASYNC, SIM_AGENT_BULK_READ, SIM_AGENT_WGMMA };
 
 struct sim_clocks {
-    uint32_t *entry;         /* SIM_AGENTS_MAX, or NULL while all zero */
+    uint32_t *entry; /* SIM_AGENTS_MAX, or NULL while all zero */
 };
 
 struct sim_stamp {
-    uint32_t agent, clock;   /* agent SIM_AGENT_NONE: none */
+    uint32_t agent, clock; /* agent SIM_AGENT_NONE: none */
 };
 
 struct sim_agent {
     enum sim_agent_kind kind;
     uint32_t cta_rank, warp, lane; /* who it belongs to, as far as that makes sense for its kind */
-    uint32_t address;        /* mbarrier: its shared address */
+    uint32_t address;              /* mbarrier: its shared address */
 };
 
 struct sim_agents {
-    struct sim_agent agent[SIM_AGENTS_MAX];  /* 0 is SIM_AGENT_NONE */
+    struct sim_agent agent[SIM_AGENTS_MAX]; /* 0 is SIM_AGENT_NONE */
     uint32_t count;
 };
 

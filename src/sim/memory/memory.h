@@ -12,9 +12,9 @@
 #include "sim/machine/machine.h"
 #include "sim/memory/shadow.h"
 
-#define SIM_PARAM_WINDOW  UINT64_C(0xA000000000000000)   /* + offset into machine->params */
-#define SIM_SHARED_WINDOW UINT64_C(0xB000000000000000)   /* + 32-bit shared (cta or cluster) address */
-#define SIM_LOCAL_WINDOW  UINT64_C(0xC000000000000000)   /* + offset in the lane's frame */
+#define SIM_PARAM_WINDOW  UINT64_C(0xA000000000000000) /* + offset into machine->params */
+#define SIM_SHARED_WINDOW UINT64_C(0xB000000000000000) /* + 32-bit shared (cta or cluster) address */
+#define SIM_LOCAL_WINDOW  UINT64_C(0xC000000000000000) /* + offset in the lane's frame */
 #define SIM_WINDOW_MASK   UINT64_C(0xF000000000000000)
 
 struct sim_memory;

@@ -13,18 +13,18 @@ struct sim_shadow;
 
 enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC };
 
-enum { SIM_LANE_COLLECTIVE = 32 };   /* no lane in particular: ldmatrix, stmatrix, wgmma */
+enum { SIM_LANE_COLLECTIVE = 32 }; /* no lane in particular: ldmatrix, stmatrix, wgmma */
 
 /* Who accesses, and what it knows. */
 struct sim_actor {
-    struct sim_stamp stamp;            /* recorded in the cell */
-    const struct sim_clocks *known;    /* of the issuer */
-    const struct sim_clocks *flushed;  /* of the issuer; looked at when proxy is async */
+    struct sim_stamp stamp;           /* recorded in the cell */
+    const struct sim_clocks *known;   /* of the issuer */
+    const struct sim_clocks *flushed; /* of the issuer; looked at when proxy is async */
     enum sim_proxy proxy;
-    bool atomic;                       /* atomics, reductions, volatile and relaxed accesses do not race with each other */
-    uint8_t lane;                      /* 0..31 (of a copy: who issues it) or SIM_LANE_COLLECTIVE */
-    struct sim_warp *warp;             /* of the issuer, for the report */
-    const struct ptx_instruction *instruction;   /* likewise */
+    bool atomic;           /* atomics, reductions, volatile and relaxed accesses do not race with each other */
+    uint8_t lane;          /* 0..31 (of a copy: who issues it) or SIM_LANE_COLLECTIVE */
+    struct sim_warp *warp; /* of the issuer, for the report */
+    const struct ptx_instruction *instruction; /* likewise */
 };
 
 struct sim_shadow *sim_shadow_new(struct sim_cta *cta, uint32_t bytes);

@@ -6,8 +6,14 @@
 #include "sim/machine/machine.h"
 
 enum sim_shared_op {
-    SIM_SHARED_LOAD, SIM_SHARED_STORE, SIM_SHARED_ATOMIC, SIM_SHARED_LDMATRIX, SIM_SHARED_STMATRIX,
-    SIM_SHARED_CP_ASYNC, SIM_SHARED_WGMMA, SIM_SHARED_OPS
+    SIM_SHARED_LOAD,
+    SIM_SHARED_STORE,
+    SIM_SHARED_ATOMIC,
+    SIM_SHARED_LDMATRIX,
+    SIM_SHARED_STMATRIX,
+    SIM_SHARED_CP_ASYNC,
+    SIM_SHARED_WGMMA,
+    SIM_SHARED_OPS
 };
 
 /* One warp instruction on shared memory of the own CTA: lane l of `mask` accesses `bytes` at addresses[l]. The bank model

@@ -31,15 +31,15 @@ enum {
     VECTORS = GM_VECTORS, /* chunks of a thread that stay in registers */
     VECTOR_BYTES = GM_VECTOR_BYTES,
     PASSES = GM_PASSES,
-    CHUNK = VECTOR_BYTES / ELEM_BYTES,   /* elements */
-    WORDS = (VECTOR_BYTES + 3) / 4,      /* 32-bit registers of a chunk */
-    PER_WORD = CHUNK / WORDS,            /* elements */
-    STEP = ROW_THREADS * CHUNK,          /* elements between two chunks of a thread */
-    ROWS = THREADS / ROW_THREADS,        /* of a CTA, at a time */
-    WARPS = (ROW_THREADS + 31) / 32,     /* that share a row */
+    CHUNK = VECTOR_BYTES / ELEM_BYTES,                            /* elements */
+    WORDS = (VECTOR_BYTES + 3) / 4,                               /* 32-bit registers of a chunk */
+    PER_WORD = CHUNK / WORDS,                                     /* elements */
+    STEP = ROW_THREADS * CHUNK,                                   /* elements between two chunks of a thread */
+    ROWS = THREADS / ROW_THREADS,                                 /* of a CTA, at a time */
+    WARPS = (ROW_THREADS + 31) / 32,                              /* that share a row */
     CHAINS = VECTOR_BYTES == 16 && VECTORS > 2 ? VECTORS / 2 : 1, /* sums of a thread */
-    SUMS = WARPS * CHAINS,               /* of a row, once the lanes are added up */
-    PRELOADS = VECTORS <= 2,             /* the weight comes with x; else registers would not hold it */
+    SUMS = WARPS * CHAINS,                                        /* of a row, once the lanes are added up */
+    PRELOADS = VECTORS <= 2, /* the weight comes with x; else registers would not hold it */
     CTAS = GM_RMS_NORM_CTAS(THREADS, VECTORS, VECTOR_BYTES), /* on an SM */
 };
 static_assert((ROW_THREADS <= 32 && 32 % ROW_THREADS == 0) || ROW_THREADS == THREADS, "a row is a warp's or the CTA's");
@@ -241,8 +241,8 @@ static __device__ __forceinline__ void load_weight(const struct gm_rms_norm_para
 }
 
 /* Stores a chunk: what is normalised to the residual, if there is one, and its product with scale and weight to out. */
-static __device__ __forceinline__ void store_normalized(const struct gm_rms_norm_params &p, int row,
-                                                        int at, float (&v)[CHUNK], float scale,
+static __device__ __forceinline__ void store_normalized(const struct gm_rms_norm_params &p, int row, int at,
+                                                        float (&v)[CHUNK], float scale,
                                                         const uint32_t (&weight)[WORDS]) {
     uint32_t words[WORDS];
     if (p.flags & GM_RMS_NORM_HAS_RESIDUAL) {
@@ -310,8 +310,8 @@ static __device__ __forceinline__ void store_rest(const struct gm_rms_norm_param
     }
 }
 
-static __device__ __forceinline__ void normalize_row(const struct gm_rms_norm_params &p, int row,
-                                                     int columns, int turn) {
+static __device__ __forceinline__ void normalize_row(const struct gm_rms_norm_params &p, int row, int columns,
+                                                     int turn) {
     struct held held;
     float sums[CHAINS] = {};
     load_held(p, row, columns, held.v);

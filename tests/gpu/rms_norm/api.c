@@ -209,7 +209,8 @@ static void check_large(struct result *result, CUdeviceptr out, int64_t rows, co
     const int64_t edge = (INT64_C(1) << 31) / LARGE_COLUMNS, samples[] = {0, 1, rows / 2, edge - 1, edge, rows - 1};
     uint8_t got[LARGE_COLUMNS * 2];
     for (size_t i = 0; i < COUNT(samples); i++) {
-        if (!check_cuda(result, env.drv->cuMemcpyDtoH(got, out + (uint64_t)samples[i] * sizeof got, sizeof got), "copy"))
+        if (!check_cuda(result, env.drv->cuMemcpyDtoH(got, out + (uint64_t)samples[i] * sizeof got, sizeof got),
+                        "copy"))
             return;
         if (memcmp(got, block + (size_t)(samples[i] % BLOCK) * sizeof got, sizeof got) != 0)
             fail(result, "row %lld of %lld is wrong", (long long)samples[i], (long long)rows);
@@ -226,8 +227,8 @@ static void large_in_place(struct result *result, CUdeviceptr x, int64_t rows) {
     struct placed_norm placed;
     uint8_t *block = malloc(block_bytes);
     bool ok = block && run_norm(result, &nc, NULL, 0, &buffers) &&
-              normalise_rows(result, &nc, &buffers, block, block_bytes) &&
-              place_norm(result, &nc, &buffers, &placed) && fill_large(result, x, rows, placed.args.x);
+              normalise_rows(result, &nc, &buffers, block, block_bytes) && place_norm(result, &nc, &buffers, &placed) &&
+              fill_large(result, x, rows, placed.args.x);
     if (ok) {
         placed.problem.rows = rows;
         placed.args.x = placed.args.out = x;

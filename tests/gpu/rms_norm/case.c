@@ -11,13 +11,14 @@ enum { GUARD_BYTES = 1024, BOUNDARY = 256 };
 
 void describe_norm(const struct norm_case *nc, char *text, size_t bytes) {
     static const char *const inputs[] = {"integer", "normal", "positive", "special", "sign"};
-    snprintf(text, bytes,
-             "%lld rows of %lld %s%s%s %s sum %s normalized %s eps %g offset %g pads %lld,%lld,%lld starts %d,%d,%d,%d%s",
-             (long long)nc->rows, (long long)nc->columns, gm_type_name(nc->type), nc->fp32_weight ? " fp32-weight" : "",
-             nc->residual ? " residual" : "", inputs[nc->inputs], nc->sum_rounding ? "early" : "late",
-             nc->normalized_rounding ? "early" : "late", nc->eps, nc->weight_offset, (long long)nc->x_pad,
-             (long long)nc->residual_pad, (long long)nc->out_pad, nc->x_start, nc->residual_start, nc->weight_start,
-             nc->out_start, nc->in_place ? " in place" : "");
+    snprintf(
+        text, bytes,
+        "%lld rows of %lld %s%s%s %s sum %s normalized %s eps %g offset %g pads %lld,%lld,%lld starts %d,%d,%d,%d%s",
+        (long long)nc->rows, (long long)nc->columns, gm_type_name(nc->type), nc->fp32_weight ? " fp32-weight" : "",
+        nc->residual ? " residual" : "", inputs[nc->inputs], nc->sum_rounding ? "early" : "late",
+        nc->normalized_rounding ? "early" : "late", nc->eps, nc->weight_offset, (long long)nc->x_pad,
+        (long long)nc->residual_pad, (long long)nc->out_pad, nc->x_start, nc->residual_start, nc->weight_start,
+        nc->out_start, nc->in_place ? " in place" : "");
 }
 
 /* ---- values ------------------------------------------------------------------------------------------ */
@@ -131,10 +132,9 @@ static bool place_region(struct result *result, struct placed_norm *placed, stru
     const size_t bytes = (size_t)gm_type_bytes(nc->type);
     const size_t residual_bytes = (size_t)(nc->rows * placed->problem.residual_stride) * bytes;
     placed->residual_at = GUARD_BYTES + (size_t)nc->residual_start * bytes;
-    placed->out_at =
-        round_up(placed->residual_at + (nc->residual ? residual_bytes : 0) + GUARD_BYTES) + (size_t)nc->out_start * bytes;
-    placed->call.region_bytes =
-        placed->out_at + (size_t)(nc->rows * placed->problem.out_stride) * bytes + GUARD_BYTES;
+    placed->out_at = round_up(placed->residual_at + (nc->residual ? residual_bytes : 0) + GUARD_BYTES) +
+                     (size_t)nc->out_start * bytes;
+    placed->call.region_bytes = placed->out_at + (size_t)(nc->rows * placed->problem.out_stride) * bytes + GUARD_BYTES;
     placed->call.region = arena_take(result, &buffers->region, placed->call.region_bytes);
     placed->args.out = placed->call.region + placed->out_at;
     placed->args.residual = nc->residual ? placed->call.region + placed->residual_at : 0;
@@ -168,8 +168,8 @@ bool place_norm(struct result *result, const struct norm_case *nc, struct norm_b
                                       .residual_stride = nc->columns + nc->residual_pad,
                                       .out_stride = nc->columns + nc->out_pad};
     const enum gm_type weight_type = nc->fp32_weight ? GM_FP32 : nc->type;
-    placed->args.weight = place_input(result, nc, &buffers->weight, weight_type, 1, nc->columns, nc->weight_start,
-                                      weight_of);
+    placed->args.weight =
+        place_input(result, nc, &buffers->weight, weight_type, 1, nc->columns, nc->weight_start, weight_of);
     placed->args.x =
         nc->in_place ? 1 : place_input(result, nc, &buffers->x, nc->type, nc->rows, p->x_stride, nc->x_start, norm_x);
     if (!placed->args.x || !placed->args.weight || !place_region(result, placed, buffers))

@@ -16,10 +16,10 @@ struct norm_case {
     int fp32_weight, residual;
     enum gm_rounding sum_rounding, normalized_rounding;
     float eps, weight_offset;
-    int64_t x_pad, residual_pad, out_pad;      /* elements between the row's end and the next row */
+    int64_t x_pad, residual_pad, out_pad;                 /* elements between the row's end and the next row */
     int x_start, residual_start, out_start, weight_start; /* elements past a 256-byte boundary */
-    bool in_place;                             /* out is x */
-    float weight_scale;                        /* 0: 1 */
+    bool in_place;                                        /* out is x */
+    float weight_scale;                                   /* 0: 1 */
     enum norm_inputs inputs;
     uint64_t seed;
     int repeats, sm_budget;

@@ -12,12 +12,12 @@ struct rows {
 };
 
 static struct norm_case plain(const struct rows *rows, int64_t count, int64_t columns) {
-    return (struct norm_case){
-        .rows = count,
-        .columns = columns,
-        .type = rows->kernel->type,
-        .eps = 1e-5f,
-        .may_refuse = BIT(GM_REASON_NO_IMAGE) | (columns % rows->chunk || columns > rows->held ? BIT(GM_REASON_SIZE) : 0)};
+    return (struct norm_case){.rows = count,
+                              .columns = columns,
+                              .type = rows->kernel->type,
+                              .eps = 1e-5f,
+                              .may_refuse = BIT(GM_REASON_NO_IMAGE) |
+                                            (columns % rows->chunk || columns > rows->held ? BIT(GM_REASON_SIZE) : 0)};
 }
 
 static bool try(struct rows *rows, struct norm_case nc) {

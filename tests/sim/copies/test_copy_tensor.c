@@ -51,7 +51,9 @@ START_TEST(narrow_boxes_have_rows_a_span_apart) {
 END_TEST
 
 START_TEST(what_lies_outside_is_filled) {
-    static const struct { int type, fill; } types[] = {{U8, 0}, {F32, 0}, {F16, 1}, {BF16, 1}, {F32, 1}, {F64, 1}};
+    static const struct {
+        int type, fill;
+    } types[] = {{U8, 0}, {F32, 0}, {F16, 1}, {BF16, 1}, {F32, 1}, {F64, 1}};
     static const int places[][2] = {{16, 4},    {-16, 4}, {80, 4},  {16, -3},    {16, 48},
                                     {-48, -15}, {96, 49}, {112, 4}, {-304, -300}};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {

@@ -18,7 +18,7 @@ START_TEST(every_function_is_found_at_its_version) {
     address = NULL;                                                                                                    \
     kit_ok(cuGetProcAddress_v2(#name, &address, abi, 0, &found));                                                      \
     ck_assert_msg(address != NULL && found == CU_GET_PROC_ADDRESS_SUCCESS, #name);                                     \
-    kit_ok(cuGetProcAddress_v2(#name, &address, (abi)-10, 0, &found));                                                 \
+    kit_ok(cuGetProcAddress_v2(#name, &address, (abi) - 10, 0, &found));                                               \
     ck_assert_msg(!address && found == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, #name);
 #include "sim/driver/driver_extra.def"
 #include "host/driver.def"

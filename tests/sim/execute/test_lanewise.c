@@ -182,8 +182,7 @@ static uint64_t compared(double a, double b, const char *how) {
 #include "lanewise_cases.def"
 #undef CASE
 
-#define BRACED(...)                                                                                                    \
-    { __VA_ARGS__ }
+#define BRACED(...)                 {__VA_ARGS__}
 #define CASE(opcode, widths, value) {opcode, BRACED widths, JOIN(expected_, __LINE__)},
 static const struct lane_case cases[] = {
 #include "lanewise_cases.def"

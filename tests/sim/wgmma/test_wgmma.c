@@ -20,8 +20,7 @@ static void run_case(const struct wgmma_case *test, const char *end, int c_facto
 
 /* ---- layouts ----------------------------------------------------------------------------------------------------- */
 
-#define SIDE(mode, mn, ...)                                                                                            \
-    { WGMMA_F16, GM_SWIZZLE_##mode, mn, __VA_ARGS__ }
+#define SIDE(mode, mn, ...) {WGMMA_F16, GM_SWIZZLE_##mode, mn, __VA_ARGS__}
 static const struct wgmma_side layouts[] = {
     /* start, leading, stride, base offset */
     SIDE(NONE, false, 0, 128, 256, 0),     SIDE(NONE, false, 48, 8208, 560, 0),  SIDE(32B, false, 0, 16, 256, 0),
