@@ -40,7 +40,7 @@ struct lab_quantity {
     const char *name;   /* "conflicts" */
     const char *metric; /* Nsight Compute's name with its rollup ("....sum"); several joined by '+' are added up */
     double predicted;   /* per launch, in the metric's unit, from the model, never from a measurement; NaN: there is no
-                            * prediction, and the count is for a claim */
+                         * prediction, and the count is for a claim */
     double tolerance;   /* relative; 0: must be equal */
     double counted;     /* NaN: not counted */
     double simulated;   /* by the simulated GPU's counters; NaN: it does not claim the metric, or was not asked */
@@ -106,7 +106,7 @@ struct lab {
     void *data;          /* the experiment's own, from malloc; the runner frees it */
     bool launching_only; /* the child under the profiler: results are not looked at, so setup may skip references */
     bool simulated;      /* the GPU is the simulated one, some 10^5 times as slow: setup says which points are too large
-                            * for it, and need not fill their memory */
+                          * for it, and need not fill their memory */
     /* For conclude(): counters were read (else every `counted` is NaN: state no claim that rests on them); times were
      * taken (else claims of time are dropped by lab_claim()). */
     bool has_counts, has_times;

@@ -189,15 +189,15 @@ static int copy_result(struct torch *torch, CUstream stream, void *tensor, gm_de
     return 0;
 }
 
-int torch_call(struct torch *torch, CUstream stream, const char *operator, uint64_t * stack, int results,
-               gm_device_ptr to, size_t bytes) {
+int torch_call(struct torch *torch, CUstream stream, const char *name, uint64_t *stack, int results, gm_device_ptr to,
+               size_t bytes) {
     const struct functions *fn = &torch->fn;
     void *guard = NULL;
     int status = torch->failed ? -1 : 0;
     torch->failed = false;
     if (status == 0 && fn->aoti_torch_create_cuda_stream_guard(stream, torch->gpu->device.ordinal, &guard) != 0)
         status = -1;
-    if (status == 0 && fn->torch_call_dispatcher(operator, "", stack, CALLER_ABI) != 0)
+    if (status == 0 && fn->torch_call_dispatcher(name, "", stack, CALLER_ABI) != 0)
         status = -1;
     for (int i = 1; i < results && status == 0; i++)
         fn->aoti_torch_delete_tensor_object((void *)(uintptr_t)stack[i]);

@@ -114,7 +114,7 @@ struct gm_device {
     int32_t cc_major, cc_minor;   /* compute capability, 1.0 to 99.9 */
     int32_t sm_count;             /* 1 to 65536 */
     int32_t smem_per_block_bytes; /* opt-in maximum, e.g. 232448 on 9.0, 166912 on 8.0, 101376 on 8.6 / 8.9; 1 to
-                                      * 2^24 */
+                                   * 2^24 */
     int32_t smem_per_sm_bytes;    /* 0 to 2^24 */
     int32_t max_threads_per_sm;   /* 0 to 65536 */
     int32_t sm_clock_mhz;         /* maximum; 0 = unknown, or up to 100000 */
@@ -227,7 +227,7 @@ struct gm_plan_options {
      * workspace_limit must allow (else GM_ERROR_NO_KERNEL); without, the planner decides. */
     const char *kernel;
     int32_t sm_budget;       /* SMs that it may occupy, e.g. to leave some to communication; 0: all. With less
-                                      * than all the model chooses: ledgers are measured with all */
+                              * than all the model chooses: ledgers are measured with all */
     uint32_t flags;          /* of enum gm_plan_flags */
     const gm_ledger *ledger; /* read during the call; NULL: the built-in one of the device, if there is one */
     /* Bytes of workspace that the plan may ask for; 0: none. With it a row may divide the tiles of a last, ragged
@@ -268,15 +268,15 @@ enum gm_reason {
     GM_REASON_SMEM = 5,            /* needs more shared memory than a block may have */
     GM_REASON_STRIDE = 6,          /* a stride is not a multiple of 16 bytes: TMA needs it */
     GM_REASON_ALIGNMENT = 7,       /* a promised pointer alignment is under 16 bytes: TMA needs it */
-    GM_REASON_SIZE = 8,            /* a size or stride is outside what the row's addressing covers, or M over 8, for
-                                      * which no gemv row is chosen */
+    GM_REASON_SIZE = 8,            /* a size or stride is outside what the kernel's addressing or registers cover; or
+                                    * M over 8, for which no gemv kernel is chosen */
     GM_REASON_EMPTY_K = 9,         /* K = 0 leaves TMA nothing to describe */
     GM_REASON_NOT_PRODUCTION = 10, /* legal, but only by name */
     GM_REASON_NOT_NAMED = 11,      /* another kernel was asked for by name */
     GM_REASON_SMS = 12,            /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
-    GM_REASON_ORDER = 13,          /* it sums K in another order than a batch-invariant plan does */
+    GM_REASON_ORDER = 13,          /* it sums in another order than the plan promises, whatever the number of rows */
     GM_REASON_DIVISION = 14        /* its tiles cannot be divided as the name asked for says; or it is a row that cuts
-                                      * tiles into pieces, which does not pay or fit the workspace_limit */
+                                    * tiles into pieces, which does not pay or fit the workspace_limit */
 };
 
 /* "GM_REASON_STRIDE"; "GM_REASON_UNKNOWN" for a value that is none of the above. Never NULL. */

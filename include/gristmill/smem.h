@@ -159,7 +159,7 @@ struct gm_pad_advice {
     struct gm_swizzle swizzle;     /* the smallest swizzle that cures it without a byte; B = 0: none found or needed */
     uint32_t wavefronts_swizzled;
     enum gm_cure cure;  /* a pad; not if it costs a resident block, is worse than the swizzle, or TMA or WGMMA
-                                  * touches the tile */
+                         * touches the tile */
     char sentence[400]; /* why */
 };
 
