@@ -26,7 +26,9 @@ import tempfile
 import time
 
 from chooser import HEADER, read_ledger, summary
-from report import REGIMES
+from report import REGIMES as REGIMES_OF
+
+REGIMES = REGIMES_OF["m"]
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEFINE = re.compile(r"^#define (\w+) +([0-9.]+)(?= )", re.M)

@@ -115,14 +115,16 @@ static enum gm_reason check_order(const struct variant *v, const struct gm_quest
  *
  *   time = first row + rows * bytes of a row / min(DRAM, what the SMs hold of rows / time of a row)
  *
- * Fitted to 1 to 16384 rows of 128 to 16384 columns on an H200. */
+ * Rows that run all at once are bound by DRAM only.
+ * Fitted to 1 to 16384 rows of 128 to 16384 columns on an H200 (docs/TUNING-LOG.md, entry 51). */
 
 #define LAUNCH_US       1.45   /* launch, and the first row, */
-#define THREAD_US       0.0017 /* for each thread of a row, */
+#define THREAD_US       0.0013 /* for each thread of a row, */
 #define WEIGHT_US       0.75   /* and where the weight is loaded after the reduction */
 #define ALONE_US        0.25   /* more where launches do not overlap */
 #define DRAM_EFFICIENCY 0.9    /* reachable share of the datasheet's bandwidth, reads and writes */
-#define ROW_US          2.9    /* of a row among others, from its first load to its last store */
+#define ROW_US          3.05   /* of a row among others, from its first load to its last store, */
+#define RESIDUAL_FACTOR 1.9    /* and how much longer with a residual */
 #define ELEMENT_FACTOR  4.0    /* how much longer a thread takes for chunks of one element */
 
 static double bytes_of_row(const struct gm_rms_norm_problem *p) {
@@ -140,8 +142,10 @@ static double cost_us(const struct variant *v, const struct gm_rms_norm_problem 
     const double at_once = device->sm_count * fmax(ctas, 1) * v->threads / v->row_threads;
     const double passes = fmax(1, (double)p->columns / (double)v->held); /* of a thread over its registers */
     const double slow = v->vector_bytes < 16 ? ELEMENT_FACTOR : 1;
-    const double sms = at_once * bytes_of_row(p) / (ROW_US * passes * slow) * 1e-3; /* GB/s */
-    const double rate = fmin(sms, DRAM_EFFICIENCY * device->dram_gbs);
+    const double row_us = ROW_US * (p->residual ? RESIDUAL_FACTOR : 1) * passes * slow;
+    const double sms = at_once * bytes_of_row(p) / row_us * 1e-3; /* GB/s */
+    const double dram = DRAM_EFFICIENCY * device->dram_gbs;
+    const double rate = (double)p->rows <= at_once ? dram : fmin(sms, dram);
     return first_row_us(v) + (double)p->rows * bytes_of_row(p) / rate * 1e-3;
 }
 
