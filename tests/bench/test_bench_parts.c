@@ -114,16 +114,69 @@ START_TEST(shapes) {
 }
 END_TEST
 
+/* The operands are the ranges of a call, written or not like these. */
+static void check_operands(const struct bench_case *c) {
+    const struct gm_operation *operation = c->operation->operation;
+    struct bench_operand operands[BENCH_OPERANDS_MAX];
+    struct gm_range ranges[GM_RANGES_MAX];
+    struct gm_workspace workspace = {0};
+    unsigned char *planned = calloc(1, operation->planned_bytes), *args = calloc(1, operation->args_bytes);
+    memcpy(planned, c->problem.bytes, operation->problem_bytes);
+    ck_assert_int_eq(operation->normalize(planned), GM_OK);
+    const int count = c->operation->operands(planned, operands);
+    ck_assert_int_ge(count, 2);
+    for (int i = 0; i < count; i++) {
+        const gm_device_ptr address = (gm_device_ptr)(i + 1) << 44;
+        ck_assert_uint_le(operands[i].argument + sizeof address, operation->args_bytes);
+        memcpy(args + operands[i].argument, &address, sizeof address);
+    }
+    const int range_count = operation->ranges(planned, args, ranges, &workspace);
+    for (int i = 0; i < count; i++) {
+        int at = 0;
+        while (at < range_count && ranges[at].address != (gm_device_ptr)(i + 1) << 44)
+            at++;
+        ck_assert_msg(at < range_count, "%s is no range of a call", operands[i].name);
+        ck_assert_int_eq(ranges[at].written, operands[i].access != BENCH_READ);
+        ck_assert_int_eq(ranges[at].rows * ranges[at].row_bytes,
+                         operands[i].rows * operands[i].columns * gm_type_bytes(operands[i].type));
+        const struct bench_tolerance tolerance = c->operation->tolerance(planned, &operands[i]);
+        ck_assert(ranges[at].written == 0 || (tolerance.relative > 0 && tolerance.absolute > 0));
+    }
+    free(planned);
+    free(args);
+}
+
+static void check_regimes(const struct bench_case *c) {
+    const struct bench_operation *operation = c->operation;
+    int regimes = 0;
+    for (int i = 0; i < operation->regime_count; i++)
+        regimes += case_axis(c) >= operation->regimes[i].from && case_axis(c) <= operation->regimes[i].to;
+    ck_assert_int_eq(regimes, 1);
+}
+
 START_TEST(every_suite_of_the_folder_loads) {
-    static const char *const names[] = {"gemm-quick", "gemm-bf16", "gemm-fp8"};
+    static const char *const names[] = {"gemm-quick", "gemm-bf16", "gemm-fp8", "gemm-fit", "rms_norm"};
     struct bench_suite suite = {0};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t before = suite.count;
         ck_assert_int_eq(suite_load(&suite, names[i]), 0);
         ck_assert_uint_gt(suite.count, before);
     }
-    ck_assert_str_eq(suite.name, "gemm-quick+gemm-bf16+gemm-fp8");
+    ck_assert_str_eq(suite.name, "gemm-quick+gemm-bf16+gemm-fp8+gemm-fit+rms_norm");
     ck_assert_int_eq(suite_load(&suite, "no-such-suite"), -1);
+    suite_free(&suite);
+}
+END_TEST
+
+START_TEST(every_suites_problems_have_operands_and_a_regime) {
+    static const char *const names[] = {"gemm-quick", "gemm-bf16", "gemm-fit", "rms_norm"};
+    struct bench_suite suite = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_int_eq(suite_load(&suite, names[i]), 0);
+    for (size_t i = 0; i < suite.count; i++) {
+        check_operands(&suite.cases[i]);
+        check_regimes(&suite.cases[i]);
+    }
     suite_free(&suite);
 }
 END_TEST
@@ -189,7 +242,7 @@ START_TEST(json_is_indented_and_escaped) {
 }
 END_TEST
 
-START_TEST(grid_counts_characters) {
+START_TEST(text_table_counts_characters) {
     ck_assert_uint_eq(text_table_width("M × N"), 5);
     struct text_table table;
     char text[512] = "";
@@ -332,9 +385,10 @@ TCase *parts_tests(void) {
     tcase_add_test(tests, suite_lines_that_are_wrong);
     tcase_add_test(tests, shapes);
     tcase_add_test(tests, every_suite_of_the_folder_loads);
+    tcase_add_test(tests, every_suites_problems_have_operands_and_a_regime);
     tcase_add_test(tests, a_suite_that_is_none_is_told_why);
     tcase_add_test(tests, json_is_indented_and_escaped);
-    tcase_add_test(tests, grid_counts_characters);
+    tcase_add_test(tests, text_table_counts_characters);
     tcase_add_test(tests, options_are_filled_or_refused);
     tcase_add_test(tests, wgmma_is_limited_by_reading_b_when_narrow);
     tcase_add_test(tests, limits_follow_tile_cluster_and_device);
