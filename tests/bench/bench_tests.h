@@ -34,6 +34,7 @@ TCase *lab_ladders_tests(void);
 TCase *lab_tma_tests(void);
 TCase *lab_run_tests(void);
 TCase *lab_results_tests(void);
+TCase *torch_tests(void);
 
 /* The text of a file, or of what was written to a temporary stream; the caller frees it. */
 char *read_all(const char *path);
