@@ -132,8 +132,29 @@ GM_API enum gm_status gm_device_model(const char *name, struct gm_device *device
 
 /* ---- the kernel table --------------------------------------------------------------------------- */
 
-enum gm_type { GM_BF16 = 0, GM_FP16 = 1, GM_FP32 = 2 };
+/* Element types; each operation says which it takes. E4M3 has no infinity (its NaN is 0x7f), E5M2 has. */
+enum gm_type {
+    GM_BF16 = 0,
+    GM_FP16 = 1,
+    GM_FP32 = 2,
+    GM_E4M3 = 3,
+    GM_E5M2 = 4,
+    GM_INT8 = 5,
+    GM_UINT8 = 6,
+    GM_INT32 = 7,
+    GM_INT64 = 8
+};
 enum gm_major { GM_K_MAJOR = 0, GM_MN_MAJOR = 1 }; /* which index of an operand is contiguous */
+/* Whether what is computed on the way to a result is kept in fp32, or rounded to the operands' type where another
+ * implementation rounds it: each operation says what. */
+enum gm_rounding { GM_ROUND_LATE = 0 /* kept in fp32 */, GM_ROUND_EARLY = 1 /* rounded to the type first */ };
+
+/* NaN stays NaN, +inf stays +inf, and zeros keep their sign. SiLU and both GELU of -inf are -0, their limit, where a
+ * formula such as x / (1 + exp(-x)) gives NaN. A negative argument's value falls like exp(-y): y is |x| of SiLU,
+ * x^2 / 2 of GELU_ERF, 1.6 |x| + 0.071 |x|^3 of GELU_TANH. In fp32, before the rounding to D's type, the relative error
+ * is below 2^-20 + 2^-22 y, of GELU_ERF 2^-19 + 2^-27 y, plus half a unit in the last place, which may be a denormal's.
+ */
+enum gm_activation { GM_ACT_NONE = 0, GM_ACT_RELU = 1, GM_ACT_GELU_TANH = 2, GM_ACT_GELU_ERF = 3, GM_ACT_SILU = 4 };
 
 /* One kernel of the table: everything the registries and the compiler say of it. */
 struct gm_kernel_info {

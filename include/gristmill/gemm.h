@@ -27,12 +27,6 @@ extern "C" {
  *  an infinity in them makes NaN of D.
  *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */
 
-/* NaN stays NaN, +inf stays +inf, and zeros keep their sign. SiLU and both GELU of -inf are -0, their limit, where a
- * formula such as x / (1 + exp(-x)) gives NaN. A negative argument's value falls like exp(-y): y is |x| of SiLU,
- * x^2 / 2 of GELU_ERF, 1.6 |x| + 0.071 |x|^3 of GELU_TANH. In fp32, before the rounding to D's type, the relative error
- * is below 2^-20 + 2^-22 y, of GELU_ERF 2^-19 + 2^-27 y, plus half a unit in the last place, which may be a denormal's.
- */
-enum gm_activation { GM_ACT_NONE = 0, GM_ACT_RELU = 1, GM_ACT_GELU_TANH = 2, GM_ACT_GELU_ERF = 3, GM_ACT_SILU = 4 };
 enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
 
 struct gm_gemm_problem {

@@ -23,20 +23,18 @@ extern "C" {
  *  rows = 0 launches nothing. Up to 2^31 - 1 rows and 2^30 columns; operands may exceed 2^31 elements and 4 GiB. A NaN or an
  *  infinity in a row makes NaN of the row, or zeros of its finite elements; so does eps = 0 of a row of zeros. */
 
-/* Where implementations differ: HF's Llama and vLLM round s * rsqrt(...) before the weight, FlashInfer and HF's Gemma do
- * not; vLLM rounds x + residual before its mean of squares, FlashInfer does not. Nothing is rounded in fp32. */
-enum gm_rounding { GM_ROUND_LATE = 0 /* kept in fp32 */, GM_ROUND_EARLY = 1 /* rounded to the type first */ };
-
 struct gm_rms_norm_problem {
     size_t size;
     int64_t rows, columns;
-    enum gm_type type;                             /* of x, residual and out: GM_BF16, GM_FP16, GM_FP32 */
-    int32_t fp32_weight;                           /* 1: the weight is GM_FP32; 0: it has the same type */
-    int32_t residual;                              /* 1: there is one */
-    float eps;                                     /* 0 or more, finite */
-    float weight_offset;                           /* finite; 1: Gemma's 1 + weight */
-    enum gm_rounding sum_rounding;                 /* of x + residual, before anything is made of it */
-    enum gm_rounding normalized_rounding;          /* of s * rsqrt(...), before the weight */
+    enum gm_type type;   /* of x, residual and out: GM_BF16, GM_FP16, GM_FP32 */
+    int32_t fp32_weight; /* 1: the weight is GM_FP32; 0: it has the same type */
+    int32_t residual;    /* 1: there is one */
+    float eps;           /* 0 or more, finite */
+    float weight_offset; /* finite; 1: Gemma's 1 + weight */
+    /* Of x + residual, before anything is made of it: vLLM rounds it early, FlashInfer does not. */
+    enum gm_rounding sum_rounding;
+    /* Of s * rsqrt(...), before the weight: HF's Llama and vLLM round it early, FlashInfer and HF's Gemma do not. */
+    enum gm_rounding normalized_rounding;
     int64_t x_stride, residual_stride, out_stride; /* elements; 0: packed */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. Rows that do not all begin
      * on multiples of 16 bytes, or whose columns are no multiple of that, take longer. */
@@ -46,6 +44,9 @@ struct gm_rms_norm_problem {
 struct gm_rms_norm_args {
     size_t size;
     gm_device_ptr x, residual, weight, out; /* residual: 0 where there is none */
+    /* 0, or an int32_t in device memory: only so many of the first rows are computed, none where it is negative. It is
+     * read when the kernel runs, so that a captured graph serves any number of rows up to the problem's. */
+    gm_device_ptr row_count;
 };
 
 /* Chooses a kernel and loads it if this context has not yet. `options` may be NULL; GM_PLAN_CONSTANT_B has no effect. */

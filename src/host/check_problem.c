@@ -5,6 +5,7 @@
 #include "host/error.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum gm_status gm_check_size(const char *name, int64_t value, int64_t least, int64_t most) {
     if (value < least || value > most)
@@ -17,6 +18,13 @@ enum gm_status gm_check_enum(const char *name, int value, int first, int last) {
     if (value < first || value > last)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; known values are %d to %d", name, value, first, last);
     return GM_OK;
+}
+
+enum gm_status gm_check_real(const char *name, float value, float least) {
+    if (isfinite(value) && value >= least)
+        return GM_OK;
+    return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %g; it must be finite%s", name, (double)value,
+                   least == 0 ? " and 0 or more" : "");
 }
 
 enum gm_status gm_fill_stride(const char *name, int64_t *stride, int64_t rows, int64_t columns, int element_bytes) {

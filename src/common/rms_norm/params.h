@@ -14,8 +14,8 @@ enum gm_rms_norm_flag {
 };
 
 struct gm_rms_norm_params {
-    uint64_t x, residual, weight, out;          /* addresses */
-    int64_t x_pitch, residual_pitch, out_pitch; /* bytes from one row to the next */
+    uint64_t x, residual, weight, out, row_count; /* addresses */
+    int64_t x_pitch, residual_pitch, out_pitch;   /* bytes from one row to the next */
     int32_t rows, columns;
     float eps, weight_offset, inverse_columns; /* 1 / columns */
     int32_t flags;                             /* of enum gm_rms_norm_flag */
@@ -30,7 +30,7 @@ struct gm_rms_norm_params {
     (((vectors) <= 2 && (vector_bytes) == 16 ? 1280 : 1024) / (threads))
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_rms_norm_params) == 80, "host and device agree");
+_Static_assert(sizeof(struct gm_rms_norm_params) == 88, "host and device agree");
 #endif
 
 #endif

@@ -2,8 +2,8 @@
 /* RMSNorm as an operation: its fields, its problem, what a call reads and writes, and its public functions. */
 #include "gristmill/rms_norm.h"
 #include "host/check_problem.h"
-#include "host/error.h"
 #include "host/plan.h"
+#include "host/rms_norm/rms_norm.h"
 #include "host/types.h"
 
 #include <math.h>
@@ -21,19 +21,10 @@ static const char *const roundings[] = {"late", "early", NULL};
 #define TYPES      (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16) | GM_TYPE_SET(GM_FP32))
 #define SUITES     (GM_IN_SUITES | GM_IN_LEDGERS)
 
-/* Alignments are 32 bits wide. */
-#define ALIGN_OF(operand)                                                                                              \
-    static int64_t get_##operand##_align(const void *problem) {                                                        \
-        return ((const struct gm_rms_norm_problem *)problem)->operand##_align;                                         \
-    }                                                                                                                  \
-    static int set_##operand##_align(void *problem, int64_t bytes) {                                                   \
-        ((struct gm_rms_norm_problem *)problem)->operand##_align = (int32_t)bytes;                                     \
-        return 1;                                                                                                      \
-    }
-ALIGN_OF(x)
-ALIGN_OF(residual)
-ALIGN_OF(weight)
-ALIGN_OF(out)
+GM_ALIGN_FUNCTIONS(gm_rms_norm_problem, x)
+GM_ALIGN_FUNCTIONS(gm_rms_norm_problem, residual)
+GM_ALIGN_FUNCTIONS(gm_rms_norm_problem, weight)
+GM_ALIGN_FUNCTIONS(gm_rms_norm_problem, out)
 
 enum { FIELD_TYPE, FIELD_WEIGHT, FIELD_RESIDUAL, FIELD_SUM, FIELD_NORMALIZED, FIELD_ROWS };
 static const struct gm_field fields[] = {
@@ -55,24 +46,25 @@ static const struct gm_field fields[] = {
     {.name = "columns", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(columns)},
     {"eps", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(eps)},
     {"weight_offset", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(weight_offset), .about = "1: Gemma's 1 + weight"},
-    {"x_stride", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(x_stride),
-     .about = "elements from row to row (default: packed)"},
-    {"residual_stride", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(residual_stride)},
-    {"out_stride", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(out_stride)},
-    {"x_align", GM_FIELD_SIZE, GM_IN_OPTIONS, .get = get_x_align, .set = set_x_align,
-     .about = "bytes of alignment promised of the pointers: 16 (default), 8, 4, 2"},
-    {"residual_align", GM_FIELD_SIZE, GM_IN_OPTIONS, .get = get_residual_align, .set = set_residual_align},
-    {"weight_align", GM_FIELD_SIZE, GM_IN_OPTIONS, .get = get_weight_align, .set = set_weight_align},
-    {"out_align", GM_FIELD_SIZE, GM_IN_OPTIONS, .get = get_out_align, .set = set_out_align},
+    GM_STRIDE_FIELD(gm_rms_norm_problem, x),
+    GM_STRIDE_FIELD(gm_rms_norm_problem, residual),
+    GM_STRIDE_FIELD(gm_rms_norm_problem, out),
+    GM_ALIGN_FIELD(x),
+    GM_ALIGN_FIELD(residual),
+    GM_ALIGN_FIELD(weight),
+    GM_ALIGN_FIELD(out),
 };
 
 /* ---- a problem ------------------------------------------------------------------------------------------ */
 
-static enum gm_status check_real(const char *name, float value, float least) {
-    if (isfinite(value) && value >= least)
-        return GM_OK;
-    return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %g; it must be finite%s", name, (double)value,
-                   least == 0 ? " and 0 or more" : "");
+void gm_rms_norm_matrices(const struct gm_rms_norm_problem *p, struct gm_matrix m[GM_RMS_NORM_MATRICES]) {
+    const int bytes = gm_type_bytes(p->type), weight_bytes = p->fp32_weight ? 4 : bytes;
+    const int64_t residual_rows = p->residual ? p->rows : 0;
+    m[GM_RMS_NORM_X] = (struct gm_matrix){"x", p->rows, p->columns, p->x_stride, bytes, p->x_align};
+    m[GM_RMS_NORM_RESIDUAL] =
+        (struct gm_matrix){"residual", residual_rows, p->columns, p->residual_stride, bytes, p->residual_align};
+    m[GM_RMS_NORM_WEIGHT] = (struct gm_matrix){"weight", 1, p->columns, p->columns, weight_bytes, p->weight_align};
+    m[GM_RMS_NORM_OUT] = (struct gm_matrix){"out", p->rows, p->columns, p->out_stride, bytes, p->out_align};
 }
 
 static enum gm_status check_choices(const struct gm_rms_norm_problem *p) {
@@ -86,24 +78,20 @@ static enum gm_status check_choices(const struct gm_rms_norm_problem *p) {
     if (status == GM_OK)
         status = gm_check_enum("normalized_rounding", (int)p->normalized_rounding, GM_ROUND_LATE, GM_ROUND_EARLY);
     if (status == GM_OK)
-        status = check_real("eps", p->eps, 0);
-    return status == GM_OK ? check_real("weight_offset", p->weight_offset, -INFINITY) : status;
+        status = gm_check_real("eps", p->eps, 0);
+    return status == GM_OK ? gm_check_real("weight_offset", p->weight_offset, -INFINITY) : status;
 }
 
 static enum gm_status fill(struct gm_rms_norm_problem *p) {
-    const int bytes = gm_type_bytes(p->type), weight_bytes = p->fp32_weight ? 4 : bytes;
-    enum gm_status status = gm_fill_stride("x_stride", &p->x_stride, p->rows, p->columns, bytes);
+    struct gm_matrix m[GM_RMS_NORM_MATRICES];
+    int64_t weight_stride = 0;
+    gm_rms_norm_matrices(p, m);
+    enum gm_status status = gm_fill_matrix(&m[GM_RMS_NORM_X], &p->x_stride, &p->x_align);
     if (status == GM_OK)
-        status = gm_fill_stride("residual_stride", &p->residual_stride, p->rows, p->columns, bytes);
+        status = gm_fill_matrix(&m[GM_RMS_NORM_RESIDUAL], &p->residual_stride, &p->residual_align);
     if (status == GM_OK)
-        status = gm_fill_stride("out_stride", &p->out_stride, p->rows, p->columns, bytes);
-    if (status == GM_OK)
-        status = gm_fill_alignment("x_align", &p->x_align, bytes);
-    if (status == GM_OK)
-        status = gm_fill_alignment("residual_align", &p->residual_align, bytes);
-    if (status == GM_OK)
-        status = gm_fill_alignment("weight_align", &p->weight_align, weight_bytes);
-    return status == GM_OK ? gm_fill_alignment("out_align", &p->out_align, bytes) : status;
+        status = gm_fill_matrix(&m[GM_RMS_NORM_OUT], &p->out_stride, &p->out_align);
+    return status == GM_OK ? gm_fill_matrix(&m[GM_RMS_NORM_WEIGHT], &weight_stride, &p->weight_align) : status;
 }
 
 /* A weight of fp32 beside x of fp32 has the same type, and without a residual there is no sum to round. */
@@ -139,35 +127,20 @@ static struct gm_work work(const void *problem) {
 
 /* ---- a call --------------------------------------------------------------------------------------------- */
 
-enum { X, RESIDUAL, WEIGHT, OUT, RANGES };
-
-static void set_range(struct gm_range *range, const char *name, gm_device_ptr address, int64_t rows, int64_t columns,
-                      int64_t stride, int element_bytes, int align) {
-    range->name = name;
-    range->address = address;
-    range->rows = rows;
-    range->row_bytes = columns * element_bytes;
-    range->pitch_bytes = stride * element_bytes;
-    range->align = align;
-    range->element_bytes = element_bytes;
-    range->written = 0;
-    range->may_equal = -1;
-}
-
 static int ranges(const void *problem, const void *arguments, struct gm_range found[GM_RANGES_MAX],
                   struct gm_workspace *workspace) {
     const struct gm_rms_norm_problem *p = problem;
     const struct gm_rms_norm_args *args = arguments;
-    const int bytes = gm_type_bytes(p->type), weight_bytes = p->fp32_weight ? 4 : bytes;
-    set_range(&found[X], "x", args->x, p->rows, p->columns, p->x_stride, bytes, p->x_align);
-    set_range(&found[RESIDUAL], "residual", args->residual, p->residual ? p->rows : 0, p->columns, p->residual_stride,
-              bytes, p->residual_align);
-    set_range(&found[WEIGHT], "weight", args->weight, 1, p->columns, p->columns, weight_bytes, p->weight_align);
-    set_range(&found[OUT], "out", args->out, p->rows, p->columns, p->out_stride, bytes, p->out_align);
-    found[RESIDUAL].written = found[OUT].written = 1;
-    found[OUT].may_equal = X;
+    struct gm_matrix m[GM_RMS_NORM_MATRICES];
+    gm_rms_norm_matrices(p, m);
+    found[GM_RMS_NORM_X] = gm_range_of(&m[GM_RMS_NORM_X], args->x, 0);
+    found[GM_RMS_NORM_RESIDUAL] = gm_range_of(&m[GM_RMS_NORM_RESIDUAL], args->residual, 1);
+    found[GM_RMS_NORM_WEIGHT] = gm_range_of(&m[GM_RMS_NORM_WEIGHT], args->weight, 0);
+    found[GM_RMS_NORM_OUT] = gm_range_of(&m[GM_RMS_NORM_OUT], args->out, 1);
+    found[GM_RMS_NORM_MATRICES] = gm_range_of_row_count(args->row_count);
+    found[GM_RMS_NORM_OUT].may_equal = GM_RMS_NORM_X;
     *workspace = (struct gm_workspace){0};
-    return RANGES;
+    return GM_RMS_NORM_MATRICES + 1;
 }
 
 const struct gm_operation gm_operation_rms_norm = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The family rms_norm: which problems a variant takes and how long it should take, and what a launch of one is told. */
+#include "host/rms_norm/rms_norm.h"
+
 #include "columns.h"
 #include "common/rms_norm/params.h"
-#include "gristmill/rms_norm.h"
-#include "host/family.h"
 #include "host/occupancy.h"
 #include "host/plan.h"
 #include "host/types.h"
@@ -34,36 +34,16 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
 
 /* ---- what it takes -------------------------------------------------------------------------------------- */
 
-/* An operand whose rows begin on multiples of the vector. */
-static enum gm_reason check_rows(const struct variant *v, const char *name, int64_t stride, int element_bytes,
-                                 int32_t align, const struct gm_sentence *why) {
-    const int64_t bytes = stride * element_bytes;
-    if (align < v->vector_bytes)
-        return gm_say(
-            why, GM_REASON_ALIGNMENT,
-            "%s_align promises %d bytes: it loads %d at once; align the pointer to that and say so, or a kernel "
-            "of single elements takes it",
-            name, align, v->vector_bytes);
-    if (bytes % v->vector_bytes)
-        return gm_say(why, GM_REASON_STRIDE,
-                      "%s_stride %" PRId64 " x %d B = %" PRId64 " B is not a multiple of the %d that it loads at once",
-                      name, stride, element_bytes, bytes, v->vector_bytes);
-    return GM_ACCEPTED;
-}
-
+/* A wide weight is loaded by elements, wherever it is. */
 static enum gm_reason check_layout(const struct variant *v, const struct gm_rms_norm_problem *p,
                                    const struct gm_sentence *why) {
-    const int bytes = gm_type_bytes(p->type);
-    if (p->columns * bytes % v->vector_bytes)
-        return gm_say(why, GM_REASON_SIZE,
-                      "%" PRId64 " columns x %d B = %" PRId64 " B is not a multiple of the %d that it loads at once",
-                      p->columns, bytes, p->columns * bytes, v->vector_bytes);
-    enum gm_reason reason = check_rows(v, "x", p->x_stride, bytes, p->x_align, why);
-    if (reason == GM_ACCEPTED)
-        reason = check_rows(v, "out", p->out_stride, bytes, p->out_align, why);
-    if (reason == GM_ACCEPTED && p->residual)
-        reason = check_rows(v, "residual", p->residual_stride, bytes, p->residual_align, why);
-    return reason == GM_ACCEPTED ? check_rows(v, "weight", 0, bytes, p->weight_align, why) : reason;
+    static const int in_order[] = {GM_RMS_NORM_X, GM_RMS_NORM_OUT, GM_RMS_NORM_RESIDUAL, GM_RMS_NORM_WEIGHT};
+    struct gm_matrix matrices[GM_RMS_NORM_MATRICES];
+    enum gm_reason reason = GM_ACCEPTED;
+    gm_rms_norm_matrices(p, matrices);
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order && reason == GM_ACCEPTED; i++)
+        reason = gm_check_vectors(&matrices[in_order[i]], v->vector_bytes, why);
+    return reason;
 }
 
 /* Why the variant cannot compute the problem at all. */
@@ -205,6 +185,7 @@ static CUresult bind(const struct gm_plan *plan, const void *arguments, void *in
     params->residual = args->residual;
     params->weight = args->weight;
     params->out = args->out;
+    params->row_count = args->row_count;
     return CUDA_SUCCESS;
 }
 

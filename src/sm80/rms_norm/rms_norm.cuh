@@ -15,11 +15,9 @@
 #ifndef GM_SM80_RMS_NORM_CUH
 #define GM_SM80_RMS_NORM_CUH
 
-#include "common/convert.cuh"
-#include "common/global.cuh"
+#include "common/elements.cuh"
 #include "common/index.cuh"
 #include "common/rms_norm/params.h"
-#include "common/types.h"
 
 /* ---- parameters (the registry row) and what follows from them -------------------------------------- */
 
@@ -32,8 +30,8 @@ enum {
     VECTOR_BYTES = GM_VECTOR_BYTES,
     PASSES = GM_PASSES,
     CHUNK = VECTOR_BYTES / ELEM_BYTES,                            /* elements */
-    WORDS = (VECTOR_BYTES + 3) / 4,                               /* 32-bit registers of a chunk */
-    PER_WORD = CHUNK / WORDS,                                     /* elements */
+    WORDS = GM_WORDS(TYPE, CHUNK),                                /* 32-bit registers of a chunk */
+    PER_WORD = GM_PER_WORD(TYPE, CHUNK),                          /* elements */
     STEP = ROW_THREADS * CHUNK,                                   /* elements between two chunks of a thread */
     ROWS = THREADS / ROW_THREADS,                                 /* of a CTA, at a time */
     WARPS = (ROW_THREADS + 31) / 32,                              /* that share a row */
@@ -50,79 +48,6 @@ static_assert((SUMS & (SUMS - 1)) == 0 && SUMS <= 32, "one warp adds up the sums
 
 extern __shared__ float row_sums[]; /* [2][SUMS] */
 
-/* ---- elements -------------------------------------------------------------------------------------- */
-
-/* 32 bits of a chunk as the elements that they hold: one of fp32, two of a 16-bit type, or one, if a chunk is one. */
-static __device__ __forceinline__ void unpack(uint32_t word, float *elements) {
-    if (TYPE == GM_TYPE_fp32) {
-        elements[0] = __uint_as_float(word);
-        return;
-    }
-    float low, high;
-    if (TYPE == GM_TYPE_bf16)
-        cvt_f32_bf16x2(word, low, high);
-    else
-        cvt_f32_f16x2(word, low, high);
-    elements[0] = low;
-    if (PER_WORD == 2)
-        elements[1] = high;
-}
-
-static __device__ __forceinline__ uint32_t pack(const float *elements) {
-    const float high = PER_WORD == 2 ? elements[1] : 0;
-    if (TYPE == GM_TYPE_fp32)
-        return __float_as_uint(elements[0]);
-    return TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(elements[0], high) : cvt_rn_f16x2_f32(elements[0], high);
-}
-
-static __device__ __forceinline__ void unpack_chunk(const uint32_t (&words)[WORDS], float (&elements)[CHUNK]) {
-#pragma unroll
-    for (int i = 0; i < WORDS; ++i)
-        unpack(words[i], elements + i * PER_WORD);
-}
-
-static __device__ __forceinline__ void pack_chunk(const float (&elements)[CHUNK], uint32_t (&words)[WORDS]) {
-#pragma unroll
-    for (int i = 0; i < WORDS; ++i)
-        words[i] = pack(elements + i * PER_WORD);
-}
-
-/* Rounds the elements of a word to the type. */
-static __device__ __forceinline__ void round_word(float *elements) {
-    unpack(pack(elements), elements);
-}
-
-/* ---- memory ---------------------------------------------------------------------------------------- */
-
-static __device__ __forceinline__ uint32_t load_element(uint64_t address) {
-    return ELEM_BYTES == 4 ? ld_global_b32(address) : ld_global_b16(address);
-}
-
-static __device__ __forceinline__ void store_element(uint64_t address, uint32_t bits) {
-    if (ELEM_BYTES == 4)
-        st_global_b32(address, bits);
-    else
-        st_global_b16(address, bits);
-}
-
-/* Loads a chunk of the type; one that does not exist is of zeros. */
-static __device__ __forceinline__ void load_chunk(uint32_t (&words)[WORDS], uint64_t address, bool exists) {
-#pragma unroll
-    for (int i = 0; i < WORDS; ++i)
-        words[i] = 0;
-    if (exists && CHUNK > 1)
-        ld_global_v4_b32(address, words);
-    else if (exists)
-        words[0] = load_element(address);
-}
-
-static __device__ __forceinline__ void store_chunk(uint64_t address, const uint32_t (&words)[WORDS]) {
-    if (CHUNK > 1)
-        st_global_v4_b32(address, words);
-    else
-        store_element(address, words[0]);
-}
-
 /* ---- one row --------------------------------------------------------------------------------------- */
 
 /* Address of element `at` of a row; found anew wherever it is asked for, which costs no register meanwhile. */
@@ -138,25 +63,25 @@ static __device__ __forceinline__ int first_element(void) {
 /* The chunk at element `at` as it is normalised: x, or its sum with the residual. */
 static __device__ __forceinline__ void combine(const struct gm_rms_norm_params &p, const uint32_t (&x)[WORDS],
                                                const uint32_t (&residual)[WORDS], float (&v)[CHUNK]) {
-    unpack_chunk(x, v);
+    unpack<TYPE, CHUNK>(x, v);
     if (p.flags & GM_RMS_NORM_HAS_RESIDUAL) {
         float r[CHUNK];
-        unpack_chunk(residual, r);
+        unpack<TYPE, CHUNK>(residual, r);
 #pragma unroll
         for (int i = 0; i < CHUNK; ++i)
             v[i] += r[i];
 #pragma unroll
         for (int i = 0; i < CHUNK && p.flags & GM_RMS_NORM_ROUNDS_SUM; i += PER_WORD)
-            round_word(v + i);
+            round_word<TYPE, CHUNK>(v + i);
     }
 }
 
 static __device__ __forceinline__ void load_sum(const struct gm_rms_norm_params &p, int row, int at,
                                                 float (&v)[CHUNK]) {
     uint32_t x[WORDS], residual[WORDS] = {};
-    load_chunk(x, element_of(p.x, p.x_pitch, row, at), true);
+    load<TYPE, CHUNK>(x, element_of(p.x, p.x_pitch, row, at), true);
     if (p.flags & GM_RMS_NORM_HAS_RESIDUAL)
-        load_chunk(residual, element_of(p.residual, p.residual_pitch, row, at), true);
+        load<TYPE, CHUNK>(residual, element_of(p.residual, p.residual_pitch, row, at), true);
     combine(p, x, residual, v);
 }
 
@@ -167,13 +92,13 @@ static __device__ __forceinline__ void load_held(const struct gm_rms_norm_params
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i) {
         const int at = first_element() + i * STEP;
-        load_chunk(x[i], element_of(p.x, p.x_pitch, row, at), at < columns);
+        load<TYPE, CHUNK>(x[i], element_of(p.x, p.x_pitch, row, at), at < columns);
     }
     if (p.flags & GM_RMS_NORM_HAS_RESIDUAL) {
 #pragma unroll
         for (int i = 0; i < VECTORS; ++i) {
             const int at = first_element() + i * STEP;
-            load_chunk(residual[i], element_of(p.residual, p.residual_pitch, row, at), at < columns);
+            load<TYPE, CHUNK>(residual[i], element_of(p.residual, p.residual_pitch, row, at), at < columns);
         }
     }
 #pragma unroll
@@ -222,7 +147,7 @@ static __device__ __forceinline__ void factors_of(const struct gm_rms_norm_param
                                                   float *factors) {
     uint32_t wide[2];
     if (!(p.flags & GM_RMS_NORM_WIDE_WEIGHT)) {
-        unpack(word, factors);
+        unpack_word<TYPE, CHUNK>(word, factors);
     } else if (PER_WORD == 2) {
         ld_global_v2_b32(p.weight + (int64_t)at * 4, wide);
         factors[0] = __uint_as_float(wide[0]);
@@ -237,7 +162,7 @@ static __device__ __forceinline__ void factors_of(const struct gm_rms_norm_param
 
 static __device__ __forceinline__ void load_weight(const struct gm_rms_norm_params &p, int at, int columns,
                                                    uint32_t (&words)[WORDS]) {
-    load_chunk(words, p.weight + (int64_t)at * ELEM_BYTES, !(p.flags & GM_RMS_NORM_WIDE_WEIGHT) && at < columns);
+    load<TYPE, CHUNK>(words, p.weight + (int64_t)at * ELEM_BYTES, !(p.flags & GM_RMS_NORM_WIDE_WEIGHT) && at < columns);
 }
 
 /* Stores a chunk: what is normalised to the residual, if there is one, and its product with scale and weight to out. */
@@ -246,8 +171,8 @@ static __device__ __forceinline__ void store_normalized(const struct gm_rms_norm
                                                         const uint32_t (&weight)[WORDS]) {
     uint32_t words[WORDS];
     if (p.flags & GM_RMS_NORM_HAS_RESIDUAL) {
-        pack_chunk(v, words);
-        store_chunk(element_of(p.residual, p.residual_pitch, row, at), words);
+        pack<TYPE, CHUNK>(v, words);
+        store<TYPE, CHUNK>(element_of(p.residual, p.residual_pitch, row, at), words);
     }
 #pragma unroll
     for (int i = 0; i < WORDS; ++i) {
@@ -257,13 +182,13 @@ static __device__ __forceinline__ void store_normalized(const struct gm_rms_norm
         for (int j = 0; j < PER_WORD; ++j)
             pair[j] *= scale;
         if (p.flags & GM_RMS_NORM_ROUNDS_NORMALIZED)
-            round_word(pair);
+            round_word<TYPE, CHUNK>(pair);
 #pragma unroll
         for (int j = 0; j < PER_WORD; ++j)
             pair[j] *= factors[j];
-        words[i] = pack(pair);
+        words[i] = pack_word<TYPE, CHUNK>(pair);
     }
-    store_chunk(element_of(p.out, p.out_pitch, row, at), words);
+    store<TYPE, CHUNK>(element_of(p.out, p.out_pitch, row, at), words);
 }
 
 /* The chunks that stay in registers, with their part of the weight. */
@@ -333,10 +258,11 @@ static __device__ __forceinline__ void normalize_row(const struct gm_rms_norm_pa
  * beyond the last row they have rows of no columns. */
 static __device__ __forceinline__ void rms_norm(const struct gm_rms_norm_params &p) {
     const int in_cta = thread_index() / ROW_THREADS, in_warp = in_cta % (ROW_THREADS < 32 ? 32 / ROW_THREADS : 1);
+    const int rows = p.row_count ? min(p.rows, (int)ld_global_b32(p.row_count)) : p.rows;
     int turn = 0;
 #pragma unroll 1
-    for (int64_t row = (int64_t)cta_index() * ROWS + in_cta; row - in_warp < p.rows; row += (int64_t)gridDim.x * ROWS) {
-        normalize_row(p, (int)row, ROW_THREADS < 32 && row >= p.rows ? 0 : p.columns, turn);
+    for (int64_t row = (int64_t)cta_index() * ROWS + in_cta; row - in_warp < rows; row += (int64_t)gridDim.x * ROWS) {
+        normalize_row(p, (int)row, ROW_THREADS < 32 && row >= rows ? 0 : p.columns, turn);
         turn ^= 1;
     }
 }

@@ -27,9 +27,5 @@ MEMBER(gm_rms_norm_args, x, 8)
 MEMBER(gm_rms_norm_args, residual, 16)
 MEMBER(gm_rms_norm_args, weight, 24)
 MEMBER(gm_rms_norm_args, out, 32)
-END(gm_rms_norm_args, out, 40)
-
-/* ---- enumerators ------------------------------------------------------------------------------------ */
-
-VALUE(GM_ROUND_LATE, 0)
-VALUE(GM_ROUND_EARLY, 1)
+MEMBER(gm_rms_norm_args, row_count, 40)
+END(gm_rms_norm_args, row_count, 40)

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Neighbouring elements of one type, between memory, registers and fp32. COUNT elements are one load or store: 16 bytes,
+ * or a single element. In registers they are GM_WORDS(TYPE, COUNT) words of 32 bits. */
+#ifndef GM_ELEMENTS_CUH
+#define GM_ELEMENTS_CUH
+
+#include "common/convert.cuh"
+#include "common/global.cuh"
+#include "common/types.h"
+
+#define GM_WORDS(type, count)    (((count) * GM_TYPE_BYTES(type) + 3) / 4)
+#define GM_PER_WORD(type, count) ((count) / GM_WORDS(type, count)) /* elements of a word */
+
+/* The elements of one word: one of fp32, two of a 16-bit type, or one, if COUNT is one. */
+template <int TYPE, int COUNT> static __device__ __forceinline__ void unpack_word(uint32_t word, float *elements) {
+    float low, high;
+    if (TYPE == GM_TYPE_fp32) {
+        elements[0] = __uint_as_float(word);
+        return;
+    }
+    if (TYPE == GM_TYPE_bf16)
+        cvt_f32_bf16x2(word, low, high);
+    else
+        cvt_f32_f16x2(word, low, high);
+    elements[0] = low;
+    if (GM_PER_WORD(TYPE, COUNT) == 2)
+        elements[1] = high;
+}
+
+/* Rounds to nearest even. */
+template <int TYPE, int COUNT> static __device__ __forceinline__ uint32_t pack_word(const float *elements) {
+    const float high = GM_PER_WORD(TYPE, COUNT) == 2 ? elements[1] : 0;
+    if (TYPE == GM_TYPE_fp32)
+        return __float_as_uint(elements[0]);
+    return TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(elements[0], high) : cvt_rn_f16x2_f32(elements[0], high);
+}
+
+template <int TYPE, int COUNT>
+static __device__ __forceinline__ void unpack(const uint32_t (&words)[GM_WORDS(TYPE, COUNT)],
+                                              float (&elements)[COUNT]) {
+#pragma unroll
+    for (int i = 0; i < GM_WORDS(TYPE, COUNT); ++i)
+        unpack_word<TYPE, COUNT>(words[i], elements + i * GM_PER_WORD(TYPE, COUNT));
+}
+
+template <int TYPE, int COUNT>
+static __device__ __forceinline__ void pack(const float (&elements)[COUNT], uint32_t (&words)[GM_WORDS(TYPE, COUNT)]) {
+#pragma unroll
+    for (int i = 0; i < GM_WORDS(TYPE, COUNT); ++i)
+        words[i] = pack_word<TYPE, COUNT>(elements + i * GM_PER_WORD(TYPE, COUNT));
+}
+
+/* Rounds the elements of one word to the type. */
+template <int TYPE, int COUNT> static __device__ __forceinline__ void round_word(float *elements) {
+    unpack_word<TYPE, COUNT>(pack_word<TYPE, COUNT>(elements), elements);
+}
+
+template <int TYPE, int COUNT> static __device__ __forceinline__ void round_elements(float (&elements)[COUNT]) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i += GM_PER_WORD(TYPE, COUNT))
+        round_word<TYPE, COUNT>(elements + i);
+}
+
+/* One load of COUNT elements; of what does not exist, zeros. */
+template <int TYPE, int COUNT>
+static __device__ __forceinline__ void load(uint32_t (&words)[GM_WORDS(TYPE, COUNT)], uint64_t address, bool exists) {
+    static_assert(COUNT == 1 || COUNT * GM_TYPE_BYTES(TYPE) == 16, "16 bytes, or one element");
+#pragma unroll
+    for (int i = 0; i < GM_WORDS(TYPE, COUNT); ++i)
+        words[i] = 0;
+    if (exists && COUNT > 1)
+        ld_global_v4_b32(address, words);
+    else if (exists)
+        words[0] = GM_TYPE_BYTES(TYPE) == 4 ? ld_global_b32(address) : ld_global_b16(address);
+}
+
+template <int TYPE, int COUNT>
+static __device__ __forceinline__ void store(uint64_t address, const uint32_t (&words)[GM_WORDS(TYPE, COUNT)]) {
+    if (COUNT > 1)
+        st_global_v4_b32(address, words);
+    else if (GM_TYPE_BYTES(TYPE) == 4)
+        st_global_b32(address, words[0]);
+    else
+        st_global_b16(address, words[0]);
+}
+
+#endif
