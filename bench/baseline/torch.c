@@ -123,6 +123,21 @@ void torch_close(struct baseline *baseline, const struct gpu *gpu) {
     baseline->state = NULL;
 }
 
+void *torch_prepare(const void *problem, size_t bytes, bool takes, int *ways) {
+    void *prepared = takes ? malloc(bytes) : NULL;
+    *ways = 1;
+    if (prepared)
+        memcpy(prepared, problem, bytes);
+    else
+        note(takes ? "out of host memory" : "torch has no operator for this problem");
+    return prepared;
+}
+
+void torch_forget(const struct baseline *baseline, void *prepared) {
+    (void)baseline;
+    free(prepared);
+}
+
 /* ---- values ------------------------------------------------------------------------------------------ */
 
 uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes) {

@@ -12,6 +12,10 @@ struct torch;
 int torch_open(struct baseline *baseline, const struct gpu *gpu, const char *path);
 void torch_close(struct baseline *baseline, const struct gpu *gpu);
 
+/* A baseline's prepare() and forget() of operators that need a copy of the problem only. `takes`: there is one. */
+void *torch_prepare(const void *problem, size_t bytes, bool takes, int *ways);
+void torch_forget(const struct baseline *baseline, void *prepared);
+
 /* Values, each for one call. A value that torch refuses makes the call fail. */
 uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes);
 uint64_t torch_ints(struct torch *torch, int count, const int64_t *values);

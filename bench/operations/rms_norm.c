@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RMSNorm, as the benchmark knows it. */
-#include <stdlib.h>
-
 #include "bench/baseline/torch.h"
 #include "bench/operation.h"
 #include "gristmill/rms_norm.h"
@@ -42,21 +40,8 @@ static struct bench_tolerance tolerance(const void *problem, const struct bench_
  * offset of the weight, and none with a weight of another type. */
 static void *prepare(const struct baseline *baseline, const void *problem, int *ways) {
     const struct gm_rms_norm_problem *p = problem;
-    struct gm_rms_norm_problem *prepared = malloc(sizeof *prepared);
     (void)baseline;
-    *ways = 1;
-    if (!prepared || p->fp32_weight || p->residual || p->weight_offset != 0) {
-        note(prepared ? "torch has no operator for this problem" : "out of host memory");
-        free(prepared);
-        return NULL;
-    }
-    *prepared = *p;
-    return prepared;
-}
-
-static void forget(const struct baseline *baseline, void *prepared) {
-    (void)baseline;
-    free(prepared);
+    return torch_prepare(p, sizeof *p, !p->fp32_weight && !p->residual && p->weight_offset == 0, ways);
 }
 
 static int run(const struct baseline *baseline, const void *prepared, int way, const void *arguments, CUstream stream) {
@@ -79,7 +64,7 @@ static const struct baseline_kind torch = {
     .open = torch_open,
     .close = torch_close,
     .prepare = prepare,
-    .forget = forget,
+    .forget = torch_forget,
     .run = run,
 };
 

@@ -117,7 +117,9 @@ void arena_free(struct arena *arena);
 /* Copies, and returns when it is there for every stream. */
 bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t bytes);
 
-/* ---- numbers (numeric.c) ------------------------------------------------------------------------ */
+/* ---- numbers (numeric.c) ------------------------------------------------------------------------
+ *
+ * Bits are those of one element, in the low part of a word; of GM_INT64 those of an int32_t. */
 
 double bits_to_double(enum gm_type type, uint32_t bits);
 /* Round to nearest, ties to even; too large becomes Inf. */
@@ -127,6 +129,11 @@ double half_ulp(enum gm_type type, double value);
 uint64_t hash64(uint64_t seed, uint64_t index);
 /* N(0, 1) as a pure function of its arguments. */
 double hash_normal(uint64_t seed, uint64_t index);
+/* Repeatable random numbers, from 0 on. */
+struct draws {
+    uint64_t stream, index;
+};
+int64_t draw(struct draws *draws, int64_t below);
 uint32_t load_bits(const uint8_t *at, enum gm_type type);
 void store_bits(uint8_t *at, enum gm_type type, uint32_t bits);
 /* Whether bits of `type` are within the tolerance of a value; 0: what rounding makes of it. */
@@ -134,6 +141,10 @@ bool bits_match(enum gm_type type, uint32_t bits, double want, double tolerance)
 /* Calls body(first, last, arg) over [0, count) from as many threads as there are processors. `work` is a rough
  * number of operations: small jobs stay on the calling thread. */
 void parallel_for(int64_t count, double work, void (*body)(int64_t first, int64_t last, void *arg), void *arg);
+
+/* An activation in double, and how far the library's may be from it before it is rounded to a type. (activation.c) */
+double activation_value(enum gm_activation activation, double x);
+double activation_error(enum gm_activation activation, double x);
 
 /* ---- calls (call.c) ----------------------------------------------------------------------------- */
 
@@ -203,6 +214,24 @@ struct tested_operation {
     const struct plant *plants; /* in the kernels */
     size_t plant_count;
 };
+
+/* plan, execute, in_one_call and explain of the operation gm_<name>. */
+#define TESTED_FUNCTIONS(name)                                                                                         \
+    static enum gm_status plan(gm_context *context, const void *problem, const struct gm_plan_options *options,        \
+                               gm_plan **plan) {                                                                       \
+        return gm_##name##_plan_create(context, problem, options, plan);                                               \
+    }                                                                                                                  \
+    static enum gm_status execute(const gm_plan *plan, const void *args, void *stream) {                               \
+        return gm_##name##_execute(plan, args, stream);                                                                \
+    }                                                                                                                  \
+    static enum gm_status in_one_call(gm_context *context, const void *problem, const void *args, void *stream) {      \
+        return gm_##name(context, problem, args, stream);                                                              \
+    }                                                                                                                  \
+    static enum gm_status explain(const struct gm_device *device, const void *problem,                                 \
+                                  const struct gm_plan_options *options, struct gm_candidate *candidates,              \
+                                  size_t capacity, size_t *count) {                                                    \
+        return gm_##name##_explain(device, problem, options, candidates, capacity, count);                             \
+    }
 
 #define OPERATION(name, computes) extern const struct tested_operation name##_tests;
 #include "operations.def"

@@ -32,6 +32,8 @@ static double fp16_to_double(uint32_t bits) {
 }
 
 double bits_to_double(enum gm_type type, uint32_t bits) {
+    if (type == GM_INT32 || type == GM_INT64)
+        return (int32_t)bits;
     return type == GM_FP16 ? fp16_to_double(bits) : float_of(type == GM_BF16 ? bits << 16 : bits);
 }
 
@@ -67,6 +69,8 @@ static uint32_t to_bf16(double value) {
 }
 
 uint32_t double_to_bits(enum gm_type type, double value) {
+    if (type == GM_INT32 || type == GM_INT64)
+        return (uint32_t)(int32_t)value;
     if (type == GM_FP16)
         return to_fp16(value);
     return type == GM_BF16 ? to_bf16(value) : bits_of((float)value);
@@ -81,22 +85,15 @@ double half_ulp(enum gm_type type, double value) {
 }
 
 uint32_t load_bits(const uint8_t *at, enum gm_type type) {
-    uint32_t wide;
-    uint16_t narrow;
-    if (type == GM_FP32) {
-        memcpy(&wide, at, 4);
-        return wide;
-    }
-    memcpy(&narrow, at, 2);
-    return narrow;
+    const int bytes = gm_type_bytes(type);
+    uint32_t bits = 0;
+    memcpy(&bits, at, bytes < 4 ? (size_t)bytes : 4); /* little-endian */
+    return bits;
 }
 
 void store_bits(uint8_t *at, enum gm_type type, uint32_t bits) {
-    const uint16_t narrow = (uint16_t)bits;
-    if (type == GM_FP32)
-        memcpy(at, &bits, 4);
-    else
-        memcpy(at, &narrow, 2);
+    const int64_t wide = (int32_t)bits;
+    memcpy(at, &wide, (size_t)gm_type_bytes(type));
 }
 
 bool bits_match(enum gm_type type, uint32_t got_bits, double want, double tolerance) {
@@ -120,6 +117,10 @@ uint64_t hash64(uint64_t seed, uint64_t index) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
+}
+
+int64_t draw(struct draws *draws, int64_t below) {
+    return (int64_t)(hash64(draws->stream, draws->index++) % (uint64_t)below);
 }
 
 double hash_normal(uint64_t seed, uint64_t index) {

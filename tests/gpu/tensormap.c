@@ -9,12 +9,12 @@
 
 static uint64_t state;
 
-static uint64_t draw(uint64_t below) {
+static uint64_t random_below(uint64_t below) {
     return hash64(opt.seed ^ 0x7e5, state++) % below;
 }
 
 static uint64_t pick(const uint64_t *values, size_t count) {
-    return values[draw(count)];
+    return values[random_below(count)];
 }
 #define PICK(...) pick((const uint64_t[]){__VA_ARGS__}, COUNT(((const uint64_t[]){__VA_ARGS__})))
 
@@ -25,36 +25,36 @@ static int element_bytes(int type) {
 
 static struct gm_map_desc legal_description(void) {
     static const int spans[] = {0, 32, 64, 128};
-    struct gm_map_desc d = {.rank = 1 + (unsigned)draw(5), .type = (int)draw(13)};
-    d.address = 0x10000000 + draw(1000) * 32;
-    d.l2_promotion = (int)draw(4);
-    d.swizzle = (int)draw(4);
-    d.interleave = d.rank >= 3 && draw(4) == 0 ? 1 + (int)draw(2) : 0;
+    struct gm_map_desc d = {.rank = 1 + (unsigned)random_below(5), .type = (int)random_below(13)};
+    d.address = 0x10000000 + random_below(1000) * 32;
+    d.l2_promotion = (int)random_below(4);
+    d.swizzle = (int)random_below(4);
+    d.interleave = d.rank >= 3 && random_below(4) == 0 ? 1 + (int)random_below(2) : 0;
     if (d.interleave == CU_TENSOR_MAP_INTERLEAVE_32B)
         d.swizzle = CU_TENSOR_MAP_SWIZZLE_32B;
     const int bytes = element_bytes(d.type);
-    uint64_t stride = (1 + draw(64)) * 32;
+    uint64_t stride = (1 + random_below(64)) * 32;
     for (unsigned i = 0; i < d.rank; i++) {
-        d.dims[i] = 1 + draw(300);
-        d.box[i] = 1 + (uint32_t)draw(64);
+        d.dims[i] = 1 + random_below(300);
+        d.box[i] = 1 + (uint32_t)random_below(64);
         d.element_strides[i] = 1;
         if (i + 1 < d.rank) {
             d.strides[i] = stride;
-            stride *= 1 + draw(20);
+            stride *= 1 + random_below(20);
         }
     }
-    d.dims[0] = 1 + draw(stride < 4096 ? 64 : 512);
-    const uint32_t units = d.interleave
-                               ? (uint32_t)(16 * d.interleave / bytes)
-                               : (uint32_t)((1 + draw(spans[d.swizzle] ? (uint64_t)spans[d.swizzle] / 16 : 8)) * 16);
+    d.dims[0] = 1 + random_below(stride < 4096 ? 64 : 512);
+    const uint32_t units =
+        d.interleave ? (uint32_t)(16 * d.interleave / bytes)
+                     : (uint32_t)((1 + random_below(spans[d.swizzle] ? (uint64_t)spans[d.swizzle] / 16 : 8)) * 16);
     d.box[0] = d.interleave ? units : units / (uint32_t)bytes;
     return d;
 }
 
 /* Moves one field to, or just over, one of its limits. */
 static void mutate(struct gm_map_desc *d) {
-    const unsigned i = (unsigned)draw(d->rank ? d->rank : 1) % 5;
-    switch (draw(12)) {
+    const unsigned i = (unsigned)random_below(d->rank ? d->rank : 1) % 5;
+    switch (random_below(12)) {
     case 0:
         d->address += PICK(1, 8, 16, 32);
         break;
@@ -116,7 +116,7 @@ static void run_verdicts(const struct test *test, struct result *result) {
     state = 0;
     for (int i = 0; i < count; i++) {
         struct gm_map_desc d = legal_description();
-        for (uint64_t changes = draw(3); changes > 0; changes--)
+        for (uint64_t changes = random_below(3); changes > 0; changes--)
             mutate(&d);
         _Alignas(128) unsigned char map[128];
         char sentence[256] = "", text[640];

@@ -12,23 +12,6 @@
 /* On the simulated GPU a kernel stores some 10^5 elements a second. */
 enum { ARGUMENTS = 2560, ARGUMENTS_BY_KIND = 768, ROWS = 2, K = 64, K_DIVIDED = 1024, WORKSPACE_BYTES = 16 << 20 };
 
-/* |error| <= (base + slope |y|) |value| and one rounding, where the tail of negative x is proportional to exp(y). */
-struct bound {
-    double base, slope;
-};
-static const struct bound bounds[] = {[GM_ACT_RELU] = {0, 0},
-                                      [GM_ACT_GELU_TANH] = {0x1p-20, 0x1p-22},
-                                      [GM_ACT_GELU_ERF] = {0x1p-19, 0x1p-27}, /* carries the exponent's rounding */
-                                      [GM_ACT_SILU] = {0x1p-20, 0x1p-22}};
-
-static double tail_exponent(enum gm_activation activation, double x) {
-    if (x >= 0)
-        return 0;
-    return activation == GM_ACT_GELU_ERF    ? -x * x / 2
-           : activation == GM_ACT_GELU_TANH ? 1.5957691216057308 * (x + 0.044715 * x * x * x)
-                                            : x;
-}
-
 /* ---- arguments -------------------------------------------------------------------------------------- */
 
 /* Zeros, infinities, NaN, the ends of fp32, and where an intermediate value of some formula over- or underflows: SiLU's
@@ -144,9 +127,7 @@ static bool is_right(enum gm_activation activation, enum gm_type type, float x, 
         return isnan(got);
     if (signbit(want) != signbit(got) && activation != GM_ACT_RELU)
         return false;
-    const double error =
-        isfinite(x) ? fabs(want) * (bounds[activation].base + bounds[activation].slope * -tail_exponent(activation, x))
-                    : 0;
+    const double error = activation_error(activation, x);
     const double least = bits_to_double(type, double_to_bits(type, fabs(want) - error)),
                  most = bits_to_double(type, double_to_bits(type, fabs(want) + error));
     return fabs(got) >= least && fabs(got) <= most;

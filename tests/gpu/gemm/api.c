@@ -5,14 +5,6 @@
 
 #include "gemm/gemm_tests.h"
 
-struct draws {
-    uint64_t stream, index;
-};
-
-static int64_t draw(struct draws *d, int64_t below) {
-    return (int64_t)(hash64(d->stream, d->index++) % (uint64_t)below);
-}
-
 /* Sizes of every residue modulo 16, from one element to a few tiles. */
 static int64_t draw_size(struct draws *d, int64_t most) {
     const int64_t kind = draw(d, 16);

@@ -20,26 +20,6 @@ double bias_value(const struct gemm_case *gc, int64_t index) {
     return bits_to_double(gc->bias_type, double_to_bits(gc->bias_type, hash_normal(opt.seed ^ 0xb, (uint64_t)index)));
 }
 
-/* x sigmoid(y) without a difference of near equals; its limit at -inf. */
-static double gate(double x, double y) {
-    return x == -INFINITY ? -0.0 : x / (1 + exp(-y));
-}
-
-double activation_value(enum gm_activation activation, double x) {
-    switch (activation) {
-    case GM_ACT_RELU:
-        return x < 0 ? 0 : x;
-    case GM_ACT_GELU_TANH:
-        return gate(x, 2 * 0.7978845608028654 * (x + 0.044715 * x * x * x));
-    case GM_ACT_GELU_ERF:
-        return x == -INFINITY ? -0.0 : 0.5 * x * erfc(-x * 0.7071067811865476);
-    case GM_ACT_SILU:
-        return gate(x, x);
-    default:
-        return x;
-    }
-}
-
 /* c sqrt(K) eps relative to the sum's own size, which for N(0, 1) operands is sqrt(K). eps is that of truncation,
  * since tensor cores truncate as they add; c = 8 covers the largest of some 10^5 elements. */
 static double accumulation_error(int64_t k) {

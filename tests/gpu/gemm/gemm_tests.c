@@ -17,26 +17,7 @@ static void add_tests(void) {
     add_gemm_image_tests();
 }
 
-/* ---- the public functions -------------------------------------------------------------------------- */
-
-static enum gm_status plan(gm_context *context, const void *problem, const struct gm_plan_options *options,
-                           gm_plan **plan) {
-    return gm_gemm_plan_create(context, problem, options, plan);
-}
-
-static enum gm_status execute(const gm_plan *plan, const void *args, void *stream) {
-    return gm_gemm_execute(plan, args, stream);
-}
-
-static enum gm_status in_one_call(gm_context *context, const void *problem, const void *args, void *stream) {
-    return gm_gemm(context, problem, args, stream);
-}
-
-static enum gm_status explain(const struct gm_device *device, const void *problem,
-                              const struct gm_plan_options *options, struct gm_candidate *candidates, size_t capacity,
-                              size_t *count) {
-    return gm_gemm_explain(device, problem, options, candidates, capacity, count);
-}
+TESTED_FUNCTIONS(gemm)
 
 /* ---- an ordinary call ------------------------------------------------------------------------------ */
 

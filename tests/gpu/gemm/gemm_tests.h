@@ -94,7 +94,6 @@ int64_t leading(const struct gemm_case *gc, char operand);
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance);
 /* In double, right to the last few bits everywhere. */
-double activation_value(enum gm_activation activation, double x);
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
 double bias_value(const struct gemm_case *gc, int64_t index);
 

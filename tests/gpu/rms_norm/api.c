@@ -10,14 +10,6 @@
 
 /* ---- random problems ----------------------------------------------------------------------------------- */
 
-struct draws {
-    uint64_t stream, index;
-};
-
-static int64_t draw(struct draws *d, int64_t below) {
-    return (int64_t)(hash64(d->stream, d->index++) % (uint64_t)below);
-}
-
 static struct norm_case random_case(struct draws *d) {
     static const int64_t widths[] = {1, 8, 64, 100, 128, 257, 512, 1000, 1024, 1536, 2048, 4096, 5120};
     const int64_t most = env.simulated || opt.quick ? 9 : 13;

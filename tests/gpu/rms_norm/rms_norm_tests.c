@@ -37,26 +37,7 @@ static void add_tests(void) {
             add_test("image", gm_kernels[i].name, run_image, (int)i, 0);
 }
 
-/* ---- the public functions -------------------------------------------------------------------------- */
-
-static enum gm_status plan(gm_context *context, const void *problem, const struct gm_plan_options *options,
-                           gm_plan **plan) {
-    return gm_rms_norm_plan_create(context, problem, options, plan);
-}
-
-static enum gm_status execute(const gm_plan *plan, const void *args, void *stream) {
-    return gm_rms_norm_execute(plan, args, stream);
-}
-
-static enum gm_status in_one_call(gm_context *context, const void *problem, const void *args, void *stream) {
-    return gm_rms_norm(context, problem, args, stream);
-}
-
-static enum gm_status explain(const struct gm_device *device, const void *problem,
-                              const struct gm_plan_options *options, struct gm_candidate *candidates, size_t capacity,
-                              size_t *count) {
-    return gm_rms_norm_explain(device, problem, options, candidates, capacity, count);
-}
+TESTED_FUNCTIONS(rms_norm)
 
 /* ---- an ordinary call ------------------------------------------------------------------------------ */
 
