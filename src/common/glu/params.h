@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameters of the GLU kernels, for host and device. */
+#ifndef GM_GLU_PARAMS_H
+#define GM_GLU_PARAMS_H
+
+#include "common/divide.h"
+#include "common/fixed_width.h"
+
+/* Values of enum gm_glu_layout. */
+enum { GLU_APART = 0, GLU_INTERLEAVED = 1, GLU_NO_UP = 2 };
+
+struct gm_glu_params {
+    uint64_t gate, up, out, row_count;       /* addresses */
+    int64_t gate_pitch, up_pitch, out_pitch; /* bytes from one row to the next */
+    int32_t rows, slab_rows;                 /* rows whose chunks are numbered with 31 bits */
+    struct gm_divisor row_chunks;            /* chunks of a row of out */
+    int32_t layout, activation, rounds_early;
+    float limit; /* infinity: there is none */
+    float silu_exponent, up_offset;
+};
+
+/* CTAs on an SM: 64 KB and more of gate and up are under way on it, as their registers allow. */
+#define GM_GLU_CTAS(threads, vectors) (((vectors) > 1 ? 1024 : 2048) / (threads))
+
+#ifndef __CUDACC__
+_Static_assert(sizeof(struct gm_glu_params) == 104, "host and device agree");
+#endif
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The family glu: which problems a variant takes and how long it should take, and what a launch of one is told. */
+#include "host/glu/glu.h"
+
+#include "columns.h"
+#include "common/arith.h"
+#include "common/glu/params.h"
+#include "host/occupancy.h"
+#include "host/plan.h"
+#include "host/types.h"
+
+#include <math.h>
+
+/* A variant's columns. */
+struct variant {
+    const struct gm_kernel *kernel;
+    int threads, vectors, vector_bytes;
+};
+
+static struct variant variant_of(const struct gm_kernel *kernel) {
+    const int32_t *c = kernel->columns;
+    return (struct variant){
+        .kernel = kernel,
+        .threads = c[GM_GLU_THREADS],
+        .vectors = c[GM_GLU_VECTORS],
+        .vector_bytes = c[GM_GLU_VECTOR_BYTES],
+    };
+}
+
+static enum gm_reason check(const struct variant *v, const struct gm_glu_problem *p, const struct gm_sentence *why) {
+    struct gm_matrix matrices[GM_GLU_MATRICES];
+    enum gm_reason reason = GM_ACCEPTED;
+    gm_glu_matrices(p, matrices);
+    for (int i = GM_GLU_MATRICES - 1; i >= 0 && reason == GM_ACCEPTED; i--)
+        reason = gm_check_vectors(&matrices[i], v->vector_bytes, why);
+    return reason;
+}
+
+/* ---- how long it takes ----------------------------------------------------------------------------------
+ *
+ *   time = launch + bytes / min(DRAM, what the SMs hold of gate and up / time of a load)
+ *
+ * What one wave of CTAs takes at once is bound by DRAM only. */
+
+#define LAUNCH_US       1.3  /* launch, and the first chunk, */
+#define VECTOR_US       0.12 /* for each chunk of a thread, */
+#define ALONE_US        0.25 /* more where launches do not overlap */
+#define DRAM_EFFICIENCY 0.9  /* reachable share of the datasheet's bandwidth, reads and writes */
+#define CHUNK_US        1.9  /* of a CTA among others, from its first load to its last store */
+#define ELEMENT_FACTOR  1.5  /* how much longer a thread takes for chunks of one element */
+
+static double chunks_of(const struct variant *v, const struct gm_glu_problem *p) {
+    return (double)p->rows * (double)p->columns * gm_type_bytes(p->type) / v->vector_bytes;
+}
+
+static double cost_us(const struct variant *v, const struct gm_glu_problem *p, const struct gm_device *device) {
+    const double ctas = fmax(1, fmin(gm_ctas_per_sm(v->kernel, device), GM_GLU_CTAS(v->threads, v->vectors)));
+    const double at_once = device->sm_count * ctas * v->threads * v->vectors, chunks = chunks_of(v, p);
+    const double bytes = (p->layout == GM_GLU_NO_UP ? 2 : 3) * chunks * v->vector_bytes;
+    const double chunk_us = CHUNK_US * (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1);
+    const double sms = at_once / chunks * bytes / chunk_us * 1e-3; /* GB/s */
+    const double dram = DRAM_EFFICIENCY * device->dram_gbs;
+    const double alone = v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0;
+    return LAUNCH_US + VECTOR_US * v->vectors + alone + bytes / (chunks <= at_once ? dram : fmin(sms, dram)) * 1e-3;
+}
+
+/* ---- the family ----------------------------------------------------------------------------------------- */
+
+static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
+                               const struct gm_sentence *why) {
+    const struct variant v = variant_of(kernel);
+    const enum gm_reason reason = check(&v, question->problem, why);
+    if (reason != GM_ACCEPTED)
+        return (struct gm_verdict){.reason = reason};
+    const double us = cost_us(&v, question->problem, question->device);
+    gm_say(why, GM_ACCEPTED, "predicted %.2f us: %d x %d B of each operand in a CTA, %d CTAs on an SM", us,
+           v.threads * v.vectors, v.vector_bytes, gm_ctas_per_sm(kernel, question->device));
+    return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
+}
+
+/* A CTA for all chunks that it takes at a time; or, where the plan may use some SMs only, as many as run on these at
+ * once. */
+static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t chunks) {
+    const int64_t all = GM_CEIL_DIV(chunks, (int64_t)v->threads * v->vectors);
+    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
+    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
+    return (unsigned)(is_limited && most < all ? most : all);
+}
+
+static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
+    const struct variant v = variant_of(plan->kernel);
+    const struct gm_glu_problem *p = plan->problem;
+    const int64_t bytes = gm_type_bytes(p->type), row_chunks = p->columns * bytes / v.vector_bytes;
+    const int64_t slab_rows = GM_MIN(p->rows, INT32_MAX / row_chunks);
+    (void)verdict;
+    *(struct gm_glu_params *)plan->params = (struct gm_glu_params){
+        .gate_pitch = p->gate_stride * bytes,
+        .up_pitch = p->up_stride * bytes,
+        .out_pitch = p->out_stride * bytes,
+        .rows = (int32_t)p->rows,
+        .slab_rows = (int32_t)slab_rows,
+        .row_chunks = gm_divisor_of((uint32_t)row_chunks),
+        .layout = (int32_t)p->layout,
+        .activation = (int32_t)p->activation,
+        .rounds_early = p->rounding == GM_ROUND_EARLY,
+        .limit = p->limit > 0 ? p->limit : INFINITY,
+        .silu_exponent = -0.72134752f * p->sigmoid_factor, /* of act_gate(): 1 / (2 ln 2) */
+        .up_offset = p->up_offset,
+    };
+    plan->config.gridDimX = grid_of(plan, &v, slab_rows * row_chunks);
+    return GM_OK;
+}
+
+static CUresult bind(const struct gm_plan *plan, const void *arguments, void *into) {
+    const struct gm_glu_args *args = arguments;
+    struct gm_glu_params *params = into;
+    (void)plan;
+    params->gate = args->gate;
+    params->up = args->up;
+    params->out = args->out;
+    params->row_count = args->row_count;
+    return CUDA_SUCCESS;
+}
+
+const struct gm_family gm_family_glu = {
+    .name = "glu",
+    .operation = &gm_operation_glu,
+    .params_bytes = sizeof(struct gm_glu_params),
+    .judge = judge,
+    .prepare = prepare,
+    .bind = bind,
+    .divisions = 1,
+};

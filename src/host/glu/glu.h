@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the operation glu tells its family. */
+#ifndef GM_HOST_GLU_H
+#define GM_HOST_GLU_H
+
+#include "gristmill/glu.h"
+#include "host/matrix.h"
+
+/* The operands of a normalised problem; `up` has no rows where there is none. */
+enum { GM_GLU_GATE, GM_GLU_UP, GM_GLU_OUT, GM_GLU_MATRICES };
+void gm_glu_matrices(const struct gm_glu_problem *problem, struct gm_matrix matrices[GM_GLU_MATRICES]);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One gated linear unit: its operands, and what out shall be. */
+#include <math.h>
+
+#include "glu/glu_tests.h"
+
+void describe_glu(const struct glu_case *gc, char *text, size_t bytes) {
+    static const char *const layouts[] = {"apart", "interleaved", "no-up"};
+    static const char *const activations[] = {"none", "relu", "gelu-tanh", "gelu-erf", "silu"};
+    static const char *const inputs[] = {"integer", "normal", "wide", "special"};
+    char counted[32] = "";
+    if (gc->counted)
+        snprintf(counted, sizeof counted, " count %d", gc->count);
+    snprintf(text, bytes,
+             "%lld rows%s of %lld %s %s %s %s %s limit %g factor %g offset %g pads %lld,%lld,%lld starts %d,%d,%d%s",
+             (long long)gc->rows, counted, (long long)gc->columns, gm_type_name(gc->type), layouts[gc->layout],
+             activations[gc->activation], inputs[gc->inputs], gc->rounding ? "early" : "late", gc->limit,
+             gc->sigmoid_factor, gc->up_offset, (long long)gc->gate_pad, (long long)gc->up_pad, (long long)gc->out_pad,
+             gc->gate_start, gc->up_start, gc->out_start,
+             gc->in_place == 1   ? " in place of gate"
+             : gc->in_place == 2 ? " in place of up"
+                                 : "");
+}
+
+/* ---- values ------------------------------------------------------------------------------------------ */
+
+static double rounded(enum gm_type type, double value) {
+    return bits_to_double(type, double_to_bits(type, value));
+}
+
+/* Half of the small ones is a number of the type still: an activation of it is near no tie. */
+static double special(enum gm_type type, uint64_t random, double ordinary) {
+    const double largest = type == GM_FP16 ? 65504 : 0x1.fep127, least = type == GM_FP16 ? 0x1p-22 : 0x1p-131;
+    const double values[] = {NAN, INFINITY, -INFINITY, 0, -0.0, largest, -largest, least, -least, ordinary};
+    return values[random % COUNT(values)];
+}
+
+static double drawn(const struct glu_case *gc, uint64_t stream, int64_t row, int64_t column) {
+    const uint64_t seed = (opt.seed + gc->seed) * 2 + stream, index = (uint64_t)(row * gc->columns + column);
+    const uint64_t random = hash64(seed, index);
+    if (gc->inputs == GLU_INTEGERS)
+        return (double)((int)((random >> 32) % 9) - 4);
+    const double normal = hash_normal(seed, index);
+    if (gc->inputs == GLU_WIDE)
+        return rounded(gc->type, ldexp(normal, (int)(random % 37) - 30));
+    return gc->inputs == GLU_SPECIAL ? special(gc->type, random, rounded(gc->type, normal)) : rounded(gc->type, normal);
+}
+
+static double gate_of(const struct glu_case *gc, int64_t row, int64_t column) {
+    return drawn(gc, 0, row, column);
+}
+
+static double up_of(const struct glu_case *gc, int64_t row, int64_t column) {
+    return rounded(gc->type, (gc->scale != 0 ? (double)gc->scale : 1) * drawn(gc, 1, row, column));
+}
+
+static double gate_value(const void *of, int64_t row, int64_t column) {
+    const struct glu_case *gc = of;
+    if (gc->layout != GM_GLU_INTERLEAVED)
+        return gate_of(gc, row, column);
+    return column % 2 ? up_of(gc, row, column / 2) : gate_of(gc, row, column / 2);
+}
+
+static double up_value(const void *of, int64_t row, int64_t column) {
+    return up_of(of, row, column);
+}
+
+static double count_value(const void *of, int64_t row, int64_t column) {
+    (void)row, (void)column;
+    return ((const struct glu_case *)of)->count;
+}
+
+/* ---- what it shall have written ------------------------------------------------------------------------- */
+
+static double limited(double x, double limit, double least) {
+    return isnan(x) || limit == 0 ? x : fmin(fmax(x, least), limit);
+}
+
+/* One element, and how far it may be off: the activation's own error, and where it is rounded early the distance to the
+ * neighbour that a value near a tie may become. */
+static double expected(const struct glu_case *gc, int64_t row, int64_t column, double *tolerance) {
+    const double limit = (double)gc->limit, factor = gc->sigmoid_factor > 0 ? (double)gc->sigmoid_factor : 1;
+    const double x = limited(gate_of(gc, row, column), limit, -INFINITY);
+    const bool has_factor = gc->activation == GM_ACT_SILU; /* x sigmoid(f x) is silu(f x) / f */
+    double act = has_factor ? activation_value(GM_ACT_SILU, factor * x) / factor : activation_value(gc->activation, x);
+    double error = has_factor ? activation_error(GM_ACT_SILU, factor * x) / factor + fabs(act) * 0x1p-22 * (1 + fabs(x))
+                              : activation_error(gc->activation, x);
+    double up = 1;
+    if (gc->layout != GM_GLU_NO_UP) {
+        const bool is_early = gc->rounding == GM_ROUND_EARLY;
+        up = (float)(limited(up_of(gc, row, column), limit, -limit) + (double)gc->up_offset);
+        if (is_early) {
+            up = rounded(gc->type, up);
+            error += error > 0 ? 2 * half_ulp(gc->type, fabs(act) + error) : 0;
+            act = rounded(gc->type, act);
+        }
+    }
+    const double out = act * up;
+    error = error * fabs(up) + fabs(out) * 0x1p-24;
+    const bool is_exact = !isfinite(error) || (gc->inputs == GLU_INTEGERS && gc->activation <= GM_ACT_RELU);
+    *tolerance = is_exact ? 0 : error + half_ulp(gc->type, fabs(out) + error);
+    return out;
+}
+
+static void expect(const struct placed_operands *placed, int operand, int64_t row, struct expectation *e) {
+    const struct glu_case *gc = placed->of;
+    (void)operand;
+    for (int64_t column = 0; column < gc->columns; column++) {
+        e->tolerance[column] = AS_BEFORE;
+        if (!gc->counted || row < gc->count)
+            e->want[column] = expected(gc, row, column, &e->tolerance[column]);
+    }
+}
+
+/* ---- placing -------------------------------------------------------------------------------------------- */
+
+static void list_operands(struct placed_glu *placed, const struct glu_case *gc) {
+    const struct gm_glu_problem *p = &placed->problem;
+    struct operand *o = placed->placed.operands;
+    const int64_t pairs = gc->layout == GM_GLU_INTERLEAVED ? 2 : 1;
+#define ARGUMENT(member) offsetof(struct gm_glu_args, member)
+    o[GLU_GATE] = (struct operand){"gate",         ARGUMENT(gate), gc->type,           gc->rows, pairs * gc->columns,
+                                   p->gate_stride, gc->gate_start, .value = gate_value};
+    o[GLU_UP] = (struct operand){"up",        ARGUMENT(up), gc->type,     gc->layout == GM_GLU_APART ? gc->rows : 0,
+                                 gc->columns, p->up_stride, gc->up_start, .value = up_value};
+    o[GLU_OUT] = (struct operand){"out",       ARGUMENT(out), gc->type,      gc->rows,
+                                  gc->columns, p->out_stride, gc->out_start, .written = true};
+    o[GLU_COUNT] =
+        (struct operand){"row_count", ARGUMENT(row_count), GM_INT32, gc->counted, 1, 1, 0, .value = count_value};
+#undef ARGUMENT
+    if (gc->in_place)
+        o[gc->in_place == 1 ? GLU_GATE : GLU_UP].in_place_of = 1 + GLU_OUT;
+}
+
+bool place_glu(struct result *result, const struct glu_case *gc, struct operand_memory *memory,
+               struct placed_glu *placed) {
+    const int64_t pairs = gc->layout == GM_GLU_INTERLEAVED ? 2 : 1;
+    uint8_t *const before = placed->placed.before;
+    *placed = (struct placed_glu){.args = {.size = sizeof placed->args}};
+    struct gm_glu_problem *p = &placed->problem;
+    *p = (struct gm_glu_problem){.size = sizeof *p,
+                                 .rows = gc->rows,
+                                 .columns = gc->columns,
+                                 .type = gc->type,
+                                 .layout = gc->layout,
+                                 .activation = gc->activation,
+                                 .rounding = gc->rounding,
+                                 .limit = gc->limit,
+                                 .sigmoid_factor = gc->sigmoid_factor,
+                                 .up_offset = gc->up_offset,
+                                 .gate_stride = pairs * gc->columns + (gc->in_place == 1 ? gc->out_pad : gc->gate_pad),
+                                 .up_stride = gc->columns + (gc->in_place == 2 ? gc->out_pad : gc->up_pad),
+                                 .out_stride = gc->columns + gc->out_pad};
+    placed->placed = (struct placed_operands){
+        .call = {.operation = &glu_tests, .problem = &placed->problem, .args = &placed->args},
+        .of = gc,
+        .args = &placed->args,
+        .count = GLU_OPERANDS,
+        .before = before,
+        .expect = expect,
+    };
+    list_operands(placed, gc);
+    if (!place_operands(result, &placed->placed, memory))
+        return false;
+    p->gate_align = alignment_of(&placed->placed, GLU_GATE);
+    p->up_align = alignment_of(&placed->placed, GLU_UP);
+    p->out_align = alignment_of(&placed->placed, GLU_OUT);
+    return true;
+}
+
+bool run_glu(struct result *result, const struct glu_case *gc, const char *kernel, uint32_t mask,
+             struct operand_memory *memory) {
+    const struct gm_plan_options options = {
+        .size = sizeof options, .kernel = kernel, .arch_mask = mask, .sm_budget = gc->sm_budget};
+    char what[320];
+    struct placed_glu placed = {0};
+    describe_glu(gc, what, sizeof what);
+    heartbeat(what);
+    const bool ok = place_glu(result, gc, memory, &placed) &&
+                    run_call(result, &placed.placed.call, &options, gc->repeats, gc->may_refuse, what);
+    free_placed(&placed.placed);
+    return ok;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GLU of any variant on the CPU, from the same parameter struct that the GPU kernel gets, and the planted bugs. */
+#include <math.h>
+
+#include "columns.h"
+#include "common/glu/params.h"
+#include "glu/glu_tests.h"
+
+struct job {
+    const struct gm_glu_params *p;
+    enum gm_type type;
+    int64_t bytes;
+};
+
+static float load(const struct job *job, uint64_t base, int64_t pitch, int64_t row, int64_t column) {
+    const uint8_t *at = (const uint8_t *)(uintptr_t)(base + (uint64_t)(row * pitch + column * job->bytes));
+    return (float)bits_to_double(job->type, load_bits(at, job->type));
+}
+
+static float rounded(enum gm_type type, float value) {
+    return (float)bits_to_double(type, double_to_bits(type, (double)value));
+}
+
+static float limited(float x, float limit, float least) {
+    if (planted_bug == GLU_BUG_NO_LIMIT || (isnan(x) && planted_bug != GLU_BUG_DROPS_NAN))
+        return x;
+    return fminf(fmaxf(x, least), limit);
+}
+
+static float activate(const struct gm_glu_params *p, float x) {
+    enum gm_activation activation = (enum gm_activation)p->activation;
+    const double factor = (double)p->silu_exponent / -0.72134752;
+    if (planted_bug == GLU_BUG_GELU_FORMS && (activation == GM_ACT_GELU_TANH || activation == GM_ACT_GELU_ERF))
+        activation = GM_ACT_GELU_TANH + GM_ACT_GELU_ERF - activation;
+    if (activation == GM_ACT_SILU)
+        return (float)(activation_value(GM_ACT_SILU, factor * (double)x) / factor);
+    return (float)activation_value(activation, (double)x);
+}
+
+static float compute(const struct job *job, int64_t row, int64_t column) {
+    const struct gm_glu_params *p = job->p;
+    const bool is_interleaved = p->layout == GM_GLU_INTERLEAVED;
+    float gate = load(job, p->gate, p->gate_pitch, row, is_interleaved ? 2 * column : column);
+    float up = p->layout == GM_GLU_NO_UP ? 1
+               : is_interleaved          ? load(job, p->gate, p->gate_pitch, row, 2 * column + 1)
+                                         : load(job, p->up, p->up_pitch, row, column);
+    if (planted_bug == GLU_BUG_SWAPPED) {
+        const float other = gate;
+        gate = up, up = other;
+    }
+    gate = activate(p, limited(gate, p->limit, planted_bug == GLU_BUG_LIMITS_GATE_BELOW ? -p->limit : -INFINITY));
+    if (p->layout == GM_GLU_NO_UP)
+        return gate;
+    up = limited(up, p->limit, -p->limit) + (planted_bug == GLU_BUG_OFFSET ? 0 : p->up_offset);
+    if (p->rounds_early || planted_bug == GLU_BUG_EARLY)
+        gate = rounded(job->type, gate), up = rounded(job->type, up);
+    return gate * up;
+}
+
+static void compute_row(const struct job *job, int64_t row, int64_t columns) {
+    const int64_t written = columns + (planted_bug == GLU_BUG_COLUMN_AFTER) - (planted_bug == GLU_BUG_LOST_TAIL);
+    for (int64_t column = 0; column < written; column++) {
+        uint8_t *at = (uint8_t *)(uintptr_t)(job->p->out + (uint64_t)(row * job->p->out_pitch + column * job->bytes));
+        store_bits(at, job->type, double_to_bits(job->type, column < columns ? (double)compute(job, row, column) : 1));
+    }
+}
+
+void compute_glu(const struct gm_kernel *kernel, const void *params) {
+    const struct gm_glu_params *p = params;
+    const struct job job = {p, kernel->type, gm_type_bytes(kernel->type)};
+    const int64_t columns = p->row_chunks.divisor * (int64_t)kernel->columns[GM_GLU_VECTOR_BYTES] / job.bytes;
+    int64_t rows = p->rows;
+    if (p->row_count && planted_bug != GLU_BUG_COUNT) {
+        const int32_t count = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->row_count, GM_INT32);
+        rows = count < rows ? count : rows;
+    }
+    for (int64_t row = 0; row < rows - (planted_bug == GLU_BUG_LOST_ROW); row++)
+        compute_row(&job, row, columns);
+}

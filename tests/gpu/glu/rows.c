@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every variant of GLU, by name: columns around its chunks, every choice, guards, alignments, and late operands. */
+#include "columns.h"
+#include "glu/glu_tests.h"
+
+struct rows {
+    const struct gm_kernel *kernel;
+    struct result *result;
+    struct operand_memory memory;
+    int failures;
+    int64_t chunk, tile; /* elements of a chunk, and of a CTA */
+};
+
+static struct glu_case plain(const struct rows *rows, int64_t count, int64_t columns) {
+    return (struct glu_case){.rows = count,
+                             .columns = columns,
+                             .type = rows->kernel->type,
+                             .activation = GM_ACT_SILU,
+                             .inputs = GLU_NORMAL,
+                             .may_refuse = BIT(GM_REASON_NO_IMAGE) | (columns % rows->chunk ? BIT(GM_REASON_SIZE) : 0)};
+}
+
+static bool try(struct rows *rows, struct glu_case gc) {
+    enum { MOST_FAILURES = 3 };
+    rows->failures += !run_glu(rows->result, &gc, rows->kernel->name, 0, &rows->memory);
+    return rows->failures < MOST_FAILURES || opt.verbose;
+}
+
+static bool test_sizes(struct rows *rows) {
+    const int64_t chunk = rows->chunk, tile = rows->tile;
+    const int64_t sizes[][2] = {{1, chunk},
+                                {1, tile},
+                                {1, tile + chunk},
+                                {1, tile - chunk},
+                                {3, tile},
+                                {tile / chunk + 1, chunk},
+                                {97, 3 * chunk},
+                                {2, 2 * tile + 5 * chunk},
+                                {5, 97}};
+    for (size_t i = 0; i < (opt.quick ? 4 : COUNT(sizes)); i++) {
+        struct glu_case gc = plain(rows, sizes[i][0], sizes[i][1]);
+        gc.layout = (enum gm_glu_layout)(i % 3);
+        gc.gate_pad = 2 * chunk * (int64_t)(i % 2);
+        gc.out_pad = chunk;
+        gc.repeats = i == 2 ? 2 : 0;
+        if (!try(rows, gc))
+            return false;
+    }
+    return true;
+}
+
+/* Every combination of what a problem may ask for. */
+static bool test_choices(struct rows *rows) {
+    for (int choice = 0; choice < 5 * 3 * 2 * 2; choice++) {
+        if (opt.quick && choice % 7)
+            continue;
+        struct glu_case gc = plain(rows, 7, 5 * rows->chunk);
+        gc.activation = (enum gm_activation)(choice % 5);
+        gc.layout = (enum gm_glu_layout)(choice / 5 % 3);
+        gc.rounding = (enum gm_rounding)(choice / 15 % 2);
+        if (choice / 30) {
+            gc.limit = 0.75f;
+            gc.sigmoid_factor = 1.702f;
+            gc.up_offset = 1;
+        }
+        gc.inputs = choice % 4 == 0 ? GLU_SPECIAL : choice % 4 == 1 ? GLU_WIDE : GLU_NORMAL;
+        gc.in_place = gc.layout == GM_GLU_APART ? choice % 3 : gc.layout == GM_GLU_NO_UP ? choice % 2 : 0;
+        gc.gate_pad = gc.up_pad = gc.out_pad = rows->chunk;
+        if (!try(rows, gc))
+            return false;
+    }
+    return true;
+}
+
+static bool test_inputs(struct rows *rows) {
+    static const int counts[] = {0, 3, 6, 7, 100, -1};
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        struct glu_case counted = plain(rows, 7, 3 * rows->chunk);
+        counted.counted = true;
+        counted.count = counts[i];
+        if (!try(rows, counted))
+            return false;
+    }
+    struct glu_case integers = plain(rows, 9, 4 * rows->chunk);
+    integers.inputs = GLU_INTEGERS;
+    integers.activation = GM_ACT_RELU;
+    struct glu_case few_sms = plain(rows, 40, rows->tile); /* each CTA takes several tiles */
+    few_sms.rows = env.simulated ? 17 : 40;
+    few_sms.sm_budget = 1;
+    return try(rows, integers) && try(rows, few_sms);
+}
+
+/* Variants of chunks of 16 bytes must refuse what is aligned to less, as all others must take it. */
+static bool test_alignment(struct rows *rows) {
+    for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
+        struct glu_case gc = plain(rows, 3, 5 * rows->chunk);
+        gc.gate_start = offset;
+        gc.out_start = offset * 3 % 8;
+        gc.up_start = offset * 5 % 8;
+        gc.layout = (enum gm_glu_layout)(offset % 3);
+        gc.gate_pad = offset;
+        if (rows->chunk > 1)
+            gc.may_refuse |= BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT);
+        const int ran = rows->result->cases;
+        if (!try(rows, gc))
+            return false;
+        if (rows->chunk > 1 && rows->result->cases != ran && offset * gm_type_bytes(rows->kernel->type) % 16) {
+            fail(rows->result, "a variant of 16-byte chunks accepted element offset %d", offset);
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct rows rows_of(const struct test *test, struct result *result) {
+    const struct gm_kernel *kernel = &gm_kernels[test->kernel];
+    const int32_t *c = kernel->columns;
+    struct rows rows = {.kernel = kernel, .result = result};
+    rows.chunk = c[GM_GLU_VECTOR_BYTES] / gm_type_bytes(kernel->type);
+    rows.tile = (int64_t)c[GM_GLU_THREADS] * c[GM_GLU_VECTORS] * rows.chunk;
+    return rows;
+}
+
+static void run_row(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    if (test_sizes(&rows) && test_choices(&rows) && test_inputs(&rows))
+        test_alignment(&rows);
+    for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
+        set_schedule((uint64_t)seed);
+        try(&rows, plain(&rows, 5, 3 * rows.chunk));
+    }
+    set_schedule(opt.schedule);
+    free_operands(&rows.memory);
+}
+
+/* ---- late operands, and replaced images ----------------------------------------------------------------- */
+
+static void run_late(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    struct glu_case gc = plain(&rows, env.simulated ? 4 : 64, rows.tile);
+    struct placed_glu placed = {0};
+    gc.counted = true;
+    gc.count = (int)gc.rows - 1;
+    if (opt.self_test)
+        skip(result, "the stand-in runs no kernel but ours");
+    else if (env.device.cc_major != 9)
+        skip(result, "griddepcontrol and these variants want compute capability 9.0");
+    else if (place_glu(result, &gc, &rows.memory, &placed))
+        run_early(result, &placed.placed, rows.kernel->name);
+    free_placed(&placed.placed);
+    free_operands(&rows.memory);
+}
+
+/* The test group `image` runs one variant whose image --image has replaced, for the mutants. */
+static void run_image(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    for (int layout = GM_GLU_APART; layout <= GM_GLU_NO_UP && rows.failures == 0; layout++)
+        for (int clamped = 0; clamped < 2 && rows.failures == 0; clamped++) {
+            struct glu_case gc = plain(&rows, 9, rows.tile / 8 + 3 * rows.chunk);
+            gc.layout = (enum gm_glu_layout)layout;
+            gc.limit = clamped ? 0.5f : 0;
+            gc.up_offset = clamped;
+            gc.inputs = clamped ? GLU_SPECIAL : GLU_NORMAL;
+            gc.counted = clamped;
+            gc.count = 7;
+            try(&rows, gc);
+        }
+    free_operands(&rows.memory);
+}
+
+void add_glu_rows_tests(void) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *kernel = &gm_kernels[i];
+        if (kernel->family->operation != &gm_operation_glu)
+            continue;
+        add_test("rows", kernel->name, run_row, (int)i, 0);
+        if (kernel->arch == GM_ARCH_SM90)
+            add_test("early", kernel->name, run_late, (int)i, 0);
+        if (opt.test && strcmp(opt.test, "image") == 0)
+            add_test("image", kernel->name, run_image, (int)i, 0);
+    }
+}
