@@ -43,15 +43,6 @@ static const char *line_of(const struct gm_operation *operation, char text[CASE_
     return text;
 }
 
-/* Names of types that suites may have before a kernel takes them. */
-static bool is_type(struct word word) {
-    static const char *const later[] = {"e4m3", "e5m2"};
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strlen(later[i]) == word.bytes && memcmp(later[i], word.text, word.bytes) == 0)
-            return true;
-    return gm_type_named(word.text, word.bytes) >= 0;
-}
-
 /* "one of bf16, fp16", or "a size from 1 to 2147483647". */
 static void print_values(const struct gm_field *field, char *text, size_t bytes) {
     size_t used = (size_t)snprintf(text, bytes,
@@ -76,7 +67,7 @@ enum set { SET, NOT_TAKEN, NO_VALUE };
 static enum set set_field(const struct gm_field *field, void *problem, struct word word) {
     int64_t value;
     if (!gm_field_parse(field, word.text, word.bytes, &value))
-        return field->kind == GM_FIELD_TYPE && is_type(word) ? NOT_TAKEN : NO_VALUE;
+        return field->kind == GM_FIELD_TYPE && gm_type_named(word.text, word.bytes) >= 0 ? NOT_TAKEN : NO_VALUE;
     if (field->kind == GM_FIELD_SIZE && value < 1)
         return NO_VALUE;
     return gm_field_set(field, problem, value) ? SET : NOT_TAKEN;

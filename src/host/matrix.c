@@ -14,9 +14,9 @@ enum gm_reason gm_check_vectors(const struct gm_matrix *matrix, int vector_bytes
         return GM_ACCEPTED;
     if (row % vector_bytes)
         return gm_say(why, GM_REASON_SIZE,
-                      "%" PRId64 " columns of %s x %d B = %" PRId64
-                      " B is not a multiple of the %d that it loads at once",
-                      matrix->columns, name, matrix->element_bytes, row, vector_bytes);
+                      "%s has %" PRId64 " columns x %d B = %" PRId64
+                      " B, which is not a multiple of the %d that it loads at once",
+                      name, matrix->columns, matrix->element_bytes, row, vector_bytes);
     if (matrix->align < vector_bytes)
         return gm_say(
             why, GM_REASON_ALIGNMENT,

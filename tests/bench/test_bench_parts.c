@@ -155,21 +155,21 @@ static void check_regimes(const struct bench_case *c) {
 }
 
 START_TEST(every_suite_of_the_folder_loads) {
-    static const char *const names[] = {"gemm-quick", "gemm-bf16", "gemm-fp8", "gemm-fit", "rms_norm"};
+    static const char *const names[] = {"gemm-quick", "gemm-bf16", "gemm-fp8", "gemm-fit", "rms_norm", "glu"};
     struct bench_suite suite = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t before = suite.count;
         ck_assert_int_eq(suite_load(&suite, names[i]), 0);
         ck_assert_uint_gt(suite.count, before);
     }
-    ck_assert_str_eq(suite.name, "gemm-quick+gemm-bf16+gemm-fp8+gemm-fit+rms_norm");
+    ck_assert_str_eq(suite.name, "gemm-quick+gemm-bf16+gemm-fp8+gemm-fit+rms_norm+glu");
     ck_assert_int_eq(suite_load(&suite, "no-such-suite"), -1);
     suite_free(&suite);
 }
 END_TEST
 
 START_TEST(every_suites_problems_have_operands_and_a_regime) {
-    static const char *const names[] = {"gemm-quick", "gemm-bf16", "gemm-fit", "rms_norm"};
+    static const char *const names[] = {"gemm-quick", "gemm-bf16", "gemm-fit", "rms_norm", "glu"};
     struct bench_suite suite = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         ck_assert_int_eq(suite_load(&suite, names[i]), 0);
@@ -203,7 +203,7 @@ START_TEST(a_suite_that_is_none_is_told_why) {
     load_bytes("# nothing\n\n", 2, "bench-tests-out.txt has no problem");
     load_bytes("conv bf16 bf16 bf16 tn 8 16 32\n", 2, "bench-tests-out.txt:1: operation conv is none of gemm");
     load_bytes("# x\ngemm bf16 bf61 bf16 tn 8 16 32\n", 2, "txt:2: b is bf61, not one of bf16, fp16");
-    load_bytes("gemm bf16 bf16 int8 tn 8 16 32\n", 2, "d is int8, not one of bf16, fp16, fp32");
+    load_bytes("gemm bf16 bf16 int7 tn 8 16 32\n", 2, "d is int7, not one of bf16, fp16, fp32");
     snprintf(text, sizeof text, "\xef\xbb\xbf%s", good);
     load_bytes(text, 0, "8  16  32  bf16");
     snprintf(text, sizeof text, "%s\xef\xbb\xbf%s", good, good);

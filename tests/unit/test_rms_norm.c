@@ -235,7 +235,7 @@ START_TEST(what_is_not_aligned_goes_by_elements) {
     ck_assert_ptr_nonnull(strstr(said, "out_stride 4100 x 2 B = 8200 B is not a multiple of the 16"));
     p = rows_of(16, 4099);
     ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_RMS_NORM_VECTOR_BYTES], 2);
-    ck_assert_ptr_nonnull(strstr(said, "4099 columns x 2 B = 8198 B is not a multiple of the 16"));
+    ck_assert_ptr_nonnull(strstr(said, "x has 4099 columns x 2 B = 8198 B, which is not a multiple of the 16"));
     p = rows_of(16, 4096);
     p.residual = 1;
     p.residual_align = 4;

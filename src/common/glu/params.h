@@ -14,9 +14,8 @@ struct gm_glu_params {
     int64_t gate_pitch, up_pitch, out_pitch; /* bytes from one row to the next */
     int32_t rows, slab_rows;                 /* rows whose chunks are numbered with 31 bits */
     struct gm_divisor row_chunks;            /* chunks of a row of out */
-    int32_t layout, activation, rounds_early;
-    float limit; /* infinity: there is none */
-    float silu_exponent, up_offset;
+    int32_t layout, activation, rounds_early, has_limit;
+    float limit, silu_exponent, up_offset;
 };
 
 /* CTAs on an SM: 64 KB and more of gate and up are under way on it, as their registers allow. */

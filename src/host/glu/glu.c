@@ -38,30 +38,40 @@ static enum gm_reason check(const struct variant *v, const struct gm_glu_problem
 
 /* ---- how long it takes ----------------------------------------------------------------------------------
  *
- *   time = launch + bytes / min(DRAM, what the SMs hold of gate and up / time of a load)
+ *   time = launch + max(bytes / min(DRAM, what the SMs hold of the operands / time of a chunk), instructions)
  *
- * What one wave of CTAs takes at once is bound by DRAM only. */
+ * What one wave of CTAs takes at once is bound by DRAM only. Fitted to the suite glu on an H200 (docs/TUNING-LOG.md, entry
+ * 52). */
 
-#define LAUNCH_US       1.3  /* launch, and the first chunk, */
-#define VECTOR_US       0.12 /* for each chunk of a thread, */
+#define LAUNCH_US       1.25 /* launch, and the first chunk, */
+#define VECTOR_US       0.15 /* for each chunk of a thread, */
 #define ALONE_US        0.25 /* more where launches do not overlap */
-#define DRAM_EFFICIENCY 0.9  /* reachable share of the datasheet's bandwidth, reads and writes */
-#define CHUNK_US        1.9  /* of a CTA among others, from its first load to its last store */
-#define ELEMENT_FACTOR  1.5  /* how much longer a thread takes for chunks of one element */
+#define DRAM_EFFICIENCY 0.91 /* reachable share of the datasheet's bandwidth, reads and writes */
+#define CHUNK_US        2.4  /* of a CTA among others, from its first load to its last store, */
+#define ERF_FACTOR      1.6  /* and how much longer with GELU_ERF, */
+#define ELEMENT_FACTOR  0.75 /* and with chunks of one element */
+#define ERF_PER_CLOCK   2.3  /* elements of GELU_ERF on an SM */
 
-static double chunks_of(const struct variant *v, const struct gm_glu_problem *p) {
-    return (double)p->rows * (double)p->columns * gm_type_bytes(p->type) / v->vector_bytes;
+static double chunk_us(const struct variant *v, const struct gm_glu_problem *p) {
+    return CHUNK_US * (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1) * (p->activation == GM_ACT_GELU_ERF ? ERF_FACTOR : 1);
+}
+
+static double instructions_us(const struct gm_glu_problem *p, const struct gm_device *device) {
+    if (p->activation != GM_ACT_GELU_ERF || device->sm_clock_mhz == 0)
+        return 0;
+    return (double)p->rows * (double)p->columns / (ERF_PER_CLOCK * device->sm_count * device->sm_clock_mhz);
 }
 
 static double cost_us(const struct variant *v, const struct gm_glu_problem *p, const struct gm_device *device) {
     const double ctas = fmax(1, fmin(gm_ctas_per_sm(v->kernel, device), GM_GLU_CTAS(v->threads, v->vectors)));
-    const double at_once = device->sm_count * ctas * v->threads * v->vectors, chunks = chunks_of(v, p);
-    const double bytes = (p->layout == GM_GLU_NO_UP ? 2 : 3) * chunks * v->vector_bytes;
-    const double chunk_us = CHUNK_US * (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1);
-    const double sms = at_once / chunks * bytes / chunk_us * 1e-3; /* GB/s */
-    const double dram = DRAM_EFFICIENCY * device->dram_gbs;
+    const double at_once = device->sm_count * ctas * v->threads * v->vectors; /* chunks */
+    const double chunks = (double)p->rows * (double)p->columns * gm_type_bytes(p->type) / v->vector_bytes;
+    const double chunk_bytes = (p->layout == GM_GLU_NO_UP ? 2.0 : 3.0) * v->vector_bytes;
+    const double sms = at_once * chunk_bytes / chunk_us(v, p) * 1e-3; /* GB/s */
+    const double dram = DRAM_EFFICIENCY * device->dram_gbs, rate = chunks <= at_once ? dram : fmin(sms, dram);
     const double alone = v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0;
-    return LAUNCH_US + VECTOR_US * v->vectors + alone + bytes / (chunks <= at_once ? dram : fmin(sms, dram)) * 1e-3;
+    return LAUNCH_US + VECTOR_US * v->vectors + alone +
+           fmax(chunks * chunk_bytes / rate * 1e-3, instructions_us(p, device));
 }
 
 /* ---- the family ----------------------------------------------------------------------------------------- */
@@ -103,7 +113,8 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .layout = (int32_t)p->layout,
         .activation = (int32_t)p->activation,
         .rounds_early = p->rounding == GM_ROUND_EARLY,
-        .limit = p->limit > 0 ? p->limit : INFINITY,
+        .has_limit = p->limit > 0,
+        .limit = p->limit,
         .silu_exponent = -0.72134752f * p->sigmoid_factor, /* of act_gate(): 1 / (2 ln 2) */
         .up_offset = p->up_offset,
     };

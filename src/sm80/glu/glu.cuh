@@ -71,14 +71,54 @@ static __device__ __forceinline__ void part_pairs(float (&gate)[CHUNK], float (&
     }
 }
 
-static __device__ __forceinline__ float activate(const struct gm_glu_params &p, float x) {
-    if (p.activation == ACT_SILU)
+template <int ACTIVATION> static __device__ __forceinline__ float activated(const struct gm_glu_params &p, float x) {
+    if (ACTIVATION == ACT_SILU)
         return act_gate(x, act_size(x), act_size(x) * p.silu_exponent);
-    if (p.activation == ACT_GELU_TANH)
+    if (ACTIVATION == ACT_GELU_TANH)
         return act_gelu_tanh(x);
-    if (p.activation == ACT_GELU_ERF)
-        return act_gelu_erf(x);
-    return p.activation == ACT_RELU ? act_relu(x) : x;
+    return ACTIVATION == ACT_GELU_ERF ? act_gelu_erf(x) : act_relu(x);
+}
+
+template <int ACTIVATION>
+static __device__ __forceinline__ void activate_as(const struct gm_glu_params &p, float (&x)[CHUNK]) {
+#pragma unroll
+    for (int i = 0; i < CHUNK; ++i)
+        x[i] = activated<ACTIVATION>(p, x[i]);
+}
+
+/* One branch for a chunk: its elements' chains of instructions run beside each other. */
+static __device__ __forceinline__ void activate(const struct gm_glu_params &p, float (&x)[CHUNK]) {
+    if (p.activation == ACT_SILU)
+        activate_as<ACT_SILU>(p, x);
+    else if (p.activation == ACT_GELU_TANH)
+        activate_as<ACT_GELU_TANH>(p, x);
+    else if (p.activation == ACT_GELU_ERF)
+        activate_as<ACT_GELU_ERF>(p, x);
+    else if (p.activation == ACT_RELU)
+        activate_as<ACT_RELU>(p, x);
+}
+
+/* NaN stays NaN. */
+static __device__ __forceinline__ void limit(const struct gm_glu_params &p, float (&gate)[CHUNK], float (&up)[CHUNK]) {
+#pragma unroll
+    for (int i = 0; i < CHUNK; ++i) {
+        gate[i] = min_nan(gate[i], p.limit);
+        up[i] = max_nan(min_nan(up[i], p.limit), -p.limit);
+    }
+}
+
+static __device__ __forceinline__ void multiply(const struct gm_glu_params &p, float (&gate)[CHUNK],
+                                                float (&up)[CHUNK]) {
+#pragma unroll
+    for (int i = 0; i < CHUNK; ++i)
+        up[i] += p.up_offset;
+    if (p.rounds_early) {
+        round_elements<TYPE, CHUNK>(gate);
+        round_elements<TYPE, CHUNK>(up);
+    }
+#pragma unroll
+    for (int i = 0; i < CHUNK; ++i)
+        gate[i] *= up[i];
 }
 
 static __device__ __forceinline__ void store_chunk(const struct gm_glu_params &p, const struct place &at,
@@ -89,18 +129,11 @@ static __device__ __forceinline__ void store_chunk(const struct gm_glu_params &p
     unpack<TYPE, CHUNK>(c.up, up);
     if (p.layout == GLU_INTERLEAVED)
         part_pairs(gate, up);
-#pragma unroll
-    for (int i = 0; i < CHUNK; ++i) {
-        gate[i] = activate(p, min_nan(gate[i], p.limit));
-        up[i] = max_nan(min_nan(up[i], p.limit), -p.limit) + p.up_offset;
-    }
-    if (p.rounds_early) {
-        round_elements<TYPE, CHUNK>(gate);
-        round_elements<TYPE, CHUNK>(up);
-    }
-#pragma unroll
-    for (int i = 0; i < CHUNK && p.layout != GLU_NO_UP; ++i)
-        gate[i] *= up[i];
+    if (p.has_limit)
+        limit(p, gate, up);
+    activate(p, gate);
+    if (p.layout != GLU_NO_UP)
+        multiply(p, gate, up);
     pack<TYPE, CHUNK>(gate, words);
     store<TYPE, CHUNK>(p.out + at.row * p.out_pitch + at.offset, words);
 }

@@ -22,7 +22,7 @@ static float rounded(enum gm_type type, float value) {
 }
 
 static float limited(float x, float limit, float least) {
-    if (planted_bug == GLU_BUG_NO_LIMIT || (isnan(x) && planted_bug != GLU_BUG_DROPS_NAN))
+    if (isnan(x) && planted_bug != GLU_BUG_DROPS_NAN)
         return x;
     return fminf(fmaxf(x, least), limit);
 }
@@ -48,10 +48,14 @@ static float compute(const struct job *job, int64_t row, int64_t column) {
         const float other = gate;
         gate = up, up = other;
     }
-    gate = activate(p, limited(gate, p->limit, planted_bug == GLU_BUG_LIMITS_GATE_BELOW ? -p->limit : -INFINITY));
+    if (p->has_limit && planted_bug != GLU_BUG_NO_LIMIT) {
+        gate = limited(gate, p->limit, planted_bug == GLU_BUG_LIMITS_GATE_BELOW ? -p->limit : -INFINITY);
+        up = limited(up, p->limit, -p->limit);
+    }
+    gate = activate(p, gate);
     if (p->layout == GM_GLU_NO_UP)
         return gate;
-    up = limited(up, p->limit, -p->limit) + (planted_bug == GLU_BUG_OFFSET ? 0 : p->up_offset);
+    up += planted_bug == GLU_BUG_OFFSET ? 0 : p->up_offset;
     if (p->rounds_early || planted_bug == GLU_BUG_EARLY)
         gate = rounded(job->type, gate), up = rounded(job->type, up);
     return gate * up;
