@@ -20,7 +20,9 @@ char *read_all(const char *path) {
 
 int main(void) {
     if (GM_LEFT_OUT && !getenv("CK_RUN_SUITE") && !getenv("CK_RUN_CASE")) {
-        printf("bench_tests want every kernel in the table; this build leaves out %d (CK_RUN_SUITE=NAME runs one suite)\n", GM_LEFT_OUT);
+        printf(
+            "bench_tests want every kernel in the table; this build leaves out %d (CK_RUN_SUITE=NAME runs one suite)\n",
+            GM_LEFT_OUT);
         return 77;
     }
     setenv("LC_ALL", "C.UTF-8", 1); /* whatever the tester's: the marks that are looked for are not ASCII */

@@ -89,7 +89,9 @@ int main(int argc, char **argv) {
     shape_the_simulated_gpu();
     printf("seed %llu\n", (unsigned long long)opt.seed);
     if (opt.self_test && GM_LEFT_OUT && !opt.kernel && !opt.test) {
-        printf("--self-test wants every kernel in the table; this build leaves out %d (--kernel and --test plant in some)\n", GM_LEFT_OUT);
+        printf("--self-test wants every kernel in the table; this build leaves out %d (--kernel and --test plant in "
+               "some)\n",
+               GM_LEFT_OUT);
         return 77;
     }
     if (opt.self_test)

@@ -24,8 +24,11 @@ size_t gemm_count(void) {
 }
 
 int main(void) {
-    if (GM_LEFT_OUT && !getenv("CK_RUN_SUITE") && !getenv("CK_RUN_CASE")) { /* choices and sentences are of the whole table */
-        printf("unit_tests want every kernel in the table; this build leaves out %d (CK_RUN_SUITE=NAME runs one suite)\n", GM_LEFT_OUT);
+    if (GM_LEFT_OUT && !getenv("CK_RUN_SUITE") &&
+        !getenv("CK_RUN_CASE")) { /* choices and sentences are of the whole table */
+        printf(
+            "unit_tests want every kernel in the table; this build leaves out %d (CK_RUN_SUITE=NAME runs one suite)\n",
+            GM_LEFT_OUT);
         return 77;
     }
     Suite *(*const suites[])(void) = {

@@ -154,7 +154,12 @@ START_TEST(what_is_not_aligned_goes_by_elements) {
     p = rows_of(1, 4096);
     p.out_stride = 4100; /* of one row */
     ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_GLU_VECTOR_BYTES], 16);
+    p = rows_of(16, 4099); /* packed: one row */
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_GLU_VECTOR_BYTES], 16);
+    p.out_align = 8;
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_GLU_VECTOR_BYTES], 2);
     p = rows_of(16, 4099);
+    p.gate_stride = 4104;
     ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_GLU_VECTOR_BYTES], 2);
     ck_assert_ptr_nonnull(strstr(said, "out has 4099 columns x 2 B = 8198 B, which is not a multiple of the 16"));
 }
@@ -173,7 +178,8 @@ START_TEST(a_launch_is_told_what_the_call_says) {
     assert_ok(gm_glu_plan_create(context, &p, NULL, &plan));
     const struct gm_glu_params *params = plan->params;
     ck_assert(params->gate_pitch == 2048 && params->out_pitch == 1024 && params->rows == 10);
-    ck_assert(params->row_chunks.divisor == 64 && params->slab_rows == 10);
+    ck_assert(params->row_chunks.divisor == 64 && params->slab_rows == 10 && params->columns == 512 &&
+              !params->is_packed);
     ck_assert(params->layout == GLU_APART && params->activation == GM_ACT_SILU && params->rounds_early == 1);
     ck_assert(params->has_limit && params->limit == 7 && params->silu_exponent == -0.72134752f * 2 &&
               params->up_offset == 1);
@@ -191,6 +197,7 @@ END_TEST
 START_TEST(large_problems_come_in_slabs) {
     struct gm_glu_problem p = rows_of(INT32_MAX, 4096);
     gm_plan *plan = NULL;
+    p.out_stride = 4104;
     assert_ok(gm_glu_plan_create(context, &p, NULL, &plan));
     const struct gm_glu_params *params = plan->params;
     const int64_t chunks = (int64_t)params->slab_rows * params->row_chunks.divisor;

@@ -12,8 +12,10 @@ enum { GLU_APART = 0, GLU_INTERLEAVED = 1, GLU_NO_UP = 2 };
 struct gm_glu_params {
     uint64_t gate, up, out, row_count;       /* addresses */
     int64_t gate_pitch, up_pitch, out_pitch; /* bytes from one row to the next */
-    int32_t rows, slab_rows;                 /* rows whose chunks are numbered with 31 bits */
-    struct gm_divisor row_chunks;            /* chunks of a row of out */
+    int32_t rows, columns;                   /* of out */
+    int32_t is_packed;                       /* all operands are rows without anything between */
+    int32_t slab_rows;                       /* else: rows whose chunks are numbered with 31 bits, */
+    struct gm_divisor row_chunks;            /* and the chunks of a row of out */
     int32_t layout, activation, rounds_early, has_limit;
     float limit, silu_exponent, up_offset;
 };
@@ -22,7 +24,7 @@ struct gm_glu_params {
 #define GM_GLU_CTAS(threads, vectors) (((vectors) > 1 ? 1024 : 2048) / (threads))
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_glu_params) == 104, "host and device agree");
+_Static_assert(sizeof(struct gm_glu_params) == 112, "host and device agree");
 #endif
 
 #endif

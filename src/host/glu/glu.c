@@ -27,12 +27,25 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
     };
 }
 
+/* Rows without anything between: they are one row, of any number of elements. */
+static int is_packed(const struct gm_matrix matrices[GM_GLU_MATRICES]) {
+    int packed = 1;
+    for (int i = 0; i < GM_GLU_MATRICES; i++)
+        packed &= matrices[i].rows == 0 || matrices[i].stride == matrices[i].columns;
+    return packed;
+}
+
 static enum gm_reason check(const struct variant *v, const struct gm_glu_problem *p, const struct gm_sentence *why) {
     struct gm_matrix matrices[GM_GLU_MATRICES];
     enum gm_reason reason = GM_ACCEPTED;
     gm_glu_matrices(p, matrices);
-    for (int i = GM_GLU_MATRICES - 1; i >= 0 && reason == GM_ACCEPTED; i--)
-        reason = gm_check_vectors(&matrices[i], v->vector_bytes, why);
+    const int packed = is_packed(matrices);
+    for (int i = GM_GLU_MATRICES - 1; i >= 0 && reason == GM_ACCEPTED; i--) {
+        struct gm_matrix m = matrices[i];
+        if (packed && m.rows > 0) /* its alignment only */
+            m.rows = 1, m.columns = v->vector_bytes;
+        reason = gm_check_vectors(&m, v->vector_bytes, why);
+    }
     return reason;
 }
 
@@ -49,6 +62,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_glu_problem
 #define DRAM_EFFICIENCY 0.91 /* reachable share of the datasheet's bandwidth, reads and writes */
 #define CHUNK_US        2.4  /* of a CTA among others, from its first load to its last store, */
 #define ERF_FACTOR      1.6  /* and how much longer with GELU_ERF, */
+#define SLOWER_FACTOR   1.3  /* with GELU_TANH or early roundings, */
 #define ELEMENT_FACTOR  0.75 /* and with chunks of one element */
 #define ERF_PER_CLOCK   2.3  /* elements of GELU_ERF on an SM */
 
@@ -100,14 +114,18 @@ static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
     const struct gm_glu_problem *p = plan->problem;
-    const int64_t bytes = gm_type_bytes(p->type), row_chunks = p->columns * bytes / v.vector_bytes;
+    const int64_t bytes = gm_type_bytes(p->type), row_chunks = GM_CEIL_DIV(p->columns * bytes, v.vector_bytes);
     const int64_t slab_rows = GM_MIN(p->rows, INT32_MAX / row_chunks);
+    struct gm_matrix matrices[GM_GLU_MATRICES];
     (void)verdict;
+    gm_glu_matrices(p, matrices);
     *(struct gm_glu_params *)plan->params = (struct gm_glu_params){
         .gate_pitch = p->gate_stride * bytes,
         .up_pitch = p->up_stride * bytes,
         .out_pitch = p->out_stride * bytes,
         .rows = (int32_t)p->rows,
+        .columns = (int32_t)p->columns,
+        .is_packed = is_packed(matrices),
         .slab_rows = (int32_t)slab_rows,
         .row_chunks = gm_divisor_of((uint32_t)row_chunks),
         .layout = (int32_t)p->layout,

@@ -6,8 +6,8 @@
  *   a CTA takes THREADS * VECTORS chunks at a time, thread t of it t, t + THREADS, ...
  *   all loads of a thread are under way before the first is waited for
  *
- * A row is a whole number of chunks: other rows have chunks of one element. The numbers have 31 bits, so the rows of large
- * operands come in slabs. */
+ * A row is a whole number of chunks: other rows have chunks of one element. Packed operands are one row, whose last
+ * elements, fewer than a chunk, come one by one. The numbers have 31 bits, so large operands come in slabs. */
 #ifndef GM_SM80_GLU_CUH
 #define GM_SM80_GLU_CUH
 
@@ -23,7 +23,7 @@ enum {
     VECTORS = GM_VECTORS,
     VECTOR_BYTES = GM_VECTOR_BYTES,
     CHUNK = VECTOR_BYTES / ELEM_BYTES, /* elements */
-    WORDS = GM_WORDS(TYPE, CHUNK),     /* 32-bit registers of a chunk */
+    SLAB_CHUNKS = 1 << 30,             /* of packed operands */
     CTAS = GM_GLU_CTAS(THREADS, VECTORS),
 };
 
@@ -33,39 +33,42 @@ struct place {
     int64_t offset; /* bytes from the row's start */
 };
 
-static __device__ __forceinline__ struct place place_of(const struct gm_glu_params &p, int64_t first_row,
-                                                        uint32_t number) {
+/* `first`: the slab's first row; of packed operands its first chunk. */
+static __device__ __forceinline__ struct place place_of(const struct gm_glu_params &p, int64_t first, uint32_t number) {
+    if (p.is_packed)
+        return {0, (first + number) * VECTOR_BYTES};
     const uint32_t row = divide(number, p.row_chunks);
-    return {first_row + row, (int64_t)(number - row * p.row_chunks.divisor) * VECTOR_BYTES};
+    return {first + row, (int64_t)(number - row * p.row_chunks.divisor) * VECTOR_BYTES};
 }
 
-/* What a chunk of out is made of. Interleaved, `gate` and `up` are two neighbouring chunks of pairs. */
-struct chunk {
-    uint32_t gate[WORDS], up[WORDS];
+/* What COUNT elements of out are made of. Interleaved, `gate` and `up` are two neighbouring chunks of pairs. */
+template <int COUNT> struct chunk {
+    uint32_t gate[GM_WORDS(TYPE, COUNT)], up[GM_WORDS(TYPE, COUNT)];
 };
 
+template <int COUNT>
 static __device__ __forceinline__ void load_chunk(const struct gm_glu_params &p, const struct place &at, bool exists,
-                                                  struct chunk &c) {
+                                                  struct chunk<COUNT> &c) {
     if (p.layout == GLU_INTERLEAVED) {
         const uint64_t pairs = p.gate + at.row * p.gate_pitch + at.offset * 2;
-        load<TYPE, CHUNK>(c.gate, pairs, exists);
-        load<TYPE, CHUNK>(c.up, pairs + VECTOR_BYTES, exists);
+        load<TYPE, COUNT>(c.gate, pairs, exists);
+        load<TYPE, COUNT>(c.up, pairs + COUNT * ELEM_BYTES, exists);
         return;
     }
-    load<TYPE, CHUNK>(c.gate, p.gate + at.row * p.gate_pitch + at.offset, exists);
-    load<TYPE, CHUNK>(c.up, p.up + at.row * p.up_pitch + at.offset, exists && p.layout == GLU_APART);
+    load<TYPE, COUNT>(c.gate, p.gate + at.row * p.gate_pitch + at.offset, exists);
+    load<TYPE, COUNT>(c.up, p.up + at.row * p.up_pitch + at.offset, exists && p.layout == GLU_APART);
 }
 
 /* Two chunks of pairs, gate first, become one of gates and one of ups. */
-static __device__ __forceinline__ void part_pairs(float (&gate)[CHUNK], float (&up)[CHUNK]) {
-    float pairs[2 * CHUNK];
+template <int COUNT> static __device__ __forceinline__ void part_pairs(float (&gate)[COUNT], float (&up)[COUNT]) {
+    float pairs[2 * COUNT];
 #pragma unroll
-    for (int i = 0; i < CHUNK; ++i) {
+    for (int i = 0; i < COUNT; ++i) {
         pairs[i] = gate[i];
-        pairs[CHUNK + i] = up[i];
+        pairs[COUNT + i] = up[i];
     }
 #pragma unroll
-    for (int i = 0; i < CHUNK; ++i) {
+    for (int i = 0; i < COUNT; ++i) {
         gate[i] = pairs[2 * i];
         up[i] = pairs[2 * i + 1];
     }
@@ -79,15 +82,15 @@ template <int ACTIVATION> static __device__ __forceinline__ float activated(cons
     return ACTIVATION == ACT_GELU_ERF ? act_gelu_erf(x) : act_relu(x);
 }
 
-template <int ACTIVATION>
-static __device__ __forceinline__ void activate_as(const struct gm_glu_params &p, float (&x)[CHUNK]) {
+template <int ACTIVATION, int COUNT>
+static __device__ __forceinline__ void activate_as(const struct gm_glu_params &p, float (&x)[COUNT]) {
 #pragma unroll
-    for (int i = 0; i < CHUNK; ++i)
+    for (int i = 0; i < COUNT; ++i)
         x[i] = activated<ACTIVATION>(p, x[i]);
 }
 
 /* One branch for a chunk: its elements' chains of instructions run beside each other. */
-static __device__ __forceinline__ void activate(const struct gm_glu_params &p, float (&x)[CHUNK]) {
+template <int COUNT> static __device__ __forceinline__ void activate(const struct gm_glu_params &p, float (&x)[COUNT]) {
     if (p.activation == ACT_SILU)
         activate_as<ACT_SILU>(p, x);
     else if (p.activation == ACT_GELU_TANH)
@@ -99,34 +102,37 @@ static __device__ __forceinline__ void activate(const struct gm_glu_params &p, f
 }
 
 /* NaN stays NaN. */
-static __device__ __forceinline__ void limit(const struct gm_glu_params &p, float (&gate)[CHUNK], float (&up)[CHUNK]) {
+template <int COUNT>
+static __device__ __forceinline__ void limit(const struct gm_glu_params &p, float (&gate)[COUNT], float (&up)[COUNT]) {
 #pragma unroll
-    for (int i = 0; i < CHUNK; ++i) {
+    for (int i = 0; i < COUNT; ++i) {
         gate[i] = min_nan(gate[i], p.limit);
         up[i] = max_nan(min_nan(up[i], p.limit), -p.limit);
     }
 }
 
-static __device__ __forceinline__ void multiply(const struct gm_glu_params &p, float (&gate)[CHUNK],
-                                                float (&up)[CHUNK]) {
+template <int COUNT>
+static __device__ __forceinline__ void multiply(const struct gm_glu_params &p, float (&gate)[COUNT],
+                                                float (&up)[COUNT]) {
 #pragma unroll
-    for (int i = 0; i < CHUNK; ++i)
+    for (int i = 0; i < COUNT; ++i)
         up[i] += p.up_offset;
     if (p.rounds_early) {
-        round_elements<TYPE, CHUNK>(gate);
-        round_elements<TYPE, CHUNK>(up);
+        round_elements<TYPE, COUNT>(gate);
+        round_elements<TYPE, COUNT>(up);
     }
 #pragma unroll
-    for (int i = 0; i < CHUNK; ++i)
+    for (int i = 0; i < COUNT; ++i)
         gate[i] *= up[i];
 }
 
+template <int COUNT>
 static __device__ __forceinline__ void store_chunk(const struct gm_glu_params &p, const struct place &at,
-                                                   const struct chunk &c) {
-    float gate[CHUNK], up[CHUNK];
-    uint32_t words[WORDS];
-    unpack<TYPE, CHUNK>(c.gate, gate);
-    unpack<TYPE, CHUNK>(c.up, up);
+                                                   const struct chunk<COUNT> &c) {
+    float gate[COUNT], up[COUNT];
+    uint32_t words[GM_WORDS(TYPE, COUNT)];
+    unpack<TYPE, COUNT>(c.gate, gate);
+    unpack<TYPE, COUNT>(c.up, up);
     if (p.layout == GLU_INTERLEAVED)
         part_pairs(gate, up);
     if (p.has_limit)
@@ -134,33 +140,46 @@ static __device__ __forceinline__ void store_chunk(const struct gm_glu_params &p
     activate(p, gate);
     if (p.layout != GLU_NO_UP)
         multiply(p, gate, up);
-    pack<TYPE, CHUNK>(gate, words);
-    store<TYPE, CHUNK>(p.out + at.row * p.out_pitch + at.offset, words);
+    pack<TYPE, COUNT>(gate, words);
+    store<TYPE, COUNT>(p.out + at.row * p.out_pitch + at.offset, words);
 }
 
-/* `chunks` of the rows from first_row on; a CTA's share of them. */
-static __device__ __forceinline__ void glu_slab(const struct gm_glu_params &p, int64_t first_row, uint32_t chunks) {
+/* A CTA's share of so many chunks of a slab. */
+static __device__ __forceinline__ void glu_slab(const struct gm_glu_params &p, int64_t slab, uint32_t chunks) {
 #pragma unroll 1
     for (uint32_t tile = cta_index(); tile * (THREADS * VECTORS) < chunks; tile += gridDim.x) {
         const uint32_t first = tile * (THREADS * VECTORS) + thread_index();
-        struct chunk c[VECTORS];
+        struct chunk<CHUNK> c[VECTORS];
 #pragma unroll
         for (int i = 0; i < VECTORS; ++i)
-            load_chunk(p, place_of(p, first_row, first + i * THREADS), first + i * THREADS < chunks, c[i]);
+            load_chunk(p, place_of(p, slab, first + i * THREADS), first + i * THREADS < chunks, c[i]);
 #pragma unroll
         for (int i = 0; i < VECTORS; ++i)
             if (first + i * THREADS < chunks)
-                store_chunk(p, place_of(p, first_row, first + i * THREADS), c[i]);
+                store_chunk(p, place_of(p, slab, first + i * THREADS), c[i]);
     }
 }
 
+/* The elements behind the last whole chunk, by the first threads. */
+static __device__ __forceinline__ void glu_rest(const struct gm_glu_params &p, int64_t elements) {
+    const int64_t element = elements / CHUNK * CHUNK + thread_index();
+    if (cta_index() > 0 || element >= elements)
+        return;
+    const struct place at = {0, element * ELEM_BYTES};
+    struct chunk<1> c;
+    load_chunk(p, at, true, c);
+    store_chunk(p, at, c);
+}
+
 static __device__ __forceinline__ void glu(const struct gm_glu_params &p) {
-    int64_t rows = p.rows;
-    if (p.row_count)
-        rows = min(p.rows, (int)ld_global_b32(p.row_count));
+    const int64_t rows = p.row_count ? min(p.rows, (int)ld_global_b32(p.row_count)) : p.rows;
+    const int64_t all = p.is_packed ? rows * p.columns / CHUNK : rows; /* chunks, or rows of them */
+    const int slab = p.is_packed ? SLAB_CHUNKS : p.slab_rows, each = p.is_packed ? 1 : p.row_chunks.divisor;
 #pragma unroll 1
-    for (int64_t first = 0; first < rows; first += p.slab_rows)
-        glu_slab(p, first, (uint32_t)min(rows - first, (int64_t)p.slab_rows) * p.row_chunks.divisor);
+    for (int64_t first = 0; first < all; first += slab)
+        glu_slab(p, first, (uint32_t)min(all - first, (int64_t)slab) * each);
+    if (CHUNK > 1 && p.is_packed)
+        glu_rest(p, rows * p.columns);
 }
 
 #endif

@@ -2,7 +2,6 @@
 /* GLU of any variant on the CPU, from the same parameter struct that the GPU kernel gets, and the planted bugs. */
 #include <math.h>
 
-#include "columns.h"
 #include "common/glu/params.h"
 #include "glu/glu_tests.h"
 
@@ -72,12 +71,11 @@ static void compute_row(const struct job *job, int64_t row, int64_t columns) {
 void compute_glu(const struct gm_kernel *kernel, const void *params) {
     const struct gm_glu_params *p = params;
     const struct job job = {p, kernel->type, gm_type_bytes(kernel->type)};
-    const int64_t columns = p->row_chunks.divisor * (int64_t)kernel->columns[GM_GLU_VECTOR_BYTES] / job.bytes;
     int64_t rows = p->rows;
     if (p->row_count && planted_bug != GLU_BUG_COUNT) {
         const int32_t count = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->row_count, GM_INT32);
         rows = count < rows ? count : rows;
     }
     for (int64_t row = 0; row < rows - (planted_bug == GLU_BUG_LOST_ROW); row++)
-        compute_row(&job, row, columns);
+        compute_row(&job, row, p->columns);
 }

@@ -43,7 +43,23 @@ static bool test_sizes(struct rows *rows) {
         gc.gate_pad = 2 * chunk * (int64_t)(i % 2);
         gc.out_pad = chunk;
         gc.repeats = i == 2 ? 2 : 0;
+        gc.may_refuse |= gc.columns % chunk ? BIT(GM_REASON_SIZE) : 0;
         if (!try(rows, gc))
+            return false;
+    }
+    return true;
+}
+
+/* Packed operands are one row, whatever the columns. */
+static bool test_packed(struct rows *rows) {
+    const int64_t chunk = rows->chunk, tile = rows->tile;
+    const int64_t sizes[][2] = {{1, 1}, {3, chunk + 1}, {7, 97}, {2, tile / 2 + 3}, {1, chunk - 1}, {5, tile + chunk}};
+    for (size_t i = 0; i < (opt.quick ? 3 : 2 * COUNT(sizes)); i++) {
+        struct glu_case gc = plain(rows, sizes[i % COUNT(sizes)][0], sizes[i % COUNT(sizes)][1]);
+        gc.layout = (enum gm_glu_layout)(i % 3);
+        gc.counted = i % 2;
+        gc.count = (int)(i % 5) - 1;
+        if (gc.columns > 0 && !try(rows, gc))
             return false;
     }
     return true;
@@ -123,7 +139,7 @@ static struct rows rows_of(const struct test *test, struct result *result) {
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_sizes(&rows) && test_choices(&rows) && test_inputs(&rows))
+    if (test_sizes(&rows) && test_packed(&rows) && test_choices(&rows) && test_inputs(&rows))
         test_alignment(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         set_schedule((uint64_t)seed);
@@ -157,6 +173,8 @@ static void run_image(const struct test *test, struct result *result) {
     for (int layout = GM_GLU_APART; layout <= GM_GLU_NO_UP && rows.failures == 0; layout++)
         for (int clamped = 0; clamped < 2 && rows.failures == 0; clamped++) {
             struct glu_case gc = plain(&rows, 9, rows.tile / 8 + 3 * rows.chunk);
+            gc.out_pad = clamped ? 0 : rows.chunk;
+            gc.columns += clamped;
             gc.layout = (enum gm_glu_layout)layout;
             gc.limit = clamped ? 0.5f : 0;
             gc.up_offset = clamped;

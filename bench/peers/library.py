@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libgristmill by ctypes: its structs are read from the public headers, so that nothing is declared twice."""
+import ctypes
+import pathlib
+import re
+
+HEADERS = pathlib.Path(__file__).resolve().parents[2] / "include" / "gristmill"
+TYPES = {"size_t": ctypes.c_size_t, "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64, "int32_t": ctypes.c_int32,
+         "uint32_t": ctypes.c_uint32, "float": ctypes.c_float, "double": ctypes.c_double, "gm_device_ptr": ctypes.c_uint64}
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
+
+
+def members_of(body):
+    for declaration in filter(None, (part.strip() for part in body.split(";"))):
+        words, names = re.match(r"((?:const )?(?:enum |struct )?\w+)\s+(.*)", declaration, re.DOTALL).groups()
+        for name in names.split(","):
+            name = name.strip()
+            array = re.fullmatch(r"(\w+)\[(\d+)\]", name)
+            if name.startswith("*"):
+                yield name[1:], ctypes.c_char_p if "char" in words else ctypes.c_void_p
+            elif array:
+                yield array[1], (ctypes.c_char if words == "char" else TYPES[words]) * int(array[2])
+            else:
+                yield name, ctypes.c_int32 if words.startswith("enum") else TYPES[words]
+
+
+def read_headers():
+    structs, values = {}, {}
+    for path in sorted(HEADERS.glob("*.h")):
+        text = without_comments(path.read_text())
+        for name, body in re.findall(r"struct (gm_\w+) \{(.*?)\n\};", text, re.DOTALL):
+            try:
+                structs[name] = type(name, (ctypes.Structure,), {"_fields_": list(members_of(body))})
+            except KeyError:
+                continue  # of structs within structs, which no call here needs
+        for body in re.findall(r"enum \w+ \{(.*?)\}", text, re.DOTALL):
+            for name, value in re.findall(r"(GM_\w+) = (-?\d+)", body):
+                values[name] = int(value)
+    return structs, values
+
+
+STRUCTS, VALUES = read_headers()
+
+
+def make(struct, **members):
+    made = STRUCTS[struct](**members)
+    made.size = ctypes.sizeof(made)
+    return made
+
+
+class Library:
+    """The library and a context on device 0."""
+
+    def __init__(self, path):
+        self.calls = ctypes.CDLL(str(path))
+        self.calls.gm_last_error.restype = ctypes.c_char_p
+        self.context = ctypes.c_void_p()
+        self.check(self.calls.gm_context_create(0, ctypes.byref(self.context)))
+
+    def check(self, status):
+        if status != 0:
+            raise RuntimeError(self.calls.gm_last_error().decode())
+
+    def plan(self, operation, problem):
+        plan = ctypes.c_void_p()
+        create = getattr(self.calls, f"gm_{operation}_plan_create")
+        self.check(create(self.context, ctypes.byref(problem), None, ctypes.byref(plan)))
+        return plan
+
+    def kernel_of(self, plan):
+        info = make("gm_kernel_info")
+        self.check(self.calls.gm_kernel_get(ctypes.c_size_t(self.calls.gm_plan_kernel(plan)), ctypes.byref(info)))
+        return info.name.decode()
+
+    def execute(self, operation, plan, args, stream):
+        run = getattr(self.calls, f"gm_{operation}_execute")
+        self.check(run(plan, ctypes.byref(args), ctypes.c_void_p(stream)))
