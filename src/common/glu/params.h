@@ -13,12 +13,14 @@ struct gm_glu_params {
     uint64_t gate, up, out, row_count;       /* addresses */
     int64_t gate_pitch, up_pitch, out_pitch; /* bytes from one row to the next */
     int32_t rows, columns;                   /* of out */
-    int32_t is_packed;                       /* all operands are rows without anything between */
-    int32_t slab_rows;                       /* else: rows whose chunks are numbered with 31 bits, */
-    struct gm_divisor row_chunks;            /* and the chunks of a row of out */
+    int32_t is_packed;                       /* nothing is between rows: they are one row, cut into slabs */
+    int32_t slab_rows;                       /* rows whose chunks are numbered with 31 bits */
+    struct gm_divisor row_chunks;            /* chunks of a row of out, or of a slab */
     int32_t layout, activation, rounds_early, has_limit;
     float limit, silu_exponent, up_offset;
 };
+
+#define GM_GLU_SLAB_CHUNKS (1 << 30) /* of packed operands */
 
 /* CTAs on an SM: 64 KB and more of gate and up are under way on it, as their registers allow. */
 #define GM_GLU_CTAS(threads, vectors) (((vectors) > 1 ? 1024 : 2048) / (threads))

@@ -56,18 +56,20 @@ static enum gm_reason check(const struct variant *v, const struct gm_glu_problem
  * What one wave of CTAs takes at once is bound by DRAM only. Fitted to the suite glu on an H200 (docs/TUNING-LOG.md, entry
  * 52). */
 
-#define LAUNCH_US       1.25 /* launch, and the first chunk, */
-#define VECTOR_US       0.15 /* for each chunk of a thread, */
+#define LAUNCH_US       1.15 /* launch, and the first chunk, */
+#define VECTOR_US       0.25 /* for each chunk of a thread, */
 #define ALONE_US        0.25 /* more where launches do not overlap */
 #define DRAM_EFFICIENCY 0.91 /* reachable share of the datasheet's bandwidth, reads and writes */
-#define CHUNK_US        2.4  /* of a CTA among others, from its first load to its last store, */
+#define CHUNK_US        3.1  /* of a CTA among others, from its first load to its last store, at 700 W */
 #define ERF_FACTOR      1.6  /* and how much longer with GELU_ERF, */
 #define SLOWER_FACTOR   1.3  /* with GELU_TANH or early roundings, */
 #define ELEMENT_FACTOR  0.75 /* and with chunks of one element */
 #define ERF_PER_CLOCK   2.3  /* elements of GELU_ERF on an SM */
 
 static double chunk_us(const struct variant *v, const struct gm_glu_problem *p) {
-    return CHUNK_US * (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1) * (p->activation == GM_ACT_GELU_ERF ? ERF_FACTOR : 1);
+    const int is_slower = p->activation == GM_ACT_GELU_TANH || p->rounding == GM_ROUND_EARLY;
+    const double activation = p->activation == GM_ACT_GELU_ERF ? ERF_FACTOR : is_slower ? SLOWER_FACTOR : 1;
+    return CHUNK_US * activation * (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1);
 }
 
 static double instructions_us(const struct gm_glu_problem *p, const struct gm_device *device) {
@@ -114,18 +116,22 @@ static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
     const struct gm_glu_problem *p = plan->problem;
-    const int64_t bytes = gm_type_bytes(p->type), row_chunks = GM_CEIL_DIV(p->columns * bytes, v.vector_bytes);
-    const int64_t slab_rows = GM_MIN(p->rows, INT32_MAX / row_chunks);
-    struct gm_matrix matrices[GM_GLU_MATRICES];
+    struct gm_matrix m[GM_GLU_MATRICES];
+    gm_glu_matrices(p, m);
+    const int packed = is_packed(m);
+    const int64_t bytes = gm_type_bytes(p->type), chunk = v.vector_bytes / bytes;
+    const int64_t row_chunks = packed ? GM_GLU_SLAB_CHUNKS : p->columns / chunk;
+    const int64_t slab_rows = packed ? 1 : GM_MIN(p->rows, INT32_MAX / row_chunks);
+    const int64_t chunks = packed ? GM_CEIL_DIV(p->rows * p->columns, chunk) : slab_rows * row_chunks;
+    const int64_t slab_bytes = row_chunks * v.vector_bytes, pairs = p->layout == GM_GLU_INTERLEAVED ? 2 : 1;
     (void)verdict;
-    gm_glu_matrices(p, matrices);
     *(struct gm_glu_params *)plan->params = (struct gm_glu_params){
-        .gate_pitch = p->gate_stride * bytes,
-        .up_pitch = p->up_stride * bytes,
-        .out_pitch = p->out_stride * bytes,
+        .gate_pitch = packed ? pairs * slab_bytes : p->gate_stride * bytes,
+        .up_pitch = packed ? slab_bytes : p->up_stride * bytes,
+        .out_pitch = packed ? slab_bytes : p->out_stride * bytes,
         .rows = (int32_t)p->rows,
         .columns = (int32_t)p->columns,
-        .is_packed = is_packed(matrices),
+        .is_packed = packed,
         .slab_rows = (int32_t)slab_rows,
         .row_chunks = gm_divisor_of((uint32_t)row_chunks),
         .layout = (int32_t)p->layout,
@@ -136,7 +142,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .silu_exponent = -0.72134752f * p->sigmoid_factor, /* of act_gate(): 1 / (2 ln 2) */
         .up_offset = p->up_offset,
     };
-    plan->config.gridDimX = grid_of(plan, &v, slab_rows * row_chunks);
+    plan->config.gridDimX = grid_of(plan, &v, GM_MIN(chunks, slab_rows * row_chunks));
     return GM_OK;
 }
 

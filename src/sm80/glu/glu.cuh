@@ -6,8 +6,9 @@
  *   a CTA takes THREADS * VECTORS chunks at a time, thread t of it t, t + THREADS, ...
  *   all loads of a thread are under way before the first is waited for
  *
- * A row is a whole number of chunks: other rows have chunks of one element. Packed operands are one row, whose last
- * elements, fewer than a chunk, come one by one. The numbers have 31 bits, so large operands come in slabs. */
+ * A row is a whole number of chunks: other rows have chunks of one element. The numbers have 31 bits, so the rows of large
+ * operands come in slabs. Packed operands are one long row, cut into slabs of one row each; their last elements, fewer than
+ * a chunk, come one by one. */
 #ifndef GM_SM80_GLU_CUH
 #define GM_SM80_GLU_CUH
 
@@ -23,7 +24,6 @@ enum {
     VECTORS = GM_VECTORS,
     VECTOR_BYTES = GM_VECTOR_BYTES,
     CHUNK = VECTOR_BYTES / ELEM_BYTES, /* elements */
-    SLAB_CHUNKS = 1 << 30,             /* of packed operands */
     CTAS = GM_GLU_CTAS(THREADS, VECTORS),
 };
 
@@ -33,12 +33,10 @@ struct place {
     int64_t offset; /* bytes from the row's start */
 };
 
-/* `first`: the slab's first row; of packed operands its first chunk. */
-static __device__ __forceinline__ struct place place_of(const struct gm_glu_params &p, int64_t first, uint32_t number) {
-    if (p.is_packed)
-        return {0, (first + number) * VECTOR_BYTES};
+static __device__ __forceinline__ struct place place_of(const struct gm_glu_params &p, int64_t first_row,
+                                                        uint32_t number) {
     const uint32_t row = divide(number, p.row_chunks);
-    return {first + row, (int64_t)(number - row * p.row_chunks.divisor) * VECTOR_BYTES};
+    return {first_row + row, (int64_t)(number - row * p.row_chunks.divisor) * VECTOR_BYTES};
 }
 
 /* What COUNT elements of out are made of. Interleaved, `gate` and `up` are two neighbouring chunks of pairs. */
@@ -115,7 +113,7 @@ template <int COUNT>
 static __device__ __forceinline__ void multiply(const struct gm_glu_params &p, float (&gate)[COUNT],
                                                 float (&up)[COUNT]) {
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i)
+    for (int i = 0; i < COUNT && p.up_offset != 0; ++i)
         up[i] += p.up_offset;
     if (p.rounds_early) {
         round_elements<TYPE, COUNT>(gate);
@@ -144,19 +142,19 @@ static __device__ __forceinline__ void store_chunk(const struct gm_glu_params &p
     store<TYPE, COUNT>(p.out + at.row * p.out_pitch + at.offset, words);
 }
 
-/* A CTA's share of so many chunks of a slab. */
-static __device__ __forceinline__ void glu_slab(const struct gm_glu_params &p, int64_t slab, uint32_t chunks) {
+/* A CTA's share of so many chunks, from a row's first on. */
+static __device__ __forceinline__ void glu_slab(const struct gm_glu_params &p, int64_t first_row, uint32_t chunks) {
 #pragma unroll 1
     for (uint32_t tile = cta_index(); tile * (THREADS * VECTORS) < chunks; tile += gridDim.x) {
         const uint32_t first = tile * (THREADS * VECTORS) + thread_index();
         struct chunk<CHUNK> c[VECTORS];
 #pragma unroll
         for (int i = 0; i < VECTORS; ++i)
-            load_chunk(p, place_of(p, slab, first + i * THREADS), first + i * THREADS < chunks, c[i]);
+            load_chunk(p, place_of(p, first_row, first + i * THREADS), first + i * THREADS < chunks, c[i]);
 #pragma unroll
         for (int i = 0; i < VECTORS; ++i)
             if (first + i * THREADS < chunks)
-                store_chunk(p, place_of(p, slab, first + i * THREADS), c[i]);
+                store_chunk(p, place_of(p, first_row, first + i * THREADS), c[i]);
     }
 }
 
@@ -173,11 +171,11 @@ static __device__ __forceinline__ void glu_rest(const struct gm_glu_params &p, i
 
 static __device__ __forceinline__ void glu(const struct gm_glu_params &p) {
     const int64_t rows = p.row_count ? min(p.rows, (int)ld_global_b32(p.row_count)) : p.rows;
-    const int64_t all = p.is_packed ? rows * p.columns / CHUNK : rows; /* chunks, or rows of them */
-    const int slab = p.is_packed ? SLAB_CHUNKS : p.slab_rows, each = p.is_packed ? 1 : p.row_chunks.divisor;
+    const int64_t slab_chunks = (int64_t)p.slab_rows * p.row_chunks.divisor;
+    int64_t chunks = p.is_packed ? rows * p.columns / CHUNK : rows * p.row_chunks.divisor;
 #pragma unroll 1
-    for (int64_t first = 0; first < all; first += slab)
-        glu_slab(p, first, (uint32_t)min(all - first, (int64_t)slab) * each);
+    for (int64_t first = 0; chunks > 0; first += p.slab_rows, chunks -= slab_chunks)
+        glu_slab(p, first, (uint32_t)min(chunks, slab_chunks));
     if (CHUNK > 1 && p.is_packed)
         glu_rest(p, rows * p.columns);
 }
