@@ -64,10 +64,10 @@ class Library:
         if status != 0:
             raise RuntimeError(self.calls.gm_last_error().decode())
 
-    def plan(self, operation, problem):
-        plan = ctypes.c_void_p()
+    def plan(self, operation, problem, **options):
+        plan, asked = ctypes.c_void_p(), make("gm_plan_options", **options)
         create = getattr(self.calls, f"gm_{operation}_plan_create")
-        self.check(create(self.context, ctypes.byref(problem), None, ctypes.byref(plan)))
+        self.check(create(self.context, ctypes.byref(problem), ctypes.byref(asked), ctypes.byref(plan)))
         return plan
 
     def kernel_of(self, plan):
