@@ -8,23 +8,27 @@
 
 #include "common/convert.cuh"
 
-/* An 8-bit float of MANTISSA bits, by arithmetic: MOST is its largest number and LEAST its smallest normal one, as fp32.
- * A float that is DENORMAL has the format's smallest number as its last bit, so that an addition to it rounds. */
-template <int MANTISSA, uint32_t MOST, uint32_t LEAST, uint32_t DENORMAL>
-static __device__ __forceinline__ uint32_t round_to_8_bits(float x) {
-    const uint32_t bits = __float_as_uint(x), sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
-    const uint32_t finite = min(size, MOST), odd = finite >> (23 - MANTISSA) & 1;
-    const uint32_t normal = (finite + ((1u << (22 - MANTISSA)) - 1) + odd - LEAST >> (23 - MANTISSA)) + (1 << MANTISSA);
-    const uint32_t denormal = __float_as_uint(__uint_as_float(finite) + __uint_as_float(DENORMAL)) - DENORMAL;
-    return size > 0x7f800000 ? 0x7f : sign | (finite < LEAST ? denormal : normal);
+/* An 8-bit float by arithmetic: its largest number and its smallest normal one as bits of an fp32, and how many bits of an
+ * fp32's mantissa it lacks. */
+struct fp8_format {
+    uint32_t most, least, shift;
+};
+#define FP8_E4M3 {0x43e00000, 0x3c800000, 20} /* 448, 2^-6 */
+#define FP8_E5M2 {0x47600000, 0x38800000, 21} /* 57344, 2^-14 */
+
+/* An addition rounds to a multiple of the last bit of what is added, 2^shift times the power of 2 below the number, or below
+ * the smallest normal one: the multiple is the mantissa with its leading 1, which a denormal lacks. Where it is rounded up to
+ * the next power of 2, it carries into the exponent. */
+static __device__ __forceinline__ uint32_t round_to_fp8(float x, const struct fp8_format &format) {
+    const uint32_t bits = __float_as_uint(x), size = bits & 0x7fffffff, finite = min(size, format.most);
+    const uint32_t power = max(finite & 0x7f800000, format.least), added = power + (format.shift << 23);
+    const uint32_t multiple = __float_as_uint(__uint_as_float(finite) + __uint_as_float(added)) - added;
+    const uint32_t rounded = multiple + ((power - format.least) >> format.shift);
+    return size > 0x7f800000 ? 0x7f : (bits >> 24 & 0x80) | rounded;
 }
 
-static __device__ __forceinline__ uint32_t round_to_e4m3(float x) {
-    return round_to_8_bits<3, 0x43e00000, 0x3c800000, 0x46800000>(x); /* 448, 2^-6, 2^14 */
-}
-
-static __device__ __forceinline__ uint32_t round_to_e5m2(float x) {
-    return round_to_8_bits<2, 0x47600000, 0x38800000, 0x43000000>(x); /* 57344, 2^-14, 2^7 */
+static __device__ __forceinline__ uint32_t round_to_fp8x2(float low, float high, const struct fp8_format &format) {
+    return round_to_fp8(low, format) | round_to_fp8(high, format) << 8;
 }
 
 /* PTX 9.7.9.21 cvt: the first source goes to the upper half. */
@@ -34,7 +38,7 @@ static __device__ __forceinline__ uint32_t cvt_rn_satfinite_e4m3x2_f32(float low
     asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(packed) : "f"(high), "f"(low));
     return packed;
 #else
-    return round_to_e4m3(low) | round_to_e4m3(high) << 8;
+    return round_to_fp8x2(low, high, FP8_E4M3);
 #endif
 }
 
@@ -44,7 +48,17 @@ static __device__ __forceinline__ uint32_t cvt_rn_satfinite_e5m2x2_f32(float low
     asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(packed) : "f"(high), "f"(low));
     return packed;
 #else
-    return round_to_e5m2(low) | round_to_e5m2(high) << 8;
+    return round_to_fp8x2(low, high, FP8_E5M2);
+#endif
+}
+
+/* Either type, chosen when the kernel runs. */
+static __device__ __forceinline__ uint32_t cvt_rn_satfinite_fp8x2_f32(float low, float high, bool is_e4m3) {
+#if __CUDA_ARCH__ >= 890
+    return is_e4m3 ? cvt_rn_satfinite_e4m3x2_f32(low, high) : cvt_rn_satfinite_e5m2x2_f32(low, high);
+#else
+    const struct fp8_format e4m3 = FP8_E4M3, e5m2 = FP8_E5M2;
+    return round_to_fp8x2(low, high, is_e4m3 ? e4m3 : e5m2);
 #endif
 }
 
