@@ -44,6 +44,10 @@ static __device__ __forceinline__ uint64_t ld_acquire_gpu_b64(uint64_t address) 
 }
 
 /* PTX 9.7.9.11 st */
+static __device__ __forceinline__ void st_global_b8(uint64_t address, uint32_t value) {
+    asm volatile("st.global.b8 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
 static __device__ __forceinline__ void st_global_b16(uint64_t address, uint32_t value) {
     asm volatile("st.global.b16 [%0], %1;" ::"l"(address), "h"((uint16_t)value) : "memory");
 }
@@ -76,6 +80,11 @@ static __device__ __forceinline__ uint64_t atom_cas_gpu_b64(uint64_t address, ui
                  : "l"(address), "l"(expected), "l"(value)
                  : "memory");
     return old;
+}
+
+/* What is there becomes the larger of both. PTX 9.7.13 red */
+static __device__ __forceinline__ void red_max_gpu_u32(uint64_t address, uint32_t value) {
+    asm volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
 static __device__ __forceinline__ void fence_acq_rel_gpu(void) {

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chunk of a quantiser, eight neighbouring elements of x: loaded, its largest size, its scale, and what is stored. */
+#ifndef GM_SM80_QUANTIZE_CHUNK_CUH
+#define GM_SM80_QUANTIZE_CHUNK_CUH
+
+#include "common/elements.cuh"
+#include "common/fp8.cuh"
+#include "common/index.cuh"
+#include "common/quantize/params.h"
+#include "common/quotient.cuh"
+
+/* ---- parameters (the registry row) and what follows from them -------------------------------------- */
+
+enum {
+    TYPE = GM_TYPE,
+    ELEM_BYTES = GM_TYPE_BYTES(TYPE),
+    SHARE = GM_SHARE,
+    THREADS = GM_THREADS,
+    VECTORS = GM_VECTORS,
+    VECTOR_BYTES = GM_VECTOR_BYTES, /* of a load: 16, or one element */
+    CHUNK = QUANTIZE_CHUNK,         /* elements */
+    WORDS = GM_WORDS(TYPE, CHUNK),  /* 32-bit registers of a chunk */
+    WARPS = THREADS / 32,
+    CTAS = GM_QUANTIZE_CTAS(THREADS, VECTORS *WORDS), /* on an SM */
+};
+static_assert(VECTOR_BYTES == 16 || VECTOR_BYTES == ELEM_BYTES, "loads of 16 bytes, or of one element");
+static_assert(WARPS <= 32 && (WARPS & (WARPS - 1)) == 0, "one warp finds the largest of all");
+
+/* ---- loads ----------------------------------------------------------------------------------------- */
+
+struct chunk {
+    uint32_t words[WORDS];
+};
+
+/* Copies of what is done with each chunk of a thread. Before sm_89, where conversions are long, one copy takes them in turn. */
+#if __CUDA_ARCH__ >= 890
+enum { COPIES = VECTORS > 1 ? VECTORS : 2 };
+#else
+enum { COPIES = 1 };
+#endif
+
+/* The first of the chunks; the others move up. */
+static __device__ __forceinline__ struct chunk take(struct chunk (&c)[VECTORS]) {
+    const struct chunk first = c[0];
+#pragma unroll
+    for (int i = 1; i < VECTORS; ++i)
+        c[i - 1] = c[i];
+    return first;
+}
+
+/* Of a chunk's elements `count` exist, which may be less than none; the others are zeros. With 16-byte loads it is all or
+ * none. */
+static __device__ __forceinline__ struct chunk load_chunk(const struct gm_quantize_params &p, int64_t row, int column,
+                                                          int count) {
+    const uint64_t address = p.x + row * p.x_pitch + (int64_t)column * ELEM_BYTES;
+    struct chunk c = {};
+#pragma unroll
+    for (int i = 0; i < CHUNK; i += VECTOR_BYTES / ELEM_BYTES) {
+        uint32_t *const word = c.words + i * ELEM_BYTES / 4;
+        if (i < count && VECTOR_BYTES == 16)
+            ld_global_v4_b32(address + i * ELEM_BYTES, word);
+        else if (i < count && ELEM_BYTES == 4)
+            *word = ld_global_b32(address + i * ELEM_BYTES);
+        else if (i < count)
+            *word |= ld_global_b16(address + i * ELEM_BYTES) << i % 2 * 16;
+    }
+    return c;
+}
+
+/* ---- the largest size ------------------------------------------------------------------------------ */
+
+/* The larger of two words' elements, each; NaN where either is. PTX 9.7.4.10 max */
+static __device__ __forceinline__ uint32_t max_word(uint32_t x, uint32_t y) {
+    uint32_t z;
+    if (TYPE == GM_TYPE_fp32)
+        return __float_as_uint(max_nan(__uint_as_float(x), __uint_as_float(y)));
+    if (TYPE == GM_TYPE_bf16)
+        asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
+    else
+        asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
+}
+
+/* Sizes of elements, as a word of them. */
+static __device__ __forceinline__ uint32_t add_sizes(uint32_t most, const struct chunk &c) {
+#pragma unroll
+    for (int i = 0; i < WORDS; ++i)
+        most = max_word(most, c.words[i] & (ELEM_BYTES == 4 ? 0x7fffffff : 0x7fff7fff));
+    return most;
+}
+
+/* The largest size of a word's elements as the bits of a float, which are ordered as floats are: NaN is above infinity. */
+static __device__ __forceinline__ uint32_t size_bits(uint32_t most) {
+    float sizes[2] = {};
+    unpack_word<TYPE, CHUNK>(most, sizes);
+    return __float_as_uint(max_nan(sizes[0], sizes[1]));
+}
+
+/* ---- scales ---------------------------------------------------------------------------------------- */
+
+/* Rounded up, from the floor's on, to a power of 2; NaN stays NaN. */
+static __device__ __forceinline__ float power_of_2(float scale) {
+    const float power = __uint_as_float((__float_as_uint(scale) + 0x7fffff) & 0x7f800000);
+    return scale == scale ? power : scale;
+}
+
+/* Infinities count as the largest number, so that the scale is finite; NaN makes it NaN. Small sizes are divided as larger
+ * ones: no scale is below 2^-126, so the way back is exact or the floor. */
+static __device__ __forceinline__ float scale_of(const struct gm_quantize_params &p, uint32_t most) {
+    const float size = min_nan(__uint_as_float(most), 0x1.fffffep127f);
+    const bool is_small = size < 0x1p-60f;
+    const float q = quotient_of_sizes(is_small ? size * 0x1p60f : size, p.limit, p.one_by_limit, p.one_by_limit);
+    const float scale = max_nan(is_small ? q * 0x1p-60f : q, p.scale_floor);
+    return p.scale_format == SCALE_FP32 ? scale : power_of_2(scale);
+}
+
+static __device__ __forceinline__ void store_scale(const struct gm_quantize_params &p, int64_t down, int across,
+                                                   float scale) {
+    const uint64_t address = p.scales + down * p.scale_down + across * p.scale_across;
+    if (p.scale_format == SCALE_E8M0)
+        st_global_b8(address, __float_as_uint(scale) >> 23);
+    else
+        st_global_b32(address, __float_as_uint(scale));
+}
+
+static __device__ __forceinline__ struct quotient_by by_scale(const struct gm_quantize_params &p, float scale) {
+    return quotient_by(scale, !p.by_reciprocal);
+}
+
+/* ---- stores ---------------------------------------------------------------------------------------- */
+
+/* PTX 9.7.9.21 cvt: to nearest even, at most 127; NaN becomes 0. */
+static __device__ __forceinline__ uint32_t round_to_int8(float q) {
+    int32_t rounded;
+    asm("cvt.rni.s8.f32 %0, %1;" : "=r"(rounded) : "f"(max_nan(q, -127.0f)));
+    return (uint32_t)rounded;
+}
+
+/* The low bytes of two words, as a word's low half. */
+static __device__ __forceinline__ uint32_t pair(uint32_t low, uint32_t high) {
+    return __byte_perm(low, high, 0x0040);
+}
+
+/* Four elements as a word of out. */
+static __device__ __forceinline__ uint32_t pack_4(const struct gm_quantize_params &p, const float *q) {
+    uint32_t low, high;
+    if (p.out_type == GM_TYPE_int8) {
+        low = pair(round_to_int8(q[0]), round_to_int8(q[1]));
+        high = pair(round_to_int8(q[2]), round_to_int8(q[3]));
+    } else {
+        low = cvt_rn_satfinite_fp8x2_f32(q[0], q[1], p.out_type == GM_TYPE_e4m3);
+        high = cvt_rn_satfinite_fp8x2_f32(q[2], q[3], p.out_type == GM_TYPE_e4m3);
+    }
+    return __byte_perm(low, high, 0x5410);
+}
+
+static __device__ __forceinline__ uint64_t quantized(const struct gm_quantize_params &p, const struct chunk &c,
+                                                     const struct quotient_by &by) {
+    float q[CHUNK];
+    unpack<TYPE, CHUNK>(c.words, q);
+#pragma unroll
+    for (int i = 0; i < CHUNK; ++i)
+        q[i] = quotient(q[i], by);
+    return (uint64_t)pack_4(p, q + 4) << 32 | pack_4(p, q);
+}
+
+static __device__ __forceinline__ void store_chunk(const struct gm_quantize_params &p, int64_t row, int column,
+                                                   int count, const struct chunk &c, const struct quotient_by &by) {
+    const uint64_t address = p.out + row * p.out_pitch + column;
+    if (count <= 0)
+        return;
+    const uint64_t bytes = quantized(p, c, by);
+#pragma unroll
+    for (int i = 0; i < CHUNK; i += VECTOR_BYTES == 16 ? CHUNK : 1)
+        if (VECTOR_BYTES == 16)
+            st_global_b64(address, bytes);
+        else if (i < count)
+            st_global_b8(address + i, (uint32_t)(bytes >> 8 * i));
+}
+
+#endif
