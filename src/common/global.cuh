@@ -44,6 +44,10 @@ static __device__ __forceinline__ uint64_t ld_acquire_gpu_b64(uint64_t address) 
 }
 
 /* PTX 9.7.9.11 st */
+static __device__ __forceinline__ void st_global_b8(uint64_t address, uint32_t value) {
+    asm volatile("st.global.b8 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
 static __device__ __forceinline__ void st_global_b16(uint64_t address, uint32_t value) {
     asm volatile("st.global.b16 [%0], %1;" ::"l"(address), "h"((uint16_t)value) : "memory");
 }
@@ -66,6 +70,11 @@ static __device__ __forceinline__ uint64_t atom_exch_release_gpu_b64(uint64_t ad
     uint64_t old;
     asm volatile("atom.release.gpu.global.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(address), "l"(value) : "memory");
     return old;
+}
+
+/* Sets bits; in whatever order threads do. PTX 9.7.13 red */
+static __device__ __forceinline__ void red_or_gpu_b32(uint64_t address, uint32_t bits) {
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(address), "r"(bits) : "memory");
 }
 
 /* Acquires and releases; the value goes there if `expected` was there. */
