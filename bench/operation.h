@@ -8,7 +8,8 @@
 
 #include "host/operation.h"
 
-/* An array in device memory that a call reads or writes: `rows` times `columns` elements, packed. */
+/* An array in device memory that a call reads or writes: `rows` times `columns` elements, packed. Integers that are read are
+ * 0, 1, 2, ... */
 struct bench_operand {
     const char *name; /* "D", in sentences */
     enum gm_type type;
@@ -16,7 +17,7 @@ struct bench_operand {
     size_t argument; /* offset of its address in the argument struct */
     enum bench_access { BENCH_READ, BENCH_WRITTEN, BENCH_READ_AND_WRITTEN } access;
 };
-#define BENCH_OPERANDS_MAX 8
+#define BENCH_OPERANDS_MAX 16
 
 /* How far an element may be from the baseline's: relative * max(|ours|, |theirs|) + absolute. */
 struct bench_tolerance {

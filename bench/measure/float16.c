@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversions between float and the two 16-bit types, rounding to nearest even. */
+/* Conversions between float and the two 16-bit types, rounding to nearest even, and from e4m3. */
 #include <string.h>
 
 #include "bench/measure/operands.h"
@@ -55,9 +55,17 @@ float operands_from_fp16(uint16_t bits) {
     return value_of(sign | ((rest << 13) + 0x38000000));
 }
 
+/* Moved to the place of a float's exponent and mantissa it is 2^120 times too small. */
+static float from_e4m3(uint8_t bits) {
+    const float size = value_of((uint32_t)(bits & 0x7f) << 20) * 0x1p120f;
+    return (bits & 0x7f) == 0x7f ? value_of(0x7fffffff) : bits & 0x80 ? -size : size;
+}
+
 float operands_value(const void *array, int64_t index, enum gm_type type) {
     if (type == GM_FP32)
         return ((const float *)array)[index];
+    if (type == GM_E4M3)
+        return from_e4m3(((const uint8_t *)array)[index]);
     const uint16_t bits = ((const uint16_t *)array)[index];
     return type == GM_BF16 ? operands_from_bf16(bits) : operands_from_fp16(bits);
 }

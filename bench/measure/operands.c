@@ -97,10 +97,31 @@ static int count_sets(const struct gpu *gpu, const struct operands *operands, do
     return sets < least ? least : sets > SETS_MAX ? SETS_MAX : (int)sets;
 }
 
+static bool is_integer(enum gm_type type) {
+    return type == GM_INT32 || type == GM_INT64;
+}
+
+/* 0, 1, 2, ... in every set. */
+static int count_up(const struct gpu *gpu, CUdeviceptr to, size_t bytes, size_t set_bytes, enum gm_type type) {
+    const size_t element = (size_t)gm_type_bytes(type);
+    uint8_t *host = malloc(bytes);
+    if (!host)
+        return complain("out of host memory");
+    for (size_t at = 0; at < bytes; at += element) {
+        const uint64_t value = at % set_bytes / element;
+        memcpy(host + at, &value, element); /* little-endian */
+    }
+    const int status = upload(gpu, to, host, bytes);
+    free(host);
+    return status;
+}
+
 /* So many bytes of an operand's arena, from its beginning on, as they are before any call. */
 static int begin_operand(const struct gpu *gpu, const struct operands *operands, int i, size_t bytes,
                          struct noise *noise) {
     const struct bench_operand *operand = &operands->each[i];
+    if (operand->access != BENCH_WRITTEN && is_integer(operand->type))
+        return count_up(gpu, operands->arena[i], bytes, operands->bytes[i], operand->type);
     if (operand->access != BENCH_WRITTEN)
         return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type, 1 + (uint64_t)i * FIRST_PIECE_STEP);
     GPU_TRY(gpu, cuMemsetD8Async, operands->arena[i], 0xff, bytes, gpu->stream);

@@ -9,5 +9,6 @@
 #include "gristmill/glu.h"
 #include "gristmill/quantize.h"
 #include "gristmill/rms_norm.h"
+#include "gristmill/rope.h"
 
 #endif

@@ -72,6 +72,11 @@ static __device__ __forceinline__ uint64_t atom_exch_release_gpu_b64(uint64_t ad
     return old;
 }
 
+/* Sets bits; in whatever order threads do. PTX 9.7.13 red */
+static __device__ __forceinline__ void red_or_gpu_b32(uint64_t address, uint32_t bits) {
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(address), "r"(bits) : "memory");
+}
+
 /* Acquires and releases; the value goes there if `expected` was there. */
 static __device__ __forceinline__ uint64_t atom_cas_gpu_b64(uint64_t address, uint64_t expected, uint64_t value) {
     uint64_t old;

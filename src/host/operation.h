@@ -34,7 +34,7 @@ struct gm_field {
     int (*set)(void *problem, int64_t value);
     const char *about; /* for --help */
 };
-#define GM_FIELDS_MAX 24
+#define GM_FIELDS_MAX 48
 
 /* What a problem costs at least, whatever computes it. */
 struct gm_work {
@@ -51,7 +51,7 @@ struct gm_range {
     int written;
     int may_equal; /* index of the one other range that may be the same memory, row by row; -1: none */
 };
-#define GM_RANGES_MAX 12
+#define GM_RANGES_MAX 16
 
 /* What a call may use as it likes. */
 struct gm_workspace {

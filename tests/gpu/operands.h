@@ -6,7 +6,7 @@
 
 #include "gpu_tests.h"
 
-enum { OPERANDS_MAX = 12 };
+enum { OPERANDS_MAX = 16 };
 
 struct operand {
     const char *name;
@@ -16,6 +16,12 @@ struct operand {
     int start;                     /* elements past a 256-byte boundary */
     bool written;
     int in_place_of; /* 1 + index of the operand that is the same memory; 0: none */
+    /* 1 + index of the operand in whose rows it lies, `start` elements behind its beginning, both of one size; 0: none.
+     * That one's extent covers both. */
+    int within;
+    /* NULL: row * stride + column; or where an element is, and then `extent` elements are all there are. */
+    int64_t (*offset)(const void *of, int64_t row, int64_t column);
+    int64_t extent;
     /* What it holds before the call, of what is read. NULL: it is written only. */
     double (*value)(const void *of, int64_t row, int64_t column);
 };

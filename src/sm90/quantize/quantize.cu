@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A quantiser with programmatic dependent launch: its CTAs come as the SMs of the kernel before fall idle, and wait for its
- * results there. Only then may those of the next kernel come: earlier, a chain of waiting kernels takes the SMs' room. */
+ * results there. */
 #include "sm80/quantize/quantize.cuh"
-#include "sm90/cluster.cuh"
+#include "sm90/follow.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     GM_KERNEL_NAME(const __grid_constant__ struct gm_quantize_params p) {
-    griddep_wait();
-    griddep_launch_dependents();
+    griddep_follow();
     quantize(p);
 }
