@@ -8,8 +8,8 @@
 
 #include "host/operation.h"
 
-/* An array in device memory that a call reads or writes: `rows` times `columns` elements, packed. Integers that are read are
- * 0, 1, 2, ... */
+/* An array in device memory that a call reads or writes: `rows` times `columns` elements, packed. Integers that are
+ * read are 0, 1, 2, ... */
 struct bench_operand {
     const char *name; /* "D", in sentences */
     enum gm_type type;

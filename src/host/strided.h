@@ -22,8 +22,8 @@ struct gm_strided {
     int32_t align; /* bytes that the caller promises of the address */
 };
 
-/* Checks strides and alignment and fills in those that are 0: packed, and 16. Strides are refused where two elements may
- * share an address: of two dimensions, one's stride is at least the other's extent. What is empty has no extent. */
+/* Checks strides and alignment and fills in those that are 0: packed, and 16. Strides are refused where two elements
+ * may share an address: of two dimensions, one's stride is at least the other's extent. What is empty has no extent. */
 enum gm_status gm_fill_strided(struct gm_strided *strided);
 
 /* The operand as rows for gm_range_of(): its outer dimensions are the rows, as far as one follows the other evenly, and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rotary embedding on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is
- * told. */
+/* Rotary embedding on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch
+ * is told. */
 #include "columns.h"
 #include "common/rope/params.h"
 #include "gristmill/rope.h"

@@ -275,8 +275,8 @@ static int is_empty(const void *problem) {
     return ((const struct gm_rope_problem *)problem)->tokens == 0;
 }
 
-/* Of a rotated element two multiplications and an addition, and of a norm's element four operations. The table is read once
- * for each token, or each position. Of v nothing is computed. */
+/* Of a rotated element two multiplications and an addition, and of a norm's element four operations. The table is read
+ * once for each token, or each position. Of v nothing is computed. */
 static struct gm_work work(const void *problem) {
     const struct gm_rope_problem *p = problem;
     const double tokens = (double)p->tokens, heads = (double)(p->q_heads + p->kv_heads), kv = (double)p->kv_heads;

@@ -105,8 +105,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_rope_proble
  *
  *   time = launch + max(bytes / DRAM, what the SMs do at once)
  *
- * What one wave of CTAs takes at once is bound by DRAM only. The constants are those of the family glu, which moves rows
- * likewise; they are not fitted to this family yet. */
+ * What one wave of CTAs takes at once is bound by DRAM only. The constants are those of the family glu, which moves
+ * rows likewise; they are not fitted to this family yet. */
 
 #define LAUNCH_US       1.6  /* launch, the position, and its row of the table */
 #define HEAD_US         0.15 /* for each head of a lane */

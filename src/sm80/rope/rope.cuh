@@ -4,14 +4,14 @@
  *
  *   a chunk is VECTOR_BYTES of neighbouring elements, one load; an item is two chunks of a head
  *   a rotated item holds both elements of its pairs: chunks half of rotary_dim apart, or interleaved, side by side
- *   a block is HEADS heads of q, k or v of one token; it belongs to 2^lanes_log2 lanes of a warp, lane i has item i of each
- *   head, then item i + 2^lanes_log2, where a head has more items than a warp lanes
- *   all loads of a lane's first items are under way before the first is waited for; all heads of a block share cosines and
- *   sines
+ *   a block is HEADS heads of q, k or v of one token; it belongs to 2^lanes_log2 lanes of a warp, lane i has item i of
+ *   each head, then item i + 2^lanes_log2, where a head has more items than a warp lanes
+ *   all loads of a lane's first items are under way before the first is waited for; all heads of a block share cosines
+ *   and sines
  *
- * Where chunks are 16 bytes, a lane has one item of a head. The blocks of all tokens are numbered token by token, with 31
- * bits, so the tokens of large operands come in slabs. The sum of a norm has an order that head_dim, type and the chunks
- * decide. */
+ * Where chunks are 16 bytes, a lane has one item of a head. The blocks of all tokens are numbered token by token, with
+ * 31 bits, so the tokens of large operands come in slabs. The sum of a norm has an order that head_dim, type and the
+ * chunks decide. */
 #ifndef GM_SM80_ROPE_CUH
 #define GM_SM80_ROPE_CUH
 
@@ -298,8 +298,8 @@ static __device__ __forceinline__ struct cache_slot slot_of(const struct gm_rope
     return s;
 }
 
-/* v / scale, rounded as a division is, of scales from 2^-60 to 2^60: two steps of Newton's, without a branch. Beyond +-512
- * it is +-512, which e4m3 has no longer; below 2^-11 it may be wrong, which e4m3 rounds to 0. */
+/* v / scale, rounded as a division is, of scales from 2^-60 to 2^60: two steps of Newton's, without a branch. Beyond
+ * +-512 it is +-512, which e4m3 has no longer; below 2^-11 it may be wrong, which e4m3 rounds to 0. */
 static __device__ __forceinline__ float divide_by_scale(float v, const struct cache_slot &s) {
     const float limit = 512 * s.scale, clamped = max_nan(min_nan(v, limit), -limit);
     float quotient = clamped * s.reciprocal;

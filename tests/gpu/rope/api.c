@@ -109,7 +109,8 @@ static void run_alone(const struct test *test, struct result *result) {
 
 enum { LARGE_HEADS = 32, LARGE_DIM = 128, BLOCK = 1021 };
 
-/* q has more than 2^31 elements, a block of tokens repeated, with the positions of the block, and is rotated in place. */
+/* q has more than 2^31 elements, a block of tokens repeated, with the positions of the block, and is rotated in
+ * place. */
 static void large_in_place(struct result *result, CUdeviceptr q, CUdeviceptr positions, int64_t tokens, int32_t align) {
     const struct rope_case rc = {
         .tokens = BLOCK, .q_heads = LARGE_HEADS, .head_dim = LARGE_DIM, .rotary_dim = LARGE_DIM, .inputs = ROPE_NORMAL};

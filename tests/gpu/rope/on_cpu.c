@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rotary embedding of any variant on the CPU, from the same parameter struct that the GPU kernel gets, and the planted
- * bugs. */
+/* The rotary embedding of any variant on the CPU, from the same parameter struct that the GPU kernel gets, and the
+ * planted bugs. */
 #include <math.h>
 
 #include "columns.h"

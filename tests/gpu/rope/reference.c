@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heads as both rounding schools compute them. Without a norm every operation is one of fp32, rounded once, so that results
- * are exact. A norm has a root with an error, and a sum in an order of the kernel's; where a value is rounded after it, it
- * may be rounded the other way. */
+/* Heads as both rounding schools compute them. Without a norm every operation is one of fp32, rounded once, so that
+ * results are exact. A norm has a root with an error, and a sum in an order of the kernel's; where a value is rounded
+ * after it, it may be rounded the other way. */
 #include <float.h>
 #include <math.h>
 

@@ -5,16 +5,18 @@
 
 #include "operands.h"
 
-/* INTEGERS: small ones, also in the table, so that everything is exact. NORMAL: N(0, 1), and angles. POSITIVE: N(3, 1), and
- * angles. SIGNS: heads of one magnitude, a power of two, and integers in the table and the weights: with eps = 0, a norm is
- * exact up to the error of a root. SPECIAL: NaN, infinities, zeros, the largest and the smallest values among ordinary ones. */
+/* INTEGERS: small ones, also in the table, so that everything is exact. NORMAL: N(0, 1), and angles. POSITIVE: N(3, 1),
+ * and angles. SIGNS: heads of one magnitude, a power of two, and integers in the table and the weights: with eps = 0, a
+ * norm is exact up to the error of a root. SPECIAL: NaN, infinities, zeros, the largest and the smallest values among
+ * ordinary ones. */
 enum rope_inputs { ROPE_INTEGERS, ROPE_NORMAL, ROPE_POSITIVE, ROPE_SIGNS, ROPE_SPECIAL };
 
-/* PADDED: with elements between heads, and between tokens. QKV_ROWS: q, k and v of a token are one row. HEADS_OUTSIDE: all
- * tokens of a head lie together. */
+/* PADDED: with elements between heads, and between tokens. QKV_ROWS: q, k and v of a token are one row. HEADS_OUTSIDE:
+ * all tokens of a head lie together. */
 enum rope_layout { ROPE_PACKED, ROPE_PADDED, ROPE_QKV_ROWS, ROPE_HEADS_OUTSIDE, ROPE_LAYOUTS };
 
-/* NHD: pages of tokens of heads. HND: pages of heads of tokens. The others have K and V in turns: pages, tokens, heads. */
+/* NHD: pages of tokens of heads. HND: pages of heads of tokens. The others have K and V in turns: pages, tokens,
+ * heads. */
 enum rope_cache { ROPE_NHD, ROPE_HND, ROPE_KV_PAGES, ROPE_KV_TOKENS, ROPE_KV_HEADS, ROPE_CACHES };
 
 struct rope_case {
@@ -84,8 +86,8 @@ int64_t rope_slot(const struct rope_case *rc, int64_t token);
 bool rope_is_bad_position(const struct rope_case *rc, int64_t token);
 bool rope_is_bad_slot(const struct rope_case *rc, int64_t token);
 
-/* What a head of q (stream 0) or k (1) becomes, as fp32 or rounded early, and how far it may be off before it is rounded to
- * the type (reference.c). */
+/* What a head of q (stream 0) or k (1) becomes, as fp32 or rounded early, and how far it may be off before it is
+ * rounded to the type (reference.c). */
 void rope_reference(const struct rope_case *rc, int stream, int64_t token, int64_t head, double *want, double *error);
 
 void describe_rope(const struct rope_case *rc, char *text, size_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every variant of the rotary embedding, by name: heads around its chunks and lanes, every choice, every layout, guards,
- * alignments, bad numbers, and late operands. */
+/* Every variant of the rotary embedding, by name: heads around its chunks and lanes, every choice, every layout,
+ * guards, alignments, bad numbers, and late operands. */
 #include "columns.h"
 #include "rope/rope_tests.h"
 
@@ -122,7 +122,7 @@ static bool test_inputs(struct rows *rows) {
             return false;
     }
     for (int choice = 0; choice < 8; choice++) {
-        struct rope_case rc = plain(rows, 9, 64); /* elements enough for every integer, and more than a warp's lanes */
+        struct rope_case rc = plain(rows, 9, 64); /* elements enough for every integer */
         rc.inputs = choice & 1 ? ROPE_SIGNS : ROPE_INTEGERS;
         rc.norm = choice & 1 ? GM_ROPE_NORM : GM_ROPE_NO_NORM;
         rc.eps = 0;
