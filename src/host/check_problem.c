@@ -44,8 +44,9 @@ enum gm_status gm_fill_stride(const char *name, int64_t *stride, int64_t rows, i
 enum gm_status gm_fill_alignment(const char *name, int32_t *align, int element_bytes) {
     if (*align == 0)
         *align = 16;
-    if (*align != 16 && *align != 8 && *align != 4 && *align != 2)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; it must be 16 (or 0), 8, 4 or 2", name, *align);
+    if (*align != 16 && *align != 8 && *align != 4 && *align != 2 && (*align != 1 || element_bytes > 1))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; it must be 16 (or 0), 8, 4 %s", name, *align,
+                       element_bytes > 1 ? "or 2" : "2 or 1");
     if (*align < element_bytes)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %d; an element has %d bytes", name, *align, element_bytes);
     return GM_OK;

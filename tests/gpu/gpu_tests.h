@@ -63,6 +63,7 @@ void add_runtime_tests(void);
 void add_relaunch_tests(void);
 void add_refusal_tests(void);
 void add_tensormap_tests(void);
+void add_number_tests(void);
 /* From now on the driver is given the PTX of this file for the rows that opt.kernel names. False: there is no driver,
  * or no such file. (image.c) */
 bool substitute_image(const char *path);
@@ -122,9 +123,9 @@ bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t b
  * Bits are those of one element, in the low part of a word; of GM_INT64 those of an int32_t. */
 
 double bits_to_double(enum gm_type type, uint32_t bits);
-/* Round to nearest, ties to even; too large becomes Inf. */
+/* Round to nearest, ties to even; too large becomes Inf, or NaN of e4m3, which has none. Integers are in range. */
 uint32_t double_to_bits(enum gm_type type, double value);
-/* Half the distance between neighbours of `value` in `type`: the most that one rounding moves it. */
+/* Half the distance between neighbours of `value` in a floating `type`: the most that one rounding moves it. */
 double half_ulp(enum gm_type type, double value);
 uint64_t hash64(uint64_t seed, uint64_t index);
 /* N(0, 1) as a pure function of its arguments. */

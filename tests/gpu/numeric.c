@@ -31,9 +31,26 @@ static double fp16_to_double(uint32_t bits) {
     return float_of(sign | (uint32_t)(exponent + 112) << 23 | fraction << 13);
 }
 
+/* e4m3 has no infinities, and one NaN of each sign. */
+static double e4m3_to_double(uint32_t bits) {
+    const int exponent = bits >> 3 & 15, fraction = bits & 7;
+    if ((bits & 0x7f) == 0x7f)
+        return NAN;
+    const double size = exponent ? ldexp(8 + fraction, exponent - 10) : ldexp(fraction, -9);
+    return bits & 0x80 ? -size : size;
+}
+
 double bits_to_double(enum gm_type type, uint32_t bits) {
     if (type == GM_INT32 || type == GM_INT64)
         return (int32_t)bits;
+    if (type == GM_INT8)
+        return (int8_t)bits;
+    if (type == GM_UINT8)
+        return (uint8_t)bits;
+    if (type == GM_E4M3)
+        return e4m3_to_double(bits);
+    if (type == GM_E5M2) /* the upper half of an fp16 */
+        return fp16_to_double((bits & 0xff) << 8);
     return type == GM_FP16 ? fp16_to_double(bits) : float_of(type == GM_BF16 ? bits << 16 : bits);
 }
 
@@ -68,17 +85,47 @@ static uint32_t to_bf16(double value) {
     return bits_of((float)round_digits(value, 8, -133)) >> 16;
 }
 
+static uint32_t to_e4m3(double value) {
+    const uint32_t sign = signbit(value) ? 0x80u : 0;
+    if (!(fabs(value) <= 464)) /* the next number would be 480, but is NaN */
+        return 0x7f;
+    const double rounded = fabs(round_digits(value, 4, -9));
+    int exponent;
+    if (rounded < 0x1p-6)
+        return sign | (uint32_t)(rounded * 0x1p9);
+    const double fraction = frexp(rounded, &exponent);
+    return sign | (uint32_t)(exponent + 6) << 3 | ((uint32_t)(fraction * 16) & 7);
+}
+
+static uint32_t to_e5m2(double value) {
+    if (isnan(value))
+        return 0x7f;
+    return to_fp16(isinf(value) || fabs(value) >= 61440 ? copysign(INFINITY, value) : round_digits(value, 3, -16)) >> 8;
+}
+
 uint32_t double_to_bits(enum gm_type type, double value) {
     if (type == GM_INT32 || type == GM_INT64)
         return (uint32_t)(int32_t)value;
+    if (type == GM_INT8 || type == GM_UINT8)
+        return (uint32_t)(int32_t)nearbyint(value) & 0xff;
+    if (type == GM_E4M3)
+        return to_e4m3(value);
+    if (type == GM_E5M2)
+        return to_e5m2(value);
     if (type == GM_FP16)
         return to_fp16(value);
     return type == GM_BF16 ? to_bf16(value) : bits_of((float)value);
 }
 
 double half_ulp(enum gm_type type, double value) {
-    const int digits = type == GM_BF16 ? 8 : type == GM_FP16 ? 11 : 24;
-    const int least = type == GM_BF16 ? -133 : type == GM_FP16 ? -24 : -149;
+    static const struct {
+        int digits, least; /* of a significand; the exponent of the smallest number */
+    } formats[] = {[GM_BF16] = {8, -133},
+                   [GM_FP16] = {11, -24},
+                   [GM_FP32] = {24, -149},
+                   [GM_E4M3] = {4, -9},
+                   [GM_E5M2] = {3, -16}};
+    const int digits = formats[type].digits, least = formats[type].least;
     int exponent;
     frexp(value, &exponent); /* 0 of zero */
     return ldexp(0.5, value != 0 && exponent - digits > least ? exponent - digits : least);

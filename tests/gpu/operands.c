@@ -110,7 +110,7 @@ bool place_operands(struct result *result, struct placed_operands *placed, struc
 
 int32_t alignment_of(const struct placed_operands *placed, int operand) {
     const CUdeviceptr address = address_of(placed, operand);
-    return address % 16 == 0 ? 16 : address % 8 == 0 ? 8 : address % 4 == 0 ? 4 : 2;
+    return address % 16 == 0 ? 16 : address % 8 == 0 ? 8 : address % 4 == 0 ? 4 : address % 2 == 0 ? 2 : 1;
 }
 
 void free_placed(struct placed_operands *placed) {

@@ -45,7 +45,7 @@ struct placed_operands {
 
 /* Places what placed->operands says, from the second time on at the same addresses, and tells placed->args. */
 bool place_operands(struct result *result, struct placed_operands *placed, struct operand_memory *memory);
-/* The alignment that the address of an operand has: 16, 8, 4 or 2. */
+/* The alignment that the address of an operand has: 16, 8, 4, 2 or 1. */
 int32_t alignment_of(const struct placed_operands *placed, int operand);
 void free_placed(struct placed_operands *placed);
 void free_operands(struct operand_memory *memory);

@@ -66,6 +66,7 @@ static bool wanted(const struct test *test) {
 const struct test *find_tests(size_t *count) {
     test_count = 0;
     add_tensormap_tests();
+    add_number_tests();
     add_refusal_tests();
     for (size_t i = 0; i < tested_operation_count; i++)
         tested_operations[i]->add_tests();

@@ -118,6 +118,10 @@ static void add_pairs(void) {
     add("cvt.rn.relu.satfinite.f16x2.f32 r0, r1, r2", float_bits(1e9f), float_bits(-1e9f), 0, 0x7bff0000);
     add("cvt.rn.satfinite.e4m3x2.f32 h0, r1, r2", float_bits(1e9f), float_bits(-1), 0, 0x7eb8);
     add("cvt.rn.satfinite.e5m2x2.f32 h0, r1, r2", float_bits(NAN), float_bits(-0x1p-16f), 0, 0x7f81);
+    add("cvt.rn.satfinite.e4m3x2.f32 h0, r1, r2", float_bits(NAN), float_bits(-INFINITY), 0, 0x7ffe);
+    add("cvt.rn.satfinite.e4m3x2.f32 h0, r1, r2", float_bits(465), float_bits(-0.0f), 0, 0x7e80);
+    add("cvt.rn.satfinite.e4m3x2.f32 h0, r1, r2", float_bits(0x1.8p-9f), float_bits(0x1p-10f), 0, 0x0200);
+    add("cvt.rn.satfinite.e5m2x2.f32 h0, r1, r2", float_bits(1e9f), float_bits(-INFINITY), 0, 0x7bfb);
     add("cvt.rn.satfinite.relu.e4m3x2.f32 h0, r1, r2", float_bits(2), float_bits(-1), 0, 0x4000);
     add("cvt.rn.satfinite.e4m3x2.f16x2 h0, r1", 0x3c00bc00, 0, 0, 0x38b8);
     add("cvt.rn.f16x2.e4m3x2 r0, h1", 0x38ff, 0, 0, 0x3c007fff);
