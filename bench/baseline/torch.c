@@ -15,6 +15,10 @@ struct functions {
     int32_t (*aoti_torch_dtype_bfloat16)(void);
     int32_t (*aoti_torch_dtype_float16)(void);
     int32_t (*aoti_torch_dtype_float32)(void);
+    int32_t (*aoti_torch_dtype_int32)(void);
+    int32_t (*aoti_torch_dtype_int64)(void);
+    int32_t (*aoti_torch_dtype_uint8)(void);
+    int32_t (*aoti_torch_memory_format_contiguous_format)(void);
     int32_t (*aoti_torch_device_type_cuda)(void);
     int32_t (*aoti_torch_create_tensor_from_blob)(void *data, int64_t rank, const int64_t *sizes,
                                                   const int64_t *strides, int64_t offset, int32_t dtype,
@@ -32,6 +36,10 @@ struct functions {
     F(aoti_torch_dtype_bfloat16)                                                                                       \
     F(aoti_torch_dtype_float16)                                                                                        \
     F(aoti_torch_dtype_float32)                                                                                        \
+    F(aoti_torch_dtype_int32)                                                                                          \
+    F(aoti_torch_dtype_int64)                                                                                          \
+    F(aoti_torch_dtype_uint8)                                                                                          \
+    F(aoti_torch_memory_format_contiguous_format)                                                                      \
     F(aoti_torch_device_type_cuda)                                                                                     \
     F(aoti_torch_create_tensor_from_blob)                                                                              \
     F(aoti_torch_get_data_ptr)                                                                                         \
@@ -140,19 +148,46 @@ void torch_forget(const struct baseline *baseline, void *prepared) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes) {
+static int32_t dtype_of(const struct functions *fn, enum gm_type type) {
+    switch (type) {
+    case GM_BF16:
+        return fn->aoti_torch_dtype_bfloat16();
+    case GM_FP16:
+        return fn->aoti_torch_dtype_float16();
+    case GM_INT32:
+        return fn->aoti_torch_dtype_int32();
+    case GM_INT64:
+        return fn->aoti_torch_dtype_int64();
+    case GM_UINT8:
+        return fn->aoti_torch_dtype_uint8();
+    default:
+        return fn->aoti_torch_dtype_float32();
+    }
+}
+
+uint64_t torch_strided(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes,
+                       const int64_t *strides) {
     const struct functions *fn = &torch->fn;
-    int64_t strides[8] = {0}, stride = 1;
     void *tensor = NULL;
-    const int32_t dtype = type == GM_BF16   ? fn->aoti_torch_dtype_bfloat16()
-                          : type == GM_FP16 ? fn->aoti_torch_dtype_float16()
-                                            : fn->aoti_torch_dtype_float32();
-    for (int i = rank - 1; i >= 0; stride *= sizes[i--])
-        strides[i] = stride;
-    torch->failed |= fn->aoti_torch_create_tensor_from_blob((void *)(uintptr_t)address, rank, sizes, strides, 0, dtype,
-                                                            fn->aoti_torch_device_type_cuda(),
+    torch->failed |= fn->aoti_torch_create_tensor_from_blob((void *)(uintptr_t)address, rank, sizes, strides, 0,
+                                                            dtype_of(fn, type), fn->aoti_torch_device_type_cuda(),
                                                             torch->gpu->device.ordinal, &tensor) != 0;
     return (uintptr_t)tensor;
+}
+
+uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes) {
+    int64_t strides[8] = {0}, stride = 1;
+    for (int i = rank - 1; i >= 0; stride *= sizes[i--])
+        strides[i] = stride;
+    return torch_strided(torch, address, type, rank, sizes, strides);
+}
+
+uint64_t torch_type(const struct torch *torch, enum gm_type type) {
+    return (uint64_t)dtype_of(&torch->fn, type);
+}
+
+uint64_t torch_contiguous(const struct torch *torch) {
+    return (uint64_t)torch->fn.aoti_torch_memory_format_contiguous_format();
 }
 
 uint64_t torch_ints(struct torch *torch, int count, const int64_t *values) {

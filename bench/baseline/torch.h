@@ -18,9 +18,14 @@ void torch_forget(const struct baseline *baseline, void *prepared);
 
 /* Values, each for one call. A value that torch refuses makes the call fail. */
 uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes);
+/* Of any strides, in elements. */
+uint64_t torch_strided(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes,
+                       const int64_t *strides);
 uint64_t torch_ints(struct torch *torch, int count, const int64_t *values);
 uint64_t torch_double(double value);
-uint64_t torch_optional(uint64_t value); /* of an argument that may be missing */
+uint64_t torch_type(const struct torch *torch, enum gm_type type);
+uint64_t torch_contiguous(const struct torch *torch); /* the memory format of packed tensors */
+uint64_t torch_optional(uint64_t value);              /* of an argument that may be missing */
 
 /* Calls an operator on the stream, with its arguments in `stack`, where its `results` tensors take their place. The first
  * result is copied to `to`, unless the stream is captured: what is timed is the operator alone. So that results do not stay

@@ -66,6 +66,12 @@ float operands_value(const void *array, int64_t index, enum gm_type type) {
         return ((const float *)array)[index];
     if (type == GM_E4M3)
         return from_e4m3(((const uint8_t *)array)[index]);
+    if (type == GM_INT32)
+        return (float)((const int32_t *)array)[index];
+    if (type == GM_INT64)
+        return (float)((const int64_t *)array)[index];
+    if (type == GM_UINT8)
+        return (float)((const uint8_t *)array)[index];
     const uint16_t bits = ((const uint16_t *)array)[index];
     return type == GM_BF16 ? operands_from_bf16(bits) : operands_from_fp16(bits);
 }

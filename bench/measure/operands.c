@@ -98,17 +98,19 @@ static int count_sets(const struct gpu *gpu, const struct operands *operands, do
 }
 
 static bool is_integer(enum gm_type type) {
-    return type == GM_INT32 || type == GM_INT64;
+    return type == GM_UINT8 || type == GM_INT32 || type == GM_INT64;
 }
 
-/* 0, 1, 2, ... in every set. */
-static int count_up(const struct gpu *gpu, CUdeviceptr to, size_t bytes, size_t set_bytes, enum gm_type type) {
+/* Integers, from the host, as they are few beside other operands: uniform in [0, below), or 0, 1, 2, ... in every set where
+ * that is 0. */
+static int fill_integers(const struct gpu *gpu, CUdeviceptr to, size_t bytes, size_t set_bytes, enum gm_type type,
+                         uint64_t below, uint64_t seed) {
     const size_t element = (size_t)gm_type_bytes(type);
-    uint8_t *host = malloc(bytes);
+    unsigned char *host = malloc(bytes + 1);
     if (!host)
         return complain("out of host memory");
-    for (size_t at = 0; at < bytes; at += element) {
-        const uint64_t value = at % set_bytes / element;
+    for (size_t at = 0; at + element <= bytes; at += element) {
+        const uint64_t value = below ? (next_random(&seed) >> 32) % below : at % set_bytes / element;
         memcpy(host + at, &value, element); /* little-endian */
     }
     const int status = upload(gpu, to, host, bytes);
@@ -120,10 +122,12 @@ static int count_up(const struct gpu *gpu, CUdeviceptr to, size_t bytes, size_t 
 static int begin_operand(const struct gpu *gpu, const struct operands *operands, int i, size_t bytes,
                          struct noise *noise) {
     const struct bench_operand *operand = &operands->each[i];
+    const uint64_t first = 1 + (uint64_t)i * FIRST_PIECE_STEP;
     if (operand->access != BENCH_WRITTEN && is_integer(operand->type))
-        return count_up(gpu, operands->arena[i], bytes, operands->bytes[i], operand->type);
+        return fill_integers(gpu, operands->arena[i], bytes, operands->bytes[i], operand->type,
+                             (uint64_t)operands->below[i], first);
     if (operand->access != BENCH_WRITTEN)
-        return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type, 1 + (uint64_t)i * FIRST_PIECE_STEP);
+        return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type, first);
     GPU_TRY(gpu, cuMemsetD8Async, operands->arena[i], 0xff, bytes, gpu->stream);
     return 0;
 }
@@ -135,6 +139,7 @@ int operands_make(const struct gpu *gpu, struct operands *operands, const struct
     for (int i = 0; i < operands->count; i++) {
         const struct bench_operand *operand = &operands->each[i];
         const size_t elements = (size_t)operand->rows * (size_t)operand->columns;
+        operands->below[i] = operation->below ? operation->below(problem, operand) : 1;
         operands->bytes[i] = (elements * (size_t)gm_type_bytes(operand->type) + 255) / 256 * 256;
     }
     operands->sets = count_sets(gpu, operands, rotate_l2, least_sets);

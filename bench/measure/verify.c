@@ -31,7 +31,7 @@ static int take_operand(const struct gpu *gpu, const struct operands *operands, 
     *rows = (struct verify_rows){.operand = &operands->each[i]};
     rows->rows = verify_choose_rows(operands->each[i].rows, rows->index);
     rows->values = malloc((size_t)rows->rows * columns * sizeof *rows->values);
-    void *raw = malloc(columns * sizeof(float));
+    void *raw = malloc(columns * (size_t)gm_type_bytes(operands->each[i].type));
     int status = rows->values && raw ? read_rows(gpu, operands->arena[i], rows, raw) : complain("out of host memory");
     free(raw);
     return status;

@@ -8,6 +8,7 @@
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
 #include "gristmill/quantize.h"
+#include "gristmill/permute.h"
 #include "gristmill/rms_norm.h"
 #include "gristmill/rope.h"
 

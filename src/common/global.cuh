@@ -6,6 +6,12 @@
 #include <stdint.h>
 
 /* PTX 9.7.9.8 ld. No "memory" clobber: what a kernel loads here it never stores before the load. */
+static __device__ __forceinline__ uint32_t ld_global_b8(uint64_t address) {
+    uint32_t value;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(value) : "l"(address));
+    return value;
+}
+
 static __device__ __forceinline__ uint32_t ld_global_b16(uint64_t address) {
     uint16_t value;
     asm volatile("ld.global.b16 %0, [%1];" : "=h"(value) : "l"(address));
@@ -54,6 +60,10 @@ static __device__ __forceinline__ void st_global_b16(uint64_t address, uint32_t 
 
 static __device__ __forceinline__ void st_global_b32(uint64_t address, uint32_t value) {
     asm volatile("st.global.b32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ void st_global_v2_b32(uint64_t address, const uint32_t *values) {
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(values[0]), "r"(values[1]) : "memory");
 }
 
 static __device__ __forceinline__ void st_global_b64(uint64_t address, uint64_t value) {

@@ -10,6 +10,7 @@
 
 #include "bench/baseline/torch.h"
 #include "bench/operation.h"
+#include "gristmill/permute.h"
 #include "gristmill/rms_norm.h"
 #include "tests/fake_torch/fake_torch.h"
 
@@ -116,11 +117,44 @@ START_TEST(an_operator_has_its_arguments) {
 }
 END_TEST
 
+/* x.permute(1, 0).contiguous() is a clone of a strided tensor; with a cast it is a copy to a type. */
+START_TEST(a_permutation_is_a_copy_of_a_strided_tensor) {
+    const struct baseline_kind *permute = bench_operation_named("permute")->baselines[0];
+    struct baseline baseline = {.kind = permute};
+    struct gm_permute_problem p = {.size = sizeof p, .rank = 2, .extents = {2, 8}, .order = {1, 0}};
+    struct fake_torch *seen = fake_torch();
+    unsigned char out[64] = {0};
+    int ways = 0;
+    const struct gm_permute_args args = {.size = sizeof args, .x = 0x1000, .out = (gm_device_ptr)(uintptr_t)out};
+    ck_assert_int_eq(torch_open(&baseline, &gpu, FAKE_TORCH), 0);
+    void *prepared = permute->prepare(&baseline, &p, &ways);
+    ck_assert_int_eq(permute->run(&baseline, prepared, 0, &args, (CUstream)0x30), 0);
+    ck_assert_str_eq(seen->name, "aten::clone");
+    ck_assert(seen->x[0] == 8 && seen->x[1] == 2 && seen->strides[0] == 1 && seen->strides[1] == 8);
+    ck_assert(seen->x_address == 0x1000 && seen->dtype == FAKE_BFLOAT16 && seen->memory_format == FAKE_CONTIGUOUS);
+    ck_assert_mem_eq(out, seen->result, 32);
+    permute->forget(&baseline, prepared);
+
+    p.out_type = GM_FP32;
+    prepared = permute->prepare(&baseline, &p, &ways);
+    ck_assert_int_eq(permute->run(&baseline, prepared, 0, &args, (CUstream)0x30), 0);
+    ck_assert_str_eq(seen->name, "aten::_to_copy");
+    ck_assert(seen->dtype == FAKE_BFLOAT16 && seen->to_dtype == FAKE_FLOAT32 && seen->memory_format == FAKE_CONTIGUOUS);
+    permute->forget(&baseline, prepared);
+
+    p.type = p.out_type = GM_E4M3; /* torch_strided() has no code for it */
+    ck_assert_ptr_null(permute->prepare(&baseline, &p, &ways));
+    torch_close(&baseline, &gpu);
+    ck_assert(seen->tensors == 0 && seen->guards == 0);
+}
+END_TEST
+
 TCase *torch_tests(void) {
     TCase *tests = tcase_create("torch");
     tcase_add_test(tests, a_folder_without_torch_is_told);
     tcase_add_test(tests, an_old_torch_is_told);
     tcase_add_test(tests, what_torch_lacks_is_not_prepared);
     tcase_add_test(tests, an_operator_has_its_arguments);
+    tcase_add_test(tests, a_permutation_is_a_copy_of_a_strided_tensor);
     return tests;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A libtorch_cuda.so that has the functions which the bench calls, and one operator, aten::_fused_rms_norm. Its results
- * are fixed bytes. Like torch's dispatcher the operator takes over its arguments, and frees them. */
+/* A libtorch_cuda.so that has the functions which the bench calls, and three operators, aten::_fused_rms_norm,
+ * aten::clone and aten::_to_copy. Their results are fixed bytes. Like those of torch they take over their arguments, and
+ * free them. */
 #include "fake_torch.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 struct tensor {
     void *data;
-    int64_t rank, sizes[4];
+    int64_t rank, sizes[4], strides[4];
     int32_t dtype;
 };
 
@@ -30,6 +31,18 @@ EXPORT int32_t aoti_torch_dtype_float16(void) {
 EXPORT int32_t aoti_torch_dtype_float32(void) {
     return FAKE_FLOAT32;
 }
+EXPORT int32_t aoti_torch_dtype_int32(void) {
+    return FAKE_INT32;
+}
+EXPORT int32_t aoti_torch_dtype_int64(void) {
+    return FAKE_INT64;
+}
+EXPORT int32_t aoti_torch_dtype_uint8(void) {
+    return FAKE_UINT8;
+}
+EXPORT int32_t aoti_torch_memory_format_contiguous_format(void) {
+    return FAKE_CONTIGUOUS;
+}
 EXPORT int32_t aoti_torch_device_type_cuda(void) {
     return 1;
 }
@@ -38,10 +51,11 @@ EXPORT int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t rank, cons
                                                   const int64_t *strides, int64_t offset, int32_t dtype,
                                                   int32_t device_type, int32_t device_index, void **tensor) {
     struct tensor *made = calloc(1, sizeof *made);
-    if (!made || rank > 4 || offset != 0 || device_type != 1 || device_index != 0 || strides[rank - 1] != 1)
+    if (!made || rank > 4 || offset != 0 || device_type != 1 || device_index != 0)
         return 1;
     *made = (struct tensor){.data = data, .rank = rank, .dtype = dtype};
     memcpy(made->sizes, sizes, (size_t)rank * sizeof *sizes);
+    memcpy(made->strides, strides, (size_t)rank * sizeof *strides);
     fake_torch.tensors++;
     *tensor = made;
     return 0;
@@ -88,18 +102,21 @@ static void *result(void *data) {
     return tensor;
 }
 
-EXPORT int32_t torch_call_dispatcher(const char *name, const char *overload, uint64_t *stack, uint64_t abi) {
+/* What every operator tells of its first argument. */
+static void note_tensor(const struct tensor *x) {
+    memcpy(fake_torch.x, x->sizes, sizeof fake_torch.x);
+    memcpy(fake_torch.strides, x->strides, sizeof fake_torch.strides);
+    fake_torch.dtype = x->dtype;
+    fake_torch.x_address = (uintptr_t)x->data;
+}
+
+static void fused_rms_norm(uint64_t *stack) {
     struct tensor *x = (void *)(uintptr_t)stack[0];
     struct list *shape = (void *)(uintptr_t)stack[1];
     uint64_t *weight = (void *)(uintptr_t)stack[2], *eps = (void *)(uintptr_t)stack[3];
     struct tensor *w = (void *)(uintptr_t)*weight;
-    if (abi >> 48 != 0x20a || *overload)
-        return 1;
-    strncpy(fake_torch.name, name, sizeof fake_torch.name - 1);
-    memcpy(fake_torch.x, x->sizes, sizeof fake_torch.x);
+    note_tensor(x);
     fake_torch.shape[0] = (int64_t)shape->values[0];
-    fake_torch.dtype = x->dtype;
-    fake_torch.x_address = (uintptr_t)x->data;
     fake_torch.weight_address = (uintptr_t)w->data;
     memcpy(&fake_torch.eps, eps, sizeof fake_torch.eps);
     aoti_torch_delete_tensor_object(x);
@@ -107,9 +124,34 @@ EXPORT int32_t torch_call_dispatcher(const char *name, const char *overload, uin
     free(shape);
     free(weight);
     free(eps);
+}
+
+/* clone(x, memory_format?) and _to_copy(x, dtype?, ..., memory_format?): the last argument says how. */
+static void copy(uint64_t *stack, int arguments) {
+    struct tensor *x = (void *)(uintptr_t)stack[0];
+    uint64_t *format = (void *)(uintptr_t)stack[arguments - 1], *type = (void *)(uintptr_t)stack[1];
+    note_tensor(x);
+    fake_torch.memory_format = (int32_t)*format;
+    fake_torch.to_dtype = arguments > 2 ? (int32_t)*type : 0;
+    aoti_torch_delete_tensor_object(x);
+    free(format);
+    if (arguments > 2)
+        free(type);
+}
+
+EXPORT int32_t torch_call_dispatcher(const char *name, const char *overload, uint64_t *stack, uint64_t abi) {
+    if (abi >> 48 != 0x20a || *overload)
+        return 1;
+    strncpy(fake_torch.name, name, sizeof fake_torch.name - 1);
+    const int is_norm = strcmp(name, "aten::_fused_rms_norm") == 0;
+    if (is_norm)
+        fused_rms_norm(stack);
+    else
+        copy(stack, strcmp(name, "aten::clone") == 0 ? 2 : 7);
     if (fake_torch.refuses)
         return 1;
     stack[0] = (uintptr_t)result(fake_torch.result);
-    stack[1] = (uintptr_t)result(NULL);
+    if (is_norm)
+        stack[1] = (uintptr_t)result(NULL);
     return 0;
 }

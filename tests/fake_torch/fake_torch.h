@@ -8,7 +8,8 @@
 struct fake_torch {
     char name[64];          /* of the last operator */
     int64_t x[2], shape[1]; /* its arguments' sizes */
-    int32_t dtype;
+    int64_t strides[2];     /* of the first */
+    int32_t dtype, to_dtype, memory_format;
     uint64_t x_address, weight_address;
     double eps;
     void *stream;             /* of the guard */
@@ -17,6 +18,14 @@ struct fake_torch {
     unsigned char result[64]; /* what the first result begins with */
 };
 
-enum { FAKE_BFLOAT16 = 15, FAKE_FLOAT16 = 5, FAKE_FLOAT32 = 6 };
+enum {
+    FAKE_UINT8 = 0,
+    FAKE_INT32 = 3,
+    FAKE_INT64 = 4,
+    FAKE_FLOAT16 = 5,
+    FAKE_FLOAT32 = 6,
+    FAKE_BFLOAT16 = 15,
+    FAKE_CONTIGUOUS = 77
+};
 
 #endif
