@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 struct fake_torch {
-    char name[64];          /* of the last operator */
+    char name[64];          /* of the last operator, */
+    char overload[64];      /* and its overload */
     int64_t x[2], shape[1]; /* its arguments' sizes */
     int32_t dtype;
     uint64_t x_address, weight_address;
