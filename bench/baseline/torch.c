@@ -239,6 +239,14 @@ static int copy_result(struct torch *torch, CUstream stream, void *tensor, gm_de
     return 0;
 }
 
+/* "aten::sum.dim_IntList" is the overload "dim_IntList" of "aten::sum". */
+static int dispatch(const struct torch *torch, const char *name, uint64_t *stack) {
+    const char *dot = strchr(name, '.');
+    char operator[64];
+    snprintf(operator, sizeof operator, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
+    return torch->fn.torch_call_dispatcher(operator, dot ? dot + 1 : "", stack, CALLER_ABI) == 0 ? 0 : -1;
+}
+
 int torch_call(struct torch *torch, CUstream stream, const char *name, uint64_t *stack, int results, gm_device_ptr to,
                size_t bytes) {
     const struct functions *fn = &torch->fn;
@@ -247,8 +255,8 @@ int torch_call(struct torch *torch, CUstream stream, const char *name, uint64_t 
     torch->failed = false;
     if (status == 0 && fn->aoti_torch_create_cuda_stream_guard(stream, torch->gpu->device.ordinal, &guard) != 0)
         status = -1;
-    if (status == 0 && fn->torch_call_dispatcher(name, "", stack, CALLER_ABI) != 0)
-        status = -1;
+    if (status == 0)
+        status = dispatch(torch, name, stack);
     for (int i = 1; i < results && status == 0; i++)
         fn->aoti_torch_delete_tensor_object((void *)(uintptr_t)stack[i]);
     if (status == 0) {

@@ -139,7 +139,7 @@ int operands_make(const struct gpu *gpu, struct operands *operands, const struct
     for (int i = 0; i < operands->count; i++) {
         const struct bench_operand *operand = &operands->each[i];
         const size_t elements = (size_t)operand->rows * (size_t)operand->columns;
-        operands->below[i] = operation->below ? operation->below(problem, operand) : 1;
+        operands->below[i] = operation->below ? operation->below(problem, operand) : 0;
         operands->bytes[i] = (elements * (size_t)gm_type_bytes(operand->type) + 255) / 256 * 256;
     }
     operands->sets = count_sets(gpu, operands, rotate_l2, least_sets);

@@ -9,6 +9,7 @@
 #include "gristmill/glu.h"
 #include "gristmill/quantize.h"
 #include "gristmill/permute.h"
+#include "gristmill/reduce.h"
 #include "gristmill/rms_norm.h"
 #include "gristmill/rope.h"
 

@@ -5,6 +5,7 @@
 
 #define GM_CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
 #define GM_MIN(a, b)      ((a) < (b) ? (a) : (b))
+#define GM_MAX(a, b)      ((a) > (b) ? (a) : (b))
 
 #if defined(__cplusplus)
 #define GM_STATIC_ASSERT static_assert

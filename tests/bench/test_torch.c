@@ -11,6 +11,7 @@
 #include "bench/baseline/torch.h"
 #include "bench/operation.h"
 #include "gristmill/permute.h"
+#include "gristmill/reduce.h"
 #include "gristmill/rms_norm.h"
 #include "tests/fake_torch/fake_torch.h"
 
@@ -149,6 +150,27 @@ START_TEST(a_permutation_is_a_copy_of_a_strided_tensor) {
 }
 END_TEST
 
+START_TEST(an_overload_stands_behind_a_dot) {
+    const struct baseline_kind *kind = bench_operation_named("reduce")->baselines[0];
+    const struct gm_reduce_problem sums = {.size = sizeof sums, .rows = 2, .columns = 8, .along = GM_REDUCE_COLUMNS};
+    struct baseline baseline = {.kind = kind};
+    struct fake_torch *seen = fake_torch();
+    unsigned char out[4] = {0};
+    int ways = 0;
+    const struct gm_reduce_args args = {.size = sizeof args, .x = 0x1000, .out = (gm_device_ptr)(uintptr_t)out};
+    ck_assert_int_eq(torch_open(&baseline, &gpu, FAKE_TORCH), 0);
+    void *prepared = kind->prepare(&baseline, &sums, &ways);
+    ck_assert_int_eq(kind->run(&baseline, prepared, 0, &args, (CUstream)0x30), 0);
+    ck_assert_str_eq(seen->name, "aten::sum");
+    ck_assert_str_eq(seen->overload, "dim_IntList");
+    ck_assert(seen->x[0] == 2 && seen->x[1] == 8 && seen->shape[0] == 1);
+    ck_assert_mem_eq(out, seen->result, sizeof out);
+    kind->forget(&baseline, prepared);
+    torch_close(&baseline, &gpu);
+    ck_assert(seen->tensors == 0 && seen->guards == 0);
+}
+END_TEST
+
 TCase *torch_tests(void) {
     TCase *tests = tcase_create("torch");
     tcase_add_test(tests, a_folder_without_torch_is_told);
@@ -156,5 +178,6 @@ TCase *torch_tests(void) {
     tcase_add_test(tests, what_torch_lacks_is_not_prepared);
     tcase_add_test(tests, an_operator_has_its_arguments);
     tcase_add_test(tests, a_permutation_is_a_copy_of_a_strided_tensor);
+    tcase_add_test(tests, an_overload_stands_behind_a_dot);
     return tests;
 }

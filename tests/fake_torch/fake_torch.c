@@ -110,6 +110,19 @@ static void note_tensor(const struct tensor *x) {
     fake_torch.x_address = (uintptr_t)x->data;
 }
 
+/* sum(Tensor x, int[]? dim, bool keepdim, *, ScalarType? dtype) */
+static void sum(uint64_t *stack) {
+    struct tensor *x = (void *)(uintptr_t)stack[0];
+    uint64_t *dim = (void *)(uintptr_t)stack[1];
+    struct list *dims = (void *)(uintptr_t)*dim;
+    note_tensor(x);
+    fake_torch.shape[0] = (int64_t)dims->values[0];
+    aoti_torch_delete_tensor_object(x);
+    free(dims);
+    free(dim);
+    fake_torch.refuses |= stack[2] || stack[3]; /* it keeps no dimension, and the type */
+}
+
 static void fused_rms_norm(uint64_t *stack) {
     struct tensor *x = (void *)(uintptr_t)stack[0];
     struct list *shape = (void *)(uintptr_t)stack[1];
@@ -140,12 +153,15 @@ static void copy(uint64_t *stack, int arguments) {
 }
 
 EXPORT int32_t torch_call_dispatcher(const char *name, const char *overload, uint64_t *stack, uint64_t abi) {
-    if (abi >> 48 != 0x20a || *overload)
+    const int is_norm = strcmp(name, "aten::_fused_rms_norm") == 0, is_sum = strcmp(name, "aten::sum") == 0;
+    if (abi >> 48 != 0x20a || (*overload && !is_sum))
         return 1;
     strncpy(fake_torch.name, name, sizeof fake_torch.name - 1);
-    const int is_norm = strcmp(name, "aten::_fused_rms_norm") == 0;
+    strncpy(fake_torch.overload, overload, sizeof fake_torch.overload - 1);
     if (is_norm)
         fused_rms_norm(stack);
+    else if (is_sum)
+        sum(stack);
     else
         copy(stack, strcmp(name, "aten::clone") == 0 ? 2 : 7);
     if (fake_torch.refuses)

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 struct fake_torch {
-    char name[64];          /* of the last operator */
+    char name[64];          /* of the last operator, */
+    char overload[64];      /* and its overload */
     int64_t x[2], shape[1]; /* its arguments' sizes */
     int64_t strides[2];     /* of the first */
     int32_t dtype, to_dtype, memory_format;

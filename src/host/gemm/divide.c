@@ -5,12 +5,11 @@
 #include "common/arith.h"
 #include "host/gemm/problem.h"
 #include "host/occupancy.h"
+#include "host/random.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define MOST_PIECES 32   /* of a tile */
 #define WORTH       0.98 /* of the undivided time: what a division must promise, since the model is not exact */
@@ -124,19 +123,6 @@ const char *gm_division_suffix(int number, char text[16]) {
     return text;
 }
 
-/* A number that no memory holds by chance: the time and a count, mixed (splitmix64). */
-static uint64_t random_number(void) {
-    static atomic_uint_fast64_t count;
-    struct timespec now = {0};
-    timespec_get(&now, TIME_UTC);
-    uint64_t z = ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) ^ (uint64_t)(uintptr_t)&now;
-    z += (atomic_fetch_add(&count, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-    return z + (z == 0) - (z == UINT64_MAX); /* a free flag holds 0, which ~ready should not be either */
-}
-
 struct gm_stream_k gm_stream_k_params(const struct gm_gemm_variant *v, const struct gm_gemm_problem *problem,
                                       const struct gm_gemm_division *d) {
     struct gm_stream_k params = {.whole = (int32_t)d->whole};
@@ -155,6 +141,6 @@ struct gm_stream_k gm_stream_k_params(const struct gm_gemm_variant *v, const str
         params.least = GM_PIECE_LEAST;
     }
     if (d->shares > 0)
-        params.ready = random_number();
+        params.ready = gm_random_number();
     return params;
 }
