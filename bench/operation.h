@@ -39,6 +39,8 @@ struct bench_operation {
 
     /* The operands of a problem; returns how many. */
     int (*operands)(const void *problem, struct bench_operand operands[BENCH_OPERANDS_MAX]);
+    /* NULL, or: the integers of an operand that is read are uniform in [0, below). Floats are N(0,1). */
+    int64_t (*below)(const void *problem, const struct bench_operand *operand);
     size_t workspace, workspace_bytes; /* offsets in the argument struct; 0: the operation uses none */
     /* Of results for N(0,1) inputs, for an operand that is written. */
     struct bench_tolerance (*tolerance)(const void *problem, const struct bench_operand *operand);

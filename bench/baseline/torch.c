@@ -15,6 +15,8 @@ struct functions {
     int32_t (*aoti_torch_dtype_bfloat16)(void);
     int32_t (*aoti_torch_dtype_float16)(void);
     int32_t (*aoti_torch_dtype_float32)(void);
+    int32_t (*aoti_torch_dtype_int32)(void);
+    int32_t (*aoti_torch_dtype_int64)(void);
     int32_t (*aoti_torch_device_type_cuda)(void);
     int32_t (*aoti_torch_create_tensor_from_blob)(void *data, int64_t rank, const int64_t *sizes,
                                                   const int64_t *strides, int64_t offset, int32_t dtype,
@@ -32,6 +34,8 @@ struct functions {
     F(aoti_torch_dtype_bfloat16)                                                                                       \
     F(aoti_torch_dtype_float16)                                                                                        \
     F(aoti_torch_dtype_float32)                                                                                        \
+    F(aoti_torch_dtype_int32)                                                                                          \
+    F(aoti_torch_dtype_int64)                                                                                          \
     F(aoti_torch_device_type_cuda)                                                                                     \
     F(aoti_torch_create_tensor_from_blob)                                                                              \
     F(aoti_torch_get_data_ptr)                                                                                         \
@@ -144,9 +148,11 @@ uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type t
     const struct functions *fn = &torch->fn;
     int64_t strides[8] = {0}, stride = 1;
     void *tensor = NULL;
-    const int32_t dtype = type == GM_BF16   ? fn->aoti_torch_dtype_bfloat16()
-                          : type == GM_FP16 ? fn->aoti_torch_dtype_float16()
-                                            : fn->aoti_torch_dtype_float32();
+    const int32_t dtype = type == GM_BF16    ? fn->aoti_torch_dtype_bfloat16()
+                          : type == GM_FP16  ? fn->aoti_torch_dtype_float16()
+                          : type == GM_INT32 ? fn->aoti_torch_dtype_int32()
+                          : type == GM_INT64 ? fn->aoti_torch_dtype_int64()
+                                             : fn->aoti_torch_dtype_float32();
     for (int i = rank - 1; i >= 0; stride *= sizes[i--])
         strides[i] = stride;
     torch->failed |= fn->aoti_torch_create_tensor_from_blob((void *)(uintptr_t)address, rank, sizes, strides, 0, dtype,

@@ -58,6 +58,8 @@ float operands_from_fp16(uint16_t bits) {
 float operands_value(const void *array, int64_t index, enum gm_type type) {
     if (type == GM_FP32)
         return ((const float *)array)[index];
+    if (type == GM_INT32)
+        return (float)((const int32_t *)array)[index];
     const uint16_t bits = ((const uint16_t *)array)[index];
     return type == GM_BF16 ? operands_from_bf16(bits) : operands_from_fp16(bits);
 }

@@ -97,12 +97,33 @@ static int count_sets(const struct gpu *gpu, const struct operands *operands, do
     return sets < least ? least : sets > SETS_MAX ? SETS_MAX : (int)sets;
 }
 
+/* Uniform integers in [0, below), from the host: they are few beside other operands. */
+static int fill_integers(const struct gpu *gpu, CUdeviceptr to, size_t bytes, enum gm_type type, uint64_t below,
+                         uint64_t seed) {
+    const size_t element = (size_t)gm_type_bytes(type);
+    unsigned char *host = malloc(bytes + 1);
+    if (!host)
+        return complain("out of host memory");
+    for (size_t at = 0; at + element <= bytes; at += element) {
+        const uint64_t value = (next_random(&seed) >> 32) % below; /* little-endian */
+        memcpy(host + at, &value, element);
+    }
+    const int status = upload(gpu, to, host, bytes);
+    free(host);
+    return status;
+}
+
 /* So many bytes of an operand's arena, from its beginning on, as they are before any call. */
 static int begin_operand(const struct gpu *gpu, const struct operands *operands, int i, size_t bytes,
                          struct noise *noise) {
     const struct bench_operand *operand = &operands->each[i];
+    const bool is_integer = operand->type == GM_INT32 || operand->type == GM_INT64;
+    const uint64_t first = 1 + (uint64_t)i * FIRST_PIECE_STEP;
+    if (operand->access != BENCH_WRITTEN && is_integer)
+        return fill_integers(gpu, operands->arena[i], bytes, operand->type,
+                             (uint64_t)operands->below[i], first);
     if (operand->access != BENCH_WRITTEN)
-        return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type, 1 + (uint64_t)i * FIRST_PIECE_STEP);
+        return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type, first);
     GPU_TRY(gpu, cuMemsetD8Async, operands->arena[i], 0xff, bytes, gpu->stream);
     return 0;
 }
@@ -114,6 +135,7 @@ int operands_make(const struct gpu *gpu, struct operands *operands, const struct
     for (int i = 0; i < operands->count; i++) {
         const struct bench_operand *operand = &operands->each[i];
         const size_t elements = (size_t)operand->rows * (size_t)operand->columns;
+        operands->below[i] = operation->below ? operation->below(problem, operand) : 1;
         operands->bytes[i] = (elements * (size_t)gm_type_bytes(operand->type) + 255) / 256 * 256;
     }
     operands->sets = count_sets(gpu, operands, rotate_l2, least_sets);

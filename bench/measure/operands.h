@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands on the GPU: N(0,1) values, as many sets as make a rotation larger than L2. */
+/* Operands on the GPU: N(0,1) values, or uniform integers; as many sets as make a rotation larger than L2. */
 #ifndef BENCH_OPERANDS_H
 #define BENCH_OPERANDS_H
 
@@ -19,6 +19,7 @@ struct operands {
     struct bench_operand each[BENCH_OPERANDS_MAX];
     CUdeviceptr arena[BENCH_OPERANDS_MAX]; /* of `sets` arrays */
     size_t bytes[BENCH_OPERANDS_MAX];      /* of one array, rounded up to 256 */
+    int64_t below[BENCH_OPERANDS_MAX];     /* of its integers */
     int count, sets;
 };
 

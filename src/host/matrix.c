@@ -42,9 +42,13 @@ struct gm_range gm_range_of(const struct gm_matrix *matrix, gm_device_ptr addres
                              .may_equal = -1};
 }
 
+struct gm_range gm_range_of_int32(const char *name, gm_device_ptr address, int written) {
+    const struct gm_matrix one = {name, address != 0, 1, 1, sizeof(int32_t), sizeof(int32_t)};
+    return gm_range_of(&one, address, written);
+}
+
 struct gm_range gm_range_of_row_count(gm_device_ptr address) {
-    const struct gm_matrix count = {"row_count", address != 0, 1, 1, sizeof(int32_t), sizeof(int32_t)};
-    return gm_range_of(&count, address, 0);
+    return gm_range_of_int32("row_count", address, 0);
 }
 
 enum gm_status gm_fill_matrix(const struct gm_matrix *matrix, int64_t *stride, int32_t *align) {

@@ -20,7 +20,9 @@ enum gm_reason gm_check_vectors(const struct gm_matrix *matrix, int vector_bytes
 /* What a call reads, or writes. One that has no rows is not checked. */
 struct gm_range gm_range_of(const struct gm_matrix *matrix, gm_device_ptr address, int written);
 
-/* The number of rows in device memory, an int32_t; 0: there is none. */
+/* One int32_t in device memory; 0: there is none. */
+struct gm_range gm_range_of_int32(const char *name, gm_device_ptr address, int written);
+/* The number of rows, as all operations call it. */
 struct gm_range gm_range_of_row_count(gm_device_ptr address);
 
 /* Checks and fills in an operand's stride and alignment. */

@@ -30,6 +30,12 @@ EXPORT int32_t aoti_torch_dtype_float16(void) {
 EXPORT int32_t aoti_torch_dtype_float32(void) {
     return FAKE_FLOAT32;
 }
+EXPORT int32_t aoti_torch_dtype_int32(void) {
+    return FAKE_INT32;
+}
+EXPORT int32_t aoti_torch_dtype_int64(void) {
+    return FAKE_INT64;
+}
 EXPORT int32_t aoti_torch_device_type_cuda(void) {
     return 1;
 }

@@ -17,6 +17,6 @@ struct fake_torch {
     unsigned char result[64]; /* what the first result begins with */
 };
 
-enum { FAKE_BFLOAT16 = 15, FAKE_FLOAT16 = 5, FAKE_FLOAT32 = 6 };
+enum { FAKE_INT32 = 3, FAKE_INT64 = 4, FAKE_FLOAT16 = 5, FAKE_FLOAT32 = 6, FAKE_BFLOAT16 = 15 };
 
 #endif
