@@ -120,8 +120,7 @@ static int begin_operand(const struct gpu *gpu, const struct operands *operands,
     const bool is_integer = operand->type == GM_INT32 || operand->type == GM_INT64;
     const uint64_t first = 1 + (uint64_t)i * FIRST_PIECE_STEP;
     if (operand->access != BENCH_WRITTEN && is_integer)
-        return fill_integers(gpu, operands->arena[i], bytes, operand->type,
-                             (uint64_t)operands->below[i], first);
+        return fill_integers(gpu, operands->arena[i], bytes, operand->type, (uint64_t)operands->below[i], first);
     if (operand->access != BENCH_WRITTEN)
         return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type, first);
     GPU_TRY(gpu, cuMemsetD8Async, operands->arena[i], 0xff, bytes, gpu->stream);
