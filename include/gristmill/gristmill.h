@@ -5,6 +5,7 @@
 #define GRISTMILL_H
 
 #include "gristmill/core.h"
+#include "gristmill/embed.h"
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
 #include "gristmill/rms_norm.h"
