@@ -9,12 +9,12 @@ static const struct gm_embed_problem usual = {.size = sizeof usual};
 
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_embed_problem *p = problem;
-    found[0] = (struct bench_operand){
-        "ids", p->int64_ids ? GM_INT64 : GM_INT32, p->tokens, 1, offsetof(struct gm_embed_args, ids), BENCH_READ};
+    found[0] = (struct bench_operand){"ids", p->int64_ids ? GM_INT64 : GM_INT32,  p->tokens,
+                                      1,     offsetof(struct gm_embed_args, ids), BENCH_READ};
     found[1] = (struct bench_operand){
         "table", p->type, p->vocabulary, p->columns, offsetof(struct gm_embed_args, table), BENCH_READ};
-    found[2] =
-        (struct bench_operand){"out", p->type, p->tokens, p->columns, offsetof(struct gm_embed_args, out), BENCH_WRITTEN};
+    found[2] = (struct bench_operand){"out",        p->type, p->tokens, p->columns, offsetof(struct gm_embed_args, out),
+                                      BENCH_WRITTEN};
     return 3;
 }
 

@@ -26,10 +26,10 @@ extern "C" {
 struct gm_embed_problem {
     size_t size;
     int64_t tokens, columns, vocabulary;
-    enum gm_type type;                 /* of table and out: GM_BF16, GM_FP16, GM_FP32 */
-    int32_t int64_ids;                 /* 1: ids are int64_t; 0: int32_t */
-    float scale;                       /* more than 0; 0: there is none */
-    int64_t table_stride, out_stride;  /* elements; 0: packed */
+    enum gm_type type;                /* of table and out: GM_BF16, GM_FP16, GM_FP32 */
+    int32_t int64_ids;                /* 1: ids are int64_t; 0: int32_t */
+    float scale;                      /* more than 0; 0: there is none */
+    int64_t table_stride, out_stride; /* elements; 0: packed */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. Rows that do not all
      * begin on multiples of 16 bytes, or whose columns are no multiple of that, take longer. */
     int32_t table_align, out_align;

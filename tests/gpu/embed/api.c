@@ -11,7 +11,8 @@
 static struct embed_case random_case(struct draws *d) {
     static const int64_t widths[] = {1, 8, 64, 100, 128, 257, 512, 1000, 1024, 2880, 5632, 14336};
     const int64_t most = env.simulated || opt.quick ? 9 : 12;
-    struct embed_case ec = {.tokens = 1 + draw(d, 9), .columns = widths[draw(d, most)], .type = (enum gm_type)draw(d, 3)};
+    struct embed_case ec = {
+        .tokens = 1 + draw(d, 9), .columns = widths[draw(d, most)], .type = (enum gm_type)draw(d, 3)};
     ec.vocabulary = 1 + draw(d, 30);
     ec.int64_ids = (int)draw(d, 2);
     ec.ids = (enum embed_ids)draw(d, 3);
@@ -70,9 +71,10 @@ static bool fill_large(struct result *result, CUdeviceptr table, CUdeviceptr ids
         numbers[row] = (int32_t)row;
     for (int64_t i = 0; i < (int64_t)BLOCK * LARGE_COLUMNS; i++)
         store_bits(block + 2 * i, GM_BF16, (uint32_t)(hash64(opt.seed, (uint64_t)i) & 0x3fff));
-    ok = ok && to_device(result, ids, numbers, (size_t)rows * sizeof *numbers) &&
-         to_device(result, table, block, (size_t)BLOCK * LARGE_COLUMNS * 2) &&
-         repeat_rows(result, table + (uint64_t)BLOCK * LARGE_COLUMNS * 2, rows - BLOCK, LARGE_COLUMNS * 2, table, BLOCK);
+    ok =
+        ok && to_device(result, ids, numbers, (size_t)rows * sizeof *numbers) &&
+        to_device(result, table, block, (size_t)BLOCK * LARGE_COLUMNS * 2) &&
+        repeat_rows(result, table + (uint64_t)BLOCK * LARGE_COLUMNS * 2, rows - BLOCK, LARGE_COLUMNS * 2, table, BLOCK);
     free(numbers);
     return ok;
 }

@@ -9,7 +9,8 @@ void describe_embed(const struct embed_case *ec, char *text, size_t bytes) {
     char counted[32] = "";
     if (ec->counted)
         snprintf(counted, sizeof counted, " count %d", ec->count);
-    snprintf(text, bytes, "%lld tokens%s of %lld %s of %lld, %s int%d ids, %s, scale %g%s pads %lld,%lld starts %d,%d,%d",
+    snprintf(text, bytes,
+             "%lld tokens%s of %lld %s of %lld, %s int%d ids, %s, scale %g%s pads %lld,%lld starts %d,%d,%d",
              (long long)ec->tokens, counted, (long long)ec->columns, gm_type_name(ec->type), (long long)ec->vocabulary,
              ids[ec->ids], ec->int64_ids ? 64 : 32, inputs[ec->inputs], ec->scale, ec->flagged ? " flag" : "",
              (long long)ec->table_pad, (long long)ec->out_pad, ec->ids_start, ec->table_start, ec->out_start);
@@ -111,13 +112,13 @@ static void list_operands(struct placed_embed *placed, const struct embed_case *
     struct operand *o = placed->placed.operands;
     const int halves = ec->int64_ids ? 2 : 1;
 #define ARGUMENT(member) offsetof(struct gm_embed_args, member)
-    o[EMBED_IDS] = (struct operand){
-        "ids", ARGUMENT(ids), GM_INT32, ec->tokens, halves, halves, halves * ec->ids_start, .value = id_value};
-    o[EMBED_TABLE] = (struct operand){"table",         ARGUMENT(table), ec->type,        ec->vocabulary, ec->columns,
-                                      p->table_stride, ec->table_start, .value = table_value};
+    o[EMBED_IDS] = (struct operand){"ids",  ARGUMENT(ids),          GM_INT32,         ec->tokens, halves,
+                                    halves, halves * ec->ids_start, .value = id_value};
+    o[EMBED_TABLE] = (struct operand){"table",     ARGUMENT(table), ec->type,        ec->vocabulary,
+                                      ec->columns, p->table_stride, ec->table_start, .value = table_value};
     o[EMBED_OUT] = (struct operand){"out",       ARGUMENT(out), ec->type,      ec->tokens,
                                     ec->columns, p->out_stride, ec->out_start, .written = true};
-    o[EMBED_FLAG] = (struct operand){"error_flag", ARGUMENT(error_flag), GM_INT32,        ec->flagged, 1, 1, 0,
+    o[EMBED_FLAG] = (struct operand){"error_flag",    ARGUMENT(error_flag), GM_INT32, ec->flagged, 1, 1, 0,
                                      .written = true, .value = flag_value};
     o[EMBED_COUNT] =
         (struct operand){"row_count", ARGUMENT(row_count), GM_INT32, ec->counted, 1, 1, 0, .value = count_value};

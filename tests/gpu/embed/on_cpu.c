@@ -28,7 +28,8 @@ static double element(const struct job *job, int64_t row, int64_t column) {
 
 static void compute_token(const struct job *job, int64_t token) {
     const struct gm_embed_params *p = job->p;
-    const int64_t written = job->columns + (planted_bug == EMBED_BUG_COLUMN_AFTER) - (planted_bug == EMBED_BUG_LOST_TAIL);
+    const int64_t written =
+        job->columns + (planted_bug == EMBED_BUG_COLUMN_AFTER) - (planted_bug == EMBED_BUG_LOST_TAIL);
     int64_t row = id_of(p, token);
     bool is_bad = row < 0 || row >= p->vocabulary;
     if (p->error_flag && (is_bad ? planted_bug != EMBED_BUG_NO_FLAG : planted_bug == EMBED_BUG_ALWAYS_FLAG))
