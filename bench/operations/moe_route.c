@@ -12,8 +12,8 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
         "logits", p->type, p->tokens, p->experts, offsetof(struct gm_moe_route_args, logits), BENCH_READ};
     found[1] =
         (struct bench_operand){"bias", GM_FP32, 1, p->experts, offsetof(struct gm_moe_route_args, bias), BENCH_READ};
-    found[2] =
-        (struct bench_operand){"ids", GM_INT32, p->tokens, p->k, offsetof(struct gm_moe_route_args, ids), BENCH_WRITTEN};
+    found[2] = (struct bench_operand){"ids",        GM_INT32, p->tokens, p->k, offsetof(struct gm_moe_route_args, ids),
+                                      BENCH_WRITTEN};
     found[3] = (struct bench_operand){
         "weights", GM_FP32, p->tokens, p->k, offsetof(struct gm_moe_route_args, weights), BENCH_WRITTEN};
     return 4;

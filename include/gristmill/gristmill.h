@@ -8,6 +8,7 @@
 #include "gristmill/embed.h"
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
+#include "gristmill/moe_align.h"
 #include "gristmill/moe_route.h"
 #include "gristmill/rms_norm.h"
 

@@ -52,7 +52,8 @@ static const struct gm_field fields[] = {
 /* ---- a problem ------------------------------------------------------------------------------------------ */
 
 struct gm_matrix gm_moe_route_logits(const struct gm_moe_route_problem *p) {
-    return (struct gm_matrix){"logits", p->tokens, p->experts, p->logits_stride, gm_type_bytes(p->type), p->logits_align};
+    return (struct gm_matrix){"logits",       p->tokens, p->experts, p->logits_stride, gm_type_bytes(p->type),
+                              p->logits_align};
 }
 
 static enum gm_status check_choices(const struct gm_moe_route_problem *p) {
@@ -128,7 +129,8 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     const struct gm_moe_route_args *args = arguments;
     const struct gm_matrix logits = gm_moe_route_logits(p);
     const struct gm_matrix bias = {"bias", args->bias != 0, p->experts, p->experts, 4, 4};
-    const struct gm_matrix ids = {"ids", p->tokens, p->k, p->k, 4, 4}, weight = {"weights", p->tokens, p->k, p->k, 4, 4};
+    const struct gm_matrix ids = {"ids", p->tokens, p->k, p->k, 4, 4},
+                           weight = {"weights", p->tokens, p->k, p->k, 4, 4};
     int count = 0;
     found[count++] = gm_range_of(&logits, args->logits, 0);
     found[count++] = gm_range_of(&bias, args->bias, 0);

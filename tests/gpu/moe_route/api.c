@@ -60,12 +60,8 @@ enum { LARGE_EXPERTS = 1024, LARGE_K = 4, BLOCK = 1021 };
 /* The ids of a block of tokens, repeated until the logits have more than 2^31 elements. */
 static void large_choice(struct result *result, CUdeviceptr logits, CUdeviceptr ids, CUdeviceptr weights,
                          int64_t tokens) {
-    const struct route_case rc = {.tokens = BLOCK,
-                                  .experts = LARGE_EXPERTS,
-                                  .k = LARGE_K,
-                                  .groups = 1,
-                                  .top_groups = 1,
-                                  .inputs = ROUTE_NORMAL};
+    const struct route_case rc = {
+        .tokens = BLOCK, .experts = LARGE_EXPERTS, .k = LARGE_K, .groups = 1, .top_groups = 1, .inputs = ROUTE_NORMAL};
     struct operand_memory memory = {0};
     struct placed_route placed = {0};
     uint8_t *block = malloc((size_t)BLOCK * LARGE_K * 4);
@@ -89,7 +85,8 @@ static void large_choice(struct result *result, CUdeviceptr logits, CUdeviceptr 
 
 static void run_large(const struct test *test, struct result *result) {
     const int64_t tokens = (INT64_C(1) << 31) / LARGE_EXPERTS + 7;
-    const uint64_t bytes = (uint64_t)tokens * LARGE_EXPERTS * 2, slots = ((uint64_t)tokens * LARGE_K * 4 + 255) / 256 * 256;
+    const uint64_t bytes = (uint64_t)tokens * LARGE_EXPERTS * 2,
+                   slots = ((uint64_t)tokens * LARGE_K * 4 + 255) / 256 * 256;
     const CUdeviceptr logits = take_large(result, (size_t)(bytes + 2 * slots + 256));
     (void)test;
     if (!logits)

@@ -11,11 +11,13 @@ void describe_route(const struct route_case *rc, char *text, size_t bytes) {
     char counted[32] = "";
     if (rc->counted)
         snprintf(counted, sizeof counted, " count %d", rc->count);
-    snprintf(text, bytes, "%lld tokens%s to %lld of %lld experts, %lld of %lld groups, %s %s %s%s%s scale %g pad %lld starts %d,%d,%d",
-             (long long)rc->tokens, counted, (long long)rc->k, (long long)rc->experts, (long long)rc->top_groups,
-             (long long)rc->groups, gm_type_name(rc->type), methods[rc->method], inputs[rc->inputs],
-             rc->renormalize ? " renormalized" : "", rc->biased ? " biased" : "", rc->scale, (long long)rc->logits_pad,
-             rc->logits_start, rc->bias_start, rc->ids_start);
+    snprintf(
+        text, bytes,
+        "%lld tokens%s to %lld of %lld experts, %lld of %lld groups, %s %s %s%s%s scale %g pad %lld starts %d,%d,%d",
+        (long long)rc->tokens, counted, (long long)rc->k, (long long)rc->experts, (long long)rc->top_groups,
+        (long long)rc->groups, gm_type_name(rc->type), methods[rc->method], inputs[rc->inputs],
+        rc->renormalize ? " renormalized" : "", rc->biased ? " biased" : "", rc->scale, (long long)rc->logits_pad,
+        rc->logits_start, rc->bias_start, rc->ids_start);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------ */
@@ -207,20 +209,15 @@ static void expect(const struct placed_operands *placed, int operand, int64_t ro
 static void list_operands(struct placed_route *placed, const struct route_case *rc) {
     struct operand *o = placed->placed.operands;
 #define ARGUMENT(member) offsetof(struct gm_moe_route_args, member)
-    o[ROUTE_LOGITS] = (struct operand){"logits",
-                                       ARGUMENT(logits),
-                                       rc->type,
-                                       rc->tokens,
-                                       rc->experts,
-                                       placed->problem.logits_stride,
-                                       rc->logits_start,
-                                       .value = logit_value};
-    o[ROUTE_BIAS] = (struct operand){"bias",      ARGUMENT(bias), GM_FP32,        rc->biased, rc->experts,
-                                     rc->experts, rc->bias_start, .value = bias_value};
-    o[ROUTE_IDS] = (struct operand){"ids", ARGUMENT(ids), GM_INT32,      rc->tokens,
-                                    rc->k, rc->k,         rc->ids_start, .written = true};
-    o[ROUTE_WEIGHTS] = (struct operand){"weights", ARGUMENT(weights), GM_FP32,       rc->tokens,
-                                        rc->k,     rc->k,             rc->ids_start, .written = true};
+    o[ROUTE_LOGITS] = (struct operand){"logits",         ARGUMENT(logits),    rc->type,
+                                       rc->tokens,       rc->experts,         placed->problem.logits_stride,
+                                       rc->logits_start, .value = logit_value};
+    o[ROUTE_BIAS] = (struct operand){"bias",      ARGUMENT(bias), GM_FP32,        rc->biased,
+                                     rc->experts, rc->experts,    rc->bias_start, .value = bias_value};
+    o[ROUTE_IDS] =
+        (struct operand){"ids", ARGUMENT(ids), GM_INT32, rc->tokens, rc->k, rc->k, rc->ids_start, .written = true};
+    o[ROUTE_WEIGHTS] = (struct operand){"weights", ARGUMENT(weights), GM_FP32,        rc->tokens, rc->k,
+                                        rc->k,     rc->ids_start,     .written = true};
     o[ROUTE_COUNT] =
         (struct operand){"row_count", ARGUMENT(row_count), GM_INT32, rc->counted, 1, 1, 0, .value = count_value};
 #undef ARGUMENT

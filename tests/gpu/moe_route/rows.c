@@ -28,9 +28,10 @@ static bool try(struct rows *rows, struct route_case rc) {
 }
 
 static bool test_sizes(struct rows *rows) {
-    static const int64_t sizes[][3] = {{1, 1, 1},    {1, 8, 2},     {5, 60, 4},    {3, 128, 8},   {7, 256, 8},   {2, 264, 7},
-                                       {2, 512, 10}, {2, 1024, 32}, {3, 1023, 31}, {33, 160, 8},  {4, 32, 32},   {5, 7, 7},
-                                       {9, 64, 6},   {1, 257, 1},   {2, 255, 32},  {2, 1000, 16}, {130, 16, 1},  {3, 33, 5}};
+    static const int64_t sizes[][3] = {{1, 1, 1},     {1, 8, 2},    {5, 60, 4},    {3, 128, 8},   {7, 256, 8},
+                                       {2, 264, 7},   {2, 512, 10}, {2, 1024, 32}, {3, 1023, 31}, {33, 160, 8},
+                                       {4, 32, 32},   {5, 7, 7},    {9, 64, 6},    {1, 257, 1},   {2, 255, 32},
+                                       {2, 1000, 16}, {130, 16, 1}, {3, 33, 5}};
     for (size_t i = 0; i < (opt.quick ? 6 : COUNT(sizes)); i++)
         for (int method = 0; method < 3; method++) {
             struct route_case rc = plain(rows, sizes[i][0], sizes[i][1], sizes[i][2]);
@@ -62,8 +63,9 @@ static bool test_choices(struct rows *rows) {
 }
 
 static bool test_groups(struct rows *rows) {
-    static const int64_t sizes[][4] = {{256, 8, 8, 4}, {256, 8, 8, 8},  {64, 6, 8, 3},   {96, 12, 3, 1}, {160, 6, 10, 2},
-                                       {32, 8, 32, 9}, {1024, 8, 4, 2}, {56, 3, 7, 5}, {512, 22, 16, 5}, {31, 2, 31, 2}};
+    static const int64_t sizes[][4] = {{256, 8, 8, 4},   {256, 8, 8, 8}, {64, 6, 8, 3},   {96, 12, 3, 1},
+                                       {160, 6, 10, 2},  {32, 8, 32, 9}, {1024, 8, 4, 2}, {56, 3, 7, 5},
+                                       {512, 22, 16, 5}, {31, 2, 31, 2}};
     for (size_t i = 0; i < (opt.quick ? 5 : COUNT(sizes)); i++)
         for (int inputs = 0; inputs < ROUTE_INPUTS; inputs++) {
             struct route_case rc = plain(rows, 6, sizes[i][0], sizes[i][1]);
