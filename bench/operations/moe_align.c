@@ -10,7 +10,9 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     struct gm_moe_align_problem p = *(const struct gm_moe_align_problem *)problem;
     p.alignment = p.alignment ? p.alignment : 1;
 #define LIST(member, count, access)                                                                                    \
-    (struct bench_operand){#member, GM_INT32, 1, count, offsetof(struct gm_moe_align_args, member), access}
+    (struct bench_operand) {                                                                                           \
+        #member, GM_INT32, 1, count, offsetof(struct gm_moe_align_args, member), access                                \
+    }
     found[0] = LIST(ids, p.tokens * p.k, BENCH_READ);
     found[1] = LIST(offsets, p.experts + 1, BENCH_WRITTEN);
     found[2] = LIST(rows, gm_moe_align_rows(&p), BENCH_WRITTEN);

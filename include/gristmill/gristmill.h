@@ -9,6 +9,7 @@
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
 #include "gristmill/moe_align.h"
+#include "gristmill/moe_finalize.h"
 #include "gristmill/moe_route.h"
 #include "gristmill/rms_norm.h"
 

@@ -14,14 +14,14 @@
  * Each cluster counts all slots, so that more of them shorten the stores alone. The constants are reckoned: an addition to
  * shared memory at random takes 5 clocks for 32 slots, a store at random 1 clock for each. */
 
-#define SLOTS_OF_CTA 2048    /* least that are worth a further CTA */
-#define MOST_CTAS    64      /* that count for themselves */
+#define SLOTS_OF_CTA  2048    /* least that are worth a further CTA */
+#define MOST_CTAS     64      /* that count for themselves */
 #define MOST_CLUSTERS 32      /* whose CTAs count together */
-#define LAUNCH_US    2.0     /* launch; counts cleared, summed up, and the offsets */
-#define CLUSTER_US   1.0     /* CTAs that wait for each other */
-#define ALONE_US     0.25    /* more where launches do not overlap */
-#define COUNTED_US   0.00009 /* of a slot */
-#define STORED_US    0.0006
+#define LAUNCH_US     2.0     /* launch; counts cleared, summed up, and the offsets */
+#define CLUSTER_US    1.0     /* CTAs that wait for each other */
+#define ALONE_US      0.25    /* more where launches do not overlap */
+#define COUNTED_US    0.00009 /* of a slot */
+#define STORED_US     0.0006
 
 static int64_t ctas_of(const struct gm_kernel *kernel, const struct gm_moe_align_problem *p,
                        const struct gm_device *device) {

@@ -32,15 +32,9 @@ static_assert(EXPERTS % THREADS == 0 && WARPS <= 32, "a thread has its experts, 
 /* A CTA that counts for itself. */
 struct alone {
     static constexpr int COUNT = 1;
-    static __device__ __forceinline__ int rank(void) {
-        return 0;
-    }
-    static __device__ __forceinline__ void sync(void) {
-        __syncthreads();
-    }
-    static __device__ __forceinline__ int load(const int *count, int rank) {
-        return *count;
-    }
+    static __device__ __forceinline__ int rank(void) { return 0; }
+    static __device__ __forceinline__ void sync(void) { __syncthreads(); }
+    static __device__ __forceinline__ int load(const int *count, int rank) { return *count; }
 };
 
 /* Counts in shared memory. */

@@ -6,13 +6,9 @@
 /* The CTAs of a cluster. */
 struct peers {
     static constexpr int COUNT = CLUSTER;
-    static __device__ __forceinline__ int rank(void) {
-        return (int)cluster_ctarank();
-    }
+    static __device__ __forceinline__ int rank(void) { return (int)cluster_ctarank(); }
     /* All CTAs' counts are seen; and later: all have been read. */
-    static __device__ __forceinline__ void sync(void) {
-        cluster_sync();
-    }
+    static __device__ __forceinline__ void sync(void) { cluster_sync(); }
     static __device__ __forceinline__ int load(const int *count, int rank) {
         return (int)ld_shared_cluster(cluster_address((uint32_t)__cvta_generic_to_shared(count), (uint32_t)rank));
     }

@@ -6,7 +6,8 @@
 #include "moe_align/moe_align_tests.h"
 
 static struct align_case random_case(struct draws *d) {
-    static const int64_t experts[] = {1, 2, 8, 33, 60, 64, 128, 256, 257, 512, 1024}, alignments[] = {0, 1, 3, 8, 64, 128};
+    static const int64_t experts[] = {1, 2, 8, 33, 60, 64, 128, 256, 257, 512, 1024},
+                         alignments[] = {0, 1, 3, 8, 64, 128};
     struct align_case ac = {.tokens = draw(d, draw(d, 3) ? 200 : 1500), .k = 1 + draw(d, 9)};
     ac.experts = experts[draw(d, COUNT(experts))];
     ac.alignment = alignments[draw(d, COUNT(alignments))];
