@@ -5,11 +5,15 @@
 #define GRISTMILL_H
 
 #include "gristmill/core.h"
+#include "gristmill/embed.h"
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
 #include "gristmill/quantize.h"
 #include "gristmill/permute.h"
 #include "gristmill/reduce.h"
+#include "gristmill/moe_align.h"
+#include "gristmill/moe_finalize.h"
+#include "gristmill/moe_route.h"
 #include "gristmill/rms_norm.h"
 #include "gristmill/rope.h"
 

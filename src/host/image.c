@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An embedded image made launchable. */
+/* An image of the library made launchable. */
 #include "host/image.h"
 
 #include "host/unpack.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An embedded image made launchable: image -> library -> kernel -> function of the current context. */
+/* An image of the library made launchable: image -> library -> kernel -> function of the current context. */
 #ifndef GM_IMAGE_H
 #define GM_IMAGE_H
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The family embed: which problems a variant takes and how long it should take, and what a launch of one is told. */
+#include "host/embed/embed.h"
+
+#include "columns.h"
+#include "common/arith.h"
+#include "common/embed/params.h"
+#include "host/occupancy.h"
+#include "host/plan.h"
+#include "host/types.h"
+
+#include <math.h>
+
+/* A variant's columns. */
+struct variant {
+    const struct gm_kernel *kernel;
+    int threads, vectors, vector_bytes;
+};
+
+static struct variant variant_of(const struct gm_kernel *kernel) {
+    const int32_t *c = kernel->columns;
+    return (struct variant){
+        .kernel = kernel,
+        .threads = c[GM_EMBED_THREADS],
+        .vectors = c[GM_EMBED_VECTORS],
+        .vector_bytes = c[GM_EMBED_VECTOR_BYTES],
+    };
+}
+
+static enum gm_reason check(const struct variant *v, const struct gm_embed_problem *p, const struct gm_sentence *why) {
+    struct gm_matrix matrices[GM_EMBED_MATRICES];
+    enum gm_reason reason = GM_ACCEPTED;
+    gm_embed_matrices(p, matrices);
+    for (int i = GM_EMBED_MATRICES - 1; i >= 0 && reason == GM_ACCEPTED; i--)
+        reason = gm_check_vectors(&matrices[i], v->vector_bytes, why);
+    return reason;
+}
+
+/* ---- how long it takes ----------------------------------------------------------------------------------
+ *
+ *   time = launch + ids + bytes / min(DRAM, what the SMs hold of the table / time of a chunk)
+ *
+ * What one wave of CTAs takes at once is bound by DRAM only. The constants are those of glu (docs/TUNING-LOG.md, entry
+ * 52), which loads and stores alike; the latency of the ids is reckoned. */
+
+#define LAUNCH_US       1.25 /* launch, and the first chunk */
+#define IDS_US          0.5  /* one latency more before the first chunk */
+#define VECTOR_US       0.15 /* for each chunk of a thread */
+#define ALONE_US        0.25 /* more where launches do not overlap */
+#define DRAM_EFFICIENCY 0.91 /* reachable share of the datasheet's bandwidth, reads and writes */
+#define CHUNK_US        2.4  /* of a CTA among others, from its first load to its last store */
+#define ELEMENT_FACTOR  0.75 /* of that, with chunks of one element */
+
+static double cost_us(const struct variant *v, const struct gm_embed_problem *p, const struct gm_device *device) {
+    const double ctas = fmax(1, fmin(gm_ctas_per_sm(v->kernel, device), GM_EMBED_CTAS(v->threads, v->vectors)));
+    const double at_once = device->sm_count * ctas * v->threads * v->vectors; /* chunks */
+    const double chunks = (double)p->tokens * (double)p->columns * gm_type_bytes(p->type) / v->vector_bytes;
+    const double chunk_us = CHUNK_US * (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1);
+    const double sms = at_once * 2 * v->vector_bytes / chunk_us * 1e-3; /* GB/s */
+    const double dram = DRAM_EFFICIENCY * device->dram_gbs, rate = chunks <= at_once ? dram : fmin(sms, dram);
+    const double alone = v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0;
+    return LAUNCH_US + IDS_US + VECTOR_US * v->vectors + alone + chunks * 2 * v->vector_bytes / rate * 1e-3;
+}
+
+/* ---- the family ----------------------------------------------------------------------------------------- */
+
+static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
+                               const struct gm_sentence *why) {
+    const struct variant v = variant_of(kernel);
+    const enum gm_reason reason = check(&v, question->problem, why);
+    if (reason != GM_ACCEPTED)
+        return (struct gm_verdict){.reason = reason};
+    const double us = cost_us(&v, question->problem, question->device);
+    gm_say(why, GM_ACCEPTED, "predicted %.2f us: %d x %d B of the table in a CTA, %d CTAs on an SM", us,
+           v.threads * v.vectors, v.vector_bytes, gm_ctas_per_sm(kernel, question->device));
+    return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
+}
+
+/* A CTA for all chunks that it takes at a time; or, where the plan may use some SMs only, as many as run on these at
+ * once. */
+static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t chunks) {
+    const int64_t all = GM_CEIL_DIV(chunks, (int64_t)v->threads * v->vectors);
+    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
+    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
+    return (unsigned)(is_limited && most < all ? most : all);
+}
+
+static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
+    const struct variant v = variant_of(plan->kernel);
+    const struct gm_embed_problem *p = plan->problem;
+    const int64_t bytes = gm_type_bytes(p->type), row_chunks = GM_CEIL_DIV(p->columns * bytes, v.vector_bytes);
+    const int64_t slab_rows = GM_MIN(p->tokens, INT32_MAX / row_chunks);
+    (void)verdict;
+    *(struct gm_embed_params *)plan->params = (struct gm_embed_params){
+        .table_pitch = p->table_stride * bytes,
+        .out_pitch = p->out_stride * bytes,
+        .tokens = (int32_t)p->tokens,
+        .vocabulary = (uint32_t)p->vocabulary,
+        .int64_ids = p->int64_ids,
+        .has_scale = p->scale != 1,
+        .scale = p->scale,
+        .slab_rows = (int32_t)slab_rows,
+        .row_chunks = gm_divisor_of((uint32_t)row_chunks),
+    };
+    plan->config.gridDimX = grid_of(plan, &v, slab_rows * row_chunks);
+    return GM_OK;
+}
+
+static CUresult bind(const struct gm_plan *plan, const void *arguments, void *into) {
+    const struct gm_embed_args *args = arguments;
+    struct gm_embed_params *params = into;
+    (void)plan;
+    params->ids = args->ids;
+    params->table = args->table;
+    params->out = args->out;
+    params->error_flag = args->error_flag;
+    params->row_count = args->row_count;
+    return CUDA_SUCCESS;
+}
+
+const struct gm_family gm_family_embed = {
+    .name = "embed",
+    .operation = &gm_operation_embed,
+    .params_bytes = sizeof(struct gm_embed_params),
+    .judge = judge,
+    .prepare = prepare,
+    .bind = bind,
+    .divisions = 1,
+};
