@@ -125,6 +125,14 @@ class Parts(Project):
         checks = list(layers.check_parts(self.root, {}))
         self.assertEqual([breaches for _, breaches in checks[1:]], [["src/host/plan.c"], ["tests/gpu/main.c"], ["bench/measure/verify.c"], []])
 
+    def test_a_word_is_no_name(self):
+        self.write("src/operations.def", 'OPERATION(sample, "x")\n')
+        for text, named in (("/* a sample of it */\nint samples;\n", []), ("int gm_sample_rows;\n", ["src/host/plan.c"]),
+                            ("int gm_operation_sample;\n", ["src/host/plan.c"]),
+                            ('#include "host/sample/sample.h"\n', ["src/host/plan.c"])):
+            self.write("src/host/plan.c", text)
+            self.assertEqual(list(layers.check_parts(self.root, {}))[1][1], named)
+
 
 class Rings(Project):
     def setUp(self):

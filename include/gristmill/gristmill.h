@@ -16,5 +16,6 @@
 #include "gristmill/moe_route.h"
 #include "gristmill/rms_norm.h"
 #include "gristmill/rope.h"
+#include "gristmill/sample.h"
 
 #endif

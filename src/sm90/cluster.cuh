@@ -36,6 +36,18 @@ static __device__ __forceinline__ uint32_t ld_shared_cluster(uint32_t cluster_ad
     return value;
 }
 
+static __device__ __forceinline__ void ld_shared_cluster_v4(uint32_t cluster_addr, uint32_t *values) {
+    asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
+                 : "r"(cluster_addr)
+                 : "memory");
+}
+
+/* To a peer's shared memory: a cluster_sync() makes it visible there. [PTX ISA, st] */
+static __device__ __forceinline__ void st_shared_cluster_b64(uint32_t cluster_addr, uint64_t value) {
+    asm volatile("st.shared::cluster.b64 [%0], %1;" ::"r"(cluster_addr), "l"(value) : "memory");
+}
+
 /* 16 bytes to a peer's shared memory, completing on a barrier of the same peer. [PTX ISA, st.async] */
 static __device__ __forceinline__ void st_async_v4(uint32_t cluster_addr, uint32_t cluster_bar, float x, float y,
                                                    float z, float w) {

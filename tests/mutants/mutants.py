@@ -100,7 +100,7 @@ def run_row(build, row, test, ptx, simulated):
     if simulated:
         columns = row["columns"] # so few SMs that every CTA or cluster takes more than one tile
         shares_operands = columns.get("cluster_m", 1) * columns.get("cluster_n", 1) > 1
-        shares_work = max(columns.get("cluster_k", 1), columns.get("cluster", 1))
+        shares_work = max(columns.get(name, 1) for name in ("cluster_k", "cluster", "row_ctas"))
         sms = shares_work if shares_work > 1 else 2 if shares_operands else 1
         environment.update(GM_DRIVER="sim", GM_SIM_REPORTS="fail")
         if test == "image":
