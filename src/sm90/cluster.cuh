@@ -36,6 +36,11 @@ static __device__ __forceinline__ uint32_t ld_shared_cluster(uint32_t cluster_ad
     return value;
 }
 
+/* To a peer's shared memory: a cluster_sync() makes it visible there. [PTX ISA, st] */
+static __device__ __forceinline__ void st_shared_cluster(uint32_t cluster_addr, uint32_t value) {
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(cluster_addr), "r"(value) : "memory");
+}
+
 /* 16 bytes to a peer's shared memory, completing on a barrier of the same peer. [PTX ISA, st.async] */
 static __device__ __forceinline__ void st_async_v4(uint32_t cluster_addr, uint32_t cluster_bar, float x, float y,
                                                    float z, float w) {
