@@ -19,6 +19,8 @@ void torch_forget(const struct baseline *baseline, void *prepared);
 /* Values, each for one call. A value that torch refuses makes the call fail. */
 uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes);
 uint64_t torch_ints(struct torch *torch, int count, const int64_t *values);
+uint64_t torch_int(int64_t value);
+uint64_t torch_bool(bool value);
 uint64_t torch_double(double value);
 uint64_t torch_optional(uint64_t value); /* of an argument that may be missing */
 

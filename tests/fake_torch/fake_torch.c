@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A libtorch_cuda.so that has the functions which the bench calls, and one operator, aten::_fused_rms_norm. Its results
- * are fixed bytes. Like torch's dispatcher the operator takes over its arguments, and frees them. */
+/* A libtorch_cuda.so that has the functions which the bench calls, and the operators aten::_fused_rms_norm, aten::_softmax
+ * and aten::_log_softmax. Their results are fixed bytes. Like torch's dispatcher an operator takes over its arguments, and frees them. */
 #include "fake_torch.h"
 
 #include <stdlib.h>
@@ -88,28 +88,44 @@ static void *result(void *data) {
     return tensor;
 }
 
-EXPORT int32_t torch_call_dispatcher(const char *name, const char *overload, uint64_t *stack, uint64_t abi) {
-    struct tensor *x = (void *)(uintptr_t)stack[0];
+static void see_input(struct tensor *x) {
+    memcpy(fake_torch.x, x->sizes, sizeof fake_torch.x);
+    fake_torch.dtype = x->dtype;
+    fake_torch.x_address = (uintptr_t)x->data;
+    aoti_torch_delete_tensor_object(x);
+}
+
+static int32_t rms_norm(uint64_t *stack) {
     struct list *shape = (void *)(uintptr_t)stack[1];
     uint64_t *weight = (void *)(uintptr_t)stack[2], *eps = (void *)(uintptr_t)stack[3];
     struct tensor *w = (void *)(uintptr_t)*weight;
-    if (abi >> 48 != 0x20a || *overload)
-        return 1;
-    strncpy(fake_torch.name, name, sizeof fake_torch.name - 1);
-    memcpy(fake_torch.x, x->sizes, sizeof fake_torch.x);
+    see_input((void *)(uintptr_t)stack[0]);
     fake_torch.shape[0] = (int64_t)shape->values[0];
-    fake_torch.dtype = x->dtype;
-    fake_torch.x_address = (uintptr_t)x->data;
     fake_torch.weight_address = (uintptr_t)w->data;
     memcpy(&fake_torch.eps, eps, sizeof fake_torch.eps);
-    aoti_torch_delete_tensor_object(x);
     aoti_torch_delete_tensor_object(w);
     free(shape);
     free(weight);
     free(eps);
+    return 2;
+}
+
+static int32_t softmax(uint64_t *stack) {
+    see_input((void *)(uintptr_t)stack[0]);
+    fake_torch.dim = (int64_t)stack[1];
+    fake_torch.half_to_float = stack[2];
+    return 1;
+}
+
+EXPORT int32_t torch_call_dispatcher(const char *name, const char *overload, uint64_t *stack, uint64_t abi) {
+    if (abi >> 48 != 0x20a || *overload)
+        return 1;
+    strncpy(fake_torch.name, name, sizeof fake_torch.name - 1);
+    const int32_t results = strcmp(name, "aten::_fused_rms_norm") == 0 ? rms_norm(stack) : softmax(stack);
     if (fake_torch.refuses)
         return 1;
     stack[0] = (uintptr_t)result(fake_torch.result);
-    stack[1] = (uintptr_t)result(NULL);
+    if (results > 1)
+        stack[1] = (uintptr_t)result(NULL);
     return 0;
 }
