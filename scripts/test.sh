@@ -104,6 +104,8 @@ step valgrind_unit_tests finish valgrind_unit_tests
 simulated() { env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "${@:2}"; }
 begin sim_h100_library simulated h100 '--test=[!r]*'
 step sim_h100_sm90 simulated h100 --test=rows '--kernel=*_sm90_*' --seeds=8
+step sim_h100_clusters_of_8 env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 "$build/gpu_tests" \
+    '--kernel=softmax_*_c8_*' --seeds=2
 step sim_h100_library finish sim_h100_library
 begin sim_a100_library simulated a100 '--test=[!r]*'
 step sim_a100_sm80 simulated a100 --test=rows '--kernel=*_sm80_*' --seeds=8

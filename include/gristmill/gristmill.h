@@ -8,5 +8,6 @@
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
 #include "gristmill/rms_norm.h"
+#include "gristmill/softmax.h"
 
 #endif

@@ -101,6 +101,7 @@ def run_row(build, row, test, ptx, simulated):
         columns = row["columns"] # so few SMs that every CTA or cluster takes more than one tile
         shares_operands = columns.get("cluster_m", 1) * columns.get("cluster_n", 1) > 1
         sms = columns.get("cluster_k", 1) if columns.get("cluster_k", 1) > 1 else 2 if shares_operands else 1
+        sms = max(sms, columns.get("row_ctas", 1))
         environment.update(GM_DRIVER="sim", GM_SIM_REPORTS="fail")
         if test == "image":
             environment.update(GM_SIM_SMS=str(sms))
