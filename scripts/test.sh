@@ -19,7 +19,7 @@ compile all
 # not named have 30.
 declare -A budget=([toolkit12_kernels]=200 [sass_check]=90 [install_check]=90 [program_check]=90
     [chooser_on_ledger]=60 [valgrind_unit_tests]=180 [valgrind_lab_tests]=120 [sim_tests]=90 [gpu_tests_self_test]=60
-    [sim_h100_sm90_bf16]=360 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60 [sim_h100_library]=120 [sim_a100_sm80]=180 [sim_a100_library]=120
+    [sim_h100_sm90_bf16]=360 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=180 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=180
     [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=150 [sanitized_sim_h100]=120)
 over=()
@@ -95,6 +95,9 @@ simulated() { in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build
 later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=*_sm90_bf16_*' --seeds=8
 later sim_h100_sm90_fp16 simulated h100 fp16 --test=rows '--kernel=*_sm90_fp16_*' --quick
 later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=8
+# Clusters of 8 want more SMs than the simulator has if nothing is said.
+later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
+    "$build/gpu_tests" '--kernel=*_c8_*' --seeds=2
 later sim_h100_library simulated h100 library '--test=[!r]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=8
 later sim_a100_library simulated a100 library '--test=[!r]*'

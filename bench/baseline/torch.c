@@ -198,6 +198,14 @@ uint64_t torch_ints(struct torch *torch, int count, const int64_t *values) {
     return (uintptr_t)list;
 }
 
+uint64_t torch_int(int64_t value) {
+    return (uint64_t)value;
+}
+
+uint64_t torch_bool(bool value) {
+    return value;
+}
+
 uint64_t torch_double(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);

@@ -22,6 +22,8 @@ uint64_t torch_tensor(struct torch *torch, gm_device_ptr address, enum gm_type t
 uint64_t torch_strided(struct torch *torch, gm_device_ptr address, enum gm_type type, int rank, const int64_t *sizes,
                        const int64_t *strides);
 uint64_t torch_ints(struct torch *torch, int count, const int64_t *values);
+uint64_t torch_int(int64_t value);
+uint64_t torch_bool(bool value);
 uint64_t torch_double(double value);
 uint64_t torch_type(const struct torch *torch, enum gm_type type);
 uint64_t torch_contiguous(const struct torch *torch); /* the memory format of packed tensors */

@@ -17,5 +17,6 @@
 #include "gristmill/rms_norm.h"
 #include "gristmill/rope.h"
 #include "gristmill/sample.h"
+#include "gristmill/softmax.h"
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "common/convert.cuh"
 #include "common/global.cuh"
+#include "common/special.cuh"
 #include "common/types.h"
 
 #define GM_WORDS(type, count)    (((count) * GM_TYPE_BYTES(type) + 3) / 4)
@@ -61,13 +62,21 @@ template <int TYPE, int COUNT> static __device__ __forceinline__ void round_elem
         round_word<TYPE, COUNT>(elements + i);
 }
 
-/* One load of COUNT elements; of what does not exist, zeros. */
+/* The larger elements of two words, NaN where either is. */
+template <int TYPE> static __device__ __forceinline__ uint32_t max_of_words(uint32_t x, uint32_t y) {
+    if (TYPE == GM_TYPE_fp32)
+        return __float_as_uint(max_nan(__uint_as_float(x), __uint_as_float(y)));
+    return TYPE == GM_TYPE_bf16 ? max_nan_bf16x2(x, y) : max_nan_f16x2(x, y);
+}
+
+/* One load of COUNT elements; of what does not exist, the word `missing`. */
 template <int TYPE, int COUNT>
-static __device__ __forceinline__ void load(uint32_t (&words)[GM_WORDS(TYPE, COUNT)], uint64_t address, bool exists) {
+static __device__ __forceinline__ void load(uint32_t (&words)[GM_WORDS(TYPE, COUNT)], uint64_t address, bool exists,
+                                            uint32_t missing = 0) {
     static_assert(COUNT == 1 || COUNT * GM_TYPE_BYTES(TYPE) == 16, "16 bytes, or one element");
 #pragma unroll
     for (int i = 0; i < GM_WORDS(TYPE, COUNT); ++i)
-        words[i] = 0;
+        words[i] = missing;
     if (exists && COUNT > 1)
         ld_global_v4_b32(address, words);
     else if (exists)

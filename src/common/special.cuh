@@ -4,6 +4,8 @@
 #ifndef GM_SPECIAL_CUH
 #define GM_SPECIAL_CUH
 
+#include <stdint.h>
+
 /* PTX 9.7.3.21 ex2: 2^x, or 0 where that is below 2^-126. */
 static __device__ __forceinline__ float ex2_approx_ftz(float x) {
     float y;
@@ -22,6 +24,19 @@ static __device__ __forceinline__ float rcp_approx_ftz(float x) {
 static __device__ __forceinline__ float max_nan(float x, float y) {
     float z;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+
+/* PTX 9.7.4.6 max: that of both halves. */
+static __device__ __forceinline__ uint32_t max_nan_bf16x2(uint32_t x, uint32_t y) {
+    uint32_t z;
+    asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
+}
+
+static __device__ __forceinline__ uint32_t max_nan_f16x2(uint32_t x, uint32_t y) {
+    uint32_t z;
+    asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
     return z;
 }
 

@@ -48,6 +48,10 @@ static __device__ __forceinline__ void st_shared_cluster_b64(uint32_t cluster_ad
     asm volatile("st.shared::cluster.b64 [%0], %1;" ::"r"(cluster_addr), "l"(value) : "memory");
 }
 
+static __device__ __forceinline__ void st_shared_cluster(uint32_t cluster_addr, uint32_t value) {
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(cluster_addr), "r"(value) : "memory");
+}
+
 /* 16 bytes to a peer's shared memory, completing on a barrier of the same peer. [PTX ISA, st.async] */
 static __device__ __forceinline__ void st_async_v4(uint32_t cluster_addr, uint32_t cluster_bar, float x, float y,
                                                    float z, float w) {

@@ -13,6 +13,7 @@
 #include "gristmill/permute.h"
 #include "gristmill/reduce.h"
 #include "gristmill/rms_norm.h"
+#include "gristmill/softmax.h"
 #include "tests/fake_torch/fake_torch.h"
 
 static int capture_status;
@@ -171,6 +172,39 @@ START_TEST(an_overload_stands_behind_a_dot) {
 }
 END_TEST
 
+START_TEST(numbers_and_truths_are_arguments) {
+    const struct baseline_kind *softmax = bench_operation_named("softmax")->baselines[0];
+    struct baseline baseline = {.kind = softmax};
+    struct fake_torch *seen = fake_torch();
+    struct gm_softmax_problem p = {.size = sizeof p, .rows = 2, .columns = 4, .type = GM_FP16, .fp32_out = 1, .log = 1};
+    unsigned char out[32] = {0};
+    int ways = 0;
+    const struct gm_softmax_args args = {.size = sizeof args, .x = 0x1000, .out = (gm_device_ptr)(uintptr_t)out};
+    ck_assert_int_eq(torch_open(&baseline, &gpu, FAKE_TORCH), 0);
+    void *prepared = softmax->prepare(&baseline, &p, &ways);
+    ck_assert_int_eq(softmax->run(&baseline, prepared, 0, &args, (CUstream)0x30), 0);
+    ck_assert_str_eq(seen->name, "aten::_log_softmax");
+    ck_assert(seen->x[0] == 2 && seen->x[1] == 4 && seen->dtype == FAKE_FLOAT16 && seen->x_address == 0x1000);
+    ck_assert(seen->dim == 1 && seen->half_to_float == 1);
+    ck_assert_mem_eq(out, seen->result, sizeof out);
+    softmax->forget(&baseline, prepared);
+
+    p.log = 0, p.fp32_out = 0, p.type = GM_BF16;
+    prepared = softmax->prepare(&baseline, &p, &ways);
+    ck_assert_int_eq(softmax->run(&baseline, prepared, 0, &args, (CUstream)0x30), 0);
+    ck_assert_str_eq(seen->name, "aten::_softmax");
+    ck_assert(seen->half_to_float == 0);
+    softmax->forget(&baseline, prepared);
+
+    p.fp32_out = 1; /* of fp16 alone */
+    ck_assert_ptr_null(softmax->prepare(&baseline, &p, &ways));
+    p.fp32_out = 0, p.cap = 30;
+    ck_assert_ptr_null(softmax->prepare(&baseline, &p, &ways));
+    torch_close(&baseline, &gpu);
+    ck_assert(seen->tensors == 0 && seen->guards == 0);
+}
+END_TEST
+
 TCase *torch_tests(void) {
     TCase *tests = tcase_create("torch");
     tcase_add_test(tests, a_folder_without_torch_is_told);
@@ -179,5 +213,6 @@ TCase *torch_tests(void) {
     tcase_add_test(tests, an_operator_has_its_arguments);
     tcase_add_test(tests, a_permutation_is_a_copy_of_a_strided_tensor);
     tcase_add_test(tests, an_overload_stands_behind_a_dot);
+    tcase_add_test(tests, numbers_and_truths_are_arguments);
     return tests;
 }

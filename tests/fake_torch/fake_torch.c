@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A libtorch_cuda.so that has the functions which the bench calls, and three operators, aten::_fused_rms_norm,
- * aten::clone and aten::_to_copy. Their results are fixed bytes. Like those of torch they take over their arguments, and
- * free them. */
+/* A libtorch_cuda.so that has the functions which the bench calls, and a few operators. Their results are fixed bytes. Like
+ * those of torch they take over their arguments, and free them. */
 #include "fake_torch.h"
 
 #include <stdlib.h>
@@ -132,7 +131,6 @@ static void fused_rms_norm(uint64_t *stack) {
     fake_torch.shape[0] = (int64_t)shape->values[0];
     fake_torch.weight_address = (uintptr_t)w->data;
     memcpy(&fake_torch.eps, eps, sizeof fake_torch.eps);
-    aoti_torch_delete_tensor_object(x);
     aoti_torch_delete_tensor_object(w);
     free(shape);
     free(weight);
@@ -152,22 +150,42 @@ static void copy(uint64_t *stack, int arguments) {
         free(type);
 }
 
+/* _softmax(x, dim, half_to_float), and _log_softmax */
+static void softmax(uint64_t *stack) {
+    struct tensor *x = (void *)(uintptr_t)stack[0];
+    note_tensor(x);
+    aoti_torch_delete_tensor_object(x);
+    fake_torch.dim = (int64_t)stack[1];
+    fake_torch.half_to_float = stack[2];
+}
+
+/* What the operator does with its arguments; how many results it has, 0 of one that is not here. */
+static int see(const char *name, uint64_t *stack) {
+    if (strcmp(name, "aten::_fused_rms_norm") == 0) {
+        fused_rms_norm(stack);
+        return 2;
+    }
+    if (strcmp(name, "aten::sum") == 0)
+        sum(stack);
+    else if (strcmp(name, "aten::_softmax") == 0 || strcmp(name, "aten::_log_softmax") == 0)
+        softmax(stack);
+    else if (strcmp(name, "aten::clone") == 0 || strcmp(name, "aten::_to_copy") == 0)
+        copy(stack, strcmp(name, "aten::clone") == 0 ? 2 : 7);
+    else
+        return 0;
+    return 1;
+}
+
 EXPORT int32_t torch_call_dispatcher(const char *name, const char *overload, uint64_t *stack, uint64_t abi) {
-    const int is_norm = strcmp(name, "aten::_fused_rms_norm") == 0, is_sum = strcmp(name, "aten::sum") == 0;
-    if (abi >> 48 != 0x20a || (*overload && !is_sum))
+    if (abi >> 48 != 0x20a || (*overload && strcmp(name, "aten::sum") != 0))
         return 1;
     strncpy(fake_torch.name, name, sizeof fake_torch.name - 1);
     strncpy(fake_torch.overload, overload, sizeof fake_torch.overload - 1);
-    if (is_norm)
-        fused_rms_norm(stack);
-    else if (is_sum)
-        sum(stack);
-    else
-        copy(stack, strcmp(name, "aten::clone") == 0 ? 2 : 7);
-    if (fake_torch.refuses)
+    const int results = see(name, stack);
+    if (fake_torch.refuses || results == 0)
         return 1;
     stack[0] = (uintptr_t)result(fake_torch.result);
-    if (is_norm)
+    if (results > 1)
         stack[1] = (uintptr_t)result(NULL);
     return 0;
 }

@@ -13,6 +13,8 @@ struct fake_torch {
     int32_t dtype, to_dtype, memory_format;
     uint64_t x_address, weight_address;
     double eps;
+    int64_t dim;
+    uint64_t half_to_float;
     void *stream;             /* of the guard */
     long tensors, guards;     /* that are alive */
     int refuses;              /* the operator fails */
