@@ -339,6 +339,14 @@ START_TEST(bad_pointers_are_refused_by_name) {
     assert_fails(execute(args), GM_ERROR_OVERLAP, "residual");
     args = good, args.weight = ADDRESS_B;
     assert_fails(execute(args), GM_ERROR_OVERLAP, "weight");
+    args = good, args.row_count = ADDRESS_C + 2;
+    assert_fails(execute(args), GM_ERROR_MISALIGNED, "row_count");
+    args = good, args.row_count = ADDRESS_D;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "row_count");
+    args = good, args.row_count = ADDRESS_B + 4;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "row_count");
+    args = good, args.row_count = ADDRESS_C; /* both are read */
+    assert_ok(execute(args));
     args = good, args.out = ADDRESS_A + 16;
     assert_fails(execute(args), GM_ERROR_OVERLAP, "only x = out with the same rows and row stride may");
     args.out = ADDRESS_A;

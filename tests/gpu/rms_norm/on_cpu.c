@@ -67,7 +67,12 @@ static void normalize(const struct job *job, int64_t row) {
 void compute_norm(const struct gm_kernel *kernel, const void *params) {
     const struct gm_rms_norm_params *p = params;
     struct job job = {p, kernel->type, gm_type_bytes(kernel->type), malloc(((size_t)p->columns + 1) * sizeof(float))};
-    for (int64_t row = 0; row < p->rows - (planted_bug == NORM_BUG_LOST_ROW) && job.v; row++)
+    int64_t rows = p->rows;
+    if (p->row_count && planted_bug != NORM_BUG_COUNT) {
+        const int32_t count = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->row_count, GM_INT32);
+        rows = count < rows ? count : rows;
+    }
+    for (int64_t row = 0; row < rows - (planted_bug == NORM_BUG_LOST_ROW) && job.v; row++)
         normalize(&job, row);
     free(job.v);
 }
