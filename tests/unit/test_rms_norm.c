@@ -357,14 +357,17 @@ END_TEST
 START_TEST(a_plan_of_another_operation_is_refused) {
     const struct gm_rms_norm_problem p = rows_of(10, 64);
     const struct gm_rms_norm_args args = {.size = sizeof args};
-    const struct gm_gemm_problem gemm = problem_for(&gm_kernels[0], 64, 64, 64);
     const struct gm_gemm_args gemm_args = args_apart();
-    gm_plan *plan = NULL, *other = plan_for(&gm_kernels[0], &gemm);
+    gm_plan *plan = NULL;
     assert_ok(gm_rms_norm_plan_create(context, &p, NULL, &plan));
     assert_fails(gm_gemm_execute(plan, &gemm_args, NULL), GM_ERROR_INVALID_ARGUMENT, "rms_norm");
-    assert_fails(gm_rms_norm_execute(other, &args, NULL), GM_ERROR_INVALID_ARGUMENT, "gemm");
     gm_plan_destroy(plan);
-    gm_plan_destroy(other);
+    if (gm_kernels[0].family->operation != &gm_operation_gemm)
+        return; /* a build of some kernels */
+    const struct gm_gemm_problem gemm = problem_for(&gm_kernels[0], 64, 64, 64);
+    plan = plan_for(&gm_kernels[0], &gemm);
+    assert_fails(gm_rms_norm_execute(plan, &args, NULL), GM_ERROR_INVALID_ARGUMENT, "gemm");
+    gm_plan_destroy(plan);
 }
 END_TEST
 
