@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RMSNorm on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
-#include "common/rms_norm/params.h"
+#include "common/norm.h"
 #include "gristmill/rms_norm.h"
 #include "host/choose.h"
 #include "host/options.h"
@@ -257,10 +257,10 @@ START_TEST(a_launch_is_told_what_the_call_says) {
     p.x_stride = 520;
     p.weight_offset = 1;
     assert_ok(gm_rms_norm_plan_create(context, &p, NULL, &plan));
-    const struct gm_rms_norm_params *params = plan->params;
+    const struct gm_norm_params *params = plan->params;
     ck_assert_int_eq(params->x_pitch, 1040);
     ck_assert_int_eq(params->out_pitch, 1024);
-    ck_assert_int_eq(params->flags, GM_RMS_NORM_HAS_RESIDUAL | GM_RMS_NORM_ROUNDS_NORMALIZED);
+    ck_assert_int_eq(params->flags, GM_NORM_HAS_RESIDUAL | GM_NORM_ROUNDS_NORMALIZED);
     ck_assert(params->inverse_columns == 1.0f / 512 && params->weight_offset == 1);
     const int together = plan->kernel->threads / plan->kernel->columns[GM_RMS_NORM_ROW_THREADS];
     ck_assert_uint_eq(plan->config.gridDimX, (unsigned)((10 + together - 1) / together));
