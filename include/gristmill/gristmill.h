@@ -7,6 +7,7 @@
 #include "gristmill/core.h"
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
+#include "gristmill/layer_norm.h"
 #include "gristmill/rms_norm.h"
 
 #endif

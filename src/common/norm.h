@@ -10,7 +10,8 @@ enum gm_norm_flag {
     GM_NORM_HAS_RESIDUAL = 1,      /* x + residual is normalised, and written back to residual */
     GM_NORM_ROUNDS_SUM = 2,        /* that sum is rounded to the type before anything is made of it */
     GM_NORM_ROUNDS_NORMALIZED = 4, /* what is normalised is rounded to the type before the weight */
-    GM_NORM_WIDE_WEIGHT = 8,       /* weight and bias are fp32 beside a 16-bit type */
+    GM_NORM_WIDE_WEIGHT = 8,       /* the weight is fp32 beside a 16-bit type */
+    GM_NORM_WIDE_BIAS = 16,        /* so is the bias */
 };
 
 struct gm_norm_params {
@@ -26,8 +27,8 @@ struct gm_norm_params {
     ((row_threads) > 32 ? 2 * ((row_threads) / 32) * ((vectors) > 2 ? (vectors) / 2 : 1) * 4 : 0)
 
 /* CTAs on an SM: so many threads that 32 KB and more of x are under way on it, as their registers allow. */
-#define GM_NORM_CTAS(threads, vectors, vector_bytes)                                                                   \
-    (((vectors) <= 2 && (vector_bytes) == 16 ? 1280 : 1024) / (threads))
+#define GM_NORM_CTAS(threads, vectors, vector_bytes, reductions)                                                       \
+    (((vectors) <= 2 && (vector_bytes) == 16 && (reductions) == 1 ? 1280 : 1024) / (threads))
 
 #ifndef __CUDACC__
 _Static_assert(sizeof(struct gm_norm_params) == 96, "host and device agree");

@@ -41,8 +41,7 @@ static enum gm_reason check_layout(const struct variant *v, const struct gm_norm
 }
 
 /* Why the variant cannot compute the problem at all. */
-static enum gm_reason check(const struct variant *v, const struct gm_norm *norm,
-                            const struct gm_sentence *why) {
+static enum gm_reason check(const struct variant *v, const struct gm_norm *norm, const struct gm_sentence *why) {
     if (norm->columns > v->held && v->passes == 1)
         return gm_say(why, GM_REASON_SIZE, "%" PRId64 " columns: its registers hold %" PRId64, norm->columns, v->held);
     return check_layout(v, norm, why);
@@ -108,13 +107,12 @@ static double bytes_of_row(const struct gm_norm *norm) {
 
 static double first_row_us(const struct variant *v, const struct gm_norm *norm) {
     return LAUNCH_US + THREAD_US * v->row_threads + (v->vectors > 2 ? WEIGHT_US : 0) +
-           REDUCTION_US * (norm->reductions - 1) +
-           (v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0);
+           REDUCTION_US * (norm->reductions - 1) + (v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0);
 }
 
 static double cost_us(const struct variant *v, const struct gm_norm *norm, const struct gm_device *device) {
-    const double ctas =
-        fmin(gm_ctas_per_sm(v->kernel, device), GM_NORM_CTAS(v->threads, v->vectors, v->vector_bytes));
+    const double ctas = fmin(gm_ctas_per_sm(v->kernel, device),
+                             GM_NORM_CTAS(v->threads, v->vectors, v->vector_bytes, norm->reductions));
     const double at_once = device->sm_count * fmax(ctas, 1) * v->threads / v->row_threads;
     const double passes = fmax(1, (double)norm->columns / (double)v->held); /* of a thread over its registers */
     const double slow = v->vector_bytes < 16 ? ELEMENT_FACTOR : 1;

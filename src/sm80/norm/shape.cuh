@@ -22,12 +22,11 @@ enum {
     VECTORS = GM_VECTORS, /* chunks of a thread that stay in registers */
     VECTOR_BYTES = GM_VECTOR_BYTES,
     PASSES = GM_PASSES,
-    CHUNK = VECTOR_BYTES / ELEM_BYTES,                       /* elements */
-    WORDS = GM_WORDS(TYPE, CHUNK),                           /* 32-bit registers of a chunk */
-    PER_WORD = GM_PER_WORD(TYPE, CHUNK),                     /* elements */
-    STEP = ROW_THREADS * CHUNK,                              /* elements between two chunks of a thread */
-    ROWS = THREADS / ROW_THREADS,                            /* of a CTA, at a time */
-    CTAS = GM_NORM_CTAS(THREADS, VECTORS, VECTOR_BYTES),     /* on an SM */
+    CHUNK = VECTOR_BYTES / ELEM_BYTES,   /* elements */
+    WORDS = GM_WORDS(TYPE, CHUNK),       /* 32-bit registers of a chunk */
+    PER_WORD = GM_PER_WORD(TYPE, CHUNK), /* elements */
+    STEP = ROW_THREADS * CHUNK,          /* elements between two chunks of a thread */
+    ROWS = THREADS / ROW_THREADS,        /* of a CTA, at a time */
 };
 static_assert((ROW_THREADS <= 32 && 32 % ROW_THREADS == 0) || ROW_THREADS == THREADS, "a row is a warp's or the CTA's");
 static_assert(VECTOR_BYTES == 16 || VECTOR_BYTES == ELEM_BYTES, "chunks of 16 bytes, or of one element");

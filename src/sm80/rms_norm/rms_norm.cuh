@@ -12,6 +12,8 @@
 #include "sm80/norm/sums.cuh"
 #include "sm80/norm/vector.cuh"
 
+enum { CTAS = GM_NORM_CTAS(THREADS, VECTORS, VECTOR_BYTES, 1) }; /* on an SM */
+
 static __device__ __forceinline__ float sum_of_squares(float sum, const float (&v)[CHUNK]) {
 #pragma unroll
     for (int i = 0; i < CHUNK; ++i)
