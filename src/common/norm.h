@@ -20,6 +20,8 @@ struct gm_norm_params {
     int32_t rows, columns;
     float eps, weight_offset, inverse_columns; /* 1 / columns */
     int32_t flags;                             /* of enum gm_norm_flag */
+    int64_t x_head_pitch, out_head_pitch;      /* bytes from one head of a row to the next */
+    int32_t heads, padding;
 };
 
 /* Dynamic shared memory of a CTA, in bytes: the sums of the warps, of two reductions by turns. */
@@ -30,8 +32,12 @@ struct gm_norm_params {
 #define GM_NORM_CTAS(threads, vectors, vector_bytes, reductions)                                                       \
     (((vectors) <= 2 && (vector_bytes) == 16 && (reductions) == 1 ? 1280 : 1024) / (threads))
 
+/* Whether a variant takes rows of several heads: those of short rows, which have registers for it, and those of elements. */
+#define GM_NORM_TAKES_HEADS(row_threads, vectors, vector_bytes)                                                        \
+    (((row_threads) <= 32 && (vectors) <= 2) || (vector_bytes) < 16)
+
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_norm_params) == 96, "host and device agree");
+_Static_assert(sizeof(struct gm_norm_params) == 120, "host and device agree");
 #endif
 
 #endif

@@ -44,6 +44,9 @@ static enum gm_reason check_layout(const struct variant *v, const struct gm_norm
 static enum gm_reason check(const struct variant *v, const struct gm_norm *norm, const struct gm_sentence *why) {
     if (norm->columns > v->held && v->passes == 1)
         return gm_say(why, GM_REASON_SIZE, "%" PRId64 " columns: its registers hold %" PRId64, norm->columns, v->held);
+    if (norm->heads > 1 && !GM_NORM_TAKES_HEADS(v->row_threads, v->vectors, v->vector_bytes))
+        return gm_say(why, GM_REASON_SIZE, "%" PRId64 " heads: it takes rows of one; kernels of short rows take them",
+                      norm->heads);
     return check_layout(v, norm, why);
 }
 
@@ -119,8 +122,9 @@ static double cost_us(const struct variant *v, const struct gm_norm *norm, const
     const double row_us = ROW_US * (norm->residual ? RESIDUAL_FACTOR : 1) * passes * slow;
     const double sms = at_once * bytes_of_row(norm) / row_us * 1e-3; /* GB/s */
     const double dram = DRAM_EFFICIENCY * device->dram_gbs;
-    const double rate = (double)norm->rows <= at_once ? dram : fmin(sms, dram);
-    return first_row_us(v, norm) + (double)norm->rows * bytes_of_row(norm) / rate * 1e-3;
+    const double rows = (double)norm->rows * (double)norm->heads;
+    const double rate = rows <= at_once ? dram : fmin(sms, dram);
+    return first_row_us(v, norm) + rows * bytes_of_row(norm) / rate * 1e-3;
 }
 
 /* ---- for the families ----------------------------------------------------------------------------------- */
@@ -139,12 +143,14 @@ struct gm_verdict gm_norm_judge(const struct gm_kernel *kernel, const struct gm_
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
-/* A row for every warp or CTA; or, where the plan may use some SMs only, as many as run on these at once. */
-static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t rows) {
-    const int64_t together = v->threads / v->row_threads, all = (rows + together - 1) / together;
+/* A row for every warp or CTA, of each head; or, where the plan may use some SMs only, as many as run on these at once. */
+static void set_grid(struct gm_plan *plan, const struct variant *v, const struct gm_norm *norm) {
+    const int64_t together = v->threads / v->row_threads, all = (norm->rows + together - 1) / together;
     const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
     const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
-    return (unsigned)(is_limited && most < all ? most : all);
+    const int64_t heads = is_limited && most < norm->heads ? most : norm->heads, room = most / heads;
+    plan->config.gridDimX = (unsigned)(is_limited && room < all ? room : all);
+    plan->config.gridDimY = (unsigned)heads;
 }
 
 void gm_norm_prepare(struct gm_plan *plan, const struct gm_norm *norm) {
@@ -154,6 +160,9 @@ void gm_norm_prepare(struct gm_plan *plan, const struct gm_norm *norm) {
         .x_pitch = norm->x_stride * bytes,
         .residual_pitch = norm->residual_stride * bytes,
         .out_pitch = norm->out_stride * bytes,
+        .x_head_pitch = norm->x_head_stride * bytes,
+        .out_head_pitch = norm->out_head_stride * bytes,
+        .heads = (int32_t)norm->heads,
         .rows = (int32_t)norm->rows,
         .columns = (int32_t)norm->columns,
         .eps = norm->eps,
@@ -163,5 +172,5 @@ void gm_norm_prepare(struct gm_plan *plan, const struct gm_norm *norm) {
                  (norm->normalized_rounding ? GM_NORM_ROUNDS_NORMALIZED : 0) |
                  (norm->fp32_weight ? GM_NORM_WIDE_WEIGHT : 0),
     };
-    plan->config.gridDimX = grid_of(plan, &v, norm->rows);
+    set_grid(plan, &v, norm);
 }

@@ -26,6 +26,7 @@ struct gm_norm {
     enum gm_rounding sum_rounding, normalized_rounding;
     float eps, weight_offset;
     int64_t x_stride, residual_stride, out_stride;
+    int64_t heads, x_head_stride, out_head_stride;
     int reductions;                   /* of a row, one after the other */
     const struct gm_matrix *matrices; /* in the order in which they are judged */
     int matrix_count;

@@ -46,7 +46,7 @@ static __device__ __forceinline__ float mean_of_row(const struct gm_norm_params 
         sums[i % CHAINS] = sum_of(sums[i % CHAINS], v[i]);
 #pragma unroll 1
     for (int at = first_element() + VECTORS * STEP; PASSES == 2 && at < columns; at += STEP) {
-        load_sum(p, row, at, rest);
+        load_sum(p, p.x, row, at, rest);
         sums[0] = sum_of(sums[0], rest);
     }
     return reduce_row(sums, 0) * p.inverse_columns;
@@ -65,7 +65,7 @@ static __device__ __forceinline__ float squares_of_row(const struct gm_norm_para
     }
 #pragma unroll 1
     for (int at = first_element() + VECTORS * STEP; PASSES == 2 && at < columns; at += STEP) {
-        load_sum(p, row, at, rest);
+        load_sum(p, p.x, row, at, rest);
         subtract(rest, mean);
         sums[0] = sum_of_squares(sums[0], rest);
     }
@@ -151,7 +151,7 @@ static __device__ __forceinline__ void store_rest(const struct gm_norm_params &p
     struct vectors vectors;
 #pragma unroll 1
     for (int at = first_element() + VECTORS * STEP; at < columns; at += STEP) {
-        load_sum(p, row, at, v);
+        load_sum(p, p.x, row, at, v);
         load_weight(p, at, columns, vectors);
         load_bias(p, at, columns, vectors);
         store_sum(p, row, at, v);
@@ -163,7 +163,7 @@ static __device__ __forceinline__ void store_rest(const struct gm_norm_params &p
 /* The two reductions of a row take turns: their sums lie apart. */
 static __device__ __forceinline__ void normalize_row(const struct gm_norm_params &p, int row, int columns) {
     struct held held;
-    load_held(p, row, columns, held.v);
+    load_held(p, p.x, row, columns, held.v);
 #pragma unroll
     for (int i = 0; i < VECTORS && PRELOADS; ++i) {
         load_weight(p, first_element() + i * STEP, columns, held.vectors[i]);
@@ -179,7 +179,8 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_params
 }
 
 static __device__ __forceinline__ void layer_norm(const struct gm_norm_params &p) {
-    for_each_row(p, [&](int row, int columns, int turn) { normalize_row(p, row, columns); });
+    int turn = 0;
+    for_each_row(p, turn, [&](int row, int columns, int turn) { normalize_row(p, row, columns); });
 }
 
 #endif

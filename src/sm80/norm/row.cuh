@@ -20,10 +20,11 @@ static __device__ __forceinline__ void combine(const struct gm_norm_params &p, c
     }
 }
 
-/* The chunk at element `at`. */
-static __device__ __forceinline__ void load_sum(const struct gm_norm_params &p, int row, int at, float (&v)[CHUNK]) {
+/* The chunk at element `at` of a row of x, the first of which is at `x_base`. */
+static __device__ __forceinline__ void load_sum(const struct gm_norm_params &p, uint64_t x_base, int row, int at,
+                                                float (&v)[CHUNK]) {
     uint32_t x[WORDS], residual[WORDS] = {};
-    load<TYPE, CHUNK>(x, element_of(p.x, p.x_pitch, row, at), true);
+    load<TYPE, CHUNK>(x, element_of(x_base, p.x_pitch, row, at), true);
     if (p.flags & GM_NORM_HAS_RESIDUAL)
         load<TYPE, CHUNK>(residual, element_of(p.residual, p.residual_pitch, row, at), true);
     combine(p, x, residual, v);
@@ -31,13 +32,13 @@ static __device__ __forceinline__ void load_sum(const struct gm_norm_params &p, 
 
 /* The chunks that stay in registers: all of them are on their way before the first is waited for. Behind the row's end are
  * zeros. */
-static __device__ __forceinline__ void load_held(const struct gm_norm_params &p, int row, int columns,
+static __device__ __forceinline__ void load_held(const struct gm_norm_params &p, uint64_t x_base, int row, int columns,
                                                  float (&v)[VECTORS][CHUNK]) {
     uint32_t x[VECTORS][WORDS], residual[VECTORS][WORDS] = {};
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i) {
         const int at = first_element() + i * STEP;
-        load<TYPE, CHUNK>(x[i], element_of(p.x, p.x_pitch, row, at), at < columns);
+        load<TYPE, CHUNK>(x[i], element_of(x_base, p.x_pitch, row, at), at < columns);
     }
     if (p.flags & GM_NORM_HAS_RESIDUAL) {
 #pragma unroll

@@ -41,15 +41,26 @@ static __device__ __forceinline__ int first_element(void) {
     return thread_index() % ROW_THREADS * CHUNK;
 }
 
+/* Numbers a row and those a grid behind it. Kernels of single elements have no register to spare: a CTA of theirs has one row,
+ * and 32 bits hold the last one and a grid more. */
+#if GM_VECTOR_BYTES < 16
+typedef uint32_t row_number;
+static_assert(ROWS == 1, "32 bits hold a row and a grid of CTAs");
+#else
+typedef int64_t row_number;
+#endif
+
 /* All rows, a CTA's share of them with a grid of fewer CTAs than would take a row each. The lanes of a warp stay together:
- * beyond the last row they have rows of no columns. `turn` alternates from row to row. */
+ * beyond the last row they have rows of no columns. `turn` alternates from row to row, and goes on where it was. */
 template <class NormalizeRow>
-static __device__ __forceinline__ void for_each_row(const struct gm_norm_params &p, NormalizeRow normalize_row) {
-    const int in_cta = thread_index() / ROW_THREADS, in_warp = in_cta % (ROW_THREADS < 32 ? 32 / ROW_THREADS : 1);
+static __device__ __forceinline__ void for_each_row(const struct gm_norm_params &p, int &turn,
+                                                    NormalizeRow normalize_row) {
+    const int in_cta = VECTOR_BYTES < 16 ? 0 : thread_index() / ROW_THREADS;
+    const int in_warp = in_cta % (ROW_THREADS < 32 ? 32 / ROW_THREADS : 1);
     const int rows = p.row_count ? min(p.rows, (int)ld_global_b32(p.row_count)) : p.rows;
-    int turn = 0;
 #pragma unroll 1
-    for (int64_t row = (int64_t)cta_index() * ROWS + in_cta; row - in_warp < rows; row += (int64_t)gridDim.x * ROWS) {
+    for (row_number row = (row_number)cta_index() * ROWS + in_cta; (int64_t)row - in_warp < rows;
+         row += (row_number)gridDim.x * ROWS) {
         normalize_row((int)row, ROW_THREADS < 32 && row >= rows ? 0 : p.columns, turn);
         turn ^= 1;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMSNorm: out = x * rsqrt(mean(x^2) + eps) * (weight_offset + weight) of every row, x + residual instead of x where a
- * residual is given. One registry row per compilation; rms_norm.cu of each architecture is the entry.
+/* RMSNorm: out = x * rsqrt(mean(x^2) + eps) * (weight_offset + weight) of every head of every row, x + residual instead of x
+ * where a residual is given. One registry row per compilation; rms_norm.cu of each architecture is the entry.
  *
  * sm80/norm/ has who shares a row, its chunks, its sums and the weight. What does not stay in registers is read twice: for the
  * sum of squares, and to be stored. No byte outside the rows is read or written. */
@@ -12,7 +12,15 @@
 #include "sm80/norm/sums.cuh"
 #include "sm80/norm/vector.cuh"
 
-enum { CTAS = GM_NORM_CTAS(THREADS, VECTORS, VECTOR_BYTES, 1) }; /* on an SM */
+enum {
+    CTAS = GM_NORM_CTAS(THREADS, VECTORS, VECTOR_BYTES, 1), /* on an SM */
+    TAKES_HEADS = GM_NORM_TAKES_HEADS(ROW_THREADS, VECTORS, VECTOR_BYTES),
+};
+
+/* A head of the first row; found anew wherever it is asked for. The pitch is not negative: signs would take registers. */
+static __device__ __forceinline__ uint64_t head_of(uint64_t base, int64_t head_pitch, int head) {
+    return TAKES_HEADS ? base + (uint32_t)head * (uint64_t)head_pitch : base;
+}
 
 static __device__ __forceinline__ float sum_of_squares(float sum, const float (&v)[CHUNK]) {
 #pragma unroll
@@ -27,7 +35,7 @@ static __device__ __forceinline__ void load_weight(const struct gm_norm_params &
 }
 
 /* Stores a chunk: what is normalised to the residual, if there is one, and its product with scale and weight to out. */
-static __device__ __forceinline__ void store_normalized(const struct gm_norm_params &p, int row, int at,
+static __device__ __forceinline__ void store_normalized(const struct gm_norm_params &p, int head, int row, int at,
                                                         float (&v)[CHUNK], float scale,
                                                         const uint32_t (&weight)[WORDS]) {
     uint32_t words[WORDS];
@@ -49,7 +57,7 @@ static __device__ __forceinline__ void store_normalized(const struct gm_norm_par
             pair[j] *= factors[j];
         words[i] = pack_word<TYPE, CHUNK>(pair);
     }
-    store<TYPE, CHUNK>(element_of(p.out, p.out_pitch, row, at), words);
+    store<TYPE, CHUNK>(element_of(head_of(p.out, p.out_head_pitch, head), p.out_pitch, row, at), words);
 }
 
 /* The chunks that stay in registers, with their part of the weight. */
@@ -58,7 +66,7 @@ struct held {
     uint32_t weight[VECTORS][WORDS];
 };
 
-static __device__ __forceinline__ void store_held(const struct gm_norm_params &p, int row, int columns,
+static __device__ __forceinline__ void store_held(const struct gm_norm_params &p, int head, int row, int columns,
                                                   struct held &held, float scale) {
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i) {
@@ -69,36 +77,39 @@ static __device__ __forceinline__ void store_held(const struct gm_norm_params &p
             load_weight(p, at, columns, held.weight[0]);
         if (!PRELOADS && i + 1 < VECTORS) /* under way while this chunk is stored */
             load_weight(p, at + STEP, columns, held.weight[i + 1]);
-        store_normalized(p, row, at, held.v[i], scale, held.weight[i]);
+        store_normalized(p, head, row, at, held.v[i], scale, held.weight[i]);
     }
 }
 
 /* Sum of squares of what does not stay in registers. */
-static __device__ __forceinline__ float sum_rest(const struct gm_norm_params &p, int row, int columns, float sum) {
+static __device__ __forceinline__ float sum_rest(const struct gm_norm_params &p, int head, int row, int columns,
+                                                 float sum) {
     float v[CHUNK];
 #pragma unroll 1
     for (int at = first_element() + VECTORS * STEP; at < columns; at += STEP) {
-        load_sum(p, row, at, v);
+        load_sum(p, head_of(p.x, p.x_head_pitch, head), row, at, v);
         sum = sum_of_squares(sum, v);
     }
     return sum;
 }
 
-static __device__ __forceinline__ void store_rest(const struct gm_norm_params &p, int row, int columns, float scale) {
+static __device__ __forceinline__ void store_rest(const struct gm_norm_params &p, int head, int row, int columns,
+                                                  float scale) {
     float v[CHUNK];
     uint32_t weight[WORDS];
 #pragma unroll 1
     for (int at = first_element() + VECTORS * STEP; at < columns; at += STEP) {
-        load_sum(p, row, at, v);
+        load_sum(p, head_of(p.x, p.x_head_pitch, head), row, at, v);
         load_weight(p, at, columns, weight);
-        store_normalized(p, row, at, v, scale, weight);
+        store_normalized(p, head, row, at, v, scale, weight);
     }
 }
 
-static __device__ __forceinline__ void normalize_row(const struct gm_norm_params &p, int row, int columns, int turn) {
+static __device__ __forceinline__ void normalize_row(const struct gm_norm_params &p, int head, int row, int columns,
+                                                     int turn) {
     struct held held;
     float sums[CHAINS] = {};
-    load_held(p, row, columns, held.v);
+    load_held(p, head_of(p.x, p.x_head_pitch, head), row, columns, held.v);
 #pragma unroll
     for (int i = 0; i < VECTORS && PRELOADS; ++i)
         load_weight(p, first_element() + i * STEP, columns, held.weight[i]);
@@ -106,15 +117,20 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_params
     for (int i = 0; i < VECTORS; ++i)
         sums[i % CHAINS] = sum_of_squares(sums[i % CHAINS], held.v[i]);
     if (PASSES == 2)
-        sums[0] = sum_rest(p, row, columns, sums[0]);
+        sums[0] = sum_rest(p, head, row, columns, sums[0]);
     const float scale = rsqrtf(fmaf(reduce_row(sums, turn), p.inverse_columns, p.eps));
-    store_held(p, row, columns, held, scale);
+    store_held(p, head, row, columns, held, scale);
     if (PASSES == 2)
-        store_rest(p, row, columns, scale);
+        store_rest(p, head, row, columns, scale);
 }
 
+/* The heads of the rows are the second dimension of the grid, or a CTA takes several. */
 static __device__ __forceinline__ void rms_norm(const struct gm_norm_params &p) {
-    for_each_row(p, [&](int row, int columns, int turn) { normalize_row(p, row, columns, turn); });
+    const int first = TAKES_HEADS ? blockIdx.y : 0, heads = TAKES_HEADS ? p.heads : 1;
+    int turn = 0;
+#pragma unroll 1
+    for (int head = first; head < heads; head += TAKES_HEADS ? gridDim.y : 1)
+        for_each_row(p, turn, [&](int row, int columns, int turn) { normalize_row(p, head, row, columns, turn); });
 }
 
 #endif

@@ -24,6 +24,9 @@ static struct norm_case random_case(struct draws *d) {
     nc.in_place = draw(d, 4) == 0;
     nc.counted = draw(d, 4) == 0;
     nc.count = (int)draw(d, 10);
+    nc.heads = draw(d, 4) == 0 && !nc.residual && nc.columns <= 257 ? 1 + draw(d, 6) : 0;
+    nc.x_head_pad = nc.heads > 1 ? 8 * draw(d, 2) : 0;
+    nc.out_head_pad = nc.heads > 1 ? 8 * draw(d, 2) : 0;
     nc.seed = d->index;
     if (draw(d, 3) == 0) {
         nc.x_start = (int)draw(d, 8);

@@ -2,14 +2,18 @@
 /* One RMSNorm: its operands, and what the residual and out shall be. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "rms_norm/rms_norm_tests.h"
 
 void describe_norm(const struct norm_case *nc, char *text, size_t bytes) {
     static const char *const inputs[] = {"integer", "normal", "positive", "special", "sign"};
-    char counted[32] = "";
+    char counted[80] = "";
     if (nc->counted)
         snprintf(counted, sizeof counted, " count %d", nc->count);
+    if (nc->heads > 1)
+        snprintf(counted + strlen(counted), 48, " of %lld heads, pads %lld,%lld", (long long)nc->heads,
+                 (long long)nc->x_head_pad, (long long)nc->out_head_pad);
     snprintf(
         text, bytes,
         "%lld rows%s of %lld %s%s%s %s sum %s normalized %s eps %g offset %g pads %lld,%lld,%lld starts %d,%d,%d,%d%s",
@@ -79,8 +83,20 @@ double norm_weight(const struct norm_case *nc, int64_t column) {
     return rounded(nc->type, scale * drawn(nc, 2, (uint64_t)column));
 }
 
-static double x_value(const void *of, int64_t row, int64_t column) {
-    return norm_x(of, row, column);
+/* A head is a row of its own, number row * heads + head. */
+static int64_t heads_of(const struct norm_case *nc) {
+    return nc->heads > 1 ? nc->heads : 1;
+}
+
+static int64_t x_head_stride(const struct norm_case *nc) {
+    return nc->columns + (nc->in_place ? nc->out_head_pad : nc->x_head_pad);
+}
+
+/* Between heads is NaN, as around rows. */
+static double x_value(const void *of, int64_t row, int64_t at) {
+    const struct norm_case *nc = of;
+    const int64_t head = at / x_head_stride(nc), column = at % x_head_stride(nc);
+    return column < nc->columns ? norm_x(nc, row * heads_of(nc) + head, column) : NAN;
 }
 
 static double residual_value(const void *of, int64_t row, int64_t column) {
@@ -140,18 +156,26 @@ static double expected(const struct norm_case *nc, const struct reference *refer
     return out;
 }
 
+/* One head of out; or a row of the residual, which has no heads. */
+static void expect_head(const struct norm_case *nc, int operand, int64_t row, double *want, double *tolerance) {
+    for (int64_t column = 0; column < nc->columns; column++) {
+        want[column] = sum_of(nc, row, column);
+        tolerance[column] = 0;
+    }
+    if (operand == NORM_RESIDUAL)
+        return;
+    const struct reference reference = refer(nc, want);
+    for (int64_t column = 0; column < nc->columns; column++)
+        want[column] = expected(nc, &reference, want[column], column, &tolerance[column]);
+}
+
 static void expect(const struct placed_operands *placed, int operand, int64_t row, struct expectation *e) {
     const struct norm_case *nc = placed->of;
-    const bool is_computed = !nc->counted || row < nc->count;
-    for (int64_t column = 0; column < nc->columns; column++) {
-        e->want[column] = sum_of(nc, row, column);
-        e->tolerance[column] = is_computed ? 0 : AS_BEFORE;
-    }
-    if (operand == NORM_RESIDUAL || !is_computed)
-        return;
-    const struct reference reference = refer(nc, e->want);
-    for (int64_t column = 0; column < nc->columns; column++)
-        e->want[column] = expected(nc, &reference, e->want[column], column, &e->tolerance[column]);
+    const int64_t stride = nc->columns + nc->out_head_pad, columns = placed->operands[operand].columns;
+    for (int64_t at = 0; at < columns; at++)
+        e->tolerance[at] = AS_BEFORE;
+    for (int64_t head = 0; head < heads_of(nc) && (!nc->counted || row < nc->count); head++)
+        expect_head(nc, operand, row * heads_of(nc) + head, e->want + head * stride, e->tolerance + head * stride);
 }
 
 /* ---- placing -------------------------------------------------------------------------------------------- */
@@ -160,16 +184,18 @@ static void list_operands(struct placed_norm *placed, const struct norm_case *nc
     const struct gm_rms_norm_problem *p = &placed->problem;
     const enum gm_type weight_type = nc->fp32_weight ? GM_FP32 : nc->type;
     struct operand *o = placed->placed.operands;
+    const int64_t last = heads_of(nc) - 1, x_reach = last * x_head_stride(nc) + nc->columns;
+    const int64_t out_reach = last * (nc->columns + nc->out_head_pad) + nc->columns;
 #define ARGUMENT(member) offsetof(struct gm_rms_norm_args, member)
     o[NORM_X] =
-        (struct operand){"x", ARGUMENT(x), nc->type, nc->rows, nc->columns, p->x_stride, nc->x_start, .value = x_value};
+        (struct operand){"x", ARGUMENT(x), nc->type, nc->rows, x_reach, p->x_stride, nc->x_start, .value = x_value};
     o[NORM_RESIDUAL] = (struct operand){
         "residual",         ARGUMENT(residual), nc->type,        nc->residual ? nc->rows : 0, nc->columns,
         p->residual_stride, nc->residual_start, .written = true, .value = residual_value};
     o[NORM_WEIGHT] = (struct operand){"weight",    ARGUMENT(weight), weight_type,      1,
                                       nc->columns, nc->columns,      nc->weight_start, .value = weight_value};
-    o[NORM_OUT] = (struct operand){"out",       ARGUMENT(out), nc->type,      nc->rows,
-                                   nc->columns, p->out_stride, nc->out_start, .written = true};
+    o[NORM_OUT] = (struct operand){"out",     ARGUMENT(out), nc->type,      nc->rows,
+                                   out_reach, p->out_stride, nc->out_start, .written = true};
     o[NORM_COUNT] =
         (struct operand){"row_count", ARGUMENT(row_count), GM_INT32, nc->counted, 1, 1, 0, .value = count_value};
 #undef ARGUMENT
@@ -182,6 +208,7 @@ bool place_norm(struct result *result, const struct norm_case *nc, struct operan
     uint8_t *const before = placed->placed.before;
     *placed = (struct placed_norm){.args = {.size = sizeof placed->args}};
     struct gm_rms_norm_problem *p = &placed->problem;
+    const int64_t out_head_stride = nc->columns + nc->out_head_pad;
     *p = (struct gm_rms_norm_problem){.size = sizeof *p,
                                       .rows = nc->rows,
                                       .columns = nc->columns,
@@ -192,9 +219,13 @@ bool place_norm(struct result *result, const struct norm_case *nc, struct operan
                                       .weight_offset = nc->weight_offset,
                                       .sum_rounding = nc->sum_rounding,
                                       .normalized_rounding = nc->normalized_rounding,
-                                      .x_stride = nc->columns + (nc->in_place ? nc->out_pad : nc->x_pad),
+                                      .x_stride =
+                                          heads_of(nc) * x_head_stride(nc) + (nc->in_place ? nc->out_pad : nc->x_pad),
                                       .residual_stride = nc->columns + nc->residual_pad,
-                                      .out_stride = nc->columns + nc->out_pad};
+                                      .out_stride = heads_of(nc) * out_head_stride + nc->out_pad,
+                                      .heads = nc->heads,
+                                      .x_head_stride = x_head_stride(nc),
+                                      .out_head_stride = out_head_stride};
     placed->placed = (struct placed_operands){
         .call = {.operation = &rms_norm_tests, .problem = &placed->problem, .args = &placed->args},
         .of = nc,

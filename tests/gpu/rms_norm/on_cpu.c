@@ -9,7 +9,7 @@
 struct job {
     const struct gm_norm_params *p;
     enum gm_type type;
-    int64_t bytes;
+    int64_t bytes, head;
     float *v;
 };
 
@@ -30,7 +30,7 @@ static void store(uint64_t address, enum gm_type type, float value) {
 
 static float load_sum(const struct job *job, int64_t row, int64_t column) {
     const struct gm_norm_params *p = job->p;
-    float v = load(p->x + (uint64_t)(row * p->x_pitch + column * job->bytes), job->type);
+    float v = load(p->x + (uint64_t)(row * p->x_pitch + job->head * p->x_head_pitch + column * job->bytes), job->type);
     if (p->flags & GM_NORM_HAS_RESIDUAL)
         v += load(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type);
     return p->flags & GM_NORM_ROUNDS_SUM ? rounded(job->type, v) : v;
@@ -59,20 +59,22 @@ static void normalize(const struct job *job, int64_t row) {
         const float y = job->v[column] * scale;
         if (p->flags & GM_NORM_HAS_RESIDUAL && planted_bug != NORM_BUG_RESIDUAL && column < p->columns)
             store(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type, job->v[column]);
-        store(p->out + (uint64_t)(row * p->out_pitch + column * job->bytes), job->type,
+        store(p->out + (uint64_t)(row * p->out_pitch + job->head * p->out_head_pitch + column * job->bytes), job->type,
               (early ? rounded(job->type, y) : y) * (column < p->columns ? weight_of(job, column) : 1));
     }
 }
 
 void compute_norm(const struct gm_kernel *kernel, const void *params) {
     const struct gm_norm_params *p = params;
-    struct job job = {p, kernel->type, gm_type_bytes(kernel->type), malloc(((size_t)p->columns + 1) * sizeof(float))};
+    struct job job = {p, kernel->type, gm_type_bytes(kernel->type), 0,
+                      malloc(((size_t)p->columns + 1) * sizeof(float))};
     int64_t rows = p->rows;
     if (p->row_count && planted_bug != NORM_BUG_COUNT) {
         const int32_t count = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->row_count, GM_INT32);
         rows = count < rows ? count : rows;
     }
     for (int64_t row = 0; row < rows - (planted_bug == NORM_BUG_LOST_ROW) && job.v; row++)
-        normalize(&job, row);
+        for (job.head = 0; job.head < p->heads - (planted_bug == NORM_BUG_LOST_HEAD && p->heads > 1); job.head++)
+            normalize(&job, row);
     free(job.v);
 }

@@ -18,6 +18,8 @@ struct norm_case {
     float eps, weight_offset;
     int64_t x_pad, residual_pad, out_pad;                 /* elements between the row's end and the next row */
     int x_start, residual_start, out_start, weight_start; /* elements past a 256-byte boundary */
+    int64_t heads;                                        /* 0: 1 */
+    int64_t x_head_pad, out_head_pad;                     /* elements between two heads */
     bool in_place;                                        /* out is x */
     bool counted;                                         /* the number of rows is read on the device: `count` */
     int count;
@@ -62,6 +64,7 @@ enum norm_bug {
     NORM_BUG_OVER_READ,                         /* reads a column too many */
     NORM_BUG_TRUNCATES,                         /* instead of rounding */
     NORM_BUG_EARLY,                             /* rounds before the weight, unasked */
+    NORM_BUG_LOST_HEAD,                         /* the last head is not written */
     NORM_BUG_COUNT,                             /* looks at no row count */
 };
 void compute_norm(const struct gm_kernel *kernel, const void *params);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every variant of RMSNorm, by name: columns around its chunks, every choice, guards, alignments, and late operands. */
 #include "columns.h"
+#include "common/norm.h"
 #include "rms_norm/rms_norm_tests.h"
 
 struct rows {
@@ -122,6 +123,37 @@ static bool test_counts(struct rows *rows) {
     return true;
 }
 
+/* Heads of a few rows and of many, side by side and apart, in place and not, by a grid of any shape. */
+static bool test_heads(struct rows *rows) {
+    const int32_t *c = rows->kernel->columns;
+    const bool takes_heads =
+        GM_NORM_TAKES_HEADS(c[GM_RMS_NORM_ROW_THREADS], c[GM_RMS_NORM_VECTORS], c[GM_RMS_NORM_VECTOR_BYTES]);
+    for (int i = 0; i < (takes_heads ? 6 : 1); i++) {
+        struct norm_case nc =
+            plain(rows, i % 2 ? 1 : rows->together + 1, i < 4 ? rows->held / 2 + rows->chunk : rows->chunk);
+        nc.heads = i < 4 ? 3 + i : 100;
+        nc.x_head_pad = i % 3 * rows->chunk;
+        nc.out_head_pad = i % 2 * rows->chunk;
+        nc.x_pad = 16 * rows->chunk;
+        nc.out_pad = 8 * rows->chunk;
+        nc.in_place = i % 3 == 2;
+        nc.inputs = NORMAL_ROWS;
+        nc.weight_offset = 1;
+        nc.counted = i == 2;
+        nc.count = 2;
+        nc.sm_budget = i == 5; /* each CTA takes several heads */
+        nc.may_refuse |= takes_heads ? 0 : BIT(GM_REASON_SIZE);
+        const int ran = rows->result->cases;
+        if (!try(rows, nc))
+            return false;
+        if (!takes_heads && rows->result->cases != ran) {
+            fail(rows->result, "a variant of one head accepted several");
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Variants of chunks of 16 bytes must refuse what is aligned to less, as all others must take it. */
 static bool test_alignment(struct rows *rows) {
     for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
@@ -158,7 +190,8 @@ static struct rows rows_of(const struct test *test, struct result *result) {
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows) && test_counts(&rows))
+    if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows) && test_counts(&rows) &&
+        test_heads(&rows))
         test_alignment(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct norm_case nc = plain(&rows, 2 * rows.together + 1, 3 * rows.chunk);
@@ -204,6 +237,13 @@ static void run_image(const struct test *test, struct result *result) {
         nc.inputs = NORMAL_ROWS;
         nc.counted = i == 1;
         nc.count = 7;
+        try(&rows, nc);
+        nc.heads = 5;
+        nc.x_head_pad = chunk;
+        nc.sm_budget = 1;
+        nc.residual = 0;
+        nc.rows = 3;
+        nc.may_refuse |= BIT(GM_REASON_SIZE);
         try(&rows, nc);
     }
     free_operands(&rows.memory);
