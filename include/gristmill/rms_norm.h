@@ -39,6 +39,11 @@ struct gm_rms_norm_problem {
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. Rows that do not all begin
      * on multiples of 16 bytes, or whose columns are no multiple of that, take longer. */
     int32_t x_align, residual_align, weight_align, out_align;
+    /* 0 or 1: none. Else each row has so many heads of `columns` elements, up to 65535, each a row of its own to the norm, and
+     * all with the same weight: x[row * x_stride + head * x_head_stride + column], and so out. They do not overlap, and lie
+     * within a row's stride; 0 is packed, x_stride = heads * x_head_stride. The queries of a qkv row are normed in place with
+     * x_stride = out_stride = the whole row. No residual. Above 512 columns, 256 of fp32, it goes element by element. */
+    int64_t heads, x_head_stride, out_head_stride; /* elements; 0: packed */
 };
 
 struct gm_rms_norm_args {

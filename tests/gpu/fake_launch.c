@@ -99,7 +99,7 @@ static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel *kern
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             cluster = config->attrs[i].value.clusterDim.x;
     return config->blockDimX == (unsigned)kernel->threads && config->sharedMemBytes == (unsigned)kernel->smem_bytes &&
-           config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY == 1 && config->gridDimZ == 1 &&
+           config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY > 0 && config->gridDimZ == 1 &&
            cluster == (unsigned)kernel->cluster_ctas;
 }
 

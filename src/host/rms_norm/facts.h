@@ -3,10 +3,10 @@
 #ifndef GM_RMS_NORM_FACTS_H
 #define GM_RMS_NORM_FACTS_H
 
-#include "common/rms_norm/params.h"
+#include "common/norm.h"
+#include "host/norm.h"
 
-#define GM_FACTS_rms_norm(arch, type, threads_, row_threads, vectors, vector_bytes, passes)                            \
-    .traits = (arch) == GM_ARCH_SM90 ? GM_TRAIT_OVERLAPS_LAUNCHES : 0, .threads = (threads_),                          \
-    .smem_bytes = GM_RMS_NORM_SMEM_BYTES(row_threads, vectors), .cluster_ctas = 1
+#define GM_FACTS_rms_norm(arch, type, threads, row_threads, vectors, vector_bytes, passes)                             \
+    GM_NORM_FACTS(arch, threads, row_threads, vectors)
 
 #endif

@@ -2,14 +2,17 @@
 /* RMSNorm as an operation: its fields, its problem, what a call reads and writes, and its public functions. */
 #include "gristmill/rms_norm.h"
 #include "host/check_problem.h"
+#include "host/error.h"
 #include "host/plan.h"
 #include "host/rms_norm/rms_norm.h"
 #include "host/types.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define MOST_ROWS    INT32_MAX
 #define MOST_COLUMNS (INT32_C(1) << 30)
+#define MOST_HEADS   65535 /* the second dimension of a grid */
 
 /* ---- fields --------------------------------------------------------------------------------------------- */
 
@@ -49,6 +52,9 @@ static const struct gm_field fields[] = {
     GM_STRIDE_FIELD(gm_rms_norm_problem, x),
     GM_STRIDE_FIELD(gm_rms_norm_problem, residual),
     GM_STRIDE_FIELD(gm_rms_norm_problem, out),
+    {"heads", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(heads), .about = "of each row (default: 1)"},
+    GM_STRIDE_FIELD(gm_rms_norm_problem, x_head),
+    GM_STRIDE_FIELD(gm_rms_norm_problem, out_head),
     GM_ALIGN_FIELD(x),
     GM_ALIGN_FIELD(residual),
     GM_ALIGN_FIELD(weight),
@@ -57,14 +63,24 @@ static const struct gm_field fields[] = {
 
 /* ---- a problem ------------------------------------------------------------------------------------------ */
 
+/* Elements of a row, from its first head to the end of the last one. */
+static int64_t reach(const struct gm_rms_norm_problem *p, int64_t head_stride) {
+    return p->heads > 1 ? (p->heads - 1) * head_stride + p->columns : p->columns;
+}
+
 void gm_rms_norm_matrices(const struct gm_rms_norm_problem *p, struct gm_matrix m[GM_RMS_NORM_MATRICES]) {
     const int bytes = gm_type_bytes(p->type), weight_bytes = p->fp32_weight ? 4 : bytes;
     const int64_t residual_rows = p->residual ? p->rows : 0;
-    m[GM_RMS_NORM_X] = (struct gm_matrix){"x", p->rows, p->columns, p->x_stride, bytes, p->x_align};
+    const int64_t head_rows = p->heads > 1 ? p->heads : 0;
+    m[GM_RMS_NORM_X] = (struct gm_matrix){"x", p->rows, reach(p, p->x_head_stride), p->x_stride, bytes, p->x_align};
     m[GM_RMS_NORM_RESIDUAL] =
         (struct gm_matrix){"residual", residual_rows, p->columns, p->residual_stride, bytes, p->residual_align};
     m[GM_RMS_NORM_WEIGHT] = (struct gm_matrix){"weight", 1, p->columns, p->columns, weight_bytes, p->weight_align};
-    m[GM_RMS_NORM_OUT] = (struct gm_matrix){"out", p->rows, p->columns, p->out_stride, bytes, p->out_align};
+    m[GM_RMS_NORM_OUT] =
+        (struct gm_matrix){"out", p->rows, reach(p, p->out_head_stride), p->out_stride, bytes, p->out_align};
+    m[GM_RMS_NORM_X_HEAD] = (struct gm_matrix){"x_head", head_rows, p->columns, p->x_head_stride, bytes, p->x_align};
+    m[GM_RMS_NORM_OUT_HEAD] =
+        (struct gm_matrix){"out_head", head_rows, p->columns, p->out_head_stride, bytes, p->out_align};
 }
 
 static enum gm_status check_choices(const struct gm_rms_norm_problem *p) {
@@ -82,11 +98,36 @@ static enum gm_status check_choices(const struct gm_rms_norm_problem *p) {
     return status == GM_OK ? gm_check_real("weight_offset", p->weight_offset, -INFINITY) : status;
 }
 
+/* Heads are packed within a row, and so are rows of them. One head is none. */
+static enum gm_status fill_heads(struct gm_rms_norm_problem *p) {
+    const int bytes = gm_type_bytes(p->type);
+    if (p->heads == 1)
+        p->heads = 0;
+    if (p->heads == 0) {
+        p->x_head_stride = p->out_head_stride = 0;
+        return GM_OK;
+    }
+    if (p->residual)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "heads is %" PRId64 " beside a residual; there is none of heads",
+                       p->heads);
+    enum gm_status status = gm_fill_stride("x_head_stride", &p->x_head_stride, p->heads, p->columns, bytes);
+    if (status == GM_OK)
+        status = gm_fill_stride("out_head_stride", &p->out_head_stride, p->heads, p->columns, bytes);
+    if (status == GM_OK && p->x_stride == 0)
+        p->x_stride = p->heads * p->x_head_stride;
+    if (status == GM_OK && p->out_stride == 0)
+        p->out_stride = p->heads * p->out_head_stride;
+    return status;
+}
+
 static enum gm_status fill(struct gm_rms_norm_problem *p) {
     struct gm_matrix m[GM_RMS_NORM_MATRICES];
     int64_t weight_stride = 0;
+    enum gm_status status = fill_heads(p);
+    if (status != GM_OK)
+        return status;
     gm_rms_norm_matrices(p, m);
-    enum gm_status status = gm_fill_matrix(&m[GM_RMS_NORM_X], &p->x_stride, &p->x_align);
+    status = gm_fill_matrix(&m[GM_RMS_NORM_X], &p->x_stride, &p->x_align);
     if (status == GM_OK)
         status = gm_fill_matrix(&m[GM_RMS_NORM_RESIDUAL], &p->residual_stride, &p->residual_align);
     if (status == GM_OK)
@@ -100,6 +141,8 @@ static enum gm_status normalize(void *problem) {
     enum gm_status status = gm_check_size("rows", p->rows, 0, MOST_ROWS);
     if (status == GM_OK)
         status = gm_check_size("columns", p->columns, 1, MOST_COLUMNS);
+    if (status == GM_OK)
+        status = gm_check_size("heads", p->heads, 0, MOST_HEADS);
     if (status == GM_OK)
         status = check_choices(p);
     if (status != GM_OK)
@@ -117,7 +160,8 @@ static int is_empty(const void *problem) {
 /* Of an element: a multiplication and an addition for the sum, two multiplications, and an addition with a residual. */
 static struct gm_work work(const void *problem) {
     const struct gm_rms_norm_problem *p = problem;
-    const double elements = (double)p->rows * (double)p->columns, bytes = gm_type_bytes(p->type);
+    const double heads = p->heads > 1 ? (double)p->heads : 1;
+    const double elements = (double)p->rows * heads * (double)p->columns, bytes = gm_type_bytes(p->type);
     const double weight_bytes = p->fp32_weight ? 4 : bytes;
     return (struct gm_work){
         .flops = (p->residual ? 5 : 4) * elements,
@@ -133,6 +177,8 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     const struct gm_rms_norm_args *args = arguments;
     struct gm_matrix m[GM_RMS_NORM_MATRICES];
     gm_rms_norm_matrices(p, m);
+    found[GM_RMS_NORM_X_HEAD] = found[GM_RMS_NORM_OUT_HEAD] =
+        (struct gm_range){.may_equal = -1}; /* x and out have them */
     found[GM_RMS_NORM_X] = gm_range_of(&m[GM_RMS_NORM_X], args->x, 0);
     found[GM_RMS_NORM_RESIDUAL] = gm_range_of(&m[GM_RMS_NORM_RESIDUAL], args->residual, 1);
     found[GM_RMS_NORM_WEIGHT] = gm_range_of(&m[GM_RMS_NORM_WEIGHT], args->weight, 0);

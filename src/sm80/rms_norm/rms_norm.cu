@@ -3,6 +3,6 @@
 #include "sm80/rms_norm/rms_norm.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
-    GM_KERNEL_NAME(const __grid_constant__ struct gm_rms_norm_params p) {
+    GM_KERNEL_NAME(const __grid_constant__ struct gm_norm_params p) {
     rms_norm(p);
 }

@@ -5,7 +5,7 @@
 #include "sm90/follow.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
-    GM_KERNEL_NAME(const __grid_constant__ struct gm_rms_norm_params p) {
+    GM_KERNEL_NAME(const __grid_constant__ struct gm_norm_params p) {
     griddep_follow();
     rms_norm(p);
 }

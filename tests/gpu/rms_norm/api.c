@@ -22,6 +22,11 @@ static struct norm_case random_case(struct draws *d) {
     nc.eps = draw(d, 2) ? 1e-5f : 1e-6f;
     nc.weight_offset = (float)draw(d, 2);
     nc.in_place = draw(d, 4) == 0;
+    nc.counted = draw(d, 4) == 0;
+    nc.count = (int)draw(d, 10);
+    nc.heads = draw(d, 4) == 0 && !nc.residual && nc.columns <= 257 ? 1 + draw(d, 6) : 0;
+    nc.x_head_pad = nc.heads > 1 ? 8 * draw(d, 2) : 0;
+    nc.out_head_pad = nc.heads > 1 ? 8 * draw(d, 2) : 0;
     nc.seed = d->index;
     if (draw(d, 3) == 0) {
         nc.x_start = (int)draw(d, 8);
@@ -35,30 +40,32 @@ static struct norm_case random_case(struct draws *d) {
 
 static void run_fuzz(const struct test *test, struct result *result) {
     struct draws draws = {opt.seed ^ 0x4e0, 0};
-    struct norm_buffers buffers = {0};
+    struct operand_memory memory = {0};
     for (int i = 0; i < (opt.quick ? 40 : env.simulated ? 120 : 400); i++) {
         struct norm_case nc = random_case(&draws);
         nc.may_refuse = test->mask == GM_ARCH_SM90 ? BIT(GM_REASON_NO_IMAGE) : 0;
-        if (!run_norm(result, &nc, NULL, test->mask, &buffers))
+        if (!run_norm(result, &nc, NULL, test->mask, &memory))
             break;
     }
-    free_norm(&buffers);
+    free_operands(&memory);
 }
 
 /* ---- rows beside others -------------------------------------------------------------------------------- */
 
 /* What is left of out after a call of `rows` rows, in `out`. */
-static bool normalise_rows(struct result *result, const struct norm_case *nc, struct norm_buffers *buffers,
+static bool normalise_rows(struct result *result, const struct norm_case *nc, struct operand_memory *memory,
                            uint8_t *out, size_t bytes) {
-    struct placed_norm placed;
-    return place_norm(result, nc, buffers, &placed) &&
-           check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "rms_norm") &&
-           check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "synchronize") &&
-           check_cuda(result, env.drv->cuMemcpyDtoH(out, placed.args.out, bytes), "copy");
+    struct placed_norm placed = {0};
+    const bool ok = place_norm(result, nc, memory, &placed) &&
+                    check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "rms_norm") &&
+                    check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "synchronize") &&
+                    check_cuda(result, env.drv->cuMemcpyDtoH(out, placed.args.out, bytes), "copy");
+    free_placed(&placed.placed);
+    return ok;
 }
 
 /* Rows have the same bits alone, as some of a few, and as some of many: each is compared with that of the call before. */
-static bool check_invariance(struct result *result, int64_t width, enum gm_type type, struct norm_buffers *buffers) {
+static bool check_invariance(struct result *result, int64_t width, enum gm_type type, struct operand_memory *memory) {
     static const int64_t counts[] = {1, 2, 7, 65, 300};
     const size_t row_bytes = (size_t)width * (size_t)gm_type_bytes(type);
     uint8_t *before = malloc(300 * row_bytes), *out = malloc(300 * row_bytes);
@@ -66,7 +73,7 @@ static bool check_invariance(struct result *result, int64_t width, enum gm_type 
     for (size_t i = 0; i < COUNT(counts) && ok; i++) {
         const struct norm_case nc = {
             .rows = counts[i], .columns = width, .type = type, .eps = 1e-5f, .inputs = POSITIVE};
-        ok = normalise_rows(result, &nc, buffers, out, (size_t)counts[i] * row_bytes);
+        ok = normalise_rows(result, &nc, memory, out, (size_t)counts[i] * row_bytes);
         if (ok && i > 0 && memcmp(before, out, (size_t)counts[i - 1] * row_bytes) != 0) {
             fail(result, "rows of %lld have other bits among %lld rows", (long long)width, (long long)counts[i]);
             ok = false;
@@ -81,27 +88,28 @@ static bool check_invariance(struct result *result, int64_t width, enum gm_type 
 
 static void run_invariance(const struct test *test, struct result *result) {
     static const int64_t widths[] = {64, 1000, 4096, 5120};
-    struct norm_buffers buffers = {0};
+    struct operand_memory memory = {0};
     (void)test;
     for (size_t i = 0; i < COUNT(widths) - (opt.quick || env.simulated); i++)
         for (int type = 0; type < 3; type++)
-            if (!check_invariance(result, widths[i], (enum gm_type)type, &buffers))
+            if (!check_invariance(result, widths[i], (enum gm_type)type, &memory))
                 break;
-    free_norm(&buffers);
+    free_operands(&memory);
 }
 
 /* What a kernel makes of a case, into `out`; false where it takes no such case. */
 static bool run_kernel(struct result *result, const struct norm_case *nc, const struct gm_kernel *kernel,
-                       struct norm_buffers *buffers, uint8_t *out, size_t bytes) {
+                       struct operand_memory *memory, uint8_t *out, size_t bytes) {
     const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel->name};
-    struct placed_norm placed;
+    struct placed_norm placed = {0};
     gm_plan *plan = NULL;
-    const bool ok = place_norm(result, nc, buffers, &placed) &&
+    const bool ok = place_norm(result, nc, memory, &placed) &&
                     gm_rms_norm_plan_create(env.context, &placed.problem, &options, &plan) == GM_OK &&
                     check_ok(result, gm_rms_norm_execute(plan, &placed.args, env.stream), kernel->name) &&
                     check_cuda(result, env.drv->cuStreamSynchronize(env.stream), kernel->name) &&
                     check_cuda(result, env.drv->cuMemcpyDtoH(out, placed.args.out, bytes), kernel->name);
     gm_plan_destroy(plan);
+    free_placed(&placed.placed);
     return ok;
 }
 
@@ -112,7 +120,7 @@ static int64_t held(const struct gm_kernel *kernel) {
 
 /* Variants that hold as many columns give the same bits: the planner takes one or the other by the number of rows. */
 static void run_twins(const struct test *test, struct result *result) {
-    struct norm_buffers buffers = {0};
+    struct operand_memory memory = {0};
     (void)test;
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *first = &gm_kernels[i];
@@ -122,12 +130,12 @@ static void run_twins(const struct test *test, struct result *result) {
         const struct norm_case nc = {.rows = 3, .columns = columns, .type = first->type, .inputs = POSITIVE};
         const size_t bytes = 3 * (size_t)held(first);
         uint8_t *one = malloc(bytes), *other = malloc(bytes);
-        const bool ran = one && other && run_kernel(result, &nc, first, &buffers, one, bytes);
+        const bool ran = one && other && run_kernel(result, &nc, first, &memory, one, bytes);
         for (size_t j = i + 1; j < gm_kernel_count() && ran; j++) {
             const struct gm_kernel *second = &gm_kernels[j];
             if (second->family != first->family || second->type != first->type || held(second) != held(first) ||
                 second->columns[GM_RMS_NORM_VECTOR_BYTES] != first->columns[GM_RMS_NORM_VECTOR_BYTES] ||
-                !run_kernel(result, &nc, second, &buffers, other, bytes))
+                !run_kernel(result, &nc, second, &memory, other, bytes))
                 continue;
             result->cases++;
             if (memcmp(one, other, bytes) != 0)
@@ -136,7 +144,7 @@ static void run_twins(const struct test *test, struct result *result) {
         free(one);
         free(other);
     }
-    free_norm(&buffers);
+    free_operands(&memory);
 }
 
 /* ---- roundings ----------------------------------------------------------------------------------------- */
@@ -160,18 +168,18 @@ static void check_bias(struct result *result, enum gm_type type) {
     const struct norm_case nc = {
         .rows = 16, .columns = 1024, .type = type, .eps = 1e-5f, .inputs = NORMAL_ROWS, .fp32_weight = 1};
     const size_t row_bytes = (size_t)nc.columns * (size_t)gm_type_bytes(type);
-    struct norm_buffers buffers = {0};
+    struct operand_memory memory = {0};
     uint8_t *out = malloc((size_t)nc.rows * row_bytes);
     double units = 0;
-    if (out && run_norm(result, &nc, NULL, 0, &buffers) &&
-        normalise_rows(result, &nc, &buffers, out, (size_t)nc.rows * row_bytes)) {
+    if (out && run_norm(result, &nc, NULL, 0, &memory) &&
+        normalise_rows(result, &nc, &memory, out, (size_t)nc.rows * row_bytes)) {
         for (int64_t row = 0; row < nc.rows; row++)
             units += bias_of_row(&nc, row, out + (size_t)row * row_bytes) / (double)nc.rows;
         if (fabs(units) > 0.02)
             fail(result, "%s: the mean error is %.4f units in the last place", gm_type_name(type), units);
     }
     free(out);
-    free_norm(&buffers);
+    free_operands(&memory);
 }
 
 static void run_bias(const struct test *test, struct result *result) {
@@ -184,118 +192,82 @@ static void run_bias(const struct test *test, struct result *result) {
 
 enum { LARGE_COLUMNS = 4096, BLOCK = 1021 };
 
-/* Repeats a block of rows at x. */
-static bool fill_large(struct result *result, CUdeviceptr x, int64_t rows, CUdeviceptr block) {
-    const size_t row_bytes = LARGE_COLUMNS * 2;
-    for (int64_t row = 0; row < rows; row += BLOCK) {
-        const int64_t count = rows - row < BLOCK ? rows - row : BLOCK;
-        if (!check_cuda(result, env.drv->cuMemcpyDtoD(x + (uint64_t)row * row_bytes, block, (size_t)count * row_bytes),
-                        "fill"))
-            return false;
-    }
-    return check_cuda(result, env.drv->cuCtxSynchronize(), "fill");
-}
-
-/* Rows at both ends and beside 2^31 elements are the block's. */
-static void check_large(struct result *result, CUdeviceptr out, int64_t rows, const uint8_t *block) {
-    const int64_t edge = (INT64_C(1) << 31) / LARGE_COLUMNS, samples[] = {0, 1, rows / 2, edge - 1, edge, rows - 1};
-    uint8_t got[LARGE_COLUMNS * 2];
-    for (size_t i = 0; i < COUNT(samples); i++) {
-        if (!check_cuda(result, env.drv->cuMemcpyDtoH(got, out + (uint64_t)samples[i] * sizeof got, sizeof got),
-                        "copy"))
-            return;
-        if (memcmp(got, block + (size_t)(samples[i] % BLOCK) * sizeof got, sizeof got) != 0)
-            fail(result, "row %lld of %lld is wrong", (long long)samples[i], (long long)rows);
-        result->cases++;
-    }
-}
-
 /* x has more than 2^31 elements: a block of rows, repeated, and normalised in place. */
 static void large_in_place(struct result *result, CUdeviceptr x, int64_t rows) {
     const struct norm_case nc = {
         .rows = BLOCK, .columns = LARGE_COLUMNS, .type = GM_BF16, .eps = 1e-5f, .inputs = NORMAL_ROWS};
-    const size_t block_bytes = (size_t)BLOCK * LARGE_COLUMNS * 2;
-    struct norm_buffers buffers = {0};
-    struct placed_norm placed;
+    const size_t row_bytes = LARGE_COLUMNS * 2, block_bytes = BLOCK * row_bytes;
+    struct operand_memory memory = {0};
+    struct placed_norm placed = {0};
     uint8_t *block = malloc(block_bytes);
-    bool ok = block && run_norm(result, &nc, NULL, 0, &buffers) &&
-              normalise_rows(result, &nc, &buffers, block, block_bytes) && place_norm(result, &nc, &buffers, &placed) &&
-              fill_large(result, x, rows, placed.args.x);
-    if (ok) {
-        placed.problem.rows = rows;
-        placed.args.x = placed.args.out = x;
-        if (check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "large") &&
-            check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "large"))
-            check_large(result, x, rows, block);
-    }
+    const bool ok =
+        block && run_norm(result, &nc, NULL, 0, &memory) && normalise_rows(result, &nc, &memory, block, block_bytes) &&
+        place_norm(result, &nc, &memory, &placed) && repeat_rows(result, x, rows, row_bytes, placed.args.x, BLOCK);
+    placed.problem.rows = rows;
+    placed.args.x = placed.args.out = x;
+    if (ok && check_ok(result, gm_rms_norm(env.context, &placed.problem, &placed.args, env.stream), "large") &&
+        check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "large"))
+        check_repeated_rows(result, x, rows, row_bytes, LARGE_COLUMNS, block, BLOCK);
     free(block);
-    free_norm(&buffers);
+    free_placed(&placed.placed);
+    free_operands(&memory);
 }
 
 static void run_large(const struct test *test, struct result *result) {
     const int64_t rows = (INT64_C(1) << 31) / LARGE_COLUMNS + 7;
-    const size_t total = (size_t)rows * LARGE_COLUMNS * 2;
-    CUdeviceptr x = 0;
-    size_t available = 0, all = 0;
+    const CUdeviceptr x = take_large(result, (size_t)rows * LARGE_COLUMNS * 2);
     (void)test;
-    if (env.simulated || opt.self_test || env.drv->cuMemGetInfo(&available, &all) != CUDA_SUCCESS ||
-        available < total + (size_t)1e9) {
-        skip(result, "needs %.1f GB of device memory", (double)total * 1e-9);
+    if (!x)
         return;
-    }
-    if (check_cuda(result, env.drv->cuMemAlloc(&x, total), "cuMemAlloc"))
-        large_in_place(result, x, rows);
-    if (x)
-        env.drv->cuMemFree(x);
+    large_in_place(result, x, rows);
+    env.drv->cuMemFree(x);
 }
 
 /* ---- wrong use ----------------------------------------------------------------------------------------- */
 
 static void run_arguments(const struct test *test, struct result *result) {
-    static const struct {
-        const char *what;
-        size_t offset;
-        int64_t move, to_out; /* the field moves by so much, or is NULL (-1), out (1), x (2), or so far into out */
-        enum gm_status want;
-    } bad[] = {
-#define ARG(what, field, move, to_out, want) {what, offsetof(struct gm_rms_norm_args, field), move, to_out, want}
-        ARG("x null", x, 0, -1, GM_ERROR_INVALID_ARGUMENT),
-        ARG("residual null", residual, 0, -1, GM_ERROR_INVALID_ARGUMENT),
-        ARG("weight null", weight, 0, -1, GM_ERROR_INVALID_ARGUMENT),
-        ARG("out null", out, 0, -1, GM_ERROR_INVALID_ARGUMENT),
-        ARG("odd x", x, 1, 0, GM_ERROR_MISALIGNED),
-        ARG("weight at 8, 16 promised", weight, 8, 0, GM_ERROR_MISALIGNED),
-        ARG("x 16 bytes into out", x, 0, 16, GM_ERROR_OVERLAP),
-        ARG("residual is out", residual, 0, 1, GM_ERROR_OVERLAP),
-        ARG("residual is x", residual, 0, 2, GM_ERROR_OVERLAP),
-        ARG("weight in out", weight, 0, 32, GM_ERROR_OVERLAP)};
     const struct norm_case nc = {
         .rows = 5, .columns = 64, .type = GM_BF16, .eps = 1e-5f, .residual = 1, .x_pad = 8, .out_pad = 8};
-    struct norm_buffers buffers = {0};
-    struct placed_norm placed;
+    struct operand_memory memory = {0};
+    struct placed_norm placed = {0};
     gm_plan *plan = NULL;
     (void)test;
-    if (place_norm(result, &nc, &buffers, &placed) &&
+    if (place_norm(result, &nc, &memory, &placed) &&
         check_ok(result, gm_rms_norm_plan_create(env.context, &placed.problem, NULL, &plan), "plan") &&
-        check_cuda(result, env.drv->cuMemsetD8(placed.call.region, POISON, placed.call.region_bytes), "poison")) {
-        for (size_t i = 0; i < COUNT(bad); i++) {
-            struct gm_rms_norm_args args = placed.args;
-            gm_device_ptr field;
-            memcpy(&field, (char *)&args + bad[i].offset, sizeof field);
-            field = bad[i].to_out < 0    ? 0
-                    : bad[i].to_out == 1 ? args.out
-                    : bad[i].to_out == 2 ? args.x
-                    : bad[i].to_out > 0  ? args.out + (gm_device_ptr)bad[i].to_out
-                                         : field + (gm_device_ptr)bad[i].move;
-            memcpy((char *)&args + bad[i].offset, &field, sizeof field);
-            check_refusal(result, gm_rms_norm_execute(plan, &args, env.stream), bad[i].want, bad[i].what);
-        }
+        check_cuda(result, env.drv->cuMemsetD8(placed.placed.call.region, POISON, placed.placed.call.region_bytes),
+                   "poison")) {
+        const struct gm_rms_norm_args good = placed.args;
+        const gm_device_ptr x = good.x, residual = good.residual, weight = good.weight, out = good.out;
+        const struct {
+            const char *what;
+            struct gm_rms_norm_args args;
+            enum gm_status want;
+        } bad[] = {
+#define ARGS(...) {sizeof good, __VA_ARGS__}
+            {"x null", ARGS(0, residual, weight, out, 0), GM_ERROR_INVALID_ARGUMENT},
+            {"residual null", ARGS(x, 0, weight, out, 0), GM_ERROR_INVALID_ARGUMENT},
+            {"weight null", ARGS(x, residual, 0, out, 0), GM_ERROR_INVALID_ARGUMENT},
+            {"out null", ARGS(x, residual, weight, 0, 0), GM_ERROR_INVALID_ARGUMENT},
+            {"odd x", ARGS(x + 1, residual, weight, out, 0), GM_ERROR_MISALIGNED},
+            {"weight at 8, 16 promised", ARGS(x, residual, weight + 8, out, 0), GM_ERROR_MISALIGNED},
+            {"row_count at 2", ARGS(x, residual, weight, out, weight + 2), GM_ERROR_MISALIGNED},
+            {"x 16 bytes into out", ARGS(out + 16, residual, weight, out, 0), GM_ERROR_OVERLAP},
+            {"residual is out", ARGS(x, out, weight, out, 0), GM_ERROR_OVERLAP},
+            {"residual is x", ARGS(x, x, weight, out, 0), GM_ERROR_OVERLAP},
+            {"weight in out", ARGS(x, residual, out + 32, out, 0), GM_ERROR_OVERLAP},
+            {"row_count in out", ARGS(x, residual, weight, out, out), GM_ERROR_OVERLAP},
+            {"row_count in residual", ARGS(x, residual, weight, out, residual + 4), GM_ERROR_OVERLAP},
+#undef ARGS
+            {"an old struct", {.size = 8}, GM_ERROR_SIZE}};
+        for (size_t i = 0; i < COUNT(bad); i++)
+            check_refusal(result, gm_rms_norm_execute(plan, &bad[i].args, env.stream), bad[i].want, bad[i].what);
         check_refusal(result, gm_gemm_execute(plan, &(struct gm_gemm_args){.size = sizeof(struct gm_gemm_args)}, NULL),
                       GM_ERROR_INVALID_ARGUMENT, "a plan of another operation");
-        check_unwritten(result, &placed.call, "after refused executes");
+        check_unwritten(result, &placed.placed.call, "after refused executes");
     }
     gm_plan_destroy(plan);
-    free_norm(&buffers);
+    free_placed(&placed.placed);
+    free_operands(&memory);
 }
 
 /* Nothing is launched, and nothing is looked at. */

@@ -3,7 +3,7 @@
 #ifndef RMS_NORM_TESTS_H
 #define RMS_NORM_TESTS_H
 
-#include "gpu_tests.h"
+#include "operands.h"
 
 /* INTEGERS: small ones, so that x + residual is exact. NORMAL: N(0, 1). POSITIVE: N(3, 1). SPECIAL: rows of NaN, infinity,
  * zeros, the largest and the smallest values, among ordinary ones. SIGNS: rows of one magnitude, a power of two, and a
@@ -18,25 +18,25 @@ struct norm_case {
     float eps, weight_offset;
     int64_t x_pad, residual_pad, out_pad;                 /* elements between the row's end and the next row */
     int x_start, residual_start, out_start, weight_start; /* elements past a 256-byte boundary */
+    int64_t heads;                                        /* 0: 1 */
+    int64_t x_head_pad, out_head_pad;                     /* elements between two heads */
     bool in_place;                                        /* out is x */
-    float weight_scale;                                   /* 0: 1 */
+    bool counted;                                         /* the number of rows is read on the device: `count` */
+    int count;
+    float weight_scale; /* 0: 1 */
     enum norm_inputs inputs;
     uint64_t seed;
     int repeats, sm_budget;
     uint32_t may_refuse;
 };
 
-struct norm_buffers {
-    struct arena x, weight, region;
-};
-
 struct placed_norm {
-    struct call call; /* first */
-    const struct norm_case *nc;
+    struct placed_operands placed; /* first */
     struct gm_rms_norm_problem problem;
     struct gm_rms_norm_args args;
-    size_t residual_at, out_at; /* in the region */
 };
+
+enum { NORM_X, NORM_RESIDUAL, NORM_WEIGHT, NORM_OUT, NORM_COUNT, NORM_OPERANDS };
 
 /* Input values, which the type can hold. */
 double norm_x(const struct norm_case *nc, int64_t row, int64_t column);
@@ -44,17 +44,13 @@ double norm_residual(const struct norm_case *nc, int64_t row, int64_t column);
 double norm_weight(const struct norm_case *nc, int64_t column);
 
 void describe_norm(const struct norm_case *nc, char *text, size_t bytes);
-bool place_norm(struct result *result, const struct norm_case *nc, struct norm_buffers *buffers,
+bool place_norm(struct result *result, const struct norm_case *nc, struct operand_memory *memory,
                 struct placed_norm *placed);
-void fill_norm_region(const struct call *call, uint8_t *region);
-bool compare_norm(struct result *result, const struct call *call, const uint8_t *region, const char *what);
 /* Places, plans the kernel (NULL: the planner's choice), executes and compares. */
 bool run_norm(struct result *result, const struct norm_case *nc, const char *kernel, uint32_t mask,
-              struct norm_buffers *buffers);
-void free_norm(struct norm_buffers *buffers);
+              struct operand_memory *memory);
 
 void add_norm_rows_tests(void);
-void add_norm_early_tests(void);
 void add_norm_api_tests(void);
 
 /* The kernel on the CPU, and the bugs that the self-test plants in it (on_cpu.c). */
@@ -68,6 +64,8 @@ enum norm_bug {
     NORM_BUG_OVER_READ,                         /* reads a column too many */
     NORM_BUG_TRUNCATES,                         /* instead of rounding */
     NORM_BUG_EARLY,                             /* rounds before the weight, unasked */
+    NORM_BUG_LOST_HEAD,                         /* the last head is not written */
+    NORM_BUG_COUNT,                             /* looks at no row count */
 };
 void compute_norm(const struct gm_kernel *kernel, const void *params);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every variant of RMSNorm, by name: columns around its chunks, every choice, guards, alignments. */
+/* Every variant of RMSNorm, by name: columns around its chunks, every choice, guards, alignments, and late operands. */
 #include "columns.h"
+#include "common/norm.h"
 #include "rms_norm/rms_norm_tests.h"
 
 struct rows {
     const struct gm_kernel *kernel;
     struct result *result;
-    struct norm_buffers buffers;
+    struct operand_memory memory;
     int failures;
     int64_t chunk, held, together; /* elements at once, and in registers; rows of a CTA */
 };
@@ -22,7 +23,7 @@ static struct norm_case plain(const struct rows *rows, int64_t count, int64_t co
 
 static bool try(struct rows *rows, struct norm_case nc) {
     enum { MOST_FAILURES = 3 };
-    rows->failures += !run_norm(rows->result, &nc, rows->kernel->name, 0, &rows->buffers);
+    rows->failures += !run_norm(rows->result, &nc, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }
 
@@ -106,6 +107,53 @@ static bool test_inputs(struct rows *rows) {
     return try(rows, again);
 }
 
+/* The number of rows on the device: none, some of a CTA's, more, all, more than there are, and a negative one. */
+static bool test_counts(struct rows *rows) {
+    const int together = (int)rows->together, counts[] = {0, 1, together + 1, together + 2, 1000, -1};
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        struct norm_case nc = plain(rows, together + 2, 3 * rows->chunk);
+        nc.counted = true;
+        nc.count = counts[i];
+        nc.residual = i % 3 > 0;
+        nc.in_place = i % 2;
+        nc.inputs = NORMAL_ROWS;
+        if (!try(rows, nc))
+            return false;
+    }
+    return true;
+}
+
+/* Heads of a few rows and of many, side by side and apart, in place and not, by a grid of any shape. */
+static bool test_heads(struct rows *rows) {
+    const int32_t *c = rows->kernel->columns;
+    const bool takes_heads =
+        GM_NORM_TAKES_HEADS(c[GM_RMS_NORM_ROW_THREADS], c[GM_RMS_NORM_VECTORS], c[GM_RMS_NORM_VECTOR_BYTES]);
+    for (int i = 0; i < (takes_heads ? 6 : 1); i++) {
+        struct norm_case nc =
+            plain(rows, i % 2 ? 1 : rows->together + 1, i < 4 ? rows->held / 2 + rows->chunk : rows->chunk);
+        nc.heads = i < 4 ? 3 + i : 100;
+        nc.x_head_pad = i % 3 * rows->chunk;
+        nc.out_head_pad = i % 2 * rows->chunk;
+        nc.x_pad = 16 * rows->chunk;
+        nc.out_pad = 8 * rows->chunk;
+        nc.in_place = i % 3 == 2;
+        nc.inputs = NORMAL_ROWS;
+        nc.weight_offset = 1;
+        nc.counted = i == 2;
+        nc.count = 2;
+        nc.sm_budget = i == 5; /* each CTA takes several heads */
+        nc.may_refuse |= takes_heads ? 0 : BIT(GM_REASON_SIZE);
+        const int ran = rows->result->cases;
+        if (!try(rows, nc))
+            return false;
+        if (!takes_heads && rows->result->cases != ran) {
+            fail(rows->result, "a variant of one head accepted several");
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Variants of chunks of 16 bytes must refuse what is aligned to less, as all others must take it. */
 static bool test_alignment(struct rows *rows) {
     for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
@@ -130,14 +178,20 @@ static bool test_alignment(struct rows *rows) {
     return true;
 }
 
-static void run_row(const struct test *test, struct result *result) {
+static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int32_t *c = kernel->columns;
     struct rows rows = {.kernel = kernel, .result = result};
     rows.chunk = c[GM_RMS_NORM_VECTOR_BYTES] / gm_type_bytes(kernel->type);
     rows.held = (int64_t)c[GM_RMS_NORM_ROW_THREADS] * c[GM_RMS_NORM_VECTORS] * rows.chunk;
     rows.together = c[GM_RMS_NORM_THREADS] / c[GM_RMS_NORM_ROW_THREADS];
-    if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows))
+    return rows;
+}
+
+static void run_row(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows) && test_counts(&rows) &&
+        test_heads(&rows))
         test_alignment(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct norm_case nc = plain(&rows, 2 * rows.together + 1, 3 * rows.chunk);
@@ -146,11 +200,64 @@ static void run_row(const struct test *test, struct result *result) {
         try(&rows, nc);
     }
     set_schedule(opt.schedule);
-    free_norm(&rows.buffers);
+    free_operands(&rows.memory);
+}
+
+/* ---- late operands, and replaced images ----------------------------------------------------------------- */
+
+static void run_late(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    struct norm_case nc = plain(&rows, env.simulated ? 20 : 300, rows.held);
+    struct placed_norm placed = {0};
+    nc.residual = 1;
+    nc.inputs = NORMAL_ROWS;
+    nc.counted = true;
+    nc.count = (int)nc.rows - 1;
+    if (opt.self_test)
+        skip(result, "the stand-in runs no kernel but ours");
+    else if (env.device.cc_major != 9)
+        skip(result, "griddepcontrol and these variants want compute capability 9.0");
+    else if (place_norm(result, &nc, &rows.memory, &placed))
+        run_early(result, &placed.placed, rows.kernel->name);
+    free_placed(&placed.placed);
+    free_operands(&rows.memory);
+}
+
+/* The test group `image` runs one variant whose image --image has replaced, for the mutants. */
+static void run_image(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    const bool reads_twice = rows.kernel->columns[GM_RMS_NORM_PASSES] == 2;
+    const int64_t chunk = rows.chunk, held = rows.held;
+    const int64_t columns[] = {held, held / 2 + chunk, reads_twice ? held + 5 * chunk : chunk};
+    for (int i = 0; i < (int)COUNT(columns) && rows.failures == 0; i++) {
+        struct norm_case nc = plain(&rows, 9, columns[i]);
+        nc.eps = 0.5f;
+        nc.weight_offset = 1;
+        nc.residual = i != 1;
+        nc.inputs = NORMAL_ROWS;
+        nc.counted = i == 1;
+        nc.count = 7;
+        try(&rows, nc);
+        nc.heads = 5;
+        nc.x_head_pad = chunk;
+        nc.sm_budget = 1;
+        nc.residual = 0;
+        nc.rows = 3;
+        nc.may_refuse |= BIT(GM_REASON_SIZE);
+        try(&rows, nc);
+    }
+    free_operands(&rows.memory);
 }
 
 void add_norm_rows_tests(void) {
-    for (size_t i = 0; i < gm_kernel_count(); i++)
-        if (gm_kernels[i].family->operation == &gm_operation_rms_norm)
-            add_test("rows", gm_kernels[i].name, run_row, (int)i, 0);
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *kernel = &gm_kernels[i];
+        if (kernel->family->operation != &gm_operation_rms_norm)
+            continue;
+        add_test("rows", kernel->name, run_row, (int)i, 0);
+        if (kernel->arch == GM_ARCH_SM90)
+            add_test("early", kernel->name, run_late, (int)i, 0);
+        if (opt.test && strcmp(opt.test, "image") == 0)
+            add_test("image", kernel->name, run_image, (int)i, 0);
+    }
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LayerNorm, as the benchmark knows it. */
+#include "bench/baseline/torch.h"
+#include "bench/operation.h"
+#include "gristmill/layer_norm.h"
+#include "host/types.h"
+
+static const struct gm_layer_norm_problem usual = {.size = sizeof usual, .eps = 1e-5f};
+
+static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
+    const struct gm_layer_norm_problem *p = problem;
+    const enum gm_type vector = p->fp32_weight ? GM_FP32 : p->type;
+    int count = 0;
+#define OPERAND(name, type, rows, access)                                                                              \
+    found[count++] = (struct bench_operand) {                                                                          \
+        #name, type, rows, p->columns, offsetof(struct gm_layer_norm_args, name), access                               \
+    }
+    OPERAND(x, p->type, p->rows, BENCH_READ);
+    OPERAND(weight, vector, 1, BENCH_READ);
+    OPERAND(bias, vector, 1, BENCH_READ);
+    OPERAND(out, p->type, p->rows, BENCH_WRITTEN);
+    if (p->residual)
+        OPERAND(residual, p->type, p->rows, BENCH_READ_AND_WRITTEN);
+#undef OPERAND
+    return count;
+}
+
+/* Two roundings here or there are two units in the last place; the sums of fp32 differ by less. */
+static struct bench_tolerance tolerance(const void *problem, const struct bench_operand *operand) {
+    (void)problem;
+    const double unit = operand->type == GM_BF16 ? 0x1p-8 : operand->type == GM_FP16 ? 0x1p-11 : 0x1p-21;
+    return (struct bench_tolerance){.relative = 4 * unit, .absolute = unit};
+}
+
+/* ---- torch ----------------------------------------------------------------------------------------------- */
+
+/* out, mean, deviation = aten::native_layer_norm(x, [columns], weight, bias, eps). torch has no operator that adds a residual
+ * first, none with an offset of the weight, and none with weight and bias of another type. */
+static void *prepare(const struct baseline *baseline, const void *problem, int *ways) {
+    const struct gm_layer_norm_problem *p = problem;
+    (void)baseline;
+    return torch_prepare(p, sizeof *p, !p->fp32_weight && !p->residual && p->weight_offset == 0, ways);
+}
+
+static int run(const struct baseline *baseline, const void *prepared, int way, const void *arguments, CUstream stream) {
+    const struct gm_layer_norm_problem *p = prepared;
+    const struct gm_layer_norm_args *args = arguments;
+    struct torch *torch = baseline->state;
+    const int64_t sizes[] = {p->rows, p->columns};
+    uint64_t stack[] = {torch_tensor(torch, args->x, p->type, 2, sizes), torch_ints(torch, 1, &p->columns),
+                        torch_optional(torch_tensor(torch, args->weight, p->type, 1, &p->columns)),
+                        torch_optional(torch_tensor(torch, args->bias, p->type, 1, &p->columns)),
+                        torch_double((double)p->eps)};
+    (void)way;
+    return torch_call(torch, stream, "aten::native_layer_norm", stack, 3, args->out,
+                      (size_t)p->rows * (size_t)p->columns * (size_t)gm_type_bytes(p->type));
+}
+
+static const struct baseline_kind torch = {
+    .name = "torch",
+    .most_ways = 1,
+    .writes_elsewhere = true,
+    .open = torch_open,
+    .close = torch_close,
+    .prepare = prepare,
+    .forget = torch_forget,
+    .run = run,
+};
+
+static const struct bench_regime regimes[] = {
+    {"rows ≤ 64", 1, 64}, {"64 < rows ≤ 1024", 65, 1024}, {"rows > 1024", 1025, INT64_MAX}};
+static const struct baseline_kind *const baselines[] = {&torch, NULL};
+
+const struct bench_operation layer_norm_bench = {
+    .operation = &gm_operation_layer_norm,
+    .usual = &usual,
+    .operands = operands,
+    .tolerance = tolerance,
+    .baselines = baselines,
+    .told_in_bytes = true,
+    .regimes = regimes,
+    .regime_count = sizeof regimes / sizeof *regimes,
+};

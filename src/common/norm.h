@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernels that normalise rows are told and what they take, for host and device. */
+#ifndef GM_NORM_H
+#define GM_NORM_H
+
+#include "common/fixed_width.h"
+
+/* What a call asks for, in gm_norm_params.flags. */
+enum gm_norm_flag {
+    GM_NORM_HAS_RESIDUAL = 1,      /* x + residual is normalised, and written back to residual */
+    GM_NORM_ROUNDS_SUM = 2,        /* that sum is rounded to the type before anything is made of it */
+    GM_NORM_ROUNDS_NORMALIZED = 4, /* what is normalised is rounded to the type before the weight */
+    GM_NORM_WIDE_WEIGHT = 8,       /* the weight is fp32 beside a 16-bit type */
+    GM_NORM_WIDE_BIAS = 16,        /* so is the bias */
+};
+
+struct gm_norm_params {
+    uint64_t x, residual, weight, bias, out, row_count; /* addresses; 0: there is none */
+    int64_t x_pitch, residual_pitch, out_pitch;         /* bytes from one row to the next */
+    int32_t rows, columns;
+    float eps, weight_offset, inverse_columns; /* 1 / columns */
+    int32_t flags;                             /* of enum gm_norm_flag */
+    int64_t x_head_pitch, out_head_pitch;      /* bytes from one head of a row to the next */
+    int32_t heads, padding;
+};
+
+/* Dynamic shared memory of a CTA, in bytes: the sums of the warps, of two reductions by turns. */
+#define GM_NORM_SMEM_BYTES(row_threads, vectors)                                                                       \
+    ((row_threads) > 32 ? 2 * ((row_threads) / 32) * ((vectors) > 2 ? (vectors) / 2 : 1) * 4 : 0)
+
+/* CTAs on an SM: so many threads that 32 KB and more of x are under way on it, as their registers allow. */
+#define GM_NORM_CTAS(threads, vectors, vector_bytes, reductions)                                                       \
+    (((vectors) <= 2 && (vector_bytes) == 16 && (reductions) == 1 ? 1280 : 1024) / (threads))
+
+/* Whether a variant takes rows of several heads: those of short rows, which have registers for it, and those of elements. */
+#define GM_NORM_TAKES_HEADS(row_threads, vectors, vector_bytes)                                                        \
+    (((row_threads) <= 32 && (vectors) <= 2) || (vector_bytes) < 16)
+
+#ifndef __CUDACC__
+_Static_assert(sizeof(struct gm_norm_params) == 120, "host and device agree");
+#endif
+
+#endif

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LayerNorm on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
+#include "common/norm.h"
+#include "gristmill/layer_norm.h"
+#include "host/choose.h"
+#include "host/options.h"
+#include "host/types.h"
+#include "planned.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gm_layer_norm_problem rows_of(int64_t rows, int64_t columns) {
+    return (struct gm_layer_norm_problem){
+        .size = sizeof(struct gm_layer_norm_problem), .rows = rows, .columns = columns, .eps = 1e-5f};
+}
+
+static enum gm_status read_problem(const struct gm_layer_norm_problem *given, struct gm_layer_norm_problem *read) {
+    static const struct gm_plan_options none = {.size = sizeof none};
+    return gm_problem_read(&gm_operation_layer_norm, given, &none, read);
+}
+
+/* ---- a problem ------------------------------------------------------------------------------------------ */
+
+START_TEST(zeros_mean_packed_and_aligned) {
+    struct gm_layer_norm_problem p = rows_of(3, 100), read;
+    p.fp32_weight = 1;
+    p.sum_rounding = GM_ROUND_EARLY; /* of no residual */
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.x_stride == 100 && read.residual_stride == 100 && read.out_stride == 100);
+    ck_assert(read.x_align == 16 && read.residual_align == 16 && read.weight_align == 16 && read.bias_align == 16 &&
+              read.out_align == 16);
+    ck_assert(read.fp32_weight == 1 && read.sum_rounding == GM_ROUND_LATE);
+    p.type = GM_FP32;
+    assert_ok(read_problem(&p, &read));
+    ck_assert_int_eq(read.fp32_weight, 0); /* it has the same type */
+    p = rows_of(0, 1);
+    assert_ok(read_problem(&p, &read));
+}
+END_TEST
+
+static const struct {
+    size_t offset;
+    int64_t value;
+    int bytes;
+    const char *words;
+} bad[] = {
+#define BAD(member, value, words)                                                                                      \
+    {offsetof(struct gm_layer_norm_problem, member), value, sizeof(((struct gm_layer_norm_problem *)0)->member), words}
+    BAD(rows, -1, "rows is -1; it must be 0 to 2147483647"),
+    BAD(rows, INT64_C(1) << 31, "rows is 2147483648"),
+    BAD(columns, 0, "columns is 0; it must be 1 to 1073741824"),
+    BAD(columns, (INT64_C(1) << 30) + 1, "columns is 1073741825"),
+    BAD(type, 3, "type is 3; known values are 0 to 2"),
+    BAD(fp32_weight, 2, "fp32_weight is 2"),
+    BAD(residual, -1, "residual is -1"),
+    BAD(sum_rounding, 2, "sum_rounding is 2"),
+    BAD(normalized_rounding, -1, "normalized_rounding is -1"),
+    BAD(eps, 0x7fc00000, "eps is nan; it must be finite and 0 or more"),
+    BAD(eps, (int32_t)0xbf800000, "eps is -1; it must be finite and 0 or more"),
+    BAD(weight_offset, 0x7f800000, "weight_offset is inf; it must be finite"),
+    BAD(x_stride, 63, "x_stride is 63; a row has 64 elements"),
+    BAD(residual_stride, -1, "residual_stride is -1"),
+    BAD(out_stride, INT64_C(1) << 62, "exceed 2^63 bytes"),
+    BAD(x_align, 3, "x_align is 3; it must be 16 (or 0), 8, 4 or 2"),
+    BAD(residual_align, 1, "residual_align is 1"),
+    BAD(weight_align, 32, "weight_align is 32"),
+    BAD(bias_align, 5, "bias_align is 5"),
+    BAD(out_align, -2, "out_align is -2"),
+};
+
+START_TEST(every_bad_member_has_its_sentence) {
+    struct gm_layer_norm_problem p = rows_of(8, 64), read;
+    memcpy((char *)&p + bad[_i].offset, &bad[_i].value, (size_t)bad[_i].bytes);
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, bad[_i].words);
+}
+END_TEST
+
+START_TEST(an_alignment_below_the_element_is_refused) {
+    struct gm_layer_norm_problem p = rows_of(8, 64), read;
+    p.fp32_weight = 1;
+    p.weight_align = 2;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "weight_align is 2; an element has 4 bytes");
+    p.weight_align = 4;
+    p.bias_align = 2;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "bias_align is 2; an element has 4 bytes");
+}
+END_TEST
+
+START_TEST(a_problem_is_a_line_of_a_suite) {
+    struct gm_layer_norm_problem p = rows_of(16, 4096);
+    char text[160];
+    p.type = GM_FP16;
+    gm_problem_print(&gm_operation_layer_norm, &p, text, sizeof text);
+    ck_assert_str_eq(text, "layer_norm fp16 same no late late 16 4096");
+    p.fp32_weight = p.residual = 1;
+    p.sum_rounding = p.normalized_rounding = GM_ROUND_EARLY;
+    gm_problem_print(&gm_operation_layer_norm, &p, text, sizeof text);
+    ck_assert_str_eq(text, "layer_norm fp16 fp32 yes early early 16 4096");
+}
+END_TEST
+
+START_TEST(fields_of_alignments_reach_their_members) {
+    static const char *const names[] = {"x_align", "residual_align", "weight_align", "out_align", "bias_align"};
+    struct gm_layer_norm_problem p = rows_of(1, 1);
+    for (int i = 0; i < 5; i++) {
+        const struct gm_field *field =
+            &gm_operation_layer_norm.fields[gm_field_named(&gm_operation_layer_norm, names[i])];
+        ck_assert_int_eq(gm_field_set(field, &p, 2 << i), 1);
+        ck_assert_int_eq(gm_field_get(field, &p), 2 << i);
+    }
+    ck_assert(p.x_align == 2 && p.residual_align == 4 && p.weight_align == 8 && p.out_align == 16 &&
+              p.bias_align == 32);
+}
+END_TEST
+
+START_TEST(bytes_and_operations_are_counted) {
+    struct gm_layer_norm_problem p = rows_of(10, 100);
+    struct gm_work work = gm_operation_layer_norm.work(&p);
+    ck_assert(work.flops == 8000 && work.least_bytes == 2 * 2000 + 2 * 200);
+    p.residual = p.fp32_weight = 1;
+    work = gm_operation_layer_norm.work(&p);
+    ck_assert(work.flops == 9000 && work.least_bytes == 4 * 2000 + 2 * 400);
+}
+END_TEST
+
+/* ---- the choice ----------------------------------------------------------------------------------------- */
+
+/* What explain chooses; the sentences of all in `said`, each on a line. */
+static const struct gm_kernel *chosen(const struct gm_layer_norm_problem *p, const char *model, char *said,
+                                      size_t bytes) {
+    const struct gm_device device = device_of(model);
+    const struct gm_plan_options options = {.size = sizeof options};
+    size_t count = gm_kernel_count(), used = 0;
+    struct gm_candidate *candidates = calloc(count, sizeof *candidates);
+    const struct gm_kernel *kernel = NULL;
+    assert_ok(gm_layer_norm_explain(&device, p, &options, candidates, count, &count));
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_str_eq(gm_kernels[candidates[i].kernel].family->name, "layer_norm");
+        if (used < bytes)
+            used += (size_t)snprintf(said + used, bytes - used, "%s\n", candidates[i].sentence);
+        if (candidates[i].chosen)
+            kernel = &gm_kernels[candidates[i].kernel];
+    }
+    free(candidates);
+    return kernel;
+}
+
+static int64_t held_by(const struct gm_kernel *kernel) {
+    const int32_t *c = kernel->columns;
+    return (int64_t)c[GM_LAYER_NORM_ROW_THREADS] * c[GM_LAYER_NORM_VECTORS] * c[GM_LAYER_NORM_VECTOR_BYTES] /
+           gm_type_bytes(kernel->type);
+}
+
+/* As many columns in registers as are needed, whatever the number of rows: so the sum has one order. */
+START_TEST(the_order_of_the_sum_does_not_depend_on_the_rows) {
+    static const int64_t widths[] = {8, 128, 264, 1024, 2048, 3072, 4096, 5120, 8192, 16384, 40000};
+    static const char *const models[] = {"a100", "h200", "rtx4090"};
+    char said[1 << 15];
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (size_t m = 0; m < 3; m++) {
+            const struct gm_layer_norm_problem few = rows_of(1, widths[i]), many = rows_of(100000, widths[i]);
+            const struct gm_kernel *one = chosen(&few, models[m], said, sizeof said);
+            const struct gm_kernel *other = chosen(&many, models[m], said, sizeof said);
+            ck_assert(one && other);
+            ck_assert_int_eq(held_by(one), held_by(other));
+            ck_assert(held_by(one) >= widths[i] || held_by(one) == 16384);
+        }
+}
+END_TEST
+
+START_TEST(few_rows_take_more_threads_than_many) {
+    char said[1 << 15];
+    const struct gm_layer_norm_problem few = rows_of(16, 4096), many = rows_of(8192, 4096);
+    const struct gm_kernel *one = chosen(&few, "h200", said, sizeof said);
+    const struct gm_kernel *other = chosen(&many, "h200", said, sizeof said);
+    ck_assert_int_gt(one->threads, other->threads);
+    ck_assert_int_eq(one->arch, GM_ARCH_SM90);
+    ck_assert_ptr_nonnull(strstr(said, "predicted "));
+    ck_assert_ptr_nonnull(strstr(said, "4096 columns: its registers hold 2048"));
+}
+END_TEST
+
+static const struct gm_kernel *any_that_holds(int64_t columns) {
+    for (size_t i = 0; i < gm_kernel_count(); i++)
+        if (gm_kernels[i].family == &gm_family_layer_norm && gm_kernels[i].arch == GM_ARCH_SM90 &&
+            gm_kernels[i].type == GM_BF16 && held_by(&gm_kernels[i]) == columns)
+            return &gm_kernels[i];
+    return NULL;
+}
+
+START_TEST(who_holds_more_than_is_needed_has_another_order) {
+    const struct gm_layer_norm_problem p = rows_of(16, 2048);
+    const struct gm_device h200 = device_of("h200");
+    const struct gm_kernel *wide = any_that_holds(4096);
+    struct gm_plan_options options = {.size = sizeof options};
+    struct gm_layer_norm_problem read;
+    const struct gm_question asked = {&h200, &read, &options, GM_DIVISION_BEST};
+    char said[232] = "";
+    const struct gm_sentence why = {said, sizeof said};
+    assert_ok(read_problem(&p, &read));
+    ck_assert_int_eq(gm_verdict_of(wide, &asked, &why).reason, GM_REASON_ORDER);
+    ck_assert_msg(strstr(said, "the variants which hold 2048 columns") != NULL, "%s", said);
+    options.kernel = wide->name; /* then the caller has chosen it */
+    ck_assert_int_eq(gm_verdict_of(wide, &asked, &why).reason, GM_ACCEPTED);
+}
+END_TEST
+
+/* An entry of so many rows, whose choice holds more columns than are needed, and whose other candidate does not. */
+START_TEST(no_ledger_changes_the_order_of_the_sum) {
+    const struct gm_device h200 = device_of("h200");
+    const struct gm_kernel *wide = any_that_holds(4096), *fitting = any_that_holds(2048);
+    struct gm_layer_norm_problem p = rows_of(16, 2048), read;
+    gm_ledger *ledger = NULL;
+    char text[600];
+    assert_ok(read_problem(&p, &read));
+    snprintf(text, sizeof text,
+             "gristmill-ledger 1\ndevice NVIDIA H200\ncc 9.0\nsms 132\nl2_bytes 62914560\ndram_gbs 4814\n"
+             "layer_norm bf16 same no late late 16 2048 *%s 1 1 1 7 %s 2 2 2 7\n",
+             wide->name, fitting->name);
+    assert_ok(
+        gm_ledger_parse_with("the text", text, strlen(text), gm_kernels, gm_kernel_count(), GM_STALE_REFUSED, &ledger));
+    const struct gm_plan_options options = {.size = sizeof options, .ledger = ledger};
+    const struct gm_question question = {&h200, &read, &options, GM_DIVISION_BEST};
+    const struct gm_choice choice = gm_choose(&gm_operation_layer_norm, gm_kernels, gm_kernel_count(), &question);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert_ptr_eq(choice.kernel, fitting);
+    gm_ledger_destroy(ledger);
+}
+END_TEST
+
+START_TEST(what_is_not_aligned_goes_by_elements) {
+    struct gm_layer_norm_problem p = rows_of(16, 4096);
+    char said[1 << 15];
+    p.x_align = 8;
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_LAYER_NORM_VECTOR_BYTES], 2);
+    ck_assert_ptr_nonnull(strstr(said, "x_align promises 8 bytes: it loads 16 at once"));
+    p = rows_of(16, 4096);
+    p.out_stride = 4100;
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_LAYER_NORM_VECTOR_BYTES], 2);
+    ck_assert_ptr_nonnull(strstr(said, "out_stride 4100 x 2 B = 8200 B is not a multiple of the 16"));
+    p = rows_of(16, 4099);
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_LAYER_NORM_VECTOR_BYTES], 2);
+    ck_assert_ptr_nonnull(strstr(said, "x has 4099 columns x 2 B = 8198 B, which is not a multiple of the 16"));
+    p = rows_of(16, 4096);
+    p.residual = 1;
+    p.residual_align = 4;
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_LAYER_NORM_VECTOR_BYTES], 2);
+    p.residual = 0; /* then nobody asks */
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_LAYER_NORM_VECTOR_BYTES], 16);
+}
+END_TEST
+
+/* ---- a launch ------------------------------------------------------------------------------------------- */
+
+START_TEST(a_launch_is_told_what_the_call_says) {
+    struct gm_layer_norm_problem p = rows_of(10, 512);
+    const struct gm_layer_norm_args args = {.size = sizeof args,
+                                            .x = ADDRESS_A,
+                                            .residual = ADDRESS_B,
+                                            .weight = ADDRESS_C,
+                                            .bias = ADDRESS_C,
+                                            .out = ADDRESS_D};
+    gm_plan *plan = NULL;
+    p.residual = 1;
+    p.normalized_rounding = GM_ROUND_EARLY;
+    p.x_stride = 520;
+    p.weight_offset = 1;
+    assert_ok(gm_layer_norm_plan_create(context, &p, NULL, &plan));
+    const struct gm_norm_params *params = plan->params;
+    ck_assert_int_eq(params->x_pitch, 1040);
+    ck_assert_int_eq(params->out_pitch, 1024);
+    ck_assert_int_eq(params->flags, GM_NORM_HAS_RESIDUAL | GM_NORM_ROUNDS_NORMALIZED);
+    ck_assert(params->inverse_columns == 1.0f / 512 && params->weight_offset == 1);
+    const int together = plan->kernel->threads / plan->kernel->columns[GM_LAYER_NORM_ROW_THREADS];
+    ck_assert_uint_eq(plan->config.gridDimX, (unsigned)((10 + together - 1) / together));
+    assert_ok(gm_layer_norm_execute(plan, &args, NULL));
+    struct gm_layer_norm_args bad_args = args;
+    bad_args.residual = args.out;
+    assert_fails(gm_layer_norm_execute(plan, &bad_args, NULL), GM_ERROR_OVERLAP, "overlaps");
+    bad_args = args;
+    bad_args.x = args.out; /* another stride */
+    assert_fails(gm_layer_norm_execute(plan, &bad_args, NULL), GM_ERROR_OVERLAP, "only x = out");
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+/* Parameters that a launch without weight, or without bias, has. */
+START_TEST(what_is_not_there_is_not_read) {
+    struct gm_layer_norm_problem p = rows_of(10, 512);
+    struct gm_layer_norm_args args = {
+        .size = sizeof args, .x = ADDRESS_A, .weight = ADDRESS_C, .bias = ADDRESS_B, .out = ADDRESS_D};
+    struct gm_norm_params params;
+    gm_plan *plan = NULL;
+    p.fp32_weight = 1;
+    p.weight_offset = 0.5f;
+    assert_ok(gm_layer_norm_plan_create(context, &p, NULL, &plan));
+    memcpy(&params, plan->params, sizeof params);
+    gm_family_layer_norm.bind(plan, &args, &params);
+    ck_assert_int_eq(params.flags, GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_BIAS);
+    ck_assert(params.weight == ADDRESS_C && params.bias == ADDRESS_B && params.weight_offset == 0.5f);
+    args.weight = 0;
+    gm_family_layer_norm.bind(plan, &args, &params);
+    ck_assert_int_eq(params.flags, GM_NORM_WIDE_BIAS);
+    ck_assert(params.weight == 0 && params.weight_offset == 1);
+    assert_ok(gm_layer_norm_execute(plan, &args, NULL));
+    args.weight = ADDRESS_C, args.bias = 0;
+    gm_family_layer_norm.bind(plan, &args, &params);
+    ck_assert_int_eq(params.flags, GM_NORM_WIDE_WEIGHT);
+    ck_assert(params.weight == ADDRESS_C && params.weight_offset == 0.5f && params.bias == 0);
+    assert_ok(gm_layer_norm_execute(plan, &args, NULL));
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(every_variant_is_launched_by_name) {
+    const struct gm_layer_norm_args args = {
+        .size = sizeof args, .x = ADDRESS_A, .weight = ADDRESS_C, .bias = ADDRESS_C, .out = ADDRESS_D};
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *kernel = &gm_kernels[i];
+        if (kernel->family != &gm_family_layer_norm)
+            continue;
+        struct gm_layer_norm_problem p = rows_of(1001, 64);
+        const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel->name};
+        const unsigned together = (unsigned)(kernel->threads / kernel->columns[GM_LAYER_NORM_ROW_THREADS]);
+        gm_plan *plan = NULL;
+        p.type = kernel->type;
+        assert_ok(gm_layer_norm_plan_create(context, &p, &options, &plan));
+        fake_make_current(0);
+        fake_clear_counts();
+        assert_ok(gm_layer_norm_execute(plan, &args, NULL));
+        ck_assert_int_eq(fake_calls(), 1);
+        ck_assert_int_eq(fake.launch.kernel, (int)i);
+        ck_assert_uint_eq(fake.launch.config.gridDimX, (1001 + together - 1) / together);
+        ck_assert_uint_eq(fake.launch.config.blockDimX, (unsigned)kernel->threads);
+        ck_assert_uint_eq(fake.launch.config.sharedMemBytes, (unsigned)kernel->smem_bytes);
+        ck_assert_uint_eq(fake.launch.config.numAttrs, kernel->arch == GM_ARCH_SM90);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+/* 10 rows of 64 bf16, 80 apart, with a residual: nothing is launched where it is refused. */
+static enum gm_status execute(struct gm_layer_norm_args args) {
+    struct gm_layer_norm_problem p = rows_of(10, 64);
+    gm_plan *plan = NULL;
+    p.residual = 1;
+    p.x_stride = p.residual_stride = p.out_stride = 80;
+    assert_ok(gm_layer_norm_plan_create(context, &p, NULL, &plan));
+    fake_make_current(0);
+    fake_clear_counts();
+    const enum gm_status status = gm_layer_norm_execute(plan, &args, NULL);
+    ck_assert_int_eq(fake_calls(), status == GM_OK);
+    gm_plan_destroy(plan);
+    return status;
+}
+
+START_TEST(bad_pointers_are_refused_by_name) {
+    const struct gm_layer_norm_args good = {.size = sizeof good,
+                                            .x = ADDRESS_A,
+                                            .residual = ADDRESS_B,
+                                            .weight = ADDRESS_C,
+                                            .bias = ADDRESS_C,
+                                            .out = ADDRESS_D};
+    struct gm_layer_norm_args args = good;
+    args.size = 55;
+    assert_fails(execute(args), GM_ERROR_SIZE, "args.size is 55");
+    args = good, args.x = 0;
+    assert_fails(execute(args), GM_ERROR_INVALID_ARGUMENT, "x is NULL");
+    args = good, args.residual = 0;
+    assert_fails(execute(args), GM_ERROR_INVALID_ARGUMENT, "residual is NULL");
+    args = good, args.out = 0;
+    assert_fails(execute(args), GM_ERROR_INVALID_ARGUMENT, "out is NULL");
+    args = good, args.x += 8;
+    assert_fails(execute(args), GM_ERROR_MISALIGNED, "not a multiple of 16 bytes");
+    args = good, args.out = UINT64_MAX - 15;
+    assert_fails(execute(args), GM_ERROR_INVALID_ARGUMENT, "passes 2^64");
+    args = good, args.residual = ADDRESS_A;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "residual");
+    args = good, args.weight = ADDRESS_B;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "weight");
+    args = good, args.bias = ADDRESS_D;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "bias");
+    args = good, args.bias = ADDRESS_C + 8;
+    assert_fails(execute(args), GM_ERROR_MISALIGNED, "bias");
+    args = good, args.row_count = ADDRESS_C + 2;
+    assert_fails(execute(args), GM_ERROR_MISALIGNED, "row_count");
+    args = good, args.row_count = ADDRESS_D;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "row_count");
+    args = good, args.row_count = ADDRESS_B + 4;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "row_count");
+    args = good, args.row_count = ADDRESS_C; /* both are read */
+    assert_ok(execute(args));
+    args = good, args.out = ADDRESS_A + 16;
+    assert_fails(execute(args), GM_ERROR_OVERLAP, "only x = out with the same rows and row stride may");
+    args.out = ADDRESS_A;
+    assert_ok(execute(args));
+}
+END_TEST
+
+START_TEST(a_plan_of_another_operation_is_refused) {
+    const struct gm_layer_norm_problem p = rows_of(10, 64);
+    const struct gm_layer_norm_args args = {.size = sizeof args};
+    const struct gm_gemm_args gemm_args = args_apart();
+    gm_plan *plan = NULL;
+    assert_ok(gm_layer_norm_plan_create(context, &p, NULL, &plan));
+    assert_fails(gm_gemm_execute(plan, &gemm_args, NULL), GM_ERROR_INVALID_ARGUMENT, "layer_norm");
+    gm_plan_destroy(plan);
+    if (gm_kernels[0].family->operation != &gm_operation_gemm)
+        return; /* a build of some kernels */
+    const struct gm_gemm_problem gemm = problem_for(&gm_kernels[0], 64, 64, 64);
+    plan = plan_for(&gm_kernels[0], &gemm);
+    assert_fails(gm_layer_norm_execute(plan, &args, NULL), GM_ERROR_INVALID_ARGUMENT, "gemm");
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(a_budget_of_sms_limits_the_grid) {
+    const struct gm_layer_norm_problem p = rows_of(100000, 4096);
+    const struct gm_plan_options options = {.size = sizeof options, .sm_budget = 2};
+    gm_plan *plan = NULL;
+    assert_ok(gm_layer_norm_plan_create(context, &p, &options, &plan));
+    ck_assert_uint_eq(plan->config.gridDimX, 2); /* a CTA on each */
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(no_rows_launch_nothing) {
+    const struct gm_layer_norm_problem p = rows_of(0, 64);
+    const struct gm_layer_norm_args args = {.size = sizeof args};
+    const int launches = fake.count[FAKE_cuLaunchKernelEx];
+    assert_ok(gm_layer_norm(context, &p, &args, NULL));
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], launches);
+}
+END_TEST
+
+Suite *layer_norm_suite(void) {
+    Suite *suite = suite_create("layer_norm");
+    TCase *problems = tcase_create("problems"), *choices = tcase_create("choices"),
+          *launches = tcase_create("launches");
+    tcase_add_test(problems, zeros_mean_packed_and_aligned);
+    tcase_add_loop_test(problems, every_bad_member_has_its_sentence, 0, sizeof bad / sizeof *bad);
+    tcase_add_test(problems, an_alignment_below_the_element_is_refused);
+    tcase_add_test(problems, a_problem_is_a_line_of_a_suite);
+    tcase_add_test(problems, fields_of_alignments_reach_their_members);
+    tcase_add_test(problems, bytes_and_operations_are_counted);
+    tcase_add_test(choices, the_order_of_the_sum_does_not_depend_on_the_rows);
+    tcase_add_test(choices, few_rows_take_more_threads_than_many);
+    tcase_add_test(choices, who_holds_more_than_is_needed_has_another_order);
+    tcase_add_test(choices, no_ledger_changes_the_order_of_the_sum);
+    tcase_add_test(choices, what_is_not_aligned_goes_by_elements);
+    tcase_add_checked_fixture(launches, planned_set_up, planned_tear_down);
+    tcase_add_test(launches, a_launch_is_told_what_the_call_says);
+    tcase_add_test(launches, what_is_not_there_is_not_read);
+    tcase_add_test(launches, every_variant_is_launched_by_name);
+    tcase_add_test(launches, bad_pointers_are_refused_by_name);
+    tcase_add_test(launches, a_plan_of_another_operation_is_refused);
+    tcase_add_test(launches, a_budget_of_sms_limits_the_grid);
+    tcase_add_test(launches, no_rows_launch_nothing);
+    suite_add_tcase(suite, problems);
+    suite_add_tcase(suite, choices);
+    suite_add_tcase(suite, launches);
+    return suite;
+}
