@@ -28,7 +28,7 @@ function(gm_add_image name)
         OUTPUT ${image}.fatbin ${image}.log ${image}.ptx ${image}.ptx.gz
         COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DNVCC=${GM_TOOLKIT_NVCC} -DTOOLKIT=${GM_TOOLKIT_VERSION}
                 -DSOURCE=${source} -DIMAGE=${image} -DINCLUDE=${PROJECT_SOURCE_DIR}/src
-                "-DGENCODE=${gm_gencode_${gm_arch_of_${name}}}" "-DDEFINES=${defines}"
+                "-DGENCODE=${gm_gencode_of_${name}}" "-DDEFINES=${defines}"
                 "-DFROM=$<$<BOOL:${GM_IMAGES_FROM}>:${GM_IMAGES_FROM}/kernels/${name}>" -P ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
         DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
         DEPFILE ${image}.d
@@ -61,13 +61,13 @@ foreach(name IN LISTS gm_rows)
     list(APPEND gm_logs ${GM_KERNEL_DIR}/${name}.log)
     list(APPEND gm_ptx ${GM_KERNEL_DIR}/${name}.ptx.gz)
     string(APPEND gm_table "KERNEL(${name}, ${family}, ${arch}, ${gm_state_of_${name}}, ${gm_type_of_${name}}, "
-                           "\"${gm_targets_${arch}}\", \"${words}\", (${values}))\n")
+                           "\"${gm_targets_of_${name}}\", \"${words}\", (${values}))\n")
     string(APPEND gm_list "${name} ${GM_KERNEL_DIR}/${name}.fatbin\n")
     string(APPEND gm_ptx_table "PTX(ptx_${name})\n")
     string(APPEND gm_ptx_assembly "IMAGE(ptx_${name}, \"${GM_KERNEL_DIR}/${name}.ptx.gz\")\n")
     string(APPEND gm_json ",\n  {\"name\": \"${name}\", \"operation\": \"${gm_operation_of_${family}}\", "
                           "\"family\": \"${family}\", \"arch\": \"${arch}\", \"state\": \"${gm_state_of_${name}}\", "
-                          "\"type\": \"${gm_type_of_${name}}\", \"targets\": \"${gm_targets_${arch}}\", "
+                          "\"type\": \"${gm_type_of_${name}}\", \"targets\": \"${gm_targets_of_${name}}\", "
                           "\"source\": \"${gm_source_of_${name}}\", \"words\": \"${words}\", "
                           "\"defines\": \"${gm_defines_of_${name}}\"}")
 endforeach()

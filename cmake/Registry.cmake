@@ -4,7 +4,8 @@
 #
 # Sets for other files:
 #   gm_archs                                  names, in order
-#   gm_option_<arch>, gm_gencode_<arch>, gm_targets_<arch>
+#   gm_option_<arch>, gm_gencode_<arch>, gm_targets_<arch>; gm_gencode_of_<name>, gm_targets_of_<name>, without what the
+#   registry leaves out
 #   gm_families, gm_operation_of_<family>, gm_columns_of_<family>     columns beside arch, state and types
 #   gm_rows                                   names of the variants that this build holds, in table order
 #   gm_<fact>_of_<row>                        fact: family arch state type source defines words values
@@ -167,7 +168,7 @@ endmacro()
 macro(gm_one_line family word out)
     gm_lines_of(${gm_src}/kernels/${family}.def ${word} gm_found)
     list(LENGTH gm_found gm_have)
-    if(gm_have GREATER 1 OR (gm_have EQUAL 0 AND NOT "${word}" STREQUAL "TOKENS"))
+    if(gm_have GREATER 1 OR (gm_have EQUAL 0 AND NOT "${word}" MATCHES "^(TOKENS|WITHOUT)$"))
         message(FATAL_ERROR "src/kernels/${family}.def: ${gm_have} lines of ${word}(...) instead of one")
     endif()
     set(${out})
@@ -197,6 +198,12 @@ macro(gm_add_variant family type)
     set(gm_source_of_${name} src/${gm_source})
     set(gm_defines_of_${name} GM_KERNEL_NAME=${name} GM_TYPE=GM_TYPE_${type} GM_PTX_TYPE=${gm_ptx_of_type_${type}}
         ${gm_row_defines})
+    set(gm_targets_of_${name} ${gm_targets_${arch}})
+    set(gm_gencode_of_${name} ${gm_gencode_${arch}})
+    if(gm_without) # all of its targets stand beside others
+        string(REPLACE " ${gm_without}" "" gm_targets_of_${name} "${gm_targets_${arch}}")
+        string(REGEX REPLACE " -gencode arch=[a-z0-9_]+,code=${gm_without}$" "" gm_gencode_of_${name} "${gm_gencode_${arch}}")
+    endif()
     set(gm_words_of_${name} "${gm_row_words}")
     set(gm_values_of_${name} "${gm_row_values}")
     if(gm_option_${arch} IN_LIST gm_chosen_GM_ARCHS AND type IN_LIST gm_chosen_GM_TYPES
@@ -261,6 +268,7 @@ foreach(family IN LISTS gm_families)
     set(gm_def ${gm_src}/kernels/${family}.def)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${gm_def})
     gm_one_line(${family} TOKENS gm_tokens_file)
+    gm_one_line(${family} WITHOUT gm_without)
     gm_one_line(${family} SOURCE gm_source_pattern)
     gm_one_line(${family} NAME gm_name_pattern)
     gm_parse_columns(${family})

@@ -8,6 +8,11 @@ static const struct gm_rope_problem usual = {.size = sizeof usual, .page_size = 
 
 #define ARGUMENT(member) offsetof(struct gm_rope_args, member)
 
+/* A suite's problem has not been normalised. */
+static int64_t or_tokens(const struct gm_rope_problem *p, int64_t count) {
+    return count ? count : p->tokens;
+}
+
 static int add_norm(const struct gm_rope_problem *p, struct bench_operand *found) {
     const enum gm_type weight = p->fp32_weight ? GM_FP32 : p->type;
     int count = 0;
@@ -22,7 +27,7 @@ static int add_norm(const struct gm_rope_problem *p, struct bench_operand *found
 static int add_append(const struct gm_rope_problem *p, struct bench_operand *found) {
     const bool is_e4m3 = p->append == GM_ROPE_APPEND_E4M3;
     const enum gm_type type = is_e4m3 ? GM_E4M3 : p->type;
-    const int64_t rows = GM_CEIL_DIV(p->slot_count, p->page_size) * p->page_size * p->kv_heads;
+    const int64_t rows = GM_CEIL_DIV(or_tokens(p, p->slot_count), p->page_size) * p->page_size * p->kv_heads;
     int count = 0;
     if (!p->append)
         return 0;
@@ -44,8 +49,8 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     const int64_t q = p->tokens * p->q_heads, k = p->tokens * p->kv_heads, d = p->head_dim;
     int count = 0;
     found[count++] = (struct bench_operand){"positions", position, p->tokens, 1, ARGUMENT(positions), BENCH_READ};
-    found[count++] =
-        (struct bench_operand){"table", GM_FP32, p->max_position, p->rotary_dim, ARGUMENT(table), BENCH_READ};
+    found[count++] = (struct bench_operand){"table",       GM_FP32,         or_tokens(p, p->max_position),
+                                            p->rotary_dim, ARGUMENT(table), BENCH_READ};
     if (q) {
         found[count++] = (struct bench_operand){"q", p->type, q, d, ARGUMENT(q), BENCH_READ};
         found[count++] = (struct bench_operand){"q_out", p->type, q, d, ARGUMENT(q_out), BENCH_WRITTEN};

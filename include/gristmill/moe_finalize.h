@@ -24,10 +24,10 @@ extern "C" {
  *  tokens = 0 launches nothing. x, residual and out may exceed 2^31 elements and 4 GiB. */
 struct gm_moe_finalize_problem {
     size_t size;
-    int64_t tokens;  /* 0 to (2^31 - 1) / k */
-    int64_t columns; /* 1 to 2^29 */
-    int64_t k;       /* experts of a token, 1 or more */
-    int64_t x_rows;  /* 1 to 2^31 - 1 */
+    int64_t tokens;                                /* 0 to (2^31 - 1) / k */
+    int64_t columns;                               /* 1 to 2^29 */
+    int64_t k;                                     /* experts of a token, 1 or more */
+    int64_t x_rows;                                /* 1 to 2^31 - 1 */
     int64_t x_stride, residual_stride, out_stride; /* elements; 0: packed */
     enum gm_type type;                             /* of x, residual and out: GM_BF16, GM_FP16, GM_FP32 */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. Rows that do not all

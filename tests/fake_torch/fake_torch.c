@@ -131,6 +131,7 @@ static void fused_rms_norm(uint64_t *stack) {
     fake_torch.shape[0] = (int64_t)shape->values[0];
     fake_torch.weight_address = (uintptr_t)w->data;
     memcpy(&fake_torch.eps, eps, sizeof fake_torch.eps);
+    aoti_torch_delete_tensor_object(x);
     aoti_torch_delete_tensor_object(w);
     free(shape);
     free(weight);

@@ -13,11 +13,8 @@
 #include <string.h>
 
 static struct gm_moe_finalize_problem tokens_of(int64_t tokens, int64_t columns, int64_t k) {
-    return (struct gm_moe_finalize_problem){.size = sizeof(struct gm_moe_finalize_problem),
-                                            .tokens = tokens,
-                                            .columns = columns,
-                                            .k = k,
-                                            .x_rows = 1000};
+    return (struct gm_moe_finalize_problem){
+        .size = sizeof(struct gm_moe_finalize_problem), .tokens = tokens, .columns = columns, .k = k, .x_rows = 1000};
 }
 
 static enum gm_status read_problem(const struct gm_moe_finalize_problem *given, struct gm_moe_finalize_problem *read) {
@@ -43,8 +40,8 @@ static const struct {
     const char *words;
 } bad[] = {
 #define BAD(member, value, words)                                                                                      \
-    {offsetof(struct gm_moe_finalize_problem, member), value,                                                          \
-     sizeof(((struct gm_moe_finalize_problem *)0)->member), words}
+    {offsetof(struct gm_moe_finalize_problem, member), value, sizeof(((struct gm_moe_finalize_problem *)0)->member),   \
+     words}
     BAD(tokens, -1, "tokens is -1; it must be 0 to 1073741823"),
     BAD(tokens, INT64_C(1) << 30, "tokens is 1073741824"),
     BAD(columns, 0, "columns is 0; it must be 1 to 536870912"),

@@ -7,7 +7,7 @@
 #include "host/norm.h"
 
 _Static_assert((int)GM_LAYER_NORM_THREADS == (int)GM_NORM_THREADS &&
-                   (int)GM_LAYER_NORM_COLUMNS == (int)GM_NORM_COLUMNS &&
+                   (int)GM_LAYER_NORM_COLUMN_COUNT == (int)GM_NORM_COLUMNS &&
                    (int)GM_LAYER_NORM_ROW_THREADS == (int)GM_NORM_ROW_THREADS &&
                    (int)GM_LAYER_NORM_VECTORS == (int)GM_NORM_VECTORS &&
                    (int)GM_LAYER_NORM_VECTOR_BYTES == (int)GM_NORM_VECTOR_BYTES,

@@ -27,7 +27,8 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
     };
 }
 
-static enum gm_reason check(const struct variant *v, const struct gm_moe_finalize_problem *p, const struct gm_sentence *why) {
+static enum gm_reason check(const struct variant *v, const struct gm_moe_finalize_problem *p,
+                            const struct gm_sentence *why) {
     struct gm_matrix matrices[GM_FINALIZE_MATRICES];
     enum gm_reason reason = GM_ACCEPTED;
     gm_moe_finalize_matrices(p, matrices);
@@ -50,7 +51,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_moe_finaliz
 #define CHUNK_US        2.4  /* of a CTA among others, from its first load to its last */
 #define ELEMENT_FACTOR  0.75 /* of that, with chunks of one element */
 
-static double cost_us(const struct variant *v, const struct gm_moe_finalize_problem *p, const struct gm_device *device) {
+static double cost_us(const struct variant *v, const struct gm_moe_finalize_problem *p,
+                      const struct gm_device *device) {
     const double ctas = fmax(1, fmin(gm_ctas_per_sm(v->kernel, device), GM_MOE_FINALIZE_CTAS(v->threads)));
     const double at_once = device->sm_count * ctas * v->threads, k = (double)p->k, rounds = ceil(k / v->slots);
     const double chunks = (double)p->tokens * (double)p->columns * gm_type_bytes(p->type) / v->vector_bytes;
@@ -70,8 +72,8 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     if (reason != GM_ACCEPTED)
         return (struct gm_verdict){.reason = reason};
     const double us = cost_us(&v, question->problem, question->device);
-    gm_say(why, GM_ACCEPTED, "predicted %.2f us: %d x %d B of x in a CTA, %d CTAs on an SM", us,
-           v.threads * v.slots, v.vector_bytes, gm_ctas_per_sm(kernel, question->device));
+    gm_say(why, GM_ACCEPTED, "predicted %.2f us: %d x %d B of x in a CTA, %d CTAs on an SM", us, v.threads * v.slots,
+           v.vector_bytes, gm_ctas_per_sm(kernel, question->device));
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 

@@ -42,7 +42,8 @@ static const struct gm_field fields[] = {
 
 /* ---- a problem ------------------------------------------------------------------------------------------ */
 
-void gm_moe_finalize_matrices(const struct gm_moe_finalize_problem *p, struct gm_matrix matrices[GM_FINALIZE_MATRICES]) {
+void gm_moe_finalize_matrices(const struct gm_moe_finalize_problem *p,
+                              struct gm_matrix matrices[GM_FINALIZE_MATRICES]) {
     const int bytes = gm_type_bytes(p->type);
     matrices[GM_FINALIZE_X] = (struct gm_matrix){"x", p->x_rows, p->columns, p->x_stride, bytes, p->x_align};
     matrices[GM_FINALIZE_RESIDUAL] =

@@ -6,7 +6,8 @@
 #include "common/norm.h"
 #include "host/norm.h"
 
-_Static_assert((int)GM_RMS_NORM_THREADS == (int)GM_NORM_THREADS && (int)GM_RMS_NORM_COLUMNS == (int)GM_NORM_COLUMNS &&
+_Static_assert((int)GM_RMS_NORM_THREADS == (int)GM_NORM_THREADS &&
+                   (int)GM_RMS_NORM_COLUMN_COUNT == (int)GM_NORM_COLUMNS &&
                    (int)GM_RMS_NORM_ROW_THREADS == (int)GM_NORM_ROW_THREADS &&
                    (int)GM_RMS_NORM_VECTORS == (int)GM_NORM_VECTORS &&
                    (int)GM_RMS_NORM_VECTOR_BYTES == (int)GM_NORM_VECTOR_BYTES,

@@ -94,7 +94,8 @@ static double expected(const struct finalize_case *fc, int64_t token, int64_t co
         magnitude += fabs(term);
     }
     const double error = (double)fc->k * (magnitude * 0x1p-24 + 0x1p-149);
-    *tolerance = fc->inputs == FINALIZE_INTEGERS || !isfinite(error) ? 0 : error + half_ulp(fc->type, fabs(sum) + error);
+    *tolerance =
+        fc->inputs == FINALIZE_INTEGERS || !isfinite(error) ? 0 : error + half_ulp(fc->type, fabs(sum) + error);
     return sum;
 }
 
@@ -115,15 +116,16 @@ static void list_operands(struct placed_finalize *placed, const struct finalize_
     struct operand *o = placed->placed.operands;
     const int64_t columns = fc->columns, residuals = fc->has_residual ? fc->tokens : 0;
 #define ARGUMENT(member) offsetof(struct gm_moe_finalize_args, member)
-    o[FINALIZE_X] = (struct operand){"x",     ARGUMENT(x), fc->type,    fc->x_rows,
-                                     columns, p->x_stride, fc->x_start, .value = x_value};
-    o[FINALIZE_INVERSE] = (struct operand){"inverse", ARGUMENT(inverse), GM_INT32,        fc->tokens,
-                                           fc->k,     fc->k,             fc->slots_start, .value = inverse_value};
-    o[FINALIZE_WEIGHTS] = (struct operand){
-        "weights", ARGUMENT(weights), GM_FP32,        fc->weighted ? fc->tokens : 0, fc->k,
-        fc->k,     fc->slots_start,   .value = weight_value};
-    o[FINALIZE_RESIDUAL] = (struct operand){"residual", ARGUMENT(residual), fc->type,           residuals,
-                                            columns,    p->residual_stride, fc->residual_start, .value = residual_value};
+    o[FINALIZE_X] =
+        (struct operand){"x", ARGUMENT(x), fc->type, fc->x_rows, columns, p->x_stride, fc->x_start, .value = x_value};
+    o[FINALIZE_INVERSE] = (struct operand){"inverse",       ARGUMENT(inverse),     GM_INT32, fc->tokens, fc->k, fc->k,
+                                           fc->slots_start, .value = inverse_value};
+    o[FINALIZE_WEIGHTS] =
+        (struct operand){"weights",       ARGUMENT(weights),    GM_FP32, fc->weighted ? fc->tokens : 0, fc->k, fc->k,
+                         fc->slots_start, .value = weight_value};
+    o[FINALIZE_RESIDUAL] =
+        (struct operand){"residual", ARGUMENT(residual), fc->type,           residuals,
+                         columns,    p->residual_stride, fc->residual_start, .value = residual_value};
     o[FINALIZE_OUT] = (struct operand){"out",   ARGUMENT(out), fc->type,      fc->tokens,
                                        columns, p->out_stride, fc->out_start, .written = true};
     o[FINALIZE_COUNT] =

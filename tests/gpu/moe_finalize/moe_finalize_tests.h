@@ -33,7 +33,15 @@ struct placed_finalize {
     struct gm_moe_finalize_args args;
 };
 
-enum { FINALIZE_X, FINALIZE_INVERSE, FINALIZE_WEIGHTS, FINALIZE_RESIDUAL, FINALIZE_OUT, FINALIZE_COUNT, FINALIZE_OPERANDS };
+enum {
+    FINALIZE_X,
+    FINALIZE_INVERSE,
+    FINALIZE_WEIGHTS,
+    FINALIZE_RESIDUAL,
+    FINALIZE_OUT,
+    FINALIZE_COUNT,
+    FINALIZE_OPERANDS
+};
 
 void describe_finalize(const struct finalize_case *fc, char *text, size_t bytes);
 bool place_finalize(struct result *result, const struct finalize_case *fc, struct operand_memory *memory,

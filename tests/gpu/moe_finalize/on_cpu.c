@@ -52,7 +52,8 @@ static float compute(const struct job *job, int64_t token, int64_t column) {
 
 static void compute_token(const struct job *job, int64_t token) {
     const int64_t columns = job->columns;
-    const int64_t written = columns + (planted_bug == FINALIZE_BUG_COLUMN_AFTER) - (planted_bug == FINALIZE_BUG_LOST_TAIL);
+    const int64_t written =
+        columns + (planted_bug == FINALIZE_BUG_COLUMN_AFTER) - (planted_bug == FINALIZE_BUG_LOST_TAIL);
     for (int64_t column = 0; column < written; column++) {
         const uint64_t at = job->p->out + (uint64_t)(token * job->p->out_pitch + column * job->bytes);
         const double value = column < columns ? (double)compute(job, token, column) : 1;

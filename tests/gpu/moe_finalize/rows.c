@@ -32,9 +32,9 @@ static bool try(struct rows *rows, struct finalize_case fc) {
 
 static bool test_sizes(struct rows *rows) {
     const int64_t chunk = rows->chunk, tile = rows->tile;
-    const int64_t sizes[][3] = {{1, chunk, 1},         {1, tile, 2},        {1, tile + chunk, 3}, {1, tile - chunk, 4},
-                                {3, tile, 5},          {97, 3 * chunk, 8},  {5, 97, 7},           {2, 2 * tile + 5 * chunk, 9},
-                                {tile / chunk + 1, chunk, 1}, {4, chunk, 33}};
+    const int64_t sizes[][3] = {
+        {1, chunk, 1},      {1, tile, 2}, {1, tile + chunk, 3},         {1, tile - chunk, 4},         {3, tile, 5},
+        {97, 3 * chunk, 8}, {5, 97, 7},   {2, 2 * tile + 5 * chunk, 9}, {tile / chunk + 1, chunk, 1}, {4, chunk, 33}};
     for (size_t i = 0; i < (opt.quick ? 7 : COUNT(sizes)); i++) {
         struct finalize_case fc = plain(rows, sizes[i][0], sizes[i][1], sizes[i][2]);
         fc.has_residual = i % 2;
