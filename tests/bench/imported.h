@@ -9,7 +9,7 @@
 #define FIRST    "bench-tests-import-1.json"
 #define SECOND   "bench-tests-import-2.json"
 #define IMPORT   "--import " FIRST " -o " BOOK
-#define ROWS_MAX 512
+#define ROWS_MAX 2048
 
 extern struct bench_results results;       /* what the next write_to() writes */
 extern struct tune_sample liked[ROWS_MAX]; /* what an H200 takes, the model's pick first */

@@ -9,6 +9,7 @@ struct job {
     const struct gm_glu_params *p;
     enum gm_type type;
     int64_t bytes;
+    int64_t gate_pitch, up_pitch, out_pitch;
 };
 
 static float load(const struct job *job, uint64_t base, int64_t pitch, int64_t row, int64_t column) {
@@ -39,10 +40,10 @@ static float activate(const struct gm_glu_params *p, float x) {
 static float compute(const struct job *job, int64_t row, int64_t column) {
     const struct gm_glu_params *p = job->p;
     const bool is_interleaved = p->layout == GM_GLU_INTERLEAVED;
-    float gate = load(job, p->gate, p->gate_pitch, row, is_interleaved ? 2 * column : column);
+    float gate = load(job, p->gate, job->gate_pitch, row, is_interleaved ? 2 * column : column);
     float up = p->layout == GM_GLU_NO_UP ? 1
-               : is_interleaved          ? load(job, p->gate, p->gate_pitch, row, 2 * column + 1)
-                                         : load(job, p->up, p->up_pitch, row, column);
+               : is_interleaved          ? load(job, p->gate, job->gate_pitch, row, 2 * column + 1)
+                                         : load(job, p->up, job->up_pitch, row, column);
     if (planted_bug == GLU_BUG_SWAPPED) {
         const float other = gate;
         gate = up, up = other;
@@ -63,14 +64,21 @@ static float compute(const struct job *job, int64_t row, int64_t column) {
 static void compute_row(const struct job *job, int64_t row, int64_t columns) {
     const int64_t written = columns + (planted_bug == GLU_BUG_COLUMN_AFTER) - (planted_bug == GLU_BUG_LOST_TAIL);
     for (int64_t column = 0; column < written; column++) {
-        uint8_t *at = (uint8_t *)(uintptr_t)(job->p->out + (uint64_t)(row * job->p->out_pitch + column * job->bytes));
+        uint8_t *at = (uint8_t *)(uintptr_t)(job->p->out + (uint64_t)(row * job->out_pitch + column * job->bytes));
         store_bits(at, job->type, double_to_bits(job->type, column < columns ? (double)compute(job, row, column) : 1));
     }
 }
 
 void compute_glu(const struct gm_kernel *kernel, const void *params) {
     const struct gm_glu_params *p = params;
-    const struct job job = {p, kernel->type, gm_type_bytes(kernel->type)};
+    const int64_t bytes = gm_type_bytes(kernel->type), packed = p->is_packed ? p->columns * bytes : 0;
+    const int64_t pairs = p->layout == GM_GLU_INTERLEAVED ? 2 : 1;
+    const struct job job = {.p = p,
+                            .type = kernel->type,
+                            .bytes = bytes,
+                            .gate_pitch = packed ? pairs * packed : p->gate_pitch,
+                            .up_pitch = packed ? packed : p->up_pitch,
+                            .out_pitch = packed ? packed : p->out_pitch};
     int64_t rows = p->rows;
     if (p->row_count && planted_bug != GLU_BUG_COUNT) {
         const int32_t count = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->row_count, GM_INT32);

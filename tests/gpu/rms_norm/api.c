@@ -270,6 +270,25 @@ static void run_arguments(const struct test *test, struct result *result) {
     free_operands(&memory);
 }
 
+/* The heads of q in the rows of q, k and v, in place. */
+static void run_heads(const struct test *test, struct result *result) {
+    struct operand_memory memory = {0};
+    (void)test;
+    for (int type = 0; type < 3; type++) {
+        const struct norm_case nc = {.rows = 5,
+                                     .columns = 64,
+                                     .type = (enum gm_type)type,
+                                     .heads = 4,
+                                     .out_pad = 256,
+                                     .in_place = true,
+                                     .eps = 1e-6f,
+                                     .inputs = NORMAL_ROWS};
+        if (!run_norm(result, &nc, NULL, 0, &memory))
+            break;
+    }
+    free_operands(&memory);
+}
+
 /* Nothing is launched, and nothing is looked at. */
 static void run_empty(const struct test *test, struct result *result) {
     const struct gm_rms_norm_problem problem = {.size = sizeof problem, .columns = 64};
@@ -282,6 +301,7 @@ void add_norm_api_tests(void) {
     add_test("api", "rms_norm_fuzz_sm80", run_fuzz, -1, GM_ARCH_SM80);
     add_test("api", "rms_norm_fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
     add_test("api", "rms_norm_rounds_without_bias", run_bias, -1, 0);
+    add_test("api", "rms_norm_of_heads", run_heads, -1, 0);
     add_test("api", "rms_norm_of_no_rows", run_empty, -1, 0);
     add_test("api", "rms_norm_of_more_than_2_to_the_31_elements", run_large, -1, 0);
     add_test("invariance", "rms_norm_rows_have_the_same_bits_beside_others", run_invariance, -1, 0);

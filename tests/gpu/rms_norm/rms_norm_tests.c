@@ -65,7 +65,7 @@ static const struct plant plants[] = {
     {NORM_BUG_TRUNCATES, "truncates instead of rounding", "want", NULL},
     {NORM_BUG_TRUNCATES, "truncates instead of rounding", "want", "rms_norm_rounds_without_bias"},
     {NORM_BUG_EARLY, "rounds before the weight", "normalized late", "rms_norm_fuzz_sm80"},
-    {NORM_BUG_LOST_HEAD, "the last head is not written", "heads", "rms_norm_fuzz_sm80"},
+    {NORM_BUG_LOST_HEAD, "the last head is not written", "heads", "rms_norm_of_heads"},
     {NORM_BUG_COUNT, "looks at no row count", "was written", NULL},
 };
 
