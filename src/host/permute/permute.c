@@ -48,7 +48,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_permute_pro
 #define VECTOR_US       0.15 /* more for each chunk of a thread */
 #define ALONE_US        0.25 /* more where launches do not overlap */
 #define DRAM_EFFICIENCY 0.91 /* reachable share of the datasheet's bandwidth, reads and writes */
-#define CHUNK_US        1.8  /* of a CTA among others, from its first load to its last store */
+#define CHUNK_US        2.6  /* of a CTA among others, from its first load to its last store */
 #define SECTOR_BYTES    32.0
 
 /* Bytes that one element costs on a side where the next one is so many elements away. */

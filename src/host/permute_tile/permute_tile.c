@@ -98,14 +98,15 @@ static enum gm_reason check(const struct variant *v, const struct gm_permute_pro
 #define DRAM_EFFICIENCY     0.88 /* reachable share of the datasheet's bandwidth, reads and writes, */
 #define ELEMENTS_EFFICIENCY 0.45 /* and with accesses of one element */
 #define TILE_US             1.0  /* of a CTA among others, for a tile of which little exists, */
-#define TILE_BYTES_US       1.0  /* and so much more for every 16 KB of it that are read */
+#define TILE_BYTES_US       1.0  /* and so much more for every 16 KB of it that are read; */
+#define ELEMENTS_TILE_US    8.0  /* with accesses of one element, whatever exists of it */
 
 static double cost_us(const struct variant *v, const struct gm_permute_problem *p, const struct gm_device *device) {
     const struct tiling t = tiling_of(v, p);
     const double tiles = (double)tiles_of(&t), bytes = gm_operation_permute.work(p).least_bytes;
     const double share = is_vector(v) ? DRAM_EFFICIENCY : ELEMENTS_EFFICIENCY;
     const double tile_bytes = bytes / tiles * v->x_bytes / (v->x_bytes + v->out_bytes); /* that are read */
-    const double tile_us = TILE_US + TILE_BYTES_US * tile_bytes / 16384 * DRAM_EFFICIENCY / share;
+    const double tile_us = is_vector(v) ? TILE_US + TILE_BYTES_US * tile_bytes / 16384 : ELEMENTS_TILE_US;
     const double waves = ceil(tiles / (gm_ctas_per_sm(v->kernel, device) * (double)device->sm_count));
     const double alone = v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0;
     return LAUNCH_US + alone + fmax(bytes / (share * device->dram_gbs) * 1e-3, waves * tile_us);
