@@ -38,7 +38,7 @@ explains_every_kernel() { # of each operation, which takes as many sizes as its 
     local operation sizes
     for operation in $("$program" info | awk '/_sm[0-9]/ { print $1 }' | sort -u); do
         sizes=$("$program" explain "$operation" --help | sed -n '1s/^usage: gristmill explain [^ ]* \(.*\) \[options\]$/\1/p' |
-            sed 's/[^ ][^ ]*/4096/g')
+            sed "s/[^ ][^ ]*/8/g")
         # shellcheck disable=SC2086 # a word for each size
         "$program" explain "$operation" $sizes >"$work/explain" || return
         [ "$(grep -cE '_sm[0-9]+_[a-z0-9_]+' "$work/explain")" -ge "$("$program" info | grep -cE "^$operation .*_sm[0-9]")" ] ||

@@ -38,7 +38,7 @@ static __device__ __forceinline__ struct quotient_by quotient_by(float s, bool i
     by.factor = s < 0x1p-60f ? 0x1p100f : s > 0x1p60f ? 0x1p-64f : 1.0f;
     by.divisor = s * by.factor;
     by.most = by.divisor * 0x1p17f;
-    by.reciprocal = s > 0 && s < INFINITY ? reciprocal_of(by.divisor) : __uint_as_float(0x7fffffff);
+    by.reciprocal = s > 0 && s < GM_INFINITY ? reciprocal_of(by.divisor) : __uint_as_float(0x7fffffff);
     by.correction = is_exact ? by.reciprocal : 0.0f;
     return by;
 }

@@ -60,13 +60,18 @@ static int64_t width_of(const struct variant *v) {
     return v->vector_bytes < 16 ? INT64_MAX : v->held;
 }
 
-/* The least of the variants that may be chosen, of the same architecture. */
-static int64_t least_width(const struct variant *v, const struct gm_norm *norm) {
+static int may_be_chosen(const struct gm_kernel *kernel, const struct gm_question *question) {
+    const uint32_t mask = question->options->arch_mask;
+    return kernel->production && (mask == 0 || mask & kernel->arch) &&
+           gm_kernel_runs_on(kernel, question->device->cc_major, question->device->cc_minor);
+}
+
+/* The least of the variants that may be chosen. */
+static int64_t least_width(const struct variant *v, const struct gm_question *question, const struct gm_norm *norm) {
     int64_t least = INT64_MAX;
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *kernel = &gm_kernels[i];
-        if (kernel->family != v->kernel->family || kernel->arch != v->kernel->arch || kernel->type != v->kernel->type ||
-            !kernel->production)
+        if (kernel->family != v->kernel->family || kernel->type != v->kernel->type || !may_be_chosen(kernel, question))
             continue;
         const struct variant other = variant_of(kernel);
         if (width_of(&other) < least && check(&other, norm, NULL) == GM_ACCEPTED)
@@ -78,7 +83,7 @@ static int64_t least_width(const struct variant *v, const struct gm_norm *norm) 
 /* With a kernel's name the caller has chosen the order. */
 static enum gm_reason check_order(const struct variant *v, const struct gm_question *question,
                                   const struct gm_norm *norm, const struct gm_sentence *why) {
-    const int64_t least = question->options->kernel ? INT64_MAX : least_width(v, norm);
+    const int64_t least = question->options->kernel ? INT64_MAX : least_width(v, question, norm);
     if (width_of(v) <= least)
         return GM_ACCEPTED;
     return gm_say(why, GM_REASON_ORDER,

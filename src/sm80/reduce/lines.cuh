@@ -3,6 +3,8 @@
 #ifndef GM_SM80_REDUCE_LINES_CUH
 #define GM_SM80_REDUCE_LINES_CUH
 
+#include "common/special.cuh"
+
 #include "sm80/reduce/parts.cuh"
 
 enum { SLAB_CHUNKS = 1 << 30 }; /* of a line, whose numbers have 31 bits */
@@ -24,7 +26,7 @@ static __device__ __forceinline__ struct found found_nothing(const struct gm_red
 #pragma unroll
     for (int i = 0; i < WORDS; ++i)
         f.words[i] = 0;
-    f.largest = -INFINITY;
+    f.largest = -GM_INFINITY;
     f.number = first; /* where all are -inf it is the first */
     return f;
 }

@@ -40,7 +40,7 @@ static __device__ __forceinline__ bool keeps_largest(const struct gm_reduce_para
 }
 
 static __device__ __forceinline__ struct total nothing_found(const struct gm_reduce_params &p) {
-    return {keeps_largest(p) ? -INFINITY : 0.0f, NOWHERE};
+    return {keeps_largest(p) ? -GM_INFINITY : 0.0f, NOWHERE};
 }
 
 /* Whether x is larger than y, NaN being the largest. */

@@ -78,7 +78,7 @@ struct lone_cta {
 
 /* How values of a row's threads are merged. */
 struct greatest {
-    static __device__ __forceinline__ uint32_t nothing(void) { return __float_as_uint(-INFINITY); }
+    static __device__ __forceinline__ uint32_t nothing(void) { return __float_as_uint(-GM_INFINITY); }
     __device__ __forceinline__ uint32_t operator()(uint32_t a, uint32_t b) const {
         return __float_as_uint(max_nan(__uint_as_float(a), __uint_as_float(b)));
     }
@@ -292,7 +292,7 @@ static __device__ __forceinline__ struct row_terms terms_of(const struct gm_soft
     const float y = CAPS && asks_for(p, GM_SOFTMAX_CAPPED) ? soft_cap(p, largest) : largest;
     const float inverse = inverse_of(temperature);
     /* A row of -inf: all its powers are 0, their sum too, and what is divided by it is NaN. */
-    return {y == -INFINITY ? 0.0f : y, inverse * 1.44269504f, inverse, temperature < 0x1p-126f};
+    return {y == -GM_INFINITY ? 0.0f : y, inverse * 1.44269504f, inverse, temperature < 0x1p-126f};
 }
 
 /* ---- what is stored -------------------------------------------------------------------------------- */
@@ -359,7 +359,7 @@ template <class Ctas>
 static __device__ __forceinline__ void store_one_hot(const struct gm_softmax_params &p, int row, int columns,
                                                      float largest, int column) {
     const bool is_log = asks_for(p, GM_SOFTMAX_LOG);
-    const float hit = is_log ? 0.0f : 1.0f, rest = largest != largest ? largest : is_log ? -INFINITY : 0.0f;
+    const float hit = is_log ? 0.0f : 1.0f, rest = largest != largest ? largest : is_log ? -GM_INFINITY : 0.0f;
 #pragma unroll 1
     for (int tile = first_element<Ctas>(); tile < columns; tile += TILE)
 #pragma unroll 1
@@ -379,7 +379,7 @@ static __device__ __forceinline__ void store_lse(const struct gm_softmax_params 
     if (!p.lse || columns == 0 || Ctas::rank() != 0 || thread_index() % ROW_THREADS != 0)
         return;
     float lse = t.is_greedy ? t.shift : fmaf(t.shift, t.inverse_temperature, log_sum);
-    if (fabsf(largest) == INFINITY && !(CAPS && asks_for(p, GM_SOFTMAX_CAPPED)))
+    if (fabsf(largest) == GM_INFINITY && !(CAPS && asks_for(p, GM_SOFTMAX_CAPPED)))
         lse = largest;
     st_global_b32(p.lse + (int64_t)row * 4, __float_as_uint(lse));
 }
@@ -405,7 +405,7 @@ static __device__ __forceinline__ void hold_row(const struct gm_softmax_params &
     int at = first_element<Ctas>();
     uint32_t words[VECTORS][WORDS];
     load_tile(p, row, columns, at, words);
-    const float largest = largest_in_row<Ctas>(largest_of(-INFINITY, words));
+    const float largest = largest_in_row<Ctas>(largest_of(-GM_INFINITY, words));
     keep_packed(words, at);
     struct row_terms t = terms_of(p, temperature, largest);
     uint32_t all = total_of_tile(p, columns, at, words, largest, t);
@@ -424,7 +424,7 @@ static __device__ __forceinline__ void hold_row(const struct gm_softmax_params &
 
 static __device__ __forceinline__ float largest_of_tiles(const struct gm_softmax_params &p, int row, int columns) {
     uint32_t words[VECTORS][WORDS];
-    float largest = -INFINITY;
+    float largest = -GM_INFINITY;
 #pragma unroll 1
     for (int at = first_element<struct lone_cta>(); at < columns; at += TILE) {
         load_tile(p, row, columns, at, words);
