@@ -64,7 +64,7 @@ static __device__ __forceinline__ void add_strip(const struct gm_reduce_params &
 template <bool PLACE>
 static __device__ __forceinline__ struct strip add_rows(const struct gm_reduce_params &p, uint64_t base, int64_t first,
                                                         int64_t last, int step) {
-    struct strip s = empty_strip(p, first < last ? (int)first : INT32_MAX);
+    struct strip s = empty_strip(p, first < last ? (int)first : NO_ROW);
     const int64_t pitch = step * p.pitch;
     uint64_t address = base + first * p.pitch;
 #pragma unroll 1
@@ -149,7 +149,7 @@ static __device__ __forceinline__ struct strip load_strip(uint64_t slot) {
 template <bool PLACE>
 static __device__ __forceinline__ struct strip collect_strips(const struct gm_reduce_params &p, int first) {
     const int strip = thread_index() & (p.group - 1), step = THREADS / p.group;
-    struct strip s = empty_strip(p, INT32_MAX);
+    struct strip s = empty_strip(p, NO_ROW);
     await_parts(p, first);
 #pragma unroll 1
     for (int part = thread_index() / p.group; part < p.parts; part += step)
@@ -173,7 +173,7 @@ static __device__ __forceinline__ void store_tile(const struct gm_reduce_params 
     if (strip >= p.group || first + thread >= p.columns)
         return;
     const int row = PLACE ? strip_rows[column][strip] : 0;
-    store_result<PLACE>(p, first + thread, {strip_values[column][strip], row == INT32_MAX ? NOWHERE : row}, rows);
+    store_result<PLACE>(p, first + thread, {strip_values[column][strip], row == NO_ROW ? NOWHERE : row}, rows);
 }
 
 template <bool PLACE>

@@ -20,12 +20,14 @@ enum {
     CHUNK = VECTOR_BYTES / ELEM_BYTES, /* elements */
     WORDS = GM_WORDS(TYPE, CHUNK),     /* 32-bit registers of a chunk */
     WARPS = THREADS / 32,
-    CTAS = GM_REDUCE_CTAS(THREADS), /* on an SM */
+    /* On an SM. Before CUDA 13, ptxas spills at 64 registers. */
+    CTAS = THREADS == 256 && __CUDACC_VER_MAJOR__ < 13 ? 3 : GM_REDUCE_CTAS(THREADS),
 };
 static_assert(VECTOR_BYTES == 16 || VECTOR_BYTES == ELEM_BYTES, "chunks of 16 bytes, or of one element");
 static_assert((THREADS & (THREADS - 1)) == 0 && WARPS <= 32, "one warp puts together what the warps have found");
 
-#define NOWHERE INT64_MAX /* the index of no element: behind all others */
+#define NOWHERE 0x7fffffffffffffffll /* the index of no element: behind all others */
+#define NO_ROW  0x7fffffff           /* the same of a row */
 
 /* ---- totals ---------------------------------------------------------------------------------------- */
 
