@@ -100,7 +100,7 @@ later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim 
     "$build/gpu_tests" '--kernel=*_c8_*' --seeds=2
 later sim_h100_library simulated h100 library '--test=[!r]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=8
-later sim_a100_library simulated a100 library '--test=[!r]*'
+later sim_a100_library simulated a100 library --quick '--test=[!r]*'
 later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no valgrind --quiet --error-exitcode=1 \
     --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
 

@@ -169,6 +169,9 @@ static void run_late(const struct test *test, struct result *result) {
         skip(result, "the stand-in runs no kernel but ours");
     else if (env.device.cc_major != 9)
         skip(result, "griddepcontrol and these variants want compute capability 9.0");
+    else if (rows.kernel->cluster_ctas > env.device.sm_count)
+        skip(result, "clusters of %d CTAs want as many SMs; GM_SIM_SMS says the simulator's number",
+             rows.kernel->cluster_ctas);
     else if (place_sample(result, &sc, &rows.memory, &placed))
         run_early(result, &placed.placed, rows.kernel->name);
     free_placed(&placed.placed);
