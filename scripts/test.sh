@@ -105,7 +105,7 @@ later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
     "$build/gpu_tests" '--kernel=*_c8_*' --seeds=2
-later sim_h100_library simulated h100 library '--test=[!r]*'
+later sim_h100_library simulated h100 library --quick '--test=[!r]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=8
 later sim_a100_library simulated a100 library --quick '--test=[!r]*'
 later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no valgrind --quiet --error-exitcode=1 \
