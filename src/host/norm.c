@@ -152,7 +152,7 @@ struct gm_verdict gm_norm_judge(const struct gm_kernel *kernel, const struct gm_
 static void set_grid(struct gm_plan *plan, const struct variant *v, const struct gm_norm *norm) {
     const int64_t together = v->threads / v->row_threads, all = (norm->rows + together - 1) / together;
     const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
+    const int is_limited = gm_plan_is_limited(plan);
     const int64_t heads = is_limited && most < norm->heads ? most : norm->heads, room = most / heads;
     plan->config.gridDimX = (unsigned)(is_limited && room < all ? room : all);
     plan->config.gridDimY = (unsigned)heads;

@@ -6,6 +6,7 @@
 #include "host/error.h"
 #include "host/launch_graph.h"
 #include "host/log.h"
+#include "host/occupancy.h"
 #include "host/options.h"
 
 #include <stdio.h>
@@ -177,6 +178,17 @@ enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *
     log_plan(plan, choice.source);
     *out = plan;
     return GM_OK;
+}
+
+/* ---- its grid ---------------------------------------------------------------------------------------- */
+
+int gm_plan_is_limited(const struct gm_plan *plan) {
+    return plan->device.sm_count < plan->context->device.sm_count;
+}
+
+unsigned gm_plan_ctas(const struct gm_plan *plan, int64_t all) {
+    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(plan->kernel, &plan->device);
+    return (unsigned)(gm_plan_is_limited(plan) && most < all ? most : all);
 }
 
 /* ---- what a caller may ask of one -------------------------------------------------------------------- */

@@ -30,6 +30,12 @@ struct gm_plan {
     void *params;                    /* template of the family's parameters */
 };
 
+/* Whether the plan may use some of the device's SMs only. */
+int gm_plan_is_limited(const struct gm_plan *plan);
+/* `all` CTAs, one for each piece of work; of a plan that is limited, no more than its SMs hold at once: then each takes
+ * several. */
+unsigned gm_plan_ctas(const struct gm_plan *plan, int64_t all);
+
 /* One create, execute and explain for all operations; the public functions of an operation call these. */
 enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *context, const void *problem,
                               const struct gm_plan_options *options, gm_plan **plan);

@@ -13,7 +13,7 @@ struct gm_stream_k *gm_gemm_stream_k_of(const struct gm_plan *plan) {
 /* Clusters of a launch at most: what the device holds at once, of kernels that stay; but under a budget of SMs of all,
  * since a CTA more would take an SM more. */
 static int64_t most_clusters(const struct gm_plan *plan, const struct gm_gemm_variant *v) {
-    const int budgeted = plan->device.sm_count < plan->context->device.sm_count;
+    const int budgeted = gm_plan_is_limited(plan);
     return v->persistent || budgeted ? gm_clusters_at_once(plan->kernel, &plan->device) : INT32_MAX;
 }
 

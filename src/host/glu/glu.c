@@ -104,15 +104,6 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
-/* A CTA for all chunks that it takes at a time; or, where the plan may use some SMs only, as many as run on these at
- * once. */
-static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t chunks) {
-    const int64_t all = GM_CEIL_DIV(chunks, (int64_t)v->threads * v->vectors);
-    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
-    return (unsigned)(is_limited && most < all ? most : all);
-}
-
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
     const struct gm_glu_problem *p = plan->problem;
@@ -142,7 +133,8 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .silu_exponent = -0.72134752f * p->sigmoid_factor, /* of act_gate(): 1 / (2 ln 2) */
         .up_offset = p->up_offset,
     };
-    plan->config.gridDimX = grid_of(plan, &v, GM_MIN(chunks, slab_rows * row_chunks));
+    plan->config.gridDimX =
+        gm_plan_ctas(plan, GM_CEIL_DIV(GM_MIN(chunks, slab_rows * row_chunks), v.threads * v.vectors));
     return GM_OK;
 }
 

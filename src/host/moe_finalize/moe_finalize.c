@@ -77,15 +77,6 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
-/* A CTA for all chunks that it takes at a time; or, where the plan may use some SMs only, as many as run on these at
- * once. */
-static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t chunks) {
-    const int64_t all = GM_CEIL_DIV(chunks, (int64_t)v->threads);
-    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
-    return (unsigned)(is_limited && most < all ? most : all);
-}
-
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
     const struct gm_moe_finalize_problem *p = plan->problem;
@@ -102,7 +93,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .slab_rows = (int32_t)slab_rows,
         .row_chunks = gm_divisor_of((uint32_t)row_chunks),
     };
-    plan->config.gridDimX = grid_of(plan, &v, slab_rows * row_chunks);
+    plan->config.gridDimX = gm_plan_ctas(plan, GM_CEIL_DIV(slab_rows * row_chunks, v.threads));
     return GM_OK;
 }
 

@@ -43,14 +43,6 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
-/* A warp for each token; or, where the plan may use some SMs only, as many CTAs as run on these at once. */
-static unsigned grid_of(const struct gm_plan *plan, int64_t tokens) {
-    const int64_t all = GM_CEIL_DIV(tokens, (int64_t)plan->kernel->threads / LANES);
-    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(plan->kernel, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
-    return (unsigned)(is_limited && most < all ? most : all);
-}
-
 /* As many lanes as may score a group together. */
 static int lanes_log2_of(int64_t groups) {
     int log2 = 0;
@@ -77,7 +69,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .group_size = (int32_t)(p->experts / p->groups),
         .scale = p->scale,
     };
-    plan->config.gridDimX = grid_of(plan, p->tokens);
+    plan->config.gridDimX = gm_plan_ctas(plan, GM_CEIL_DIV(p->tokens, plan->kernel->threads / LANES));
     return GM_OK;
 }
 

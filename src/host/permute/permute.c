@@ -114,15 +114,6 @@ static void divide_into_slabs(struct gm_permute_params *params) {
     w->rank = last + 1;
 }
 
-/* A CTA for all chunks that it takes at a time; or, where the plan may use some SMs only, as many as run on these at
- * once. */
-static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t chunks) {
-    const int64_t all = GM_CEIL_DIV(chunks, (int64_t)v->threads * v->vectors);
-    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
-    return (unsigned)(is_limited && most < all ? most : all);
-}
-
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
     const struct gm_permute_planned *planned = plan->problem;
@@ -134,7 +125,8 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .to = (int32_t)planned->to,
     };
     divide_into_slabs(params);
-    plan->config.gridDimX = grid_of(plan, &v, (int64_t)params->inner_chunks * params->slab_extent);
+    plan->config.gridDimX =
+        gm_plan_ctas(plan, GM_CEIL_DIV((int64_t)params->inner_chunks * params->slab_extent, v.threads * v.vectors));
     return GM_OK;
 }
 

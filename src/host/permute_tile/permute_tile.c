@@ -136,13 +136,6 @@ static struct gm_permute_walk rest_of(const struct gm_permute_problem *p, const 
     return gm_permute_walk_of(p, dimensions, count);
 }
 
-/* A CTA for each tile; or, where the plan may use some SMs only, as many as run on these at once. */
-static unsigned grid_of(const struct gm_plan *plan, int64_t tiles) {
-    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(plan->kernel, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
-    return (unsigned)(is_limited && most < tiles ? most : tiles);
-}
-
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
     const struct gm_permute_planned *planned = plan->problem;
@@ -161,7 +154,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .to = (int32_t)planned->to,
         .rest = rest_of(p, &t),
     };
-    plan->config.gridDimX = grid_of(plan, tiles_of(&t));
+    plan->config.gridDimX = gm_plan_ctas(plan, tiles_of(&t));
     return GM_OK;
 }
 

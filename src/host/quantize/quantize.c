@@ -118,7 +118,7 @@ static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int
     const int64_t chunk_ctas = GM_CEIL_DIV(slab_units, (int64_t)v->threads * v->vectors);
     const int64_t all = v->share == GM_SHARE_row ? p->rows : v->share == GM_SHARE_block ? slab_units : chunk_ctas;
     const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count || p->scaling == GM_SCALE_AMAX_ONLY;
+    const int is_limited = gm_plan_is_limited(plan) || p->scaling == GM_SCALE_AMAX_ONLY;
     return (unsigned)(is_limited && most < all ? most : all);
 }
 

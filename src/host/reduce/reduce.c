@@ -226,7 +226,7 @@ static int stored_as(const struct gm_reduce_problem *p) {
 /* A CTA for each tile and part; of tiles without parts no more than run at once, where the plan may use some SMs only. */
 static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t parts) {
     const int64_t all = tiles_of(v, plan->problem) * parts, most = ctas_at_once(v, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
+    const int is_limited = gm_plan_is_limited(plan);
     return (unsigned)(is_limited && most < all ? most : all);
 }
 

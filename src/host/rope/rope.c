@@ -142,15 +142,6 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
 
 /* ---- a launch ------------------------------------------------------------------------------------------- */
 
-/* A CTA for all blocks that it takes at a time; or, where the plan may use some SMs only, as many as run on these at
- * once. */
-static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t blocks, int lanes) {
-    const int64_t all = GM_CEIL_DIV(blocks, (int64_t)v->threads / lanes);
-    const int64_t most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
-    return (unsigned)(is_limited && most < all ? most : all);
-}
-
 static int32_t flags_of(const struct gm_rope_problem *p) {
     return (p->pairing == GM_ROPE_INTERLEAVED ? GM_ROPE_IS_INTERLEAVED : 0) | (p->inverse ? GM_ROPE_IS_INVERSE : 0) |
            (p->rounding == GM_ROUND_EARLY ? GM_ROPE_ROUNDS : 0) | (p->norm ? GM_ROPE_HAS_NORM : 0) |
@@ -212,7 +203,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .inverse_head_dim = 1 / (float)p->head_dim,
     };
     prepare_heads(&v, p, params);
-    plan->config.gridDimX = grid_of(plan, &v, slab_tokens * blocks, 1 << log2);
+    plan->config.gridDimX = gm_plan_ctas(plan, GM_CEIL_DIV(slab_tokens * blocks, v.threads >> log2));
     return GM_OK;
 }
 

@@ -82,7 +82,7 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
  * CTAs: of more rows each takes several. */
 static unsigned grid_of(const struct gm_plan *plan, const struct variant *v) {
     const struct gm_sample_problem *p = plan->problem;
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
+    const int is_limited = gm_plan_is_limited(plan);
     const int64_t most = is_limited ? (int64_t)rows_at_once(v, &plan->device) : INT32_MAX / v->row_ctas;
     return (unsigned)(GM_MIN(most, p->rows) * v->row_ctas);
 }

@@ -119,7 +119,7 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
 static unsigned grid_of(const struct gm_plan *plan, const struct variant *v) {
     const struct gm_softmax_problem *p = plan->problem;
     const int64_t all = GM_CEIL_DIV(p->rows, v->threads / v->row_threads);
-    const int is_limited = plan->device.sm_count < plan->context->device.sm_count;
+    const int is_limited = gm_plan_is_limited(plan);
     int64_t most = INT32_MAX / v->row_ctas;
     if (is_limited && v->row_ctas > 1)
         most = gm_clusters_at_once(v->kernel, &plan->device);
