@@ -4,10 +4,14 @@
 #ifndef GM_SPECIAL_CUH
 #define GM_SPECIAL_CUH
 
-/* INFINITY of math.h, which NVRTC does not have. */
-#define GM_INFINITY __uint_as_float(0x7f800000u)
-
 #include <stdint.h>
+
+/* INFINITY of math.h, which NVRTC does not have. */
+#ifdef __CUDACC_RTC__
+#define GM_INFINITY __uint_as_float(0x7f800000u)
+#else
+#define GM_INFINITY INFINITY
+#endif
 
 /* PTX 9.7.3.21 ex2: 2^x, or 0 where that is below 2^-126. */
 static __device__ __forceinline__ float ex2_approx_ftz(float x) {

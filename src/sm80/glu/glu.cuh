@@ -16,6 +16,7 @@
 #include "common/elements.cuh"
 #include "common/glu/params.h"
 #include "common/index.cuh"
+#include "common/pairs.cuh"
 
 enum {
     TYPE = GM_TYPE,
@@ -55,21 +56,6 @@ static __device__ __forceinline__ void load_chunk(const struct gm_glu_params &p,
     }
     load<TYPE, COUNT>(c.gate, p.gate + at.row * p.gate_pitch + at.offset, exists);
     load<TYPE, COUNT>(c.up, p.up + at.row * p.up_pitch + at.offset, exists && p.layout == GLU_APART);
-}
-
-/* Two chunks of pairs, gate first, become one of gates and one of ups. */
-template <int COUNT> static __device__ __forceinline__ void part_pairs(float (&gate)[COUNT], float (&up)[COUNT]) {
-    float pairs[2 * COUNT];
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-        pairs[i] = gate[i];
-        pairs[COUNT + i] = up[i];
-    }
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-        gate[i] = pairs[2 * i];
-        up[i] = pairs[2 * i + 1];
-    }
 }
 
 template <int ACTIVATION> static __device__ __forceinline__ float activated(const struct gm_glu_params &p, float x) {

@@ -18,6 +18,7 @@
 #include "common/elements.cuh"
 #include "common/fp8.cuh"
 #include "common/index.cuh"
+#include "common/pairs.cuh"
 #include "common/rope/params.h"
 #include "common/special.cuh"
 
@@ -203,35 +204,6 @@ static __device__ __forceinline__ void normalize(const struct gm_rope_params &p,
 }
 
 /* ---- the rotation ----------------------------------------------------------------------------------- */
-
-/* Two chunks of interleaved pairs become one of first elements and one of second ones. */
-static __device__ __forceinline__ void part_pairs(float (&x)[CHUNK], float (&y)[CHUNK]) {
-    float pairs[2 * CHUNK];
-#pragma unroll
-    for (int i = 0; i < CHUNK; ++i) {
-        pairs[i] = x[i];
-        pairs[CHUNK + i] = y[i];
-    }
-#pragma unroll
-    for (int i = 0; i < CHUNK; ++i) {
-        x[i] = pairs[2 * i];
-        y[i] = pairs[2 * i + 1];
-    }
-}
-
-static __device__ __forceinline__ void join_pairs(float (&x)[CHUNK], float (&y)[CHUNK]) {
-    float pairs[2 * CHUNK];
-#pragma unroll
-    for (int i = 0; i < CHUNK; ++i) {
-        pairs[2 * i] = x[i];
-        pairs[2 * i + 1] = y[i];
-    }
-#pragma unroll
-    for (int i = 0; i < CHUNK; ++i) {
-        x[i] = pairs[i];
-        y[i] = pairs[CHUNK + i];
-    }
-}
 
 /* No product is fused with the sum where both are rounded. */
 static __device__ __forceinline__ void rotate_rounding(const struct angles &a, float (&x)[CHUNK], float (&y)[CHUNK]) {
