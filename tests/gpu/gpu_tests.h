@@ -125,6 +125,8 @@ bool to_device(struct result *result, CUdeviceptr to, const void *from, size_t b
 double bits_to_double(enum gm_type type, uint32_t bits);
 /* Round to nearest, ties to even; too large becomes Inf, or NaN of e4m3, which has none. Integers are in range. */
 uint32_t double_to_bits(enum gm_type type, double value);
+/* The number of the type that double_to_bits() gives. */
+double round_to(enum gm_type type, double value);
 /* Half the distance between neighbours of `value` in a floating `type`: the most that one rounding moves it. */
 double half_ulp(enum gm_type type, double value);
 uint64_t hash64(uint64_t seed, uint64_t index);

@@ -117,6 +117,10 @@ uint32_t double_to_bits(enum gm_type type, double value) {
     return type == GM_BF16 ? to_bf16(value) : bits_of((float)value);
 }
 
+double round_to(enum gm_type type, double value) {
+    return bits_to_double(type, double_to_bits(type, value));
+}
+
 double half_ulp(enum gm_type type, double value) {
     static const struct {
         int digits, least; /* of a significand; the exponent of the smallest number */
@@ -155,7 +159,7 @@ bool bits_match(enum gm_type type, uint32_t got_bits, double want, double tolera
     if (tolerance == 0 || isnan(got))
         return false;
     if (isinf(got) || isinf(rounded)) /* one of the values within the tolerance may round to Inf */
-        return isinf(bits_to_double(type, double_to_bits(type, want + copysign(tolerance, want)))) && got * want > 0;
+        return isinf(round_to(type, want + copysign(tolerance, want))) && got * want > 0;
     return fabs(got - want) <= tolerance;
 }
 

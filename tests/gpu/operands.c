@@ -217,11 +217,6 @@ bool compare_placed(struct result *result, const struct call *call, const uint8_
     return ok;
 }
 
-bool run_placed(struct result *result, struct placed_operands *placed, const struct gm_plan_options *options,
-                int repeats, uint32_t may_refuse, const char *what) {
-    return run_call(result, &placed->call, options, repeats, may_refuse, what);
-}
-
 /* ---- many elements -------------------------------------------------------------------------------------- */
 
 CUdeviceptr take_large(struct result *result, size_t bytes) {
@@ -263,8 +258,11 @@ void check_repeated_rows(struct result *result, CUdeviceptr at, int64_t rows, si
 
 /* ---- early readers -------------------------------------------------------------------------------------- */
 
-bool run_behind_slow_copy(struct result *result, const struct slow_copy *copy, const struct placed_operands *placed,
-                          int operand, struct arena *elsewhere, const gm_plan *plan) {
+/* Programmatic dependent launch: the kernel before writes an operand, slowly, and lets ours start at once. Until it has
+ * ended the operand is NaN, so whatever is read too early shows. True when the call was right all the same. */
+static bool run_behind_slow_copy(struct result *result, const struct slow_copy *copy,
+                                 const struct placed_operands *placed, int operand, struct arena *elsewhere,
+                                 const gm_plan *plan) {
     const struct operand *o = &placed->operands[operand];
     const CUdeviceptr address = address_of(placed, operand);
     const size_t last = offset_of(o, placed->of, o->rows - 1, o->columns - 1) + (size_t)gm_type_bytes(o->type);

@@ -60,10 +60,6 @@ void free_operands(struct operand_memory *memory);
 void fill_placed_region(const struct call *call, uint8_t *region);
 bool compare_placed(struct result *result, const struct call *call, const uint8_t *region, const char *what);
 
-/* Plans the kernel (NULL: the planner's choice), executes and compares what is placed. */
-bool run_placed(struct result *result, struct placed_operands *placed, const struct gm_plan_options *options,
-                int repeats, uint32_t may_refuse, const char *what);
-
 /* A block of rows, repeated until there are `rows` of so many bytes at `to`. */
 bool repeat_rows(struct result *result, CUdeviceptr to, int64_t rows, size_t row_bytes, CUdeviceptr block,
                  int64_t block_rows);
@@ -73,12 +69,8 @@ void check_repeated_rows(struct result *result, CUdeviceptr at, int64_t rows, si
 /* So many bytes of device memory for a large case; 0: skipped, or reported. */
 CUdeviceptr take_large(struct result *result, size_t bytes);
 
-/* Programmatic dependent launch: the kernel before writes an operand, slowly, and lets ours start at once. Until it has
- * ended the operand is NaN, so whatever is read too early shows. True when the call was right all the same. */
-struct slow_copy;
-bool run_behind_slow_copy(struct result *result, const struct slow_copy *copy, const struct placed_operands *placed,
-                          int operand, struct arena *elsewhere, const gm_plan *plan);
-/* That of every operand which is read, for a kernel by name; skipped where the device has no such launches. */
+/* Programmatic dependent launch: for every operand which is read, one launch of a kernel by name, behind one that writes
+ * the operand slowly and lets ours start at once; skipped where the device has no such launches. */
 void run_early(struct result *result, struct placed_operands *placed, const char *kernel);
 
 #endif

@@ -18,10 +18,6 @@ void describe_embed(const struct embed_case *ec, char *text, size_t bytes) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 static double special(enum gm_type type, uint64_t random, double ordinary) {
     const double largest = type == GM_FP16 ? 65504 : 0x1.fep127, least = type == GM_FP16 ? 0x1p-24 : 0x1p-133;
     const double values[] = {NAN, INFINITY, -INFINITY, 0, -0.0, largest, -largest, least, -least, ordinary};
@@ -34,7 +30,7 @@ static double table_value(const void *of, int64_t row, int64_t column) {
     const double factor = ec->factor != 0 ? (double)ec->factor : 1;
     if (ec->inputs == EMBED_INTEGERS)
         return factor * (double)((int)((hash64(seed, index) >> 32) % 9) - 4);
-    const double normal = rounded(ec->type, factor * hash_normal(seed, index));
+    const double normal = round_to(ec->type, factor * hash_normal(seed, index));
     return ec->inputs == EMBED_SPECIAL ? special(ec->type, hash64(seed, index), normal) : normal;
 }
 

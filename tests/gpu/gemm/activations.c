@@ -128,8 +128,7 @@ static bool is_right(enum gm_activation activation, enum gm_type type, float x, 
     if (signbit(want) != signbit(got) && activation != GM_ACT_RELU)
         return false;
     const double error = activation_error(activation, x);
-    const double least = bits_to_double(type, double_to_bits(type, fabs(want) - error)),
-                 most = bits_to_double(type, double_to_bits(type, fabs(want) + error));
+    const double least = round_to(type, fabs(want) - error), most = round_to(type, fabs(want) + error);
     return fabs(got) >= least && fabs(got) <= most;
 }
 

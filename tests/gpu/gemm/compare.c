@@ -11,13 +11,13 @@ double c_value(const struct gemm_case *gc, int64_t m, int64_t n) {
     const uint64_t index = (uint64_t)(m * gc->n + n);
     if (gc->inputs != NORMAL)
         return (double)((int)((hash64(opt.seed ^ 0xc, index) >> 32) % 17) - 8);
-    return bits_to_double(gc->d_type, double_to_bits(gc->d_type, hash_normal(opt.seed ^ 0xc, index)));
+    return round_to(gc->d_type, hash_normal(opt.seed ^ 0xc, index));
 }
 
 double bias_value(const struct gemm_case *gc, int64_t index) {
     if (gc->inputs != NORMAL)
         return (double)((int)((hash64(opt.seed ^ 0xb, (uint64_t)index) >> 32) % 65) - 32);
-    return bits_to_double(gc->bias_type, double_to_bits(gc->bias_type, hash_normal(opt.seed ^ 0xb, (uint64_t)index)));
+    return round_to(gc->bias_type, hash_normal(opt.seed ^ 0xb, (uint64_t)index));
 }
 
 /* c sqrt(K) eps relative to the sum's own size, which for N(0, 1) operands is sqrt(K). eps is that of truncation,

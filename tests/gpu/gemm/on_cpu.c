@@ -50,7 +50,7 @@ static void multiply(int64_t first, int64_t last, void *arg) {
                 *acc += a * job->b_values[k * job->n + n];
                 /* Sums of integers are spared: large ones would be caught by their bits, not by the bound. */
                 if (planted_bug == BUG_FP16_ACCUMULATION && k % 64 == 63 && *acc != rintf(*acc))
-                    *acc = (float)bits_to_double(GM_FP16, double_to_bits(GM_FP16, *acc));
+                    *acc = (float)round_to(GM_FP16, *acc);
             }
         }
 }

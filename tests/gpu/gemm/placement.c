@@ -62,7 +62,7 @@ static bool check(struct result *result, const struct matrix *x, const struct lo
             result, env.drv->cuMemcpyDtoH(row, x->at + (CUdeviceptr)(r * x->stride * 2), (size_t)x->columns * 2), what);
         for (int64_t c = 0; c < x->columns && ok; c++) {
             const uint32_t got = load_bits(row + 2 * c, GM_BF16);
-            const double want = bits_to_double(GM_BF16, double_to_bits(GM_BF16, element(logical, r, c)));
+            const double want = round_to(GM_BF16, element(logical, r, c));
             ok = bits_to_double(GM_BF16, got) == want;
             if (!ok)
                 fail(result, "%s: element (%lld, %lld) is %g (0x%x), want %g", what, (long long)r, (long long)c,

@@ -47,7 +47,7 @@ float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int 
     if (inputs == INTEGER || inputs == HOLED)
         return (float)((int)((hash64(stream, index) >> 32) % 9) - 4);
     if (inputs == NORMAL)
-        return (float)bits_to_double(type, double_to_bits(type, hash_normal(stream, index)));
+        return (float)round_to(type, hash_normal(stream, index));
     return special_element(hash64(stream, index), type, operand, outer, k, k_size);
 }
 

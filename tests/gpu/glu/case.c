@@ -24,10 +24,6 @@ void describe_glu(const struct glu_case *gc, char *text, size_t bytes) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 /* Half of the small ones is a number of the type still: an activation of it is near no tie. */
 static double special(enum gm_type type, uint64_t random, double ordinary) {
     const double largest = type == GM_FP16 ? 65504 : 0x1.fep127, least = type == GM_FP16 ? 0x1p-22 : 0x1p-131;
@@ -42,8 +38,9 @@ static double drawn(const struct glu_case *gc, uint64_t stream, int64_t row, int
         return (double)((int)((random >> 32) % 9) - 4);
     const double normal = hash_normal(seed, index);
     if (gc->inputs == GLU_WIDE)
-        return rounded(gc->type, ldexp(normal, (int)(random % 37) - 30));
-    return gc->inputs == GLU_SPECIAL ? special(gc->type, random, rounded(gc->type, normal)) : rounded(gc->type, normal);
+        return round_to(gc->type, ldexp(normal, (int)(random % 37) - 30));
+    return gc->inputs == GLU_SPECIAL ? special(gc->type, random, round_to(gc->type, normal))
+                                     : round_to(gc->type, normal);
 }
 
 static double gate_of(const struct glu_case *gc, int64_t row, int64_t column) {
@@ -51,7 +48,7 @@ static double gate_of(const struct glu_case *gc, int64_t row, int64_t column) {
 }
 
 static double up_of(const struct glu_case *gc, int64_t row, int64_t column) {
-    return rounded(gc->type, (gc->scale != 0 ? (double)gc->scale : 1) * drawn(gc, 1, row, column));
+    return round_to(gc->type, (gc->scale != 0 ? (double)gc->scale : 1) * drawn(gc, 1, row, column));
 }
 
 static double gate_value(const void *of, int64_t row, int64_t column) {
@@ -91,9 +88,9 @@ static double expected(const struct glu_case *gc, int64_t row, int64_t column, d
         const bool is_early = gc->rounding == GM_ROUND_EARLY;
         up = (float)(limited(up_of(gc, row, column), limit, -limit) + (double)gc->up_offset);
         if (is_early) {
-            up = rounded(gc->type, up);
+            up = round_to(gc->type, up);
             error += error > 0 ? 2 * half_ulp(gc->type, fabs(act) + error) : 0;
-            act = rounded(gc->type, act);
+            act = round_to(gc->type, act);
         }
     }
     const double out = act * up;

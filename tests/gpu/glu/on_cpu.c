@@ -17,10 +17,6 @@ static float load(const struct job *job, uint64_t base, int64_t pitch, int64_t r
     return (float)bits_to_double(job->type, load_bits(at, job->type));
 }
 
-static float rounded(enum gm_type type, float value) {
-    return (float)bits_to_double(type, double_to_bits(type, (double)value));
-}
-
 static float limited(float x, float limit, float least) {
     if (isnan(x) && planted_bug != GLU_BUG_DROPS_NAN)
         return x;
@@ -57,7 +53,7 @@ static float compute(const struct job *job, int64_t row, int64_t column) {
         return gate;
     up += planted_bug == GLU_BUG_OFFSET ? 0 : p->up_offset;
     if (p->rounds_early || planted_bug == GLU_BUG_EARLY)
-        gate = rounded(job->type, gate), up = rounded(job->type, up);
+        gate = (float)round_to(job->type, gate), up = (float)round_to(job->type, up);
     return gate * up;
 }
 

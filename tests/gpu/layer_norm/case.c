@@ -23,15 +23,11 @@ void describe_ln(const struct ln_case *lc, char *text, size_t bytes) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 static double drawn(const struct ln_case *lc, uint64_t stream, uint64_t index) {
     const uint64_t seed = (opt.seed + lc->seed) * 4 + stream;
     if (lc->inputs == LN_INTEGERS || lc->inputs == LN_SIGNS)
         return (double)((int)((hash64(seed, index) >> 32) % 9) - 4);
-    return rounded(lc->type, hash_normal(seed, index) + (lc->inputs == LN_POSITIVE ? 3 : 0));
+    return round_to(lc->type, hash_normal(seed, index) + (lc->inputs == LN_POSITIVE ? 3 : 0));
 }
 
 /* Row r holds value r of a list, every one of its elements or the last of them. Without eps a row of one value is divided by
@@ -70,7 +66,7 @@ double ln_x(const struct ln_case *lc, int64_t row, int64_t column) {
         return sign(lc, row, column, far, lc->residual ? 3 : 1);
     const double ordinary = drawn(lc, 0, (uint64_t)(row * lc->columns + column));
     if (lc->inputs == LN_FAR)
-        return rounded(lc->type, ordinary + far);
+        return round_to(lc->type, ordinary + far);
     return lc->inputs == LN_SPECIAL ? special(lc, row, column, ordinary) : ordinary;
 }
 
@@ -82,7 +78,7 @@ static double ln_residual(const struct ln_case *lc, int64_t row, int64_t column)
 
 double ln_weight(const struct ln_case *lc, int64_t column) {
     const double scale = lc->weight_scale != 0 ? (double)lc->weight_scale : 1;
-    return lc->no_weight ? 1 : rounded(lc->type, scale * drawn(lc, 2, (uint64_t)column));
+    return lc->no_weight ? 1 : round_to(lc->type, scale * drawn(lc, 2, (uint64_t)column));
 }
 
 /* Beside signs it is larger than all weights, so that nothing cancels. */
@@ -125,7 +121,7 @@ static double sum_of(const struct ln_case *lc, int64_t row, int64_t column) {
     if (!lc->residual)
         return x;
     const double sum = (float)(x + ln_residual(lc, row, column));
-    return lc->sum_rounding == GM_ROUND_EARLY ? rounded(lc->type, sum) : sum;
+    return lc->sum_rounding == GM_ROUND_EARLY ? round_to(lc->type, sum) : sum;
 }
 
 /* Of the row `s`. Sums overflow as fp32 does. A thread adds columns / 32 values at most, the lanes and warps 10 more; a root
@@ -153,7 +149,7 @@ static double expected(const struct ln_case *lc, const struct reference *r, doub
     const double offset = lc->no_weight ? 0 : (double)lc->weight_offset;
     const double factor = (double)(float)(ln_weight(lc, column) + offset);
     const double exact = (s - r->mean) * r->scale;
-    const double y = lc->normalized_rounding == GM_ROUND_EARLY ? rounded(lc->type, exact) : exact;
+    const double y = lc->normalized_rounding == GM_ROUND_EARLY ? round_to(lc->type, exact) : exact;
     const double out = y * factor + ln_bias(lc, column);
     double error = fabs(exact) * (r->scale_error + 0x1p-22) + r->mean_error * r->scale;
     if (lc->normalized_rounding == GM_ROUND_EARLY) /* a value near a tie is rounded the other way */
@@ -249,7 +245,7 @@ bool run_ln(struct result *result, const struct ln_case *lc, const char *kernel,
     describe_ln(lc, what, sizeof what);
     heartbeat(what);
     const bool ok = place_ln(result, lc, memory, &placed) &&
-                    run_placed(result, &placed.placed, &options, lc->repeats, lc->may_refuse, what);
+                    run_call(result, &placed.placed.call, &options, lc->repeats, lc->may_refuse, what);
     free_placed(&placed.placed);
     return ok;
 }

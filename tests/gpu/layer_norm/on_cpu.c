@@ -17,10 +17,6 @@ static float load(uint64_t address, enum gm_type type) {
     return (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
 }
 
-static float rounded(enum gm_type type, float value) {
-    return (float)bits_to_double(type, double_to_bits(type, value));
-}
-
 static void store(uint64_t address, enum gm_type type, float value) {
     uint32_t bits = double_to_bits(type, value);
     if (planted_bug == LN_BUG_TRUNCATES && type == GM_BF16)
@@ -33,7 +29,7 @@ static float load_sum(const struct job *job, int64_t row, int64_t column) {
     float v = load(p->x + (uint64_t)(row * p->x_pitch + column * job->bytes), job->type);
     if (p->flags & GM_NORM_HAS_RESIDUAL)
         v += load(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type);
-    return p->flags & GM_NORM_ROUNDS_SUM ? rounded(job->type, v) : v;
+    return p->flags & GM_NORM_ROUNDS_SUM ? (float)round_to(job->type, v) : v;
 }
 
 /* An element of weight or bias. */
@@ -49,7 +45,7 @@ static float result(const struct job *job, float y, int64_t column) {
     const float factor = vector_of(job, p->weight, GM_NORM_WIDE_WEIGHT, column) + offset;
     const float bias = planted_bug == LN_BUG_BIAS ? 0 : vector_of(job, p->bias, GM_NORM_WIDE_BIAS, column);
     if (p->flags & GM_NORM_ROUNDS_NORMALIZED || planted_bug == LN_BUG_EARLY)
-        y = rounded(job->type, y);
+        y = (float)round_to(job->type, y);
     return planted_bug == LN_BUG_BIAS_FIRST ? (y + bias) * factor : fmaf(y, factor, bias);
 }
 

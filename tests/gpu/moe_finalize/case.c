@@ -21,10 +21,6 @@ void describe_finalize(const struct finalize_case *fc, char *text, size_t bytes)
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 static double special(enum gm_type type, uint64_t random, double ordinary) {
     const double least = type == GM_FP16 ? 0x1p-24 : 0x1p-133;
     const double values[] = {0, -0.0, least, -least, ordinary, ordinary, ordinary};
@@ -39,8 +35,8 @@ static double drawn(const struct finalize_case *fc, uint64_t stream, int64_t row
     if (fc->inputs == FINALIZE_INTEGERS)
         return factor * (double)((int)((random >> 32) % 9) - 4);
     if (fc->inputs == FINALIZE_POSITIVE)
-        return rounded(fc->type, 1 + (double)(random >> 40) * 0x1p-24);
-    const double ordinary = rounded(fc->type, factor * normal);
+        return round_to(fc->type, 1 + (double)(random >> 40) * 0x1p-24);
+    const double ordinary = round_to(fc->type, factor * normal);
     return fc->inputs == FINALIZE_SPECIAL ? special(fc->type, random >> 8, ordinary) : ordinary;
 }
 

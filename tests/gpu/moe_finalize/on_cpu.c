@@ -16,10 +16,6 @@ static float load(enum gm_type type, uint64_t base, int64_t at) {
     return (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)(base + (uint64_t)at), type));
 }
 
-static float rounded(enum gm_type type, float value) {
-    return (float)bits_to_double(type, double_to_bits(type, (double)value));
-}
-
 /* -1: none. */
 static int64_t row_of(const struct gm_moe_finalize_params *p, int64_t slot) {
     const int32_t row = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->inverse + slot * 4, GM_INT32);
@@ -45,7 +41,7 @@ static float compute(const struct job *job, int64_t token, int64_t column) {
         else if (planted_bug == FINALIZE_BUG_BAD_WEIGHS)
             sum = fmaf(weight_of(p, slot), 0, sum);
         if (planted_bug == FINALIZE_BUG_EARLY)
-            sum = rounded(job->type, sum);
+            sum = (float)round_to(job->type, sum);
     }
     return sum;
 }

@@ -22,10 +22,6 @@ void describe_route(const struct route_case *rc, char *text, size_t bytes) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 static double special(enum gm_type type, uint64_t random, double ordinary) {
     const double largest = type == GM_FP16 ? 65504 : 0x1.fep127;
     const double values[] = {NAN, -INFINITY, 0, -0.0, -largest, ordinary, ordinary, ordinary};
@@ -41,15 +37,15 @@ static double logit_value(const void *of, int64_t token, int64_t expert) {
     case ROUTE_INTEGERS:
         return factor * (double)((int)((random >> 32) % 9) - 4);
     case ROUTE_WIDE:
-        return rounded(rc->type, 40 * normal);
+        return round_to(rc->type, 40 * normal);
     case ROUTE_SPECIAL:
-        return special(rc->type, random >> 8, rounded(rc->type, 2 * normal));
+        return special(rc->type, random >> 8, round_to(rc->type, 2 * normal));
     case ROUTE_EQUAL:
         return 1.5;
     case ROUTE_ALL_NAN:
         return NAN;
     default:
-        return rounded(rc->type, 2 * normal);
+        return round_to(rc->type, 2 * normal);
     }
 }
 

@@ -67,7 +67,7 @@ static double special(enum gm_type type, uint64_t random, double ordinary) {
     const double values[] = {NAN,        INFINITY, -INFINITY, 0,          -0.0,       0x1.fep127,     -65504,
                              65519,      65520,    0x1p-24,   0x1p-25,    -0x1.8p-24, 0x1p-133,       0x1p-134,
                              1.00390625, 0x1.02p0, 0x1.03p0,  -0x1.002p0, 0x1.006p0,  0x1.fffffep127, ordinary};
-    return bits_to_double(type, double_to_bits(type, values[random % COUNT(values)]));
+    return round_to(type, values[random % COUNT(values)]);
 }
 
 static double typed_value(const struct permute_case *pc, int64_t element) {
@@ -229,7 +229,7 @@ bool run_permute(struct result *result, const struct permute_case *pc, const cha
     describe_permute(pc, what, sizeof what);
     heartbeat(what);
     const bool ok = place_permute(result, pc, memory, &placed) &&
-                    run_placed(result, &placed.placed, &options, pc->repeats, pc->may_refuse, what);
+                    run_call(result, &placed.placed.call, &options, pc->repeats, pc->may_refuse, what);
     free_placed_permute(&placed);
     return ok;
 }

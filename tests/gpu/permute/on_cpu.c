@@ -20,7 +20,7 @@ static enum gm_type typed(int bytes, int32_t type) {
 }
 
 static double truncated(enum gm_type type, double value) {
-    const double rounded = bits_to_double(type, double_to_bits(type, value));
+    const double rounded = round_to(type, value);
     if (!isfinite(value) || fabs(rounded) <= fabs(value))
         return value;
     return copysign(fabs(rounded) - 2 * half_ulp(type, fabs(value)), value);

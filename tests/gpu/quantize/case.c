@@ -26,10 +26,6 @@ void describe_quantize(const struct quantize_case *qc, char *text, size_t bytes)
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 static double limit_of(enum gm_type out_type) {
     return out_type == GM_E4M3 ? 448 : out_type == GM_E5M2 ? 57344 : 127;
 }
@@ -76,7 +72,7 @@ static double drawn(const struct quantize_case *qc, int64_t row, int64_t column)
 
 static double x_value(const void *of, int64_t row, int64_t column) {
     const struct quantize_case *qc = of;
-    return rounded(qc->type, (qc->times != 0 ? (double)qc->times : 1) * drawn(qc, row, column));
+    return round_to(qc->type, (qc->times != 0 ? (double)qc->times : 1) * drawn(qc, row, column));
 }
 
 static double scale_value(const void *of, int64_t row, int64_t column) {

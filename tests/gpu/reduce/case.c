@@ -46,10 +46,6 @@ static int64_t rows_read(const struct reduce_case *rc) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 /* A kind for each result: so that not all are NaN. Sums that pass the largest number depend on their order; they have
  * none of that size. */
 static double special(const struct reduce_case *rc, int64_t result, uint64_t random, double ordinary) {
@@ -73,15 +69,15 @@ static double x_of(const struct reduce_case *rc, int64_t row, int64_t column) {
     case REDUCE_EQUAL:
         return finds_least(rc) ? INFINITY : -INFINITY;
     case REDUCE_SPECIAL:
-        return special(rc, result_of(rc, row, column), random, rounded(rc->type, hash_normal(seed, index)));
+        return special(rc, result_of(rc, row, column), random, round_to(rc->type, hash_normal(seed, index)));
     default:
-        return rounded(rc->type, (rc->inputs == REDUCE_POSITIVE) + hash_normal(seed, index));
+        return round_to(rc->type, (rc->inputs == REDUCE_POSITIVE) + hash_normal(seed, index));
     }
 }
 
 static double x_value(const void *of, int64_t row, int64_t column) {
     const struct reduce_case *rc = of;
-    return rounded(rc->type, (rc->scale != 0 ? (double)rc->scale : 1) * x_of(rc, row, column));
+    return round_to(rc->type, (rc->scale != 0 ? (double)rc->scale : 1) * x_of(rc, row, column));
 }
 
 static double count_value(const void *of, int64_t row, int64_t column) {

@@ -42,7 +42,7 @@ static void add(const struct job *job, struct so_far *s, int64_t row, int64_t co
     if (p->keeps == REDUCE_SUMS || p->keeps == REDUCE_SQUARES) {
         s->value += p->keeps == REDUCE_SQUARES ? x * x : x;
         if (planted_bug == REDUCE_BUG_ROUNDS_EARLY)
-            s->value = (float)bits_to_double(GM_BF16, double_to_bits(GM_BF16, (double)s->value));
+            s->value = (float)round_to(GM_BF16, (double)s->value);
     } else if (s->count == 0 || is_larger(job, x * p->sign, s->value)) {
         s->value = x * p->sign;
         s->at = at;

@@ -26,15 +26,11 @@ void describe_norm(const struct norm_case *nc, char *text, size_t bytes) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 static double drawn(const struct norm_case *nc, uint64_t stream, uint64_t index) {
     const uint64_t seed = (opt.seed + nc->seed) * 4 + stream;
     if (nc->inputs == INTEGERS || nc->inputs == SIGNS)
         return (double)((int)((hash64(seed, index) >> 32) % 9) - 4);
-    return rounded(nc->type, hash_normal(seed, index) + (nc->inputs == POSITIVE ? 3 : 0));
+    return round_to(nc->type, hash_normal(seed, index) + (nc->inputs == POSITIVE ? 3 : 0));
 }
 
 /* Row r holds value r of a list, every one of its elements or the last of them. */
@@ -80,7 +76,7 @@ double norm_residual(const struct norm_case *nc, int64_t row, int64_t column) {
 
 double norm_weight(const struct norm_case *nc, int64_t column) {
     const double scale = nc->weight_scale != 0 ? (double)nc->weight_scale : 1;
-    return rounded(nc->type, scale * drawn(nc, 2, (uint64_t)column));
+    return round_to(nc->type, scale * drawn(nc, 2, (uint64_t)column));
 }
 
 /* A head is a row of its own, number row * heads + head. */
@@ -125,7 +121,7 @@ static double sum_of(const struct norm_case *nc, int64_t row, int64_t column) {
     if (!nc->residual)
         return x;
     const double sum = (float)(x + norm_residual(nc, row, column));
-    return nc->sum_rounding == GM_ROUND_EARLY ? rounded(nc->type, sum) : sum;
+    return nc->sum_rounding == GM_ROUND_EARLY ? round_to(nc->type, sum) : sum;
 }
 
 /* Of the row `s`. The sum overflows and underflows as fp32 does. */
@@ -146,7 +142,7 @@ static double expected(const struct norm_case *nc, const struct reference *refer
                        double *tolerance) {
     const double factor = (double)(float)(norm_weight(nc, column) + (double)nc->weight_offset);
     const double exact = s * reference->scale;
-    const double y = nc->normalized_rounding == GM_ROUND_EARLY ? rounded(nc->type, exact) : exact;
+    const double y = nc->normalized_rounding == GM_ROUND_EARLY ? round_to(nc->type, exact) : exact;
     const double out = y * factor;
     double error = fabs(out) * (reference->error + 0x1p-22);
     if (nc->normalized_rounding == GM_ROUND_EARLY) /* a value near a tie is rounded the other way */
@@ -253,7 +249,7 @@ bool run_norm(struct result *result, const struct norm_case *nc, const char *ker
     describe_norm(nc, what, sizeof what);
     heartbeat(what);
     const bool ok = place_norm(result, nc, memory, &placed) &&
-                    run_placed(result, &placed.placed, &options, nc->repeats, nc->may_refuse, what);
+                    run_call(result, &placed.placed.call, &options, nc->repeats, nc->may_refuse, what);
     free_placed(&placed.placed);
     return ok;
 }

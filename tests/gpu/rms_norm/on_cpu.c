@@ -17,10 +17,6 @@ static float load(uint64_t address, enum gm_type type) {
     return (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
 }
 
-static float rounded(enum gm_type type, float value) {
-    return (float)bits_to_double(type, double_to_bits(type, value));
-}
-
 static void store(uint64_t address, enum gm_type type, float value) {
     uint32_t bits = double_to_bits(type, value);
     if (planted_bug == NORM_BUG_TRUNCATES && type == GM_BF16)
@@ -33,7 +29,7 @@ static float load_sum(const struct job *job, int64_t row, int64_t column) {
     float v = load(p->x + (uint64_t)(row * p->x_pitch + job->head * p->x_head_pitch + column * job->bytes), job->type);
     if (p->flags & GM_NORM_HAS_RESIDUAL)
         v += load(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type);
-    return p->flags & GM_NORM_ROUNDS_SUM ? rounded(job->type, v) : v;
+    return p->flags & GM_NORM_ROUNDS_SUM ? (float)round_to(job->type, v) : v;
 }
 
 static float weight_of(const struct job *job, int64_t column) {
@@ -60,7 +56,7 @@ static void normalize(const struct job *job, int64_t row) {
         if (p->flags & GM_NORM_HAS_RESIDUAL && planted_bug != NORM_BUG_RESIDUAL && column < p->columns)
             store(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type, job->v[column]);
         store(p->out + (uint64_t)(row * p->out_pitch + job->head * p->out_head_pitch + column * job->bytes), job->type,
-              (early ? rounded(job->type, y) : y) * (column < p->columns ? weight_of(job, column) : 1));
+              (early ? (float)round_to(job->type, y) : y) * (column < p->columns ? weight_of(job, column) : 1));
     }
 }
 

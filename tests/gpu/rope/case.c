@@ -117,7 +117,7 @@ static void expect_head(const struct rope_case *rc, int stream, int64_t token, i
 /* From elements of the type to those of the cache. */
 static void expect_e4m3(const struct rope_case *rc, double scale, struct expectation *e) {
     for (int64_t i = 0; i < rc->head_dim; i++) {
-        const float value = (float)rope_rounded(rc->type, e->want[i]), quotient = value / (float)scale;
+        const float value = (float)round_to(rc->type, e->want[i]), quotient = value / (float)scale;
         const double error = e->tolerance[i] / scale, size = fmin(fabs((double)quotient), 448);
         e->want[i] = isnan(quotient) ? NAN : copysign(size, (double)quotient);
         e->tolerance[i] = error == 0 ? 0 : error + half_ulp(GM_E4M3, fmin(size + error, 448)) * 1.0001;

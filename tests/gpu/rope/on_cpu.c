@@ -26,10 +26,6 @@ static void store(uint64_t address, enum gm_type type, float value) {
     store_bits((uint8_t *)(uintptr_t)address, type, double_to_bits(type, (double)value));
 }
 
-static float rounded(enum gm_type type, float value) {
-    return (float)bits_to_double(type, double_to_bits(type, (double)value));
-}
-
 static int64_t load_int64(uint64_t address) {
     int64_t value;
     memcpy(&value, (const void *)(uintptr_t)address, sizeof value);
@@ -62,18 +58,18 @@ static void normalize(struct job *job) {
         const float weight = load(job->heads->weight + (uint64_t)(i * gm_type_bytes(weight_type)), weight_type);
         float y = job->v[i] * scale;
         if (has(job, GM_ROPE_ROUNDS_NORMALIZED))
-            y = rounded(job->type, y);
+            y = (float)round_to(job->type, y);
         y *= weight + (planted_bug == ROPE_BUG_OFFSET ? 0 : p->weight_offset);
-        job->v[i] = has(job, GM_ROPE_ROUNDS) ? rounded(job->type, y) : y;
+        job->v[i] = has(job, GM_ROPE_ROUNDS) ? (float)round_to(job->type, y) : y;
     }
 }
 
 static void rotate(const struct job *job, float *a, float *b, float cosine, float sine) {
     const float x = *a, y = *b;
     if (has(job, GM_ROPE_ROUNDS) || planted_bug == ROPE_BUG_EARLY) {
-        cosine = rounded(job->type, cosine), sine = rounded(job->type, sine);
-        *a = rounded(job->type, x * cosine) - rounded(job->type, y * sine);
-        *b = rounded(job->type, y * cosine) + rounded(job->type, x * sine);
+        cosine = (float)round_to(job->type, cosine), sine = (float)round_to(job->type, sine);
+        *a = (float)round_to(job->type, x * cosine) - (float)round_to(job->type, y * sine);
+        *b = (float)round_to(job->type, y * cosine) + (float)round_to(job->type, x * sine);
         return;
     }
     const float ys = y * sine, xs = x * sine;
@@ -117,7 +113,7 @@ static void compute_head(struct job *job) {
 /* ---- where it goes ---------------------------------------------------------------------------------------- */
 
 static float e4m3_of(const struct job *job, float value) {
-    const float scale = load(job->heads->scale, GM_FP32), x = rounded(job->type, value);
+    const float scale = load(job->heads->scale, GM_FP32), x = (float)round_to(job->type, value);
     const float quotient = planted_bug == ROPE_BUG_MULTIPLIES ? x * (1 / scale) : x / scale;
     return isnan(quotient) || planted_bug == ROPE_BUG_UNSATURATED ? quotient : fminf(fmaxf(quotient, -448), 448);
 }

@@ -26,13 +26,13 @@ static void normalize(const struct rope_case *rc, int stream, double *v, double 
         double y = v[i] * scale, e = fabs(y) * relative;
         if (rc->normalized_rounding == GM_ROUND_EARLY) {
             e += half(rc->type, y, e);
-            y = rope_rounded(rc->type, y);
+            y = round_to(rc->type, y);
         }
         y *= factor;
         e = e * fabs(factor) + fabs(y) * 0x1p-22;
         if (rc->rounding == GM_ROUND_EARLY) {
             e += half(rc->type, y, e);
-            y = rope_rounded(rc->type, y);
+            y = round_to(rc->type, y);
         }
         v[i] = (float)y;
         error[i] = e > 0 ? e + half_ulp(GM_FP32, y) : 0; /* of a denormal it is much */
@@ -46,7 +46,7 @@ struct pair {
 };
 
 static double product(const struct rope_case *rc, double x, double y) {
-    return rope_rounded(rc->type, (double)((float)x * (float)y));
+    return round_to(rc->type, (double)((float)x * (float)y));
 }
 
 static void rotate(const struct rope_case *rc, struct pair *p, double cosine, double sine) {
@@ -89,8 +89,8 @@ void rope_reference(const struct rope_case *rc, int stream, int64_t token, int64
         const int64_t a = rc->rotary_offset + (is_interleaved ? 2 * j : j), b = is_interleaved ? a + 1 : a + pairs;
         double cosine = rope_table(rc, position, j), sine = rope_table(rc, position, pairs + j);
         if (rc->rounding == GM_ROUND_EARLY) {
-            cosine = rope_rounded(rc->type, cosine);
-            sine = rope_rounded(rc->type, sine);
+            cosine = round_to(rc->type, cosine);
+            sine = round_to(rc->type, sine);
         }
         struct pair p = {want[a], want[b], error[a], error[b]};
         rotate(rc, &p, cosine, rc->inverse ? -sine : sine);

@@ -75,7 +75,6 @@ struct placed_rope {
 };
 
 /* Values that the case has (values.c). */
-double rope_rounded(enum gm_type type, double value);
 double rope_x(const struct rope_case *rc, int stream, int64_t token, int64_t head, int64_t at); /* 0, 1, 2: q, k, v */
 double rope_weight(const struct rope_case *rc, int stream, int64_t at);
 double rope_table(const struct rope_case *rc, int64_t position, int64_t at);

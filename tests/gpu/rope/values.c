@@ -4,10 +4,6 @@
 
 #include "rope/rope_tests.h"
 
-double rope_rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 static uint64_t seed_of(const struct rope_case *rc, int stream) {
     return (opt.seed + rc->seed) * 16 + (uint64_t)stream;
 }
@@ -30,7 +26,7 @@ double rope_x(const struct rope_case *rc, int stream, int64_t token, int64_t hea
         return small_integer(random);
     if (rc->inputs == ROPE_SIGNS)
         return ldexp(random & 1 ? -1 : 1, (int)((token + head) % 7) - 3);
-    const double x = rope_rounded(rc->type, hash_normal(seed, index) + (rc->inputs == ROPE_POSITIVE ? 3 : 0));
+    const double x = round_to(rc->type, hash_normal(seed, index) + (rc->inputs == ROPE_POSITIVE ? 3 : 0));
     return rc->inputs == ROPE_SPECIAL ? special(rc->type, random, x) : x;
 }
 
@@ -38,7 +34,7 @@ double rope_weight(const struct rope_case *rc, int stream, int64_t at) {
     const uint64_t seed = seed_of(rc, 4 + stream);
     if (rc->inputs == ROPE_INTEGERS || rc->inputs == ROPE_SIGNS)
         return small_integer(hash64(seed, (uint64_t)at));
-    return rope_rounded(rc->fp32_weight ? GM_FP32 : rc->type, hash_normal(seed, (uint64_t)at));
+    return round_to(rc->fp32_weight ? GM_FP32 : rc->type, hash_normal(seed, (uint64_t)at));
 }
 
 /* Angles of a base of 10000, or integers. */

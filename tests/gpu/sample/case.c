@@ -19,10 +19,6 @@ void describe_sample(const struct sample_case *sc, char *text, size_t bytes) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 static double special(enum gm_type type, uint64_t random, double ordinary) {
     const double largest = type == GM_FP16 ? 65504 : 0x1.fep127, least = type == GM_FP16 ? 0x1p-24 : 0x1p-133;
     const double values[] = {NAN, -INFINITY, 0, -0.0, least, -least, -largest, ordinary, ordinary, ordinary};
@@ -57,7 +53,7 @@ static double drawn(const struct sample_case *sc, int64_t row, int64_t column) {
 
 static double logit_value(const void *of, int64_t row, int64_t column) {
     const struct sample_case *sc = of;
-    return rounded(sc->type, drawn(sc, row, column));
+    return round_to(sc->type, drawn(sc, row, column));
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------ */

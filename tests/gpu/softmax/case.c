@@ -20,10 +20,6 @@ void describe_softmax(const struct softmax_case *sc, char *text, size_t bytes) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-static double rounded(enum gm_type type, double value) {
-    return bits_to_double(type, double_to_bits(type, value));
-}
-
 /* Rows by turns. */
 static double special(const struct softmax_case *sc, int64_t row, int64_t column, double ordinary) {
     const double largest = sc->type == GM_FP16 ? 65504 : 0x1.fep127, least = sc->type == GM_FP16 ? 0x1p-22 : 0x1p-131;
@@ -56,10 +52,10 @@ static double x_value(const void *of, int64_t row, int64_t column) {
         return random % 3 == 0 && column > 0 ? -INFINITY : (double)(row % 5 - 2);
     const double normal = hash_normal(seed, index) * (sc->scale != 0 ? (double)sc->scale : 1);
     if (sc->inputs == SOFTMAX_WIDE)
-        return rounded(sc->type, ldexp(normal, (int)(random % 17) - 10));
+        return round_to(sc->type, ldexp(normal, (int)(random % 17) - 10));
     if (sc->inputs == SOFTMAX_POSITIVE)
-        return rounded(sc->type, 100 + normal);
-    const double ordinary = rounded(sc->type, 4 * normal);
+        return round_to(sc->type, 100 + normal);
+    const double ordinary = round_to(sc->type, 4 * normal);
     return sc->inputs == SOFTMAX_SPECIAL ? special(sc, row, column, ordinary) : ordinary;
 }
 
