@@ -4,6 +4,9 @@
 
 #include "common/gemm/tokens.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 gm_context *context;
 
 void planned_set_up(void) {
@@ -47,6 +50,26 @@ int has_maps(const struct gm_kernel *row) {
 
 const struct gm_epilogue_params *launched_epilogue(const struct gm_kernel *row) {
     return has_maps(row) ? &fake.launch.params.sm90.epilogue : &fake.launch.params.sm80.epilogue;
+}
+
+struct explained explained_room(void) {
+    const size_t count = gm_kernel_count();
+    return (struct explained){calloc(count, sizeof(struct gm_candidate)), count};
+}
+
+const struct gm_kernel *chosen_of(struct explained *all, const char *operation, char *said, size_t bytes) {
+    const struct gm_kernel *kernel = NULL;
+    size_t used = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct gm_candidate *candidate = &all->candidates[i];
+        ck_assert_str_eq(gm_kernels[candidate->kernel].family->operation->name, operation);
+        if (used < bytes)
+            used += (size_t)snprintf(said + used, bytes - used, "%s\n", candidate->sentence);
+        if (candidate->chosen)
+            kernel = &gm_kernels[candidate->kernel];
+    }
+    free(all->candidates);
+    return kernel;
 }
 
 struct gm_gemm_args args_apart(void) {

@@ -22,6 +22,15 @@ const struct gm_epilogue_params *launched_epilogue(const struct gm_kernel *row);
 /* Kernels that load by TMA, and so have tensor maps. */
 int has_maps(const struct gm_kernel *row);
 
+/* What gm_<operation>_explain() fills: room for every kernel. */
+struct explained {
+    struct gm_candidate *candidates;
+    size_t count;
+};
+struct explained explained_room(void);
+/* The one chosen, or NULL; all are of the operation. Their sentences go into `said`, each on a line; frees the room. */
+const struct gm_kernel *chosen_of(struct explained *all, const char *operation, char *said, size_t bytes);
+
 /* Arguments far apart from each other, aligned to 256. */
 struct gm_gemm_args args_apart(void);
 #define ADDRESS_A    UINT64_C(0x100000000000)

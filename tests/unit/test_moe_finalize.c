@@ -8,8 +8,6 @@
 #include "host/types.h"
 #include "planned.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct gm_moe_finalize_problem tokens_of(int64_t tokens, int64_t columns, int64_t k) {
@@ -85,19 +83,9 @@ static const struct gm_kernel *chosen(const struct gm_moe_finalize_problem *p, c
                                       size_t bytes) {
     const struct gm_device device = device_of(model);
     const struct gm_plan_options options = {.size = sizeof options};
-    size_t count = gm_kernel_count(), used = 0;
-    struct gm_candidate *candidates = calloc(count, sizeof *candidates);
-    const struct gm_kernel *kernel = NULL;
-    assert_ok(gm_moe_finalize_explain(&device, p, &options, candidates, count, &count));
-    for (size_t i = 0; i < count; i++) {
-        ck_assert_str_eq(gm_kernels[candidates[i].kernel].family->name, "moe_finalize");
-        if (used < bytes)
-            used += (size_t)snprintf(said + used, bytes - used, "%s\n", candidates[i].sentence);
-        if (candidates[i].chosen)
-            kernel = &gm_kernels[candidates[i].kernel];
-    }
-    free(candidates);
-    return kernel;
+    struct explained all = explained_room();
+    assert_ok(gm_moe_finalize_explain(&device, p, &options, all.candidates, all.count, &all.count));
+    return chosen_of(&all, "moe_finalize", said, bytes);
 }
 
 START_TEST(what_is_not_aligned_goes_by_elements) {

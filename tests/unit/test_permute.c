@@ -11,7 +11,6 @@
 #include "planned.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* bf16 with a transposed rank of 2. */
@@ -245,18 +244,9 @@ END_TEST
 static const struct gm_kernel *chosen(const struct gm_permute_problem *p, const char *model, char *said, size_t bytes) {
     const struct gm_device device = device_of(model);
     const struct gm_plan_options options = {.size = sizeof options};
-    size_t count = gm_kernel_count(), used = 0;
-    struct gm_candidate *candidates = calloc(count, sizeof *candidates);
-    const struct gm_kernel *kernel = NULL;
-    assert_ok(gm_permute_explain(&device, p, &options, candidates, count, &count));
-    for (size_t i = 0; i < count; i++) {
-        ck_assert_ptr_eq(gm_kernels[candidates[i].kernel].family->operation, &gm_operation_permute);
-        if (used < bytes)
-            used += (size_t)snprintf(said + used, bytes - used, "%s\n", candidates[i].sentence);
-        if (candidates[i].chosen)
-            kernel = &gm_kernels[candidates[i].kernel];
-    }
-    free(candidates);
+    struct explained all = explained_room();
+    assert_ok(gm_permute_explain(&device, p, &options, all.candidates, all.count, &all.count));
+    const struct gm_kernel *kernel = chosen_of(&all, "permute", said, bytes);
     ck_assert_ptr_nonnull(kernel);
     return kernel;
 }

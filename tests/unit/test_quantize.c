@@ -7,8 +7,6 @@
 #include "host/types.h"
 #include "planned.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct gm_quantize_problem rows_of(int64_t rows, int64_t columns, enum gm_scaling scaling) {
@@ -151,18 +149,9 @@ static const struct gm_kernel *chosen(const struct gm_quantize_problem *p, const
                                       size_t bytes) {
     const struct gm_device device = device_of(model);
     const struct gm_plan_options options = {.size = sizeof options};
-    size_t count = gm_kernel_count(), used = 0;
-    struct gm_candidate *candidates = calloc(count, sizeof *candidates);
-    const struct gm_kernel *kernel = NULL;
-    assert_ok(gm_quantize_explain(&device, p, &options, candidates, count, &count));
-    for (size_t i = 0; i < count; i++) {
-        ck_assert_str_eq(gm_kernels[candidates[i].kernel].family->name, "quantize");
-        if (used < bytes)
-            used += (size_t)snprintf(said + used, bytes - used, "%s\n", candidates[i].sentence);
-        if (candidates[i].chosen)
-            kernel = &gm_kernels[candidates[i].kernel];
-    }
-    free(candidates);
+    struct explained all = explained_room();
+    assert_ok(gm_quantize_explain(&device, p, &options, all.candidates, all.count, &all.count));
+    const struct gm_kernel *kernel = chosen_of(&all, "quantize", said, bytes);
     ck_assert_ptr_nonnull(kernel);
     return kernel;
 }

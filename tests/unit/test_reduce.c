@@ -8,8 +8,6 @@
 #include "host/types.h"
 #include "planned.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct gm_reduce_problem of(enum gm_reduce_along along, int64_t rows, int64_t columns) {
@@ -129,19 +127,9 @@ END_TEST
 static const struct gm_kernel *chosen(const struct gm_reduce_problem *p, const char *model, char *said, size_t bytes) {
     const struct gm_device device = device_of(model);
     const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = GM_REDUCE_WORKSPACE_BYTES};
-    size_t count = gm_kernel_count(), used = 0;
-    struct gm_candidate *candidates = calloc(count, sizeof *candidates);
-    const struct gm_kernel *kernel = NULL;
-    assert_ok(gm_reduce_explain(&device, p, &options, candidates, count, &count));
-    for (size_t i = 0; i < count; i++) {
-        ck_assert_str_eq(gm_kernels[candidates[i].kernel].family->name, "reduce");
-        if (used < bytes)
-            used += (size_t)snprintf(said + used, bytes - used, "%s\n", candidates[i].sentence);
-        if (candidates[i].chosen)
-            kernel = &gm_kernels[candidates[i].kernel];
-    }
-    free(candidates);
-    return kernel;
+    struct explained all = explained_room();
+    assert_ok(gm_reduce_explain(&device, p, &options, all.candidates, all.count, &all.count));
+    return chosen_of(&all, "reduce", said, bytes);
 }
 
 static int bytes_at_once(const struct gm_reduce_problem *p) {

@@ -10,8 +10,6 @@
 #include "planned.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct gm_sample_problem rows_of(int64_t rows, int64_t columns) {
@@ -200,19 +198,9 @@ END_TEST
 static const struct gm_kernel *chosen(const struct gm_sample_problem *p, const char *model, char *said, size_t bytes) {
     const struct gm_device device = device_of(model);
     const struct gm_plan_options options = {.size = sizeof options};
-    size_t count = gm_kernel_count(), used = 0;
-    struct gm_candidate *candidates = calloc(count, sizeof *candidates);
-    const struct gm_kernel *kernel = NULL;
-    assert_ok(gm_sample_explain(&device, p, &options, candidates, count, &count));
-    for (size_t i = 0; i < count; i++) {
-        ck_assert_str_eq(gm_kernels[candidates[i].kernel].family->name, "sample");
-        if (used < bytes)
-            used += (size_t)snprintf(said + used, bytes - used, "%s\n", candidates[i].sentence);
-        if (candidates[i].chosen)
-            kernel = &gm_kernels[candidates[i].kernel];
-    }
-    free(candidates);
-    return kernel;
+    struct explained all = explained_room();
+    assert_ok(gm_sample_explain(&device, p, &options, all.candidates, all.count, &all.count));
+    return chosen_of(&all, "sample", said, bytes);
 }
 
 START_TEST(few_rows_have_more_ctas_each) {
