@@ -29,9 +29,10 @@ uint64_t torch_type(const struct torch *torch, enum gm_type type);
 uint64_t torch_contiguous(const struct torch *torch); /* the memory format of packed tensors */
 uint64_t torch_optional(uint64_t value);              /* of an argument that may be missing */
 
-/* Calls an operator, "aten::relu" or with its overload "aten::sum.dim_IntList", on the stream, with its arguments in `stack`, where its `results` tensors take their place. The first
- * result is copied to `to`, unless the stream is captured: what is timed is the operator alone. So that results do not stay
- * in L2, as many of them are kept as are larger than 3 times L2. 0, or -1: torch refused. */
+/* Calls an operator, "aten::relu" or with its overload "aten::sum.dim_IntList", on the stream, with its arguments in `stack`,
+ * where its `results` tensors take their place. The first result is copied to `to`, unless the stream is captured: what is
+ * timed is the operator alone. So that results do not stay in L2, as many of them are kept as are larger than 3 times L2.
+ * 0, or -1: torch refused. */
 int torch_call(struct torch *torch, CUstream stream, const char *name, uint64_t *stack, int results, gm_device_ptr to,
                size_t bytes);
 
