@@ -13,27 +13,33 @@ def without_comments(text):
     return re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
 
 
-def members_of(body):
+def type_of(words):
+    return ctypes.c_int32 if words.startswith("enum") else ctypes.c_char if words == "char" else TYPES[words]
+
+
+def members_of(body, values):
     for declaration in filter(None, (part.strip() for part in body.split(";"))):
         words, names = re.match(r"((?:const )?(?:enum |struct )?\w+)\s+(.*)", declaration, re.DOTALL).groups()
         for name in names.split(","):
             name = name.strip()
-            array = re.fullmatch(r"(\w+)\[(\d+)\]", name)
+            array = re.fullmatch(r"(\w+)\[(\w+)\]", name)
             if name.startswith("*"):
                 yield name[1:], ctypes.c_char_p if "char" in words else ctypes.c_void_p
             elif array:
-                yield array[1], (ctypes.c_char if words == "char" else TYPES[words]) * int(array[2])
+                yield array[1], type_of(words) * int(values.get(array[2], array[2]))
             else:
-                yield name, ctypes.c_int32 if words.startswith("enum") else TYPES[words]
+                yield name, type_of(words)
 
 
 def read_headers():
     structs, values = {}, {}
     for path in sorted(HEADERS.glob("*.h")):
         text = without_comments(path.read_text())
+        for name, value in re.findall(r"^#define (GM_\w+) +(\d+)$", text, re.MULTILINE):
+            values[name] = int(value)
         for name, body in re.findall(r"struct (gm_\w+) \{(.*?)\n\};", text, re.DOTALL):
             try:
-                structs[name] = type(name, (ctypes.Structure,), {"_fields_": list(members_of(body))})
+                structs[name] = type(name, (ctypes.Structure,), {"_fields_": list(members_of(body, values))})
             except KeyError:
                 continue  # of structs within structs, which no call here needs
         for body in re.findall(r"enum \w+ \{(.*?)\}", text, re.DOTALL):

@@ -4,17 +4,31 @@ import torch
 
 from library import VALUES, make
 
-TORCH_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
-TOLERANCES = {"bf16": 0.04, "fp16": 0.005, "fp32": 1e-4}
+TORCH_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "e4m3": torch.float8_e4m3fn,
+               "uint8": torch.uint8, "int32": torch.int32, "int64": torch.int64}
+TOLERANCES = {"bf16": 0.04, "fp16": 0.005, "fp32": 1e-4, "e4m3": 0.13}
+EPS = 1e-5
+REDUCE_WORKSPACE = 8 << 20  # GM_REDUCE_WORKSPACE_BYTES
 
 
 def normal(seed, *sizes, dtype):
     generator = torch.Generator("cuda").manual_seed(seed)
+    if not dtype.is_floating_point:
+        return torch.randint(0, 128, sizes, generator=generator, device="cuda", dtype=dtype)
     return torch.randn(*sizes, generator=generator, device="cuda", dtype=torch.float32).to(dtype)
+
+
+def empty(*sizes, dtype):
+    return torch.empty(*sizes, device="cuda", dtype=dtype)
 
 
 def compiled(function):
     return torch.compile(function, dynamic=False, fullgraph=True)
+
+
+def value(name):
+    """Of an enumerator, from the word that suites have for it: "act_silu" -> GM_ACT_SILU."""
+    return VALUES[f"GM_{name.upper()}"]
 
 
 class Problem:
@@ -22,20 +36,26 @@ class Problem:
     and writes to their results, or returns the first one."""
 
     operation, result = "", "out"
-    accumulates = False  # a call reads what the call before has written
+    comparable = True  # one call of ours and one of a peer's leave the same there
 
     def __init__(self, row):
         self.row, self.type = row, TORCH_TYPES[row["type"]]
-        self.tolerance = TOLERANCES[row["type"]]
-        self.rows, self.columns = row["rows"], row["columns"]
-        words = [str(value) for key, value in row.items() if key not in ("op",) and list(row).index(key) < list(row).index("kernel")]
-        self.title = f"{row['op']} {' '.join(words)}"
+        self.tolerance = TOLERANCES.get(row["type"], 0)
+        self.rows, self.columns = row.get("rows", row.get("tokens")), row.get("columns")
+        names = list(row)[1:list(row).index("kernel")]
+        self.title = " ".join([row["op"], *(str(row[name]) for name in names)])
 
     def matrix(self, seed, columns=None):
         return normal(seed, self.rows, columns or self.columns, dtype=self.type)
 
     def empty(self, columns=None, dtype=None):
-        return torch.empty(self.rows, columns or self.columns, device="cuda", dtype=dtype or self.type)
+        return empty(self.rows, columns or self.columns, dtype=dtype or self.type)
+
+    def arguments(self, operands):
+        return make(f"gm_{self.operation}_args", **{name: tensor.data_ptr() for name, tensor in operands.items()})
+
+    def made(self, **members):
+        return make(f"gm_{self.operation}_problem", type=value(self.row["type"]), **members)
 
 
 class Glu(Problem):
@@ -46,10 +66,8 @@ class Glu(Problem):
 
     def __init__(self, row):
         super().__init__(row)
-        self.problem = make(
-            "gm_glu_problem", rows=self.rows, columns=self.columns, type=VALUES[f"GM_{row['type'].upper()}"],
-            layout=VALUES[f"GM_GLU_{row['layout'].upper()}"], activation=VALUES[f"GM_ACT_{row['activation'].upper()}"],
-            rounding=VALUES[f"GM_ROUND_{row['rounding'].upper()}"])
+        self.problem = self.made(rows=self.rows, columns=self.columns, layout=value(f"glu_{row['layout']}"),
+                                 activation=value(f"act_{row['activation']}"), rounding=value(f"round_{row['rounding']}"))
 
     def operands(self, seed):
         found = {"gate": self.matrix(2 * seed, self.columns * (2 if self.row["layout"] == "interleaved" else 1)),
@@ -57,9 +75,6 @@ class Glu(Problem):
         if self.row["layout"] == "apart":
             found["up"] = self.matrix(2 * seed + 1)
         return found
-
-    def arguments(self, operands):
-        return make("gm_glu_args", **{name: tensor.data_ptr() for name, tensor in operands.items()})
 
     def peers(self):
         act, layout, early = self.activations[self.row["activation"]], self.row["layout"], self.row["rounding"] == "early"
@@ -91,56 +106,359 @@ class Glu(Problem):
         return found
 
 
-class RmsNorm(Problem):
-    operation = "rms_norm"
+class Norm(Problem):
+    """Either norm: x, or x + residual, made late or early of the type."""
 
     def __init__(self, row):
         super().__init__(row)
-        self.residual = self.accumulates = row["residual"] == "yes"
-        self.problem = make(
-            "gm_rms_norm_problem", rows=self.rows, columns=self.columns, type=VALUES[f"GM_{row['type'].upper()}"],
-            fp32_weight=row["weight"] == "fp32", residual=self.residual, eps=1e-5,
-            sum_rounding=VALUES[f"GM_ROUND_{row['sum'].upper()}"],
-            normalized_rounding=VALUES[f"GM_ROUND_{row['normalized'].upper()}"])
+        self.residual = row["residual"] == "yes"
+        self.comparable = not self.residual
+        self.problem = self.made(
+            rows=self.rows, columns=self.columns, fp32_weight=row["weight"] == "fp32", residual=self.residual, eps=EPS,
+            sum_rounding=value(f"round_{row['sum']}"), normalized_rounding=value(f"round_{row['normalized']}"))
+
+    def vector(self, seed):
+        return normal(seed, self.columns, dtype=torch.float32 if self.row["weight"] == "fp32" else self.type)
 
     def operands(self, seed):
-        weight_type = torch.float32 if self.row["weight"] == "fp32" else self.type
-        found = {"x": self.matrix(3 * seed), "weight": normal(3 * seed + 1, self.columns, dtype=weight_type), "out": self.empty()}
+        found = {"x": self.matrix(4 * seed), "weight": self.vector(4 * seed + 1), "out": self.empty()}
         if self.residual:
-            found["residual"] = self.matrix(3 * seed + 2)
+            found["residual"] = self.matrix(4 * seed + 2)
         return found
 
-    def arguments(self, operands):
-        return make("gm_rms_norm_args", **{name: tensor.data_ptr() for name, tensor in operands.items()})
+    def sum(self, o):
+        if not self.residual:
+            return o["x"].float()
+        total = o["x"].float() + o["residual"].float()
+        o["residual"].copy_(total)
+        return total.to(self.type).float() if self.row["sum"] == "early" else total
+
+    def weighted(self, y, weight):
+        return y.to(self.type) * weight if self.row["normalized"] == "early" else y * weight.float()
+
+
+class RmsNorm(Norm):
+    operation = "rms_norm"
 
     def peers(self):
-        row = self.row
-
         def into(o):
-            total = o["x"].float()
-            if row["residual"] == "yes":
-                total = total + o["residual"].float()
-                o["residual"].copy_(total)
-                if row["sum"] == "early":
-                    total = total.to(o["x"].dtype).float()
-            y = total * torch.rsqrt(total.pow(2).mean(-1, keepdim=True) + 1e-5)
-            if row["normalized"] == "early":
-                y = y.to(o["x"].dtype)
-            o["out"].copy_(y * o["weight"].float() if row["normalized"] == "late" else y * o["weight"])
+            s = self.sum(o)
+            o["out"].copy_(self.weighted(s * torch.rsqrt(s.pow(2).mean(-1, keepdim=True) + EPS), o["weight"]))
 
         found = {"torch.compile": compiled(into)}
-        if not self.residual and row["weight"] == "same":
-            found["torch"] = lambda o: torch.nn.functional.rms_norm(o["x"], [self.columns], o["weight"], 1e-5)
+        if not self.residual and self.row["weight"] == "same":
+            found["torch"] = lambda o: torch.nn.functional.rms_norm(o["x"], [self.columns], o["weight"], EPS)
         try:
+            from liger_kernel.ops.fused_add_rms_norm import fused_add_rms_norm_forward
             from liger_kernel.ops.rms_norm import rms_norm_forward
         except ImportError:
             return found
-        if not self.residual:
-            found["liger"] = lambda o: rms_norm_forward(o["x"], o["weight"], 1e-5, 0.0, "llama", None)[0]
+        if self.residual:
+            found["liger"] = lambda o: fused_add_rms_norm_forward(o["x"], o["residual"], o["weight"], EPS, 0.0, "llama")[0]
+        else:
+            found["liger"] = lambda o: rms_norm_forward(o["x"], o["weight"], EPS, 0.0, "llama", None)[0]
         return found
 
 
-CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm)}
+class LayerNorm(Norm):
+    operation = "layer_norm"
+
+    def operands(self, seed):
+        return {**super().operands(seed), "bias": self.vector(4 * seed + 3)}
+
+    def peers(self):
+        def into(o):
+            s = self.sum(o)
+            variance, mean = torch.var_mean(s, -1, keepdim=True, correction=0)
+            o["out"].copy_(self.weighted((s - mean) * torch.rsqrt(variance + EPS), o["weight"]) + o["bias"])
+
+        found = {"torch.compile": compiled(into)}
+        if not self.residual and self.row["weight"] == "same":
+            found["torch"] = lambda o: torch.nn.functional.layer_norm(o["x"], [self.columns], o["weight"], o["bias"], EPS)
+        return found
+
+
+class Quantize(Problem):
+    operation = "quantize"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.result_type = TORCH_TYPES[row["out"]]
+        self.tolerance = TOLERANCES[row["out"]]
+        self.problem = self.made(rows=self.rows, columns=self.columns, out_type=value(row["out"]),
+                                 scaling=value(f"scale_{row['scaling']}"),
+                                 scale_format=value(f"scale_{row['scale_format']}"),
+                                 scale_order=value(f"scales_{row['scale_order']}"))
+
+    def operands(self, seed):
+        scales = {"static": (1,), "row": (self.rows,), "group": (self.rows, -(-self.columns // 128)),
+                  "block": (-(-self.rows // 128), -(-self.columns // 128))}[self.row["scaling"]]
+        return {"x": self.matrix(seed), "out": self.empty(dtype=self.result_type),
+                "scales": torch.ones(scales, device="cuda") / 64}
+
+    def peers(self):
+        """x / scale, its scale from the largest size of those who share it."""
+        scaling, rows, columns = self.row["scaling"], self.rows, self.columns
+        if self.row["scale_format"] != "fp32" or self.row["scale_order"] != "by_row" or self.row["out"] != "e4m3":
+            return {}
+        shares = {"static": (rows, columns), "row": (rows, columns), "group": (rows, columns // 128, 128),
+                  "block": (rows // 128, 128, columns // 128, 128)}[scaling]
+        along = {"static": (), "row": (1,), "group": (2,), "block": (1, 3)}[scaling]
+        if scaling in ("group", "block") and columns % 128 or scaling == "block" and rows % 128:
+            return {}
+
+        def into(o):
+            x = o["x"].float().view(shares)
+            if scaling == "static":
+                scale = o["scales"]
+            else:
+                scale = torch.clamp(x.abs().amax(along, keepdim=True) / 448, min=1e-10)
+                o["scales"].copy_(scale.view(o["scales"].shape))
+            o["out"].copy_(torch.clamp(x / scale, -448, 448).view(rows, columns).to(self.result_type))
+
+        return {"torch.compile": compiled(into)}
+
+
+class Softmax(Problem):
+    operation = "softmax"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.result_type = torch.float32 if row["out_type"] == "fp32" else self.type
+        self.problem = self.made(rows=self.rows, columns=self.columns, fp32_out=row["out_type"] == "fp32",
+                                 log=row["form"] == "log", cap=float(row["cap"]))
+
+    def operands(self, seed):
+        return {"x": self.matrix(seed), "out": self.empty(dtype=self.result_type)}
+
+    def peers(self):
+        cap = float(self.row["cap"])
+        function = torch.log_softmax if self.row["form"] == "log" else torch.softmax
+
+        def into(o):
+            x = o["x"].float()
+            o["out"].copy_(function(cap * torch.tanh(x / cap) if cap else x, -1))
+
+        found = {"torch.compile": compiled(into)}
+        if not cap:
+            found["torch"] = lambda o: function(o["x"], -1, dtype=self.result_type)
+        return found
+
+
+class Permute(Problem):
+    operation = "permute"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.order = [int(digit) for digit in str(row["order"])]
+        self.extents = [row[f"d{k}"] for k in range(len(self.order))]
+        self.result_type = TORCH_TYPES[row["out_type"]]
+        self.problem = self.made(out_type=value(row["out_type"]), rank=len(self.order))
+        for k, dimension in enumerate(self.order):
+            self.problem.extents[k], self.problem.order[k] = self.extents[k], dimension
+
+    def operands(self, seed):
+        return {"x": normal(seed, *self.extents, dtype=self.type),
+                "out": empty(*(self.extents[k] for k in self.order), dtype=self.result_type)}
+
+    def peers(self):
+        return {"torch.compile": compiled(lambda o: o["out"].copy_(o["x"].permute(self.order))),
+                "torch": lambda o: o["out"].copy_(o["x"].permute(self.order))}
+
+
+class Reduce(Problem):
+    operation = "reduce"
+    functions = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax, "min": torch.amin,
+                 "l2": lambda x, dim: torch.linalg.vector_norm(x, dim=dim),
+                 "argmax": lambda x, dim: torch.argmax(x.reshape(1, -1) if len(dim) == 2 else x, dim[-1]),
+                 "argmin": lambda x, dim: torch.argmin(x.reshape(1, -1) if len(dim) == 2 else x, dim[-1])}
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.dimensions = {"columns": (1,), "rows": (0,), "all": (0, 1)}[row["along"]]
+        is_index = row["reduction"].startswith("arg")
+        self.result_type = ((torch.int64 if row["along"] == "all" else torch.int32) if is_index
+                            else torch.float32 if row["out"] == "fp32" else self.type)
+        self.tolerance = 0 if is_index else self.tolerance * 4
+        self.comparable = row["reduction"] in ("max", "min")  # sums of many differ by their order
+        self.problem = self.made(rows=self.rows, columns=self.columns, along=value(f"reduce_{row['along']}"),
+                                 reduction=value(f"reduction_{row['reduction']}"), fp32_out=row["out"] == "fp32")
+        self.workspace = empty(REDUCE_WORKSPACE, dtype=torch.uint8)
+
+    def operands(self, seed):
+        results = {"columns": self.rows, "rows": self.columns, "all": 1}[self.row["along"]]
+        return {"x": self.matrix(seed), "out": empty(results, dtype=self.result_type)}
+
+    def arguments(self, operands):
+        args = super().arguments(operands)
+        args.workspace, args.workspace_bytes = self.workspace.data_ptr(), REDUCE_WORKSPACE
+        return args
+
+    def peers(self):
+        function = self.functions[self.row["reduction"]]
+        call = lambda o: function(o["x"], dim=self.dimensions)
+        return {"torch.compile": compiled(lambda o: o["out"].copy_(call(o).view(-1))), "torch": call}
+
+
+class Rope(Problem):
+    operation, result = "rope", "q_out"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.q_heads, self.kv_heads, self.dim, self.rotary = (row[name] for name in ("q_heads", "kv_heads", "head_dim", "rotary_dim"))
+        self.append = row["append"] != "no_append"
+        self.cache_type = torch.float8_e4m3fn if row["append"] == "append_e4m3" else self.type
+        self.problem = self.made(
+            tokens=self.rows, q_heads=self.q_heads, kv_heads=self.kv_heads, head_dim=self.dim, rotary_dim=self.rotary,
+            pairing=value(f"rope_{row['pairing']}"), norm=value(f"rope_{row['norm']}"),
+            append=value(f"rope_{row['append']}"), rounding=value(f"round_{row['rounding']}"), eps=EPS)
+
+    def heads(self, seed, count):
+        return normal(seed, self.rows, count, self.dim, dtype=self.type)
+
+    def operands(self, seed):
+        angles = torch.arange(self.rows, device="cuda")[:, None] * 10000.0 ** (
+            -torch.arange(self.rotary // 2, device="cuda") * 2 / self.rotary)
+        found = {"q": self.heads(4 * seed, self.q_heads), "k": self.heads(4 * seed + 1, self.kv_heads),
+                 "positions": torch.arange(self.rows, device="cuda", dtype=torch.int32),
+                 "table": torch.cat([angles.cos(), angles.sin()], -1).contiguous(),
+                 "q_out": empty(self.rows, self.q_heads, self.dim, dtype=self.type)}
+        if self.row["norm"] == "norm":
+            found["q_weight"], found["k_weight"] = (normal(7, self.dim, dtype=self.type) for _ in "qk")
+        if not self.append:
+            found["k_out"] = torch.empty_like(found["k"])
+            return found
+        found["v"] = self.heads(4 * seed + 2, self.kv_heads)
+        found["slots"] = torch.arange(self.rows, device="cuda", dtype=torch.int64)
+        found["k_cache"], found["v_cache"] = (empty(self.rows, self.kv_heads, self.dim, dtype=self.cache_type) for _ in "kv")
+        if self.cache_type != self.type:
+            found["k_scale"], found["v_scale"] = (torch.ones(1, device="cuda") for _ in "kv")
+        return found
+
+    def rotated(self, o, x, weight):
+        x = x.float()
+        if weight is not None:
+            x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + EPS) * weight.float()
+        cos, sin = o["table"][o["positions"]].unsqueeze(1).chunk(2, -1)
+        turned, rest = x[..., :self.rotary], x[..., self.rotary:]
+        if self.row["pairing"] == "halves":
+            a, b = turned.chunk(2, -1)
+            turned = torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+        else:
+            a, b = turned[..., 0::2], turned[..., 1::2]
+            turned = torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)
+        return torch.cat([turned, rest], -1)
+
+    def peers(self):
+        if self.row["rounding"] == "early":
+            return {}
+
+        def into(o):
+            o["q_out"].copy_(self.rotated(o, o["q"], o.get("q_weight")))
+            k = self.rotated(o, o["k"], o.get("k_weight"))
+            if not self.append:
+                o["k_out"].copy_(k)
+            else:
+                o["k_cache"][o["slots"]] = (k / o["k_scale"] if "k_scale" in o else k).to(self.cache_type)
+                o["v_cache"][o["slots"]] = (o["v"].float() / o["v_scale"] if "v_scale" in o else o["v"]).to(self.cache_type)
+
+        return {"torch.compile": compiled(into)}
+
+
+class Embed(Problem):
+    operation = "embed"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.problem = self.made(tokens=self.rows, columns=self.columns, vocabulary=row["vocabulary"],
+                                 int64_ids=row["ids"] == "int64")
+
+    def operands(self, seed):
+        generator = torch.Generator("cuda").manual_seed(seed)
+        ids = torch.randint(0, self.row["vocabulary"], (self.rows,), generator=generator, device="cuda",
+                            dtype=TORCH_TYPES[self.row["ids"]])
+        return {"ids": ids, "table": normal(seed, self.row["vocabulary"], self.columns, dtype=self.type), "out": self.empty()}
+
+    def peers(self):
+        call = lambda o: torch.nn.functional.embedding(o["ids"], o["table"])
+        return {"torch.compile": compiled(lambda o: o["out"].copy_(call(o))), "torch": call}
+
+
+class Sample(Problem):
+    operation, result, comparable = "sample", "ids", False
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.problem = self.made(rows=self.rows, columns=self.columns, temperature=float(row["temperature"]),
+                                 top_k=row["top_k"], top_p=float(row["top_p"]))
+
+    def operands(self, seed):
+        return {"logits": self.matrix(seed), "ids": empty(self.rows, dtype=torch.int32)}
+
+    def peers(self):
+        temperature, top_k, top_p = float(self.row["temperature"]), self.row["top_k"], float(self.row["top_p"])
+
+        def drawn(o):
+            """The way of most engines' torch code: the largest k, or all, in order; what sums to p; an exponential race."""
+            logits = o["logits"].float() / temperature
+            if top_k < self.columns:
+                values, columns = torch.topk(logits, top_k)
+            elif top_p < 1:
+                values, columns = torch.sort(logits, descending=True)
+            else:
+                values, columns = logits, None
+            chances = torch.softmax(values, -1)
+            if top_p < 1:
+                chances = torch.where(torch.cumsum(chances, -1) - chances < top_p, chances, 0)
+            best = torch.argmax(chances / torch.empty_like(chances).exponential_(), -1)
+            o["ids"].copy_(best if columns is None else columns.gather(-1, best[:, None])[:, 0])
+
+        if not temperature:
+            return {"torch.compile": compiled(lambda o: o["ids"].copy_(torch.argmax(o["logits"], -1))),
+                    "torch": lambda o: torch.argmax(o["logits"], -1)}
+        return {"torch.compile": compiled(drawn), "torch": drawn}
+
+
+class MoeRoute(Problem):
+    operation, result, comparable = "moe_route", "weights", False  # equals are chosen in another order
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.experts, self.k = row["experts"], row["k"]
+        self.problem = self.made(tokens=self.rows, experts=self.experts, k=self.k, groups=row["groups"],
+                                 top_groups=row["top_groups"], method=value(f"route_{row['method']}"),
+                                 renormalize=row["weights"] == "renormalized")
+
+    def operands(self, seed):
+        return {"logits": self.matrix(seed, self.experts), "ids": empty(self.rows, self.k, dtype=torch.int32),
+                "weights": empty(self.rows, self.k, dtype=torch.float32)}
+
+    def peers(self):
+        method, groups = self.row["method"], self.row["groups"]
+
+        def into(o):
+            x = o["logits"].float()
+            if method == "top_k_softmax":
+                weights, ids = torch.topk(x, self.k)
+                weights = torch.softmax(weights, -1)
+            elif method == "softmax_top_k":
+                weights, ids = torch.topk(torch.softmax(x, -1), self.k)
+            else:
+                s = torch.sigmoid(x)
+                grouped = s.view(self.rows, groups, -1)
+                best = torch.topk(torch.topk(grouped, 2).values.sum(-1), self.row["top_groups"]).indices
+                allowed = torch.zeros(self.rows, groups, device=x.device).scatter(1, best, 1.0).unsqueeze(-1)
+                weights, ids = torch.topk(torch.where(allowed > 0, grouped, -torch.inf).view(self.rows, -1), self.k)
+            if self.row["weights"] == "renormalized" and method != "top_k_softmax":
+                weights = weights / (weights.sum(-1, keepdim=True) + 1e-20)
+            o["weights"].copy_(weights)
+            o["ids"].copy_(ids)
+
+        return {"torch.compile": compiled(into), "torch": into}
+
+
+CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, Softmax, Permute, Reduce, Rope, Embed, Sample,
+                                             MoeRoute)}
 
 
 def problem_of(row):

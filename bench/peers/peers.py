@@ -81,7 +81,7 @@ def measure(library, problem, l2_bytes, rounds):
         return None
 
     contenders, notes = [Contender("gristmill", ours, sets)], []
-    expected = None if problem.accumulates else sets[0][problem.result].clone()
+    expected = None if not problem.comparable else sets[0][problem.result].clone()
     for name, call in problem.peers().items():
         try:
             result = call(sets[0])
