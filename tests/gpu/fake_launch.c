@@ -93,7 +93,7 @@ CUresult fake_cuTensorMapReplaceAddress(void *map, void *address) {
     return (uintptr_t)address % 16 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* Whole warps of no more threads than the kernel has at most, and no more shared memory: histograms take less of both. */
+/* Whole warps of no more threads than the kernel has at most, and no more shared memory. */
 static bool is_within(const struct gm_kernel *kernel, unsigned threads, unsigned shared_bytes) {
     return threads > 0 && threads % 32 == 0 && threads <= (unsigned)kernel->threads &&
            shared_bytes <= (unsigned)kernel->smem_bytes;
