@@ -33,9 +33,9 @@ struct gm_histogram_params {
     float lower, upper, scale; /* of floats */
 };
 
-/* One for each histogram and slice: the flag, and how many parts are done. */
+/* One for each histogram and slice: the flag, and how many parts have seen it. */
 #define GM_HISTOGRAM_TURN_BYTES 16
-#define GM_HISTOGRAM_TURN_DONE  8 /* where that number is */
+#define GM_HISTOGRAM_TURN_SEEN  8 /* where that number is */
 
 /* Values of a byte, which are counted one by one, in a copy for every lane; and then their sums. */
 #define GM_HISTOGRAM_BYTES  256

@@ -45,7 +45,7 @@ static __device__ __forceinline__ void count_extent(const struct gm_histogram_pa
             byte = 0;
             row += e.slab_rows;
         }
-        if (r.is_shared)
+        if (r.is_awaited)
             await_cleared(p, r);
         give_counts(p, s, r);
         __syncthreads();
@@ -62,10 +62,11 @@ static __device__ __forceinline__ void count_part(const struct gm_histogram_para
     const struct place place = {(uint32_t)(part * thread_count() + thread_index()),
                                 (uint32_t)(p.parts * thread_count())};
     struct result r = result_of(p, s, row, slice);
-    if (r.is_shared && part == 0)
+    const bool is_shared = r.is_awaited;
+    if (is_shared && part == 0)
         clear_result(p, s, r);
     count_extent(p, extent_of(p, row, rows), s, place, r);
-    if (r.is_shared)
+    if (is_shared)
         pass_turn(p, r);
 }
 

@@ -3,8 +3,8 @@
  *
  * Where counts are written, the CTA of the first part clears them and sets the turn's flag to the plan's `ready`, a random
  * number: any other value says that they are not cleared yet, so the workspace needs no clearing itself. CTAs wait for the
- * flag when they have counted; the first part's has begun before them. The last of them that has added its counts resets the
- * flag, for the next launch. */
+ * flag when they have counted; the first part's has begun before them. The last one that has seen the flag resets it, for the
+ * next launch. */
 #ifndef GM_SM80_HISTOGRAM_RESULTS_CUH
 #define GM_SM80_HISTOGRAM_RESULTS_CUH
 
@@ -13,8 +13,9 @@
 /* The counts of a slice of one histogram. */
 struct result {
     uint64_t counts, turn; /* addresses */
-    bool is_shared;        /* by several parts, and to be cleared */
+    bool is_awaited;       /* it is shared by several parts, and not seen to be cleared yet */
     bool is_stored;        /* written, not added */
+    uint32_t before;       /* parts that have seen it before this one, which thread 0 knows */
 };
 
 static __device__ __forceinline__ struct result result_of(const struct gm_histogram_params &p, const struct slice &s,
@@ -22,8 +23,9 @@ static __device__ __forceinline__ struct result result_of(const struct gm_histog
     struct result r;
     r.counts = p.counts + row * p.counts_pitch + (uint64_t)s.first * (p.is_wide ? 8 : 4);
     r.turn = p.turns + ((uint64_t)row * p.slices + slice) * GM_HISTOGRAM_TURN_BYTES;
-    r.is_shared = !p.accumulates && p.parts > 1;
+    r.is_awaited = !p.accumulates && p.parts > 1;
     r.is_stored = !p.accumulates && p.parts == 1;
+    r.before = 0;
     return r;
 }
 
@@ -39,20 +41,25 @@ static __device__ __forceinline__ void clear_result(const struct gm_histogram_pa
     }
     __syncthreads();
     if (thread_index() == 0) {
-        st_global_b32(r.turn + GM_HISTOGRAM_TURN_DONE, 0);
+        st_global_b32(r.turn + GM_HISTOGRAM_TURN_SEEN, 0);
         st_release_gpu_b64(r.turn, p.ready);
     }
 }
 
-static __device__ __forceinline__ void await_cleared(const struct gm_histogram_params &p, const struct result &r) {
-    if (thread_index() == 0)
+/* All threads meet. The number is on its way while counts are given. */
+static __device__ __forceinline__ void await_cleared(const struct gm_histogram_params &p, struct result &r) {
+    if (thread_index() == 0) {
         while (ld_acquire_gpu_b64(r.turn) != p.ready) {
         }
+        r.before = atom_add_gpu_u32(r.turn + GM_HISTOGRAM_TURN_SEEN, 1);
+    }
     __syncthreads();
+    r.is_awaited = false;
 }
 
+/* Where it was awaited. */
 static __device__ __forceinline__ void pass_turn(const struct gm_histogram_params &p, const struct result &r) {
-    if (thread_index() == 0 && atom_add_gpu_u32(r.turn + GM_HISTOGRAM_TURN_DONE, 1) == (uint32_t)p.parts - 1)
+    if (thread_index() == 0 && r.before == (uint32_t)p.parts - 1)
         st_global_b64(r.turn, 0);
 }
 
