@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The histogram ladder: 256 bins of 32-bit values, from atomics on global memory to clusters that merge counts. */
+/* The histogram ladder: 256 bins of 32-bit values, from atomics on global memory to clusters that merge counts. The library's
+ * operation `histogram` came of it (docs/HISTOGRAM.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static const struct step_facts steps[STEPS] = {
          "steps before waited for, not their atomics."},
     [STEP_CLUSTER] = {"cluster", "lab_histogram_cluster", 4,
                       "The CTAs of a cluster read each other's bins in distributed shared memory and add their sum to "
-                      "global memory: one global atomic a bin and cluster instead of one a CTA."},
+                      "global memory: one global atomic a bin and cluster instead of one a CTA. The operation "
+                      "`histogram` came of these steps (docs/HISTOGRAM.md)."},
 };
 
 enum values { UNIFORM, ONE_BIN, ONE_BANK, VALUES };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram whose 512 KB of bins outgrow an SM: spread over the CTAs of a cluster, against atomics on global memory.
- */
+/* A histogram whose 512 KB of bins outgrow an SM: spread over the CTAs of a cluster, against atomics on global memory. The
+ * library's operation `histogram` has neither: its CTAs read all values once for each SM's worth of bins (docs/HISTOGRAM.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static struct lab_point *add(struct lab *lab, bool clusters, bool one_bin, uint3
     struct lab_point *point = lab_add(
         lab, label,
         clusters ? "The bins lie in the shared memory of 4 CTAs, 128 KB each; a value is counted by an atomic on "
-                   "the one that keeps its bin."
+                   "the one that keeps its bin. The operation `histogram` does without: docs/HISTOGRAM.md."
                  : "One atomic on global memory a value, over 512 KB of L2.");
     if (!point)
         return NULL;

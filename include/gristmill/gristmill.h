@@ -8,6 +8,7 @@
 #include "gristmill/embed.h"
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
+#include "gristmill/histogram.h"
 #include "gristmill/layer_norm.h"
 #include "gristmill/moe_align.h"
 #include "gristmill/moe_finalize.h"

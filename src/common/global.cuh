@@ -102,6 +102,22 @@ static __device__ __forceinline__ void red_max_gpu_u32(uint64_t address, uint32_
     asm volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
+/* Sums, in whatever order threads add to them. */
+static __device__ __forceinline__ void red_add_gpu_u32(uint64_t address, uint32_t value) {
+    asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ void red_add_gpu_u64(uint64_t address, uint64_t value) {
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
+/* Acquires and releases; returns what was there. */
+static __device__ __forceinline__ uint32_t atom_add_gpu_u32(uint64_t address, uint32_t value) {
+    uint32_t old;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(address), "r"(value) : "memory");
+    return old;
+}
+
 static __device__ __forceinline__ void fence_acq_rel_gpu(void) {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }

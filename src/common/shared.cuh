@@ -79,4 +79,10 @@ static __device__ __forceinline__ void ld_shared_v2_b32(uint32_t addr, uint32_t 
     asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "r"(addr) : "memory");
 }
 
+/* Adds 1. Lanes that do so to one word share its wavefront. No "memory" clobber: loads of global memory may pass it; what was
+ * counted is read behind a barrier. PTX 9.7.13 red */
+static __device__ __forceinline__ void red_shared_increment(uint32_t addr) {
+    asm volatile("red.relaxed.cta.shared.add.u32 [%0], 1;" ::"r"(addr));
+}
+
 #endif

@@ -93,13 +93,19 @@ CUresult fake_cuTensorMapReplaceAddress(void *map, void *address) {
     return (uintptr_t)address % 16 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+/* Whole warps of no more threads than the kernel has at most, and no more shared memory. */
+static bool is_within(const struct gm_kernel *kernel, unsigned threads, unsigned shared_bytes) {
+    return threads > 0 && threads % 32 == 0 && threads <= (unsigned)kernel->threads &&
+           shared_bytes <= (unsigned)kernel->smem_bytes;
+}
+
 static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel *kernel) {
     unsigned cluster = 1;
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             cluster = config->attrs[i].value.clusterDim.x;
-    return config->blockDimX == (unsigned)kernel->threads && config->sharedMemBytes == (unsigned)kernel->smem_bytes &&
-           config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY > 0 && config->gridDimZ == 1 &&
+    return is_within(kernel, config->blockDimX, config->sharedMemBytes) && config->gridDimX > 0 &&
+           config->gridDimX % cluster == 0 && config->gridDimY > 0 && config->gridDimZ == 1 &&
            cluster == (unsigned)kernel->cluster_ctas;
 }
 
@@ -174,8 +180,7 @@ CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags) {
 CUresult fake_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                    size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
     const struct gm_kernel *kernel = kernel_of(params->func);
-    if (dependencies || dependency_count || params->blockDimX != (unsigned)kernel->threads ||
-        params->sharedMemBytes != (unsigned)kernel->smem_bytes)
+    if (dependencies || dependency_count || !is_within(kernel, params->blockDimX, params->sharedMemBytes))
         return CUDA_ERROR_INVALID_VALUE;
     graph->launches = malloc(sizeof *graph->launches);
     keep(&graph->launches[graph->count++], kernel, params->kernelParams);
