@@ -11,10 +11,14 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     const struct gm_convolution_problem *p = problem;
     const int64_t rows = p->planes * p->height;
     int count = 0;
-    found[count++] = (struct bench_operand){
-        "x", p->type, rows, p->width, offsetof(struct gm_convolution_args, x), BENCH_READ};
-    found[count++] = (struct bench_operand){
-        "filter", GM_FP32, p->separable ? 1 : p->filter_height, p->filter_width, offsetof(struct gm_convolution_args, filter), BENCH_READ};
+    found[count++] =
+        (struct bench_operand){"x", p->type, rows, p->width, offsetof(struct gm_convolution_args, x), BENCH_READ};
+    found[count++] = (struct bench_operand){"filter",
+                                            GM_FP32,
+                                            p->separable ? 1 : p->filter_height,
+                                            p->filter_width,
+                                            offsetof(struct gm_convolution_args, filter),
+                                            BENCH_READ};
     if (p->separable)
         found[count++] = (struct bench_operand){
             "filter_y", GM_FP32, 1, p->filter_height, offsetof(struct gm_convolution_args, filter_y), BENCH_READ};
@@ -30,8 +34,7 @@ static struct bench_tolerance tolerance(const void *problem, const struct bench_
     return (struct bench_tolerance){.relative = 2 * unit, .absolute = 4 * unit};
 }
 
-static const struct bench_regime regimes[] = {
-    {"height ≤ 1024", 1, 1024}, {"height > 1024", 1025, INT64_MAX}};
+static const struct bench_regime regimes[] = {{"height ≤ 1024", 1, 1024}, {"height > 1024", 1025, INT64_MAX}};
 static const struct baseline_kind *const baselines[] = {NULL};
 
 const struct bench_operation convolution_bench = {

@@ -37,11 +37,11 @@ enum gm_convolution_edge {
  *  and out may exceed 2^31 elements and 4 GiB. */
 struct gm_convolution_problem {
     size_t size;
-    int64_t width, height, planes;                                     /* of x and out, 0 to 2^30 */
-    int64_t filter_width, filter_height;                               /* 1 to 31 */
-    int64_t shift_x, shift_y;                                          /* of the anchor from the middle */
+    int64_t width, height, planes;                                          /* of x and out, 0 to 2^30 */
+    int64_t filter_width, filter_height;                                    /* 1 to 31 */
+    int64_t shift_x, shift_y;                                               /* of the anchor from the middle */
     int64_t x_row_stride, x_plane_stride, out_row_stride, out_plane_stride; /* elements; 0: packed */
-    enum gm_type type;                                                 /* of x and out: GM_BF16, GM_FP16, GM_FP32 */
+    enum gm_type type; /* of x and out: GM_BF16, GM_FP16, GM_FP32 */
     enum gm_convolution_edge edge;
     int32_t separable; /* 0 or 1 */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. What is aligned to less

@@ -13,7 +13,7 @@ struct gm_convolution_params {
     int64_t x_pitch, x_plane, out_pitch, out_plane; /* bytes from row to row, and from plane to plane */
     int32_t width, height, filter_width, filter_height;
     int32_t origin_x, origin_y; /* columns and rows of a tile of x ahead of that of out, */
-    int32_t lead;               /* of which so many columns are ahead of the first tap: boxes begin on 16 bytes of a row */
+    int32_t lead; /* of which so many columns are ahead of the first tap: boxes begin on 16 bytes of a row */
     int32_t edge, separable;
     int32_t pitch;       /* elements from row to row of a tile in shared memory */
     int32_t stage_bytes; /* of a tile in shared memory */
@@ -29,9 +29,9 @@ struct gm_convolution_params {
 #define GM_CONVOLUTION_EDGE_wrap  2
 
 /* A tile of out is 128 columns, 4 neighbours for each lane, times `rows` for each warp. */
-#define GM_CONVOLUTION_MOST                  31 /* elements of a filter's row, and of its column */
-#define GM_CONVOLUTION_COLUMNS               4  /* of a thread */
-#define GM_CONVOLUTION_TILE_WIDTH            (32 * GM_CONVOLUTION_COLUMNS)
+#define GM_CONVOLUTION_MOST                       31 /* elements of a filter's row, and of its column */
+#define GM_CONVOLUTION_COLUMNS                    4  /* of a thread */
+#define GM_CONVOLUTION_TILE_WIDTH                 (32 * GM_CONVOLUTION_COLUMNS)
 #define GM_CONVOLUTION_TILE_HEIGHT(threads, rows) ((threads) / 32 * (rows))
 
 /* Shared memory: the filter's rows, 32 floats each; a barrier of each stage; the stages, each a tile of x with its halo. A
@@ -42,7 +42,7 @@ struct gm_convolution_params {
 #define GM_CONVOLUTION_PITCH(bytes, filter_width)                                                                      \
     (GM_CONVOLUTION_TILE_WIDTH + GM_CEIL_DIV(filter_width, 8) * 8 + 16 / (bytes))
 #define GM_CONVOLUTION_STAGE_BYTES(bytes, threads, rows, filter_width, filter_height)                                  \
-    (GM_CEIL_DIV((bytes) * GM_CONVOLUTION_PITCH(bytes, filter_width) *                                                        \
+    (GM_CEIL_DIV((bytes) * GM_CONVOLUTION_PITCH(bytes, filter_width) *                                                 \
                      (GM_CONVOLUTION_TILE_HEIGHT(threads, rows) + (filter_height) - 1),                                \
                  128) *                                                                                                \
      128)

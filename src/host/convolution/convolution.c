@@ -73,7 +73,8 @@ static struct gm_map_desc describe(const struct variant *v, const struct gm_conv
         .dims = {(uint64_t)p->width, (uint64_t)p->height, (uint64_t)p->planes},
         .strides = {p->height > 1 ? (uint64_t)(p->x_row_stride * bytes) : 16,
                     p->planes > 1 ? (uint64_t)(p->x_plane_stride * bytes) : 16},
-        .box = {(uint32_t)GM_CONVOLUTION_PITCH(bytes, p->filter_width), (uint32_t)(v->tile_height + p->filter_height - 1), 1},
+        .box = {(uint32_t)GM_CONVOLUTION_PITCH(bytes, p->filter_width),
+                (uint32_t)(v->tile_height + p->filter_height - 1), 1},
         .element_strides = {1, 1, 1},
         .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
         .swizzle = CU_TENSOR_MAP_SWIZZLE_NONE,
@@ -111,12 +112,17 @@ static int has_vectors(const struct gm_convolution_problem *p) {
 #define INSTRUCTION_US      1e-3 /* and for each instruction of a thread */
 #define CLOCK_MHZ           1700 /* where the device says none */
 
+/* Filters of these widths, with their anchor in the middle or whole loads of 4 beside it, have loops of their own. */
+static int is_compiled(const struct gm_convolution_problem *p) {
+    return (p->filter_width == 3 || p->filter_width == 5 || p->filter_width == 7) && p->shift_x % 4 == 0;
+}
+
 /* Of a thread, for a tile. */
 static double instructions_of(const struct variant *v, const struct gm_convolution_problem *p) {
     const double width = (double)p->filter_width, height = (double)p->filter_height, rows = v->rows;
-    const int is_compiled = !p->separable && (width == 3 || width == 5 || width == 7);
-    const double blocks = is_compiled ? 1 : ceil(width / 8), taps = is_compiled ? width : ceil(width / 4) * 4;
-    const double fma = GM_CONVOLUTION_COLUMNS * taps + ceil(taps / 4), window = p->type == GM_FP32 ? 8 : 20;
+    const double blocks = is_compiled(p) ? 1 : ceil(width / 8), taps = is_compiled(p) ? width : ceil(width / 4) * 4;
+    const double window = (p->type == GM_FP32 ? 8 : 20) + (is_compiled(p) ? 0 : 28);
+    const double fma = GM_CONVOLUTION_COLUMNS * taps + ceil(taps / 4);
     const double down = height + rows - 1, around = 60 + 8 * rows;
     if (p->separable)
         return around + down * (blocks * window + fma + 2 * rows) + height * rows * (GM_CONVOLUTION_COLUMNS + 1);
@@ -143,9 +149,10 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     const struct gm_convolution_problem *p = question->problem;
     const struct tiling t = tiling_of(&v, p);
     if (t.all > INT32_MAX)
-        return (struct gm_verdict){
-            .reason = gm_say(why, GM_REASON_SIZE, "%" PRId64 " tiles of %d x %d are more than the 2^31 - 1 that it counts",
-                             t.all, GM_CONVOLUTION_TILE_WIDTH, v.tile_height)};
+        return (struct gm_verdict){.reason =
+                                       gm_say(why, GM_REASON_SIZE,
+                                              "%" PRId64 " tiles of %d x %d are more than the 2^31 - 1 that it counts",
+                                              t.all, GM_CONVOLUTION_TILE_WIDTH, v.tile_height)};
     const double us = cost_us(&v, p, question->device);
     gm_say(why, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " tiles of %d x %d by %s, %d CTAs on an SM", us, t.all,
            GM_CONVOLUTION_TILE_WIDTH, v.tile_height, has_boxes(&v, p) ? "boxes" : "elements",
@@ -165,7 +172,8 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     const struct variant v = variant_of(plan->kernel);
     const struct gm_convolution_problem *p = plan->problem;
     const struct tiling t = tiling_of(&v, p);
-    const int64_t bytes = gm_type_bytes(p->type), at_once = (int64_t)plan->device.sm_count * ctas_of(&v, p, &plan->device);
+    const int64_t bytes = gm_type_bytes(p->type),
+                  at_once = (int64_t)plan->device.sm_count * ctas_of(&v, p, &plan->device);
     const int anchor_x = (int)(p->filter_width / 2 + p->shift_x), chunk = 16 / (int)bytes;
     struct gm_convolution_params *params = plan->params;
     (void)verdict;

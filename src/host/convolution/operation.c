@@ -60,11 +60,12 @@ static const struct gm_field fields[] = {
 void gm_convolution_planes(const struct gm_convolution_problem *p, struct gm_strided planes[GM_CONVOLUTION_PLANES]) {
     const int bytes = gm_type_bytes(p->type);
     planes[GM_CONVOLUTION_X] = (struct gm_strided){
-        "x",   {{"plane", p->planes, p->x_plane_stride}, {"row", p->height, p->x_row_stride}}, 2, p->width,
-        bytes, p->x_align};
-    planes[GM_CONVOLUTION_OUT] = (struct gm_strided){
-        "out", {{"plane", p->planes, p->out_plane_stride}, {"row", p->height, p->out_row_stride}}, 2, p->width,
-        bytes, p->out_align};
+        "x",       {{"plane", p->planes, p->x_plane_stride}, {"row", p->height, p->x_row_stride}}, 2, p->width, bytes,
+        p->x_align};
+    planes[GM_CONVOLUTION_OUT] =
+        (struct gm_strided){"out", {{"plane", p->planes, p->out_plane_stride}, {"row", p->height, p->out_row_stride}},
+                            2,     p->width,
+                            bytes, p->out_align};
 }
 
 static enum gm_status check_shift(const char *name, int64_t shift, int64_t elements) {
@@ -136,8 +137,8 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
                   struct gm_workspace *workspace) {
     const struct gm_convolution_problem *p = problem;
     const struct gm_convolution_args *args = arguments;
-    const struct gm_matrix filter = {"filter",        p->separable ? 1 : p->filter_height, p->filter_width,
-                                     p->filter_width, sizeof(float),                       sizeof(float)};
+    const struct gm_matrix filter = {
+        "filter", p->separable ? 1 : p->filter_height, p->filter_width, p->filter_width, sizeof(float), sizeof(float)};
     const struct gm_matrix filter_y = {"filter_y",       p->separable,  p->filter_height,
                                        p->filter_height, sizeof(float), sizeof(float)};
     struct gm_strided planes[GM_CONVOLUTION_PLANES];

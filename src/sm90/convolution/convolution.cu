@@ -29,9 +29,7 @@ struct box_loader {
         const bool inside = x >= 0 && y >= 0 && x + p.pitch <= p.width && y + box_rows() <= p.height;
         return p.boxes && (p.edge == GM_CONVOLUTION_EDGE_zero || inside);
     }
-    __device__ __forceinline__ int box_rows(void) const {
-        return TILE_HEIGHT + p.filter_height - 1;
-    }
+    __device__ __forceinline__ int box_rows(void) const { return TILE_HEIGHT + p.filter_height - 1; }
     __device__ __forceinline__ void begin(const struct tile &t, int stage) {
         if (thread_index() == 0 && is_box(t)) {
             mbarrier_arrive_expect_tx(barrier(stage), p.pitch * box_rows() * ELEM_BYTES);

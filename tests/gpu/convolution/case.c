@@ -6,13 +6,14 @@
 
 static void describe(const struct convolution_case *cc, char *text, size_t bytes) {
     static const char *const edges[] = {"zero", "clamp", "wrap"};
-    snprintf(text, bytes,
-             "%lld x %lld x %lld %s, filter %lld x %lld%s, shift %lld,%lld, %s%s pads %lld,%lld,%lld,%lld starts %d,%d,%d",
-             (long long)cc->width, (long long)cc->height, (long long)cc->planes, gm_type_name(cc->type),
-             (long long)cc->filter_width, (long long)cc->filter_height, cc->separable ? " separable" : "",
-             (long long)cc->shift_x, (long long)cc->shift_y, edges[cc->edge],
-             cc->inputs == CONVOLUTION_SPECIAL ? " special" : "", (long long)cc->x_pad, (long long)cc->out_pad,
-             (long long)cc->x_plane_pad, (long long)cc->out_plane_pad, cc->x_start, cc->out_start, cc->filter_start);
+    snprintf(
+        text, bytes,
+        "%lld x %lld x %lld %s, filter %lld x %lld%s, shift %lld,%lld, %s%s pads %lld,%lld,%lld,%lld starts %d,%d,%d",
+        (long long)cc->width, (long long)cc->height, (long long)cc->planes, gm_type_name(cc->type),
+        (long long)cc->filter_width, (long long)cc->filter_height, cc->separable ? " separable" : "",
+        (long long)cc->shift_x, (long long)cc->shift_y, edges[cc->edge],
+        cc->inputs == CONVOLUTION_SPECIAL ? " special" : "", (long long)cc->x_pad, (long long)cc->out_pad,
+        (long long)cc->x_plane_pad, (long long)cc->out_plane_pad, cc->x_start, cc->out_start, cc->filter_start);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------ */
@@ -79,8 +80,7 @@ static void expect(const struct placed_operands *placed, int operand, int64_t ro
     (void)operand;
     for (int64_t column = 0; column < cc->width; column++) {
         e->tolerance[column] = 0;
-        e->want[column] =
-            round_to(cc->type, (double)modelled(cc, row / cc->height, row % cc->height, column));
+        e->want[column] = round_to(cc->type, (double)modelled(cc, row / cc->height, row % cc->height, column));
     }
 }
 
@@ -114,10 +114,12 @@ static void list_operands(struct operand *o, const struct convolution_case *cc) 
                                         .offset = x_at,
                                         .extent = x_at(cc, rows - 1, cc->width),
                                         .value = x_value};
-    o[CONVOLUTION_FILTER] = (struct operand){"filter", ARGUMENT(filter), GM_FP32,
-                                             cc->separable ? 1 : height, width, width, cc->filter_start, .value = filter_value};
-    o[CONVOLUTION_FILTER_Y] = (struct operand){"filter_y", ARGUMENT(filter_y), GM_FP32, cc->separable, height, height,
-                                               cc->filter_start, .value = filter_y_value};
+    o[CONVOLUTION_FILTER] =
+        (struct operand){"filter",         ARGUMENT(filter),     GM_FP32, cc->separable ? 1 : height, width, width,
+                         cc->filter_start, .value = filter_value};
+    o[CONVOLUTION_FILTER_Y] =
+        (struct operand){"filter_y",       ARGUMENT(filter_y),     GM_FP32, cc->separable, height, height,
+                         cc->filter_start, .value = filter_y_value};
     o[CONVOLUTION_OUT] = (struct operand){"out",
                                           ARGUMENT(out),
                                           cc->type,

@@ -35,9 +35,15 @@ static bool try(struct rows *rows, struct convolution_case cc) {
 static bool test_sizes(struct rows *rows) {
     const int64_t tile = rows->tile;
     const int64_t sizes[][5] = {
-        {1, 1, 1, 1, 1},        {WIDTH, tile, 1, 3, 3},         {WIDTH + 1, tile + 1, 1, 5, 5},
-        {24, 3, 3, 7, 7},       {40, 9, 1, 31, 31},             {2 * WIDTH + 3, 3, 1, 4, 1},
-        {WIDTH, tile, 1, 3, 3}, {WIDTH - 1, tile - 1, 2, 2, 8}, {2 * WIDTH + 16, 2 * tile + 8, 1, 3, 3},
+        {1, 1, 1, 1, 1},
+        {WIDTH, tile, 1, 3, 3},
+        {WIDTH + 1, tile + 1, 1, 5, 5},
+        {24, 3, 3, 7, 7},
+        {40, 9, 1, 31, 31},
+        {2 * WIDTH + 3, 3, 1, 4, 1},
+        {WIDTH, tile, 1, 3, 3},
+        {WIDTH - 1, tile - 1, 2, 2, 8},
+        {2 * WIDTH + 16, 2 * tile + 8, 1, 3, 3},
     };
     for (size_t i = 0; i < (opt.quick ? 6 : COUNT(sizes)); i++) {
         struct convolution_case cc = plain(rows, sizes[i][0], sizes[i][1], sizes[i][3], sizes[i][4]);
@@ -151,8 +157,8 @@ static void run_late(const struct test *test, struct result *result) {
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     for (int i = 0; i < 6 && rows.failures == 0; i++) {
-        struct convolution_case cc = plain(&rows, i < 3 ? 2 * WIDTH + 16 : 20, i < 3 ? 2 * rows.tile + 3 : 5,
-                                           i % 2 ? 12 : 3, i == 4 ? 9 : 2);
+        struct convolution_case cc =
+            plain(&rows, i < 3 ? 2 * WIDTH + 16 : 20, i < 3 ? 2 * rows.tile + 3 : 5, i % 2 ? 12 : 3, i == 4 ? 9 : 2);
         cc.edge = i % EDGES;
         cc.separable = i == 3 || i == 5;
         cc.x_start = i == 4;
