@@ -98,7 +98,7 @@ static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel *kern
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             cluster = config->attrs[i].value.clusterDim.x;
-    return config->blockDimX == (unsigned)kernel->threads && config->sharedMemBytes == (unsigned)kernel->smem_bytes &&
+    return config->blockDimX == (unsigned)kernel->threads && config->sharedMemBytes <= (unsigned)kernel->smem_bytes &&
            config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY > 0 && config->gridDimZ == 1 &&
            cluster == (unsigned)kernel->cluster_ctas;
 }
@@ -175,7 +175,7 @@ CUresult fake_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgra
                                    size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
     const struct gm_kernel *kernel = kernel_of(params->func);
     if (dependencies || dependency_count || params->blockDimX != (unsigned)kernel->threads ||
-        params->sharedMemBytes != (unsigned)kernel->smem_bytes)
+        params->sharedMemBytes > (unsigned)kernel->smem_bytes)
         return CUDA_ERROR_INVALID_VALUE;
     graph->launches = malloc(sizeof *graph->launches);
     keep(&graph->launches[graph->count++], kernel, params->kernelParams);

@@ -85,8 +85,8 @@ static bool test_edges(struct rows *rows) {
         cc.separable = choice / EDGES;
         cc.inputs = choice % 2 ? CONVOLUTION_SPECIAL : CONVOLUTION_UNIFORM;
         cc.sm_budget = 1;
-        if (cc.edge == GM_CONVOLUTION_CLAMP && !cc.separable) { /* more tiles than an SM has CTAs */
-            cc.planes = rows->tile > 8 ? 2 : 4;
+        if (cc.edge != GM_CONVOLUTION_WRAP && !cc.separable) { /* more tiles than an SM has CTAs */
+            cc.planes = rows->tile > 8 ? 3 : 4;
             cc.filter_width = 3;
             cc.height = 2 * rows->tile + 1;
         }
@@ -157,18 +157,19 @@ static void run_late(const struct test *test, struct result *result) {
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     for (int i = 0; i < 6 && rows.failures == 0; i++) {
-        struct convolution_case cc =
-            plain(&rows, i < 3 ? 2 * WIDTH + 16 : 20, i < 3 ? 2 * rows.tile + 3 : 5, i % 2 ? 12 : 3, i == 4 ? 9 : 2);
+        const bool is_large = i < 3; /* tiles at every edge, and inside */
+        struct convolution_case cc = plain(&rows,
+                                           is_large ? 2 * WIDTH + 16
+                                           : i < 5  ? 20
+                                                    : 100,
+                                           is_large ? 2 * rows.tile + 3 : 3, i == 3 || i == 5 ? 11 : 3, i > 3 ? 9 : 3);
         cc.edge = i % EDGES;
         cc.separable = i == 3 || i == 5;
+        cc.inputs = i == 5 ? CONVOLUTION_SPECIAL : CONVOLUTION_UNIFORM;
         cc.x_start = i == 4;
         cc.out_pad = i % 2 ? 3 : 0;
-        cc.planes = i == 3 ? 3 : 1;
-        cc.sm_budget = i == 1;
-        if (i == 1) {
-            cc.filter_width = 3;
-            cc.planes = 3;
-        }
+        cc.planes = i < 2 || i == 3 ? 3 : 1;
+        cc.sm_budget = is_large;
         try(&rows, cc);
     }
     free_operands(&rows.memory);
