@@ -112,16 +112,18 @@ static int has_vectors(const struct gm_convolution_problem *p) {
 #define INSTRUCTION_US      1e-3 /* and for each instruction of a thread */
 #define CLOCK_MHZ           1700 /* where the device says none */
 
-/* Filters of these widths, with their anchor in the middle or whole loads of 4 beside it, have loops of their own. */
-static int is_compiled(const struct gm_convolution_problem *p) {
-    return (p->filter_width == 3 || p->filter_width == 5 || p->filter_width == 7) && p->shift_x % 4 == 0;
+/* On sm90 filters of these widths, with their anchor in the middle or whole loads of 4 beside it, have loops of their own. */
+static int is_compiled(const struct variant *v, const struct gm_convolution_problem *p) {
+    return v->kernel->arch == GM_ARCH_SM90 && (p->filter_width == 3 || p->filter_width == 5 || p->filter_width == 7) &&
+           p->shift_x % 4 == 0;
 }
 
 /* Of a thread, for a tile. */
 static double instructions_of(const struct variant *v, const struct gm_convolution_problem *p) {
     const double width = (double)p->filter_width, height = (double)p->filter_height, rows = v->rows;
-    const double blocks = is_compiled(p) ? 1 : ceil(width / 8), taps = is_compiled(p) ? width : ceil(width / 4) * 4;
-    const double window = (p->type == GM_FP32 ? 8 : 20) + (is_compiled(p) ? 0 : 28);
+    const double blocks = is_compiled(v, p) ? 1 : ceil(width / 8),
+                 taps = is_compiled(v, p) ? width : ceil(width / 4) * 4;
+    const double window = (p->type == GM_FP32 ? 8 : 20) + (is_compiled(v, p) ? 0 : 28);
     const double fma = GM_CONVOLUTION_COLUMNS * taps + ceil(taps / 4);
     const double down = height + rows - 1, around = 60 + 8 * rows;
     if (p->separable)

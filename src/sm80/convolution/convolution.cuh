@@ -32,6 +32,10 @@ enum {
     NOWHERE = -1, /* an element that is 0 */
 };
 
+#ifndef COMPILED_WIDTHS
+#define COMPILED_WIDTHS 1 /* filters of 3, 5 and 7 columns have loops of their own */
+#endif
+
 extern __shared__ __align__(128) unsigned char convolution_memory[];
 
 struct tile {
@@ -253,11 +257,11 @@ static __device__ __forceinline__ void compute_tile(const struct gm_convolution_
     float sum[ROWS][COLUMNS] = {};
     if (t.y + first >= p.height)
         return;
-    if (p.filter_width == 3 && lead == LEAD(3))
+    if (COMPILED_WIDTHS && p.filter_width == 3 && lead == LEAD(3))
         sum_tile<3>(p, filter, x, lead, sum);
-    else if (p.filter_width == 5 && lead == LEAD(5))
+    else if (COMPILED_WIDTHS && p.filter_width == 5 && lead == LEAD(5))
         sum_tile<5>(p, filter, x, lead, sum);
-    else if (p.filter_width == 7 && lead == LEAD(7))
+    else if (COMPILED_WIDTHS && p.filter_width == 7 && lead == LEAD(7))
         sum_tile<7>(p, filter, x, lead, sum);
     else
         sum_tile<0>(p, filter, x, lead, sum);

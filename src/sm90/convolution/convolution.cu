@@ -2,6 +2,7 @@
 /* Convolutions with programmatic dependent launch. A tile of x comes with its halo as one box of TMA, which fills what lies
  * beyond x with zeros: the edge of zeros. With other edges, tiles at an edge are loaded by elements, as all are whose
  * addresses TMA does not take. Two stages: a box is under way while the tile before it is computed. */
+#define COMPILED_WIDTHS 1
 #include "sm80/convolution/convolution.cuh"
 #include "sm90/follow.cuh"
 #include "sm90/mbarrier.cuh"
