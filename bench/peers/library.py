@@ -40,8 +40,8 @@ def read_headers():
         for name, body in re.findall(r"struct (gm_\w+) \{(.*?)\n\};", text, re.DOTALL):
             try:
                 structs[name] = type(name, (ctypes.Structure,), {"_fields_": list(members_of(body, values))})
-            except KeyError:
-                continue  # of structs within structs, which no call here needs
+            except (KeyError, ValueError):
+                continue  # of structs within structs, or arrays of other headers' lengths, which no call here needs
         for body in re.findall(r"enum \w+ \{(.*?)\}", text, re.DOTALL):
             for name, value in re.findall(r"(GM_\w+) = (-?\d+)", body):
                 values[name] = int(value)

@@ -5,6 +5,7 @@
 #define GRISTMILL_H
 
 #include "gristmill/core.h"
+#include "gristmill/convolution.h"
 #include "gristmill/embed.h"
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
