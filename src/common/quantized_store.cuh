@@ -95,15 +95,28 @@ template <class Store> static __device__ __forceinline__ uint32_t pack_4(const S
     return __byte_perm(low, high, 0x5410);
 }
 
-/* v / scale of a chunk, at `address` of out, which is a multiple of COUNT. */
+/* v / scale of a chunk, at `address` of out, which is a multiple of COUNT. Before sm_89, where conversions are long, there is one
+ * copy of them for four elements, and a store of 4 bytes. */
 template <class Store, int COUNT>
 static __device__ __forceinline__ void store_quantized(uint64_t address, const Store &p, const float (&v)[COUNT],
                                                        const struct quotient_by &by) {
     static_assert(COUNT == 1 || COUNT == 4 || COUNT == 8, "1, 4 or 8 bytes");
+    enum { OTHER = COUNT == 8 ? 4 : 0 }; /* where the second four begin */
     uint32_t words[2];
+    float q[4] = {};
+#if __CUDA_ARCH__ < 890
+#pragma unroll 1
+    for (int i = 0; i < COUNT; i += 4) {
+#pragma unroll
+        for (int j = 0; j < 4 && j < COUNT; ++j)
+            q[j] = quotient(i ? v[OTHER + j] : v[j], by);
+        words[0] = pack_4(p, q);
+        if (COUNT == 8)
+            st_global_b32(address + i, words[0]);
+    }
+#else
 #pragma unroll
     for (int i = 0; i < COUNT; i += 4) {
-        float q[4] = {};
 #pragma unroll
         for (int j = 0; j < 4 && j < COUNT; ++j)
             q[j] = quotient(v[i + j], by);
@@ -111,9 +124,10 @@ static __device__ __forceinline__ void store_quantized(uint64_t address, const S
     }
     if (COUNT == 8)
         st_global_v2_b32(address, words);
-    else if (COUNT == 4)
+#endif
+    if (COUNT == 4)
         st_global_b32(address, words[0]);
-    else
+    if (COUNT == 1)
         st_global_b8(address, words[0]);
 }
 

@@ -93,12 +93,17 @@ CUresult fake_cuTensorMapReplaceAddress(void *map, void *address) {
     return (uintptr_t)address % 16 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+/* Some kernels are launched with fewer threads than they may have. */
+static bool threads_ok(unsigned threads, const struct gm_kernel *kernel) {
+    return threads > 0 && threads % 32 == 0 && threads <= (unsigned)kernel->threads;
+}
+
 static bool config_ok(const CUlaunchConfig *config, const struct gm_kernel *kernel) {
     unsigned cluster = 1;
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             cluster = config->attrs[i].value.clusterDim.x;
-    return config->blockDimX == (unsigned)kernel->threads && config->sharedMemBytes == (unsigned)kernel->smem_bytes &&
+    return threads_ok(config->blockDimX, kernel) && config->sharedMemBytes == (unsigned)kernel->smem_bytes &&
            config->gridDimX > 0 && config->gridDimX % cluster == 0 && config->gridDimY > 0 && config->gridDimZ == 1 &&
            cluster == (unsigned)kernel->cluster_ctas;
 }
@@ -174,7 +179,7 @@ CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags) {
 CUresult fake_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                    size_t dependency_count, const CUDA_KERNEL_NODE_PARAMS *params) {
     const struct gm_kernel *kernel = kernel_of(params->func);
-    if (dependencies || dependency_count || params->blockDimX != (unsigned)kernel->threads ||
+    if (dependencies || dependency_count || !threads_ok(params->blockDimX, kernel) ||
         params->sharedMemBytes != (unsigned)kernel->smem_bytes)
         return CUDA_ERROR_INVALID_VALUE;
     graph->launches = malloc(sizeof *graph->launches);
