@@ -126,7 +126,7 @@ PARTS_OF = ["src/host", "src/common", "src/sm80", "src/sm90", "tests/gpu"]
 # And of these, the files beside the parts name no operation and no family.
 CORES = ["src/host", "tests/gpu", "bench/measure", "bench/report"]
 # Operations whose names are words that anybody uses: they are named where code names them, gm_sample_x, "sample/x.h".
-WORDS = ["sample"]
+WORDS = ["sample", "quantize"]
 
 
 def lines_of(path, word):

@@ -22,7 +22,7 @@ REGIMES = {"m": (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 5
            "rows": (("rows ≤ 64", 1, 64), ("64 < rows ≤ 1024", 65, 1024), ("rows > 1024", 1025, math.inf))}
 CONSTANTS = ("op", "epilogue", "batch")  # of a problem, in every row or in older files
 USUAL = {"a": "bf16", "b": "bf16", "d": "bf16", "layout": "tn", "weight": "same", "residual": "no", "sum": "late",
-         "normalized": "late"}
+         "normalized": "late", "out": "same"}
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
 COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
 CHAIN_MARKERS = re.compile(r"(<!-- chain -->\n)(.*?)(<!-- /chain -->)", re.DOTALL)

@@ -3,6 +3,7 @@
 #include "bench/baseline/torch.h"
 #include "bench/operation.h"
 #include "gristmill/layer_norm.h"
+#include "host/out.h"
 #include "host/types.h"
 
 static const struct gm_layer_norm_problem usual = {.size = sizeof usual, .eps = 1e-5f};
@@ -10,6 +11,8 @@ static const struct gm_layer_norm_problem usual = {.size = sizeof usual, .eps = 
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_layer_norm_problem *p = problem;
     const enum gm_type vector = p->fp32_weight ? GM_FP32 : p->type;
+    const struct gm_out out = GM_OUT_OF(p);
+    const struct gm_matrix scales = gm_out_scales(&out);
     int count = 0;
 #define OPERAND(name, type, rows, access)                                                                              \
     found[count++] = (struct bench_operand) {                                                                          \
@@ -18,17 +21,31 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     OPERAND(x, p->type, p->rows, BENCH_READ);
     OPERAND(weight, vector, 1, BENCH_READ);
     OPERAND(bias, vector, 1, BENCH_READ);
-    OPERAND(out, p->type, p->rows, BENCH_WRITTEN);
+    OPERAND(out, p->has_out_type ? p->out_type : p->type, p->rows, BENCH_WRITTEN);
     if (p->residual)
-        OPERAND(residual, p->type, p->rows, BENCH_READ_AND_WRITTEN);
+        OPERAND(residual, p->type, p->rows, p->residual == GM_RESIDUAL_AFTER ? BENCH_READ : BENCH_READ_AND_WRITTEN);
+    if (p->residual == GM_RESIDUAL_BETWEEN) {
+        OPERAND(x_weight, vector, 1, BENCH_READ);
+        OPERAND(x_bias, vector, 1, BENCH_READ);
+    }
 #undef OPERAND
+    if (scales.rows)
+        found[count++] = (struct bench_operand){"scales",
+                                                scales.element_bytes == 1 ? GM_UINT8 : GM_FP32,
+                                                1,
+                                                scales.rows * scales.columns,
+                                                offsetof(struct gm_layer_norm_args, scales),
+                                                p->scaling == GM_SCALE_STATIC ? BENCH_READ : BENCH_WRITTEN};
     return count;
 }
 
 /* Two roundings here or there are two units in the last place; the sums of fp32 differ by less. */
 static struct bench_tolerance tolerance(const void *problem, const struct bench_operand *operand) {
-    (void)problem;
-    const double unit = operand->type == GM_BF16 ? 0x1p-8 : operand->type == GM_FP16 ? 0x1p-11 : 0x1p-21;
+    const struct gm_layer_norm_problem *p = problem;
+    const double of_x = p->type == GM_BF16 ? 0x1p-8 : p->type == GM_FP16 ? 0x1p-11 : 0x1p-21;
+    const double unit = operand->type == GM_E4M3 ? 0x1p-3 : operand->type == GM_E5M2 ? 0x1p-2 : of_x;
+    if (operand->type == GM_INT8 || operand->type == GM_UINT8)
+        return (struct bench_tolerance){.absolute = 1};
     return (struct bench_tolerance){.relative = 4 * unit, .absolute = unit};
 }
 
@@ -38,8 +55,10 @@ static struct bench_tolerance tolerance(const void *problem, const struct bench_
  * first, none with an offset of the weight, and none with weight and bias of another type. */
 static void *prepare(const struct baseline *baseline, const void *problem, int *ways) {
     const struct gm_layer_norm_problem *p = problem;
+    const struct gm_out out = GM_OUT_OF(p);
     (void)baseline;
-    return torch_prepare(p, sizeof *p, !p->fp32_weight && !p->residual && p->weight_offset == 0, ways);
+    return torch_prepare(p, sizeof *p,
+                         gm_out_word(&out) == 0 && !p->fp32_weight && !p->residual && p->weight_offset == 0, ways);
 }
 
 static int run(const struct baseline *baseline, const void *prepared, int way, const void *arguments, CUstream stream) {
@@ -74,6 +93,7 @@ static const struct baseline_kind *const baselines[] = {&torch, NULL};
 const struct bench_operation layer_norm_bench = {
     .operation = &gm_operation_layer_norm,
     .usual = &usual,
+    .out = "out",
     .operands = operands,
     .tolerance = tolerance,
     .baselines = baselines,

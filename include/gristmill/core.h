@@ -148,6 +148,13 @@ enum gm_major { GM_K_MAJOR = 0, GM_MN_MAJOR = 1 }; /* which index of an operand 
 /* Whether what is computed on the way to a result is kept in fp32, or rounded to the operands' type where another
  * implementation rounds it: each operation says what. */
 enum gm_rounding { GM_ROUND_LATE = 0 /* kept in fp32 */, GM_ROUND_EARLY = 1 /* rounded to the type first */ };
+/* What a norm has to do with a residual. */
+enum gm_residual {
+    GM_RESIDUAL_NONE = 0,
+    GM_RESIDUAL_BEFORE = 1, /* x + residual is normalised, and written back to residual */
+    GM_RESIDUAL_AFTER = 2,  /* out = residual + norm(x); out may be residual */
+    GM_RESIDUAL_BETWEEN = 3 /* residual + norm(x) is written back to residual, and normalised once more: that is out */
+};
 
 /* NaN stays NaN, +inf stays +inf, and zeros keep their sign. SiLU and both GELU of -inf are -0, their limit, where a
  * formula such as x / (1 + exp(-x)) gives NaN. A negative argument's value falls like exp(-y): y is |x| of SiLU,

@@ -4,6 +4,7 @@
 #define GRISTMILL_RMS_NORM_H
 
 #include "gristmill/core.h"
+#include "gristmill/quantize.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,7 +12,8 @@ extern "C" {
 
 /*  out = s * rsqrt(mean(s^2) + eps) * (weight_offset + weight)      of every row, the mean over its columns
  *
- *  s         x, or x + residual; then s is also written back to residual, rounded to the type
+ *  s         x, or x + residual; then s is also written back to residual, rounded to the type. Or a residual is added to the
+ *            norm, with or without another norm behind the sum, as enum gm_residual has it: the sandwich of Gemma-3
  *  x         x[row * x_stride + column]                    residual  residual[row * residual_stride + column]
  *  out       out[row * out_stride + column]                weight    weight[column]
  *
@@ -19,19 +21,20 @@ extern "C" {
  *  is said below. The sum's order depends on columns, type, strides and alignments only, and on options.kernel where that
  *  names one: a row has the same bits whatever rows are beside it and whatever a ledger says, so every plan is
  *  batch-invariant. rsqrt has a relative error of 2^-22.
- *  out may be x (in place, with one stride). No other overlap with out or residual is allowed.
+ *  out may be x (in place, with one stride and elements of as many bytes), or, where the residual is added to the norm, the
+ *  residual instead. No other overlap with out, residual or scales is allowed.
  *  rows = 0 launches nothing. Up to 2^31 - 1 rows and 2^30 columns; operands may exceed 2^31 elements and 4 GiB. A NaN or an
  *  infinity in a row makes NaN of the row, or zeros of its finite elements; so does eps = 0 of a row of zeros. */
 
 struct gm_rms_norm_problem {
     size_t size;
     int64_t rows, columns;
-    enum gm_type type;   /* of x, residual and out: GM_BF16, GM_FP16, GM_FP32 */
+    enum gm_type type;   /* of x and residual, and of out: GM_BF16, GM_FP16, GM_FP32 */
     int32_t fp32_weight; /* 1: the weight is GM_FP32; 0: it has the same type */
-    int32_t residual;    /* 1: there is one */
+    int32_t residual;    /* of enum gm_residual; 1: x + residual is normalised, and written back */
     float eps;           /* 0 or more, finite */
     float weight_offset; /* finite; 1: Gemma's 1 + weight */
-    /* Of x + residual, before anything is made of it: vLLM rounds it early, FlashInfer does not. */
+    /* Of the sum with the residual, before anything is made of it: vLLM rounds it early, FlashInfer does not. */
     enum gm_rounding sum_rounding;
     /* Of s * rsqrt(...), before the weight: HF's Llama and vLLM round it early, FlashInfer and HF's Gemma do not. */
     enum gm_rounding normalized_rounding;
@@ -44,6 +47,21 @@ struct gm_rms_norm_problem {
      * within a row's stride; 0 is packed, x_stride = heads * x_head_stride. The queries of a qkv row are normed in place with
      * x_stride = out_stride = the whole row. No residual. Above 512 columns, 256 of fp32, it goes element by element. */
     int64_t heads, x_head_stride, out_head_stride; /* elements; 0: packed */
+    /* The type of out: out_type where has_out_type is 1, else x's. GM_BF16, GM_FP16 or GM_FP32, or 8 bits: GM_E4M3, GM_E5M2 or
+     * GM_INT8, out and scales as gristmill/quantize.h has them, of GM_SCALE_STATIC, GM_SCALE_ROW or GM_SCALE_GROUP. No heads. */
+    int32_t has_out_type;
+    enum gm_type out_type;
+    /* Of what becomes another type, to x's before: vLLM quantises what it rounded early, FlashInfer does not. */
+    enum gm_rounding out_rounding;
+    /* Of norm(x), before it is added: GM_RESIDUAL_AFTER and BETWEEN. HF's Gemma-3 rounds it early, and the sum. */
+    enum gm_rounding norm_rounding;
+    enum gm_scaling scaling;
+    enum gm_scale_format scale_format; /* GM_SCALE_E8M0: of rows and groups only */
+    enum gm_scale_order scale_order;   /* of groups */
+    enum gm_division division;
+    int64_t group, scales_stride; /* columns: 128 (or 0), 64, 32; elements, 0: packed */
+    float scale_floor;            /* 0: as gristmill/quantize.h has it */
+    int32_t x_weight_align;       /* as x_align */
 };
 
 struct gm_rms_norm_args {
@@ -52,6 +70,8 @@ struct gm_rms_norm_args {
     /* 0, or an int32_t in device memory: only so many of the first rows are computed, none where it is negative. It is
      * read when the kernel runs, so that a captured graph serves any number of rows up to the problem's. */
     gm_device_ptr row_count;
+    gm_device_ptr x_weight; /* of norm(x), where out = norm(residual + norm(x)) has weight; else 0 */
+    gm_device_ptr scales;   /* of an out of 8 bits; else 0 */
 };
 
 /* Chooses a kernel and loads it if this context has not yet. `options` may be NULL; GM_PLAN_CONSTANT_B has no effect. */

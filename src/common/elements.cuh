@@ -93,4 +93,33 @@ static __device__ __forceinline__ void store(uint64_t address, const uint32_t (&
         st_global_b16(address, words[0]);
 }
 
+/* COUNT elements of fp32 as those of a type that is known when the kernel runs, GM_TYPE_fp32, bf16 or fp16: 16-byte stores,
+ * or of as few bytes as there are. */
+template <int COUNT>
+static __device__ __forceinline__ void store_as(int type, uint64_t address, const float (&v)[COUNT]) {
+    static_assert(COUNT == 8 || COUNT == 4 || COUNT == 1, "16 or 8 bytes of a 16-bit type, or one element");
+    enum { AFTER = COUNT > 1 }; /* the index of the next element */
+    uint32_t words[COUNT > 1 ? COUNT / 2 : 1];
+    if (type == GM_TYPE_fp32) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4)
+            if (COUNT > 1)
+                st_global_v4_f32(address + 4 * i, v[i], v[i + AFTER], v[i + 2 * AFTER], v[i + 3 * AFTER]);
+            else
+                st_global_b32(address, __float_as_uint(v[0]));
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 2) {
+        const float high = COUNT > 1 ? v[i + AFTER] : 0;
+        words[i / 2] = type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(v[i], high) : cvt_rn_f16x2_f32(v[i], high);
+    }
+    if (COUNT == 8)
+        st_global_v4_b32(address, words);
+    else if (COUNT == 4)
+        st_global_v2_b32(address, words);
+    else
+        st_global_b16(address, words[0]);
+}
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threadIdx.x and blockIdx.x, read anew at every call: what follows from them is then computed where it is used. From
+/* threadIdx.x, blockIdx.x and blockDim.x, read anew at every call: what follows from them is then computed where it is used. From
  * the built-in variables the compiler computes it once, ahead of everything, and keeps it in registers through a main
  * loop that has none to spare. */
 #ifndef GM_INDEX_CUH
@@ -15,6 +15,12 @@ static __device__ __forceinline__ int cta_index(void) {
     int cta;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(cta));
     return cta;
+}
+
+static __device__ __forceinline__ int cta_threads(void) {
+    int threads;
+    asm volatile("mov.u32 %0, %%ntid.x;" : "=r"(threads));
+    return threads;
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "host/family.h"
 #include "host/matrix.h"
+#include "host/out.h"
 #include "host/plan.h"
 
 /* Where the columns are, in every one of these families. */
@@ -15,6 +16,7 @@ enum {
     GM_NORM_VECTORS,
     GM_NORM_VECTOR_BYTES,
     GM_NORM_PASSES,
+    GM_NORM_MAKES,
     GM_NORM_COLUMNS,
 };
 
@@ -22,12 +24,14 @@ enum {
 struct gm_norm {
     int64_t rows, columns;
     enum gm_type type;
-    int residual, fp32_weight;
-    enum gm_rounding sum_rounding, normalized_rounding;
+    enum gm_residual residual;
+    int fp32_weight;
+    enum gm_rounding sum_rounding, normalized_rounding, norm_rounding;
+    const struct gm_out *out;
     float eps, weight_offset;
     int64_t x_stride, residual_stride, out_stride;
     int64_t heads, x_head_stride, out_head_stride;
-    int reductions;                   /* of a row, one after the other */
+    int reductions;                   /* of a norm of a row, one after the other */
     const struct gm_matrix *matrices; /* in the order in which they are judged */
     int matrix_count;
 };
@@ -35,7 +39,13 @@ struct gm_norm {
 struct gm_verdict gm_norm_judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                 const struct gm_norm *norm, const struct gm_sentence *why);
 /* Fills in the launch's grid and all parameters but the addresses. */
-void gm_norm_prepare(struct gm_plan *plan, const struct gm_norm *norm);
+void gm_norm_prepare(struct gm_plan *plan, const struct gm_verdict *verdict, const struct gm_norm *norm);
+/* Whether only variants with any out make it: out is of another type, or a norm is followed by a residual. */
+int gm_norm_needs_any(const struct gm_norm *norm);
+/* Bytes of an element of out. */
+int gm_norm_out_bytes(const struct gm_out *out);
+/* Least bytes of a row, of x, residual and out. */
+double gm_norm_row_bytes(const struct gm_norm *norm);
 
 /* What the table says of a variant beside its columns. */
 #define GM_NORM_FACTS(arch, threads_, row_threads, vectors)                                                            \

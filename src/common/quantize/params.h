@@ -6,10 +6,7 @@
 #include "common/divide.h"
 #include "common/fixed_width.h"
 #include "common/quantize/tokens.h"
-
-/* Values of enum gm_scaling and enum gm_scale_format. */
-enum { SCALE_STATIC = 0, SCALE_AMAX_ONLY = 1, SCALE_ROW = 2, SCALE_GROUP = 3, SCALE_BLOCK = 4 };
-enum { SCALE_FP32 = 0, SCALE_POWER_OF_2 = 1, SCALE_E8M0 = 2 };
+#include "common/quantized_store.h"
 
 enum {
     QUANTIZE_CHUNK = 8,   /* elements of a chunk, of every type */

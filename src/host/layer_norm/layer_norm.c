@@ -13,17 +13,26 @@ _Static_assert((int)GM_LAYER_NORM_THREADS == (int)GM_NORM_THREADS &&
                    (int)GM_LAYER_NORM_VECTOR_BYTES == (int)GM_NORM_VECTOR_BYTES,
                "the columns of host/norm.h");
 
-static struct gm_norm norm_of(const struct gm_layer_norm_problem *p,
-                              struct gm_matrix matrices[GM_LAYER_NORM_MATRICES]) {
-    gm_layer_norm_matrices(p, matrices);
-    return (struct gm_norm){
+/* What is asked, with the members that it points to. */
+struct asked {
+    struct gm_norm norm;
+    struct gm_out out;
+    struct gm_matrix matrices[GM_LAYER_NORM_MATRICES];
+};
+
+static void ask(const struct gm_layer_norm_problem *p, struct asked *asked) {
+    *asked = (struct asked){.out = GM_OUT_OF(p)};
+    gm_layer_norm_matrices(p, asked->matrices);
+    asked->norm = (struct gm_norm){
         .rows = p->rows,
         .columns = p->columns,
         .type = p->type,
-        .residual = p->residual,
+        .residual = (enum gm_residual)p->residual,
         .fp32_weight = p->fp32_weight,
         .sum_rounding = p->sum_rounding,
         .normalized_rounding = p->normalized_rounding,
+        .norm_rounding = p->norm_rounding,
+        .out = &asked->out,
         .eps = p->eps,
         .weight_offset = p->weight_offset,
         .x_stride = p->x_stride,
@@ -31,23 +40,22 @@ static struct gm_norm norm_of(const struct gm_layer_norm_problem *p,
         .out_stride = p->out_stride,
         .heads = 1,
         .reductions = 2,
-        .matrices = matrices,
-        .matrix_count = GM_LAYER_NORM_MATRICES,
+        .matrices = asked->matrices,
+        .matrix_count = GM_LAYER_NORM_JUDGED,
     };
 }
 
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                const struct gm_sentence *why) {
-    struct gm_matrix matrices[GM_LAYER_NORM_MATRICES];
-    const struct gm_norm norm = norm_of(question->problem, matrices);
-    return gm_norm_judge(kernel, question, &norm, why);
+    struct asked asked;
+    ask(question->problem, &asked);
+    return gm_norm_judge(kernel, question, &asked.norm, why);
 }
 
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
-    struct gm_matrix matrices[GM_LAYER_NORM_MATRICES];
-    const struct gm_norm norm = norm_of(plan->problem, matrices);
-    (void)verdict;
-    gm_norm_prepare(plan, &norm);
+    struct asked asked;
+    ask(plan->problem, &asked);
+    gm_norm_prepare(plan, verdict, &asked.norm);
     return GM_OK;
 }
 
@@ -55,15 +63,22 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
 static CUresult bind(const struct gm_plan *plan, const void *arguments, void *into) {
     const struct gm_layer_norm_args *args = arguments;
     const struct gm_layer_norm_problem *p = plan->problem;
-    struct gm_norm_params *params = into;
+    struct gm_norm_any_params *any = into;
+    struct gm_norm_params *params = &any->norm;
     params->x = args->x;
     params->residual = args->residual;
     params->weight = args->weight;
     params->bias = args->bias;
     params->out = args->out;
     params->row_count = args->row_count;
+    any->x_weight = args->x_weight;
+    any->x_bias = args->x_bias;
+    any->store.scales = args->scales;
     params->weight_offset = args->weight ? p->weight_offset : 1;
-    params->flags &= ~(GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_BIAS);
+    any->x_weight_offset = args->x_weight ? p->weight_offset : 1;
+    params->flags &= ~(GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_BIAS | GM_NORM_WIDE_X_WEIGHT | GM_NORM_WIDE_X_BIAS);
+    params->flags |= p->fp32_weight && args->x_weight ? GM_NORM_WIDE_X_WEIGHT : 0;
+    params->flags |= p->fp32_weight && args->x_bias ? GM_NORM_WIDE_X_BIAS : 0;
     params->flags |= p->fp32_weight && args->weight ? GM_NORM_WIDE_WEIGHT : 0;
     params->flags |= p->fp32_weight && args->bias ? GM_NORM_WIDE_BIAS : 0;
     return CUDA_SUCCESS;
@@ -72,7 +87,7 @@ static CUresult bind(const struct gm_plan *plan, const void *arguments, void *in
 const struct gm_family gm_family_layer_norm = {
     .name = "layer_norm",
     .operation = &gm_operation_layer_norm,
-    .params_bytes = sizeof(struct gm_norm_params),
+    .params_bytes = sizeof(struct gm_norm_any_params),
     .judge = judge,
     .prepare = prepare,
     .bind = bind,

@@ -6,7 +6,7 @@
 #include "gristmill/layer_norm.h"
 #include "host/matrix.h"
 
-/* The operands of a problem, in the order in which they are judged; `residual` has no rows where there is none. Weight and
+/* The operands of a problem, in the order in which they are judged, and the scales; `residual` has no rows where there is none. Weight and
  * bias are there, as far as a problem knows. */
 enum {
     GM_LAYER_NORM_X,
@@ -14,6 +14,10 @@ enum {
     GM_LAYER_NORM_RESIDUAL,
     GM_LAYER_NORM_WEIGHT,
     GM_LAYER_NORM_BIAS,
+    GM_LAYER_NORM_X_WEIGHT,
+    GM_LAYER_NORM_X_BIAS,
+    GM_LAYER_NORM_JUDGED,
+    GM_LAYER_NORM_SCALES = GM_LAYER_NORM_JUDGED,
     GM_LAYER_NORM_MATRICES
 };
 void gm_layer_norm_matrices(const struct gm_layer_norm_problem *problem,

@@ -6,7 +6,7 @@
 #include "common/norm.h"
 #include "host/norm.h"
 
-#define GM_FACTS_rms_norm(arch, type, threads, row_threads, vectors, vector_bytes, passes)                             \
+#define GM_FACTS_rms_norm(arch, type, threads, row_threads, vectors, vector_bytes, passes, makes)                      \
     GM_NORM_FACTS(arch, threads, row_threads, vectors)
 
 #endif

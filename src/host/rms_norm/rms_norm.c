@@ -13,16 +13,26 @@ _Static_assert((int)GM_RMS_NORM_THREADS == (int)GM_NORM_THREADS &&
                    (int)GM_RMS_NORM_VECTOR_BYTES == (int)GM_NORM_VECTOR_BYTES,
                "the columns of host/norm.h");
 
-static struct gm_norm norm_of(const struct gm_rms_norm_problem *p, struct gm_matrix matrices[GM_RMS_NORM_MATRICES]) {
-    gm_rms_norm_matrices(p, matrices);
-    return (struct gm_norm){
+/* What is asked, with the members that it points to. */
+struct asked {
+    struct gm_norm norm;
+    struct gm_out out;
+    struct gm_matrix matrices[GM_RMS_NORM_MATRICES];
+};
+
+static void ask(const struct gm_rms_norm_problem *p, struct asked *asked) {
+    *asked = (struct asked){.out = GM_OUT_OF(p)};
+    gm_rms_norm_matrices(p, asked->matrices);
+    asked->norm = (struct gm_norm){
         .rows = p->rows,
         .columns = p->columns,
         .type = p->type,
-        .residual = p->residual,
+        .residual = (enum gm_residual)p->residual,
         .fp32_weight = p->fp32_weight,
         .sum_rounding = p->sum_rounding,
         .normalized_rounding = p->normalized_rounding,
+        .norm_rounding = p->norm_rounding,
+        .out = &asked->out,
         .eps = p->eps,
         .weight_offset = p->weight_offset,
         .x_stride = p->x_stride,
@@ -32,42 +42,44 @@ static struct gm_norm norm_of(const struct gm_rms_norm_problem *p, struct gm_mat
         .x_head_stride = p->x_head_stride,
         .out_head_stride = p->out_head_stride,
         .reductions = 1,
-        .matrices = matrices,
-        .matrix_count = GM_RMS_NORM_MATRICES,
+        .matrices = asked->matrices,
+        .matrix_count = GM_RMS_NORM_JUDGED,
     };
 }
 
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                const struct gm_sentence *why) {
-    struct gm_matrix matrices[GM_RMS_NORM_MATRICES];
-    const struct gm_norm norm = norm_of(question->problem, matrices);
-    return gm_norm_judge(kernel, question, &norm, why);
+    struct asked asked;
+    ask(question->problem, &asked);
+    return gm_norm_judge(kernel, question, &asked.norm, why);
 }
 
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
-    struct gm_matrix matrices[GM_RMS_NORM_MATRICES];
-    const struct gm_norm norm = norm_of(plan->problem, matrices);
-    (void)verdict;
-    gm_norm_prepare(plan, &norm);
+    struct asked asked;
+    ask(plan->problem, &asked);
+    gm_norm_prepare(plan, verdict, &asked.norm);
     return GM_OK;
 }
 
 static CUresult bind(const struct gm_plan *plan, const void *arguments, void *into) {
     const struct gm_rms_norm_args *args = arguments;
-    struct gm_norm_params *params = into;
+    struct gm_norm_any_params *any = into;
+    struct gm_norm_params *params = &any->norm;
     (void)plan;
     params->x = args->x;
     params->residual = args->residual;
     params->weight = args->weight;
     params->out = args->out;
     params->row_count = args->row_count;
+    any->x_weight = args->x_weight;
+    any->store.scales = args->scales;
     return CUDA_SUCCESS;
 }
 
 const struct gm_family gm_family_rms_norm = {
     .name = "rms_norm",
     .operation = &gm_operation_rms_norm,
-    .params_bytes = sizeof(struct gm_norm_params),
+    .params_bytes = sizeof(struct gm_norm_any_params),
     .judge = judge,
     .prepare = prepare,
     .bind = bind,

@@ -6,7 +6,7 @@
 #include "gristmill/rms_norm.h"
 #include "host/matrix.h"
 
-/* The operands of a problem, in the order in which they are judged; `residual` has no rows where there is none. A row of
+/* The operands of a problem, in the order in which they are judged, and the scales; `residual` has no rows where there is none. A row of
  * several heads reaches to the end of the last one; the heads of a row are a matrix of their own. */
 enum {
     GM_RMS_NORM_X_HEAD,
@@ -15,6 +15,9 @@ enum {
     GM_RMS_NORM_OUT,
     GM_RMS_NORM_RESIDUAL,
     GM_RMS_NORM_WEIGHT,
+    GM_RMS_NORM_X_WEIGHT,
+    GM_RMS_NORM_JUDGED,
+    GM_RMS_NORM_SCALES = GM_RMS_NORM_JUDGED,
     GM_RMS_NORM_MATRICES
 };
 void gm_rms_norm_matrices(const struct gm_rms_norm_problem *problem, struct gm_matrix matrices[GM_RMS_NORM_MATRICES]);

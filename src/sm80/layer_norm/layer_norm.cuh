@@ -8,11 +8,27 @@
 #ifndef GM_SM80_LAYER_NORM_CUH
 #define GM_SM80_LAYER_NORM_CUH
 
+#include "common/norm_tokens.h"
+
+#if GM_MAKES == GM_MAKES_any
+
+#include "sm80/norm/any.cuh"
+
+typedef struct gm_norm_any_params norm_params;
+enum { CTAS = 1024 / THREADS }; /* on an SM, at least */
+
+static __device__ __forceinline__ void layer_norm(const norm_params &p) {
+    normalize_rows<true>(p);
+}
+
+#else
+
 #include "sm80/norm/row.cuh"
 #include "sm80/norm/shape.cuh"
 #include "sm80/norm/sums.cuh"
 #include "sm80/norm/vector.cuh"
 
+typedef struct gm_norm_params norm_params;
 enum { CTAS = GM_NORM_CTAS(THREADS, VECTORS, VECTOR_BYTES, 2) }; /* on an SM */
 
 /* ---- the sums -------------------------------------------------------------------------------------- */
@@ -45,11 +61,11 @@ static __device__ __forceinline__ float mean_of_row(const struct gm_norm_params 
     for (int i = 0; i < VECTORS; ++i)
         sums[i % CHAINS] = sum_of(sums[i % CHAINS], v[i]);
 #pragma unroll 1
-    for (int at = first_element() + VECTORS * STEP; PASSES == 2 && at < columns; at += STEP) {
+    for (int at = first_element() + VECTORS * step_of(p); PASSES == 2 && at < columns; at += step_of(p)) {
         load_sum(p, p.x, row, at, rest);
         sums[0] = sum_of(sums[0], rest);
     }
-    return reduce_row(sums, 0) * p.inverse_columns;
+    return reduce_row(p, sums, 0) * p.inverse_columns;
 }
 
 /* Subtracts the mean from what stays in registers. The sum of squares is that of the columns: zeros behind the row's end
@@ -60,16 +76,16 @@ static __device__ __forceinline__ float squares_of_row(const struct gm_norm_para
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i) {
         subtract(v[i], mean);
-        if (first_element() + i * STEP < columns)
+        if (first_element() + i * step_of(p) < columns)
             sums[i % CHAINS] = sum_of_squares(sums[i % CHAINS], v[i]);
     }
 #pragma unroll 1
-    for (int at = first_element() + VECTORS * STEP; PASSES == 2 && at < columns; at += STEP) {
+    for (int at = first_element() + VECTORS * step_of(p); PASSES == 2 && at < columns; at += step_of(p)) {
         load_sum(p, p.x, row, at, rest);
         subtract(rest, mean);
         sums[0] = sum_of_squares(sums[0], rest);
     }
-    return reduce_row(sums, 1);
+    return reduce_row(p, sums, 1);
 }
 
 /* ---- weight, bias and the result ------------------------------------------------------------------- */
@@ -122,7 +138,7 @@ static __device__ __forceinline__ void store_held_sums(const struct gm_norm_para
                                                        const float (&v)[VECTORS][CHUNK]) {
 #pragma unroll
     for (int i = 0; i < VECTORS && p.flags & GM_NORM_HAS_RESIDUAL; ++i) {
-        const int at = first_element() + i * STEP;
+        const int at = first_element() + i * step_of(p);
         if (at < columns)
             store_sum(p, row, at, v[i]);
     }
@@ -132,15 +148,16 @@ static __device__ __forceinline__ void store_held(const struct gm_norm_params &p
                                                   struct held &held, float scale) {
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i) {
-        const int at = first_element() + i * STEP;
+        const int at = first_element() + i * step_of(p);
         if (at >= columns)
             break;
-        if (!PRELOADS && i == 0)
-            load_weight(p, at, columns, held.vectors[0]);
+        if (!PRELOADS && (IS_OPEN || i == 0))
+            load_weight(p, at, columns, held.vectors[i]);
         if (!PRELOADS)
             load_bias(p, at, columns, held.vectors[i]);
-        if (!PRELOADS && i + 1 < VECTORS) /* under way while this chunk is stored */
-            load_weight(p, at + STEP, columns, held.vectors[i + 1]);
+        /* Under way while this chunk is stored, where registers hold it. */
+        if (!PRELOADS && !IS_OPEN && i + 1 < VECTORS)
+            load_weight(p, at + step_of(p), columns, held.vectors[i + 1]);
         store_normalized(p, row, at, held.v[i], scale, held.vectors[i]);
     }
 }
@@ -150,7 +167,7 @@ static __device__ __forceinline__ void store_rest(const struct gm_norm_params &p
     float v[CHUNK];
     struct vectors vectors;
 #pragma unroll 1
-    for (int at = first_element() + VECTORS * STEP; at < columns; at += STEP) {
+    for (int at = first_element() + VECTORS * step_of(p); at < columns; at += step_of(p)) {
         load_sum(p, p.x, row, at, v);
         load_weight(p, at, columns, vectors);
         load_bias(p, at, columns, vectors);
@@ -163,11 +180,13 @@ static __device__ __forceinline__ void store_rest(const struct gm_norm_params &p
 /* The two reductions of a row take turns: their sums lie apart. */
 static __device__ __forceinline__ void normalize_row(const struct gm_norm_params &p, int row, int columns) {
     struct held held;
+    if (PASSES == 2 && IS_OPEN)
+        prefetch_rest(p, row, columns);
     load_held(p, p.x, row, columns, held.v);
 #pragma unroll
     for (int i = 0; i < VECTORS && PRELOADS; ++i) {
-        load_weight(p, first_element() + i * STEP, columns, held.vectors[i]);
-        load_bias(p, first_element() + i * STEP, columns, held.vectors[i]);
+        load_weight(p, first_element() + i * step_of(p), columns, held.vectors[i]);
+        load_bias(p, first_element() + i * step_of(p), columns, held.vectors[i]);
     }
     store_held_sums(p, row, columns, held.v);
     const float mean = mean_of_row(p, row, columns, held.v);
@@ -182,5 +201,7 @@ static __device__ __forceinline__ void layer_norm(const struct gm_norm_params &p
     int turn = 0;
     for_each_row(p, turn, [&](int row, int columns, int turn) { normalize_row(p, row, columns); });
 }
+
+#endif
 
 #endif

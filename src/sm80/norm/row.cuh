@@ -37,19 +37,29 @@ static __device__ __forceinline__ void load_held(const struct gm_norm_params &p,
     uint32_t x[VECTORS][WORDS], residual[VECTORS][WORDS] = {};
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i) {
-        const int at = first_element() + i * STEP;
+        const int at = first_element() + i * step_of(p);
         load<TYPE, CHUNK>(x[i], element_of(x_base, p.x_pitch, row, at), at < columns);
     }
     if (p.flags & GM_NORM_HAS_RESIDUAL) {
 #pragma unroll
         for (int i = 0; i < VECTORS; ++i) {
-            const int at = first_element() + i * STEP;
+            const int at = first_element() + i * step_of(p);
             load<TYPE, CHUNK>(residual[i], element_of(p.residual, p.residual_pitch, row, at), at < columns);
         }
     }
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i)
         combine(p, x[i], residual[i], v[i]);
+}
+
+/* What does not stay in registers comes to L2 meanwhile: then it is read from there, a chunk at a time. */
+static __device__ __forceinline__ void prefetch_rest(const struct gm_norm_params &p, int row, int columns) {
+#pragma unroll 1
+    for (int at = first_element() + VECTORS * step_of(p); at < columns; at += step_of(p)) {
+        prefetch_global_l2(element_of(p.x, p.x_pitch, row, at));
+        if (p.flags & GM_NORM_HAS_RESIDUAL)
+            prefetch_global_l2(element_of(p.residual, p.residual_pitch, row, at));
+    }
 }
 
 /* Stores what is normalised to the residual, if there is one. */

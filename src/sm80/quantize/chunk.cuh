@@ -4,10 +4,9 @@
 #define GM_SM80_QUANTIZE_CHUNK_CUH
 
 #include "common/elements.cuh"
-#include "common/fp8.cuh"
 #include "common/index.cuh"
 #include "common/quantize/params.h"
-#include "common/quotient.cuh"
+#include "common/quantized_store.cuh"
 
 /* ---- parameters (the registry row) and what follows from them -------------------------------------- */
 
@@ -96,63 +95,7 @@ static __device__ __forceinline__ uint32_t size_bits(uint32_t most) {
     return __float_as_uint(max_nan(sizes[0], sizes[1]));
 }
 
-/* ---- scales ---------------------------------------------------------------------------------------- */
-
-/* Rounded up, from the floor's on, to a power of 2; NaN stays NaN. */
-static __device__ __forceinline__ float power_of_2(float scale) {
-    const float power = __uint_as_float((__float_as_uint(scale) + 0x7fffff) & 0x7f800000);
-    return scale == scale ? power : scale;
-}
-
-/* Infinities count as the largest number, so that the scale is finite; NaN makes it NaN. Small sizes are divided as larger
- * ones: no scale is below 2^-126, so the way back is exact or the floor. */
-static __device__ __forceinline__ float scale_of(const struct gm_quantize_params &p, uint32_t most) {
-    const float size = min_nan(__uint_as_float(most), 0x1.fffffep127f);
-    const bool is_small = size < 0x1p-60f;
-    const float q = quotient_of_sizes(is_small ? size * 0x1p60f : size, p.limit, p.one_by_limit, p.one_by_limit);
-    const float scale = max_nan(is_small ? q * 0x1p-60f : q, p.scale_floor);
-    return p.scale_format == SCALE_FP32 ? scale : power_of_2(scale);
-}
-
-static __device__ __forceinline__ void store_scale(const struct gm_quantize_params &p, int64_t down, int across,
-                                                   float scale) {
-    const uint64_t address = p.scales + down * p.scale_down + across * p.scale_across;
-    if (p.scale_format == SCALE_E8M0)
-        st_global_b8(address, __float_as_uint(scale) >> 23);
-    else
-        st_global_b32(address, __float_as_uint(scale));
-}
-
-static __device__ __forceinline__ struct quotient_by by_scale(const struct gm_quantize_params &p, float scale) {
-    return quotient_by(scale, !p.by_reciprocal);
-}
-
 /* ---- stores ---------------------------------------------------------------------------------------- */
-
-/* PTX 9.7.9.21 cvt: to nearest even, at most 127; NaN becomes 0. */
-static __device__ __forceinline__ uint32_t round_to_int8(float q) {
-    int32_t rounded;
-    asm("cvt.rni.s8.f32 %0, %1;" : "=r"(rounded) : "f"(max_nan(q, -127.0f)));
-    return (uint32_t)rounded;
-}
-
-/* The low bytes of two words, as a word's low half. */
-static __device__ __forceinline__ uint32_t pair(uint32_t low, uint32_t high) {
-    return __byte_perm(low, high, 0x0040);
-}
-
-/* Four elements as a word of out. */
-static __device__ __forceinline__ uint32_t pack_4(const struct gm_quantize_params &p, const float *q) {
-    uint32_t low, high;
-    if (p.out_type == GM_TYPE_int8) {
-        low = pair(round_to_int8(q[0]), round_to_int8(q[1]));
-        high = pair(round_to_int8(q[2]), round_to_int8(q[3]));
-    } else {
-        low = cvt_rn_satfinite_fp8x2_f32(q[0], q[1], p.out_type == GM_TYPE_e4m3);
-        high = cvt_rn_satfinite_fp8x2_f32(q[2], q[3], p.out_type == GM_TYPE_e4m3);
-    }
-    return __byte_perm(low, high, 0x5410);
-}
 
 static __device__ __forceinline__ uint64_t quantized(const struct gm_quantize_params &p, const struct chunk &c,
                                                      const struct quotient_by &by) {

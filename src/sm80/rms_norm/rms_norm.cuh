@@ -7,11 +7,27 @@
 #ifndef GM_SM80_RMS_NORM_CUH
 #define GM_SM80_RMS_NORM_CUH
 
+#include "common/norm_tokens.h"
+
+#if GM_MAKES == GM_MAKES_any
+
+#include "sm80/norm/any.cuh"
+
+typedef struct gm_norm_any_params norm_params;
+enum { CTAS = 1024 / THREADS }; /* on an SM, at least */
+
+static __device__ __forceinline__ void rms_norm(const norm_params &p) {
+    normalize_rows<false>(p);
+}
+
+#else
+
 #include "sm80/norm/row.cuh"
 #include "sm80/norm/shape.cuh"
 #include "sm80/norm/sums.cuh"
 #include "sm80/norm/vector.cuh"
 
+typedef struct gm_norm_params norm_params;
 enum {
     CTAS = GM_NORM_CTAS(THREADS, VECTORS, VECTOR_BYTES, 1), /* on an SM */
     TAKES_HEADS = GM_NORM_TAKES_HEADS(ROW_THREADS, VECTORS, VECTOR_BYTES),
@@ -70,13 +86,13 @@ static __device__ __forceinline__ void store_held(const struct gm_norm_params &p
                                                   struct held &held, float scale) {
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i) {
-        const int at = first_element() + i * STEP;
+        const int at = first_element() + i * step_of(p);
         if (at >= columns)
             break;
         if (!PRELOADS && i == 0)
             load_weight(p, at, columns, held.weight[0]);
         if (!PRELOADS && i + 1 < VECTORS) /* under way while this chunk is stored */
-            load_weight(p, at + STEP, columns, held.weight[i + 1]);
+            load_weight(p, at + step_of(p), columns, held.weight[i + 1]);
         store_normalized(p, head, row, at, held.v[i], scale, held.weight[i]);
     }
 }
@@ -86,7 +102,7 @@ static __device__ __forceinline__ float sum_rest(const struct gm_norm_params &p,
                                                  float sum) {
     float v[CHUNK];
 #pragma unroll 1
-    for (int at = first_element() + VECTORS * STEP; at < columns; at += STEP) {
+    for (int at = first_element() + VECTORS * step_of(p); at < columns; at += step_of(p)) {
         load_sum(p, head_of(p.x, p.x_head_pitch, head), row, at, v);
         sum = sum_of_squares(sum, v);
     }
@@ -98,7 +114,7 @@ static __device__ __forceinline__ void store_rest(const struct gm_norm_params &p
     float v[CHUNK];
     uint32_t weight[WORDS];
 #pragma unroll 1
-    for (int at = first_element() + VECTORS * STEP; at < columns; at += STEP) {
+    for (int at = first_element() + VECTORS * step_of(p); at < columns; at += step_of(p)) {
         load_sum(p, head_of(p.x, p.x_head_pitch, head), row, at, v);
         load_weight(p, at, columns, weight);
         store_normalized(p, head, row, at, v, scale, weight);
@@ -109,16 +125,18 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_params
                                                      int turn) {
     struct held held;
     float sums[CHAINS] = {};
+    if (PASSES == 2 && IS_OPEN)
+        prefetch_rest(p, row, columns);
     load_held(p, head_of(p.x, p.x_head_pitch, head), row, columns, held.v);
 #pragma unroll
     for (int i = 0; i < VECTORS && PRELOADS; ++i)
-        load_weight(p, first_element() + i * STEP, columns, held.weight[i]);
+        load_weight(p, first_element() + i * step_of(p), columns, held.weight[i]);
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i)
         sums[i % CHAINS] = sum_of_squares(sums[i % CHAINS], held.v[i]);
     if (PASSES == 2)
         sums[0] = sum_rest(p, head, row, columns, sums[0]);
-    const float scale = rsqrtf(fmaf(reduce_row(sums, turn), p.inverse_columns, p.eps));
+    const float scale = rsqrtf(fmaf(reduce_row(p, sums, turn), p.inverse_columns, p.eps));
     store_held(p, head, row, columns, held, scale);
     if (PASSES == 2)
         store_rest(p, head, row, columns, scale);
@@ -132,5 +150,7 @@ static __device__ __forceinline__ void rms_norm(const struct gm_norm_params &p) 
     for (int head = first; head < heads; head += TAKES_HEADS ? gridDim.y : 1)
         for_each_row(p, turn, [&](int row, int columns, int turn) { normalize_row(p, head, row, columns, turn); });
 }
+
+#endif
 
 #endif

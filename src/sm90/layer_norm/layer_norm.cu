@@ -4,8 +4,7 @@
 #include "sm80/layer_norm/layer_norm.cuh"
 #include "sm90/follow.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
-    GM_KERNEL_NAME(const __grid_constant__ struct gm_norm_params p) {
+extern "C" __global__ void __launch_bounds__(THREADS, CTAS) GM_KERNEL_NAME(const __grid_constant__ norm_params p) {
     griddep_follow();
     layer_norm(p);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "columns.h"
+#include "common/norm_tokens.h"
 
 static void add_tests(void) {
     add_ln_rows_tests();
@@ -49,9 +50,12 @@ static bool place_call(struct result *result, struct call *call, int scale, bool
 
 /* ---- the self-test --------------------------------------------------------------------------------- */
 
+/* The planted bugs are those of variants with x's type. */
 static int64_t elements_of_cta(const struct gm_kernel *kernel) {
     const int32_t *c = kernel->columns;
-    return (int64_t)c[GM_LAYER_NORM_THREADS] * c[GM_LAYER_NORM_VECTORS] * c[GM_LAYER_NORM_VECTOR_BYTES];
+    const int64_t elements =
+        (int64_t)c[GM_LAYER_NORM_THREADS] * c[GM_LAYER_NORM_VECTORS] * c[GM_LAYER_NORM_VECTOR_BYTES];
+    return c[GM_LAYER_NORM_MAKES] == GM_MAKES_any ? INT64_MAX : elements;
 }
 
 static const struct plant plants[] = {
@@ -71,6 +75,8 @@ static const struct plant plants[] = {
     {LN_BUG_ONE_PASS, "the variance in one pass", " far ", NULL},
     {LN_BUG_UNBIASED, "the variance of one column less", "want", NULL},
     {LN_BUG_COUNT, "looks at no row count", "was written", NULL},
+    {LN_BUG_LOST_SCALE, "the last scale is not written", "scales[", "layer_norm_fuzz_sm80"},
+    {LN_BUG_ONE_NORM, "the second norm is left out", "residual-between", "layer_norm_fuzz_sm80"},
 };
 
 const struct tested_operation layer_norm_tests = {

@@ -3,7 +3,7 @@
 #ifndef LAYER_NORM_TESTS_H
 #define LAYER_NORM_TESTS_H
 
-#include "operands.h"
+#include "out.h"
 
 /* INTEGERS: small ones. NORMAL: N(0, 1). POSITIVE: N(3, 1). FAR: N(1000, 1), in bf16 N(100, 1). SPECIAL: rows of NaN, infinity, zeros, the
  * largest and the smallest values, among ordinary ones. SIGNS: in every pair of columns one is as far above the mean as the
@@ -14,13 +14,14 @@ enum ln_inputs { LN_INTEGERS, LN_NORMAL, LN_POSITIVE, LN_FAR, LN_SPECIAL, LN_SIG
 struct ln_case {
     int64_t rows, columns;
     enum gm_type type;
-    int fp32_weight, residual;
+    int fp32_weight, residual; /* residual: of enum gm_residual */
     bool no_weight, no_bias;
-    enum gm_rounding sum_rounding, normalized_rounding;
+    enum gm_rounding sum_rounding, norm_rounding, normalized_rounding;
+    struct out_case out;
     float eps, weight_offset;
     int64_t x_pad, residual_pad, out_pad; /* elements between the row's end and the next row */
     int x_start, residual_start, out_start, weight_start, bias_start;
-    bool in_place; /* out is x */
+    bool in_place; /* out is x, or the residual that is added to the norm */
     bool counted;  /* the number of rows is read on the device: `count` */
     int count;
     float weight_scale; /* 0: 1 */
@@ -36,7 +37,7 @@ struct placed_ln {
     struct gm_layer_norm_args args;
 };
 
-enum { LN_X, LN_RESIDUAL, LN_WEIGHT, LN_BIAS, LN_OUT, LN_COUNT, LN_OPERANDS };
+enum { LN_X, LN_RESIDUAL, LN_WEIGHT, LN_BIAS, LN_X_WEIGHT, LN_X_BIAS, LN_OUT, LN_SCALES, LN_COUNT, LN_OPERANDS };
 
 /* Input values, which the type can hold. */
 double ln_x(const struct ln_case *lc, int64_t row, int64_t column);
@@ -69,6 +70,8 @@ enum ln_bug {
     LN_BUG_ONE_PASS,                          /* the variance is the mean of squares less the square of the mean */
     LN_BUG_UNBIASED,                          /* the variance is of one column less */
     LN_BUG_COUNT,                             /* looks at no row count */
+    LN_BUG_LOST_SCALE,                        /* the last scale of a row is not written */
+    LN_BUG_ONE_NORM,                          /* the sum is not normalised once more */
 };
 void compute_ln(const struct gm_kernel *kernel, const void *params);
 

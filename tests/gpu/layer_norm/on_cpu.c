@@ -3,15 +3,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "columns.h"
 #include "common/norm.h"
+#include "common/norm_tokens.h"
 #include "layer_norm/layer_norm_tests.h"
 
 struct job {
+    const struct gm_norm_any_params *any; /* NULL: the variant makes out of x's type */
     const struct gm_norm_params *p;
     enum gm_type type;
     int64_t bytes;
     float *v;
 };
+
+/* Whether the variant has more parameters than p. */
+static bool makes_any(const struct gm_kernel *kernel) {
+    return kernel->columns[GM_LAYER_NORM_MAKES] == GM_MAKES_any;
+}
 
 static float load(uint64_t address, enum gm_type type) {
     return (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
@@ -38,12 +46,16 @@ static float vector_of(const struct job *job, uint64_t vector, int wide, int64_t
     return vector ? load(vector + (uint64_t)(column * gm_type_bytes(type)), type) : 0;
 }
 
-static float result(const struct job *job, float y, int64_t column) {
+static float result(const struct job *job, bool is_first, float y, int64_t column) {
     const struct gm_norm_params *p = job->p;
-    const float offset =
-        planted_bug == LN_BUG_OFFSET || (planted_bug == LN_BUG_NO_WEIGHT && !p->weight) ? 0 : p->weight_offset;
-    const float factor = vector_of(job, p->weight, GM_NORM_WIDE_WEIGHT, column) + offset;
-    const float bias = planted_bug == LN_BUG_BIAS ? 0 : vector_of(job, p->bias, GM_NORM_WIDE_BIAS, column);
+    const uint64_t weight = is_first ? job->any->x_weight : p->weight, biases = is_first ? job->any->x_bias : p->bias;
+    const float told = is_first ? job->any->x_weight_offset : p->weight_offset;
+    const float offset = planted_bug == LN_BUG_OFFSET || (planted_bug == LN_BUG_NO_WEIGHT && !weight) ? 0 : told;
+    const float factor =
+        vector_of(job, weight, is_first ? GM_NORM_WIDE_X_WEIGHT : GM_NORM_WIDE_WEIGHT, column) + offset;
+    const float bias = planted_bug == LN_BUG_BIAS
+                           ? 0
+                           : vector_of(job, biases, is_first ? GM_NORM_WIDE_X_BIAS : GM_NORM_WIDE_BIAS, column);
     if (p->flags & GM_NORM_ROUNDS_NORMALIZED || planted_bug == LN_BUG_EARLY)
         y = (float)round_to(job->type, y);
     return planted_bug == LN_BUG_BIAS_FIRST ? (y + bias) * factor : fmaf(y, factor, bias);
@@ -67,26 +79,70 @@ static float scale_of(const struct job *job, int64_t columns, float *mean) {
     return planted_bug == LN_BUG_EPS_OUTSIDE ? 1 / (sqrtf(variance) + p->eps) : 1 / sqrtf(variance + p->eps);
 }
 
+static void store_residual(const struct job *job, int64_t row, int64_t column, float value) {
+    const struct gm_norm_params *p = job->p;
+    if (planted_bug != LN_BUG_RESIDUAL && column < p->columns)
+        store(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type, value);
+}
+
+/* The row becomes its norm; so many columns of it count. */
+static void apply(const struct job *job, bool is_first, int64_t read, int64_t written) {
+    float mean;
+    const float scale = scale_of(job, read, &mean);
+    for (int64_t column = 0; column < written; column++)
+        job->v[column] = column < job->p->columns ? result(job, is_first, (job->v[column] - mean) * scale, column) : 1;
+}
+
+/* The residual is added to a norm. */
+static void add_after(const struct job *job, int64_t row) {
+    const struct gm_norm_params *p = job->p;
+    for (int64_t column = 0; column < p->columns; column++) {
+        float *v = &job->v[column];
+        if (p->flags & GM_NORM_ROUNDS_NORM)
+            *v = (float)round_to(job->type, *v);
+        *v += load(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type);
+        if (p->flags & GM_NORM_ROUNDS_SUM)
+            *v = (float)round_to(job->type, *v);
+        if (p->flags & GM_NORM_RESIDUAL_BETWEEN)
+            store_residual(job, row, column, *v);
+    }
+}
+
+static void store_out(const struct job *job, int64_t row, int64_t written) {
+    const struct gm_norm_params *p = job->p;
+    const uint64_t out = p->out + (uint64_t)(row * p->out_pitch);
+    const enum out_bug bug = planted_bug == LN_BUG_LOST_SCALE ? OUT_BUG_LOST_SCALE : OUT_BUG_NONE;
+    for (int64_t column = 0; column < written && p->flags & GM_NORM_ROUNDS_OUT; column++)
+        job->v[column] = (float)round_to(job->type, job->v[column]);
+    if (job->any && job->any->store.out_type != (int32_t)job->type) {
+        store_row(&job->any->store, out, job->any->store.scales, row, p->columns, job->v, bug);
+        return;
+    }
+    for (int64_t column = 0; column < written; column++)
+        store(out + (uint64_t)(column * job->bytes), job->type, job->v[column]);
+}
+
 static void normalize(const struct job *job, int64_t row) {
     const struct gm_norm_params *p = job->p;
     const int64_t read = p->columns - (planted_bug == LN_BUG_LOST_TAIL) + (planted_bug == LN_BUG_OVER_READ);
     const int64_t written = p->columns + (planted_bug == LN_BUG_COLUMN_AFTER);
-    float mean;
-    for (int64_t column = 0; column < written || column < read; column++)
+    for (int64_t column = 0; column < written || column < read; column++) {
         job->v[column] = column < p->columns || column < read ? load_sum(job, row, column) : 0;
-    const float scale = scale_of(job, read, &mean);
-    for (int64_t column = 0; column < written; column++) {
-        const float y = (job->v[column] - mean) * scale;
-        if (p->flags & GM_NORM_HAS_RESIDUAL && planted_bug != LN_BUG_RESIDUAL && column < p->columns)
-            store(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type, job->v[column]);
-        store(p->out + (uint64_t)(row * p->out_pitch + column * job->bytes), job->type,
-              column < p->columns ? result(job, y, column) : 1);
+        if (p->flags & GM_NORM_HAS_RESIDUAL)
+            store_residual(job, row, column, job->v[column]);
     }
+    apply(job, p->flags & GM_NORM_RESIDUAL_BETWEEN, read, written);
+    if (p->flags & (GM_NORM_RESIDUAL_AFTER | GM_NORM_RESIDUAL_BETWEEN))
+        add_after(job, row);
+    if (p->flags & GM_NORM_RESIDUAL_BETWEEN && planted_bug != LN_BUG_ONE_NORM)
+        apply(job, false, read, written);
+    store_out(job, row, written);
 }
 
 void compute_ln(const struct gm_kernel *kernel, const void *params) {
     const struct gm_norm_params *p = params;
-    struct job job = {p, kernel->type, gm_type_bytes(kernel->type), malloc(((size_t)p->columns + 1) * sizeof(float))};
+    struct job job = {makes_any(kernel) ? params : NULL, p, kernel->type, gm_type_bytes(kernel->type),
+                      malloc(((size_t)p->columns + 1) * sizeof(float))};
     int64_t rows = p->rows;
     if (p->row_count && planted_bug != LN_BUG_COUNT) {
         const int32_t count = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->row_count, GM_INT32);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every variant of LayerNorm, by name: columns around its chunks, every choice, guards, alignments, and late operands. */
 #include "columns.h"
+#include "common/norm_tokens.h"
 #include "layer_norm/layer_norm_tests.h"
 
 struct rows {
@@ -24,6 +25,10 @@ static bool try(struct rows *rows, struct ln_case lc) {
     enum { MOST_FAILURES = 3 };
     rows->failures += !run_ln(rows->result, &lc, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
+}
+
+static bool makes_any(const struct rows *rows) {
+    return rows->kernel->columns[GM_LAYER_NORM_MAKES] == GM_MAKES_any;
 }
 
 /* Pads that keep rows on multiples of 16 bytes. */
@@ -150,6 +155,47 @@ static bool test_alignment(struct rows *rows) {
     return true;
 }
 
+/* A random out and residual; by name all others must refuse them. */
+static struct ln_case random_any(struct rows *rows, struct draws *d, int64_t columns) {
+    struct ln_case lc = plain(rows, 1 + draw(d, 4), columns);
+    pad(rows, &lc);
+    lc.out = random_out(d);
+    lc.residual = (int)draw(d, 4);
+    lc.sum_rounding = (enum gm_rounding)draw(d, 2);
+    lc.norm_rounding = (enum gm_rounding)draw(d, 2);
+    lc.normalized_rounding = (enum gm_rounding)draw(d, 2);
+    lc.fp32_weight = (int)draw(d, 2);
+    lc.weight_offset = (float)draw(d, 2);
+    lc.no_weight = draw(d, 5) == 0;
+    lc.no_bias = draw(d, 5) == 0;
+    lc.inputs = draw(d, 2) ? LN_NORMAL : LN_POSITIVE;
+    lc.in_place = draw(d, 4) == 0 && gm_type_bytes(type_of_out(&lc.out, lc.type)) == gm_type_bytes(lc.type);
+    lc.counted = draw(d, 5) == 0;
+    lc.count = (int)draw(d, 5);
+    lc.seed = d->index;
+    if (!makes_any(rows))
+        lc.may_refuse |= BIT(GM_REASON_LAYOUT);
+    return lc;
+}
+
+static bool test_any(struct rows *rows) {
+    static const int64_t widths[] = {64, 128, 16, 1032, 264, 2048, 512, 3080, 97, 4096};
+    struct draws draws = {opt.seed ^ 0xa78, 0};
+    const size_t most = makes_any(rows) ? (opt.quick ? 16 : 40) : 1;
+    for (size_t i = 0; i < most; i++) {
+        const struct ln_case lc = random_any(rows, &draws, widths[i % COUNT(widths)]);
+        const int ran = rows->result->cases;
+        if (!try(rows, lc))
+            return false;
+        if (!makes_any(rows) && rows->result->cases != ran &&
+            (lc.residual > GM_RESIDUAL_BEFORE || type_of_out(&lc.out, lc.type) != lc.type)) {
+            fail(rows->result, "a variant of one out accepted another");
+            return false;
+        }
+    }
+    return true;
+}
+
 static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int32_t *c = kernel->columns;
@@ -162,7 +208,8 @@ static struct rows rows_of(const struct test *test, struct result *result) {
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows) && test_counts(&rows))
+    if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows) && test_counts(&rows) &&
+        test_any(&rows))
         test_alignment(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct ln_case lc = plain(&rows, 2 * rows.together + 1, 3 * rows.chunk);
@@ -181,6 +228,11 @@ static void run_late(const struct test *test, struct result *result) {
     struct ln_case lc = plain(&rows, env.simulated ? 20 : 300, rows.held);
     struct placed_ln placed = {0};
     lc.residual = 1;
+    if (makes_any(&rows)) {
+        lc.columns = 1032;
+        lc.residual = GM_RESIDUAL_BETWEEN;
+        lc.out = (struct out_case){.has_type = 1, .type = GM_E4M3, .static_scale = 0.25f};
+    }
     lc.inputs = LN_NORMAL;
     lc.counted = true;
     lc.count = (int)lc.rows - 1;
@@ -209,6 +261,8 @@ static void run_image(const struct test *test, struct result *result) {
         lc.counted = lc.no_bias = i == 1;
         lc.count = 7;
         try(&rows, lc);
+        if (makes_any(&rows))
+            test_any(&rows);
     }
     free_operands(&rows.memory);
 }

@@ -27,6 +27,12 @@ static struct norm_case random_case(struct draws *d) {
     nc.heads = draw(d, 4) == 0 && !nc.residual && nc.columns <= 257 ? 1 + draw(d, 6) : 0;
     nc.x_head_pad = nc.heads > 1 ? 8 * draw(d, 2) : 0;
     nc.out_head_pad = nc.heads > 1 ? 8 * draw(d, 2) : 0;
+    if (draw(d, 3) == 0 && nc.heads <= 1) {
+        nc.out = random_out(d);
+        nc.residual = (int)draw(d, 4);
+        nc.norm_rounding = (enum gm_rounding)draw(d, 2);
+        nc.in_place &= gm_type_bytes(type_of_out(&nc.out, nc.type)) == gm_type_bytes(nc.type);
+    }
     nc.seed = d->index;
     if (draw(d, 3) == 0) {
         nc.x_start = (int)draw(d, 8);
@@ -44,6 +50,10 @@ static void run_fuzz(const struct test *test, struct result *result) {
     for (int i = 0; i < (opt.quick ? 40 : env.simulated ? 120 : 400); i++) {
         struct norm_case nc = random_case(&draws);
         nc.may_refuse = test->mask == GM_ARCH_SM90 ? BIT(GM_REASON_NO_IMAGE) : 0;
+        if (i % 10 == 8 && nc.heads <= 1 && !nc.in_place)
+            nc.out = (struct out_case){.has_type = 1, .type = GM_E4M3, .scaling = GM_SCALE_GROUP};
+        if (i % 10 == 9 && nc.heads <= 1)
+            nc.residual = GM_RESIDUAL_BETWEEN;
         if (!run_norm(result, &nc, NULL, test->mask, &memory))
             break;
     }
@@ -113,38 +123,131 @@ static bool run_kernel(struct result *result, const struct norm_case *nc, const 
     return ok;
 }
 
-static int64_t held(const struct gm_kernel *kernel) {
-    const int32_t *c = kernel->columns;
-    return (int64_t)c[GM_RMS_NORM_ROW_THREADS] * c[GM_RMS_NORM_VECTORS] * c[GM_RMS_NORM_VECTOR_BYTES];
+bool check_planned_bits(struct result *result, const struct gm_kernel *kernel, int64_t rows, int64_t columns) {
+    const struct norm_case nc = {
+        .rows = rows, .columns = columns, .type = kernel->type, .eps = 1e-5f, .inputs = POSITIVE};
+    const size_t bytes = (size_t)(rows * columns * gm_type_bytes(kernel->type));
+    struct operand_memory memory = {0};
+    uint8_t *one = malloc(2 * bytes);
+    const bool ok = one && normalise_rows(result, &nc, &memory, one, bytes) &&
+                    run_kernel(result, &nc, kernel, &memory, one + bytes, bytes);
+    if (ok && memcmp(one, one + bytes, bytes) != 0)
+        fail(result, "%lld rows of %lld: other bits than those of the planner's kernel", (long long)rows,
+             (long long)columns);
+    free(one);
+    free_operands(&memory);
+    return ok;
 }
 
-/* Variants that hold as many columns give the same bits: the planner takes one or the other by the number of rows. */
+/* Every kernel that the planner may choose gives the same bits of a row, and so does every kernel with any out. */
+static void check_twins(struct result *result, enum gm_type type, int64_t rows, int64_t columns,
+                        struct operand_memory *memory) {
+    const struct norm_case nc = {
+        .rows = rows, .columns = columns, .type = type, .residual = rows > 3, .inputs = POSITIVE};
+    const struct gm_rms_norm_problem problem = {
+        .size = sizeof problem, .rows = rows, .columns = columns, .type = type, .residual = rows > 3};
+    const struct gm_plan_options options = {.size = sizeof options};
+    const size_t bytes = (size_t)(nc.rows * columns * gm_type_bytes(type));
+    struct gm_candidate *candidates = calloc(gm_kernel_count(), sizeof *candidates);
+    uint8_t *one = malloc(bytes), *other = malloc(bytes);
+    size_t count = gm_kernel_count();
+    const struct gm_kernel *first = NULL;
+    if (!candidates || !one || !other ||
+        !check_ok(result, gm_rms_norm_explain(&env.device, &problem, &options, candidates, count, &count), "explain"))
+        count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct gm_kernel *kernel = &gm_kernels[candidates[i].kernel];
+        const int32_t *c = kernel->columns;
+        const bool is_twin = candidates[i].reason == GM_ACCEPTED ||
+                             (candidates[i].reason == GM_REASON_LAYOUT && c[GM_RMS_NORM_VECTOR_BYTES] == 16);
+        if (!is_twin || !run_kernel(result, &nc, kernel, memory, first ? other : one, bytes))
+            continue;
+        result->cases++;
+        if (first && memcmp(one, other, bytes) != 0)
+            fail(result, "%lld rows of %lld: %s and %s give other bits", (long long)rows, (long long)columns,
+                 first->name, kernel->name);
+        first = first ? first : kernel;
+    }
+    free(candidates);
+    free(one);
+    free(other);
+}
+
 static void run_twins(const struct test *test, struct result *result) {
+    static const int64_t widths[] = {64, 120, 256, 512, 1000, 1024, 2048, 3072, 4096, 5120, 9216, 12288, 16384, 20000};
     struct operand_memory memory = {0};
     (void)test;
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        const struct gm_kernel *first = &gm_kernels[i];
-        if (first->family->operation != &gm_operation_rms_norm)
-            continue;
-        const int64_t columns = held(first) / gm_type_bytes(first->type);
-        const struct norm_case nc = {.rows = 3, .columns = columns, .type = first->type, .inputs = POSITIVE};
-        const size_t bytes = 3 * (size_t)held(first);
-        uint8_t *one = malloc(bytes), *other = malloc(bytes);
-        const bool ran = one && other && run_kernel(result, &nc, first, &memory, one, bytes);
-        for (size_t j = i + 1; j < gm_kernel_count() && ran; j++) {
-            const struct gm_kernel *second = &gm_kernels[j];
-            if (second->family != first->family || second->type != first->type || held(second) != held(first) ||
-                second->columns[GM_RMS_NORM_VECTOR_BYTES] != first->columns[GM_RMS_NORM_VECTOR_BYTES] ||
-                !run_kernel(result, &nc, second, &memory, other, bytes))
-                continue;
-            result->cases++;
-            if (memcmp(one, other, bytes) != 0)
-                fail(result, "%s and %s give other bits", first->name, second->name);
-        }
-        free(one);
-        free(other);
-    }
+    for (size_t i = 0; i < COUNT(widths); i++)
+        for (int type = 0; type < 3; type++)
+            for (int64_t rows = 3; rows <= 6; rows += 3)
+                check_twins(result, (enum gm_type)type, rows, widths[i], &memory);
     free_operands(&memory);
+}
+
+/* ---- out of another type ------------------------------------------------------------------------------- */
+
+/* What a call leaves in out and in the scales, where there are some. */
+static bool read_out(struct result *result, const struct norm_case *nc, uint32_t mask, struct operand_memory *memory,
+                     uint8_t *out, uint8_t *scales) {
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
+    const size_t bytes = (size_t)(nc->rows * nc->columns * gm_type_bytes(type_of_out(&nc->out, nc->type)));
+    struct placed_norm placed = {0};
+    gm_plan *plan = NULL;
+    bool ok = place_norm(result, nc, memory, &placed) &&
+              check_ok(result, gm_rms_norm_plan_create(env.context, &placed.problem, &options, &plan), "plan") &&
+              check_ok(result, gm_rms_norm_execute(plan, &placed.args, env.stream), "execute") &&
+              check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "synchronize") &&
+              check_cuda(result, env.drv->cuMemcpyDtoH(out, placed.args.out, bytes), "copy");
+    const struct operand *o = &placed.placed.operands[NORM_SCALES];
+    if (ok && o->rows)
+        ok = check_cuda(
+            result,
+            env.drv->cuMemcpyDtoH(scales, placed.args.scales, (size_t)(o->rows * o->stride * gm_type_bytes(o->type))),
+            "copy");
+    gm_plan_destroy(plan);
+    free_placed(&placed.placed);
+    return ok;
+}
+
+static bool check_two_calls(struct result *result, const struct norm_case *nc, uint32_t mask) {
+    struct operand_memory memory = {0};
+    struct two_calls calls;
+    struct norm_case plain = *nc, fp32 = *nc;
+    char what[480];
+    plain.out = (struct out_case){0};
+    fp32.out = (struct out_case){.has_type = 1, .type = GM_FP32};
+    describe_norm(nc, what, sizeof what);
+    begin_two_calls(&calls);
+    const bool ok = read_out(result, &plain, mask, &memory, calls.norm, NULL) &&
+                    read_out(result, &fp32, mask, &memory, calls.wide, NULL) &&
+                    read_out(result, nc, mask, &memory, calls.out, calls.scales) &&
+                    check_two_calls_made(result, &calls, &nc->out, nc->type, nc->rows, nc->columns, what);
+    end_two_calls(&calls);
+    free_operands(&memory);
+    return ok;
+}
+
+static void run_two_calls(const struct test *test, struct result *result) {
+    static const int64_t widths[] = {8, 128, 136, 256, 520, 1032, 3072, 4104, 5120, 97, 1001};
+    struct draws draws = {opt.seed ^ 0x2ca, 0};
+    for (int i = 0; i < (opt.quick ? 22 : 55); i++) {
+        struct norm_case nc = {.rows = 1 + draw(&draws, 7), .columns = widths[i % 11], .eps = 1e-5f};
+        nc.type = (enum gm_type)draw(&draws, 3);
+        nc.residual = (int)draw(&draws, 4);
+        nc.sum_rounding = (enum gm_rounding)draw(&draws, 2);
+        nc.normalized_rounding = (enum gm_rounding)draw(&draws, 2);
+        nc.inputs = i % 3 ? NORMAL_ROWS : SPECIAL_ROWS;
+        nc.out = random_out(&draws);
+        nc.out.has_type = 1;
+        nc.out.type = (enum gm_type)(GM_E4M3 + draw(&draws, 3));
+        nc.out.scales_pad = 0;
+        nc.seed = draws.index;
+        if (!check_two_calls(result, &nc, test->mask))
+            return;
+    }
+    const struct norm_case long_row = {
+        .rows = 2, .columns = 20008, .eps = 1e-5f, .out = {.has_type = 1, .type = GM_E4M3, .scaling = GM_SCALE_ROW}};
+    check_two_calls(result, &long_row, test->mask);
 }
 
 /* ---- roundings ----------------------------------------------------------------------------------------- */
@@ -243,7 +346,8 @@ static void run_arguments(const struct test *test, struct result *result) {
             struct gm_rms_norm_args args;
             enum gm_status want;
         } bad[] = {
-#define ARGS(...) {sizeof good, __VA_ARGS__}
+#define ARGS(x_, residual_, weight_, out_, count)                                                                      \
+    {.size = sizeof good, .x = x_, .residual = residual_, .weight = weight_, .out = out_, .row_count = count}
             {"x null", ARGS(0, residual, weight, out, 0), GM_ERROR_INVALID_ARGUMENT},
             {"residual null", ARGS(x, 0, weight, out, 0), GM_ERROR_INVALID_ARGUMENT},
             {"weight null", ARGS(x, residual, 0, out, 0), GM_ERROR_INVALID_ARGUMENT},
@@ -305,6 +409,8 @@ void add_norm_api_tests(void) {
     add_test("api", "rms_norm_of_no_rows", run_empty, -1, 0);
     add_test("api", "rms_norm_of_more_than_2_to_the_31_elements", run_large, -1, 0);
     add_test("invariance", "rms_norm_rows_have_the_same_bits_beside_others", run_invariance, -1, 0);
-    add_test("invariance", "rms_norm_variants_of_one_width_give_the_same_bits", run_twins, -1, 0);
+    add_test("invariance", "rms_norm_variants_of_one_order_give_the_same_bits", run_twins, -1, 0);
+    add_test("api", "rms_norm_quantised_is_two_calls_sm80", run_two_calls, -1, GM_ARCH_SM80);
+    add_test("api", "rms_norm_quantised_is_two_calls_sm90", run_two_calls, -1, GM_ARCH_SM90);
     add_test("badinput", "rms_norm_arguments", run_arguments, -1, 0);
 }

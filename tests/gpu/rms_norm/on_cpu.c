@@ -3,15 +3,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "columns.h"
 #include "common/norm.h"
+#include "common/norm_tokens.h"
 #include "rms_norm/rms_norm_tests.h"
 
 struct job {
+    const struct gm_norm_any_params *any; /* NULL: the variant makes out of x's type */
     const struct gm_norm_params *p;
     enum gm_type type;
     int64_t bytes, head;
     float *v;
 };
+
+/* Whether the variant has more parameters than p. */
+static bool makes_any(const struct gm_kernel *kernel) {
+    return kernel->columns[GM_RMS_NORM_MAKES] == GM_MAKES_any;
+}
 
 static float load(uint64_t address, enum gm_type type) {
     return (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
@@ -32,38 +40,90 @@ static float load_sum(const struct job *job, int64_t row, int64_t column) {
     return p->flags & GM_NORM_ROUNDS_SUM ? (float)round_to(job->type, v) : v;
 }
 
-static float weight_of(const struct job *job, int64_t column) {
+static float weight_of(const struct job *job, bool is_first, int64_t column) {
     const struct gm_norm_params *p = job->p;
-    const enum gm_type type = p->flags & GM_NORM_WIDE_WEIGHT ? GM_FP32 : job->type;
-    const float weight = load(p->weight + (uint64_t)(column * gm_type_bytes(type)), type);
-    return planted_bug == NORM_BUG_OFFSET ? weight : weight + p->weight_offset;
+    const int wide = is_first ? GM_NORM_WIDE_X_WEIGHT : GM_NORM_WIDE_WEIGHT;
+    const enum gm_type type = p->flags & wide ? GM_FP32 : job->type;
+    const uint64_t weights = is_first ? job->any->x_weight : p->weight;
+    const float weight = load(weights + (uint64_t)(column * gm_type_bytes(type)), type);
+    const float offset = is_first ? job->any->x_weight_offset : p->weight_offset;
+    return planted_bug == NORM_BUG_OFFSET ? weight : weight + offset;
+}
+
+static void store_residual(const struct job *job, int64_t row, int64_t column, float value) {
+    const struct gm_norm_params *p = job->p;
+    if (planted_bug != NORM_BUG_RESIDUAL && column < p->columns)
+        store(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type, value);
+}
+
+/* The row becomes its norm; so many columns of it count. */
+static void apply(const struct job *job, bool is_first, int64_t read, int64_t written) {
+    const struct gm_norm_params *p = job->p;
+    const bool early = p->flags & GM_NORM_ROUNDS_NORMALIZED || planted_bug == NORM_BUG_EARLY;
+    double squares = 0; /* one sum of fp32 would be further off than those of a kernel's threads */
+    for (int64_t column = 0; column < read; column++)
+        squares += (double)(job->v[column] * job->v[column]);
+    const float mean = (float)squares * p->inverse_columns;
+    const float scale = planted_bug == NORM_BUG_EPS_OUTSIDE ? 1 / (sqrtf(mean) + p->eps) : 1 / sqrtf(mean + p->eps);
+    for (int64_t column = 0; column < written; column++) {
+        const float y = job->v[column] * scale;
+        job->v[column] =
+            (early ? (float)round_to(job->type, y) : y) * (column < p->columns ? weight_of(job, is_first, column) : 1);
+    }
+}
+
+/* The residual is added to a norm. */
+static void add_after(const struct job *job, int64_t row) {
+    const struct gm_norm_params *p = job->p;
+    for (int64_t column = 0; column < p->columns; column++) {
+        float *v = &job->v[column];
+        if (p->flags & GM_NORM_ROUNDS_NORM)
+            *v = (float)round_to(job->type, *v);
+        *v += load(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type);
+        if (p->flags & GM_NORM_ROUNDS_SUM)
+            *v = (float)round_to(job->type, *v);
+        if (p->flags & GM_NORM_RESIDUAL_BETWEEN)
+            store_residual(job, row, column, *v);
+    }
+}
+
+static void store_out(const struct job *job, int64_t row, int64_t written) {
+    const struct gm_norm_params *p = job->p;
+    const enum out_bug bug = planted_bug == NORM_BUG_LOST_SCALE  ? OUT_BUG_LOST_SCALE
+                             : planted_bug == NORM_BUG_DROPS_NAN ? OUT_BUG_DROPS_NAN
+                                                                 : OUT_BUG_NONE;
+    const uint64_t out = p->out + (uint64_t)(row * p->out_pitch + job->head * p->out_head_pitch);
+    for (int64_t column = 0; column < written && p->flags & GM_NORM_ROUNDS_OUT; column++)
+        job->v[column] = (float)round_to(job->type, job->v[column]);
+    if (job->any && job->any->store.out_type != (int32_t)job->type) {
+        store_row(&job->any->store, out, job->any->store.scales, row, p->columns, job->v, bug);
+        return;
+    }
+    for (int64_t column = 0; column < written; column++)
+        store(out + (uint64_t)(column * job->bytes), job->type, job->v[column]);
 }
 
 static void normalize(const struct job *job, int64_t row) {
     const struct gm_norm_params *p = job->p;
     const int64_t read = p->columns - (planted_bug == NORM_BUG_LOST_TAIL) + (planted_bug == NORM_BUG_OVER_READ);
     const int64_t written = p->columns + (planted_bug == NORM_BUG_COLUMN_AFTER);
-    const bool early = p->flags & GM_NORM_ROUNDS_NORMALIZED || planted_bug == NORM_BUG_EARLY;
-    double squares = 0; /* one sum of fp32 would be further off than those of a kernel's threads */
     for (int64_t column = 0; column < written || column < read; column++) {
         job->v[column] = column < p->columns || column < read ? load_sum(job, row, column) : 0;
-        squares += column < read ? (double)(job->v[column] * job->v[column]) : 0;
+        if (p->flags & GM_NORM_HAS_RESIDUAL)
+            store_residual(job, row, column, job->v[column]);
     }
-    const float mean = (float)squares * p->inverse_columns;
-    const float scale = planted_bug == NORM_BUG_EPS_OUTSIDE ? 1 / (sqrtf(mean) + p->eps) : 1 / sqrtf(mean + p->eps);
-    for (int64_t column = 0; column < written; column++) {
-        const float y = job->v[column] * scale;
-        if (p->flags & GM_NORM_HAS_RESIDUAL && planted_bug != NORM_BUG_RESIDUAL && column < p->columns)
-            store(p->residual + (uint64_t)(row * p->residual_pitch + column * job->bytes), job->type, job->v[column]);
-        store(p->out + (uint64_t)(row * p->out_pitch + job->head * p->out_head_pitch + column * job->bytes), job->type,
-              (early ? (float)round_to(job->type, y) : y) * (column < p->columns ? weight_of(job, column) : 1));
-    }
+    apply(job, p->flags & GM_NORM_RESIDUAL_BETWEEN, read, written);
+    if (p->flags & (GM_NORM_RESIDUAL_AFTER | GM_NORM_RESIDUAL_BETWEEN))
+        add_after(job, row);
+    if (p->flags & GM_NORM_RESIDUAL_BETWEEN && planted_bug != NORM_BUG_ONE_NORM)
+        apply(job, false, read, written);
+    store_out(job, row, written);
 }
 
 void compute_norm(const struct gm_kernel *kernel, const void *params) {
     const struct gm_norm_params *p = params;
-    struct job job = {p, kernel->type, gm_type_bytes(kernel->type), 0,
-                      malloc(((size_t)p->columns + 1) * sizeof(float))};
+    struct job job = {makes_any(kernel) ? params : NULL, p, kernel->type,
+                      gm_type_bytes(kernel->type),       0, malloc(((size_t)p->columns + 1) * sizeof(float))};
     int64_t rows = p->rows;
     if (p->row_count && planted_bug != NORM_BUG_COUNT) {
         const int32_t count = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->row_count, GM_INT32);

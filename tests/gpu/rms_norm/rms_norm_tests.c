@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "columns.h"
+#include "common/norm_tokens.h"
 
 static void add_tests(void) {
     add_norm_rows_tests();
@@ -49,9 +50,11 @@ static bool place_call(struct result *result, struct call *call, int scale, bool
 
 /* ---- the self-test --------------------------------------------------------------------------------- */
 
+/* The planted bugs are those of variants with x's type. */
 static int64_t elements_of_cta(const struct gm_kernel *kernel) {
     const int32_t *c = kernel->columns;
-    return (int64_t)c[GM_RMS_NORM_THREADS] * c[GM_RMS_NORM_VECTORS] * c[GM_RMS_NORM_VECTOR_BYTES];
+    const int64_t elements = (int64_t)c[GM_RMS_NORM_THREADS] * c[GM_RMS_NORM_VECTORS] * c[GM_RMS_NORM_VECTOR_BYTES];
+    return c[GM_RMS_NORM_MAKES] == GM_MAKES_any ? INT64_MAX : elements;
 }
 
 static const struct plant plants[] = {
@@ -67,6 +70,9 @@ static const struct plant plants[] = {
     {NORM_BUG_EARLY, "rounds before the weight", "normalized late", "rms_norm_fuzz_sm80"},
     {NORM_BUG_LOST_HEAD, "the last head is not written", "heads", "rms_norm_of_heads"},
     {NORM_BUG_COUNT, "looks at no row count", "was written", NULL},
+    {NORM_BUG_LOST_SCALE, "the last scale is not written", "scales[", "rms_norm_fuzz_sm80"},
+    {NORM_BUG_DROPS_NAN, "NaN does not count in a scale", "two calls", "rms_norm_quantised_is_two_calls_sm80"},
+    {NORM_BUG_ONE_NORM, "the second norm is left out", "residual-between", "rms_norm_fuzz_sm80"},
 };
 
 const struct tested_operation rms_norm_tests = {

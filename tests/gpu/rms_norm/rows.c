@@ -2,6 +2,7 @@
 /* Every variant of RMSNorm, by name: columns around its chunks, every choice, guards, alignments, and late operands. */
 #include "columns.h"
 #include "common/norm.h"
+#include "common/norm_tokens.h"
 #include "rms_norm/rms_norm_tests.h"
 
 struct rows {
@@ -25,6 +26,10 @@ static bool try(struct rows *rows, struct norm_case nc) {
     enum { MOST_FAILURES = 3 };
     rows->failures += !run_norm(rows->result, &nc, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
+}
+
+static bool makes_any(const struct rows *rows) {
+    return rows->kernel->columns[GM_RMS_NORM_MAKES] == GM_MAKES_any;
 }
 
 /* Pads that keep rows on multiples of 16 bytes. */
@@ -126,8 +131,8 @@ static bool test_counts(struct rows *rows) {
 /* Heads of a few rows and of many, side by side and apart, in place and not, by a grid of any shape. */
 static bool test_heads(struct rows *rows) {
     const int32_t *c = rows->kernel->columns;
-    const bool takes_heads =
-        GM_NORM_TAKES_HEADS(c[GM_RMS_NORM_ROW_THREADS], c[GM_RMS_NORM_VECTORS], c[GM_RMS_NORM_VECTOR_BYTES]);
+    const bool takes_heads = !makes_any(rows) && GM_NORM_TAKES_HEADS(c[GM_RMS_NORM_ROW_THREADS], c[GM_RMS_NORM_VECTORS],
+                                                                     c[GM_RMS_NORM_VECTOR_BYTES]);
     for (int i = 0; i < (takes_heads ? 6 : 1); i++) {
         struct norm_case nc =
             plain(rows, i % 2 ? 1 : rows->together + 1, i < 4 ? rows->held / 2 + rows->chunk : rows->chunk);
@@ -178,6 +183,45 @@ static bool test_alignment(struct rows *rows) {
     return true;
 }
 
+/* A random out and residual; by name all others must refuse them. */
+static struct norm_case random_any(struct rows *rows, struct draws *d, int64_t columns) {
+    struct norm_case nc = plain(rows, 1 + draw(d, 4), columns);
+    pad(rows, &nc);
+    nc.out = random_out(d);
+    nc.residual = (int)draw(d, 4);
+    nc.sum_rounding = (enum gm_rounding)draw(d, 2);
+    nc.norm_rounding = (enum gm_rounding)draw(d, 2);
+    nc.normalized_rounding = (enum gm_rounding)draw(d, 2);
+    nc.fp32_weight = (int)draw(d, 2);
+    nc.weight_offset = (float)draw(d, 2);
+    nc.inputs = draw(d, 2) ? NORMAL_ROWS : POSITIVE;
+    nc.in_place = draw(d, 4) == 0 && gm_type_bytes(type_of_out(&nc.out, nc.type)) == gm_type_bytes(nc.type);
+    nc.counted = draw(d, 5) == 0;
+    nc.count = (int)draw(d, 5);
+    nc.seed = d->index;
+    if (!makes_any(rows))
+        nc.may_refuse |= BIT(GM_REASON_LAYOUT);
+    return nc;
+}
+
+static bool test_any(struct rows *rows) {
+    static const int64_t widths[] = {64, 128, 8, 1032, 264, 2048, 512, 3080, 97, 4096};
+    struct draws draws = {opt.seed ^ 0xa77, 0};
+    const size_t most = makes_any(rows) ? (opt.quick ? 16 : 40) : 1;
+    for (size_t i = 0; i < most; i++) {
+        const struct norm_case nc = random_any(rows, &draws, widths[i % COUNT(widths)]);
+        const int ran = rows->result->cases;
+        if (!try(rows, nc))
+            return false;
+        if (!makes_any(rows) && rows->result->cases != ran &&
+            (nc.residual > GM_RESIDUAL_BEFORE || type_of_out(&nc.out, nc.type) != nc.type)) {
+            fail(rows->result, "a variant of one out accepted another");
+            return false;
+        }
+    }
+    return true;
+}
+
 static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int32_t *c = kernel->columns;
@@ -191,7 +235,7 @@ static struct rows rows_of(const struct test *test, struct result *result) {
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows) && test_counts(&rows) &&
-        test_heads(&rows))
+        test_heads(&rows) && test_any(&rows))
         test_alignment(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct norm_case nc = plain(&rows, 2 * rows.together + 1, 3 * rows.chunk);
@@ -210,6 +254,11 @@ static void run_late(const struct test *test, struct result *result) {
     struct norm_case nc = plain(&rows, env.simulated ? 20 : 300, rows.held);
     struct placed_norm placed = {0};
     nc.residual = 1;
+    if (makes_any(&rows)) {
+        nc.columns = 1032;
+        nc.residual = GM_RESIDUAL_BETWEEN;
+        nc.out = (struct out_case){.has_type = 1, .type = GM_E4M3, .static_scale = 0.25f};
+    }
     nc.inputs = NORMAL_ROWS;
     nc.counted = true;
     nc.count = (int)nc.rows - 1;
@@ -238,6 +287,10 @@ static void run_image(const struct test *test, struct result *result) {
         nc.counted = i == 1;
         nc.count = 7;
         try(&rows, nc);
+        if (makes_any(&rows)) {
+            test_any(&rows);
+            check_planned_bits(rows.result, rows.kernel, 40, rows.chunk > 1 ? 4096 : 1001);
+        }
         nc.heads = 5;
         nc.x_head_pad = chunk;
         nc.sm_budget = 1;
