@@ -15,6 +15,7 @@
 #include "gristmill/moe_finalize.h"
 #include "gristmill/moe_route.h"
 #include "gristmill/permute.h"
+#include "gristmill/process_logits.h"
 #include "gristmill/quantize.h"
 #include "gristmill/reduce.h"
 #include "gristmill/rms_norm.h"

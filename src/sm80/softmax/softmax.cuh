@@ -18,6 +18,7 @@
 
 #include "common/elements.cuh"
 #include "common/index.cuh"
+#include "common/soft_cap.cuh"
 #include "common/softmax/params.h"
 #include "common/special.cuh"
 
@@ -180,12 +181,6 @@ static __device__ __forceinline__ float largest_of(float largest, const uint32_t
     return max_nan(largest, max_nan(v[0], v[PER_WORD - 1]));
 }
 
-/* cap * tanh(x / cap). With u = exp(-2 |x / cap|) it is cap * (1 - u) / (1 + u), with x's sign. */
-static __device__ __forceinline__ float soft_cap(const struct gm_softmax_params &p, float x) {
-    const float u = ex2_approx_ftz(fabsf(x) * p.cap_exponent);
-    return copysignf((1.0f - u) * rcp_approx_ftz(1.0f + u) * p.cap, x);
-}
-
 /* (y - shift) * factor of the elements of a unit; one branch for all of them. */
 static __device__ __forceinline__ void exponents_of(const struct gm_softmax_params &p, const uint32_t (*words)[WORDS],
                                                     const struct row_terms &t, float (&v)[UNIT]) {
@@ -195,7 +190,7 @@ static __device__ __forceinline__ void exponents_of(const struct gm_softmax_para
     if (CAPS && asks_for(p, GM_SOFTMAX_CAPPED)) {
 #pragma unroll
         for (int i = 0; i < UNIT; ++i)
-            v[i] = soft_cap(p, v[i]);
+            v[i] = soft_cap(v[i], p.cap, p.cap_exponent);
     }
 #pragma unroll
     for (int i = 0; i < UNIT; ++i)
@@ -289,7 +284,7 @@ static __device__ __forceinline__ float inverse_of(float x) {
 
 static __device__ __forceinline__ struct row_terms terms_of(const struct gm_softmax_params &p, float temperature,
                                                             float largest) {
-    const float y = CAPS && asks_for(p, GM_SOFTMAX_CAPPED) ? soft_cap(p, largest) : largest;
+    const float y = CAPS && asks_for(p, GM_SOFTMAX_CAPPED) ? soft_cap(largest, p.cap, p.cap_exponent) : largest;
     const float inverse = inverse_of(temperature);
     /* A row of -inf: all its powers are 0, their sum too, and what is divided by it is NaN. */
     return {y == -GM_INFINITY ? 0.0f : y, inverse * 1.44269504f, inverse, temperature < 0x1p-126f};

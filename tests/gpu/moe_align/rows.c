@@ -72,14 +72,14 @@ static bool test_counts(struct rows *rows) {
 }
 
 static bool test_many(struct rows *rows) {
-    struct align_case ac = plain(rows, env.simulated || opt.self_test ? 2500 : 150001, 8, 256);
+    struct align_case ac = plain(rows, env.simulated || opt.self_test ? 2500 : 40001, 8, 256);
     ac.ids = ALIGN_SKEWED;
     ac.alignment = 128;
     if (!try(rows, ac))
         return false;
     ac.ids = ALIGN_BAD;
     ac.alignment = 0;
-    ac.tokens = env.simulated || opt.self_test ? 1700 : 1000003;
+    ac.tokens = env.simulated || opt.self_test ? 1700 : 200003;
     return try(rows, ac);
 }
 
