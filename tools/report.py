@@ -110,8 +110,27 @@ def caption(results):
     )
 
 
+def mixed_table(results):
+    """Of several operations: a row for each problem, with its fields in one column."""
+    lines = [caption(results), "",
+             "| operation | problem | kernel | µs | GB/s | µs / floor | best peer | ratio to best |",
+             "|---|---|---|---:|---:|---:|---|---:|"]
+    for row in fastest_rows(results["rows"]):
+        fields = " ".join(str(value) for name, value in problem_of(row).items() if name not in CONSTANTS)
+        lines.append(f"| {row['op']} | {fields} | `{row['kernel']}` | {number(row['us'], 2)} | {number(row['gbs'], 0)} | "
+                     f"{number(row['floor_us'] and row['us'] / row['floor_us'], 2)} | {row['best'] or '–'} | "
+                     f"{number(row['ratio_best'], 3)} |")
+    ratios = [row["ratio_best"] for row in results["rows"] if row["ratio_best"]]
+    if ratios:
+        lines += ["", f"Geometric mean of {len(ratios)} problems with a peer: {geomean(ratios):.3f}, the least "
+                      f"{min(ratios):.3f}."]
+    return "\n".join(lines)
+
+
 def table(results):
     meta, rows = results["meta"], fastest_rows(results["rows"])
+    if len({row["op"] for row in rows}) > 1:
+        return mixed_table(results)
     alone, energy = has_alone(rows), any(row.get("ours_joules") for row in rows)
     # What memory bounds is told in bytes, and has no use for joules of arithmetic.
     sizes, by_bytes = sizes_of(rows[0]), axis_of(rows) != "m"

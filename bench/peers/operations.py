@@ -9,6 +9,7 @@ TORCH_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.floa
 TOLERANCES = {"bf16": 0.04, "fp16": 0.005, "fp32": 1e-4, "e4m3": 0.13}
 EPS = 1e-5
 REDUCE_WORKSPACE = 8 << 20  # GM_REDUCE_WORKSPACE_BYTES
+HISTOGRAM_WORKSPACE = 1 << 16
 
 
 def normal(seed, *sizes, dtype):
@@ -116,12 +117,21 @@ class Norm(Problem):
         self.problem = self.made(
             rows=self.rows, columns=self.columns, fp32_weight=row["weight"] == "fp32", residual=self.residual, eps=EPS,
             sum_rounding=value(f"round_{row['sum']}"), normalized_rounding=value(f"round_{row['normalized']}"))
+        self.out = row.get("out", "same")
+        if self.out != "same":
+            self.problem.has_out_type, self.problem.out_type = 1, value(self.out.split("_")[0])
+            self.problem.scaling = value(f"scale_{(self.out.split('_') + ['static'])[1]}")
+            self.tolerance = TOLERANCES[self.out.split("_")[0]]
+        self.result_type = self.type if self.out == "same" else TORCH_TYPES[self.out.split("_")[0]]
 
     def vector(self, seed):
         return normal(seed, self.columns, dtype=torch.float32 if self.row["weight"] == "fp32" else self.type)
 
     def operands(self, seed):
-        found = {"x": self.matrix(4 * seed), "weight": self.vector(4 * seed + 1), "out": self.empty()}
+        found = {"x": self.matrix(4 * seed), "weight": self.vector(4 * seed + 1), "out": self.empty(dtype=self.result_type)}
+        if self.result_type == torch.float8_e4m3fn:
+            count = {"row": 1, "group": self.columns // 128}.get(self.out.split("_")[-1])
+            found["scales"] = torch.ones(self.rows, count, device="cuda") if count else torch.ones(1, device="cuda") / 64
         if self.residual:
             found["residual"] = self.matrix(4 * seed + 2)
         return found
@@ -136,6 +146,17 @@ class Norm(Problem):
     def weighted(self, y, weight):
         return y.to(self.type) * weight if self.row["normalized"] == "early" else y * weight.float()
 
+    def store(self, o, y):
+        if self.result_type != torch.float8_e4m3fn:
+            o["out"].copy_(y)
+            return
+        y = y.float().view(self.rows, -1, 128) if self.out.endswith("group") else y.float()
+        scale = o["scales"]
+        if self.out != "e4m3":
+            scale = torch.clamp(y.abs().amax(-1, keepdim=True) / 448, min=1e-10)
+            o["scales"].copy_(scale.view(o["scales"].shape))
+        o["out"].copy_(torch.clamp(y / scale, -448, 448).view(self.rows, self.columns).to(self.result_type))
+
 
 class RmsNorm(Norm):
     operation = "rms_norm"
@@ -143,9 +164,11 @@ class RmsNorm(Norm):
     def peers(self):
         def into(o):
             s = self.sum(o)
-            o["out"].copy_(self.weighted(s * torch.rsqrt(s.pow(2).mean(-1, keepdim=True) + EPS), o["weight"]))
+            self.store(o, self.weighted(s * torch.rsqrt(s.pow(2).mean(-1, keepdim=True) + EPS), o["weight"]))
 
         found = {"torch.compile": compiled(into)}
+        if self.out != "same":
+            return found
         if not self.residual and self.row["weight"] == "same":
             found["torch"] = lambda o: torch.nn.functional.rms_norm(o["x"], [self.columns], o["weight"], EPS)
         try:
@@ -170,9 +193,11 @@ class LayerNorm(Norm):
         def into(o):
             s = self.sum(o)
             variance, mean = torch.var_mean(s, -1, keepdim=True, correction=0)
-            o["out"].copy_(self.weighted((s - mean) * torch.rsqrt(variance + EPS), o["weight"]) + o["bias"])
+            self.store(o, self.weighted((s - mean) * torch.rsqrt(variance + EPS), o["weight"]) + o["bias"])
 
         found = {"torch.compile": compiled(into)}
+        if self.out != "same":
+            return found
         if not self.residual and self.row["weight"] == "same":
             found["torch"] = lambda o: torch.nn.functional.layer_norm(o["x"], [self.columns], o["weight"], o["bias"], EPS)
         return found
@@ -457,8 +482,112 @@ class MoeRoute(Problem):
         return {"torch.compile": compiled(into), "torch": into}
 
 
+class Histogram(Problem):
+    operation, result = "histogram", "counts"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.is_float = self.type.is_floating_point
+        self.lower, self.upper = float(row["lower"]), float(row["upper"])
+        self.count_type = torch.int64 if row["counts"] == "int64" else torch.int32
+        self.problem = self.made(rows=self.rows, columns=self.columns, bins=row["bins"], of=value(f"histogram_{row['of']}"),
+                                 int64_counts=row["counts"] == "int64", width=0 if self.is_float else row["width"],
+                                 lower=self.lower, upper=self.upper)
+        self.workspace = empty(HISTOGRAM_WORKSPACE, dtype=torch.uint8)
+
+    def operands(self, seed):
+        generator = torch.Generator("cuda").manual_seed(seed)
+        below = 256 if self.type == torch.uint8 else self.row["bins"] * self.row["width"]
+        x = (self.matrix(seed) if self.is_float else
+             torch.randint(0, below, (self.rows, self.columns), generator=generator, device="cuda", dtype=self.type))
+        histograms = self.rows if self.row["of"] == "rows" else 1
+        return {"x": x, "counts": empty(histograms, self.row["bins"], dtype=self.count_type)}
+
+    def arguments(self, operands):
+        args = super().arguments(operands)
+        args.workspace, args.workspace_bytes = self.workspace.data_ptr(), HISTOGRAM_WORKSPACE
+        return args
+
+    def peers(self):
+        """torch.bincount waits for the device, so no graph holds it."""
+        if self.row["of"] == "rows" or not self.is_float:
+            return {}
+        return {"torch": lambda o: torch.histc(o["x"], self.row["bins"], self.lower, self.upper)}
+
+
+class Convolution(Problem):
+    operation = "convolution"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.sizes = row["planes"], row["height"], row["width"]
+        self.filter = row["filter_height"], row["filter_width"]
+        self.comparable = False  # another order of the sum; the tests compare to the bit
+        self.problem = self.made(planes=self.sizes[0], height=self.sizes[1], width=self.sizes[2],
+                                 filter_height=self.filter[0], filter_width=self.filter[1],
+                                 edge=value(f"convolution_{row['edge']}"), separable=row["form"] == "separable")
+
+    def operands(self, seed):
+        found = {"x": normal(3 * seed, *self.sizes, dtype=self.type), "out": empty(*self.sizes, dtype=self.type)}
+        if self.row["form"] == "separable":
+            return {**found, "filter": normal(1, self.filter[1], dtype=torch.float32),
+                    "filter_y": normal(2, self.filter[0], dtype=torch.float32)}
+        return {**found, "filter": normal(1, *self.filter, dtype=torch.float32)}
+
+    def peers(self):
+        if self.row["form"] == "separable" or self.row["edge"] != "zero" or not all(size % 2 for size in self.filter):
+            return {}
+        padding = [size // 2 for size in self.filter]
+
+        def conv2d(o):
+            return torch.nn.functional.conv2d(o["x"].unsqueeze(1), o["filter"].to(self.type)[None, None], padding=padding)
+
+        def shifted(o):
+            """The sum of shifted planes, which a compiler can fuse into one kernel."""
+            x = torch.nn.functional.pad(o["x"], (padding[1], padding[1], padding[0], padding[0]))
+            total = 0
+            for i in range(self.filter[0]):
+                for j in range(self.filter[1]):
+                    total = total + x[:, i:i + self.sizes[1], j:j + self.sizes[2]].float() * o["filter"][i, j]
+            o["out"].copy_(total)
+
+        return {"torch": conv2d, "torch.compile": compiled(shifted)}
+
+
+class ProcessLogits(Problem):
+    operation = "process_logits"
+    repetition, frequency, presence, temperature = 1.25, 0.5, 0.25, 0.75
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.comparable = False  # a torch way rounds elsewhere
+        self.result_type = torch.float32 if row["out_type"] == "fp32" else self.type
+        self.problem = self.made(rows=self.rows, columns=self.columns, fp32_out=row["out_type"] == "fp32",
+                                 cap=float(row["cap"]), repetition=self.repetition, frequency=self.frequency,
+                                 presence=self.presence, temperature=self.temperature)
+
+    def operands(self, seed):
+        counts = torch.zeros(self.rows, self.columns, device="cuda", dtype=torch.int16)
+        counts[:, ::64] = 1
+        return {"logits": self.matrix(seed), "out": self.empty(dtype=self.result_type), "counts": counts}
+
+    def peers(self):
+        cap = float(self.row["cap"])
+
+        def into(o):
+            y, counts = o["logits"].float(), o["counts"]
+            if cap:
+                y = cap * torch.tanh(y / cap)
+            seen, count = counts != 0, (counts & 0x7fff).float()
+            y = torch.where(seen, torch.where(y > 0, y / self.repetition, y * self.repetition), y)
+            y = y - self.frequency * count - self.presence * (count > 0).float()
+            o["out"].copy_(y / self.temperature)
+
+        return {"torch.compile": compiled(into)}
+
+
 CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, Softmax, Permute, Reduce, Rope, Embed, Sample,
-                                             MoeRoute)}
+                                             MoeRoute, Histogram, Convolution, ProcessLogits)}
 
 
 def problem_of(row):
