@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reduction ladder: interleaved, sequential, shuffled, vectorised sums of fp32, beside a kernel that only reads. */
+/* The reduction ladder: interleaved, sequential, shuffled, vectorised sums of fp32, beside a kernel that only reads.
+ * The library's operation `reduce` came of it (docs/REDUCE.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transpose ladder: naive, tiled, padded, XOR-swizzled, swizzled by TMA, beside two ways to copy. */
+/* The transpose ladder: naive, tiled, padded, XOR-swizzled, swizzled by TMA, beside two ways to copy. The
+ * library's operation `permute` came of it (docs/PERMUTE.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

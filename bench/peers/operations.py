@@ -8,8 +8,6 @@ TORCH_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.floa
                "uint8": torch.uint8, "int32": torch.int32, "int64": torch.int64}
 TOLERANCES = {"bf16": 0.04, "fp16": 0.005, "fp32": 1e-4, "e4m3": 0.13}
 EPS = 1e-5
-REDUCE_WORKSPACE = 8 << 20  # GM_REDUCE_WORKSPACE_BYTES
-HISTOGRAM_WORKSPACE = 1 << 16
 
 
 def normal(seed, *sizes, dtype):
@@ -37,6 +35,7 @@ class Problem:
     and writes to their results, or returns the first one."""
 
     operation, result = "", "out"
+    workspace_bytes = 0
     comparable = True  # one call of ours and one of a peer's leave the same there
 
     def __init__(self, row):
@@ -44,6 +43,7 @@ class Problem:
         self.tolerance = TOLERANCES.get(row["type"], 0)
         self.rows, self.columns = row.get("rows", row.get("tokens")), row.get("columns")
         names = list(row)[1:list(row).index("kernel")]
+        self.workspace = empty(self.workspace_bytes, dtype=torch.uint8)
         self.title = " ".join([row["op"], *(str(row[name]) for name in names)])
 
     def matrix(self, seed, columns=None):
@@ -53,7 +53,10 @@ class Problem:
         return empty(self.rows, columns or self.columns, dtype=dtype or self.type)
 
     def arguments(self, operands):
-        return make(f"gm_{self.operation}_args", **{name: tensor.data_ptr() for name, tensor in operands.items()})
+        args = make(f"gm_{self.operation}_args", **{name: tensor.data_ptr() for name, tensor in operands.items()})
+        if self.workspace_bytes:
+            args.workspace, args.workspace_bytes = self.workspace.data_ptr(), self.workspace_bytes
+        return args
 
     def made(self, **members):
         return make(f"gm_{self.operation}_problem", type=value(self.row["type"]), **members)
@@ -292,7 +295,7 @@ class Permute(Problem):
 
 
 class Reduce(Problem):
-    operation = "reduce"
+    operation, workspace_bytes = "reduce", 8 << 20  # GM_REDUCE_WORKSPACE_BYTES
     functions = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax, "min": torch.amin,
                  "l2": lambda x, dim: torch.linalg.vector_norm(x, dim=dim),
                  "argmax": lambda x, dim: torch.argmax(x.reshape(1, -1) if len(dim) == 2 else x, dim[-1]),
@@ -308,16 +311,10 @@ class Reduce(Problem):
         self.comparable = row["reduction"] in ("max", "min")  # sums of many differ by their order
         self.problem = self.made(rows=self.rows, columns=self.columns, along=value(f"reduce_{row['along']}"),
                                  reduction=value(f"reduction_{row['reduction']}"), fp32_out=row["out"] == "fp32")
-        self.workspace = empty(REDUCE_WORKSPACE, dtype=torch.uint8)
 
     def operands(self, seed):
         results = {"columns": self.rows, "rows": self.columns, "all": 1}[self.row["along"]]
         return {"x": self.matrix(seed), "out": empty(results, dtype=self.result_type)}
-
-    def arguments(self, operands):
-        args = super().arguments(operands)
-        args.workspace, args.workspace_bytes = self.workspace.data_ptr(), REDUCE_WORKSPACE
-        return args
 
     def peers(self):
         function = self.functions[self.row["reduction"]]
@@ -483,7 +480,7 @@ class MoeRoute(Problem):
 
 
 class Histogram(Problem):
-    operation, result = "histogram", "counts"
+    operation, result, workspace_bytes = "histogram", "counts", 4096  # GM_HISTOGRAM_WORKSPACE_BYTES
 
     def __init__(self, row):
         super().__init__(row)
@@ -493,7 +490,6 @@ class Histogram(Problem):
         self.problem = self.made(rows=self.rows, columns=self.columns, bins=row["bins"], of=value(f"histogram_{row['of']}"),
                                  int64_counts=row["counts"] == "int64", width=0 if self.is_float else row["width"],
                                  lower=self.lower, upper=self.upper)
-        self.workspace = empty(HISTOGRAM_WORKSPACE, dtype=torch.uint8)
 
     def operands(self, seed):
         generator = torch.Generator("cuda").manual_seed(seed)
@@ -502,11 +498,6 @@ class Histogram(Problem):
              torch.randint(0, below, (self.rows, self.columns), generator=generator, device="cuda", dtype=self.type))
         histograms = self.rows if self.row["of"] == "rows" else 1
         return {"x": x, "counts": empty(histograms, self.row["bins"], dtype=self.count_type)}
-
-    def arguments(self, operands):
-        args = super().arguments(operands)
-        args.workspace, args.workspace_bytes = self.workspace.data_ptr(), HISTOGRAM_WORKSPACE
-        return args
 
     def peers(self):
         """torch.bincount waits for the device, so no graph holds it."""

@@ -73,7 +73,7 @@ def agrees(ours, theirs, tolerance):
 
 def measure(library, problem, l2_bytes, rounds):
     sets = sets_of(problem, l2_bytes)
-    plan = library.plan(problem.operation, problem.problem)
+    plan = library.plan(problem.operation, problem.problem, workspace_limit=problem.workspace_bytes)
 
     def ours(operands):
         stream = torch.cuda.current_stream().cuda_stream
@@ -115,6 +115,20 @@ def fill_in(row, times, kernel):
         row["ratio_default"] = row["default_us"] / row["us"]
 
 
+def measure_row(library, row, l2_bytes, rounds):
+    problem = operations.problem_of(row)
+    if problem is None:
+        return
+    times, kernel, notes = measure(library, problem, l2_bytes, rounds)
+    if row["us"]:
+        for rate in ("tflops", "gbs"):
+            row[rate] = row[rate] * row["us"] / statistics.median(times["gristmill"])
+    fill_in(row, times, kernel)
+    peers = "  ".join(f"{name} {us:.2f}" for name, us in sorted(row["peers_us"].items(), key=lambda item: item[1]))
+    print(f"{problem.title}: {row['us']:.2f} us, {row['gbs']:.0f} GB/s; {peers}{'; ' if notes else ''}{'; '.join(notes)}",
+          flush=True)
+
+
 def versions():
     found = [f"torch {torch.__version__.split('+')[0]}"]
     for package in ("triton", "liger-kernel"):
@@ -135,27 +149,22 @@ def main():
     library = Library(options.library.resolve())
     results = json.loads(options.results.read_text())
     l2_bytes = results["meta"]["l2_bytes"]
-    for row in results["rows"]:
-        problem = operations.problem_of(row)
-        if problem is None:
-            continue
-        torch._dynamo.reset()  # pylint: disable=protected-access
-        times, kernel, notes = measure(library, problem, l2_bytes, options.rounds)
-        if row["us"]:
-            for rate in ("tflops", "gbs"):
-                row[rate] = row[rate] * row["us"] / statistics.median(times["gristmill"])
-        fill_in(row, times, kernel)
-        peers = "  ".join(f"{name} {us:.2f}" for name, us in sorted(row["peers_us"].items(), key=lambda item: item[1]))
-        print(f"{problem.title}: {row['us']:.2f} us, {row['gbs']:.0f} GB/s; {peers}{'; ' if notes else ''}{'; '.join(notes)}",
-              flush=True)
-        torch.cuda.empty_cache()
     results["meta"]["baseline"] = versions()
     results["meta"]["command"] += "; bench/peers/peers.py"
-    (options.output or options.results).write_text(json.dumps(results, indent=1) + "\n")
+    failed = 0
+    for row in results["rows"]:
+        torch._dynamo.reset()  # pylint: disable=protected-access
+        try:
+            measure_row(library, row, l2_bytes, options.rounds)
+        except Exception as error:  # pylint: disable=broad-except # the others are measured still
+            failed += 1
+            print(f"{row['op']}: FAILED: {error}", flush=True)
+        (options.output or options.results).write_text(json.dumps(results, indent=1) + "\n")
+        torch.cuda.empty_cache()
     ratios = [row["ratio_best"] for row in results["rows"] if row["ratio_best"]]
     if ratios:
         print(f"mean {statistics.geometric_mean(ratios):.3f} of {len(ratios)} problems, least {min(ratios):.3f}")
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
