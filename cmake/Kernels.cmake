@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The registries' rows (cmake/Registry.cmake) -> one fatbin each -> images.bin, where tools/pack_images.c packs them ->
-# images.S, which embeds that; and the files that C and the tests read of them:
+# The registries' rows (cmake/Registry.cmake) -> one fatbin each -> images.bin, where tools/pack/ packs them -> images.S,
+# which embeds that; and the files that C and the tests read of them:
 #   generated/kernels.def          KERNEL(...) of every variant of this build, for src/host/table.c
 #   generated/columns.h            the columns of every family
 #   kernels/rows.json              the same facts for scripts
 #   kernels/nvcc.txt, left_out.txt the compiler; how many variants GM_ARCHS and the like leave out
-#   generated/images.inc           where each image is in images.bin
+#   generated/images.inc           where each image's parts are in images.bin
 #   generated/kernel_resources.inc, build_info.h
 # The compressed PTX of every variant becomes the object library gm_sim_kernels, with generated/sim_kernels.def, its table.
 # Everything on the host side that includes these files links gm_generated (which is their include directory).
@@ -99,8 +99,8 @@ file(CONFIGURE OUTPUT ${GM_KERNEL_DIR}/left_out.txt CONTENT "${gm_left_out}\n" @
 file(CONFIGURE OUTPUT ${GM_KERNEL_DIR}/nvcc.txt CONTENT "${GM_TOOLKIT_NVCC}\n" @ONLY)
 file(CONFIGURE OUTPUT ${GM_KERNEL_DIR}/rows.json CONTENT "[${gm_json}\n]\n" @ONLY)
 file(CONFIGURE OUTPUT ${GM_KERNEL_DIR}/images.txt CONTENT "${gm_list}" @ONLY)
-add_executable(gm_pack_images EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tools/pack_images.c
-    ${PROJECT_SOURCE_DIR}/src/host/unpack.c)
+file(GLOB gm_pack_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/pack/*.c)
+add_executable(gm_pack_images EXCLUDE_FROM_ALL ${gm_pack_sources} ${PROJECT_SOURCE_DIR}/src/host/unpack.c)
 target_include_directories(gm_pack_images PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(gm_pack_images PRIVATE -O2)
 add_custom_command(

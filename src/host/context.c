@@ -112,12 +112,14 @@ enum gm_status gm_context_check(const gm_context *context, CUfunction function, 
 
 /* The library is loaded once; the function is asked for each time, since a context that was reset and is in use again
  * has another one. */
-static struct gm_image_step load_kernel(const struct gm_driver *driver, const struct gm_kernel *kernel,
+static struct gm_image_step load_kernel(const gm_context *context, const struct gm_kernel *kernel,
                                         struct gm_loaded_kernel *loaded, CUfunction *function) {
+    const struct gm_driver *driver = context->driver;
     const int is_new = loaded->state == GM_NOT_LOADED;
     struct gm_image_step step = {CUDA_SUCCESS, NULL};
     if (is_new)
-        step = gm_image_load_packed(driver, &kernel->image, &loaded->library);
+        step = gm_image_load_packed(driver, &kernel->image, context->device.cc_major, context->device.cc_minor,
+                                    &loaded->library);
     if (step.result != CUDA_SUCCESS)
         return step;
     step = gm_image_function(driver, loaded->library, kernel->name, kernel->smem_bytes, function);
@@ -140,7 +142,7 @@ enum gm_status gm_context_load(gm_context *context, int index, CUfunction *funct
     const int is_new = loaded->state == GM_NOT_LOADED;
     struct gm_image_step step = {loaded->result, loaded->step};
     if (loaded->state != GM_LOAD_FAILED)
-        step = load_kernel(context->driver, kernel, loaded, function);
+        step = load_kernel(context, kernel, loaded, function);
     if (is_new && step.result != CUDA_SUCCESS && !may_pass(step.result))
         *loaded = (struct gm_loaded_kernel){.state = GM_LOAD_FAILED, .result = step.result, .step = step.name};
     pthread_mutex_unlock(&context->lock);

@@ -7,31 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The image at the end of its base, in memory of the caller's; NULL: no memory. Bases are few deep. */
-static unsigned char *unpack_behind_base(const struct gm_packed_image *image, size_t *start) {
-    size_t before = 0;
-    unsigned char *base = NULL, *bytes = NULL;
-    const struct gm_packed_image *of = image->base < 0 ? NULL : &gm_kernels[image->base].image;
-    *start = of ? of->bytes : 0;
-    if (of && !(base = unpack_behind_base(of, &before)))
-        return NULL;
-    bytes = malloc(*start + image->bytes);
-    if (bytes && of)
-        memcpy(bytes, base + before, of->bytes);
-    free(base);
-    if (bytes && !gm_unpack(gm_images + image->offset, image->packed_bytes, bytes, *start, *start + image->bytes)) {
-        free(bytes); /* the build has tried it, so this is broken memory */
-        bytes = NULL;
-    }
-    return bytes;
+/* Of a chain, from its first part to this one. */
+static size_t chain_bytes(const struct gm_packed_part *part) {
+    return part->bytes + (part->base < 0 ? 0 : gm_packing_aligned(chain_bytes(&gm_parts[part->base])));
 }
 
-unsigned char *gm_image_unpack(const struct gm_packed_image *image) {
-    size_t start;
-    unsigned char *bytes = unpack_behind_base(image, &start);
-    if (bytes)
-        memmove(bytes, bytes + start, image->bytes);
-    return bytes;
+static int unpack_chain(struct gm_unpacker *unpacker, const struct gm_packed_part *part) {
+    return (part->base < 0 || unpack_chain(unpacker, &gm_parts[part->base])) &&
+           gm_unpack(unpacker, gm_images + part->offset, part->packed_bytes, part->bytes);
+}
+
+unsigned char *gm_image_unpack(const struct gm_packed_part *part) {
+    static const unsigned char magic_and_version[8] = {0x50, 0xed, 0x55, 0xba, 1, 0, GM_FATBIN_HEAD, 0};
+    const uint64_t bytes = part->bytes;
+    const size_t room = chain_bytes(part);
+    struct gm_unpacker *unpacker = malloc(sizeof *unpacker); /* large for a stack */
+    unsigned char *fatbin = malloc(GM_FATBIN_HEAD + room);
+    int is_whole = 0;
+    if (unpacker && fatbin) {
+        gm_unpack_begin(unpacker, fatbin + GM_FATBIN_HEAD, room);
+        is_whole = unpack_chain(unpacker, part); /* the build has tried it: if not, memory is broken */
+    }
+    if (is_whole) {
+        memcpy(fatbin, magic_and_version, sizeof magic_and_version);
+        memcpy(fatbin + sizeof magic_and_version, &bytes, sizeof bytes);
+        memmove(fatbin + GM_FATBIN_HEAD, fatbin + GM_FATBIN_HEAD + room - part->bytes, part->bytes);
+    } else {
+        free(fatbin);
+        fatbin = NULL;
+    }
+    free(unpacker);
+    return fatbin;
+}
+
+const struct gm_packed_part *gm_image_part(const struct gm_packed_image *image, int cc_major, int cc_minor) {
+    const struct gm_packed_part *parts = &gm_parts[image->first], *best = NULL;
+    for (const struct gm_packed_part *part = parts; part < parts + image->count; part++) {
+        const int runs = part->target / 10 == cc_major && part->target % 10 <= cc_minor;
+        if ((runs || part->target == 0) && (!best || part->target > best->target))
+            best = part;
+    }
+    return best ? best : parts;
 }
 
 struct gm_image_step gm_image_load(const struct gm_driver *driver, const void *image, CUlibrary *library) {
@@ -40,8 +56,8 @@ struct gm_image_step gm_image_load(const struct gm_driver *driver, const void *i
 }
 
 struct gm_image_step gm_image_load_packed(const struct gm_driver *driver, const struct gm_packed_image *packed,
-                                          CUlibrary *library) {
-    unsigned char *image = gm_image_unpack(packed);
+                                          int cc_major, int cc_minor, CUlibrary *library) {
+    unsigned char *image = gm_image_unpack(gm_image_part(packed, cc_major, cc_minor));
     if (!image)
         return (struct gm_image_step){CUDA_ERROR_OUT_OF_MEMORY, NULL};
     const struct gm_image_step step = gm_image_load(driver, image, library);

@@ -66,10 +66,20 @@ int gm_kernel_runs_on(const struct gm_kernel *kernel, int cc_major, int cc_minor
 #include "kernel_resources.inc"
 #undef RESOURCE
 
-/* IMAGE(name, offset, packed_bytes, bytes, base) */
-#define IMAGE(name, offset_, packed_bytes_, bytes_, base_)                                                             \
-    static const struct gm_packed_image name##_image = {offset_, packed_bytes_, bytes_, base_};
+/* PART(target, offset, packed_bytes, bytes, base), IMAGE(name, first, count, packed_bytes) */
+#define IMAGE(name, first, count, packed_bytes)
+#define PART(target, offset, packed_bytes, bytes, base) {target, offset, packed_bytes, bytes, base},
+const struct gm_packed_part gm_parts[] = {
 #include "images.inc"
+};
+#undef PART
+#undef IMAGE
+
+#define IMAGE(name, first, count, packed_bytes)                                                                        \
+    static const struct gm_packed_image name##_image = {first, count, packed_bytes};
+#define PART(target, offset, packed_bytes, bytes, base)
+#include "images.inc"
+#undef PART
 #undef IMAGE
 
 #define STATE_prod        1

@@ -31,14 +31,22 @@ struct gm_kernel {
     const char *words;               /* the same as the registry spells them: "tile_m=128 tile_n=256 ..." */
     const char *targets;
     struct gm_packed_image {
-        size_t offset, packed_bytes; /* in gm_images */
-        size_t bytes;                /* of the image, a fatbin */
-        int base;                    /* index of the kernel whose image it differs from; -1: none */
+        int first, count;    /* its parts, in gm_parts */
+        size_t packed_bytes; /* of all of them */
     } image;
 };
 
+/* What an image holds for one target, packed as differences to its base: see host/unpack.h. */
+struct gm_packed_part {
+    int target;                  /* 80: a cubin of compute capability 8.0; 0: PTX */
+    size_t offset, packed_bytes; /* in gm_images */
+    size_t bytes;
+    int base; /* a part before it; -1: none */
+};
+
 extern const struct gm_kernel gm_kernels[];
-/* The packed images of all kernels, see host/unpack.h. */
+extern const struct gm_packed_part gm_parts[];
+/* The packed parts. */
 extern const unsigned char gm_images[];
 
 /* Whether one of the kernel's images runs on this compute capability: src/archs.def says on which. */

@@ -8,20 +8,26 @@
 #include "host/image.h"
 #include "host/table.h"
 
-enum { IMAGE_HEAD = 16 }; /* bytes: a magic number, and the length */
-
 static struct gm_driver substituted;
 static CUresult (*load_data)(CUlibrary *, const void *, int *, void **, unsigned, int *, void **, unsigned);
 static char *ptx;
 
-/* The bytes begin with the image of a row that opt.kernel names. An image's first bytes say how long it is. */
+/* Whether the bytes are a fatbin of this part. Its head says how long it is. */
+static bool is_part(const void *bytes, const struct gm_packed_part *part) {
+    unsigned char *fatbin = gm_image_unpack(part);
+    const bool is = fatbin && memcmp(fatbin, bytes, GM_FATBIN_HEAD) == 0 &&
+                    memcmp(fatbin, bytes, GM_FATBIN_HEAD + part->bytes) == 0;
+    free(fatbin);
+    return is;
+}
+
+/* The bytes are of the image of a row that opt.kernel names. */
 static bool is_named_image(const void *bytes) {
     bool is = false;
     for (size_t i = 0; i < gm_kernel_count() && !is; i++) {
-        unsigned char *image =
-            glob_match(opt.kernel, gm_kernels[i].name) ? gm_image_unpack(&gm_kernels[i].image) : NULL;
-        is = image && memcmp(image, bytes, IMAGE_HEAD) == 0 && memcmp(image, bytes, gm_kernels[i].image.bytes) == 0;
-        free(image);
+        const struct gm_packed_image *image = &gm_kernels[i].image;
+        for (int k = 0; k < image->count && !is && glob_match(opt.kernel, gm_kernels[i].name); k++)
+            is = is_part(bytes, &gm_parts[image->first + k]);
     }
     return is;
 }

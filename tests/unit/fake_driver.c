@@ -189,11 +189,19 @@ static CUresult fake_cuLibraryUnload(CUlibrary library) {
     return CUDA_SUCCESS;
 }
 
+/* A cubin has the name with a zero behind it, PTX with the parameters. */
+static int holds_kernel(const struct library *library, const char *name) {
+    char text[256];
+    const int bytes = snprintf(text, sizeof text, "%s(", name);
+    return memmem(library->image, library->bytes, name, strlen(name) + 1) ||
+           memmem(library->image, library->bytes, text, (size_t)bytes);
+}
+
 static CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
     ENTER(cuLibraryGetKernel);
     const struct library *copy = (const void *)library;
     const int index = gm_find_kernel(gm_kernels, gm_kernel_count(), name);
-    if (index < 0 || !memmem(copy->image, copy->bytes, name, strlen(name) + 1))
+    if (index < 0 || !holds_kernel(copy, name))
         return CUDA_ERROR_INVALID_VALUE;
     *kernel = (CUkernel)(uintptr_t)&gm_kernels[index];
     return CUDA_SUCCESS;
