@@ -47,10 +47,11 @@ static __device__ __forceinline__ float sum_of_squares(float sum, const float (&
     return sum;
 }
 
+/* NOTE: not joined with the product that the mean is, or variants would differ. */
 static __device__ __forceinline__ void subtract(float (&v)[CHUNK], float mean) {
 #pragma unroll
     for (int i = 0; i < CHUNK; ++i)
-        v[i] -= mean;
+        v[i] = __fsub_rn(v[i], mean);
 }
 
 /* Of all columns; behind the row's end are zeros, which change no sum. */
@@ -65,7 +66,7 @@ static __device__ __forceinline__ float mean_of_row(const struct gm_norm_params 
         load_sum(p, p.x, row, at, rest);
         sums[0] = sum_of(sums[0], rest);
     }
-    return reduce_row(p, sums, 0) * p.inverse_columns;
+    return __fmul_rn(reduce_row(p, sums, 0), p.inverse_columns);
 }
 
 /* Subtracts the mean from what stays in registers. The sum of squares is that of the columns: zeros behind the row's end

@@ -325,7 +325,7 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_any_pa
         } else {
             const float sum = reduce_row(p.norm, sums, turn);
             if (visit == SUM) {
-                mean = sum * p.norm.inverse_columns;
+                mean = __fmul_rn(sum, p.norm.inverse_columns);
                 visit = SQUARES;
             } else {
                 const struct moments found = {mean, rsqrtf(fmaf(sum, p.norm.inverse_columns, p.norm.eps))};

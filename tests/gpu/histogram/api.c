@@ -17,7 +17,7 @@ static struct histogram_case random_case(struct draws *d) {
     struct histogram_case hc = {.columns = widths[draw(d, is_slow ? 8 : 9)],
                                 .rows = heights[draw(d, is_slow ? 6 : 7)],
                                 .bins = bins[draw(d, is_slow ? 8 : 9)]};
-    if (is_slow && hc.rows * hc.columns > 30000)
+    if (hc.rows * hc.columns > (is_slow ? 30000 : 5000000))
         hc.rows = 1;
     hc.type = types[draw(d, COUNT(types))];
     hc.of = (enum gm_histogram_of)draw(d, 2);

@@ -159,10 +159,15 @@ static struct logits_wish wish_of(const struct logits_case *lc, int64_t row, int
     return w;
 }
 
-/* Exact, but for the cap's tanh. */
+/* Exact, but for the cap's tanh. Behind it each step of fp32 rounds, so where the tanh is another one it may differ by a unit
+ * in the last place of what it made, and no step makes more than `most`. */
 static double tolerance_of(const struct logits_wish *w, enum gm_type type, double want) {
-    const float r = w->repetition > 0 ? w->repetition : 1, t = w->temperature > 0 ? w->temperature : 1;
-    const double error = 0x1p-19 * (double)w->cap * (w->count ? fmax((double)r, 1 / (double)r) : 1) / (double)t;
+    const double r = w->repetition > 0 ? (double)w->repetition : 1, t = w->temperature > 0 ? (double)w->temperature : 1;
+    const double times = w->count & GM_LOGITS_MOST, factor = w->count ? fmax(r, 1 / r) : 1;
+    const double most = ((double)w->cap + fabs((double)w->bias)) * factor + fabs((double)w->frequency) * times +
+                        (times > 0 ? fabs((double)w->presence) : 0);
+    const int steps = (w->bias != 0) + (w->count != 0) + (times > 0 ? 2 : 0);
+    const double error = (0x1p-19 * (double)w->cap * factor + steps * 2 * half_ulp(GM_FP32, most)) / t;
     return w->cap > 0 && isfinite(want) ? error + 2 * half_ulp(type, fabs(want) + error) : 0;
 }
 
