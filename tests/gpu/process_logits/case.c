@@ -2,6 +2,7 @@
 /* One call of process_logits: its operands, and what out and counts shall be. */
 #include <math.h>
 
+#include "common/process_logits/params.h"
 #include "process_logits/process_logits_tests.h"
 
 void describe_logits(const struct logits_case *lc, char *text, size_t bytes) {
