@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host cost of one execute, ours by graph, with arguments that recur, and by a plain launch, and the baseline's:
  * bursts of calls on a tiny problem, by turns, so that a slow moment is everybody's; the median burst. */
+#include <string.h>
+
 #include "bench/measure/ceilings.h"
 #include "bench/suite.h"
 #include "host/plan.h"
@@ -87,13 +89,22 @@ static int measure(const struct timing *timing, const void *problem, bool has_ba
     return status;
 }
 
-/* The operation's usual problem, with sizes of 64. */
+/* The operation's usual problem, with sizes of 64, or as many fewer as it takes. */
 static void make_tiny(struct bench_case *tiny, const struct bench_operation *operation) {
-    case_start(tiny, operation);
-    for (int i = 0; i < operation->operation->field_count; i++) {
-        const struct gm_field *field = &operation->operation->fields[i];
-        if (field->kind == GM_FIELD_SIZE && field->uses & GM_IN_SUITES)
-            gm_field_set(field, tiny->problem.bytes, 64);
+    union {
+        int64_t align;
+        unsigned char bytes[GM_PROBLEM_MAX];
+    } checked;
+    for (int64_t size = 64; size > 0; size /= 4) {
+        case_start(tiny, operation);
+        for (int i = 0; i < operation->operation->field_count; i++) {
+            const struct gm_field *field = &operation->operation->fields[i];
+            if (field->kind == GM_FIELD_SIZE && field->uses & GM_IN_SUITES)
+                gm_field_set(field, tiny->problem.bytes, size);
+        }
+        memcpy(checked.bytes, tiny->problem.bytes, sizeof checked.bytes);
+        if (operation->operation->normalize(checked.bytes) == GM_OK)
+            return;
     }
 }
 
