@@ -34,6 +34,8 @@ int gm_field_named(const struct gm_operation *operation, const char *name) {
     return -1;
 }
 
+const char *const gm_rounding_words[] = {"late", "early", NULL};
+
 /* ---- as numbers ----------------------------------------------------------------------------------- */
 
 int64_t gm_field_get(const struct gm_field *field, const void *problem) {

@@ -35,6 +35,8 @@ struct gm_field {
     const char *about; /* for --help */
 };
 #define GM_FIELDS_MAX 48
+/* Words of enum gm_rounding. */
+extern const char *const gm_rounding_words[];
 
 /* What a problem costs at least, whatever computes it. */
 struct gm_work {

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 
-const char *const gm_rounding_words[] = {"late", "early", NULL};
 const char *const gm_scale_format_words[] = {"fp32", "power_of_2", "e8m0", NULL};
 const char *const gm_scale_order_words[] = {"by_row", "by_column", NULL};
 const char *const gm_division_words[] = {"exact", "by_reciprocal", NULL};
@@ -47,18 +46,16 @@ void gm_out_set_word(struct gm_out *out, int64_t word) {
 
 /* ---- checks --------------------------------------------------------------------------------------------- */
 
-static float limit_of(enum gm_type type) {
+float gm_out_limit(enum gm_type type) {
     return type == GM_E4M3 ? 448 : type == GM_E5M2 ? 57344 : 127;
 }
 
-static enum gm_status check(const struct gm_out *out) {
-    enum gm_status status = gm_check_enum("has_out_type", out->has_type, 0, 1);
-    if (status == GM_OK && out->has_type)
-        status = gm_check_enum("out_type", (int)out->type, GM_BF16, GM_INT8);
-    if (status == GM_OK)
-        status = gm_check_enum("out_rounding", (int)out->rounding, GM_ROUND_LATE, GM_ROUND_EARLY);
-    if (status == GM_OK)
-        status = gm_check_enum("scaling", (int)out->scaling, GM_SCALE_STATIC, GM_SCALE_BLOCK);
+float gm_usual_scale_floor(enum gm_type type, enum gm_scaling scaling) {
+    return scaling == GM_SCALE_GROUP ? 1e-10f / gm_out_limit(type) : 0x1p-126f;
+}
+
+enum gm_status gm_check_scales(const struct gm_out *out) {
+    enum gm_status status = gm_check_enum("scaling", (int)out->scaling, GM_SCALE_STATIC, GM_SCALE_BLOCK);
     if (status == GM_OK)
         status = gm_check_enum("scale_format", (int)out->scale_format, GM_SCALE_FP32, GM_SCALE_E8M0);
     if (status == GM_OK)
@@ -70,13 +67,28 @@ static enum gm_status check(const struct gm_out *out) {
     if (status == GM_OK && out->scale_floor > 0 && out->scale_floor < 0x1p-126f)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scale_floor is %g; it must be 0 or 2^-126 and more",
                        (double)out->scale_floor);
+    return status;
+}
+
+enum gm_status gm_check_group(int64_t group) {
+    if (group == 0 || group == 128 || group == 64 || group == 32)
+        return GM_OK;
+    return gm_fail(GM_ERROR_INVALID_ARGUMENT, "group is %" PRId64 "; it must be 128 (or 0), 64 or 32", group);
+}
+
+static enum gm_status check(const struct gm_out *out) {
+    enum gm_status status = gm_check_enum("has_out_type", out->has_type, 0, 1);
+    if (status == GM_OK && out->has_type)
+        status = gm_check_enum("out_type", (int)out->type, GM_BF16, GM_INT8);
+    if (status == GM_OK)
+        status = gm_check_enum("out_rounding", (int)out->rounding, GM_ROUND_LATE, GM_ROUND_EARLY);
+    if (status == GM_OK)
+        status = gm_check_scales(out);
     if (status == GM_OK && gm_out_has_8_bits(out) &&
         (out->scaling == GM_SCALE_AMAX_ONLY || out->scaling == GM_SCALE_BLOCK))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scaling is %d; a scale is static, or of a row or group",
                        (int)out->scaling);
-    if (status == GM_OK && out->group != 0 && out->group != 128 && out->group != 64 && out->group != 32)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "group is %" PRId64 "; it must be 128 (or 0), 64 or 32", out->group);
-    return status;
+    return status == GM_OK ? gm_check_group(out->group) : status;
 }
 
 static void forget(struct gm_out *out) {
@@ -99,7 +111,7 @@ static void forget(struct gm_out *out) {
     if (out->scaling == GM_SCALE_STATIC)
         out->scale_format = GM_SCALE_FP32;
     if (out->scale_floor == 0)
-        out->scale_floor = out->scaling == GM_SCALE_GROUP ? 1e-10f / limit_of(out->type) : 0x1p-126f;
+        out->scale_floor = gm_usual_scale_floor(out->type, out->scaling);
 }
 
 enum gm_status gm_out_normalize(struct gm_out *out) {
@@ -138,8 +150,8 @@ struct gm_quantized_store gm_out_store(const struct gm_out *out) {
         .scale_format = (int32_t)out->scale_format,
         .out_type = (int32_t)out->type,
         .by_reciprocal = out->division == GM_DIVIDE_BY_RECIPROCAL,
-        .limit = limit_of(out->type),
-        .one_by_limit = 1 / limit_of(out->type),
+        .limit = gm_out_limit(out->type),
+        .one_by_limit = 1 / gm_out_limit(out->type),
         .scale_floor = out->scale_floor,
         .group_shift = out->group == 128  ? 7
                        : out->group == 64 ? 6

@@ -42,6 +42,13 @@ struct gm_out {
      (p)->division = (out).division, (p)->group = (out).group, (p)->scales_stride = (out).scales_stride,               \
      (p)->scale_floor = (out).scale_floor)
 
+/* What every problem with scales is refused for, and then for its groups. */
+enum gm_status gm_check_scales(const struct gm_out *out);
+enum gm_status gm_check_group(int64_t group);
+/* The largest number of a type of 8 bits; the floor of scales where the caller says none. */
+float gm_out_limit(enum gm_type type);
+float gm_usual_scale_floor(enum gm_type type, enum gm_scaling scaling);
+
 /* A sentence where something is refused; else what has no effect is as if it had not been asked for, and defaults are there. */
 enum gm_status gm_out_normalize(struct gm_out *out);
 int gm_out_has_8_bits(const struct gm_out *out);
@@ -108,6 +115,4 @@ extern const char *const gm_scale_format_words[], *const gm_scale_order_words[],
         {"scale_floor", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = offsetof(struct problem_type, scale_floor),            \
          .about = "the least scale"},                                                                                  \
         GM_STRIDE_FIELD(problem_type, scales)
-extern const char *const gm_rounding_words[];
-
 #endif

@@ -16,7 +16,6 @@
 
 static const char *const layouts[] = {"apart", "interleaved", "no_up", NULL};
 static const char *const activations[] = {"none", "relu", "gelu_tanh", "gelu_erf", "silu", NULL};
-static const char *const roundings[] = {"late", "early", NULL};
 
 #define AT(member) offsetof(struct gm_glu_problem, member)
 #define TYPES      (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16) | GM_TYPE_SET(GM_FP32))
@@ -38,7 +37,7 @@ static const struct gm_field fields[] = {
                       .about = "gate and up apart (default: two operands, or halves of one), interleaved, or no_up"},
     [FIELD_ACTIVATION] = {"activation", GM_FIELD_WORD, SUITES, .offset = AT(activation), .words = activations,
                           .about = "of the gate (default of the bench: silu)"},
-    [FIELD_ROUNDING] = {"rounding", GM_FIELD_WORD, SUITES, .offset = AT(rounding), .words = roundings,
+    [FIELD_ROUNDING] = {"rounding", GM_FIELD_WORD, SUITES, .offset = AT(rounding), .words = gm_rounding_words,
                         .about = "when the activation is rounded: late (default) or early"},
     [FIELD_ROWS] = {.name = "rows", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(rows)},
     {.name = "columns", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(columns)},

@@ -5,6 +5,7 @@
 #include "gristmill/quantize.h"
 #include "host/check_problem.h"
 #include "host/error.h"
+#include "host/out.h"
 #include "host/plan.h"
 #include "host/quantize/quantize.h"
 #include "host/types.h"
@@ -17,9 +18,6 @@
 /* ---- fields --------------------------------------------------------------------------------------------- */
 
 static const char *const scalings[] = {"static", "amax_only", "row", "group", "block", NULL};
-static const char *const formats[] = {"fp32", "power_of_2", "e8m0", NULL};
-static const char *const orders[] = {"by_row", "by_column", NULL};
-static const char *const divisions[] = {"exact", "by_reciprocal", NULL};
 
 #define AT(member) offsetof(struct gm_quantize_problem, member)
 #define TYPES      (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16) | GM_TYPE_SET(GM_FP32))
@@ -45,13 +43,13 @@ static const struct gm_field fields[] = {
                    .about = "type of out (default: e4m3)"},
     [FIELD_SCALING] = {"scaling", GM_FIELD_WORD, SUITES, .offset = AT(scaling), .words = scalings,
                        .about = "who shares a scale, or amax_only, or static: it is given (default)"},
-    [FIELD_FORMAT] = {"scale_format", GM_FIELD_WORD, SUITES, .offset = AT(scale_format), .words = formats,
+    [FIELD_FORMAT] = {"scale_format", GM_FIELD_WORD, SUITES, .offset = AT(scale_format), .words = gm_scale_format_words,
                       .about = "of scales: fp32 (default), power_of_2, e8m0"},
-    [FIELD_ORDER] = {"scale_order", GM_FIELD_WORD, SUITES, .offset = AT(scale_order), .words = orders,
+    [FIELD_ORDER] = {"scale_order", GM_FIELD_WORD, SUITES, .offset = AT(scale_order), .words = gm_scale_order_words,
                      .about = "of scales of groups and blocks"},
     [FIELD_ROWS] = {.name = "rows", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(rows)},
     {.name = "columns", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(columns)},
-    {"division", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(division), .words = divisions,
+    {"division", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(division), .words = gm_division_words,
      .about = "x / scale (default), or x * (1 / scale)"},
     {.name = "group",
      .kind = GM_FIELD_SIZE,
@@ -67,10 +65,6 @@ static const struct gm_field fields[] = {
 };
 
 /* ---- a problem ------------------------------------------------------------------------------------------ */
-
-float gm_quantize_limit(const struct gm_quantize_problem *p) {
-    return p->out_type == GM_E4M3 ? 448 : p->out_type == GM_E5M2 ? 57344 : 127;
-}
 
 static struct gm_matrix scales_of(const struct gm_quantize_problem *p) {
     const int bytes = p->scale_format == GM_SCALE_E8M0 ? 1 : (int)sizeof(float);
@@ -95,23 +89,15 @@ void gm_quantize_matrices(const struct gm_quantize_problem *p, struct gm_matrix 
 }
 
 static enum gm_status check_scales(const struct gm_quantize_problem *p) {
-    enum gm_status status = gm_check_enum("scaling", (int)p->scaling, GM_SCALE_STATIC, GM_SCALE_BLOCK);
-    if (status == GM_OK)
-        status = gm_check_enum("scale_format", (int)p->scale_format, GM_SCALE_FP32, GM_SCALE_E8M0);
-    if (status == GM_OK)
-        status = gm_check_enum("scale_order", (int)p->scale_order, GM_SCALES_BY_ROW, GM_SCALES_BY_COLUMN);
-    if (status == GM_OK)
-        status = gm_check_enum("division", (int)p->division, GM_DIVIDE, GM_DIVIDE_BY_RECIPROCAL);
-    if (status == GM_OK)
-        status = gm_check_real("scale_floor", p->scale_floor, 0);
-    if (status == GM_OK && p->scale_floor > 0 && p->scale_floor < 0x1p-126f)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scale_floor is %g; it must be 0 or 2^-126 and more",
-                       (double)p->scale_floor);
+    const struct gm_out out = {.scaling = p->scaling,
+                               .scale_format = p->scale_format,
+                               .scale_order = p->scale_order,
+                               .division = p->division,
+                               .scale_floor = p->scale_floor};
+    const enum gm_status status = gm_check_scales(&out);
     if (status == GM_OK && p->scaling == GM_SCALE_AMAX_ONLY && p->scale_format == GM_SCALE_E8M0)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scale_format is 2, a byte; GM_SCALE_AMAX_ONLY has a float");
-    if (status == GM_OK && p->group != 0 && p->group != 128 && p->group != 64 && p->group != 32)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "group is %" PRId64 "; it must be 128 (or 0), 64 or 32", p->group);
-    return status;
+    return status == GM_OK ? gm_check_group(p->group) : status;
 }
 
 static enum gm_status check_types(struct gm_quantize_problem *p) {
@@ -137,7 +123,7 @@ static void forget(struct gm_quantize_problem *p) {
     if (p->scaling == GM_SCALE_AMAX_ONLY)
         p->division = GM_DIVIDE;
     if (p->scale_floor == 0)
-        p->scale_floor = p->scaling == GM_SCALE_GROUP ? 1e-10f / gm_quantize_limit(p) : 0x1p-126f;
+        p->scale_floor = gm_usual_scale_floor(p->out_type, p->scaling);
 }
 
 static enum gm_status fill(struct gm_quantize_problem *p) {

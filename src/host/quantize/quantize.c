@@ -6,6 +6,7 @@
 #include "common/arith.h"
 #include "common/quantize/params.h"
 #include "host/occupancy.h"
+#include "host/out.h"
 #include "host/plan.h"
 #include "host/types.h"
 
@@ -147,8 +148,8 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .scale_format = (int32_t)p->scale_format,
         .out_type = (int32_t)p->out_type,
         .by_reciprocal = p->division == GM_DIVIDE_BY_RECIPROCAL,
-        .limit = gm_quantize_limit(p),
-        .one_by_limit = 1 / gm_quantize_limit(p),
+        .limit = gm_out_limit(p->out_type),
+        .one_by_limit = 1 / gm_out_limit(p->out_type),
         .scale_floor = p->scale_floor,
     };
     plan->config.gridDimX = grid_of(plan, &v, slab_rows * units);

@@ -10,7 +10,4 @@
 enum { GM_QUANTIZE_X, GM_QUANTIZE_OUT, GM_QUANTIZE_SCALES, GM_QUANTIZE_MATRICES };
 void gm_quantize_matrices(const struct gm_quantize_problem *problem, struct gm_matrix matrices[GM_QUANTIZE_MATRICES]);
 
-/* The largest number of out's type. */
-float gm_quantize_limit(const struct gm_quantize_problem *problem);
-
 #endif

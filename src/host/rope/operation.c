@@ -20,7 +20,6 @@
 static const char *const pairings[] = {"halves", "interleaved", NULL};
 static const char *const norms[] = {"no_norm", "norm", NULL};
 static const char *const appends[] = {"no_append", "append", "append_e4m3", NULL};
-static const char *const roundings[] = {"late", "early", NULL};
 static const char *const answers[] = {"no", "yes", NULL};
 static const char *const weights[] = {"same", "fp32", NULL};
 static const char *const positions[] = {"int32", "int64", NULL};
@@ -60,7 +59,7 @@ static const struct gm_field fields[] = {
                     .about = "norm: RMSNorm of every head first (default: no_norm)"},
     [FIELD_APPEND] = {"append", GM_FIELD_WORD, SUITES, .offset = AT(append), .words = appends,
                       .about = "append or append_e4m3: k and v go to a cache (default: no_append)"},
-    [FIELD_ROUNDING] = {"rounding", GM_FIELD_WORD, SUITES, .offset = AT(rounding), .words = roundings,
+    [FIELD_ROUNDING] = {"rounding", GM_FIELD_WORD, SUITES, .offset = AT(rounding), .words = gm_rounding_words,
                         .about = "when cosines, sines and products are rounded: late (default) or early"},
     [FIELD_TOKENS] = SIZE(tokens, SUITES, NULL),
     SIZE(q_heads, SUITES, NULL),
@@ -74,7 +73,7 @@ static const struct gm_field fields[] = {
     {"inverse", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(inverse), .words = answers, .about = "yes: rotates back"},
     {"weight", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(fp32_weight), .words = weights,
      .about = "the norm's weights' type: same (default) or fp32"},
-    {"normalized", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(normalized_rounding), .words = roundings,
+    {"normalized", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(normalized_rounding), .words = gm_rounding_words,
      .about = "when h / rms is rounded: late (default) or early"},
     {"positions", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(int64_positions), .words = positions,
      .about = "their type: int32 (default) or int64"},
