@@ -7,8 +7,9 @@
 #include "gemm/gemm_tests.h"
 #include "host/gemm/launch.h"
 #include "host/occupancy.h"
+#include "workspace.h"
 
-enum { GUARD_BYTES = 4096, ANY = 0, SIMULATED_SMS = 132 };
+enum { ANY = 0, SIMULATED_SMS = 132 };
 
 struct division {
     int tiles_m, tiles_n, ragged; /* tiles of a cluster; elements that M and N lack of whole ones */
@@ -39,7 +40,7 @@ struct setup {
     const struct variant *variant;
     struct result *result;
     struct buffers buffers;
-    struct arena workspace;
+    struct guarded_workspace workspace;
     struct placed placed;
     gm_plan *plan;
     bool workspace_of_ones; /* all its bits, not noise */
@@ -99,60 +100,32 @@ static void tear_down(struct setup *s) {
 
 /* ---- the workspace ----------------------------------------------------------------------------------- */
 
-static uint8_t filler(const struct setup *s, size_t at) {
-    return s->workspace_of_ones ? 0xff : (uint8_t)(hash64(opt.seed ^ 0x57, at) >> 24);
-}
-
-/* Exactly as long as the plan asks, full of filler, between more of it. */
-static bool place_workspace(struct setup *s) {
-    const size_t bytes = gm_plan_workspace_bytes(s->plan), all = bytes + 2 * GUARD_BYTES;
-    const CUdeviceptr base = arena_take(s->result, &s->workspace, all);
-    uint8_t *image = malloc(all);
-    if (!image)
-        exit(2);
-    for (size_t i = 0; i < all; i++)
-        image[i] = filler(s, i);
-    const bool ok = base && to_device(s->result, base, image, all);
-    free(image);
-    s->placed.args.workspace = base + GUARD_BYTES;
-    s->placed.args.workspace_bytes = bytes;
+/* Of the case's plan. */
+static bool give_workspace(struct setup *s) {
+    const bool ok = place_workspace(s->result, &s->workspace, gm_plan_workspace_bytes(s->plan), s->workspace_of_ones);
+    s->placed.args.workspace = s->workspace.address;
+    s->placed.args.workspace_bytes = s->workspace.bytes;
     return ok;
-}
-
-static bool check_guards(struct setup *s) {
-    const size_t bytes = gm_plan_workspace_bytes(s->plan);
-    uint8_t zone[GUARD_BYTES];
-    for (int side = 0; side < 2; side++) {
-        const size_t start = side ? GUARD_BYTES + bytes : 0;
-        if (!check_cuda(s->result, env.drv->cuMemcpyDtoH(zone, s->workspace.base + start, sizeof zone), "cuMemcpyDtoH"))
-            return false;
-        for (size_t i = 0; i < sizeof zone; i++)
-            if (zone[i] != filler(s, start + i)) {
-                fail(s->result, "%s: byte %zu %s the workspace was written", s->what, i, side ? "behind" : "before");
-                return false;
-            }
-    }
-    return true;
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------- */
 
 /* The second and third launch find the flags that the one before has left. */
 static bool launch_thrice(struct setup *s) {
-    bool ok = place_workspace(s);
+    bool ok = give_workspace(s);
     for (int launch = 0; launch < 3 && ok; launch++)
         ok = poison_output(s->result, &s->placed.call) &&
              check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, env.stream), s->what) &&
              check_cuda(s->result, env.drv->cuStreamSynchronize(env.stream), s->what) &&
              check_output(s->result, &s->placed.call, s->what);
-    return ok && check_guards(s);
+    return ok && check_workspace(s->result, &s->workspace, s->what);
 }
 
 static bool replay_twice(struct setup *s) {
     CUgraph graph = NULL;
     CUgraphExec exec = NULL;
     const CUstream stream = env.stream;
-    if (!place_workspace(s) ||
+    if (!give_workspace(s) ||
         !check_cuda(s->result, env.drv->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "capture"))
         return false;
     bool ok = check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, stream), "execute under capture");
@@ -167,7 +140,7 @@ static bool replay_twice(struct setup *s) {
         env.drv->cuGraphDestroy(graph);
     if (exec)
         env.drv->cuGraphExecDestroy(exec);
-    return ok && check_guards(s);
+    return ok && check_workspace(s->result, &s->workspace, s->what);
 }
 
 /* ---- the cases --------------------------------------------------------------------------------------- */
@@ -200,7 +173,7 @@ static bool same_bits(struct setup *s) {
     enum { RUNS = 4 };
     const size_t bytes = s->placed.call.region_bytes;
     uint8_t *first = malloc(bytes), *again = malloc(bytes);
-    bool ok = first && again && place_workspace(s);
+    bool ok = first && again && give_workspace(s);
     for (int run = 0; run < RUNS && ok; run++) {
         ok = poison_output(s->result, &s->placed.call) &&
              check_ok(s->result, gm_gemm_execute(s->plan, &s->placed.args, env.stream), s->what) &&
@@ -269,8 +242,7 @@ static void run_row(const struct test *test, struct result *result) {
     struct setup s = {.variant = &variant, .result = result};
     if (try_divisions(&s) && try_epilogues(&s, split_k ? &divisions[12] : &divisions[3]))
         try_schedules(&s, split_k ? &divisions[12] : &divisions[4]);
-    if (s.workspace.bytes)
-        env.drv->cuMemFree(s.workspace.base);
+    arena_free(&s.workspace.arena);
     free_buffers(&s.buffers);
 }
 
@@ -314,8 +286,7 @@ static void run_planned(const struct test *test, struct result *result) {
             result->cases += launch_thrice(&s);
     }
     tear_down(&s);
-    if (s.workspace.bytes)
-        env.drv->cuMemFree(s.workspace.base);
+    arena_free(&s.workspace.arena);
     free_buffers(&s.buffers);
 }
 
@@ -396,7 +367,7 @@ static bool share_workspace(struct setup setups[SHARING]) {
     for (int i = 1; i < SHARING; i++)
         if (gm_plan_workspace_bytes(setups[i].plan) > gm_plan_workspace_bytes(longest->plan))
             longest = &setups[i];
-    if (!place_workspace(longest))
+    if (!give_workspace(longest))
         return false;
     for (int i = 0; i < SHARING; i++) {
         setups[i].placed.args.workspace = longest->placed.args.workspace;
@@ -423,9 +394,9 @@ static void run_sharing(const struct test *test, struct result *result) {
     ok = ok && share_workspace(setups) && take_turns(setups, TURNS) && check_sharing(setups, "in turn") &&
          replay_sharing(setups);
     for (int i = 0; i < SHARING; i++) {
-        if (setups[i].workspace.bytes) {
-            result->cases += ok && check_guards(&setups[i]);
-            env.drv->cuMemFree(setups[i].workspace.base);
+        if (setups[i].workspace.arena.bytes) {
+            result->cases += ok && check_workspace(result, &setups[i].workspace, setups[i].what);
+            arena_free(&setups[i].workspace.arena);
         }
         tear_down(&setups[i]);
         free_buffers(&setups[i].buffers);

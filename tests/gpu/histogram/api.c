@@ -204,7 +204,7 @@ static void run_arguments(const struct test *test, struct result *result) {
         const size_t bytes = gm_plan_workspace_bytes(plan);
         if (bytes == 0)
             fail(result, "the plan asks for no workspace");
-        placed.args.workspace = arena_take(result, &memory.workspace, bytes + 16);
+        placed.args.workspace = arena_take(result, &memory.workspace.arena, bytes + 16);
         placed.args.workspace_bytes = bytes;
         if (placed.args.workspace)
             refuse_each(result, plan, &placed.args, &placed.placed.call);

@@ -5,8 +5,6 @@
 
 #include "histogram/histogram_tests.h"
 
-enum { GUARD_BYTES = 1024 };
-
 void describe_histogram(const struct histogram_case *hc, char *text, size_t bytes) {
     static const char *const inputs[] = {"uniform", "skewed", "equal", "edges"};
     char counted[32] = "", range[80];
@@ -252,57 +250,10 @@ void free_placed_histogram(struct placed_histogram *placed) {
 
 void free_histogram_memory(struct histogram_memory *memory) {
     free_operands(&memory->operands);
-    arena_free(&memory->workspace);
+    arena_free(&memory->workspace.arena);
 }
 
-/* ---- the workspace --------------------------------------------------------------------------------------- */
-
-static uint8_t filler(const struct histogram_case *hc, size_t at) {
-    return hc->seed % 2 ? 0xff : (uint8_t)(hash64(opt.seed ^ 0x57, at) >> 24);
-}
-
-/* As long as the plan asks, full of anything, between more of it. */
-static bool place_workspace(struct result *result, const struct histogram_case *hc, struct histogram_memory *memory,
-                            struct placed_histogram *placed, size_t bytes) {
-    const size_t all = bytes + 2 * GUARD_BYTES;
-    const CUdeviceptr base = arena_take(result, &memory->workspace, all);
-    uint8_t *image = malloc(all);
-    if (!image)
-        exit(2);
-    for (size_t i = 0; i < all; i++)
-        image[i] = filler(hc, i);
-    const bool ok = base && to_device(result, base, image, all);
-    free(image);
-    placed->args.workspace = base + GUARD_BYTES;
-    placed->args.workspace_bytes = bytes;
-    return ok;
-}
-
-static bool check_guards(struct result *result, const struct histogram_case *hc, const struct placed_histogram *placed,
-                         const char *what) {
-    uint8_t zone[GUARD_BYTES];
-    for (int side = 0; side < 2 && placed->args.workspace; side++) {
-        const size_t start = side ? GUARD_BYTES + placed->args.workspace_bytes : 0;
-        if (!check_cuda(result, env.drv->cuMemcpyDtoH(zone, placed->args.workspace - GUARD_BYTES + start, sizeof zone),
-                        what))
-            return false;
-        for (size_t i = 0; i < sizeof zone; i++)
-            if (zone[i] != filler(hc, start + i)) {
-                fail(result, "%s: byte %zu %s the workspace was written", what, i, side ? "behind" : "before");
-                return false;
-            }
-    }
-    return true;
-}
-
-static size_t wanted_workspace(const struct placed_histogram *placed, const struct gm_plan_options *options) {
-    gm_plan *plan = NULL;
-    size_t bytes = 0;
-    if (gm_histogram_plan_create(env.context, &placed->problem, options, &plan) == GM_OK)
-        bytes = gm_plan_workspace_bytes(plan);
-    gm_plan_destroy(plan);
-    return bytes;
-}
+/* ---- a call ------------------------------------------------------------------------------------------------ */
 
 /* Counts that are added to have another result when they are added to again. */
 bool run_histogram(struct result *result, const struct histogram_case *hc, const char *kernel, uint32_t mask,
@@ -316,11 +267,10 @@ bool run_histogram(struct result *result, const struct histogram_case *hc, const
     struct placed_histogram placed = {0};
     describe_histogram(hc, what, sizeof what);
     heartbeat(what);
-    bool ok = place_histogram(result, hc, memory, &placed);
-    const size_t bytes = ok && hc->workspace ? wanted_workspace(&placed, &options) : 0;
-    ok = ok && (bytes == 0 || place_workspace(result, hc, memory, &placed, bytes)) &&
-         run_call(result, &placed.placed.call, &options, hc->repeats, hc->may_refuse, what) &&
-         check_guards(result, hc, &placed, what);
+    const bool ok =
+        place_histogram(result, hc, memory, &placed) &&
+        run_call_with_workspace(result, &placed.placed.call, &options, hc->repeats, hc->may_refuse, &memory->workspace,
+                                hc->seed % 2, &placed.args.workspace, &placed.args.workspace_bytes, what);
     free_placed_histogram(&placed);
     return ok;
 }
@@ -352,7 +302,9 @@ void run_histogram_again(struct result *result, struct histogram_case *hc, const
     } else if (ok && check_ok(result, status, what)) {
         if (gm_plan_workspace_bytes(plan) == 0)
             fail(result, "%s: the plan has no parts", what);
-        ok = place_workspace(result, hc, memory, &placed, gm_plan_workspace_bytes(plan));
+        ok = place_workspace(result, &memory->workspace, gm_plan_workspace_bytes(plan), hc->seed % 2);
+        placed.args.workspace = memory->workspace.address;
+        placed.args.workspace_bytes = memory->workspace.bytes;
         for (int i = 0; i < launches && ok; i++) {
             set_schedule(opt.schedule + (uint64_t)i);
             hc->seed += 1000;

@@ -4,6 +4,7 @@
 #define HISTOGRAM_TESTS_H
 
 #include "operands.h"
+#include "workspace.h"
 
 /* UNIFORM: in the range of the bins and a little beyond it. SKEWED: most are in the first bins. EQUAL: one value everywhere.
  * EDGES: at bins' edges, just beside them, and beyond them all: the largest and the least values, infinities and NaN. */
@@ -40,7 +41,7 @@ enum { HISTOGRAM_X, HISTOGRAM_COUNTS, HISTOGRAM_ROWS_READ, HISTOGRAM_OPERANDS };
 /* Operands, and the workspace, between bytes that must stay. */
 struct histogram_memory {
     struct operand_memory operands;
-    struct arena workspace;
+    struct guarded_workspace workspace;
 };
 
 void describe_histogram(const struct histogram_case *hc, char *text, size_t bytes);

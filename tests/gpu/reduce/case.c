@@ -5,8 +5,6 @@
 
 #include "reduce/reduce_tests.h"
 
-enum { GUARD_BYTES = 1024 };
-
 void describe_reduce(const struct reduce_case *rc, char *text, size_t bytes) {
     static const char *const alongs[] = {"columns", "rows", "all"};
     static const char *const reductions[] = {"sum", "mean", "max", "min", "l2", "argmax", "argmin"};
@@ -231,57 +229,10 @@ void free_placed_reduce(struct placed_reduce *placed) {
 
 void free_reduce_memory(struct reduce_memory *memory) {
     free_operands(&memory->operands);
-    arena_free(&memory->workspace);
+    arena_free(&memory->workspace.arena);
 }
 
-/* ---- the workspace --------------------------------------------------------------------------------------- */
-
-static uint8_t filler(const struct reduce_case *rc, size_t at) {
-    return rc->seed % 2 ? 0xff : (uint8_t)(hash64(opt.seed ^ 0x57, at) >> 24);
-}
-
-/* As long as the plan asks, full of anything, between more of it. */
-static bool place_workspace(struct result *result, const struct reduce_case *rc, struct reduce_memory *memory,
-                            struct placed_reduce *placed, size_t bytes) {
-    const size_t all = bytes + 2 * GUARD_BYTES;
-    const CUdeviceptr base = arena_take(result, &memory->workspace, all);
-    uint8_t *image = malloc(all);
-    if (!image)
-        exit(2);
-    for (size_t i = 0; i < all; i++)
-        image[i] = filler(rc, i);
-    const bool ok = base && to_device(result, base, image, all);
-    free(image);
-    placed->args.workspace = base + GUARD_BYTES;
-    placed->args.workspace_bytes = bytes;
-    return ok;
-}
-
-static bool check_guards(struct result *result, const struct reduce_case *rc, const struct placed_reduce *placed,
-                         const char *what) {
-    uint8_t zone[GUARD_BYTES];
-    for (int side = 0; side < 2 && placed->args.workspace; side++) {
-        const size_t start = side ? GUARD_BYTES + placed->args.workspace_bytes : 0;
-        if (!check_cuda(result, env.drv->cuMemcpyDtoH(zone, placed->args.workspace - GUARD_BYTES + start, sizeof zone),
-                        what))
-            return false;
-        for (size_t i = 0; i < sizeof zone; i++)
-            if (zone[i] != filler(rc, start + i)) {
-                fail(result, "%s: byte %zu %s the workspace was written", what, i, side ? "behind" : "before");
-                return false;
-            }
-    }
-    return true;
-}
-
-static size_t wanted_workspace(const struct placed_reduce *placed, const struct gm_plan_options *options) {
-    gm_plan *plan = NULL;
-    size_t bytes = 0;
-    if (gm_reduce_plan_create(env.context, &placed->problem, options, &plan) == GM_OK)
-        bytes = gm_plan_workspace_bytes(plan);
-    gm_plan_destroy(plan);
-    return bytes;
-}
+/* ---- a call ------------------------------------------------------------------------------------------------ */
 
 bool run_reduce(struct result *result, const struct reduce_case *rc, const char *kernel, uint32_t mask,
                 struct reduce_memory *memory) {
@@ -294,11 +245,10 @@ bool run_reduce(struct result *result, const struct reduce_case *rc, const char 
     struct placed_reduce placed = {0};
     describe_reduce(rc, what, sizeof what);
     heartbeat(what);
-    bool ok = place_reduce(result, rc, memory, &placed);
-    const size_t bytes = ok && rc->workspace ? wanted_workspace(&placed, &options) : 0;
-    ok = ok && (bytes == 0 || place_workspace(result, rc, memory, &placed, bytes)) &&
-         run_call(result, &placed.placed.call, &options, rc->repeats, rc->may_refuse, what) &&
-         check_guards(result, rc, &placed, what);
+    const bool ok =
+        place_reduce(result, rc, memory, &placed) &&
+        run_call_with_workspace(result, &placed.placed.call, &options, rc->repeats, rc->may_refuse, &memory->workspace,
+                                rc->seed % 2, &placed.args.workspace, &placed.args.workspace_bytes, what);
     free_placed_reduce(&placed);
     return ok;
 }
@@ -330,7 +280,9 @@ void run_reduce_again(struct result *result, struct reduce_case *rc, const char 
     } else if (ok && check_ok(result, status, what)) {
         if (gm_plan_workspace_bytes(plan) == 0)
             fail(result, "%s: the plan has no parts", what);
-        ok = place_workspace(result, rc, memory, &placed, gm_plan_workspace_bytes(plan));
+        ok = place_workspace(result, &memory->workspace, gm_plan_workspace_bytes(plan), rc->seed % 2);
+        placed.args.workspace = memory->workspace.address;
+        placed.args.workspace_bytes = memory->workspace.bytes;
         for (int i = 0; i < launches && ok; i++) {
             set_schedule(opt.schedule + (uint64_t)i);
             rc->seed += 1000;

@@ -4,6 +4,7 @@
 #define REDUCE_TESTS_H
 
 #include "operands.h"
+#include "workspace.h"
 
 /* INTEGERS: small ones, whose sums are exact. NORMAL: N(0, 1). POSITIVE: of mean 1, whose sums grow. SPECIAL: infinities,
  * zeros, the largest and the smallest values among ordinary ones, and NaN in every fifth result or so. TIES: few values,
@@ -48,7 +49,7 @@ enum { REDUCE_X, REDUCE_OUT, REDUCE_COUNT, REDUCE_OPERANDS };
 /* Operands, and the workspace, between bytes that must stay. */
 struct reduce_memory {
     struct operand_memory operands;
-    struct arena workspace;
+    struct guarded_workspace workspace;
 };
 
 void describe_reduce(const struct reduce_case *rc, char *text, size_t bytes);
