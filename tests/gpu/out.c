@@ -255,6 +255,31 @@ void store_row(const struct gm_quantized_store *store, uint64_t out, uint64_t sc
 
 /* ---- two calls --------------------------------------------------------------------------------------- */
 
+/* What an operand holds, packed or with the gaps between its rows. */
+static bool read_operand(struct result *result, const struct placed_operands *placed, int number, uint8_t *to) {
+    const struct operand *o = &placed->operands[number];
+    CUdeviceptr address;
+    memcpy(&address, (const char *)placed->args + o->argument, sizeof address);
+    return o->rows == 0 ||
+           check_cuda(result,
+                      env.drv->cuMemcpyDtoH(to, address, (size_t)(o->rows * o->stride * gm_type_bytes(o->type))),
+                      "copy");
+}
+
+bool read_out(struct result *result, const struct placed_operands *placed, uint32_t mask, int out_number,
+              int scales_number, uint8_t *out, uint8_t *scales) {
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
+    const struct call *call = &placed->call;
+    gm_plan *plan = NULL;
+    const bool ok = check_ok(result, call->operation->plan(env.context, call->problem, &options, &plan), "plan") &&
+                    check_ok(result, call->operation->execute(plan, call->args, env.stream), "execute") &&
+                    check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "synchronize") &&
+                    read_operand(result, placed, out_number, out) &&
+                    read_operand(result, placed, scales_number, scales);
+    gm_plan_destroy(plan);
+    return ok;
+}
+
 void begin_two_calls(struct two_calls *calls) {
     uint8_t *const room = calloc(4, TWO_CALLS_ROOM);
     if (!room)

@@ -54,6 +54,10 @@ enum out_bug { OUT_BUG_NONE, OUT_BUG_LOST_SCALE, OUT_BUG_DROPS_NAN };
 void store_row(const struct gm_quantized_store *store, uint64_t out, uint64_t scales, int64_t row, int64_t columns,
                const float *v, enum out_bug bug);
 
+/* One call by a kernel of the mask: what it leaves in its packed operand `out`, and in that of the scales where that has rows. */
+bool read_out(struct result *result, const struct placed_operands *placed, uint32_t mask, int out_number,
+              int scales_number, uint8_t *out, uint8_t *scales);
+
 /* Results of three calls, packed: of x's type, of fp32, and of 8 bits and their scales. */
 enum { TWO_CALLS_ROOM = 1 << 20 };
 struct two_calls {

@@ -186,25 +186,11 @@ static void run_twins(const struct test *test, struct result *result) {
 
 /* ---- out of another type ------------------------------------------------------------------------------- */
 
-/* What a call leaves in out and in the scales, where there are some. */
-static bool read_out(struct result *result, const struct norm_case *nc, uint32_t mask, struct operand_memory *memory,
-                     uint8_t *out, uint8_t *scales) {
-    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
-    const size_t bytes = (size_t)(nc->rows * nc->columns * gm_type_bytes(type_of_out(&nc->out, nc->type)));
+static bool read_case(struct result *result, const struct norm_case *nc, uint32_t mask, struct operand_memory *memory,
+                      uint8_t *out, uint8_t *scales) {
     struct placed_norm placed = {0};
-    gm_plan *plan = NULL;
-    bool ok = place_norm(result, nc, memory, &placed) &&
-              check_ok(result, gm_rms_norm_plan_create(env.context, &placed.problem, &options, &plan), "plan") &&
-              check_ok(result, gm_rms_norm_execute(plan, &placed.args, env.stream), "execute") &&
-              check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "synchronize") &&
-              check_cuda(result, env.drv->cuMemcpyDtoH(out, placed.args.out, bytes), "copy");
-    const struct operand *o = &placed.placed.operands[NORM_SCALES];
-    if (ok && o->rows)
-        ok = check_cuda(
-            result,
-            env.drv->cuMemcpyDtoH(scales, placed.args.scales, (size_t)(o->rows * o->stride * gm_type_bytes(o->type))),
-            "copy");
-    gm_plan_destroy(plan);
+    const bool ok = place_norm(result, nc, memory, &placed) &&
+                    read_out(result, &placed.placed, mask, NORM_OUT, NORM_SCALES, out, scales);
     free_placed(&placed.placed);
     return ok;
 }
@@ -218,9 +204,9 @@ static bool check_two_calls(struct result *result, const struct norm_case *nc, u
     fp32.out = (struct out_case){.has_type = 1, .type = GM_FP32};
     describe_norm(nc, what, sizeof what);
     begin_two_calls(&calls);
-    const bool ok = read_out(result, &plain, mask, &memory, calls.norm, NULL) &&
-                    read_out(result, &fp32, mask, &memory, calls.wide, NULL) &&
-                    read_out(result, nc, mask, &memory, calls.out, calls.scales) &&
+    const bool ok = read_case(result, &plain, mask, &memory, calls.norm, NULL) &&
+                    read_case(result, &fp32, mask, &memory, calls.wide, NULL) &&
+                    read_case(result, nc, mask, &memory, calls.out, calls.scales) &&
                     check_two_calls_made(result, &calls, &nc->out, nc->type, nc->rows, nc->columns, what);
     end_two_calls(&calls);
     free_operands(&memory);
