@@ -42,9 +42,13 @@ struct gm_range gm_range_of(const struct gm_matrix *matrix, gm_device_ptr addres
                              .may_equal = -1};
 }
 
+struct gm_range gm_range_of_array(const char *name, gm_device_ptr address, int64_t count, int bytes, int written) {
+    const struct gm_matrix array = {name, address != 0, count, count, bytes, bytes};
+    return gm_range_of(&array, address, written);
+}
+
 struct gm_range gm_range_of_int32(const char *name, gm_device_ptr address, int written) {
-    const struct gm_matrix one = {name, address != 0, 1, 1, sizeof(int32_t), sizeof(int32_t)};
-    return gm_range_of(&one, address, written);
+    return gm_range_of_array(name, address, 1, sizeof(int32_t), written);
 }
 
 struct gm_range gm_range_of_row_count(gm_device_ptr address) {

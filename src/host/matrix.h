@@ -20,6 +20,8 @@ enum gm_reason gm_check_vectors(const struct gm_matrix *matrix, int vector_bytes
 /* What a call reads, or writes. One that has no rows is not checked. */
 struct gm_range gm_range_of(const struct gm_matrix *matrix, gm_device_ptr address, int written);
 
+/* An array of so many packed elements of so many bytes; an address of 0: there is none. */
+struct gm_range gm_range_of_array(const char *name, gm_device_ptr address, int64_t count, int bytes, int written);
 /* One int32_t in device memory; 0: there is none. */
 struct gm_range gm_range_of_int32(const char *name, gm_device_ptr address, int written);
 /* The number of rows, as all operations call it. */

@@ -128,12 +128,11 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     const struct gm_moe_route_problem *p = problem;
     const struct gm_moe_route_args *args = arguments;
     const struct gm_matrix logits = gm_moe_route_logits(p);
-    const struct gm_matrix bias = {"bias", args->bias != 0, p->experts, p->experts, 4, 4};
     const struct gm_matrix ids = {"ids", p->tokens, p->k, p->k, 4, 4},
                            weight = {"weights", p->tokens, p->k, p->k, 4, 4};
     int count = 0;
     found[count++] = gm_range_of(&logits, args->logits, 0);
-    found[count++] = gm_range_of(&bias, args->bias, 0);
+    found[count++] = gm_range_of_array("bias", args->bias, p->experts, 4, 0);
     found[count++] = gm_range_of(&ids, args->ids, 1);
     found[count++] = gm_range_of(&weight, args->weights, 1);
     found[count++] = gm_range_of_row_count(args->row_count);

@@ -143,12 +143,6 @@ static struct gm_work work(const void *problem) {
 
 /* ---- a call --------------------------------------------------------------------------------------------- */
 
-/* An array of 4 bytes for each row; 0: it is not there. */
-static struct gm_range numbers(const char *name, gm_device_ptr address, int64_t rows) {
-    const struct gm_matrix matrix = {name, address != 0, rows, rows, 4, 4};
-    return gm_range_of(&matrix, address, 0);
-}
-
 /* One that a call may do without. */
 static struct gm_range state(const struct gm_matrix *matrix, gm_device_ptr address, int written) {
     struct gm_matrix m = *matrix;
@@ -170,14 +164,14 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[GM_PROCESS_LOGITS_COUNTS] = state(&matrices[GM_PROCESS_LOGITS_COUNTS], args->counts, args->last_ids != 0);
     found[GM_PROCESS_LOGITS_BIAS] = state(&matrices[GM_PROCESS_LOGITS_BIAS], args->bias, 0);
     found[GM_PROCESS_LOGITS_MASK] = state(&matrices[GM_PROCESS_LOGITS_MASK], args->mask, 0);
-    found[count++] = numbers("slots", args->slots, p->rows);
-    found[count++] = numbers("bias_slots", args->bias_slots, p->rows);
-    found[count++] = numbers("mask_slots", args->mask_slots, p->rows);
-    found[count++] = numbers("last_ids", args->last_ids, p->rows);
-    found[count++] = numbers("temperatures", args->temperatures, p->rows);
-    found[count++] = numbers("repetitions", args->repetitions, p->rows);
-    found[count++] = numbers("frequencies", args->frequencies, p->rows);
-    found[count++] = numbers("presences", args->presences, p->rows);
+    found[count++] = gm_range_of_array("slots", args->slots, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("bias_slots", args->bias_slots, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("mask_slots", args->mask_slots, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("last_ids", args->last_ids, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("temperatures", args->temperatures, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("repetitions", args->repetitions, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("frequencies", args->frequencies, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("presences", args->presences, p->rows, 4, 0);
     found[count++] = gm_range_of_row_count(args->row_count);
     *workspace = (struct gm_workspace){0};
     return count;

@@ -91,12 +91,6 @@ static struct gm_work work(const void *problem) {
 
 /* ---- a call --------------------------------------------------------------------------------------------- */
 
-/* An array with a number for each row, or one number; 0: it is not there. */
-static struct gm_range numbers(const char *name, gm_device_ptr address, int64_t rows, int bytes, int written) {
-    const struct gm_matrix matrix = {name, address != 0, rows, rows, bytes, bytes};
-    return gm_range_of(&matrix, address, written);
-}
-
 static int ranges(const void *problem, const void *arguments, struct gm_range found[GM_RANGES_MAX],
                   struct gm_workspace *workspace) {
     const struct gm_sample_problem *p = problem;
@@ -105,14 +99,14 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     int count = 0;
     found[count++] = gm_range_of(&logits, args->logits, 0);
     found[count++] = gm_range_of(&ids, args->ids, 1);
-    found[count++] = numbers("logprobs", args->logprobs, p->rows, 4, 1);
-    found[count++] = numbers("temperatures", args->temperatures, p->rows, 4, 0);
-    found[count++] = numbers("top_ks", args->top_ks, p->rows, 4, 0);
-    found[count++] = numbers("top_ps", args->top_ps, p->rows, 4, 0);
-    found[count++] = numbers("min_ps", args->min_ps, p->rows, 4, 0);
-    found[count++] = numbers("seeds", args->seeds, p->rows, 8, 0);
-    found[count++] = numbers("steps", args->steps, p->rows, 8, 0);
-    found[count++] = numbers("step", args->step, 1, 8, 0);
+    found[count++] = gm_range_of_array("logprobs", args->logprobs, p->rows, 4, 1);
+    found[count++] = gm_range_of_array("temperatures", args->temperatures, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("top_ks", args->top_ks, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("top_ps", args->top_ps, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("min_ps", args->min_ps, p->rows, 4, 0);
+    found[count++] = gm_range_of_array("seeds", args->seeds, p->rows, 8, 0);
+    found[count++] = gm_range_of_array("steps", args->steps, p->rows, 8, 0);
+    found[count++] = gm_range_of_array("step", args->step, 1, 8, 0);
     found[count++] = gm_range_of_row_count(args->row_count);
     *workspace = (struct gm_workspace){0};
     return count;

@@ -108,8 +108,6 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
                   struct gm_workspace *workspace) {
     const struct gm_softmax_problem *p = problem;
     const struct gm_softmax_args *args = arguments;
-    const struct gm_matrix lse = {"lse", args->lse != 0, p->rows, p->rows, 4, 4};
-    const struct gm_matrix temperatures = {"temperatures", args->temperatures != 0, p->rows, p->rows, 4, 4};
     struct gm_matrix matrices[GM_SOFTMAX_MATRICES];
     int count = GM_SOFTMAX_MATRICES;
     gm_softmax_matrices(p, matrices);
@@ -117,8 +115,8 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[GM_SOFTMAX_OUT] = gm_range_of(&matrices[GM_SOFTMAX_OUT], args->out, 1);
     if (!p->fp32_out)
         found[GM_SOFTMAX_X].may_equal = GM_SOFTMAX_OUT;
-    found[count++] = gm_range_of(&lse, args->lse, 1);
-    found[count++] = gm_range_of(&temperatures, args->temperatures, 0);
+    found[count++] = gm_range_of_array("lse", args->lse, p->rows, 4, 1);
+    found[count++] = gm_range_of_array("temperatures", args->temperatures, p->rows, 4, 0);
     found[count++] = gm_range_of_row_count(args->row_count);
     *workspace = (struct gm_workspace){0};
     return count;
