@@ -3,7 +3,7 @@
 # Sets up, builds and runs every test that this machine can run. Tests that need a GPU are counted as skipped, by
 # name, where there is none. The last line is "N passed, N failed, N skipped"; the exit status is 0 when none failed.
 #
-#   scripts/test.sh            GM_BUILD_DIR=<dir> builds there instead of build/
+#   scripts/test.sh            GM_BUILD_DIR=<dir> builds there instead of build/, GM_TEST_SEED=<n> draws other cases
 set -uo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -92,28 +92,32 @@ finish() {
     return "$(cat "$logs/$1.status")"
 }
 
+# Random cases are the same in every run, so that a change makes the difference: gpu_tests alone draws a seed.
+seed=${GM_TEST_SEED:-31}
+
 # Steps that write files have a folder each.
 in_folder() {
     mkdir -p "$logs/$1.d" && env -C "$logs/$1.d" "${@:2}"
 }
 # Every kernel runs on the simulated GPU, whatever GPU this machine has. fp16's twins of bf16 differ in the names of their
 # instructions only, and run fewer cases on sm90.
-simulated() { in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "${@:3}"; }
+simulated() { in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "--seed=$seed" "${@:3}"; }
 later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=*_sm90_bf16_*' --seeds=8
 later sim_h100_sm90_fp16 simulated h100 fp16 --test=rows '--kernel=*_sm90_fp16_*' --quick
 later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=8
 later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=*_sm90_*int*_*' --seeds=8
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
-    "$build/gpu_tests" '--kernel=*_c8_*' --seeds=2
+    "$build/gpu_tests" "--seed=$seed" '--kernel=*_c8_*' --seeds=2
 later sim_h100_library simulated h100 library --quick '--test=[!r]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=8
 later sim_a100_library simulated a100 library --quick '--test=[!r]*'
-later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no valgrind --quiet --error-exitcode=1 \
-    --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
+# What goes through the whole table runs with AddressSanitizer only, which is faster.
+later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=table \
+    valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
 
 # The host code once more, with AddressSanitizer and UndefinedBehaviorSanitizer: the images are those of the build. It is
-# slow, so a test of Check may take a minute.
+# slow.
 sanitized=$build/sanitized
 sanitize() {
     (
@@ -123,15 +127,14 @@ sanitize() {
     )
 }
 sanitizing() {
-    in_folder "$1" env ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 CK_DEFAULT_TIMEOUT=60 \
-        "${@:2}"
+    in_folder "$1" env ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 "${@:2}"
 }
 later sanitized_build sanitize
 later sanitized_unit_tests sanitizing unit_tests "$sanitized/unit_tests"
 later sanitized_bench_tests sanitizing bench_tests "$sanitized/bench_tests"
-later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test
+later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
 later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
-    "$sanitized/gpu_tests" --quick --no-fork '--test=[abit]*'
+    "$sanitized/gpu_tests" "--seed=$seed" --quick --no-fork '--test=[abit]*'
 start_later
 
 step unit_tests env -C "$logs" "$build/unit_tests"
@@ -159,7 +162,7 @@ for suite in 'driver launches' 'driver libraries' 'driver captures' 'out of memo
         --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/sim_tests"
 done
 step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_DIR="$build/toolkit12" "$build/sim_tests"
-step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test
+step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test "--seed=$seed"
 step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_*' --quick
 step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
@@ -176,14 +179,19 @@ small_library() {
     )
 }
 step small_library small_library
+step gpu_tests env -C "$logs" "$build/gpu_tests"
 
 for name in "${lined_up[@]}"; do
     step "$name" finish "$name"
 done
-step gpu_tests env -C "$logs" "$build/gpu_tests"
 
 [ ${#over[@]} -eq 0 ] || { say "longer than their budget:"; printf '   %s\n' "${over[@]}"; }
 [ ${#broken[@]} -eq 0 ] || say "failed in: ${broken[*]}"
+for name in "${broken[@]}"; do
+    say "$name: the lines around its first failures"
+    { grep -E -m 8 -B 3 ' FAIL|^FAIL|MISSED|:[FE]:|ERROR: |runtime error' "$logs/$name.log" || tail -n 8 "$logs/$name.log"; } |
+        cut -c 1-300 | sed 's/^/   /'
+done
 [ "$passed" -gt 0 ] || say "no test ran"
 printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -115,7 +115,7 @@ def main():
         os.makedirs(arguments.ptx, exist_ok=True)
 
     table = rows(arguments.build)
-    chosen = table if arguments.all else one_of_each_class(table)
+    chosen = table if arguments.all else one_of_each_class(table, arguments.build)
     major, minor = ctypes.c_int(), ctypes.c_int()
     ctypes.CDLL(arguments.libnvrtc).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
     failed = 0

@@ -193,7 +193,6 @@ END_TEST
 TCase *energy_tests(void) {
     TCase *tests = tcase_create("energy");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, the_counter_counts_from_whole_samples_after_the_lead_in);
     tcase_add_test(tests, power_samples_stand_in);
     tcase_add_test(tests, a_row_has_the_joules_of_both);

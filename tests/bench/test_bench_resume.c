@@ -182,7 +182,6 @@ END_TEST
 TCase *resume_tests(void) {
     TCase *tests = tcase_create("resume");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, parts_of_a_suite_stand_in_its_order);
     tcase_add_test(tests, parts_of_another_kind_are_refused);
     tcase_add_test(tests, a_run_is_compared_with_an_older_one);

@@ -175,7 +175,6 @@ END_TEST
 TCase *run_tests(void) {
     TCase *tests = tcase_create("run");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, a_case_gives_one_row_with_both_ratios);
     tcase_add_test(tests, a_default_that_refuses_is_replaced);
     tcase_add_test(tests, a_wrong_kernel_is_not_timed);

@@ -207,7 +207,6 @@ END_TEST
 
 TCase *draw_tests(void) {
     TCase *tests = tcase_create("draw");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, a_conflict_is_said_and_seen);
     tcase_add_test(tests, a_broadcast_is_no_conflict);
     tcase_add_test(tests, lanes_that_wait_together_are_counted);

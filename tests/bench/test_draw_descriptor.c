@@ -252,7 +252,6 @@ END_TEST
 
 TCase *draw_descriptor_tests(void) {
     TCase *tests = tcase_create("draw descriptors");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, a_legal_map_shows_its_box);
     tcase_add_test(tests, a_broken_map_shows_the_rule_and_no_box);
     tcase_add_test(tests, a_map_without_a_picture_still_has_its_rules);

@@ -147,7 +147,6 @@ END_TEST
 
 TCase *draw_tile_tests(void) {
     TCase *tests = tcase_create("draw tiles");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, the_modes_look_as_documented);
     tcase_add_test(tests, large_tiles_are_cut_and_say_so);
     tcase_add_test(tests, torn_chunks_are_not_drawn);

@@ -227,7 +227,6 @@ END_TEST
 
 TCase *expression_tests(void) {
     TCase *tests = tcase_create("expressions");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, expressions_have_values, 0, (int)(sizeof good / sizeof *good));
     tcase_add_loop_test(tests, wrong_expressions_are_refused_where_they_are_wrong, 0, (int)(sizeof bad / sizeof *bad));
     tcase_add_test(tests, length_and_depth_have_limits);

@@ -169,7 +169,6 @@ TCase *lab_profiler_tests(void) {
     TCase *tests = tcase_create("lab profiler");
     tcase_set_tags(tests, "lab");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, rows_are_matched_to_points_in_order);
     tcase_add_test(tests, a_table_with_carriage_returns_and_cpp_names);
     tcase_add_test(tests, a_metric_that_this_gpu_lacks_is_no_number);

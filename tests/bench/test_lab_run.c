@@ -259,7 +259,6 @@ TCase *lab_run_tests(void) {
     TCase *tests = tcase_create("lab run");
     tcase_set_tags(tests, "lab");
     tcase_add_checked_fixture(tests, toy_install, forget);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, predicted_counted_and_timed_agree);
     tcase_add_test(tests, without_counters_time_stands_alone);
     tcase_add_test(tests, a_count_that_differs_disagrees);

@@ -298,7 +298,6 @@ END_TEST
 
 TCase *shared_file_tests(void) {
     TCase *tests = tcase_create("files of several processes");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, import_set_up, import_tear_down);
     tcase_add_test(tests, no_step_of_many_processes_is_lost);
     tcase_add_test(tests, who_waits_says_so_and_the_dead_hold_nothing);

@@ -417,7 +417,6 @@ END_TEST
 TCase *tune_tests(void) {
     TCase *tests = tcase_create("tune");
     tcase_add_checked_fixture(tests, tuned_set_up, tuned_tear_down);
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, the_fastest_is_chosen);
     tcase_add_test(tests, within_the_noise_the_model_decides_and_then_the_table);
     tcase_add_test(tests, alone_and_at_one_clock_count_alike);

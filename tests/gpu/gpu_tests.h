@@ -82,6 +82,8 @@ int run_self_test(void);
 /* Marks the test failed and prints the sentence, under its name, for the first few of a test. */
 void fail(struct result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void skip(struct result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* True when the test is of sm90 kernels, which the device does not run; counts that as refused. */
+bool lacks_sm90(const struct test *test, struct result *result);
 /* True when `status` is GM_OK; else fails with gristmill's sentence. */
 bool check_ok(struct result *result, enum gm_status status, const char *what);
 bool check_cuda(struct result *result, CUresult code, const char *what);

@@ -142,6 +142,12 @@ void skip(struct result *result, const char *format, ...) {
         result->state = SKIPPED;
 }
 
+bool lacks_sm90(const struct test *test, struct result *result) {
+    const bool lacks = test->mask == GM_ARCH_SM90 && env.device.cc_major != 9;
+    result->refused[GM_REASON_NO_IMAGE] += lacks;
+    return lacks;
+}
+
 bool check_ok(struct result *result, enum gm_status status, const char *what) {
     if (status == GM_OK)
         return true;

@@ -355,7 +355,6 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, test_rows_are_chosen_by_name_only);
     tcase_add_test(cases, unknown_architectures_get_the_ptx_rows);
     tcase_add_test(cases, the_table_accepts_every_legal_shape);
-    tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -161,12 +161,16 @@ Suite *context_suite(void) {
     tcase_add_test(cases, a_context_knows_its_device);
     tcase_add_test(cases, a_context_leaves_the_threads_context_alone);
     tcase_add_test(cases, bad_requests_create_nothing);
-    tcase_add_test(cases, a_row_is_loaded_once);
-    tcase_add_test(cases, a_loaded_row_may_use_its_shared_memory);
     tcase_add_loop_test(cases, a_row_that_fails_to_load_is_named_and_not_tried_again, 0, 4);
     tcase_add_test(cases, a_load_that_ran_out_of_memory_may_be_tried_again);
     tcase_add_loop_test(cases, a_context_that_is_gone_is_named_and_may_come_back, 0, 2);
     tcase_add_test(cases, contexts_load_for_themselves);
     suite_add_tcase(suite, cases);
+    TCase *table = tcase_create("every row of the table");
+    tcase_set_tags(table, "table"); /* minutes under valgrind */
+    tcase_add_checked_fixture(table, fake_install, fake_remove);
+    tcase_add_test(table, a_row_is_loaded_once);
+    tcase_add_test(table, a_loaded_row_may_use_its_shared_memory);
+    suite_add_tcase(suite, table);
     return suite;
 }

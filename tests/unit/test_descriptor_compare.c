@@ -198,7 +198,6 @@ END_TEST
 Suite *descriptor_compare_suite(void) {
     Suite *suite = suite_create("descriptor_compare");
     TCase *wrong = tcase_create("wrong fields");
-    tcase_set_timeout(wrong, 60);
     tcase_add_test(wrong, every_wrong_field_of_the_descriptor_is_named);
     tcase_add_test(wrong, two_wrong_fields_are_both_named);
     tcase_add_test(wrong, every_wrong_field_of_the_map_is_named);

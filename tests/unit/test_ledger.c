@@ -196,7 +196,6 @@ Suite *ledger_suite(void) {
     Suite *suite = suite_create("ledger");
     TCase *cases = tcase_create("text");
     tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, the_head_and_the_entries_are_read);
     tcase_add_test(cases, a_head_alone_is_a_ledger);
     tcase_add_test(cases, entries_are_sorted_and_twin_lines_count_once);

@@ -196,7 +196,6 @@ Suite *stream_k_suite(void) {
     tcase_add_test(cases, equal_pieces_of_each_tile_are_split_k);
     tcase_add_test(cases, tiles_are_cut_evenly);
     tcase_add_test(cases, without_shares_the_tiles_go_round_as_ever);
-    tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
     return suite;
 }

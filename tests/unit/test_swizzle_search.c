@@ -145,7 +145,6 @@ END_TEST
 Suite *swizzle_search_suite(void) {
     Suite *suite = suite_create("swizzle_search");
     TCase *search = tcase_create("search");
-    tcase_set_timeout(search, 60);
     tcase_add_test(search, the_smallest_swizzle_is_found);
     tcase_add_test(search, known_answers);
     tcase_add_test(search, a_negative_shift_is_found_where_only_it_helps);

@@ -82,7 +82,6 @@ Suite *threads_suite(void) {
     Suite *suite = suite_create("threads");
     TCase *cases = tcase_create("sharing");
     tcase_add_checked_fixture(cases, planned_set_up, planned_tear_down);
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, threads_share_one_plan);
     tcase_add_test(cases, threads_share_one_context_and_load_each_row_once);
     tcase_add_test(cases, each_thread_has_its_own_last_error);

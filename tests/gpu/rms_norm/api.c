@@ -216,6 +216,8 @@ static bool check_two_calls(struct result *result, const struct norm_case *nc, u
 static void run_two_calls(const struct test *test, struct result *result) {
     static const int64_t widths[] = {8, 128, 136, 256, 520, 1032, 3072, 4104, 5120, 97, 1001};
     struct draws draws = {opt.seed ^ 0x2ca, 0};
+    if (lacks_sm90(test, result))
+        return;
     for (int i = 0; i < (opt.quick ? 22 : 55); i++) {
         struct norm_case nc = {.rows = 1 + draw(&draws, 7), .columns = widths[i % 11], .eps = 1e-5f};
         nc.type = (enum gm_type)draw(&draws, 3);

@@ -80,7 +80,6 @@ Suite *copy_im2col_suite(void) {
     Suite *suite = suite_create("im2col loads");
     TCase *tests = tcase_create("im2col loads");
     tcase_add_checked_fixture(tests, shot_begin, kernel_end);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, im2col_walks_along_w_first);
     suite_add_tcase(suite, tests);
     return suite;

@@ -188,7 +188,6 @@ Suite *copy_tensor_suite(void) {
     Suite *suite = suite_create("tensor loads");
     TCase *tests = tcase_create("tensor loads");
     tcase_add_checked_fixture(tests, shot_begin, kernel_end);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, boxes_lie_where_the_swizzle_says);
     tcase_add_test(tests, narrow_boxes_have_rows_a_span_apart);
     tcase_add_test(tests, what_lies_outside_is_filled);

@@ -198,7 +198,6 @@ Suite *copy_tensor_store_suite(void) {
     Suite *suite = suite_create("tensor stores");
     TCase *tests = tcase_create("tensor stores");
     tcase_add_checked_fixture(tests, shot_begin, kernel_end);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, stores_round_ragged_rows_up);
     tcase_add_test(tests, stores_of_swizzled_boxes);
     tcase_add_test(tests, illegal_stores_are_refused);

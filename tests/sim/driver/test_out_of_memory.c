@@ -296,7 +296,6 @@ END_TEST
 Suite *out_of_memory_suite(void) {
     Suite *suite = suite_create("out of memory");
     TCase *calls = tcase_create("calls");
-    tcase_set_timeout(calls, 60);
     tcase_add_loop_test(calls, every_call_says_so_and_works_the_next_time, 0, 2);
     suite_add_tcase(suite, calls);
     TCase *launches = tcase_create("launches");

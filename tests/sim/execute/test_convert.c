@@ -253,7 +253,6 @@ END_TEST
 Suite *convert_suite(void) {
     Suite *suite = suite_create("sim convert");
     TCase *tests = tcase_create("convert");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, test_examples);
     tcase_add_loop_test(tests, test_twins, 0, sizeof twins / sizeof *twins);
     tcase_add_test(tests, test_guarded);

@@ -324,7 +324,6 @@ END_TEST
 Suite *lanewise_suite(void) {
     Suite *suite = suite_create("lanewise");
     TCase *tests = tcase_create("lanewise");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, whole_warps, 0, sizeof cases / sizeof *cases);
     tcase_add_loop_test(tests, guarded_lanes, 0, sizeof cases / sizeof *cases);
     suite_add_tcase(suite, tests);

@@ -195,7 +195,6 @@ END_TEST
 Suite *numbers_suite(void) {
     Suite *suite = suite_create("sim numbers");
     TCase *tests = tcase_create("numbers");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, test_every_half);
     tcase_add_test(tests, test_every_bfloat16);
     tcase_add_test(tests, test_every_byte);

@@ -217,7 +217,6 @@ END_TEST
 Suite *warp_suite(void) {
     Suite *suite = suite_create("warp");
     TCase *tests = tcase_create("warp");
-    tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, shuffles_follow_the_isa, 0, 4);
     tcase_add_loop_test(tests, shuffles_by_register_and_mask, 0, 4);
     tcase_add_loop_test(tests, lanes_gather, 0, 8);

@@ -306,7 +306,6 @@ END_TEST
 Suite *paths_suite(void) {
     Suite *suite = suite_create("paths");
     TCase *tests = tcase_create("paths");
-    tcase_set_timeout(tests, 10);
     tcase_add_loop_test(tests, branches_nest, 0, SEEDS);
     tcase_add_loop_test(tests, loops_have_their_own_length, 0, SEEDS);
     tcase_add_loop_test(tests, lanes_exit_in_the_middle, 0, SEEDS);

@@ -126,7 +126,6 @@ END_TEST
 Suite *programs_suite(void) {
     Suite *suite = suite_create("programs");
     TCase *tests = tcase_create("programs");
-    tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, threads_together_do_what_they_do_alone, 0, PROGRAMS);
     suite_add_tcase(suite, tests);
     return suite;

@@ -89,7 +89,6 @@ END_TEST
 Suite *ptx_rows_suite(void) {
     Suite *suite = suite_create("ptx_rows");
     TCase *tests = tcase_create("ptx_rows");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, all_our_ptx_is_supported);
     suite_add_tcase(suite, tests);
     return suite;

@@ -175,7 +175,6 @@ END_TEST
 Suite *wgmma_suite(void) {
     Suite *suite = suite_create("sim wgmma");
     TCase *tests = tcase_create("wgmma");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, test_layouts, 0, 4);
     tcase_add_loop_test(tests, test_types, 0, sizeof types / sizeof *types);
     tcase_add_test(tests, test_every_n);

@@ -174,7 +174,6 @@ END_TEST
 Suite *wgmma_reports_suite(void) {
     Suite *suite = suite_create("sim wgmma reports");
     TCase *tests = tcase_create("wgmma reports");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, test_registers, 0, sizeof registers / sizeof *registers);
     tcase_add_loop_test(tests, test_shared, 0, sizeof shared / sizeof *shared);
     tcase_add_test(tests, test_one_waits_for_all);
