@@ -228,8 +228,9 @@ static int ctas_per_sm(const struct variant *v, const struct shape *shape, const
 #define ROW_US          3.05   /* of a row among others, from its first load to its last store, */
 #define RESIDUAL_FACTOR 1.9    /* and how much longer with a residual */
 #define ELEMENT_FACTOR  4.0    /* how much longer a thread takes for chunks of one element */
-#define AGAIN_US        0.4    /* for each visit of a row that L1 has; predicted, */
-#define ANY_FACTOR      1.25   /* and how much longer a row takes with them */
+#define AGAIN_US        0.4    /* for each visit of a row that L1 has, */
+#define AGAIN_FACTOR    3.6    /* and how much longer a row takes with them, */
+#define HELD_FACTOR     2.1    /* or without, to 8 bits (entry 58) */
 
 int gm_norm_out_bytes(const struct gm_out *out) {
     return gm_type_bytes(out->has_type ? out->type : out->of);
@@ -248,8 +249,18 @@ static int visits_again(const struct gm_norm *norm) {
     return norms * norm->reductions + (gm_out_has_8_bits(norm->out) && norm->out->scaling == GM_SCALE_ROW);
 }
 
+/* Whether a variant with any out holds a row in registers, as holds() of src/sm80/norm/any.cuh decides. */
+static int holds_any(const struct variant *v, const struct shape *shape, const struct gm_norm *norm) {
+    const int is_centered = norm->reductions > 1;
+    return v->kernel->arch == GM_ARCH_SM90 && v->vector_bytes == 16 &&
+           (norm->residual == GM_RESIDUAL_NONE || norm->residual == GM_RESIDUAL_BEFORE) &&
+           !(is_centered && norm->fp32_weight && gm_type_bytes(norm->type) == 2) &&
+           norm->columns * gm_type_bytes(norm->type) <= (int64_t)v->vectors * shape->row_threads * 16;
+}
+
 static double first_row_us(const struct variant *v, const struct shape *shape, const struct gm_norm *norm) {
-    const double later = v->is_any ? AGAIN_US * visits_again(norm) : v->vectors > 2 ? WEIGHT_US : 0;
+    const int visits = v->is_any && !holds_any(v, shape, norm) ? visits_again(norm) : 0;
+    const double later = visits ? AGAIN_US * visits : v->vectors > 2 ? WEIGHT_US : 0;
     return LAUNCH_US + THREAD_US * shape->row_threads + later + REDUCTION_US * (norm->reductions - 1) +
            (v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0);
 }
@@ -262,7 +273,8 @@ static double cost_us(const struct variant *v, const struct shape *shape, const 
     const double together = v->is_open ? 1 : (double)v->threads / v->row_threads;
     const double at_once = device->sm_count * fmax(ctas, 1) * together;
     const double passes = fmax(1, (double)norm->columns / (double)v->held); /* of a thread over its registers */
-    const double slow = (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1) * (v->is_any ? ANY_FACTOR : 1);
+    const double any = holds_any(v, shape, norm) ? HELD_FACTOR : AGAIN_FACTOR;
+    const double slow = (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1) * (v->is_any ? any : 1);
     const double row_us = ROW_US * (norm->residual ? RESIDUAL_FACTOR : 1) * passes * slow;
     const double sms = at_once * gm_norm_row_bytes(norm) / row_us * 1e-3; /* GB/s */
     const double dram = DRAM_EFFICIENCY * device->dram_gbs;

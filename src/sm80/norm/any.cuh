@@ -5,10 +5,11 @@
  *   a row is x, or x + residual; it is normalised; the residual may be added then; what that gives is out, or is the residual's
  *   new value and normalised once more
  *
- * A row is visited for every sum, for the largest size of it where that makes its scale, and to be stored. Only the first visit
+ * Images for 9.0 hold a row in registers where it is of AT_ONCE chunks of a thread and nothing else wants as many. Any other
+ * row is visited for every sum, for the largest size of it where that makes its scale, and to be stored. Only the first visit
  * waits for DRAM, with AT_ONCE chunks of a thread under way; the others find the row in L1, and make of it again what they
- * need. That takes fewer registers than to keep it, and so more rows are under way on an SM. row_threads() and the sums of a
- * thread are whatever gives sums the order that they have in variants of one out: the same norm has the same bits. */
+ * need. row_threads() and the sums of a thread are whatever gives sums the order that they have in variants of one out: the
+ * same norm has the same bits. */
 #ifndef GM_SM80_NORM_ANY_CUH
 #define GM_SM80_NORM_ANY_CUH
 
@@ -21,9 +22,9 @@ enum { AT_ONCE = VECTORS };
 
 /* Copies of what is done with each of them: sm80 images, of several targets, have one. */
 #if __CUDA_ARCH__ >= 900
-enum { COPIES = AT_ONCE };
+enum { COPIES = AT_ONCE, HOLDS = CHUNK > 1 };
 #else
-enum { COPIES = 1 };
+enum { COPIES = 1, HOLDS = 0 };
 #endif
 
 /* ---- a norm of one chunk --------------------------------------------------------------------------- */
@@ -83,18 +84,19 @@ static __device__ __forceinline__ void fetch_vectors(const struct gm_norm_any_pa
     fetch_vector(p.x_bias, p.norm.flags & GM_NORM_WIDE_X_BIAS, at);
 }
 
-/* Products and sums are rounded each, as in the variants of one out: no product is part of a sum unless it says so. */
-template <bool CENTERS>
+/* Products and sums are rounded each, as in the variants of one out: no product is part of a sum unless it says so. Weight and
+ * bias may be of fp32 where WIDE says so. */
+template <bool CENTERS, bool WIDE>
 static __device__ __forceinline__ void normalize(const struct gm_norm_any_params &p, int norm, int at,
                                                  const struct moments &moments, float (&v)[CHUNK]) {
     const bool is_first = is_first_of_two(p, norm);
     const float offset = is_first ? p.x_weight_offset : p.norm.weight_offset;
     float weight[CHUNK], bias[CHUNK];
     load_vector(is_first ? p.x_weight : p.norm.weight,
-                p.norm.flags & (is_first ? GM_NORM_WIDE_X_WEIGHT : GM_NORM_WIDE_WEIGHT), at, weight);
+                WIDE && p.norm.flags & (is_first ? GM_NORM_WIDE_X_WEIGHT : GM_NORM_WIDE_WEIGHT), at, weight);
     if (CENTERS)
         load_vector(is_first ? p.x_bias : p.norm.bias,
-                    p.norm.flags & (is_first ? GM_NORM_WIDE_X_BIAS : GM_NORM_WIDE_BIAS), at, bias);
+                    WIDE && p.norm.flags & (is_first ? GM_NORM_WIDE_X_BIAS : GM_NORM_WIDE_BIAS), at, bias);
 #pragma unroll
     for (int i = 0; i < CHUNK; ++i)
         v[i] = __fmul_rn(CENTERS ? __fsub_rn(v[i], moments.mean) : v[i], moments.scale);
@@ -142,7 +144,7 @@ static __device__ __forceinline__ void make_chunk(const struct gm_norm_any_param
     for (int norm = 0; norm < norms; ++norm) {
         const struct moments of_norm = {norm ? moments[1].mean : moments[0].mean,
                                         norm ? moments[1].scale : moments[0].scale};
-        normalize<CENTERS>(p, norm, at, of_norm, v);
+        normalize<CENTERS, true>(p, norm, at, of_norm, v);
         if (adds_after(p, norm))
             add_after(p, residual, v);
         if (is_first_of_two(p, norm) && is_last)
@@ -340,9 +342,96 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_any_pa
     }
 }
 
+/* ---- rows that are held ---------------------------------------------------------------------------- */
+
+/* Whether the threads' registers take a row, which is then read once. A residual that is added to a norm would take as many,
+ * and so would weight and bias of fp32, both. */
+template <bool CENTERS> static __device__ __forceinline__ bool holds(const struct gm_norm_any_params &p) {
+    enum { WIDE = CENTERS && ELEM_BYTES == 2 ? GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_BIAS : 0 };
+    return HOLDS && p.norm.columns <= AT_ONCE * step_of(p.norm) &&
+           !(p.norm.flags & (GM_NORM_RESIDUAL_AFTER | GM_NORM_RESIDUAL_BETWEEN | WIDE));
+}
+
+/* Loads x, or its sum with the residual, which is stored. */
+static __device__ __forceinline__ void hold_row(const struct gm_norm_any_params &p, int row,
+                                                float (&v)[AT_ONCE][CHUNK]) {
+    load_held(p.norm, p.norm.x, row, p.norm.columns, v);
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+        const int at = first_of(p) + i * step_of(p.norm);
+        if (at < p.norm.columns)
+            store_sum(p.norm, row, at, v[i]);
+    }
+}
+
+/* The sum of the row's elements, or of the squares of their distances to the mean. */
+template <bool SQUARES>
+static __device__ __forceinline__ float sum_held(const struct gm_norm_any_params &p, const float (&v)[AT_ONCE][CHUNK],
+                                                 float mean, int turn) {
+    float sums[CHAINS] = {};
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i)
+        if (first_of(p) + i * step_of(p.norm) < p.norm.columns)
+            add_up(p, sums, i, v[i], SQUARES, mean);
+    return reduce_row(p.norm, sums, turn);
+}
+
+/* The row normalised, and what that takes: the scale of a row, if it has one, is of its largest size. */
+template <bool CENTERS>
+static __device__ __forceinline__ uint32_t normalize_held(const struct gm_norm_any_params &p, int &turn,
+                                                          float (&v)[AT_ONCE][CHUNK]) {
+    struct moments moments = {};
+    uint32_t most = 0;
+    if (CENTERS) {
+        moments.mean = __fmul_rn(sum_held<false>(p, v, 0, turn), p.norm.inverse_columns);
+        turn ^= 1;
+    }
+    const float sum = sum_held<true>(p, v, moments.mean, turn);
+    turn ^= 1;
+    moments.scale = rsqrtf(fmaf(sum, p.norm.inverse_columns, p.norm.eps));
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+        const int at = first_of(p) + i * step_of(p.norm);
+        if (at >= p.norm.columns)
+            continue; /* zeros */
+        normalize<CENTERS, !CENTERS>(p, 0, at, moments, v[i]);
+        if (p.norm.flags & GM_NORM_ROUNDS_OUT)
+            round_elements<TYPE, CHUNK>(v[i]);
+        if (p.store.scaling == SCALE_ROW)
+            most = max(most, largest_size(v[i]));
+    }
+    return most;
+}
+
+template <bool CENTERS>
+static __device__ __forceinline__ void normalize_row_held(const struct gm_norm_any_params &p, int row, int &turn) {
+    float v[AT_ONCE][CHUNK], scale = 1;
+    hold_row(p, row, v);
+    if (p.store.scaling == SCALE_STATIC && p.store.scales)
+        scale = __uint_as_float(ld_global_b32(p.store.scales));
+    const uint32_t most = normalize_held<CENTERS>(p, turn, v);
+    if (p.store.scaling == SCALE_ROW) {
+        scale = scale_of(p.store, most_of_row(p, most, turn));
+        turn ^= 1;
+        if (thread_index() == 0)
+            store_scale(p.store, row, 0, scale);
+    }
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+        const int at = first_of(p) + i * step_of(p.norm);
+        if (p.store.scaling == SCALE_GROUP)
+            scale = scale_group(p, row, at, largest_size(v[i]), turn);
+        if (at < p.norm.columns)
+            store_out(p, row, at, v[i], by_scale(p.store, scale));
+    }
+}
+
 template <bool CENTERS> static __device__ __forceinline__ void normalize_rows(const struct gm_norm_any_params &p) {
     int rows_turn = 0, turn = 0;
-    for_each_row(p.norm, rows_turn, [&](int row, int columns, int) { normalize_row<CENTERS>(p, row, turn); });
+    if (holds<CENTERS>(p))
+        for_each_row(p.norm, rows_turn, [&](int row, int, int) { normalize_row_held<CENTERS>(p, row, turn); });
+    else
+        for_each_row(p.norm, rows_turn, [&](int row, int, int) { normalize_row<CENTERS>(p, row, turn); });
 }
 
 #endif

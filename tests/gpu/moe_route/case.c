@@ -63,12 +63,11 @@ static double count_value(const void *of, int64_t row, int64_t column) {
 
 /* ---- what it shall have written ------------------------------------------------------------------------- */
 
-/* What a token may go to. `gap`: choices that are closer than this may come in either order, but for those of one kind, of
- * equal inputs, of which the first comes first. */
+/* What a token may go to. `gap`: choices that are closer than this may come in either order, but for those of equal
+ * inputs, of which the first comes first. */
 struct candidates {
     const struct route_case *rc;
-    double x[EXPERTS_MOST], choice[EXPERTS_MOST];
-    int64_t kind[EXPERTS_MOST]; /* the first expert of the same logit and bias */
+    double x[EXPERTS_MOST], bias[EXPERTS_MOST], choice[EXPERTS_MOST];
     bool taken[EXPERTS_MOST];
     double gap;
     bool is_open; /* such a pair has been met where it matters */
@@ -78,22 +77,13 @@ static double sigmoid(double x) {
     return 1 / (1 + exp(-x));
 }
 
-static int64_t kind_of(const struct candidates *c, int64_t expert) {
-    const struct route_case *rc = c->rc;
-    int64_t e = 0;
-    while (e < expert && (c->x[e] != c->x[expert] || (rc->biased && bias_value(rc, 0, e) != bias_value(rc, 0, expert))))
-        e++;
-    return e;
-}
-
 static void find_choices(struct candidates *c, int64_t token) {
     const struct route_case *rc = c->rc;
     const bool is_sigmoid = rc->method == GM_ROUTE_SIGMOID_GROUPED;
     for (int64_t e = 0; e < rc->experts; e++) {
-        const double bias = rc->biased ? bias_value(rc, 0, e) : 0;
+        c->bias[e] = rc->biased ? bias_value(rc, 0, e) : 0;
         c->x[e] = logit_value(rc, token, e);
-        c->choice[e] = is_sigmoid ? sigmoid(c->x[e]) + bias : (double)(float)(c->x[e] + bias);
-        c->kind[e] = kind_of(c, e);
+        c->choice[e] = is_sigmoid ? sigmoid(c->x[e]) + c->bias[e] : (double)(float)(c->x[e] + c->bias[e]);
         c->taken[e] = false;
     }
     c->gap = is_sigmoid ? 0x1p-18 : 0;
@@ -114,24 +104,33 @@ static int64_t largest_of(const double *values, const bool *taken, int64_t count
     return best;
 }
 
-/* Whether another one that is left, of another kind, is as large as this one but for the gap. */
-static bool is_close(const double *values, const int64_t *kinds, const bool *taken, int64_t count, int64_t of,
-                     double gap) {
-    for (int64_t i = 0; i < count && gap > 0; i++)
-        if (!taken[i] && kinds[i] != kinds[of] && fabs(values[i] - values[of]) <= gap * (1 + fabs(values[of])))
+/* An expert, or a group of which two count. */
+struct counted {
+    int64_t best, second; /* second: -1 where there is none */
+};
+
+static bool have_equal_inputs(const struct candidates *c, int64_t i, int64_t j) {
+    return i == j || (i >= 0 && j >= 0 && c->x[i] == c->x[j] && c->bias[i] == c->bias[j]);
+}
+
+/* Whether another one that is left, of other inputs, is as large as this one but for the gap. */
+static bool is_close(const struct candidates *c, const double *values, const struct counted *counted, const bool *taken,
+                     int64_t count, int64_t of) {
+    for (int64_t i = 0; i < count && c->gap > 0; i++)
+        if (!taken[i] && fabs(values[i] - values[of]) <= c->gap * (1 + fabs(values[of])) &&
+            !(have_equal_inputs(c, counted[i].best, counted[of].best) &&
+              have_equal_inputs(c, counted[i].second, counted[of].second)))
             return true;
     return false;
 }
 
-/* A group's score, and which inputs it is of. */
-static double score_of_group(const struct candidates *c, int64_t group, int64_t size, int64_t *kind) {
+static double score_of_group(const struct candidates *c, int64_t group, int64_t size, struct counted *counted) {
     const double *choice = c->choice + group * size;
-    const int64_t *kinds = c->kind + group * size;
     bool taken[EXPERTS_MOST] = {false};
     const int64_t best = largest_of(choice, taken, size);
     taken[best] = true;
     const int64_t second = largest_of(choice, taken, size);
-    *kind = kinds[best] * (EXPERTS_MOST + 1) + (second < 0 ? EXPERTS_MOST : kinds[second]);
+    *counted = (struct counted){group * size + best, second < 0 ? -1 : group * size + second};
     return choice[best] + (second < 0 ? 0 : choice[second]);
 }
 
@@ -139,16 +138,17 @@ static void keep_top_groups(struct candidates *c) {
     const struct route_case *rc = c->rc;
     const int64_t size = rc->experts / rc->groups;
     double scores[GROUPS_MOST];
-    int64_t kinds[GROUPS_MOST], last = 0;
+    struct counted counted[GROUPS_MOST];
+    int64_t last = 0;
     bool kept[GROUPS_MOST] = {false};
     for (int64_t group = 0; group < rc->groups; group++)
-        scores[group] = score_of_group(c, group, size, &kinds[group]);
+        scores[group] = score_of_group(c, group, size, &counted[group]);
     for (int64_t i = 0; i < rc->top_groups; i++) {
         const int64_t group = largest_of(scores, kept, rc->groups);
         kept[group] = true;
         last = group;
     }
-    c->is_open |= is_close(scores, kinds, kept, rc->groups, last, c->gap);
+    c->is_open |= is_close(c, scores, counted, kept, rc->groups, last);
     for (int64_t e = 0; e < rc->experts; e++)
         c->taken[e] = !kept[e / size];
 }
@@ -179,10 +179,13 @@ static void choose(struct candidates *c, int64_t token, int64_t ids[SLOTS_MOST])
     find_choices(c, token);
     if (rc->method == GM_ROUTE_SIGMOID_GROUPED && rc->groups > rc->top_groups)
         keep_top_groups(c);
+    struct counted counted[EXPERTS_MOST];
+    for (int64_t e = 0; e < rc->experts; e++)
+        counted[e] = (struct counted){e, -1};
     for (int64_t slot = 0; slot < rc->k; slot++) {
         ids[slot] = largest_of(c->choice, c->taken, rc->experts);
         c->taken[ids[slot]] = true;
-        c->is_open |= is_close(c->choice, c->kind, c->taken, rc->experts, ids[slot], c->gap);
+        c->is_open |= is_close(c, c->choice, counted, c->taken, rc->experts, ids[slot]);
     }
 }
 
