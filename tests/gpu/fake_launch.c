@@ -213,8 +213,11 @@ CUresult fake_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsi
 CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     const struct CUgraph_st *graph = (const void *)exec;
     (void)stream;
-    for (int i = 0; i < graph->count && planted_bug != BUG_STALE_GRAPH; i++)
-        operation_of(graph->launches[i].kernel)->compute(graph->launches[i].kernel, graph->launches[i].params);
+    for (int i = 0; i < graph->count && planted_bug != BUG_STALE_GRAPH; i++) {
+        _Alignas(GM_PARAMS_ALIGN) unsigned char params[GM_PARAMS_MAX];
+        memcpy(params, graph->launches[i].params, sizeof params);
+        operation_of(graph->launches[i].kernel)->compute(graph->launches[i].kernel, params);
+    }
     return CUDA_SUCCESS;
 }
 CUresult fake_cuGraphDestroy(CUgraph graph) {

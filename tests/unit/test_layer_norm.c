@@ -395,24 +395,25 @@ START_TEST(what_is_not_there_is_not_read) {
     struct gm_layer_norm_problem p = rows_of(10, 512);
     struct gm_layer_norm_args args = {
         .size = sizeof args, .x = ADDRESS_A, .weight = ADDRESS_C, .bias = ADDRESS_B, .out = ADDRESS_D};
-    struct gm_norm_params params;
+    struct gm_norm_any_params any;
+    const struct gm_norm_params *const params = &any.norm;
     gm_plan *plan = NULL;
     p.fp32_weight = 1;
     p.weight_offset = 0.5f;
     assert_ok(gm_layer_norm_plan_create(context, &p, NULL, &plan));
-    memcpy(&params, plan->params, sizeof params);
-    gm_family_layer_norm.bind(plan, &args, &params);
-    ck_assert_int_eq(params.flags, GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_BIAS);
-    ck_assert(params.weight == ADDRESS_C && params.bias == ADDRESS_B && params.weight_offset == 0.5f);
+    memcpy(&any, plan->params, sizeof any);
+    gm_family_layer_norm.bind(plan, &args, &any);
+    ck_assert_int_eq(params->flags, GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_BIAS);
+    ck_assert(params->weight == ADDRESS_C && params->bias == ADDRESS_B && params->weight_offset == 0.5f);
     args.weight = 0;
-    gm_family_layer_norm.bind(plan, &args, &params);
-    ck_assert_int_eq(params.flags, GM_NORM_WIDE_BIAS);
-    ck_assert(params.weight == 0 && params.weight_offset == 1);
+    gm_family_layer_norm.bind(plan, &args, &any);
+    ck_assert_int_eq(params->flags, GM_NORM_WIDE_BIAS);
+    ck_assert(params->weight == 0 && params->weight_offset == 1);
     assert_ok(gm_layer_norm_execute(plan, &args, NULL));
     args.weight = ADDRESS_C, args.bias = 0;
-    gm_family_layer_norm.bind(plan, &args, &params);
-    ck_assert_int_eq(params.flags, GM_NORM_WIDE_WEIGHT);
-    ck_assert(params.weight == ADDRESS_C && params.weight_offset == 0.5f && params.bias == 0);
+    gm_family_layer_norm.bind(plan, &args, &any);
+    ck_assert_int_eq(params->flags, GM_NORM_WIDE_WEIGHT);
+    ck_assert(params->weight == ADDRESS_C && params->weight_offset == 0.5f && params->bias == 0);
     assert_ok(gm_layer_norm_execute(plan, &args, NULL));
     gm_plan_destroy(plan);
 }

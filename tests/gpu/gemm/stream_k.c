@@ -158,10 +158,12 @@ static bool suits(const struct variant *variant, const struct division *d) {
     return (d->pieces > 0) == variant->gemm.split_k;
 }
 
-/* fp16's kernels are bf16's but for the names of instructions, so quick tests of the simulator, which is slow, run a
- * part of their cases. */
+/* Tiles are divided by the same code whatever the type and the layouts, so quick tests of the simulator, which is slow, run
+ * every case of bf16 with both operands along K only. */
 static bool is_twin(const struct variant *variant) {
-    return env.simulated && opt.quick && variant->kernel.type == GM_FP16;
+    const bool is_first =
+        variant->kernel.type == GM_BF16 && variant->gemm.a_major == GM_K_MAJOR && variant->gemm.b_major == GM_K_MAJOR;
+    return env.simulated && opt.quick && !is_first;
 }
 
 static bool try_divisions(struct setup *s) {
