@@ -21,7 +21,7 @@ declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [
     [chooser_on_ledger]=60 [valgrind_unit_tests]=300 [valgrind_lab_tests]=120 [sim_tests]=90 [gpu_tests_self_test]=90
     [sim_h100_sm90_bf16]=360 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=240
-    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=300 [sanitized_sim_calls]=90)
+    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=300 [sanitized_sim_h100]=180)
 over=()
 
 counts='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped(, [0-9]+ illegal)?$'
@@ -116,8 +116,7 @@ later sim_a100_library simulated a100 library --quick '--test=[!r]*'
 later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=table \
     valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
 
-# The host code once more, with AddressSanitizer and UndefinedBehaviorSanitizer: the images are those of the build. It is
-# slow.
+# The host code once more, with AddressSanitizer and UndefinedBehaviorSanitizer: the images are those of the build.
 sanitized=$build/sanitized
 sanitize() {
     (
@@ -133,12 +132,8 @@ later sanitized_build sanitize
 later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests" # leaks are looked for once
 later sanitized_bench_tests sanitizing bench_tests "$sanitized/bench_tests"
 later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
-sanitized_simulated() {
-    sanitizing "sim_$1" env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
-        "$sanitized/gpu_tests" "--seed=$seed" --quick --no-fork "--test=$2"
-}
-later sanitized_sim_calls sanitized_simulated calls '[bi]*'
-later sanitized_sim_fuzz sanitized_simulated fuzz 'api.*_fuzz_*'
+later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
+    "$sanitized/gpu_tests" "--seed=$seed" --quick --no-fork '--test=[abit]*'
 start_later
 
 step unit_tests env -C "$logs" "$build/unit_tests"

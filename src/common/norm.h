@@ -57,6 +57,13 @@ struct gm_norm_any_params {
 #define GM_NORM_CTAS(threads, vectors, vector_bytes, reductions)                                                       \
     (((vector_bytes) < 16 || (vectors) == 4 ? 1024 : (vectors) > 4 ? 768 : (reductions) == 1 ? 1280 : 1024) / (threads))
 
+/* Whether images for 9.0 with any out hold a row in registers, which have room for so many columns: a residual that is added to
+ * a norm would take as many, and so would weight and bias of fp32, both, beside elements of 16 bits. */
+#define GM_NORM_ANY_HOLDS(columns, room, flags, reductions, elem_bytes)                                                \
+    ((columns) <= (room) &&                                                                                            \
+     !((flags) & (GM_NORM_RESIDUAL_AFTER | GM_NORM_RESIDUAL_BETWEEN |                                                  \
+                  ((reductions) > 1 && (elem_bytes) == 2 ? GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_BIAS : 0))))
+
 /* Whether a variant takes rows of several heads: those of short rows, which have registers for it, and those of elements. */
 #define GM_NORM_TAKES_HEADS(row_threads, vectors, vector_bytes)                                                        \
     (((row_threads) <= 32 && (vectors) <= 2) || (vector_bytes) < 16)

@@ -249,13 +249,24 @@ static int visits_again(const struct gm_norm *norm) {
     return norms * norm->reductions + (gm_out_has_8_bits(norm->out) && norm->out->scaling == GM_SCALE_ROW);
 }
 
-/* Whether a variant with any out holds a row in registers, as holds() of src/sm80/norm/any.cuh decides. */
+static int32_t flags_of(const struct gm_norm *norm) {
+    static const int32_t residuals[] = {
+        [GM_RESIDUAL_NONE] = 0,
+        [GM_RESIDUAL_BEFORE] = GM_NORM_HAS_RESIDUAL,
+        [GM_RESIDUAL_AFTER] = GM_NORM_RESIDUAL_AFTER,
+        [GM_RESIDUAL_BETWEEN] = GM_NORM_RESIDUAL_BETWEEN,
+    };
+    return residuals[norm->residual] | (norm->sum_rounding ? GM_NORM_ROUNDS_SUM : 0) |
+           (norm->normalized_rounding ? GM_NORM_ROUNDS_NORMALIZED : 0) |
+           (norm->norm_rounding ? GM_NORM_ROUNDS_NORM : 0) | (norm->out->rounding ? GM_NORM_ROUNDS_OUT : 0) |
+           (norm->fp32_weight ? GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_X_WEIGHT : 0);
+}
+
 static int holds_any(const struct variant *v, const struct shape *shape, const struct gm_norm *norm) {
-    const int is_centered = norm->reductions > 1;
+    const int bytes = gm_type_bytes(norm->type);
+    const int64_t room = (int64_t)v->vectors * shape->row_threads * v->vector_bytes / bytes;
     return v->kernel->arch == GM_ARCH_SM90 && v->vector_bytes == 16 &&
-           (norm->residual == GM_RESIDUAL_NONE || norm->residual == GM_RESIDUAL_BEFORE) &&
-           !(is_centered && norm->fp32_weight && gm_type_bytes(norm->type) == 2) &&
-           norm->columns * gm_type_bytes(norm->type) <= (int64_t)v->vectors * shape->row_threads * 16;
+           GM_NORM_ANY_HOLDS(norm->columns, room, flags_of(norm), norm->reductions, bytes);
 }
 
 static double first_row_us(const struct variant *v, const struct shape *shape, const struct gm_norm *norm) {
@@ -316,19 +327,6 @@ static void set_grid(struct gm_plan *plan, const struct variant *v, const struct
     plan->config.gridDimX = (unsigned)(is_limited && room < all ? room : all);
     plan->config.gridDimY = (unsigned)heads;
     plan->config.blockDimX = (unsigned)shape->threads;
-}
-
-static int32_t flags_of(const struct gm_norm *norm) {
-    static const int32_t residuals[] = {
-        [GM_RESIDUAL_NONE] = 0,
-        [GM_RESIDUAL_BEFORE] = GM_NORM_HAS_RESIDUAL,
-        [GM_RESIDUAL_AFTER] = GM_NORM_RESIDUAL_AFTER,
-        [GM_RESIDUAL_BETWEEN] = GM_NORM_RESIDUAL_BETWEEN,
-    };
-    return residuals[norm->residual] | (norm->sum_rounding ? GM_NORM_ROUNDS_SUM : 0) |
-           (norm->normalized_rounding ? GM_NORM_ROUNDS_NORMALIZED : 0) |
-           (norm->norm_rounding ? GM_NORM_ROUNDS_NORM : 0) | (norm->out->rounding ? GM_NORM_ROUNDS_OUT : 0) |
-           (norm->fp32_weight ? GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_X_WEIGHT : 0);
 }
 
 void gm_norm_prepare(struct gm_plan *plan, const struct gm_verdict *verdict, const struct gm_norm *norm) {

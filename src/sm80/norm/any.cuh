@@ -20,7 +20,7 @@
 
 enum { AT_ONCE = VECTORS };
 
-/* Copies of what is done with each of them: sm80 images, of several targets, have one. */
+/* Copies of what is done with each of them, and whether rows are held: sm80 images, of several targets, have one copy. */
 #if __CUDA_ARCH__ >= 900
 enum { COPIES = AT_ONCE, HOLDS = CHUNK > 1 };
 #else
@@ -180,6 +180,20 @@ static __device__ __forceinline__ uint32_t most_of_row(const struct gm_norm_any_
     return __reduce_max_sync(0xffffffff, lane < warps ? all[lane] : 0);
 }
 
+/* The scale that is given; 1 where nothing has a scale. */
+static __device__ __forceinline__ float given_scale(const struct gm_norm_any_params &p) {
+    return p.store.scaling == SCALE_STATIC && p.store.scales ? __uint_as_float(ld_global_b32(p.store.scales)) : 1;
+}
+
+/* The scale of a row, of which most are the bits of a thread's largest size; all get it. */
+static __device__ __forceinline__ float scale_row(const struct gm_norm_any_params &p, int row, uint32_t most,
+                                                  int turn) {
+    const float scale = scale_of(p.store, most_of_row(p, most, turn));
+    if (thread_index() == 0)
+        store_scale(p.store, row, 0, scale);
+    return scale;
+}
+
 /* The scale of the group of chunk `at`, of which most are the bits of the largest size; all threads of the warp are here, or
  * of the CTA where chunks are elements and a group those of several warps. */
 static __device__ __forceinline__ float scale_group(const struct gm_norm_any_params &p, int row, int at, uint32_t most,
@@ -300,15 +314,12 @@ static __device__ __forceinline__ void visit_again(const struct gm_norm_any_para
     }
 }
 
-/* Where nothing has a scale, scaling is static. */
 template <bool CENTERS>
 static __device__ __forceinline__ void normalize_row(const struct gm_norm_any_params &p, int row, int &turn) {
     struct moments moments[2] = {};
-    float mean = 0, scale = 1;
+    float mean = 0, scale = given_scale(p);
     enum visit visit = CENTERS ? SUM : SQUARES;
     int norm = 0;
-    if (p.store.scaling == SCALE_STATIC && p.store.scales)
-        scale = __uint_as_float(ld_global_b32(p.store.scales));
 #pragma unroll 1
     for (bool is_first = true;; is_first = false) {
         float sums[CHAINS] = {};
@@ -320,9 +331,7 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_any_pa
         if (visit == STORE)
             break;
         if (visit == LARGEST) {
-            scale = scale_of(p.store, most_of_row(p, most, turn));
-            if (thread_index() == 0)
-                store_scale(p.store, row, 0, scale);
+            scale = scale_row(p, row, most, turn);
             visit = STORE;
         } else {
             const float sum = reduce_row(p.norm, sums, turn);
@@ -344,12 +353,9 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_any_pa
 
 /* ---- rows that are held ---------------------------------------------------------------------------- */
 
-/* Whether the threads' registers take a row, which is then read once. A residual that is added to a norm would take as many,
- * and so would weight and bias of fp32, both. */
+/* Whether the threads' registers take a row, which is then read once. */
 template <bool CENTERS> static __device__ __forceinline__ bool holds(const struct gm_norm_any_params &p) {
-    enum { WIDE = CENTERS && ELEM_BYTES == 2 ? GM_NORM_WIDE_WEIGHT | GM_NORM_WIDE_BIAS : 0 };
-    return HOLDS && p.norm.columns <= AT_ONCE * step_of(p.norm) &&
-           !(p.norm.flags & (GM_NORM_RESIDUAL_AFTER | GM_NORM_RESIDUAL_BETWEEN | WIDE));
+    return HOLDS && GM_NORM_ANY_HOLDS(p.norm.columns, AT_ONCE * step_of(p.norm), p.norm.flags, CENTERS + 1, ELEM_BYTES);
 }
 
 /* Loads x, or its sum with the residual, which is stored. */
@@ -405,16 +411,13 @@ static __device__ __forceinline__ uint32_t normalize_held(const struct gm_norm_a
 
 template <bool CENTERS>
 static __device__ __forceinline__ void normalize_row_held(const struct gm_norm_any_params &p, int row, int &turn) {
-    float v[AT_ONCE][CHUNK], scale = 1;
+    float v[AT_ONCE][CHUNK];
     hold_row(p, row, v);
-    if (p.store.scaling == SCALE_STATIC && p.store.scales)
-        scale = __uint_as_float(ld_global_b32(p.store.scales));
+    float scale = given_scale(p);
     const uint32_t most = normalize_held<CENTERS>(p, turn, v);
     if (p.store.scaling == SCALE_ROW) {
-        scale = scale_of(p.store, most_of_row(p, most, turn));
+        scale = scale_row(p, row, most, turn);
         turn ^= 1;
-        if (thread_index() == 0)
-            store_scale(p.store, row, 0, scale);
     }
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
