@@ -45,8 +45,10 @@ static void tear_down(struct relaunch *r) {
 static void check_all(struct result *result, struct relaunch *r, const char *what) {
     if (!check_cuda(result, env.drv->cuCtxSynchronize(), what))
         return;
-    for (int i = 0; i < COPIES; i++)
+    for (int i = 0; i < COPIES; i++) {
+        heartbeat(what);
         result->cases += check_output(result, r->copies[i], what) && poison_output(result, r->copies[i]);
+    }
 }
 
 static enum gm_status execute(const struct relaunch *r, int copy, CUstream stream) {

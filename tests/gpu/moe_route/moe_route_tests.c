@@ -24,7 +24,7 @@ static struct call *new_call(bool lasting) {
     struct ordinary *ordinary = calloc(1, sizeof *ordinary);
     if (!ordinary)
         exit(2);
-    ordinary->rc = (struct route_case){.tokens = lasting && !slow ? 100000 : 37,
+    ordinary->rc = (struct route_case){.tokens = lasting && !slow ? 20000 : 37,
                                        .experts = 72,
                                        .k = 6,
                                        .groups = 1,
