@@ -42,23 +42,35 @@ static __device__ __forceinline__ uint32_t cvt_rn_satfinite_e4m3x2_f32(float low
 #endif
 }
 
-static __device__ __forceinline__ uint32_t cvt_rn_satfinite_e5m2x2_f32(float low, float high) {
 #if __CUDA_ARCH__ >= 890
-    uint16_t packed;
-    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(packed) : "f"(high), "f"(low));
-    return packed;
-#else
-    return round_to_fp8x2(low, high, FP8_E5M2);
+/* Four elements. PTX 9.7.9.21 cvt: the first source goes to the upper half. */
+#define CVT_RN_SATFINITE_X4_F32(type, word, v)                                                                         \
+    asm("{\n\t.reg .b16 low, high;\n\t"                                                                                \
+        "cvt.rn.satfinite." type "x2.f32 low, %2, %1;\n\t"                                                             \
+        "cvt.rn.satfinite." type "x2.f32 high, %4, %3;\n\t"                                                            \
+        "mov.b32 %0, {low, high};\n\t}"                                                                                \
+        : "=r"(word)                                                                                                   \
+        : "f"((v)[0]), "f"((v)[1]), "f"((v)[2]), "f"((v)[3]))
 #endif
-}
 
-/* Either type, chosen when the kernel runs. */
-static __device__ __forceinline__ uint32_t cvt_rn_satfinite_fp8x2_f32(float low, float high, bool is_e4m3) {
+/* COUNT elements as words, of either type, chosen when the kernel runs. */
+template <int COUNT>
+static __device__ __forceinline__ void cvt_rn_satfinite_fp8_f32(const float (&v)[COUNT], uint32_t (&words)[COUNT / 4],
+                                                                bool is_e4m3) {
 #if __CUDA_ARCH__ >= 890
-    return is_e4m3 ? cvt_rn_satfinite_e4m3x2_f32(low, high) : cvt_rn_satfinite_e5m2x2_f32(low, high);
+    if (is_e4m3)
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4)
+            CVT_RN_SATFINITE_X4_F32("e4m3", words[i / 4], v + i);
+    else
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4)
+            CVT_RN_SATFINITE_X4_F32("e5m2", words[i / 4], v + i);
 #else
-    const struct fp8_format e4m3 = FP8_E4M3, e5m2 = FP8_E5M2;
-    return round_to_fp8x2(low, high, is_e4m3 ? e4m3 : e5m2);
+    const struct fp8_format e4m3 = FP8_E4M3, e5m2 = FP8_E5M2, format = is_e4m3 ? e4m3 : e5m2;
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 4)
+        words[i / 4] = round_to_fp8x2(v[i], v[i + 1], format) | round_to_fp8x2(v[i + 2], v[i + 3], format) << 16;
 #endif
 }
 

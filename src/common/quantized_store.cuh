@@ -50,7 +50,8 @@ static __device__ __forceinline__ float power_of_2(float scale) {
 template <class Store> static __device__ __forceinline__ float scale_of(const Store &p, uint32_t most) {
     const float size = min_nan(__uint_as_float(most), 0x1.fffffep127f);
     const bool is_small = size < 0x1p-60f;
-    const float q = quotient_of_sizes(is_small ? size * 0x1p60f : size, p.limit, p.one_by_limit, p.one_by_limit);
+    const float q =
+        quotient<QUOTIENT_CORRECTIONS>(is_small ? size * 0x1p60f : size, p.limit, p.one_by_limit, -p.one_by_limit);
     const float scale = max_nan(is_small ? q * 0x1p-60f : q, p.scale_floor);
     return p.scale_format == SCALE_FP32 ? scale : power_of_2(scale);
 }
@@ -68,6 +69,12 @@ template <class Store> static __device__ __forceinline__ struct quotient_by by_s
     return quotient_by(scale, !p.by_reciprocal);
 }
 
+/* Whether quotients are bounded, of which most are the bits of the largest dividend, if the scale was not made of it. */
+template <class Store>
+static __device__ __forceinline__ bool is_bounded(const Store &p, uint32_t most, const struct quotient_by &by) {
+    return p.scaling != SCALE_STATIC || __uint_as_float(most) <= by.most;
+}
+
 /* ---- stores ---------------------------------------------------------------------------------------- */
 
 /* PTX 9.7.9.21 cvt: to nearest even, at most 127; NaN becomes 0. */
@@ -77,22 +84,23 @@ static __device__ __forceinline__ uint32_t round_to_int8(float q) {
     return (uint32_t)rounded;
 }
 
-/* The low bytes of two words, as a word's low half. */
-static __device__ __forceinline__ uint32_t pair(uint32_t low, uint32_t high) {
-    return __byte_perm(low, high, 0x0040);
+/* The low bytes of four words. */
+static __device__ __forceinline__ uint32_t pack_bytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-/* Four elements as a word of out. */
-template <class Store> static __device__ __forceinline__ uint32_t pack_4(const Store &p, const float *q) {
-    uint32_t low, high;
-    if (p.out_type == GM_TYPE_int8) {
-        low = pair(round_to_int8(q[0]), round_to_int8(q[1]));
-        high = pair(round_to_int8(q[2]), round_to_int8(q[3]));
-    } else {
-        low = cvt_rn_satfinite_fp8x2_f32(q[0], q[1], p.out_type == GM_TYPE_e4m3);
-        high = cvt_rn_satfinite_fp8x2_f32(q[2], q[3], p.out_type == GM_TYPE_e4m3);
-    }
-    return __byte_perm(low, high, 0x5410);
+/* Four elements as a word of out, or COUNT as two of them. */
+template <class Store, int COUNT>
+static __device__ __forceinline__ void pack_8_bits(const Store &p, const float (&q)[COUNT],
+                                                   uint32_t (&words)[COUNT / 4]) {
+    static_assert(COUNT % 4 == 0, "whole words");
+    if (p.out_type == GM_TYPE_int8)
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4)
+            words[i / 4] = pack_bytes(round_to_int8(q[i]), round_to_int8(q[i + 1]), round_to_int8(q[i + 2]),
+                                      round_to_int8(q[i + 3]));
+    else
+        cvt_rn_satfinite_fp8_f32(q, words, p.out_type == GM_TYPE_e4m3);
 }
 
 /* v / scale of a chunk, at `address` of out, which is a multiple of COUNT. Before sm_89, where conversions are long, there is one
@@ -102,26 +110,28 @@ static __device__ __forceinline__ void store_quantized(uint64_t address, const S
                                                        const struct quotient_by &by) {
     static_assert(COUNT == 1 || COUNT == 4 || COUNT == 8, "1, 4 or 8 bytes");
     enum { OTHER = COUNT == 8 ? 4 : 0 }; /* where the second four begin */
-    uint32_t words[2];
-    float q[4] = {};
+    const bool bounded = is_bounded(p, largest_size(v), by);
 #if __CUDA_ARCH__ < 890
+    uint32_t words[1];
+    float q[4] = {};
 #pragma unroll 1
     for (int i = 0; i < COUNT; i += 4) {
 #pragma unroll
         for (int j = 0; j < 4 && j < COUNT; ++j)
-            q[j] = quotient(i ? v[OTHER + j] : v[j], by);
-        words[0] = pack_4(p, q);
+            q[j] = i ? v[OTHER + j] : v[j];
+        divide_each<QUOTIENT_CORRECTIONS>(q, by, bounded);
+        pack_8_bits(p, q, words);
         if (COUNT == 8)
             st_global_b32(address + i, words[0]);
     }
 #else
+    uint32_t words[COUNT == 8 ? 2 : 1];
+    float q[COUNT == 8 ? 8 : 4] = {};
 #pragma unroll
-    for (int i = 0; i < COUNT; i += 4) {
-#pragma unroll
-        for (int j = 0; j < 4 && j < COUNT; ++j)
-            q[j] = quotient(v[i + j], by);
-        words[i / 4] = pack_4(p, q);
-    }
+    for (int i = 0; i < COUNT; ++i)
+        q[i] = v[i];
+    divide_each<QUOTIENT_CORRECTIONS>(q, by, bounded);
+    pack_8_bits(p, q, words);
     if (COUNT == 8)
         st_global_v2_b32(address, words);
 #endif

@@ -229,7 +229,7 @@ END_TEST
 static void check_told(const struct gm_quantize_params *params, const struct gm_kernel *kernel, unsigned grid) {
     const int tile = kernel->threads * kernel->columns[GM_QUANTIZE_VECTORS];
     ck_assert(params->x_pitch == 1024 && params->out_pitch == 520 && params->rows == 10 && params->columns == 300);
-    ck_assert(params->row_units.divisor == 5 * 8 && params->slab_rows == 10 && params->group_shift == 3);
+    ck_assert(params->row_units.divisor == 5 * 8 && params->slab_rows == 10 && params->span_shift == 3);
     ck_assert(params->scale_down == 1 && params->scale_across == 12);
     ck_assert(params->scaling == SCALE_GROUP && params->scale_format == SCALE_E8M0);
     ck_assert(params->out_type == GM_E5M2 && params->by_reciprocal == 1);

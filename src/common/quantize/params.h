@@ -20,7 +20,7 @@ struct gm_quantize_params {
         scale_across; /* bytes to the scale of the next row or block below, of the next group or block */
     int32_t rows, columns, slab_rows; /* a slab's units, chunks or blocks, are numbered with 31 bits */
     struct gm_divisor row_units;      /* of a row, or of 128 rows: of the numbers */
-    int32_t group_shift;              /* of a group's chunks, the binary logarithm */
+    int32_t span_shift;               /* of the chunks of a span, which are a group's, the binary logarithm */
     int32_t scaling, scale_format, out_type, by_reciprocal;
     float limit, one_by_limit; /* the largest number of out's type */
     float scale_floor;         /* 2^-126 or more */

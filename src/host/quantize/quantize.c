@@ -67,7 +67,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_quantize_pr
 #define SHARED_US       0.35 /* more where a CTA finds a maximum, */
 #define ALONE_US        0.25 /* and where launches do not overlap */
 #define DRAM_EFFICIENCY 0.91 /* reachable share of the datasheet's bandwidth, reads and writes */
-#define CHUNK_US        2.0  /* of a CTA among others, from its first load to its last store, */
+#define CHUNK_US        2.4  /* of a CTA among others, from its first load to its last store, */
 #define ELEMENT_FACTOR  3.0  /* and how much longer with loads of one element */
 
 /* Elements that a CTA has under way, and how often it reads them. */
@@ -103,13 +103,17 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
-/* Units of a row, or of 128 rows of blocks: chunks, of whole groups where there are groups; or blocks. */
+/* Of the chunks of a span, the binary logarithm: a group, or as short rows need it. */
+static int span_shift(const struct gm_quantize_problem *p) {
+    const int64_t columns = p->scaling == GM_SCALE_GROUP ? p->group : p->columns;
+    return columns > 64 ? 4 : columns > 32 ? 3 : 2;
+}
+
+/* Units of a row, or of 128 rows of blocks: chunks of whole spans, or blocks. */
 static int64_t row_units(const struct gm_quantize_problem *p) {
     if (p->scaling == GM_SCALE_BLOCK)
         return GM_CEIL_DIV(p->columns, QUANTIZE_BLOCK);
-    if (p->scaling == GM_SCALE_GROUP)
-        return GM_CEIL_DIV(p->columns, p->group) * (p->group / QUANTIZE_CHUNK);
-    return GM_CEIL_DIV(p->columns, QUANTIZE_CHUNK);
+    return GM_CEIL_DIV(p->columns, QUANTIZE_CHUNK << span_shift(p)) << span_shift(p);
 }
 
 /* A CTA for all that it takes at a time; or as many as run at once, on the SMs that the plan may use if these are not all, or
@@ -141,9 +145,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .columns = (int32_t)p->columns,
         .slab_rows = (int32_t)slab_rows,
         .row_units = gm_divisor_of((uint32_t)units),
-        .group_shift = p->group == 128  ? 4
-                       : p->group == 64 ? 3
-                                        : 2,
+        .span_shift = span_shift(p),
         .scaling = (int32_t)p->scaling,
         .scale_format = (int32_t)p->scale_format,
         .out_type = (int32_t)p->out_type,

@@ -49,9 +49,7 @@ static __device__ __forceinline__ struct chunk take(struct chunk (&c)[VECTORS]) 
 
 /* Of a chunk's elements `count` exist, which may be less than none; the others are zeros. With 16-byte loads it is all or
  * none. */
-static __device__ __forceinline__ struct chunk load_chunk(const struct gm_quantize_params &p, int64_t row, int column,
-                                                          int count) {
-    const uint64_t address = p.x + row * p.x_pitch + (int64_t)column * ELEM_BYTES;
+static __device__ __forceinline__ struct chunk load_chunk(uint64_t address, int count) {
     struct chunk c = {};
 #pragma unroll
     for (int i = 0; i < CHUNK; i += VECTOR_BYTES / ELEM_BYTES) {
@@ -68,23 +66,11 @@ static __device__ __forceinline__ struct chunk load_chunk(const struct gm_quanti
 
 /* ---- the largest size ------------------------------------------------------------------------------ */
 
-/* The larger of two words' elements, each; NaN where either is. PTX 9.7.4.10 max */
-static __device__ __forceinline__ uint32_t max_word(uint32_t x, uint32_t y) {
-    uint32_t z;
-    if (TYPE == GM_TYPE_fp32)
-        return __float_as_uint(max_nan(__uint_as_float(x), __uint_as_float(y)));
-    if (TYPE == GM_TYPE_bf16)
-        asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
-    else
-        asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
-    return z;
-}
-
 /* Sizes of elements, as a word of them. */
 static __device__ __forceinline__ uint32_t add_sizes(uint32_t most, const struct chunk &c) {
 #pragma unroll
     for (int i = 0; i < WORDS; ++i)
-        most = max_word(most, c.words[i] & (ELEM_BYTES == 4 ? 0x7fffffff : 0x7fff7fff));
+        most = max_of_words<TYPE>(most, c.words[i] & (ELEM_BYTES == 4 ? 0x7fffffff : 0x7fff7fff));
     return most;
 }
 
@@ -97,28 +83,25 @@ static __device__ __forceinline__ uint32_t size_bits(uint32_t most) {
 
 /* ---- stores ---------------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint64_t quantized(const struct gm_quantize_params &p, const struct chunk &c,
-                                                     const struct quotient_by &by) {
+/* `bounded`: no quotient is too large (common/quotient.cuh). */
+static __device__ __forceinline__ void store_chunk(const struct gm_quantize_params &p, uint64_t address, int count,
+                                                   const struct chunk &c, const struct quotient_by &by, bool bounded) {
+    enum { CORRECTIONS = ELEM_BYTES == 2 ? SHORT_QUOTIENT_CORRECTIONS : QUOTIENT_CORRECTIONS };
     float q[CHUNK];
-    unpack<TYPE, CHUNK>(c.words, q);
-#pragma unroll
-    for (int i = 0; i < CHUNK; ++i)
-        q[i] = quotient(q[i], by);
-    return (uint64_t)pack_4(p, q + 4) << 32 | pack_4(p, q);
-}
-
-static __device__ __forceinline__ void store_chunk(const struct gm_quantize_params &p, int64_t row, int column,
-                                                   int count, const struct chunk &c, const struct quotient_by &by) {
-    const uint64_t address = p.out + row * p.out_pitch + column;
+    uint32_t words[CHUNK / 4];
     if (count <= 0)
         return;
-    const uint64_t bytes = quantized(p, c, by);
+    unpack<TYPE, CHUNK>(c.words, q);
+    divide_each<CORRECTIONS>(q, by, bounded);
+    pack_8_bits(p, q, words);
+    if (VECTOR_BYTES == 16) {
+        st_global_v2_b32(address, words);
+        return;
+    }
 #pragma unroll
-    for (int i = 0; i < CHUNK; i += VECTOR_BYTES == 16 ? CHUNK : 1)
-        if (VECTOR_BYTES == 16)
-            st_global_b64(address, bytes);
-        else if (i < count)
-            st_global_b8(address + i, (uint32_t)(bytes >> 8 * i));
+    for (int i = 0; i < CHUNK; ++i)
+        if (i < count)
+            st_global_b8(address + i, words[i / 4] >> i % 4 * 8);
 }
 
 #endif

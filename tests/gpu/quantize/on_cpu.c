@@ -122,7 +122,7 @@ void compute_quantize(const struct gm_kernel *kernel, const void *params) {
     const int64_t high = p->scaling == SCALE_BLOCK ? QUANTIZE_BLOCK : 1;
     const int64_t wide = p->scaling == SCALE_BLOCK ? QUANTIZE_BLOCK
                          : p->scaling == SCALE_ROW ? p->columns
-                                                   : (int64_t)QUANTIZE_CHUNK << p->group_shift;
+                                                   : (int64_t)QUANTIZE_CHUNK << p->span_shift;
     for (int64_t row = 0; row < job.rows; row += high)
         for (int64_t column = 0; column < p->columns; column += wide) {
             const struct part part = {row, row + high < job.rows ? row + high : job.rows, column,
