@@ -25,10 +25,12 @@ struct gm_reduce_params {
     int32_t rows, columns;
     int32_t along, keeps, finish, stored_as;
     int32_t group;               /* threads side by side: those of a row; along rows those beside each other on one */
+    int32_t group_shift;         /* its binary logarithm */
     int32_t parts;               /* into which the elements of a result are cut, a CTA each */
     int32_t is_packed;           /* of all elements: x is one row */
     int32_t chunks;              /* of a row */
-    struct gm_divisor by_chunks; /* divides by that */
+    struct gm_divisor by_chunks; /* divides by that, */
+    struct gm_divisor by_parts;  /* and by the parts */
     float sign;                  /* -1: the least is looked for, as the largest of the negated */
 };
 
@@ -41,7 +43,7 @@ struct gm_reduce_params {
 #define GM_REDUCE_FLAG_BYTES         8
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_reduce_params) == 120, "host and device agree");
+_Static_assert(sizeof(struct gm_reduce_params) == 136, "host and device agree");
 #endif
 
 #endif

@@ -223,6 +223,13 @@ static int stored_as(const struct gm_reduce_problem *p) {
     }
 }
 
+static int shift_of(int power) {
+    int shift = 0;
+    while (1 << shift < power)
+        shift++;
+    return shift;
+}
+
 /* A CTA for each tile and part; of tiles without parts no more than run at once, where the plan may use some SMs only. */
 static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int64_t parts) {
     const int64_t all = tiles_of(v, plan->problem) * parts, most = ctas_at_once(v, &plan->device);
@@ -248,10 +255,12 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
                                                     : REDUCE_AS_IT_IS,
         .stored_as = stored_as(p),
         .group = group_of(&v, p),
+        .group_shift = shift_of(group_of(&v, p)),
         .parts = (int32_t)parts,
         .is_packed = is_packed(p),
         .chunks = (int32_t)chunks,
         .by_chunks = gm_divisor_of((uint32_t)GM_MAX(chunks, 1)),
+        .by_parts = gm_divisor_of((uint32_t)parts),
         .sign = is_least ? -1.0f : 1.0f,
     };
     plan->config.gridDimX = grid_of(plan, &v, parts);

@@ -106,10 +106,12 @@ static __device__ __forceinline__ struct total total_of(const struct gm_reduce_p
 
 /* ---- lines ------------------------------------------------------------------------------------------- */
 
-/* Chunks in their order, from `from` to before `to`, as the rows at `base` have them. */
+/* Chunks in their order, as the rows at `base` have them; a thread has the first of them that is its own, and every
+ * step-th. */
 struct line {
     uint64_t base;
-    int64_t from, to;
+    int64_t chunks;
+    uint32_t first, step;
     bool is_cut; /* into rows, which lie p.pitch apart */
 };
 
@@ -122,7 +124,7 @@ struct slab {
 
 static __device__ __forceinline__ struct slab slab_of(const struct gm_reduce_params &p, const struct line &line,
                                                       int64_t first) {
-    const uint32_t count = (uint32_t)min(line.to - first, (int64_t)SLAB_CHUNKS);
+    const uint32_t count = (uint32_t)min(line.chunks - first, (int64_t)SLAB_CHUNKS);
     if (!line.is_cut)
         return {line.base + first * VECTOR_BYTES, 0, count, false};
     const int64_t row = first / p.chunks;
@@ -139,33 +141,32 @@ static __device__ __forceinline__ uint64_t chunk_at(const struct gm_reduce_param
 
 template <bool PLACE>
 static __device__ __forceinline__ struct found find_in_slab(const struct gm_reduce_params &p, const struct slab &slab,
-                                                            uint32_t thread) {
-    const uint32_t group = p.group;
-    struct found f = found_nothing(p, thread);
+                                                            uint32_t first, uint32_t step) {
+    struct found f = found_nothing(p, first);
+    uint32_t number = first, next = first;
 #pragma unroll 1
-    for (uint32_t first = thread; first < slab.count; first += group * VECTORS) {
-        uint32_t words[VECTORS][WORDS];
+    while (number < slab.count) {
+        uint32_t words[AT_ONCE(PLACE)][WORDS];
 #pragma unroll
-        for (int i = 0; i < VECTORS; ++i)
-            load<TYPE, CHUNK>(words[i], chunk_at(p, slab, first + i * group), first + i * group < slab.count);
+        for (int i = 0; i < AT_ONCE(PLACE); ++i, next += step)
+            load<TYPE, CHUNK>(words[i], chunk_at(p, slab, next), next < slab.count);
 #pragma unroll
-        for (int i = 0; i < VECTORS; ++i)
-            if (first + i * group < slab.count)
-                find<PLACE>(p, words[i], first + i * group, f);
+        for (int i = 0; i < AT_ONCE(PLACE); ++i, number += step)
+            if (number < slab.count)
+                find<PLACE>(p, words[i], number, f);
     }
     return f;
 }
 
-/* What this thread, of its group, finds in a line. */
+/* What this thread finds in a line: in its first chunk, and every step-th from there. */
 template <bool PLACE>
 static __device__ __forceinline__ struct total find_in_line(const struct gm_reduce_params &p, const struct line &line) {
-    const int thread = thread_index() & (p.group - 1);
     struct total t = nothing_found(p);
 #pragma unroll 1
-    for (int64_t first = line.from; first < line.to; first += SLAB_CHUNKS) {
-        const struct slab slab = slab_of(p, line, first);
-        struct found f = find_in_slab<PLACE>(p, slab, thread);
-        t = together<PLACE>(p, t, total_of<PLACE>(p, f, thread < slab.count, first));
+    for (int64_t at = 0; at < line.chunks; at += SLAB_CHUNKS) {
+        const struct slab slab = slab_of(p, line, at);
+        struct found f = find_in_slab<PLACE>(p, slab, line.first, line.step);
+        t = together<PLACE>(p, t, total_of<PLACE>(p, f, line.first < slab.count, at));
     }
     return t;
 }
@@ -184,11 +185,11 @@ static __device__ __forceinline__ struct total find_rest(const struct gm_reduce_
     return {v[0] * (keeps_largest(p) ? p.sign : factor_of(p, v[0])), at};
 }
 
-/* The part of this CTA. */
-static __device__ __forceinline__ struct line part_of(const struct gm_reduce_params &p, int rows) {
+/* This thread's share: the CTAs take turns, so that all of them read from the same pages of memory. */
+static __device__ __forceinline__ struct line share_of(const struct gm_reduce_params &p, int rows) {
     const int64_t chunks = p.is_packed ? (int64_t)rows * p.columns / CHUNK : (int64_t)rows * p.chunks;
-    const int64_t from = min(cta_index() * p.part_size, chunks);
-    return {p.x, from, min(from + p.part_size, chunks), !p.is_packed};
+    return {p.x, chunks, (uint32_t)(cta_index() * THREADS + thread_index()), (uint32_t)(p.parts * THREADS),
+            !p.is_packed};
 }
 
 static __device__ __forceinline__ void store_total(const struct gm_reduce_params &p, const struct total &t) {
@@ -224,20 +225,22 @@ static __device__ __forceinline__ struct total total_of_parts(const struct gm_re
 
 /* ---- lines of a CTA ---------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ struct line row_of(const struct gm_reduce_params &p, int64_t row, bool exists) {
-    return {p.x + row * p.pitch, 0, exists ? p.chunks : 0, false};
+/* This thread's share of a row. */
+static __device__ __forceinline__ struct line row_of(const struct gm_reduce_params &p, uint32_t row, bool exists) {
+    return {p.x + row * p.pitch, exists ? p.chunks : 0, (uint32_t)(thread_index() & (p.group - 1)), (uint32_t)p.group,
+            false};
 }
 
 /* THREADS / p.group rows at a time; or its part of all elements, once. */
 template <bool PLACE> static __device__ __forceinline__ void reduce_lines(const struct gm_reduce_params &p, int rows) {
     const bool of_all = p.along == REDUCE_ALL;
-    const int in_cta = THREADS / p.group, lines = of_all ? gridDim.x : rows;
+    const uint32_t in_cta = THREADS >> p.group_shift, lines = of_all ? gridDim.x : rows;
     const int64_t elements = (int64_t)rows * p.columns;
     int turn = 0;
 #pragma unroll 1
-    for (int64_t first = (int64_t)cta_index() * in_cta; first < lines; first += (int64_t)gridDim.x * in_cta) {
-        const int64_t row = first + thread_index() / p.group;
-        const struct line line = of_all ? part_of(p, rows) : row_of(p, row, row < lines);
+    for (uint32_t first = cta_index() * in_cta; first < lines; first += gridDim.x * in_cta) {
+        const uint32_t row = first + (thread_index() >> p.group_shift);
+        const struct line line = of_all ? share_of(p, rows) : row_of(p, row, row < lines);
         struct total t = find_in_line<PLACE>(p, line);
         if (CHUNK > 1 && of_all && p.is_packed && cta_index() == p.parts - 1)
             t = together<PLACE>(p, t, find_rest(p, elements));

@@ -18,19 +18,16 @@
 #include "sm80/reduce/lines.cuh"
 #include "sm80/reduce/strips.cuh"
 
-template <bool PLACE> static __device__ __forceinline__ void reduce_as(const struct gm_reduce_params &p) {
-    const int rows = p.row_count ? max(0, min(p.rows, (int)ld_global_b32(p.row_count))) : p.rows;
-    if (p.along == REDUCE_ROWS)
-        reduce_strips<PLACE>(p, rows);
-    else
-        reduce_lines<PLACE>(p, rows);
-}
-
 static __device__ __forceinline__ void reduce(const struct gm_reduce_params &p) {
-    if (p.keeps == REDUCE_PLACE)
-        reduce_as<true>(p);
+    const int rows = p.row_count ? max(0, min(p.rows, (int)ld_global_b32(p.row_count))) : p.rows;
+    if (p.along == REDUCE_ROWS && p.keeps == REDUCE_PLACE)
+        reduce_strips<true>(p, rows);
+    else if (p.along == REDUCE_ROWS)
+        reduce_strips<false>(p, rows);
+    else if (p.keeps == REDUCE_PLACE)
+        reduce_lines<true>(p, rows);
     else
-        reduce_as<false>(p);
+        reduce_lines<false>(p, rows);
 }
 
 #endif

@@ -62,21 +62,22 @@ static __device__ __forceinline__ void add_strip(const struct gm_reduce_params &
 
 /* Every step-th row from `first` to before `last`, of the strip at `base`. */
 template <bool PLACE>
-static __device__ __forceinline__ struct strip add_rows(const struct gm_reduce_params &p, uint64_t base, int64_t first,
-                                                        int64_t last, int step) {
+static __device__ __forceinline__ struct strip add_rows(const struct gm_reduce_params &p, uint64_t base, uint32_t first,
+                                                        uint32_t last, int step) {
     struct strip s = empty_strip(p, first < last ? (int)first : NO_ROW);
     const int64_t pitch = step * p.pitch;
     uint64_t address = base + first * p.pitch;
+    uint32_t row = first, next = first;
 #pragma unroll 1
-    for (int64_t row = first; row < last; row += step * VECTORS, address += pitch * VECTORS) {
-        uint32_t words[VECTORS][WORDS];
+    while (row < last) {
+        uint32_t words[AT_ONCE(PLACE)][WORDS];
 #pragma unroll
-        for (int i = 0; i < VECTORS; ++i)
-            load<TYPE, CHUNK>(words[i], address + i * pitch, row + i * step < last);
+        for (int i = 0; i < AT_ONCE(PLACE); ++i, next += step, address += pitch)
+            load<TYPE, CHUNK>(words[i], address, next < last);
 #pragma unroll
-        for (int i = 0; i < VECTORS; ++i)
-            if (row + i * step < last)
-                add_row<PLACE>(p, words[i], (int)row + i * step, s);
+        for (int i = 0; i < AT_ONCE(PLACE); ++i, row += step)
+            if (row < last)
+                add_row<PLACE>(p, words[i], (int)row, s);
     }
     return s;
 }
@@ -119,28 +120,35 @@ static __device__ __forceinline__ uint64_t strip_slot(const struct gm_reduce_par
     return p.slots + ((uint64_t)cta * p.group + strip) * GM_REDUCE_STRIP_BYTES(CHUNK);
 }
 
-static __device__ __forceinline__ void store_strip(uint64_t slot, const struct strip &s) {
-    uint32_t words[STRIP_WORDS] = {};
+/* The words of a slot that are used: values, and where they are. */
+template <bool PLACE> struct slot_words {
+    enum { COUNT = CHUNK == 1 ? 4 : PLACE ? STRIP_WORDS : CHUNK };
+    uint32_t words[COUNT];
+};
+
+template <bool PLACE> static __device__ __forceinline__ void store_strip(uint64_t slot, const struct strip &s) {
+    struct slot_words<PLACE> w = {};
 #pragma unroll
     for (int i = 0; i < CHUNK; ++i) {
-        words[i] = __float_as_uint(s.values[i]);
-        words[CHUNK + i] = (uint32_t)s.rows[i];
+        w.words[i] = __float_as_uint(s.values[i]);
+        if (PLACE)
+            w.words[CHUNK + i] = (uint32_t)s.rows[i];
     }
 #pragma unroll
-    for (int i = 0; i < STRIP_WORDS; i += 4)
-        st_global_v4_b32(slot + i * 4, words + i);
+    for (int i = 0; i < w.COUNT; i += 4)
+        st_global_v4_b32(slot + i * 4, w.words + i);
 }
 
-static __device__ __forceinline__ struct strip load_strip(uint64_t slot) {
-    uint32_t words[STRIP_WORDS];
+template <bool PLACE> static __device__ __forceinline__ struct strip load_strip(uint64_t slot) {
+    struct slot_words<PLACE> w;
     struct strip s;
 #pragma unroll
-    for (int i = 0; i < STRIP_WORDS; i += 4)
-        ld_global_cg_v4_b32(slot + i * 4, words + i);
+    for (int i = 0; i < w.COUNT; i += 4)
+        ld_global_cg_v4_b32(slot + i * 4, w.words + i);
 #pragma unroll
     for (int i = 0; i < CHUNK; ++i) {
-        s.values[i] = __uint_as_float(words[i]);
-        s.rows[i] = (int32_t)words[CHUNK + i];
+        s.values[i] = __uint_as_float(w.words[i]);
+        s.rows[i] = PLACE ? (int32_t)w.words[CHUNK + i] : 0;
     }
     return s;
 }
@@ -148,12 +156,12 @@ static __device__ __forceinline__ struct strip load_strip(uint64_t slot) {
 /* Of all parts of these columns, of which CTA `first` has the first. */
 template <bool PLACE>
 static __device__ __forceinline__ struct strip collect_strips(const struct gm_reduce_params &p, int first) {
-    const int strip = thread_index() & (p.group - 1), step = THREADS / p.group;
+    const int strip = thread_index() & (p.group - 1), step = THREADS >> p.group_shift;
     struct strip s = empty_strip(p, NO_ROW);
     await_parts(p, first);
 #pragma unroll 1
-    for (int part = thread_index() / p.group; part < p.parts; part += step)
-        add_strip<PLACE>(p, s, load_strip(strip_slot(p, first + part, strip)));
+    for (int part = thread_index() >> p.group_shift; part < p.parts; part += step)
+        add_strip<PLACE>(p, s, load_strip<PLACE>(strip_slot(p, first + part, strip)));
     add_threads<PLACE>(p, s);
     return s;
 }
@@ -179,14 +187,15 @@ static __device__ __forceinline__ void store_tile(const struct gm_reduce_params 
 template <bool PLACE>
 static __device__ __forceinline__ void reduce_tile(const struct gm_reduce_params &p, int rows, int tile, int part) {
     const int thread = thread_index(), chunk = tile * p.group + (thread & (p.group - 1));
-    const int64_t from = min(part * p.part_size, (int64_t)rows), to = min(from + p.part_size, (int64_t)rows);
-    const int cta = tile * p.parts + part, step = THREADS / p.group;
-    struct strip s = add_rows<PLACE>(p, p.x + (int64_t)chunk * VECTOR_BYTES, from + thread / p.group,
+    const uint32_t from = (uint32_t)min(part * p.part_size, (int64_t)rows);
+    const uint32_t to = (uint32_t)min(from + p.part_size, (int64_t)rows);
+    const int cta = tile * p.parts + part, step = THREADS >> p.group_shift;
+    struct strip s = add_rows<PLACE>(p, p.x + (int64_t)chunk * VECTOR_BYTES, from + (thread >> p.group_shift),
                                      chunk < p.chunks ? to : 0, step);
     add_threads<PLACE>(p, s);
     if (p.parts > 1) {
         if (thread < p.group)
-            store_strip(strip_slot(p, cta, thread), s);
+            store_strip<PLACE>(strip_slot(p, cta, thread), s);
         if (part < p.parts - 1) {
             publish(p, cta);
             return;
@@ -198,10 +207,12 @@ static __device__ __forceinline__ void reduce_tile(const struct gm_reduce_params
 
 /* Tiles of p.group strips, each in p.parts parts: numbered tile by tile. */
 template <bool PLACE> static __device__ __forceinline__ void reduce_strips(const struct gm_reduce_params &p, int rows) {
-    const int tiles = (p.chunks + p.group - 1) / p.group;
+    const int tiles = (p.chunks + p.group - 1) >> p.group_shift;
 #pragma unroll 1
-    for (int i = cta_index(); i < tiles * p.parts; i += gridDim.x)
-        reduce_tile<PLACE>(p, rows, i / p.parts, i % p.parts);
+    for (uint32_t i = cta_index(); i < (uint32_t)(tiles * p.parts); i += gridDim.x) {
+        const uint32_t tile = divide(i, p.by_parts);
+        reduce_tile<PLACE>(p, rows, (int)tile, (int)(i - tile * p.by_parts.divisor));
+    }
 }
 
 #endif

@@ -15,7 +15,7 @@ enum {
     TYPE = GM_TYPE,
     ELEM_BYTES = GM_TYPE_BYTES(TYPE),
     THREADS = GM_THREADS,
-    VECTORS = GM_VECTORS, /* chunks of a thread that are under way at once */
+    VECTORS = GM_VECTORS, /* chunks of a thread that are under way at once, */
     VECTOR_BYTES = GM_VECTOR_BYTES,
     CHUNK = VECTOR_BYTES / ELEM_BYTES, /* elements */
     WORDS = GM_WORDS(TYPE, CHUNK),     /* 32-bit registers of a chunk */
@@ -23,6 +23,7 @@ enum {
     /* On an SM. Before CUDA 13, ptxas spills at 64 registers. */
     CTAS = THREADS == 256 && __CUDACC_VER_MAJOR__ < 13 ? 3 : GM_REDUCE_CTAS(THREADS),
 };
+#define AT_ONCE(place) ((place) ? VECTORS / 2 : VECTORS) /* or a half, where registers keep places too */
 static_assert(VECTOR_BYTES == 16 || VECTOR_BYTES == ELEM_BYTES, "chunks of 16 bytes, or of one element");
 static_assert((THREADS & (THREADS - 1)) == 0 && WARPS <= 32, "one warp puts together what the warps have found");
 
@@ -93,7 +94,7 @@ static __device__ __forceinline__ struct total total_of_group(const struct gm_re
     if (lane == 0)
         of_warp[turn][warp] = t;
     __syncthreads();
-    t = of_warp[turn][warp / warps * warps + lane % warps];
+    t = of_warp[turn][(warp & -warps) + (lane & (warps - 1))];
     turn ^= 1;
     return total_of_lanes<PLACE>(p, t, warps);
 }
