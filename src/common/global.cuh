@@ -39,6 +39,14 @@ static __device__ __forceinline__ void prefetch_global_l2(uint64_t address) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
+/* So many bytes on their way to L2, by one thread: multiples of 16, as the address is. Nothing before 9.0. PTX 9.7.9.25.4.5
+ * cp.async.bulk.prefetch */
+static __device__ __forceinline__ void prefetch_bulk_l2(uint64_t address, uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(address), "r"(bytes));
+#endif
+}
+
 /* What another CTA has stored; only L2 has it. */
 static __device__ __forceinline__ void ld_global_cg_v4_b32(uint64_t address, uint32_t *values) {
     asm volatile("ld.global.cg.v4.b32 {%0, %1, %2, %3}, [%4];"

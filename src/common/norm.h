@@ -35,6 +35,8 @@ struct gm_norm_params {
     int64_t x_head_pitch, out_head_pitch;      /* bytes from one head of a row to the next */
     int32_t heads;
     int32_t row_threads; /* that share a row, where the variant leaves it open */
+    int32_t rows_ahead;  /* that many behind, a row comes to L2; 0: none does */
+    int32_t padding;
 };
 
 /* Of variants with any out. */
@@ -69,8 +71,8 @@ struct gm_norm_any_params {
     (((row_threads) <= 32 && (vectors) <= 2) || (vector_bytes) < 16)
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_norm_params) == 120, "host and device agree");
-_Static_assert(sizeof(struct gm_norm_any_params) == 200, "host and device agree");
+_Static_assert(sizeof(struct gm_norm_params) == 128, "host and device agree");
+_Static_assert(sizeof(struct gm_norm_any_params) == 208, "host and device agree");
 #endif
 
 #endif

@@ -329,6 +329,14 @@ static void set_grid(struct gm_plan *plan, const struct variant *v, const struct
     plan->config.blockDimX = (unsigned)shape->threads;
 }
 
+/* A quarter of the rows at once: soon enough for DRAM, and late enough that L2 still has it beside what is stored. Those with
+ * any out wait for instructions, not for memory. */
+static int32_t rows_ahead(const struct variant *v, const struct shape *shape, const struct gm_norm *norm,
+                          const struct gm_device *device) {
+    const int64_t at_once = (int64_t)device->sm_count * ctas_per_sm(v, shape, device);
+    return v->is_open && !v->is_any && norm->heads == 1 ? (int32_t)(at_once / 4) : 0;
+}
+
 void gm_norm_prepare(struct gm_plan *plan, const struct gm_verdict *verdict, const struct gm_norm *norm) {
     const struct variant v = variant_of(plan->kernel);
     const int64_t *detail = verdict->detail;
@@ -342,6 +350,7 @@ void gm_norm_prepare(struct gm_plan *plan, const struct gm_verdict *verdict, con
                  .out_head_pitch = norm->out_head_stride * out_bytes,
                  .heads = (int32_t)norm->heads,
                  .row_threads = shape.row_threads,
+                 .rows_ahead = rows_ahead(&v, &shape, norm, &plan->device),
                  .rows = (int32_t)norm->rows,
                  .columns = (int32_t)norm->columns,
                  .eps = norm->eps,

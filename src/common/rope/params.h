@@ -45,6 +45,8 @@ struct gm_rope_params {
     int32_t lanes_log2, parts;                   /* lanes that share a head, and items of each */
     int32_t flags;                               /* of enum gm_rope_flag */
     float eps, weight_offset, inverse_head_dim;  /* 1 / head_dim */
+    int32_t tokens_ahead;                        /* that many behind, a token's heads come to L2; 0: none do */
+    int32_t padding;
 };
 
 /* CTAs on an SM: 64 KB of q, k and v are under way on it with four heads a thread, else as its registers allow. */
@@ -52,7 +54,7 @@ struct gm_rope_params {
 
 #ifndef __CUDACC__
 _Static_assert(sizeof(struct gm_rope_heads) == 104, "host and device agree");
-_Static_assert(sizeof(struct gm_rope_params) == 448, "host and device agree");
+_Static_assert(sizeof(struct gm_rope_params) == 456, "host and device agree");
 #endif
 
 #endif

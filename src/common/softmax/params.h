@@ -19,6 +19,8 @@ struct gm_softmax_params {
     int32_t rows, columns;
     float temperature, cap, cap_exponent; /* -2 / (cap ln 2) */
     int32_t flags;                        /* of enum gm_softmax_flag */
+    int32_t rows_ahead;                   /* that many behind, a row comes to L2; 0: none does */
+    int32_t padding;
 };
 
 /* The order of a row's sum, in numbers of elements. */
@@ -42,7 +44,7 @@ struct gm_softmax_params {
 #define GM_SOFTMAX_CAPS(type, vectors, vector_bytes) ((vectors) * (vector_bytes) / GM_TYPE_BYTES(type) <= 32)
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_softmax_params) == 80, "host and device agree");
+_Static_assert(sizeof(struct gm_softmax_params) == 88, "host and device agree");
 #endif
 
 #endif

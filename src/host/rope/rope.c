@@ -174,6 +174,19 @@ static void prepare_heads(const struct variant *v, const struct gm_rope_problem 
     params->heads[ROPE_V] = from_to(&h[GM_ROPE_V], NULL, &h[GM_ROPE_V_CACHE], k_first + k_blocks);
 }
 
+/* Half of the tokens at once: soon enough for DRAM, and late enough that L2 still has it. The heads of a token must follow
+ * each other without a gap. */
+static int32_t tokens_ahead(const struct variant *v, const struct gm_rope_params *params,
+                            const struct gm_device *device) {
+    const int64_t blocks =
+        (int64_t)device->sm_count * gm_ctas_per_sm(v->kernel, device) * v->threads >> params->lanes_log2;
+    const int64_t head_bytes = (int64_t)params->head_dim * gm_type_bytes(v->kernel->type);
+    for (int kind = 0; kind < ROPE_KINDS; kind++)
+        if (params->heads[kind].count > 1 && params->heads[kind].in_head != head_bytes)
+            return 0;
+    return (int32_t)(blocks / params->blocks.divisor / 2);
+}
+
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
     const struct gm_rope_problem *p = plan->problem;
@@ -203,6 +216,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .inverse_head_dim = 1 / (float)p->head_dim,
     };
     prepare_heads(&v, p, params);
+    params->tokens_ahead = tokens_ahead(&v, params, &plan->device);
     plan->config.gridDimX = gm_plan_ctas(plan, GM_CEIL_DIV(slab_tokens * blocks, v.threads >> log2));
     return GM_OK;
 }

@@ -59,9 +59,11 @@ static enum gm_reason check(const struct variant *v, const struct gm_softmax_pro
 #define LAUNCH_US       1.35   /* launch, and the first row, */
 #define THREAD_US       0.0011 /* for each thread of a CTA, */
 #define VECTOR_US       0.1    /* for each chunk of a thread, */
-#define CLUSTER_US      0.8    /* and where a cluster meets twice */
+#define CLUSTER_US      0.8    /* where a cluster meets twice, */
+#define SM_BYTES_PER_US 40e3   /* and by what a CTA has of it, in and out */
 #define ALONE_US        0.25   /* more where launches do not overlap */
-#define DRAM_EFFICIENCY 0.9    /* reachable share of the datasheet's bandwidth, reads and writes */
+#define DRAM_EFFICIENCY 0.9    /* reachable share of the datasheet's bandwidth, reads and writes; */
+#define CLUSTER_SHARE   0.85   /* that of clusters, whose rows do not come to L2 ahead */
 #define ROW_US          2.4    /* of a tile among others, from its first load to its last store, */
 #define CHUNK_US        0.2    /* and for each chunk of a thread */
 #define STREAM_FACTOR   2.0    /* how much longer where rows are read three times, */
@@ -75,25 +77,28 @@ static double factor_of(const struct variant *v) {
     return (v->passes > 1 ? STREAM_FACTOR : 1) * (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1);
 }
 
-static double first_row_us(const struct variant *v, double tiles) {
+static double first_row_us(const struct variant *v, const struct gm_softmax_problem *p, double tiles) {
+    const double of_cta = bytes_of_row(p) / v->row_ctas * (v->threads / v->row_threads) * factor_of(v);
     return LAUNCH_US + THREAD_US * v->threads + VECTOR_US * v->vectors * tiles * factor_of(v) +
-           (v->row_ctas > 1 ? CLUSTER_US : 0) + (v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0);
+           of_cta / SM_BYTES_PER_US + (v->row_ctas > 1 ? CLUSTER_US : 0) +
+           (v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0);
 }
 
 /* Rows that run on the device at once. */
-static double rows_at_once(const struct variant *v, const struct gm_device *device) {
+static int64_t rows_at_once(const struct variant *v, const struct gm_device *device) {
     if (v->row_ctas > 1)
-        return (double)gm_clusters_at_once(v->kernel, device);
-    return (double)device->sm_count * gm_ctas_per_sm(v->kernel, device) * v->threads / v->row_threads;
+        return gm_clusters_at_once(v->kernel, device);
+    return (int64_t)device->sm_count * gm_ctas_per_sm(v->kernel, device) * (v->threads / v->row_threads);
 }
 
 static double cost_us(const struct variant *v, const struct gm_softmax_problem *p, const struct gm_device *device) {
-    const double at_once = rows_at_once(v, device), tiles = ceil((double)p->columns / (double)v->tile);
+    const double at_once = (double)rows_at_once(v, device), tiles = ceil((double)p->columns / (double)v->tile);
     const double row_us = (ROW_US + CHUNK_US * v->vectors + (v->row_ctas > 1 ? CLUSTER_US : 0)) * tiles * factor_of(v);
     const double sms = at_once * bytes_of_row(p) / row_us * 1e-3; /* GB/s */
     const double dram = DRAM_EFFICIENCY * device->dram_gbs;
-    const double rate = (double)p->rows <= at_once ? dram : fmin(sms, dram);
-    return first_row_us(v, tiles) + (double)p->rows * bytes_of_row(p) / rate * 1e-3;
+    const double share = v->row_ctas > 1 ? CLUSTER_SHARE : 1;
+    const double rate = (double)p->rows <= at_once ? dram : fmin(sms, dram * share);
+    return first_row_us(v, p, tiles) + (double)p->rows * bytes_of_row(p) / rate * 1e-3;
 }
 
 /* ---- the family ----------------------------------------------------------------------------------------- */
@@ -118,14 +123,15 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
  * CTAs: of more rows a CTA takes several. */
 static unsigned grid_of(const struct gm_plan *plan, const struct variant *v) {
     const struct gm_softmax_problem *p = plan->problem;
-    const int64_t all = GM_CEIL_DIV(p->rows, v->threads / v->row_threads);
-    const int is_limited = gm_plan_is_limited(plan);
-    int64_t most = INT32_MAX / v->row_ctas;
-    if (is_limited && v->row_ctas > 1)
-        most = gm_clusters_at_once(v->kernel, &plan->device);
-    else if (is_limited)
-        most = (int64_t)plan->device.sm_count * gm_ctas_per_sm(v->kernel, &plan->device);
+    const int64_t of_cta = v->threads / v->row_threads, all = GM_CEIL_DIV(p->rows, of_cta);
+    const int64_t most = gm_plan_is_limited(plan) ? rows_at_once(v, &plan->device) / of_cta : INT32_MAX / v->row_ctas;
     return (unsigned)(GM_MIN(most, all) * v->row_ctas);
+}
+
+/* Half of the rows at once: soon enough for DRAM, and late enough that L2 still has it. Clusters do not begin in the order of
+ * their numbers. */
+static int32_t rows_ahead(const struct variant *v, const struct gm_device *device) {
+    return v->row_ctas > 1 ? 0 : (int32_t)(rows_at_once(v, device) / 2);
 }
 
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
@@ -143,6 +149,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .cap_exponent = p->cap > 0 ? -2.88539008f / p->cap : 0, /* -2 / ln 2 */
         .flags = (p->log ? GM_SOFTMAX_LOG : 0) | (p->fp32_out ? GM_SOFTMAX_WIDE_OUT : 0) |
                  (p->cap > 0 ? GM_SOFTMAX_CAPPED : 0),
+        .rows_ahead = rows_ahead(&v, &plan->device),
     };
     plan->config.gridDimX = grid_of(plan, &v);
     return GM_OK;

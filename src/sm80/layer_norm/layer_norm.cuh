@@ -183,6 +183,7 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_params
     struct held held;
     if (PASSES == 2 && IS_OPEN)
         prefetch_rest(p, row, columns);
+    prefetch_row(p, row);
     load_held(p, p.x, row, columns, held.v);
 #pragma unroll
     for (int i = 0; i < VECTORS && PRELOADS; ++i) {

@@ -52,6 +52,16 @@ static __device__ __forceinline__ void load_held(const struct gm_norm_params &p,
         combine(p, x[i], residual[i], v[i]);
 }
 
+/* A row that another CTA has later comes to L2, by one thread. */
+static __device__ __forceinline__ void prefetch_row(const struct gm_norm_params &p, int row) {
+    const int64_t next = (int64_t)row + p.rows_ahead;
+    if (!IS_OPEN || p.rows_ahead == 0 || next >= p.rows || thread_index() != 0)
+        return;
+    prefetch_bulk_l2(element_of(p.x, p.x_pitch, (int)next, 0), p.columns * ELEM_BYTES);
+    if (p.flags & GM_NORM_HAS_RESIDUAL)
+        prefetch_bulk_l2(element_of(p.residual, p.residual_pitch, (int)next, 0), p.columns * ELEM_BYTES);
+}
+
 /* What does not stay in registers comes to L2 meanwhile: then it is read from there, a chunk at a time. */
 static __device__ __forceinline__ void prefetch_rest(const struct gm_norm_params &p, int row, int columns) {
 #pragma unroll 1

@@ -127,6 +127,7 @@ static __device__ __forceinline__ void normalize_row(const struct gm_norm_params
     float sums[CHAINS] = {};
     if (PASSES == 2 && IS_OPEN)
         prefetch_rest(p, row, columns);
+    prefetch_row(p, row);
     load_held(p, head_of(p.x, p.x_head_pitch, head), row, columns, held.v);
 #pragma unroll
     for (int i = 0; i < VECTORS && PRELOADS; ++i)

@@ -394,12 +394,21 @@ static __device__ __forceinline__ float finish_row(const struct gm_softmax_param
 
 /* ---- rows that stay in registers --------------------------------------------------------------------- */
 
+/* The CTA's part of a row that another CTA has later comes to L2 while this one is reduced. */
+template <class Ctas> static __device__ __forceinline__ void prefetch_row(const struct gm_softmax_params &p, int row) {
+    const int first = Ctas::rank() * WARPS * VECTORS * STEP, count = min(p.columns - first, WARPS * VECTORS * STEP);
+    const int next = row + p.rows_ahead;
+    if (WARPS > 1 && VECTOR_BYTES == 16 && thread_index() == 0 && next > row && next < p.rows && count > 0)
+        prefetch_bulk_l2(element_of(p.x, p.x_pitch, next, first, ELEM_BYTES), count * ELEM_BYTES);
+}
+
 template <class Ctas>
 static __device__ __forceinline__ void hold_row(const struct gm_softmax_params &p, int row, int columns,
                                                 float temperature) {
     int at = first_element<Ctas>();
     uint32_t words[VECTORS][WORDS];
     load_tile(p, row, columns, at, words);
+    prefetch_row<Ctas>(p, row);
     const float largest = largest_in_row<Ctas>(largest_of(-GM_INFINITY, words));
     keep_packed(words, at);
     struct row_terms t = terms_of(p, temperature, largest);
