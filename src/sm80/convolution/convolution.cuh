@@ -175,32 +175,39 @@ static __device__ __forceinline__ void add_taps(uint32_t filter, int taps, const
     }
 }
 
-/* Outputs of a lane; `x`: what their first row needs first, and `lead` elements ahead. WIDTH: of the filter, or 0 for any. */
-template <int WIDTH>
+/* Which row of a filter a row of x is for, of an output's row: where that is known ahead, the filter's HEIGHT is. */
+template <int HEIGHT>
+static __device__ __forceinline__ bool wants(const struct gm_convolution_params &p, int row, int i) {
+    return (uint32_t)(row - i) < (uint32_t)(HEIGHT ? HEIGHT : p.filter_height);
+}
+
+/* Outputs of a lane; `x`: what their first row needs first, and `lead` elements ahead. WIDTH and HEIGHT: of the filter, or 0
+ * for any. */
+template <int WIDTH, int HEIGHT>
 static __device__ __forceinline__ void sum_rows(const struct gm_convolution_params &p, uint32_t filter, uint32_t x,
                                                 int lead, float (&sum)[ROWS][COLUMNS]) {
-    enum { STEP = WIDTH ? WIDTH : BLOCK };
-#pragma unroll 1
-    for (int row = 0; row < p.filter_height + ROWS - 1; ++row, x += p.pitch * ELEM_BYTES) {
+    enum { STEP = WIDTH ? WIDTH : BLOCK, COPIES = HEIGHT ? HEIGHT + ROWS - 1 : 1 };
+#pragma unroll COPIES
+    for (int row = 0; row < (HEIGHT ? HEIGHT : p.filter_height) + ROWS - 1; ++row, x += p.pitch * ELEM_BYTES) {
 #pragma unroll 1
         for (int first = 0; first < (WIDTH ? WIDTH : p.filter_width); first += STEP) {
             float window[WINDOW(STEP)];
             load_taps<WIDTH>(x + first * ELEM_BYTES, lead, window);
 #pragma unroll
             for (int i = 0; i < ROWS; ++i)
-                if ((uint32_t)(row - i) < (uint32_t)p.filter_height)
+                if (wants<HEIGHT>(p, row, i))
                     add_taps<WIDTH>(filter + (row - i) * FILTER_PITCH + first * 4, p.filter_width - first, window,
                                     sum[i]);
         }
     }
 }
 
-template <int WIDTH>
+template <int WIDTH, int HEIGHT>
 static __device__ __forceinline__ void sum_separable(const struct gm_convolution_params &p, uint32_t filter, uint32_t x,
                                                      int lead, float (&sum)[ROWS][COLUMNS]) {
-    enum { STEP = WIDTH ? WIDTH : BLOCK };
-#pragma unroll 1
-    for (int row = 0; row < p.filter_height + ROWS - 1; ++row, x += p.pitch * ELEM_BYTES) {
+    enum { STEP = WIDTH ? WIDTH : BLOCK, COPIES = HEIGHT ? HEIGHT + ROWS - 1 : 1 };
+#pragma unroll COPIES
+    for (int row = 0; row < (HEIGHT ? HEIGHT : p.filter_height) + ROWS - 1; ++row, x += p.pitch * ELEM_BYTES) {
         float along_x[COLUMNS] = {};
 #pragma unroll 1
         for (int first = 0; first < (WIDTH ? WIDTH : p.filter_width); first += STEP) {
@@ -210,7 +217,7 @@ static __device__ __forceinline__ void sum_separable(const struct gm_convolution
         }
 #pragma unroll
         for (int i = 0; i < ROWS; ++i)
-            if ((uint32_t)(row - i) < (uint32_t)p.filter_height) {
+            if (wants<HEIGHT>(p, row, i)) {
                 const float tap = ld_shared_f32(filter + FILTER_PITCH + (row - i) * 4);
 #pragma unroll
                 for (int c = 0; c < COLUMNS; ++c)
@@ -219,13 +226,19 @@ static __device__ __forceinline__ void sum_separable(const struct gm_convolution
     }
 }
 
+/* Filters as high as they are wide have code of their own, without a branch. */
 template <int WIDTH>
 static __device__ __forceinline__ void sum_tile(const struct gm_convolution_params &p, uint32_t filter, uint32_t x,
                                                 int lead, float (&sum)[ROWS][COLUMNS]) {
-    if (p.separable)
-        sum_separable<WIDTH>(p, filter, x, lead, sum);
+    const bool is_square = WIDTH && p.filter_height == WIDTH;
+    if (is_square && p.separable)
+        sum_separable<WIDTH, WIDTH>(p, filter, x, lead, sum);
+    else if (is_square)
+        sum_rows<WIDTH, WIDTH>(p, filter, x, lead, sum);
+    else if (p.separable)
+        sum_separable<WIDTH, 0>(p, filter, x, lead, sum);
     else
-        sum_rows<WIDTH>(p, filter, x, lead, sum);
+        sum_rows<WIDTH, 0>(p, filter, x, lead, sum);
 }
 
 /* ---- a tile of out --------------------------------------------------------------------------------------- */
