@@ -59,7 +59,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_softmax_pro
 #define LAUNCH_US       1.35   /* launch, and the first row, */
 #define THREAD_US       0.0011 /* for each thread of a CTA, */
 #define VECTOR_US       0.1    /* for each chunk of a thread, */
-#define CLUSTER_US      0.8    /* where a cluster meets twice, */
+#define CLUSTER_US      0.6    /* where a cluster meets twice, */
+#define CLUSTER_CTA_US  0.1    /* for each CTA of it, */
 #define SM_BYTES_PER_US 40e3   /* and by what a CTA has of it, in and out */
 #define ALONE_US        0.25   /* more where launches do not overlap */
 #define DRAM_EFFICIENCY 0.9    /* reachable share of the datasheet's bandwidth, reads and writes; */
@@ -77,10 +78,19 @@ static double factor_of(const struct variant *v) {
     return (v->passes > 1 ? STREAM_FACTOR : 1) * (v->vector_bytes < 16 ? ELEMENT_FACTOR : 1);
 }
 
+static double cluster_us(const struct variant *v) {
+    return v->row_ctas > 1 ? CLUSTER_US + CLUSTER_CTA_US * v->row_ctas : 0;
+}
+
+/* In and out, of the largest share of a row that a CTA has. */
+static double bytes_of_cta(const struct variant *v, const struct gm_softmax_problem *p) {
+    const double ctas = fmin(v->row_ctas, ceil((double)p->columns * v->row_ctas / (double)v->tile));
+    return bytes_of_row(p) / ctas * (v->threads / v->row_threads);
+}
+
 static double first_row_us(const struct variant *v, const struct gm_softmax_problem *p, double tiles) {
-    const double of_cta = bytes_of_row(p) / v->row_ctas * (v->threads / v->row_threads) * factor_of(v);
     return LAUNCH_US + THREAD_US * v->threads + VECTOR_US * v->vectors * tiles * factor_of(v) +
-           of_cta / SM_BYTES_PER_US + (v->row_ctas > 1 ? CLUSTER_US : 0) +
+           bytes_of_cta(v, p) * factor_of(v) / SM_BYTES_PER_US + cluster_us(v) +
            (v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0);
 }
 
@@ -93,7 +103,7 @@ static int64_t rows_at_once(const struct variant *v, const struct gm_device *dev
 
 static double cost_us(const struct variant *v, const struct gm_softmax_problem *p, const struct gm_device *device) {
     const double at_once = (double)rows_at_once(v, device), tiles = ceil((double)p->columns / (double)v->tile);
-    const double row_us = (ROW_US + CHUNK_US * v->vectors + (v->row_ctas > 1 ? CLUSTER_US : 0)) * tiles * factor_of(v);
+    const double row_us = (ROW_US + CHUNK_US * v->vectors + cluster_us(v)) * tiles * factor_of(v);
     const double sms = at_once * bytes_of_row(p) / row_us * 1e-3; /* GB/s */
     const double dram = DRAM_EFFICIENCY * device->dram_gbs;
     const double share = v->row_ctas > 1 ? CLUSTER_SHARE : 1;
