@@ -10,11 +10,6 @@
 
 #define GM_ANY_WORDS(count) ((count) > 1 ? 4 : 1)
 
-/* The binary logarithm of a type's bytes. */
-static __device__ __forceinline__ int log_bytes(int type) {
-    return GM_TYPE_LOG_BYTES >> 2 * type & 3;
-}
-
 /* ---- to fp32: exact, but for int32 above 2^24, which is rounded to nearest even ------------------------ */
 
 /* Elements of a type of 16 bits. */
@@ -47,10 +42,21 @@ static __device__ __forceinline__ void unpack_byte(const uint32_t (&words)[GM_AN
 }
 
 template <int COUNT>
+static __device__ __forceinline__ void unpack_floats(const uint32_t (&words)[GM_ANY_WORDS(COUNT)], float (&v)[COUNT]) {
+    if constexpr (COUNT <= 4)
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i)
+            v[i] = __uint_as_float(words[i]);
+}
+
+/* The usual types come first. */
+template <int COUNT>
 static __device__ __forceinline__ void unpack_any(int type, const uint32_t (&words)[GM_ANY_WORDS(COUNT)],
                                                   float (&v)[COUNT]) {
     if (type == GM_TYPE_bf16) {
         unpack_half<GM_TYPE_bf16, COUNT>(words, v);
+    } else if (COUNT <= 4 && type == GM_TYPE_fp32) {
+        unpack_floats<COUNT>(words, v);
     } else if (type == GM_TYPE_fp16) {
         unpack_half<GM_TYPE_fp16, COUNT>(words, v);
     } else if (type == GM_TYPE_e4m3) {
@@ -64,7 +70,7 @@ static __device__ __forceinline__ void unpack_any(int type, const uint32_t (&wor
     } else if constexpr (COUNT <= 4) {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i)
-            v[i] = type == GM_TYPE_fp32 ? __uint_as_float(words[i]) : (float)(int32_t)words[i];
+            v[i] = (float)(int32_t)words[i];
     }
 }
 
@@ -117,6 +123,14 @@ static __device__ __forceinline__ void pack_bytes(int type, const float (&v)[COU
                 __byte_perm(pack_byte_pair(type, v[i], v[i + 1]), pack_byte_pair(type, v[i + 2], v[i + 3]), 0x5410);
 }
 
+template <int COUNT>
+static __device__ __forceinline__ void pack_floats(const float (&v)[COUNT], uint32_t (&words)[GM_ANY_WORDS(COUNT)]) {
+    if constexpr (COUNT <= 4)
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i)
+            words[i] = __float_as_uint(v[i]);
+}
+
 /* What is too large becomes the largest number of 8-bit floats and integers, and infinite in other types. NaN becomes 0 in
  * integers. */
 template <int COUNT>
@@ -124,14 +138,16 @@ static __device__ __forceinline__ void pack_any(int type, const float (&v)[COUNT
                                                 uint32_t (&words)[GM_ANY_WORDS(COUNT)]) {
     if (type == GM_TYPE_bf16) {
         pack_half<GM_TYPE_bf16, COUNT>(v, words);
+    } else if (COUNT <= 4 && type == GM_TYPE_fp32) {
+        pack_floats<COUNT>(v, words);
     } else if (type == GM_TYPE_fp16) {
         pack_half<GM_TYPE_fp16, COUNT>(v, words);
-    } else if (log_bytes(type) == 0) {
+    } else if (COUNT > 4 || type != GM_TYPE_int32) {
         pack_bytes<COUNT>(type, v, words);
     } else if constexpr (COUNT <= 4) {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i)
-            words[i] = type == GM_TYPE_fp32 ? __float_as_uint(v[i]) : cvt_rni_s32_f32(v[i]);
+            words[i] = cvt_rni_s32_f32(v[i]);
     }
 }
 

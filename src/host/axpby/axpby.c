@@ -107,11 +107,17 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
+static int log_bytes(int bytes) {
+    return bytes == 4 ? 2 : bytes == 2;
+}
+
 static struct gm_axpby_operand operand_of(const struct variant *v, int matrix, int64_t slab, enum gm_type type,
                                           float factor) {
     const struct gm_matrix *m = &v->matrices[matrix];
-    return (struct gm_axpby_operand){
-        .pitch = (v->packed ? slab : m->stride) * m->element_bytes, .type = (int32_t)type, .factor = factor};
+    return (struct gm_axpby_operand){.pitch = (v->packed ? slab : m->stride) * m->element_bytes,
+                                     .type = (int32_t)type,
+                                     .log_bytes = log_bytes(m->element_bytes),
+                                     .factor = factor};
 }
 
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
@@ -131,6 +137,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .slab_rows = (int32_t)slab_rows,
         .row_chunks = gm_divisor_of((uint32_t)row_chunks),
         .out_type = (int32_t)p->out_type,
+        .out_log_bytes = log_bytes(gm_type_bytes(p->out_type)),
         .chunk = v.chunk,
         .taken = taken,
         .gamma = p->gamma == 0 && v.operands > 0 ? -0.0f : p->gamma,

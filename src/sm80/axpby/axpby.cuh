@@ -43,16 +43,25 @@ static __device__ __forceinline__ struct place place_of(const struct gm_axpby_pa
 }
 
 static __device__ __forceinline__ uint64_t address_of(const struct gm_axpby_operand &o, const struct place &at) {
-    return o.address + at.row * o.pitch + (at.column << log_bytes(o.type));
+    return o.address + at.row * o.pitch + (at.column << o.log_bytes);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------------- */
 
-/* Of a thread's slots; neighbouring threads' chunks are neighbours. */
-template <int COUNT> static __device__ __forceinline__ uint32_t slot_of(int slot, int log_bytes) {
-    enum { BYTES = COUNT > 1 ? 16 : 4 };
-    const uint32_t base = (uint32_t)__cvta_generic_to_shared(slots) + slot * (THREADS * BYTES);
-    return base + thread_index() * (COUNT > 1 ? COUNT << log_bytes : 4);
+/* Where they begin, and a thread's number, found once. */
+struct slots_of_thread {
+    uint32_t base, thread;
+};
+
+static __device__ __forceinline__ struct slots_of_thread slots_of_thread(void) {
+    return {(uint32_t)__cvta_generic_to_shared(slots), (uint32_t)thread_index()};
+}
+
+/* One of them; neighbouring threads' chunks are neighbours. */
+template <int COUNT>
+static __device__ __forceinline__ uint32_t slot_of(const struct slots_of_thread &own, int slot, int log_bytes) {
+    enum { BYTES = COUNT > 1 ? 16 : 4, LOG_COUNT = COUNT == 8 ? 3 : 2 };
+    return own.base + slot * (THREADS * BYTES) + (own.thread << (COUNT > 1 ? LOG_COUNT + log_bytes : 2));
 }
 
 template <int COUNT> static __device__ __forceinline__ void copy_chunk(uint32_t slot, uint64_t address, int log_bytes) {
@@ -79,15 +88,15 @@ static __device__ __forceinline__ void read_slot(uint32_t (&words)[GM_ANY_WORDS(
 }
 
 template <int COUNT>
-static __device__ __forceinline__ void fill_slots(const struct gm_axpby_params &p, int64_t first_row, uint32_t first,
-                                                  uint32_t chunks) {
+static __device__ __forceinline__ void fill_slots(const struct gm_axpby_params &p, const struct slots_of_thread &own,
+                                                  int64_t first_row, uint32_t first, uint32_t chunks) {
 #pragma unroll 1
     for (int i = 0; i < p.taken && first + i * THREADS < chunks; ++i) {
         const struct place at = place_of<COUNT>(p, first_row, first + i * THREADS);
 #pragma unroll 1
         for (int o = 0; o < p.operands; ++o) {
-            const int log = log_bytes(p.operand[o].type);
-            copy_chunk<COUNT>(slot_of<COUNT>(i + o * HALF, log), address_of(p.operand[o], at), log);
+            const int log = p.operand[o].log_bytes;
+            copy_chunk<COUNT>(slot_of<COUNT>(own, i + o * HALF, log), address_of(p.operand[o], at), log);
         }
     }
     cp_async_commit_group();
@@ -112,7 +121,7 @@ static __device__ __forceinline__ void load_half(const struct gm_axpby_params &p
                                                  const struct gm_axpby_operand &operand, int64_t first_row,
                                                  uint32_t first, uint32_t chunks, int skipped,
                                                  uint32_t (&words)[HALF]) {
-    const int log = log_bytes(operand.type);
+    const int log = operand.log_bytes;
     uint64_t address[HALF];
     bool exists[HALF];
 #pragma unroll
@@ -130,7 +139,8 @@ static __device__ __forceinline__ void load_half(const struct gm_axpby_params &p
         load_elements<2>(address, exists, words);
 }
 
-static __device__ __forceinline__ void fill_slots_by_elements(const struct gm_axpby_params &p, int64_t first_row,
+static __device__ __forceinline__ void fill_slots_by_elements(const struct gm_axpby_params &p,
+                                                              const struct slots_of_thread &own, int64_t first_row,
                                                               uint32_t first, uint32_t chunks) {
     const int both = p.operands == 2;
     uint32_t words[2][HALF];
@@ -138,7 +148,7 @@ static __device__ __forceinline__ void fill_slots_by_elements(const struct gm_ax
     load_half(p, p.operand[both], first_row, first, chunks, both ? 0 : HALF, words[1]);
 #pragma unroll
     for (int s = 0; s < SLOTS; ++s)
-        st_shared_b32(slot_of<1>(s, 0), words[s / HALF][s % HALF]);
+        st_shared_b32(slot_of<1>(own, s, 0), words[s / HALF][s % HALF]);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------ */
@@ -156,7 +166,7 @@ static __device__ __forceinline__ void add_operand(const struct gm_axpby_operand
 template <int COUNT>
 static __device__ __forceinline__ void store_chunk(const struct gm_axpby_params &p, const struct place &at,
                                                    const float (&sum)[COUNT]) {
-    const int log = log_bytes(p.out_type);
+    const int log = p.out_log_bytes;
     uint32_t words[GM_ANY_WORDS(COUNT)];
     pack_any<COUNT>(p.out_type, sum, words);
     store_any<COUNT>(log, p.out + at.row * p.out_pitch + (at.column << log), words);
@@ -167,11 +177,12 @@ template <int COUNT>
 static __device__ __forceinline__ void axpby_slab(const struct gm_axpby_params &p, int64_t first_row, uint32_t chunks) {
 #pragma unroll 1
     for (uint32_t tile = cta_index(); tile * (THREADS * p.taken) < chunks; tile += gridDim.x) {
-        const uint32_t first = tile * (THREADS * p.taken) + thread_index();
+        const struct slots_of_thread own = slots_of_thread();
+        const uint32_t first = tile * (THREADS * p.taken) + own.thread;
         if (COUNT > 1)
-            fill_slots<COUNT>(p, first_row, first, chunks);
+            fill_slots<COUNT>(p, own, first_row, first, chunks);
         else if (p.operands > 0)
-            fill_slots_by_elements(p, first_row, first, chunks);
+            fill_slots_by_elements(p, own, first_row, first, chunks);
 #pragma unroll 1
         for (int i = 0; i < p.taken && first + i * THREADS < chunks; ++i) {
             float sum[COUNT];
@@ -180,9 +191,9 @@ static __device__ __forceinline__ void axpby_slab(const struct gm_axpby_params &
                 sum[k] = p.gamma;
 #pragma unroll 1
             for (int o = 0; o < p.operands; ++o) {
-                const int log = log_bytes(p.operand[o].type);
+                const int log = p.operand[o].log_bytes;
                 uint32_t words[GM_ANY_WORDS(COUNT)] = {};
-                read_slot<COUNT>(words, slot_of<COUNT>(i + o * HALF, log), log);
+                read_slot<COUNT>(words, slot_of<COUNT>(own, i + o * HALF, log), log);
                 add_operand<COUNT>(p.operand[o], words, sum);
             }
             store_chunk<COUNT>(p, place_of<COUNT>(p, first_row, first + i * THREADS), sum);
@@ -199,7 +210,7 @@ static __device__ __forceinline__ void axpby_rest(const struct gm_axpby_params &
 #pragma unroll 1
     for (int o = 0; o < p.operands; ++o) {
         uint32_t words[1];
-        load_any<1>(log_bytes(p.operand[o].type), address_of(p.operand[o], at), words);
+        load_any<1>(p.operand[o].log_bytes, address_of(p.operand[o], at), words);
         add_operand<1>(p.operand[o], words, sum);
     }
     store_chunk<1>(p, at, sum);
