@@ -31,8 +31,8 @@ struct gm_axpby_params {
 
 #define GM_AXPBY_SLAB_CHUNKS (1 << 30) /* of packed operands */
 
-/* CTAs on an SM: 1280 threads or more, of 48 registers or fewer, each with `slots` chunks of x and y under way, in shared memory: 16 bytes of each, or a word
- * where it is one element. */
+/* CTAs on an SM: 1280 threads at least, of up to 48 registers, each with `slots` chunks of x and y under way, in shared memory:
+ * 16 bytes of each, or a word where it is one element. */
 #define GM_AXPBY_CTAS(threads)                        (1280 / (threads))
 #define GM_AXPBY_SMEM_BYTES(threads, slots, elements) ((threads) * (slots) * ((elements) > 1 ? 16 : 4))
 
