@@ -5,8 +5,9 @@ import torch
 from library import VALUES, make
 
 TORCH_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "e4m3": torch.float8_e4m3fn,
+               "e5m2": torch.float8_e5m2, "int8": torch.int8,
                "uint8": torch.uint8, "int32": torch.int32, "int64": torch.int64}
-TOLERANCES = {"bf16": 0.04, "fp16": 0.005, "fp32": 1e-4, "e4m3": 0.13}
+TOLERANCES = {"bf16": 0.04, "fp16": 0.005, "fp32": 1e-4, "e4m3": 0.13, "e5m2": 0.26}
 EPS = 1e-5
 
 
@@ -245,6 +246,75 @@ class Quantize(Problem):
             o["out"].copy_(torch.clamp(x / scale, -448, 448).view(rows, columns).to(self.result_type))
 
         return {"torch.compile": compiled(into)}
+
+
+class Dequantize(Problem):
+    operation = "dequantize"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.result_type = TORCH_TYPES[row["out"]]
+        self.tolerance = TOLERANCES[row["out"]]
+        self.problem = self.made(rows=self.rows, columns=self.columns, out_type=value(row["out"]),
+                                 scaling=value(f"scale_{row['scaling']}"),
+                                 scale_format=value(f"scale_{row['scale_format']}"),
+                                 scale_order=value(f"scales_{row['scale_order']}"))
+
+    def operands(self, seed):
+        scales = {"static": (1,), "row": (self.rows,), "group": (self.rows, -(-self.columns // 128)),
+                  "block": (-(-self.rows // 128), -(-self.columns // 128))}[self.row["scaling"]]
+        if self.row["scale_format"] == "e8m0":
+            stored = torch.full(scales, 121, device="cuda", dtype=torch.uint8)
+        else:
+            stored = torch.ones(scales, device="cuda") / 64
+        return {"x": self.matrix(seed), "out": self.empty(dtype=self.result_type), "scales": stored}
+
+    def peers(self):
+        """x * scale, in the views whose scales torch broadcasts."""
+        scaling, rows, columns = self.row["scaling"], self.rows, self.columns
+        if self.row["scale_format"] != "fp32" or self.row["scale_order"] != "by_row":
+            return {}
+        if scaling in ("group", "block") and columns % 128 or scaling == "block" and rows % 128:
+            return {}
+        x_shape, scale_shape = {"static": ((rows, columns), (1, 1)), "row": ((rows, columns), (rows, 1)),
+                                "group": ((rows, columns // 128, 128), (rows, columns // 128, 1)),
+                                "block": ((rows // 128, 128, columns // 128, 128),
+                                          (rows // 128, 1, columns // 128, 1))}[scaling]
+
+        def into(o):
+            product = o["x"].float().view(x_shape) * o["scales"].view(scale_shape)
+            o["out"].copy_(product.view(rows, columns))
+
+        return {"torch.compile": compiled(into)}
+
+
+class Axpby(Problem):
+    operation = "axpby"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.y_type, self.result_type = TORCH_TYPES[row["y_type"]], TORCH_TYPES[row["out_type"]]
+        self.tolerance = TOLERANCES.get(row["out_type"], 1)
+        self.problem = self.made(rows=self.rows, columns=self.columns, y_type=value(row["y_type"]),
+                                 out_type=value(row["out_type"]), terms=value(f"axpby_{row['terms']}"))
+
+    def operands(self, seed):
+        found = {"out": self.empty(dtype=self.result_type)}
+        if self.row["terms"] != "neither":
+            found["x"] = self.matrix(2 * seed)
+        if self.row["terms"] == "x_and_y":
+            found["y"] = normal(2 * seed + 1, self.rows, self.columns, dtype=self.y_type)
+        return found
+
+    def peers(self):
+        if self.row["terms"] == "neither":
+            return {"torch": lambda o: o["out"].zero_()}
+        if self.row["terms"] == "x":
+            return {"torch": lambda o: o["out"].copy_(o["x"]), "torch.compile": compiled(lambda o: o["out"].copy_(o["x"]))}
+        found = {"torch.compile": compiled(lambda o: o["out"].copy_(o["x"].float() + o["y"].float()))}
+        if self.type == self.y_type == self.result_type:
+            found["torch"] = lambda o: torch.add(o["x"], o["y"], out=o["out"])
+        return found
 
 
 class Softmax(Problem):
@@ -577,7 +647,8 @@ class ProcessLogits(Problem):
         return {"torch.compile": compiled(into)}
 
 
-CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, Softmax, Permute, Reduce, Rope, Embed, Sample,
+CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, Dequantize, Axpby, Softmax, Permute,
+                                             Reduce, Rope, Embed, Sample,
                                              MoeRoute, Histogram, Convolution, ProcessLogits)}
 
 

@@ -5,7 +5,9 @@
 #define GRISTMILL_H
 
 #include "gristmill/core.h"
+#include "gristmill/axpby.h"
 #include "gristmill/convolution.h"
+#include "gristmill/dequantize.h"
 #include "gristmill/embed.h"
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"

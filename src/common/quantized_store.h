@@ -9,6 +9,8 @@
 enum { SCALE_STATIC = 0, SCALE_AMAX_ONLY = 1, SCALE_ROW = 2, SCALE_GROUP = 3, SCALE_BLOCK = 4 };
 enum { SCALE_FP32 = 0, SCALE_POWER_OF_2 = 1, SCALE_E8M0 = 2 };
 
+enum { SCALE_BLOCK_SIDE = 128 }; /* rows and columns of a block */
+
 struct gm_quantized_store {
     uint64_t scales;                  /* address */
     int64_t scale_down, scale_across; /* bytes to the scale of the next row, of the next group */

@@ -125,27 +125,49 @@ enum gm_status gm_out_normalize(struct gm_out *out) {
 
 /* ---- scales --------------------------------------------------------------------------------------------- */
 
+static int has_grid(const struct gm_out *out) {
+    return out->scaling == GM_SCALE_GROUP || out->scaling == GM_SCALE_BLOCK;
+}
+
+static int scale_bytes(const struct gm_out *out) {
+    return out->scale_format == GM_SCALE_E8M0 ? 1 : (int)sizeof(float);
+}
+
+/* Those of rows are one row. */
+struct gm_matrix gm_scales_of(const struct gm_out *out) {
+    const int bytes = scale_bytes(out), is_turned = has_grid(out) && out->scale_order == GM_SCALES_BY_COLUMN;
+    int64_t down = 1, across = 1;
+    if (out->scaling == GM_SCALE_ROW)
+        across = out->rows;
+    if (out->scaling == GM_SCALE_GROUP)
+        down = out->rows, across = GM_CEIL_DIV(out->columns, out->group ? out->group : 128);
+    if (out->scaling == GM_SCALE_BLOCK)
+        down = GM_CEIL_DIV(out->rows, SCALE_BLOCK_SIDE), across = GM_CEIL_DIV(out->columns, SCALE_BLOCK_SIDE);
+    return (struct gm_matrix){"scales", is_turned ? across : down, is_turned ? down : across, out->scales_stride, bytes,
+                              bytes};
+}
+
 struct gm_matrix gm_out_scales(const struct gm_out *out) {
-    const int bytes = out->scale_format == GM_SCALE_E8M0 ? 1 : (int)sizeof(float);
-    const int64_t groups = GM_CEIL_DIV(out->columns, out->group ? out->group : 128);
-    const int is_turned = out->scale_order == GM_SCALES_BY_COLUMN;
-    int64_t rows = gm_out_has_8_bits(out), columns = 1;
-    if (rows && out->scaling == GM_SCALE_ROW)
-        columns = out->rows;
-    if (rows && out->scaling == GM_SCALE_GROUP)
-        rows = is_turned ? groups : out->rows, columns = is_turned ? out->rows : groups;
-    return (struct gm_matrix){"scales", rows, columns, out->scales_stride, bytes, bytes};
+    struct gm_matrix scales = gm_scales_of(out);
+    scales.rows = gm_out_has_8_bits(out) ? scales.rows : 0;
+    return scales;
+}
+
+void gm_scale_pitches(const struct gm_out *out, int64_t *down, int64_t *across) {
+    const int64_t bytes = scale_bytes(out), pitch = out->scales_stride * bytes;
+    const int is_turned = out->scaling == GM_SCALE_ROW || (has_grid(out) && out->scale_order == GM_SCALES_BY_COLUMN);
+    *down = is_turned ? bytes : pitch;
+    *across = is_turned ? pitch : bytes;
 }
 
 /* A group that is a whole row is a row's scale, wherever that is stored. */
 struct gm_quantized_store gm_out_store(const struct gm_out *out) {
-    const int64_t bytes = out->scale_format == GM_SCALE_E8M0 ? 1 : (int64_t)sizeof(float);
-    const int64_t pitch = out->scales_stride * bytes;
-    const int is_turned = out->scale_order == GM_SCALES_BY_COLUMN || out->scaling == GM_SCALE_ROW;
+    int64_t down, across;
+    gm_scale_pitches(out, &down, &across);
     const int is_row = out->scaling == GM_SCALE_GROUP && out->columns <= out->group;
     return (struct gm_quantized_store){
-        .scale_down = is_turned ? bytes : pitch,
-        .scale_across = is_turned ? pitch : bytes,
+        .scale_down = down,
+        .scale_across = across,
         .scaling = is_row ? SCALE_ROW : (int32_t)out->scaling,
         .scale_format = (int32_t)out->scale_format,
         .out_type = (int32_t)out->type,

@@ -45,6 +45,9 @@ struct gm_out {
 /* What every problem with scales is refused for, and then for its groups. */
 enum gm_status gm_check_scales(const struct gm_out *out);
 enum gm_status gm_check_group(int64_t group);
+/* The scales of 8 bits, one where they are static; and the bytes from a scale to the one below, and to the one beside. */
+struct gm_matrix gm_scales_of(const struct gm_out *out);
+void gm_scale_pitches(const struct gm_out *out, int64_t *down, int64_t *across);
 /* The largest number of a type of 8 bits; the floor of scales where the caller says none. */
 float gm_out_limit(enum gm_type type);
 float gm_usual_scale_floor(enum gm_type type, enum gm_scaling scaling);

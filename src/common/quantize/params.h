@@ -9,8 +9,8 @@
 #include "common/quantized_store.h"
 
 enum {
-    QUANTIZE_CHUNK = 8,   /* elements of a chunk, of every type */
-    QUANTIZE_BLOCK = 128, /* rows and columns of a block */
+    QUANTIZE_CHUNK = 8, /* elements of a chunk, of every type */
+    QUANTIZE_BLOCK = SCALE_BLOCK_SIDE,
 };
 
 struct gm_quantize_params {

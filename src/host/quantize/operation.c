@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantisers as an operation: their fields, their problem, what a call reads and writes, and their public functions. */
-#include "common/arith.h"
-#include "common/quantize/params.h"
 #include "gristmill/quantize.h"
 #include "host/check_problem.h"
 #include "host/error.h"
@@ -66,34 +64,30 @@ static const struct gm_field fields[] = {
 
 /* ---- a problem ------------------------------------------------------------------------------------------ */
 
-static struct gm_matrix scales_of(const struct gm_quantize_problem *p) {
-    const int bytes = p->scale_format == GM_SCALE_E8M0 ? 1 : (int)sizeof(float);
-    int64_t down = 1, across = 1;
-    if (p->scaling == GM_SCALE_ROW)
-        across = p->rows;
-    if (p->scaling == GM_SCALE_GROUP)
-        down = p->rows, across = GM_CEIL_DIV(p->columns, p->group);
-    if (p->scaling == GM_SCALE_BLOCK)
-        down = GM_CEIL_DIV(p->rows, QUANTIZE_BLOCK), across = GM_CEIL_DIV(p->columns, QUANTIZE_BLOCK);
-    const int is_turned = p->scale_order == GM_SCALES_BY_COLUMN;
-    return (struct gm_matrix){"scales", is_turned ? across : down, is_turned ? down : across, p->scales_stride, bytes,
-                              bytes};
+struct gm_out gm_quantize_out(const struct gm_quantize_problem *p) {
+    return (struct gm_out){.rows = p->rows,
+                           .columns = p->columns,
+                           .type = p->out_type,
+                           .scaling = p->scaling,
+                           .scale_format = p->scale_format,
+                           .scale_order = p->scale_order,
+                           .division = p->division,
+                           .group = p->group,
+                           .scales_stride = p->scales_stride,
+                           .scale_floor = p->scale_floor};
 }
 
 void gm_quantize_matrices(const struct gm_quantize_problem *p, struct gm_matrix matrices[GM_QUANTIZE_MATRICES]) {
     const int64_t out_rows = p->scaling == GM_SCALE_AMAX_ONLY ? 0 : p->rows;
+    const struct gm_out out = gm_quantize_out(p);
     matrices[GM_QUANTIZE_X] =
         (struct gm_matrix){"x", p->rows, p->columns, p->x_stride, gm_type_bytes(p->type), p->x_align};
     matrices[GM_QUANTIZE_OUT] = (struct gm_matrix){"out", out_rows, p->columns, p->out_stride, 1, p->out_align};
-    matrices[GM_QUANTIZE_SCALES] = scales_of(p);
+    matrices[GM_QUANTIZE_SCALES] = gm_scales_of(&out);
 }
 
 static enum gm_status check_scales(const struct gm_quantize_problem *p) {
-    const struct gm_out out = {.scaling = p->scaling,
-                               .scale_format = p->scale_format,
-                               .scale_order = p->scale_order,
-                               .division = p->division,
-                               .scale_floor = p->scale_floor};
+    const struct gm_out out = gm_quantize_out(p);
     const enum gm_status status = gm_check_scales(&out);
     if (status == GM_OK && p->scaling == GM_SCALE_AMAX_ONLY && p->scale_format == GM_SCALE_E8M0)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scale_format is 2, a byte; GM_SCALE_AMAX_ONLY has a float");
@@ -162,7 +156,6 @@ static struct gm_work work(const void *problem) {
     struct gm_quantize_problem p = *(const struct gm_quantize_problem *)problem;
     struct gm_matrix matrices[GM_QUANTIZE_MATRICES];
     struct gm_work work = {.flops = 3 * (double)p.rows * (double)p.columns};
-    p.group = p.group ? p.group : 128;
     gm_quantize_matrices(&p, matrices);
     for (int i = 0; i < GM_QUANTIZE_MATRICES; i++)
         work.least_bytes += (double)matrices[i].rows * (double)matrices[i].columns * matrices[i].element_bytes;

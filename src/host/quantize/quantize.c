@@ -130,17 +130,18 @@ static unsigned grid_of(const struct gm_plan *plan, const struct variant *v, int
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
     const struct gm_quantize_problem *p = plan->problem;
-    const int64_t scale_bytes = p->scale_format == GM_SCALE_E8M0 ? 1 : (int64_t)sizeof(float);
-    const int64_t pitch = p->scales_stride * scale_bytes, units = row_units(p);
+    const struct gm_out out = gm_quantize_out(p);
+    const int64_t units = row_units(p);
     const int64_t unit_rows = v.share == GM_SHARE_block ? GM_CEIL_DIV(p->rows, QUANTIZE_BLOCK) : p->rows;
     const int64_t slab_rows = GM_MIN(unit_rows, INT32_MAX / units);
-    const int is_turned = p->scale_order == GM_SCALES_BY_COLUMN || p->scaling == GM_SCALE_ROW;
+    int64_t down, across;
     (void)verdict;
+    gm_scale_pitches(&out, &down, &across);
     *(struct gm_quantize_params *)plan->params = (struct gm_quantize_params){
         .x_pitch = p->x_stride * gm_type_bytes(p->type),
         .out_pitch = p->out_stride,
-        .scale_down = is_turned ? scale_bytes : pitch,
-        .scale_across = is_turned ? pitch : scale_bytes,
+        .scale_down = down,
+        .scale_across = across,
         .rows = (int32_t)p->rows,
         .columns = (int32_t)p->columns,
         .slab_rows = (int32_t)slab_rows,
