@@ -13,6 +13,7 @@
 
 #include "common/fp8.cuh"
 #include "common/global.cuh"
+#include "common/index.cuh"
 #include "common/quantized_store.h"
 #include "common/quotient.cuh"
 #include "common/types.h"
@@ -21,20 +22,34 @@
 
 /* As the bits of a float, which are ordered as floats are: NaN is above infinity. */
 template <int COUNT> static __device__ __forceinline__ uint32_t largest_size(const float (&v)[COUNT]) {
-    uint32_t most = 0;
+    float most = 0;
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
-        most = max(most, __float_as_uint(v[i]) & 0x7fffffff);
-    return most;
+        most = max_nan(most, fabsf(v[i]));
+    return __float_as_uint(most);
 }
 
-/* Of so many neighbouring lanes, a power of 2, of which the first is a multiple; all get it. All lanes of the warp are here. */
-static __device__ __forceinline__ uint32_t most_of_lanes(uint32_t most, int lanes) {
+/* Of so many neighbouring lanes, a power of 2, of which the first is a multiple; all get it. All lanes of the warp are here. So
+ * many as `alike`, a power of 2, have it of each other already, or it is only those of the same place among them that count. */
+static __device__ __forceinline__ uint32_t most_of_lanes(uint32_t most, int lanes, int alike = 1) {
 #pragma unroll
-    for (int bit = 1; bit < 32; bit *= 2)
+    for (int bit = alike; bit < 32; bit *= 2)
         if (bit < lanes)
             most = max(most, __shfl_xor_sync(0xffffffff, most, bit));
     return most;
+}
+
+/* Of all threads of a CTA, which are whole warps; all get it. Each warp has a word of `of_warps`, in shared memory: two of them
+ * take turns from call to call, so that nobody still reads what a warp writes. */
+static __device__ __forceinline__ uint32_t most_of_cta(uint32_t most, uint32_t *of_warps, int warps) {
+    const int lane = thread_index() % 32;
+    most = __reduce_max_sync(0xffffffff, most);
+    if (warps == 1)
+        return most;
+    if (lane == 0)
+        of_warps[thread_index() / 32] = most;
+    __syncthreads();
+    return __reduce_max_sync(0xffffffff, lane < warps ? of_warps[lane] : 0);
 }
 
 /* ---- scales ---------------------------------------------------------------------------------------- */
@@ -93,6 +108,17 @@ template <class Store> static __device__ __forceinline__ uint32_t pack_4(const S
         high = cvt_rn_satfinite_fp8x2_f32(q[2], q[3], p.out_type == GM_TYPE_e4m3);
     }
     return __byte_perm(low, high, 0x5410);
+}
+
+/* Of the eight bytes of a chunk so many exist, by one store where it is wide, which has all of them. */
+static __device__ __forceinline__ void store_some(uint64_t address, uint64_t bytes, int count, bool is_wide) {
+    if (is_wide) {
+        st_global_b64(address, bytes);
+        return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < 8 && i < count; ++i, bytes >>= 8)
+        st_global_b8(address + i, (uint32_t)bytes);
 }
 
 /* v / scale of a chunk, at `address` of out, which is a multiple of COUNT. Before sm_89, where conversions are long, there is one

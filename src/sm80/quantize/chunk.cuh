@@ -47,22 +47,12 @@ static __device__ __forceinline__ struct chunk take(struct chunk (&c)[VECTORS]) 
     return first;
 }
 
-/* Of a chunk's elements `count` exist, which may be less than none; the others are zeros. With 16-byte loads it is all or
- * none. */
+/* Of a chunk's elements `count` exist, as load_some() has it. */
 static __device__ __forceinline__ struct chunk load_chunk(const struct gm_quantize_params &p, int64_t row, int column,
                                                           int count) {
     const uint64_t address = p.x + row * p.x_pitch + (int64_t)column * ELEM_BYTES;
-    struct chunk c = {};
-#pragma unroll
-    for (int i = 0; i < CHUNK; i += VECTOR_BYTES / ELEM_BYTES) {
-        uint32_t *const word = c.words + i * ELEM_BYTES / 4;
-        if (i < count && VECTOR_BYTES == 16)
-            ld_global_v4_b32(address + i * ELEM_BYTES, word);
-        else if (i < count && ELEM_BYTES == 4)
-            *word = ld_global_b32(address + i * ELEM_BYTES);
-        else if (i < count)
-            *word |= ld_global_b16(address + i * ELEM_BYTES) << i % 2 * 16;
-    }
+    struct chunk c;
+    load_some<TYPE, CHUNK>(c.words, address, count, VECTOR_BYTES == 16);
     return c;
 }
 
@@ -112,13 +102,7 @@ static __device__ __forceinline__ void store_chunk(const struct gm_quantize_para
     const uint64_t address = p.out + row * p.out_pitch + column;
     if (count <= 0)
         return;
-    const uint64_t bytes = quantized(p, c, by);
-#pragma unroll
-    for (int i = 0; i < CHUNK; i += VECTOR_BYTES == 16 ? CHUNK : 1)
-        if (VECTOR_BYTES == 16)
-            st_global_b64(address, bytes);
-        else if (i < count)
-            st_global_b8(address + i, (uint32_t)(bytes >> 8 * i));
+    store_some(address, quantized(p, c, by), count, VECTOR_BYTES == 16);
 }
 
 #endif

@@ -18,17 +18,9 @@
 
 extern __shared__ uint32_t warp_most[]; /* [2][WARPS] */
 
-/* The largest of all threads' numbers; all get it. `turn` alternates from call to call, so that nobody still reads what a
- * warp writes. */
+/* The largest of all threads' numbers; all get it. `turn` alternates from call to call. */
 static __device__ __forceinline__ uint32_t max_of_cta(uint32_t number, int turn) {
-    const int lane = thread_index() % 32;
-    number = __reduce_max_sync(0xffffffff, number);
-    if (WARPS == 1)
-        return number;
-    if (lane == 0)
-        warp_most[turn * WARPS + thread_index() / 32] = number;
-    __syncthreads();
-    return __reduce_max_sync(0xffffffff, warp_most[turn * WARPS + lane % WARPS]);
+    return most_of_cta(number, warp_most + turn * WARPS, WARPS);
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------------- */
