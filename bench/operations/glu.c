@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gated linear units, as the benchmark knows them. */
 #include "bench/baseline/torch.h"
-#include "bench/operation.h"
+#include "bench/out.h"
 #include "gristmill/glu.h"
 #include "host/types.h"
 
@@ -10,29 +10,29 @@ static const struct gm_glu_problem usual = {.size = sizeof usual, .activation = 
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_glu_problem *p = problem;
     const int64_t pairs = p->layout == GM_GLU_INTERLEAVED ? 2 : 1;
+    const struct gm_out out = GM_OUT_OF(p);
     int count = 0;
     found[count++] = (struct bench_operand){
         "gate", p->type, p->rows, pairs * p->columns, offsetof(struct gm_glu_args, gate), BENCH_READ};
     if (p->layout == GM_GLU_APART)
         found[count++] =
             (struct bench_operand){"up", p->type, p->rows, p->columns, offsetof(struct gm_glu_args, up), BENCH_READ};
-    found[count++] =
-        (struct bench_operand){"out", p->type, p->rows, p->columns, offsetof(struct gm_glu_args, out), BENCH_WRITTEN};
-    return count;
+    return count + bench_out_operands(&out, offsetof(struct gm_glu_args, out), offsetof(struct gm_glu_args, scales),
+                                      found + count);
 }
 
-/* Two roundings here or there are two units in the last place. */
+/* Activations and their product are rounded once or twice. */
 static struct bench_tolerance tolerance(const void *problem, const struct bench_operand *operand) {
-    (void)problem;
-    const double unit = operand->type == GM_BF16 ? 0x1p-8 : operand->type == GM_FP16 ? 0x1p-11 : 0x1p-20;
-    return (struct bench_tolerance){.relative = 4 * unit, .absolute = unit};
+    const struct gm_glu_problem *p = problem;
+    return bench_out_tolerance(operand, p->type == GM_BF16 ? 0x1p-8 : p->type == GM_FP16 ? 0x1p-11 : 0x1p-20);
 }
 
 /* ---- torch ----------------------------------------------------------------------------------------------- */
 
 /* torch has operators of activations alone; bench/peers/ measures what it compiles of the others. */
 static const char *operator_of(const struct gm_glu_problem *p) {
-    if (p->layout != GM_GLU_NO_UP || p->limit > 0 || p->sigmoid_factor > 0)
+    const struct gm_out out = GM_OUT_OF(p);
+    if (gm_out_word(&out) != 0 || p->layout != GM_GLU_NO_UP || p->limit > 0 || p->sigmoid_factor > 0)
         return NULL;
     return p->activation == GM_ACT_SILU ? "aten::silu" : p->activation == GM_ACT_RELU ? "aten::relu" : NULL;
 }
@@ -72,6 +72,7 @@ static const struct baseline_kind *const baselines[] = {&torch, NULL};
 const struct bench_operation glu_bench = {
     .operation = &gm_operation_glu,
     .usual = &usual,
+    .out = "out",
     .operands = operands,
     .tolerance = tolerance,
     .baselines = baselines,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RMSNorm, as the benchmark knows it. */
 #include "bench/baseline/torch.h"
-#include "bench/operation.h"
+#include "bench/out.h"
 #include "gristmill/rms_norm.h"
-#include "host/out.h"
 #include "host/types.h"
 
 static const struct gm_rms_norm_problem usual = {.size = sizeof usual, .eps = 1e-5f};
@@ -11,7 +10,6 @@ static const struct gm_rms_norm_problem usual = {.size = sizeof usual, .eps = 1e
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_rms_norm_problem *p = problem;
     const struct gm_out out = GM_OUT_OF(p);
-    const struct gm_matrix scales = gm_out_scales(&out);
     const enum gm_type weight = p->fp32_weight ? GM_FP32 : p->type;
     int count = 0;
 #define OPERAND(name, type, rows, access)                                                                              \
@@ -20,30 +18,19 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     }
     OPERAND(x, p->type, p->rows, BENCH_READ);
     OPERAND(weight, weight, 1, BENCH_READ);
-    OPERAND(out, p->has_out_type ? p->out_type : p->type, p->rows, BENCH_WRITTEN);
     if (p->residual)
         OPERAND(residual, p->type, p->rows, p->residual == GM_RESIDUAL_AFTER ? BENCH_READ : BENCH_READ_AND_WRITTEN);
     if (p->residual == GM_RESIDUAL_BETWEEN)
         OPERAND(x_weight, weight, 1, BENCH_READ);
 #undef OPERAND
-    if (scales.rows)
-        found[count++] = (struct bench_operand){"scales",
-                                                scales.element_bytes == 1 ? GM_UINT8 : GM_FP32,
-                                                1,
-                                                scales.rows * scales.columns,
-                                                offsetof(struct gm_rms_norm_args, scales),
-                                                p->scaling == GM_SCALE_STATIC ? BENCH_READ : BENCH_WRITTEN};
-    return count;
+    return count + bench_out_operands(&out, offsetof(struct gm_rms_norm_args, out),
+                                      offsetof(struct gm_rms_norm_args, scales), found + count);
 }
 
 /* Two roundings here or there are two units in the last place; the sums of fp32 differ by less. */
 static struct bench_tolerance tolerance(const void *problem, const struct bench_operand *operand) {
     const struct gm_rms_norm_problem *p = problem;
-    const double of_x = p->type == GM_BF16 ? 0x1p-8 : p->type == GM_FP16 ? 0x1p-11 : 0x1p-21;
-    const double unit = operand->type == GM_E4M3 ? 0x1p-3 : operand->type == GM_E5M2 ? 0x1p-2 : of_x;
-    if (operand->type == GM_INT8 || operand->type == GM_UINT8)
-        return (struct bench_tolerance){.absolute = 1};
-    return (struct bench_tolerance){.relative = 4 * unit, .absolute = unit};
+    return bench_out_tolerance(operand, p->type == GM_BF16 ? 0x1p-8 : p->type == GM_FP16 ? 0x1p-11 : 0x1p-21);
 }
 
 /* ---- torch ----------------------------------------------------------------------------------------------- */

@@ -63,7 +63,37 @@ class Problem:
         return make(f"gm_{self.operation}_problem", type=value(self.row["type"]), **members)
 
 
-class Glu(Problem):
+class AnyOut(Problem):
+    """An operation whose out may be of another type, or of 8 bits with scales."""
+
+    def tell_out(self):
+        self.out = self.row.get("out", "same")
+        if self.out != "same":
+            self.problem.has_out_type, self.problem.out_type = 1, value(self.out.split("_")[0])
+            self.problem.scaling = value(f"scale_{(self.out.split('_') + ['static'])[1]}")
+            self.tolerance = TOLERANCES[self.out.split("_")[0]]
+        self.result_type = self.type if self.out == "same" else TORCH_TYPES[self.out.split("_")[0]]
+
+    def outputs(self):
+        found = {"out": self.empty(dtype=self.result_type)}
+        if self.result_type == torch.float8_e4m3fn:
+            count = {"row": 1, "group": self.columns // 128}.get(self.out.split("_")[-1])
+            found["scales"] = torch.ones(self.rows, count, device="cuda") if count else torch.ones(1, device="cuda") / 64
+        return found
+
+    def store(self, o, y):
+        if self.result_type != torch.float8_e4m3fn:
+            o["out"].copy_(y)
+            return
+        y = y.float().view(self.rows, -1, 128) if self.out.endswith("group") else y.float()
+        scale = o["scales"]
+        if self.out != "e4m3":
+            scale = torch.clamp(y.abs().amax(-1, keepdim=True) / 448, min=1e-10)
+            o["scales"].copy_(scale.view(o["scales"].shape))
+        o["out"].copy_(torch.clamp(y / scale, -448, 448).view(self.rows, self.columns).to(self.result_type))
+
+
+class Glu(AnyOut):
     operation = "glu"
     activations = {"none": lambda x: x, "relu": torch.relu, "silu": torch.nn.functional.silu,
                    "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
@@ -73,10 +103,11 @@ class Glu(Problem):
         super().__init__(row)
         self.problem = self.made(rows=self.rows, columns=self.columns, layout=value(f"glu_{row['layout']}"),
                                  activation=value(f"act_{row['activation']}"), rounding=value(f"round_{row['rounding']}"))
+        self.tell_out()
 
     def operands(self, seed):
         found = {"gate": self.matrix(2 * seed, self.columns * (2 if self.row["layout"] == "interleaved" else 1)),
-                 "out": self.empty()}
+                 **self.outputs()}
         if self.row["layout"] == "apart":
             found["up"] = self.matrix(2 * seed + 1)
         return found
@@ -92,12 +123,15 @@ class Glu(Problem):
                 return act(gate)
             if early:
                 return act(gate) * up
-            return (act(gate.float()) * up.float()).to(gate.dtype)
+            product = act(gate.float()) * up.float()
+            return product.to(gate.dtype) if self.out == "same" else product
 
         def into(o):
-            o["out"].copy_(expression(o))
+            self.store(o, expression(o))
 
         found = {"torch.compile": compiled(into)}
+        if self.out != "same":
+            return found
         if layout == "no_up":
             found["torch"] = expression
         try:
@@ -111,7 +145,7 @@ class Glu(Problem):
         return found
 
 
-class Norm(Problem):
+class Norm(AnyOut):
     """Either norm: x, or x + residual, made late or early of the type."""
 
     def __init__(self, row):
@@ -121,21 +155,13 @@ class Norm(Problem):
         self.problem = self.made(
             rows=self.rows, columns=self.columns, fp32_weight=row["weight"] == "fp32", residual=self.residual, eps=EPS,
             sum_rounding=value(f"round_{row['sum']}"), normalized_rounding=value(f"round_{row['normalized']}"))
-        self.out = row.get("out", "same")
-        if self.out != "same":
-            self.problem.has_out_type, self.problem.out_type = 1, value(self.out.split("_")[0])
-            self.problem.scaling = value(f"scale_{(self.out.split('_') + ['static'])[1]}")
-            self.tolerance = TOLERANCES[self.out.split("_")[0]]
-        self.result_type = self.type if self.out == "same" else TORCH_TYPES[self.out.split("_")[0]]
+        self.tell_out()
 
     def vector(self, seed):
         return normal(seed, self.columns, dtype=torch.float32 if self.row["weight"] == "fp32" else self.type)
 
     def operands(self, seed):
-        found = {"x": self.matrix(4 * seed), "weight": self.vector(4 * seed + 1), "out": self.empty(dtype=self.result_type)}
-        if self.result_type == torch.float8_e4m3fn:
-            count = {"row": 1, "group": self.columns // 128}.get(self.out.split("_")[-1])
-            found["scales"] = torch.ones(self.rows, count, device="cuda") if count else torch.ones(1, device="cuda") / 64
+        found = {"x": self.matrix(4 * seed), "weight": self.vector(4 * seed + 1), **self.outputs()}
         if self.residual:
             found["residual"] = self.matrix(4 * seed + 2)
         return found
@@ -149,17 +175,6 @@ class Norm(Problem):
 
     def weighted(self, y, weight):
         return y.to(self.type) * weight if self.row["normalized"] == "early" else y * weight.float()
-
-    def store(self, o, y):
-        if self.result_type != torch.float8_e4m3fn:
-            o["out"].copy_(y)
-            return
-        y = y.float().view(self.rows, -1, 128) if self.out.endswith("group") else y.float()
-        scale = o["scales"]
-        if self.out != "e4m3":
-            scale = torch.clamp(y.abs().amax(-1, keepdim=True) / 448, min=1e-10)
-            o["scales"].copy_(scale.view(o["scales"].shape))
-        o["out"].copy_(torch.clamp(y / scale, -448, 448).view(self.rows, self.columns).to(self.result_type))
 
 
 class RmsNorm(Norm):

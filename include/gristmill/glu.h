@@ -5,6 +5,7 @@
 #define GRISTMILL_GLU_H
 
 #include "gristmill/core.h"
+#include "gristmill/quantize.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,15 +27,18 @@ extern "C" {
  *
  *  Strides are in elements, the row's elements at least; 0 means packed. Everything is computed in fp32 and rounded once,
  *  unless `rounding` says otherwise. NaN stays NaN, also where it is clamped. Every element depends on its own gate and up
- *  only: plans are batch-invariant.
- *  out may be gate or up (in place, with one stride) unless they are interleaved. No other overlap with out is allowed.
+ *  only, and on those that it shares a scale with: plans are batch-invariant.
+ *  Out may be of another type, or of 8 bits with scales as gristmill/quantize.h has them. Then what is quantised is that fp32
+ *  before it is rounded, or, where out_rounding is early, rounded to the type: a GLU in the type, and a quantiser behind it.
+ *  out may be gate or up (in place, with one stride and elements of as many bytes) unless they are interleaved. No other overlap
+ *  with out or scales is allowed.
  *  rows = 0 launches nothing. Up to 2^31 - 1 rows and 2^29 columns; operands may exceed 2^31 elements and 4 GiB. */
 enum gm_glu_layout { GM_GLU_APART = 0, GM_GLU_INTERLEAVED = 1, GM_GLU_NO_UP = 2 };
 
 struct gm_glu_problem {
     size_t size;
     int64_t rows, columns; /* of out */
-    enum gm_type type;     /* of gate, up and out: GM_BF16, GM_FP16, GM_FP32 */
+    enum gm_type type;     /* of gate and up, and of out: GM_BF16, GM_FP16, GM_FP32 */
     enum gm_glu_layout layout;
     enum gm_activation activation;
     /* EARLY: act(gate) and up + up_offset are rounded to the type before they are multiplied, as HF and vLLM do. */
@@ -46,6 +50,19 @@ struct gm_glu_problem {
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. Rows that do not all
      * begin on multiples of 16 bytes, or whose columns are no multiple of that, take longer. */
     int32_t gate_align, up_align, out_align;
+    /* The type of out: out_type where has_out_type is 1, else that of gate and up. GM_BF16, GM_FP16 or GM_FP32, or 8 bits:
+     * GM_E4M3, GM_E5M2 or GM_INT8, out and scales as gristmill/quantize.h has them, of GM_SCALE_STATIC, GM_SCALE_ROW or
+     * GM_SCALE_GROUP. */
+    int32_t has_out_type;
+    enum gm_type out_type;
+    /* Of what becomes another type, to that of gate and up before: a GLU and a quantiser, one behind the other, do. */
+    enum gm_rounding out_rounding;
+    enum gm_scaling scaling;
+    enum gm_scale_format scale_format; /* GM_SCALE_E8M0: of rows and groups only */
+    enum gm_scale_order scale_order;   /* of groups */
+    enum gm_division division;
+    float scale_floor;            /* 0: as gristmill/quantize.h has it */
+    int64_t group, scales_stride; /* columns: 128 (or 0), 64, 32; elements, 0: packed */
 };
 
 struct gm_glu_args {
@@ -54,6 +71,7 @@ struct gm_glu_args {
     /* 0, or an int32_t in device memory: only so many of the first rows are computed, none where it is negative. It is
      * read when the kernel runs, so that a captured graph serves any number of rows up to the problem's. */
     gm_device_ptr row_count;
+    gm_device_ptr scales; /* of an out of 8 bits; else 0 */
 };
 
 /* Chooses a kernel and loads it if this context has not yet. `options` may be NULL; GM_PLAN_CONSTANT_B has no effect. */

@@ -102,25 +102,30 @@ static __device__ __forceinline__ void pack_half(const float (&v)[COUNT], uint32
         words[i / 2] = pack_word<TYPE, COUNT>(v + i);
 }
 
-/* Two elements of a type of 8 bits, in the low half. */
-static __device__ __forceinline__ uint32_t pack_byte_pair(int type, float low, float high) {
-    if (type == GM_TYPE_int8)
-        return __byte_perm(cvt_rni_s8_f32(low), cvt_rni_s8_f32(high), 0x0040);
-    if (type == GM_TYPE_uint8)
-        return __byte_perm(cvt_rni_u8_f32(low), cvt_rni_u8_f32(high), 0x0040);
-    return cvt_rn_satfinite_fp8x2_f32(low, high, type == GM_TYPE_e4m3);
+/* Four elements of a type of 8 bits. */
+static __device__ __forceinline__ uint32_t pack_4_bytes(int type, const float (&v)[4]) {
+    uint32_t bytes[4], word[1];
+    if (type != GM_TYPE_int8 && type != GM_TYPE_uint8) {
+        cvt_rn_satfinite_fp8_f32(v, word, type == GM_TYPE_e4m3);
+        return word[0];
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        bytes[i] = type == GM_TYPE_int8 ? cvt_rni_s8_f32(v[i]) : cvt_rni_u8_f32(v[i]);
+    return __byte_perm(__byte_perm(bytes[0], bytes[1], 0x0040), __byte_perm(bytes[2], bytes[3], 0x0040), 0x5410);
 }
 
 template <int COUNT>
 static __device__ __forceinline__ void pack_bytes(int type, const float (&v)[COUNT],
                                                   uint32_t (&words)[GM_ANY_WORDS(COUNT)]) {
-    if constexpr (COUNT == 1)
-        words[0] = pack_byte_pair(type, v[0], 0);
-    else
 #pragma unroll
-        for (int i = 0; i < COUNT; i += 4)
-            words[i / 4] =
-                __byte_perm(pack_byte_pair(type, v[i], v[i + 1]), pack_byte_pair(type, v[i + 2], v[i + 3]), 0x5410);
+    for (int i = 0; i < COUNT; i += 4) {
+        float four[4] = {};
+#pragma unroll
+        for (int j = 0; j < 4 && j < COUNT; ++j)
+            four[j] = v[i + j];
+        words[i / 4] = pack_4_bytes(type, four);
+    }
 }
 
 template <int COUNT>

@@ -89,6 +89,30 @@ static __device__ __forceinline__ void load(uint32_t (&words)[GM_WORDS(TYPE, COU
     reload<TYPE, COUNT>(words, address, exists);
 }
 
+/* Of COUNT elements so many exist, which may be less than none; the others are zeros. Wide loads have 16 bytes, and then all
+ * of them exist or none; else each element is one. */
+template <int TYPE, int COUNT>
+static __device__ __forceinline__ void load_some(uint32_t (&words)[GM_WORDS(TYPE, COUNT)], uint64_t address, int count,
+                                                 bool is_wide) {
+    enum { BYTES = GM_TYPE_BYTES(TYPE) };
+#pragma unroll
+    for (int i = 0; i < GM_WORDS(TYPE, COUNT); ++i)
+        words[i] = 0;
+    if (is_wide) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 16 / BYTES)
+            if (count > 0)
+                ld_global_v4_b32(address + i * BYTES, words + i * BYTES / 4);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+        if (i < count && BYTES == 4)
+            words[i * BYTES / 4] = ld_global_b32(address + i * BYTES);
+        else if (i < count)
+            words[i * BYTES / 4] |= ld_global_b16(address + i * BYTES) << i % 2 * 16;
+}
+
 template <int TYPE, int COUNT>
 static __device__ __forceinline__ void store(uint64_t address, const uint32_t (&words)[GM_WORDS(TYPE, COUNT)]) {
     if (COUNT > 1)
@@ -126,6 +150,25 @@ static __device__ __forceinline__ void store_as(int type, uint64_t address, cons
         st_global_v2_b32(address, words);
     else
         st_global_b16(address, words[0]);
+}
+
+/* The first `count` of an even number of them, one by one. */
+template <int COUNT>
+static __device__ __forceinline__ void store_some_as(int type, uint64_t address, const float (&v)[COUNT], int count) {
+    uint32_t words[COUNT / 2];
+#pragma unroll
+    for (int i = 0; i < COUNT && type == GM_TYPE_fp32; ++i)
+        if (i < count)
+            st_global_b32(address + 4 * i, __float_as_uint(v[i]));
+    if (type == GM_TYPE_fp32)
+        return;
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 2)
+        words[i / 2] = type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(v[i], v[i + 1]) : cvt_rn_f16x2_f32(v[i], v[i + 1]);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+        if (i < count)
+            st_global_b16(address + 2 * i, words[i / 2] >> i % 2 * 16);
 }
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "common/fp8.cuh"
 #include "common/global.cuh"
+#include "common/index.cuh"
 #include "common/quantized_store.h"
 #include "common/quotient.cuh"
 #include "common/types.h"
@@ -21,20 +22,34 @@
 
 /* As the bits of a float, which are ordered as floats are: NaN is above infinity. */
 template <int COUNT> static __device__ __forceinline__ uint32_t largest_size(const float (&v)[COUNT]) {
-    uint32_t most = 0;
+    float most = 0;
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
-        most = max(most, __float_as_uint(v[i]) & 0x7fffffff);
-    return most;
+        most = max_nan(most, fabsf(v[i]));
+    return __float_as_uint(most);
 }
 
-/* Of so many neighbouring lanes, a power of 2, of which the first is a multiple; all get it. All lanes of the warp are here. */
-static __device__ __forceinline__ uint32_t most_of_lanes(uint32_t most, int lanes) {
+/* Of so many neighbouring lanes, a power of 2, of which the first is a multiple; all get it. All lanes of the warp are here. So
+ * many as `alike`, a power of 2, have it of each other already, or it is only those of the same place among them that count. */
+static __device__ __forceinline__ uint32_t most_of_lanes(uint32_t most, int lanes, int alike = 1) {
 #pragma unroll
-    for (int bit = 1; bit < 32; bit *= 2)
+    for (int bit = alike; bit < 32; bit *= 2)
         if (bit < lanes)
             most = max(most, __shfl_xor_sync(0xffffffff, most, bit));
     return most;
+}
+
+/* Of all threads of a CTA, which are whole warps; all get it. Each warp has a word of `of_warps`, in shared memory: two of them
+ * take turns from call to call, so that nobody still reads what a warp writes. */
+static __device__ __forceinline__ uint32_t most_of_cta(uint32_t most, uint32_t *of_warps, int warps) {
+    const int lane = thread_index() % 32;
+    most = __reduce_max_sync(0xffffffff, most);
+    if (warps == 1)
+        return most;
+    if (lane == 0)
+        of_warps[thread_index() / 32] = most;
+    __syncthreads();
+    return __reduce_max_sync(0xffffffff, lane < warps ? of_warps[lane] : 0);
 }
 
 /* ---- scales ---------------------------------------------------------------------------------------- */
@@ -50,8 +65,7 @@ static __device__ __forceinline__ float power_of_2(float scale) {
 template <class Store> static __device__ __forceinline__ float scale_of(const Store &p, uint32_t most) {
     const float size = min_nan(__uint_as_float(most), 0x1.fffffep127f);
     const bool is_small = size < 0x1p-60f;
-    const float q =
-        quotient<QUOTIENT_CORRECTIONS>(is_small ? size * 0x1p60f : size, p.limit, p.one_by_limit, -p.one_by_limit);
+    const float q = quotient(is_small ? size * 0x1p60f : size, p.limit, p.one_by_limit, -p.one_by_limit);
     const float scale = max_nan(is_small ? q * 0x1p-60f : q, p.scale_floor);
     return p.scale_format == SCALE_FP32 ? scale : power_of_2(scale);
 }
@@ -69,10 +83,10 @@ template <class Store> static __device__ __forceinline__ struct quotient_by by_s
     return quotient_by(scale, !p.by_reciprocal);
 }
 
-/* Whether quotients are bounded, of which most are the bits of the largest dividend, if the scale was not made of it. */
+/* Whether numbers may take the short way, of which most are the bits of the largest size: all do whose scale was made of it. */
 template <class Store>
-static __device__ __forceinline__ bool is_bounded(const Store &p, uint32_t most, const struct quotient_by &by) {
-    return p.scaling != SCALE_STATIC || __uint_as_float(most) <= by.most;
+static __device__ __forceinline__ bool are_in_range(const Store &p, uint32_t most, const struct quotient_by &by) {
+    return p.scaling != SCALE_STATIC || is_in_range(__uint_as_float(most), by);
 }
 
 /* ---- stores ---------------------------------------------------------------------------------------- */
@@ -103,41 +117,64 @@ static __device__ __forceinline__ void pack_8_bits(const Store &p, const float (
         cvt_rn_satfinite_fp8_f32(q, words, p.out_type == GM_TYPE_e4m3);
 }
 
-/* v / scale of a chunk, at `address` of out, which is a multiple of COUNT. Before sm_89, where conversions are long, there is one
- * copy of them for four elements, and a store of 4 bytes. */
+/* v / scale as 8 bits. Before sm_89, where conversions are long, there is one copy of them, for four elements. */
+template <class Store, int COUNT>
+static __device__ __forceinline__ void quantize_each(const Store &p, float (&v)[COUNT], const struct quotient_by &by,
+                                                     bool in_range, uint32_t (&words)[COUNT / 4]) {
+#if __CUDA_ARCH__ < 890
+#pragma unroll 1
+    for (int i = 0; i < COUNT; i += 4) {
+        float q[4];
+        uint32_t word[1];
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+            q[j] = v[j];
+        divide_each(q, by, in_range);
+        pack_8_bits(p, q, word);
+#pragma unroll
+        for (int j = 0; j < COUNT - 4; ++j)
+            v[j] = v[j + 4];
+#pragma unroll
+        for (int j = 0; j < COUNT / 4 - 1; ++j)
+            words[j] = words[j + 1];
+        words[COUNT / 4 - 1] = word[0];
+    }
+#else
+    divide_each(v, by, in_range);
+    pack_8_bits(p, v, words);
+#endif
+}
+
+/* Of the eight bytes of a chunk so many exist, by one store where it is wide, which has all of them. */
+static __device__ __forceinline__ void store_some(uint64_t address, const uint32_t (&words)[2], int count,
+                                                  bool is_wide) {
+    uint64_t bytes = (uint64_t)words[1] << 32 | words[0];
+    if (is_wide) {
+        st_global_b64(address, bytes);
+        return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < 8 && i < count; ++i, bytes >>= 8)
+        st_global_b8(address + i, (uint32_t)bytes);
+}
+
+/* v / scale of a chunk, at `address` of out, which is a multiple of COUNT. */
 template <class Store, int COUNT>
 static __device__ __forceinline__ void store_quantized(uint64_t address, const Store &p, const float (&v)[COUNT],
                                                        const struct quotient_by &by) {
     static_assert(COUNT == 1 || COUNT == 4 || COUNT == 8, "1, 4 or 8 bytes");
-    enum { OTHER = COUNT == 8 ? 4 : 0 }; /* where the second four begin */
-    const bool bounded = is_bounded(p, largest_size(v), by);
-#if __CUDA_ARCH__ < 890
-    uint32_t words[1];
-    float q[4] = {};
-#pragma unroll 1
-    for (int i = 0; i < COUNT; i += 4) {
-#pragma unroll
-        for (int j = 0; j < 4 && j < COUNT; ++j)
-            q[j] = i ? v[OTHER + j] : v[j];
-        divide_each<QUOTIENT_CORRECTIONS>(q, by, bounded);
-        pack_8_bits(p, q, words);
-        if (COUNT == 8)
-            st_global_b32(address + i, words[0]);
-    }
-#else
-    uint32_t words[COUNT == 8 ? 2 : 1];
-    float q[COUNT == 8 ? 8 : 4] = {};
+    enum { WHOLE = COUNT == 8 ? 8 : 4 };
+    float q[WHOLE] = {};
+    uint32_t words[WHOLE / 4] = {};
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
         q[i] = v[i];
-    divide_each<QUOTIENT_CORRECTIONS>(q, by, bounded);
-    pack_8_bits(p, q, words);
+    quantize_each(p, q, by, are_in_range(p, largest_size(v), by), words);
     if (COUNT == 8)
         st_global_v2_b32(address, words);
-#endif
-    if (COUNT == 4)
+    else if (COUNT == 4)
         st_global_b32(address, words[0]);
-    if (COUNT == 1)
+    else
         st_global_b8(address, words[0]);
 }
 

@@ -4,7 +4,7 @@
 
 #include "common/arith.h"
 #include "common/norm.h"
-#include "common/norm_tokens.h"
+#include "common/makes_tokens.h"
 #include "host/occupancy.h"
 #include "host/types.h"
 
@@ -232,15 +232,10 @@ static int ctas_per_sm(const struct variant *v, const struct shape *shape, const
 #define AGAIN_FACTOR    3.6    /* and how much longer a row takes with them, */
 #define HELD_FACTOR     2.1    /* or without, to 8 bits (entry 58) */
 
-int gm_norm_out_bytes(const struct gm_out *out) {
-    return gm_type_bytes(out->has_type ? out->type : out->of);
-}
-
 double gm_norm_row_bytes(const struct gm_norm *norm) {
     const int visits[] = {
         [GM_RESIDUAL_NONE] = 0, [GM_RESIDUAL_BEFORE] = 2, [GM_RESIDUAL_AFTER] = 1, [GM_RESIDUAL_BETWEEN] = 2};
-    return (double)norm->columns *
-           ((1 + visits[norm->residual]) * gm_type_bytes(norm->type) + gm_norm_out_bytes(norm->out));
+    return (double)norm->columns * ((1 + visits[norm->residual]) * gm_type_bytes(norm->type) + gm_out_bytes(norm->out));
 }
 
 /* Visits of a row behind the first, of variants with any out: one for each further sum, for the largest size, to store. */
@@ -341,7 +336,7 @@ void gm_norm_prepare(struct gm_plan *plan, const struct gm_verdict *verdict, con
     const struct variant v = variant_of(plan->kernel);
     const int64_t *detail = verdict->detail;
     const struct shape shape = {(int)detail[THREADS], (int)detail[ROW_THREADS], (int32_t)detail[FLAGS]};
-    const int64_t bytes = gm_type_bytes(norm->type), out_bytes = gm_norm_out_bytes(norm->out);
+    const int64_t bytes = gm_type_bytes(norm->type), out_bytes = gm_out_bytes(norm->out);
     *(struct gm_norm_any_params *)plan->params = (struct gm_norm_any_params){
         .norm = {.x_pitch = norm->x_stride * bytes,
                  .residual_pitch = norm->residual_stride * bytes,

@@ -42,8 +42,6 @@ struct gm_verdict gm_norm_judge(const struct gm_kernel *kernel, const struct gm_
 void gm_norm_prepare(struct gm_plan *plan, const struct gm_verdict *verdict, const struct gm_norm *norm);
 /* Whether only variants with any out make it: out is of another type, or a norm is followed by a residual. */
 int gm_norm_needs_any(const struct gm_norm *norm);
-/* Bytes of an element of out. */
-int gm_norm_out_bytes(const struct gm_out *out);
 /* Least bytes of a row, of x, residual and out. */
 double gm_norm_row_bytes(const struct gm_norm *norm);
 

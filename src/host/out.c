@@ -26,6 +26,10 @@ int gm_out_has_8_bits(const struct gm_out *out) {
     return out->has_type && out->type >= GM_E4M3 && out->type <= GM_INT8;
 }
 
+int gm_out_bytes(const struct gm_out *out) {
+    return gm_type_bytes(out->has_type ? out->type : out->of);
+}
+
 int64_t gm_out_word(const struct gm_out *out) {
     if (!out->has_type || out->type == out->of)
         return 0;

@@ -55,6 +55,8 @@ float gm_usual_scale_floor(enum gm_type type, enum gm_scaling scaling);
 /* A sentence where something is refused; else what has no effect is as if it had not been asked for, and defaults are there. */
 enum gm_status gm_out_normalize(struct gm_out *out);
 int gm_out_has_8_bits(const struct gm_out *out);
+/* Of an element. */
+int gm_out_bytes(const struct gm_out *out);
 /* The scales; no rows where there are none. Those of rows are one row. */
 struct gm_matrix gm_out_scales(const struct gm_out *out);
 struct gm_quantized_store gm_out_store(const struct gm_out *out);

@@ -163,9 +163,13 @@ static double saturated(double q, double limit) {
 }
 
 /* The reciprocal, rounded, adds less than a unit in the last place of fp32 and a half. */
+static double slack(double q) {
+    return isinf(q) ? 0 : fabs(q) * 0x1p-22;
+}
+
 static void expect_8_bits(const struct out_case *oc, const struct span *v, const struct span *scale, double *want,
                           double *error) {
-    const double limit = limit_of(oc->type), slack = 0x1p-22;
+    const double limit = limit_of(oc->type);
     const double ends[] = {v->low / scale->low, v->low / scale->high, v->high / scale->low, v->high / scale->high};
     struct span q = {INFINITY, -INFINITY};
     if (isnan(v->low) || isnan(scale->low)) {
@@ -175,8 +179,7 @@ static void expect_8_bits(const struct out_case *oc, const struct span *v, const
     }
     for (int i = 0; i < 4; i++)
         q = (struct span){fmin(q.low, ends[i]), fmax(q.high, ends[i])};
-    const double low = saturated(q.low - fabs(q.low) * slack, limit),
-                 high = saturated(q.high + fabs(q.high) * slack, limit);
+    const double low = saturated(q.low - slack(q.low), limit), high = saturated(q.high + slack(q.high), limit);
     const double most = fmax(fabs(low), fabs(high));
     *want = (low + high) / 2;
     *error = (high - low) / 2 + (oc->type == GM_INT8 ? 0.5 : half_ulp(oc->type, most));

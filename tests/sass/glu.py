@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine code of GLU is made of: powers and reciprocals, and on sm90 griddepcontrol.wait; loads as wide as its
-chunks."""
+"""What the machine code of GLU is made of: powers and reciprocals, maxima of lanes where any out may have scales, and on sm90
+griddepcontrol.wait; loads as wide as its chunks."""
 
 
 def required(row):
-    return ["MUFU"] + (["ACQBULK"] if row["arch"] == "sm90" else [])
+    scales = ["SHFL", "REDUX"] if row["name"].endswith("any") else []
+    return ["MUFU"] + scales + (["ACQBULK"] if row["arch"] == "sm90" else [])
 
 
 def check(row, counter):

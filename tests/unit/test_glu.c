@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GLU on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
 #include "common/glu/params.h"
+#include "common/makes_tokens.h"
 #include "gristmill/glu.h"
 #include "host/choose.h"
 #include "host/options.h"
@@ -64,6 +65,14 @@ static const struct {
     BAD(gate_align, 3, "gate_align is 3; it must be 16 (or 0), 8, 4 or 2"),
     BAD(up_align, 1, "up_align is 1"),
     BAD(out_align, 32, "out_align is 32"),
+    BAD(has_out_type, 2, "has_out_type is 2; known values are 0 to 1"),
+    BAD(out_rounding, 2, "out_rounding is 2"),
+    BAD(scaling, 5, "scaling is 5"),
+    BAD(scale_format, 3, "scale_format is 3"),
+    BAD(scale_order, 2, "scale_order is 2"),
+    BAD(division, 2, "division is 2"),
+    BAD(group, 16, "group is 16; it must be 128 (or 0), 64 or 32"),
+    BAD(scale_floor, 1, "it must be 0 or 2^-126 and more"),
 };
 
 START_TEST(every_bad_member_has_its_sentence) {
@@ -81,14 +90,31 @@ START_TEST(interleaved_rows_have_twice_the_columns) {
 }
 END_TEST
 
+START_TEST(an_out_of_8_bits_has_scales) {
+    struct gm_glu_problem p = rows_of(8, 300), read;
+    p.out_type = GM_E4M3; /* nobody asks without has_out_type */
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.has_out_type == 1 && read.out_type == GM_BF16);
+    p.has_out_type = 1, p.scaling = GM_SCALE_BLOCK;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "scaling is 4; a scale is static, or of a row");
+    p.scaling = GM_SCALE_GROUP;
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.group == 128 && read.scales_stride == 3 && read.scale_floor == 1e-10f / 448);
+    p.scales_stride = 2;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "scales_stride is 2; a row has 3 elements");
+}
+END_TEST
+
 START_TEST(a_problem_is_a_line_of_a_suite) {
     struct gm_glu_problem p = rows_of(16, 4096);
     char text[160];
     gm_problem_print(&gm_operation_glu, &p, text, sizeof text);
-    ck_assert_str_eq(text, "glu bf16 apart silu late 16 4096");
+    ck_assert_str_eq(text, "glu bf16 apart silu late same 16 4096");
     p.type = GM_FP32, p.layout = GM_GLU_INTERLEAVED, p.activation = GM_ACT_GELU_ERF, p.rounding = GM_ROUND_EARLY;
     gm_problem_print(&gm_operation_glu, &p, text, sizeof text);
-    ck_assert_str_eq(text, "glu fp32 interleaved gelu_erf early 16 4096");
+    p.has_out_type = 1, p.out_type = GM_E4M3, p.scaling = GM_SCALE_ROW;
+    gm_problem_print(&gm_operation_glu, &p, text, sizeof text);
+    ck_assert_str_eq(text, "glu fp32 interleaved gelu_erf early e4m3_row 16 4096");
 }
 END_TEST
 
@@ -99,6 +125,9 @@ START_TEST(bytes_and_operations_are_counted) {
     p.layout = GM_GLU_NO_UP;
     work = gm_operation_glu.work(&p);
     ck_assert(work.least_bytes == 2 * 2000);
+    p.has_out_type = 1, p.out_type = GM_E4M3, p.scaling = GM_SCALE_ROW;
+    work = gm_operation_glu.work(&p);
+    ck_assert(work.flops == 12000 && work.least_bytes == 3000 + 40);
 }
 END_TEST
 
@@ -124,6 +153,30 @@ START_TEST(many_elements_take_as_many_chunks_of_a_thread_as_dram_wants) {
     ck_assert_int_eq(other->arch, GM_ARCH_SM90);
     ck_assert_int_eq(chosen(&many, "a100", said, sizeof said)->arch, GM_ARCH_SM80);
     ck_assert_ptr_nonnull(strstr(said, "predicted "));
+}
+END_TEST
+
+static struct gm_glu_problem to_e4m3(int64_t rows, int64_t columns, enum gm_scaling scaling) {
+    struct gm_glu_problem p = rows_of(rows, columns);
+    p.has_out_type = 1, p.out_type = GM_E4M3, p.scaling = scaling;
+    return p;
+}
+
+/* Only variants with any out make 8 bits, wherever rows are, and they make nothing else unless they are named. */
+START_TEST(other_outs_have_variants_of_their_own) {
+    char said[1 << 14];
+    struct gm_glu_problem p = to_e4m3(16, 4096, GM_SCALE_STATIC);
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_GLU_MAKES], GM_MAKES_any);
+    ck_assert_ptr_nonnull(strstr(said, "its out has the type of gate and up; kernels whose names end in any"));
+    ck_assert_ptr_nonnull(strstr(said, "128 threads with 1 chunks each, 16 bytes at once"));
+    p.gate_align = 2;
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_GLU_MAKES], GM_MAKES_any);
+    ck_assert_ptr_nonnull(strstr(said, "element by element"));
+    p = rows_of(16, 4096);
+    ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_GLU_MAKES], GM_MAKES_same);
+    ck_assert_ptr_nonnull(strstr(said, "out has the type of gate and up: kernels that make no other are sooner done"));
+    p = to_e4m3(16, 4096, GM_SCALE_ROW);
+    ck_assert_int_eq(chosen(&p, "a100", said, sizeof said)->arch, GM_ARCH_SM80);
 }
 END_TEST
 
@@ -181,6 +234,65 @@ START_TEST(a_launch_is_told_what_the_call_says) {
 }
 END_TEST
 
+/* Threads and chunks of each that such a plan has, and tiles of a row. */
+static void check_shape(const struct gm_glu_problem *p, unsigned threads, int vectors, int tiles, unsigned ctas) {
+    gm_plan *plan = NULL;
+    assert_ok(gm_glu_plan_create(context, p, NULL, &plan));
+    const struct gm_glu_any_params *params = plan->params;
+    ck_assert_uint_eq(plan->config.blockDimX, threads);
+    ck_assert_int_eq(params->vectors, vectors);
+    ck_assert_int_eq(params->row_tiles, tiles);
+    ck_assert_uint_eq(plan->config.gridDimX, ctas);
+    gm_plan_destroy(plan);
+}
+
+START_TEST(tiles_are_of_as_many_threads_as_a_row_wants) {
+    struct gm_glu_problem p = to_e4m3(1, 14336, GM_SCALE_STATIC);
+    check_shape(&p, 128, 1, 14, 14);
+    p.rows = 8192;
+    check_shape(&p, 64, 4, 7, 7 * 8192); /* 128 threads would have half a tile too many */
+    p.columns = 4096;
+    check_shape(&p, 128, 4, 1, 8192);
+    p = to_e4m3(1, 14336, GM_SCALE_ROW);
+    check_shape(&p, 1024, 2, 1, 1);
+    p.rows = 8192;
+    check_shape(&p, 448, 4, 1, 8192);
+    p.columns = 28672; /* all but the first tile are computed twice */
+    check_shape(&p, 512, 4, 2, 8192);
+    p.columns = 8;
+    check_shape(&p, 32, 1, 1, 8192);
+}
+END_TEST
+
+START_TEST(a_launch_is_told_of_its_out) {
+    struct gm_glu_problem p = to_e4m3(10, 512, GM_SCALE_GROUP);
+    const struct gm_glu_args args = {.size = sizeof args, .gate = ADDRESS_A, .out = ADDRESS_D, .scales = ADDRESS_C};
+    struct gm_glu_args bad_args = args;
+    gm_plan *plan = NULL;
+    p.layout = GM_GLU_INTERLEAVED;
+    p.out_rounding = GM_ROUND_EARLY, p.scale_format = GM_SCALE_E8M0, p.division = GM_DIVIDE_BY_RECIPROCAL;
+    assert_ok(gm_glu_plan_create(context, &p, NULL, &plan));
+    const struct gm_glu_any_params *params = plan->params;
+    ck_assert(params->glu.gate_pitch == 2048 && params->glu.up_pitch == 2048 && params->glu.out_pitch == 512);
+    ck_assert(params->column_bytes == 4 && params->out_bytes == 1 && params->is_wide && params->rounds_out);
+    ck_assert(params->store.scaling == SCALE_GROUP && params->store.scale_down == 4 && params->store.by_reciprocal);
+    fake_make_current(0);
+    fake_clear_counts();
+    assert_ok(gm_glu_execute(plan, &args, NULL));
+    ck_assert_int_eq(fake_calls(), 1);
+    bad_args.scales = 0;
+    assert_fails(gm_glu_execute(plan, &bad_args, NULL), GM_ERROR_INVALID_ARGUMENT, "scales is NULL");
+    bad_args = args, bad_args.scales = args.out + 64;
+    assert_fails(gm_glu_execute(plan, &bad_args, NULL), GM_ERROR_OVERLAP, "scales");
+    gm_plan_destroy(plan);
+    p.layout = GM_GLU_NO_UP;
+    assert_ok(gm_glu_plan_create(context, &p, NULL, &plan));
+    bad_args = args, bad_args.out = args.gate; /* of other bytes */
+    assert_fails(gm_glu_execute(plan, &bad_args, NULL), GM_ERROR_OVERLAP, "gate");
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 /* Chunks of a slab are numbered with 31 bits. */
 START_TEST(large_problems_come_in_slabs) {
     struct gm_glu_problem p = rows_of(INT32_MAX, 4096);
@@ -210,7 +322,7 @@ START_TEST(every_variant_is_launched_by_name) {
         assert_ok(gm_glu_execute(plan, &args, NULL));
         ck_assert_int_eq(fake_calls(), 1);
         ck_assert_int_eq(fake.launch.kernel, (int)i);
-        ck_assert_uint_eq(fake.launch.config.blockDimX, (unsigned)kernel->threads);
+        ck_assert(fake.launch.config.blockDimX <= (unsigned)kernel->threads && fake.launch.config.blockDimX % 32 == 0);
         ck_assert_uint_eq(fake.launch.config.numAttrs, kernel->arch == GM_ARCH_SM90);
         gm_plan_destroy(plan);
     }
@@ -310,14 +422,18 @@ Suite *glu_suite(void) {
           *launches = tcase_create("launches");
     tcase_add_test(problems, zeros_mean_packed_and_aligned);
     tcase_add_loop_test(problems, every_bad_member_has_its_sentence, 0, sizeof bad / sizeof *bad);
+    tcase_add_test(problems, an_out_of_8_bits_has_scales);
     tcase_add_test(problems, interleaved_rows_have_twice_the_columns);
     tcase_add_test(problems, a_problem_is_a_line_of_a_suite);
     tcase_add_test(problems, bytes_and_operations_are_counted);
     tcase_add_test(problems, division_by_multiplication_is_exact);
     tcase_add_test(choices, many_elements_take_as_many_chunks_of_a_thread_as_dram_wants);
+    tcase_add_test(choices, other_outs_have_variants_of_their_own);
     tcase_add_test(choices, what_is_not_aligned_goes_by_elements);
     tcase_add_checked_fixture(launches, planned_set_up, planned_tear_down);
     tcase_add_test(launches, a_launch_is_told_what_the_call_says);
+    tcase_add_test(launches, tiles_are_of_as_many_threads_as_a_row_wants);
+    tcase_add_test(launches, a_launch_is_told_of_its_out);
     tcase_add_test(launches, large_problems_come_in_slabs);
     tcase_add_test(launches, every_variant_is_launched_by_name);
     tcase_add_test(launches, bad_pointers_are_refused_by_name);

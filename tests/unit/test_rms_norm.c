@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RMSNorm on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
 #include "common/norm.h"
-#include "common/norm_tokens.h"
+#include "common/makes_tokens.h"
 #include "gristmill/rms_norm.h"
 #include "host/choose.h"
 #include "host/occupancy.h"

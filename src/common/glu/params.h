@@ -5,6 +5,7 @@
 
 #include "common/divide.h"
 #include "common/fixed_width.h"
+#include "common/quantized_store.h"
 
 /* Values of enum gm_glu_layout. */
 enum { GLU_APART = 0, GLU_INTERLEAVED = 1, GLU_NO_UP = 2 };
@@ -20,6 +21,21 @@ struct gm_glu_params {
     float limit, silu_exponent, up_offset;
 };
 
+/* Of variants with any out. A chunk is GLU_ANY_CHUNK elements of every type, no operands are packed, and row_chunks are tiles of
+ * a row that CTAs take, 1 where a row shares a scale. */
+struct gm_glu_any_params {
+    struct gm_glu_params glu;
+    struct gm_quantized_store store; /* out's type, and scales where it has 8 bits */
+    int32_t vectors;                 /* chunks of a thread, of those that it has room for */
+    int32_t row_tiles;               /* of a row: parts that a CTA takes at a time */
+    int32_t is_wide;                 /* rows are loaded and stored by whole chunks; else element by element */
+    int32_t rounds_out;              /* out is rounded to the type before it becomes its own */
+    int32_t column_bytes; /* of gate and of up, for a column of out: of pairs, `up` is the second chunk of them */
+    int32_t out_bytes;    /* of an element of out */
+};
+enum { GLU_ANY_CHUNK = 8 };
+#define GM_GLU_ANY_SMEM_BYTES (2 * 32 * 4) /* a word of each warp, of two maxima by turns */
+
 #define GM_GLU_SLAB_CHUNKS (1 << 30) /* of packed operands */
 
 /* CTAs on an SM: 64 KB and more of gate and up are under way on it, as their registers allow. */
@@ -27,6 +43,7 @@ struct gm_glu_params {
 
 #ifndef __CUDACC__
 _Static_assert(sizeof(struct gm_glu_params) == 112, "host and device agree");
+_Static_assert(sizeof(struct gm_glu_any_params) == 192, "host and device agree");
 #endif
 
 #endif

@@ -72,7 +72,7 @@ static const struct gm_field fields[] = {
 void gm_layer_norm_matrices(const struct gm_layer_norm_problem *p, struct gm_matrix m[GM_LAYER_NORM_MATRICES]) {
     const int bytes = gm_type_bytes(p->type), weight_bytes = p->fp32_weight ? 4 : bytes;
     const struct gm_out out = GM_OUT_OF(p);
-    const int out_bytes = gm_norm_out_bytes(&out);
+    const int out_bytes = gm_out_bytes(&out);
     const int64_t residual_rows = p->residual ? p->rows : 0, of_two = p->residual == GM_RESIDUAL_BETWEEN;
     m[GM_LAYER_NORM_X] = (struct gm_matrix){"x", p->rows, p->columns, p->x_stride, bytes, p->x_align};
     m[GM_LAYER_NORM_RESIDUAL] =

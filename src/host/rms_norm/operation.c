@@ -80,7 +80,7 @@ static int64_t reach(const struct gm_rms_norm_problem *p, int64_t head_stride) {
 void gm_rms_norm_matrices(const struct gm_rms_norm_problem *p, struct gm_matrix m[GM_RMS_NORM_MATRICES]) {
     const int bytes = gm_type_bytes(p->type), weight_bytes = p->fp32_weight ? 4 : bytes;
     const struct gm_out out = GM_OUT_OF(p);
-    const int out_bytes = gm_norm_out_bytes(&out);
+    const int out_bytes = gm_out_bytes(&out);
     const int64_t residual_rows = p->residual ? p->rows : 0, of_two = p->residual == GM_RESIDUAL_BETWEEN;
     const int64_t head_rows = p->heads > 1 ? p->heads : 0;
     m[GM_RMS_NORM_X] = (struct gm_matrix){"x", p->rows, reach(p, p->x_head_stride), p->x_stride, bytes, p->x_align};

@@ -8,16 +8,23 @@
  *
  * A row is a whole number of chunks: other rows have chunks of one element. The numbers have 31 bits, so the rows of large
  * operands come in slabs. Packed operands are one long row, cut into slabs of one row each; their last elements, fewer than
- * a chunk, come one by one. */
+ * a chunk, come one by one. any.cuh has out of any type. */
 #ifndef GM_SM80_GLU_CUH
 #define GM_SM80_GLU_CUH
 
-#include "common/activation.cuh"
-#include "common/elements.cuh"
-#include "common/glu/params.h"
+#include "common/makes_tokens.h"
+
+#if GM_MAKES == GM_MAKES_any
+
+#include "sm80/glu/any.cuh"
+
+#else
+
 #include "common/index.cuh"
 #include "common/pairs.cuh"
+#include "sm80/glu/unit.cuh"
 
+typedef struct gm_glu_params glu_params;
 enum {
     TYPE = GM_TYPE,
     ELEM_BYTES = GM_TYPE_BYTES(TYPE),
@@ -58,58 +65,6 @@ static __device__ __forceinline__ void load_chunk(const struct gm_glu_params &p,
     load<TYPE, COUNT>(c.up, p.up + at.row * p.up_pitch + at.offset, exists && p.layout == GLU_APART);
 }
 
-template <int ACTIVATION> static __device__ __forceinline__ float activated(const struct gm_glu_params &p, float x) {
-    if (ACTIVATION == ACT_SILU)
-        return act_gate(x, act_size(x), act_size(x) * p.silu_exponent);
-    if (ACTIVATION == ACT_GELU_TANH)
-        return act_gelu_tanh(x);
-    return ACTIVATION == ACT_GELU_ERF ? act_gelu_erf(x) : act_relu(x);
-}
-
-template <int ACTIVATION, int COUNT>
-static __device__ __forceinline__ void activate_as(const struct gm_glu_params &p, float (&x)[COUNT]) {
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-        x[i] = activated<ACTIVATION>(p, x[i]);
-}
-
-/* One branch for a chunk: its elements' chains of instructions run beside each other. */
-template <int COUNT> static __device__ __forceinline__ void activate(const struct gm_glu_params &p, float (&x)[COUNT]) {
-    if (p.activation == ACT_SILU)
-        activate_as<ACT_SILU>(p, x);
-    else if (p.activation == ACT_GELU_TANH)
-        activate_as<ACT_GELU_TANH>(p, x);
-    else if (p.activation == ACT_GELU_ERF)
-        activate_as<ACT_GELU_ERF>(p, x);
-    else if (p.activation == ACT_RELU)
-        activate_as<ACT_RELU>(p, x);
-}
-
-/* NaN stays NaN. */
-template <int COUNT>
-static __device__ __forceinline__ void limit(const struct gm_glu_params &p, float (&gate)[COUNT], float (&up)[COUNT]) {
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-        gate[i] = min_nan(gate[i], p.limit);
-        up[i] = max_nan(min_nan(up[i], p.limit), -p.limit);
-    }
-}
-
-template <int COUNT>
-static __device__ __forceinline__ void multiply(const struct gm_glu_params &p, float (&gate)[COUNT],
-                                                float (&up)[COUNT]) {
-#pragma unroll
-    for (int i = 0; i < COUNT && p.up_offset != 0; ++i)
-        up[i] += p.up_offset;
-    if (p.rounds_early) {
-        round_elements<TYPE, COUNT>(gate);
-        round_elements<TYPE, COUNT>(up);
-    }
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-        gate[i] *= up[i];
-}
-
 template <int COUNT>
 static __device__ __forceinline__ void store_chunk(const struct gm_glu_params &p, const struct place &at,
                                                    const struct chunk<COUNT> &c) {
@@ -119,11 +74,7 @@ static __device__ __forceinline__ void store_chunk(const struct gm_glu_params &p
     unpack<TYPE, COUNT>(c.up, up);
     if (p.layout == GLU_INTERLEAVED)
         part_pairs(gate, up);
-    if (p.has_limit)
-        limit(p, gate, up);
-    activate(p, gate);
-    if (p.layout != GLU_NO_UP)
-        multiply(p, gate, up);
+    make_unit(p, gate, up);
     pack<TYPE, COUNT>(gate, words);
     store<TYPE, COUNT>(p.out + at.row * p.out_pitch + at.offset, words);
 }
@@ -165,5 +116,7 @@ static __device__ __forceinline__ void glu(const struct gm_glu_params &p) {
     if (CHUNK > 1 && p.is_packed)
         glu_rest(p, rows * p.columns);
 }
+
+#endif
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef GM_SM80_LAYER_NORM_CUH
 #define GM_SM80_LAYER_NORM_CUH
 
-#include "common/norm_tokens.h"
+#include "common/makes_tokens.h"
 
 #if GM_MAKES == GM_MAKES_any
 

@@ -171,13 +171,7 @@ static __device__ __forceinline__ void store_out(const struct gm_norm_any_params
 
 /* The largest of all threads' numbers; all get it. Sums and maxima take turns. */
 static __device__ __forceinline__ uint32_t most_of_row(const struct gm_norm_any_params &p, uint32_t most, int turn) {
-    uint32_t *const all = (uint32_t *)row_sums + turn * SUMS;
-    const int lane = thread_index() % 32, warps = (row_threads(p.norm) + 31) / 32;
-    most = __reduce_max_sync(0xffffffff, most);
-    if (lane == 0)
-        all[thread_index() / 32] = most;
-    __syncthreads();
-    return __reduce_max_sync(0xffffffff, lane < warps ? all[lane] : 0);
+    return most_of_cta(most, (uint32_t *)row_sums + turn * SUMS, (row_threads(p.norm) + 31) / 32);
 }
 
 /* The scale that is given; 1 where nothing has a scale. */

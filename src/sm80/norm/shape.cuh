@@ -14,7 +14,7 @@
 #include "common/elements.cuh"
 #include "common/index.cuh"
 #include "common/norm.h"
-#include "common/norm_tokens.h"
+#include "common/makes_tokens.h"
 
 enum {
     TYPE = GM_TYPE,

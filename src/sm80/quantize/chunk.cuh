@@ -47,20 +47,10 @@ static __device__ __forceinline__ struct chunk take(struct chunk (&c)[VECTORS]) 
     return first;
 }
 
-/* Of a chunk's elements `count` exist, which may be less than none; the others are zeros. With 16-byte loads it is all or
- * none. */
+/* Of a chunk's elements `count` exist, as load_some() has it. */
 static __device__ __forceinline__ struct chunk load_chunk(uint64_t address, int count) {
-    struct chunk c = {};
-#pragma unroll
-    for (int i = 0; i < CHUNK; i += VECTOR_BYTES / ELEM_BYTES) {
-        uint32_t *const word = c.words + i * ELEM_BYTES / 4;
-        if (i < count && VECTOR_BYTES == 16)
-            ld_global_v4_b32(address + i * ELEM_BYTES, word);
-        else if (i < count && ELEM_BYTES == 4)
-            *word = ld_global_b32(address + i * ELEM_BYTES);
-        else if (i < count)
-            *word |= ld_global_b16(address + i * ELEM_BYTES) << i % 2 * 16;
-    }
+    struct chunk c;
+    load_some<TYPE, CHUNK>(c.words, address, count, VECTOR_BYTES == 16);
     return c;
 }
 
@@ -83,25 +73,16 @@ static __device__ __forceinline__ uint32_t size_bits(uint32_t most) {
 
 /* ---- stores ---------------------------------------------------------------------------------------- */
 
-/* `bounded`: no quotient is too large (common/quotient.cuh). */
+/* `in_range`: all elements are (common/quotient.cuh). */
 static __device__ __forceinline__ void store_chunk(const struct gm_quantize_params &p, uint64_t address, int count,
-                                                   const struct chunk &c, const struct quotient_by &by, bool bounded) {
-    enum { CORRECTIONS = ELEM_BYTES == 2 ? SHORT_QUOTIENT_CORRECTIONS : QUOTIENT_CORRECTIONS };
+                                                   const struct chunk &c, const struct quotient_by &by, bool in_range) {
     float q[CHUNK];
-    uint32_t words[CHUNK / 4];
+    uint32_t words[CHUNK / 4] = {};
     if (count <= 0)
         return;
     unpack<TYPE, CHUNK>(c.words, q);
-    divide_each<CORRECTIONS>(q, by, bounded);
-    pack_8_bits(p, q, words);
-    if (VECTOR_BYTES == 16) {
-        st_global_v2_b32(address, words);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < CHUNK; ++i)
-        if (i < count)
-            st_global_b8(address + i, words[i / 4] >> i % 4 * 8);
+    quantize_each(p, q, by, in_range, words);
+    store_some(address, words, count, VECTOR_BYTES == 16);
 }
 
 #endif

@@ -18,17 +18,9 @@
 
 extern __shared__ uint32_t warp_most[]; /* [2][WARPS] */
 
-/* The largest of all threads' numbers; all get it. `turn` alternates from call to call, so that nobody still reads what a
- * warp writes. */
+/* The largest of all threads' numbers; all get it. `turn` alternates from call to call. */
 static __device__ __forceinline__ uint32_t max_of_cta(uint32_t number, int turn) {
-    const int lane = thread_index() % 32;
-    number = __reduce_max_sync(0xffffffff, number);
-    if (WARPS == 1)
-        return number;
-    if (lane == 0)
-        warp_most[turn * WARPS + thread_index() / 32] = number;
-    __syncthreads();
-    return __reduce_max_sync(0xffffffff, warp_most[turn * WARPS + lane % WARPS]);
+    return most_of_cta(number, warp_most + turn * WARPS, WARPS);
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------------- */
@@ -83,10 +75,10 @@ static __device__ __forceinline__ uint32_t quantize_slab(const struct gm_quantiz
         if (p.scaling == SCALE_GROUP)
             scale = scale_group(p, at, lane, lanes, of_chunks);
         const struct quotient_by by = by_scale(p, scale);
-        const bool bounded = is_bounded(p, of_chunks, by);
+        const bool in_range = are_in_range(p, of_chunks, by);
 #pragma unroll COPIES
         for (int i = 0; i < VECTORS; ++i)
-            store_chunk(p, out + i * step, at.count - i * step, take(c), by, bounded);
+            store_chunk(p, out + i * step, at.count - i * step, take(c), by, in_range);
     }
     return most;
 }

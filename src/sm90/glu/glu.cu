@@ -4,8 +4,7 @@
 #include "sm80/glu/glu.cuh"
 #include "sm90/follow.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
-    GM_KERNEL_NAME(const __grid_constant__ struct gm_glu_params p) {
+extern "C" __global__ void __launch_bounds__(THREADS, CTAS) GM_KERNEL_NAME(const __grid_constant__ glu_params p) {
     griddep_follow();
     glu(p);
 }

@@ -24,6 +24,10 @@ static struct glu_case random_case(struct draws *d) {
     gc.count = (int)draw(d, 10);
     gc.seed = d->index;
     if (draw(d, 3) == 0) {
+        gc.out = random_out(d);
+        gc.in_place *= gm_type_bytes(type_of_out(&gc.out, gc.type)) == gm_type_bytes(gc.type);
+    }
+    if (draw(d, 3) == 0) {
         gc.gate_start = (int)draw(d, 8);
         gc.up_start = (int)draw(d, 8);
         gc.out_start = (int)draw(d, 8);
@@ -40,10 +44,72 @@ static void run_fuzz(const struct test *test, struct result *result) {
     for (int i = 0; i < (opt.quick ? 40 : env.simulated ? 120 : 500); i++) {
         struct glu_case gc = random_case(&draws);
         gc.may_refuse = test->mask == GM_ARCH_SM90 ? BIT(GM_REASON_NO_IMAGE) : 0;
+        if (i % 10 == 8 && !gc.in_place)
+            gc.out = (struct out_case){.has_type = 1, .type = GM_E4M3, .scaling = GM_SCALE_GROUP};
         if (!run_glu(result, &gc, NULL, test->mask, &memory))
             break;
     }
     free_operands(&memory);
+}
+
+/* ---- out of another type ------------------------------------------------------------------------------- */
+
+static bool read_case(struct result *result, const struct glu_case *gc, uint32_t mask, struct operand_memory *memory,
+                      uint8_t *out, uint8_t *scales) {
+    struct placed_glu placed = {0};
+    const bool ok = place_glu(result, gc, memory, &placed) &&
+                    read_out(result, &placed.placed, mask, GLU_OUT, GLU_SCALES, out, scales);
+    free_placed(&placed.placed);
+    return ok;
+}
+
+static bool check_two_calls(struct result *result, const struct glu_case *gc, uint32_t mask) {
+    struct operand_memory memory = {0};
+    struct two_calls calls;
+    struct glu_case plain = *gc, fp32 = *gc;
+    char what[480];
+    plain.out = (struct out_case){0};
+    fp32.out = (struct out_case){.has_type = 1, .type = GM_FP32};
+    describe_glu(gc, what, sizeof what);
+    begin_two_calls(&calls);
+    const bool ok = read_case(result, &plain, mask, &memory, calls.norm, NULL) &&
+                    read_case(result, &fp32, mask, &memory, calls.wide, NULL) &&
+                    read_case(result, gc, mask, &memory, calls.out, calls.scales) &&
+                    check_two_calls_made(result, &calls, &gc->out, gc->type, gc->rows, gc->columns, what);
+    end_two_calls(&calls);
+    free_operands(&memory);
+    return ok;
+}
+
+static void run_two_calls(const struct test *test, struct result *result) {
+    static const int64_t widths[] = {8, 128, 136, 256, 520, 1032, 2880, 4104, 97, 1001};
+    struct draws draws = {opt.seed ^ 0x2cb, 0};
+    if (lacks_sm90(test, result))
+        return;
+    for (int i = 0; i < (opt.quick ? 20 : 40); i++) {
+        struct glu_case gc = {
+            .rows = 1 + draw(&draws, 7), .columns = widths[i % 10], .up_offset = (float)draw(&draws, 2)};
+        gc.type = (enum gm_type)draw(&draws, 3);
+        gc.layout = (enum gm_glu_layout)draw(&draws, 3);
+        gc.activation = (enum gm_activation)draw(&draws, 5);
+        gc.rounding = (enum gm_rounding)draw(&draws, 2);
+        gc.inputs = i % 3 ? GLU_NORMAL : i % 2 ? GLU_WIDE : GLU_SPECIAL;
+        gc.out = random_out(&draws);
+        gc.out.has_type = 1;
+        gc.out.type = (enum gm_type)(GM_E4M3 + draw(&draws, 3));
+        gc.out.scales_pad = 0;
+        if (i % 2) /* divisors of many bits, and those that take the long way */
+            gc.out.static_scale = i % 4 == 1 ? 0.1f : 0x1.00001p-4f;
+        gc.seed = draws.index;
+        if (!check_two_calls(result, &gc, test->mask))
+            return;
+    }
+    const struct glu_case long_row = {.rows = 2,
+                                      .columns = 20008,
+                                      .activation = GM_ACT_SILU,
+                                      .inputs = GLU_NORMAL,
+                                      .out = {.has_type = 1, .type = GM_E4M3, .scaling = GM_SCALE_ROW}};
+    check_two_calls(result, &long_row, test->mask);
 }
 
 /* ---- many elements ------------------------------------------------------------------------------------- */
@@ -105,7 +171,7 @@ static void run_arguments(const struct test *test, struct result *result) {
             struct gm_glu_args args;
             enum gm_status want;
         } bad[] = {
-#define ARGS(...) {sizeof good, __VA_ARGS__}
+#define ARGS(...) {sizeof good, __VA_ARGS__, 0}
             {"gate null", ARGS(0, good.up, good.out, 0), GM_ERROR_INVALID_ARGUMENT},
             {"up null", ARGS(good.gate, 0, good.out, 0), GM_ERROR_INVALID_ARGUMENT},
             {"out null", ARGS(good.gate, good.up, 0, 0), GM_ERROR_INVALID_ARGUMENT},
@@ -136,6 +202,8 @@ static void run_empty(const struct test *test, struct result *result) {
 void add_glu_api_tests(void) {
     add_test("api", "glu_fuzz_sm80", run_fuzz, -1, GM_ARCH_SM80);
     add_test("api", "glu_fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
+    add_test("api", "glu_quantised_is_two_calls_sm80", run_two_calls, -1, GM_ARCH_SM80);
+    add_test("api", "glu_quantised_is_two_calls_sm90", run_two_calls, -1, GM_ARCH_SM90);
     add_test("api", "glu_of_no_rows", run_empty, -1, 0);
     add_test("api", "glu_of_more_than_2_to_the_31_elements", run_large, -1, 0);
     add_test("badinput", "glu_arguments", run_arguments, -1, 0);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "columns.h"
+#include "common/makes_tokens.h"
 
 static void add_tests(void) {
     add_glu_rows_tests();
@@ -49,8 +50,11 @@ static bool place_call(struct result *result, struct call *call, int scale, bool
 
 /* ---- the self-test --------------------------------------------------------------------------------- */
 
+/* The planted bugs are those of variants with out of the type. */
 static int64_t elements_of_cta(const struct gm_kernel *kernel) {
     const int32_t *c = kernel->columns;
+    if (c[GM_GLU_MAKES] == GM_MAKES_any)
+        return INT64_MAX;
     return (int64_t)c[GM_GLU_THREADS] * c[GM_GLU_VECTORS] * c[GM_GLU_VECTOR_BYTES];
 }
 
@@ -66,6 +70,9 @@ static const struct plant plants[] = {
     {GLU_BUG_DROPS_NAN, "a clamped NaN becomes a number", "special", NULL},
     {GLU_BUG_EARLY, "rounds before the product", "late", "glu_fuzz_sm80"},
     {GLU_BUG_COUNT, "looks at no row count", "was written", NULL},
+    {GLU_BUG_LOST_SCALE, "the last scale is not written", "scales[", "glu_fuzz_sm80"},
+    {GLU_BUG_NAN_HAS_NO_SIZE, "NaN does not count in a scale", "two calls", "glu_quantised_is_two_calls_sm80"},
+    {GLU_BUG_OUT_EARLY, "rounds what is quantised", " late", "glu_fuzz_sm80"},
 };
 
 const struct tested_operation glu_tests = {

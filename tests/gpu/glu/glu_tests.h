@@ -3,7 +3,7 @@
 #ifndef GLU_TESTS_H
 #define GLU_TESTS_H
 
-#include "operands.h"
+#include "out.h"
 
 /* INTEGERS: small ones, whose products are exact. NORMAL: N(0, 1). WIDE: of every exponent from 2^-30 to 2^6, so that
  * tails and limits are reached. SPECIAL: NaN, infinities, zeros, the largest and the smallest values among ordinary ones. */
@@ -16,6 +16,7 @@ struct glu_case {
     enum gm_activation activation;
     enum gm_rounding rounding;
     float limit, sigmoid_factor, up_offset;
+    struct out_case out;
     int64_t gate_pad, up_pad, out_pad; /* elements between the row's end and the next row */
     int gate_start, up_start, out_start;
     int in_place; /* 1: out is gate, 2: out is up */
@@ -34,7 +35,7 @@ struct placed_glu {
     struct gm_glu_args args;
 };
 
-enum { GLU_GATE, GLU_UP, GLU_OUT, GLU_COUNT, GLU_OPERANDS };
+enum { GLU_GATE, GLU_UP, GLU_OUT, GLU_SCALES, GLU_COUNT, GLU_OPERANDS };
 
 void describe_glu(const struct glu_case *gc, char *text, size_t bytes);
 bool place_glu(struct result *result, const struct glu_case *gc, struct operand_memory *memory,
@@ -59,6 +60,9 @@ enum glu_bug {
     GLU_BUG_DROPS_NAN,                         /* a clamped NaN becomes a number */
     GLU_BUG_EARLY,                             /* rounds before the product, unasked */
     GLU_BUG_COUNT,                             /* looks at no row count */
+    GLU_BUG_LOST_SCALE,                        /* the last scale of a row is not written */
+    GLU_BUG_NAN_HAS_NO_SIZE,                   /* NaN does not count in a scale */
+    GLU_BUG_OUT_EARLY,                         /* rounds what is quantised, unasked */
 };
 void compute_glu(const struct gm_kernel *kernel, const void *params);
 

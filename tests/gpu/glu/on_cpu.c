@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GLU of any variant on the CPU, from the same parameter struct that the GPU kernel gets, and the planted bugs. */
 #include <math.h>
+#include <stdlib.h>
 
+#include "columns.h"
 #include "common/glu/params.h"
+#include "common/makes_tokens.h"
 #include "glu/glu_tests.h"
 
 struct job {
+    const struct gm_glu_any_params *any; /* NULL: the variant makes out of the type */
     const struct gm_glu_params *p;
     enum gm_type type;
     int64_t bytes;
@@ -65,11 +69,30 @@ static void compute_row(const struct job *job, int64_t row, int64_t columns) {
     }
 }
 
+static void compute_row_of_any(const struct job *job, int64_t row, int64_t columns) {
+    const enum out_bug bug = planted_bug == GLU_BUG_LOST_SCALE        ? OUT_BUG_LOST_SCALE
+                             : planted_bug == GLU_BUG_NAN_HAS_NO_SIZE ? OUT_BUG_DROPS_NAN
+                                                                      : OUT_BUG_NONE;
+    float *v = malloc((size_t)columns * sizeof *v);
+    if (!v)
+        exit(2);
+    for (int64_t column = 0; column < columns; column++) {
+        v[column] = compute(job, row, column);
+        if (job->any->rounds_out || planted_bug == GLU_BUG_OUT_EARLY)
+            v[column] = (float)round_to(job->type, (double)v[column]);
+    }
+    store_row(&job->any->store, job->p->out + (uint64_t)(row * job->out_pitch), job->any->store.scales, row, columns, v,
+              bug);
+    free(v);
+}
+
 void compute_glu(const struct gm_kernel *kernel, const void *params) {
     const struct gm_glu_params *p = params;
+    const bool is_any = kernel->columns[GM_GLU_MAKES] == GM_MAKES_any;
     const int64_t bytes = gm_type_bytes(kernel->type), packed = p->is_packed ? p->columns * bytes : 0;
     const int64_t pairs = p->layout == GM_GLU_INTERLEAVED ? 2 : 1;
-    const struct job job = {.p = p,
+    const struct job job = {.any = is_any ? params : NULL,
+                            .p = p,
                             .type = kernel->type,
                             .bytes = bytes,
                             .gate_pitch = packed ? pairs * packed : p->gate_pitch,
@@ -81,5 +104,8 @@ void compute_glu(const struct gm_kernel *kernel, const void *params) {
         rows = count < rows ? count : rows;
     }
     for (int64_t row = 0; row < rows - (planted_bug == GLU_BUG_LOST_ROW); row++)
-        compute_row(&job, row, p->columns);
+        if (is_any)
+            compute_row_of_any(&job, row, p->columns);
+        else
+            compute_row(&job, row, p->columns);
 }

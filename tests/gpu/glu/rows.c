@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every variant of GLU, by name: columns around its chunks, every choice, guards, alignments, and late operands. */
 #include "columns.h"
+#include "common/glu/params.h"
+#include "common/makes_tokens.h"
 #include "glu/glu_tests.h"
 
 struct rows {
     const struct gm_kernel *kernel;
     struct result *result;
     struct operand_memory memory;
-    int failures;
+    int failures, tried;
     int64_t chunk, tile; /* elements of a chunk, and of a CTA */
+    struct draws draws;
 };
 
+static bool makes_any(const struct rows *rows) {
+    return rows->kernel->columns[GM_GLU_MAKES] == GM_MAKES_any;
+}
+
 static struct glu_case plain(const struct rows *rows, int64_t count, int64_t columns) {
+    const bool refuses = columns % rows->chunk && !makes_any(rows);
     return (struct glu_case){.rows = count,
                              .columns = columns,
                              .type = rows->kernel->type,
                              .activation = GM_ACT_SILU,
                              .inputs = GLU_NORMAL,
-                             .may_refuse = BIT(GM_REASON_NO_IMAGE) | (columns % rows->chunk ? BIT(GM_REASON_SIZE) : 0)};
+                             .may_refuse = BIT(GM_REASON_NO_IMAGE) | (refuses ? BIT(GM_REASON_SIZE) : 0)};
 }
 
+/* Variants with any out get one that is drawn, and every other time one SM, on which chunks are many, unless the case says so. */
 static bool try(struct rows *rows, struct glu_case gc) {
     enum { MOST_FAILURES = 3 };
+    if (makes_any(rows) && !gc.out.has_type) {
+        gc.out = random_out(&rows->draws);
+        gc.sm_budget |= rows->tried++ % 2;
+        gc.in_place *= gm_type_bytes(type_of_out(&gc.out, gc.type)) == gm_type_bytes(gc.type);
+    }
     rows->failures += !run_glu(rows->result, &gc, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }
@@ -43,7 +57,6 @@ static bool test_sizes(struct rows *rows) {
         gc.gate_pad = 2 * chunk * (int64_t)(i % 2);
         gc.out_pad = chunk;
         gc.repeats = i == 2 ? 2 : 0;
-        gc.may_refuse |= gc.columns % chunk ? BIT(GM_REASON_SIZE) : 0;
         if (!try(rows, gc))
             return false;
     }
@@ -115,13 +128,43 @@ static bool test_alignment(struct rows *rows) {
         gc.up_start = offset * 5 % 8;
         gc.layout = (enum gm_glu_layout)(offset % 3);
         gc.gate_pad = offset;
-        if (rows->chunk > 1)
+        if (rows->chunk > 1 && !makes_any(rows))
             gc.may_refuse |= BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT);
         const int ran = rows->result->cases;
         if (!try(rows, gc))
             return false;
-        if (rows->chunk > 1 && rows->result->cases != ran && offset * gm_type_bytes(rows->kernel->type) % 16) {
+        if (rows->chunk > 1 && !makes_any(rows) && rows->result->cases != ran &&
+            offset * gm_type_bytes(rows->kernel->type) % 16) {
             fail(rows->result, "a variant of 16-byte chunks accepted element offset %d", offset);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Scales of groups and rows of every length; by name all other variants must refuse them. */
+static bool test_scales(struct rows *rows) {
+    static const int64_t widths[] = {64, 128, 8, 1032, 264, 2056, 160, 97, 1001, 4104};
+    const int64_t vectors = rows->kernel->columns[GM_GLU_VECTORS], tiles = vectors == 1 ? 3 : 1;
+    const int64_t long_row = tiles * 512 * vectors * GLU_ANY_CHUNK + 264; /* and a part of one more */
+    for (size_t i = 0; i < (makes_any(rows) ? (opt.quick ? 10 : 31) : 1); i++) {
+        struct glu_case gc = plain(rows, 1 + (int64_t)(i % 4), i < 30 ? widths[i % COUNT(widths)] : long_row);
+        gc.out = random_out(&rows->draws);
+        gc.out.has_type = 1;
+        gc.out.type = (enum gm_type)(GM_E4M3 + (int)(i % 3));
+        if (i % 3 < 2 || i == 30)
+            gc.out.scaling = i % 2 && i < 30 ? GM_SCALE_GROUP : GM_SCALE_ROW;
+        gc.layout = (enum gm_glu_layout)(i % 3);
+        gc.inputs = i % 5 == 3 ? GLU_SPECIAL : GLU_NORMAL;
+        gc.gate_pad = gc.up_pad = gc.out_pad = 16 - gc.columns % 16;
+        gc.sm_budget = i % 4 >= 2;
+        gc.seed = i;
+        gc.may_refuse |= makes_any(rows) ? 0 : BIT(GM_REASON_LAYOUT);
+        const int ran = rows->result->cases;
+        if (!try(rows, gc))
+            return false;
+        if (!makes_any(rows) && rows->result->cases != ran) {
+            fail(rows->result, "a variant of one out accepted another");
             return false;
         }
     }
@@ -132,14 +175,15 @@ static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int32_t *c = kernel->columns;
     struct rows rows = {.kernel = kernel, .result = result};
-    rows.chunk = c[GM_GLU_VECTOR_BYTES] / gm_type_bytes(kernel->type);
-    rows.tile = (int64_t)c[GM_GLU_THREADS] * c[GM_GLU_VECTORS] * rows.chunk;
+    rows.draws.stream = opt.seed ^ 0xa78;
+    rows.chunk = makes_any(&rows) ? GLU_ANY_CHUNK : c[GM_GLU_VECTOR_BYTES] / gm_type_bytes(kernel->type);
+    rows.tile = (makes_any(&rows) ? 128 : (int64_t)c[GM_GLU_THREADS]) * c[GM_GLU_VECTORS] * rows.chunk;
     return rows;
 }
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_sizes(&rows) && test_packed(&rows) && test_choices(&rows) && test_inputs(&rows))
+    if (test_sizes(&rows) && test_packed(&rows) && test_choices(&rows) && test_inputs(&rows) && test_scales(&rows))
         test_alignment(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         set_schedule((uint64_t)seed);
@@ -157,6 +201,8 @@ static void run_late(const struct test *test, struct result *result) {
     struct placed_glu placed = {0};
     gc.counted = true;
     gc.count = (int)gc.rows - 1;
+    if (makes_any(&rows))
+        gc.out = (struct out_case){.has_type = 1, .type = GM_E4M3, .static_scale = 0.25f};
     if (opt.self_test)
         skip(result, "the stand-in runs no kernel but ours");
     else if (env.device.cc_major != 9)
@@ -183,6 +229,8 @@ static void run_image(const struct test *test, struct result *result) {
             gc.count = 7;
             try(&rows, gc);
         }
+    if (makes_any(&rows) && test_scales(&rows))
+        test_alignment(&rows);
     free_operands(&rows.memory);
 }
 

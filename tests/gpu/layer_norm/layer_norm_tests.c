@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "columns.h"
-#include "common/norm_tokens.h"
+#include "common/makes_tokens.h"
 
 static void add_tests(void) {
     add_ln_rows_tests();

@@ -5,7 +5,7 @@
 
 #include "columns.h"
 #include "common/norm.h"
-#include "common/norm_tokens.h"
+#include "common/makes_tokens.h"
 #include "layer_norm/layer_norm_tests.h"
 
 struct job {

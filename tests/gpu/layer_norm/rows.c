@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every variant of LayerNorm, by name: columns around its chunks, every choice, guards, alignments, and late operands. */
 #include "columns.h"
-#include "common/norm_tokens.h"
+#include "common/makes_tokens.h"
 #include "layer_norm/layer_norm_tests.h"
 
 struct rows {

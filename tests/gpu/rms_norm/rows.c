@@ -2,7 +2,7 @@
 /* Every variant of RMSNorm, by name: columns around its chunks, every choice, guards, alignments, and late operands. */
 #include "columns.h"
 #include "common/norm.h"
-#include "common/norm_tokens.h"
+#include "common/makes_tokens.h"
 #include "rms_norm/rms_norm_tests.h"
 
 struct rows {
