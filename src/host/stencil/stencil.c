@@ -59,7 +59,7 @@ static struct marches marches_of(const struct gm_kernel *kernel, const struct gm
     const int64_t ctas = at_once(kernel, device);
     struct marches best = {.columns = GM_CEIL_DIV(p->width, GM_STENCIL_TILE_WIDTH),
                            .rows = GM_CEIL_DIV(p->height, tile_height_of(kernel))};
-    cut(&best, p, gm_stencil_is_flat(p) ? 1 : p->depth, ctas);
+    cut(&best, p, gm_stencil_is_flat(p) ? 1 : GM_MAX(p->depth, 1), ctas);
     for (int64_t layers = 2; !gm_stencil_is_flat(p) && layers <= p->depth; layers++) {
         struct marches m = best;
         cut(&m, p, GM_CEIL_DIV(p->depth, layers), ctas);

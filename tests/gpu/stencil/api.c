@@ -145,7 +145,8 @@ static void run_empty(const struct test *test, struct result *result) {
                                                    .width = extents[i][0],
                                                    .height = extents[i][1],
                                                    .depth = extents[i][2],
-                                                   .grids = extents[i][3]};
+                                                   .grids = extents[i][3],
+                                                   .shape = GM_STENCIL_STAR_7};
         result->cases += check_ok(result, gm_stencil(env.context, &problem, &args, env.stream), "empty");
     }
 }

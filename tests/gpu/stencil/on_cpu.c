@@ -44,7 +44,7 @@ static bool has_tap(int points, int dz, int dy, int dx) {
 
 static float compute(const struct job *job, int grid, int z, int y, int x) {
     const struct gm_stencil_params *p = job->p;
-    const int points = planted_bug == STENCIL_BUG_CORNERS && p->points == 5 ? 9 : p->points;
+    const int points = planted_bug == STENCIL_BUG_CORNERS && p->points == 7 ? 27 : p->points;
     const bool is_turned = planted_bug == STENCIL_BUG_TURNED, is_backward = planted_bug == STENCIL_BUG_ORDER;
     struct {
         int tap, dz, dy, dx;

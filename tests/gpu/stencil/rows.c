@@ -71,6 +71,8 @@ static bool test_marches(struct rows *rows) {
                                        is_deep ? 15 : 1);
         if (choice == 0)
             sc.shape = GM_STENCIL_BOX_9;
+        if (choice == 1)
+            sc.width = 2 * WIDTH; /* ends with a tile */
         sc.edge = choice % EDGES;
         sc.inputs = choice % 2 ? STENCIL_SPECIAL : STENCIL_UNIFORM;
         sc.sm_budget = 1;
@@ -149,10 +151,12 @@ static void run_image(const struct test *test, struct result *result) {
         sc.inputs = i == 5 ? STENCIL_SPECIAL : STENCIL_UNIFORM;
         sc.x_start = i == 4;
         sc.out_pad = i % 2 ? 3 : 0;
-        sc.grids = i == 3 ? 2 : 1;
+        sc.grids = i == 2 || i == 3 ? 2 : 1;
         sc.sm_budget = 1;
         if (i == 0)
             sc.shape = GM_STENCIL_BOX_9;
+        if (i == 1)
+            sc.width = 2 * WIDTH; /* ends with a tile */
         try(&rows, sc);
     }
     free_operands(&rows.memory);
