@@ -72,7 +72,7 @@ static bool test_marches(struct rows *rows) {
         if (choice == 0)
             sc.shape = GM_STENCIL_BOX_9;
         if (choice == 1)
-            sc.width = 2 * WIDTH; /* ends with a tile */
+            sc.width = 3 * WIDTH; /* ends with a tile */
         sc.edge = choice % EDGES;
         sc.inputs = choice % 2 ? STENCIL_SPECIAL : STENCIL_UNIFORM;
         sc.sm_budget = 1;
@@ -145,7 +145,7 @@ static void run_image(const struct test *test, struct result *result) {
     for (int i = 0; i < 6 && rows.failures == 0; i++) {
         const bool is_large = i < 2; /* tiles at every edge, and inside */
         struct stencil_case sc = plain(&rows, i % 2 ? GM_STENCIL_STAR_7 : GM_STENCIL_BOX_27,
-                                       is_large ? 2 * WIDTH + 16 : 36, is_large ? 2 * rows.tile + 5 : 6,
+                                       is_large ? 2 * WIDTH + 16 : 40, is_large ? 2 * rows.tile + 5 : 6,
                                        is_large ? 1 : 11);
         sc.edge = (i + 1) % EDGES;
         sc.inputs = i == 5 ? STENCIL_SPECIAL : STENCIL_UNIFORM;
@@ -156,7 +156,7 @@ static void run_image(const struct test *test, struct result *result) {
         if (i == 0)
             sc.shape = GM_STENCIL_BOX_9;
         if (i == 1)
-            sc.width = 2 * WIDTH; /* ends with a tile */
+            sc.width = 3 * WIDTH; /* ends with a tile */
         try(&rows, sc);
     }
     free_operands(&rows.memory);
