@@ -4,14 +4,12 @@
 #include "gristmill/stencil.h"
 #include "host/types.h"
 
-/* No two alike, so that one in another's place is seen. */
+/* No two coefficients alike, so that one in another's place is seen. */
 static const struct gm_stencil_problem usual = {
-    .size = sizeof usual,
-    .depth = 1,
-    .grids = 1,
-    .coefficients = {0.01f,  0.02f,  0.03f,  0.04f, 0.05f, 0.06f,  0.07f, -0.08f, -0.09f, -0.1f, 0.11f,  0.12f, 0.13f,
-                     -0.14f, -0.15f, -0.16f, 0.17f, 0.18f, -0.19f, 0.2f,  -0.21f, 0.22f,  0.23f, -0.24f, 0.25f, -0.26f,
-                     0.27f}};
+    .size = sizeof usual, .depth = 1, .grids = 1, .coefficients = {0.01f,  0.02f,  0.03f,  0.04f, 0.05f,  0.06f, 0.07f,
+                                                                   -0.08f, -0.09f, -0.1f,  0.11f, 0.12f,  0.13f, -0.14f,
+                                                                   -0.15f, -0.16f, 0.17f,  0.18f, -0.19f, 0.2f,  -0.21f,
+                                                                   0.22f,  0.23f,  -0.24f, 0.25f, -0.26f, 0.27f}};
 
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_stencil_problem *p = problem;

@@ -40,7 +40,7 @@ struct gm_stencil_problem {
     int64_t grids;                /* 0 to 2^30 */
     int64_t x_row_stride, x_plane_stride, x_grid_stride;       /* elements; 0: packed */
     int64_t out_row_stride, out_plane_stride, out_grid_stride; /* elements; 0: packed */
-    enum gm_type type; /* of x and out: GM_BF16, GM_FP16, GM_FP32 */
+    enum gm_type type;                                         /* of x and out: GM_BF16, GM_FP16, GM_FP32 */
     enum gm_stencil_shape shape;
     enum gm_convolution_edge edge; /* of x, y and z */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. What is aligned to less

@@ -205,8 +205,7 @@ START_TEST(an_edge_is_an_index_before_and_one_behind) {
         assert_ok(gm_stencil_plan_create(context, &p, NULL, &plan));
         const struct gm_stencil_params *params = plan->params;
         ck_assert(memcmp(&params->rows, &want[edge], sizeof want[edge]) == 0);
-        ck_assert_int_eq(params->boxes,
-                         edge == GM_CONVOLUTION_ZERO ? GM_STENCIL_BOX_ALWAYS : GM_STENCIL_BOX_INSIDE);
+        ck_assert_int_eq(params->boxes, edge == GM_CONVOLUTION_ZERO ? GM_STENCIL_BOX_ALWAYS : GM_STENCIL_BOX_INSIDE);
         ck_assert_int_eq(params->steps, 1);
         gm_plan_destroy(plan);
     }

@@ -48,8 +48,7 @@ struct gm_stencil_params {
 #define GM_STENCIL_STAGES(is_sm90, bytes) ((is_sm90) ? (bytes) == 4 ? 4 : 6 : 2)
 #define GM_STENCIL_FIRST_STAGE            128 /* behind the barriers */
 #define GM_STENCIL_SMEM(is_sm90, bytes, threads, rows)                                                                 \
-    (GM_STENCIL_FIRST_STAGE +                                                                                          \
-     GM_STENCIL_STAGES(is_sm90, bytes) * GM_STENCIL_STAGE_BYTES(bytes, threads, rows))
+    (GM_STENCIL_FIRST_STAGE + GM_STENCIL_STAGES(is_sm90, bytes) * GM_STENCIL_STAGE_BYTES(bytes, threads, rows))
 
 /* CTAs on an SM that registers leave room for. */
 #define GM_STENCIL_CTAS 2

@@ -73,7 +73,8 @@ static struct marches marches_of(const struct gm_kernel *kernel, const struct gm
 
 /* ---- how x and out are accessed -------------------------------------------------------------------------- */
 
-/* A plane of a tile with its halo. Strides of what exists once are never used, but must be legal. */
+/* A plane of a tile with its halo. Strides of what exists once are never used, but must be legal. Without L2 promotion: the
+ * halo's 16 bytes at both ends of a row would fetch more of the neighbours' rows, which they may read much later. */
 static struct gm_map_desc describe(const struct gm_kernel *kernel, const struct gm_stencil_problem *p) {
     const int bytes = gm_type_bytes(p->type);
     return (struct gm_map_desc){
@@ -88,7 +89,7 @@ static struct gm_map_desc describe(const struct gm_kernel *kernel, const struct 
         .element_strides = {1, 1, 1, 1},
         .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
         .swizzle = CU_TENSOR_MAP_SWIZZLE_NONE,
-        .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_NONE,
         .oob_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     };
 }
@@ -139,8 +140,8 @@ static double cost_us(const struct gm_kernel *kernel, const struct gm_stencil_pr
     const double clock = device->sm_clock_mhz > 0 ? device->sm_clock_mhz : CLOCK_MHZ;
     const double share = by_elements ? ELEMENTS_EFFICIENCY : DRAM_EFFICIENCY;
     const double dram = gm_operation_stencil.work(p).least_bytes / (share * device->dram_gbs) * 1e-3;
-    const double issue = (double)m->all * steps * threads * instructions /
-                         (device->sm_count * lanes * clock * ISSUE_EFFICIENCY);
+    const double issue =
+        (double)m->all * steps * threads * instructions / (device->sm_count * lanes * clock * ISSUE_EFFICIENCY);
     const double alone = kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0;
     const double march = m->rounds * (steps + START_STEPS) * (STEP_US + INSTRUCTION_US * instructions);
     return LAUNCH_US + alone + fmax(fmax(dram, issue), march);

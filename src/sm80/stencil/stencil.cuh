@@ -158,14 +158,16 @@ struct staged {
 
 /* The number of a tap; -1: the stencil has none there. */
 template <int POINTS> static __device__ constexpr int tap_of(int dz, int dy, int dx) {
-    return POINTS == 27  ? dz * 9 + dy * 3 + dx + 13
-           : POINTS == 9 ? (dz ? -1 : dy * 3 + dx + 4)
-           : dz * dz + dy * dy + dx * dx > 1
-               ? -1
-               : POINTS == 7 ? dz * 3 + dy * 2 + dx + 3 : (dz ? -1 : dy * 2 + dx + 2);
+    if (POINTS == 27)
+        return dz * 9 + dy * 3 + dx + 13;
+    if ((POINTS == 5 || POINTS == 9) && dz != 0)
+        return -1;
+    if (POINTS == 9)
+        return dy * 3 + dx + 4;
+    return dz * dz + dy * dy + dx * dx > 1 ? -1 : dz * 3 + dy * 2 + dx + POINTS / 2;
 }
 
-/* The taps of a row of a plane, one after the other. Lane's column c is window[c + 1]. */
+/* The taps of a row of a plane, one after the other. A lane's column c is window[c + 1]. */
 template <int POINTS>
 static __device__ __forceinline__ void add_row(const struct gm_stencil_params &p, int dz, int dy,
                                                const float (&window)[COLUMNS + 2], float (&sum)[COLUMNS]) {

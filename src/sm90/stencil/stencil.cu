@@ -30,8 +30,8 @@ struct box_loader {
     }
     __device__ __forceinline__ uint32_t barrier(int stage) const { return memory + stage * 8; }
     __device__ __forceinline__ bool is_box(const struct step &s) const {
-        const bool has_edge = s.x == 0 || s.y == 0 || s.x + TILE_WIDTH >= p.columns.extent ||
-                              s.y + TILE_HEIGHT >= p.rows.extent;
+        const bool has_edge =
+            s.x == 0 || s.y == 0 || s.x + TILE_WIDTH >= p.columns.extent || s.y + TILE_HEIGHT >= p.rows.extent;
         return p.boxes == GM_STENCIL_BOX_ALWAYS || (p.boxes == GM_STENCIL_BOX_INSIDE && !has_edge);
     }
     __device__ __forceinline__ void load_box(int stage) {
@@ -39,7 +39,8 @@ struct box_loader {
             return;
         if (is_box(ahead)) {
             mbarrier_arrive_expect_tx(barrier(stage), PITCH * HALO_ROWS * ELEM_BYTES);
-            tma_load_4d(plane_of(memory, stage), &p.map, ahead.x - LEAD, ahead.y - 1, ahead.plane(p), ahead.grid, barrier(stage));
+            tma_load_4d(plane_of(memory, stage), &p.map, ahead.x - LEAD, ahead.y - 1, ahead.plane(p), ahead.grid,
+                        barrier(stage));
         }
         ahead.advance(p);
     }

@@ -98,13 +98,8 @@ static void run_large(const struct test *test, struct result *result) {
 /* ---- wrong use ----------------------------------------------------------------------------------------- */
 
 static void run_arguments(const struct test *test, struct result *result) {
-    const struct stencil_case sc = {.width = 64,
-                                    .height = 5,
-                                    .depth = 3,
-                                    .grids = 2,
-                                    .shape = GM_STENCIL_STAR_7,
-                                    .x_pad = 8,
-                                    .out_pad = 8};
+    const struct stencil_case sc = {
+        .width = 64, .height = 5, .depth = 3, .grids = 2, .shape = GM_STENCIL_STAR_7, .x_pad = 8, .out_pad = 8};
     struct operand_memory memory = {0};
     struct placed_stencil placed = {0};
     gm_plan *plan = NULL;

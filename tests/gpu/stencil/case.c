@@ -9,11 +9,10 @@ static void describe(const struct stencil_case *sc, char *text, size_t bytes) {
     static const char *const shapes[] = {"star 5", "box 9", "star 7", "box 27"};
     static const char *const edges[] = {"zero", "clamp", "wrap"};
     snprintf(text, bytes, "%s of %lld x %lld x %lld x %lld %s, %s%s pads %lld,%lld %lld,%lld %lld,%lld starts %d,%d",
-             shapes[sc->shape], (long long)sc->width, (long long)sc->height, (long long)sc->depth,
-             (long long)sc->grids, gm_type_name(sc->type), edges[sc->edge],
-             sc->inputs == STENCIL_SPECIAL ? " special" : "", (long long)sc->x_pad, (long long)sc->out_pad,
-             (long long)sc->x_plane_pad, (long long)sc->out_plane_pad, (long long)sc->x_grid_pad,
-             (long long)sc->out_grid_pad, sc->x_start, sc->out_start);
+             shapes[sc->shape], (long long)sc->width, (long long)sc->height, (long long)sc->depth, (long long)sc->grids,
+             gm_type_name(sc->type), edges[sc->edge], sc->inputs == STENCIL_SPECIAL ? " special" : "",
+             (long long)sc->x_pad, (long long)sc->out_pad, (long long)sc->x_plane_pad, (long long)sc->out_plane_pad,
+             (long long)sc->x_grid_pad, (long long)sc->out_grid_pad, sc->x_start, sc->out_start);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------ */

@@ -27,8 +27,7 @@ static float element(const struct job *job, int grid, int z, int y, int x) {
     if (plane < 0 || row < 0 || column < 0)
         return 0;
     const int64_t of = planted_bug == STENCIL_BUG_GRID ? 0 : grid;
-    const uint64_t at =
-        p->x + (uint64_t)(of * p->x_grid + plane * p->x_plane + row * p->x_pitch + column * job->bytes);
+    const uint64_t at = p->x + (uint64_t)(of * p->x_grid + plane * p->x_plane + row * p->x_pitch + column * job->bytes);
     return (float)bits_to_double(job->type, load_bits((const uint8_t *)(uintptr_t)at, job->type));
 }
 
@@ -65,8 +64,8 @@ static float compute(const struct job *job, int grid, int z, int y, int x) {
         const int n = is_backward ? count - 1 - i : i;
         if (planted_bug == STENCIL_BUG_ROUNDED && i > 0 && taps[i].dz != taps[i - 1].dz)
             sum = (float)round_to(job->type, (double)sum);
-        sum = add(p->coefficients[taps[n].tap], element(job, grid, z + taps[n].dz, y + taps[n].dy, x + taps[n].dx),
-                  sum);
+        sum =
+            add(p->coefficients[taps[n].tap], element(job, grid, z + taps[n].dz, y + taps[n].dy, x + taps[n].dx), sum);
     }
     return sum;
 }

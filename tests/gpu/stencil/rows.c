@@ -66,9 +66,9 @@ static bool test_sizes(struct rows *rows) {
 static bool test_marches(struct rows *rows) {
     for (int choice = 0; choice < EDGES + 3; choice++) {
         const bool is_deep = choice >= EDGES;
-        struct stencil_case sc = plain(rows, choice % 2 ? GM_STENCIL_STAR_7 : GM_STENCIL_BOX_27,
-                                       is_deep ? 24 : 2 * WIDTH + 16, is_deep ? 5 : 2 * rows->tile + 5,
-                                       is_deep ? 15 : 1);
+        struct stencil_case sc =
+            plain(rows, choice % 2 ? GM_STENCIL_STAR_7 : GM_STENCIL_BOX_27, is_deep ? 24 : 2 * WIDTH + 16,
+                  is_deep ? 5 : 2 * rows->tile + 5, is_deep ? 15 : 1);
         if (choice == 0)
             sc.shape = GM_STENCIL_BOX_9;
         if (choice == 1)
@@ -103,9 +103,8 @@ static bool test_alignment(struct rows *rows) {
 static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int32_t *c = kernel->columns;
-    return (struct rows){.kernel = kernel,
-                         .result = result,
-                         .tile = GM_STENCIL_TILE_HEIGHT(c[GM_STENCIL_THREADS], c[GM_STENCIL_ROWS])};
+    return (struct rows){
+        .kernel = kernel, .result = result, .tile = GM_STENCIL_TILE_HEIGHT(c[GM_STENCIL_THREADS], c[GM_STENCIL_ROWS])};
 }
 
 static void run_row(const struct test *test, struct result *result) {
@@ -144,9 +143,9 @@ static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     for (int i = 0; i < 6 && rows.failures == 0; i++) {
         const bool is_large = i < 2; /* tiles at every edge, and inside */
-        struct stencil_case sc = plain(&rows, i % 2 ? GM_STENCIL_STAR_7 : GM_STENCIL_BOX_27,
-                                       is_large ? 2 * WIDTH + 16 : 40, is_large ? 2 * rows.tile + 5 : 6,
-                                       is_large ? 1 : 11);
+        struct stencil_case sc =
+            plain(&rows, i % 2 ? GM_STENCIL_STAR_7 : GM_STENCIL_BOX_27, is_large ? 2 * WIDTH + 16 : 40,
+                  is_large ? 2 * rows.tile + 5 : 6, is_large ? 1 : 11);
         sc.edge = (i + 1) % EDGES;
         sc.inputs = i == 5 ? STENCIL_SPECIAL : STENCIL_UNIFORM;
         sc.x_start = i == 4;
