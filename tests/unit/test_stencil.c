@@ -307,11 +307,15 @@ START_TEST(a_budget_of_sms_limits_the_grid) {
 }
 END_TEST
 
-START_TEST(no_planes_launch_nothing) {
-    const struct gm_stencil_problem p = grid_of(GM_STENCIL_STAR_7, 64, 64, 0);
+/* However many other planes or columns there were. */
+START_TEST(empty_grids_launch_nothing) {
+    const struct gm_stencil_problem p[] = {grid_of(GM_STENCIL_STAR_7, 64, 64, 0),
+                                           grid_of(GM_STENCIL_STAR_7, 0, 64, 1 << 30),
+                                           grid_of(GM_STENCIL_STAR_5, 1 << 30, 0, 1)};
     const struct gm_stencil_args args = {.size = sizeof args};
     const int launches = fake.count[FAKE_cuLaunchKernelEx];
-    assert_ok(gm_stencil(context, &p, &args, NULL));
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        assert_ok(gm_stencil(context, &p[i], &args, NULL));
     ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], launches);
 }
 END_TEST
@@ -335,7 +339,7 @@ Suite *stencil_suite(void) {
     tcase_add_test(launches, every_variant_is_launched_by_name);
     tcase_add_test(launches, bad_pointers_are_refused_by_name);
     tcase_add_test(launches, a_budget_of_sms_limits_the_grid);
-    tcase_add_test(launches, no_planes_launch_nothing);
+    tcase_add_test(launches, empty_grids_launch_nothing);
     suite_add_tcase(suite, problems);
     suite_add_tcase(suite, choices);
     suite_add_tcase(suite, launches);

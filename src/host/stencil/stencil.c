@@ -56,11 +56,11 @@ static double length_of(const struct marches *m) {
 static struct marches marches_of(const struct gm_kernel *kernel, const struct gm_stencil_problem *p,
                                  const struct gm_device *device) {
     enum { ROUNDS = 8 }; /* more need no balance */
-    const int64_t ctas = at_once(kernel, device);
+    const int64_t ctas = at_once(kernel, device), most = gm_stencil_is_flat(p) ? 1 : GM_MIN(p->depth, ROUNDS * ctas);
     struct marches best = {.columns = GM_CEIL_DIV(p->width, GM_STENCIL_TILE_WIDTH),
                            .rows = GM_CEIL_DIV(p->height, tile_height_of(kernel))};
     cut(&best, p, gm_stencil_is_flat(p) ? 1 : GM_MAX(p->depth, 1), ctas);
-    for (int64_t layers = 2; !gm_stencil_is_flat(p) && layers <= p->depth; layers++) {
+    for (int64_t layers = 2; layers <= most; layers++) {
         struct marches m = best;
         cut(&m, p, GM_CEIL_DIV(p->depth, layers), ctas);
         if (m.rounds > ROUNDS)
@@ -118,7 +118,7 @@ static int has_vectors(const struct gm_stencil_problem *p) {
 
 #define LAUNCH_US           2.0  /* launch, and what follows the last march */
 #define ALONE_US            0.25 /* more where launches do not overlap */
-#define DRAM_EFFICIENCY     0.86 /* reachable share of the datasheet's bandwidth, reads and writes, */
+#define DRAM_EFFICIENCY     0.80 /* reachable share of the datasheet's bandwidth, reads, writes and the halo, */
 #define ELEMENTS_EFFICIENCY 0.65 /* and where x is loaded by elements */
 #define ISSUE_EFFICIENCY    0.80 /* reachable share of the instructions that SMs can issue */
 #define STEP_US             0.25 /* of a CTA that is alone: barriers, and what waits for shared memory, */
