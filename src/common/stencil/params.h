@@ -15,16 +15,13 @@ struct gm_stencil_side {
 };
 #define GM_STENCIL_NOWHERE (-1) /* index of what is 0 */
 
-/* Which planes are loaded as boxes: none; of tiles that have no edge of x and y; all. */
-enum { GM_STENCIL_NO_BOX, GM_STENCIL_BOX_INSIDE, GM_STENCIL_BOX_ALWAYS };
-
 struct gm_stencil_params {
     struct gm_tensor_map map;                                         /* of x; where boxes are loaded */
     uint64_t x, out;                                                  /* addresses */
     int64_t x_pitch, x_plane, x_grid, out_pitch, out_plane, out_grid; /* bytes from row to row, plane, grid */
     struct gm_stencil_side columns, rows, planes;
     int32_t points;  /* 5, 9, 7, 27 */
-    int32_t boxes;   /* GM_STENCIL_*BOX* */
+    int32_t boxes;   /* 0: x is loaded by elements */
     int32_t vectors; /* 0: out is stored by elements */
     int32_t layer;   /* planes of out that a march makes */
     int32_t steps;   /* of a march, a plane of x each: layer + 2, of 5 and 9 points 1 */

@@ -94,12 +94,10 @@ static struct gm_map_desc describe(const struct gm_kernel *kernel, const struct 
     };
 }
 
-static int boxes_of(const struct gm_kernel *kernel, const struct gm_stencil_problem *p) {
+static int has_boxes(const struct gm_kernel *kernel, const struct gm_stencil_problem *p) {
     const struct gm_map_desc desc = describe(kernel, p);
     char why[160];
-    if (kernel->arch != GM_ARCH_SM90 || p->x_align < 16 || !gm_tensor_map_check(&desc, why, sizeof why))
-        return GM_STENCIL_NO_BOX;
-    return p->edge == GM_CONVOLUTION_ZERO ? GM_STENCIL_BOX_ALWAYS : GM_STENCIL_BOX_INSIDE;
+    return kernel->arch == GM_ARCH_SM90 && p->x_align >= 16 && gm_tensor_map_check(&desc, why, sizeof why);
 }
 
 /* Whether a thread's columns of every row of out are one store. */
@@ -134,7 +132,7 @@ static double instructions_of(const struct gm_kernel *kernel, const struct gm_st
 
 static double cost_us(const struct gm_kernel *kernel, const struct gm_stencil_problem *p,
                       const struct gm_device *device, const struct marches *m) {
-    const int by_elements = boxes_of(kernel, p) == GM_STENCIL_NO_BOX, threads = kernel->columns[GM_STENCIL_THREADS];
+    const int by_elements = !has_boxes(kernel, p), threads = kernel->columns[GM_STENCIL_THREADS];
     const double instructions = instructions_of(kernel, p, by_elements), steps = (double)m->steps;
     const double lanes = device->cc_major == 8 && device->cc_minor == 0 ? 64 : 128;
     const double clock = device->sm_clock_mhz > 0 ? device->sm_clock_mhz : CLOCK_MHZ;
@@ -151,7 +149,6 @@ static double cost_us(const struct gm_kernel *kernel, const struct gm_stencil_pr
 
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                const struct gm_sentence *why) {
-    static const char *const loads[] = {"elements", "boxes, by elements at an edge", "boxes"};
     const struct gm_stencil_problem *p = question->problem;
     const struct marches m = marches_of(kernel, p, question->device);
     if (m.all > INT32_MAX)
@@ -161,7 +158,7 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
                                                     m.all, GM_STENCIL_TILE_WIDTH, tile_height_of(kernel))};
     const double us = cost_us(kernel, p, question->device, &m);
     gm_say(why, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " marches through %" PRId64 " planes of %d x %d by %s", us,
-           m.all, m.steps, GM_STENCIL_TILE_WIDTH, tile_height_of(kernel), loads[boxes_of(kernel, p)]);
+           m.all, m.steps, GM_STENCIL_TILE_WIDTH, tile_height_of(kernel), has_boxes(kernel, p) ? "boxes" : "elements");
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
@@ -197,7 +194,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .rows = side_of(p->height, p->edge),
         .planes = side_of(p->depth, p->edge),
         .points = gm_stencil_points(p),
-        .boxes = boxes_of(plan->kernel, p),
+        .boxes = has_boxes(plan->kernel, p),
         .vectors = has_vectors(p),
         .layer = (int32_t)m.layer,
         .steps = (int32_t)m.steps,
@@ -208,7 +205,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     };
     memcpy(params->coefficients, p->coefficients, sizeof(float) * (size_t)params->points);
     plan->config.gridDimX = (unsigned)GM_MIN(at_once(plan->kernel, &plan->device), gm_plan_ctas(plan, m.all));
-    return params->boxes == GM_STENCIL_NO_BOX ? GM_OK : encode(plan, &params->map);
+    return params->boxes ? encode(plan, &params->map) : GM_OK;
 }
 
 static CUresult bind(const struct gm_plan *plan, const void *arguments, void *into) {
@@ -216,7 +213,7 @@ static CUresult bind(const struct gm_plan *plan, const void *arguments, void *in
     struct gm_stencil_params *params = into;
     params->x = args->x;
     params->out = args->out;
-    if (params->boxes == GM_STENCIL_NO_BOX)
+    if (!params->boxes)
         return CUDA_SUCCESS;
     return plan->context->driver->cuTensorMapReplaceAddress(params->map.bytes, (void *)(uintptr_t)args->x);
 }

@@ -90,54 +90,69 @@ template <int STAGES> static __device__ __forceinline__ int before(int stage) {
 
 /* ---- a plane by elements --------------------------------------------------------------------------------- */
 
-/* What a thread loads of a plane: every WARPS-th row of the tile, counted from the row above it; of the two rows behind
- * these, and of the columns left and right, an element each. */
-struct staged {
-    enum { TAILS = 2 * TILE_WIDTH / THREADS };
-    static_assert(2 * TILE_WIDTH % THREADS == 0 && 2 * HALO_ROWS <= THREADS, "a thread has as many elements as others");
-    uint32_t body[ROWS][COLUMNS][1], tail[TAILS][1], side[1];
+/* A step's plane of x. Rows of it count from the one above the tile, columns from the tile's first. */
+struct source {
+    const struct gm_stencil_params &p;
+    const struct step &s;
+    uint64_t plane; /* 0: it is zeros, as a row is */
 
-    static __device__ __forceinline__ void put(uint32_t stage, int row, int column, const uint32_t (&word)[1]) {
-        const uint32_t to = stage + (row * PITCH + LEAD + column) * ELEM_BYTES;
-        if (ELEM_BYTES == 4)
-            st_shared_b32(to, word[0]);
-        else
-            st_shared_b16(to, word[0]);
+    __device__ __forceinline__ source(const struct gm_stencil_params &params, const struct step &step)
+        : p(params), s(step) {
+        const int z = s.plane(p);
+        plane = z < 0 ? 0 : p.x + s.grid * p.x_grid + z * p.x_plane;
     }
-    static __device__ __forceinline__ int tail_row(int i) {
-        return TILE_HEIGHT + (thread_index() + i * THREADS) / TILE_WIDTH;
+    __device__ __forceinline__ uint64_t row(int number) const {
+        const int y = inside(s.y - 1 + number, p.rows);
+        return plane == 0 || y < 0 ? 0 : plane + y * p.x_pitch;
     }
-    static __device__ __forceinline__ int tail_column(void) { return thread_index() % TILE_WIDTH; }
+    __device__ __forceinline__ int column(int number) const { return inside(s.x + number, p.columns); }
+};
+
+static __device__ __forceinline__ void get(uint32_t (&word)[1], uint64_t row, int x) {
+    load<TYPE, 1>(word, row + (uint32_t)x * (uint64_t)ELEM_BYTES, row && x >= 0);
+}
+
+static __device__ __forceinline__ void put(uint32_t stage, int row, int column, const uint32_t (&word)[1]) {
+    const uint32_t to = stage + (row * PITCH + LEAD + column) * ELEM_BYTES;
+    if (ELEM_BYTES == 4)
+        st_shared_b32(to, word[0]);
+    else
+        st_shared_b16(to, word[0]);
+}
+
+/* Elements of a thread on their way to shared memory: a whole plane, of which it has every WARPS-th row, or what a box lacks
+ * of it, which is beyond the edge. Half of the threads have a whole row each time, `row`, and a column is of every other
+ * one, `side`. */
+struct staged {
+    static_assert(2 * TILE_WIDTH == THREADS && 2 * HALO_ROWS <= THREADS, "an element for each thread");
+    uint32_t body[ROWS][COLUMNS][1], row[1], side[1];
+
+    static __device__ __forceinline__ int half(void) { return thread_index() / TILE_WIDTH; }
+    static __device__ __forceinline__ int row_column(void) { return thread_index() % TILE_WIDTH; }
     static __device__ __forceinline__ int side_row(void) { return thread_index() / 2; }
     static __device__ __forceinline__ int side_column(void) { return thread_index() % 2 ? TILE_WIDTH : -1; }
 
+    /* Rows 32 and 33 of 34, beside those of the warps. */
+    static __device__ __forceinline__ int last_row(void) { return TILE_HEIGHT + half(); }
+    static __device__ __forceinline__ bool has_side(void) { return side_row() < HALO_ROWS; }
+
     __device__ __forceinline__ void load(const struct gm_stencil_params &p, const struct step &s) {
-        const int warp = thread_index() / 32, lane = thread_index() % 32, z = s.plane(p);
-        const uint64_t plane = p.x + s.grid * p.x_grid + z * p.x_plane;
-        const auto column_of = [&](int column) { return inside(s.x + column, p.columns); };
-        const auto row_of = [&](int row) {
-            const int y = inside(s.y - 1 + row, p.rows);
-            return (z | y) < 0 ? 0 : plane + y * p.x_pitch;
-        };
-        const auto get = [&](uint32_t(&word)[1], uint64_t row, int x) {
-            ::load<TYPE, 1>(word, row + (uint32_t)x * (uint64_t)ELEM_BYTES, row && x >= 0);
-        };
+        const int warp = thread_index() / 32, lane = thread_index() % 32;
+        const struct source from(p, s);
         int columns[COLUMNS];
 #pragma unroll
         for (int j = 0; j < COLUMNS; ++j)
-            columns[j] = column_of(lane + j * 32);
+            columns[j] = from.column(lane + j * 32);
 #pragma unroll
         for (int i = 0; i < ROWS; ++i) {
-            const uint64_t row = row_of(warp + i * WARPS);
+            const uint64_t address = from.row(warp + i * WARPS);
 #pragma unroll
             for (int j = 0; j < COLUMNS; ++j)
-                get(body[i][j], row, columns[j]);
+                get(body[i][j], address, columns[j]);
         }
-#pragma unroll
-        for (int i = 0; i < TAILS; ++i)
-            get(tail[i], row_of(tail_row(i)), column_of(tail_column()));
-        if (side_row() < HALO_ROWS)
-            get(side, row_of(side_row()), column_of(side_column()));
+        get(row, from.row(last_row()), from.column(row_column()));
+        if (has_side())
+            get(side, from.row(side_row()), from.column(side_column()));
     }
     __device__ __forceinline__ void store(uint32_t stage) const {
         const int warp = thread_index() / 32, lane = thread_index() % 32;
@@ -146,11 +161,40 @@ struct staged {
 #pragma unroll
             for (int j = 0; j < COLUMNS; ++j)
                 put(stage, warp + i * WARPS, lane + j * 32, body[i][j]);
-#pragma unroll
-        for (int i = 0; i < TAILS; ++i)
-            put(stage, tail_row(i), tail_column(), tail[i]);
-        if (side_row() < HALO_ROWS)
+        put(stage, last_row(), row_column(), row);
+        if (has_side())
             put(stage, side_row(), side_column(), side);
+    }
+
+    /* The rows right above and below x, and the columns left and right of it, as far as the tile's halo has them; of the
+     * columns left and right of the tile, where they are x's, the ends of those rows. */
+    static __device__ __forceinline__ int rim_row(const struct gm_stencil_params &p, const struct step &s) {
+        return half() ? p.rows.extent - s.y + 1 : 0;
+    }
+    static __device__ __forceinline__ bool has_rim_row(const struct gm_stencil_params &p, const struct step &s) {
+        return (half() ? rim_row(p, s) < HALO_ROWS : s.y == 0) && s.x + row_column() < p.columns.extent;
+    }
+    static __device__ __forceinline__ int rim_column(const struct gm_stencil_params &p, const struct step &s) {
+        return thread_index() % 2 ? min(p.columns.extent - s.x, TILE_WIDTH) : -1;
+    }
+    static __device__ __forceinline__ bool has_rim_column(const struct gm_stencil_params &p, const struct step &s) {
+        const bool is_beyond_x = (uint32_t)(s.x + rim_column(p, s)) >= (uint32_t)p.columns.extent;
+        const bool is_beyond_y = (uint32_t)(s.y - 1 + side_row()) >= (uint32_t)p.rows.extent;
+        return has_side() && (is_beyond_x || is_beyond_y);
+    }
+    __device__ __forceinline__ void load_rim(const struct gm_stencil_params &p, const struct step &s) {
+        const struct source from(p, s);
+        if (has_rim_row(p, s))
+            get(row, from.row(rim_row(p, s)), from.column(row_column()));
+        if (has_rim_column(p, s))
+            get(side, from.row(side_row()), from.column(rim_column(p, s)));
+    }
+    __device__ __forceinline__ void store_rim(const struct gm_stencil_params &p, const struct step &s,
+                                              uint32_t stage) const {
+        if (has_rim_row(p, s))
+            put(stage, rim_row(p, s), row_column(), row);
+        if (has_rim_column(p, s))
+            put(stage, side_row(), rim_column(p, s), side);
     }
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stencils with programmatic dependent launch. A plane of x comes with its halo as one box of TMA, which fills what lies
- * beyond x with zeros: the edge of zeros. With other edges, tiles at an edge of x and y come by elements, as all do whose
- * addresses TMA does not take; planes beyond an edge in z are boxes of another plane. While a plane is computed, those of
- * the next STAGES - 1 steps are under way, those of the next march too. */
+ * beyond x with zeros: the edge of zeros. With other edges, threads put that rim there themselves, and a plane beyond an
+ * edge in z is the box of another plane. While a plane is computed, those of the next STAGES - 1 steps are under way, those
+ * of the next march too. By elements comes x where TMA does not take its address or strides. */
 #include "sm80/stencil/stencil.cuh"
 #include "sm90/follow.cuh"
 #include "sm90/mbarrier.cuh"
@@ -29,35 +29,41 @@ struct box_loader {
         __syncthreads();
     }
     __device__ __forceinline__ uint32_t barrier(int stage) const { return memory + stage * 8; }
-    __device__ __forceinline__ bool is_box(const struct step &s) const {
+    /* Whether the tile's halo has something beyond x that is not 0. */
+    __device__ __forceinline__ bool has_rim(const struct step &s) const {
         const bool has_edge =
             s.x == 0 || s.y == 0 || s.x + TILE_WIDTH >= p.columns.extent || s.y + TILE_HEIGHT >= p.rows.extent;
-        return p.boxes == GM_STENCIL_BOX_ALWAYS || (p.boxes == GM_STENCIL_BOX_INSIDE && !has_edge);
+        return has_edge && p.columns.before != GM_STENCIL_NOWHERE;
     }
     __device__ __forceinline__ void load_box(int stage) {
-        if (!ahead.exists(p))
+        if (!ahead.exists(p) || !p.boxes)
             return;
-        if (is_box(ahead)) {
-            mbarrier_arrive_expect_tx(barrier(stage), PITCH * HALO_ROWS * ELEM_BYTES);
-            tma_load_4d(plane_of(memory, stage), &p.map, ahead.x - LEAD, ahead.y - 1, ahead.plane(p), ahead.grid,
-                        barrier(stage));
-        }
+        mbarrier_arrive_expect_tx(barrier(stage), PITCH * HALO_ROWS * ELEM_BYTES);
+        tma_load_4d(plane_of(memory, stage), &p.map, ahead.x - LEAD, ahead.y - 1, ahead.plane(p), ahead.grid,
+                    barrier(stage));
         ahead.advance(p);
     }
     /* All have left the stage before the last one. */
     __device__ __forceinline__ void begin(const struct step &s, int stage) {
         if (thread_index() == 0)
             load_box(before<STAGES>(before<STAGES>(stage)));
-        if (s.exists(p) && !is_box(s))
+        if (!s.exists(p))
+            return;
+        if (!p.boxes)
             staged.load(p, s);
+        else if (has_rim(s))
+            staged.load_rim(p, s);
     }
     __device__ __forceinline__ void finish(const struct step &s, int stage) {
-        if (is_box(s)) {
+        if (!p.boxes) {
+            staged.store(plane_of(memory, stage));
+        } else {
             mbarrier_wait(barrier(stage), parities >> stage & 1);
             parities ^= 1u << stage;
-        } else {
-            staged.store(plane_of(memory, stage));
-            fence_proxy_async(); /* a box may come behind it */
+            if (has_rim(s)) {
+                staged.store_rim(p, s, plane_of(memory, stage));
+                fence_proxy_async(); /* a box comes behind it */
+            }
         }
         __syncthreads();
     }
