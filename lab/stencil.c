@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The 7-point stencil ladder: global memory, shared memory with a halo, cp.async, TMA; beside a plain copy. The
- * library's operation `convolution` came of it (docs/CONVOLUTION.md). */
+ * library's operations `stencil` and `convolution` came of it (docs/STENCIL.md, docs/CONVOLUTION.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

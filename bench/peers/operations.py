@@ -630,6 +630,48 @@ class Convolution(Problem):
         return {"torch": conv2d, "torch.compile": compiled(shifted)}
 
 
+class Stencil(Problem):
+    operation = "stencil"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.sizes = row["grids"], row["depth"], row["height"], row["width"]
+        self.comparable = False  # another order of the sum; the tests compare to the bit
+        self.is_flat = row["shape"] in ("star_5", "box_9")
+        around, is_star = (-1, 0, 1), row["shape"] in ("star_5", "star_7")
+        self.taps = [(z, y, x) for z in ((0,) if self.is_flat else around) for y in around for x in around
+                     if not is_star or abs(z) + abs(y) + abs(x) <= 1]
+        self.coefficients = tuple((i + 1) / 32 for i in range(len(self.taps)))
+        self.problem = self.made(width=row["width"], height=row["height"], depth=row["depth"], grids=row["grids"],
+                                 shape=value(f"stencil_{row['shape']}"), edge=value(f"convolution_{row['edge']}"),
+                                 coefficients=self.coefficients)
+
+    def operands(self, seed):
+        return {"x": normal(seed, *self.sizes, dtype=self.type), "out": empty(*self.sizes, dtype=self.type)}
+
+    def peers(self):
+        if self.row["edge"] != "zero":
+            return {}
+        weight = torch.zeros(3, 3, 3, device="cuda", dtype=self.type)
+        for (z, y, x), coefficient in zip(self.taps, self.coefficients):
+            weight[1 + z, 1 + y, 1 + x] = coefficient
+
+        def convolved(o):
+            if self.is_flat:
+                return torch.nn.functional.conv2d(o["x"].flatten(0, 1).unsqueeze(1), weight[1][None, None], padding=1)
+            return torch.nn.functional.conv3d(o["x"].unsqueeze(1), weight[None, None], padding=1)
+
+        def shifted(o):
+            """The sum of shifted grids, which a compiler can fuse into one kernel."""
+            grid, total = torch.nn.functional.pad(o["x"], (1, 1, 1, 1, 1, 1)), 0
+            for tap, coefficient in zip(self.taps, self.coefficients):
+                z, y, x = (slice(1 + i, 1 + i + size) for i, size in zip(tap, self.sizes[1:]))
+                total = total + grid[:, z, y, x].float() * coefficient
+            o["out"].copy_(total)
+
+        return {"torch": convolved, "torch.compile": compiled(shifted)}
+
+
 class ProcessLogits(Problem):
     operation = "process_logits"
     repetition, frequency, presence, temperature = 1.25, 0.5, 0.25, 0.75
@@ -664,7 +706,7 @@ class ProcessLogits(Problem):
 
 CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, Dequantize, Axpby, Softmax, Permute,
                                              Reduce, Rope, Embed, Sample,
-                                             MoeRoute, Histogram, Convolution, ProcessLogits)}
+                                             MoeRoute, Histogram, Convolution, Stencil, ProcessLogits)}
 
 
 def problem_of(row):

@@ -24,5 +24,6 @@
 #include "gristmill/rope.h"
 #include "gristmill/sample.h"
 #include "gristmill/softmax.h"
+#include "gristmill/stencil.h"
 
 #endif

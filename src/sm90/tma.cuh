@@ -27,6 +27,15 @@ static __device__ __forceinline__ void tma_load_3d(uint32_t dst, const void *map
                  : "memory");
 }
 
+/* And in four. */
+static __device__ __forceinline__ void tma_load_4d(uint32_t dst, const void *map, int x, int y, int z, int w,
+                                                   uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(bar)
+                 : "memory");
+}
+
 /* The box of tma_load_2d to every CTA of the cluster whose bit is set in `mask`, at the same shared address, completing
  * on each one's own barrier. */
 static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst, const void *map, int x, int y, uint32_t bar,

@@ -14,6 +14,7 @@
 #include "common/convolution/params.h"
 #include "common/elements.cuh"
 #include "common/index.cuh"
+#include "common/quad.cuh"
 #include "common/shared.cuh"
 
 enum {
@@ -118,16 +119,8 @@ static __device__ __forceinline__ void load_elements(const struct gm_convolution
 
 template <int COUNT> static __device__ __forceinline__ void load_window(uint32_t address, float (&window)[COUNT]) {
 #pragma unroll
-    for (int i = 0; i < COUNT; i += 4) {
-        if (ELEM_BYTES == 4) {
-            ld_shared_v4(address + i * 4, window[i], window[i + 1], window[i + 2], window[i + 3]);
-        } else {
-            uint32_t words[2];
-            ld_shared_v2_b32(address + i * 2, words);
-            unpack_word<TYPE, 2>(words[0], window + i);
-            unpack_word<TYPE, 2>(words[1], window + i + 2);
-        }
-    }
+    for (int i = 0; i < COUNT; i += QUAD)
+        load_quad<TYPE>(address + i * ELEM_BYTES, window + i);
 }
 
 /* So many elements on, at most 3. */
@@ -243,25 +236,6 @@ static __device__ __forceinline__ void sum_tile(const struct gm_convolution_para
 
 /* ---- a tile of out --------------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ void store_columns(uint64_t address, int columns, bool vectors,
-                                                     const float (&sum)[COLUMNS]) {
-    uint32_t words[GM_WORDS(TYPE, COLUMNS)];
-    pack<TYPE, COLUMNS>(sum, words);
-    if (vectors && columns >= COLUMNS) {
-        if (ELEM_BYTES == 4)
-            st_global_v4_b32(address, words);
-        else
-            st_global_v2_b32(address, words);
-        return;
-    }
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) {
-        const uint32_t one[1] = {ELEM_BYTES == 4 ? words[c * ELEM_BYTES / 4] : words[c / 2] >> (c % 2 * 16)};
-        if (c < columns)
-            store<TYPE, 1>(address + c * ELEM_BYTES, one);
-    }
-}
-
 static __device__ __forceinline__ void compute_tile(const struct gm_convolution_params &p, const struct tile &t,
                                                     uint32_t filter, uint32_t stage) {
     const int column = thread_index() % 32 * COLUMNS, first = thread_index() / 32 * ROWS;
@@ -282,8 +256,8 @@ static __device__ __forceinline__ void compute_tile(const struct gm_convolution_
 #pragma unroll
     for (int i = 0; i < ROWS; ++i)
         if (t.y + first + i < p.height)
-            store_columns(out + i * p.out_pitch + (int64_t)(t.x + column) * ELEM_BYTES, p.width - t.x - column,
-                          p.vectors, sum[i]);
+            store_quad<TYPE>(out + i * p.out_pitch + (int64_t)(t.x + column) * ELEM_BYTES, p.width - t.x - column,
+                             p.vectors, sum[i]);
 }
 
 /* A CTA's tiles. The loader begins to load the next one before this one is awaited. */

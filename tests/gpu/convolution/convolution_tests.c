@@ -71,7 +71,7 @@ static const struct plant plants[] = {
     {CONVOLUTION_BUG_CLAMP, "clamps whatever the edge", "want", NULL},
     {CONVOLUTION_BUG_ONE_PERIOD, "wraps no more than once", "wrap", NULL},
     {CONVOLUTION_BUG_ORDER, "sums begin with the last row of the filter", "want", NULL},
-    {CONVOLUTION_BUG_PRODUCT, "products are rounded", "want", NULL},
+    {CONVOLUTION_BUG_PRODUCT, "products are rounded", "want", "convolution_fuzz_sm80"},
     {CONVOLUTION_BUG_EARLY, "sums along x are rounded to the type", "separable", "convolution_fuzz_sm80"},
     {CONVOLUTION_BUG_PLANE, "all planes are made of the first", "want", NULL},
 };
