@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversions between float and the two 16-bit types, rounding to nearest even, and from e4m3. */
+/* Conversions between float and the types of 16 and 8 bits, rounding to nearest even. */
 #include <string.h>
 
 #include "bench/measure/operands.h"
@@ -61,11 +61,37 @@ static float from_e4m3(uint8_t bits) {
     return (bits & 0x7f) == 0x7f ? value_of(0x7fffffff) : bits & 0x80 ? -size : size;
 }
 
+/* Of numbers that e4m3 has room for. */
+static uint8_t to_e4m3(float value) {
+    const uint32_t bits = bits_of(value * 0x1p-120f), size = bits & 0x7fffffff;
+    return (uint8_t)(bits >> 24 & 0x80) | (uint8_t)((size + 0x7ffff + (size >> 20 & 1)) >> 20);
+}
+
+static uint8_t to_e5m2(float value) {
+    const uint16_t bits = operands_to_fp16(value);
+    return (uint8_t)((bits + 0x7f + (bits >> 8 & 1)) >> 8);
+}
+
+void operands_put(void *array, uint64_t index, enum gm_type type, float value) {
+    if (type == GM_FP32)
+        ((float *)array)[index] = value;
+    else if (type == GM_E4M3)
+        ((uint8_t *)array)[index] = to_e4m3(value);
+    else if (type == GM_E5M2)
+        ((uint8_t *)array)[index] = to_e5m2(value);
+    else
+        ((uint16_t *)array)[index] = type == GM_BF16 ? operands_to_bf16(value) : operands_to_fp16(value);
+}
+
 float operands_value(const void *array, int64_t index, enum gm_type type) {
     if (type == GM_FP32)
         return ((const float *)array)[index];
     if (type == GM_E4M3)
         return from_e4m3(((const uint8_t *)array)[index]);
+    if (type == GM_E5M2)
+        return operands_from_fp16((uint16_t)(((const uint8_t *)array)[index] << 8));
+    if (type == GM_INT8)
+        return (float)((const int8_t *)array)[index];
     if (type == GM_INT32)
         return (float)((const int32_t *)array)[index];
     if (type == GM_INT64)

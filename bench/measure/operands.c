@@ -22,13 +22,6 @@ static uint64_t next_random(uint64_t *state) /* splitmix64 */
     return z ^ z >> 31;
 }
 
-static void put_value(void *array, uint64_t index, enum gm_type type, float value) {
-    if (type == GM_FP32)
-        ((float *)array)[index] = value;
-    else
-        ((uint16_t *)array)[index] = type == GM_BF16 ? operands_to_bf16(value) : operands_to_fp16(value);
-}
-
 /* Box-Muller, two values for each pair of uniforms. */
 static void fill_normal(void *out, enum gm_type type) {
     uint64_t state = NOISE_SEED;
@@ -37,8 +30,8 @@ static void fill_normal(void *out, enum gm_type type) {
         float u = ((float)(bits >> 40) + 0.5f) * 0x1p-24f;
         float angle = (float)TWO_PI * (float)(bits & 0xffffff) * 0x1p-24f;
         float radius = sqrtf(-2 * logf(u));
-        put_value(out, i, type, radius * cosf(angle));
-        put_value(out, i + 1, type, radius * sinf(angle));
+        operands_put(out, i, type, radius * cosf(angle));
+        operands_put(out, i + 1, type, radius * sinf(angle));
     }
 }
 
@@ -98,7 +91,7 @@ static int count_sets(const struct gpu *gpu, const struct operands *operands, do
 }
 
 static bool is_integer(enum gm_type type) {
-    return type == GM_UINT8 || type == GM_INT32 || type == GM_INT64;
+    return type == GM_INT8 || type == GM_UINT8 || type == GM_INT32 || type == GM_INT64;
 }
 
 /* Integers, from the host, as they are few beside other operands: uniform in [0, below), or 0, 1, 2, ... in every set where

@@ -46,7 +46,8 @@ uint16_t operands_to_bf16(float value);
 uint16_t operands_to_fp16(float value);
 float operands_from_bf16(uint16_t bits);
 float operands_from_fp16(uint16_t bits);
-/* Element `index` of an array of a type. */
+/* Element `index` of an array of a type. What is put into 8 bits is no larger than their largest number. */
+void operands_put(void *array, uint64_t index, enum gm_type type, float value);
 float operands_value(const void *array, int64_t index, enum gm_type type);
 
 #endif

@@ -340,6 +340,19 @@ START_TEST(sixteen_bit_round_trips) {
 }
 END_TEST
 
+START_TEST(eight_bit_round_trips) {
+    static const enum gm_type types[] = {GM_E4M3, GM_E5M2};
+    static const uint8_t largest[] = {0x7e, 0x7b};
+    for (int i = 0; i < 2; i++)
+        for (unsigned bits = 0; bits < 0x100; bits++) {
+            const uint8_t from[] = {(uint8_t)bits};
+            uint8_t to[] = {0xff};
+            operands_put(to, 0, types[i], (bits & 0x7f) > largest[i] ? 0 : operands_value(from, 0, types[i]));
+            ck_assert_uint_eq(to[0], (bits & 0x7f) > largest[i] ? 0 : bits);
+        }
+}
+END_TEST
+
 /* Two rows of D, of two columns. */
 static struct verify_sample sample_of(const struct bench_operand *operand, float *values) {
     return (struct verify_sample){.count = 1,
@@ -401,6 +414,7 @@ TCase *parts_tests(void) {
     tcase_add_test(tests, wgmma_is_limited_by_reading_b_when_narrow);
     tcase_add_test(tests, limits_follow_tile_cluster_and_device);
     tcase_add_test(tests, sixteen_bit_round_trips);
+    tcase_add_test(tests, eight_bit_round_trips);
     tcase_add_test(tests, results_agree_or_not);
     tcase_add_test(tests, sampled_rows_have_both_ends);
     tcase_add_test(tests, throttle_reasons_are_named);

@@ -249,8 +249,13 @@ void check_repeated_rows(struct result *result, CUdeviceptr at, int64_t rows, si
         const int64_t row = samples[i];
         if (!check_cuda(result, env.drv->cuMemcpyDtoH(got, at + (uint64_t)row * row_bytes, row_bytes), "copy"))
             break;
-        if (memcmp(got, block + (size_t)(row % block_rows) * row_bytes, row_bytes) != 0)
-            fail(result, "row %lld of %lld is wrong", (long long)row, (long long)rows);
+        const uint8_t *want = block + (size_t)(row % block_rows) * row_bytes;
+        size_t byte = 0;
+        while (byte < row_bytes && got[byte] == want[byte])
+            byte++;
+        if (byte < row_bytes)
+            fail(result, "row %lld of %lld: byte %zu is 0x%02x, want 0x%02x", (long long)row, (long long)rows, byte,
+                 got[byte], want[byte]);
         result->cases++;
     }
     free(got);

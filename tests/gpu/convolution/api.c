@@ -62,6 +62,7 @@ static void large_copy(struct result *result, CUdeviceptr x, CUdeviceptr out, CU
                                                    .out_align = align};
     const struct gm_convolution_args args = {.size = sizeof args, .x = x, .filter = filter, .out = out};
     if (check_cuda(result, env.drv->cuMemsetD8(out, 0xff, (size_t)rows * LARGE_COLUMNS * 2), "poison") &&
+        check_cuda(result, env.drv->cuCtxSynchronize(), "poison") && /* env.stream does not wait for it */
         check_ok(result, gm_convolution(env.context, &problem, &args, env.stream), "large") &&
         check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "large"))
         check_repeated_rows(result, out, rows, LARGE_COLUMNS * 2, LARGE_COLUMNS, block, BLOCK);

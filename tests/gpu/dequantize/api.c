@@ -128,7 +128,8 @@ static void large(struct result *result, CUdeviceptr x, int64_t rows, enum gm_sc
               check_output(result, &placed.placed.call, "block") &&
               check_cuda(result, env.drv->cuMemcpyDtoH(block, placed.args.out, block_bytes), "copy");
     ok = ok && repeat_rows(result, x, rows, LARGE_COLUMNS, placed.args.x, BLOCK) &&
-         check_cuda(result, env.drv->cuMemsetD8(scales, 0x3f, elements / 4), "scales");
+         check_cuda(result, env.drv->cuMemsetD8(scales, 0x3f, elements / 4), "scales") &&
+         check_cuda(result, env.drv->cuCtxSynchronize(), "scales"); /* env.stream does not wait for it */
     placed.problem.rows = rows;
     placed.problem.scaling = scaling;
     placed.problem.scales_stride = 0;

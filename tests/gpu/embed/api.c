@@ -59,6 +59,7 @@ static void large_copy(struct result *result, CUdeviceptr table, CUdeviceptr out
                                              .out_align = align};
     const struct gm_embed_args args = {.size = sizeof args, .ids = ids, .table = table, .out = out};
     if (check_cuda(result, env.drv->cuMemsetD8(out, 0xff, (size_t)rows * LARGE_COLUMNS * 2), "poison") &&
+        check_cuda(result, env.drv->cuCtxSynchronize(), "poison") && /* env.stream does not wait for it */
         check_ok(result, gm_embed(env.context, &problem, &args, env.stream), "large") &&
         check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "large"))
         check_repeated_rows(result, out, rows, LARGE_COLUMNS * 2, LARGE_COLUMNS, block, BLOCK);
