@@ -178,7 +178,7 @@ static void refuse_each(struct result *result, const gm_plan *plan, const struct
 }
 
 static void run_arguments(const struct test *test, struct result *result) {
-    const struct reduce_case rc = {.rows = 2000, .columns = 64, .along = GM_REDUCE_ROWS, .x_pad = 8};
+    const struct reduce_case rc = {.rows = 8000, .columns = 64, .along = GM_REDUCE_ROWS, .x_pad = 8};
     const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = GM_REDUCE_WORKSPACE_BYTES};
     struct reduce_memory memory = {0};
     struct placed_reduce placed = {0};
