@@ -8,10 +8,11 @@ def required(row):
 
 
 def check(row, counter):
-    """A loop over lines and one over strips, of values and of places, each chunk by one load; those of other CTAs' results are
-    beside them, and strong."""
+    """A loop over lines and one over strips, of values and of places, of which four are under way at most, each chunk by one
+    load; those of other CTAs' results are beside them, and strong."""
     columns = row["columns"]
     wide = sum(count for opcode, count in counter.items()
                if opcode.startswith("LDG") and ".128" in opcode and "STRONG" not in opcode)
-    if columns["vector_bytes"] == 16 and wide < 4 * columns["vectors"]:
-        yield "%d loads of 16 bytes instead of %d" % (wide, 4 * columns["vectors"])
+    loads = 2 * (columns["vectors"] + min(columns["vectors"], 4))
+    if columns["vector_bytes"] == 16 and wide < loads:
+        yield "%d loads of 16 bytes instead of %d" % (wide, loads)

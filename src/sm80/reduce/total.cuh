@@ -23,7 +23,7 @@ enum {
     /* On an SM. Before CUDA 13, ptxas spills at 64 registers. */
     CTAS = THREADS == 256 && __CUDACC_VER_MAJOR__ < 13 ? 3 : GM_REDUCE_CTAS(THREADS),
 };
-#define AT_ONCE(place) ((place) ? VECTORS / 2 : VECTORS) /* or a half, where registers keep places too */
+#define AT_ONCE(place) ((place) && VECTORS > 4 ? 4 : VECTORS) /* or four, where registers keep places too */
 static_assert(VECTOR_BYTES == 16 || VECTOR_BYTES == ELEM_BYTES, "chunks of 16 bytes, or of one element");
 static_assert((THREADS & (THREADS - 1)) == 0 && WARPS <= 32, "one warp puts together what the warps have found");
 
