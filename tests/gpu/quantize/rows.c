@@ -229,7 +229,7 @@ static void run_image(const struct test *test, struct result *result) {
         qc.format = (enum gm_scale_format)(i % 2);
         qc.order = (enum gm_scale_order)(i / 2 % 2);
         qc.out_type = (enum gm_type)(GM_E4M3 + i / 4);
-        qc.static_scale = i % 3 == 2 ? 0 : 0.0123f;
+        qc.static_scale = i % 3 == 2 ? 0 : i % 2 ? 0.5f : 0.0123f;
         qc.scales_pad = 3;
         qc.counted = i % 2;
         qc.count = 8;
