@@ -24,11 +24,10 @@ def template_class(row):
 
 
 def one_of_each_class(table, build):
-    """The row with the smallest image, soonest compiled, of each template class, and of each type that a family has for an
-    architecture."""
+    """The row with the smallest image, soonest compiled, of each template class, and of each type that a family has."""
     largest_first = sorted(
         table, key=lambda row: -os.path.getsize(os.path.join(build, "kernels", row["name"] + ".fatbin")))
     chosen = {template_class(row): row for row in largest_first}
-    types = {(row["family"], row["arch"], row["type"]): row for row in largest_first}
+    types = {(row["family"], row["type"]): row for row in largest_first}
     names = {row["name"] for row in [*chosen.values(), *types.values()]}
     return [row for row in table if row["name"] in names]
