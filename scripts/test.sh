@@ -114,8 +114,8 @@ later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim 
 later sim_h100_library simulated h100 library --quick '--test=[!r]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=8
 later sim_a100_library simulated a100 library --quick '--test=[!r]*'
-# What goes through the whole table runs with AddressSanitizer only, which is faster.
-later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=table \
+# What goes through the whole table, or computes for long, runs with AddressSanitizer only, which is faster.
+later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=long \
     valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
 
 # The host code once more, with AddressSanitizer and UndefinedBehaviorSanitizer: the images are those of the build.

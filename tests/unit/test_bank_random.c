@@ -266,6 +266,7 @@ END_TEST
 Suite *bank_random_suite(void) {
     Suite *suite = suite_create("bank, random");
     TCase *many = tcase_create("many patterns");
+    tcase_set_tags(many, "long"); /* minutes under valgrind */
     tcase_add_test(many, the_model_agrees_with_brute_force);
     tcase_add_test(many, a_million_patterns_take_no_second);
     suite_add_tcase(suite, many);

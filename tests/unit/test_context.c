@@ -167,7 +167,7 @@ Suite *context_suite(void) {
     tcase_add_test(cases, contexts_load_for_themselves);
     suite_add_tcase(suite, cases);
     TCase *table = tcase_create("every row of the table");
-    tcase_set_tags(table, "table"); /* minutes under valgrind */
+    tcase_set_tags(table, "long"); /* minutes under valgrind */
     tcase_add_checked_fixture(table, fake_install, fake_remove);
     tcase_add_test(table, a_row_is_loaded_once);
     tcase_add_test(table, a_loaded_row_may_use_its_shared_memory);

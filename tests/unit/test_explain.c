@@ -428,7 +428,7 @@ Suite *explain_suite(void) {
     tcase_add_test(devices, the_sentence_says_the_bounds);
     suite_add_tcase(suite, devices);
     TCase *table = tcase_create("every row of the table");
-    tcase_set_tags(table, "table"); /* minutes under valgrind */
+    tcase_set_tags(table, "long"); /* minutes under valgrind */
     tcase_add_checked_fixture(table, set_up, NULL);
     tcase_add_test(table, devices_at_their_bounds_have_finite_predictions);
     suite_add_tcase(suite, table);

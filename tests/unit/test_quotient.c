@@ -70,6 +70,7 @@ END_TEST
 Suite *quotient_suite(void) {
     Suite *suite = suite_create("quotient");
     TCase *steps = tcase_create("steps");
+    tcase_set_tags(steps, "long"); /* minutes under valgrind */
     tcase_add_test(steps, two_steps_are_enough_for_8_bits);
     suite_add_tcase(suite, steps);
     return suite;

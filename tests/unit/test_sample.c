@@ -387,6 +387,7 @@ Suite *sample_suite(void) {
     Suite *suite = suite_create("sample");
     TCase *arithmetic = tcase_create("arithmetic"), *problems = tcase_create("problems"),
           *choices = tcase_create("choices"), *launches = tcase_create("launches");
+    tcase_set_tags(arithmetic, "long"); /* minutes under valgrind */
     tcase_add_test(arithmetic, philox_gives_the_published_words);
     tcase_add_test(arithmetic, logarithm_power_and_noise_are_as_exact_as_fp32);
     tcase_add_test(arithmetic, keys_are_in_the_order_of_floats);

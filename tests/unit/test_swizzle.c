@@ -261,6 +261,7 @@ END_TEST
 Suite *swizzle_suite(void) {
     Suite *suite = suite_create("swizzle");
     TCase *algebra = tcase_create("algebra");
+    tcase_set_tags(algebra, "long"); /* minutes under valgrind */
     tcase_add_test(algebra, every_swizzle_does_what_its_bits_say);
     tcase_add_test(algebra, swizzles_that_are_refused);
     tcase_add_test(algebra, modes_match_the_published_patterns);
@@ -268,6 +269,7 @@ Suite *swizzle_suite(void) {
     tcase_add_test(algebra, elements_move_as_their_bytes_do);
     suite_add_tcase(suite, algebra);
     TCase *proof = tcase_create("proof");
+    tcase_set_tags(proof, "long"); /* minutes under valgrind */
     tcase_add_test(proof, the_128b_mode_is_proved_free_of_conflicts);
     tcase_add_test(proof, plain_rows_of_128_bytes_conflict_fully);
     tcase_add_test(proof, the_xor_of_row_and_column_frees_every_column);

@@ -268,7 +268,7 @@ Suite *unpack_suite(void) {
     tcase_add_test(cases, a_device_gets_its_part);
     suite_add_tcase(suite, cases);
     TCase *table = tcase_create("every row of the table");
-    tcase_set_tags(table, "table"); /* minutes under valgrind */
+    tcase_set_tags(table, "long"); /* minutes under valgrind */
     tcase_add_test(table, every_image_is_of_its_kernel);
     suite_add_tcase(suite, table);
     return suite;
