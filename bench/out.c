@@ -2,19 +2,19 @@
 /* Outputs of any type, as the benchmark knows them. */
 #include "bench/out.h"
 
+struct bench_operand bench_scales(const struct gm_out *out, size_t argument, enum bench_access access) {
+    const struct gm_matrix scales = gm_scales_of(out);
+    const enum gm_type type = scales.element_bytes == 1 ? GM_UINT8 : GM_FP32;
+    return (struct bench_operand){"scales", type, 1, scales.rows * scales.columns, argument, access};
+}
+
 int bench_out_operands(const struct gm_out *out, size_t out_argument, size_t scales_argument,
                        struct bench_operand found[2]) {
-    const struct gm_matrix scales = gm_out_scales(out);
     found[0] = (struct bench_operand){
         "out", out->has_type ? out->type : out->of, out->rows, out->columns, out_argument, BENCH_WRITTEN};
-    if (scales.rows == 0)
+    if (!gm_out_has_8_bits(out))
         return 1;
-    found[1] = (struct bench_operand){"scales",
-                                      scales.element_bytes == 1 ? GM_UINT8 : GM_FP32,
-                                      1,
-                                      scales.rows * scales.columns,
-                                      scales_argument,
-                                      out->scaling == GM_SCALE_STATIC ? BENCH_READ : BENCH_WRITTEN};
+    found[1] = bench_scales(out, scales_argument, out->scaling == GM_SCALE_STATIC ? BENCH_READ : BENCH_WRITTEN);
     return 2;
 }
 

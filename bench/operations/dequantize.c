@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dequantize, as the benchmark knows it. bench/peers/ measures what torch compiles of it. */
-#include "bench/operation.h"
+#include "bench/out.h"
 #include "gristmill/dequantize.h"
-#include "host/types.h"
+#include "host/dequantize/dequantize.h"
 
 static const struct gm_dequantize_problem usual = {.size = sizeof usual, .type = GM_E4M3};
 
-/* How many scales there are, packed. */
-static int64_t scales_of(const struct gm_dequantize_problem *p) {
-    const int64_t group = p->group ? p->group : 128;
-    if (p->scaling == GM_SCALE_ROW)
-        return p->rows;
-    if (p->scaling == GM_SCALE_GROUP)
-        return p->rows * ((p->columns + group - 1) / group);
-    return p->scaling == GM_SCALE_BLOCK ? (p->rows + 127) / 128 * ((p->columns + 127) / 128) : 1;
-}
-
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_dequantize_problem *p = problem;
-    const enum gm_type scale = p->scale_format == GM_SCALE_E8M0 ? GM_UINT8 : GM_FP32;
+    const struct gm_out scales = gm_dequantize_scales(p);
     found[0] =
         (struct bench_operand){"x", p->type, p->rows, p->columns, offsetof(struct gm_dequantize_args, x), BENCH_READ};
-    found[1] = (struct bench_operand){"scales",  scale, 1, scales_of(p), offsetof(struct gm_dequantize_args, scales),
-                                      BENCH_READ};
+    found[1] = bench_scales(&scales, offsetof(struct gm_dequantize_args, scales), BENCH_READ);
     found[2] = (struct bench_operand){
         "out", p->out_type, p->rows, p->columns, offsetof(struct gm_dequantize_args, out), BENCH_WRITTEN};
     return 3;

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantisers, as the benchmark knows them. torch has no operator of any: bench/peers/ measures what others have. */
-#include "bench/operation.h"
+#include "bench/out.h"
 #include "gristmill/quantize.h"
-#include "host/types.h"
+#include "host/quantize/quantize.h"
 
 static const struct gm_quantize_problem usual = {.size = sizeof usual, .out_type = GM_E4M3};
 
-/* How many scales there are, packed. */
-static int64_t scales_of(const struct gm_quantize_problem *p) {
-    const int64_t group = p->group ? p->group : 128;
-    if (p->scaling == GM_SCALE_ROW)
-        return p->rows;
-    if (p->scaling == GM_SCALE_GROUP)
-        return p->rows * ((p->columns + group - 1) / group);
-    return p->scaling == GM_SCALE_BLOCK ? (p->rows + 127) / 128 * ((p->columns + 127) / 128) : 1;
-}
-
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_quantize_problem *p = problem;
+    const struct gm_out out = gm_quantize_out(p);
     const enum bench_access access = p->scaling == GM_SCALE_STATIC      ? BENCH_READ
                                      : p->scaling == GM_SCALE_AMAX_ONLY ? BENCH_READ_AND_WRITTEN
                                                                         : BENCH_WRITTEN;
@@ -27,12 +18,7 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     if (p->scaling != GM_SCALE_AMAX_ONLY)
         found[count++] = (struct bench_operand){
             "out", p->out_type, p->rows, p->columns, offsetof(struct gm_quantize_args, out), BENCH_WRITTEN};
-    found[count++] = (struct bench_operand){"scales",
-                                            p->scale_format == GM_SCALE_E8M0 ? GM_UINT8 : GM_FP32,
-                                            1,
-                                            scales_of(p),
-                                            offsetof(struct gm_quantize_args, scales),
-                                            access};
+    found[count++] = bench_scales(&out, offsetof(struct gm_quantize_args, scales), access);
     return count;
 }
 

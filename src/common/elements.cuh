@@ -69,24 +69,18 @@ template <int TYPE> static __device__ __forceinline__ uint32_t max_of_words(uint
     return TYPE == GM_TYPE_bf16 ? max_nan_bf16x2(x, y) : max_nan_f16x2(x, y);
 }
 
-/* One load of COUNT elements; what does not exist leaves the words as they are. */
-template <int TYPE, int COUNT>
-static __device__ __forceinline__ void reload(uint32_t (&words)[GM_WORDS(TYPE, COUNT)], uint64_t address, bool exists) {
-    static_assert(COUNT == 1 || COUNT * GM_TYPE_BYTES(TYPE) == 16, "16 bytes, or one element");
-    if (exists && COUNT > 1)
-        ld_global_v4_b32(address, words);
-    else if (exists)
-        words[0] = GM_TYPE_BYTES(TYPE) == 4 ? ld_global_b32(address) : ld_global_b16(address);
-}
-
 /* One load of COUNT elements; of what does not exist, the word `missing`. */
 template <int TYPE, int COUNT>
 static __device__ __forceinline__ void load(uint32_t (&words)[GM_WORDS(TYPE, COUNT)], uint64_t address, bool exists,
                                             uint32_t missing = 0) {
+    static_assert(COUNT == 1 || COUNT * GM_TYPE_BYTES(TYPE) == 16, "16 bytes, or one element");
 #pragma unroll
     for (int i = 0; i < GM_WORDS(TYPE, COUNT); ++i)
         words[i] = missing;
-    reload<TYPE, COUNT>(words, address, exists);
+    if (exists && COUNT > 1)
+        ld_global_v4_b32(address, words);
+    else if (exists)
+        words[0] = GM_TYPE_BYTES(TYPE) == 4 ? ld_global_b32(address) : ld_global_b16(address);
 }
 
 /* Of COUNT elements so many exist, which may be less than none; the others are zeros. Wide loads have 16 bytes, and then all

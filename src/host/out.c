@@ -95,6 +95,22 @@ static enum gm_status check(const struct gm_out *out) {
     return status == GM_OK ? gm_check_group(out->group) : status;
 }
 
+static int has_grid(enum gm_scaling scaling) {
+    return scaling == GM_SCALE_GROUP || scaling == GM_SCALE_BLOCK;
+}
+
+void gm_forget_scales(enum gm_scaling scaling, enum gm_scale_format *format, enum gm_scale_order *order, int64_t *group,
+                      int64_t *stride) {
+    if (*group == 0 || scaling != GM_SCALE_GROUP)
+        *group = 128;
+    if (!has_grid(scaling)) {
+        *order = GM_SCALES_BY_ROW;
+        *stride = 0;
+    }
+    if (scaling == GM_SCALE_STATIC)
+        *format = GM_SCALE_FP32;
+}
+
 static void forget(struct gm_out *out) {
     if (!out->has_type)
         out->type = out->of;
@@ -106,14 +122,7 @@ static void forget(struct gm_out *out) {
         out->division = GM_DIVIDE;
         out->scale_floor = 0x1p-126f;
     }
-    if (out->group == 0 || out->scaling != GM_SCALE_GROUP)
-        out->group = 128;
-    if (out->scaling != GM_SCALE_GROUP) {
-        out->scale_order = GM_SCALES_BY_ROW;
-        out->scales_stride = 0;
-    }
-    if (out->scaling == GM_SCALE_STATIC)
-        out->scale_format = GM_SCALE_FP32;
+    gm_forget_scales(out->scaling, &out->scale_format, &out->scale_order, &out->group, &out->scales_stride);
     if (out->scale_floor == 0)
         out->scale_floor = gm_usual_scale_floor(out->type, out->scaling);
 }
@@ -129,17 +138,13 @@ enum gm_status gm_out_normalize(struct gm_out *out) {
 
 /* ---- scales --------------------------------------------------------------------------------------------- */
 
-static int has_grid(const struct gm_out *out) {
-    return out->scaling == GM_SCALE_GROUP || out->scaling == GM_SCALE_BLOCK;
-}
-
 static int scale_bytes(const struct gm_out *out) {
     return out->scale_format == GM_SCALE_E8M0 ? 1 : (int)sizeof(float);
 }
 
 /* Those of rows are one row. */
 struct gm_matrix gm_scales_of(const struct gm_out *out) {
-    const int bytes = scale_bytes(out), is_turned = has_grid(out) && out->scale_order == GM_SCALES_BY_COLUMN;
+    const int bytes = scale_bytes(out), is_turned = has_grid(out->scaling) && out->scale_order == GM_SCALES_BY_COLUMN;
     int64_t down = 1, across = 1;
     if (out->scaling == GM_SCALE_ROW)
         across = out->rows;
@@ -159,7 +164,8 @@ struct gm_matrix gm_out_scales(const struct gm_out *out) {
 
 void gm_scale_pitches(const struct gm_out *out, int64_t *down, int64_t *across) {
     const int64_t bytes = scale_bytes(out), pitch = out->scales_stride * bytes;
-    const int is_turned = out->scaling == GM_SCALE_ROW || (has_grid(out) && out->scale_order == GM_SCALES_BY_COLUMN);
+    const int is_turned =
+        out->scaling == GM_SCALE_ROW || (has_grid(out->scaling) && out->scale_order == GM_SCALES_BY_COLUMN);
     *down = is_turned ? bytes : pitch;
     *across = is_turned ? pitch : bytes;
 }

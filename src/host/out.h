@@ -45,6 +45,9 @@ struct gm_out {
 /* What every problem with scales is refused for, and then for its groups. */
 enum gm_status gm_check_scales(const struct gm_out *out);
 enum gm_status gm_check_group(int64_t group);
+/* What has no effect with such a scaling is as if it had not been asked for. */
+void gm_forget_scales(enum gm_scaling scaling, enum gm_scale_format *format, enum gm_scale_order *order, int64_t *group,
+                      int64_t *stride);
 /* The scales of 8 bits, one where they are static; and the bytes from a scale to the one below, and to the one beside. */
 struct gm_matrix gm_scales_of(const struct gm_out *out);
 void gm_scale_pitches(const struct gm_out *out, int64_t *down, int64_t *across);

@@ -105,15 +105,7 @@ static enum gm_status check_types(struct gm_quantize_problem *p) {
 
 /* What has no effect is as if it had not been asked for. */
 static void forget(struct gm_quantize_problem *p) {
-    const int is_grid = p->scaling == GM_SCALE_GROUP || p->scaling == GM_SCALE_BLOCK;
-    if (p->group == 0 || p->scaling != GM_SCALE_GROUP)
-        p->group = 128;
-    if (!is_grid) {
-        p->scale_order = GM_SCALES_BY_ROW;
-        p->scales_stride = 0;
-    }
-    if (p->scaling == GM_SCALE_STATIC)
-        p->scale_format = GM_SCALE_FP32;
+    gm_forget_scales(p->scaling, &p->scale_format, &p->scale_order, &p->group, &p->scales_stride);
     if (p->scaling == GM_SCALE_AMAX_ONLY)
         p->division = GM_DIVIDE;
     if (p->scale_floor == 0)
