@@ -2,15 +2,8 @@
 # Compiles one registry row to ${IMAGE}.fatbin, with ptxas's report in ${IMAGE}.log, the headers it read in ${IMAGE}.d,
 # and the PTX that the compilation went through in ${IMAGE}.ptx and, for the simulator to embed, ${IMAGE}.ptx.gz. Fails,
 # naming the row, where the compiler does, or says that it serialised wgmma or ignored setmaxnreg (any message C75xx),
-# or spilled registers. Where another build has the image, at ${FROM}.fatbin, it is copied instead.
+# or spilled registers.
 
-if(FROM AND EXISTS ${FROM}.fatbin)
-    foreach(kind fatbin log ptx ptx.gz)
-        file(COPY_FILE ${FROM}.${kind} ${IMAGE}.${kind})
-    endforeach()
-    file(WRITE ${IMAGE}.d "${IMAGE}.fatbin: ${SOURCE}\n")
-    return()
-endif()
 separate_arguments(gencode UNIX_COMMAND "${GENCODE}")
 separate_arguments(defines UNIX_COMMAND "${DEFINES}")
 # nvcc's intermediate files: keeping them changes no byte of the image.

@@ -8,26 +8,6 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${gm_modules_def}
 set(GM_LAB_DIR ${PROJECT_BINARY_DIR}/lab)
 file(MAKE_DIRECTORY ${GM_LAB_DIR})
 
-# One row -> the rule that builds lab/<name>.fatbin, <name>.log and <name>.ptx.gz. PTX includes nothing, so it has no
-# dependency file.
-function(gm_add_module name source arch)
-    set(image ${GM_LAB_DIR}/${name})
-    set(depfile)
-    if(source MATCHES "\\.cu$")
-        set(depfile DEPFILE ${image}.d)
-    endif()
-    add_custom_command(
-        OUTPUT ${image}.fatbin ${image}.ptx ${image}.ptx.gz
-        COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DNVCC=${GM_TOOLKIT_NVCC} -DTOOLKIT=${GM_TOOLKIT_VERSION}
-                -DSOURCE=${source} -DIMAGE=${image} -DINCLUDE=${PROJECT_SOURCE_DIR}/src
-                "-DGENCODE=${gm_gencode_${arch}}" -DDEFINES=
-                "-DFROM=$<$<BOOL:${GM_IMAGES_FROM}>:${GM_IMAGES_FROM}/lab/${name}>" -P ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
-        DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
-        ${depfile}
-        COMMENT "Laboratory module ${name}"
-        VERBATIM)
-endfunction()
-
 set(gm_module_names)
 set(gm_module_images)
 set(gm_module_ptx)
@@ -59,7 +39,7 @@ foreach(row IN LISTS gm_lines)
     if(NOT gm_option_${gm_module_arch} IN_LIST gm_chosen_GM_ARCHS)
         continue()
     endif()
-    gm_add_module(${gm_module} ${PROJECT_SOURCE_DIR}/${gm_module_source} ${gm_module_arch})
+    gm_add_image(${GM_LAB_DIR}/${gm_module} ${PROJECT_SOURCE_DIR}/${gm_module_source} "${gm_gencode_${gm_module_arch}}" "")
     list(APPEND gm_module_images ${GM_LAB_DIR}/${gm_module}.fatbin)
     string(APPEND gm_module_table "${row}\n")
     string(APPEND gm_module_assembly "IMAGE(lab_${gm_module}, \"${GM_LAB_DIR}/${gm_module}.fatbin\")\n")

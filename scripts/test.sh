@@ -123,7 +123,8 @@ sanitized=$build/sanitized
 sanitize() {
     (
         source=$build build=$sanitized
-        configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_SANITIZE=address,undefined "-DGM_IMAGES_FROM=$source" &&
+        configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_SANITIZE=address,undefined \
+            -DCMAKE_C_FLAGS_RELEASE=-O1 "-DGM_IMAGES_FROM=$source" &&
             compile unit_tests bench_tests gpu_tests gristmill_sim
     )
 }

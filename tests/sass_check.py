@@ -7,22 +7,30 @@
 Every row of the build's table is one check: its targets, no local-memory traffic, no spills, no C75xx message, no warning,
 and what tests/sass/<family>.py asks of its family. So is the size of every family's images, packed, as src/families.def
 allows it, and the size of the library. Ends with "N passed, N failed, N skipped".
+
+The disassembler takes a third of a second to start and reads a megabyte in one, so all machine code of a family and target
+goes through it as one piece.
 """
 import argparse
+import bisect
 import collections
 import glob
 import importlib.util
+import itertools
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from table import rows
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)")
+# The address, the line from there, and its opcode.
+INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/(\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*).*)")
 LOCAL_MEMORY = ["LDL", "STL"]
 
 
@@ -35,24 +43,59 @@ def family_module(family):
     return module
 
 
-def dump(cuobjdump, option, image):
-    return subprocess.run([cuobjdump, option, image], check=True, capture_output=True, text=True).stdout
+def cubins(cuobjdump, image):
+    """(target, bytes) of each cubin in a fatbin."""
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([cuobjdump, "-xelf", "all", os.path.abspath(image)], check=True, capture_output=True, cwd=scratch)
+        for name in sorted(os.listdir(scratch)):
+            with open(os.path.join(scratch, name), "rb") as file:
+                yield name.split(".")[-2], file.read()
 
 
-def opcodes_by_target(sass, counted):
-    """{'sm_80': Counter({'HMMA.16816.F32.BF16': 64, ...}), ...}"""
-    targets = {}
-    counter = None
-    for line in sass.splitlines():
-        head = re.match(r"\s*code for (sm_\w+)", line)
-        if head:
-            counter = targets.setdefault(head.group(1), collections.Counter())
-            continue
-        found = INSTRUCTION.search(line)
-        if found and counter is not None:
-            counter[found.group(1)] += 1
-            for name, pattern in counted.items():
-                counter[name] += bool(re.search(pattern, line))
+def machine_code(cubin):
+    """The instructions of all functions: the sections .text.* of a 64-bit ELF file."""
+    table, = struct.unpack_from("<Q", cubin, 0x28)
+    size, count, names = struct.unpack_from("<HHH", cubin, 0x3a)
+    sections = [struct.unpack_from("<IIQQQQ", cubin, table + at * size) for at in range(count)]
+    first_name = sections[names][4]
+    return b"".join(cubin[offset:offset + bytes_] for name, _, _, _, offset, bytes_ in sections
+                    if cubin.startswith(b".text.", first_name + name))
+
+
+def count_opcodes(nvdisasm, target, codes, counted):
+    """A Counter({'HMMA.16816.F32.BF16': 64, ...}) of each of the pieces of machine code."""
+    ends = list(itertools.accumulate(map(len, codes)))
+    counters = [collections.Counter() for _ in codes]
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"".join(codes))
+        file.flush()
+        sass = subprocess.run([nvdisasm, "--binary", target.replace("sm_", "SM"), file.name], check=True,
+                              capture_output=True, text=True).stdout
+    for address, line, opcode in INSTRUCTION.findall(sass):
+        counter = counters[bisect.bisect_right(ends, int(address, 16))]
+        counter[opcode] += 1
+        for name, pattern in counted.items():
+            counter[name] += bool(re.search(pattern, line))
+    return counters
+
+
+def disassemble(cuobjdump, build, table, families):
+    """{name: {'sm_80': Counter, ...}}"""
+    pieces = collections.defaultdict(list)
+    for row in table:
+        for target, cubin in cubins(cuobjdump, os.path.join(build, "kernels", row["name"] + ".fatbin")):
+            pieces[row["family"], target].append((row["name"], machine_code(cubin)))
+    nvdisasm = os.path.join(os.path.dirname(cuobjdump), "nvdisasm")
+
+    def count(key):
+        family, target = key
+        return count_opcodes(nvdisasm, target, [code for _, code in pieces[key]], getattr(families[family], "COUNTED", {}))
+
+    targets = collections.defaultdict(dict)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (key, named), counters in zip(pieces.items(), pool.map(count, pieces)):
+            for (name, _), counter in zip(named, counters):
+                targets[name][key[1]] = counter
     return targets
 
 
@@ -84,11 +127,10 @@ def check_log(path):
     yield from ("compiler warning: " + line.strip() for line in re.findall(r".*\bwarning\b.*", log))
 
 
-def check_row(cuobjdump, build, row, family):
-    image = os.path.join(build, "kernels", row["name"] + ".fatbin")
-    targets = opcodes_by_target(dump(cuobjdump, "-sass", image), getattr(family, "COUNTED", {}))
-    return [*check_sass(row, family, targets), *check_ptx(row, dump(cuobjdump, "-lptx", image)),
-            *check_log(os.path.join(build, "kernels", row["name"] + ".log"))]
+def check_row(cuobjdump, build, row, family, targets):
+    image = os.path.join(build, "kernels", row["name"])
+    listed = subprocess.run([cuobjdump, "-lptx", image + ".fatbin"], check=True, capture_output=True, text=True).stdout
+    return [*check_sass(row, family, targets), *check_ptx(row, listed), *check_log(image + ".log")]
 
 
 def budgets():
@@ -137,12 +179,12 @@ def main():
 
     families = {family: family_module(family) for family in {row["family"] for row in table}}
     failed = 0
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda row: check_row(cuobjdump, arguments.build, row, families[row["family"]]), table)
-        for row, problems in zip(table, found):
-            print("%s %s" % ("FAIL" if problems else "PASS", row["name"]))
-            print("".join("     %s\n" % problem for problem in problems), end="")
-            failed += bool(problems)
+    targets = disassemble(cuobjdump, arguments.build, table, families)
+    for row in table:
+        problems = check_row(cuobjdump, arguments.build, row, families[row["family"]], targets[row["name"]])
+        print("%s %s" % ("FAIL" if problems else "PASS", row["name"]))
+        print("".join("     %s\n" % problem for problem in problems), end="")
+        failed += bool(problems)
     for what, too_big in sizes:
         print("%s %s" % ("FAIL" if too_big else "PASS", what))
         failed += too_big

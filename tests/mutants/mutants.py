@@ -16,7 +16,6 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,24 +73,28 @@ def mutate(text, mutant):
     return re.sub(pattern, lambda _: "\n".join(mutant.new), text)
 
 
-def compile_mutant(build, mutant, row):
-    """-> BUILD/mutants/<name>.ptx; kept while it is newer than the sources."""
-    target = build / "mutants" / f"{mutant.name}.ptx"
+def newest_source():
+    """When a source of a kernel, or a list of mutants, last changed."""
     sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
-    newest = max(path.stat().st_mtime for path in [*sources, *HERE.glob("*.txt")])
+    return max(path.stat().st_mtime for path in [*sources, *HERE.glob("*.txt")])
+
+
+def compile_mutant(build, mutant, row, newest):
+    """-> BUILD/mutants/<name>.ptx; kept while it is newer than the sources. All include by the path from src/, so the mutated
+    file is found first in a tree that holds nothing else."""
+    target = build / "mutants" / f"{mutant.name}.ptx"
     if target.exists() and target.stat().st_mtime > newest:
         return
     nvcc = (build / "kernels" / "nvcc.txt").read_text().strip()
     arch = "compute_90a" if "sm_90a" in row["targets"] else "compute_80"
     with tempfile.TemporaryDirectory() as scratch:
-        tree = pathlib.Path(scratch) / "src"
-        for directory in ("common", "sm80", "sm90"):
-            shutil.copytree(ROOT / "src" / directory, tree / directory)
         victim = pathlib.Path(scratch) / mutant.file
-        victim.write_text(mutate(victim.read_text(), mutant))
+        victim.parent.mkdir(parents=True)
+        victim.write_text(mutate((ROOT / mutant.file).read_text(), mutant))
+        source = victim if mutant.file == row["source"] else ROOT / row["source"]
         defines = ["-D" + define for define in row["defines"]]
         subprocess.run([nvcc, "-std=c++17", "-O3", "-allow-unsupported-compiler", "-ptx", f"-arch={arch}", *defines,
-                        f"-I{tree}", "-o", str(target), str(pathlib.Path(scratch) / row["source"])], check=True)
+                        f"-I{scratch}/src", f"-I{ROOT}/src", "-o", str(target), str(source)], check=True)
 
 
 def run_row(build, row, test, ptx, simulated):
@@ -182,8 +185,9 @@ def main():
         run_hardware(build, table, mutants, options.hardware)
         return 0
     (build / "mutants").mkdir(exist_ok=True)
+    newest = newest_source()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as jobs:
-        list(jobs.map(lambda mutant: compile_mutant(build, mutant, table[mutant.row]), mutants))
+        list(jobs.map(lambda mutant: compile_mutant(build, mutant, table[mutant.row], newest), mutants))
     return 0 if options.compile else run_simulated(build, table, mutants)
 
 
