@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversions between fp32 and packed pairs of bf16 / fp16: round to nearest even, NaN stays NaN. The element
+/* Packed pairs of bf16 / fp16, to and from fp32, and their products: round to nearest even, NaN stays NaN. The element
  * with the lower index is in the low half. */
 #ifndef GM_CONVERT_CUH
 #define GM_CONVERT_CUH
@@ -33,6 +33,31 @@ static __device__ __forceinline__ void cvt_f32_f16x2(uint32_t packed, float &low
 static __device__ __forceinline__ void cvt_f32_bf16x2(uint32_t packed, float &low, float &high) {
     low = __uint_as_float(packed << 16);
     high = __uint_as_float(packed & 0xffff0000u);
+}
+
+/* PTX 9.7.4.3 mul, of both halves, and 9.7.4.1 add; of bf16 from sm_90 on. */
+static __device__ __forceinline__ uint32_t mul_rn_bf16x2(uint32_t x, uint32_t y) {
+    uint32_t z;
+    asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
+}
+
+static __device__ __forceinline__ uint32_t mul_rn_f16x2(uint32_t x, uint32_t y) {
+    uint32_t z;
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
+}
+
+static __device__ __forceinline__ uint32_t add_rn_bf16x2(uint32_t x, uint32_t y) {
+    uint32_t z;
+    asm("add.rn.bf16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
+}
+
+static __device__ __forceinline__ uint32_t add_rn_f16x2(uint32_t x, uint32_t y) {
+    uint32_t z;
+    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
 }
 
 #endif

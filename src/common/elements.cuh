@@ -69,6 +69,12 @@ template <int TYPE> static __device__ __forceinline__ uint32_t max_of_words(uint
     return TYPE == GM_TYPE_bf16 ? max_nan_bf16x2(x, y) : max_nan_f16x2(x, y);
 }
 
+/* Products of two words' elements, of a 16-bit type, rounded to it: what the fp32 product, which is exact, would be rounded to,
+ * but that -0 in y counts as +0. From sm_90 on. */
+template <int TYPE> static __device__ __forceinline__ uint32_t mul_words(uint32_t x, uint32_t y) {
+    return TYPE == GM_TYPE_bf16 ? mul_rn_bf16x2(x, add_rn_bf16x2(y, 0)) : mul_rn_f16x2(x, add_rn_f16x2(y, 0));
+}
+
 /* One load of COUNT elements; of what does not exist, the word `missing`. */
 template <int TYPE, int COUNT>
 static __device__ __forceinline__ void load(uint32_t (&words)[GM_WORDS(TYPE, COUNT)], uint64_t address, bool exists,

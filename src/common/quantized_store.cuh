@@ -5,7 +5,7 @@
  *   most = largest_size(v)                      of a chunk; several by max(), since bits of sizes are ordered as sizes are
  *   most = most_of_lanes(most, lanes)           of a group, in so many neighbouring lanes of a warp
  *   scale = scale_of(p, most); store_scale(p, row, group, scale), by one lane
- *   store_quantized(address, p, v, by_scale(p, scale))
+ *   by = by_scale(p, scale); store_quantized(address, p, v, by, are_in_range(p, most, by))
  *
  * `p` is a struct gm_quantized_store, or another with its members. gristmill/quantize.h has the arithmetic. */
 #ifndef GM_QUANTIZED_STORE_CUH
@@ -89,6 +89,49 @@ static __device__ __forceinline__ bool are_in_range(const Store &p, uint32_t mos
     return p.scaling != SCALE_STATIC || is_in_range(__uint_as_float(most), by);
 }
 
+/* ---- scales of groups, of which a thread has part of several -----------------------------------------
+ *
+ * The lanes of a group find the largest sizes of a thread's CHUNKS chunks together: a lane hands half of its chunks to its
+ * neighbour and takes over the others, until it has one, and then all those of the group that have the same one exchange what
+ * they found. So a scale is made once instead of once for each chunk, and every lane asks the one that has it. A group has
+ * CHUNKS lanes at least, and all lanes of the warp are here. */
+
+/* The chunk whose scale a lane has, and the lane of the same CHUNKS that has a chunk's. */
+template <int CHUNKS> static __device__ __forceinline__ int turned(int i) {
+    static_assert(CHUNKS == 1 || CHUNKS == 2 || CHUNKS == 4,
+                  "lanes that share a scale have a thread's chunks by turns");
+    return CHUNKS == 4 ? (i & 1) << 1 | i >> 1 & 1 : i & (CHUNKS - 1);
+}
+
+/* The bits of the largest size of the group, of so many lanes, of chunk turned(lane). */
+template <int CHUNKS, int COUNT>
+static __device__ __forceinline__ uint32_t most_of_group(const float (&v)[CHUNKS][COUNT], int lanes) {
+    const int lane = thread_index() % 32;
+    uint32_t most[CHUNKS];
+#pragma unroll
+    for (int i = 0; i < CHUNKS; ++i)
+        most[i] = largest_size(v[i]);
+#pragma unroll
+    for (int half = CHUNKS / 2, bit = 1; half > 0; half /= 2, bit *= 2)
+#pragma unroll
+        for (int i = 0; i < half; ++i) {
+            const uint32_t given = lane & bit ? most[i] : most[i + half], kept = lane & bit ? most[i + half] : most[i];
+            most[i] = max(kept, __shfl_xor_sync(0xffffffff, given, bit));
+        }
+    return most_of_lanes(most[0], lanes, CHUNKS);
+}
+
+/* What chunk i of a thread is divided by, where a lane has that of chunk turned(lane). */
+template <int CHUNKS>
+static __device__ __forceinline__ struct quotient_by of_chunk(const struct quotient_by &by, int i) {
+    const int lane = (thread_index() & 32 - CHUNKS) | turned<CHUNKS>(i);
+    struct quotient_by other = by;
+    other.divisor = __shfl_sync(0xffffffff, by.divisor, lane);
+    other.reciprocal = __shfl_sync(0xffffffff, by.reciprocal, lane);
+    other.rest = __shfl_sync(0xffffffff, by.rest, lane);
+    return other;
+}
+
 /* ---- stores ---------------------------------------------------------------------------------------- */
 
 /* PTX 9.7.9.21 cvt: to nearest even, at most 127; NaN becomes 0. */
@@ -158,10 +201,10 @@ static __device__ __forceinline__ void store_some(uint64_t address, const uint32
         st_global_b8(address + i, (uint32_t)bytes);
 }
 
-/* v / scale of a chunk, at `address` of out, which is a multiple of COUNT. */
+/* v / scale of a chunk, at `address` of out, which is a multiple of COUNT; `in_range`: are_in_range(). */
 template <class Store, int COUNT>
 static __device__ __forceinline__ void store_quantized(uint64_t address, const Store &p, const float (&v)[COUNT],
-                                                       const struct quotient_by &by) {
+                                                       const struct quotient_by &by, bool in_range) {
     static_assert(COUNT == 1 || COUNT == 4 || COUNT == 8, "1, 4 or 8 bytes");
     enum { WHOLE = COUNT == 8 ? 8 : 4 };
     float q[WHOLE] = {};
@@ -169,7 +212,7 @@ static __device__ __forceinline__ void store_quantized(uint64_t address, const S
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
         q[i] = v[i];
-    quantize_each(p, q, by, are_in_range(p, largest_size(v), by), words);
+    quantize_each(p, q, by, in_range, words);
     if (COUNT == 8)
         st_global_v2_b32(address, words);
     else if (COUNT == 4)

@@ -29,7 +29,6 @@ enum {
     CHUNK = GLU_ANY_CHUNK,
     WORDS = GM_WORDS(TYPE, CHUNK),
 };
-static_assert(VECTORS == 1 || VECTORS == 2 || VECTORS == 4, "lanes that share a scale have a thread's chunks by turns");
 
 extern __shared__ uint32_t warp_most[]; /* [2][32] */
 
@@ -119,14 +118,14 @@ static __device__ __forceinline__ bool has_8_bits(const glu_params &p) {
 
 /* The elements of another type, or v / scale of 8 bits. */
 static __device__ __forceinline__ void store_chunk(const glu_params &p, const struct tile &tile, int i,
-                                                   float (&v)[CHUNK], const struct quotient_by &by) {
+                                                   float (&v)[CHUNK], const struct quotient_by &by, bool in_range) {
     const int count = place_of(tile, i).count;
     const uint64_t out = address_of(p.glu.out, p.glu.out_pitch, tile, p.out_bytes, i);
     if (count <= 0)
         return;
     if (has_8_bits(p)) {
         uint32_t words[CHUNK / 4] = {};
-        quantize_each(p.store, v, by, are_in_range(p.store, largest_size(v), by), words);
+        quantize_each(p.store, v, by, in_range, words);
         store_some(out, words, count, p.is_wide);
         return;
     }
@@ -136,50 +135,9 @@ static __device__ __forceinline__ void store_chunk(const glu_params &p, const st
         store_some_as(p.store.out_type, out, v, count);
 }
 
-/* ---- scales of groups ------------------------------------------------------------------------------
- *
- * The lanes of a group find the largest sizes of a thread's VECTORS chunks together: a lane hands half of its chunks to its
- * neighbour and takes over the others, until it has one, and then all those of the group that have the same one exchange what
- * they found. So a scale is made once instead of once for each chunk, and every lane asks the one that has it. */
-
-/* The chunk whose scale a lane has, and the lane of the same four that has a chunk's. */
-static __device__ __forceinline__ int turned(int i) {
-    return VECTORS == 4 ? (i & 1) << 1 | i >> 1 & 1 : i & (VECTORS - 1);
-}
-
-/* The bits of the largest size of the group of chunk turned(lane % VECTORS). */
-static __device__ __forceinline__ uint32_t most_of_group(const glu_params &p, const float (&v)[VECTORS][CHUNK]) {
-    const int lane = thread_index() % 32;
-    uint32_t most[VECTORS];
-#pragma unroll
-    for (int i = 0; i < VECTORS; ++i)
-        most[i] = largest_size(v[i]);
-#pragma unroll
-    for (int half = VECTORS / 2, bit = 1; half > 0; half /= 2, bit *= 2)
-#pragma unroll
-        for (int i = 0; i < half; ++i) {
-            const uint32_t given = lane & bit ? most[i] : most[i + half], kept = lane & bit ? most[i + half] : most[i];
-            most[i] = max(kept, __shfl_xor_sync(0xffffffff, given, bit));
-        }
-    return most_of_lanes(most[0], (1 << p.store.group_shift) / CHUNK, VECTORS);
-}
-
-/* What chunk i of a thread is divided by, where lanes have those of each other's. */
-static __device__ __forceinline__ struct quotient_by of_chunk(const glu_params &p, const struct quotient_by &by,
-                                                              int i) {
-    const int lane = (thread_index() & 32 - VECTORS) | turned(i);
-    if (VECTORS == 1 || p.store.scaling != SCALE_GROUP)
-        return by;
-    struct quotient_by other = by;
-    other.divisor = __shfl_sync(0xffffffff, by.divisor, lane);
-    other.reciprocal = __shfl_sync(0xffffffff, by.reciprocal, lane);
-    other.rest = __shfl_sync(0xffffffff, by.rest, lane);
-    return other;
-}
-
 /* ---- scales ---------------------------------------------------------------------------------------- */
 
-/* What a lane's chunk turned(lane % VECTORS), or the row, is divided by. Its scale is the one that is given, or made of the largest
+/* What a lane's chunk turned(lane), or the row, is divided by. Its scale is the one that is given, or made of the largest
  * size of its group or of the row, of which `most` are the bits of a thread's, and stored. `turn` alternates from row to row. */
 static __device__ __forceinline__ struct quotient_by find_scale(const glu_params &p, const struct tile &tile,
                                                                 const float (&v)[VECTORS][CHUNK], float given,
@@ -187,13 +145,13 @@ static __device__ __forceinline__ struct quotient_by find_scale(const glu_params
     const int lane = thread_index() % 32, columns = 1 << p.store.group_shift, lanes = columns / CHUNK;
     float scale = given;
     if (p.store.scaling != SCALE_STATIC) {
-        const struct place mine = place_of(tile, turned(lane));
+        const struct place mine = place_of(tile, turned<VECTORS>(lane));
         bool stores = (lane & (lanes - 1)) < VECTORS && mine.count + (mine.column & (columns - 1)) > 0;
         if (shares_row(p)) {
             most = most_of_cta(most, warp_most + turn * 32, cta_threads() / 32);
             stores = thread_index() == 0;
         } else {
-            most = most_of_group(p, v);
+            most = most_of_group(v, lanes);
         }
         scale = scale_of(p.store, most);
         if (stores)
@@ -238,9 +196,18 @@ static __device__ __forceinline__ float make_tile(const glu_params &p, const str
 
 static __device__ __forceinline__ void store_tile(const glu_params &p, const struct tile &tile,
                                                   float (&v)[VECTORS][CHUNK], const struct quotient_by &by) {
+    const bool is_group = VECTORS > 1 && p.store.scaling == SCALE_GROUP;
+    bool in_range = true;
+    if (p.store.scaling == SCALE_STATIC) {
+        uint32_t most = 0;
+#pragma unroll
+        for (int i = 0; i < VECTORS; ++i)
+            most = max(most, largest_size(v[i]));
+        in_range = are_in_range(p.store, most, by);
+    }
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i)
-        store_chunk(p, tile, i, v[i], of_chunk(p, by, i));
+        store_chunk(p, tile, i, v[i], is_group ? of_chunk<VECTORS>(by, i) : by, in_range);
 }
 
 /* A tile of a row; or all of them, where it shares a scale: down to the first one for the largest size, and up again to be

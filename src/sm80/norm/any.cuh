@@ -161,10 +161,10 @@ static __device__ __forceinline__ bool has_8_bits(const struct gm_norm_any_param
 }
 
 static __device__ __forceinline__ void store_out(const struct gm_norm_any_params &p, int row, int at,
-                                                 const float (&v)[CHUNK], const struct quotient_by &by) {
+                                                 const float (&v)[CHUNK], const struct quotient_by &by, bool in_range) {
     const uint64_t out = p.norm.out + row * p.norm.out_pitch;
     if (has_8_bits(p))
-        store_quantized(out + at, p.store, v, by);
+        store_quantized(out + at, p.store, v, by, in_range);
     else
         store_as(p.store.out_type, out + (int64_t)at * (p.store.out_type == GM_TYPE_fp32 ? 4 : 2), v);
 }
@@ -223,14 +223,15 @@ static __device__ __forceinline__ int chain_of(const struct gm_norm_any_params &
     return CHAINS == 1 || is_one ? 0 : i % CHAINS;
 }
 
-/* Adds the elements of chunk number i, or the squares of their distances to the mean. */
+/* Adds the elements of chunk number i, or their squares, or, where it CENTERS, the squares of their distances to the mean. */
+template <bool CENTERS>
 static __device__ __forceinline__ void add_up(const struct gm_norm_any_params &p, float (&sums)[CHAINS], int number,
                                               const float (&v)[CHUNK], bool squares, float mean) {
     const bool is_last = chain_of(p, number);
     float sum = is_last ? sums[CHAINS - 1] : sums[0];
 #pragma unroll
     for (int i = 0; i < CHUNK; ++i) {
-        const float d = __fsub_rn(v[i], mean);
+        const float d = CENTERS ? __fsub_rn(v[i], mean) : v[i]; /* ptxas would subtract 0 */
         sum = squares ? fmaf(d, d, sum) : __fadd_rn(sum, v[i]);
     }
     sums[0] = is_last ? sums[0] : sum;
@@ -272,7 +273,7 @@ static __device__ __forceinline__ void visit_first(const struct gm_norm_any_para
         for (int i = 0; i < AT_ONCE; ++i, ++number) {
             float v[CHUNK];
             combine(p.norm, x[0], residual[0], v);
-            add_up(p, sums, number, v, SQUARES, 0); /* behind the row's end are zeros, which change no sum */
+            add_up<false>(p, sums, number, v, SQUARES, 0); /* behind the row's end are zeros, which change no sum */
             move_up(x);
             move_up(residual);
         }
@@ -294,7 +295,7 @@ static __device__ __forceinline__ void visit_again(const struct gm_norm_any_para
         if (exists)
             make_chunk<CENTERS>(p, row, at, norms, moments, visit == STORE, v);
         if (visit <= SQUARES && exists)
-            add_up(p, sums, number, v, visit == SQUARES, mean);
+            add_up<CENTERS>(p, sums, number, v, visit == SQUARES, mean);
         else if (visit == LARGEST)
             most = max(most, largest_size(v));
         else if (visit == STORE) {
@@ -302,8 +303,9 @@ static __device__ __forceinline__ void visit_again(const struct gm_norm_any_para
                 scale = scale_group(p, row, at, largest_size(v), turn);
                 turn ^= CHUNK == 1;
             }
+            const struct quotient_by by = by_scale(p.store, scale);
             if (exists)
-                store_out(p, row, at, v, by_scale(p.store, scale));
+                store_out(p, row, at, v, by, are_in_range(p.store, largest_size(v), by));
         }
     }
 }
@@ -352,10 +354,10 @@ template <bool CENTERS> static __device__ __forceinline__ bool holds(const struc
     return HOLDS && GM_NORM_ANY_HOLDS(p.norm.columns, AT_ONCE * step_of(p.norm), p.norm.flags, CENTERS + 1, ELEM_BYTES);
 }
 
-/* Loads x, or its sum with the residual, which is stored. */
+/* Loads x, or its sum with the residual, which is stored. Threads without a chunk have zeros. */
 static __device__ __forceinline__ void hold_row(const struct gm_norm_any_params &p, int row,
                                                 float (&v)[AT_ONCE][CHUNK]) {
-    load_held(p.norm, p.norm.x, row, p.norm.columns, v);
+    load_held(p.norm, p.norm.x, row, thread_index() < row_threads(p.norm) ? p.norm.columns : 0, v);
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
         const int at = first_of(p) + i * step_of(p.norm);
@@ -364,31 +366,50 @@ static __device__ __forceinline__ void hold_row(const struct gm_norm_any_params 
     }
 }
 
-/* The sum of the row's elements, or of the squares of their distances to the mean. */
-template <bool SQUARES>
+/* The sum of the row's elements, or of their squares, or of those of their distances to the mean. */
+template <bool CENTERS, bool SQUARES>
 static __device__ __forceinline__ float sum_held(const struct gm_norm_any_params &p, const float (&v)[AT_ONCE][CHUNK],
                                                  float mean, int turn) {
     float sums[CHAINS] = {};
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i)
         if (first_of(p) + i * step_of(p.norm) < p.norm.columns)
-            add_up(p, sums, i, v[i], SQUARES, mean);
+            add_up<CENTERS && SQUARES>(p, sums, i, v[i], SQUARES, mean);
     return reduce_row(p.norm, sums, turn);
 }
 
-/* The row normalised, and what that takes: the scale of a row, if it has one, is of its largest size. */
-template <bool CENTERS>
-static __device__ __forceinline__ uint32_t normalize_held(const struct gm_norm_any_params &p, int &turn,
-                                                          float (&v)[AT_ONCE][CHUNK]) {
-    struct moments moments = {};
-    uint32_t most = 0;
-    if (CENTERS) {
-        moments.mean = __fmul_rn(sum_held<false>(p, v, 0, turn), p.norm.inverse_columns);
-        turn ^= 1;
+/* Whether what is normalised and its product with the weight are numbers of the rows' type, of 16 bits, and so is the weight:
+ * then products are made of two elements at once. */
+template <bool CENTERS> static __device__ __forceinline__ bool multiplies_words(const struct gm_norm_any_params &p) {
+    enum { ROUNDS = GM_NORM_ROUNDS_NORMALIZED | GM_NORM_ROUNDS_OUT };
+    return !CENTERS && ELEM_BYTES == 2 && CHUNK > 1 && p.norm.weight_offset == 0 &&
+           (p.norm.flags & (ROUNDS | GM_NORM_WIDE_WEIGHT)) == ROUNDS;
+}
+
+/* No branch keeps the chunks apart, so that their loads are under way together. */
+static __device__ __forceinline__ void normalize_words(const struct gm_norm_any_params &p, float scale,
+                                                       float (&v)[AT_ONCE][CHUNK]) {
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+        const int at = first_of(p) + i * step_of(p.norm);
+        const bool exists = at < p.norm.columns;
+        const float factor = exists ? scale : 0; /* zeros stay zeros, of infinite scales too */
+        uint32_t weight[WORDS];
+        load<TYPE, CHUNK>(weight, p.norm.weight + (int64_t)at * ELEM_BYTES, exists);
+#pragma unroll
+        for (int j = 0; j < CHUNK; ++j)
+            v[i][j] *= factor;
+#pragma unroll
+        for (int j = 0; j < WORDS; ++j) {
+            float *const pair = v[i] + j * PER_WORD;
+            unpack_word<TYPE, CHUNK>(mul_words<TYPE>(pack_word<TYPE, CHUNK>(pair), weight[j]), pair);
+        }
     }
-    const float sum = sum_held<true>(p, v, moments.mean, turn);
-    turn ^= 1;
-    moments.scale = rsqrtf(fmaf(sum, p.norm.inverse_columns, p.norm.eps));
+}
+
+template <bool CENTERS>
+static __device__ __forceinline__ void normalize_elements(const struct gm_norm_any_params &p,
+                                                          const struct moments &moments, float (&v)[AT_ONCE][CHUNK]) {
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
         const int at = first_of(p) + i * step_of(p.norm);
@@ -397,29 +418,63 @@ static __device__ __forceinline__ uint32_t normalize_held(const struct gm_norm_a
         normalize<CENTERS, !CENTERS>(p, 0, at, moments, v[i]);
         if (p.norm.flags & GM_NORM_ROUNDS_OUT)
             round_elements<TYPE, CHUNK>(v[i]);
-        if (p.store.scaling == SCALE_ROW)
-            most = max(most, largest_size(v[i]));
     }
-    return most;
+}
+
+/* The row normalised, and what that takes. */
+template <bool CENTERS>
+static __device__ __forceinline__ void normalize_held(const struct gm_norm_any_params &p, int &turn,
+                                                      float (&v)[AT_ONCE][CHUNK]) {
+    struct moments moments = {};
+    if (CENTERS) {
+        moments.mean = __fmul_rn(sum_held<CENTERS, false>(p, v, 0, turn), p.norm.inverse_columns);
+        turn ^= 1;
+    }
+    const float sum = sum_held<CENTERS, true>(p, v, moments.mean, turn);
+    turn ^= 1;
+    moments.scale = rsqrtf(fmaf(sum, p.norm.inverse_columns, p.norm.eps));
+    if (multiplies_words<CENTERS>(p))
+        normalize_words(p, moments.scale, v);
+    else
+        normalize_elements<CENTERS>(p, moments, v);
+}
+
+/* The scale of the group of a thread's chunk turned(lane), which is stored. */
+static __device__ __forceinline__ float scale_groups(const struct gm_norm_any_params &p, int row,
+                                                     const float (&v)[AT_ONCE][CHUNK]) {
+    const int lane = thread_index() % 32, columns = 1 << p.store.group_shift, lanes = columns / CHUNK;
+    const int at = first_of(p) + turned<AT_ONCE>(lane) * step_of(p.norm);
+    const float scale = scale_of(p.store, most_of_group(v, lanes));
+    if ((lane & (lanes - 1)) < AT_ONCE && (at & -columns) < p.norm.columns)
+        store_scale(p.store, row, at >> p.store.group_shift, scale);
+    return scale;
 }
 
 template <bool CENTERS>
 static __device__ __forceinline__ void normalize_row_held(const struct gm_norm_any_params &p, int row, int &turn) {
+    const bool is_group = p.store.scaling == SCALE_GROUP;
     float v[AT_ONCE][CHUNK];
     hold_row(p, row, v);
     float scale = given_scale(p);
-    const uint32_t most = normalize_held<CENTERS>(p, turn, v);
+    normalize_held<CENTERS>(p, turn, v);
+    uint32_t most = 0;
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i)
+        most = max(most, largest_size(v[i]));
     if (p.store.scaling == SCALE_ROW) {
         scale = scale_row(p, row, most, turn);
         turn ^= 1;
+    } else if (is_group) {
+        scale = scale_groups(p, row, v);
     }
+    const struct quotient_by by = by_scale(p.store, scale);
+    const bool in_range = are_in_range(p.store, most, by);
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
         const int at = first_of(p) + i * step_of(p.norm);
-        if (p.store.scaling == SCALE_GROUP)
-            scale = scale_group(p, row, at, largest_size(v[i]), turn);
+        const struct quotient_by own = is_group ? of_chunk<AT_ONCE>(by, i) : by;
         if (at < p.norm.columns)
-            store_out(p, row, at, v[i], by_scale(p.store, scale));
+            store_out(p, row, at, v[i], own, in_range);
     }
 }
 

@@ -158,12 +158,26 @@ static bool suits(const struct variant *variant, const struct division *d) {
     return (d->pieces > 0) == variant->gemm.split_k;
 }
 
-/* Tiles are divided by the same code whatever the type and the layouts, so quick tests of the simulator, which is slow, run
- * every case of bf16 with both operands along K only. */
+/* Whether tiles of both are divided, and published, by the same code but for sizes. */
+static bool are_alike(const struct variant *x, const struct variant *y) {
+    const struct gm_gemm_kernel_info *a = &x->gemm, *b = &y->gemm;
+    return x->kernel.arch == y->kernel.arch && a->cluster_m == b->cluster_m && a->cluster_n == b->cluster_n &&
+           a->cluster_k == b->cluster_k && a->warp_k == b->warp_k && a->split_k == b->split_k && a->swap == b->swap &&
+           a->schedule == b->schedule && a->consumers == b->consumers;
+}
+
+/* Quick tests of the simulator, which is slow, run every case at the first of the rows that are alike. */
 static bool is_twin(const struct variant *variant) {
-    const bool is_first =
-        variant->kernel.type == GM_BF16 && variant->gemm.a_major == GM_K_MAJOR && variant->gemm.b_major == GM_K_MAJOR;
-    return env.simulated && opt.quick && !is_first;
+    if (!env.simulated || !opt.quick)
+        return false;
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        struct variant other;
+        if (strcmp(gm_kernels[i].name, variant->kernel.name) == 0)
+            return false;
+        if (read_variant(i, &other) && !is_gemv(&other) && are_alike(&other, variant))
+            return true;
+    }
+    return false;
 }
 
 static bool try_divisions(struct setup *s) {

@@ -222,6 +222,31 @@ static bool test_any(struct rows *rows) {
     return true;
 }
 
+/* What is rounded to the type twice on its way to 8 bits, which of 16 bits is made by pairs; and rows of NaN, infinities and
+ * zeros without eps, whose last threads have no chunk. */
+static bool test_rounded_twice(struct rows *rows) {
+    static const int64_t widths[] = {128, 1032, 2048, 264};
+    static const enum gm_scaling scalings[] = {GM_SCALE_STATIC, GM_SCALE_ROW, GM_SCALE_GROUP};
+    for (int choice = 0; makes_any(rows) && choice < 12; choice++) {
+        const bool is_special = choice >= 6;
+        struct norm_case nc = plain(rows, is_special ? 7 : 3, widths[choice % COUNT(widths)]);
+        pad(rows, &nc);
+        nc.out = (struct out_case){.has_type = 1,
+                                   .type = choice % 5 == 4 ? GM_INT8 : GM_E4M3,
+                                   .rounding = GM_ROUND_EARLY,
+                                   .scaling = scalings[choice % 3],
+                                   .group = 32 << choice / 3 % 3,
+                                   .static_scale = 0x1p-6f};
+        nc.normalized_rounding = GM_ROUND_EARLY;
+        nc.residual = choice / 3 == 1;
+        nc.inputs = is_special ? SPECIAL_ROWS : NORMAL_ROWS;
+        nc.eps = is_special ? 0 : 1e-5f;
+        if (!try(rows, nc))
+            return false;
+    }
+    return true;
+}
+
 static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int32_t *c = kernel->columns;
@@ -235,7 +260,7 @@ static struct rows rows_of(const struct test *test, struct result *result) {
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_columns(&rows) && test_choices(&rows) && test_signs(&rows) && test_inputs(&rows) && test_counts(&rows) &&
-        test_heads(&rows) && test_any(&rows))
+        test_heads(&rows) && test_any(&rows) && test_rounded_twice(&rows))
         test_alignment(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct norm_case nc = plain(&rows, 2 * rows.together + 1, 3 * rows.chunk);
@@ -288,7 +313,8 @@ static void run_image(const struct test *test, struct result *result) {
         nc.count = 7;
         try(&rows, nc);
         if (makes_any(&rows)) {
-            test_any(&rows);
+            if (test_any(&rows))
+                test_rounded_twice(&rows);
             check_planned_bits(rows.result, rows.kernel, 40, rows.chunk > 1 ? 4096 : 1001);
         }
         nc.heads = 5;
