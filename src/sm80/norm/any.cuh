@@ -160,9 +160,13 @@ static __device__ __forceinline__ bool has_8_bits(const struct gm_norm_any_param
     return p.store.out_type > GM_TYPE_fp32;
 }
 
-static __device__ __forceinline__ void store_out(const struct gm_norm_any_params &p, int row, int at,
+static __device__ __forceinline__ uint64_t out_of(const struct gm_norm_any_params &p, int row) {
+    return p.norm.out + row * p.norm.out_pitch;
+}
+
+/* Of the row at `out`. */
+static __device__ __forceinline__ void store_out(const struct gm_norm_any_params &p, uint64_t out, int at,
                                                  const float (&v)[CHUNK], const struct quotient_by &by, bool in_range) {
-    const uint64_t out = p.norm.out + row * p.norm.out_pitch;
     if (has_8_bits(p))
         store_quantized(out + at, p.store, v, by, in_range);
     else
@@ -305,7 +309,7 @@ static __device__ __forceinline__ void visit_again(const struct gm_norm_any_para
             }
             const struct quotient_by by = by_scale(p.store, scale);
             if (exists)
-                store_out(p, row, at, v, by, are_in_range(p.store, largest_size(v), by));
+                store_out(p, out_of(p, row), at, v, by, are_in_range(p.store, largest_size(v), by));
         }
     }
 }
@@ -378,17 +382,28 @@ static __device__ __forceinline__ float sum_held(const struct gm_norm_any_params
     return reduce_row(p.norm, sums, turn);
 }
 
-/* Whether what is normalised and its product with the weight are numbers of the rows' type, of 16 bits, and so is the weight:
- * then products are made of two elements at once. */
-template <bool CENTERS> static __device__ __forceinline__ bool multiplies_words(const struct gm_norm_any_params &p) {
-    enum { ROUNDS = GM_NORM_ROUNDS_NORMALIZED | GM_NORM_ROUNDS_OUT };
-    return !CENTERS && ELEM_BYTES == 2 && CHUNK > 1 && p.norm.weight_offset == 0 &&
-           (p.norm.flags & (ROUNDS | GM_NORM_WIDE_WEIGHT)) == ROUNDS;
+/* How what is normalised is multiplied by the weight, of the rows' type. */
+enum products {
+    IN_WORDS, /* it and its product are rounded to the type, of 16 bits: two elements at once */
+    IN_FP32,  /* neither is */
+    IN_TURNS, /* any other, and norms with a mean: chunk by chunk */
+};
+
+template <bool CENTERS>
+static __device__ __forceinline__ enum products products_of(const struct gm_norm_any_params &p) {
+    enum { EARLY = GM_NORM_ROUNDS_NORMALIZED | GM_NORM_ROUNDS_OUT };
+    const int32_t choices = p.norm.flags & (EARLY | GM_NORM_WIDE_WEIGHT);
+    if (CENTERS || CHUNK == 1)
+        return IN_TURNS;
+    if (choices == 0)
+        return IN_FP32;
+    return ELEM_BYTES == 2 && choices == EARLY && p.norm.weight_offset == 0 ? IN_WORDS : IN_TURNS;
 }
 
-/* No branch keeps the chunks apart, so that their loads are under way together. */
-static __device__ __forceinline__ void normalize_words(const struct gm_norm_any_params &p, float scale,
-                                                       float (&v)[AT_ONCE][CHUNK]) {
+/* No branch keeps the chunks apart, so that their weights are under way together. */
+template <enum products PRODUCTS>
+static __device__ __forceinline__ void normalize_at_once(const struct gm_norm_any_params &p, float scale,
+                                                         float (&v)[AT_ONCE][CHUNK]) {
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
         const int at = first_of(p) + i * step_of(p.norm);
@@ -397,18 +412,25 @@ static __device__ __forceinline__ void normalize_words(const struct gm_norm_any_
         uint32_t weight[WORDS];
         load<TYPE, CHUNK>(weight, p.norm.weight + (int64_t)at * ELEM_BYTES, exists);
 #pragma unroll
-        for (int j = 0; j < CHUNK; ++j)
-            v[i][j] *= factor;
-#pragma unroll
         for (int j = 0; j < WORDS; ++j) {
-            float *const pair = v[i] + j * PER_WORD;
-            unpack_word<TYPE, CHUNK>(mul_words<TYPE>(pack_word<TYPE, CHUNK>(pair), weight[j]), pair);
+            float *const pair = v[i] + j * PER_WORD, w[PER_WORD];
+#pragma unroll
+            for (int k = 0; k < PER_WORD; ++k)
+                pair[k] = __fmul_rn(pair[k], factor);
+            if (PRODUCTS == IN_WORDS) {
+                unpack_word<TYPE, CHUNK>(mul_words<TYPE>(pack_word<TYPE, CHUNK>(pair), weight[j]), pair);
+            } else {
+                unpack_word<TYPE, CHUNK>(weight[j], w);
+#pragma unroll
+                for (int k = 0; k < PER_WORD; ++k)
+                    pair[k] = __fmul_rn(pair[k], w[k] + p.norm.weight_offset);
+            }
         }
     }
 }
 
 template <bool CENTERS>
-static __device__ __forceinline__ void normalize_elements(const struct gm_norm_any_params &p,
+static __device__ __forceinline__ void normalize_in_turns(const struct gm_norm_any_params &p,
                                                           const struct moments &moments, float (&v)[AT_ONCE][CHUNK]) {
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
@@ -433,10 +455,13 @@ static __device__ __forceinline__ void normalize_held(const struct gm_norm_any_p
     const float sum = sum_held<CENTERS, true>(p, v, moments.mean, turn);
     turn ^= 1;
     moments.scale = rsqrtf(fmaf(sum, p.norm.inverse_columns, p.norm.eps));
-    if (multiplies_words<CENTERS>(p))
-        normalize_words(p, moments.scale, v);
+    const enum products products = products_of<CENTERS>(p);
+    if (products == IN_FP32)
+        normalize_at_once<IN_FP32>(p, moments.scale, v);
+    else if (ELEM_BYTES == 2 && products == IN_WORDS)
+        normalize_at_once<IN_WORDS>(p, moments.scale, v);
     else
-        normalize_elements<CENTERS>(p, moments, v);
+        normalize_in_turns<CENTERS>(p, moments, v);
 }
 
 /* The scale of the group of a thread's chunk turned(lane), which is stored. */
@@ -469,12 +494,13 @@ static __device__ __forceinline__ void normalize_row_held(const struct gm_norm_a
     }
     const struct quotient_by by = by_scale(p.store, scale);
     const bool in_range = are_in_range(p.store, most, by);
+    const uint64_t out = out_of(p, row);
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
         const int at = first_of(p) + i * step_of(p.norm);
         const struct quotient_by own = is_group ? of_chunk<AT_ONCE>(by, i) : by;
         if (at < p.norm.columns)
-            store_out(p, row, at, v[i], own, in_range);
+            store_out(p, out, at, v[i], own, in_range);
     }
 }
 
