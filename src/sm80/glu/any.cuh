@@ -198,7 +198,7 @@ static __device__ __forceinline__ void store_tile(const glu_params &p, const str
                                                   float (&v)[VECTORS][CHUNK], const struct quotient_by &by) {
     const bool is_group = VECTORS > 1 && p.store.scaling == SCALE_GROUP;
     bool in_range = true;
-    if (p.store.scaling == SCALE_STATIC) {
+    if (p.store.scaling == SCALE_STATIC && has_8_bits(p)) {
         uint32_t most = 0;
 #pragma unroll
         for (int i = 0; i < VECTORS; ++i)
