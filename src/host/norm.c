@@ -230,7 +230,7 @@ static int ctas_per_sm(const struct variant *v, const struct shape *shape, const
 #define ELEMENT_FACTOR  4.0    /* how much longer a thread takes for chunks of one element */
 #define AGAIN_US        0.4    /* for each visit of a row that L1 has, */
 #define AGAIN_FACTOR    3.6    /* and how much longer a row takes with them, */
-#define HELD_FACTOR     2.1    /* or without, to 8 bits (entry 58) */
+#define HELD_FACTOR     1.5    /* or without, to 8 bits (entry 64) */
 
 double gm_norm_row_bytes(const struct gm_norm *norm) {
     const int visits[] = {
