@@ -43,6 +43,10 @@ struct bench_operation {
     /* The integers of an operand that is read are uniform in [0, below); where this is NULL, or 0, they are 0, 1, 2, ...
      * Floats are N(0,1). */
     int64_t (*below)(const void *problem, const struct bench_operand *operand);
+    /* NULL, or: the integer at an index of any operand that is read, instead of these. */
+    int64_t (*value)(const void *problem, const struct bench_operand *operand, int64_t index);
+    /* NULL, or: fills in what is no address of a call's arguments. */
+    void (*tell)(const void *problem, void *args);
     size_t workspace, workspace_bytes; /* offsets in the argument struct; 0: the operation uses none */
     /* Of results for N(0,1) inputs, for an operand that is written. */
     struct bench_tolerance (*tolerance)(const void *problem, const struct bench_operand *operand);

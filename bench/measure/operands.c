@@ -94,19 +94,23 @@ static bool is_integer(enum gm_type type) {
     return type == GM_INT8 || type == GM_UINT8 || type == GM_INT32 || type == GM_INT64;
 }
 
-/* Integers, from the host, as they are few beside other operands: uniform in [0, below), or 0, 1, 2, ... in every set where
- * that is 0. */
-static int fill_integers(const struct gpu *gpu, CUdeviceptr to, size_t bytes, size_t set_bytes, enum gm_type type,
-                         uint64_t below, uint64_t seed) {
-    const size_t element = (size_t)gm_type_bytes(type);
+/* Integers, from the host, as they are few beside other operands: as the operation says, or uniform in [0, below), or 0, 1,
+ * 2, ... in every set where that is 0. */
+static int fill_integers(const struct gpu *gpu, const struct operands *operands, int i, size_t bytes, uint64_t seed) {
+    const struct bench_operand *operand = &operands->each[i];
+    const size_t element = (size_t)gm_type_bytes(operand->type);
+    const uint64_t below = (uint64_t)operands->below[i];
     unsigned char *host = malloc(bytes + 1);
     if (!host)
         return complain("out of host memory");
     for (size_t at = 0; at + element <= bytes; at += element) {
-        const uint64_t value = below ? (next_random(&seed) >> 32) % below : at % set_bytes / element;
+        const size_t index = at % operands->bytes[i] / element;
+        uint64_t value = below ? (next_random(&seed) >> 32) % below : index;
+        if (operands->operation->value)
+            value = (uint64_t)operands->operation->value(operands->problem, operand, (int64_t)index);
         memcpy(host + at, &value, element); /* little-endian */
     }
-    const int status = upload(gpu, to, host, bytes);
+    const int status = upload(gpu, operands->arena[i], host, bytes);
     free(host);
     return status;
 }
@@ -117,8 +121,7 @@ static int begin_operand(const struct gpu *gpu, const struct operands *operands,
     const struct bench_operand *operand = &operands->each[i];
     const uint64_t first = 1 + (uint64_t)i * FIRST_PIECE_STEP;
     if (operand->access != BENCH_WRITTEN && is_integer(operand->type))
-        return fill_integers(gpu, operands->arena[i], bytes, operands->bytes[i], operand->type,
-                             (uint64_t)operands->below[i], first);
+        return fill_integers(gpu, operands, i, bytes, first);
     if (operand->access != BENCH_WRITTEN)
         return operands_fill(gpu, operands->arena[i], bytes, noise, operand->type, first);
     GPU_TRY(gpu, cuMemsetD8Async, operands->arena[i], 0xff, bytes, gpu->stream);
@@ -127,7 +130,9 @@ static int begin_operand(const struct gpu *gpu, const struct operands *operands,
 
 int operands_make(const struct gpu *gpu, struct operands *operands, const struct bench_operation *operation,
                   const void *problem, struct noise *noise, double rotate_l2, int least_sets) {
-    *operands = (struct operands){.operation = operation};
+    *operands = (struct operands){.operation = operation, .problem = problem};
+    if (operation->tell)
+        operation->tell(problem, operands->args.bytes);
     operands->count = operation->operands(problem, operands->each);
     for (int i = 0; i < operands->count; i++) {
         const struct bench_operand *operand = &operands->each[i];
@@ -160,7 +165,7 @@ void operands_args(const struct operands *operands, int set, CUdeviceptr workspa
                    struct bench_args *args) {
     const struct bench_operation *operation = operands->operation;
     const size_t at = (size_t)(set % operands->sets), size = operation->operation->args_bytes;
-    *args = (struct bench_args){0};
+    *args = operands->args;
     memcpy(args->bytes, &size, sizeof size); /* the first member of every argument struct */
     for (int i = 0; i < operands->count; i++) {
         const gm_device_ptr address = operands->arena[i] + at * operands->bytes[i];

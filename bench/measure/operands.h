@@ -13,9 +13,16 @@ struct noise {
 };
 void noise_free(const struct gpu *gpu, struct noise *noise);
 
+#define BENCH_ARGS_MAX 256
+struct bench_args {
+    _Alignas(8) unsigned char bytes[BENCH_ARGS_MAX];
+};
+
 /* What the calls of one problem read and write. */
 struct operands {
     const struct bench_operation *operation;
+    const void *problem; /* the caller's, which outlives this */
+    struct bench_args args; /* without addresses */
     struct bench_operand each[BENCH_OPERANDS_MAX];
     CUdeviceptr arena[BENCH_OPERANDS_MAX]; /* of `sets` arrays */
     size_t bytes[BENCH_OPERANDS_MAX];      /* of one array, rounded up to 256 */
@@ -31,10 +38,6 @@ void operands_free(const struct gpu *gpu, struct operands *operands);
 /* Makes set 0 what it was before any call. */
 int operands_renew(const struct gpu *gpu, const struct operands *operands, struct noise *noise);
 /* Fills in the operation's argument struct for a set, counted from 0 and over again after the last. */
-#define BENCH_ARGS_MAX 256
-struct bench_args {
-    _Alignas(8) unsigned char bytes[BENCH_ARGS_MAX];
-};
 void operands_args(const struct operands *operands, int set, CUdeviceptr workspace, size_t workspace_bytes,
                    struct bench_args *args);
 /* Values into any memory, from the `first_piece`-th of the noise's pieces on; on the stream. */

@@ -20,6 +20,13 @@ static __device__ __forceinline__ float ex2_approx_ftz(float x) {
     return y;
 }
 
+/* PTX 9.7.3.20 lg2: log2(x), off by 2^-22 at most where x is from 0.5 to 2. */
+static __device__ __forceinline__ float lg2_approx_ftz(float x) {
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 /* PTX 9.7.3.13 rcp: 1 / x, or 0 where |x| is above 2^126. */
 static __device__ __forceinline__ float rcp_approx_ftz(float x) {
     float y;

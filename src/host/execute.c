@@ -50,6 +50,11 @@ static enum gm_status launch_failed(const gm_plan *plan, CUresult result) {
 static enum gm_status check(const gm_plan *plan, const void *args) {
     struct gm_range ranges[GM_RANGES_MAX];
     struct gm_workspace workspace = {.needed = plan->workspace_bytes};
+    if (plan->operation->check_call) {
+        const enum gm_status status = plan->operation->check_call(plan->problem, args);
+        if (status != GM_OK)
+            return status;
+    }
     const int count = plan->operation->ranges(plan->problem, args, ranges, &workspace);
     return gm_check_args(ranges, count, &workspace);
 }

@@ -79,6 +79,8 @@ struct gm_operation {
     void (*simplify)(void *planned, const struct gm_plan_options *options);
     int (*is_empty)(const void *problem); /* nothing is launched */
     struct gm_work (*work)(const void *problem);
+    /* NULL, or: checks what is no address among a call's arguments; a sentence where the call is refused. */
+    enum gm_status (*check_call)(const void *planned, const void *args);
     /* The ranges of a call on what was planned, and its workspace; returns how many. */
     int (*ranges)(const void *planned, const void *args, struct gm_range ranges[GM_RANGES_MAX],
                   struct gm_workspace *workspace);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the operation attention tells its families. */
+#ifndef GM_HOST_ATTENTION_H
+#define GM_HOST_ATTENTION_H
+
+#include "common/attention/params.h"
+#include "gristmill/attention.h"
+#include "host/plan.h"
+#include "host/strided.h"
+
+enum { GM_ATTENTION_Q, GM_ATTENTION_O, GM_ATTENTION_K, GM_ATTENTION_V, GM_ATTENTION_LSE, GM_ATTENTION_OPERANDS };
+/* The operands of heads of a normalised problem; batch: requests whose pages a batched cache has. */
+void gm_attention_operands_of(const struct gm_attention_problem *problem, int64_t batch,
+                              struct gm_strided operands[GM_ATTENTION_OPERANDS]);
+
+/* Heads of q for each of k and v. */
+static inline int64_t gm_attention_group(const struct gm_attention_problem *problem) {
+    return problem->q_heads / problem->kv_heads;
+}
+/* Tiles of so many packed rows that all requests have of one head of k, at most. */
+int64_t gm_attention_tiles(const struct gm_attention_problem *problem, int64_t rows);
+/* Keys that a request's rows see, all together, where every request is as long as may be; and those that any sees. */
+double gm_attention_seen(const struct gm_attention_problem *problem);
+int64_t gm_attention_read(const struct gm_attention_problem *problem);
+/* Bytes of k and v that are read at least. */
+double gm_attention_cache_bytes(const struct gm_attention_problem *problem);
+
+/* The parameters of a plan, and those of a call. */
+struct gm_attention_params gm_attention_template(const struct gm_attention_problem *problem);
+void gm_attention_bind(const struct gm_attention_args *args, struct gm_attention_params *params);
+
+#endif

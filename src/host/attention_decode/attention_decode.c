@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The family attention_decode: how long a variant should take, how many parts there are, and what a launch is told. */
+#include "columns.h"
+#include "common/arith.h"
+#include "common/attention_decode/params.h"
+#include "host/attention/attention.h"
+#include "host/occupancy.h"
+#include "host/random.h"
+#include "host/types.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* A variant's columns. */
+struct variant {
+    const struct gm_kernel *kernel;
+    int head_dim, warps, stages;
+    int block; /* keys that a CTA takes at once */
+};
+
+static struct variant variant_of(const struct gm_kernel *kernel) {
+    const int32_t *c = kernel->columns;
+    return (struct variant){
+        .kernel = kernel,
+        .head_dim = c[GM_ATTENTION_DECODE_HEAD_DIM],
+        .warps = c[GM_ATTENTION_DECODE_WARPS],
+        .stages = c[GM_ATTENTION_DECODE_STAGES],
+        .block = GM_ATTENTION_DECODE_BLOCK(c[GM_ATTENTION_DECODE_WARPS]),
+    };
+}
+
+/* ---- parts ---------------------------------------------------------------------------------------------- */
+
+static size_t workspace_of(const struct variant *v, int64_t parts) {
+    return (size_t)parts * (GM_ATTENTION_DECODE_SLOT_BYTES((size_t)v->head_dim) + GM_ATTENTION_DECODE_FLAG_BYTES);
+}
+
+static int64_t units_of(const struct gm_attention_problem *p) {
+    return gm_attention_tiles(p, GM_ATTENTION_DECODE_ROWS) * p->kv_heads;
+}
+
+/* As many as run at once, and no more than there can be units, or blocks of those that are cut. */
+struct division {
+    int64_t parts;
+    int cuts; /* units among parts: it takes a workspace, and their order follows from all requests */
+};
+
+static struct division divide_among_parts(const struct variant *v, const struct gm_question *question) {
+    const struct gm_attention_problem *p = question->problem;
+    const int64_t at_once = (int64_t)question->device->sm_count * gm_ctas_per_sm(v->kernel, question->device);
+    const int64_t units = GM_MAX(units_of(p), 1), blocks = GM_CEIL_DIV(p->max_kv_len, v->block);
+    const int64_t parts = blocks < at_once ? GM_MIN(at_once, units * blocks) : at_once;
+    const int invariant = (question->options->flags & GM_PLAN_BATCH_INVARIANT) != 0;
+    if (invariant || parts < 2 || blocks < 2 || workspace_of(v, parts) > question->options->workspace_limit)
+        return (struct division){GM_MIN(at_once, units), 0};
+    return (struct division){parts, 1};
+}
+
+/* ---- how long it takes ----------------------------------------------------------------------------------
+ *
+ *   time = launch + max(bytes / DRAM, bytes of all units / L2, a part's blocks * what one takes) + collecting
+ *
+ * By arithmetic: not fitted to this family yet. */
+
+#define LAUNCH_US       3.0  /* launch, lengths, the first page numbers */
+#define ALONE_US        0.25 /* more where launches do not overlap */
+#define DRAM_EFFICIENCY 0.9
+#define L2_BYTES_CLOCK  32.0 /* into one SM */
+#define ARRIVAL_US      1.0  /* from a load to its data, of a stage */
+#define CHAIN_US        0.25 /* scores, largest, exponentials and sums of 16 keys of 128 elements, of a warp, */
+#define KEY_CLOCKS      4.0  /* and of an SM for each key, with all its warps */
+#define COLLECT_US      2.0  /* slots, flags, and the sums of other parts */
+#define ELEMENT_FACTOR  8.0  /* by single elements */
+
+static double clock_mhz(const struct gm_device *device) {
+    return device->sm_clock_mhz ? device->sm_clock_mhz : 1500;
+}
+
+/* Keys of a unit: what its rows see on average, and what only some of them do. */
+static double keys_of_unit(const struct gm_attention_problem *p) {
+    const double mean = gm_attention_seen(p) / (double)p->max_q_len;
+    const double tokens = fmin((double)p->max_q_len, ceil(GM_ATTENTION_DECODE_ROWS / (double)gm_attention_group(p)));
+    return fmin((double)p->max_kv_len, mean + tokens - 1);
+}
+
+static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device,
+                      const struct division *division, int by_element) {
+    const double units = (double)units_of(p), keys = keys_of_unit(p), parts = (double)division->parts;
+    const double wide = v->head_dim / 128.0, sms = device->sm_count;
+    const double unit_bytes = keys * (double)(p->head_dim + p->v_head_dim) * gm_type_bytes(p->type);
+    const double dram_us = device->dram_gbs > 0
+                               ? gm_attention_cache_bytes(p) / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3
+                               : 0;
+    const double l2_us = units * unit_bytes / (fmin(sms, parts) * L2_BYTES_CLOCK) / clock_mhz(device);
+    const double sm_us = units * keys * KEY_CLOCKS * wide / fmin(sms, parts) / clock_mhz(device);
+    const double blocks = division->cuts ? ceil(units * ceil(keys / v->block) / parts)
+                                         : ceil(units / parts) * ceil(keys / v->block);
+    const double chain_us = blocks * fmax(ARRIVAL_US / v->stages, CHAIN_US * wide);
+    const double alone = v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0, slow = by_element ? ELEMENT_FACTOR : 1;
+    return LAUNCH_US + alone + (division->cuts ? COLLECT_US : 0) +
+           slow * fmax(fmax(dram_us, l2_us), fmax(sm_us, chain_us + ARRIVAL_US));
+}
+
+/* ---- the family ----------------------------------------------------------------------------------------- */
+
+static enum gm_reason check(const struct variant *v, const struct gm_attention_problem *p,
+                            const struct gm_sentence *why) {
+    const int64_t most = GM_MAX(p->head_dim, p->v_head_dim);
+    if (most > v->head_dim)
+        return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);
+    return GM_ACCEPTED;
+}
+
+static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
+                               const struct gm_sentence *why) {
+    const struct variant v = variant_of(kernel);
+    const struct gm_attention_problem *p = question->problem;
+    const enum gm_reason reason = check(&v, p, why);
+    if (reason != GM_ACCEPTED)
+        return (struct gm_verdict){.reason = reason};
+    const int is_empty = gm_operation_attention.is_empty(p);
+    const struct division division = divide_among_parts(&v, question);
+    const int by_element = (gm_attention_template(p).flags & GM_ATTENTION_KV_BY_ELEMENT) != 0;
+    const double us = is_empty ? 0 : cost_us(&v, p, question->device, &division, by_element);
+    gm_say(why, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " parts of %s, %d keys at once each, %d stages", us,
+           division.parts, division.cuts ? "all keys" : "whole units", v.block, v.stages);
+    return (struct gm_verdict){.reason = GM_ACCEPTED,
+                               .predicted_us = us,
+                               .ranking_us = us,
+                               .workspace_bytes = division.cuts && !is_empty ? workspace_of(&v, division.parts) : 0,
+                               .detail = {division.parts}};
+}
+
+static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
+    const int64_t parts = verdict->detail[0];
+    *(struct gm_attention_decode_params *)plan->params = (struct gm_attention_decode_params){
+        .a = gm_attention_template(plan->problem),
+        .ready = gm_random_number(),
+        .parts = (int32_t)parts,
+    };
+    plan->config.gridDimX = (unsigned)parts;
+    return GM_OK;
+}
+
+static CUresult bind(const struct gm_plan *plan, const void *arguments, void *into) {
+    const struct gm_attention_args *args = arguments;
+    const int head_dim = variant_of(plan->kernel).head_dim;
+    struct gm_attention_decode_params *params = into;
+    gm_attention_bind(args, &params->a);
+    if (plan->workspace_bytes) {
+        params->slots = args->workspace;
+        params->flags = args->workspace + (uint64_t)params->parts * GM_ATTENTION_DECODE_SLOT_BYTES((uint64_t)head_dim);
+    }
+    return CUDA_SUCCESS;
+}
+
+#define ON_SM90 0.62 /* mma.sync's ceiling on Hopper, of WGMMA's */
+
+static double tensor_share(const struct gm_kernel *kernel, const struct gm_device *device) {
+    (void)kernel;
+    return device->cc_major == 9 ? ON_SM90 : 1;
+}
+
+const struct gm_family gm_family_attention_decode = {
+    .name = "attention_decode",
+    .operation = &gm_operation_attention,
+    .params_bytes = sizeof(struct gm_attention_decode_params),
+    .judge = judge,
+    .prepare = prepare,
+    .bind = bind,
+    .tensor_share = tensor_share,
+    .divisions = 1,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of 16-bit elements in shared memory, 16-byte chunks exchanged by XOR, and the products of them by mma.sync.
+ *
+ *   chunk c of row r goes to place c ^ r % 8: the chunks of 8 neighbouring rows that ldmatrix reads at a time lie in 8 different
+ *   16-byte columns of the 128 bytes that the banks have */
+#ifndef GM_SM80_ATTENTION_TILE_CUH
+#define GM_SM80_ATTENTION_TILE_CUH
+
+#include "common/global.cuh"
+#include "common/shared.cuh"
+#include "common/types.h"
+#include "sm80/cp_async.cuh"
+#include "sm80/ldmatrix.cuh"
+#include "sm80/mma_m16n8.cuh"
+
+enum {
+    TYPE = GM_TYPE,
+    HEAD_DIM = GM_HEAD_DIM, /* elements of a row */
+    ROW_BYTES = 2 * HEAD_DIM,
+    CHUNKS = HEAD_DIM / 8, /* of a row */
+    STEPS = HEAD_DIM / 16, /* of a product along a row */
+};
+static_assert(TYPE == GM_TYPE_bf16 || TYPE == GM_TYPE_fp16, "16-bit types");
+static_assert(HEAD_DIM % 64 == 0, "a row is whole lines of 128 bytes");
+
+static __device__ __forceinline__ uint32_t chunk_offset(int row, int chunk) {
+    return row * ROW_BYTES + ((chunk ^ (row & 7)) << 4);
+}
+
+/* The offset `rows` and `chunks` further on, for constants that share no bit with the row's and the chunk's low 3 ones. */
+static __device__ __forceinline__ uint32_t chunk_move(uint32_t offset, int rows, int chunks) {
+    return (offset ^ (((rows ^ chunks) & 7) << 4)) + rows * ROW_BYTES + (chunks & ~7) * 16;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------------- */
+
+/* Starts the copy of a chunk, or fills it with zeros. L2 gets whole rows where they have 256 bytes. */
+static __device__ __forceinline__ void copy_chunk(uint32_t shared_addr, uint64_t source, bool exists) {
+    if (ROW_BYTES >= 256)
+        cp_async_cg_16(shared_addr, source, exists ? 16 : 0);
+    else
+        cp_async_cg_16_alone(shared_addr, source, exists ? 16 : 0);
+}
+
+/* The same through registers, for rows of any alignment. */
+static __device__ __forceinline__ void copy_elements(uint32_t shared_addr, uint64_t source, bool exists) {
+    uint32_t words[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        if (exists)
+            words[i / 2] |= ld_global_b16(source + 2 * i) << i % 2 * 16;
+    st_shared_v2_b32(shared_addr, words);
+    st_shared_v2_b32(shared_addr + 8, words + 2);
+}
+
+/* ---- fragments ------------------------------------------------------------------------------------- */
+
+/* Where a lane's row of a 16 x 16 block is. Its four matrices are rows 0, columns 0; rows 8, columns 0; rows 0, columns 8; rows 8,
+ * columns 8: an A fragment; and, transposed, two B fragments of rows along k, as those of v. */
+static __device__ __forceinline__ uint32_t lane_of_rows(int lane) {
+    return chunk_offset(lane % 16, lane / 16);
+}
+
+/* Columns before rows: two B fragments of columns along k, as those of k. */
+static __device__ __forceinline__ uint32_t lane_of_columns(int lane) {
+    return chunk_offset(lane % 8 + lane / 16 * 8, lane / 8 % 2);
+}
+
+static __device__ __forceinline__ void multiply(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+    if (TYPE == GM_TYPE_bf16)
+        mma_m16n8k16_bf16(sums, a, b0, b1);
+    else
+        mma_m16n8k16_f16(sums, a, b0, b1);
+}
+
+#endif

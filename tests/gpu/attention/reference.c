@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention in double, and how far a kernel may be from it that keeps scores and sums in fp32, rounds the weights to the
+ * type of v, and adds up blocks of keys in any order.
+ *
+ * With weights w of the softmax, W = sum w |v| and W2 = sqrt(sum w^2 v^2), an element o may be off by
+ *
+ *   (weight + exponent + addition) W + (exponent + sum) |o|, and by what rounding to the type adds;
+ *   of random values the first term is 2.5 weight W2, six times the deviation of roundings with either sign */
+#include <math.h>
+#include <stdlib.h>
+
+#include "attention/attention_tests.h"
+
+struct row {
+    const struct attention_case *ac;
+    int64_t request, row, head;
+    double *scores; /* of every token; hidden: -infinity */
+    double largest; /* of those and of the sink */
+    double products; /* the largest sum of |q k| of a score, scaled */
+    double sum, with_sink;
+};
+
+static double scale_of(const struct attention_case *ac) {
+    return ac->scale != 0 ? (double)ac->scale : (double)(float)(1 / sqrt((double)ac->head_dim));
+}
+
+static double score_of(struct row *r, const double *q, int64_t token) {
+    const struct attention_case *ac = r->ac;
+    const int64_t slot = attention_slot(ac, r->request, token), kv_head = r->head / (ac->q_heads / ac->kv_heads);
+    double dot = 0, size = 0;
+    for (int64_t i = 0; i < ac->head_dim; i++) {
+        const double product = q[i] * attention_k(ac, slot, kv_head, i);
+        dot += product;
+        size += fabs(product);
+    }
+    r->products = fmax(r->products, scale_of(ac) * size);
+    dot *= scale_of(ac);
+    return ac->softcap != 0 ? (double)ac->softcap * tanh(dot / (double)ac->softcap) : dot;
+}
+
+static void find_scores(struct row *r, const double *q) {
+    const struct attention_case *ac = r->ac;
+    const double sink = ac->sinks ? attention_sink(ac, r->head) : -INFINITY;
+    r->largest = sink;
+    for (int64_t j = 0; j < attention_kv_len(ac, r->request); j++) {
+        r->scores[j] = attention_sees(ac, r->request, r->row, j) ? score_of(r, q, j) : -INFINITY;
+        r->largest = isnan(r->scores[j]) ? NAN : r->scores[j] > r->largest ? r->scores[j] : r->largest;
+    }
+    for (int64_t j = 0; j < attention_kv_len(ac, r->request); j++)
+        r->sum += r->scores[j] == -INFINITY ? 0 : exp(r->scores[j] - r->largest);
+    r->with_sink = r->sum + (sink == -INFINITY ? 0 : exp(sink - r->largest));
+}
+
+/* ---- how far off -------------------------------------------------------------------------------------- */
+
+struct errors {
+    double weight, exponent, addition, sum;
+};
+
+/* Scores come from steps of 8 elements, sums of values from steps of 8 keys; 16 parts, whose sums are put together. */
+static struct errors errors_of(const struct row *r, int64_t tokens) {
+    const struct attention_case *ac = r->ac;
+    const double n = (double)tokens, blocks = ceil(n / 16), parts = 16;
+    const double largest = isfinite(r->largest) ? fabs(r->largest) : 0, cap = (double)ac->softcap;
+    return (struct errors){
+        .weight = ac->type == GM_BF16 ? 0x1p-8 : 0x1p-11,
+        .exponent = ((double)ac->head_dim / 8 + 2) * 0x1p-23 * r->products + 0x1p-22 * (2 * largest + 2) + 0x1p-21 +
+                    cap * 0x1p-20,
+        .addition = (n / 8 + 2 * blocks + parts + 4) * 0x1p-23,
+        .sum = (n / 4 + blocks + parts + 4) * 0x1p-24,
+    };
+}
+
+static void find_column(const struct row *r, const struct errors *e, int64_t column, struct attention_row *into) {
+    const struct attention_case *ac = r->ac;
+    const int64_t kv_head = r->head / (ac->q_heads / ac->kv_heads);
+    const enum gm_type type = ac->out == GM_ATTENTION_OUT_FP32 ? GM_FP32 : ac->type;
+    double o = 0, all = 0, squares = 0, values = 0;
+    for (int64_t j = 0; j < attention_kv_len(ac, r->request); j++) {
+        if (r->scores[j] == -INFINITY)
+            continue;
+        const double weight = exp(r->scores[j] - r->largest) / r->with_sink;
+        const double v = attention_v(ac, attention_slot(ac, r->request, j), kv_head, column);
+        o += weight * v;
+        all += weight * fabs(v);
+        squares += weight * weight * v * v;
+        values += fabs(v);
+    }
+    const double floor = ac->type == GM_FP16 && r->with_sink > 0 ? 0x1p-25 / r->with_sink * values : 0;
+    const double rest = (e->exponent + e->addition) * all + (e->exponent + e->sum) * fabs(o) + floor;
+    const double most = e->weight * all + rest, random = 2.5 * e->weight * sqrt(squares) + rest;
+    const double error = ac->inputs == ATTENTION_NORMAL && random < most ? random : most;
+    into->want[column] = o;
+    into->tolerance[column] = isfinite(error) && error > 0 ? error + half_ulp(type, fabs(o) + error) : 0;
+}
+
+static void find_lse(const struct row *r, const struct errors *e, struct attention_row *into) {
+    into->lse = r->sum > 0 ? log(r->sum) + r->largest : isnan(r->sum) ? NAN : -INFINITY;
+    into->lse_tolerance =
+        isfinite(into->lse) ? e->exponent + e->sum + 0x1p-22 * (fabs(into->lse) + fabs(r->largest) + 1) : 0;
+}
+
+void attention_reference(const struct attention_case *ac, int64_t request, int64_t row, int64_t head,
+                         struct attention_row *into) {
+    const int64_t tokens = attention_kv_len(ac, request), first = attention_first_row(ac, request);
+    struct row r = {.ac = ac, .request = request, .row = row, .head = head};
+    double *q = malloc((size_t)ac->head_dim * sizeof *q);
+    r.scores = malloc((size_t)(tokens + 1) * sizeof *r.scores);
+    if (!q || !r.scores)
+        exit(2);
+    for (int64_t i = 0; i < ac->head_dim; i++)
+        q[i] = attention_q(ac, first + row, head, i);
+    find_scores(&r, q);
+    const struct errors e = errors_of(&r, tokens);
+    for (int64_t i = 0; i < ac->v_head_dim; i++)
+        find_column(&r, &e, i, into);
+    find_lse(&r, &e, into);
+    free(q);
+    free(r.scores);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every variant of attention, by name: lengths around its tiles, masks, pages, layouts, divisions among parts, values,
+ * and late operands. */
+#include "attention/attention_tests.h"
+#include "columns.h"
+
+struct rows {
+    const struct gm_kernel *kernel;
+    struct result *result;
+    struct attention_memory memory;
+    int failures;
+    int64_t head_dim;
+    bool decodes, is_large; /* of 256 elements: fewer cases */
+};
+
+enum { WORKSPACE = 32 << 20 };
+
+static struct attention_case plain(const struct rows *rows) {
+    return (struct attention_case){
+        .batch = 1,
+        .q_heads = 2,
+        .kv_heads = 1,
+        .head_dim = rows->head_dim,
+        .v_head_dim = rows->head_dim,
+        .page_size = 16,
+        .type = rows->kernel->type,
+        .inputs = ATTENTION_NORMAL,
+        .may_refuse = BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM),
+    };
+}
+
+
+static bool try(struct rows *rows, struct attention_case ac) {
+    enum { MOST_FAILURES = 3 };
+    rows->failures += !run_attention(rows->result, &ac, rows->kernel->name, 0, &rows->memory);
+    return rows->failures < MOST_FAILURES || opt.verbose;
+}
+
+static void set_lens(int to[ATTENTION_LENGTHS], const int *from, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        to[i] = from[i];
+}
+#define SET(member, ...) set_lens(member, (const int[]){__VA_ARGS__}, COUNT(((const int[]){__VA_ARGS__})))
+
+/* One row of q a request, as in decoding: no token, one, around a page's end and a block's, heads of other sizes. */
+static bool test_decode(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    ac.batch = 5;
+    SET(ac.q_lens, 1, 1, 1, 0, 1);
+    SET(ac.kv_lens, 1, 17, 0, 9, 70);
+    ac.q_heads = 6, ac.kv_heads = 2;
+    ac.kv_layout = GM_ATTENTION_KV_PAGED;
+    ac.mask = GM_ATTENTION_CAUSAL;
+    ac.lse = true;
+    ac.spare_tokens = 50, ac.spare_batch = 3, ac.spare_rows = 2;
+    if (!try(rows, ac))
+        return false;
+    ac.head_dim = rows->head_dim - 24, ac.v_head_dim = rows->head_dim / 2 + 8;
+    ac.inputs = ATTENTION_PLANTED;
+    ac.page_size = 1;
+    ac.q_heads = 5, ac.kv_heads = 1;
+    ac.workspace_limit = WORKSPACE;
+    return try(rows, ac);
+}
+
+/* Several rows a request: causal, with fewer tokens than rows, and rows that see nothing; full; windows. */
+static bool test_masks(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    ac.batch = 3;
+    SET(ac.q_lens, 5, 21, 3);
+    SET(ac.kv_lens, 40, 9, 3);
+    ac.kv_layout = GM_ATTENTION_KV_RAGGED;
+    ac.inputs = ATTENTION_PLANTED;
+    ac.mask = GM_ATTENTION_CAUSAL;
+    ac.lse = true;
+    if (!try(rows, ac))
+        return false;
+    ac.mask = GM_ATTENTION_FULL;
+    ac.kv_layout = GM_ATTENTION_KV_BATCHED;
+    ac.spare_tokens = 3;
+    ac.q_heads = 3;
+    if (!try(rows, ac))
+        return false;
+    static const int windows[][3] = {{9, 2, 90}, {0, 0, 33}, {16, -1, 40}, {-1, 1, 18}, {200, 0, 20}};
+    for (size_t i = 0; i < (rows->is_large || opt.quick ? 2 : COUNT(windows)); i++) {
+        struct attention_case window = plain(rows);
+        SET(window.q_lens, i ? 7 : 20);
+        SET(window.kv_lens, windows[i][2]);
+        window.mask = GM_ATTENTION_WINDOW;
+        window.left = windows[i][0], window.right = windows[i][1];
+        window.layout = ATTENTION_HND;
+        window.inputs = ATTENTION_PLANTED;
+        window.workspace_limit = i % 2 ? WORKSPACE : 0;
+        if (!try(rows, window))
+            return false;
+    }
+    return true;
+}
+
+/* Sinks, a soft cap, fp32, a tree. */
+static bool test_choices(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    ac.batch = 2;
+    SET(ac.q_lens, 2, 3);
+    SET(ac.kv_lens, 19, 1);
+    ac.q_heads = 8, ac.kv_heads = 1;
+    ac.mask = GM_ATTENTION_CAUSAL;
+    ac.sinks = ac.lse = true;
+    if (!try(rows, ac))
+        return false;
+    ac.softcap = 0.7f;
+    ac.sinks = false;
+    ac.out = GM_ATTENTION_OUT_FP32;
+    ac.pad = 8;
+    if (!try(rows, ac))
+        return false;
+    ac.sinks = ac.tree = true;
+    ac.softcap = 0;
+    ac.inputs = ATTENTION_PLANTED;
+    SET(ac.q_lens, 9, 4);
+    SET(ac.kv_lens, 30, 3);
+    ac.q_heads = 2;
+    return try(rows, ac);
+}
+
+/* Keys that are cut among parts: requests that end on a part's edge, one long among short ones, few CTAs. */
+static bool test_parts(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    SET(ac.q_lens, 1);
+    SET(ac.kv_lens, rows->is_large ? 130 : 200);
+    ac.q_heads = ac.kv_heads = 1;
+    ac.workspace_limit = WORKSPACE;
+    ac.repeats = 2;
+    ac.sinks = ac.lse = true;
+    if (!try(rows, ac))
+        return false;
+    ac.batch = 10;
+    SET(ac.q_lens, 1, 1, 1, 1, 1, 1, 0, 1);
+    SET(ac.kv_lens, 64, 128, 3, 150, 0, 65, 5, 2);
+    ac.mask = GM_ATTENTION_CAUSAL;
+    ac.kv_layout = GM_ATTENTION_KV_PAGED;
+    ac.layout = ATTENTION_TURNS;
+    ac.page_size = 3;
+    ac.inputs = ATTENTION_PLANTED;
+    ac.sinks = false;
+    ac.sm_budget = 1;
+    ac.repeats = 0;
+    if (!try(rows, ac))
+        return false;
+    ac.sm_budget = 3;
+    return try(rows, ac);
+}
+
+/* Scores that rise, fall, are large; NaN where it counts. */
+static bool test_values(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    SET(ac.q_lens, 2);
+    SET(ac.kv_lens, rows->is_large ? 70 : 130);
+    ac.lse = true;
+    ac.inputs = ATTENTION_RISING;
+    if (!try(rows, ac))
+        return false;
+    ac.inputs = ATTENTION_FALLING;
+    if (!opt.quick && !try(rows, ac))
+        return false;
+    ac.inputs = ATTENTION_LARGE;
+    ac.scale = 1;
+    if (!try(rows, ac))
+        return false;
+    ac = plain(rows);
+    ac.batch = 4;
+    SET(ac.q_lens, 1, 2, 1, 1);
+    SET(ac.kv_lens, 3, 5, 4, 6);
+    ac.inputs = ATTENTION_SPECIAL;
+    ac.lse = true;
+    ac.q_heads = 4, ac.kv_heads = 2;
+    return try(rows, ac);
+}
+
+/* Elements that are aligned to less than 16 bytes, and numbers that lead nowhere. */
+static bool test_bad(struct rows *rows) {
+    for (int i = 0; i < 2; i++) {
+        struct attention_case ac = plain(rows);
+        ac.batch = 2;
+        SET(ac.q_lens, 1, 3);
+        SET(ac.kv_lens, 33, 18);
+        ac.mask = GM_ATTENTION_CAUSAL;
+        ac.kv_layout = GM_ATTENTION_KV_PAGED;
+        ac.layout = i ? ATTENTION_TURNS : ATTENTION_NHD;
+        ac.start = 1;
+        ac.pad = i;
+        ac.out = i ? GM_ATTENTION_OUT_FP32 : GM_ATTENTION_OUT_SAME;
+        if (!rows->decodes)
+            ac.may_refuse |= BIT(GM_REASON_ALIGNMENT) | BIT(GM_REASON_STRIDE) | BIT(GM_REASON_SIZE);
+        if (!try(rows, ac))
+            return false;
+    }
+    struct attention_case bad = plain(rows);
+    bad.batch = 3;
+    SET(bad.q_lens, 1, 1, 2);
+    SET(bad.kv_lens, 40, 23, 90);
+    bad.hidden_tokens = 41;
+    bad.page_size = 8;
+    bad.kv_layout = GM_ATTENTION_KV_PAGED;
+    bad.bad_pages = true;
+    return try(rows, bad);
+}
+
+static struct rows rows_of(const struct test *test, struct result *result) {
+    const struct gm_kernel *kernel = &gm_kernels[test->kernel];
+    const bool decodes = kernel->family == &gm_family_attention_decode;
+    const int64_t head_dim =
+        kernel->columns[decodes ? (int)GM_ATTENTION_DECODE_HEAD_DIM : (int)GM_ATTENTION_SM80_HEAD_DIM];
+    return (struct rows){
+        .kernel = kernel, .result = result, .decodes = decodes, .head_dim = head_dim, .is_large = head_dim > 128};
+}
+
+static void run_row(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    if (test_decode(&rows) && test_masks(&rows) && test_choices(&rows) && test_parts(&rows) && test_values(&rows))
+        test_bad(&rows);
+    for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
+        struct attention_case ac = plain(&rows);
+        ac.batch = 3;
+        SET(ac.q_lens, 1, 2, 1);
+        SET(ac.kv_lens, 90, 33, 4);
+        ac.mask = GM_ATTENTION_CAUSAL;
+        ac.workspace_limit = WORKSPACE;
+        ac.sm_budget = 2;
+        set_schedule((uint64_t)seed);
+        try(&rows, ac);
+    }
+    set_schedule(opt.schedule);
+    free_attention(NULL, &rows.memory);
+}
+
+/* ---- late operands, and replaced images ----------------------------------------------------------------- */
+
+static void run_late(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    struct attention_case ac = plain(&rows);
+    struct placed_attention placed = {0};
+    ac.batch = 2;
+    SET(ac.q_lens, 1, 1);
+    SET(ac.kv_lens, 5, 9);
+    ac.kv_layout = GM_ATTENTION_KV_PAGED;
+    ac.sinks = ac.tree = ac.lse = true;
+    if (opt.self_test)
+        skip(result, "the stand-in runs no kernel but ours");
+    else if (env.device.cc_major != 9)
+        skip(result, "griddepcontrol and these variants want compute capability 9.0");
+    else if (place_attention(result, &ac, &rows.memory, &placed))
+        run_early(result, &placed.placed, rows.kernel->name);
+    free_attention(&placed, &rows.memory);
+}
+
+/* The test group `image` runs one variant whose image --image has replaced, for the mutants. */
+static void run_image(const struct test *test, struct result *result) {
+    struct rows rows = rows_of(test, result);
+    if (test_decode(&rows) && test_masks(&rows) && test_choices(&rows) && test_parts(&rows) && test_values(&rows))
+        test_bad(&rows);
+    free_attention(NULL, &rows.memory);
+}
+
+void add_attention_rows_tests(void) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *kernel = &gm_kernels[i];
+        if (kernel->family->operation != &gm_operation_attention)
+            continue;
+        add_test("rows", kernel->name, run_row, (int)i, 0);
+        if (kernel->arch == GM_ARCH_SM90)
+            add_test("early", kernel->name, run_late, (int)i, 0);
+        if (opt.test && strcmp(opt.test, "image") == 0)
+            add_test("image", kernel->name, run_image, (int)i, 0);
+    }
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The values of a case of attention: functions of request, row, token, head and element. */
+#include <math.h>
+
+#include "attention/attention_tests.h"
+
+static uint64_t seed_of(const struct attention_case *ac, int stream) {
+    return (opt.seed + ac->seed) * 16 + (uint64_t)stream;
+}
+
+/* ---- lengths ------------------------------------------------------------------------------------------ */
+
+static int64_t length(const int *lengths, int64_t request) {
+    return lengths[request < ATTENTION_LENGTHS ? request : ATTENTION_LENGTHS - 1];
+}
+
+int64_t attention_q_len(const struct attention_case *ac, int64_t request) {
+    return length(ac->q_lens, request);
+}
+
+int64_t attention_first_row(const struct attention_case *ac, int64_t request) {
+    int64_t first = 0;
+    for (int64_t b = 0; b < request; b++)
+        first += attention_q_len(ac, b);
+    return first;
+}
+
+int64_t attention_max_kv_len(const struct attention_case *ac) {
+    int64_t most = 1;
+    for (int64_t b = 0; b < ac->batch; b++)
+        most = length(ac->kv_lens, b) > most ? length(ac->kv_lens, b) : most;
+    most += ac->spare_tokens - ac->hidden_tokens;
+    return most > 1 ? most : 1;
+}
+
+int64_t attention_kv_len(const struct attention_case *ac, int64_t request) {
+    const int64_t said = length(ac->kv_lens, request), most = attention_max_kv_len(ac);
+    return said < most ? said : most;
+}
+
+/* ---- pages -------------------------------------------------------------------------------------------- */
+
+int64_t attention_page_tokens(const struct attention_case *ac) {
+    return ac->kv_layout == GM_ATTENTION_KV_PAGED ? ac->page_size : attention_max_kv_len(ac);
+}
+
+static int64_t pages_of(const struct attention_case *ac, int64_t request) {
+    return (attention_kv_len(ac, request) + ac->page_size - 1) / ac->page_size;
+}
+
+/* No multiple of 7, so that steps of 7 reach every page once. */
+int64_t attention_pages(const struct attention_case *ac) {
+    int64_t pages = 2;
+    if (ac->kv_layout != GM_ATTENTION_KV_PAGED)
+        return ac->batch + ac->spare_batch;
+    for (int64_t b = 0; b < ac->batch; b++)
+        pages += pages_of(ac, b);
+    return pages % 7 ? pages : pages + 1;
+}
+
+/* A gap of a token behind every request. */
+int64_t attention_first_token(const struct attention_case *ac, int64_t request) {
+    int64_t first = 1;
+    for (int64_t b = 0; b < request; b++)
+        first += attention_kv_len(ac, b) + 1;
+    return first;
+}
+
+static bool is_bad_page(const struct attention_case *ac, int64_t entry) {
+    return ac->bad_pages && entry == 1;
+}
+
+int64_t attention_table_entry(const struct attention_case *ac, int64_t request, int64_t entry) {
+    static const int32_t bad[] = {-1, INT32_MAX, INT32_MIN, 0};
+    int64_t before = 0;
+    if (request >= ac->batch || entry >= pages_of(ac, request))
+        return bad[(request + entry) % 3];
+    if (is_bad_page(ac, entry))
+        return request % 2 ? attention_pages(ac) : bad[request % 3];
+    for (int64_t b = 0; b < request; b++)
+        before += pages_of(ac, b);
+    return (before + entry) * 7 % attention_pages(ac); /* page 0 is the first request's first */
+}
+
+int64_t attention_slot(const struct attention_case *ac, int64_t request, int64_t token) {
+    const int64_t tokens = attention_page_tokens(ac);
+    if (ac->kv_layout == GM_ATTENTION_KV_RAGGED)
+        return attention_first_token(ac, request) + token;
+    if (ac->kv_layout == GM_ATTENTION_KV_BATCHED)
+        return request * tokens + token;
+    const int64_t page = is_bad_page(ac, token / tokens) ? 0 : attention_table_entry(ac, request, token / tokens);
+    return page * tokens + token % tokens;
+}
+
+/* ---- what a row sees ---------------------------------------------------------------------------------- */
+
+/* The row's own token, a few others, and bits that are no token's. */
+int32_t attention_tree_word(const struct attention_case *ac, int64_t row_of_q) {
+    int64_t request = 0;
+    while (request + 1 < ac->batch && attention_first_row(ac, request + 1) <= row_of_q)
+        request++;
+    const int64_t row = row_of_q - attention_first_row(ac, request);
+    return (int32_t)(hash64(seed_of(ac, 5), (uint64_t)row_of_q) | (row < 31 ? UINT32_C(1) << row : 0));
+}
+
+bool attention_sees(const struct attention_case *ac, int64_t request, int64_t row, int64_t token) {
+    const int64_t first = attention_kv_len(ac, request) - attention_q_len(ac, request), own = first + row;
+    if (token < 0 || token >= attention_kv_len(ac, request))
+        return false;
+    if (ac->tree && token >= first) {
+        const int64_t bits = attention_tree_word(ac, attention_first_row(ac, request) + row); /* the sign goes on */
+        if (!((uint64_t)bits >> (token - first) & 1))
+            return false;
+    }
+    if (ac->mask == GM_ATTENTION_CAUSAL)
+        return token <= own;
+    return ac->mask == GM_ATTENTION_FULL ||
+           ((ac->left < 0 || token >= own - ac->left) && (ac->right < 0 || token <= own + ac->right));
+}
+
+/* ---- elements ----------------------------------------------------------------------------------------- */
+
+/* Of k, what is in the first element grows with the token; q has there 4. */
+#define RISE 0.25
+
+double attention_q(const struct attention_case *ac, int64_t row, int64_t head, int64_t at) {
+    const uint64_t index = (uint64_t)((row * ac->q_heads + head) * ac->head_dim + at);
+    const bool is_steered = ac->inputs == ATTENTION_RISING || ac->inputs == ATTENTION_FALLING;
+    if (row >= attention_first_row(ac, ac->batch))
+        return NAN;
+    if (ac->inputs == ATTENTION_SPECIAL && row == 0 && head == 0 && at == 3)
+        return NAN;
+    if (is_steered && at == 0)
+        return 4;
+    return round_to(ac->type, hash_normal(seed_of(ac, 0), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
+}
+
+double attention_k(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at) {
+    const uint64_t index = (uint64_t)((slot * ac->kv_heads + head) * ac->head_dim + at);
+    const int64_t token = slot % attention_page_tokens(ac);
+    if (at == 0 && ac->inputs == ATTENTION_RISING)
+        return round_to(ac->type, RISE * (double)token);
+    if (at == 0 && ac->inputs == ATTENTION_FALLING)
+        return round_to(ac->type, -RISE * (double)token);
+    if (ac->inputs == ATTENTION_SPECIAL && head == 0 && at == 2 && slot == attention_slot(ac, 1, 1))
+        return NAN;
+    return round_to(ac->type, hash_normal(seed_of(ac, 1), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
+}
+
+double attention_v(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at) {
+    const uint64_t index = (uint64_t)((slot * ac->kv_heads + head) * ac->v_head_dim + at);
+    const double scale = ac->v_scale != 0 ? (double)ac->v_scale : 1;
+    if (ac->inputs == ATTENTION_PLANTED)
+        return slot % ac->v_head_dim == at;
+    if (ac->inputs == ATTENTION_SPECIAL && head == 0 && at == 1 && slot == attention_slot(ac, 2, 0))
+        return NAN;
+    return scale * round_to(ac->type, hash_normal(seed_of(ac, 2), index));
+}
+
+double attention_sink(const struct attention_case *ac, int64_t head) {
+    const uint64_t random = hash64(seed_of(ac, 3), (uint64_t)head);
+    return random % 4 == 0 ? -INFINITY : random % 4 == 1 ? 100 : (double)(float)hash_normal(seed_of(ac, 3), random);
+}
