@@ -40,13 +40,16 @@ static __device__ __forceinline__ int load_i32(uint64_t address, int index) {
     return (int)ld_global_b32(address + 4 * (int64_t)index);
 }
 
-/* The tokens that a row sees are low ... high - 1, in a request of kv_len tokens with `rest` rows from this one on. */
-static __device__ __forceinline__ int high_of(const struct gm_attention_params &p, int position, int kv_len) {
-    return p.right < kv_len - position ? position + p.right + 1 : kv_len;
+/* A row whose token is at `position` sees the tokens low ... high - 1.
+ * NOTE: written as `left < position ? position - left : 0`, nvcc 13.0 makes max(position - left, 0) of it, which wraps round
+ * where left is INT32_MAX and position is negative. */
+static __device__ __forceinline__ int low_of(const struct gm_attention_params &p, int position) {
+    const int before = max(position, 0);
+    return before - min(before, p.left);
 }
 
-static __device__ __forceinline__ int low_of(const struct gm_attention_params &p, int position) {
-    return p.left < position ? position - p.left : 0;
+static __device__ __forceinline__ int high_of(const struct gm_attention_params &p, int position, int kv_len) {
+    return position + min(p.right, kv_len - 1 - position) + 1;
 }
 
 /* Of the lane's request of this chunk; and with the others' the prefix of their tiles. */
