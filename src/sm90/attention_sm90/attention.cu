@@ -70,7 +70,7 @@ static __device__ __forceinline__ void clear_tail(uint32_t addr, int tokens, con
 static __device__ __forceinline__ void soften(const struct gm_attention_params &p, float (&s)[SCORES],
                                               struct rows &rows, float (&shrink)[2], const struct sight &sight,
                                               int block, float scale, int lane) {
-    if (p.flags & GM_ATTENTION_HAS_CAP)
+    if (XCAP && p.flags & GM_ATTENTION_HAS_CAP)
         cap_scores(s, p.scale, p.cap * 1.44269504f, p.cap_exponent);
     if (block < sight.clear || block >= sight.clear_end)
         hide(s, sight, block, lane);

@@ -11,6 +11,19 @@
 #define GM_M_SIDE_MN 0
 #define GM_N_SIDE_MN 0
 
+#ifndef XPP
+#define XPP (HEAD_DIM <= 128)
+#endif
+#ifndef XRE
+#define XRE (HEAD_DIM > 128)
+#endif
+#ifndef XCAP
+#define XCAP 1
+#endif
+#ifndef XPR
+#define XPR 40
+#define XCR 232
+#endif
 /* ---- columns and what follows from them ------------------------------------------------------------- */
 
 enum {
@@ -20,8 +33,8 @@ enum {
     STAGES = GM_STAGES,     /* of K, and of V */
     CONSUMERS = TILE_M / 64,
     THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
-    PINGPONG = HEAD_DIM <= 128, /* consumers issue in turns: one's softmax runs under the others' wgmmas */
-    RESCALES_EARLY = HEAD_DIM > 128, /* O is rescaled while wgmma computes scores, not behind the softmax */
+    PINGPONG = XPP, /* consumers issue in turns: one's softmax runs under the others' wgmmas */
+    RESCALES_EARLY = XRE, /* O is rescaled while wgmma computes scores, not behind the softmax */
 
     SLABS = HEAD_DIM / 64, /* of 128 bytes a row: the swizzle span */
     SPAN = 128,
@@ -33,8 +46,8 @@ enum {
     P_WORDS = TILE_N / 4,  /* of P, two elements each */
 
     /* Registers of a thread. Three warpgroups are launched with 168 each, four with 128. */
-    PRODUCER_REGISTERS = CONSUMERS < 3 ? 40 : 32,
-    CONSUMER_REGISTERS = CONSUMERS < 3 ? 232 : 160,
+    PRODUCER_REGISTERS = CONSUMERS < 3 ? XPR : 32,
+    CONSUMER_REGISTERS = CONSUMERS < 3 ? XCR : 160,
 
     BAR_TURN = 1,             /* named barriers: + consumer */
     BAR_TAIL = 1 + CONSUMERS, /* of all consumers: V behind the last token is zeros */

@@ -36,14 +36,14 @@ static __device__ __forceinline__ void transpose_quad(uint32_t (&words)[4], int 
 }
 
 /* One of the thread's rows. Of every 32 columns a lane of the quad stores 8 as 16 bytes; of 32-bit elements two of every 8. */
+template <int R>
 static __device__ __forceinline__ void store_row(const struct gm_attention_params &p, uint64_t address,
-                                                 const float (&o)[OUTPUTS], int r, float factor, bool stored,
-                                                 int lane) {
+                                                 const float (&o)[OUTPUTS], float factor, bool stored, int lane) {
     if (p.flags & GM_ATTENTION_OUT_IS_FP32) {
 #pragma unroll
         for (int i = 0; i < OUTPUTS; i += 4) {
             const int column = 2 * i + 2 * (lane % 4);
-            const uint32_t words[2] = {__float_as_uint(o[i + 2 * r] * factor), __float_as_uint(o[i + 2 * r + 1] * factor)};
+            const uint32_t words[2] = {__float_as_uint(o[i + 2 * R] * factor), __float_as_uint(o[i + 2 * R + 1] * factor)};
             if (stored && column < p.v_head_dim)
                 st_global_v2_b32(address + 4 * column, words);
         }
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void store_row(const struct gm_attention_param
         uint32_t words[4];
 #pragma unroll
         for (int word = 0; word < 4; ++word)
-            words[word] = pack_pair(o[i + 4 * word + 2 * r] * factor, o[i + 4 * word + 2 * r + 1] * factor);
+            words[word] = pack_pair(o[i + 4 * word + 2 * R] * factor, o[i + 4 * word + 2 * R + 1] * factor);
         transpose_quad(words, lane);
         const int column = 2 * i + 8 * (lane % 4);
         if (stored && column < p.v_head_dim)
@@ -66,19 +66,20 @@ static __device__ __forceinline__ void store_row(const struct gm_attention_param
 static __device__ __forceinline__ void store_tile(const struct gm_attention_params &p, const float (&o)[OUTPUTS],
                                                   const struct rows &rows, float scale, int first, int count, int head,
                                                   int row, int lane) {
-    float sink = -GM_INFINITY;
+    float sink = -GM_INFINITY, factor[2];
     if (p.sinks)
         sink = __uint_as_float(ld_global_b32(p.sinks + 4 * head)) * 1.44269504f;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        const int64_t at = first + row + 8 * r;
-        const bool stored = row + 8 * r < count;
         float lse;
-        const float factor = finish_row(rows.top[r], rows.sum[r], scale, sink, lse);
-        if (p.lse.address && stored && lane % 4 == 0)
-            st_global_b32(p.lse.address + at * p.lse.token + head * p.lse.head, __float_as_uint(lse));
-        store_row(p, p.out.address + at * p.out.token + head * p.out.head, o, r, factor, stored, lane);
+        factor[r] = finish_row(rows.top[r], rows.sum[r], scale, sink, lse);
+        if (p.lse.address && row + 8 * r < count && lane % 4 == 0)
+            st_global_b32(p.lse.address + (int64_t)(first + row + 8 * r) * p.lse.token + head * p.lse.head,
+                          __float_as_uint(lse));
     }
+    const uint64_t address = p.out.address + (int64_t)(first + row) * p.out.token + head * p.out.head;
+    store_row<0>(p, address, o, factor[0], row < count, lane);
+    store_row<1>(p, address + 8 * p.out.token, o, factor[1], row + 8 < count, lane);
 }
 
 #endif
