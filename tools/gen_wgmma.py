@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/sm90/wgmma_shapes.cuh: one wgmma wrapper per N. `--check` compares instead of writing."""
+"""Writes src/sm90/wgmma_shapes.cuh and wgmma_rs_shapes.cuh: one wgmma wrapper per N. `--check` compares instead of writing."""
 import pathlib
 import sys
 
@@ -16,6 +16,20 @@ HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
 /* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
 template <int N>
 static __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate);
+"""
+
+RS_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
+/* wgmma.mma_async.m64nNk16 with A in registers and an MN-major B in shared memory, for the N of attention's heads. Written
+ * by tools/gen_wgmma.py: edit that. GM_PTX_TYPE comes from the registry. [PTX ISA, wgmma.mma_async] */
+#ifndef GM_WGMMA_RS_SHAPES_CUH
+#define GM_WGMMA_RS_SHAPES_CUH
+
+#include "common/types.h"
+
+/* d += A B for 64 rows; a: words of two elements, rows r and r + 8 of columns 0..7, then of 8..15. */
+template <int N>
+static __device__ __forceinline__ void wgmma_m64k16_rs(float (&d)[N / 2], uint32_t a0, uint32_t a1, uint32_t a2,
+                                                       uint32_t a3, uint64_t b);
 """
 
 
@@ -44,14 +58,37 @@ __device__ __forceinline__ void wgmma_m64k16<{n}>(float (&d)[{regs}], uint64_t a
 """
 
 
+def rs_shape(n):
+    regs = n // 2
+    names = [f"%{i}" for i in range(regs)]
+    lines = [", ".join(names[i:i + 16]) for i in range(0, regs, 16)]
+    text = ', "\n        "'.join(lines)
+    outs = wrapped([f'"+f"(d[{i}])' for i in range(regs)], 8, 10)
+    return f"""
+template <>
+__device__ __forceinline__ void wgmma_m64k16_rs<{n}>(float (&d)[{regs}], uint32_t a0, uint32_t a1, uint32_t a2,
+                                                    uint32_t a3, uint64_t b) {{
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n{n}k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {{"
+        "{text}"
+        "}}, {{%{regs}, %{regs + 1}, %{regs + 2}, %{regs + 3}}}, %{regs + 4}, 1, 1, 1, 1;"
+        : {outs}
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b));
+}}
+"""
+
+
 def main():
-    path = pathlib.Path(__file__).resolve().parent.parent / "src/sm90/wgmma_shapes.cuh"
-    text = HEAD + "".join(shape(n) for n in range(8, 257, 8)) + "\n#endif\n"
-    if "--check" in sys.argv[1:]:
-        if path.read_text() != text:
+    folder = pathlib.Path(__file__).resolve().parent.parent / "src/sm90"
+    texts = {
+        folder / "wgmma_shapes.cuh": HEAD + "".join(shape(n) for n in range(8, 257, 8)) + "\n#endif\n",
+        folder / "wgmma_rs_shapes.cuh": RS_HEAD + "".join(rs_shape(n) for n in (64, 128, 192, 256)) + "\n#endif\n",
+    }
+    for path, text in texts.items():
+        if "--check" not in sys.argv[1:]:
+            path.write_text(text)
+        elif path.read_text() != text:
             sys.exit(f"{path.name} is not what tools/gen_wgmma.py writes: run it")
-        return
-    path.write_text(text)
 
 
 main()

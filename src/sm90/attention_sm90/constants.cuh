@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constants that follow from a variant's columns, and where things are in shared memory. */
+#ifndef GM_SM90_ATTENTION_CONSTANTS_CUH
+#define GM_SM90_ATTENTION_CONSTANTS_CUH
+
+#include "common/attention_sm90/tile.h"
+#include "common/types.h"
+#include "sm90/pipeline.cuh"
+
+/* Q and K are K-major: their rows are along the head. V is MN-major: wgmma_rs_shapes.cuh says so itself. */
+#define GM_M_SIDE_MN 0
+#define GM_N_SIDE_MN 0
+
+#ifndef XPP
+#define XPP (HEAD_DIM <= 128)
+#endif
+#ifndef XRE
+#define XRE (HEAD_DIM > 128)
+#endif
+#ifndef XCAP
+#define XCAP 1
+#endif
+#ifndef XPR
+#define XPR 40
+#define XCR 232
+#endif
+/* ---- columns and what follows from them ------------------------------------------------------------- */
+
+enum {
+    TILE_M = GM_TILE_M,     /* rows of q that a CTA takes, 64 of them a consumer */
+    TILE_N = GM_TILE_N,     /* tokens of a block of K and V */
+    HEAD_DIM = GM_HEAD_DIM, /* elements; heads with fewer are zeros behind them */
+    STAGES = GM_STAGES,     /* of K, and of V */
+    CONSUMERS = TILE_M / 64,
+    THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
+    PINGPONG = XPP, /* consumers issue in turns: one's softmax runs under the others' wgmmas */
+    RESCALES_EARLY = XRE, /* O is rescaled while wgmma computes scores, not behind the softmax */
+
+    SLABS = HEAD_DIM / 64, /* of 128 bytes a row: the swizzle span */
+    SPAN = 128,
+    Q_BYTES = GM_ATTENTION_SM90_Q_BYTES(TILE_M, HEAD_DIM),
+    KV_BYTES = GM_ATTENTION_SM90_KV_BYTES(TILE_N, HEAD_DIM),
+
+    SCORES = TILE_N / 2,   /* accumulators of a thread: of S = Q K */
+    OUTPUTS = HEAD_DIM / 2, /* of O = P V */
+    P_WORDS = TILE_N / 4,  /* of P, two elements each */
+
+    /* Registers of a thread. Three warpgroups are launched with 168 each, four with 128. */
+    PRODUCER_REGISTERS = CONSUMERS < 3 ? XPR : 32,
+    CONSUMER_REGISTERS = CONSUMERS < 3 ? XCR : 160,
+
+    BAR_TURN = 1,             /* named barriers: + consumer */
+    BAR_TAIL = 1 + CONSUMERS, /* of all consumers: V behind the last token is zeros */
+};
+static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 256 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256,
+              "tile is made of wgmma atoms");
+static_assert(GM_ATTENTION_SM90_SMEM_BYTES(TILE_M, TILE_N, HEAD_DIM, STAGES) <= 232448, "fits a Hopper SM");
+
+/* ---- shared memory ---------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ uint32_t smem_base(void) {
+    extern __shared__ unsigned char smem[];
+    return ((uint32_t)__cvta_generic_to_shared(smem) + GM_ATTENTION_SM90_ALIGN - 1) &
+           ~(uint32_t)(GM_ATTENTION_SM90_ALIGN - 1);
+}
+
+static __device__ __forceinline__ uint32_t k_addr(uint32_t base, uint32_t slot) {
+    return base + Q_BYTES + slot * KV_BYTES;
+}
+
+static __device__ __forceinline__ uint32_t v_addr(uint32_t base, uint32_t slot) {
+    return base + Q_BYTES + (STAGES + slot) * KV_BYTES;
+}
+
+static __device__ __forceinline__ uint32_t barriers_addr(uint32_t base) {
+    return base + Q_BYTES + 2 * STAGES * KV_BYTES;
+}
+
+static __device__ __forceinline__ struct pipeline k_ring(uint32_t base) {
+    return {barriers_addr(base), barriers_addr(base) + 8 * STAGES};
+}
+
+static __device__ __forceinline__ struct pipeline v_ring(uint32_t base) {
+    return {barriers_addr(base) + 16 * STAGES, barriers_addr(base) + 24 * STAGES};
+}
+
+/* Rings of one stage: a tile's Q, and its description. */
+static __device__ __forceinline__ struct pipeline q_ring(uint32_t base) {
+    return {barriers_addr(base) + 32 * STAGES, barriers_addr(base) + 32 * STAGES + 8};
+}
+
+static __device__ __forceinline__ struct pipeline tile_ring(uint32_t base) {
+    return {barriers_addr(base) + 32 * STAGES + 16, barriers_addr(base) + 32 * STAGES + 24};
+}
+
+static __device__ __forceinline__ uint32_t tile_addr(uint32_t base) {
+    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(STAGES);
+}
+
+#endif

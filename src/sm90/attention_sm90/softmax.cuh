@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Online softmax on the accumulators of S. A thread has two rows, r = 64 * consumer + 16 * warp + lane / 4 and r + 8, and of
+ * every 8 columns the two at 2 * (lane % 4): element i is in row r + 8 * (i / 2 % 2), column 8 * (i / 4) + i % 2 from
+ * there. Four lanes, a quad, share a row. Exponents are of base 2. */
+#ifndef GM_SM90_ATTENTION_SOFTMAX_CUH
+#define GM_SM90_ATTENTION_SOFTMAX_CUH
+
+#include "common/convert.cuh"
+#include "common/soft_cap.cuh"
+#include "common/special.cuh"
+#include "sm90/attention_sm90/walk.cuh"
+
+/* What a thread knows of its two rows. */
+struct rows {
+    float top[2]; /* the largest score so far, unscaled */
+    float sum[2]; /* of the exponentials, of this lane's columns */
+};
+
+/* Which tokens the two rows see, and in which blocks all rows of the warpgroup see all tokens. */
+struct sight {
+    int low[2], high[2];
+    int clear, clear_end;
+};
+
+static __device__ __forceinline__ struct sight sight_of(const struct gm_attention_params &p, int position, int kv_len,
+                                                        int first_row, int row) {
+    struct sight s;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        s.low[r] = low_of(p, position + row + 8 * r);
+        s.high[r] = high_of(p, position + row + 8 * r, kv_len);
+    }
+    s.clear = (low_of(p, position + first_row + 63) + TILE_N - 1) / TILE_N;
+    s.clear_end = max(high_of(p, position + first_row, kv_len), 0) / TILE_N;
+    return s;
+}
+
+/* Scores of tokens that a row does not see become -infinity, whatever they are. */
+static __device__ __forceinline__ void hide(float (&s)[SCORES], const struct sight &sight, int block, int lane) {
+    const int column = block * TILE_N + 2 * (lane % 4);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        const int low = sight.low[r] - column, high = sight.high[r] - column;
+#pragma unroll
+        for (int i = 2 * r; i < SCORES; i += 4) {
+            s[i] = 2 * i - 4 * r >= low && 2 * i - 4 * r < high ? s[i] : -GM_INFINITY;
+            s[i + 1] = 2 * i - 4 * r + 1 >= low && 2 * i - 4 * r + 1 < high ? s[i + 1] : -GM_INFINITY;
+        }
+    }
+}
+
+static __device__ __forceinline__ void cap_scores(float (&s)[SCORES], float scale, float cap, float exponent) {
+#pragma unroll
+    for (int i = 0; i < SCORES; ++i)
+        s[i] = soft_cap(s[i] * scale, cap, exponent);
+}
+
+/* Scores -> exponentials, in place. `shrink` is what the sums so far, and O, are to be multiplied by. A row that has
+ * seen no token yet has the base 0, not -infinity: its exponentials are 0, not NaN. */
+static __device__ __forceinline__ void exponentials(float (&s)[SCORES], struct rows &rows, float (&shrink)[2],
+                                                    float scale) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        float top[2] = {rows.top[r], s[2 * r]}, sum[2] = {0, 0};
+#pragma unroll
+        for (int i = 2 * r; i < SCORES; i += 4) {
+            top[0] = fmaxf(top[0], s[i]);
+            top[1] = fmaxf(top[1], s[i + 1]);
+        }
+        top[0] = fmaxf(top[0], top[1]);
+        top[0] = fmaxf(top[0], __shfl_xor_sync(0xFFFFFFFF, top[0], 1));
+        top[0] = fmaxf(top[0], __shfl_xor_sync(0xFFFFFFFF, top[0], 2));
+        const float base = top[0] == -GM_INFINITY ? 0 : top[0] * scale;
+        shrink[r] = ex2_approx_ftz(rows.top[r] * scale - base);
+        rows.top[r] = top[0];
+#pragma unroll
+        for (int i = 2 * r; i < SCORES; i += 4) {
+            s[i] = ex2_approx_ftz(s[i] * scale - base);
+            s[i + 1] = ex2_approx_ftz(s[i + 1] * scale - base);
+            sum[0] += s[i];
+            sum[1] += s[i + 1];
+        }
+        rows.sum[r] = rows.sum[r] * shrink[r] + (sum[0] + sum[1]);
+    }
+}
+
+static __device__ __forceinline__ void shrink_outputs(float (&o)[OUTPUTS], const float (&shrink)[2]) {
+#pragma unroll
+    for (int i = 0; i < OUTPUTS; ++i)
+        o[i] *= shrink[i / 2 % 2];
+}
+
+static __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
+    return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+}
+
+/* The accumulators of two neighbouring blocks of 8 columns are a fragment of wgmma's A, once they are packed. */
+static __device__ __forceinline__ void pack_p(const float (&s)[SCORES], uint32_t (&p)[P_WORDS]) {
+#pragma unroll
+    for (int i = 0; i < P_WORDS; ++i)
+        p[i] = pack_pair(s[2 * i], s[2 * i + 1]);
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a tile: O and lse to global memory. */
+#ifndef GM_SM90_ATTENTION_STORE_CUH
+#define GM_SM90_ATTENTION_STORE_CUH
+
+#include "common/global.cuh"
+#include "sm90/attention_sm90/softmax.cuh"
+
+/* The sum of a row over its quad, the sink added; returns what O is to be multiplied by, 0 for a row that has seen no
+ * token. `lse` has no sink. */
+static __device__ __forceinline__ float finish_row(float top, float sum, float scale, float sink, float &lse) {
+    sum += __shfl_xor_sync(0xFFFFFFFF, sum, 1);
+    sum += __shfl_xor_sync(0xFFFFFFFF, sum, 2);
+    const float base = top == -GM_INFINITY ? 0 : top * scale;
+    lse = (base + __log2f(sum)) * 0.69314718f;
+    if (sum == 0)
+        return 0;
+    const float larger = fmaxf(base, sink), shrink = ex2_approx_ftz(base - larger);
+    return shrink / (sum * shrink + ex2_approx_ftz(sink - larger));
+}
+
+/* Four words of each lane of a quad, transposed: lane q gets word q of the others, in their order. */
+static __device__ __forceinline__ void transpose_quad(uint32_t (&words)[4], int lane) {
+#pragma unroll
+    for (int bit = 1; bit <= 2; bit *= 2) {
+        const bool upper = lane & bit;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            if (i & bit)
+                continue;
+            const uint32_t got = __shfl_xor_sync(0xFFFFFFFF, upper ? words[i] : words[i | bit], bit);
+            words[i] = upper ? got : words[i];
+            words[i | bit] = upper ? words[i | bit] : got;
+        }
+    }
+}
+
+/* One of the thread's rows. Of every 32 columns a lane of the quad stores 8 as 16 bytes; of 32-bit elements two of every 8. */
+template <int R>
+static __device__ __forceinline__ void store_row(const struct gm_attention_params &p, uint64_t address,
+                                                 const float (&o)[OUTPUTS], float factor, bool stored, int lane) {
+    if (p.flags & GM_ATTENTION_OUT_IS_FP32) {
+#pragma unroll
+        for (int i = 0; i < OUTPUTS; i += 4) {
+            const int column = 2 * i + 2 * (lane % 4);
+            const uint32_t words[2] = {__float_as_uint(o[i + 2 * R] * factor), __float_as_uint(o[i + 2 * R + 1] * factor)};
+            if (stored && column < p.v_head_dim)
+                st_global_v2_b32(address + 4 * column, words);
+        }
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < OUTPUTS; i += 16) {
+        uint32_t words[4];
+#pragma unroll
+        for (int word = 0; word < 4; ++word)
+            words[word] = pack_pair(o[i + 4 * word + 2 * R] * factor, o[i + 4 * word + 2 * R + 1] * factor);
+        transpose_quad(words, lane);
+        const int column = 2 * i + 8 * (lane % 4);
+        if (stored && column < p.v_head_dim)
+            st_global_v4_b32(address + 2 * column, words);
+    }
+}
+
+/* Both rows of the thread; `row` is the first one's within the tile, that begins at `first`, and has `count`. */
+static __device__ __forceinline__ void store_tile(const struct gm_attention_params &p, const float (&o)[OUTPUTS],
+                                                  const struct rows &rows, float scale, int first, int count, int head,
+                                                  int row, int lane) {
+    float sink = -GM_INFINITY, factor[2];
+    if (p.sinks)
+        sink = __uint_as_float(ld_global_b32(p.sinks + 4 * head)) * 1.44269504f;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        float lse;
+        factor[r] = finish_row(rows.top[r], rows.sum[r], scale, sink, lse);
+        if (p.lse.address && row + 8 * r < count && lane % 4 == 0)
+            st_global_b32(p.lse.address + (int64_t)(first + row + 8 * r) * p.lse.token + head * p.lse.head,
+                          __float_as_uint(lse));
+    }
+    const uint64_t address = p.out.address + (int64_t)(first + row) * p.out.token + head * p.out.head;
+    store_row<0>(p, address, o, factor[0], row < count, lane);
+    store_row<1>(p, address + 8 * p.out.token, o, factor[1], row + 8 < count, lane);
+}
+
+#endif

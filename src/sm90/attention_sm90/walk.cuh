@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk over the tiles: TILE_M rows of one head of one request each. A warp of its own, the clerk, finds the next tile
+ * while this one is loaded and computed, and leaves its description in shared memory. All of it follows from q_indptr and
+ * kv_len, which are read here, so that one launch serves any requests.
+ *
+ * Tiles are numbered request by request. Within a request as many heads of K and V go together as L2 keeps; of these the
+ * rows that see most tokens come first, heads of one head of K and V behind each other. */
+#ifndef GM_SM90_ATTENTION_WALK_CUH
+#define GM_SM90_ATTENTION_WALK_CUH
+
+#include "common/attention_sm90/params.h"
+#include "common/global.cuh"
+#include "common/shared.cuh"
+#include "sm90/attention_sm90/constants.cuh"
+#include "sm90/cluster.cuh"
+#include "sm90/mbarrier.cuh"
+#include "sm90/pipeline.cuh"
+#include "sm90/ticket.cuh"
+
+/* What is known of a tile. Its words are in shared memory in this order. */
+struct tile {
+    int row, rows; /* of q: the first, and how many the request has from there, TILE_M at most; -1: no more tiles */
+    int head;      /* of q */
+    int position;  /* the first row's token among the request's; may be negative */
+    int kv_len;
+    int first, end; /* blocks of TILE_N tokens that any row sees; none: first == end */
+    int request;
+    int group; /* the head of k and v */
+};
+
+/* 32 requests at a time, one a lane. */
+struct walk {
+    int chunk;     /* the first of them */
+    int before;    /* tiles of the requests ahead of them */
+    int upto;      /* the lane's: tiles of its request and those ahead of it in the chunk */
+    int row, rows; /* the lane's: first row of q, and how many */
+};
+
+static __device__ __forceinline__ int load_i32(uint64_t address, int index) {
+    return (int)ld_global_b32(address + 4 * (int64_t)index);
+}
+
+/* A row whose token is at `position` sees the tokens low ... high - 1.
+ * NOTE: written as `left < position ? position - left : 0`, nvcc 13.0 makes max(position - left, 0) of it, which wraps round
+ * where left is INT32_MAX and position is negative. */
+static __device__ __forceinline__ int low_of(const struct gm_attention_params &p, int position) {
+    const int before = max(position, 0);
+    return before - min(before, p.left);
+}
+
+static __device__ __forceinline__ int high_of(const struct gm_attention_params &p, int position, int kv_len) {
+    return position + min(p.right, kv_len - 1 - position) + 1;
+}
+
+/* Of the lane's request of this chunk; and with the others' the prefix of their tiles. */
+static __device__ __forceinline__ void walk_chunk(const struct gm_attention_params &p, struct walk &w, int lane) {
+    const int request = w.chunk + lane, heads = p.kv_heads * (int)p.group.divisor;
+    w.row = w.rows = 0;
+    if (request < p.batch) {
+        w.row = min(max(load_i32(p.q_indptr, request), 0), p.max_q_tokens);
+        const int end = min(max(load_i32(p.q_indptr, request + 1), 0), p.max_q_tokens);
+        w.rows = min(max(end - w.row, 0), p.max_q_len);
+    }
+    w.upto = (w.rows + TILE_M - 1) / TILE_M * heads;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const int sum = __shfl_up_sync(0xFFFFFFFF, w.upto, step);
+        w.upto += lane >= step ? sum : 0;
+    }
+}
+
+static __device__ __forceinline__ struct walk walk_begin(const struct gm_attention_params &p, int lane) {
+    struct walk w = {0, 0, 0, 0, 0};
+    walk_chunk(p, w, lane);
+    return w;
+}
+
+/* Goes on to the chunk with tile `number`; false if there is none. Numbers only rise. */
+static __device__ __forceinline__ bool walk_to(const struct gm_attention_params &p, struct walk &w, int number,
+                                               int lane) {
+    for (;;) {
+        const int tiles = __shfl_sync(0xFFFFFFFF, w.upto, 31);
+        if (number < w.before + tiles)
+            return true;
+        w.before += tiles;
+        w.chunk += 32;
+        if (w.chunk >= p.batch)
+            return false;
+        walk_chunk(p, w, lane);
+    }
+}
+
+/* Heads of k and v whose tiles are computed together. */
+static __device__ __forceinline__ int heads_together(const struct gm_attention_sm90_params &p, int kv_len) {
+    const int64_t bytes = (int64_t)max(kv_len, 1) * (HEAD_DIM * 4);
+    const int heads = (int)min(p.together_bytes / bytes, (int64_t)p.attention.kv_heads);
+    return max(heads, 1);
+}
+
+/* Tile `number` of the chunk, as the warp finds it together. */
+static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_sm90_params &params,
+                                                      const struct walk &w, int number) {
+    const struct gm_attention_params &p = params.attention;
+    struct tile t;
+    const int lane = __popc(__ballot_sync(0xFFFFFFFF, number - w.before >= w.upto));
+    const int ahead = __shfl_sync(0xFFFFFFFF, w.upto, max(lane - 1, 0));
+    const int row = __shfl_sync(0xFFFFFFFF, w.row, lane), rows = __shfl_sync(0xFFFFFFFF, w.rows, lane);
+    t.request = w.chunk + lane;
+    t.kv_len = min(max(load_i32(p.kv_len, t.request), 0), p.max_kv_len);
+
+    const int place = number - w.before - (lane > 0 ? ahead : 0), bands = (rows + TILE_M - 1) / TILE_M;
+    const int heads = heads_together(params, t.kv_len), group = (int)p.group.divisor;
+    const int section = place / (bands * heads * group), inside = place % (bands * heads * group);
+    const int there = min(heads, p.kv_heads - section * heads) * group; /* heads of q of this section */
+    const int band = bands - 1 - inside / there;
+    t.head = section * heads * group + inside % there;
+    t.group = (int)divide(t.head, p.group);
+    t.row = row + band * TILE_M;
+    t.rows = min(rows - band * TILE_M, (int)TILE_M);
+    t.position = t.kv_len - rows + band * TILE_M;
+    const int high = high_of(p, t.position + t.rows - 1, t.kv_len), low = low_of(p, t.position);
+    t.first = low / TILE_N;
+    t.end = high > low ? (high + TILE_N - 1) / TILE_N : t.first;
+    return t;
+}
+
+/* ---- the description in shared memory ---------------------------------------------------------------- */
+
+static __device__ __forceinline__ void write_tile(uint32_t addr, const struct tile &t) {
+    const uint32_t words[10] = {(uint32_t)t.row,    (uint32_t)t.rows,  (uint32_t)t.head, (uint32_t)t.position,
+                                (uint32_t)t.kv_len, (uint32_t)t.first, (uint32_t)t.end,  (uint32_t)t.request,
+                                (uint32_t)t.group,  0};
+#pragma unroll
+    for (int i = 0; i < 10; i += 2)
+        st_shared_v2_b32(addr + 4 * i, words + i);
+}
+
+static __device__ __forceinline__ struct tile read_tile(uint32_t addr) {
+    uint32_t words[4], more[4];
+    ld_shared_v4_b32(addr, words);
+    ld_shared_v4_b32(addr + 16, more);
+    return {(int)words[0], (int)words[1], (int)words[2], (int)words[3],          (int)more[0],
+            (int)more[1],  (int)more[2],  (int)more[3],  (int)ld_shared_b32(addr + 32)};
+}
+
+static __device__ __forceinline__ void tell(uint32_t base, uint32_t &phase, const struct tile &t, int lane) {
+    mbarrier_wait(tile_ring(base).empty_addr, phase ^ 1);
+    if (lane == 0) {
+        write_tile(tile_addr(base), t);
+        mbarrier_arrive(tile_ring(base).full_addr);
+    }
+    phase ^= 1;
+    __syncwarp();
+}
+
+/* A whole warp hears of the next tile. */
+static __device__ __forceinline__ struct tile next_tile(uint32_t base, uint32_t &phase, int lane) {
+    mbarrier_wait(tile_ring(base).full_addr, phase);
+    phase ^= 1;
+    const struct tile t = read_tile(tile_addr(base));
+    __syncwarp();
+    if (lane == 0)
+        mbarrier_arrive(tile_ring(base).empty_addr);
+    return t;
+}
+
+/* The clerk. It tells of every tile of this CTA: the first by its index, others by tickets, or by the grid's stride. */
+static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90_params &p, uint32_t base, int lane) {
+    uint32_t phase = 0;
+    griddep_wait();
+    struct walk w = walk_begin(p.attention, lane);
+    int number = blockIdx.x;
+#pragma unroll 1
+    while (walk_to(p.attention, w, number, lane)) {
+        uint64_t answer = 0;
+        if (p.tickets && lane == 0)
+            answer = ticket_ask(p.tickets);
+        tell(base, phase, tile_of(p, w, number), lane);
+        if (!p.tickets) {
+            number += gridDim.x;
+            continue;
+        }
+        uint32_t ticket = 0;
+        if (lane == 0)
+            ticket = ticket_of(p.tickets, p.nonce, answer);
+        number = gridDim.x + __shfl_sync(0xFFFFFFFF, ticket, 0);
+    }
+    if (p.tickets && lane == 0 && number >= (int)gridDim.x && number - (int)gridDim.x == w.before - 1)
+        ticket_reset(p.tickets, p.nonce);
+    tell(base, phase, {0, -1, 0, 0, 0, 0, 0, 0, 0}, lane);
+}
+
+#endif
