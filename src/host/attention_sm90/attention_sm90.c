@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The family attention_sm90: which problems a variant takes and how long it should take, and what a launch is told. */
+#include "columns.h"
+#include "common/arith.h"
+#include "common/attention_sm90/params.h"
+#include "common/attention_sm90/tile.h"
+#include "host/attention/attention.h"
+#include "host/context.h"
+#include "host/error.h"
+#include "host/random.h"
+#include "host/tensor_map.h"
+#include "host/types.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* A variant's columns. */
+struct variant {
+    const struct gm_kernel *kernel;
+    int head_dim, tile_m, tile_n;
+};
+
+static struct variant variant_of(const struct gm_kernel *kernel) {
+    const int32_t *c = kernel->columns;
+    return (struct variant){
+        .kernel = kernel,
+        .head_dim = c[GM_ATTENTION_SM90_HEAD_DIM],
+        .tile_m = c[GM_ATTENTION_SM90_TILE_M],
+        .tile_n = c[GM_ATTENTION_SM90_TILE_N],
+    };
+}
+
+/* Tiles of rows of one head that all requests have together, at most. */
+static int64_t tiles_of(const struct variant *v, const struct gm_attention_problem *p) {
+    return GM_MIN(p->max_batch * GM_CEIL_DIV(p->max_q_len, v->tile_m), p->max_q_tokens / v->tile_m + p->max_batch);
+}
+
+/* ---- tensor maps ---------------------------------------------------------------------------------------- */
+
+#define DUMMY_ADDRESS 4096 /* until a call has one */
+#define BOX_COLUMNS   64   /* elements: 128 bytes, the span of the swizzle */
+#define LEAST_BOX     8    /* tokens: rows after which the pattern of the swizzle repeats */
+#define MOST_BOXES    32   /* of a block: one for each lane of the warp that loads */
+
+/* A dimension beside the elements of a head. */
+struct extent {
+    int64_t count, stride; /* bytes */
+    uint32_t box;
+};
+
+/* Strides of what exists once are never used, but must be legal. */
+static struct gm_map_desc describe(const struct gm_attention_problem *p, int64_t columns, const struct extent *extents,
+                                   unsigned count) {
+    struct gm_map_desc desc = {
+        .type = gm_type_tma(p->type),
+        .rank = count + 1,
+        .address = DUMMY_ADDRESS,
+        .dims = {(uint64_t)columns},
+        .box = {BOX_COLUMNS},
+        .element_strides = {1, 1, 1, 1, 1},
+        .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
+        .swizzle = CU_TENSOR_MAP_SWIZZLE_128B,
+        .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        .oob_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    };
+    for (unsigned i = 0; i < count; i++) {
+        desc.dims[i + 1] = (uint64_t)extents[i].count;
+        desc.strides[i] = extents[i].count > 1 ? (uint64_t)extents[i].stride : 16;
+        desc.box[i + 1] = extents[i].box;
+    }
+    return desc;
+}
+
+/* Tokens of a box: all of a block, or as many as divide both it and a page. */
+static int64_t box_tokens(const struct variant *v, const struct gm_attention_problem *p) {
+    int64_t a = v->tile_n, b = p->kv_layout == GM_ATTENTION_KV_PAGED ? p->page_size : v->tile_n;
+    while (b) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    return a;
+}
+
+enum { MAP_Q, MAP_K, MAP_V, MAPS };
+static const char *const map_names[MAPS] = {[MAP_Q] = "q", [MAP_K] = "k", [MAP_V] = "v"};
+
+static struct gm_map_desc describe_cache(const struct variant *v, const struct gm_attention_problem *p,
+                                         const struct gm_strided *cache) {
+    const struct gm_dimension *d = cache->dimension; /* page, token, head */
+    const int bytes = cache->element_bytes;
+    const struct extent extents[] = {{d[1].count, d[1].stride * bytes, (uint32_t)box_tokens(v, p)},
+                                     {d[2].count, d[2].stride * bytes, 1},
+                                     {d[0].count, d[0].stride * bytes, 1}};
+    return describe(p, cache->columns, extents, 3);
+}
+
+static void describe_maps(const struct variant *v, const struct gm_attention_problem *p,
+                          struct gm_map_desc maps[MAPS]) {
+    struct gm_strided o[GM_ATTENTION_OPERANDS];
+    gm_attention_operands_of(p, p->max_batch, o);
+    const struct gm_dimension *q = o[GM_ATTENTION_Q].dimension; /* token, head */
+    const int bytes = o[GM_ATTENTION_Q].element_bytes;
+    const struct extent rows[] = {{q[0].count, q[0].stride * bytes, (uint32_t)v->tile_m},
+                                  {q[1].count, q[1].stride * bytes, 1}};
+    maps[MAP_Q] = describe(p, p->head_dim, rows, 2);
+    maps[MAP_K] = describe_cache(v, p, &o[GM_ATTENTION_K]);
+    maps[MAP_V] = describe_cache(v, p, &o[GM_ATTENTION_V]);
+}
+
+/* ---- which problems ------------------------------------------------------------------------------------- */
+
+static enum gm_reason check_maps(const struct variant *v, const struct gm_attention_problem *p,
+                                 const struct gm_sentence *why) {
+    struct gm_map_desc maps[MAPS];
+    describe_maps(v, p, maps);
+    for (int i = 0; i < MAPS; i++) {
+        char sentence[160];
+        if (!gm_tensor_map_check(&maps[i], sentence, sizeof sentence))
+            return gm_say(why, GM_REASON_SIZE, "no tensor map of %s: %s", map_names[i], sentence);
+    }
+    return GM_ACCEPTED;
+}
+
+static enum gm_reason check_operands(const struct gm_attention_problem *p, const struct gm_sentence *why) {
+    static const int loaded[] = {GM_ATTENTION_Q, GM_ATTENTION_K, GM_ATTENTION_V};
+    struct gm_strided o[GM_ATTENTION_OPERANDS];
+    enum gm_reason reason = GM_ACCEPTED;
+    gm_attention_operands_of(p, p->max_batch, o);
+    for (size_t i = 0; i < sizeof loaded / sizeof *loaded && reason == GM_ACCEPTED; i++)
+        reason = gm_check_strided_vectors(&o[loaded[i]], 16, why);
+    return reason;
+}
+
+static enum gm_reason check(const struct variant *v, const struct gm_attention_problem *p,
+                            const struct gm_sentence *why) {
+    const int64_t most = GM_MAX(p->head_dim, p->v_head_dim), box = box_tokens(v, p);
+    if (most > v->head_dim)
+        return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);
+    if (p->scale < 0)
+        return gm_say(why, GM_REASON_SIZE, "scale is %g; it takes none below 0", (double)p->scale);
+    if (p->has_tree_mask)
+        return gm_say(why, GM_REASON_SIZE, "it has no tree mask");
+    if (box < LEAST_BOX || v->tile_n / box > MOST_BOXES)
+        return gm_say(why, GM_REASON_SIZE,
+                      "a block of %d tokens and a page of %" PRId64 " have boxes of %" PRId64
+                      " tokens; they must have %d or more",
+                      v->tile_n, p->page_size, box, LEAST_BOX);
+    if (tiles_of(v, p) * p->q_heads > INT32_MAX)
+        return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " tiles of %d rows for each of %" PRId64 " heads",
+                      tiles_of(v, p), v->tile_m, p->q_heads);
+    const enum gm_reason reason = check_operands(p, why);
+    return reason == GM_ACCEPTED ? check_maps(v, p, why) : reason;
+}
+
+/* ---- how long it takes ----------------------------------------------------------------------------------
+ *
+ *   time = launch + max(bytes / DRAM, blocks of the busiest SM * what one takes)
+ *
+ * By arithmetic: not fitted to this family yet. */
+
+#define LAUNCH_US       4.0
+#define DRAM_EFFICIENCY 0.85
+#define TENSOR_SHARE    0.68   /* of the dense rate, with exponentials under the products */
+#define BLOCK_CLOCKS    1000.0 /* of a block at least, by a head of 64 elements: its exponentials */
+#define FLOP_PER_CLOCK  4096.0 /* of an SM */
+#define CLOCK_MHZ       1750.0
+
+static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device) {
+    const double tiles = (double)tiles_of(v, p) * (double)p->q_heads, sms = device->sm_count;
+    const double mean = gm_attention_seen(p) / (double)p->max_q_len;
+    const double rows = fmin((double)p->max_q_len, v->tile_m);
+    const double keys = fmin((double)p->max_kv_len, mean + (rows - 1) / 2);
+    const double blocks =
+        ceil(keys / v->tile_n + (mean < (double)p->max_kv_len ? 0.5 : 0)) + 1; /* a tile begins, ends */
+    const double flop = 4.0 * v->tile_m * v->tile_n * v->head_dim;             /* of a block */
+    const double on_busiest = mean < (double)p->max_kv_len ? fmax(1, tiles / sms + 0.25) : ceil(tiles / sms);
+    const double clocks =
+        fmax(flop / (FLOP_PER_CLOCK * TENSOR_SHARE), BLOCK_CLOCKS * v->tile_n / 128 * v->tile_m / 128);
+    const double sms_us = on_busiest * blocks * clocks / CLOCK_MHZ;
+    const double bytes = gm_operation_attention.work(p).least_bytes;
+    const double dram_us = device->dram_gbs > 0 ? bytes / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
+    return LAUNCH_US + fmax(dram_us, sms_us);
+}
+
+/* ---- the family ----------------------------------------------------------------------------------------- */
+
+#define TICKETS_BYTES GM_WORKSPACE_ALIGN /* a word, in a workspace: tiles go to whoever is free */
+
+static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
+                               const struct gm_sentence *why) {
+    const struct variant v = variant_of(kernel);
+    const struct gm_attention_problem *p = question->problem;
+    const enum gm_reason reason = check(&v, p, why);
+    if (reason != GM_ACCEPTED)
+        return (struct gm_verdict){.reason = reason};
+    const int is_empty = gm_operation_attention.is_empty(p);
+    const double us = is_empty ? 0 : cost_us(&v, p, question->device);
+    const int has_tickets = !is_empty && question->options->workspace_limit >= TICKETS_BYTES;
+    gm_say(why, GM_ACCEPTED, "predicted %.2f us: up to %" PRId64 " tiles of %d rows for each of %" PRId64 " heads", us,
+           tiles_of(&v, p), v.tile_m, p->q_heads);
+    return (struct gm_verdict){.reason = GM_ACCEPTED,
+                               .predicted_us = us,
+                               .ranking_us = us,
+                               .workspace_bytes = has_tickets ? TICKETS_BYTES : 0};
+}
+
+#define TOGETHER_BYTES (24 << 20) /* of k and v, which L2 holds beside all else */
+
+static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
+    const struct variant v = variant_of(plan->kernel);
+    const struct gm_attention_problem *p = plan->problem;
+    const int64_t tiles = tiles_of(&v, p) * p->q_heads, box = box_tokens(&v, p);
+    struct gm_attention_sm90_params *params = plan->params;
+    struct gm_tensor_map *const maps[MAPS] = {&params->q, &params->k, &params->v};
+    struct gm_map_desc descs[MAPS];
+    (void)verdict;
+    *params = (struct gm_attention_sm90_params){
+        .attention = gm_attention_template(p),
+        .nonce = gm_random_number(),
+        .box_tokens = (int32_t)box,
+        .boxes = (int32_t)(v.tile_n / box),
+        .together_bytes = TOGETHER_BYTES,
+    };
+    plan->config.gridDimX = (unsigned)GM_MIN(tiles, plan->device.sm_count);
+    describe_maps(&v, p, descs);
+    for (int i = 0; i < MAPS; i++) {
+        const CUresult result = gm_tensor_map_encode(plan->context->driver, &descs[i], maps[i]);
+        if (result != CUDA_SUCCESS)
+            return gm_fail_cuda(GM_ERROR_DRIVER, result, "%s: the driver refused the tensor map of %s",
+                                plan->kernel->name, map_names[i]);
+    }
+    return GM_OK;
+}
+
+static CUresult bind(const struct gm_plan *plan, const void *arguments, void *into) {
+    const struct gm_attention_args *args = arguments;
+    const struct gm_driver *driver = plan->context->driver;
+    struct gm_attention_sm90_params *params = into;
+    gm_attention_bind(args, &params->attention);
+    params->tickets = plan->workspace_bytes ? args->workspace : 0;
+    CUresult result = driver->cuTensorMapReplaceAddress(params->q.bytes, (void *)(uintptr_t)args->q);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuTensorMapReplaceAddress(params->k.bytes, (void *)(uintptr_t)args->k);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuTensorMapReplaceAddress(params->v.bytes, (void *)(uintptr_t)args->v);
+    return result;
+}
+
+const struct gm_family gm_family_attention_sm90 = {
+    .name = "attention_sm90",
+    .operation = &gm_operation_attention,
+    .params_bytes = sizeof(struct gm_attention_sm90_params),
+    .judge = judge,
+    .prepare = prepare,
+    .bind = bind,
+    .divisions = 1,
+};
