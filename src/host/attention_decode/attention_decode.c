@@ -35,6 +35,11 @@ static size_t workspace_of(const struct variant *v, int64_t parts) {
     return (size_t)parts * (GM_ATTENTION_DECODE_SLOT_BYTES((size_t)v->head_dim) + GM_ATTENTION_DECODE_FLAG_BYTES);
 }
 
+static int64_t ctas_at_once(const struct variant *v, const struct gm_device *device) {
+    const int64_t most = GM_ATTENTION_DECODE_CTAS(v->head_dim, v->warps, v->stages);
+    return device->sm_count * GM_MIN(gm_ctas_per_sm(v->kernel, device), most);
+}
+
 static int64_t units_of(const struct gm_attention_problem *p) {
     return gm_attention_tiles(p, GM_ATTENTION_DECODE_ROWS) * p->kv_heads;
 }
@@ -47,7 +52,7 @@ struct division {
 
 static struct division divide_among_parts(const struct variant *v, const struct gm_question *question) {
     const struct gm_attention_problem *p = question->problem;
-    const int64_t at_once = (int64_t)question->device->sm_count * gm_ctas_per_sm(v->kernel, question->device);
+    const int64_t at_once = ctas_at_once(v, question->device);
     const int64_t units = GM_MAX(units_of(p), 1), blocks = GM_CEIL_DIV(p->max_kv_len, v->block);
     const int64_t parts = blocks < at_once ? GM_MIN(at_once, units * blocks) : at_once;
     const int invariant = (question->options->flags & GM_PLAN_BATCH_INVARIANT) != 0;

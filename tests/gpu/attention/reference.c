@@ -86,7 +86,8 @@ static void find_column(const struct row *r, const struct errors *e, int64_t col
         squares += weight * weight * v * v;
         values += fabs(v);
     }
-    const double floor = ac->type == GM_FP16 && r->with_sink > 0 ? 0x1p-25 / r->with_sink * values : 0;
+    const double least = ac->type == GM_FP16 ? 0x1p-25 : 0x1p-126; /* weights below become 0, or denormal */
+    const double floor = r->with_sink > 0 ? least / r->with_sink * values : 0;
     const double rest = (e->exponent + e->addition) * all + (e->exponent + e->sum) * fabs(o) + floor;
     const double most = e->weight * all + rest, random = 2.5 * e->weight * sqrt(squares) + rest;
     const double error = ac->inputs == ATTENTION_NORMAL && random < most ? random : most;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of work, and what each CTA, a part, does of it.
+ *
+ *   a unit is 16 packed rows of a request and a head of k; the units of a request follow each other, those of a head too
+ *   its entries in the list are blocks of keys, as many as the widest of the request's units sees, and one at least
+ *   part p has entries cut(p) ... cut(p + 1): all parts have as many, but for one
+ *
+ * A part takes its entries from last to first, a piece of a unit at a time. So the only piece that does not end its unit, if there
+ * is one, is its first: it is published, and waited for by the part that has the unit's last entry, which waits for lower parts
+ * only. Without a workspace no unit is divided: cuts move on to where a unit begins. */
+#ifndef GM_ATTENTION_DECODE_WORK_CUH
+#define GM_ATTENTION_DECODE_WORK_CUH
+
+#include "common/attention/rows.cuh"
+#include "common/attention/visible.cuh"
+#include "sm80/attention_decode/constants.cuh"
+
+static __device__ __forceinline__ int tiles_of(const struct gm_attention_params &p, const struct request &request) {
+    return (packed_rows(p, request) + ROWS - 1) / ROWS;
+}
+
+/* Entries of each unit of a request. Rows of a unit are so many neighbouring tokens' at most, of which the first sees `left` keys
+ * before its own and the last `right` behind it. */
+static __device__ __forceinline__ int blocks_of_unit(const struct gm_attention_params &p,
+                                                     const struct request &request) {
+    const int tokens = min(request.q_len, (int)divide(ROWS - 1, p.group) + 2);
+    const int64_t keys = min((int64_t)request.kv_len, (int64_t)p.left + p.right + tokens);
+    return max((int)((keys + BLOCK - 1) / BLOCK), 1);
+}
+
+struct entries_of_request {
+    const struct gm_attention_params &p;
+    __device__ __forceinline__ int64_t operator()(const struct request &request) const {
+        return (int64_t)tiles_of(p, request) * p.kv_heads * blocks_of_unit(p, request);
+    }
+};
+
+/* ---- parts ----------------------------------------------------------------------------------------- */
+
+struct shares {
+    int64_t entries, each; /* in all; of a part, but that */
+    int more;              /* parts before this one have one more */
+};
+
+static __device__ __forceinline__ struct shares shares_of(const struct gm_attention_decode_params &p) {
+    const int64_t entries = entries_of_all(p.a, entries_of_request{p.a});
+    const uint64_t each = (uint64_t)entries / (uint32_t)p.parts;
+    return {entries, (int64_t)each, (int)(entries - (int64_t)each * p.parts)};
+}
+
+static __device__ __forceinline__ int64_t cut_of(const struct shares &shares, int part) {
+    return part * shares.each + min(part, shares.more);
+}
+
+/* The part that has an entry. */
+static __device__ __forceinline__ int part_of(const struct shares &shares, int64_t entry) {
+    const int64_t longer = shares.more * (shares.each + 1);
+    if (entry < longer)
+        return (int)((uint64_t)entry / (uint64_t)(shares.each + 1));
+    return shares.more + (int)((uint64_t)(entry - longer) / (uint64_t)shares.each);
+}
+
+/* An entry, moved on to where a unit begins. */
+static __device__ __forceinline__ int64_t rounded_up(const struct gm_attention_params &p, const struct shares &shares,
+                                                     int64_t entry) {
+    if (entry >= shares.entries)
+        return entry;
+    const struct found at = find_entry(p, entries_of_request{p}, entry);
+    const uint32_t blocks = blocks_of_unit(p, at.request);
+    return at.first + (int64_t)((uint64_t)(entry - at.first + blocks - 1) / blocks * blocks);
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------------- */
+
+struct piece {
+    struct request request;
+    int head;          /* of k */
+    int first_row;     /* packed; */
+    int rows;          /* so many exist, up to ROWS */
+    struct keys keys;  /* those to go through */
+    int64_t start;     /* the unit's first entry */
+    bool begins, ends; /* the unit */
+};
+
+/* The first and the last token of a piece's rows. */
+static __device__ __forceinline__ int first_token(const struct gm_attention_params &p, const struct piece &piece) {
+    return token_of_row(p, piece.first_row);
+}
+
+static __device__ __forceinline__ int last_token(const struct gm_attention_params &p, const struct piece &piece) {
+    return token_of_row(p, piece.first_row + piece.rows - 1);
+}
+
+/* The piece of entries [low, end) that ends at `end`, of the request that was found there. Its keys are counted from the first
+ * one that the unit sees. */
+static __device__ __forceinline__ struct piece piece_before(const struct gm_attention_params &p,
+                                                            const struct found &at, int64_t low, int64_t end) {
+    struct piece piece = {at.request};
+    const uint32_t blocks = blocks_of_unit(p, at.request), tiles = tiles_of(p, at.request);
+    const uint64_t unit = (uint64_t)(end - 1 - at.first) / blocks;
+    piece.start = at.first + (int64_t)unit * blocks;
+    piece.head = (int)(unit / tiles);
+    piece.first_row = (int)(unit - (uint64_t)piece.head * tiles) * ROWS;
+    piece.rows = min(packed_rows(p, at.request) - piece.first_row, (int)ROWS);
+    piece.begins = low <= piece.start;
+    piece.ends = end == piece.start + blocks;
+    const struct keys seen = keys_of_any(p, at.request, first_token(p, piece), last_token(p, piece));
+    const int64_t first = seen.first + (piece.begins ? 0 : (low - piece.start) * BLOCK);
+    const int64_t last = seen.first + (end - piece.start) * BLOCK;
+    piece.keys = {(int)min(first, (int64_t)seen.end), (int)min(last, (int64_t)seen.end)};
+    return piece;
+}
+
+#endif

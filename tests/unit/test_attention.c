@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
+#include "common/attention_decode/params.h"
+#include "common/attention_sm80/params.h"
+#include "gristmill/attention.h"
+#include "host/attention/attention.h"
+#include "host/options.h"
+#include "host/types.h"
+#include "planned.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Llama-3-8B's heads. */
+static struct gm_attention_problem of(int64_t batch, int64_t q_len, int64_t kv_len) {
+    return (struct gm_attention_problem){.size = sizeof(struct gm_attention_problem),
+                                         .max_batch = batch,
+                                         .max_q_len = q_len,
+                                         .max_kv_len = kv_len,
+                                         .q_heads = 32,
+                                         .kv_heads = 8,
+                                         .head_dim = 128,
+                                         .mask = GM_ATTENTION_CAUSAL};
+}
+
+static struct gm_attention_problem paged(int64_t batch, int64_t q_len, int64_t kv_len, int64_t page_size) {
+    struct gm_attention_problem p = of(batch, q_len, kv_len);
+    p.kv_layout = GM_ATTENTION_KV_PAGED;
+    p.page_size = page_size;
+    return p;
+}
+
+static enum gm_status read_problem(const struct gm_attention_problem *given, struct gm_attention_problem *read) {
+    static const struct gm_plan_options none = {.size = sizeof none};
+    return gm_problem_read(&gm_operation_attention, given, &none, read);
+}
+
+/* ---- a problem ------------------------------------------------------------------------------------------ */
+
+START_TEST(zeros_mean_packed_and_all) {
+    struct gm_attention_problem p = paged(3, 2, 100, 16), read;
+    p.mask = GM_ATTENTION_FULL, p.left = 7; /* of no window */
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.max_q_tokens == 6 && read.v_head_dim == 128 && read.page_count == 21 && read.table_stride == 7);
+    ck_assert(read.q_token_stride == 32 * 128 && read.q_head_stride == 128 && read.k_page_stride == 16 * 8 * 128);
+    ck_assert(read.k_token_stride == 8 * 128 && read.v_head_stride == 128 && read.kv_tokens == 1 && read.left == 0);
+    ck_assert(read.scale == (float)(1 / sqrt(128)) && read.q_align == 16 && read.k_align == 16);
+    p = of(3, 2, 100);
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.page_size == 100 && read.page_count == 1 && read.table_stride == 1);
+    p.kv_layout = GM_ATTENTION_KV_RAGGED, p.has_lse = 1;
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.kv_tokens == 300 && read.lse_token_stride == 32 && read.lse_head_stride == 1);
+}
+END_TEST
+
+static const struct {
+    size_t offset;
+    int64_t value;
+    int bytes;
+    const char *words;
+} bad[] = {
+#define BAD(member, value, words)                                                                                      \
+    {offsetof(struct gm_attention_problem, member), value, sizeof(((struct gm_attention_problem *)0)->member), words}
+    BAD(max_batch, -1, "max_batch is -1; it must be 0 to 2147483647"),
+    BAD(max_q_len, -1, "max_q_len is -1"),
+    BAD(max_q_len, INT32_MAX, "max_q_tokens is 8589934588"),
+    BAD(max_kv_len, 0, "max_kv_len is 0; it must be 1 to 2147483647"),
+    BAD(max_q_tokens, -1, "max_q_tokens is -1"),
+    BAD(q_heads, 0, "q_heads is 0; it must be 1 to 65536"),
+    BAD(q_heads, 12, "q_heads is 12; it must be a multiple of kv_heads, which is 8"),
+    BAD(kv_heads, 65537, "kv_heads is 65537"),
+    BAD(head_dim, 264, "head_dim is 264; it must be 8 to 256"),
+    BAD(head_dim, 100, "head_dim is 100; it must be a multiple of 8"),
+    BAD(v_head_dim, 4, "v_head_dim is 4"),
+    BAD(page_size, -1, "page_size is -1"),
+    BAD(page_count, -1, "page_count is -1"),
+    BAD(table_stride, 12, "table_stride is 12; it must be 13"),
+    BAD(type, 2, "type is 2; known values are 0 to 1"),
+    BAD(out, 2, "out is 2"),
+    BAD(kv_layout, 3, "kv_layout is 3; known values are 0 to 2"),
+    BAD(mask, 3, "mask is 3"),
+    BAD(left, -2, "left is -2; it must be -1"),
+    BAD(right, INT64_C(1) << 31, "right is 2147483648"),
+    BAD(scale, 0x7fc00000, "scale is nan"),
+    BAD(softcap, (int32_t)0xbf800000, "softcap is -1; it must be finite and 0 or more"),
+    BAD(has_sinks, 2, "has_sinks is 2"),
+    BAD(has_lse, -1, "has_lse is -1"),
+    BAD(has_tree_mask, 2, "has_tree_mask is 2"),
+    BAD(q_token_stride, 100, "q_token_stride is 100"),
+    BAD(out_head_stride, 64, "out_head_stride is 64"),
+    BAD(k_page_stride, 64, "k_page_stride is 64"),
+    BAD(v_token_stride, -1, "v_token_stride is -1"),
+    BAD(q_align, 3, "q_align is 3"),
+    BAD(v_align, 32, "v_align is 32"),
+};
+
+START_TEST(every_bad_member_has_its_sentence) {
+    struct gm_attention_problem p = paged(4, 2, 200, 16), read;
+    p.mask = GM_ATTENTION_WINDOW;
+    memcpy((char *)&p + bad[_i].offset, &bad[_i].value, (size_t)bad[_i].bytes);
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, bad[_i].words);
+}
+END_TEST
+
+START_TEST(what_does_not_go_together_has_its_sentence) {
+    struct gm_attention_problem p = of(1, 65, 100), read;
+    p.has_tree_mask = 1;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "max_q_len is 65; with a tree mask it must be 64");
+    p = of(1, 1, 100), p.page_size = 64;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "page_size is 64; it must be 100 to 2147483647");
+    p = of(1, 1 << 30, 100);
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "max_q_len 1073741824 x 4 heads of q");
+}
+END_TEST
+
+START_TEST(a_problem_is_a_line_of_a_suite) {
+    struct gm_attention_problem p = paged(16, 1, 4096, 16);
+    char text[160];
+    gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
+    ck_assert_str_eq(text, "attention bf16 causal paged 16 1 4096 32 8 128 16 0");
+    p = of(2, 100, 100), p.type = GM_FP16, p.mask = GM_ATTENTION_WINDOW, p.left = 127;
+    gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
+    ck_assert_str_eq(text, "attention fp16 window batched 2 100 100 32 8 128 0 127");
+}
+END_TEST
+
+/* Row by row, as the header has it. */
+static double count_seen(int64_t q_len, int64_t kv_len, int64_t left, int64_t right) {
+    double seen = 0;
+    for (int64_t row = 0; row < q_len; row++)
+        for (int64_t j = 0; j < kv_len; j++) {
+            const int64_t own = kv_len - q_len + row;
+            seen += (left < 0 || j >= own - left) && (right < 0 || j <= own + right);
+        }
+    return seen;
+}
+
+START_TEST(what_rows_see_is_counted) {
+    static const int64_t lens[][2] = {{1, 1}, {1, 40}, {7, 7}, {7, 40}, {40, 7}, {33, 34}};
+    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++)
+        for (int64_t left = -1; left < 12; left += 3)
+            for (int64_t right = -1; right < 9; right += 2) {
+                struct gm_attention_problem p = of(1, lens[i][0], lens[i][1]);
+                p.mask = GM_ATTENTION_FULL;
+                ck_assert(gm_attention_seen(&p) == (double)(lens[i][0] * lens[i][1]));
+                p.mask = GM_ATTENTION_CAUSAL;
+                ck_assert(gm_attention_seen(&p) == count_seen(lens[i][0], lens[i][1], -1, 0));
+                p.mask = GM_ATTENTION_WINDOW, p.left = left, p.right = right;
+                ck_assert(gm_attention_seen(&p) == count_seen(lens[i][0], lens[i][1], left, right));
+            }
+}
+END_TEST
+
+START_TEST(bytes_and_operations_are_counted) {
+    struct gm_attention_problem p = paged(2, 1, 1000, 16);
+    struct gm_work work = gm_operation_attention.work(&p);
+    ck_assert(work.flops == 4.0 * 2 * 32 * 1000 * 128);
+    ck_assert(work.least_bytes == 2.0 * 1000 * 8 * 256 * 2 + 2 * 32 * 256 * 2);
+    p = of(1, 1024, 1024);
+    work = gm_operation_attention.work(&p);
+    ck_assert(work.flops == 4.0 * 32 * 128 * (1024 * 1025 / 2));
+    p.mask = GM_ATTENTION_WINDOW, p.left = 99, p.max_q_len = 1;
+    work = gm_operation_attention.work(&p);
+    ck_assert(work.least_bytes == 100.0 * 8 * 256 * 2 + 32 * 256 * 2);
+    ck_assert_int_eq(gm_attention_read(&p), 100);
+}
+END_TEST
+
+START_TEST(tiles_are_bounded_by_requests_and_by_rows) {
+    struct gm_attention_problem p = of(100, 10, 64);
+    p.max_q_tokens = 1000;
+    ck_assert_int_eq(gm_attention_tiles(&p, 16), 300); /* 3 for each */
+    p.max_q_tokens = 108;                              /* most requests have one row */
+    ck_assert_int_eq(gm_attention_tiles(&p, 16), 127);
+}
+END_TEST
+
+/* ---- the choice ----------------------------------------------------------------------------------------- */
+
+static const struct gm_kernel *chosen(const struct gm_attention_problem *p, const char *model, char *said,
+                                      size_t bytes) {
+    const struct gm_device device = device_of(model);
+    const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = 32 << 20};
+    struct explained all = explained_room();
+    assert_ok(gm_attention_explain(&device, p, &options, all.candidates, all.count, &all.count));
+    return chosen_of(&all, "attention", said, bytes);
+}
+
+START_TEST(a_row_a_request_takes_the_family_that_cuts_keys) {
+    const struct gm_attention_problem one = paged(1, 1, 8192, 16), many = paged(128, 1, 8192, 16);
+    char said[1 << 14];
+    ck_assert_ptr_eq(chosen(&one, "h200", said, sizeof said)->family, &gm_family_attention_decode);
+    ck_assert_ptr_eq(chosen(&many, "h200", said, sizeof said)->family, &gm_family_attention_decode);
+    ck_assert_int_eq(chosen(&many, "h200", said, sizeof said)->arch, GM_ARCH_SM90);
+    ck_assert_int_eq(chosen(&many, "a100", said, sizeof said)->arch, GM_ARCH_SM80);
+    ck_assert_ptr_nonnull(strstr(said, "heads have up to 128 elements; it holds 64"));
+}
+END_TEST
+
+START_TEST(many_rows_a_request_take_the_family_of_tiles) {
+    const struct gm_attention_problem p = of(2, 4096, 4096);
+    char said[1 << 14];
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_sm80);
+    ck_assert_ptr_eq(chosen(&p, "a100", said, sizeof said)->family, &gm_family_attention_sm80);
+}
+END_TEST
+
+START_TEST(heads_take_the_smallest_variant_that_holds_them) {
+    static const int dims[][2] = {{8, 64}, {64, 64}, {72, 128}, {128, 128}, {192, 256}, {256, 256}};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        struct gm_attention_problem p = paged(16, 1, 4096, 16);
+        char said[1 << 14];
+        p.head_dim = dims[i][0];
+        ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_ATTENTION_DECODE_HEAD_DIM], dims[i][1]);
+        p.head_dim = 8, p.v_head_dim = dims[i][0];
+        ck_assert_int_eq(chosen(&p, "h200", said, sizeof said)->columns[GM_ATTENTION_DECODE_HEAD_DIM], dims[i][1]);
+    }
+}
+END_TEST
+
+START_TEST(what_is_not_aligned_takes_the_family_that_has_elements) {
+    struct gm_attention_problem p = of(1, 1024, 1024);
+    char said[1 << 14];
+    p.k_align = 8;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_decode);
+    ck_assert_ptr_nonnull(strstr(said, "k_align promises 8 bytes: it loads 16 at once"));
+    p.k_align = 16, p.scale = -1;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_decode);
+    ck_assert_ptr_nonnull(strstr(said, "scale is -1; it takes none below 0"));
+}
+END_TEST
+
+/* ---- a launch ------------------------------------------------------------------------------------------- */
+
+static gm_plan *plan_of(const struct gm_attention_problem *p, const char *kernel, size_t limit, uint32_t flags) {
+    const struct gm_plan_options options = {
+        .size = sizeof options, .kernel = kernel, .workspace_limit = limit, .flags = flags | GM_PLAN_PLAIN_LAUNCH};
+    gm_plan *plan = NULL;
+    assert_ok(gm_attention_plan_create(context, p, &options, &plan));
+    return plan;
+}
+
+#define ADDRESS(number) (UINT64_C(0x10000000000) * (number))
+
+static struct gm_attention_args args_of(const gm_plan *plan, int64_t batch) {
+    return (struct gm_attention_args){.size = sizeof(struct gm_attention_args),
+                                      .batch = batch,
+                                      .q = ADDRESS(1),
+                                      .k = ADDRESS(2),
+                                      .v = ADDRESS(3),
+                                      .out = ADDRESS(4),
+                                      .lse = ADDRESS(5),
+                                      .q_indptr = ADDRESS(6),
+                                      .kv_len = ADDRESS(7),
+                                      .kv_indptr = ADDRESS(8),
+                                      .page_table = ADDRESS(9),
+                                      .sinks = ADDRESS(10),
+                                      .tree_mask = ADDRESS(11),
+                                      .workspace = ADDRESS(12),
+                                      .workspace_bytes = gm_plan_workspace_bytes(plan)};
+}
+
+START_TEST(a_launch_is_told_what_the_problem_says) {
+    struct gm_attention_problem p = paged(10, 2, 500, 16);
+    p.has_lse = p.has_sinks = 1, p.softcap = 30, p.out = GM_ATTENTION_OUT_FP32, p.v_head_dim = 64, p.v_align = 8;
+    p.mask = GM_ATTENTION_WINDOW, p.left = 99, p.right = -1, p.lse_head_stride = 20, p.lse_token_stride = 1;
+    gm_plan *plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", 0, 0);
+    const struct gm_attention_params *a = plan->params;
+    ck_assert(a->q.token == 8192 && a->q.head == 256 && a->out.token == 32 * 64 * 4 && a->lse.head == 80);
+    ck_assert(a->k.page == 16 * 8 * 256 && a->v.token == 8 * 128 && a->v.head == 128 && a->lse.token == 4);
+    ck_assert(a->page.divisor == 16 && a->group.divisor == 4 && a->kv_heads == 8 && a->table_stride == 32);
+    ck_assert(a->left == 99 && a->right == INT32_MAX && a->head_dim == 128 && a->v_head_dim == 64);
+    ck_assert(a->max_q_tokens == 20 && a->max_q_len == 2 && a->max_kv_len == 500 && a->page_count == 320);
+    ck_assert(a->cap == 30 && a->scale == (float)(1 / sqrt(128)) && a->cap_exponent == (float)(-2 / log(2) / 30));
+    ck_assert_int_eq(a->flags, GM_ATTENTION_IS_PAGED | GM_ATTENTION_OUT_IS_FP32 | GM_ATTENTION_HAS_CAP |
+                                   GM_ATTENTION_KV_BY_ELEMENT);
+    gm_plan_destroy(plan);
+    p = of(10, 2, 500);
+    p.kv_layout = GM_ATTENTION_KV_RAGGED, p.q_align = 2, p.out_token_stride = 32 * 128 + 1;
+    plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", 0, 0);
+    a = plan->params;
+    ck_assert_int_eq(a->flags, GM_ATTENTION_IS_RAGGED | GM_ATTENTION_Q_BY_ELEMENT | GM_ATTENTION_OUT_BY_ELEMENT);
+    ck_assert(a->left == INT32_MAX && a->right == 0 && a->kv_tokens == 5000 && a->lse.address == 0);
+    ck_assert(a->scale == (float)(1 / sqrt(128) / log(2)));
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+/* Parts fill the device, their slots the workspace; without one there is no cut, and a batch-invariant plan has none. */
+START_TEST(keys_are_cut_where_there_is_a_workspace) {
+    const struct gm_attention_problem p = paged(1, 1, 100000, 16);
+    gm_plan *plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", 32 << 20, 0);
+    const struct gm_attention_decode_params *params = plan->params;
+    const size_t slot = GM_ATTENTION_DECODE_SLOT_BYTES(128) + GM_ATTENTION_DECODE_FLAG_BYTES;
+    ck_assert_int_ge(params->parts, plan->device.sm_count);
+    ck_assert_uint_eq(plan->config.gridDimX, (unsigned)params->parts);
+    ck_assert_uint_eq(gm_plan_workspace_bytes(plan), (size_t)params->parts * slot);
+    ck_assert_uint_ne(params->ready, 0);
+    const struct gm_attention_args args = args_of(plan, 1);
+    fake_make_current(0);
+    fake_clear_counts();
+    assert_ok(gm_attention_execute(plan, &args, NULL));
+    ck_assert_int_eq(fake_calls(), 1);
+    gm_plan_destroy(plan);
+    plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", slot, 0);
+    ck_assert(((const struct gm_attention_decode_params *)plan->params)->parts == 8); /* heads */
+    ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
+    gm_plan_destroy(plan);
+    plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", 32 << 20, GM_PLAN_BATCH_INVARIANT);
+    ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(every_variant_is_launched_by_name) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        const struct gm_kernel *kernel = &gm_kernels[i];
+        struct gm_attention_problem p = of(3, 40, 1000);
+        if (kernel->family->operation != &gm_operation_attention)
+            continue;
+        p.type = kernel->type;
+        p.head_dim = 64;
+        gm_plan *plan = plan_of(&p, kernel->name, 0, 0);
+        const struct gm_attention_args args = args_of(plan, 2);
+        fake_make_current(0);
+        fake_clear_counts();
+        assert_ok(gm_attention_execute(plan, &args, NULL));
+        ck_assert_int_eq(fake_calls(), 1);
+        ck_assert_int_eq(fake.launch.kernel, (int)i);
+        ck_assert_uint_eq(fake.launch.config.blockDimX, (unsigned)kernel->threads);
+        ck_assert_uint_eq(fake.launch.config.numAttrs, kernel->arch == GM_ARCH_SM90);
+        if (kernel->family == &gm_family_attention_sm80) {
+            const struct gm_attention_sm80_params *params = plan->params;
+            const int rows = kernel->columns[GM_ATTENTION_SM80_TILE_ROWS];
+            ck_assert_int_eq(params->tiles, 3 * ((160 + rows - 1) / rows));
+            ck_assert_int_eq(params->section, 8);
+            ck_assert_uint_eq(fake.launch.config.gridDimX, (unsigned)params->tiles * 8);
+        }
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+static enum gm_status execute(const struct gm_attention_problem *p, struct gm_attention_args args) {
+    gm_plan *plan = plan_of(p, NULL, 0, 0);
+    fake_make_current(0);
+    fake_clear_counts();
+    const enum gm_status status = gm_attention_execute(plan, &args, NULL);
+    ck_assert_int_eq(fake_calls(), status == GM_OK);
+    gm_plan_destroy(plan);
+    return status;
+}
+
+START_TEST(bad_arguments_are_refused_by_name) {
+    struct gm_attention_problem p = paged(10, 1, 500, 16);
+    const struct gm_attention_args good = args_of(NULL, 10);
+    struct gm_attention_args args = good;
+    assert_ok(execute(&p, args));
+    args.batch = 11;
+    assert_fails(execute(&p, args), GM_ERROR_INVALID_ARGUMENT, "batch is 11; it must be 0 to 10");
+    args = good, args.lse = args.kv_indptr = args.sinks = args.tree_mask = 0; /* not asked for */
+    assert_ok(execute(&p, args));
+    args = good, args.page_table = 0;
+    assert_fails(execute(&p, args), GM_ERROR_INVALID_ARGUMENT, "page_table is NULL");
+    args = good, args.out = args.kv_len;
+    assert_fails(execute(&p, args), GM_ERROR_OVERLAP, "kv_len");
+    args = good, args.k += 8;
+    assert_fails(execute(&p, args), GM_ERROR_MISALIGNED, "k");
+    p.kv_layout = GM_ATTENTION_KV_RAGGED, p.has_sinks = p.has_lse = p.has_tree_mask = 1;
+    args = good, args.kv_indptr = 0;
+    assert_fails(execute(&p, args), GM_ERROR_INVALID_ARGUMENT, "kv_indptr is NULL");
+    args = good, args.sinks = 0;
+    assert_fails(execute(&p, args), GM_ERROR_INVALID_ARGUMENT, "sinks is NULL");
+    args = good, args.tree_mask += 4;
+    assert_fails(execute(&p, args), GM_ERROR_MISALIGNED, "tree_mask");
+    args = good, args.lse = args.out + 64;
+    assert_fails(execute(&p, args), GM_ERROR_OVERLAP, "lse");
+}
+END_TEST
+
+Suite *attention_suite(void) {
+    Suite *suite = suite_create("attention");
+    TCase *problems = tcase_create("problems"), *choice = tcase_create("choice"), *launch = tcase_create("launch");
+    tcase_add_test(problems, zeros_mean_packed_and_all);
+    tcase_add_loop_test(problems, every_bad_member_has_its_sentence, 0, sizeof bad / sizeof *bad);
+    tcase_add_test(problems, what_does_not_go_together_has_its_sentence);
+    tcase_add_test(problems, a_problem_is_a_line_of_a_suite);
+    tcase_add_test(problems, what_rows_see_is_counted);
+    tcase_add_test(problems, bytes_and_operations_are_counted);
+    tcase_add_test(problems, tiles_are_bounded_by_requests_and_by_rows);
+    tcase_add_test(choice, a_row_a_request_takes_the_family_that_cuts_keys);
+    tcase_add_test(choice, many_rows_a_request_take_the_family_of_tiles);
+    tcase_add_test(choice, heads_take_the_smallest_variant_that_holds_them);
+    tcase_add_test(choice, what_is_not_aligned_takes_the_family_that_has_elements);
+    tcase_add_checked_fixture(launch, planned_set_up, planned_tear_down);
+    tcase_add_test(launch, a_launch_is_told_what_the_problem_says);
+    tcase_add_test(launch, keys_are_cut_where_there_is_a_workspace);
+    tcase_add_test(launch, every_variant_is_launched_by_name);
+    tcase_add_test(launch, bad_arguments_are_refused_by_name);
+    suite_add_tcase(suite, problems);
+    suite_add_tcase(suite, choice);
+    suite_add_tcase(suite, launch);
+    return suite;
+}
