@@ -11,6 +11,7 @@
 #include "common/attention_sm90/params.h"
 #include "common/global.cuh"
 #include "common/shared.cuh"
+#include "common/special.cuh"
 #include "sm90/attention_sm90/constants.cuh"
 #include "sm90/cluster.cuh"
 #include "sm90/mbarrier.cuh"
@@ -23,7 +24,7 @@ struct tile {
     int head;      /* of q */
     int position;  /* the first row's token among the request's; may be negative */
     int kv_len;
-    int first, end; /* blocks of TILE_N tokens that any row sees; none: first == end */
+    int first, end; /* blocks of TILE_N tokens that any row sees; none: first == end, and nobody is told of it */
     int request;
     int group; /* the head of k and v */
 };
@@ -143,30 +144,41 @@ static __device__ __forceinline__ struct tile read_tile(uint32_t addr) {
             (int)more[1],  (int)more[2],  (int)more[3],  (int)ld_shared_b32(addr + 32)};
 }
 
-static __device__ __forceinline__ void tell(uint32_t base, uint32_t &phase, const struct tile &t, int lane) {
-    mbarrier_wait(tile_ring(base).empty_addr, phase ^ 1);
+static __device__ __forceinline__ void tell(uint32_t base, struct pipeline_state &at, const struct tile &t, int lane) {
+    mbarrier_wait(tile_ring(base).empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0) {
-        write_tile(tile_addr(base), t);
-        mbarrier_arrive(tile_ring(base).full_addr);
+        write_tile(tile_addr(base, at.slot), t);
+        mbarrier_arrive(tile_ring(base).full_addr + 8 * at.slot);
     }
-    phase ^= 1;
+    pipeline_next<TILE_SLOTS>(at);
     __syncwarp();
 }
 
-/* A whole warp hears of the next tile. */
-static __device__ __forceinline__ struct tile next_tile(uint32_t base, uint32_t &phase, int lane) {
-    mbarrier_wait(tile_ring(base).full_addr, phase);
-    phase ^= 1;
-    const struct tile t = read_tile(tile_addr(base));
+/* By a whole warp: the description may be overwritten. */
+static __device__ __forceinline__ void forget(uint32_t base, uint32_t slot, int lane) {
     __syncwarp();
     if (lane == 0)
-        mbarrier_arrive(tile_ring(base).empty_addr);
-    return t;
+        mbarrier_arrive(tile_ring(base).empty_addr + 8 * slot);
 }
 
-/* The clerk. It tells of every tile of this CTA: the first by its index, others by tickets, or by the grid's stride. */
+/* A tile of which no row sees a token. */
+static __device__ __forceinline__ void store_nothing(const struct gm_attention_params &p, const struct tile &t,
+                                                     int lane) {
+    const uint32_t zeros[4] = {0, 0, 0, 0};
+    const int bytes = p.v_head_dim * (p.flags & GM_ATTENTION_OUT_IS_FP32 ? 4 : 2);
+#pragma unroll 1
+    for (int row = t.row; row < t.row + t.rows; ++row) {
+        for (int i = 16 * lane; i < bytes; i += 512)
+            st_global_v4_b32(p.out.address + row * p.out.token + t.head * p.out.head + i, zeros);
+        if (p.lse.address && lane == 0)
+            st_global_b32(p.lse.address + row * p.lse.token + t.head * p.lse.head, __float_as_uint(-GM_INFINITY));
+    }
+}
+
+/* The clerk. It tells of every tile of this CTA: the first by its index, others by tickets, or by the grid's stride. Tiles
+ * with no token to see it stores itself. */
 static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90_params &p, uint32_t base, int lane) {
-    uint32_t phase = 0;
+    struct pipeline_state at = {0, 0};
     griddep_wait();
     struct walk w = walk_begin(p.attention, lane);
     int number = blockIdx.x;
@@ -175,7 +187,11 @@ static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90
         uint64_t answer = 0;
         if (p.tickets && lane == 0)
             answer = ticket_ask(p.tickets);
-        tell(base, phase, tile_of(p, w, number), lane);
+        const struct tile t = tile_of(p, w, number);
+        if (t.first < t.end)
+            tell(base, at, t, lane);
+        else
+            store_nothing(p.attention, t, lane);
         if (!p.tickets) {
             number += gridDim.x;
             continue;
@@ -187,7 +203,7 @@ static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90
     }
     if (p.tickets && lane == 0 && number >= (int)gridDim.x && number - (int)gridDim.x == w.before - 1)
         ticket_reset(p.tickets, p.nonce);
-    tell(base, phase, {0, -1, 0, 0, 0, 0, 0, 0, 0}, lane);
+    tell(base, at, {0, -1, 0, 0, 0, 0, 0, 0, 0}, lane);
 }
 
 #endif
