@@ -193,7 +193,7 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
         if (more)
             release_scores(base, c);
         soften(p, base, s, rows, shrink, c, scale);
-        wgmma_wait_group<0>();
+        wgmma_wait_group_behind<0>(rows.sum[0] + rows.sum[1], tile_addr(base, 0));
         wgmma_fence_operand(o);
         pipeline_release<1>(vs, c.v.slot, thread_index() % 128);
         pipeline_next<STAGES>(c.v);

@@ -3,8 +3,9 @@
  * while this one is loaded and computed, and leaves its description in shared memory. All of it follows from q_indptr and
  * kv_len, which are read here, so that one launch serves any requests.
  *
- * Tiles are numbered request by request. Within a request as many heads of K and V go together as L2 keeps; of these the
- * rows that see most tokens come first, heads of one head of K and V behind each other. */
+ * Tiles are numbered request by request. Where later rows see more tokens, as many heads of K and V go together as L2 keeps;
+ * of these the rows that see most come first, heads of one head of K and V behind each other. Else all rows of a head come
+ * behind each other: CTAs that run beside each other read the same K and V at the same time. */
 #ifndef GM_SM90_ATTENTION_WALK_CUH
 #define GM_SM90_ATTENTION_WALK_CUH
 
@@ -113,8 +114,9 @@ static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_
     const int heads = heads_together(params, t.kv_len), group = (int)p.group.divisor;
     const int section = place / (bands * heads * group), inside = place % (bands * heads * group);
     const int there = min(heads, p.kv_heads - section * heads) * group; /* heads of q of this section */
-    const int band = bands - 1 - inside / there;
-    t.head = section * heads * group + inside % there;
+    const bool rising = p.right < 0x7fffffff; /* later rows see more tokens */
+    const int band = rising ? bands - 1 - inside / there : inside % bands;
+    t.head = section * heads * group + (rising ? inside % there : inside / bands);
     t.group = (int)divide(t.head, p.group);
     t.row = row + band * TILE_M;
     t.rows = min(rows - band * TILE_M, (int)TILE_M);
