@@ -10,7 +10,10 @@
 /* ---- shared memory, from a 1024-byte boundary: Q | K[stages] | V[stages] | barriers | descriptions of tiles ---- */
 
 /* Where there is room for the next tile's Q too, its first scores are computed with the last O of this one. */
-#define GM_ATTENTION_SM90_Q_SLOTS(head_dim)          ((head_dim) <= 128 ? 2 : 1)
+#ifndef XQS
+#define XQS(head_dim) ((head_dim) <= 128 ? 2 : 1)
+#endif
+#define GM_ATTENTION_SM90_Q_SLOTS(head_dim)          XQS(head_dim)
 #define GM_ATTENTION_SM90_Q_BYTES(tile_m, head_dim)  ((tile_m) * (head_dim) * 2)
 #define GM_ATTENTION_SM90_KV_BYTES(tile_n, head_dim) ((tile_n) * (head_dim) * 2) /* of a stage of K, or of V */
 #define GM_ATTENTION_SM90_TILE_SLOTS                 2

@@ -56,14 +56,16 @@ static __device__ __forceinline__ void init_barriers(const struct gm_attention_s
 
 /* Where it stands. */
 struct consumer {
-    int number;                          /* of this warpgroup */
-    struct pipeline_state q, k, v, tile; /* of what is read next */
-    uint32_t slot;                       /* of the tile whose scores are computed: its description */
-    int block, first;                    /* the block whose scores were computed last, and the tile's last one to come */
-    int clear, clear_end;                /* blocks of which all rows of the warpgroup see all tokens */
+    int number;                    /* of this warpgroup */
+    struct pipeline_state q;       /* of the tile whose scores are computed */
+    struct pipeline_state k, v;    /* of what is read next */
+    struct pipeline_state tile;    /* of the description that is read next */
+    uint32_t slot;                 /* of the description of the tile whose scores are computed */
+    int block, first;              /* the block whose scores were computed last, and the tile's last one to come */
+    int clear, clear_end;          /* blocks of which all rows of the warpgroup see all tokens */
 };
 
-/* Hears of the next tile; false if there is none. */
+/* Hears of the next tile, and waits for its Q; false if there is none. */
 static __device__ __forceinline__ bool next_tile(const struct gm_attention_params &p, uint32_t base,
                                                  struct consumer &c) {
     mbarrier_wait(tile_ring(base).full_addr + 8 * c.tile.slot, c.tile.phase);
@@ -75,7 +77,11 @@ static __device__ __forceinline__ bool next_tile(const struct gm_attention_param
     c.first = __shfl_sync(0xFFFFFFFF, t.first, 0);
     c.clear = (low_of(p, position + 63) + TILE_N - 1) / TILE_N;
     c.clear_end = max(high_of(p, position, t.kv_len), 0) / TILE_N;
-    return __shfl_sync(0xFFFFFFFF, t.rows, 0) >= 0;
+    if (__shfl_sync(0xFFFFFFFF, t.rows, 0) < 0)
+        return false;
+    pipeline_next<Q_SLOTS>(c.q);
+    pipeline_wait(q_ring(base), c.q);
+    return true;
 }
 
 /* The first of a thread's two rows in the tile. */
@@ -118,10 +124,13 @@ static __device__ __forceinline__ void release_scores(uint32_t base, struct cons
     const uint32_t thread = thread_index() % 128;
     pipeline_release<1>(k_ring(base), c.k.slot, thread);
     pipeline_next<STAGES>(c.k);
-    if (c.block == c.first) {
+    if (c.block == c.first)
         pipeline_release<1>(q_ring(base), c.q.slot, thread);
-        pipeline_next<Q_SLOTS>(c.q);
-    }
+}
+
+/* The same in all lanes; ptxas believes it of a shuffle. */
+static __device__ __forceinline__ uint32_t uniform(uint32_t x) {
+    return __shfl_sync(0xFFFFFFFF, x, 0);
 }
 
 /* The end of a tile, whose O is done. */
@@ -143,9 +152,8 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
     uint32_t probs[P_WORDS];
     struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
 
-    pipeline_wait(q_ring(base), c.q);
     pipeline_wait(ks, c.k);
-    issue_scores(s, q_addr(base, c.q.slot) + c.number * 64 * SPAN, k_addr(base, c.k.slot));
+    issue_scores(s, uniform(q_addr(base, c.q.slot)) + c.number * 64 * SPAN, k_addr(base, c.k.slot));
     wgmma_wait_group<0>();
     wgmma_fence_operand(s);
     release_scores(base, c);
@@ -160,28 +168,23 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
     for (;;) {
         const bool last = c.block == c.first;
         const uint32_t slot = c.slot;
-        struct pipeline_state k = c.k, q = c.q;
         bool more = true;
         if (!JOINS_TILES && last)
             break;
-        if (last) {
+        if (last)
             more = next_tile(p, base, c);
-            if (more)
-                pipeline_wait(q_ring(base), c.q);
-            else
-                q.slot = (q.slot + Q_SLOTS - 1) % Q_SLOTS, k.slot = (k.slot + STAGES - 1) % STAGES;
-        } else {
+        else
             --c.block;
-        }
-        if (more)
-            pipeline_wait(ks, c.k);
+        pipeline_wait(ks, c.k);
+        const uint32_t q = (JOINS_TILES ? uniform(q_addr(base, c.q.slot)) : base) + c.number * 64 * SPAN;
+        const uint32_t k = UN(k_addr(base, c.k.slot)), v = UN(v_addr(base, c.v.slot));
         if (PINGPONG)
             bar_sync(BAR_TURN + c.number, 256);
-        issue_scores(s, q_addr(base, q.slot) + c.number * 64 * SPAN, k_addr(base, k.slot));
+        issue_scores(s, q, k);
         if (RESCALES_EARLY)
             shrink_outputs(o, shrink);
         pipeline_wait(vs, c.v);
-        issue_outputs(o, probs, v_addr(base, c.v.slot));
+        issue_outputs(o, probs, v);
         if (PINGPONG)
             bar_arrive(BAR_TURN + (c.number + 1) % CONSUMERS, 256);
         if (JOINS_TILES && last) {
@@ -190,10 +193,12 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
         }
         wgmma_wait_group<1>();
         wgmma_fence_operand(s);
-        if (more)
-            release_scores(base, c);
+        release_scores(base, c);
         soften(p, base, s, rows, shrink, c, scale);
-        wgmma_wait_group_behind<0>(rows.sum[0] + rows.sum[1], tile_addr(base, 0));
+        if (OVERLAPS)
+            wgmma_wait_group_behind<0>(rows.sum[0] + rows.sum[1], tile_addr(base, 0));
+        else
+            wgmma_wait_group<0>();
         wgmma_fence_operand(o);
         pipeline_release<1>(vs, c.v.slot, thread_index() % 128);
         pipeline_next<STAGES>(c.v);
@@ -227,7 +232,7 @@ static __device__ __forceinline__ void consume(const struct gm_attention_sm90_pa
                                                int number) {
     const struct gm_attention_params &p = params.attention;
     const float scale = p.flags & GM_ATTENTION_HAS_CAP ? 1.0f : p.scale;
-    struct consumer c = {number, {0, 0}, {0, 0}, {0, 0}, {0, 0}, 0, 0, 0, 0, 0};
+    struct consumer c = {number, {Q_SLOTS - 1, 1}, {0, 0}, {0, 0}, {0, 0}, 0, 0, 0, 0, 0};
     if (PINGPONG && number == CONSUMERS - 1)
         bar_arrive(BAR_TURN, 256);
     while (next_tile(p, base, c)) {

@@ -12,10 +12,30 @@
 #define GM_N_SIDE_MN 0
 
 #ifndef XPP
-#define XPP (HEAD_DIM <= 128)
+#define XPP 1
 #endif
 #ifndef XRE
 #define XRE (HEAD_DIM > 128)
+#endif
+#ifndef XOV
+#define XOV (HEAD_DIM > 128)
+#endif
+#ifndef XSK
+#define XSK 0
+#endif
+#ifndef XORD
+#define XORD 0
+#endif
+#ifndef XTN
+#define XTN 0
+#endif
+#ifndef XUN
+#define XUN 1
+#endif
+#if XUN
+#define UN uniform
+#else
+#define UN
 #endif
 #ifndef XCAP
 #define XCAP 1
@@ -34,7 +54,8 @@ enum {
     CONSUMERS = TILE_M / 64,
     THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
     PINGPONG = XPP, /* consumers issue in turns: one's softmax runs under the others' wgmmas */
-    RESCALES_EARLY = XRE, /* O is rescaled while wgmma computes scores, not behind the softmax */
+    RESCALES_EARLY = XRE,
+    OVERLAPS = XOV, /* O is rescaled while wgmma computes scores, not behind the softmax */
 
     SLABS = HEAD_DIM / 64, /* of 128 bytes a row: the swizzle span */
     SPAN = 128,

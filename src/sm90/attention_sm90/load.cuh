@@ -95,7 +95,7 @@ static __device__ __forceinline__ bool next_block(const struct gm_attention_para
 }
 
 /* Loads blocks from the last of a tile to its first. K is a block ahead of V, since its scores are, also from a tile to
- * the next. */
+ * the next if the next one's Q has room. Behind all tiles the last K comes once more, for scores that nobody uses. */
 static __device__ __forceinline__ void produce(const struct gm_attention_sm90_params &p, uint32_t base, int lane) {
     struct pipeline_state q = {0, 0}, k = {0, 0}, v = {0, 0}, at = {0, 0};
     struct cursor c;
@@ -105,13 +105,15 @@ static __device__ __forceinline__ void produce(const struct gm_attention_sm90_pa
     struct box now = {0, 0, 0, 0}, next = now;
 #pragma unroll 1
     while (more || any) {
-        if (more) {
+        if (more)
             next = box_of(p, c.tile, c.start, c.block, lane);
-            if (c.fresh)
-                load_q(p, base, q, c.tile.head, c.tile.row, lane);
+        if (any && c.fresh && !JOINS_TILES)
+            load_block(p, p.v, v_ring(base), v, v_addr(base, v.slot), now, lane);
+        if (more && c.fresh)
+            load_q(p, base, q, c.tile.head, c.tile.row, lane);
+        if (more || JOINS_TILES)
             load_block(p, p.k, k_ring(base), k, k_addr(base, k.slot), next, lane);
-        }
-        if (any)
+        if (any && !(c.fresh && !JOINS_TILES))
             load_block(p, p.v, v_ring(base), v, v_addr(base, v.slot), now, lane);
         any = more;
         now = next;

@@ -16,7 +16,7 @@ static __device__ __forceinline__ float finish_row(float top, float sum, float s
     if (sum == 0)
         return 0;
     const float larger = fmaxf(base, sink), shrink = ex2_approx_ftz(base - larger);
-    return shrink / (sum * shrink + ex2_approx_ftz(sink - larger));
+    return shrink * rcp_approx_ftz(sum * shrink + ex2_approx_ftz(sink - larger));
 }
 
 /* Four words of each lane of a quad, transposed: lane q gets word q of the others, in their order. */

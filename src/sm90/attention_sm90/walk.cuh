@@ -114,7 +114,7 @@ static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_
     const int heads = heads_together(params, t.kv_len), group = (int)p.group.divisor;
     const int section = place / (bands * heads * group), inside = place % (bands * heads * group);
     const int there = min(heads, p.kv_heads - section * heads) * group; /* heads of q of this section */
-    const bool rising = p.right < 0x7fffffff; /* later rows see more tokens */
+    const bool rising = XORD || p.right < 0x7fffffff; /* later rows see more tokens */
     const int band = rising ? bands - 1 - inside / there : inside % bands;
     t.head = section * heads * group + (rising ? inside % there : inside / bands);
     t.group = (int)divide(t.head, p.group);
