@@ -20,6 +20,17 @@ template <int N> static __device__ __forceinline__ void wgmma_wait_group(void) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
 
+/* The same, behind the computation of `value`, which is not negative; `addr` is any of shared memory.
+ * NOTE: ptxas moves a wait ahead of the arithmetic before it, and nothing is left to run beside the wgmmas. A store that
+ * never happens holds it back. */
+template <int N> static __device__ __forceinline__ void wgmma_wait_group_behind(float value, uint32_t addr) {
+    asm volatile("{.reg .pred hold; setp.lt.f32 hold, %0, 0f00000000; "
+                 "@hold st.shared.f32 [%1], %0; "
+                 "wgmma.wait_group.sync.aligned %2;}" ::"f"(value),
+                 "r"(addr), "n"(N)
+                 : "memory");
+}
+
 /* Keeps the compiler from moving accumulator accesses across this point. */
 template <int COUNT> static __device__ __forceinline__ void wgmma_fence_operand(float (&d)[COUNT]) {
 #pragma unroll

@@ -16,6 +16,7 @@
  *   softmax.cuh     S -> P
  *   store.cuh       O, lse -> global memory */
 #include "common/attention_sm90/params.h"
+#include "common/index.cuh"
 #include "common/named_barrier.cuh"
 #include "common/shared.cuh"
 #include "sm90/attention_sm90/constants.cuh"
@@ -37,8 +38,12 @@ static __device__ __forceinline__ void init_barriers(const struct gm_attention_s
             pipeline_init(k_ring(base), slot, CONSUMERS);
             pipeline_init(v_ring(base), slot, CONSUMERS);
         }
-        pipeline_init(q_ring(base), 0, CONSUMERS);
-        pipeline_init(tile_ring(base), 0, 4 * CONSUMERS + 1);
+#pragma unroll
+        for (uint32_t slot = 0; slot < Q_SLOTS; ++slot)
+            pipeline_init(q_ring(base), slot, CONSUMERS);
+#pragma unroll
+        for (uint32_t slot = 0; slot < TILE_SLOTS; ++slot)
+            pipeline_init(tile_ring(base), slot, 4 * CONSUMERS + 1);
         fence_mbarrier_init();
     } else if (threadIdx.x == 32) {
         prefetch_tensormap(&p.q);
@@ -51,115 +56,189 @@ static __device__ __forceinline__ void init_barriers(const struct gm_attention_s
 
 /* Where it stands. */
 struct consumer {
-    struct pipeline_state q, k, v;
-    uint32_t tile_phase;
-    int number; /* of this warpgroup */
+    int number;                    /* of this warpgroup */
+    struct pipeline_state q;       /* of the tile whose scores are computed */
+    struct pipeline_state k, v;    /* of what is read next */
+    struct pipeline_state tile;    /* of the description that is read next */
+    uint32_t slot;                 /* of the description of the tile whose scores are computed */
+    int block, first;              /* the block whose scores were computed last, and the tile's last one to come */
+    int clear, clear_end;          /* blocks of which all rows of the warpgroup see all tokens */
 };
 
-/* Rows of V behind the last token become zeros, by all consumers together. */
-static __device__ __forceinline__ void clear_tail(uint32_t addr, int tokens, const struct consumer &c) {
-    for (int i = (threadIdx.x - 128) * 16 + tokens * SPAN; i < TILE_N * SPAN; i += CONSUMERS * 128 * 16)
+/* Hears of the next tile, and waits for its Q; false if there is none. */
+static __device__ __forceinline__ bool next_tile(const struct gm_attention_params &p, uint32_t base,
+                                                 struct consumer &c) {
+    mbarrier_wait(tile_ring(base).full_addr + 8 * c.tile.slot, c.tile.phase);
+    const struct tile t = read_tile(tile_addr(base, c.tile.slot));
+    const int position = t.position + 64 * c.number;
+    c.slot = c.tile.slot;
+    pipeline_next<TILE_SLOTS>(c.tile);
+    c.block = __shfl_sync(0xFFFFFFFF, t.end - 1, 0);
+    c.first = __shfl_sync(0xFFFFFFFF, t.first, 0);
+    c.clear = (low_of(p, position + 63) + TILE_N - 1) / TILE_N;
+    c.clear_end = max(high_of(p, position, t.kv_len), 0) / TILE_N;
+    if (__shfl_sync(0xFFFFFFFF, t.rows, 0) < 0)
+        return false;
+    pipeline_next<Q_SLOTS>(c.q);
+    pipeline_wait(q_ring(base), c.q);
+    return true;
+}
+
+/* The first of a thread's two rows in the tile. */
+static __device__ __forceinline__ int row_of(const struct consumer &c) {
+    const int thread = thread_index();
+    return 64 * c.number + thread / 32 % 4 * 16 + thread % 32 / 4;
+}
+
+/* Scores -> exponentials, as far as it goes without touching O or the P that is being multiplied. */
+static __device__ __forceinline__ void soften(const struct gm_attention_params &p, uint32_t base, float (&s)[SCORES],
+                                              struct rows &rows, float (&shrink)[2], const struct consumer &c,
+                                              float scale) {
+    if (XCAP && p.flags & GM_ATTENTION_HAS_CAP)
+        cap_scores(s, p.scale, p.cap * 1.44269504f, p.cap_exponent);
+    if (c.block < c.clear || c.block >= c.clear_end) {
+        const struct tile t = read_tile(tile_addr(base, c.slot));
+        hide(p, s, t.position + row_of(c), t.kv_len, c.block, thread_index() % 32);
+    }
+    exponentials(s, rows, shrink, scale);
+}
+
+/* If the block is its tile's first and the last tokens of it are none, their rows of V become zeros, by all consumers
+ * together. */
+static __device__ __forceinline__ void clear_tail(uint32_t base, const struct consumer &c) {
+    const struct tile t = read_tile(tile_addr(base, c.slot));
+    const int tokens = t.kv_len - c.block * TILE_N;
+    if (c.block != t.end - 1 || tokens >= TILE_N)
+        return;
+    pipeline_wait(v_ring(base), c.v);
+    for (int i = (thread_index() - 128) * 16 + tokens * SPAN; i < TILE_N * SPAN; i += CONSUMERS * 128 * 16)
 #pragma unroll
         for (int slab = 0; slab < SLABS; ++slab)
-            st_shared_v4(addr + slab * TILE_N * SPAN + i, 0, 0, 0, 0);
+            st_shared_v4(v_addr(base, c.v.slot) + slab * TILE_N * SPAN + i, 0, 0, 0, 0);
     fence_proxy_async();
     bar_sync(BAR_TAIL, 128 * CONSUMERS);
 }
 
-/* Scores -> P, as far as it goes without touching O or the P that is being multiplied. */
-static __device__ __forceinline__ void soften(const struct gm_attention_params &p, float (&s)[SCORES],
-                                              struct rows &rows, float (&shrink)[2], const struct sight &sight,
-                                              int block, float scale, int lane) {
-    if (XCAP && p.flags & GM_ATTENTION_HAS_CAP)
-        cap_scores(s, p.scale, p.cap * 1.44269504f, p.cap_exponent);
-    if (block < sight.clear || block >= sight.clear_end)
-        hide(s, sight, block, lane);
-    exponentials(s, rows, shrink, scale);
+/* The scores of c.block are there: its K may be overwritten, and behind the tile's last block its Q. */
+static __device__ __forceinline__ void release_scores(uint32_t base, struct consumer &c) {
+    const uint32_t thread = thread_index() % 128;
+    pipeline_release<1>(k_ring(base), c.k.slot, thread);
+    pipeline_next<STAGES>(c.k);
+    if (c.block == c.first)
+        pipeline_release<1>(q_ring(base), c.q.slot, thread);
 }
 
-/* All blocks of a tile but none. */
-static __device__ __forceinline__ void attend(const struct gm_attention_params &p, uint32_t base, struct consumer &c,
-                                              float (&o)[OUTPUTS], struct rows &rows, const struct sight &sight,
-                                              int kv_len, int first, int end, float scale) {
-    const struct pipeline ks = k_ring(base), vs = v_ring(base);
-    const uint32_t thread = threadIdx.x % 128, q_addr = base + c.number * 64 * SPAN;
-    const int lane = threadIdx.x % 32;
-    float s[SCORES], shrink[2];
-    uint32_t probs[P_WORDS];
+/* The same in all lanes; ptxas believes it of a shuffle. */
+static __device__ __forceinline__ uint32_t uniform(uint32_t x) {
+    return __shfl_sync(0xFFFFFFFF, x, 0);
+}
 
-    pipeline_wait(q_ring(base), c.q);
+/* The end of a tile, whose O is done. */
+static __device__ __forceinline__ void finish_tile(const struct gm_attention_params &p, uint32_t base,
+                                                   const struct consumer &c, const float (&o)[OUTPUTS],
+                                                   const float (&factor)[2], uint32_t slot) {
+    const int lane = thread_index() % 32;
+    store_rows(p, o, factor, read_tile(tile_addr(base, slot)), row_of(c), lane);
+    forget(base, slot, lane);
+}
+
+/* Tiles that follow each other without a gap: all, or one where there is one Q.
+ * NOTE: wgmma stands in no branch, or ptxas serialises it (C7515). So behind the last tile scores are computed once more
+ * from what the ring still holds, and nobody uses them. */
+static __device__ __forceinline__ void attend(const struct gm_attention_params &p, uint32_t base, struct consumer &c,
+                                              float scale) {
+    const struct pipeline ks = k_ring(base), vs = v_ring(base);
+    float s[SCORES], o[OUTPUTS], shrink[2], factor[2];
+    uint32_t probs[P_WORDS];
+    struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
+
     pipeline_wait(ks, c.k);
-    issue_scores(s, q_addr, k_addr(base, c.k.slot));
+    issue_scores(s, uniform(q_addr(base, c.q.slot)) + c.number * 64 * SPAN, k_addr(base, c.k.slot));
     wgmma_wait_group<0>();
     wgmma_fence_operand(s);
-    pipeline_release<1>(ks, c.k.slot, thread);
-    pipeline_next<STAGES>(c.k);
-    soften(p, s, rows, shrink, sight, end - 1, scale, lane);
+    release_scores(base, c);
+    soften(p, base, s, rows, shrink, c, scale);
     pack_p(s, probs);
-    if (end * TILE_N > kv_len) {
-        pipeline_wait(vs, c.v);
-        clear_tail(v_addr(base, c.v.slot), kv_len - (end - 1) * TILE_N, c);
-    }
-    shrink[0] = shrink[1] = 1;
+    clear_tail(base, c);
+    shrink[0] = shrink[1] = 0;
+#pragma unroll
+    for (int i = 0; i < OUTPUTS; ++i)
+        o[i] = 0;
 #pragma unroll 1
-    for (int block = end - 2; block >= first; --block) {
+    for (;;) {
+        const bool last = c.block == c.first;
+        const uint32_t slot = c.slot;
+        bool more = true;
+        if (!JOINS_TILES && last)
+            break;
+        if (last)
+            more = next_tile(p, base, c);
+        else
+            --c.block;
         pipeline_wait(ks, c.k);
+        const uint32_t q = (JOINS_TILES ? uniform(q_addr(base, c.q.slot)) : base) + c.number * 64 * SPAN;
+        const uint32_t k = UN(k_addr(base, c.k.slot)), v = UN(v_addr(base, c.v.slot));
         if (PINGPONG)
             bar_sync(BAR_TURN + c.number, 256);
-        issue_scores(s, q_addr, k_addr(base, c.k.slot));
+        issue_scores(s, q, k);
         if (RESCALES_EARLY)
             shrink_outputs(o, shrink);
         pipeline_wait(vs, c.v);
-        issue_outputs(o, probs, v_addr(base, c.v.slot));
+        issue_outputs(o, probs, v);
         if (PINGPONG)
             bar_arrive(BAR_TURN + (c.number + 1) % CONSUMERS, 256);
+        if (JOINS_TILES && last) {
+            finish_rows(p, rows, scale, read_tile(tile_addr(base, slot)), row_of(c), thread_index() % 32, factor);
+            rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
+        }
         wgmma_wait_group<1>();
         wgmma_fence_operand(s);
-        pipeline_release<1>(ks, c.k.slot, thread);
-        pipeline_next<STAGES>(c.k);
-        soften(p, s, rows, shrink, sight, block, scale, lane);
-        wgmma_wait_group<0>();
+        release_scores(base, c);
+        soften(p, base, s, rows, shrink, c, scale);
+        if (OVERLAPS)
+            wgmma_wait_group_behind<0>(rows.sum[0] + rows.sum[1], tile_addr(base, 0));
+        else
+            wgmma_wait_group<0>();
         wgmma_fence_operand(o);
-        pipeline_release<1>(vs, c.v.slot, thread);
+        pipeline_release<1>(vs, c.v.slot, thread_index() % 128);
         pipeline_next<STAGES>(c.v);
         pack_p(s, probs);
-        if (!RESCALES_EARLY)
+        if (JOINS_TILES && last) {
+            finish_tile(p, base, c, o, factor, slot);
+            if (!more)
+                return;
+#pragma unroll
+            for (int i = 0; i < OUTPUTS; ++i)
+                o[i] = 0;
+            clear_tail(base, c);
+        } else if (!RESCALES_EARLY) {
             shrink_outputs(o, shrink);
+        }
     }
-    pipeline_release<1>(q_ring(base), 0, thread);
-    pipeline_next<1>(c.q);
     if (RESCALES_EARLY)
         shrink_outputs(o, shrink);
     pipeline_wait(vs, c.v);
     issue_outputs(o, probs, v_addr(base, c.v.slot));
+    finish_rows(p, rows, scale, read_tile(tile_addr(base, c.slot)), row_of(c), thread_index() % 32, factor);
     wgmma_wait_group<0>();
     wgmma_fence_operand(o);
-    pipeline_release<1>(vs, c.v.slot, thread);
+    pipeline_release<1>(vs, c.v.slot, thread_index() % 128);
     pipeline_next<STAGES>(c.v);
+    finish_tile(p, base, c, o, factor, c.slot);
 }
 
 /* One consumer warpgroup: its 64 rows of every tile. */
 static __device__ __forceinline__ void consume(const struct gm_attention_sm90_params &params, uint32_t base,
                                                int number) {
     const struct gm_attention_params &p = params.attention;
-    const int lane = threadIdx.x % 32, row = threadIdx.x / 32 % 4 * 16 + lane / 4 + 64 * number;
     const float scale = p.flags & GM_ATTENTION_HAS_CAP ? 1.0f : p.scale;
-    struct consumer c = {{0, 0}, {0, 0}, {0, 0}, 0, number};
+    struct consumer c = {number, {Q_SLOTS - 1, 1}, {0, 0}, {0, 0}, {0, 0}, 0, 0, 0, 0, 0};
     if (PINGPONG && number == CONSUMERS - 1)
         bar_arrive(BAR_TURN, 256);
-    for (;;) {
-        const struct tile t = next_tile(base, c.tile_phase, lane);
-        if (t.rows < 0)
+    while (next_tile(p, base, c)) {
+        attend(p, base, c, scale);
+        if (JOINS_TILES)
             break;
-        float o[OUTPUTS];
-        struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
-#pragma unroll
-        for (int i = 0; i < OUTPUTS; ++i)
-            o[i] = 0;
-        if (t.first < t.end)
-            attend(p, base, c, o, rows, sight_of(p, t.position, t.kv_len, 64 * number, row), t.kv_len, t.first, t.end,
-                   scale);
-        store_tile(p, o, rows, scale, t.row, t.rows, t.head, row, lane);
     }
 }
 

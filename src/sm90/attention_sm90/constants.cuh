@@ -12,10 +12,30 @@
 #define GM_N_SIDE_MN 0
 
 #ifndef XPP
-#define XPP (HEAD_DIM <= 128)
+#define XPP 1
 #endif
 #ifndef XRE
 #define XRE (HEAD_DIM > 128)
+#endif
+#ifndef XOV
+#define XOV (HEAD_DIM > 128)
+#endif
+#ifndef XSK
+#define XSK 0
+#endif
+#ifndef XORD
+#define XORD 0
+#endif
+#ifndef XTN
+#define XTN 0
+#endif
+#ifndef XUN
+#define XUN 1
+#endif
+#if XUN
+#define UN uniform
+#else
+#define UN
 #endif
 #ifndef XCAP
 #define XCAP 1
@@ -34,10 +54,14 @@ enum {
     CONSUMERS = TILE_M / 64,
     THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
     PINGPONG = XPP, /* consumers issue in turns: one's softmax runs under the others' wgmmas */
-    RESCALES_EARLY = XRE, /* O is rescaled while wgmma computes scores, not behind the softmax */
+    RESCALES_EARLY = XRE,
+    OVERLAPS = XOV, /* O is rescaled while wgmma computes scores, not behind the softmax */
 
     SLABS = HEAD_DIM / 64, /* of 128 bytes a row: the swizzle span */
     SPAN = 128,
+    Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(HEAD_DIM),
+    TILE_SLOTS = GM_ATTENTION_SM90_TILE_SLOTS,
+    JOINS_TILES = Q_SLOTS > 1, /* the first scores of a tile are issued before the last O of the one before it */
     Q_BYTES = GM_ATTENTION_SM90_Q_BYTES(TILE_M, HEAD_DIM),
     KV_BYTES = GM_ATTENTION_SM90_KV_BYTES(TILE_N, HEAD_DIM),
 
@@ -64,16 +88,20 @@ static __device__ __forceinline__ uint32_t smem_base(void) {
            ~(uint32_t)(GM_ATTENTION_SM90_ALIGN - 1);
 }
 
+static __device__ __forceinline__ uint32_t q_addr(uint32_t base, uint32_t slot) {
+    return base + slot * Q_BYTES;
+}
+
 static __device__ __forceinline__ uint32_t k_addr(uint32_t base, uint32_t slot) {
-    return base + Q_BYTES + slot * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + slot * KV_BYTES;
 }
 
 static __device__ __forceinline__ uint32_t v_addr(uint32_t base, uint32_t slot) {
-    return base + Q_BYTES + (STAGES + slot) * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + (STAGES + slot) * KV_BYTES;
 }
 
 static __device__ __forceinline__ uint32_t barriers_addr(uint32_t base) {
-    return base + Q_BYTES + 2 * STAGES * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + 2 * STAGES * KV_BYTES;
 }
 
 static __device__ __forceinline__ struct pipeline k_ring(uint32_t base) {
@@ -84,17 +112,18 @@ static __device__ __forceinline__ struct pipeline v_ring(uint32_t base) {
     return {barriers_addr(base) + 16 * STAGES, barriers_addr(base) + 24 * STAGES};
 }
 
-/* Rings of one stage: a tile's Q, and its description. */
 static __device__ __forceinline__ struct pipeline q_ring(uint32_t base) {
-    return {barriers_addr(base) + 32 * STAGES, barriers_addr(base) + 32 * STAGES + 8};
+    return {barriers_addr(base) + 32 * STAGES, barriers_addr(base) + 32 * STAGES + 8 * Q_SLOTS};
 }
 
+/* A ring of descriptions of tiles, which ordinary stores write. */
 static __device__ __forceinline__ struct pipeline tile_ring(uint32_t base) {
-    return {barriers_addr(base) + 32 * STAGES + 16, barriers_addr(base) + 32 * STAGES + 24};
+    const uint32_t full = barriers_addr(base) + 32 * STAGES + 16 * Q_SLOTS;
+    return {full, full + 8 * TILE_SLOTS};
 }
 
-static __device__ __forceinline__ uint32_t tile_addr(uint32_t base) {
-    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(STAGES);
+static __device__ __forceinline__ uint32_t tile_addr(uint32_t base, uint32_t slot) {
+    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(HEAD_DIM, STAGES) + slot * GM_ATTENTION_SM90_TILE_BYTES;
 }
 
 #endif

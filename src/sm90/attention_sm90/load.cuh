@@ -15,14 +15,16 @@
 /* Where the lane's box of a block is. */
 struct box {
     int token, page; /* coordinates of the map */
-    int boxes;       /* of the block: those that begin before kv_len */
+    int head;
+    int boxes; /* of the block: those that begin before kv_len */
 };
 
 static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm90_params &params,
                                                     const struct tile &t, int start, int block, int lane) {
     const struct gm_attention_params &p = params.attention;
     const int token = block * TILE_N + lane * params.box_tokens;
-    struct box b = {start + token, 0, min(params.boxes, (t.kv_len - block * TILE_N + params.box_tokens - 1) / params.box_tokens)};
+    const int boxes = (t.kv_len - block * TILE_N + params.box_tokens - 1) / params.box_tokens;
+    struct box b = {start + token, 0, t.group, min(params.boxes, boxes)};
     if (p.flags & GM_ATTENTION_IS_PAGED) {
         if (lane < b.boxes) {
             const int page = (int)divide(token, p.page);
@@ -39,8 +41,7 @@ static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm
 /* A block of K or V into its stage, each lane its box. */
 static __device__ __forceinline__ void load_block(const struct gm_attention_sm90_params &p,
                                                   const struct gm_tensor_map &map, struct pipeline ring,
-                                                  struct pipeline_state &at, uint32_t dst, struct box b, int head,
-                                                  int lane) {
+                                                  struct pipeline_state &at, uint32_t dst, struct box b, int lane) {
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0)
         mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, b.boxes * p.box_tokens * HEAD_DIM * 2);
@@ -48,59 +49,76 @@ static __device__ __forceinline__ void load_block(const struct gm_attention_sm90
     if (lane < b.boxes) {
 #pragma unroll
         for (int slab = 0; slab < SLABS; ++slab)
-            tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * 64, b.token, head, b.page,
+            tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * 64, b.token, b.head, b.page,
                         ring.full_addr + 8 * at.slot);
     }
     pipeline_next<STAGES>(at);
 }
 
-static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t phase,
-                                              const struct tile &t, int lane) {
+static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_params &p, uint32_t base,
+                                              struct pipeline_state &at, int head, int row, int lane) {
     const struct pipeline ring = q_ring(base);
-    mbarrier_wait(ring.empty_addr, phase ^ 1);
+    mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0) {
-        mbarrier_arrive_expect_tx(ring.full_addr, Q_BYTES);
+        mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, Q_BYTES);
 #pragma unroll
         for (int slab = 0; slab < SLABS; ++slab)
-            tma_load_3d(base + slab * TILE_M * SPAN, &p.q, slab * 64, t.row, t.head, ring.full_addr);
+            tma_load_3d(q_addr(base, at.slot) + slab * TILE_M * SPAN, &p.q, slab * 64, row, head,
+                        ring.full_addr + 8 * at.slot);
     }
     __syncwarp();
+    pipeline_next<Q_SLOTS>(at);
 }
 
-/* Blocks of one tile, from the last to the first; K is a block ahead of V, since its scores are. */
-static __device__ __forceinline__ void load_tile(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t phase,
-                                                 struct pipeline_state &k, struct pipeline_state &v,
-                                                 const struct tile &t, int lane) {
-    const int start = p.attention.flags & GM_ATTENTION_IS_RAGGED ? load_i32(p.attention.kv_indptr, t.request) : 0;
-    struct box now = box_of(p, t, start, t.end - 1, lane), next = now;
-    load_block(p, p.k, k_ring(base), k, k_addr(base, k.slot), now, t.group, lane);
-    if (t.end > t.first + 1)
-        next = box_of(p, t, start, t.end - 2, lane);
-    load_q(p, base, phase, t, lane);
-#pragma unroll 1
-    for (int block = t.end - 1; block >= t.first; --block) {
-        if (block > t.first)
-            load_block(p, p.k, k_ring(base), k, k_addr(base, k.slot), next, t.group, lane);
-        load_block(p, p.v, v_ring(base), v, v_addr(base, v.slot), now, t.group, lane);
-        now = next;
-        if (block > t.first + 1)
-            next = box_of(p, t, start, block - 2, lane);
+/* The blocks of all tiles of this CTA, one after the other. */
+struct cursor {
+    struct tile tile;
+    int block, start; /* the block that is next; the first token of KV_RAGGED */
+    bool fresh;       /* it is the tile's first one, so that Q is needed */
+};
+
+/* Goes on to the next block; false if there is none. */
+static __device__ __forceinline__ bool next_block(const struct gm_attention_params &p, uint32_t base,
+                                                  struct pipeline_state &at, struct cursor &c, int lane) {
+    c.fresh = c.block-- == c.tile.first;
+    if (c.fresh) {
+        mbarrier_wait(tile_ring(base).full_addr + 8 * at.slot, at.phase);
+        c.tile = read_tile(tile_addr(base, at.slot));
+        forget(base, at.slot, lane);
+        pipeline_next<TILE_SLOTS>(at);
+        if (c.tile.rows < 0)
+            return false;
+        c.block = c.tile.end - 1;
+        c.start = p.flags & GM_ATTENTION_IS_RAGGED ? load_i32(p.kv_indptr, c.tile.request) : 0;
     }
+    return true;
 }
 
-/* All tiles of this CTA. */
+/* Loads blocks from the last of a tile to its first. K is a block ahead of V, since its scores are, also from a tile to
+ * the next if the next one's Q has room. Behind all tiles the last K comes once more, for scores that nobody uses. */
 static __device__ __forceinline__ void produce(const struct gm_attention_sm90_params &p, uint32_t base, int lane) {
-    struct pipeline_state k = {0, 0}, v = {0, 0};
-    uint32_t phase = 0, q_phase = 0;
+    struct pipeline_state q = {0, 0}, k = {0, 0}, v = {0, 0}, at = {0, 0};
+    struct cursor c;
+    c.block = c.tile.first = 0;
     griddep_wait();
-    for (;;) {
-        const struct tile t = next_tile(base, phase, lane);
-        if (t.rows < 0)
-            break;
-        if (t.first == t.end)
-            continue;
-        load_tile(p, base, q_phase, k, v, t, lane);
-        q_phase ^= 1;
+    bool more = next_block(p.attention, base, at, c, lane), any = false;
+    struct box now = {0, 0, 0, 0}, next = now;
+#pragma unroll 1
+    while (more || any) {
+        if (more)
+            next = box_of(p, c.tile, c.start, c.block, lane);
+        if (any && c.fresh && !JOINS_TILES)
+            load_block(p, p.v, v_ring(base), v, v_addr(base, v.slot), now, lane);
+        if (more && c.fresh)
+            load_q(p, base, q, c.tile.head, c.tile.row, lane);
+        if (more || JOINS_TILES)
+            load_block(p, p.k, k_ring(base), k, k_addr(base, k.slot), next, lane);
+        if (any && !(c.fresh && !JOINS_TILES))
+            load_block(p, p.v, v_ring(base), v, v_addr(base, v.slot), now, lane);
+        any = more;
+        now = next;
+        if (more)
+            more = next_block(p.attention, base, at, c, lane);
     }
 }
 

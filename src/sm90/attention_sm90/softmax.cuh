@@ -16,31 +16,13 @@ struct rows {
     float sum[2]; /* of the exponentials, of this lane's columns */
 };
 
-/* Which tokens the two rows see, and in which blocks all rows of the warpgroup see all tokens. */
-struct sight {
-    int low[2], high[2];
-    int clear, clear_end;
-};
-
-static __device__ __forceinline__ struct sight sight_of(const struct gm_attention_params &p, int position, int kv_len,
-                                                        int first_row, int row) {
-    struct sight s;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-        s.low[r] = low_of(p, position + row + 8 * r);
-        s.high[r] = high_of(p, position + row + 8 * r, kv_len);
-    }
-    s.clear = (low_of(p, position + first_row + 63) + TILE_N - 1) / TILE_N;
-    s.clear_end = max(high_of(p, position + first_row, kv_len), 0) / TILE_N;
-    return s;
-}
-
 /* Scores of tokens that a row does not see become -infinity, whatever they are. */
-static __device__ __forceinline__ void hide(float (&s)[SCORES], const struct sight &sight, int block, int lane) {
+static __device__ __forceinline__ void hide(const struct gm_attention_params &p, float (&s)[SCORES], int position,
+                                            int kv_len, int block, int lane) {
     const int column = block * TILE_N + 2 * (lane % 4);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        const int low = sight.low[r] - column, high = sight.high[r] - column;
+        const int low = low_of(p, position + 8 * r) - column, high = high_of(p, position + 8 * r, kv_len) - column;
 #pragma unroll
         for (int i = 2 * r; i < SCORES; i += 4) {
             s[i] = 2 * i - 4 * r >= low && 2 * i - 4 * r < high ? s[i] : -GM_INFINITY;
@@ -85,6 +67,8 @@ static __device__ __forceinline__ void exponentials(float (&s)[SCORES], struct r
 }
 
 static __device__ __forceinline__ void shrink_outputs(float (&o)[OUTPUTS], const float (&shrink)[2]) {
+    if (XSK && !__any_sync(0xFFFFFFFF, shrink[0] != 1 || shrink[1] != 1))
+        return;
 #pragma unroll
     for (int i = 0; i < OUTPUTS; ++i)
         o[i] *= shrink[i / 2 % 2];

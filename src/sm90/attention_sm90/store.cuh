@@ -16,7 +16,7 @@ static __device__ __forceinline__ float finish_row(float top, float sum, float s
     if (sum == 0)
         return 0;
     const float larger = fmaxf(base, sink), shrink = ex2_approx_ftz(base - larger);
-    return shrink / (sum * shrink + ex2_approx_ftz(sink - larger));
+    return shrink * rcp_approx_ftz(sum * shrink + ex2_approx_ftz(sink - larger));
 }
 
 /* Four words of each lane of a quad, transposed: lane q gets word q of the others, in their order. */
@@ -62,24 +62,28 @@ static __device__ __forceinline__ void store_row(const struct gm_attention_param
     }
 }
 
-/* Both rows of the thread; `row` is the first one's within the tile, that begins at `first`, and has `count`. */
-static __device__ __forceinline__ void store_tile(const struct gm_attention_params &p, const float (&o)[OUTPUTS],
-                                                  const struct rows &rows, float scale, int first, int count, int head,
-                                                  int row, int lane) {
-    float sink = -GM_INFINITY, factor[2];
+/* What the thread's two rows of O are to be multiplied by; stores their lse. `row`: the first one's place in the tile. */
+static __device__ __forceinline__ void finish_rows(const struct gm_attention_params &p, const struct rows &rows,
+                                                   float scale, const struct tile &t, int row, int lane,
+                                                   float (&factor)[2]) {
+    float sink = -GM_INFINITY;
     if (p.sinks)
-        sink = __uint_as_float(ld_global_b32(p.sinks + 4 * head)) * 1.44269504f;
+        sink = __uint_as_float(ld_global_b32(p.sinks + 4 * t.head)) * 1.44269504f;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
         float lse;
         factor[r] = finish_row(rows.top[r], rows.sum[r], scale, sink, lse);
-        if (p.lse.address && row + 8 * r < count && lane % 4 == 0)
-            st_global_b32(p.lse.address + (int64_t)(first + row + 8 * r) * p.lse.token + head * p.lse.head,
+        if (p.lse.address && row + 8 * r < t.rows && lane % 4 == 0)
+            st_global_b32(p.lse.address + (int64_t)(t.row + row + 8 * r) * p.lse.token + t.head * p.lse.head,
                           __float_as_uint(lse));
     }
-    const uint64_t address = p.out.address + (int64_t)(first + row) * p.out.token + head * p.out.head;
-    store_row<0>(p, address, o, factor[0], row < count, lane);
-    store_row<1>(p, address + 8 * p.out.token, o, factor[1], row + 8 < count, lane);
+}
+
+static __device__ __forceinline__ void store_rows(const struct gm_attention_params &p, const float (&o)[OUTPUTS],
+                                                  const float (&factor)[2], const struct tile &t, int row, int lane) {
+    const uint64_t address = p.out.address + (int64_t)(t.row + row) * p.out.token + t.head * p.out.head;
+    store_row<0>(p, address, o, factor[0], row < t.rows, lane);
+    store_row<1>(p, address + 8 * p.out.token, o, factor[1], row + 8 < t.rows, lane);
 }
 
 #endif

@@ -3,14 +3,16 @@
  * while this one is loaded and computed, and leaves its description in shared memory. All of it follows from q_indptr and
  * kv_len, which are read here, so that one launch serves any requests.
  *
- * Tiles are numbered request by request. Within a request as many heads of K and V go together as L2 keeps; of these the
- * rows that see most tokens come first, heads of one head of K and V behind each other. */
+ * Tiles are numbered request by request. Where later rows see more tokens, as many heads of K and V go together as L2 keeps;
+ * of these the rows that see most come first, heads of one head of K and V behind each other. Else all rows of a head come
+ * behind each other: CTAs that run beside each other read the same K and V at the same time. */
 #ifndef GM_SM90_ATTENTION_WALK_CUH
 #define GM_SM90_ATTENTION_WALK_CUH
 
 #include "common/attention_sm90/params.h"
 #include "common/global.cuh"
 #include "common/shared.cuh"
+#include "common/special.cuh"
 #include "sm90/attention_sm90/constants.cuh"
 #include "sm90/cluster.cuh"
 #include "sm90/mbarrier.cuh"
@@ -23,7 +25,7 @@ struct tile {
     int head;      /* of q */
     int position;  /* the first row's token among the request's; may be negative */
     int kv_len;
-    int first, end; /* blocks of TILE_N tokens that any row sees; none: first == end */
+    int first, end; /* blocks of TILE_N tokens that any row sees; none: first == end, and nobody is told of it */
     int request;
     int group; /* the head of k and v */
 };
@@ -112,8 +114,9 @@ static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_
     const int heads = heads_together(params, t.kv_len), group = (int)p.group.divisor;
     const int section = place / (bands * heads * group), inside = place % (bands * heads * group);
     const int there = min(heads, p.kv_heads - section * heads) * group; /* heads of q of this section */
-    const int band = bands - 1 - inside / there;
-    t.head = section * heads * group + inside % there;
+    const bool rising = XORD || p.right < 0x7fffffff; /* later rows see more tokens */
+    const int band = rising ? bands - 1 - inside / there : inside % bands;
+    t.head = section * heads * group + (rising ? inside % there : inside / bands);
     t.group = (int)divide(t.head, p.group);
     t.row = row + band * TILE_M;
     t.rows = min(rows - band * TILE_M, (int)TILE_M);
@@ -143,30 +146,41 @@ static __device__ __forceinline__ struct tile read_tile(uint32_t addr) {
             (int)more[1],  (int)more[2],  (int)more[3],  (int)ld_shared_b32(addr + 32)};
 }
 
-static __device__ __forceinline__ void tell(uint32_t base, uint32_t &phase, const struct tile &t, int lane) {
-    mbarrier_wait(tile_ring(base).empty_addr, phase ^ 1);
+static __device__ __forceinline__ void tell(uint32_t base, struct pipeline_state &at, const struct tile &t, int lane) {
+    mbarrier_wait(tile_ring(base).empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0) {
-        write_tile(tile_addr(base), t);
-        mbarrier_arrive(tile_ring(base).full_addr);
+        write_tile(tile_addr(base, at.slot), t);
+        mbarrier_arrive(tile_ring(base).full_addr + 8 * at.slot);
     }
-    phase ^= 1;
+    pipeline_next<TILE_SLOTS>(at);
     __syncwarp();
 }
 
-/* A whole warp hears of the next tile. */
-static __device__ __forceinline__ struct tile next_tile(uint32_t base, uint32_t &phase, int lane) {
-    mbarrier_wait(tile_ring(base).full_addr, phase);
-    phase ^= 1;
-    const struct tile t = read_tile(tile_addr(base));
+/* By a whole warp: the description may be overwritten. */
+static __device__ __forceinline__ void forget(uint32_t base, uint32_t slot, int lane) {
     __syncwarp();
     if (lane == 0)
-        mbarrier_arrive(tile_ring(base).empty_addr);
-    return t;
+        mbarrier_arrive(tile_ring(base).empty_addr + 8 * slot);
 }
 
-/* The clerk. It tells of every tile of this CTA: the first by its index, others by tickets, or by the grid's stride. */
+/* A tile of which no row sees a token. */
+static __device__ __forceinline__ void store_nothing(const struct gm_attention_params &p, const struct tile &t,
+                                                     int lane) {
+    const uint32_t zeros[4] = {0, 0, 0, 0};
+    const int bytes = p.v_head_dim * (p.flags & GM_ATTENTION_OUT_IS_FP32 ? 4 : 2);
+#pragma unroll 1
+    for (int row = t.row; row < t.row + t.rows; ++row) {
+        for (int i = 16 * lane; i < bytes; i += 512)
+            st_global_v4_b32(p.out.address + row * p.out.token + t.head * p.out.head + i, zeros);
+        if (p.lse.address && lane == 0)
+            st_global_b32(p.lse.address + row * p.lse.token + t.head * p.lse.head, __float_as_uint(-GM_INFINITY));
+    }
+}
+
+/* The clerk. It tells of every tile of this CTA: the first by its index, others by tickets, or by the grid's stride. Tiles
+ * with no token to see it stores itself. */
 static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90_params &p, uint32_t base, int lane) {
-    uint32_t phase = 0;
+    struct pipeline_state at = {0, 0};
     griddep_wait();
     struct walk w = walk_begin(p.attention, lane);
     int number = blockIdx.x;
@@ -175,7 +189,11 @@ static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90
         uint64_t answer = 0;
         if (p.tickets && lane == 0)
             answer = ticket_ask(p.tickets);
-        tell(base, phase, tile_of(p, w, number), lane);
+        const struct tile t = tile_of(p, w, number);
+        if (t.first < t.end)
+            tell(base, at, t, lane);
+        else
+            store_nothing(p.attention, t, lane);
         if (!p.tickets) {
             number += gridDim.x;
             continue;
@@ -187,7 +205,7 @@ static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90
     }
     if (p.tickets && lane == 0 && number >= (int)gridDim.x && number - (int)gridDim.x == w.before - 1)
         ticket_reset(p.tickets, p.nonce);
-    tell(base, phase, {0, -1, 0, 0, 0, 0, 0, 0, 0}, lane);
+    tell(base, at, {0, -1, 0, 0, 0, 0, 0, 0, 0}, lane);
 }
 
 #endif
