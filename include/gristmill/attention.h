@@ -42,7 +42,8 @@ extern "C" {
  *
  *  Strides are in elements; 0 means packed, in the order pages, tokens, heads. Results are the same from run to run. No
  *  overlap with what is written is allowed, but operands with equal strides may lie between each other.
- *  With GM_PLAN_BATCH_INVARIANT a row's results have the same bits whatever requests are beside its own.
+ *  With GM_PLAN_BATCH_INVARIANT a row's results have the same bits whatever requests are beside its own, in one plan and
+ *  between plans whose max_batch, max_q_tokens and max_kv_len differ.
  *  Up to 2^31 - 1 rows and tokens; operands may exceed 2^31 elements and 4 GiB. max_batch = 0, max_q_len = 0 or batch = 0
  *  launches nothing. */
 enum gm_attention_kv_layout { GM_ATTENTION_KV_BATCHED = 0, GM_ATTENTION_KV_RAGGED = 1, GM_ATTENTION_KV_PAGED = 2 };

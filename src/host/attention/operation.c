@@ -354,6 +354,31 @@ int64_t gm_attention_tiles(const struct gm_attention_problem *p, int64_t rows) {
     return GM_MIN(p->max_batch * of_request, p->max_q_tokens * group / rows + p->max_batch);
 }
 
+/* ---- families ------------------------------------------------------------------------------------------- */
+
+#define FEW_ROWS 16 /* packed, of a request: a unit of attention_decode */
+
+int gm_attention_suits_tiles(const struct gm_attention_problem *p) {
+    static const int loaded[] = {GM_ATTENTION_Q, GM_ATTENTION_K, GM_ATTENTION_V};
+    struct gm_strided o[GM_ATTENTION_OPERANDS];
+    int suits = p->scale >= 0;
+    gm_attention_operands_of(p, p->max_batch, o);
+    for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++)
+        suits = suits && gm_check_strided_vectors(&o[loaded[i]], 16, NULL) == GM_ACCEPTED;
+    return suits;
+}
+
+enum gm_reason gm_attention_check_order(const struct gm_question *question, int has_tiles,
+                                        const struct gm_sentence *why) {
+    const struct gm_attention_problem *p = question->problem;
+    const int64_t rows = p->max_q_len * gm_attention_group(p);
+    const int takes_tiles = rows > FEW_ROWS && gm_attention_suits_tiles(p);
+    if (!(question->options->flags & GM_PLAN_BATCH_INVARIANT) || question->options->kernel || takes_tiles == has_tiles)
+        return GM_ACCEPTED;
+    return gm_say(why, GM_REASON_ORDER, "a batch-invariant plan of %" PRId64 " rows a request takes %s", rows,
+                  takes_tiles ? "large tiles" : "units of 16 rows");
+}
+
 /* ---- parameters ----------------------------------------------------------------------------------------- */
 
 #define LOG2_E 1.4426950408889634
