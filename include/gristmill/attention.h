@@ -72,8 +72,8 @@ struct gm_attention_problem {
     enum gm_attention_out out;
     enum gm_attention_kv_layout kv_layout;
     enum gm_attention_mask mask;
-    float scale;   /* 0: 1 / sqrt(head_dim) */
-    float softcap; /* 0: none */
+    float scale;                               /* 0: 1 / sqrt(head_dim) */
+    float softcap;                             /* 0: none */
     int32_t has_sinks, has_lse, has_tree_mask; /* 1: args have them */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. */
     int32_t q_align, out_align, k_align, v_align;

@@ -40,7 +40,7 @@ static __device__ __forceinline__ struct keys keys_of_all(const struct gm_attent
 
 /* The lowest bits of 64. */
 static __device__ __forceinline__ uint64_t low_bits(int count) {
-    return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << max(count, 0)) - 1;
+    return count >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << max(count, 0)) - 1;
 }
 
 /* Bit i: what the tree mask shows of key first + i, of which bit 0 of its word is `shift` keys before. */
@@ -51,7 +51,7 @@ static __device__ __forceinline__ uint64_t tree_bits(const struct gm_attention_p
     const uint64_t tree = words[0] | (uint64_t)words[1] << 32;
     if (shift >= 0)
         return shift < 64 ? tree >> shift : 0;
-    return shift > -64 ? tree << -shift | low_bits(-shift) : ~UINT64_C(0);
+    return shift > -64 ? tree << -shift | low_bits(-shift) : ~(uint64_t)0;
 }
 
 /* Bit i: whether token `token` of q's sees key first + i, of 64. */

@@ -494,8 +494,7 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[RANGE_KV_INDPTR] = array("kv_indptr", a->kv_indptr, is_ragged ? a->batch : 0, sizeof(int32_t));
     found[RANGE_PAGE_TABLE] = array("page_table", a->page_table, entries, sizeof(int32_t));
     found[RANGE_SINKS] = array("sinks", a->sinks, p->has_sinks ? p->q_heads : 0, sizeof(float));
-    found[RANGE_TREE_MASK] =
-        array("tree_mask", a->tree_mask, p->has_tree_mask ? p->max_q_tokens : 0, sizeof(uint64_t));
+    found[RANGE_TREE_MASK] = array("tree_mask", a->tree_mask, p->has_tree_mask ? p->max_q_tokens : 0, sizeof(uint64_t));
     workspace->address = a->workspace;
     workspace->bytes = a->workspace_bytes;
     return RANGES;

@@ -95,13 +95,12 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
     const double units = (double)units_of(p), keys = keys_of_unit(p), parts = (double)division->parts;
     const double wide = v->head_dim / 128.0, sms = device->sm_count;
     const double unit_bytes = keys * (double)(p->head_dim + p->v_head_dim) * gm_type_bytes(p->type);
-    const double dram_us = device->dram_gbs > 0
-                               ? gm_attention_cache_bytes(p) / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3
-                               : 0;
+    const double dram_us =
+        device->dram_gbs > 0 ? gm_attention_cache_bytes(p) / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
     const double l2_us = units * unit_bytes / (fmin(sms, parts) * L2_BYTES_CLOCK) / clock_mhz(device);
     const double sm_us = units * keys * KEY_CLOCKS * wide / fmin(sms, parts) / clock_mhz(device);
-    const double blocks = division->cuts ? ceil(units * ceil(keys / v->block) / parts)
-                                         : ceil(units / parts) * ceil(keys / v->block);
+    const double blocks =
+        division->cuts ? ceil(units * ceil(keys / v->block) / parts) : ceil(units / parts) * ceil(keys / v->block);
     const double chain_us = blocks * fmax(ARRIVAL_US / v->stages, CHAIN_US * wide);
     const double alone = v->kernel->arch == GM_ARCH_SM80 ? ALONE_US : 0;
     const double zeros = 1 - (double)GM_MAX(p->head_dim, p->v_head_dim) / v->head_dim;

@@ -30,7 +30,6 @@ static struct attention_case plain(const struct rows *rows) {
     };
 }
 
-
 static bool try(struct rows *rows, struct attention_case ac) {
     enum { MOST_FAILURES = 3, LEAST_BOX = 8 };
     const bool has_small_boxes = ac.kv_layout == GM_ATTENTION_KV_PAGED && ac.page_size % LEAST_BOX;
