@@ -711,11 +711,11 @@ class Attention(Problem):
 
     def __init__(self, row):
         super().__init__(row)
-        self.batch, self.q_len, self.kv_len, self.q_heads, self.kv_heads, self.dim, self.page, left = (
-            row[name] for name in ("max_batch", "max_q_len", "max_kv_len", "q_heads", "kv_heads", "head_dim", "page_size", "left"))
+        self.batch, self.q_len, self.kv_len, self.q_heads, self.kv_heads, self.dim, self.page, window = (
+            row[name] for name in ("max_batch", "max_q_len", "max_kv_len", "q_heads", "kv_heads", "head_dim", "page_size", "window"))
         self.problem = self.made(
             max_batch=self.batch, max_q_len=self.q_len, max_kv_len=self.kv_len, q_heads=self.q_heads,
-            kv_heads=self.kv_heads, head_dim=self.dim, page_size=self.page, left=left,
+            kv_heads=self.kv_heads, head_dim=self.dim, page_size=self.page, left=window - 1,
             mask=value(f"attention_{row['mask']}"), kv_layout=value(f"attention_kv_{row['kv_layout']}"))
 
     def indices(self, count, step):

@@ -32,6 +32,17 @@ GM_ALIGN_FUNCTIONS(gm_attention_problem, out)
 GM_ALIGN_FUNCTIONS(gm_attention_problem, k)
 GM_ALIGN_FUNCTIONS(gm_attention_problem, v)
 
+/* Tokens that a row sees up to its own, which suites and ledgers have instead of `left`: no size of theirs is 0. */
+static int64_t get_window(const void *problem) {
+    const struct gm_attention_problem *p = problem;
+    return p->mask == GM_ATTENTION_WINDOW && p->left >= 0 ? p->left + 1 : p->max_kv_len;
+}
+
+static int set_window(void *problem, int64_t tokens) {
+    ((struct gm_attention_problem *)problem)->left = tokens - 1;
+    return 1;
+}
+
 #define SIZE(member, use, text)                                                                                        \
     {.name = #member, .kind = GM_FIELD_SIZE, .uses = (use), .offset = AT(member), .about = text}
 #define ANSWER(label, member, text)                                                                                    \
@@ -51,7 +62,7 @@ enum {
     FIELD_KV_HEADS,
     FIELD_HEAD_DIM,
     FIELD_PAGE_SIZE,
-    FIELD_LEFT
+    FIELD_WINDOW
 };
 static const struct gm_field fields[] = {
     [FIELD_TYPE] = {.name = "type",
@@ -71,7 +82,7 @@ static const struct gm_field fields[] = {
     [FIELD_KV_HEADS] = SIZE(kv_heads, SUITES, NULL),
     [FIELD_HEAD_DIM] = SIZE(head_dim, SUITES, NULL),
     [FIELD_PAGE_SIZE] = SIZE(page_size, SUITES, NULL),
-    [FIELD_LEFT] = SIZE(left, SUITES, NULL),
+    [FIELD_WINDOW] = {.name = "window", .kind = GM_FIELD_SIZE, .uses = SUITES, .get = get_window, .set = set_window},
     SIZE(right, GM_IN_OPTIONS, "of a window: tokens behind the own one (default: 0)"),
     SIZE(v_head_dim, GM_IN_OPTIONS, "of v and out (default: head_dim)"),
     SIZE(max_q_tokens, GM_IN_OPTIONS, "rows of q (default: max_batch * max_q_len)"),

@@ -104,7 +104,7 @@ static __device__ __forceinline__ struct partial load_published(uint64_t slot, i
 /* What parts first ... end - 1 have published: several at a time are under way. */
 static __device__ __forceinline__ struct partial collect_row(const struct gm_attention_decode_params &p, int first,
                                                              int end, int row, int chunk) {
-    enum { AT_ONCE = 8 };
+    enum { AT_ONCE = 12 };
     struct partial all = {-GM_INFINITY, 0, {}};
 #pragma unroll 1
     for (int part = first; part < end; part += AT_ONCE) {
