@@ -152,7 +152,7 @@ static bool test_choices(struct rows *rows) {
 static bool test_parts(struct rows *rows) {
     struct attention_case ac = plain(rows);
     SET(ac.q_lens, 1);
-    SET(ac.kv_lens, rows->is_large ? 130 : 200);
+    SET(ac.kv_lens, rows->is_large ? 300 : rows->decodes ? 700 : 150);
     ac.q_heads = ac.kv_heads = 1;
     ac.workspace_limit = WORKSPACE;
     ac.repeats = 2;
