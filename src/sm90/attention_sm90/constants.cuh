@@ -76,7 +76,7 @@ enum {
     BAR_TURN = 1,             /* named barriers: + consumer */
     BAR_TAIL = 1 + CONSUMERS, /* of all consumers: V behind the last token is zeros */
 };
-static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 256 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256,
+static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256,
               "tile is made of wgmma atoms");
 static_assert(GM_ATTENTION_SM90_SMEM_BYTES(TILE_M, TILE_N, HEAD_DIM, STAGES) <= 232448, "fits a Hopper SM");
 
