@@ -74,8 +74,6 @@ static __device__ __forceinline__ void exponentials(float (&s)[SCORES], struct r
 }
 
 static __device__ __forceinline__ void shrink_outputs(float (&o)[OUTPUTS], const float (&shrink)[2]) {
-    if (XSK && !__any_sync(0xFFFFFFFF, shrink[0] != 1 || shrink[1] != 1))
-        return;
 #pragma unroll
     for (int i = 0; i < OUTPUTS; ++i)
         o[i] *= shrink[i / 2 % 2];
