@@ -29,15 +29,15 @@ struct gm_attention_params {
     struct gm_attention_rows q, out, lse; /* lse.address 0: not wanted */
     struct gm_attention_cache k, v;
     uint64_t q_indptr, kv_len, kv_indptr, page_table, sinks, tree_mask; /* addresses; 0: there is none */
-    int64_t table_stride;                                               /* entries of 4 bytes */
-    struct gm_divisor page;                                             /* tokens of it */
-    struct gm_divisor group;                                            /* heads of q that share one of k */
+    int64_t table_stride;       /* entries of 4 bytes */
+    struct gm_divisor page;     /* tokens of it */
+    struct gm_divisor group;    /* heads of q that share one of k */
     int32_t batch, kv_heads;
     int32_t head_dim, v_head_dim; /* elements */
-    int32_t left, right;          /* tokens that a row sees before and behind its own; INT32_MAX: all */
+    int32_t left, right;        /* tokens that a row sees before and behind its own; INT32_MAX: all */
     int32_t max_q_tokens, max_q_len, max_kv_len, page_count; /* bounds of what is read */
-    float scale;                                             /* of q . k: times log2(e) without a cap */
-    float cap, cap_exponent; /* soft_cap.cuh; cap * log2(e) is folded in by the kernel */
+    float scale;                /* of q . k: times log2(e) without a cap */
+    float cap, cap_exponent;    /* soft_cap.cuh; cap * log2(e) is folded in by the kernel */
     int32_t flags;
 };
 #endif
