@@ -3,11 +3,11 @@
  * warp-specialised.
  *
  * A tile is TILE_M rows of one head of one request; each consumer warpgroup has 64 of them, and goes through the blocks of
- * TILE_N tokens from the last to the first. It issues the scores of the next block, then O of this one, and turns the next
- * block's scores into exponentials while O is computed. P stays in registers. With ping-pong the consumers issue in turns,
- * so that one's wgmmas run under the other's exponentials. Only blocks in which a row does not see all tokens are masked.
- * Elements behind a shorter head are TMA's zeros. Tokens behind kv_len are hidden by selection in S, and are zeros in V,
- * because 0 times what lies there may be NaN. Compiled once per variant.
+ * TILE_N tokens from the last to the first. It issues the scores of the next block together with O of this one, then turns
+ * the scores into exponentials. P stays in registers. The consumers issue in turns, so that one's wgmmas run under the
+ * others' exponentials. Where two Q fit, the next block may be the next tile's. Only blocks in which a row does not see all
+ * tokens are masked. Elements behind a shorter head are TMA's zeros. Tokens behind kv_len are hidden by selection in S, and
+ * are zeros in V, because 0 times what lies there may be NaN. Compiled once per variant.
  *
  *   constants.cuh   what follows from the variant's columns; shared memory
  *   walk.cuh        tell_tiles(): which tile comes next
@@ -56,13 +56,13 @@ static __device__ __forceinline__ void init_barriers(const struct gm_attention_s
 
 /* Where it stands. */
 struct consumer {
-    int number;                    /* of this warpgroup */
-    struct pipeline_state q;       /* of the tile whose scores are computed */
-    struct pipeline_state k, v;    /* of what is read next */
-    struct pipeline_state tile;    /* of the description that is read next */
-    uint32_t slot;                 /* of the description of the tile whose scores are computed */
-    int block, first;              /* the block whose scores were computed last, and the tile's last one to come */
-    int clear, clear_end;          /* blocks of which all rows of the warpgroup see all tokens */
+    int number;                 /* of this warpgroup */
+    struct pipeline_state q;    /* of the tile whose scores are computed */
+    struct pipeline_state k, v; /* of what is read next */
+    struct pipeline_state tile; /* of the description that is read next */
+    uint32_t slot;              /* of the description of the tile whose scores are computed */
+    int block, first;           /* the block whose scores were computed last, and the tile's last one to come */
+    int clear, clear_end;       /* blocks of which all rows of the warpgroup see all tokens */
 };
 
 /* Hears of the next tile, and waits for its Q; false if there is none. */
@@ -94,7 +94,7 @@ static __device__ __forceinline__ int row_of(const struct consumer &c) {
 static __device__ __forceinline__ void soften(const struct gm_attention_params &p, uint32_t base, float (&s)[SCORES],
                                               struct rows &rows, float (&shrink)[2], const struct consumer &c,
                                               float scale) {
-    if (XCAP && p.flags & GM_ATTENTION_HAS_CAP)
+    if (p.flags & GM_ATTENTION_HAS_CAP)
         cap_scores(s, p.scale, p.cap * 1.44269504f, p.cap_exponent);
     if (c.block < c.clear || c.block >= c.clear_end) {
         const struct tile t = read_tile(tile_addr(base, c.slot));
@@ -177,16 +177,14 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
             --c.block;
         pipeline_wait(ks, c.k);
         const uint32_t q = (JOINS_TILES ? uniform(q_addr(base, c.q.slot)) : base) + c.number * 64 * SPAN;
-        const uint32_t k = UN(k_addr(base, c.k.slot)), v = UN(v_addr(base, c.v.slot));
-        if (PINGPONG)
-            bar_sync(BAR_TURN + c.number, 256);
+        const uint32_t k = uniform(k_addr(base, c.k.slot)), v = uniform(v_addr(base, c.v.slot));
+        bar_sync(BAR_TURN + c.number, 256);
         issue_scores(s, q, k);
-        if (RESCALES_EARLY)
+        if (OVERLAPS)
             shrink_outputs(o, shrink);
         pipeline_wait(vs, c.v);
         issue_outputs(o, probs, v);
-        if (PINGPONG)
-            bar_arrive(BAR_TURN + (c.number + 1) % CONSUMERS, 256);
+        bar_arrive(BAR_TURN + (c.number + 1) % CONSUMERS, 256);
         if (JOINS_TILES && last) {
             finish_rows(p, rows, scale, read_tile(tile_addr(base, slot)), row_of(c), thread_index() % 32, factor);
             rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
@@ -211,11 +209,11 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
             for (int i = 0; i < OUTPUTS; ++i)
                 o[i] = 0;
             clear_tail(base, c);
-        } else if (!RESCALES_EARLY) {
+        } else if (!OVERLAPS) {
             shrink_outputs(o, shrink);
         }
     }
-    if (RESCALES_EARLY)
+    if (OVERLAPS)
         shrink_outputs(o, shrink);
     pipeline_wait(vs, c.v);
     issue_outputs(o, probs, v_addr(base, c.v.slot));
@@ -233,7 +231,7 @@ static __device__ __forceinline__ void consume(const struct gm_attention_sm90_pa
     const struct gm_attention_params &p = params.attention;
     const float scale = p.flags & GM_ATTENTION_HAS_CAP ? 1.0f : p.scale;
     struct consumer c = {number, {Q_SLOTS - 1, 1}, {0, 0}, {0, 0}, {0, 0}, 0, 0, 0, 0, 0};
-    if (PINGPONG && number == CONSUMERS - 1)
+    if (number == CONSUMERS - 1)
         bar_arrive(BAR_TURN, 256);
     while (next_tile(p, base, c)) {
         attend(p, base, c, scale);
@@ -257,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (warp == 0)
             produce(p, base, threadIdx.x % 32);
         else if (warp == 1)
-            tell_tiles(p, base, threadIdx.x % 32);
+            tell_tiles(p, base);
     } else {
         setmaxnreg_inc<CONSUMER_REGISTERS>();
         consume(p, base, warpgroup - 1);
