@@ -71,8 +71,8 @@ GM_API enum gm_status gm_attention_merge(gm_context *context, const struct gm_at
 /* A candidate for every kernel of this operation, as gm_gemm_explain() of GEMM. Pure: no driver call. */
 GM_API enum gm_status gm_attention_merge_explain(const struct gm_device *device,
                                                  const struct gm_attention_merge_problem *problem,
-                                                 const struct gm_plan_options *options,
-                                                 struct gm_candidate *candidates, size_t capacity, size_t *count);
+                                                 const struct gm_plan_options *options, struct gm_candidate *candidates,
+                                                 size_t capacity, size_t *count);
 
 #ifdef __cplusplus
 }

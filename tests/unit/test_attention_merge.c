@@ -11,10 +11,8 @@
 #include <string.h>
 
 static struct gm_attention_merge_problem heads_of(int64_t tokens, int64_t heads, int64_t head_dim) {
-    return (struct gm_attention_merge_problem){.size = sizeof(struct gm_attention_merge_problem),
-                                               .tokens = tokens,
-                                               .heads = heads,
-                                               .head_dim = head_dim};
+    return (struct gm_attention_merge_problem){
+        .size = sizeof(struct gm_attention_merge_problem), .tokens = tokens, .heads = heads, .head_dim = head_dim};
 }
 
 static enum gm_status read_problem(const struct gm_attention_merge_problem *given,

@@ -126,12 +126,10 @@ static enum gm_status check(const struct gm_attention_merge_problem *p) {
 static enum gm_status normalize(void *problem) {
     struct gm_attention_merge_problem *p = problem;
     struct gm_strided s[GM_MERGE_OPERANDS];
-    int64_t *const strides[GM_MERGE_OPERANDS][2] = {{&p->a_token_stride, &p->a_head_stride},
-                                                    {&p->b_token_stride, &p->b_head_stride},
-                                                    {&p->out_token_stride, &p->out_head_stride},
-                                                    {&p->lse_a_token_stride, &p->lse_a_head_stride},
-                                                    {&p->lse_b_token_stride, &p->lse_b_head_stride},
-                                                    {&p->lse_token_stride, &p->lse_head_stride}};
+    int64_t *const strides[GM_MERGE_OPERANDS][2] = {
+        {&p->a_token_stride, &p->a_head_stride},         {&p->b_token_stride, &p->b_head_stride},
+        {&p->out_token_stride, &p->out_head_stride},     {&p->lse_a_token_stride, &p->lse_a_head_stride},
+        {&p->lse_b_token_stride, &p->lse_b_head_stride}, {&p->lse_token_stride, &p->lse_head_stride}};
     int32_t *const aligns[GM_MERGE_HEADS] = {&p->a_align, &p->b_align, &p->out_align};
     enum gm_status status = check(p);
     if (status != GM_OK)

@@ -42,25 +42,27 @@ static __device__ __forceinline__ uint64_t address_of(const struct gm_attention_
 
 /* ---- weights ------------------------------------------------------------------------------------------- */
 
-/* Shares of a and b: their sum is 1, or 0 where both sides are of no keys. */
+/* Shares of a and b: their sum is 1, or 0 where neither side has keys. */
 struct shares {
     float a, b, lse;
-    bool is_none;
+    uint32_t nothing; /* in the place of a, where it has no share */
 };
 
-/* e^(lse - largest), 0 below 2^-126; equal infinities have no difference. */
-static __device__ __forceinline__ float weight_of(float lse, float largest) {
+/* `unit` * e^(lse - largest), 0 below 2^-126; equal infinities have no difference. */
+static __device__ __forceinline__ float weight_of(float lse, float largest, float unit) {
     const float log2_e = 1.44269504f;
-    return lse == largest ? 1.0f : ex2_approx_ftz((lse - largest) * log2_e);
+    return lse == largest ? unit : ex2_approx_ftz((lse - largest) * log2_e);
 }
 
-/* A sum of 1 is that of one side: its share and lse are exact. */
+/* A sum of 1 is that of one side, or none: its share and lse are exact. */
 static __device__ __forceinline__ struct shares shares_of(float lse_a, float lse_b) {
     const float largest = max_nan(lse_a, lse_b), ln_2 = 0.693147181f;
-    const float a = weight_of(lse_a, largest), b = weight_of(lse_b, largest), sum = a + b;
     const bool is_none = largest == -GM_INFINITY;
-    const float inverse = is_none ? 0.0f : sum == 1 ? 1.0f : rcp_approx_ftz(sum);
-    return {a * inverse, b * inverse, sum == 1 ? largest : fmaf(lg2_approx_ftz(sum), ln_2, largest), is_none};
+    const float unit = is_none ? 0.0f : 1.0f;
+    const float a = weight_of(lse_a, largest, unit), b = weight_of(lse_b, largest, unit), sum = max_nan(a + b, 1);
+    const float inverse = sum == 1 ? 1.0f : rcp_approx_ftz(sum);
+    const float lse = sum == 1 ? largest : fmaf(lg2_approx_ftz(sum), ln_2, largest);
+    return {a * inverse, b * inverse, lse, is_none ? 0 : NOTHING};
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
@@ -81,13 +83,13 @@ static __device__ __forceinline__ void load_chunks(const struct gm_attention_mer
     }
 }
 
-/* What has no share adds -0, whatever it holds; where neither has one, 0. */
+/* What has no share adds -0, whatever it holds; where neither has one, a adds 0. */
 static __device__ __forceinline__ void merge_words(const struct shares &share, uint32_t (&a)[WORDS],
                                                    uint32_t (&b)[WORDS], float (&out)[CHUNK]) {
     float of_a[CHUNK], of_b[CHUNK];
 #pragma unroll
     for (int i = 0; i < WORDS; ++i) {
-        a[i] = share.is_none ? 0 : share.a == 0 ? NOTHING : a[i];
+        a[i] = share.a == 0 ? share.nothing : a[i];
         b[i] = share.b == 0 ? NOTHING : b[i];
     }
     unpack<TYPE, CHUNK>(a, of_a);
@@ -139,13 +141,12 @@ static __device__ __forceinline__ void merge_rows(const struct gm_attention_merg
         lse_a[i] = rows[i].exists ? __uint_as_float(ld_global_b32(address_of(p.lse_a, rows[i]))) : 0.0f;
         lse_b[i] = rows[i].exists ? __uint_as_float(ld_global_b32(address_of(p.lse_b, rows[i]))) : 0.0f;
     }
-    load_chunks(p, rows, lane, c);
-    find_shares(p, rows, lse_a, lse_b, lane == 0, shares);
-    merge_chunks(p, rows, shares, lane, c);
 #pragma unroll 1
-    for (int part = 1; part < p.parts; ++part) {
+    for (int part = 0; part < p.parts; ++part) {
         const int chunk = lane + (part << p.lanes_log2);
         load_chunks(p, rows, chunk, c);
+        if (part == 0)
+            find_shares(p, rows, lse_a, lse_b, lane == 0, shares);
         merge_chunks(p, rows, shares, chunk, c);
     }
 }

@@ -121,8 +121,7 @@ static void run_arguments(const struct test *test, struct result *result) {
 #undef ARGS
             {"an old struct", {.size = 8}, GM_ERROR_SIZE}};
         for (size_t i = 0; i < COUNT(bad); i++)
-            check_refusal(result, gm_attention_merge_execute(plan, &bad[i].args, env.stream), bad[i].want,
-                          bad[i].what);
+            check_refusal(result, gm_attention_merge_execute(plan, &bad[i].args, env.stream), bad[i].want, bad[i].what);
         check_unwritten(result, &placed.placed.call, "after refused executes");
     }
     gm_plan_destroy(plan);

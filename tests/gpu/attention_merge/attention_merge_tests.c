@@ -66,7 +66,7 @@ static const struct plant plants[] = {
     {MERGE_BUG_ZERO_COUNTS, "what has no weight is multiplied by 0", "= nan", NULL},
     {MERGE_BUG_LOST_SIGN, "what has no weight adds +0", "of one side alone", NULL},
     {MERGE_BUG_NONE_IS_NAN, "-inf has a difference from -inf", "= nan", NULL},
-    {MERGE_BUG_ALL_IS_NAN, "+inf has a difference from +inf", "special", NULL},
+    {MERGE_BUG_ALL_IS_NAN, "+inf has a difference from +inf", "= nan", NULL},
     {MERGE_BUG_BASE_2, "powers of 2", "normal", NULL},
     {MERGE_BUG_NO_SUM, "nothing is divided by the sum", "want", NULL},
     {MERGE_BUG_LSE_IS_LARGEST, "lse without the logarithm of the sum", "lse[", NULL},

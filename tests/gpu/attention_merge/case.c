@@ -11,7 +11,8 @@ void describe_merge(const struct merge_case *mc, char *text, size_t bytes) {
     char counted[32] = "";
     if (mc->counted)
         snprintf(counted, sizeof counted, " count %d", mc->count);
-    snprintf(text, bytes, "%lld tokens%s of %lld heads of %lld %s, out %s %s, lse %s, %s, %s, pad %lld starts %d,%d,%d,%d",
+    snprintf(text, bytes,
+             "%lld tokens%s of %lld heads of %lld %s, out %s %s, lse %s, %s, %s, pad %lld starts %d,%d,%d,%d",
              (long long)mc->tokens, counted, (long long)mc->heads, (long long)mc->head_dim, gm_type_name(mc->type),
              mc->out ? gm_type_name((enum gm_type)(mc->out - 1)) : "same", places[mc->place],
              mc->has_no_lse ? "none" : places[mc->lse_place], inputs[mc->inputs], layouts[mc->layout],
@@ -36,8 +37,8 @@ struct pair {
 
 /* Of what is left and what has no weight beside it; or of neither side. */
 static struct pair alone(uint64_t random, double usual) {
-    const struct pair pairs[] = {{usual, -INFINITY}, {usual, usual - 150}, {INFINITY, usual}, {usual, -1e30},
-                                 {-INFINITY, -INFINITY}, {INFINITY, -INFINITY}, {0, -INFINITY}, {1e30, usual}};
+    const struct pair pairs[] = {{usual, -INFINITY},     {usual, usual - 150},  {INFINITY, usual}, {usual, -1e30},
+                                 {-INFINITY, -INFINITY}, {INFINITY, -INFINITY}, {0, -INFINITY},    {1e30, usual}};
     const struct pair p = pairs[random % COUNT(pairs)];
     return random / 16 % 2 ? p : (struct pair){p.b, p.a};
 }
@@ -56,8 +57,8 @@ static struct pair lse_of(const struct merge_case *mc, int64_t row) {
     else if (mc->inputs == MERGE_SPECIAL)
         lse = (struct pair){special_lse(random, usual), special_lse(random >> 8, usual)};
     else if (mc->inputs == MERGE_NORMAL)
-        lse = (struct pair){usual + (double)(random % 3) * 100, usual + (double)(random % 3) * 100 +
-                                                                    3 * hash_normal(random, (uint64_t)row)};
+        lse = (struct pair){usual + (double)(random % 3) * 100,
+                            usual + (double)(random % 3) * 100 + 3 * hash_normal(random, (uint64_t)row)};
     return (struct pair){round_to(GM_FP32, lse.a), round_to(GM_FP32, lse.b)};
 }
 
@@ -252,12 +253,9 @@ static void list_operands(struct placed_merge *placed, const struct merge_case *
     o[MERGE_A] = OPERAND(a, mc->type, rows, (int)mc->layout, d, mc->pad, mc->a_start, .value = a_value);
     o[MERGE_B] = OPERAND(b, mc->type, rows, (int)mc->layout + 1, d, mc->pad, mc->b_start, .value = b_value);
     o[MERGE_OUT] = OPERAND(out, out_type_of(mc), rows, out, d, mc->pad, mc->out_start, .written = true);
-    o[MERGE_LSE_A] =
-        OPERAND(lse_a, GM_FP32, rows, (int)mc->layout + 1, 1, 1, mc->lse_start, .value = lse_a_value);
-    o[MERGE_LSE_B] =
-        OPERAND(lse_b, GM_FP32, rows, (int)mc->layout + 2, 1, 1, mc->lse_start / 2, .value = lse_b_value);
-    o[MERGE_LSE] =
-        OPERAND(lse, GM_FP32, mc->has_no_lse ? 0 : rows, lse, 1, 1, mc->lse_start * 3, .written = true);
+    o[MERGE_LSE_A] = OPERAND(lse_a, GM_FP32, rows, (int)mc->layout + 1, 1, 1, mc->lse_start, .value = lse_a_value);
+    o[MERGE_LSE_B] = OPERAND(lse_b, GM_FP32, rows, (int)mc->layout + 2, 1, 1, mc->lse_start / 2, .value = lse_b_value);
+    o[MERGE_LSE] = OPERAND(lse, GM_FP32, mc->has_no_lse ? 0 : rows, lse, 1, 1, mc->lse_start * 3, .written = true);
     o[MERGE_COUNT] =
         (struct operand){"row_count", ARGUMENT(row_count), GM_INT32, mc->counted, 1, 1, 0, .value = count_value};
     if (mc->place != MERGE_APART)

@@ -33,10 +33,10 @@ static bool try(struct rows *rows, struct merge_case mc) {
 /* Chunks of a head from one to 64 or more: all numbers of lanes, idle lanes, and several parts. */
 static bool test_sizes(struct rows *rows) {
     const int64_t chunk = rows->chunk;
-    const int64_t sizes[][3] = {{1, 1, chunk},       {3, 5, 16 * chunk},  {1, 7, 2 * chunk},
-                                {2, 3, 3 * chunk},   {7, 1, 12 * chunk},  {2, 2, 33 * chunk},
-                                {1, 3, 64 * chunk},  {5, 2, 97},          {1, rows->heads_taken + 1, chunk},
-                                {2, 1, 512},         {9, 4, 8 * chunk},   {3, 3, 20 * chunk}};
+    const int64_t sizes[][3] = {{1, 1, chunk},      {3, 5, 16 * chunk}, {1, 7, 2 * chunk},
+                                {2, 3, 3 * chunk},  {7, 1, 12 * chunk}, {2, 2, 33 * chunk},
+                                {1, 3, 64 * chunk}, {5, 2, 97},         {1, rows->heads_taken + 1, chunk},
+                                {2, 1, 512},        {9, 4, 8 * chunk},  {3, 3, 20 * chunk}};
     for (size_t i = 0; i < (opt.quick ? 8 : COUNT(sizes)); i++) {
         struct merge_case mc = plain(rows, sizes[i][0], sizes[i][1], sizes[i][2]);
         mc.layout = (enum merge_layout)(i % MERGE_LAYOUTS);
@@ -74,7 +74,8 @@ static bool test_counts(struct rows *rows) {
         if (!try(rows, counted))
             return false;
     }
-    struct merge_case few_sms = plain(rows, env.simulated ? 29 : 100, 64, 32 * rows->chunk); /* several tiles of a CTA */
+    struct merge_case few_sms =
+        plain(rows, env.simulated ? 29 : 100, 64, 32 * rows->chunk); /* several tiles of a CTA */
     few_sms.sm_budget = 1;
     few_sms.lse_place = MERGE_IN_A;
     return few_sms.head_dim > 512 || try(rows, few_sms);
