@@ -8,8 +8,8 @@ def required(row):
 
 
 def check(row, counter):
-    """A chunk of a and one of b of each head that is under way, each by one load."""
+    """A chunk of a and one of b of each token that is under way, each by one load."""
     columns = row["columns"]
     wide = sum(count for opcode, count in counter.items() if opcode.startswith("LDG") and ".128" in opcode)
-    if columns["vector_bytes"] == 16 and wide < 2 * columns["heads"]:
-        yield "%d loads of 16 bytes instead of %d" % (wide, 2 * columns["heads"])
+    if columns["vector_bytes"] == 16 and wide < 2 * columns["tokens"]:
+        yield "%d loads of 16 bytes instead of %d" % (wide, 2 * columns["tokens"])

@@ -177,9 +177,10 @@ START_TEST(a_launch_is_told_what_the_call_says) {
     ck_assert(params->lse_a.token == 16 && params->lse_a.head == 4);
     ck_assert(params->lse_b.token == 4 && params->lse_b.head == 40);
     ck_assert(params->tokens == 10 && params->slab_tokens == 10 && params->heads.divisor == 4);
-    ck_assert(params->row_chunks == 24 && params->lanes_log2 == 5 && params->parts == 1 && params->out_type == GM_BF16);
-    const int taken = plan->kernel->threads / 32 * plan->kernel->columns[GM_ATTENTION_MERGE_HEADS];
-    ck_assert_uint_eq(plan->config.gridDimX, (unsigned)((40 + taken - 1) / taken));
+    ck_assert(params->head_chunks == 24 && params->lanes_log2 == 5 && params->parts == 1 &&
+              params->out_type == GM_BF16);
+    const int tokens = plan->kernel->columns[GM_ATTENTION_MERGE_TOKENS], groups = plan->kernel->threads / 32;
+    ck_assert_uint_eq(plan->config.gridDimX, (unsigned)(((10 + tokens - 1) / tokens * 4 + groups - 1) / groups));
     fake_make_current(0);
     fake_clear_counts();
     assert_ok(gm_attention_merge_execute(plan, &args, NULL));
@@ -202,14 +203,16 @@ START_TEST(lanes_are_as_many_as_chunks_up_to_a_warp) {
 }
 END_TEST
 
-/* Twice the heads of a slab, and a CTA's, have a number of 32 bits. */
+/* Twice the turns of a slab, and a CTA's, have a number of 32 bits. */
 START_TEST(large_problems_come_in_slabs) {
     const struct gm_attention_merge_problem p = heads_of(INT32_MAX, 100, 8);
     gm_plan *plan = NULL;
     assert_ok(gm_attention_merge_plan_create(context, &p, NULL, &plan));
     const struct gm_attention_merge_params *params = plan->params;
-    const int64_t heads = (int64_t)params->slab_tokens * 100;
-    ck_assert(heads <= GM_ATTENTION_MERGE_SLAB && heads > GM_ATTENTION_MERGE_SLAB - 100);
+    const int tokens = plan->kernel->columns[GM_ATTENTION_MERGE_TOKENS];
+    const int64_t turns = (int64_t)params->slab_tokens / tokens * 100;
+    ck_assert(params->slab_tokens % tokens == 0);
+    ck_assert(turns <= GM_ATTENTION_MERGE_SLAB && turns > GM_ATTENTION_MERGE_SLAB - 100);
     gm_plan_destroy(plan);
 }
 END_TEST

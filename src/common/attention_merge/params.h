@@ -14,18 +14,18 @@ struct gm_attention_merge_operand {
 struct gm_attention_merge_params {
     struct gm_attention_merge_operand a, b, out, lse_a, lse_b, lse; /* lse's address 0: it is not written */
     uint64_t row_count;                                             /* address */
-    int32_t tokens, slab_tokens; /* a slab: tokens whose heads are numbered together */
+    int32_t tokens, slab_tokens; /* a slab: tokens whose turns are numbered together */
     struct gm_divisor heads;
-    int32_t row_chunks; /* of a head */
+    int32_t head_chunks;
     int32_t lanes_log2; /* lanes of a head; each takes `parts` chunks, so many lanes apart */
     int32_t parts;
     int32_t out_type;
 };
 
-/* Heads of a slab at most: twice as many, and a CTA's, have a number of 32 bits. */
+/* Turns of groups in a slab at most: twice as many, and a CTA's, have a number of 32 bits. */
 #define GM_ATTENTION_MERGE_SLAB (1 << 30)
 
-/* CTAs on an SM: with 2 heads at once, 64 KB of a and b are under way on it. */
+/* CTAs on an SM: with 2 tokens at once, 64 KB of a and b are under way on it. */
 #define GM_ATTENTION_MERGE_CTAS(threads) (1024 / (threads))
 
 #ifndef __CUDACC__

@@ -17,11 +17,11 @@ enum { WARP_LOG2 = 5 };
 /* A variant's columns, and how a head of a problem is divided among lanes. */
 struct variant {
     const struct gm_kernel *kernel;
-    int threads, heads, vector_bytes;
-    int chunk;      /* elements */
-    int row_chunks; /* of a head */
+    int threads, tokens, vector_bytes;
+    int chunk; /* elements */
+    int head_chunks;
     int lanes_log2; /* the least power of 2 with a chunk for each, or a warp */
-    int taken;      /* heads of a CTA at once */
+    int groups;     /* of lanes, of a CTA */
 };
 
 static struct variant variant_of(const struct gm_kernel *kernel, const struct gm_attention_merge_problem *p) {
@@ -29,14 +29,14 @@ static struct variant variant_of(const struct gm_kernel *kernel, const struct gm
     struct variant v = {
         .kernel = kernel,
         .threads = c[GM_ATTENTION_MERGE_THREADS],
-        .heads = c[GM_ATTENTION_MERGE_HEADS],
+        .tokens = c[GM_ATTENTION_MERGE_TOKENS],
         .vector_bytes = c[GM_ATTENTION_MERGE_VECTOR_BYTES],
         .chunk = c[GM_ATTENTION_MERGE_VECTOR_BYTES] / gm_type_bytes(kernel->type),
     };
-    v.row_chunks = (int)GM_CEIL_DIV(p->head_dim, v.chunk);
-    while (v.lanes_log2 < WARP_LOG2 && 1 << v.lanes_log2 < v.row_chunks)
+    v.head_chunks = (int)GM_CEIL_DIV(p->head_dim, v.chunk);
+    while (v.lanes_log2 < WARP_LOG2 && 1 << v.lanes_log2 < v.head_chunks)
         v.lanes_log2++;
-    v.taken = (v.threads >> v.lanes_log2) * v.heads;
+    v.groups = v.threads >> v.lanes_log2;
     return v;
 }
 
@@ -68,8 +68,9 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_m
 static double cost_us(const struct variant *v, const struct gm_attention_merge_problem *p,
                       const struct gm_device *device) {
     const double ctas = fmax(1, gm_ctas_per_sm(v->kernel, device));
-    const double parts = (double)GM_CEIL_DIV(v->row_chunks, 1 << v->lanes_log2);
-    const double heads = (double)p->tokens * (double)p->heads, at_once = device->sm_count * ctas * v->taken;
+    const double parts = (double)GM_CEIL_DIV(v->head_chunks, 1 << v->lanes_log2);
+    const double heads = (double)p->tokens * (double)p->heads,
+                 at_once = device->sm_count * ctas * v->groups * v->tokens;
     const double bytes = gm_operation_attention_merge.work(p).least_bytes;
     const double head_us = CHUNK_US * parts * (v->chunk == 1 ? ELEMENT_FACTOR : 1);
     const double sms = at_once * bytes / heads / head_us * 1e-3; /* GB/s */
@@ -87,8 +88,8 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     if (reason != GM_ACCEPTED)
         return (struct gm_verdict){.reason = reason};
     const double us = cost_us(&v, question->problem, question->device);
-    gm_say(why, GM_ACCEPTED, "predicted %.2f us: %d lanes for each %d heads, %d CTAs on an SM", us, 1 << v.lanes_log2,
-           v.heads, gm_ctas_per_sm(kernel, question->device));
+    gm_say(why, GM_ACCEPTED, "predicted %.2f us: %d lanes for a head of %d tokens, %d CTAs on an SM", us,
+           1 << v.lanes_log2, v.tokens, gm_ctas_per_sm(kernel, question->device));
     return (struct gm_verdict){.reason = GM_ACCEPTED, .predicted_us = us, .ranking_us = us};
 }
 
@@ -100,7 +101,8 @@ static struct gm_attention_merge_operand told(const struct gm_strided *s) {
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct gm_attention_merge_problem *p = plan->problem;
     const struct variant v = variant_of(plan->kernel, p);
-    const int64_t slab_tokens = GM_MIN(p->tokens, GM_ATTENTION_MERGE_SLAB / p->heads);
+    const int64_t slab_tokens = GM_MIN(p->tokens, GM_ATTENTION_MERGE_SLAB / p->heads * v.tokens);
+    const int64_t turns = GM_CEIL_DIV(slab_tokens, v.tokens) * p->heads;
     struct gm_strided s[GM_MERGE_OPERANDS];
     (void)verdict;
     gm_attention_merge_operands(p, s);
@@ -114,12 +116,12 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .tokens = (int32_t)p->tokens,
         .slab_tokens = (int32_t)slab_tokens,
         .heads = gm_divisor_of((uint32_t)p->heads),
-        .row_chunks = v.row_chunks,
+        .head_chunks = v.head_chunks,
         .lanes_log2 = v.lanes_log2,
-        .parts = (int32_t)GM_CEIL_DIV(v.row_chunks, 1 << v.lanes_log2),
+        .parts = (int32_t)GM_CEIL_DIV(v.head_chunks, 1 << v.lanes_log2),
         .out_type = (int32_t)p->out_type,
     };
-    plan->config.gridDimX = gm_plan_ctas(plan, GM_CEIL_DIV(slab_tokens * p->heads, v.taken));
+    plan->config.gridDimX = gm_plan_ctas(plan, GM_CEIL_DIV(turns, v.groups));
     return GM_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef GM_ATTENTION_MERGE_FACTS_H
 #define GM_ATTENTION_MERGE_FACTS_H
 
-#define GM_FACTS_attention_merge(arch, type, threads_, heads, vector_bytes)                                            \
+#define GM_FACTS_attention_merge(arch, type, threads_, tokens, vector_bytes)                                           \
     .traits = (arch) == GM_ARCH_SM90 ? GM_TRAIT_OVERLAPS_LAUNCHES : 0, .threads = (threads_), .smem_bytes = 0,         \
     .cluster_ctas = 1
 

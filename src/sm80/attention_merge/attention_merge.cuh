@@ -2,13 +2,14 @@
 /* Two partial states of attention as one: out = (w_a * a + w_b * b) / (w_a + w_b), w = exp(lse - the larger lse). One registry
  * row per compilation; attention_merge.cu of each architecture is the entry.
  *
- *   a row is a head of a token, a chunk VECTOR_BYTES of neighbouring elements of it
- *   2^lanes_log2 lanes of a warp are a group; it takes ROWS rows at a time, lane l of it chunks l, l + lanes, ...
- *   a chunk of a and of b of each of the rows, and their lse, are under way at once; each lane finds the weights itself
+ *   a chunk is VECTOR_BYTES of neighbouring elements of a head
+ *   2^lanes_log2 lanes of a warp are a group; it takes a head of TOKENS neighbouring tokens at a time, lane l of it chunks l,
+ *   l + lanes, ...; the tokens' addresses follow from the first one's by a stride
+ *   a chunk of a and of b of each of the tokens, and their lse, are under way at once; each lane finds the weights itself
  *
- * A row is a whole number of chunks: other rows have chunks of one element. What is written may be what is read: each chunk
- * by the lane that has loaded it, and lse when all lanes of the group have loaded theirs. Rows are numbered with 32 bits,
- * so large operands come in slabs. */
+ * A head is a whole number of chunks: other heads have chunks of one element. What is written may be what is read: each chunk
+ * by the lane that has loaded it, and lse when all lanes of the group have loaded theirs. Groups' turns are numbered with 32
+ * bits, so large operands come in slabs. */
 #ifndef GM_SM80_ATTENTION_MERGE_CUH
 #define GM_SM80_ATTENTION_MERGE_CUH
 
@@ -20,7 +21,7 @@ enum {
     TYPE = GM_TYPE,
     ELEM_BYTES = GM_TYPE_BYTES(TYPE),
     THREADS = GM_THREADS,
-    ROWS = GM_HEADS, /* at once */
+    TOKENS = GM_TOKENS, /* at once */
     VECTOR_BYTES = GM_VECTOR_BYTES,
     CHUNK = VECTOR_BYTES / ELEM_BYTES, /* elements */
     WORDS = GM_WORDS(TYPE, CHUNK),
@@ -30,14 +31,20 @@ enum {
 /* -0 in every element of a word: added to what is there, it leaves its bits. */
 static const uint32_t NOTHING = TYPE == GM_TYPE_fp32 ? 0x80000000u : 0x80008000u;
 
-struct row {
-    uint32_t token, head;
-    bool exists;
+/* A head of some tokens. */
+struct place {
+    uint32_t token, head; /* the first token */
+    uint32_t end;         /* the first one that does not exist */
 };
 
+/* Of the first token; the others' are o.token bytes apart. */
 static __device__ __forceinline__ uint64_t address_of(const struct gm_attention_merge_operand &o,
-                                                      const struct row &row) {
-    return o.address + row.token * o.token + row.head * o.head;
+                                                      const struct place &at) {
+    return o.address + at.token * o.token + at.head * o.head;
+}
+
+static __device__ __forceinline__ bool exists(const struct place &at, int i) {
+    return at.token + i < at.end;
 }
 
 /* ---- weights ------------------------------------------------------------------------------------------- */
@@ -65,21 +72,22 @@ static __device__ __forceinline__ struct shares shares_of(float lse_a, float lse
     return {a * inverse, b * inverse, lse, is_none ? 0 : NOTHING};
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- heads --------------------------------------------------------------------------------------------- */
 
 /* Chunks of a and b. */
 struct chunks {
-    uint32_t a[ROWS][WORDS], b[ROWS][WORDS];
+    uint32_t a[TOKENS][WORDS], b[TOKENS][WORDS];
 };
 
-static __device__ __forceinline__ void load_chunks(const struct gm_attention_merge_params &p,
-                                                   const struct row (&rows)[ROWS], int chunk, struct chunks &c) {
+static __device__ __forceinline__ void load_chunks(const struct gm_attention_merge_params &p, const struct place &at,
+                                                   int chunk, struct chunks &c) {
     const int64_t offset = (int64_t)chunk * VECTOR_BYTES;
+    const uint64_t a = address_of(p.a, at) + offset, b = address_of(p.b, at) + offset;
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-        const bool exists = rows[i].exists && chunk < p.row_chunks;
-        load<TYPE, CHUNK>(c.a[i], address_of(p.a, rows[i]) + offset, exists);
-        load<TYPE, CHUNK>(c.b[i], address_of(p.b, rows[i]) + offset, exists);
+    for (int i = 0; i < TOKENS; ++i) {
+        const bool is_there = exists(at, i) && chunk < p.head_chunks;
+        load<TYPE, CHUNK>(c.a[i], a + i * p.a.token, is_there);
+        load<TYPE, CHUNK>(c.b[i], b + i * p.b.token, is_there);
     }
 }
 
@@ -99,73 +107,80 @@ static __device__ __forceinline__ void merge_words(const struct shares &share, u
         out[i] = fmaf(share.a, of_a[i], share.b * of_b[i]);
 }
 
-static __device__ __forceinline__ void merge_chunks(const struct gm_attention_merge_params &p,
-                                                    const struct row (&rows)[ROWS], const struct shares (&shares)[ROWS],
-                                                    int chunk, struct chunks &c) {
+static __device__ __forceinline__ void merge_chunks(const struct gm_attention_merge_params &p, const struct place &at,
+                                                    const struct shares (&shares)[TOKENS], int chunk,
+                                                    struct chunks &c) {
     const int64_t offset = (int64_t)(chunk * CHUNK) << (p.out_type == GM_TYPE_fp32 ? 2 : 1);
+    const uint64_t address = address_of(p.out, at) + offset;
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
+    for (int i = 0; i < TOKENS; ++i) {
         float out[CHUNK];
         merge_words(shares[i], c.a[i], c.b[i], out);
-        if (rows[i].exists && chunk < p.row_chunks)
-            store_as<CHUNK>(p.out_type, address_of(p.out, rows[i]) + offset, out);
+        if (exists(at, i) && chunk < p.head_chunks)
+            store_as<CHUNK>(p.out_type, address + i * p.out.token, out);
     }
+}
+
+static __device__ __forceinline__ void load_lse(const struct gm_attention_merge_operand &o, const struct place &at,
+                                                float (&lse)[TOKENS]) {
+    const uint64_t address = address_of(o, at);
+#pragma unroll
+    for (int i = 0; i < TOKENS; ++i)
+        lse[i] = exists(at, i) ? __uint_as_float(ld_global_b32(address + i * o.token)) : 0.0f;
 }
 
 /* All lanes of the warp come here: no lane writes an lse that another one has yet to load. */
-static __device__ __forceinline__ void find_shares(const struct gm_attention_merge_params &p,
-                                                   const struct row (&rows)[ROWS], const float (&lse_a)[ROWS],
-                                                   const float (&lse_b)[ROWS], bool writes,
-                                                   struct shares (&shares)[ROWS]) {
+static __device__ __forceinline__ void find_shares(const struct gm_attention_merge_params &p, const struct place &at,
+                                                   const float (&lse_a)[TOKENS], const float (&lse_b)[TOKENS],
+                                                   bool writes, struct shares (&shares)[TOKENS]) {
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
+    for (int i = 0; i < TOKENS; ++i)
         shares[i] = shares_of(lse_a[i], lse_b[i]);
     __syncwarp();
+    if (!writes || !p.lse.address)
+        return;
+    const uint64_t address = address_of(p.lse, at);
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
-        if (writes && rows[i].exists && p.lse.address)
-            st_global_b32(address_of(p.lse, rows[i]), __float_as_uint(shares[i].lse));
+    for (int i = 0; i < TOKENS; ++i)
+        if (exists(at, i))
+            st_global_b32(address + i * p.lse.token, __float_as_uint(shares[i].lse));
 }
 
-/* Of a slab that begins with token `slab`, the rows from `first` on. */
-static __device__ __forceinline__ void merge_rows(const struct gm_attention_merge_params &p, uint32_t slab,
-                                                  uint32_t first, uint32_t count, int lane) {
-    struct row rows[ROWS];
-    struct shares shares[ROWS];
+/* By a lane of its group. */
+static __device__ __forceinline__ void merge_heads(const struct gm_attention_merge_params &p, const struct place &at,
+                                                   int lane) {
+    struct shares shares[TOKENS];
     struct chunks c;
-    float lse_a[ROWS], lse_b[ROWS];
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-        const uint32_t number = first + i, token = divide(number, p.heads);
-        rows[i] = {slab + token, number - token * p.heads.divisor, number < count};
-        lse_a[i] = rows[i].exists ? __uint_as_float(ld_global_b32(address_of(p.lse_a, rows[i]))) : 0.0f;
-        lse_b[i] = rows[i].exists ? __uint_as_float(ld_global_b32(address_of(p.lse_b, rows[i]))) : 0.0f;
-    }
+    float lse_a[TOKENS], lse_b[TOKENS];
+    load_lse(p.lse_a, at, lse_a);
+    load_lse(p.lse_b, at, lse_b);
 #pragma unroll 1
     for (int part = 0; part < p.parts; ++part) {
         const int chunk = lane + (part << p.lanes_log2);
-        load_chunks(p, rows, chunk, c);
+        load_chunks(p, at, chunk, c);
         if (part == 0)
-            find_shares(p, rows, lse_a, lse_b, lane == 0, shares);
-        merge_chunks(p, rows, shares, chunk, c);
+            find_shares(p, at, lse_a, lse_b, lane == 0, shares);
+        merge_chunks(p, at, shares, chunk, c);
     }
 }
 
-/* A CTA's share of so many rows of a slab. */
-static __device__ __forceinline__ void merge_slab(const struct gm_attention_merge_params &p, uint32_t slab,
-                                                  uint32_t count) {
-    const int thread = thread_index(), group = thread >> p.lanes_log2;
-    const uint32_t taken = (THREADS >> p.lanes_log2) * ROWS; /* rows of a CTA */
+/* A CTA's share of the tokens of a slab, from the first one to before `end`. */
+static __device__ __forceinline__ void merge_slab(const struct gm_attention_merge_params &p, uint32_t first,
+                                                  uint32_t end) {
+    const uint32_t turns = (end - first + TOKENS - 1) / TOKENS * p.heads.divisor, taken = THREADS >> p.lanes_log2;
+    const int thread = thread_index(), lane = thread & ((1 << p.lanes_log2) - 1);
 #pragma unroll 1
-    for (uint32_t tile = cta_index(); tile * taken < count; tile += gridDim.x)
-        merge_rows(p, slab, tile * taken + group * ROWS, count, thread & ((1 << p.lanes_log2) - 1));
+    for (uint32_t tile = cta_index(); tile * taken < turns; tile += gridDim.x) {
+        const uint32_t turn = tile * taken + (thread >> p.lanes_log2), block = divide(turn, p.heads);
+        merge_heads(p, {first + block * TOKENS, turn - block * p.heads.divisor, end}, lane);
+    }
 }
 
 static __device__ __forceinline__ void attention_merge(const struct gm_attention_merge_params &p) {
     const int tokens = p.row_count ? min(p.tokens, (int)ld_global_b32(p.row_count)) : p.tokens;
 #pragma unroll 1
     for (int64_t first = 0; first < tokens; first += p.slab_tokens)
-        merge_slab(p, (uint32_t)first, (uint32_t)min(tokens - first, (int64_t)p.slab_tokens) * p.heads.divisor);
+        merge_slab(p, (uint32_t)first, (uint32_t)min((int64_t)tokens, first + p.slab_tokens));
 }
 
 #endif

@@ -46,48 +46,68 @@ static void run_fuzz(const struct test *test, struct result *result) {
 
 /* ---- many elements ------------------------------------------------------------------------------------- */
 
-enum { LARGE_HEADS = 32, LARGE_DIM = 128, LARGE_COLUMNS = LARGE_HEADS * LARGE_DIM, BLOCK = 1021 };
+/* A token's heads and their elements; what of the block it repeats. */
+struct large {
+    int64_t heads, dim, block, tokens;
+};
 
-/* Token t of a is that of the block, t % BLOCK; b is a, and all lse are 0. So out is a, which has more than 2^31 elements.
+static int64_t columns_of(const struct large *l) {
+    return l->heads * l->dim;
+}
+
+/* Token t of a is that of the block, t % l->block; b is a, and all lse are 0. So out is a, which has more than 2^31 elements.
  * `align`: 2, by elements. */
-static void large_copy(struct result *result, CUdeviceptr a, CUdeviceptr out, CUdeviceptr lse, int64_t tokens,
+static void large_copy(struct result *result, const struct large *l, CUdeviceptr a, CUdeviceptr out, CUdeviceptr lse,
                        const uint8_t *block, int32_t align) {
     const struct gm_attention_merge_problem problem = {.size = sizeof problem,
-                                                       .tokens = tokens,
-                                                       .heads = LARGE_HEADS,
-                                                       .head_dim = LARGE_DIM,
+                                                       .tokens = l->tokens,
+                                                       .heads = l->heads,
+                                                       .head_dim = l->dim,
                                                        .a_align = align,
                                                        .out_align = align};
     const struct gm_attention_merge_args args = {
         .size = sizeof args, .a = a, .b = a, .lse_a = lse, .lse_b = lse, .out = out};
-    if (check_cuda(result, env.drv->cuMemsetD8(out, 0xff, (size_t)tokens * LARGE_COLUMNS * 2), "poison") &&
+    const int64_t columns = columns_of(l);
+    if (check_cuda(result, env.drv->cuMemsetD8(out, 0xff, (size_t)(l->tokens * columns * 2)), "poison") &&
         check_cuda(result, env.drv->cuCtxSynchronize(), "poison") && /* env.stream does not wait for it */
         check_ok(result, gm_attention_merge(env.context, &problem, &args, env.stream), "large") &&
         check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "large"))
-        check_repeated_rows(result, out, tokens, LARGE_COLUMNS * 2, LARGE_COLUMNS, block, BLOCK);
+        check_repeated_rows(result, out, l->tokens, (size_t)columns * 2, columns, block, l->block);
 }
 
-static bool fill_large(struct result *result, CUdeviceptr a, CUdeviceptr lse, int64_t tokens, uint8_t *block) {
-    for (int64_t i = 0; i < (int64_t)BLOCK * LARGE_COLUMNS; i++)
+static bool fill_large(struct result *result, const struct large *l, CUdeviceptr a, CUdeviceptr lse, uint8_t *block) {
+    const int64_t elements = l->block * columns_of(l), row_bytes = columns_of(l) * 2;
+    for (int64_t i = 0; i < elements; i++)
         store_bits(block + 2 * i, GM_BF16, (uint32_t)(0x1000 + (hash64(opt.seed, (uint64_t)i) & 0x3fff)));
-    return check_cuda(result, env.drv->cuMemsetD8(lse, 0, (size_t)tokens * LARGE_HEADS * 4), "lse") &&
-           to_device(result, a, block, (size_t)BLOCK * LARGE_COLUMNS * 2) &&
-           repeat_rows(result, a + (uint64_t)BLOCK * LARGE_COLUMNS * 2, tokens - BLOCK, LARGE_COLUMNS * 2, a, BLOCK);
+    return check_cuda(result, env.drv->cuMemsetD8(lse, 0, (size_t)(l->tokens * l->heads * 4)), "lse") &&
+           to_device(result, a, block, (size_t)elements * 2) &&
+           repeat_rows(result, a + (uint64_t)elements * 2, l->tokens - l->block, (size_t)row_bytes, a, l->block);
 }
 
-static void run_large(const struct test *test, struct result *result) {
-    const int64_t tokens = (INT64_C(1) << 31) / LARGE_COLUMNS + 7;
-    const size_t bytes = (size_t)tokens * LARGE_COLUMNS * 2;
-    const CUdeviceptr a = take_large(result, 2 * bytes + (size_t)tokens * LARGE_HEADS * 4);
-    uint8_t *block = malloc((size_t)BLOCK * LARGE_COLUMNS * 2);
-    (void)test;
-    if (a && block && fill_large(result, a, a + 2 * bytes, tokens, block)) {
-        large_copy(result, a, a + bytes, a + 2 * bytes, tokens, block, 16);
-        large_copy(result, a, a + bytes, a + 2 * bytes, tokens, block, 2);
+static void run_large_heads(struct result *result, struct large l, bool is_aligned) {
+    l.tokens = (INT64_C(1) << 31) / columns_of(&l) + 7;
+    const size_t bytes = (size_t)(l.tokens * columns_of(&l) * 2);
+    const CUdeviceptr a = take_large(result, 2 * bytes + (size_t)(l.tokens * l.heads * 4));
+    uint8_t *block = malloc((size_t)(l.block * columns_of(&l) * 2));
+    if (a && block && fill_large(result, &l, a, a + 2 * bytes, block)) {
+        if (is_aligned)
+            large_copy(result, &l, a, a + bytes, a + 2 * bytes, block, 16);
+        large_copy(result, &l, a, a + bytes, a + 2 * bytes, block, 2);
     }
     free(block);
     if (a)
         env.drv->cuMemFree(a);
+}
+
+static void run_large(const struct test *test, struct result *result) {
+    (void)test;
+    run_large_heads(result, (struct large){.heads = 32, .dim = 128, .block = 1021}, true);
+}
+
+/* More than 2^31 heads: of one element each, by elements. */
+static void run_many_heads(const struct test *test, struct result *result) {
+    (void)test;
+    run_large_heads(result, (struct large){.heads = 65536, .dim = 1, .block = 61}, false);
 }
 
 /* ---- wrong use ----------------------------------------------------------------------------------------- */
@@ -144,5 +164,6 @@ void add_merge_api_tests(void) {
     add_test("api", "attention_merge_fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
     add_test("api", "attention_merge_of_nothing", run_empty, -1, 0);
     add_test("api", "attention_merge_of_more_than_2_to_the_31_elements", run_large, -1, 0);
+    add_test("api", "attention_merge_of_more_than_2_to_the_31_heads", run_many_heads, -1, 0);
     add_test("badinput", "attention_merge_arguments", run_arguments, -1, 0);
 }

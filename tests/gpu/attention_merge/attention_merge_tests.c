@@ -54,7 +54,7 @@ static bool place_call(struct result *result, struct call *call, int scale, bool
 
 static int64_t elements_of_cta(const struct gm_kernel *kernel) {
     const int32_t *c = kernel->columns;
-    return (int64_t)c[GM_ATTENTION_MERGE_THREADS] * c[GM_ATTENTION_MERGE_HEADS] * c[GM_ATTENTION_MERGE_VECTOR_BYTES];
+    return (int64_t)c[GM_ATTENTION_MERGE_THREADS] * c[GM_ATTENTION_MERGE_TOKENS] * c[GM_ATTENTION_MERGE_VECTOR_BYTES];
 }
 
 static const struct plant plants[] = {

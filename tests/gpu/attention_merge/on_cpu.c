@@ -83,7 +83,7 @@ static void compute_head(const struct job *job, int64_t token, int64_t head) {
 void compute_merge(const struct gm_kernel *kernel, const void *params) {
     const struct gm_attention_merge_params *p = params;
     const int64_t chunk = kernel->columns[GM_ATTENTION_MERGE_VECTOR_BYTES] / gm_type_bytes(kernel->type);
-    const struct job job = {p, kernel->type, p->row_chunks * chunk};
+    const struct job job = {p, kernel->type, p->head_chunks * chunk};
     int64_t tokens = p->tokens;
     if (p->row_count && planted_bug != MERGE_BUG_COUNT) {
         const int32_t count = (int32_t)load_bits((const uint8_t *)(uintptr_t)p->row_count, GM_INT32);

@@ -9,8 +9,8 @@ struct rows {
     struct result *result;
     struct operand_memory memory;
     int failures;
-    int64_t chunk;       /* elements */
-    int64_t heads_taken; /* by a CTA at once, where a chunk is a head */
+    int64_t chunk; /* elements */
+    int64_t threads;
 };
 
 static struct merge_case plain(const struct rows *rows, int64_t tokens, int64_t heads, int64_t head_dim) {
@@ -35,7 +35,7 @@ static bool test_sizes(struct rows *rows) {
     const int64_t chunk = rows->chunk;
     const int64_t sizes[][3] = {{1, 1, chunk},      {3, 5, 16 * chunk}, {1, 7, 2 * chunk},
                                 {2, 3, 3 * chunk},  {7, 1, 12 * chunk}, {2, 2, 33 * chunk},
-                                {1, 3, 64 * chunk}, {5, 2, 97},         {1, rows->heads_taken + 1, chunk},
+                                {1, 3, 64 * chunk}, {5, 2, 97},         {1, rows->threads + 1, chunk},
                                 {2, 1, 512},        {9, 4, 8 * chunk},  {3, 3, 20 * chunk}};
     for (size_t i = 0; i < (opt.quick ? 8 : COUNT(sizes)); i++) {
         struct merge_case mc = plain(rows, sizes[i][0], sizes[i][1], sizes[i][2]);
@@ -108,7 +108,7 @@ static struct rows rows_of(const struct test *test, struct result *result) {
     const int32_t *c = kernel->columns;
     struct rows rows = {.kernel = kernel, .result = result};
     rows.chunk = c[GM_ATTENTION_MERGE_VECTOR_BYTES] / gm_type_bytes(kernel->type);
-    rows.heads_taken = (int64_t)c[GM_ATTENTION_MERGE_THREADS] * c[GM_ATTENTION_MERGE_HEADS];
+    rows.threads = c[GM_ATTENTION_MERGE_THREADS];
     return rows;
 }
 
@@ -148,7 +148,7 @@ static void run_late(const struct test *test, struct result *result) {
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     for (int i = 0; i < MERGE_INPUTS && rows.failures == 0; i++) {
-        struct merge_case mc = plain(&rows, 6, 7, i % 2 ? 40 * rows.chunk : 12 * rows.chunk);
+        struct merge_case mc = plain(&rows, 7, 5, i % 2 ? 40 * rows.chunk : 12 * rows.chunk);
         mc.inputs = (enum merge_inputs)i;
         mc.counted = i == 1;
         mc.count = 4;
