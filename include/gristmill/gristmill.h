@@ -5,6 +5,7 @@
 #define GRISTMILL_H
 
 #include "gristmill/core.h"
+#include "gristmill/attention_merge.h"
 #include "gristmill/axpby.h"
 #include "gristmill/convolution.h"
 #include "gristmill/dequantize.h"
