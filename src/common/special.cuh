@@ -34,13 +34,6 @@ static __device__ __forceinline__ float rcp_approx_ftz(float x) {
     return y;
 }
 
-/* PTX 9.7.3.20 lg2: the binary logarithm, with an absolute error of 2^-22 from 1/2 to 2. */
-static __device__ __forceinline__ float lg2_approx_ftz(float x) {
-    float y;
-    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
 /* PTX 9.7.3.12 max: the larger of the two, +0 above -0; NaN where either is. */
 static __device__ __forceinline__ float max_nan(float x, float y) {
     float z;
