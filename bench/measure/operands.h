@@ -21,7 +21,7 @@ struct bench_args {
 /* What the calls of one problem read and write. */
 struct operands {
     const struct bench_operation *operation;
-    const void *problem; /* the caller's, which outlives this */
+    const void *problem;    /* the caller's, which outlives this */
     struct bench_args args; /* without addresses */
     struct bench_operand each[BENCH_OPERANDS_MAX];
     CUdeviceptr arena[BENCH_OPERANDS_MAX]; /* of `sets` arrays */

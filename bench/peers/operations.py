@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the peers of each operation compute: a class for each line of src/operations.def that has peers here."""
 import torch
+import torch.nn.attention.bias
 
 from library import VALUES, make
 
@@ -704,9 +705,69 @@ class ProcessLogits(Problem):
         return {"torch.compile": compiled(into)}
 
 
+class Attention(Problem):
+    operation = "attention"
+    workspace_bytes = 32 << 20
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.batch, self.q_len, self.kv_len, self.q_heads, self.kv_heads, self.dim, self.page, window = (
+            row[name] for name in ("max_batch", "max_q_len", "max_kv_len", "q_heads", "kv_heads", "head_dim", "page_size", "window"))
+        self.problem = self.made(
+            max_batch=self.batch, max_q_len=self.q_len, max_kv_len=self.kv_len, q_heads=self.q_heads,
+            kv_heads=self.kv_heads, head_dim=self.dim, page_size=self.page, left=window - 1,
+            mask=value(f"attention_{row['mask']}"), kv_layout=value(f"attention_kv_{row['kv_layout']}"))
+
+    def indices(self, count, step):
+        return torch.arange(count, device="cuda", dtype=torch.int32) * step
+
+    def operands(self, seed):
+        """Pages lie behind each other, so that the pool is what torch has to have: dense."""
+        def heads(number, length, count):
+            return normal(4 * seed + number, self.batch, length, count, self.dim, dtype=self.type)
+
+        found = {"q": heads(0, self.q_len, self.q_heads), "k": heads(1, self.kv_len, self.kv_heads),
+                 "v": heads(2, self.kv_len, self.kv_heads), "q_indptr": self.indices(self.batch + 1, self.q_len),
+                 "kv_len": self.indices(self.batch, 0) + self.kv_len}
+        found["out"] = torch.empty_like(found["q"])
+        if self.row["kv_layout"] == "ragged":
+            found["kv_indptr"] = self.indices(self.batch, self.kv_len)
+        if self.row["kv_layout"] == "paged":
+            found["page_table"] = self.indices(self.batch * (self.kv_len // self.page), 1)
+        return found
+
+    def arguments(self, operands):
+        args = super().arguments(operands)
+        args.batch = self.batch
+        return args
+
+    def mask(self):
+        """What torch's operator is told of causality, which it aligns to the start."""
+        if self.row["mask"] == "full" or self.q_len == 1:
+            return {}
+        if self.q_len == self.kv_len:
+            return {"is_causal": True}
+        return {"attn_mask": torch.nn.attention.bias.causal_lower_right(self.q_len, self.kv_len)}
+
+    def peers(self):
+        if self.row["mask"] == "window" or (self.page and self.kv_len % self.page):
+            return {}
+        backends, attend = torch.nn.attention.SDPBackend, torch.nn.functional.scaled_dot_product_attention
+
+        def by(backend):
+            def call(o):
+                with torch.nn.attention.sdpa_kernel([backend]):
+                    q, k, v = (o[name].transpose(1, 2) for name in "qkv")
+                    return attend(q, k, v, enable_gqa=self.q_heads != self.kv_heads, **self.mask()).transpose(1, 2)
+
+            return call
+
+        return {"cuDNN": by(backends.CUDNN_ATTENTION), "FlashAttention-2": by(backends.FLASH_ATTENTION)}
+
+
 CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, Dequantize, Axpby, Softmax, Permute,
                                              Reduce, Rope, Embed, Sample,
-                                             MoeRoute, Histogram, Convolution, Stencil, ProcessLogits)}
+                                             MoeRoute, Histogram, Convolution, Stencil, ProcessLogits, Attention)}
 
 
 def problem_of(row):

@@ -42,7 +42,8 @@ extern "C" {
  *
  *  Strides are in elements; 0 means packed, in the order pages, tokens, heads. Results are the same from run to run. No
  *  overlap with what is written is allowed, but operands with equal strides may lie between each other.
- *  With GM_PLAN_BATCH_INVARIANT a row's results have the same bits whatever requests are beside its own.
+ *  With GM_PLAN_BATCH_INVARIANT a row's results have the same bits whatever requests are beside its own, in one plan and
+ *  between plans whose max_batch, max_q_tokens and max_kv_len differ.
  *  Up to 2^31 - 1 rows and tokens; operands may exceed 2^31 elements and 4 GiB. max_batch = 0, max_q_len = 0 or batch = 0
  *  launches nothing. */
 enum gm_attention_kv_layout { GM_ATTENTION_KV_BATCHED = 0, GM_ATTENTION_KV_RAGGED = 1, GM_ATTENTION_KV_PAGED = 2 };
@@ -71,8 +72,8 @@ struct gm_attention_problem {
     enum gm_attention_out out;
     enum gm_attention_kv_layout kv_layout;
     enum gm_attention_mask mask;
-    float scale;   /* 0: 1 / sqrt(head_dim) */
-    float softcap; /* 0: none */
+    float scale;                               /* 0: 1 / sqrt(head_dim) */
+    float softcap;                             /* 0: none */
     int32_t has_sinks, has_lse, has_tree_mask; /* 1: args have them */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. */
     int32_t q_align, out_align, k_align, v_align;

@@ -56,10 +56,7 @@ static __device__ __forceinline__ void ld_global_cg_v4_b32(uint64_t address, uin
 }
 
 static __device__ __forceinline__ void ld_global_cg_v2_b32(uint64_t address, uint32_t *values) {
-    asm volatile("ld.global.cg.v2.b32 {%0, %1}, [%2];"
-                 : "=r"(values[0]), "=r"(values[1])
-                 : "l"(address)
-                 : "memory");
+    asm volatile("ld.global.cg.v2.b32 {%0, %1}, [%2];" : "=r"(values[0]), "=r"(values[1]) : "l"(address) : "memory");
 }
 
 /* Nothing that follows is read before it. */

@@ -119,10 +119,10 @@ START_TEST(a_problem_is_a_line_of_a_suite) {
     struct gm_attention_problem p = paged(16, 1, 4096, 16);
     char text[160];
     gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
-    ck_assert_str_eq(text, "attention bf16 causal paged 16 1 4096 32 8 128 16 0");
+    ck_assert_str_eq(text, "attention bf16 causal paged 16 1 4096 32 8 128 16 4096");
     p = of(2, 100, 100), p.type = GM_FP16, p.mask = GM_ATTENTION_WINDOW, p.left = 127;
     gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
-    ck_assert_str_eq(text, "attention fp16 window batched 2 100 100 32 8 128 0 127");
+    ck_assert_str_eq(text, "attention fp16 window batched 2 100 100 32 8 128 0 128");
 }
 END_TEST
 

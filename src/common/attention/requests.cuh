@@ -30,22 +30,44 @@ static __device__ __forceinline__ int packed_rows(const struct gm_attention_para
 /* ---- lists of work --------------------------------------------------------------------------------- */
 
 /* A list has weight(request) entries of each request, one request behind the other. A whole warp adds them up, 32 requests at a
- * time. */
-
-static __device__ __forceinline__ int64_t sum_of_lanes(int64_t value) {
-#pragma unroll
-    for (int bit = 1; bit < 32; bit *= 2)
-        value += __shfl_xor_sync(0xffffffff, value, bit);
-    return value;
-}
+ * time: a lane has one of them. */
+struct lane_request {
+    struct request request;
+    int64_t entries, end; /* of this request, and of those of lower lanes too */
+};
 
 template <class Weight>
-static __device__ __forceinline__ int64_t entries_of_all(const struct gm_attention_params &p, const Weight &weight) {
-    int64_t sum = 0;
+static __device__ __forceinline__ struct lane_request lane_request(const struct gm_attention_params &p,
+                                                                   const Weight &weight, int first) {
+    const int lane = thread_index() % 32;
+    struct lane_request mine = {{first + lane, 0, 0, 0}, 0, 0};
+    if (first + lane < p.batch) {
+        mine.request = request_of(p, first + lane);
+        mine.entries = weight(mine.request);
+    }
+    mine.end = mine.entries;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const int64_t lower = __shfl_up_sync(0xffffffff, mine.end, step);
+        mine.end += lane >= step ? lower : 0;
+    }
+    return mine;
+}
+
+/* `first`: the first 32 requests'. */
+template <class Weight>
+static __device__ __forceinline__ int64_t entries_of_all(const struct gm_attention_params &p, const Weight &weight,
+                                                         const struct lane_request &first) {
+    int64_t sum = __shfl_sync(0xffffffff, first.end, 31), more = 0;
+    if (p.batch <= 32)
+        return sum;
 #pragma unroll 2
-    for (int number = thread_index() % 32; number < p.batch; number += 32)
-        sum += weight(request_of(p, number));
-    return sum_of_lanes(sum);
+    for (int number = 32 + thread_index() % 32; number < p.batch; number += 32)
+        more += weight(request_of(p, number));
+#pragma unroll
+    for (int bit = 1; bit < 32; bit *= 2)
+        more += __shfl_xor_sync(0xffffffff, more, bit);
+    return sum + more;
 }
 
 /* Where an entry is. */
@@ -57,30 +79,21 @@ struct found {
 /* The entry must be one of the list's. */
 template <class Weight>
 static __device__ __forceinline__ struct found find_entry(const struct gm_attention_params &p, const Weight &weight,
-                                                          int64_t entry) {
-    const int lane = thread_index() % 32;
+                                                          struct lane_request mine, int64_t entry) {
     int64_t before = 0;
 #pragma unroll 1
-    for (int first = 0;; first += 32) {
-        struct request mine = {first + lane, 0, 0, 0};
-        if (mine.number < p.batch)
-            mine = request_of(p, mine.number);
-        const int64_t entries = mine.number < p.batch ? weight(mine) : 0;
-        int64_t end = entries;
-#pragma unroll
-        for (int step = 1; step < 32; step *= 2) {
-            const int64_t lower = __shfl_up_sync(0xffffffff, end, step);
-            end += lane >= step ? lower : 0;
-        }
-        const uint32_t behind = __ballot_sync(0xffffffff, entry < before + end);
-        if (behind != 0 || first + 32 >= p.batch) {
+    for (int first = 0;; mine = lane_request(p, weight, first)) {
+        const uint32_t behind = __ballot_sync(0xffffffff, entry < before + mine.end);
+        first += 32;
+        if (behind != 0 || first >= p.batch) {
             const int from = behind ? __ffs((int)behind) - 1 : 31;
-            const int64_t start = before + end - entries;
-            return {{first + from, __shfl_sync(0xffffffff, mine.q_start, from),
-                     __shfl_sync(0xffffffff, mine.q_len, from), __shfl_sync(0xffffffff, mine.kv_len, from)},
+            const struct request &request = mine.request;
+            const int64_t start = before + mine.end - mine.entries;
+            return {{first - 32 + from, __shfl_sync(0xffffffff, request.q_start, from),
+                     __shfl_sync(0xffffffff, request.q_len, from), __shfl_sync(0xffffffff, request.kv_len, from)},
                     __shfl_sync(0xffffffff, start, from)};
         }
-        before += __shfl_sync(0xffffffff, end, 31);
+        before += __shfl_sync(0xffffffff, mine.end, 31);
     }
 }
 

@@ -33,43 +33,48 @@ static __device__ __forceinline__ struct keys keys_of_all(const struct gm_attent
                                                           const struct request &request, int first, int last) {
     const int end = keys_of_token(p, request, first).end;
     return {keys_of_token(p, request, last).first,
-            p.tree_mask ? min(end, request.kv_len - request.q_len) : end};
+            p.tree_mask ? max(min(end, request.kv_len - request.q_len), 0) : end};
 }
 
 /* ---- one row --------------------------------------------------------------------------------------- */
 
-struct sight {
-    struct keys keys;
-    int tree_first; /* the key of the tree mask's bit 0 */
-    uint64_t tree;
-};
-
-static __device__ __forceinline__ struct sight sight_of(const struct gm_attention_params &p,
-                                                        const struct request &request, int token) {
-    struct sight sight = {keys_of_token(p, request, token), ALL_KEYS, 0};
-    if (p.tree_mask) {
-        uint32_t words[2];
-        ld_global_v2_b32(p.tree_mask + 8 * ((int64_t)request.q_start + token), words);
-        sight.tree_first = request.kv_len - request.q_len;
-        sight.tree = words[0] | (uint64_t)words[1] << 32;
-    }
-    return sight;
+/* The lowest bits of 64. */
+static __device__ __forceinline__ uint64_t low_bits(int count) {
+    return count >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << max(count, 0)) - 1;
 }
 
-static __device__ __forceinline__ bool sees(const struct sight &sight, int key) {
-    const bool is_tree = key >= sight.tree_first;
-    const bool is_hidden = is_tree && !(sight.tree >> (key - sight.tree_first & 63) & 1);
-    return key >= sight.keys.first && key < sight.keys.end && !is_hidden;
+/* Bit i: what the tree mask shows of key first + i, of which bit 0 of its word is `shift` keys before. */
+static __device__ __forceinline__ uint64_t tree_bits(const struct gm_attention_params &p,
+                                                     const struct request &request, int token, int shift) {
+    uint32_t words[2];
+    ld_global_v2_b32(p.tree_mask + 8 * ((int64_t)request.q_start + token), words);
+    const uint64_t tree = words[0] | (uint64_t)words[1] << 32;
+    if (shift >= 0)
+        return shift < 64 ? tree >> shift : 0;
+    return shift > -64 ? tree << -shift | low_bits(-shift) : ~(uint64_t)0;
 }
 
-/* Scores of hidden keys become -infinity. Those of a row are elements `half` and `half` + 1 of every 8 keys, from `key` on. */
+/* Bit i: whether token `token` of q's sees key first + i, of 64. */
+static __device__ __forceinline__ uint64_t visible_bits(const struct gm_attention_params &p,
+                                                        const struct request &request, int token, int first) {
+    const struct keys seen = keys_of_token(p, request, token);
+    const uint64_t bits = low_bits(max(seen.end - first, 0)) & ~low_bits(max(seen.first - first, 0));
+    if (p.tree_mask == 0)
+        return bits;
+    return bits & tree_bits(p, request, token, first - (request.kv_len - request.q_len));
+}
+
+/* Scores of hidden keys become -infinity. A lane has keys 0 and 1 of every 8, counted from bit 0, as elements `half` and
+ * `half` + 1. */
 template <int EIGHTS>
-static __device__ __forceinline__ void hide(const struct sight &sight, int key, int half, float (&scores)[EIGHTS][4]) {
+static __device__ __forceinline__ void hide(uint64_t visible, int half, float (&scores)[EIGHTS][4]) {
+    const uint32_t words[2] = {(uint32_t)visible, (uint32_t)(visible >> 32)};
+    static_assert(EIGHTS <= 8, "64 bits");
 #pragma unroll
     for (int i = 0; i < EIGHTS; ++i)
 #pragma unroll
         for (int j = 0; j < 2; ++j)
-            if (!sees(sight, key + 8 * i + j))
+            if (!(words[i / 4] >> (i % 4 * 8 + j) & 1))
                 scores[i][half + j] = -GM_INFINITY;
 }
 

@@ -16,10 +16,10 @@ struct gm_attention_decode_params {
 
 /* Packed rows of a unit: row r is head r % group of token r / group. */
 #define GM_ATTENTION_DECODE_ROWS 16
-/* Keys of a warp's tile, one stage of its ring: so many rows of k and of v. */
-#define GM_ATTENTION_DECODE_KEYS 16
+/* Keys of a warp's tile, one stage of its ring: so many rows of k and of v. Short rows come more at a time. */
+#define GM_ATTENTION_DECODE_KEYS(head_dim) ((head_dim) > 64 ? 16 : 32)
 /* Keys that a CTA takes at once: what the work of parts is counted in. */
-#define GM_ATTENTION_DECODE_BLOCK(warps) ((warps) * GM_ATTENTION_DECODE_KEYS)
+#define GM_ATTENTION_DECODE_BLOCK(head_dim, warps) ((warps) * GM_ATTENTION_DECODE_KEYS(head_dim))
 
 /* Bytes of a slot: the rows' sums, unnormalised, of `head_dim` fp32 each; then a largest score and a sum for each. */
 #define GM_ATTENTION_DECODE_SLOT_BYTES(head_dim) (4 * GM_ATTENTION_DECODE_ROWS * ((head_dim) + 2))
@@ -28,7 +28,7 @@ struct gm_attention_decode_params {
 /* Shared memory: every warp's ring, which holds the warp's sums when its keys are done; then q's rows, where registers have no
  * room for them. */
 #define GM_ATTENTION_DECODE_Q_BYTES(head_dim)     ((head_dim) > 128 ? 2 * GM_ATTENTION_DECODE_ROWS * (head_dim) : 0)
-#define GM_ATTENTION_DECODE_STAGE_BYTES(head_dim) (2 * GM_ATTENTION_DECODE_KEYS * (head_dim) * 2)
+#define GM_ATTENTION_DECODE_STAGE_BYTES(head_dim) (2 * GM_ATTENTION_DECODE_KEYS(head_dim) * (head_dim) * 2)
 #define GM_ATTENTION_DECODE_SMEM_BYTES(head_dim, warps, stages)                                                        \
     ((warps) * (stages) * GM_ATTENTION_DECODE_STAGE_BYTES(head_dim) + GM_ATTENTION_DECODE_Q_BYTES(head_dim))
 

@@ -25,6 +25,13 @@ int64_t gm_attention_read(const struct gm_attention_problem *problem);
 /* Bytes of k and v that are read at least. */
 double gm_attention_cache_bytes(const struct gm_attention_problem *problem);
 
+/* Whether k, v and q are aligned to 16 bytes, and the scale is not negative: families of large tiles take these only. */
+int gm_attention_suits_tiles(const struct gm_attention_problem *problem);
+/* Of a batch-invariant plan, which family answers is a matter of a request's rows alone: GM_REASON_ORDER where it is not
+ * this one, of large tiles or not. */
+enum gm_reason gm_attention_check_order(const struct gm_question *question, int has_tiles,
+                                        const struct gm_sentence *why);
+
 /* The parameters of a plan, and those of a call. */
 struct gm_attention_params gm_attention_template(const struct gm_attention_problem *problem);
 void gm_attention_bind(const struct gm_attention_args *args, struct gm_attention_params *params);

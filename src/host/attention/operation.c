@@ -32,6 +32,17 @@ GM_ALIGN_FUNCTIONS(gm_attention_problem, out)
 GM_ALIGN_FUNCTIONS(gm_attention_problem, k)
 GM_ALIGN_FUNCTIONS(gm_attention_problem, v)
 
+/* Tokens that a row sees up to its own, which suites and ledgers have instead of `left`: no size of theirs is 0. */
+static int64_t get_window(const void *problem) {
+    const struct gm_attention_problem *p = problem;
+    return p->mask == GM_ATTENTION_WINDOW && p->left >= 0 ? p->left + 1 : p->max_kv_len;
+}
+
+static int set_window(void *problem, int64_t tokens) {
+    ((struct gm_attention_problem *)problem)->left = tokens - 1;
+    return 1;
+}
+
 #define SIZE(member, use, text)                                                                                        \
     {.name = #member, .kind = GM_FIELD_SIZE, .uses = (use), .offset = AT(member), .about = text}
 #define ANSWER(label, member, text)                                                                                    \
@@ -51,7 +62,7 @@ enum {
     FIELD_KV_HEADS,
     FIELD_HEAD_DIM,
     FIELD_PAGE_SIZE,
-    FIELD_LEFT
+    FIELD_WINDOW
 };
 static const struct gm_field fields[] = {
     [FIELD_TYPE] = {.name = "type",
@@ -71,7 +82,7 @@ static const struct gm_field fields[] = {
     [FIELD_KV_HEADS] = SIZE(kv_heads, SUITES, NULL),
     [FIELD_HEAD_DIM] = SIZE(head_dim, SUITES, NULL),
     [FIELD_PAGE_SIZE] = SIZE(page_size, SUITES, NULL),
-    [FIELD_LEFT] = SIZE(left, SUITES, NULL),
+    [FIELD_WINDOW] = {.name = "window", .kind = GM_FIELD_SIZE, .uses = SUITES, .get = get_window, .set = set_window},
     SIZE(right, GM_IN_OPTIONS, "of a window: tokens behind the own one (default: 0)"),
     SIZE(v_head_dim, GM_IN_OPTIONS, "of v and out (default: head_dim)"),
     SIZE(max_q_tokens, GM_IN_OPTIONS, "rows of q (default: max_batch * max_q_len)"),
@@ -354,6 +365,31 @@ int64_t gm_attention_tiles(const struct gm_attention_problem *p, int64_t rows) {
     return GM_MIN(p->max_batch * of_request, p->max_q_tokens * group / rows + p->max_batch);
 }
 
+/* ---- families ------------------------------------------------------------------------------------------- */
+
+#define FEW_ROWS 16 /* packed, of a request: a unit of attention_decode */
+
+int gm_attention_suits_tiles(const struct gm_attention_problem *p) {
+    static const int loaded[] = {GM_ATTENTION_Q, GM_ATTENTION_K, GM_ATTENTION_V};
+    struct gm_strided o[GM_ATTENTION_OPERANDS];
+    int suits = p->scale >= 0;
+    gm_attention_operands_of(p, p->max_batch, o);
+    for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++)
+        suits = suits && gm_check_strided_vectors(&o[loaded[i]], 16, NULL) == GM_ACCEPTED;
+    return suits;
+}
+
+enum gm_reason gm_attention_check_order(const struct gm_question *question, int has_tiles,
+                                        const struct gm_sentence *why) {
+    const struct gm_attention_problem *p = question->problem;
+    const int64_t rows = p->max_q_len * gm_attention_group(p);
+    const int takes_tiles = rows > FEW_ROWS && gm_attention_suits_tiles(p);
+    if (!(question->options->flags & GM_PLAN_BATCH_INVARIANT) || question->options->kernel || takes_tiles == has_tiles)
+        return GM_ACCEPTED;
+    return gm_say(why, GM_REASON_ORDER, "a batch-invariant plan of %" PRId64 " rows a request takes %s", rows,
+                  takes_tiles ? "large tiles" : "units of 16 rows");
+}
+
 /* ---- parameters ----------------------------------------------------------------------------------------- */
 
 #define LOG2_E 1.4426950408889634
@@ -469,8 +505,7 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[RANGE_KV_INDPTR] = array("kv_indptr", a->kv_indptr, is_ragged ? a->batch : 0, sizeof(int32_t));
     found[RANGE_PAGE_TABLE] = array("page_table", a->page_table, entries, sizeof(int32_t));
     found[RANGE_SINKS] = array("sinks", a->sinks, p->has_sinks ? p->q_heads : 0, sizeof(float));
-    found[RANGE_TREE_MASK] =
-        array("tree_mask", a->tree_mask, p->has_tree_mask ? p->max_q_tokens : 0, sizeof(uint64_t));
+    found[RANGE_TREE_MASK] = array("tree_mask", a->tree_mask, p->has_tree_mask ? p->max_q_tokens : 0, sizeof(uint64_t));
     workspace->address = a->workspace;
     workspace->bytes = a->workspace_bytes;
     return RANGES;

@@ -77,8 +77,9 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
 
 /* ---- the family ----------------------------------------------------------------------------------------- */
 
-static enum gm_reason check(const struct variant *v, const struct gm_attention_problem *p,
+static enum gm_reason check(const struct variant *v, const struct gm_question *question,
                             const struct gm_sentence *why) {
+    const struct gm_attention_problem *p = question->problem;
     const int64_t most = GM_MAX(p->head_dim, p->v_head_dim);
     struct gm_strided o[GM_ATTENTION_OPERANDS];
     if (most > v->head_dim)
@@ -95,14 +96,14 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
     if (gm_attention_tiles(p, v->tile_rows) * p->kv_heads > INT32_MAX)
         return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " tiles of %d rows for each of %" PRId64 " heads",
                       gm_attention_tiles(p, v->tile_rows), v->tile_rows, p->kv_heads);
-    return GM_ACCEPTED;
+    return gm_attention_check_order(question, 1, why);
 }
 
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                const struct gm_sentence *why) {
     const struct variant v = variant_of(kernel);
     const struct gm_attention_problem *p = question->problem;
-    const enum gm_reason reason = check(&v, p, why);
+    const enum gm_reason reason = check(&v, question, why);
     if (reason != GM_ACCEPTED)
         return (struct gm_verdict){.reason = reason};
     const double us = gm_operation_attention.is_empty(p) ? 0 : cost_us(&v, p, question->device);

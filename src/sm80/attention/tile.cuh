@@ -7,6 +7,7 @@
 #define GM_SM80_ATTENTION_TILE_CUH
 
 #include "common/global.cuh"
+#include "common/index.cuh"
 #include "common/shared.cuh"
 #include "common/types.h"
 #include "sm80/cp_async.cuh"
@@ -23,7 +24,16 @@ enum {
 static_assert(TYPE == GM_TYPE_bf16 || TYPE == GM_TYPE_fp16, "16-bit types");
 static_assert(HEAD_DIM % 64 == 0, "a row is whole lines of 128 bytes");
 
-static __device__ __forceinline__ uint32_t chunk_offset(int row, int chunk) {
+/* Unsigned, so that their quotients are shifts. */
+static __device__ __forceinline__ uint32_t lane_index(void) {
+    return (uint32_t)thread_index() % 32;
+}
+
+static __device__ __forceinline__ uint32_t warp_index(void) {
+    return (uint32_t)thread_index() / 32;
+}
+
+static __device__ __forceinline__ uint32_t chunk_offset(uint32_t row, uint32_t chunk) {
     return row * ROW_BYTES + ((chunk ^ (row & 7)) << 4);
 }
 
@@ -57,12 +67,12 @@ static __device__ __forceinline__ void copy_elements(uint32_t shared_addr, uint6
 
 /* Where a lane's row of a 16 x 16 block is. Its four matrices are rows 0, columns 0; rows 8, columns 0; rows 0, columns 8; rows 8,
  * columns 8: an A fragment; and, transposed, two B fragments of rows along k, as those of v. */
-static __device__ __forceinline__ uint32_t lane_of_rows(int lane) {
+static __device__ __forceinline__ uint32_t lane_of_rows(uint32_t lane) {
     return chunk_offset(lane % 16, lane / 16);
 }
 
 /* Columns before rows: two B fragments of columns along k, as those of k. */
-static __device__ __forceinline__ uint32_t lane_of_columns(int lane) {
+static __device__ __forceinline__ uint32_t lane_of_columns(uint32_t lane) {
     return chunk_offset(lane % 8 + lane / 16 * 8, lane / 8 % 2);
 }
 

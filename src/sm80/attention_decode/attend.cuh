@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A warp's share of a piece's keys: every so manyth tile of 16. Its 16 rows of q, their scores and their sums stay in
+/* A warp's share of a piece's keys: every so manyth tile. Its 16 rows of q, their scores and their sums stay in
  * registers. */
 #ifndef GM_ATTENTION_DECODE_ATTEND_CUH
 #define GM_ATTENTION_DECODE_ATTEND_CUH
 
 #include "common/attention/softmax.cuh"
 #include "sm80/attention_decode/ring.cuh"
+
+/* Scores of a warp's rows and a tile's keys, then weights. */
+typedef float scores_t[KEYS / 8][4];
 
 /* What a warp has found: a lane holds two rows, lane / 4 and 8 below. */
 struct sums {
@@ -33,7 +36,7 @@ static __device__ __forceinline__ uint32_t load_pair(uint64_t address, bool by_e
 
 static __device__ __forceinline__ void load_fragments(const struct gm_attention_params &p, const struct piece &piece,
                                                       bool by_element, struct fragments &f) {
-    const int lane = thread_index() % 32;
+    const uint32_t lane = lane_index();
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int row = lane / 4 + 8 * half, elements = row < piece.rows ? p.head_dim : 0;
@@ -65,7 +68,7 @@ static __device__ __forceinline__ void copy_q(const struct gm_attention_params &
 
 static __device__ __forceinline__ void fragment_of(const struct fragments &f, int step, uint32_t (&q)[4]) {
     if (Q_BYTES)
-        ldmatrix_x4(q, chunk_move(shared_q() + lane_of_rows(thread_index() % 32), 0, 2 * step));
+        ldmatrix_x4(q, chunk_move(shared_q() + lane_of_rows(lane_index()), 0, 2 * step));
 #pragma unroll
     for (int i = 0; i < 4 && !Q_BYTES; ++i)
         q[i] = f.q[Q_BYTES ? 0 : step][i];
@@ -74,18 +77,22 @@ static __device__ __forceinline__ void fragment_of(const struct fragments &f, in
 /* ---- a tile ---------------------------------------------------------------------------------------- */
 
 static __device__ __forceinline__ void score(const struct gm_attention_params &p, const struct fragments &f,
-                                             uint32_t lane_addr, float (&scores)[2][4]) {
+                                             uint32_t lane_addr, scores_t &scores) {
 #pragma unroll
     for (int step = 0; step < STEPS; ++step) {
-        uint32_t q[4], k[4];
+        uint32_t q[4];
         fragment_of(f, step, q);
-        ldmatrix_x4(k, chunk_move(lane_addr, 0, 2 * step));
-        multiply(scores[0], q, k[0], k[1]);
-        multiply(scores[1], q, k[2], k[3]);
+#pragma unroll
+        for (int i = 0; i < KEYS / 16; ++i) {
+            uint32_t k[4];
+            ldmatrix_x4(k, chunk_move(lane_addr, 16 * i, 2 * step));
+            multiply(scores[2 * i], q, k[0], k[1]);
+            multiply(scores[2 * i + 1], q, k[2], k[3]);
+        }
     }
     const bool has_cap = p.flags & GM_ATTENTION_HAS_CAP;
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < KEYS / 2; ++i) {
         float &x = scores[i / 4][i % 4];
         x *= p.scale;
         if (has_cap)
@@ -94,30 +101,31 @@ static __device__ __forceinline__ void score(const struct gm_attention_params &p
 }
 
 static __device__ __forceinline__ void hide_keys(const struct gm_attention_params &p, const struct piece &piece,
-                                                 int key, float (&scores)[2][4]) {
-    const int lane = thread_index() % 32;
+                                                 int key, scores_t &scores) {
+    const uint32_t lane = lane_index();
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int row = piece.first_row + min(lane / 4 + 8 * half, piece.rows - 1);
-        struct sight sight = sight_of(p, piece.request, token_of_row(p, row));
-        sight.keys.end = min(sight.keys.end, piece.keys.end);
-        hide(sight, key + lane % 4 * 2, 2 * half, scores);
+        const uint64_t visible = visible_bits(p, piece.request, token_of_row(p, row), key);
+        hide((visible & low_bits(piece.keys.end - key)) >> lane % 4 * 2, 2 * half, scores);
     }
 }
 
 /* Scores become weights, relative to the largest so far; what was relative to another largest is made so. */
-static __device__ __forceinline__ void weigh(struct sums &s, float (&scores)[2][4]) {
+static __device__ __forceinline__ void weigh(struct sums &s, scores_t &scores) {
     float most[2], kept[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        const float here = fmaxf(fmaxf(scores[0][2 * half], scores[0][2 * half + 1]),
-                                 fmaxf(scores[1][2 * half], scores[1][2 * half + 1]));
-        most[half] = fmaxf(s.most[half], max_of_quad(here));
+        most[half] = s.most[half];
+#pragma unroll
+        for (int i = 0; i < KEYS / 8; ++i)
+            most[half] = fmaxf(most[half], fmaxf(scores[i][2 * half], scores[i][2 * half + 1]));
+        most[half] = max_of_quad(most[half]);
         const float base = base_of(most[half]);
         kept[half] = ex2_approx_ftz(s.most[half] - base);
         float sum = 0;
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < KEYS / 4; ++i) {
             float &x = scores[i / 2][2 * half + i % 2];
             x = ex2_approx_ftz(x - base);
             sum += x;
@@ -139,15 +147,20 @@ static __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
     return TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
 }
 
-static __device__ __forceinline__ void add_values(struct sums &s, const float (&weights)[2][4], uint32_t lane_addr) {
-    const uint32_t a[4] = {pack_pair(weights[0][0], weights[0][1]), pack_pair(weights[0][2], weights[0][3]),
-                           pack_pair(weights[1][0], weights[1][1]), pack_pair(weights[1][2], weights[1][3])};
+/* The accumulators of two neighbouring products are an A fragment of the next. */
+static __device__ __forceinline__ void add_values(struct sums &s, const scores_t &weights, uint32_t lane_addr) {
 #pragma unroll
-    for (int step = 0; step < STEPS; ++step) {
-        uint32_t v[4];
-        ldmatrix_x4_trans(v, chunk_move(lane_addr, 0, 2 * step));
-        multiply(s.values[2 * step], a, v[0], v[1]);
-        multiply(s.values[2 * step + 1], a, v[2], v[3]);
+    for (int i = 0; i < KEYS / 16; ++i) {
+        const float(&left)[4] = weights[2 * i], (&right)[4] = weights[2 * i + 1];
+        const uint32_t a[4] = {pack_pair(left[0], left[1]), pack_pair(left[2], left[3]), pack_pair(right[0], right[1]),
+                               pack_pair(right[2], right[3])};
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step) {
+            uint32_t v[4];
+            ldmatrix_x4_trans(v, chunk_move(lane_addr, 16 * i, 2 * step));
+            multiply(s.values[2 * step], a, v[0], v[1]);
+            multiply(s.values[2 * step + 1], a, v[2], v[3]);
+        }
     }
 }
 
@@ -156,8 +169,8 @@ static __device__ __forceinline__ void add_values(struct sums &s, const float (&
 static __device__ __forceinline__ void attend_tile(const struct gm_attention_params &p, const struct piece &piece,
                                                    const struct keys &clear, const struct fragments &f,
                                                    uint32_t stage, int key, struct sums &s) {
-    const int lane = thread_index() % 32;
-    float scores[2][4] = {};
+    const uint32_t lane = lane_index();
+    scores_t scores = {};
     score(p, f, stage + lane_of_columns(lane), scores);
     if (key < clear.first || key + KEYS > clear.end)
         hide_keys(p, piece, key, scores);
@@ -172,7 +185,7 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
     const uint32_t ring = ring_of_warp();
     struct keys clear = keys_of_all(p, piece.request, first_token(p, piece), last_token(p, piece));
     clear.end = min(clear.end, piece.keys.end);
-    uint32_t key = piece.keys.first + thread_index() / 32 * KEYS;
+    uint32_t key = piece.keys.first + warp_index() * KEYS;
     uint32_t entries[STAGES + 1], stage = 0;
     struct fragments f;
 #pragma unroll

@@ -25,23 +25,30 @@ static __device__ __forceinline__ void attend_piece(const struct gm_attention_de
     merge_piece(p, shares, piece, part);
 }
 
-/* A part's entries, a piece at a time from last to first. */
+/* A part's entries, a piece at a time from last to first. The first 32 requests' lengths are on their way once, for what comes
+ * before the first piece. */
 static __device__ __forceinline__ void attention_decode(const struct gm_attention_decode_params &p) {
-    const struct shares shares = shares_of(p);
+    const entries_of_request weight = {p.a};
+    const struct lane_request mine = lane_request(p.a, weight, 0);
+    const struct shares shares = shares_of(p, mine);
     const int part = cta_index();
     int64_t low = cut_of(shares, part), end = cut_of(shares, part + 1);
     if (p.slots == 0) {
-        low = rounded_up(p.a, shares, low);
-        end = rounded_up(p.a, shares, end);
+        low = rounded_up(p.a, shares, mine, low);
+        end = rounded_up(p.a, shares, mine, end);
     }
-    struct found at = {{}, end};
+    if (end <= low)
+        return;
+    struct found at = find_entry(p.a, weight, mine, end - 1);
 #pragma unroll 1
-    while (end > low) {
-        if (end <= at.first)
-            at = find_entry(p.a, entries_of_request{p.a}, end - 1);
+    for (;;) {
         const struct piece piece = piece_before(p.a, at, low, end);
         attend_piece(p, shares, piece, part);
         end = max(low, piece.start);
+        if (end <= low)
+            return;
+        if (end <= at.first)
+            at = find_entry(p.a, weight, lane_request(p.a, weight, 0), end - 1);
     }
 }
 

@@ -12,8 +12,8 @@ enum {
     THREADS = 32 * WARPS,
     CTAS = GM_ATTENTION_DECODE_CTAS(HEAD_DIM, WARPS, STAGES), /* on an SM */
     ROWS = GM_ATTENTION_DECODE_ROWS,
-    KEYS = GM_ATTENTION_DECODE_KEYS,          /* of a warp's tile */
-    BLOCK = GM_ATTENTION_DECODE_BLOCK(WARPS), /* keys of all warps' tiles */
+    KEYS = GM_ATTENTION_DECODE_KEYS(HEAD_DIM),          /* of a warp's tile */
+    BLOCK = GM_ATTENTION_DECODE_BLOCK(HEAD_DIM, WARPS), /* keys of all warps' tiles */
     STAGE_BYTES = GM_ATTENTION_DECODE_STAGE_BYTES(HEAD_DIM),
     RING_BYTES = STAGES * STAGE_BYTES, /* of a warp */
     Q_BYTES = GM_ATTENTION_DECODE_Q_BYTES(HEAD_DIM), /* of q's rows in shared memory; 0: they are in registers */

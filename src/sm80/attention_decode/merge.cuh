@@ -33,7 +33,7 @@ enum {
 static_assert(SUMS_ROWS + ROWS * 8 <= RING_BYTES, "the ring holds them");
 
 static __device__ __forceinline__ void store_sums(const struct sums &s) {
-    const int lane = thread_index() % 32;
+    const uint32_t lane = lane_index();
     const uint32_t ring = ring_of_warp();
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -101,10 +101,10 @@ static __device__ __forceinline__ struct partial load_published(uint64_t slot, i
     return part;
 }
 
-/* Adds what this part has to what parts first ... end - 1 have published: several at a time are under way. */
+/* What parts first ... end - 1 have published: several at a time are under way. */
 static __device__ __forceinline__ struct partial collect_row(const struct gm_attention_decode_params &p, int first,
-                                                             int end, int row, int chunk, const struct partial &own) {
-    enum { AT_ONCE = 4 };
+                                                             int end, int row, int chunk) {
+    enum { AT_ONCE = 12 };
     struct partial all = {-GM_INFINITY, 0, {}};
 #pragma unroll 1
     for (int part = first; part < end; part += AT_ONCE) {
@@ -117,7 +117,6 @@ static __device__ __forceinline__ struct partial collect_row(const struct gm_att
             if (part + i < end)
                 add_partial(all, other[i]);
     }
-    add_partial(all, own);
     return all;
 }
 
@@ -147,23 +146,89 @@ static __device__ __forceinline__ void finish_row(const struct gm_attention_para
         store_lse(p, at, lse_of(all.most, all.sum));
 }
 
+/* Where a thread leaves what it has collected, behind its warp's sums. */
+enum {
+    LEFT_PITCH = 40,
+    LEFT = (SUMS_ROWS + ROWS * 8 + 127) / 128 * 128,
+};
+static_assert(LEFT + 32 * LEFT_PITCH <= (int)RING_BYTES, "the ring has room");
+
+static __device__ __forceinline__ uint32_t left_by(int thread) {
+    return (uint32_t)__cvta_generic_to_shared(rings) + thread / 32 * RING_BYTES + LEFT + thread % 32 * LEFT_PITCH;
+}
+
+static __device__ __forceinline__ void leave_partial(int thread, const struct partial &part) {
+    st_shared_v2(left_by(thread), part.most, part.sum);
+#pragma unroll
+    for (int i = 0; i < 8; i += 2)
+        st_shared_v2(left_by(thread) + 8 + 4 * i, part.values[i], part.values[i + 1]);
+}
+
+static __device__ __forceinline__ struct partial partial_left_by(int thread) {
+    struct partial part;
+    ld_shared_v2(left_by(thread), part.most, part.sum);
+#pragma unroll
+    for (int i = 0; i < 8; i += 2)
+        ld_shared_v2(left_by(thread) + 8 + 4 * i, part.values[i], part.values[i + 1]);
+    return part;
+}
+
+/* What a thread does of a piece's rows. A chunk of a row has several threads where that takes only some of all and other parts have
+ * published pieces of the unit: each thread collects those of neighbouring parts. */
+struct merge {
+    int first;  /* the part that began the unit, if this one ends it; else this one */
+    int chunks; /* of all rows */
+    int shares; /* threads of a chunk */
+};
+
+static __device__ __forceinline__ struct merge merge_of(const struct shares &shares, const struct piece &piece,
+                                                        int part) {
+    const bool collects = piece.ends && !piece.begins;
+    const int chunks = piece.rows * CHUNKS;
+    return {collects ? part_of(shares, piece.start) : part, chunks, collects ? max(THREADS / chunks, 1) : 1};
+}
+
+static __device__ __forceinline__ void merge_chunk(const struct gm_attention_decode_params &p,
+                                                   const struct piece &piece, const struct merge &merge, int part,
+                                                   int number) {
+    const int share = number / merge.chunks, row = number % merge.chunks / CHUNKS, chunk = number % CHUNKS;
+    const int parts = part - merge.first, first = merge.first + parts * share / merge.shares;
+    struct partial all = collect_row(p, first, merge.first + parts * (share + 1) / merge.shares, row, chunk);
+    if (share == merge.shares - 1)
+        add_partial(all, partial_of_cta(row, chunk));
+    if (merge.shares > 1)
+        leave_partial(number, all);
+    else if (piece.ends)
+        finish_row(p.a, piece, row, chunk, all);
+    else
+        publish_row(slot_of(p, part), row, chunk, all);
+}
+
+/* Adds up what the threads of each chunk have left, in their order. */
+static __device__ __forceinline__ void merge_shares(const struct gm_attention_params &p, const struct piece &piece,
+                                                    const struct merge &merge) {
+    const int thread = thread_index();
+    __syncthreads();
+    if (thread >= merge.chunks)
+        return;
+    struct partial all = partial_left_by(thread);
+#pragma unroll 1
+    for (int share = 1; share < merge.shares; ++share)
+        add_partial(all, partial_left_by(thread + share * merge.chunks));
+    finish_row(p, piece, thread / CHUNKS, thread % CHUNKS, all);
+}
+
 /* All threads call it: their warps' sums are in shared memory, and the rings are free again behind it. */
 static __device__ __forceinline__ void merge_piece(const struct gm_attention_decode_params &p,
                                                    const struct shares &shares, const struct piece &piece, int part) {
-    const bool collects = piece.ends && !piece.begins;
-    const int first = collects ? part_of(shares, piece.start) : part;
-    if (collects)
-        wait_for_parts(p, first, part);
+    const struct merge merge = merge_of(shares, piece, part);
+    wait_for_parts(p, merge.first, part);
     __syncthreads();
 #pragma unroll 1
-    for (int i = thread_index(); i < piece.rows * CHUNKS; i += THREADS) {
-        const int row = i / CHUNKS, chunk = i % CHUNKS;
-        const struct partial own = partial_of_cta(row, chunk);
-        if (piece.ends)
-            finish_row(p.a, piece, row, chunk, collect_row(p, first, part, row, chunk, own));
-        else
-            publish_row(slot_of(p, part), row, chunk, own);
-    }
+    for (int i = thread_index(); i < merge.chunks * merge.shares; i += THREADS)
+        merge_chunk(p, piece, merge, part, i);
+    if (merge.shares > 1)
+        merge_shares(p.a, piece, merge);
     __syncthreads();
     if (!piece.ends && thread_index() == 0)
         st_release_gpu_b64(flag_of(p, part), p.ready);

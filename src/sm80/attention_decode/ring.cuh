@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A warp's ring: its tiles of 16 rows of k and of v, from global memory. No other warp reads it. */
+/* A warp's ring: its tiles of k and of v, from global memory. No other warp reads it. */
 #ifndef GM_ATTENTION_DECODE_RING_CUH
 #define GM_ATTENTION_DECODE_RING_CUH
 
@@ -15,31 +15,47 @@ enum {
 static_assert(V_OFFSET * 2 == STAGE_BYTES && (LANE_ROWS & (LANE_ROWS - 1)) == 0, "k's rows, then v's");
 
 static __device__ __forceinline__ uint32_t ring_of_warp(void) {
-    return (uint32_t)__cvta_generic_to_shared(rings) + thread_index() / 32 * RING_BYTES;
+    return (uint32_t)__cvta_generic_to_shared(rings) + warp_index() * RING_BYTES;
 }
 
-/* What a lane needs to find its key of the tile that starts at `key`. Lanes of the other half have the same keys. Keys are
+/* What a lane needs to find its key of the tile that starts at `key`. With 16 keys lanes of both halves have the same. Keys are
  * unsigned where they may be behind all that there are. */
 static __device__ __forceinline__ uint32_t entry_of_lane(const struct gm_attention_params &p,
                                                          const struct piece &piece, uint32_t key) {
-    const uint32_t mine = key + thread_index() % KEYS;
+    const uint32_t mine = key + lane_index() % KEYS;
     return mine < (uint32_t)piece.keys.end ? entry_of_key(p, piece.request.number, mine) : 0;
 }
 
-/* Starts the copy of 16 rows of k or v. Every lane has the address of one; chunk `lane % CHUNKS` is what it copies of some. */
-static __device__ __forceinline__ void copy_rows(uint32_t shared_addr, uint64_t row_address, int rows, int elements,
-                                                 bool by_element) {
-    const int lane = thread_index() % 32, chunk = lane % CHUNKS;
-    const uint32_t place = shared_addr + chunk_offset(lane / CHUNKS, chunk);
-    const int rows_left = chunk * 8 < elements ? rows - lane / CHUNKS : 0;
+/* Rows of k or v on their way: every lane has the address of one; chunk `lane % CHUNKS` is what it copies of some. */
+struct copy {
+    uint32_t place; /* of the lane's first */
+    int chunk;
+    int rows; /* so many exist from its first on */
+};
+
+static __device__ __forceinline__ struct copy copy_of(uint32_t shared_addr, int rows, int elements) {
+    const uint32_t lane = lane_index(), chunk = lane % CHUNKS;
+    return {shared_addr + chunk_offset(lane / CHUNKS, chunk), (int)chunk,
+            (int)chunk * 8 < elements ? rows - (int)(lane / CHUNKS) : 0};
+}
+
+static __device__ __forceinline__ uint64_t row_of_copy(const struct copy &copy, uint64_t row_address, int row) {
+    return __shfl_sync(0xffffffff, row_address, row + lane_index() / CHUNKS) + copy.chunk * 16;
+}
+
+static __device__ __forceinline__ void copy_rows(uint32_t shared_addr, uint64_t row_address, int rows, int elements) {
+    const struct copy copy = copy_of(shared_addr, rows, elements);
 #pragma unroll
-    for (int row = 0; row < KEYS; row += LANE_ROWS) {
-        const uint64_t from = __shfl_sync(0xffffffff, row_address, row + lane / CHUNKS) + chunk * 16;
-        if (by_element)
-            copy_elements(chunk_move(place, row, 0), from, row < rows_left);
-        else
-            copy_chunk(chunk_move(place, row, 0), from, row < rows_left);
-    }
+    for (int row = 0; row < KEYS; row += LANE_ROWS)
+        copy_chunk(chunk_move(copy.place, row, 0), row_of_copy(copy, row_address, row), row < copy.rows);
+}
+
+static __device__ __forceinline__ void copy_rows_by_element(uint32_t shared_addr, uint64_t row_address, int rows,
+                                                            int elements) {
+    const struct copy copy = copy_of(shared_addr, rows, elements);
+#pragma unroll 1
+    for (int row = 0; row < KEYS; row += LANE_ROWS)
+        copy_elements(chunk_move(copy.place, row, 0), row_of_copy(copy, row_address, row), row < copy.rows);
 }
 
 /* Starts the copies of the tile that starts at `key`; none where the piece has ended. Rows behind its end become zeros: NaN there
@@ -48,14 +64,15 @@ static __device__ __forceinline__ void fill_stage(const struct gm_attention_para
                                                   uint32_t stage, uint32_t key, uint32_t entry) {
     const int rows = (int)(piece.keys.end - key);
     if (rows > 0) {
-        const struct place at = place_of_key(p, piece.request.number, key + thread_index() % KEYS, entry);
+        const struct place at = place_of_key(p, piece.request.number, key + lane_index() % KEYS, entry);
         const uint64_t k = address_of(p.k, piece.head, at), v = address_of(p.v, piece.head, at);
         if (p.flags & GM_ATTENTION_KV_BY_ELEMENT) {
-            copy_rows(stage, k, rows, p.head_dim, true);
-            copy_rows(stage + V_OFFSET, v, rows, p.v_head_dim, true);
+#pragma unroll 1
+            for (int i = 0; i < 2; ++i)
+                copy_rows_by_element(stage + i * V_OFFSET, i ? v : k, rows, i ? p.v_head_dim : p.head_dim);
         } else {
-            copy_rows(stage, k, rows, p.head_dim, false);
-            copy_rows(stage + V_OFFSET, v, rows, p.v_head_dim, false);
+            copy_rows(stage, k, rows, p.head_dim);
+            copy_rows(stage + V_OFFSET, v, rows, p.v_head_dim);
         }
     }
     pipeline_commit();

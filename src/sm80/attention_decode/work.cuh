@@ -42,8 +42,9 @@ struct shares {
     int more;              /* parts before this one have one more */
 };
 
-static __device__ __forceinline__ struct shares shares_of(const struct gm_attention_decode_params &p) {
-    const int64_t entries = entries_of_all(p.a, entries_of_request{p.a});
+static __device__ __forceinline__ struct shares shares_of(const struct gm_attention_decode_params &p,
+                                                          const struct lane_request &first) {
+    const int64_t entries = entries_of_all(p.a, entries_of_request{p.a}, first);
     const uint64_t each = (uint64_t)entries / (uint32_t)p.parts;
     return {entries, (int64_t)each, (int)(entries - (int64_t)each * p.parts)};
 }
@@ -62,10 +63,10 @@ static __device__ __forceinline__ int part_of(const struct shares &shares, int64
 
 /* An entry, moved on to where a unit begins. */
 static __device__ __forceinline__ int64_t rounded_up(const struct gm_attention_params &p, const struct shares &shares,
-                                                     int64_t entry) {
+                                                     const struct lane_request &mine, int64_t entry) {
     if (entry >= shares.entries)
         return entry;
-    const struct found at = find_entry(p, entries_of_request{p}, entry);
+    const struct found at = find_entry(p, entries_of_request{p}, mine, entry);
     const uint32_t blocks = blocks_of_unit(p, at.request);
     return at.first + (int64_t)((uint64_t)(entry - at.first + blocks - 1) / blocks * blocks);
 }

@@ -12,15 +12,16 @@ void describe_attention(const struct attention_case *ac, char *text, size_t byte
     int at = snprintf(text, bytes, "%lld requests (", (long long)ac->batch);
     for (int b = 0; b < ATTENTION_LENGTHS && b < ac->batch; b++)
         at += snprintf(text + at, bytes - (size_t)at, "%s%d/%d", b ? " " : "", ac->q_lens[b], ac->kv_lens[b]);
-    snprintf(text + at, bytes - (size_t)at,
-             ") %lld:%lld heads of %lld:%lld, %s %s %s %s page %lld, %s %lld:%lld%s%s%s%s%s pad %d start %d%s limit %zu "
-             "spare %d %d %d hidden %d",
-             (long long)ac->q_heads, (long long)ac->kv_heads, (long long)ac->head_dim, (long long)ac->v_head_dim,
-             gm_type_name(ac->type), inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout],
-             (long long)ac->page_size, masks[ac->mask], (long long)ac->left, (long long)ac->right,
-             ac->softcap != 0 ? " cap" : "", ac->sinks ? " sinks" : "", ac->lse ? " lse" : "", ac->tree ? " tree" : "",
-             ac->out ? " fp32" : "", ac->pad, ac->start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit,
-             ac->spare_batch, ac->spare_rows, ac->spare_tokens, ac->hidden_tokens);
+    snprintf(
+        text + at, bytes - (size_t)at,
+        ") %lld:%lld heads of %lld:%lld, %s %s %s %s page %lld, %s %lld:%lld%s%s%s%s%s pad %d start %d%s limit %zu "
+        "spare %d %d %d hidden %d",
+        (long long)ac->q_heads, (long long)ac->kv_heads, (long long)ac->head_dim, (long long)ac->v_head_dim,
+        gm_type_name(ac->type), inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout], (long long)ac->page_size,
+        masks[ac->mask], (long long)ac->left, (long long)ac->right, ac->softcap != 0 ? " cap" : "",
+        ac->sinks ? " sinks" : "", ac->lse ? " lse" : "", ac->tree ? " tree" : "", ac->out ? " fp32" : "", ac->pad,
+        ac->start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit, ac->spare_batch, ac->spare_rows,
+        ac->spare_tokens, ac->hidden_tokens);
 }
 
 /* ---- rows: (request, token, head) of k and v ------------------------------------------------------------ */
@@ -281,8 +282,8 @@ static void list_others(struct placed_attention *placed, const struct attention_
     }
     o[ATTENTION_AT_Q_INDPTR] = ARRAY(q_indptr, GM_INT32, ac->batch + 1, 1, q_indptr_value);
     o[ATTENTION_AT_KV_LEN] = ARRAY(kv_len, GM_INT32, ac->batch, 1, kv_len_value);
-    o[ATTENTION_AT_KV_INDPTR] = ARRAY(
-        kv_indptr, GM_INT32, ac->kv_layout == GM_ATTENTION_KV_RAGGED ? ac->batch : 0, 1, kv_indptr_value);
+    o[ATTENTION_AT_KV_INDPTR] =
+        ARRAY(kv_indptr, GM_INT32, ac->kv_layout == GM_ATTENTION_KV_RAGGED ? ac->batch : 0, 1, kv_indptr_value);
     o[ATTENTION_AT_PAGE_TABLE] = ARRAY(page_table, GM_INT32, table, pages, page_value);
     o[ATTENTION_AT_SINKS] = ARRAY(sinks, GM_FP32, ac->sinks, ac->q_heads, sink_value);
     o[ATTENTION_AT_TREE_MASK] = ARRAY(tree_mask, GM_INT64, ac->tree ? p->max_q_tokens : 0, 1, tree_value);

@@ -14,8 +14,8 @@
 struct row {
     const struct attention_case *ac;
     int64_t request, row, head;
-    double *scores; /* of every token; hidden: -infinity */
-    double largest; /* of those and of the sink */
+    double *scores;  /* of every token; hidden: -infinity */
+    double largest;  /* of those and of the sink */
     double products; /* the largest sum of |q k| of a score, scaled */
     double sum, with_sink;
 };

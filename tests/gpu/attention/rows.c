@@ -10,10 +10,11 @@ struct rows {
     struct attention_memory memory;
     int failures;
     int64_t head_dim;
-    bool decodes, is_large; /* of 256 elements: fewer cases */
+    bool decodes, maps, is_large; /* maps: loads by TMA. Of 256 elements there are fewer cases */
 };
 
-enum { WORKSPACE = 32 << 20 };
+enum { WORKSPACE = 32 << 20, HEAD_DIM = GM_ATTENTION_DECODE_HEAD_DIM };
+_Static_assert((int)GM_ATTENTION_SM80_HEAD_DIM == (int)HEAD_DIM, "a column of every family");
 
 static struct attention_case plain(const struct rows *rows) {
     return (struct attention_case){
@@ -29,9 +30,11 @@ static struct attention_case plain(const struct rows *rows) {
     };
 }
 
-
 static bool try(struct rows *rows, struct attention_case ac) {
-    enum { MOST_FAILURES = 3 };
+    enum { MOST_FAILURES = 3, LEAST_BOX = 8 };
+    const bool has_small_boxes = ac.kv_layout == GM_ATTENTION_KV_PAGED && ac.page_size % LEAST_BOX;
+    if (rows->maps && (ac.tree || has_small_boxes))
+        ac.may_refuse |= BIT(GM_REASON_SIZE);
     rows->failures += !run_attention(rows->result, &ac, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }
@@ -97,6 +100,28 @@ static bool test_masks(struct rows *rows) {
     return true;
 }
 
+/* Tiles that are full, and blocks that no mask cuts; more heads than run at the same time, as a long bound makes them. */
+static bool test_tiles(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    if (rows->decodes || opt.quick || (env.simulated && rows->kernel->type != GM_BF16))
+        return true;
+    ac.batch = 2;
+    SET(ac.q_lens, 130, 40);
+    SET(ac.kv_lens, 260, 40);
+    ac.q_heads = 6, ac.kv_heads = 3;
+    ac.page_size = 32;
+    ac.kv_layout = GM_ATTENTION_KV_PAGED;
+    ac.mask = GM_ATTENTION_CAUSAL;
+    ac.spare_tokens = (int)((12 << 20) / (4 * rows->head_dim)) - 500;
+    if (!try(rows, ac))
+        return false;
+    ac.q_heads = ac.kv_heads = 1;
+    ac.spare_tokens = 0;
+    ac.mask = GM_ATTENTION_WINDOW, ac.left = 100;
+    ac.inputs = ATTENTION_PLANTED;
+    return try(rows, ac);
+}
+
 /* Sinks, a soft cap, fp32, a tree. */
 static bool test_choices(struct rows *rows) {
     struct attention_case ac = plain(rows);
@@ -127,7 +152,7 @@ static bool test_choices(struct rows *rows) {
 static bool test_parts(struct rows *rows) {
     struct attention_case ac = plain(rows);
     SET(ac.q_lens, 1);
-    SET(ac.kv_lens, rows->is_large ? 130 : 200);
+    SET(ac.kv_lens, rows->is_large ? 300 : rows->decodes ? 700 : 150);
     ac.q_heads = ac.kv_heads = 1;
     ac.workspace_limit = WORKSPACE;
     ac.repeats = 2;
@@ -208,16 +233,19 @@ static bool test_bad(struct rows *rows) {
 
 static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
-    const bool decodes = kernel->family == &gm_family_attention_decode;
-    const int64_t head_dim =
-        kernel->columns[decodes ? (int)GM_ATTENTION_DECODE_HEAD_DIM : (int)GM_ATTENTION_SM80_HEAD_DIM];
-    return (struct rows){
-        .kernel = kernel, .result = result, .decodes = decodes, .head_dim = head_dim, .is_large = head_dim > 128};
+    const int64_t head_dim = kernel->columns[HEAD_DIM];
+    return (struct rows){.kernel = kernel,
+                         .result = result,
+                         .head_dim = head_dim,
+                         .decodes = strcmp(kernel->family->name, "attention_decode") == 0,
+                         .maps = strcmp(kernel->family->name, "attention_sm90") == 0,
+                         .is_large = head_dim > 128};
 }
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_decode(&rows) && test_masks(&rows) && test_choices(&rows) && test_parts(&rows) && test_values(&rows))
+    if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
+        test_values(&rows))
         test_bad(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct attention_case ac = plain(&rows);
@@ -244,7 +272,8 @@ static void run_late(const struct test *test, struct result *result) {
     SET(ac.q_lens, 1, 1);
     SET(ac.kv_lens, 5, 9);
     ac.kv_layout = GM_ATTENTION_KV_PAGED;
-    ac.sinks = ac.tree = ac.lse = true;
+    ac.sinks = ac.lse = true;
+    ac.tree = rows.decodes;
     if (opt.self_test)
         skip(result, "the stand-in runs no kernel but ours");
     else if (env.device.cc_major != 9)
@@ -257,7 +286,8 @@ static void run_late(const struct test *test, struct result *result) {
 /* The test group `image` runs one variant whose image --image has replaced, for the mutants. */
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_decode(&rows) && test_masks(&rows) && test_choices(&rows) && test_parts(&rows) && test_values(&rows))
+    if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
+        test_values(&rows))
         test_bad(&rows);
     free_attention(NULL, &rows.memory);
 }
