@@ -202,8 +202,48 @@ END_TEST
 START_TEST(many_rows_a_request_take_the_family_of_tiles) {
     const struct gm_attention_problem p = of(2, 4096, 4096);
     char said[1 << 14];
-    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_sm80);
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_sm90);
     ck_assert_ptr_eq(chosen(&p, "a100", said, sizeof said)->family, &gm_family_attention_sm80);
+}
+END_TEST
+
+START_TEST(what_has_no_tensor_map_takes_the_older_family) {
+    struct gm_attention_problem p = paged(2, 64, 4096, 4);
+    char said[1 << 14];
+    p.head_dim = 128;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_sm80);
+    ck_assert_ptr_nonnull(strstr(said, "and a page of 4 have boxes of 4 tokens; they must have 8 or more"));
+    p.page_size = 16, p.has_tree_mask = 1;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_sm80);
+    ck_assert_ptr_nonnull(strstr(said, "it has no tree mask"));
+    p.has_tree_mask = 0, p.out_align = 8;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_sm80);
+    ck_assert_ptr_nonnull(strstr(said, "out_align promises 8 bytes"));
+}
+END_TEST
+
+/* Whatever the batch. */
+START_TEST(a_batch_invariant_plan_takes_a_family_by_the_rows_of_a_request) {
+    static const struct {
+        const char *model;
+        int q_len, page_size, align;
+        const struct gm_family *family;
+    } cases[] = {{"h200", 4, 16, 16, &gm_family_attention_decode}, {"h200", 5, 16, 16, &gm_family_attention_sm90},
+                 {"h200", 5, 4, 16, &gm_family_attention_sm80},    {"h200", 5, 16, 8, &gm_family_attention_decode},
+                 {"a100", 5, 16, 16, &gm_family_attention_sm80},   {"a100", 1, 16, 16, &gm_family_attention_decode},
+                 {"h200", 5, 16, 16, &gm_family_attention_sm90}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int64_t batch = 1; batch < 1000; batch *= 9) {
+            const struct gm_device device = device_of(cases[i].model);
+            const struct gm_plan_options options = {.size = sizeof options, .flags = GM_PLAN_BATCH_INVARIANT};
+            struct gm_attention_problem p = paged(batch, cases[i].q_len, 4096, cases[i].page_size);
+            struct explained all = explained_room();
+            char said[1 << 14];
+            p.k_align = cases[i].align;
+            assert_ok(gm_attention_explain(&device, &p, &options, all.candidates, all.count, &all.count));
+            ck_assert_ptr_eq(chosen_of(&all, "attention", said, sizeof said)->family, cases[i].family);
+            ck_assert_ptr_nonnull(strstr(said, "a batch-invariant plan of this problem takes "));
+        }
 }
 END_TEST
 
@@ -392,6 +432,8 @@ Suite *attention_suite(void) {
     tcase_add_test(problems, tiles_are_bounded_by_requests_and_by_rows);
     tcase_add_test(choice, a_row_a_request_takes_the_family_that_cuts_keys);
     tcase_add_test(choice, many_rows_a_request_take_the_family_of_tiles);
+    tcase_add_test(choice, what_has_no_tensor_map_takes_the_older_family);
+    tcase_add_test(choice, a_batch_invariant_plan_takes_a_family_by_the_rows_of_a_request);
     tcase_add_test(choice, heads_take_the_smallest_variant_that_holds_them);
     tcase_add_test(choice, what_is_not_aligned_takes_the_family_that_has_elements);
     tcase_add_checked_fixture(launch, planned_set_up, planned_tear_down);

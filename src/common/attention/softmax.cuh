@@ -31,7 +31,12 @@ static __device__ __forceinline__ float sum_of_quad(float x) {
 
 /* What a head adds to its rows' sums: a score without a value. */
 static __device__ __forceinline__ float sink_of(const struct gm_attention_params &p, int head) {
-    return p.sinks ? __uint_as_float(ld_global_b32(p.sinks + 4 * (int64_t)head)) * GM_LOG2_E : -GM_INFINITY;
+    if (p.sinks)
+        return __uint_as_float(ld_global_b32(p.sinks + 4 * (int64_t)head)) * GM_LOG2_E;
+    float none;
+    asm volatile("mov.f32 %0, 0fFF800000;"
+                 : "=f"(none)); /* -infinity, here: from ahead of all it would take a register */
+    return none;
 }
 
 /* What the sums of values are multiplied by, in the end. 0 of a row that sees nothing. */

@@ -44,8 +44,8 @@ static __device__ __forceinline__ uint64_t low_bits(int count) {
 }
 
 /* Bit i: what the tree mask shows of key first + i, of which bit 0 of its word is `shift` keys before. */
-static __device__ __forceinline__ uint64_t tree_bits(const struct gm_attention_params &p,
-                                                     const struct request &request, int token, int shift) {
+static __device__ __forceinline__ uint64_t tree_bits(const struct gm_attention_params &p, const struct request &request,
+                                                     int token, int shift) {
     uint32_t words[2];
     ld_global_v2_b32(p.tree_mask + 8 * ((int64_t)request.q_start + token), words);
     const uint64_t tree = words[0] | (uint64_t)words[1] << 32;

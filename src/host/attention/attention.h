@@ -25,11 +25,15 @@ int64_t gm_attention_read(const struct gm_attention_problem *problem);
 /* Bytes of k and v that are read at least. */
 double gm_attention_cache_bytes(const struct gm_attention_problem *problem);
 
-/* Whether k, v and q are aligned to 16 bytes, and the scale is not negative: families of large tiles take these only. */
-int gm_attention_suits_tiles(const struct gm_attention_problem *problem);
-/* Of a batch-invariant plan, which family answers is a matter of a request's rows alone: GM_REASON_ORDER where it is not
- * this one, of large tiles or not. */
-enum gm_reason gm_attention_check_order(const struct gm_question *question, int has_tiles,
+/* What families ask of a problem. */
+enum gm_attention_way {
+    GM_ATTENTION_BY_ROWS,  /* nothing: few rows at a time */
+    GM_ATTENTION_BY_TILES, /* large tiles: k, v and q are aligned to 16 bytes, and the scale is not negative */
+    GM_ATTENTION_BY_MAPS   /* and tensor maps: so is out; no tree mask; pages of a multiple of 8 tokens */
+};
+/* Of a batch-invariant plan, which way is taken is a matter of a request's rows, and of the device, alone: GM_REASON_ORDER
+ * where it is not this one. */
+enum gm_reason gm_attention_check_order(const struct gm_question *question, enum gm_attention_way way,
                                         const struct gm_sentence *why);
 
 /* The parameters of a plan, and those of a call. */

@@ -369,25 +369,36 @@ int64_t gm_attention_tiles(const struct gm_attention_problem *p, int64_t rows) {
 
 #define FEW_ROWS 16 /* packed, of a request: a unit of attention_decode */
 
-int gm_attention_suits_tiles(const struct gm_attention_problem *p) {
-    static const int loaded[] = {GM_ATTENTION_Q, GM_ATTENTION_K, GM_ATTENTION_V};
+#define PAGE_STEP 8 /* tokens: boxes of tensor maps are no smaller */
+
+static int are_aligned(const struct gm_attention_problem *p, int first, int last) {
     struct gm_strided o[GM_ATTENTION_OPERANDS];
-    int suits = p->scale >= 0;
     gm_attention_operands_of(p, p->max_batch, o);
-    for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++)
-        suits = suits && gm_check_strided_vectors(&o[loaded[i]], 16, NULL) == GM_ACCEPTED;
-    return suits;
+    for (int i = first; i <= last; i++)
+        if (gm_check_strided_vectors(&o[i], 16, NULL) != GM_ACCEPTED)
+            return 0;
+    return 1;
 }
 
-enum gm_reason gm_attention_check_order(const struct gm_question *question, int has_tiles,
-                                        const struct gm_sentence *why) {
+static enum gm_attention_way way_of(const struct gm_question *question) {
     const struct gm_attention_problem *p = question->problem;
-    const int64_t rows = p->max_q_len * gm_attention_group(p);
-    const int takes_tiles = rows > FEW_ROWS && gm_attention_suits_tiles(p);
-    if (!(question->options->flags & GM_PLAN_BATCH_INVARIANT) || question->options->kernel || takes_tiles == has_tiles)
+    const uint32_t mask = question->options->arch_mask;
+    const int has_maps = question->device->cc_major == 9 && (mask == 0 || mask & GM_ARCH_SM90);
+    const int has_pages = p->kv_layout != GM_ATTENTION_KV_PAGED || p->page_size % PAGE_STEP == 0;
+    if (p->max_q_len * gm_attention_group(p) <= FEW_ROWS || p->scale < 0 ||
+        !are_aligned(p, GM_ATTENTION_Q, GM_ATTENTION_Q) || !are_aligned(p, GM_ATTENTION_K, GM_ATTENTION_V))
+        return GM_ATTENTION_BY_ROWS;
+    return has_maps && has_pages && !p->has_tree_mask && are_aligned(p, GM_ATTENTION_O, GM_ATTENTION_O)
+               ? GM_ATTENTION_BY_MAPS
+               : GM_ATTENTION_BY_TILES;
+}
+
+enum gm_reason gm_attention_check_order(const struct gm_question *question, enum gm_attention_way way,
+                                        const struct gm_sentence *why) {
+    static const char *const words[] = {"units of 16 rows", "large tiles by cp.async", "large tiles by TMA"};
+    if (!(question->options->flags & GM_PLAN_BATCH_INVARIANT) || question->options->kernel || way_of(question) == way)
         return GM_ACCEPTED;
-    return gm_say(why, GM_REASON_ORDER, "a batch-invariant plan of %" PRId64 " rows a request takes %s", rows,
-                  takes_tiles ? "large tiles" : "units of 16 rows");
+    return gm_say(why, GM_REASON_ORDER, "a batch-invariant plan of this problem takes %s", words[way_of(question)]);
 }
 
 /* ---- parameters ----------------------------------------------------------------------------------------- */

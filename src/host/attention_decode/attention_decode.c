@@ -118,7 +118,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
     const int64_t most = GM_MAX(p->head_dim, p->v_head_dim);
     if (most > v->head_dim)
         return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);
-    return gm_attention_check_order(question, 0, why);
+    return gm_attention_check_order(question, GM_ATTENTION_BY_ROWS, why);
 }
 
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,

@@ -96,7 +96,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
     if (gm_attention_tiles(p, v->tile_rows) * p->kv_heads > INT32_MAX)
         return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " tiles of %d rows for each of %" PRId64 " heads",
                       gm_attention_tiles(p, v->tile_rows), v->tile_rows, p->kv_heads);
-    return gm_attention_check_order(question, 1, why);
+    return gm_attention_check_order(question, GM_ATTENTION_BY_TILES, why);
 }
 
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,

@@ -122,17 +122,18 @@ static enum gm_reason check_maps(const struct variant *v, const struct gm_attent
 }
 
 static enum gm_reason check_operands(const struct gm_attention_problem *p, const struct gm_sentence *why) {
-    static const int loaded[] = {GM_ATTENTION_Q, GM_ATTENTION_K, GM_ATTENTION_V};
+    static const int aligned[] = {GM_ATTENTION_Q, GM_ATTENTION_K, GM_ATTENTION_V, GM_ATTENTION_O};
     struct gm_strided o[GM_ATTENTION_OPERANDS];
     enum gm_reason reason = GM_ACCEPTED;
     gm_attention_operands_of(p, p->max_batch, o);
-    for (size_t i = 0; i < sizeof loaded / sizeof *loaded && reason == GM_ACCEPTED; i++)
-        reason = gm_check_strided_vectors(&o[loaded[i]], 16, why);
+    for (size_t i = 0; i < sizeof aligned / sizeof *aligned && reason == GM_ACCEPTED; i++)
+        reason = gm_check_strided_vectors(&o[aligned[i]], 16, why);
     return reason;
 }
 
-static enum gm_reason check(const struct variant *v, const struct gm_attention_problem *p,
+static enum gm_reason check(const struct variant *v, const struct gm_question *question,
                             const struct gm_sentence *why) {
+    const struct gm_attention_problem *p = question->problem;
     const int64_t most = GM_MAX(p->head_dim, p->v_head_dim), box = box_tokens(v, p);
     if (most > v->head_dim)
         return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);
@@ -148,8 +149,10 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
     if (tiles_of(v, p) * p->q_heads > INT32_MAX)
         return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " tiles of %d rows for each of %" PRId64 " heads",
                       tiles_of(v, p), v->tile_m, p->q_heads);
-    const enum gm_reason reason = check_operands(p, why);
-    return reason == GM_ACCEPTED ? check_maps(v, p, why) : reason;
+    enum gm_reason reason = check_operands(p, why);
+    if (reason == GM_ACCEPTED)
+        reason = check_maps(v, p, why);
+    return reason == GM_ACCEPTED ? gm_attention_check_order(question, GM_ATTENTION_BY_MAPS, why) : reason;
 }
 
 /* ---- how long it takes ----------------------------------------------------------------------------------
@@ -190,7 +193,7 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
                                const struct gm_sentence *why) {
     const struct variant v = variant_of(kernel);
     const struct gm_attention_problem *p = question->problem;
-    const enum gm_reason reason = check(&v, p, why);
+    const enum gm_reason reason = check(&v, question, why);
     if (reason != GM_ACCEPTED)
         return (struct gm_verdict){.reason = reason};
     const int is_empty = gm_operation_attention.is_empty(p);

@@ -167,8 +167,8 @@ static __device__ __forceinline__ void add_values(struct sums &s, const scores_t
 /* ---- all tiles ------------------------------------------------------------------------------------- */
 
 static __device__ __forceinline__ void attend_tile(const struct gm_attention_params &p, const struct piece &piece,
-                                                   const struct keys &clear, const struct fragments &f,
-                                                   uint32_t stage, int key, struct sums &s) {
+                                                   const struct keys &clear, const struct fragments &f, uint32_t stage,
+                                                   int key, struct sums &s) {
     const uint32_t lane = lane_index();
     scores_t scores = {};
     score(p, f, stage + lane_of_columns(lane), scores);

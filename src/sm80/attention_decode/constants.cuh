@@ -15,7 +15,7 @@ enum {
     KEYS = GM_ATTENTION_DECODE_KEYS(HEAD_DIM),          /* of a warp's tile */
     BLOCK = GM_ATTENTION_DECODE_BLOCK(HEAD_DIM, WARPS), /* keys of all warps' tiles */
     STAGE_BYTES = GM_ATTENTION_DECODE_STAGE_BYTES(HEAD_DIM),
-    RING_BYTES = STAGES * STAGE_BYTES, /* of a warp */
+    RING_BYTES = STAGES * STAGE_BYTES,               /* of a warp */
     Q_BYTES = GM_ATTENTION_DECODE_Q_BYTES(HEAD_DIM), /* of q's rows in shared memory; 0: they are in registers */
 };
 static_assert(STAGES >= 2, "a warp's sums and what they are relative to fit its ring");

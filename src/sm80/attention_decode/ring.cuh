@@ -20,8 +20,8 @@ static __device__ __forceinline__ uint32_t ring_of_warp(void) {
 
 /* What a lane needs to find its key of the tile that starts at `key`. With 16 keys lanes of both halves have the same. Keys are
  * unsigned where they may be behind all that there are. */
-static __device__ __forceinline__ uint32_t entry_of_lane(const struct gm_attention_params &p,
-                                                         const struct piece &piece, uint32_t key) {
+static __device__ __forceinline__ uint32_t entry_of_lane(const struct gm_attention_params &p, const struct piece &piece,
+                                                         uint32_t key) {
     const uint32_t mine = key + lane_index() % KEYS;
     return mine < (uint32_t)piece.keys.end ? entry_of_key(p, piece.request.number, mine) : 0;
 }

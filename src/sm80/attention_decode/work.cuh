@@ -94,8 +94,8 @@ static __device__ __forceinline__ int last_token(const struct gm_attention_param
 
 /* The piece of entries [low, end) that ends at `end`, of the request that was found there. Its keys are counted from the first
  * one that the unit sees. */
-static __device__ __forceinline__ struct piece piece_before(const struct gm_attention_params &p,
-                                                            const struct found &at, int64_t low, int64_t end) {
+static __device__ __forceinline__ struct piece piece_before(const struct gm_attention_params &p, const struct found &at,
+                                                            int64_t low, int64_t end) {
     struct piece piece = {at.request};
     const uint32_t blocks = blocks_of_unit(p, at.request), tiles = tiles_of(p, at.request);
     const uint64_t unit = (uint64_t)(end - 1 - at.first) / blocks;

@@ -45,15 +45,18 @@ static __device__ __forceinline__ void score(scores_t &scores, uint32_t slot) {
     }
 }
 
+/* Scores of a block of rows. */
+typedef float block_scores_t[TILE_KEYS / 8][4];
+
 /* The cap is folded into the scores: they are scaled then. */
-static __device__ __forceinline__ void cap_scores(const struct gm_attention_params &p, scores_t &scores) {
+static __device__ __forceinline__ void cap_scores(const struct gm_attention_params &p, block_scores_t &scores) {
+    float cap = p.cap;
+    asm volatile("" : "+f"(cap)); /* else its product takes a register throughout */
 #pragma unroll
-    for (int i = 0; i < BLOCKS; ++i)
-#pragma unroll
-        for (int j = 0; j < TILE_KEYS / 2; ++j) {
-            float &x = scores[i][j / 4][j % 4];
-            x = soft_cap(x * p.scale, p.cap * GM_LOG2_E, p.cap_exponent);
-        }
+    for (int j = 0; j < TILE_KEYS / 2; ++j) {
+        float &x = scores[j / 4][j % 4];
+        x = soft_cap(x * p.scale, cap * GM_LOG2_E, p.cap_exponent);
+    }
 }
 
 static __device__ __forceinline__ int row_of_lane(int block, int half) {
@@ -61,12 +64,12 @@ static __device__ __forceinline__ int row_of_lane(int block, int half) {
 }
 
 static __device__ __forceinline__ void hide_keys(const struct gm_attention_params &p, const struct tile &tile, int key,
-                                                 scores_t &scores) {
+                                                 int block, block_scores_t &scores) {
 #pragma unroll
-    for (int i = 0; i < 2 * BLOCKS; ++i) {
-        const int row = tile.first_row + min(row_of_lane(i / 2, i % 2), tile.rows - 1);
+    for (int half = 0; half < 2; ++half) {
+        const int row = tile.first_row + min(row_of_lane(block, half), tile.rows - 1);
         const uint64_t visible = visible_bits(p, tile.request, token_of_row(p, row), key);
-        hide(visible >> lane_index() % 4 * 2, i % 2 * 2, scores[i / 2]);
+        hide(visible >> lane_index() % 4 * 2, half * 2, scores);
     }
 }
 
@@ -99,16 +102,14 @@ static __device__ __forceinline__ float weigh_row(float scale, int half, float &
     return kept;
 }
 
-static __device__ __forceinline__ void weigh(float scale, struct sums &s, const scores_t &scores, weights_t &weights) {
+static __device__ __forceinline__ void weigh_block(float scale, struct sums &s, int i, const block_scores_t &scores,
+                                                   weights_t &weights) {
+    const float upper = weigh_row(scale, 0, s.most[i][0], s.sum[i][0], scores, weights[i]);
+    const float lower = weigh_row(scale, 1, s.most[i][1], s.sum[i][1], scores, weights[i]);
+    if (__any_sync(0xffffffff, upper != 1 || lower != 1)) {
 #pragma unroll
-    for (int i = 0; i < BLOCKS; ++i) {
-        const float upper = weigh_row(scale, 0, s.most[i][0], s.sum[i][0], scores[i], weights[i]);
-        const float lower = weigh_row(scale, 1, s.most[i][1], s.sum[i][1], scores[i], weights[i]);
-        if (__any_sync(0xffffffff, upper != 1 || lower != 1)) {
-#pragma unroll
-            for (int j = 0; j < HEAD_DIM / 2; ++j)
-                s.values[i][j / 4][j % 4] *= j % 4 < 2 ? upper : lower;
-        }
+        for (int j = 0; j < HEAD_DIM / 2; ++j)
+            s.values[i][j / 4][j % 4] *= j % 4 < 2 ? upper : lower;
     }
 }
 
@@ -148,13 +149,16 @@ static __device__ __forceinline__ float scale_of(const struct gm_attention_param
 
 /* What the cap and the mask make of scores, and then their weights. */
 static __device__ __forceinline__ void weigh_keys(const struct gm_attention_params &p, const struct tile &tile,
-                                                  uint32_t key, struct sums &s, scores_t &scores,
-                                                  weights_t &weights) {
-    if (p.flags & GM_ATTENTION_HAS_CAP)
-        cap_scores(p, scores);
-    if ((int)key < tile.clear.first || key + TILE_KEYS > (uint32_t)tile.clear.end)
-        hide_keys(p, tile, key, scores);
-    weigh(scale_of(p), s, scores, weights);
+                                                  uint32_t key, struct sums &s, scores_t &scores, weights_t &weights) {
+    const bool is_clear = (int)key >= tile.clear.first && key + TILE_KEYS <= (uint32_t)tile.clear.end;
+#pragma unroll
+    for (int i = 0; i < BLOCKS; ++i) {
+        if (p.flags & GM_ATTENTION_HAS_CAP)
+            cap_scores(p, scores[i]);
+        if (!is_clear)
+            hide_keys(p, tile, key, i, scores[i]);
+        weigh_block(scale_of(p), s, i, scores[i], weights);
+    }
 }
 
 static __device__ __forceinline__ void attend(const struct gm_attention_params &p, const struct tile &tile,

@@ -19,9 +19,9 @@ enum {
     SLOT_BYTES = TILE_KEYS * ROW_BYTES,
     RING_BYTES = SLOTS * SLOT_BYTES,
     Q_BYTES = TILE_ROWS * ROW_BYTES,
-    LANE_ROWS = 32 / CHUNKS,         /* rows of k or v that a warp copies at once, */
-    COPY_ROWS = THREADS / CHUNKS,    /* and that all do */
-    COPIES = TILE_KEYS / COPY_ROWS,  /* chunks of a thread, of a tile */
+    LANE_ROWS = 32 / CHUNKS,        /* rows of k or v that a warp copies at once, */
+    COPY_ROWS = THREADS / CHUNKS,   /* and that all do */
+    COPIES = TILE_KEYS / COPY_ROWS, /* chunks of a thread, of a tile */
 };
 static_assert(WARP_ROWS % 16 == 0 && TILE_KEYS % 16 == 0, "a warp multiplies blocks of 16 x 16");
 static_assert(TILE_KEYS % COPY_ROWS == 0 && TILE_ROWS % COPY_ROWS == 0, "all threads copy as many chunks");

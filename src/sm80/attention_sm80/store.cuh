@@ -43,8 +43,7 @@ static __device__ __forceinline__ void store_tile(const struct gm_attention_para
 #pragma unroll
     for (int i = 0; i < 2 * BLOCKS; ++i) {
         const int half = i % 2, row = row_of_lane(i / 2, half);
-        const struct packed_row at =
-            packed_row(p, tile.request, tile.head, tile.first_row + min(row, tile.rows - 1));
+        const struct packed_row at = packed_row(p, tile.request, tile.head, tile.first_row + min(row, tile.rows - 1));
         const float sum = sum_of_quad(s.sum[i / 2][half]), most = s.most[i / 2][half] * scale;
         stage_row(norm_of(most, sum, sink_of(p, at.head)), s.values[i / 2], half, row);
         if (row < tile.rows && lane_index() % 4 == 0)

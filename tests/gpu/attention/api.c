@@ -58,7 +58,7 @@ static void run_fuzz(const struct test *test, struct result *result) {
     struct attention_memory memory = {0};
     for (int i = 0; i < (opt.quick ? 12 : env.simulated ? 80 : 400); i++) {
         struct attention_case ac = random_case(&draws);
-        if (test->mask == GM_ARCH_SM90) /* then it is the family of tiles that answers, of whichever architecture */
+        if (test->mask == GM_ARCH_SM90) /* it may be the sm80 family of tiles that answers then */
             ac.flags = 0;
         ac.may_refuse = test->mask == GM_ARCH_SM90 ? BIT(GM_REASON_NO_IMAGE) : BIT(GM_REASON_SMEM);
         if (!run_attention(result, &ac, NULL, test->mask, &memory))

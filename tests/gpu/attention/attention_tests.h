@@ -36,8 +36,9 @@ struct attention_case {
     float scale, softcap;
     bool sinks, lse, tree;
     enum attention_layout layout;
-    int pad;   /* elements behind each head */
-    int start; /* elements past a 256-byte boundary, of q, k, v and out */
+    int pad;       /* elements behind each head */
+    int start;     /* elements past a 256-byte boundary, of q, k, v and out; */
+    int out_start; /* more, of out */
     /* Bounds of the problem beside what there is: more requests, rows and tokens; fewer tokens than kv_len says. */
     int spare_batch, spare_rows, spare_tokens, hidden_tokens;
     bool bad_pages; /* numbers that name no page, among those that are used */

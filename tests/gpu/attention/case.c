@@ -14,14 +14,14 @@ void describe_attention(const struct attention_case *ac, char *text, size_t byte
         at += snprintf(text + at, bytes - (size_t)at, "%s%d/%d", b ? " " : "", ac->q_lens[b], ac->kv_lens[b]);
     snprintf(
         text + at, bytes - (size_t)at,
-        ") %lld:%lld heads of %lld:%lld, %s %s %s %s page %lld, %s %lld:%lld%s%s%s%s%s pad %d start %d%s limit %zu "
+        ") %lld:%lld heads of %lld:%lld, %s %s %s %s page %lld, %s %lld:%lld%s%s%s%s%s pad %d start %d+%d%s limit %zu "
         "spare %d %d %d hidden %d",
         (long long)ac->q_heads, (long long)ac->kv_heads, (long long)ac->head_dim, (long long)ac->v_head_dim,
         gm_type_name(ac->type), inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout], (long long)ac->page_size,
         masks[ac->mask], (long long)ac->left, (long long)ac->right, ac->softcap != 0 ? " cap" : "",
         ac->sinks ? " sinks" : "", ac->lse ? " lse" : "", ac->tree ? " tree" : "", ac->out ? " fp32" : "", ac->pad,
-        ac->start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit, ac->spare_batch, ac->spare_rows,
-        ac->spare_tokens, ac->hidden_tokens);
+        ac->start, ac->out_start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit, ac->spare_batch,
+        ac->spare_rows, ac->spare_tokens, ac->hidden_tokens);
 }
 
 /* ---- rows: (request, token, head) of k and v ------------------------------------------------------------ */
@@ -229,7 +229,7 @@ static void list_heads(struct placed_attention *placed, const struct attention_c
                                            .type = ac->out == GM_ATTENTION_OUT_FP32 ? GM_FP32 : ac->type,
                                            .rows = rows,
                                            .columns = ac->v_head_dim,
-                                           .start = ac->start,
+                                           .start = ac->start + ac->out_start,
                                            .written = true,
                                            .offset = out_offset,
                                            .extent = tokens * p->out_token_stride};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention of any variant on the CPU, from the parameter struct that all families' begin with, and the planted bugs. */
+/* Attention of any variant on the CPU, from the parameter struct that all families' have, and the planted bugs. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "attention/attention_tests.h"
-#include "common/attention/params.h"
+#include "common/attention_sm90/params.h"
 
 struct job {
     const struct gm_attention_params *p;
@@ -126,8 +126,14 @@ static void compute_row(const struct job *job) {
     }
 }
 
+/* Tensor maps come first of the one family that has some. */
+static const struct gm_attention_params *params_of(const struct gm_kernel *kernel, const void *params) {
+    return kernel->family == &gm_family_attention_sm90 ? &((const struct gm_attention_sm90_params *)params)->attention
+                                                       : params;
+}
+
 void compute_attention(const struct gm_kernel *kernel, const void *params) {
-    const struct gm_attention_params *p = params;
+    const struct gm_attention_params *p = params_of(kernel, params);
     struct job job = {.p = p, .type = kernel->type};
     job.scores = malloc(((size_t)p->max_kv_len + 1) * sizeof *job.scores);
     job.o = malloc((size_t)p->v_head_dim * sizeof *job.o);

@@ -204,7 +204,7 @@ static bool test_values(struct rows *rows) {
 
 /* Elements that are aligned to less than 16 bytes, and numbers that lead nowhere. */
 static bool test_bad(struct rows *rows) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         struct attention_case ac = plain(rows);
         ac.batch = 2;
         SET(ac.q_lens, 1, 3);
@@ -212,9 +212,10 @@ static bool test_bad(struct rows *rows) {
         ac.mask = GM_ATTENTION_CAUSAL;
         ac.kv_layout = GM_ATTENTION_KV_PAGED;
         ac.layout = i ? ATTENTION_TURNS : ATTENTION_NHD;
-        ac.start = 1;
-        ac.pad = i;
-        ac.out = i ? GM_ATTENTION_OUT_FP32 : GM_ATTENTION_OUT_SAME;
+        ac.start = i < 2;
+        ac.pad = i == 1;
+        ac.out = i == 1 ? GM_ATTENTION_OUT_FP32 : GM_ATTENTION_OUT_SAME;
+        ac.out_start = i == 2 ? 3 : 0;
         if (!rows->decodes)
             ac.may_refuse |= BIT(GM_REASON_ALIGNMENT) | BIT(GM_REASON_STRIDE) | BIT(GM_REASON_SIZE);
         if (!try(rows, ac))
