@@ -38,10 +38,15 @@ static __device__ __forceinline__ void hide(const struct gm_attention_params &p,
     }
 }
 
+/* NOTE: the conditions always hold, since the exponent is negative. They part the code into pieces: as one, CUDA 12's ptxas
+ * takes so many registers for it that others spill. */
 static __device__ __forceinline__ void cap_scores(float (&s)[SCORES], float scale, float cap, float exponent) {
 #pragma unroll
-    for (int i = 0; i < SCORES; ++i)
-        s[i] = soft_cap(s[i] * scale, cap, exponent);
+    for (int piece = 0; piece < SCORES; piece += 8)
+        if (exponent < piece)
+#pragma unroll
+            for (int i = piece; i < piece + 8; ++i)
+                s[i] = soft_cap(s[i] * scale, cap, exponent);
 }
 
 /* Scores -> exponentials, in place. `shrink` is what the sums so far, and O, are to be multiplied by. A row that has

@@ -38,6 +38,11 @@ struct walk {
     int upto;   /* the lane's: tiles of its request and those ahead of it in the chunk */
 };
 
+/* Computed anew where it is used, as thread_index() is; unsigned, since the remainder of a negative number takes more. */
+static __device__ __forceinline__ int lane_index(void) {
+    return (int)((uint32_t)thread_index() % 32);
+}
+
 static __device__ __forceinline__ int load_i32(uint64_t address, int index) {
     return (int)ld_global_b32(address + 4 * (int64_t)index);
 }
@@ -67,7 +72,7 @@ static __device__ __forceinline__ struct span rows_of(const struct gm_attention_
 
 /* Tiles of this chunk's requests, added up. */
 static __device__ __forceinline__ void walk_chunk(const struct gm_attention_params &p, struct walk &w) {
-    const int lane = thread_index() % 32, request = w.chunk + lane, heads = p.kv_heads * (int)p.group.divisor;
+    const int lane = lane_index(), request = w.chunk + lane, heads = p.kv_heads * (int)p.group.divisor;
     const int rows = request < p.batch ? rows_of(p, request).rows : 0;
     w.upto = (rows + TILE_M - 1) / TILE_M * heads;
 #pragma unroll
@@ -159,7 +164,7 @@ template <int SLOTS> static __device__ __forceinline__ struct pipeline_state sta
 static __device__ __forceinline__ void tell(uint32_t base, uint32_t &count, const struct tile &t) {
     const struct pipeline_state at = state_at<TILE_SLOTS>(count++);
     mbarrier_wait(tile_ring(base).empty_addr + 8 * at.slot, at.phase ^ 1);
-    if (thread_index() % 32 == 0) {
+    if (lane_index() == 0) {
         write_tile(tile_addr(base, at.slot), t);
         mbarrier_arrive(tile_ring(base).full_addr + 8 * at.slot);
     }
@@ -176,7 +181,7 @@ static __device__ __forceinline__ void forget(uint32_t base, uint32_t slot, int 
 /* A tile of which no row sees a token. */
 static __device__ __forceinline__ void store_nothing(const struct gm_attention_params &p, const struct tile &t) {
     const uint32_t zeros[4] = {0, 0, 0, 0};
-    const int bytes = p.v_head_dim * (p.flags & GM_ATTENTION_OUT_IS_FP32 ? 4 : 2), lane = thread_index() % 32;
+    const int bytes = p.v_head_dim * (p.flags & GM_ATTENTION_OUT_IS_FP32 ? 4 : 2), lane = lane_index();
 #pragma unroll 1
     for (int row = t.row; row < t.row + t.rows; ++row) {
         for (int i = 16 * lane; i < bytes; i += 512)
@@ -205,11 +210,11 @@ static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90
             continue;
         }
         uint32_t ticket = 0;
-        if (thread_index() % 32 == 0)
+        if (lane_index() == 0)
             ticket = ticket_take(p.tickets, p.nonce);
         number = gridDim.x + __shfl_sync(0xFFFFFFFF, ticket, 0);
     }
-    if (p.tickets && thread_index() % 32 == 0 && number >= (int)gridDim.x && number - (int)gridDim.x == w.before - 1)
+    if (p.tickets && lane_index() == 0 && number >= (int)gridDim.x && number - (int)gridDim.x == w.before - 1)
         ticket_reset(p.tickets, p.nonce);
     tell(base, told, {0, -1, 0, 0, 0, 0, 0, 0, 0});
 }
