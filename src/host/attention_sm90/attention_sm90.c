@@ -198,7 +198,8 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
         return (struct gm_verdict){.reason = reason};
     const int is_empty = gm_operation_attention.is_empty(p);
     const double us = is_empty ? 0 : cost_us(&v, p, question->device);
-    const int has_tickets = !is_empty && question->options->workspace_limit >= TICKETS_BYTES;
+    const int differ = p->mask != GM_ATTENTION_FULL; /* in what they see, so in how long they take */
+    const int has_tickets = !is_empty && differ && question->options->workspace_limit >= TICKETS_BYTES;
     gm_say(why, GM_ACCEPTED, "predicted %.2f us: up to %" PRId64 " tiles of %d rows for each of %" PRId64 " heads", us,
            tiles_of(&v, p), v.tile_m, p->q_heads);
     return (struct gm_verdict){.reason = GM_ACCEPTED,
@@ -207,7 +208,7 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
                                .workspace_bytes = has_tickets ? TICKETS_BYTES : 0};
 }
 
-#define TOGETHER_BYTES (24 << 20) /* of k and v, which L2 holds beside all else */
+#define TOGETHER_BYTES (256 << 20) /* of k and v whose tiles are computed together: sections pay beyond L2 by far only */
 
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);
