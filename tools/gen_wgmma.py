@@ -82,7 +82,7 @@ def main():
     folder = pathlib.Path(__file__).resolve().parent.parent / "src/sm90"
     texts = {
         folder / "wgmma_shapes.cuh": HEAD + "".join(shape(n) for n in range(8, 257, 8)) + "\n#endif\n",
-        folder / "wgmma_rs_shapes.cuh": RS_HEAD + "".join(rs_shape(n) for n in (64, 128, 192, 256)) + "\n#endif\n",
+        folder / "wgmma_rs_shapes.cuh": RS_HEAD + "".join(rs_shape(n) for n in (64, 128, 256)) + "\n#endif\n",
     }
     for path, text in texts.items():
         if "--check" not in sys.argv[1:]:

@@ -23,24 +23,20 @@ static __device__ __forceinline__ uint64_t atom_cas_relaxed_gpu_b64(uint64_t add
     return old;
 }
 
-/* Asks for a ticket; ticket_of() makes it one, later, when the answer is there. */
-static __device__ __forceinline__ uint64_t ticket_ask(uint64_t address) {
-    return atom_add_relaxed_gpu_b64(address, 1);
-}
-
-/* A word that no launch has used yet begins at the nonce, with ticket 0 for who puts it there. */
-static __device__ __forceinline__ uint32_t ticket_of(uint64_t address, uint64_t nonce, uint64_t answer) {
-    while (answer - nonce > 0x7fffffff) {
-        const uint64_t now = answer + 1;
-        answer = atom_cas_relaxed_gpu_b64(address, now, nonce + 1);
-        if (answer == now)
+/* The next ticket. A word that no launch has used yet begins at the nonce, with ticket 0 for who puts it there. */
+static __device__ __forceinline__ uint32_t ticket_take(uint64_t address, uint64_t nonce) {
+    uint64_t before = atom_add_relaxed_gpu_b64(address, 1);
+    while (before - nonce > 0x7fffffff) {
+        const uint64_t now = before + 1;
+        before = atom_cas_relaxed_gpu_b64(address, now, nonce + 1);
+        if (before == now)
             return 0;
-        if (answer - nonce <= 0x7fffffff)
-            answer = atom_add_relaxed_gpu_b64(address, 1);
+        if (before - nonce <= 0x7fffffff)
+            before = atom_add_relaxed_gpu_b64(address, 1);
         else
-            answer -= 1;
+            before -= 1;
     }
-    return (uint32_t)(answer - nonce);
+    return (uint32_t)(before - nonce);
 }
 
 /* By who has the last ticket: the next launch begins anew. */

@@ -11,39 +11,6 @@
 #define GM_M_SIDE_MN 0
 #define GM_N_SIDE_MN 0
 
-#ifndef XPP
-#define XPP 1
-#endif
-#ifndef XRE
-#define XRE (HEAD_DIM > 128)
-#endif
-#ifndef XOV
-#define XOV (HEAD_DIM > 128)
-#endif
-#ifndef XSK
-#define XSK 0
-#endif
-#ifndef XORD
-#define XORD 0
-#endif
-#ifndef XTN
-#define XTN 0
-#endif
-#ifndef XUN
-#define XUN 1
-#endif
-#if XUN
-#define UN uniform
-#else
-#define UN
-#endif
-#ifndef XCAP
-#define XCAP 1
-#endif
-#ifndef XPR
-#define XPR 40
-#define XCR 232
-#endif
 /* ---- columns and what follows from them ------------------------------------------------------------- */
 
 enum {
@@ -53,9 +20,9 @@ enum {
     STAGES = GM_STAGES,     /* of K, and of V */
     CONSUMERS = TILE_M / 64,
     THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
-    PINGPONG = XPP, /* consumers issue in turns: one's softmax runs under the others' wgmmas */
-    RESCALES_EARLY = XRE,
-    OVERLAPS = XOV, /* O is rescaled while wgmma computes scores, not behind the softmax */
+    /* O is rescaled while wgmma computes scores, and exponentials while it computes O. With fewer elements a consumer waits for
+     * its O first: faster, since the other consumers' wgmmas run meanwhile. */
+    OVERLAPS = HEAD_DIM > 128,
 
     SLABS = HEAD_DIM / 64, /* of 128 bytes a row: the swizzle span */
     SPAN = 128,
@@ -65,18 +32,18 @@ enum {
     Q_BYTES = GM_ATTENTION_SM90_Q_BYTES(TILE_M, HEAD_DIM),
     KV_BYTES = GM_ATTENTION_SM90_KV_BYTES(TILE_N, HEAD_DIM),
 
-    SCORES = TILE_N / 2,   /* accumulators of a thread: of S = Q K */
+    SCORES = TILE_N / 2,    /* accumulators of a thread: of S = Q K */
     OUTPUTS = HEAD_DIM / 2, /* of O = P V */
-    P_WORDS = TILE_N / 4,  /* of P, two elements each */
+    P_WORDS = TILE_N / 4,   /* of P, two elements each */
 
     /* Registers of a thread. Three warpgroups are launched with 168 each, four with 128. */
-    PRODUCER_REGISTERS = CONSUMERS < 3 ? XPR : 32,
-    CONSUMER_REGISTERS = CONSUMERS < 3 ? XCR : 160,
+    PRODUCER_REGISTERS = CONSUMERS < 3 ? 40 : 32,
+    CONSUMER_REGISTERS = CONSUMERS < 3 ? 232 : 160,
 
     BAR_TURN = 1,             /* named barriers: + consumer */
     BAR_TAIL = 1 + CONSUMERS, /* of all consumers: V behind the last token is zeros */
 };
-static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 256 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256,
+static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256,
               "tile is made of wgmma atoms");
 static_assert(GM_ATTENTION_SM90_SMEM_BYTES(TILE_M, TILE_N, HEAD_DIM, STAGES) <= 232448, "fits a Hopper SM");
 
@@ -123,7 +90,8 @@ static __device__ __forceinline__ struct pipeline tile_ring(uint32_t base) {
 }
 
 static __device__ __forceinline__ uint32_t tile_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(HEAD_DIM, STAGES) + slot * GM_ATTENTION_SM90_TILE_BYTES;
+    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(HEAD_DIM, STAGES) +
+           slot * GM_ATTENTION_SM90_TILE_BYTES;
 }
 
 #endif

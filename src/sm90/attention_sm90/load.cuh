@@ -19,8 +19,8 @@ struct box {
     int boxes; /* of the block: those that begin before kv_len */
 };
 
-static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm90_params &params,
-                                                    const struct tile &t, int start, int block, int lane) {
+static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm90_params &params, const struct tile &t,
+                                                    int start, int block, int lane) {
     const struct gm_attention_params &p = params.attention;
     const int token = block * TILE_N + lane * params.box_tokens;
     const int boxes = (t.kv_len - block * TILE_N + params.box_tokens - 1) / params.box_tokens;
@@ -41,7 +41,7 @@ static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm
 /* A block of K or V into its stage, each lane its box. */
 static __device__ __forceinline__ void load_block(const struct gm_attention_sm90_params &p,
                                                   const struct gm_tensor_map &map, struct pipeline ring,
-                                                  struct pipeline_state &at, uint32_t dst, struct box b, int lane) {
+                                                  struct pipeline_state at, uint32_t dst, struct box b, int lane) {
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0)
         mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, b.boxes * p.box_tokens * HEAD_DIM * 2);
@@ -49,15 +49,27 @@ static __device__ __forceinline__ void load_block(const struct gm_attention_sm90
     if (lane < b.boxes) {
 #pragma unroll
         for (int slab = 0; slab < SLABS; ++slab)
-            tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * 64, b.token, b.head, b.page,
-                        ring.full_addr + 8 * at.slot);
+            tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * 64, b.token, b.head,
+                        b.page, ring.full_addr + 8 * at.slot);
     }
-    pipeline_next<STAGES>(at);
 }
 
-static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_params &p, uint32_t base,
-                                              struct pipeline_state &at, int head, int row, int lane) {
+static __device__ __forceinline__ void load_k(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
+                                              struct box b, int lane) {
+    const struct pipeline_state at = state_at<STAGES>(count);
+    load_block(p, p.k, k_ring(base), at, k_addr(base, at.slot), b, lane);
+}
+
+static __device__ __forceinline__ void load_v(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
+                                              struct box b, int lane) {
+    const struct pipeline_state at = state_at<STAGES>(count);
+    load_block(p, p.v, v_ring(base), at, v_addr(base, at.slot), b, lane);
+}
+
+static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
+                                              int head, int row, int lane) {
     const struct pipeline ring = q_ring(base);
+    const struct pipeline_state at = state_at<Q_SLOTS>(count);
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0) {
         mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, Q_BYTES);
@@ -67,25 +79,25 @@ static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_par
                         ring.full_addr + 8 * at.slot);
     }
     __syncwarp();
-    pipeline_next<Q_SLOTS>(at);
 }
 
 /* The blocks of all tiles of this CTA, one after the other. */
 struct cursor {
     struct tile tile;
+    uint32_t tiles;   /* so far */
     int block, start; /* the block that is next; the first token of KV_RAGGED */
     bool fresh;       /* it is the tile's first one, so that Q is needed */
 };
 
 /* Goes on to the next block; false if there is none. */
-static __device__ __forceinline__ bool next_block(const struct gm_attention_params &p, uint32_t base,
-                                                  struct pipeline_state &at, struct cursor &c, int lane) {
+static __device__ __forceinline__ bool next_block(const struct gm_attention_params &p, uint32_t base, struct cursor &c,
+                                                  int lane) {
     c.fresh = c.block-- == c.tile.first;
     if (c.fresh) {
+        const struct pipeline_state at = state_at<TILE_SLOTS>(c.tiles++);
         mbarrier_wait(tile_ring(base).full_addr + 8 * at.slot, at.phase);
         c.tile = read_tile(tile_addr(base, at.slot));
         forget(base, at.slot, lane);
-        pipeline_next<TILE_SLOTS>(at);
         if (c.tile.rows < 0)
             return false;
         c.block = c.tile.end - 1;
@@ -94,31 +106,32 @@ static __device__ __forceinline__ bool next_block(const struct gm_attention_para
     return true;
 }
 
-/* Loads blocks from the last of a tile to its first. K is a block ahead of V, since its scores are, also from a tile to
- * the next if the next one's Q has room. Behind all tiles the last K comes once more, for scores that nobody uses. */
+/* Loads blocks from the last of a tile to its first. K is a block ahead of V, since its scores are: also from a tile to the
+ * next, if the next one's Q has room. Behind all tiles the last K comes once more, for scores that nobody uses. */
 static __device__ __forceinline__ void produce(const struct gm_attention_sm90_params &p, uint32_t base, int lane) {
-    struct pipeline_state q = {0, 0}, k = {0, 0}, v = {0, 0}, at = {0, 0};
     struct cursor c;
     c.block = c.tile.first = 0;
+    c.tiles = 0;
     griddep_wait();
-    bool more = next_block(p.attention, base, at, c, lane), any = false;
+    bool more = next_block(p.attention, base, c, lane);
     struct box now = {0, 0, 0, 0}, next = now;
 #pragma unroll 1
-    while (more || any) {
+    for (uint32_t count = 0; more || count > 0; ++count) {
         if (more)
             next = box_of(p, c.tile, c.start, c.block, lane);
-        if (any && c.fresh && !JOINS_TILES)
-            load_block(p, p.v, v_ring(base), v, v_addr(base, v.slot), now, lane);
+        const bool v_first = c.fresh && !JOINS_TILES;
+        if (count > 0 && v_first)
+            load_v(p, base, count - 1, now, lane);
         if (more && c.fresh)
-            load_q(p, base, q, c.tile.head, c.tile.row, lane);
+            load_q(p, base, c.tiles - 1, c.tile.head, c.tile.row, lane);
         if (more || JOINS_TILES)
-            load_block(p, p.k, k_ring(base), k, k_addr(base, k.slot), next, lane);
-        if (any && !(c.fresh && !JOINS_TILES))
-            load_block(p, p.v, v_ring(base), v, v_addr(base, v.slot), now, lane);
-        any = more;
+            load_k(p, base, count, next, lane);
+        if (count > 0 && !v_first)
+            load_v(p, base, count - 1, now, lane);
+        if (!more)
+            break;
         now = next;
-        if (more)
-            more = next_block(p.attention, base, at, c, lane);
+        more = next_block(p.attention, base, c, lane);
     }
 }
 

@@ -16,25 +16,37 @@ struct rows {
     float sum[2]; /* of the exponentials, of this lane's columns */
 };
 
+/* Of the thread's elements of a row, how many are in columns below `column` of the block, as bits from the lowest. */
+static __device__ __forceinline__ uint32_t elements_below(int column, int lane) {
+    const int rest = min(max(column - 2 * (lane % 4), 0), (int)TILE_N);
+    const uint32_t count = 2 * (rest >> 3) + min(rest & 7, 2);
+    return count >= 32 ? 0xFFFFFFFF : (1u << count) - 1;
+}
+
 /* Scores of tokens that a row does not see become -infinity, whatever they are. */
 static __device__ __forceinline__ void hide(const struct gm_attention_params &p, float (&s)[SCORES], int position,
                                             int kv_len, int block, int lane) {
-    const int column = block * TILE_N + 2 * (lane % 4);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        const int low = low_of(p, position + 8 * r) - column, high = high_of(p, position + 8 * r, kv_len) - column;
+        const int low = low_of(p, position + 8 * r), high = high_of(p, position + 8 * r, kv_len);
+        const uint32_t seen = elements_below(high - block * TILE_N, lane) & ~elements_below(low - block * TILE_N, lane);
 #pragma unroll
-        for (int i = 2 * r; i < SCORES; i += 4) {
-            s[i] = 2 * i - 4 * r >= low && 2 * i - 4 * r < high ? s[i] : -GM_INFINITY;
-            s[i + 1] = 2 * i - 4 * r + 1 >= low && 2 * i - 4 * r + 1 < high ? s[i + 1] : -GM_INFINITY;
+        for (int i = 0; i < SCORES / 2; ++i) {
+            float &score = s[i / 2 * 4 + 2 * r + i % 2];
+            score = seen >> i & 1 ? score : -GM_INFINITY;
         }
     }
 }
 
+/* NOTE: the conditions always hold, since the exponent is negative. They part the code into pieces: as one, CUDA 12's ptxas
+ * takes so many registers for it that others spill. */
 static __device__ __forceinline__ void cap_scores(float (&s)[SCORES], float scale, float cap, float exponent) {
 #pragma unroll
-    for (int i = 0; i < SCORES; ++i)
-        s[i] = soft_cap(s[i] * scale, cap, exponent);
+    for (int piece = 0; piece < SCORES; piece += 8)
+        if (exponent < piece)
+#pragma unroll
+            for (int i = piece; i < piece + 8; ++i)
+                s[i] = soft_cap(s[i] * scale, cap, exponent);
 }
 
 /* Scores -> exponentials, in place. `shrink` is what the sums so far, and O, are to be multiplied by. A row that has
@@ -67,8 +79,6 @@ static __device__ __forceinline__ void exponentials(float (&s)[SCORES], struct r
 }
 
 static __device__ __forceinline__ void shrink_outputs(float (&o)[OUTPUTS], const float (&shrink)[2]) {
-    if (XSK && !__any_sync(0xFFFFFFFF, shrink[0] != 1 || shrink[1] != 1))
-        return;
 #pragma unroll
     for (int i = 0; i < OUTPUTS; ++i)
         o[i] *= shrink[i / 2 % 2];

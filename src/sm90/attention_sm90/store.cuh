@@ -43,7 +43,8 @@ static __device__ __forceinline__ void store_row(const struct gm_attention_param
 #pragma unroll
         for (int i = 0; i < OUTPUTS; i += 4) {
             const int column = 2 * i + 2 * (lane % 4);
-            const uint32_t words[2] = {__float_as_uint(o[i + 2 * R] * factor), __float_as_uint(o[i + 2 * R + 1] * factor)};
+            const uint32_t words[2] = {__float_as_uint(o[i + 2 * R] * factor),
+                                       __float_as_uint(o[i + 2 * R + 1] * factor)};
             if (stored && column < p.v_head_dim)
                 st_global_v2_b32(address + 4 * column, words);
         }

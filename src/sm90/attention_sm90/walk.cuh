@@ -11,6 +11,7 @@
 
 #include "common/attention_sm90/params.h"
 #include "common/global.cuh"
+#include "common/index.cuh"
 #include "common/shared.cuh"
 #include "common/special.cuh"
 #include "sm90/attention_sm90/constants.cuh"
@@ -32,11 +33,15 @@ struct tile {
 
 /* 32 requests at a time, one a lane. */
 struct walk {
-    int chunk;     /* the first of them */
-    int before;    /* tiles of the requests ahead of them */
-    int upto;      /* the lane's: tiles of its request and those ahead of it in the chunk */
-    int row, rows; /* the lane's: first row of q, and how many */
+    int chunk;  /* the first of them */
+    int before; /* tiles of the requests ahead of them */
+    int upto;   /* the lane's: tiles of its request and those ahead of it in the chunk */
 };
+
+/* Computed anew where it is used, as thread_index() is; unsigned, since the remainder of a negative number takes more. */
+static __device__ __forceinline__ int lane_index(void) {
+    return (int)((uint32_t)thread_index() % 32);
+}
 
 static __device__ __forceinline__ int load_i32(uint64_t address, int index) {
     return (int)ld_global_b32(address + 4 * (int64_t)index);
@@ -54,16 +59,22 @@ static __device__ __forceinline__ int high_of(const struct gm_attention_params &
     return position + min(p.right, kv_len - 1 - position) + 1;
 }
 
-/* Of the lane's request of this chunk; and with the others' the prefix of their tiles. */
-static __device__ __forceinline__ void walk_chunk(const struct gm_attention_params &p, struct walk &w, int lane) {
-    const int request = w.chunk + lane, heads = p.kv_heads * (int)p.group.divisor;
-    w.row = w.rows = 0;
-    if (request < p.batch) {
-        w.row = min(max(load_i32(p.q_indptr, request), 0), p.max_q_tokens);
-        const int end = min(max(load_i32(p.q_indptr, request + 1), 0), p.max_q_tokens);
-        w.rows = min(max(end - w.row, 0), p.max_q_len);
-    }
-    w.upto = (w.rows + TILE_M - 1) / TILE_M * heads;
+/* Rows of q, the first and how many. */
+struct span {
+    int row, rows;
+};
+
+static __device__ __forceinline__ struct span rows_of(const struct gm_attention_params &p, int request) {
+    const int row = min(max(load_i32(p.q_indptr, request), 0), p.max_q_tokens);
+    const int end = min(max(load_i32(p.q_indptr, request + 1), 0), p.max_q_tokens);
+    return {row, min(max(end - row, 0), p.max_q_len)};
+}
+
+/* Tiles of this chunk's requests, added up. */
+static __device__ __forceinline__ void walk_chunk(const struct gm_attention_params &p, struct walk &w) {
+    const int lane = lane_index(), request = w.chunk + lane, heads = p.kv_heads * (int)p.group.divisor;
+    const int rows = request < p.batch ? rows_of(p, request).rows : 0;
+    w.upto = (rows + TILE_M - 1) / TILE_M * heads;
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
         const int sum = __shfl_up_sync(0xFFFFFFFF, w.upto, step);
@@ -71,15 +82,14 @@ static __device__ __forceinline__ void walk_chunk(const struct gm_attention_para
     }
 }
 
-static __device__ __forceinline__ struct walk walk_begin(const struct gm_attention_params &p, int lane) {
-    struct walk w = {0, 0, 0, 0, 0};
-    walk_chunk(p, w, lane);
+static __device__ __forceinline__ struct walk walk_begin(const struct gm_attention_params &p) {
+    struct walk w = {0, 0, 0};
+    walk_chunk(p, w);
     return w;
 }
 
 /* Goes on to the chunk with tile `number`; false if there is none. Numbers only rise. */
-static __device__ __forceinline__ bool walk_to(const struct gm_attention_params &p, struct walk &w, int number,
-                                               int lane) {
+static __device__ __forceinline__ bool walk_to(const struct gm_attention_params &p, struct walk &w, int number) {
     for (;;) {
         const int tiles = __shfl_sync(0xFFFFFFFF, w.upto, 31);
         if (number < w.before + tiles)
@@ -88,15 +98,14 @@ static __device__ __forceinline__ bool walk_to(const struct gm_attention_params 
         w.chunk += 32;
         if (w.chunk >= p.batch)
             return false;
-        walk_chunk(p, w, lane);
+        walk_chunk(p, w);
     }
 }
 
 /* Heads of k and v whose tiles are computed together. */
 static __device__ __forceinline__ int heads_together(const struct gm_attention_sm90_params &p, int kv_len) {
-    const int64_t bytes = (int64_t)max(kv_len, 1) * (HEAD_DIM * 4);
-    const int heads = (int)min(p.together_bytes / bytes, (int64_t)p.attention.kv_heads);
-    return max(heads, 1);
+    const uint32_t tokens = (uint32_t)p.together_bytes / (HEAD_DIM * 4);
+    return max(min((int)(tokens / max(kv_len, 1)), p.attention.kv_heads), 1);
 }
 
 /* Tile `number` of the chunk, as the warp finds it together. */
@@ -106,21 +115,21 @@ static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_
     struct tile t;
     const int lane = __popc(__ballot_sync(0xFFFFFFFF, number - w.before >= w.upto));
     const int ahead = __shfl_sync(0xFFFFFFFF, w.upto, max(lane - 1, 0));
-    const int row = __shfl_sync(0xFFFFFFFF, w.row, lane), rows = __shfl_sync(0xFFFFFFFF, w.rows, lane);
     t.request = w.chunk + lane;
+    const struct span span = rows_of(p, t.request);
     t.kv_len = min(max(load_i32(p.kv_len, t.request), 0), p.max_kv_len);
 
-    const int place = number - w.before - (lane > 0 ? ahead : 0), bands = (rows + TILE_M - 1) / TILE_M;
+    const int place = number - w.before - (lane > 0 ? ahead : 0), bands = (span.rows + TILE_M - 1) / TILE_M;
     const int heads = heads_together(params, t.kv_len), group = (int)p.group.divisor;
     const int section = place / (bands * heads * group), inside = place % (bands * heads * group);
     const int there = min(heads, p.kv_heads - section * heads) * group; /* heads of q of this section */
-    const bool rising = XORD || p.right < 0x7fffffff; /* later rows see more tokens */
+    const bool rising = p.right < 0x7fffffff;                           /* later rows see more tokens */
     const int band = rising ? bands - 1 - inside / there : inside % bands;
     t.head = section * heads * group + (rising ? inside % there : inside / bands);
     t.group = (int)divide(t.head, p.group);
-    t.row = row + band * TILE_M;
-    t.rows = min(rows - band * TILE_M, (int)TILE_M);
-    t.position = t.kv_len - rows + band * TILE_M;
+    t.row = span.row + band * TILE_M;
+    t.rows = min(span.rows - band * TILE_M, (int)TILE_M);
+    t.position = t.kv_len - span.rows + band * TILE_M;
     const int high = high_of(p, t.position + t.rows - 1, t.kv_len), low = low_of(p, t.position);
     t.first = low / TILE_N;
     t.end = high > low ? (high + TILE_N - 1) / TILE_N : t.first;
@@ -130,9 +139,9 @@ static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_
 /* ---- the description in shared memory ---------------------------------------------------------------- */
 
 static __device__ __forceinline__ void write_tile(uint32_t addr, const struct tile &t) {
-    const uint32_t words[10] = {(uint32_t)t.row,    (uint32_t)t.rows,  (uint32_t)t.head, (uint32_t)t.position,
-                                (uint32_t)t.kv_len, (uint32_t)t.first, (uint32_t)t.end,  (uint32_t)t.request,
-                                (uint32_t)t.group,  0};
+    const uint32_t words[10] = {
+        (uint32_t)t.row,   (uint32_t)t.rows, (uint32_t)t.head,    (uint32_t)t.position, (uint32_t)t.kv_len,
+        (uint32_t)t.first, (uint32_t)t.end,  (uint32_t)t.request, (uint32_t)t.group,    0};
 #pragma unroll
     for (int i = 0; i < 10; i += 2)
         st_shared_v2_b32(addr + 4 * i, words + i);
@@ -142,17 +151,23 @@ static __device__ __forceinline__ struct tile read_tile(uint32_t addr) {
     uint32_t words[4], more[4];
     ld_shared_v4_b32(addr, words);
     ld_shared_v4_b32(addr + 16, more);
-    return {(int)words[0], (int)words[1], (int)words[2], (int)words[3],          (int)more[0],
-            (int)more[1],  (int)more[2],  (int)more[3],  (int)ld_shared_b32(addr + 32)};
+    return {(int)words[0], (int)words[1], (int)words[2],
+            (int)words[3], (int)more[0],  (int)more[1],
+            (int)more[2],  (int)more[3],  (int)ld_shared_b32(addr + 32)};
 }
 
-static __device__ __forceinline__ void tell(uint32_t base, struct pipeline_state &at, const struct tile &t, int lane) {
+/* Where a ring of so many slots stands for its user number `count`. One number is fewer registers than two states. */
+template <int SLOTS> static __device__ __forceinline__ struct pipeline_state state_at(uint32_t count) {
+    return {count % SLOTS, count / SLOTS % 2};
+}
+
+static __device__ __forceinline__ void tell(uint32_t base, uint32_t &count, const struct tile &t) {
+    const struct pipeline_state at = state_at<TILE_SLOTS>(count++);
     mbarrier_wait(tile_ring(base).empty_addr + 8 * at.slot, at.phase ^ 1);
-    if (lane == 0) {
+    if (lane_index() == 0) {
         write_tile(tile_addr(base, at.slot), t);
         mbarrier_arrive(tile_ring(base).full_addr + 8 * at.slot);
     }
-    pipeline_next<TILE_SLOTS>(at);
     __syncwarp();
 }
 
@@ -164,10 +179,9 @@ static __device__ __forceinline__ void forget(uint32_t base, uint32_t slot, int 
 }
 
 /* A tile of which no row sees a token. */
-static __device__ __forceinline__ void store_nothing(const struct gm_attention_params &p, const struct tile &t,
-                                                     int lane) {
+static __device__ __forceinline__ void store_nothing(const struct gm_attention_params &p, const struct tile &t) {
     const uint32_t zeros[4] = {0, 0, 0, 0};
-    const int bytes = p.v_head_dim * (p.flags & GM_ATTENTION_OUT_IS_FP32 ? 4 : 2);
+    const int bytes = p.v_head_dim * (p.flags & GM_ATTENTION_OUT_IS_FP32 ? 4 : 2), lane = lane_index();
 #pragma unroll 1
     for (int row = t.row; row < t.row + t.rows; ++row) {
         for (int i = 16 * lane; i < bytes; i += 512)
@@ -179,33 +193,30 @@ static __device__ __forceinline__ void store_nothing(const struct gm_attention_p
 
 /* The clerk. It tells of every tile of this CTA: the first by its index, others by tickets, or by the grid's stride. Tiles
  * with no token to see it stores itself. */
-static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90_params &p, uint32_t base, int lane) {
-    struct pipeline_state at = {0, 0};
+static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90_params &p, uint32_t base) {
+    uint32_t told = 0;
     griddep_wait();
-    struct walk w = walk_begin(p.attention, lane);
-    int number = blockIdx.x;
+    struct walk w = walk_begin(p.attention);
+    int number = cta_index();
 #pragma unroll 1
-    while (walk_to(p.attention, w, number, lane)) {
-        uint64_t answer = 0;
-        if (p.tickets && lane == 0)
-            answer = ticket_ask(p.tickets);
+    while (walk_to(p.attention, w, number)) {
         const struct tile t = tile_of(p, w, number);
         if (t.first < t.end)
-            tell(base, at, t, lane);
+            tell(base, told, t);
         else
-            store_nothing(p.attention, t, lane);
+            store_nothing(p.attention, t);
         if (!p.tickets) {
             number += gridDim.x;
             continue;
         }
         uint32_t ticket = 0;
-        if (lane == 0)
-            ticket = ticket_of(p.tickets, p.nonce, answer);
+        if (lane_index() == 0)
+            ticket = ticket_take(p.tickets, p.nonce);
         number = gridDim.x + __shfl_sync(0xFFFFFFFF, ticket, 0);
     }
-    if (p.tickets && lane == 0 && number >= (int)gridDim.x && number - (int)gridDim.x == w.before - 1)
+    if (p.tickets && lane_index() == 0 && number >= (int)gridDim.x && number - (int)gridDim.x == w.before - 1)
         ticket_reset(p.tickets, p.nonce);
-    tell(base, at, {0, -1, 0, 0, 0, 0, 0, 0, 0}, lane);
+    tell(base, told, {0, -1, 0, 0, 0, 0, 0, 0, 0});
 }
 
 #endif
