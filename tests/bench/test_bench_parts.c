@@ -124,6 +124,8 @@ static void check_operands(const struct bench_case *c) {
     memcpy(planned, c->problem.bytes, operation->problem_bytes);
     ck_assert_int_eq(operation->normalize(planned), GM_OK);
     const int count = c->operation->operands(planned, operands);
+    if (c->operation->tell)
+        c->operation->tell(planned, args);
     ck_assert_int_ge(count, 2);
     for (int i = 0; i < count; i++) {
         const gm_device_ptr address = (gm_device_ptr)(i + 1) << 44;

@@ -235,7 +235,7 @@ START_TEST(kernel_get_tells_what_all_kernels_have) {
         ck_assert_str_eq(info.targets, row->targets);
         if (row->arch == GM_ARCH_SM90)
             ck_assert_str_eq(info.targets, "sm_90a");
-        else if (row->family->operation == &gm_operation_gemm)
+        else if (row->family->operation == &gm_operation_gemm || row->family == &gm_family_attention_sm80)
             ck_assert_str_eq(info.targets, "sm_80 sm_90 compute_80");
         else /* its sm90 kernels are the same */
             ck_assert_str_eq(info.targets, "sm_80 compute_80");

@@ -187,7 +187,7 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
 
 /* ---- the family ----------------------------------------------------------------------------------------- */
 
-#define TICKETS_BYTES GM_WORKSPACE_ALIGN /* a word, in a workspace: tiles go to whoever is free */
+#define TICKETS_BYTES GM_WORKSPACE_ALIGN /* a word, in a workspace: tiles, of other lengths, go to whoever is free */
 
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                const struct gm_sentence *why) {
@@ -198,8 +198,8 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
         return (struct gm_verdict){.reason = reason};
     const int is_empty = gm_operation_attention.is_empty(p);
     const double us = is_empty ? 0 : cost_us(&v, p, question->device);
-    const int differ = p->mask != GM_ATTENTION_FULL; /* in what they see, so in how long they take */
-    const int has_tickets = !is_empty && differ && question->options->workspace_limit >= TICKETS_BYTES;
+    const int has_tickets =
+        !is_empty && p->mask != GM_ATTENTION_FULL && question->options->workspace_limit >= TICKETS_BYTES;
     gm_say(why, GM_ACCEPTED, "predicted %.2f us: up to %" PRId64 " tiles of %d rows for each of %" PRId64 " heads", us,
            tiles_of(&v, p), v.tile_m, p->q_heads);
     return (struct gm_verdict){.reason = GM_ACCEPTED,
@@ -208,7 +208,7 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
                                .workspace_bytes = has_tickets ? TICKETS_BYTES : 0};
 }
 
-#define TOGETHER_BYTES (256 << 20) /* of k and v whose tiles are computed together: sections pay beyond L2 by far only */
+#define TOGETHER_BYTES (256 << 20) /* of k and v: sections that L2 holds were slower */
 
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);

@@ -226,7 +226,7 @@ static bool test_bad(struct rows *rows) {
     SET(bad.q_lens, 1, 1, 2);
     SET(bad.kv_lens, 40, 23, 90);
     bad.hidden_tokens = 41;
-    bad.page_size = 8;
+    bad.page_size = 16;
     bad.kv_layout = GM_ATTENTION_KV_PAGED;
     bad.bad_pages = true;
     return try(rows, bad);
