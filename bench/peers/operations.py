@@ -473,6 +473,35 @@ class Rope(Problem):
         return {"torch.compile": compiled(into)}
 
 
+class AttentionMerge(Problem):
+    operation = "attention_merge"
+
+    def __init__(self, row):
+        super().__init__(row)
+        self.heads, self.dim, out = row["heads"], row["head_dim"], row["out"]
+        self.problem = self.made(tokens=self.rows, heads=self.heads, head_dim=self.dim)
+        self.result_type = self.type if out == "same" else TORCH_TYPES[out]
+        if out != "same":
+            self.problem.has_out_type, self.problem.out_type = 1, value(out)
+            self.tolerance = max(self.tolerance, TOLERANCES[out])
+
+    def operands(self, seed):
+        found = {name: normal(4 * seed + i, self.rows, self.heads, self.dim, dtype=self.type) for i, name in enumerate("ab")}
+        for i, name in enumerate(("lse_a", "lse_b")):
+            found[name] = normal(4 * seed + 2 + i, self.rows, self.heads, dtype=torch.float32)
+        return {**found, "out": empty(self.rows, self.heads, self.dim, dtype=self.result_type),
+                "lse": torch.empty_like(found["lse_a"])}
+
+    def peers(self):
+        def into(o):
+            largest = torch.maximum(o["lse_a"], o["lse_b"])
+            a, b = torch.exp(o["lse_a"] - largest), torch.exp(o["lse_b"] - largest)
+            o["out"].copy_((a[..., None] * o["a"].float() + b[..., None] * o["b"].float()) / (a + b)[..., None])
+            o["lse"].copy_(largest + torch.log(a + b))
+
+        return {"torch.compile": compiled(into)}
+
+
 class Embed(Problem):
     operation = "embed"
 
@@ -766,8 +795,8 @@ class Attention(Problem):
 
 
 CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, Dequantize, Axpby, Softmax, Permute,
-                                             Reduce, Rope, Embed, Sample,
-                                             MoeRoute, Histogram, Convolution, Stencil, ProcessLogits, Attention)}
+                                             Reduce, Rope, Attention, AttentionMerge, Embed, Sample,
+                                             MoeRoute, Histogram, Convolution, Stencil, ProcessLogits)}
 
 
 def problem_of(row):

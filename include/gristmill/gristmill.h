@@ -6,6 +6,7 @@
 
 #include "gristmill/core.h"
 #include "gristmill/attention.h"
+#include "gristmill/attention_merge.h"
 #include "gristmill/axpby.h"
 #include "gristmill/convolution.h"
 #include "gristmill/dequantize.h"

@@ -158,10 +158,10 @@ static void check_regimes(const struct bench_case *c) {
 
 START_TEST(every_suite_of_the_folder_loads) {
     static const char *const names[] = {
-        "gemm-quick",  "gemm-bf16",    "gemm-fp8",       "gemm-fit", "rms_norm",   "glu",
-        "quantize",    "rope",         "permute",        "reduce",   "embed",      "moe_route",
-        "moe_align",   "moe_finalize", "sample",         "softmax",  "layer_norm", "histogram",
-        "convolution", "stencil",      "process_logits", "axpby",    "dequantize", "row-ops"};
+        "gemm-quick", "gemm-bf16",  "gemm-fp8",   "gemm-fit",       "rms_norm",    "glu",       "quantize",
+        "rope",       "permute",    "reduce",     "embed",          "moe_route",   "moe_align", "moe_finalize",
+        "sample",     "softmax",    "layer_norm", "histogram",      "convolution", "stencil",   "process_logits",
+        "axpby",      "dequantize", "row-ops",    "attention_merge"};
     struct bench_suite suite = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t before = suite.count;
@@ -199,7 +199,8 @@ START_TEST(every_suites_problems_have_operands_and_a_regime) {
                                         "dequantize",
                                         "row-ops",
                                         "attention-prefill",
-                                        "attention-decode"};
+                                        "attention-decode",
+                                        "attention_merge"};
     struct bench_suite suite = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         ck_assert_int_eq(suite_load(&suite, names[i]), 0);

@@ -24,8 +24,9 @@ struct gm_process_logits_params {
     float temperature, repetition, frequency, presence;
 };
 
-/* CTAs on an SM: 56 KB of logits and as much of counts are under way on it, as their registers allow. */
-#define GM_PROCESS_LOGITS_CTAS(threads) (896 / (threads))
+/* CTAs on an SM: 56 KB of logits and as much of counts are under way on it, as registers allow; 40 KB with two chunks
+ * of a thread, which are sooner done where rows are few. */
+#define GM_PROCESS_LOGITS_CTAS(threads, vectors) (((vectors) > 2 ? 896 : 1280) / (threads))
 
 #ifndef __CUDACC__
 _Static_assert(sizeof(struct gm_process_logits_params) == 208, "host and device agree");

@@ -50,8 +50,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_process_log
  * What one wave of CTAs takes at once is bound by DRAM only. The constants are those of glu (docs/TUNING-LOG.md, entry
  * 52), which loads and stores alike; the latency of a row's request is reckoned. */
 
-#define LAUNCH_US       1.75 /* launch, a row's request, and the first chunk, */
-#define VECTOR_US       0.06 /* for each chunk of a thread, */
+#define LAUNCH_US       1.95 /* launch, a row's request, and the first chunk, */
+#define VECTOR_US       0.2  /* for each chunk of a thread, */
 #define ALONE_US        0.25 /* more where launches do not overlap */
 #define DRAM_EFFICIENCY 0.91 /* reachable share of the datasheet's bandwidth, reads and writes */
 #define CHUNK_US        4.0  /* of a CTA among others, from its first load to its last store */
@@ -59,7 +59,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_process_log
 
 static double cost_us(const struct variant *v, const struct gm_process_logits_problem *p,
                       const struct gm_device *device) {
-    const double ctas = fmax(1, fmin(gm_ctas_per_sm(v->kernel, device), GM_PROCESS_LOGITS_CTAS(v->threads)));
+    const double ctas =
+        fmax(1, fmin(gm_ctas_per_sm(v->kernel, device), GM_PROCESS_LOGITS_CTAS(v->threads, v->vectors)));
     const double at_once = device->sm_count * ctas * v->threads * v->vectors; /* chunks */
     const double chunks = (double)p->rows * (double)p->columns / chunk_of(v);
     const double bytes = gm_operation_process_logits.work(p).least_bytes;

@@ -129,7 +129,8 @@ static int64_t most_parts(const struct variant *v, const struct gm_reduce_proble
 
 #define LAUNCH_US       1.3
 #define ALONE_US        0.25 /* more where launches do not overlap */
-#define DRAM_EFFICIENCY 0.92 /* reachable share of the datasheet's bandwidth */
+#define DRAM_EFFICIENCY 0.92 /* reachable share of the datasheet's bandwidth, */
+#define FEW_CTAS        0.96 /* of that, along rows by CTAs of which an SM has two */
 #define STEP_US         0.8  /* from a step's loads to its last addition */
 #define GROUP_US        0.25 /* among the warps of a group */
 #define PARTS_US        1.5  /* slots, flags, and the first read of them */
@@ -150,7 +151,8 @@ static double cost_us(const struct variant *v, const struct gm_reduce_problem *p
     const int64_t length = p->along == GM_REDUCE_COLUMNS ? chunks_of(v, p) : GM_CEIL_DIV(length_of(v, p), parts);
     const double cta = STEP_US * (double)GM_CEIL_DIV(length, step) + GROUP_US * (group_of(v, p) > 32);
     const double slow = v->vector_bytes == 2 ? ELEMENT_FACTOR : 1, alone = v->kernel->arch == GM_ARCH_SM80;
-    const double dram = slow * bytes / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3;
+    const double share = p->along == GM_REDUCE_ROWS && v->threads == LONG_THREADS ? FEW_CTAS : 1;
+    const double dram = slow * bytes / (DRAM_EFFICIENCY * share * device->dram_gbs) * 1e-3;
     return LAUNCH_US + ALONE_US * alone + fmax(dram, waves * cta) + parts_us(v, p, parts);
 }
 

@@ -96,6 +96,7 @@ bool sim_origin_of(const struct sim_cta *cta, uint32_t address, struct sim_origi
                                   .span = tile->flip_mask ? tile->flip_mask + PIECE : 0,
                                   .line = tile->line,
                                   .barrier = sim_cell_agent(shadow->cell[address / 4].write),
-                                  .phase = sim_cell_clock(shadow->cell[address / 4].write)};
+                                  .phase = sim_cell_clock(shadow->cell[address / 4].write),
+                                  .tile = tile->offset};
     return byte < tile->row_bytes;
 }

@@ -20,6 +20,7 @@ struct sim_origin {
     uint64_t others;         /* map and further coordinates, mixed to one number */
     uint32_t span, line;     /* of the load: its swizzle's span (0: none), its line */
     uint32_t barrier, phase; /* the agent it reported to, and when: clocks.h */
+    uint32_t tile;           /* where its box begins in shared memory */
 };
 /* False: no tensor load wrote them, or something else has since. */
 bool sim_origin_of(const struct sim_cta *cta, uint32_t address, struct sim_origin *origin);

@@ -27,7 +27,7 @@ enum {
     WIDE = CHUNK < 4 ? 1 : 4,          /* floats that are loaded or stored at once */
     STEP = THREADS * CHUNK,            /* elements between two chunks of a thread */
     TILE = VECTORS * STEP,             /* elements */
-    CTAS = GM_PROCESS_LOGITS_CTAS(THREADS),
+    CTAS = GM_PROCESS_LOGITS_CTAS(THREADS, VECTORS),
 };
 
 static_assert(VECTORS <= 4 && CHUNK <= 8, "a thread's bits of the mask are 32");

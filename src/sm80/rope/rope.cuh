@@ -37,8 +37,8 @@ enum {
 struct block {
     const struct gm_rope_heads &heads;
     int64_t token;
-    int first, count; /* heads; none where there is no such block */
-    bool is_v;
+    int first, count;    /* heads; none where there is no such block */
+    bool is_v, is_first; /* of v; the first of its token */
 };
 
 /* Where an item lies in a head, in elements. */
@@ -117,13 +117,32 @@ static __device__ __forceinline__ int64_t load_int64(uint64_t address) {
     return (int64_t)((uint64_t)words[1] << 32 | words[0]);
 }
 
+static __device__ __forceinline__ int64_t position_of(const struct gm_rope_params &p, int64_t token) {
+    if (p.flags & GM_ROPE_WIDE_POSITIONS)
+        return load_int64(p.positions + token * 8);
+    return (int)ld_global_b32(p.positions + token * 4);
+}
+
 /* Of a block that exists and is rotated; else 0. */
 static __device__ __forceinline__ int64_t load_position(const struct gm_rope_params &p, const struct block &b) {
-    if (b.count <= 0 || b.is_v)
-        return 0;
-    if (p.flags & GM_ROPE_WIDE_POSITIONS)
-        return load_int64(p.positions + b.token * 8);
-    return (int)ld_global_b32(p.positions + b.token * 4);
+    return b.count <= 0 || b.is_v ? 0 : position_of(p, b.token);
+}
+
+/* Of the token that another CTA has later, by one lane of this one's; else -1. Its slot comes to L2. */
+static __device__ __forceinline__ int64_t load_later_position(const struct gm_rope_params &p, const struct block &b) {
+    const int64_t token = b.token + p.tokens_ahead;
+    const bool is_among_many = HEADS > 1 && VECTOR_BYTES == 16 && p.tokens_ahead;
+    if (!is_among_many || token >= p.tokens || !b.is_first || lane_of_head(p) != 0)
+        return -1;
+    if (p.slots)
+        prefetch_global_l2(p.slots + token * 8);
+    return position_of(p, token);
+}
+
+/* What such a token's position asks for comes to L2: otherwise it is two trips to DRAM away, the position being one. */
+static __device__ __forceinline__ void prefetch_angles(const struct gm_rope_params &p, int64_t position) {
+    if (position >= 0 && position < p.max_position)
+        prefetch_bulk_l2(p.table + position * p.rotary_dim * 4, (uint32_t)p.rotary_dim * 4);
 }
 
 /* Of a block that is appended; else -1: none. */
@@ -409,6 +428,7 @@ static __device__ __forceinline__ void rope_block(const struct gm_rope_params &p
     const int64_t slot = load_slot(p, b);
     load_chunks(b, item_of(p, lane_of_head(p)), c);
     prefetch_heads(p, b);
+    const int64_t later = load_later_position(p, b);
     if (position < 0 || position >= p.max_position) {
         report(p, ROPE_ERROR_POSITION);
         position = -1;
@@ -425,6 +445,7 @@ static __device__ __forceinline__ void rope_block(const struct gm_rope_params &p
             break;
         load_chunks(b, item_of(p, lane_of_head(p) + (part << p.lanes_log2)), c);
     }
+    prefetch_angles(p, later);
 }
 
 /* `blocks` of the tokens from first_token on; a CTA's share of them. */
@@ -437,8 +458,8 @@ static __device__ __forceinline__ void rope_slab(const struct gm_rope_params &p,
         const bool is_v = of_token >= p.heads[ROPE_V].first_block, is_q = of_token < p.heads[ROPE_K].first_block;
         const struct gm_rope_heads &heads = p.heads[is_v ? ROPE_V : is_q ? ROPE_Q : ROPE_K];
         const int first = (of_token - heads.first_block) * HEADS;
-        rope_block(
-            p, {heads, first_token + token, first, number < blocks ? min(heads.count - first, (int)HEADS) : 0, is_v});
+        rope_block(p, {heads, first_token + token, first, number < blocks ? min(heads.count - first, (int)HEADS) : 0,
+                       is_v, of_token == 0});
     }
 }
 

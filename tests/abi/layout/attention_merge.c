@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The layout of gristmill/attention_merge.h. */
+#include "gristmill/attention_merge.h"
+#include "layout.h"
+
+MEMBER(gm_attention_merge_problem, size, 0)
+MEMBER(gm_attention_merge_problem, tokens, 8)
+MEMBER(gm_attention_merge_problem, heads, 16)
+MEMBER(gm_attention_merge_problem, head_dim, 24)
+MEMBER(gm_attention_merge_problem, a_token_stride, 32)
+MEMBER(gm_attention_merge_problem, a_head_stride, 40)
+MEMBER(gm_attention_merge_problem, b_token_stride, 48)
+MEMBER(gm_attention_merge_problem, b_head_stride, 56)
+MEMBER(gm_attention_merge_problem, out_token_stride, 64)
+MEMBER(gm_attention_merge_problem, out_head_stride, 72)
+MEMBER(gm_attention_merge_problem, lse_a_token_stride, 80)
+MEMBER(gm_attention_merge_problem, lse_a_head_stride, 88)
+MEMBER(gm_attention_merge_problem, lse_b_token_stride, 96)
+MEMBER(gm_attention_merge_problem, lse_b_head_stride, 104)
+MEMBER(gm_attention_merge_problem, lse_token_stride, 112)
+MEMBER(gm_attention_merge_problem, lse_head_stride, 120)
+MEMBER(gm_attention_merge_problem, type, 128)
+MEMBER(gm_attention_merge_problem, out_type, 132)
+MEMBER(gm_attention_merge_problem, has_out_type, 136)
+MEMBER(gm_attention_merge_problem, a_align, 140)
+MEMBER(gm_attention_merge_problem, b_align, 144)
+MEMBER(gm_attention_merge_problem, out_align, 148)
+END(gm_attention_merge_problem, out_align, 152)
+
+MEMBER(gm_attention_merge_args, size, 0)
+MEMBER(gm_attention_merge_args, a, 8)
+MEMBER(gm_attention_merge_args, b, 16)
+MEMBER(gm_attention_merge_args, lse_a, 24)
+MEMBER(gm_attention_merge_args, lse_b, 32)
+MEMBER(gm_attention_merge_args, out, 40)
+MEMBER(gm_attention_merge_args, lse, 48)
+MEMBER(gm_attention_merge_args, row_count, 56)
+END(gm_attention_merge_args, row_count, 64)
