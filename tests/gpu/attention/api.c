@@ -68,6 +68,25 @@ static void run_fuzz(const struct test *test, struct result *result) {
     free_attention(NULL, &memory);
 }
 
+/* ---- a tree ---------------------------------------------------------------------------------------------- */
+
+static void run_tree(const struct test *test, struct result *result) {
+    const struct attention_case ac = {.batch = 2,
+                                      .q_lens = {9, 20},
+                                      .kv_lens = {30, 77},
+                                      .q_heads = 4,
+                                      .kv_heads = 2,
+                                      .head_dim = 64,
+                                      .v_head_dim = 64,
+                                      .mask = GM_ATTENTION_CAUSAL,
+                                      .tree = true,
+                                      .inputs = ATTENTION_PLANTED};
+    struct attention_memory memory = {0};
+    (void)test;
+    run_attention(result, &ac, NULL, 0, &memory);
+    free_attention(NULL, &memory);
+}
+
 /* ---- one graph for every step ---------------------------------------------------------------------------- */
 
 /* Captured with short requests, replayed with long ones, then with none: lengths and pages are read on the device. */
@@ -333,6 +352,7 @@ void add_attention_api_tests(void) {
     add_test("api", "attention_fuzz_sm80", run_fuzz, -1, GM_ARCH_SM80);
     add_test("api", "attention_fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
     add_test("api", "attention_of_nothing", run_empty, -1, 0);
+    add_test("api", "attention_of_a_tree", run_tree, -1, 0);
     add_test("api", "attention_by_one_graph", run_steps, -1, 0);
     add_test("api", "attention_of_more_than_2_to_the_31_elements", run_large, -1, 0);
     add_test("invariance", "attention_request_alone", run_alone, -1, 0);

@@ -72,7 +72,7 @@ static const struct plant plants[] = {
     {ATTENTION_BUG_SINK_LSE, "the sink is in lse", "sinks", NULL},
     {ATTENTION_BUG_BASE, "lse to the base of 2", "lse", NULL},
     {ATTENTION_BUG_EMPTY, "a row that sees nothing is not written", "never written", NULL},
-    {ATTENTION_BUG_TREE, "looks at no tree mask", "tree", NULL},
+    {ATTENTION_BUG_TREE, "looks at no tree mask", "tree", "attention_of_a_tree"},
     {ATTENTION_BUG_READS_BEHIND, "0 times what is behind the last token", "nan", NULL},
     {ATTENTION_BUG_DROPS_NAN, "NaN counts as hidden", "special", NULL},
 };
