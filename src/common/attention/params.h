@@ -41,10 +41,11 @@ struct gm_attention_params {
     int32_t head_dim, v_head_dim; /* elements */
     int32_t left, right;          /* tokens that a row sees before and behind its own; INT32_MAX: all */
     /* Bounds of what is read: lengths beyond them count as these, and a page that is none of page_count as page 0. */
-    int32_t max_q_tokens, max_q_len, max_kv_len, page_count, kv_tokens;
+    int32_t max_q_tokens, max_q_len, max_kv_len, page_count;
     float scale;             /* of q . k: times log2(e) without a cap */
     float cap, cap_exponent; /* soft_cap.cuh; times log2(e) is the kernel's */
     int32_t flags;           /* of enum gm_attention_flag */
+    int32_t kv_tokens;       /* of KV_RAGGED, a bound as well */
     int32_t padding;
 };
 
