@@ -31,7 +31,7 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
  *
  *   time = launch + max(bytes / DRAM, steps of the busiest SM * what one takes)
  *
- * By arithmetic: not fitted to this family yet. */
+ * Within 13 % of five times on an H200, d 64 and 128. */
 
 #define LAUNCH_US       3.5
 #define DRAM_EFFICIENCY 0.85
@@ -39,6 +39,7 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
 #define TENSOR_SHARE    0.6   /* of that, with exponentials between the products */
 #define STEP_CLOCKS     900.0 /* of a step alone: both products and what is between, one behind the other */
 #define STEP_FLOP       4e6   /* in which there are so many operations */
+#define TILE_US         5.5   /* of an SM, of a tile that others do not hide: lengths, q, the first keys, out */
 
 static double tensor_share(const struct gm_kernel *kernel, const struct gm_device *device) {
     (void)kernel;
@@ -69,7 +70,8 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
     const double together = fmax(1, fmin(resident, on_busiest));
     const double step_clocks =
         fmax(together * flop / flop_per_clock(v, device), STEP_CLOCKS * fmax(0.5, flop / STEP_FLOP)) / together;
-    const double sms_us = fmax(1, on_busiest) * steps * step_clocks / clock_mhz(device);
+    const double later = fmax(0, on_busiest - together); /* tiles that begin when others have ended */
+    const double sms_us = fmax(1, on_busiest) * steps * step_clocks / clock_mhz(device) + TILE_US * later;
     const double bytes = gm_operation_attention.work(p).least_bytes;
     const double dram_us = device->dram_gbs > 0 ? bytes / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
     return LAUNCH_US + fmax(dram_us, sms_us);
