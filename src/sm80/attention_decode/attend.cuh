@@ -143,10 +143,6 @@ static __device__ __forceinline__ void weigh(struct sums &s, scores_t &scores) {
     s.most[1] = most[1];
 }
 
-static __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
-    return TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
-}
-
 /* The accumulators of two neighbouring products are an A fragment of the next. */
 static __device__ __forceinline__ void add_values(struct sums &s, const scores_t &weights, uint32_t lane_addr) {
 #pragma unroll

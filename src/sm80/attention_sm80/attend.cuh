@@ -75,10 +75,6 @@ static __device__ __forceinline__ void hide_keys(const struct gm_attention_param
 
 /* ---- weights --------------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
-    return TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
-}
-
 /* Weights of one of a lane's rows of a block, relative to the largest score so far. Returns what is kept of sums that were
  * relative to the largest before. */
 static __device__ __forceinline__ float weigh_row(float scale, int half, float &most, float &sum,
