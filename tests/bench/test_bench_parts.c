@@ -156,16 +156,40 @@ static void check_regimes(const struct bench_case *c) {
     ck_assert_int_eq(regimes, 1);
 }
 
+/* Of bench/suites. Nothing computes those of gemm-fp8 yet. */
+static const char *const suites[] = {"gemm-quick",
+                                     "gemm-bf16",
+                                     "gemm-fp8",
+                                     "gemm-fit",
+                                     "rms_norm",
+                                     "glu",
+                                     "quantize",
+                                     "rope",
+                                     "permute",
+                                     "reduce",
+                                     "embed",
+                                     "moe_route",
+                                     "moe_align",
+                                     "moe_finalize",
+                                     "sample",
+                                     "softmax",
+                                     "layer_norm",
+                                     "histogram",
+                                     "convolution",
+                                     "stencil",
+                                     "process_logits",
+                                     "axpby",
+                                     "dequantize",
+                                     "row-ops",
+                                     "attention-prefill",
+                                     "attention-decode",
+                                     "attention_merge"};
+
 START_TEST(every_suite_of_the_folder_loads) {
-    static const char *const names[] = {
-        "gemm-quick", "gemm-bf16",  "gemm-fp8",   "gemm-fit",       "rms_norm",    "glu",       "quantize",
-        "rope",       "permute",    "reduce",     "embed",          "moe_route",   "moe_align", "moe_finalize",
-        "sample",     "softmax",    "layer_norm", "histogram",      "convolution", "stencil",   "process_logits",
-        "axpby",      "dequantize", "row-ops",    "attention_merge"};
     struct bench_suite suite = {0};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
         size_t before = suite.count;
-        ck_assert_int_eq(suite_load(&suite, names[i]), 0);
+        ck_assert_int_eq(suite_load(&suite, suites[i]), 0);
         ck_assert_uint_gt(suite.count, before);
     }
     ck_assert_ptr_eq(strstr(suite.name, "gemm-quick+gemm-bf16+gemm-fp8+gemm-fit+rms_norm"), suite.name);
@@ -175,35 +199,10 @@ START_TEST(every_suite_of_the_folder_loads) {
 END_TEST
 
 START_TEST(every_suites_problems_have_operands_and_a_regime) {
-    static const char *const names[] = {"gemm-quick",
-                                        "gemm-bf16",
-                                        "gemm-fit",
-                                        "rms_norm",
-                                        "glu",
-                                        "quantize",
-                                        "rope",
-                                        "permute",
-                                        "reduce",
-                                        "embed",
-                                        "moe_route",
-                                        "moe_align",
-                                        "moe_finalize",
-                                        "sample",
-                                        "softmax",
-                                        "layer_norm",
-                                        "histogram",
-                                        "convolution",
-                                        "stencil",
-                                        "process_logits",
-                                        "axpby",
-                                        "dequantize",
-                                        "row-ops",
-                                        "attention-prefill",
-                                        "attention-decode",
-                                        "attention_merge"};
     struct bench_suite suite = {0};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        ck_assert_int_eq(suite_load(&suite, names[i]), 0);
+    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
+        if (strcmp(suites[i], "gemm-fp8"))
+            ck_assert_int_eq(suite_load(&suite, suites[i]), 0);
     for (size_t i = 0; i < suite.count; i++) {
         check_operands(&suite.cases[i]);
         check_regimes(&suite.cases[i]);

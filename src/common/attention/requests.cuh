@@ -14,12 +14,25 @@ struct request {
     int q_len, kv_len;
 };
 
-static __device__ __forceinline__ struct request request_of(const struct gm_attention_params &p, int number) {
+/* Rows of q, the first and how many. */
+struct span {
+    int row, rows;
+};
+
+static __device__ __forceinline__ struct span rows_of_request(const struct gm_attention_params &p, int number) {
     const uint64_t starts = p.q_indptr + 4 * (int64_t)number;
     const int start = min(max((int)ld_global_b32(starts), 0), p.max_q_tokens);
     const int end = min(max((int)ld_global_b32(starts + 4), start), p.max_q_tokens);
-    const int kv_len = (int)ld_global_b32(p.kv_len + 4 * (int64_t)number);
-    return {number, start, min(end - start, p.max_q_len), min(max(kv_len, 0), p.max_kv_len)};
+    return {start, min(end - start, p.max_q_len)};
+}
+
+static __device__ __forceinline__ int keys_of_request(const struct gm_attention_params &p, int number) {
+    return min(max((int)ld_global_b32(p.kv_len + 4 * (int64_t)number), 0), p.max_kv_len);
+}
+
+static __device__ __forceinline__ struct request request_of(const struct gm_attention_params &p, int number) {
+    const struct span span = rows_of_request(p, number);
+    return {number, span.row, span.rows, keys_of_request(p, number)};
 }
 
 /* Packed rows that share a head of k: row r is head r % group of token r / group. */

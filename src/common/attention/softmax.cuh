@@ -5,8 +5,10 @@
 #define GM_ATTENTION_SOFTMAX_CUH
 
 #include "common/attention/params.h"
+#include "common/convert.cuh"
 #include "common/global.cuh"
 #include "common/soft_cap.cuh"
+#include "common/types.h"
 
 #define GM_LOG2_E 1.44269504f
 #define GM_LN_2   0.693147181f
@@ -25,6 +27,11 @@ static __device__ __forceinline__ float max_of_quad(float x) {
 static __device__ __forceinline__ float sum_of_quad(float x) {
     x += __shfl_xor_sync(0xffffffff, x, 1);
     return x + __shfl_xor_sync(0xffffffff, x, 2);
+}
+
+/* Two neighbouring keys' weights, rounded to the type of v. */
+static __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
+    return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
 }
 
 /* ---- a row's end ----------------------------------------------------------------------------------- */

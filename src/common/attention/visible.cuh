@@ -14,12 +14,23 @@ struct keys {
     int first, end;
 };
 
-/* What token `token` of q's sees, whatever the tree mask hides. Bounds of ALL_KEYS make nothing wrap. */
+/* A row whose token is at `position` sees the keys low ... high - 1, none where high is no more.
+ * NOTE: written as `left < position ? position - left : 0`, nvcc 13.0 makes max(position - left, 0) of it, which wraps round
+ * where left is INT32_MAX and position is negative. */
+static __device__ __forceinline__ int low_of(const struct gm_attention_params &p, int position) {
+    const int before = max(position, 0);
+    return before - min(before, p.left);
+}
+
+static __device__ __forceinline__ int high_of(const struct gm_attention_params &p, int position, int kv_len) {
+    return position + min(p.right, kv_len - 1 - position) + 1;
+}
+
+/* What token `token` of q's sees, whatever the tree mask hides. */
 static __device__ __forceinline__ struct keys keys_of_token(const struct gm_attention_params &p,
                                                             const struct request &request, int token) {
-    const int behind = request.q_len - 1 - token; /* tokens of q's */
-    const int before = max(request.kv_len - 1 - behind, 0);
-    return {before - min(before, p.left), max(request.kv_len - max(behind - p.right, 0), 0)};
+    const int position = request.kv_len - request.q_len + token;
+    return {low_of(p, position), max(high_of(p, position, request.kv_len), 0)};
 }
 
 /* What tokens first ... last of q see: any of them, */

@@ -24,6 +24,16 @@ double gm_attention_seen(const struct gm_attention_problem *problem);
 int64_t gm_attention_read(const struct gm_attention_problem *problem);
 /* Bytes of k and v that are read at least. */
 double gm_attention_cache_bytes(const struct gm_attention_problem *problem);
+/* A device's clock, and the share of its dense tensor rate that mma.sync reaches at best: gm_family.tensor_share. */
+double gm_attention_clock_mhz(const struct gm_device *device);
+double gm_attention_mma_sync_share(const struct gm_kernel *kernel, const struct gm_device *device);
+
+/* GM_ACCEPTED where all of these operands are whole chunks of 16 bytes: bits of GM_ATTENTION_Q ... */
+#define GM_ATTENTION_BIT(operand) (1u << (operand))
+#define GM_ATTENTION_LOADED                                                                                            \
+    (GM_ATTENTION_BIT(GM_ATTENTION_Q) | GM_ATTENTION_BIT(GM_ATTENTION_K) | GM_ATTENTION_BIT(GM_ATTENTION_V))
+enum gm_reason gm_attention_check_vectors(const struct gm_attention_problem *problem, unsigned operands,
+                                          const struct gm_sentence *why);
 
 /* What families ask of a problem. */
 enum gm_attention_way {

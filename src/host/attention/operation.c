@@ -360,6 +360,17 @@ static struct gm_work work(const void *problem) {
     };
 }
 
+double gm_attention_clock_mhz(const struct gm_device *device) {
+    return device->sm_clock_mhz ? device->sm_clock_mhz : 1500;
+}
+
+#define ON_SM90 0.62 /* mma.sync's ceiling on Hopper, of WGMMA's */
+
+double gm_attention_mma_sync_share(const struct gm_kernel *kernel, const struct gm_device *device) {
+    (void)kernel;
+    return device->cc_major == 9 ? ON_SM90 : 1;
+}
+
 int64_t gm_attention_tiles(const struct gm_attention_problem *p, int64_t rows) {
     const int64_t group = gm_attention_group(p), of_request = GM_CEIL_DIV(p->max_q_len * group, rows);
     return GM_MIN(p->max_batch * of_request, p->max_q_tokens * group / rows + p->max_batch);
@@ -371,13 +382,19 @@ int64_t gm_attention_tiles(const struct gm_attention_problem *p, int64_t rows) {
 
 #define PAGE_STEP 8 /* tokens: boxes of tensor maps are no smaller */
 
-static int are_aligned(const struct gm_attention_problem *p, int first, int last) {
+enum gm_reason gm_attention_check_vectors(const struct gm_attention_problem *p, unsigned operands,
+                                          const struct gm_sentence *why) {
     struct gm_strided o[GM_ATTENTION_OPERANDS];
+    enum gm_reason reason = GM_ACCEPTED;
     gm_attention_operands_of(p, p->max_batch, o);
-    for (int i = first; i <= last; i++)
-        if (gm_check_strided_vectors(&o[i], 16, NULL) != GM_ACCEPTED)
-            return 0;
-    return 1;
+    for (int i = 0; i < GM_ATTENTION_OPERANDS && reason == GM_ACCEPTED; i++)
+        if (operands & GM_ATTENTION_BIT(i))
+            reason = gm_check_strided_vectors(&o[i], 16, why);
+    return reason;
+}
+
+static int are_aligned(const struct gm_attention_problem *p, unsigned operands) {
+    return gm_attention_check_vectors(p, operands, NULL) == GM_ACCEPTED;
 }
 
 static enum gm_attention_way way_of(const struct gm_question *question) {
@@ -385,10 +402,9 @@ static enum gm_attention_way way_of(const struct gm_question *question) {
     const uint32_t mask = question->options->arch_mask;
     const int has_maps = question->device->cc_major == 9 && (mask == 0 || mask & GM_ARCH_SM90);
     const int has_pages = p->kv_layout != GM_ATTENTION_KV_PAGED || p->page_size % PAGE_STEP == 0;
-    if (p->max_q_len * gm_attention_group(p) <= FEW_ROWS || p->scale < 0 ||
-        !are_aligned(p, GM_ATTENTION_Q, GM_ATTENTION_Q) || !are_aligned(p, GM_ATTENTION_K, GM_ATTENTION_V))
+    if (p->max_q_len * gm_attention_group(p) <= FEW_ROWS || p->scale < 0 || !are_aligned(p, GM_ATTENTION_LOADED))
         return GM_ATTENTION_BY_ROWS;
-    return has_maps && has_pages && !p->has_tree_mask && are_aligned(p, GM_ATTENTION_O, GM_ATTENTION_O)
+    return has_maps && has_pages && !p->has_tree_mask && are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_O))
                ? GM_ATTENTION_BY_MAPS
                : GM_ATTENTION_BY_TILES;
 }
@@ -416,17 +432,15 @@ static struct gm_attention_cache cache_params(const struct gm_strided *s) {
                                        .head = s->dimension[2].stride * s->element_bytes};
 }
 
-static int32_t flags_of(const struct gm_attention_problem *p, const struct gm_strided o[GM_ATTENTION_OPERANDS]) {
-    const struct gm_sentence *const nobody = NULL;
-    const int q = gm_check_strided_vectors(&o[GM_ATTENTION_Q], 16, nobody) == GM_ACCEPTED;
-    const int k = gm_check_strided_vectors(&o[GM_ATTENTION_K], 16, nobody) == GM_ACCEPTED;
-    const int v = gm_check_strided_vectors(&o[GM_ATTENTION_V], 16, nobody) == GM_ACCEPTED;
-    const int out = gm_check_strided_vectors(&o[GM_ATTENTION_O], 16, nobody) == GM_ACCEPTED;
+static int32_t flags_of(const struct gm_attention_problem *p) {
+    const int q = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_Q));
+    const int kv = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_K) | GM_ATTENTION_BIT(GM_ATTENTION_V));
+    const int out = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_O));
     return (p->kv_layout == GM_ATTENTION_KV_RAGGED ? GM_ATTENTION_IS_RAGGED : 0) |
            (p->kv_layout == GM_ATTENTION_KV_PAGED ? GM_ATTENTION_IS_PAGED : 0) |
            (p->out == GM_ATTENTION_OUT_FP32 ? GM_ATTENTION_OUT_IS_FP32 : 0) |
            (p->softcap != 0 ? GM_ATTENTION_HAS_CAP : 0) | (q ? 0 : GM_ATTENTION_Q_BY_ELEMENT) |
-           (k && v ? 0 : GM_ATTENTION_KV_BY_ELEMENT) | (out ? 0 : GM_ATTENTION_OUT_BY_ELEMENT);
+           (kv ? 0 : GM_ATTENTION_KV_BY_ELEMENT) | (out ? 0 : GM_ATTENTION_OUT_BY_ELEMENT);
 }
 
 struct gm_attention_params gm_attention_template(const struct gm_attention_problem *p) {
@@ -454,7 +468,7 @@ struct gm_attention_params gm_attention_template(const struct gm_attention_probl
         .scale = p->softcap != 0 ? p->scale : (float)(p->scale * LOG2_E),
         .cap = p->softcap,
         .cap_exponent = p->softcap != 0 ? (float)(-2 * LOG2_E / p->softcap) : 0,
-        .flags = flags_of(p, o),
+        .flags = flags_of(p),
     };
 }
 

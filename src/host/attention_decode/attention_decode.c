@@ -81,10 +81,6 @@ static struct division divide_among_parts(const struct variant *v, const struct 
 #define ELEMENT_FACTOR  8.0  /* by single elements */
 #define ZEROS_FACTOR    0.3  /* more for the share of a variant's elements that are zeros */
 
-static double clock_mhz(const struct gm_device *device) {
-    return device->sm_clock_mhz ? device->sm_clock_mhz : 1500;
-}
-
 /* Keys of a unit: what its rows see on average, and what only some of them do. */
 static double keys_of_unit(const struct gm_attention_problem *p) {
     const double mean = gm_attention_seen(p) / (double)p->max_q_len;
@@ -99,8 +95,8 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
     const double unit_bytes = keys * (double)(p->head_dim + p->v_head_dim) * gm_type_bytes(p->type);
     const double dram_us =
         device->dram_gbs > 0 ? gm_attention_cache_bytes(p) / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
-    const double l2_us = units * unit_bytes / (fmin(sms, parts) * L2_BYTES_CLOCK) / clock_mhz(device);
-    const double sm_us = units * keys * KEY_CLOCKS * wide / fmin(sms, parts) / clock_mhz(device);
+    const double l2_us = units * unit_bytes / (fmin(sms, parts) * L2_BYTES_CLOCK) / gm_attention_clock_mhz(device);
+    const double sm_us = units * keys * KEY_CLOCKS * wide / fmin(sms, parts) / gm_attention_clock_mhz(device);
     const double blocks =
         division->cuts ? ceil(units * ceil(keys / v->block) / parts) : ceil(units / parts) * ceil(keys / v->block);
     const double chain_us = blocks * fmax(ARRIVAL_US / v->stages, CHAIN_US * wide);
@@ -167,13 +163,6 @@ static CUresult bind(const struct gm_plan *plan, const void *arguments, void *in
     return CUDA_SUCCESS;
 }
 
-#define ON_SM90 0.62 /* mma.sync's ceiling on Hopper, of WGMMA's */
-
-static double tensor_share(const struct gm_kernel *kernel, const struct gm_device *device) {
-    (void)kernel;
-    return device->cc_major == 9 ? ON_SM90 : 1;
-}
-
 const struct gm_family gm_family_attention_decode = {
     .name = "attention_decode",
     .operation = &gm_operation_attention,
@@ -181,6 +170,6 @@ const struct gm_family gm_family_attention_decode = {
     .judge = judge,
     .prepare = prepare,
     .bind = bind,
-    .tensor_share = tensor_share,
+    .tensor_share = gm_attention_mma_sync_share,
     .divisions = 1,
 };

@@ -35,27 +35,17 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
 
 #define LAUNCH_US       3.5
 #define DRAM_EFFICIENCY 0.85
-#define ON_SM90         0.62  /* mma.sync's ceiling on Hopper, of WGMMA's */
-#define TENSOR_SHARE    0.6   /* of that, with exponentials between the products */
+#define TENSOR_SHARE    0.6   /* of mma.sync's, with exponentials between the products */
 #define STEP_CLOCKS     900.0 /* of a step alone: both products and what is between, one behind the other */
 #define STEP_FLOP       4e6   /* in which there are so many operations */
 #define TILE_US         5.5   /* of an SM, of a tile that others do not hide: lengths, q, the first keys, out */
-
-static double tensor_share(const struct gm_kernel *kernel, const struct gm_device *device) {
-    (void)kernel;
-    return device->cc_major == 9 ? ON_SM90 : 1;
-}
-
-static double clock_mhz(const struct gm_device *device) {
-    return device->sm_clock_mhz ? device->sm_clock_mhz : 1500;
-}
 
 /* bf16 FLOP of one SM in a clock. */
 static double flop_per_clock(const struct variant *v, const struct gm_device *device) {
     double rate = device->cc_major == 9 ? 4096 : device->cc_minor == 0 ? 2048 : 1024;
     if (device->tensor_tflops > 0)
-        rate = device->tensor_tflops * 1e6 / (device->sm_count * clock_mhz(device));
-    return rate * tensor_share(v->kernel, device) * TENSOR_SHARE;
+        rate = device->tensor_tflops * 1e6 / (device->sm_count * gm_attention_clock_mhz(device));
+    return rate * gm_attention_mma_sync_share(v->kernel, device) * TENSOR_SHARE;
 }
 
 static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device) {
@@ -71,7 +61,7 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
     const double step_clocks =
         fmax(together * flop / flop_per_clock(v, device), STEP_CLOCKS * fmax(0.5, flop / STEP_FLOP)) / together;
     const double later = fmax(0, on_busiest - together); /* tiles that begin when others have ended */
-    const double sms_us = fmax(1, on_busiest) * steps * step_clocks / clock_mhz(device) + TILE_US * later;
+    const double sms_us = fmax(1, on_busiest) * steps * step_clocks / gm_attention_clock_mhz(device) + TILE_US * later;
     const double bytes = gm_operation_attention.work(p).least_bytes;
     const double dram_us = device->dram_gbs > 0 ? bytes / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
     return LAUNCH_US + fmax(dram_us, sms_us);
@@ -83,16 +73,11 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
                             const struct gm_sentence *why) {
     const struct gm_attention_problem *p = question->problem;
     const int64_t most = GM_MAX(p->head_dim, p->v_head_dim);
-    struct gm_strided o[GM_ATTENTION_OPERANDS];
     if (most > v->head_dim)
         return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);
-    gm_attention_operands_of(p, p->max_batch, o);
-    static const int loaded[] = {GM_ATTENTION_Q, GM_ATTENTION_K, GM_ATTENTION_V};
-    for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++) {
-        const enum gm_reason reason = gm_check_strided_vectors(&o[loaded[i]], 16, why);
-        if (reason != GM_ACCEPTED)
-            return reason;
-    }
+    const enum gm_reason reason = gm_attention_check_vectors(p, GM_ATTENTION_LOADED, why);
+    if (reason != GM_ACCEPTED)
+        return reason;
     if (p->scale < 0)
         return gm_say(why, GM_REASON_SIZE, "scale is %g; it takes none below 0", (double)p->scale);
     if (gm_attention_tiles(p, v->tile_rows) * p->kv_heads > INT32_MAX)
@@ -149,6 +134,6 @@ const struct gm_family gm_family_attention_sm80 = {
     .judge = judge,
     .prepare = prepare,
     .bind = bind,
-    .tensor_share = tensor_share,
+    .tensor_share = gm_attention_mma_sync_share,
     .divisions = 1,
 };

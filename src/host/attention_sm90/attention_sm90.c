@@ -121,16 +121,6 @@ static enum gm_reason check_maps(const struct variant *v, const struct gm_attent
     return GM_ACCEPTED;
 }
 
-static enum gm_reason check_operands(const struct gm_attention_problem *p, const struct gm_sentence *why) {
-    static const int aligned[] = {GM_ATTENTION_Q, GM_ATTENTION_K, GM_ATTENTION_V, GM_ATTENTION_O};
-    struct gm_strided o[GM_ATTENTION_OPERANDS];
-    enum gm_reason reason = GM_ACCEPTED;
-    gm_attention_operands_of(p, p->max_batch, o);
-    for (size_t i = 0; i < sizeof aligned / sizeof *aligned && reason == GM_ACCEPTED; i++)
-        reason = gm_check_strided_vectors(&o[aligned[i]], 16, why);
-    return reason;
-}
-
 static enum gm_reason check(const struct variant *v, const struct gm_question *question,
                             const struct gm_sentence *why) {
     const struct gm_attention_problem *p = question->problem;
@@ -149,7 +139,9 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
     if (tiles_of(v, p) * p->q_heads > INT32_MAX)
         return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " tiles of %d rows for each of %" PRId64 " heads",
                       tiles_of(v, p), v->tile_m, p->q_heads);
-    enum gm_reason reason = check_operands(p, why);
+    enum gm_reason reason = gm_attention_check_vectors(p, GM_ATTENTION_LOADED, why);
+    if (reason == GM_ACCEPTED)
+        reason = gm_attention_check_vectors(p, GM_ATTENTION_BIT(GM_ATTENTION_O), why);
     if (reason == GM_ACCEPTED)
         reason = check_maps(v, p, why);
     return reason == GM_ACCEPTED ? gm_attention_check_order(question, GM_ATTENTION_BY_MAPS, why) : reason;

@@ -6,7 +6,6 @@
 #ifndef GM_SM80_ATTENTION_TILE_CUH
 #define GM_SM80_ATTENTION_TILE_CUH
 
-#include "common/convert.cuh"
 #include "common/global.cuh"
 #include "common/index.cuh"
 #include "common/shared.cuh"
@@ -75,11 +74,6 @@ static __device__ __forceinline__ uint32_t lane_of_rows(uint32_t lane) {
 /* Columns before rows: two B fragments of columns along k, as those of k. */
 static __device__ __forceinline__ uint32_t lane_of_columns(uint32_t lane) {
     return chunk_offset(lane % 8 + lane / 16 * 8, lane / 8 % 2);
-}
-
-/* Two neighbouring elements, rounded. */
-static __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
-    return TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
 }
 
 static __device__ __forceinline__ void multiply(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {

@@ -109,7 +109,7 @@ static __device__ __forceinline__ float scale_of(const struct gm_attention_param
 static __device__ __forceinline__ void soften(const struct gm_attention_params &p, uint32_t base, float (&s)[SCORES],
                                               struct rows &rows, float (&shrink)[2], const struct consumer &c) {
     if (p.flags & GM_ATTENTION_HAS_CAP)
-        cap_scores(s, p.scale, p.cap * 1.44269504f, p.cap_exponent);
+        cap_scores(s, p.scale, p.cap * GM_LOG2_E, p.cap_exponent);
     if (c.block < c.clear || c.block >= c.clear_end) {
         const struct tile t = read_tile(tile_addr(base, tile_slot(c)));
         hide(p, s, t.position + row_of(), t.kv_len, c.block, lane_index());

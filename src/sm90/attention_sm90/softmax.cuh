@@ -5,9 +5,7 @@
 #ifndef GM_SM90_ATTENTION_SOFTMAX_CUH
 #define GM_SM90_ATTENTION_SOFTMAX_CUH
 
-#include "common/convert.cuh"
-#include "common/soft_cap.cuh"
-#include "common/special.cuh"
+#include "common/attention/softmax.cuh"
 #include "sm90/attention_sm90/walk.cuh"
 
 /* What a thread knows of its two rows. */
@@ -61,9 +59,7 @@ static __device__ __forceinline__ void exponentials(float (&s)[SCORES], struct r
             top[0] = fmaxf(top[0], s[i]);
             top[1] = fmaxf(top[1], s[i + 1]);
         }
-        top[0] = fmaxf(top[0], top[1]);
-        top[0] = fmaxf(top[0], __shfl_xor_sync(0xFFFFFFFF, top[0], 1));
-        top[0] = fmaxf(top[0], __shfl_xor_sync(0xFFFFFFFF, top[0], 2));
+        top[0] = max_of_quad(fmaxf(top[0], top[1]));
         const float base = top[0] == -GM_INFINITY ? 0 : top[0] * scale;
         shrink[r] = ex2_approx_ftz(rows.top[r] * scale - base);
         rows.top[r] = top[0];
@@ -82,10 +78,6 @@ static __device__ __forceinline__ void shrink_outputs(float (&o)[OUTPUTS], const
 #pragma unroll
     for (int i = 0; i < OUTPUTS; ++i)
         o[i] *= shrink[i / 2 % 2];
-}
-
-static __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
-    return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
 }
 
 /* The accumulators of two neighbouring blocks of 8 columns are a fragment of wgmma's A, once they are packed. */

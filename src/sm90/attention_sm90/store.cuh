@@ -6,19 +6,6 @@
 #include "common/global.cuh"
 #include "sm90/attention_sm90/softmax.cuh"
 
-/* The sum of a row over its quad, the sink added; returns what O is to be multiplied by, 0 for a row that has seen no
- * token. `lse` has no sink. */
-static __device__ __forceinline__ float finish_row(float top, float sum, float scale, float sink, float &lse) {
-    sum += __shfl_xor_sync(0xFFFFFFFF, sum, 1);
-    sum += __shfl_xor_sync(0xFFFFFFFF, sum, 2);
-    const float base = top == -GM_INFINITY ? 0 : top * scale;
-    lse = (base + __log2f(sum)) * 0.69314718f;
-    if (sum == 0)
-        return 0;
-    const float larger = fmaxf(base, sink), shrink = ex2_approx_ftz(base - larger);
-    return shrink * rcp_approx_ftz(sum * shrink + ex2_approx_ftz(sink - larger));
-}
-
 /* Four words of each lane of a quad, transposed: lane q gets word q of the others, in their order. */
 static __device__ __forceinline__ void transpose_quad(uint32_t (&words)[4], int lane) {
 #pragma unroll
@@ -67,16 +54,14 @@ static __device__ __forceinline__ void store_row(const struct gm_attention_param
 static __device__ __forceinline__ void finish_rows(const struct gm_attention_params &p, const struct rows &rows,
                                                    float scale, const struct tile &t, int row, int lane,
                                                    float (&factor)[2]) {
-    float sink = -GM_INFINITY;
-    if (p.sinks)
-        sink = __uint_as_float(ld_global_b32(p.sinks + 4 * t.head)) * 1.44269504f;
+    const float sink = sink_of(p, t.head);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        float lse;
-        factor[r] = finish_row(rows.top[r], rows.sum[r], scale, sink, lse);
+        const float sum = sum_of_quad(rows.sum[r]), most = rows.top[r] * scale;
+        factor[r] = norm_of(most, sum, sink);
         if (p.lse.address && row + 8 * r < t.rows && lane % 4 == 0)
             st_global_b32(p.lse.address + (int64_t)(t.row + row + 8 * r) * p.lse.token + t.head * p.lse.head,
-                          __float_as_uint(lse));
+                          __float_as_uint(lse_of(most, sum)));
     }
 }
 

@@ -9,6 +9,7 @@
 #ifndef GM_SM90_ATTENTION_WALK_CUH
 #define GM_SM90_ATTENTION_WALK_CUH
 
+#include "common/attention/visible.cuh"
 #include "common/attention_sm90/params.h"
 #include "common/global.cuh"
 #include "common/index.cuh"
@@ -47,33 +48,10 @@ static __device__ __forceinline__ int load_i32(uint64_t address, int index) {
     return (int)ld_global_b32(address + 4 * (int64_t)index);
 }
 
-/* A row whose token is at `position` sees the tokens low ... high - 1.
- * NOTE: written as `left < position ? position - left : 0`, nvcc 13.0 makes max(position - left, 0) of it, which wraps round
- * where left is INT32_MAX and position is negative. */
-static __device__ __forceinline__ int low_of(const struct gm_attention_params &p, int position) {
-    const int before = max(position, 0);
-    return before - min(before, p.left);
-}
-
-static __device__ __forceinline__ int high_of(const struct gm_attention_params &p, int position, int kv_len) {
-    return position + min(p.right, kv_len - 1 - position) + 1;
-}
-
-/* Rows of q, the first and how many. */
-struct span {
-    int row, rows;
-};
-
-static __device__ __forceinline__ struct span rows_of(const struct gm_attention_params &p, int request) {
-    const int row = min(max(load_i32(p.q_indptr, request), 0), p.max_q_tokens);
-    const int end = min(max(load_i32(p.q_indptr, request + 1), 0), p.max_q_tokens);
-    return {row, min(max(end - row, 0), p.max_q_len)};
-}
-
 /* Tiles of this chunk's requests, added up. */
 static __device__ __forceinline__ void walk_chunk(const struct gm_attention_params &p, struct walk &w) {
     const int lane = lane_index(), request = w.chunk + lane, heads = p.kv_heads * (int)p.group.divisor;
-    const int rows = request < p.batch ? rows_of(p, request).rows : 0;
+    const int rows = request < p.batch ? rows_of_request(p, request).rows : 0;
     w.upto = (rows + TILE_M - 1) / TILE_M * heads;
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
@@ -116,14 +94,14 @@ static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_
     const int lane = __popc(__ballot_sync(0xFFFFFFFF, number - w.before >= w.upto));
     const int ahead = __shfl_sync(0xFFFFFFFF, w.upto, max(lane - 1, 0));
     t.request = w.chunk + lane;
-    const struct span span = rows_of(p, t.request);
-    t.kv_len = min(max(load_i32(p.kv_len, t.request), 0), p.max_kv_len);
+    const struct span span = rows_of_request(p, t.request);
+    t.kv_len = keys_of_request(p, t.request);
 
     const int place = number - w.before - (lane > 0 ? ahead : 0), bands = (span.rows + TILE_M - 1) / TILE_M;
     const int heads = heads_together(params, t.kv_len), group = (int)p.group.divisor;
     const int section = place / (bands * heads * group), inside = place % (bands * heads * group);
     const int there = min(heads, p.kv_heads - section * heads) * group; /* heads of q of this section */
-    const bool rising = p.right < 0x7fffffff;                           /* later rows see more tokens */
+    const bool rising = p.right < ALL_KEYS;                             /* later rows see more tokens */
     const int band = rising ? bands - 1 - inside / there : inside % bands;
     t.head = section * heads * group + (rising ? inside % there : inside / bands);
     t.group = (int)divide(t.head, p.group);
