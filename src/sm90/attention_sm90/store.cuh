@@ -30,8 +30,8 @@ static __device__ __forceinline__ void store_row(const struct gm_attention_param
 #pragma unroll
         for (int i = 0; i < OUTPUTS; i += 4) {
             const int column = 2 * i + 2 * (lane % 4);
-            const uint32_t words[2] = {__float_as_uint(o[i + 2 * R] * factor),
-                                       __float_as_uint(o[i + 2 * R + 1] * factor)};
+            const uint32_t words[2] = {__float_as_uint(normalised(o[i + 2 * R], factor)),
+                                       __float_as_uint(normalised(o[i + 2 * R + 1], factor))};
             if (stored && column < p.v_head_dim)
                 st_global_v2_b32(address + 4 * column, words);
         }
@@ -42,7 +42,8 @@ static __device__ __forceinline__ void store_row(const struct gm_attention_param
         uint32_t words[4];
 #pragma unroll
         for (int word = 0; word < 4; ++word)
-            words[word] = pack_pair(o[i + 4 * word + 2 * R] * factor, o[i + 4 * word + 2 * R + 1] * factor);
+            words[word] =
+                pack_pair(normalised(o[i + 4 * word + 2 * R], factor), normalised(o[i + 4 * word + 2 * R + 1], factor));
         transpose_quad(words, lane);
         const int column = 2 * i + 8 * (lane % 4);
         if (stored && column < p.v_head_dim)
