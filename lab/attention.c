@@ -230,11 +230,16 @@ static int add_library(struct lab *lab) {
     return 0;
 }
 
+/* 170 KB in one block is more than all but Hopper have. */
+static bool is_possible(const struct lab *lab, enum attention_kernel which) {
+    return (which != ATTENTION_WGMMA || ladder_is_hopper(lab)) &&
+           (int64_t)attention_shared_bytes(which) <= lab->gpu.device.smem_per_block_bytes;
+}
+
 static int ladder_setup(struct lab *lab) {
     struct ladder_data *data = lab->data = calloc(1, sizeof *data);
     if (!data)
         return complain("out of host memory");
-    const int count = ladder_is_hopper(lab) ? ATTENTION_KERNELS : ATTENTION_WGMMA;
     for (int size = 0; size < ATTENTION_SIZES; size++) {
         struct attention_heads *heads = &data->sizes[size];
         if (lab->simulated && size == ATTENTION_TIMED)
@@ -243,8 +248,8 @@ static int ladder_setup(struct lab *lab) {
         else if (attention_heads_make(lab, heads, attention_sizes[size].heads, attention_sizes[size].tokens,
                                       attention_sizes[size].checked) != 0)
             return -1;
-        for (int which = 0; which < count; which++)
-            if (add_kernel(lab, which, size) != 0)
+        for (int which = 0; which < ATTENTION_KERNELS; which++)
+            if (is_possible(lab, which) && add_kernel(lab, which, size) != 0)
                 return -1;
     }
     return add_library(lab);

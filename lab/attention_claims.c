@@ -69,7 +69,9 @@ static void claim_order(struct lab *lab) {
         const struct step *step = &steps[i], *before = &steps[step->before];
         const double us = microseconds(lab, step), ratio = microseconds(lab, before) / us;
         const double tflops = 2e-6 * attention_product_flops() / us;
-        if (i == TENSOR && !isnan(us))
+        if (isnan(us))
+            continue;
+        if (i == TENSOR)
             lab_claim(lab, ratio > 1 / NOISE, true, "%s: %.1f times the speed of %s, %.0f TFLOPS", step->name, ratio,
                       before->name, tflops);
         else if (i == LARGE)
@@ -78,18 +80,21 @@ static void claim_order(struct lab *lab) {
                 "%s, one CTA an SM, gains nothing: %.2f times the speed of %s, %.1f TFLOPS, although shared memory "
                 "is busy for %.0f %% of the time instead of %.0f %%",
                 step->name, ratio, before->name, tflops, busy(lab, step), busy(lab, before));
-        else if (i < LARGE)
+        else
             lab_claim(lab, ratio > 1 / NOISE, true,
                       "%s: %.2f times the speed of %s, %.1f TFLOPS; shared memory is busy for %.0f %% of the time",
                       step->name, ratio, before->name, tflops, busy(lab, step));
     }
 }
 
-/* Wavefronts counted beyond those that the kernel's loads and stores would need without bank conflicts. */
+/* Wavefronts counted beyond those that the kernel's loads and stores would need without bank conflicts; 0: this GPU has
+ * no such kernel. */
 static double conflicts(struct lab *lab, enum attention_kernel which) {
     const struct attention_size *size = &attention_sizes[ATTENTION_COUNTED];
     const struct lab_point *point = attention_point(lab, which, ATTENTION_COUNTED);
     const struct attention_counts counts = attention_predict(which, size->heads, size->tokens);
+    if (!point)
+        return 0;
     return lab_counted(point, ATTENTION_LOADS) - counts.load.ideal + lab_counted(point, ATTENTION_STORES) -
            counts.store.ideal;
 }

@@ -72,7 +72,7 @@ START_TEST(attention_wavefronts) {
     ck_assert_double_eq(attention_predict(ATTENTION_REGISTER_SCORES, HEADS, TOKENS).load.all +
                             attention_predict(ATTENTION_REGISTER_VALUES, HEADS, TOKENS).load.all,
                         HEADS * squares);
-    /* q and the weights a word a lane; 16 bytes a lane take 4 wavefronts: q once, a block of k and of v each, weights */
+    /* 16 bytes a lane take 4 wavefronts: q, a block of k, one of v; weights go word by word. */
     ck_assert_double_eq(attention_predict(ATTENTION_ONLINE_128X128, HEADS, TOKENS).store.all,
                         HEADS * 8 * (3 * 8 * 4 + 8 * 8));
 }
