@@ -38,7 +38,8 @@ enum {
 /* One number of one launch, with its witnesses. */
 struct lab_quantity {
     const char *name;   /* "conflicts" */
-    const char *metric; /* Nsight Compute's name with its rollup ("....sum"); several joined by '+' are added up */
+    const char *metric; /* Nsight Compute's name with its rollup ("....sum"); several joined by '+' are added up. NULL:
+                         * no profiler's, and setup() fills in `counted`, or on the simulated GPU `simulated` */
     double predicted;   /* per launch, in the metric's unit, from the model, never from a measurement; NaN: there is no
                          * prediction, and the count is for a claim */
     double tolerance;   /* relative; 0: must be equal */
@@ -180,6 +181,7 @@ double lab_counted(const struct lab_point *point, const char *quantity);
 #define LAB_WAVEFRONTS_ST         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
 #define LAB_CONFLICTS_CP_ASYNC    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"
 #define LAB_SECTORS_LD            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" /* of 32 bytes, asked of L1 */
+#define LAB_SECTORS_ST            "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
 #define LAB_SECTORS_TMA_LD                                                                                             \
     "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum" /* that TMA brings into the SMs */
 

@@ -175,7 +175,7 @@ static int read_point(struct table *table, const struct lab_point *point, size_t
     }
     for (size_t i = 0; i < point->quantity_count; i++) {
         const char *metric = point->quantities[i].metric;
-        counted[i] = metric ? value_of(&table->names, &table->row, metric) : NAN;
+        counted[i] = metric ? value_of(&table->names, &table->row, metric) : point->quantities[i].counted;
     }
     return 0;
 }

@@ -31,6 +31,7 @@ TCase *lab_registry_tests(void);
 TCase *lab_profiler_tests(void);
 TCase *lab_gemm_tests(void);
 TCase *lab_ladders_tests(void);
+TCase *lab_attention_tests(void);
 TCase *lab_tma_tests(void);
 TCase *lab_run_tests(void);
 TCase *lab_results_tests(void);

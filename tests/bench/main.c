@@ -54,6 +54,7 @@ int main(void) {
     suite_add_tcase(suite, lab_profiler_tests());
     suite_add_tcase(suite, lab_gemm_tests());
     suite_add_tcase(suite, lab_ladders_tests());
+    suite_add_tcase(suite, lab_attention_tests());
     suite_add_tcase(suite, lab_tma_tests());
     suite_add_tcase(suite, lab_run_tests());
     suite_add_tcase(suite, lab_results_tests());
