@@ -26,6 +26,7 @@ USUAL = {"a": "bf16", "b": "bf16", "d": "bf16", "layout": "tn", "weight": "same"
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
 COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
 CHAIN_MARKERS = re.compile(r"(<!-- chain -->\n)(.*?)(<!-- /chain -->)", re.DOTALL)
+LAYER_MARKERS = re.compile(r"(<!-- layer -->\n)(.*?)(<!-- /layer -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
@@ -207,6 +208,27 @@ def chain_table(results):
     return "\n".join(lines)
 
 
+def layer_table(results):
+    """A row for each number of tokens and of keys: a decoder's layer, with constant B."""
+    meta, rows = results["meta"], results["rows"]
+
+    def of(way, row):
+        return next(other for other in rows if other["way"] == way and
+                    (other["tokens"], other["kv_len"]) == (row["tokens"], row["kv_len"]))
+
+    lines = [f"{meta['gpu']}, read rate {meta['read_gbs']:g} GB/s, against torch {meta['torch']}; medians, microseconds of a layer.",
+             "", "| tokens | keys | kernels | µs | its bytes | beside them, a kernel | kernels apart | more than apart, a kernel | "
+             "torch | torch / ours |", "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        if row["way"] != "gristmill, constant B":
+            continue
+        apart, peer = of("gristmill, constant B, apart", row)["us"], of("torch", row)["us"]
+        lines.append(f"| {row['tokens']} | {row['kv_len'] or 'none'} | {row['kernels']} | {row['us']:.1f} | {row['floor_us']:.1f} | "
+                     f"{row['gap_us']:.2f} | {apart:.1f} | {(row['us'] - apart) / row['kernels']:.2f} | {peer:.1f} | "
+                     f"{peer / row['us']:.2f} |")
+    return "\n".join(lines)
+
+
 def exact(value):
     """A counter, with all its digits."""
     return "–" if value is None else f"{value:.15g}"
@@ -321,7 +343,10 @@ def rewrite(text, folder):
     def fill_chain(match):
         return match.group(1) + f"\n{tables('chain', '', chain_table)}\n\n" + match.group(3)
 
-    for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (CHAIN_MARKERS, fill_chain),
+    def fill_layer(match):
+        return match.group(1) + f"\n{tables('decode-chain', '', layer_table)}\n\n" + match.group(3)
+
+    for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (CHAIN_MARKERS, fill_chain), (LAYER_MARKERS, fill_layer),
                           (LAB_MARKERS, fill_lab), (MUTANT_MARKERS, fill_mutants)):
         text = markers.sub(make, text)
     return text
