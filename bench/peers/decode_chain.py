@@ -147,7 +147,7 @@ def gated(gate_up):
     return (torch.nn.functional.silu(gate.float()) * up.float()).to(gate.dtype)
 
 
-def rotate_and_append(qkv, table, positions, slots, k_cache, v_cache):
+def rotate(qkv, table, positions):
     q, k, v = qkv.view(-1, Q_HEADS + 2 * KV_HEADS, HEAD_DIM).split((Q_HEADS, KV_HEADS, KV_HEADS), dim=1)
     cos, sin = table[positions.long()][:, None].chunk(2, dim=-1)
 
@@ -155,21 +155,21 @@ def rotate_and_append(qkv, table, positions, slots, k_cache, v_cache):
         a, b = x.float().chunk(2, dim=-1)
         return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1).to(qkv.dtype)
 
-    k_cache.view(-1, KV_HEADS, HEAD_DIM)[slots] = rotated(k)
-    v_cache.view(-1, KV_HEADS, HEAD_DIM)[slots] = v
-    return rotated(q)
+    return rotated(q), rotated(k), v
 
 
 class Torch:
     def __init__(self, kv_len):
         self.kv_len = kv_len
         self.norm, self.gated, self.rotate = (torch.compile(call, dynamic=False, fullgraph=True)
-                                              for call in (add_and_normalize, gated, rotate_and_append))
+                                              for call in (add_and_normalize, gated, rotate))
 
     def attend(self, w, b):
-        q = self.rotate(b.qkv, b.table, b.positions, b.slots, w.k, w.v)
+        q, k, v = self.rotate(b.qkv, b.table, b.positions)
+        for cache, new in ((w.k, k), (w.v, v)):  # not compiled: the caches would be copied
+            cache.view(-1, KV_HEADS, HEAD_DIM).index_copy_(0, b.slots, new)
         with torch.nn.attention.sdpa_kernel([torch.nn.attention.SDPBackend.CUDNN_ATTENTION]):
-            out = torch.nn.functional.scaled_dot_product_attention(q[:, :, None], w.k.transpose(1, 2),
+            out = torch.nn.functional.scaled_dot_product_attention(q[:, None].transpose(1, 2), w.k.transpose(1, 2),
                                                                    w.v.transpose(1, 2), enable_gqa=True)
         return out.reshape(-1, Q)
 
