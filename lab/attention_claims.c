@@ -132,7 +132,7 @@ int attention_conclude(struct lab *lab) {
     const struct lab_point *library = attention_point(lab, ATTENTION_KERNELS, ATTENTION_TIMED);
     const struct lab_point *last = attention_point(lab, ATTENTION_WGMMA, ATTENTION_TIMED);
     if (library && last)
-        lab_claim(lab, library->us < last->us, true,
+        lab_claim(lab, library->us < 1.15 * last->us && last->us < 1.15 * library->us, true,
                   "WGMMA reaches %.0f %% of the library's operation: %.0f of %.0f TFLOPS", 100 * library->us / last->us,
                   lab_tflops(last), lab_tflops(library));
     return 0;
