@@ -3,6 +3,7 @@
 import torch
 import torch.nn.attention.bias
 
+import cudnn_attention
 from library import VALUES, make
 
 TORCH_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "e4m3": torch.float8_e4m3fn,
@@ -791,7 +792,10 @@ class Attention(Problem):
 
             return call
 
-        return {"cuDNN": by(backends.CUDNN_ATTENTION), "FlashAttention-2": by(backends.FLASH_ATTENTION)}
+        scale, is_causal = self.dim ** -0.5, self.row["mask"] == "causal" and self.q_len > 1
+        frontend = cudnn_attention.fastest(self.operands(0), scale, is_causal)
+        return {"cuDNN": by(backends.CUDNN_ATTENTION), "FlashAttention-2": by(backends.FLASH_ATTENTION),
+                **({"cudnn-frontend": frontend} if frontend else {})}
 
 
 CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, Dequantize, Axpby, Softmax, Permute,

@@ -131,7 +131,7 @@ def measure_row(library, row, l2_bytes, rounds):
 
 def versions():
     found = [f"torch {torch.__version__.split('+')[0]}"]
-    for package in ("triton", "liger-kernel"):
+    for package in ("triton", "liger-kernel", "nvidia-cudnn-frontend"):
         try:
             found.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
