@@ -181,6 +181,7 @@ static const char *const suites[] = {"gemm-quick",
                                      "axpby",
                                      "dequantize",
                                      "row-ops",
+                                     "attention-d192",
                                      "attention-prefill",
                                      "attention-decode",
                                      "attention_merge"};

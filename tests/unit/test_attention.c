@@ -261,6 +261,21 @@ START_TEST(heads_take_the_smallest_variant_that_holds_them) {
 }
 END_TEST
 
+/* DeepSeek's prompts: k has 192 elements, of which 64 turn, and v 128. */
+START_TEST(longer_heads_of_k_than_of_v_have_a_variant) {
+    struct gm_attention_problem p = of(1, 8192, 8192);
+    char said[1 << 14];
+    p.q_heads = p.kv_heads = 128, p.head_dim = 192, p.v_head_dim = 128;
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_sm90_bf16_d192v128_128x128_s2");
+    ck_assert_ptr_nonnull(strstr(said, "heads of k have 192 elements and of v 128; it holds 128 and 128"));
+    p.v_head_dim = 136;
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_sm90_bf16_d256_128x80_s2");
+    ck_assert_ptr_nonnull(strstr(said, "heads of k have 192 elements and of v 136; it holds 192 and 128"));
+    p.head_dim = p.v_head_dim = 128;
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_sm90_bf16_d128_128x128_s2");
+}
+END_TEST
+
 START_TEST(what_is_not_aligned_takes_the_family_that_has_elements) {
     struct gm_attention_problem p = of(1, 1024, 1024);
     char said[1 << 14];
@@ -436,6 +451,7 @@ Suite *attention_suite(void) {
     tcase_add_test(choice, what_has_no_tensor_map_takes_the_older_family);
     tcase_add_test(choice, a_batch_invariant_plan_takes_a_family_by_the_rows_of_a_request);
     tcase_add_test(choice, heads_take_the_smallest_variant_that_holds_them);
+    tcase_add_test(choice, longer_heads_of_k_than_of_v_have_a_variant);
     tcase_add_test(choice, what_is_not_aligned_takes_the_family_that_has_elements);
     tcase_add_checked_fixture(launch, planned_set_up, planned_tear_down);
     tcase_add_test(launch, a_launch_is_told_what_the_problem_says);

@@ -17,7 +17,7 @@
 /* A variant's columns. */
 struct variant {
     const struct gm_kernel *kernel;
-    int head_dim, tile_m, tile_n;
+    int head_dim, v_dim, tile_m, tile_n;
 };
 
 static struct variant variant_of(const struct gm_kernel *kernel) {
@@ -25,6 +25,7 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
     return (struct variant){
         .kernel = kernel,
         .head_dim = c[GM_ATTENTION_SM90_HEAD_DIM],
+        .v_dim = GM_ATTENTION_SM90_V_DIM(c[GM_ATTENTION_SM90_HEAD_DIM], c[GM_ATTENTION_SM90_V_HEAD_DIM]),
         .tile_m = c[GM_ATTENTION_SM90_TILE_M],
         .tile_n = c[GM_ATTENTION_SM90_TILE_N],
     };
@@ -124,9 +125,11 @@ static enum gm_reason check_maps(const struct variant *v, const struct gm_attent
 static enum gm_reason check(const struct variant *v, const struct gm_question *question,
                             const struct gm_sentence *why) {
     const struct gm_attention_problem *p = question->problem;
-    const int64_t most = GM_MAX(p->head_dim, p->v_head_dim), box = box_tokens(v, p);
-    if (most > v->head_dim)
-        return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);
+    const int64_t box = box_tokens(v, p);
+    if (p->head_dim > v->head_dim || p->v_head_dim > v->v_dim)
+        return gm_say(why, GM_REASON_SIZE,
+                      "heads of k have %" PRId64 " elements and of v %" PRId64 "; it holds %d and %d", p->head_dim,
+                      p->v_head_dim, v->head_dim, v->v_dim);
     if (p->scale < 0)
         return gm_say(why, GM_REASON_SIZE, "scale is %g; it takes none below 0", (double)p->scale);
     if (p->has_tree_mask)
@@ -167,7 +170,7 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
     const double keys = fmin((double)p->max_kv_len, mean + (rows - 1) / 2);
     const double blocks =
         ceil(keys / v->tile_n + (mean < (double)p->max_kv_len ? 0.5 : 0)) + 1; /* a tile begins, ends */
-    const double flop = 4.0 * v->tile_m * v->tile_n * v->head_dim;             /* of a block */
+    const double flop = 2.0 * v->tile_m * v->tile_n * (v->head_dim + v->v_dim); /* of a block */
     const double on_busiest = mean < (double)p->max_kv_len ? fmax(1, tiles / sms + 0.25) : ceil(tiles / sms);
     const double clocks =
         fmax(flop / (FLOP_PER_CLOCK * TENSOR_SHARE), BLOCK_CLOCKS * v->tile_n / 128 * v->tile_m / 128);

@@ -128,7 +128,7 @@ static __device__ __forceinline__ void clear_tail(uint32_t base, const struct co
     pipeline_wait(v_ring(base), at);
     for (int i = (thread_index() - 128) * 16 + tokens * SPAN; i < TILE_N * SPAN; i += CONSUMERS * 128 * 16)
 #pragma unroll
-        for (int slab = 0; slab < SLABS; ++slab)
+        for (int slab = 0; slab < V_SLABS; ++slab)
             st_shared_v4(v_addr(base, at.slot) + slab * TILE_N * SPAN + i, 0, 0, 0, 0);
     fence_proxy_async();
     bar_sync(BAR_TAIL, 128 * CONSUMERS);

@@ -16,25 +16,28 @@
 enum {
     TILE_M = GM_TILE_M,     /* rows of q that a CTA takes, 64 of them a consumer */
     TILE_N = GM_TILE_N,     /* tokens of a block of K and V */
-    HEAD_DIM = GM_HEAD_DIM, /* elements; heads with fewer are zeros behind them */
+    HEAD_DIM = GM_HEAD_DIM, /* elements of Q and K; heads with fewer are zeros behind them */
+    V_DIM = GM_ATTENTION_SM90_V_DIM(GM_HEAD_DIM, GM_V_HEAD_DIM), /* of V and O, likewise */
     STAGES = GM_STAGES,     /* of K, and of V */
     CONSUMERS = TILE_M / 64,
     THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
     /* O is rescaled while wgmma computes scores, and exponentials while it computes O. With fewer elements a consumer waits for
      * its O first: faster, since the other consumers' wgmmas run meanwhile. */
-    OVERLAPS = HEAD_DIM > 128,
+    OVERLAPS = V_DIM > 128,
 
-    SLABS = HEAD_DIM / 64, /* of 128 bytes a row: the swizzle span */
-    SPAN = 128,
-    Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(HEAD_DIM),
+    SPAN = 128,            /* bytes of a row of a slab: the swizzle's */
+    SLABS = HEAD_DIM / 64, /* of Q and K */
+    V_SLABS = V_DIM / 64,
+    Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES),
     TILE_SLOTS = GM_ATTENTION_SM90_TILE_SLOTS,
     JOINS_TILES = Q_SLOTS > 1, /* the first scores of a tile are issued before the last O of the one before it */
-    Q_BYTES = GM_ATTENTION_SM90_Q_BYTES(TILE_M, HEAD_DIM),
-    KV_BYTES = GM_ATTENTION_SM90_KV_BYTES(TILE_N, HEAD_DIM),
+    Q_BYTES = GM_ATTENTION_SM90_ROWS_BYTES(TILE_M, HEAD_DIM),
+    K_BYTES = GM_ATTENTION_SM90_ROWS_BYTES(TILE_N, HEAD_DIM), /* of a stage */
+    V_BYTES = GM_ATTENTION_SM90_ROWS_BYTES(TILE_N, V_DIM),
 
-    SCORES = TILE_N / 2,    /* accumulators of a thread: of S = Q K */
-    OUTPUTS = HEAD_DIM / 2, /* of O = P V */
-    P_WORDS = TILE_N / 4,   /* of P, two elements each */
+    SCORES = TILE_N / 2,  /* accumulators of a thread: of S = Q K */
+    OUTPUTS = V_DIM / 2,  /* of O = P V */
+    P_WORDS = TILE_N / 4, /* of P, two elements each */
 
     /* Registers of a thread. Three warpgroups are launched with 168 each, four with 128. */
     PRODUCER_REGISTERS = CONSUMERS < 3 ? 40 : 32,
@@ -43,9 +46,11 @@ enum {
     BAR_TURN = 1,             /* named barriers: + consumer */
     BAR_TAIL = 1 + CONSUMERS, /* of all consumers: V behind the last token is zeros */
 };
-static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256,
+static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256 &&
+                  V_DIM % 64 == 0 && V_DIM <= 256,
               "tile is made of wgmma atoms");
-static_assert(GM_ATTENTION_SM90_SMEM_BYTES(TILE_M, TILE_N, HEAD_DIM, STAGES) <= 232448, "fits a Hopper SM");
+static_assert(GM_ATTENTION_SM90_SMEM_BYTES(HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES) <= GM_ATTENTION_SM90_MOST_BYTES,
+              "fits a Hopper SM");
 
 /* ---- shared memory ---------------------------------------------------------------------------------- */
 
@@ -60,15 +65,15 @@ static __device__ __forceinline__ uint32_t q_addr(uint32_t base, uint32_t slot) 
 }
 
 static __device__ __forceinline__ uint32_t k_addr(uint32_t base, uint32_t slot) {
-    return base + Q_SLOTS * Q_BYTES + slot * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + slot * K_BYTES;
 }
 
 static __device__ __forceinline__ uint32_t v_addr(uint32_t base, uint32_t slot) {
-    return base + Q_SLOTS * Q_BYTES + (STAGES + slot) * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + STAGES * K_BYTES + slot * V_BYTES;
 }
 
 static __device__ __forceinline__ uint32_t barriers_addr(uint32_t base) {
-    return base + Q_SLOTS * Q_BYTES + 2 * STAGES * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + STAGES * (K_BYTES + V_BYTES);
 }
 
 static __device__ __forceinline__ struct pipeline k_ring(uint32_t base) {
@@ -90,7 +95,7 @@ static __device__ __forceinline__ struct pipeline tile_ring(uint32_t base) {
 }
 
 static __device__ __forceinline__ uint32_t tile_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(HEAD_DIM, STAGES) +
+    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(STAGES, Q_SLOTS) +
            slot * GM_ATTENTION_SM90_TILE_BYTES;
 }
 

@@ -39,16 +39,17 @@ static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm
 }
 
 /* A block of K or V into its stage, each lane its box. */
+template <int SLABS_OF_ROW>
 static __device__ __forceinline__ void load_block(const struct gm_attention_sm90_params &p,
                                                   const struct gm_tensor_map &map, struct pipeline ring,
                                                   struct pipeline_state at, uint32_t dst, struct box b, int lane) {
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0)
-        mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, b.boxes * p.box_tokens * HEAD_DIM * 2);
+        mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, b.boxes * p.box_tokens * SLABS_OF_ROW * SPAN);
     __syncwarp();
     if (lane < b.boxes) {
 #pragma unroll
-        for (int slab = 0; slab < SLABS; ++slab)
+        for (int slab = 0; slab < SLABS_OF_ROW; ++slab)
             tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * 64, b.token, b.head,
                         b.page, ring.full_addr + 8 * at.slot);
     }
@@ -57,13 +58,13 @@ static __device__ __forceinline__ void load_block(const struct gm_attention_sm90
 static __device__ __forceinline__ void load_k(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
                                               struct box b, int lane) {
     const struct pipeline_state at = state_at<STAGES>(count);
-    load_block(p, p.k, k_ring(base), at, k_addr(base, at.slot), b, lane);
+    load_block<SLABS>(p, p.k, k_ring(base), at, k_addr(base, at.slot), b, lane);
 }
 
 static __device__ __forceinline__ void load_v(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
                                               struct box b, int lane) {
     const struct pipeline_state at = state_at<STAGES>(count);
-    load_block(p, p.v, v_ring(base), at, v_addr(base, at.slot), b, lane);
+    load_block<V_SLABS>(p, p.v, v_ring(base), at, v_addr(base, at.slot), b, lane);
 }
 
 static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,

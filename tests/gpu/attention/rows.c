@@ -9,7 +9,7 @@ struct rows {
     struct result *result;
     struct attention_memory memory;
     int failures;
-    int64_t head_dim;
+    int64_t head_dim, v_head_dim;
     bool decodes, maps, is_large; /* maps: loads by TMA. Of 256 elements there are fewer cases */
 };
 
@@ -22,7 +22,7 @@ static struct attention_case plain(const struct rows *rows) {
         .q_heads = 2,
         .kv_heads = 1,
         .head_dim = rows->head_dim,
-        .v_head_dim = rows->head_dim,
+        .v_head_dim = rows->v_head_dim,
         .page_size = 16,
         .type = rows->kernel->type,
         .inputs = ATTENTION_NORMAL,
@@ -58,7 +58,7 @@ static bool test_decode(struct rows *rows) {
     ac.spare_tokens = 50, ac.spare_batch = 3, ac.spare_rows = 2;
     if (!try(rows, ac))
         return false;
-    ac.head_dim = rows->head_dim - 24, ac.v_head_dim = rows->head_dim / 2 + 8;
+    ac.head_dim = rows->head_dim - 24, ac.v_head_dim = rows->v_head_dim / 2 + 8;
     ac.inputs = ATTENTION_PLANTED;
     ac.page_size = 1;
     ac.q_heads = 5, ac.kv_heads = 1;
@@ -241,11 +241,14 @@ static bool test_bad(struct rows *rows) {
 static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int64_t head_dim = kernel->columns[HEAD_DIM];
+    const bool maps = strcmp(kernel->family->name, "attention_sm90") == 0;
+    const int64_t of_v = maps ? kernel->columns[GM_ATTENTION_SM90_V_HEAD_DIM] : 0;
     return (struct rows){.kernel = kernel,
                          .result = result,
                          .head_dim = head_dim,
+                         .v_head_dim = of_v ? of_v : head_dim,
                          .decodes = strcmp(kernel->family->name, "attention_decode") == 0,
-                         .maps = strcmp(kernel->family->name, "attention_sm90") == 0,
+                         .maps = maps,
                          .is_large = head_dim > 128};
 }
 
