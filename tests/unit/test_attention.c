@@ -77,8 +77,14 @@ static const struct {
     BAD(page_size, -1, "page_size is -1"),
     BAD(page_count, -1, "page_count is -1"),
     BAD(table_stride, 12, "table_stride is 12; it must be 13"),
-    BAD(type, 2, "type is 2; known values are 0 to 1"),
-    BAD(out, 2, "out is 2"),
+    BAD(type, 2, "type is 2; it must be GM_BF16, GM_FP16 or GM_E4M3"),
+    BAD(type, -1, "type is -1; it must be GM_BF16"),
+    BAD(type, 3, "out is the same as q, which is e4m3; it must be fp32, bf16 or fp16"),
+    BAD(kv_type, 2, "kv_type is 2; known values are 0 to 1"),
+    BAD(out, 4, "out is 4; known values are 0 to 3"),
+    BAD(out, GM_ATTENTION_OUT_FP16, "out is fp16; of q that is bf16 it must be the same or fp32"),
+    BAD(scales, 4, "scales is 4; known values are 0 to 3"),
+    BAD(scales, GM_ATTENTION_SCALES_HEAD, "scales is head; nothing is e4m3 that has any"),
     BAD(kv_layout, 3, "kv_layout is 3; known values are 0 to 2"),
     BAD(mask, 3, "mask is 3"),
     BAD(left, -2, "left is -2; it must be -1"),
@@ -115,14 +121,36 @@ START_TEST(what_does_not_go_together_has_its_sentence) {
 }
 END_TEST
 
+/* Each type has one name, so that equal problems are equal. */
+START_TEST(types_are_those_of_q_or_others) {
+    struct gm_attention_problem p = of(1, 1, 100), read;
+    p.type = GM_E4M3, p.kv_type = GM_ATTENTION_KV_E4M3, p.out = GM_ATTENTION_OUT_BF16;
+    p.scales = GM_ATTENTION_SCALES_REQUEST_HEAD, p.q_align = p.k_align = 1;
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.kv_type == GM_ATTENTION_KV_SAME && gm_attention_kv_type(&read) == GM_E4M3);
+    ck_assert(gm_attention_out_type(&read) == GM_BF16 && read.k_align == 1);
+    p = of(1, 1, 100), p.out = GM_ATTENTION_OUT_BF16, p.kv_type = GM_ATTENTION_KV_E4M3;
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.out == GM_ATTENTION_OUT_SAME && gm_attention_kv_type(&read) == GM_E4M3);
+    p = of(1, 1, 100), p.type = GM_FP16, p.out = GM_ATTENTION_OUT_FP16;
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.out == GM_ATTENTION_OUT_SAME && gm_attention_kv_type(&read) == GM_FP16);
+    p.k_align = 1;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "k_align is 1");
+}
+END_TEST
+
 START_TEST(a_problem_is_a_line_of_a_suite) {
     struct gm_attention_problem p = paged(16, 1, 4096, 16);
     char text[160];
     gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
-    ck_assert_str_eq(text, "attention bf16 causal paged 16 1 4096 32 8 128 16 4096");
+    ck_assert_str_eq(text, "attention bf16 same same causal paged 16 1 4096 32 8 128 16 4096");
+    p.kv_type = GM_ATTENTION_KV_E4M3;
+    gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
+    ck_assert_str_eq(text, "attention bf16 e4m3 same causal paged 16 1 4096 32 8 128 16 4096");
     p = of(2, 100, 100), p.type = GM_FP16, p.mask = GM_ATTENTION_WINDOW, p.left = 127;
     gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
-    ck_assert_str_eq(text, "attention fp16 window batched 2 100 100 32 8 128 0 128");
+    ck_assert_str_eq(text, "attention fp16 same same window batched 2 100 100 32 8 128 0 128");
 }
 END_TEST
 
@@ -165,6 +193,10 @@ START_TEST(bytes_and_operations_are_counted) {
     work = gm_operation_attention.work(&p);
     ck_assert(work.least_bytes == 100.0 * 8 * 256 * 2 + 32 * 256 * 2);
     ck_assert_int_eq(gm_attention_read(&p), 100);
+    p.kv_type = GM_ATTENTION_KV_E4M3;
+    ck_assert(gm_operation_attention.work(&p).least_bytes == 100.0 * 8 * 256 + 32 * 256 * 2);
+    p.type = GM_E4M3, p.out = GM_ATTENTION_OUT_FP32;
+    ck_assert(gm_operation_attention.work(&p).least_bytes == 100.0 * 8 * 256 + 32 * 128 * 5);
 }
 END_TEST
 
@@ -442,6 +474,7 @@ Suite *attention_suite(void) {
     tcase_add_test(problems, zeros_mean_packed_and_all);
     tcase_add_loop_test(problems, every_bad_member_has_its_sentence, 0, sizeof bad / sizeof *bad);
     tcase_add_test(problems, what_does_not_go_together_has_its_sentence);
+    tcase_add_test(problems, types_are_those_of_q_or_others);
     tcase_add_test(problems, a_problem_is_a_line_of_a_suite);
     tcase_add_test(problems, what_rows_see_is_counted);
     tcase_add_test(problems, bytes_and_operations_are_counted);

@@ -39,7 +39,7 @@ struct gm_attention_decode_params {
            227 * 1024 / (GM_ATTENTION_DECODE_SMEM_BYTES(head_dim, warps, stages) + 1024))
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_attention_decode_params) == 312, "host and device agree");
+_Static_assert(sizeof(struct gm_attention_decode_params) == 344, "host and device agree");
 #endif
 
 #endif

@@ -126,6 +126,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
                             const struct gm_sentence *why) {
     const struct gm_attention_problem *p = question->problem;
     const int64_t box = box_tokens(v, p);
+    if (gm_attention_check_kv_type(p, v->kernel->type, why) != GM_ACCEPTED)
+        return GM_REASON_TYPE;
     if (p->head_dim > v->head_dim || p->v_head_dim > v->v_dim)
         return gm_say(why, GM_REASON_SIZE,
                       "heads of k have %" PRId64 " elements and of v %" PRId64 "; it holds %d and %d", p->head_dim,
