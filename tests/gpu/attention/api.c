@@ -87,6 +87,28 @@ static void run_tree(const struct test *test, struct result *result) {
     free_attention(NULL, &memory);
 }
 
+/* ---- e4m3 ------------------------------------------------------------------------------------------------ */
+
+static void run_e4m3(const struct test *test, struct result *result) {
+    const struct attention_case ac = {.batch = 3,
+                                      .q_lens = {40, 3, 20},
+                                      .kv_lens = {77, 30, 21},
+                                      .q_heads = 4,
+                                      .kv_heads = 2,
+                                      .head_dim = 64,
+                                      .v_head_dim = 64,
+                                      .type = GM_E4M3,
+                                      .out = GM_ATTENTION_OUT_FP32,
+                                      .scales = GM_ATTENTION_SCALES_REQUEST_HEAD,
+                                      .mask = GM_ATTENTION_CAUSAL,
+                                      .inputs = ATTENTION_PLANTED,
+                                      .may_refuse = BIT(GM_REASON_TYPE) | BIT(GM_REASON_NO_IMAGE)};
+    struct attention_memory memory = {0};
+    (void)test;
+    run_attention(result, &ac, NULL, 0, &memory);
+    free_attention(NULL, &memory);
+}
+
 /* ---- one graph for every step ---------------------------------------------------------------------------- */
 
 /* Captured with short requests, replayed with long ones, then with none: lengths and pages are read on the device. */
@@ -353,6 +375,7 @@ void add_attention_api_tests(void) {
     add_test("api", "attention_fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
     add_test("api", "attention_of_nothing", run_empty, -1, 0);
     add_test("api", "attention_of_a_tree", run_tree, -1, 0);
+    add_test("api", "attention_of_e4m3", run_e4m3, -1, 0);
     add_test("api", "attention_by_one_graph", run_steps, -1, 0);
     add_test("api", "attention_of_more_than_2_to_the_31_elements", run_large, -1, 0);
     add_test("invariance", "attention_request_alone", run_alone, -1, 0);
