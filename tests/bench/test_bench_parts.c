@@ -183,6 +183,7 @@ static const char *const suites[] = {"gemm-quick",
                                      "row-ops",
                                      "attention-d192",
                                      "attention-prefill",
+                                     "attention-fp8-prefill",
                                      "attention-decode",
                                      "attention_merge"};
 

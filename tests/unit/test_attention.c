@@ -308,6 +308,25 @@ START_TEST(longer_heads_of_k_than_of_v_have_a_variant) {
 }
 END_TEST
 
+/* Whatever the batch, too. */
+START_TEST(prompts_of_e4m3_take_the_tiles_that_transpose_v) {
+    struct gm_attention_problem p = of(1, 8192, 8192);
+    char said[1 << 14];
+    p.type = GM_E4M3, p.out = GM_ATTENTION_OUT_BF16, p.scales = GM_ATTENTION_SCALES_REQUEST_HEAD;
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_sm90_e4m3_d128_128x128_s2");
+    p.type = GM_BF16, p.kv_type = GM_ATTENTION_KV_E4M3, p.out = GM_ATTENTION_OUT_SAME;
+    chosen(&p, "h200", said, sizeof said);
+    ck_assert_ptr_nonnull(strstr(said, "its k and v are bf16; the problem's are e4m3"));
+    const struct gm_device device = device_of("h200");
+    const struct gm_plan_options options = {.size = sizeof options, .flags = GM_PLAN_BATCH_INVARIANT};
+    struct explained all = explained_room();
+    p = paged(9, 5, 4096, 16);
+    p.type = GM_E4M3, p.out = GM_ATTENTION_OUT_FP16;
+    assert_ok(gm_attention_explain(&device, &p, &options, all.candidates, all.count, &all.count));
+    ck_assert_ptr_eq(chosen_of(&all, "attention", said, sizeof said)->family, &gm_family_attention_sm90);
+}
+END_TEST
+
 START_TEST(what_is_not_aligned_takes_the_family_that_has_elements) {
     struct gm_attention_problem p = of(1, 1024, 1024);
     char said[1 << 14];
@@ -409,6 +428,7 @@ START_TEST(every_variant_is_launched_by_name) {
         if (kernel->family->operation != &gm_operation_attention)
             continue;
         p.type = kernel->type;
+        p.out = kernel->type == GM_E4M3 ? GM_ATTENTION_OUT_BF16 : GM_ATTENTION_OUT_SAME;
         p.head_dim = 64;
         gm_plan *plan = plan_of(&p, kernel->name, 0, 0);
         const struct gm_attention_args args = args_of(plan, 2);
@@ -485,6 +505,7 @@ Suite *attention_suite(void) {
     tcase_add_test(choice, a_batch_invariant_plan_takes_a_family_by_the_rows_of_a_request);
     tcase_add_test(choice, heads_take_the_smallest_variant_that_holds_them);
     tcase_add_test(choice, longer_heads_of_k_than_of_v_have_a_variant);
+    tcase_add_test(choice, prompts_of_e4m3_take_the_tiles_that_transpose_v);
     tcase_add_test(choice, what_is_not_aligned_takes_the_family_that_has_elements);
     tcase_add_checked_fixture(launch, planned_set_up, planned_tear_down);
     tcase_add_test(launch, a_launch_is_told_what_the_problem_says);

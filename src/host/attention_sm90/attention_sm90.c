@@ -39,7 +39,6 @@ static int64_t tiles_of(const struct variant *v, const struct gm_attention_probl
 /* ---- tensor maps ---------------------------------------------------------------------------------------- */
 
 #define DUMMY_ADDRESS 4096 /* until a call has one */
-#define BOX_COLUMNS   64   /* elements: 128 bytes, the span of the swizzle */
 #define LEAST_BOX     8    /* tokens: rows after which the pattern of the swizzle repeats */
 #define MOST_BOXES    32   /* of a block: one for each lane of the warp that loads */
 
@@ -57,7 +56,7 @@ static struct gm_map_desc describe(const struct gm_attention_problem *p, int64_t
         .rank = count + 1,
         .address = DUMMY_ADDRESS,
         .dims = {(uint64_t)columns},
-        .box = {BOX_COLUMNS},
+        .box = {(uint32_t)(GM_ATTENTION_SM90_SPAN / gm_type_bytes(p->type))},
         .element_strides = {1, 1, 1, 1, 1},
         .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
         .swizzle = CU_TENSOR_MAP_SWIZZLE_128B,
@@ -162,7 +161,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
 #define DRAM_EFFICIENCY 0.85
 #define TENSOR_SHARE    0.68   /* of the dense rate, with exponentials under the products */
 #define BLOCK_CLOCKS    1000.0 /* of a block at least, by a head of 64 elements: its exponentials */
-#define FLOP_PER_CLOCK  4096.0 /* of an SM */
+#define FLOP_PER_CLOCK  4096.0 /* of an SM, of 16 bits; of 8 bits twice as many */
 #define CLOCK_MHZ       1750.0
 
 static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device) {
@@ -174,8 +173,8 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
         ceil(keys / v->tile_n + (mean < (double)p->max_kv_len ? 0.5 : 0)) + 1; /* a tile begins, ends */
     const double flop = 2.0 * v->tile_m * v->tile_n * (v->head_dim + v->v_dim); /* of a block */
     const double on_busiest = mean < (double)p->max_kv_len ? fmax(1, tiles / sms + 0.25) : ceil(tiles / sms);
-    const double clocks =
-        fmax(flop / (FLOP_PER_CLOCK * TENSOR_SHARE), BLOCK_CLOCKS * v->tile_n / 128 * v->tile_m / 128);
+    const double dense = FLOP_PER_CLOCK * 2 / gm_type_bytes(v->kernel->type);
+    const double clocks = fmax(flop / (dense * TENSOR_SHARE), BLOCK_CLOCKS * v->tile_n / 128 * v->tile_m / 128);
     const double sms_us = on_busiest * blocks * clocks / CLOCK_MHZ;
     const double bytes = gm_operation_attention.work(p).least_bytes;
     const double dram_us = device->dram_gbs > 0 ? bytes / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
