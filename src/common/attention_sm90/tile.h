@@ -19,8 +19,10 @@
 #define GM_ATTENTION_SM90_ALIGN 1024 /* bytes after which the swizzle pattern repeats */
 #define GM_ATTENTION_SM90_SPAN  128  /* of a row of a slab: the swizzle's */
 #define GM_ATTENTION_SM90_IS_8BIT(type) (GM_TYPE_BYTES(type) == 1)
-/* Of a Q, or of a stage of K or of V as it was loaded. */
-#define GM_ATTENTION_SM90_ROWS_BYTES(type, rows, elems) ((rows) * (elems) * GM_TYPE_BYTES(type))
+/* Of a Q, or of a stage of K or of V as it was loaded: whole slabs. */
+#define GM_ATTENTION_SM90_SLABS(type, elems) GM_CEIL_DIV((elems) * GM_TYPE_BYTES(type), GM_ATTENTION_SM90_SPAN)
+#define GM_ATTENTION_SM90_ROWS_BYTES(type, rows, elems)                                                                \
+    ((rows) * GM_ATTENTION_SM90_SLABS(type, elems) * GM_ATTENTION_SM90_SPAN)
 /* Of a stage of V as it is multiplied: of 8 bits it is transposed, a row of SPAN tokens for each element. */
 #define GM_ATTENTION_SM90_V_BYTES(type, tile_n, v_dim)                                                                 \
     (GM_ATTENTION_SM90_IS_8BIT(type) ? (v_dim) * GM_ATTENTION_SM90_SPAN                                                \

@@ -417,8 +417,7 @@ int64_t gm_attention_tiles(const struct gm_attention_problem *p, int64_t rows) {
 
 #define FEW_ROWS 16 /* packed, of a request: a unit of attention_decode */
 
-#define PAGE_STEP      8   /* tokens: boxes of tensor maps are no smaller */
-#define MOST_E4M3_TILE 128 /* elements of heads of e4m3 that large tiles have: attention_sm90's */
+#define PAGE_STEP 8 /* tokens: boxes of tensor maps are no smaller */
 
 enum gm_reason gm_attention_check_kv_type(const struct gm_attention_problem *p, enum gm_type type,
                                           const struct gm_sentence *why) {
@@ -451,10 +450,8 @@ static enum gm_attention_way way_of(const struct gm_question *question) {
     const int maps_take = has_maps && has_pages && !p->has_tree_mask && are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_O));
     if (p->max_q_len * gm_attention_group(p) <= FEW_ROWS || p->scale < 0 || !are_aligned(p, GM_ATTENTION_LOADED))
         return GM_ATTENTION_BY_ROWS;
-    if (gm_attention_kv_type(p) == GM_E4M3) {
-        const int is_tile = p->type == GM_E4M3 && GM_MAX(p->head_dim, p->v_head_dim) <= MOST_E4M3_TILE;
-        return maps_take && is_tile ? GM_ATTENTION_BY_MAPS : GM_ATTENTION_BY_ROWS;
-    }
+    if (gm_attention_kv_type(p) == GM_E4M3) /* tiles by cp.async have none of it, and by TMA no such cache under another q */
+        return maps_take && p->type == GM_E4M3 ? GM_ATTENTION_BY_MAPS : GM_ATTENTION_BY_ROWS;
     return maps_take ? GM_ATTENTION_BY_MAPS : GM_ATTENTION_BY_TILES;
 }
 

@@ -8,19 +8,21 @@
 #include "sm90/attention_sm90/consumer.cuh"
 #include "sm90/attention_sm90/mma_8bit.cuh"
 
-static __device__ __forceinline__ void add_outputs(float (&o)[OUTPUTS], const float (&part)[OUTPUTS],
-                                                   const float (&shrink)[2]) {
+template <int COUNT>
+static __device__ __forceinline__ void add_outputs(float *o, const float (&part)[COUNT], const float (&shrink)[2]) {
 #pragma unroll
-    for (int i = 0; i < OUTPUTS; ++i)
+    for (int i = 0; i < COUNT; ++i)
         o[i] = o[i] * shrink[i / 2 % 2] + part[i];
 }
 
-/* All tiles, without a gap.
+/* All tiles, without a gap; O has so many columns.
  * NOTE: wgmma stands in no branch, or ptxas serialises it (C7515). So behind the last tile scores are computed once more
  * from what the ring still holds, and nobody uses them. */
-static __device__ __forceinline__ void attend_8bit(const struct gm_attention_params &p, uint32_t base, struct consumer &c) {
+template <int COLUMNS>
+static __device__ __forceinline__ void attend_8bit(const struct gm_attention_params &p, uint32_t base,
+                                                   struct consumer &c) {
     const struct pipeline ks = k_ring(base), vs = v_ring(base);
-    float s[SCORES], o[OUTPUTS], part[OUTPUTS], shrink[2], factor[2];
+    float s[SCORES], o[COLUMNS / 2], part[COLUMNS / 2], shrink[2], factor[2];
     uint32_t probs[P_WORDS];
     struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
 
@@ -32,7 +34,7 @@ static __device__ __forceinline__ void attend_8bit(const struct gm_attention_par
     soften(p, base, s, rows, shrink, c);
     pack_p(s, probs);
 #pragma unroll
-    for (int i = 0; i < OUTPUTS; ++i)
+    for (int i = 0; i < COLUMNS / 2; ++i)
         o[i] = 0;
 #pragma unroll 1
     for (;;) {
@@ -51,7 +53,7 @@ static __device__ __forceinline__ void attend_8bit(const struct gm_attention_par
         bar_sync(BAR_TURN + number_of(), 256);
         issue_scores_8bit(s, q, k);
         pipeline_wait(vs, at);
-        issue_outputs_8bit(part, probs, v);
+        issue_outputs_8bit<COLUMNS>(part, probs, v);
         bar_arrive(BAR_TURN + (number_of() + 1) % CONSUMERS, 256);
         if (last) {
             find_factor(p, rows, tile_addr(base, slot), factor);
@@ -71,7 +73,7 @@ static __device__ __forceinline__ void attend_8bit(const struct gm_attention_par
             if (!more)
                 return;
 #pragma unroll
-            for (int i = 0; i < OUTPUTS; ++i)
+            for (int i = 0; i < COLUMNS / 2; ++i)
                 o[i] = 0;
         }
     }

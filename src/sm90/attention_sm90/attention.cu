@@ -14,7 +14,7 @@
  *   load.cuh        produce()
  *   transpose.cuh   of 8 bits: V as it was loaded -> V as it is multiplied
  *   consumer.cuh    what a consumer knows and does between wgmmas
- *   attend.cuh      the blocks of its tiles; attend_8bit.cuh
+ *   attend.cuh      the blocks of its tiles; attend_8bit.cuh, attend_8bit_wide.cuh
  *   mma.cuh         S = Q K, O += P V; mma_8bit.cuh
  *   softmax.cuh     S -> P
  *   store.cuh       O, lse -> global memory */
@@ -24,6 +24,7 @@
 #include "common/shared.cuh"
 #include "sm90/attention_sm90/attend.cuh"
 #include "sm90/attention_sm90/attend_8bit.cuh"
+#include "sm90/attention_sm90/attend_8bit_wide.cuh"
 #include "sm90/attention_sm90/constants.cuh"
 #include "sm90/attention_sm90/consumer.cuh"
 #include "sm90/attention_sm90/load.cuh"
@@ -67,8 +68,10 @@ static __device__ __forceinline__ void consume(const struct gm_attention_sm90_pa
     if (number == CONSUMERS - 1)
         bar_arrive(BAR_TURN, 256);
     while (next_tile(p, base, c)) {
-        if constexpr (IS_8BIT)
-            attend_8bit(p, base, c);
+        if constexpr (IS_8BIT && V_DIM > 128)
+            attend_8bit_wide<V_DIM / PASS>(p, base, c);
+        else if constexpr (IS_8BIT)
+            attend_8bit<V_DIM>(p, base, c);
         else
             attend(p, base, c);
         if (JOINS_TILES)

@@ -29,8 +29,8 @@ enum {
     IS_8BIT = GM_ATTENTION_SM90_IS_8BIT(GM_TYPE),
     SPAN = GM_ATTENTION_SM90_SPAN,
     SLAB = SPAN / GM_TYPE_BYTES(GM_TYPE), /* elements of a row of a slab */
-    SLABS = HEAD_DIM / SLAB,              /* of Q and K */
-    V_SLABS = V_DIM / SLAB,               /* of V as it is loaded */
+    SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, HEAD_DIM),        /* of Q and K */
+    V_SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, V_DIM),         /* of V as it is loaded */
     Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES),
     TILE_SLOTS = GM_ATTENTION_SM90_TILE_SLOTS,
     JOINS_TILES = Q_SLOTS > 1, /* the first scores of a tile are issued before the last O of the one before it */
@@ -54,10 +54,10 @@ enum {
     BAR_TURN = 1,             /* named barriers: + consumer */
     BAR_TAIL = 1 + CONSUMERS, /* of all consumers: V behind the last token is zeros */
 };
-static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % SLAB == 0 && HEAD_DIM <= 256 &&
-                  V_DIM % SLAB == 0 && V_DIM <= 256,
+static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256 &&
+                  V_DIM % 64 == 0 && V_DIM <= 256,
               "tile is made of wgmma atoms");
-static_assert(!IS_8BIT || (TILE_N % 32 == 0 && V_DIM <= 128 && JOINS_TILES), "what attend_8bit.cuh is written for");
+static_assert(!IS_8BIT || (TILE_N % 32 == 0 && (V_DIM > 128) != JOINS_TILES), "what attend_8bit.cuh is written for");
 static_assert(GM_ATTENTION_SM90_SMEM_BYTES(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES) <= GM_ATTENTION_SM90_MOST_BYTES,
               "fits a Hopper SM");
 

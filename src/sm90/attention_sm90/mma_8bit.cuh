@@ -20,16 +20,18 @@ static __device__ __forceinline__ void issue_scores_8bit(float (&s)[SCORES], uin
     wgmma_commit_group();
 }
 
-/* The transposed V has a row for each element of the head, of SPAN bytes, and a k-step is 32 tokens along it. */
-static __device__ __forceinline__ void issue_outputs_8bit(float (&part)[OUTPUTS], const uint32_t (&p)[P_WORDS],
-                                                     uint32_t v_addr) {
+/* The transposed V has a row for each element of the head, of SPAN bytes, and a k-step is 32 tokens along it. N elements, of
+ * which the first one's row is there. */
+template <int N>
+static __device__ __forceinline__ void issue_outputs_8bit(float (&part)[N / 2], const uint32_t (&p)[P_WORDS],
+                                                          uint32_t v_addr) {
     const uint64_t v = wgmma_descriptor(v_addr, 16, 8 * SPAN, SPAN);
     wgmma_fence_operand(part);
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < TILE_N / 32; ++step)
-        wgmma_m64k32_rs<V_DIM>(part, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3],
-                               wgmma_descriptor_advance(v, step * 32), step > 0);
+        wgmma_m64k32_rs<N>(part, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3],
+                           wgmma_descriptor_advance(v, step * 32), step > 0);
     wgmma_commit_group();
 }
 

@@ -22,32 +22,39 @@
 #include "sm90/stmatrix.cuh"
 #include "sm90/tma.cuh"
 
-/* 32 tokens x 16 elements. `pairs`: of the tokens 8m + 2q and the next one. Those from `tokens` on become zeros. */
-static __device__ __forceinline__ void drop_tail(uint32_t (&pairs)[4], int tokens, int lane) {
+enum { TOKEN_GROUPS = TILE_N / 32 };
+
+/* Where a slab has 16 elements of a token: pieces of 16 bytes are swizzled by the row, as TMA and wgmma have them. */
+static __device__ __forceinline__ uint32_t piece_at(uint32_t loaded, int chunk, int token) {
+    return loaded + chunk / 8 * TILE_N * SPAN + token * SPAN + ((chunk % 8 ^ token % 8) << 4);
+}
+
+/* The chunk's elements of tokens behind the last become zeros, whatever was there. */
+static __device__ __forceinline__ void clear_chunk(uint32_t loaded, int chunk, int tokens, int lane) {
+    for (int token = tokens + lane; token < TILE_N; token += 32)
+        st_shared_v4(piece_at(loaded, chunk, token), 0, 0, 0, 0);
+    __syncwarp();
+}
+
+/* 16 elements of all tokens: number `chunk` of such. V as it was loaded has a row of SPAN bytes for each token, the transposed
+ * one for each element. All is read before any is written, so that one trip to shared memory is waited for. */
+static __device__ __forceinline__ void transpose_chunk(uint32_t loaded, uint32_t turned, int chunk, int lane) {
+    const int in_matrix = lane % 8, matrix = lane / 8;
+    const uint32_t from = piece_at(loaded, chunk, lane);
+    const uint32_t to = turned + (16 * chunk + matrix % 2 * 8 + in_matrix) * SPAN;
+    uint32_t pairs[TOKEN_GROUPS][4];
 #pragma unroll
-    for (int m = 0; m < 4; ++m) {
-        const int kept = tokens - 8 * m - lane % 4 * 2;
-        pairs[m] = kept <= 0 ? 0 : kept == 1 ? pairs[m] & 0xFFFF : pairs[m];
+    for (int group = 0; group < TOKEN_GROUPS; ++group)
+        ldmatrix_x4_trans(pairs[group], from + 32 * group * SPAN);
+#pragma unroll
+    for (int group = 0; group < TOKEN_GROUPS; ++group) {
+        const uint32_t(&p)[4] = pairs[group];
+        stmatrix_x4(to + (((2 * group + matrix / 2) ^ in_matrix) << 4), __byte_perm(p[0], p[1], 0x6420),
+                    __byte_perm(p[0], p[1], 0x7531), __byte_perm(p[2], p[3], 0x6420), __byte_perm(p[2], p[3], 0x7531));
     }
 }
 
-/* The slab of a piece's elements is one of SPAN bytes a token; chunks of 16 bytes are swizzled by the row, as TMA and wgmma
- * have them. */
-static __device__ __forceinline__ void transpose_piece(uint32_t loaded, uint32_t turned, int group, int elements,
-                                                       int tokens, int lane) {
-    const int in_matrix = lane % 8, matrix = lane / 8;
-    uint32_t pairs[4];
-    ldmatrix_x4_trans(pairs, loaded + elements / 8 * TILE_N * SPAN + (32 * group + lane) * SPAN +
-                                 ((elements % 8 ^ in_matrix) << 4));
-    if (tokens < TILE_N)
-        drop_tail(pairs, tokens - 32 * group, lane);
-    const int row = 16 * elements + matrix % 2 * 8 + in_matrix, chunk = 2 * group + matrix / 2;
-    stmatrix_x4(turned + row * SPAN + ((chunk ^ in_matrix) << 4), __byte_perm(pairs[0], pairs[1], 0x6420),
-                __byte_perm(pairs[0], pairs[1], 0x7531), __byte_perm(pairs[2], pairs[3], 0x6420),
-                __byte_perm(pairs[2], pairs[3], 0x7531));
-}
-
-/* One of the TRANSPOSERS: its pieces of every block of V, until it is told of one with less than no tokens. */
+/* One of the TRANSPOSERS: its chunks of every block of V, until it is told of one with less than no tokens. */
 static __device__ __forceinline__ void transpose_values(uint32_t base, int number) {
     const struct pipeline loaded = loaded_ring(base), turned = v_ring(base);
 #pragma unroll 1
@@ -59,10 +66,12 @@ static __device__ __forceinline__ void transpose_values(uint32_t base, int numbe
         if (tokens < 0)
             return;
         mbarrier_wait(turned.empty_addr + 8 * at.slot, at.phase ^ 1);
-#pragma unroll 4
-        for (int piece = number; piece < TILE_N / 32 * (V_DIM / 16); piece += TRANSPOSERS)
-            transpose_piece(loaded_addr(base, at.slot), v_addr(base, at.slot), piece % (TILE_N / 32),
-                            piece / (TILE_N / 32), tokens, lane);
+#pragma unroll 1
+        for (int chunk = number; chunk < V_DIM / 16; chunk += TRANSPOSERS) {
+            if (tokens < TILE_N)
+                clear_chunk(loaded_addr(base, at.slot), chunk, tokens, lane);
+            transpose_chunk(loaded_addr(base, at.slot), v_addr(base, at.slot), chunk, lane);
+        }
         fence_proxy_async();
         __syncwarp();
         if (lane == 0) {

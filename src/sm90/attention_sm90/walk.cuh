@@ -83,7 +83,7 @@ static __device__ __forceinline__ bool walk_to(const struct gm_attention_params 
 
 /* Heads of k and v whose tiles are computed together. */
 static __device__ __forceinline__ int heads_together(const struct gm_attention_sm90_params &p, int kv_len) {
-    const uint32_t tokens = (uint32_t)p.together_bytes / ((HEAD_DIM + V_DIM) * 2);
+    const uint32_t tokens = (uint32_t)p.together_bytes / ((HEAD_DIM + V_DIM) * GM_TYPE_BYTES(GM_TYPE));
     return max(min((int)(tokens / max(kv_len, 1)), p.attention.kv_heads), 1);
 }
 

@@ -64,7 +64,7 @@ static bool test_decode(struct rows *rows) {
         return false;
     ac.head_dim = rows->head_dim - 3 * rows->chunk, ac.v_head_dim = rows->v_head_dim / 2 + rows->chunk;
     ac.inputs = ATTENTION_PLANTED;
-    ac.page_size = 1;
+    ac.page_size = rows->maps ? 8 : 1; /* a box has 8 tokens */
     ac.q_heads = 5, ac.kv_heads = 1;
     ac.workspace_limit = WORKSPACE;
     return try(rows, ac);
