@@ -47,7 +47,7 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     (struct bench_operand) {                                                                                           \
         #member, type, count, columns, ARGUMENT(member), access                                                        \
     }
-#define SCALES(member) ((struct bench_operand){#member, GM_FP32, 1, scales_of(p), ARGUMENT(member), BENCH_READ})
+#define SCALES(member)      ((struct bench_operand){#member, GM_FP32, 1, scales_of(p), ARGUMENT(member), BENCH_READ})
 #define LIST(member, count) ((struct bench_operand){#member, GM_INT32, 1, count, ARGUMENT(member), BENCH_READ})
     found[count++] = HEADS(q, p->type, rows, d, BENCH_READ);
     found[count++] = HEADS(k, kv_type_of(p), cached, d, BENCH_READ);

@@ -16,8 +16,8 @@
  *
  *   Q | K[stages] | V[stages] | of 8 bits V as it was loaded[stages] | barriers | descriptions of tiles */
 
-#define GM_ATTENTION_SM90_ALIGN 1024 /* bytes after which the swizzle pattern repeats */
-#define GM_ATTENTION_SM90_SPAN  128  /* of a row of a slab: the swizzle's */
+#define GM_ATTENTION_SM90_ALIGN         1024 /* bytes after which the swizzle pattern repeats */
+#define GM_ATTENTION_SM90_SPAN          128  /* of a row of a slab: the swizzle's */
 #define GM_ATTENTION_SM90_IS_8BIT(type) (GM_TYPE_BYTES(type) == 1)
 /* Of a Q, or of a stage of K or of V as it was loaded: whole slabs. */
 #define GM_ATTENTION_SM90_SLABS(type, elems) GM_CEIL_DIV((elems) * GM_TYPE_BYTES(type), GM_ATTENTION_SM90_SPAN)
@@ -37,9 +37,9 @@
     ((stages) * (GM_ATTENTION_SM90_IS_8BIT(type) ? 64 : 32) + (q_slots) * 16 + GM_ATTENTION_SM90_TILE_SLOTS * 16)
 #define GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages, q_slots)                                \
     (GM_ATTENTION_SM90_ALIGN + (q_slots) * GM_ATTENTION_SM90_ROWS_BYTES(type, tile_m, head_dim) +                      \
-     (stages) * (GM_ATTENTION_SM90_ROWS_BYTES(type, tile_n, head_dim) +                                                \
-                 GM_ATTENTION_SM90_V_BYTES(type, tile_n, v_dim) +                                                      \
-                 GM_ATTENTION_SM90_LOADED_BYTES(type, tile_n, v_dim)) +                                                \
+     (stages) *                                                                                                        \
+         (GM_ATTENTION_SM90_ROWS_BYTES(type, tile_n, head_dim) + GM_ATTENTION_SM90_V_BYTES(type, tile_n, v_dim) +      \
+          GM_ATTENTION_SM90_LOADED_BYTES(type, tile_n, v_dim)) +                                                       \
      GM_ATTENTION_SM90_BARRIER_BYTES(type, stages, q_slots) +                                                          \
      GM_ATTENTION_SM90_TILE_SLOTS * GM_ATTENTION_SM90_TILE_BYTES)
 

@@ -170,7 +170,7 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
     const double rows = fmin((double)p->max_q_len, v->tile_m);
     const double keys = fmin((double)p->max_kv_len, mean + (rows - 1) / 2);
     const double blocks =
-        ceil(keys / v->tile_n + (mean < (double)p->max_kv_len ? 0.5 : 0)) + 1; /* a tile begins, ends */
+        ceil(keys / v->tile_n + (mean < (double)p->max_kv_len ? 0.5 : 0)) + 1;  /* a tile begins, ends */
     const double flop = 2.0 * v->tile_m * v->tile_n * (v->head_dim + v->v_dim); /* of a block */
     const double on_busiest = mean < (double)p->max_kv_len ? fmax(1, tiles / sms + 0.25) : ceil(tiles / sms);
     const double dense = FLOP_PER_CLOCK * 2 / gm_type_bytes(v->kernel->type);

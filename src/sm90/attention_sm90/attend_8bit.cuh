@@ -15,19 +15,20 @@ static __device__ __forceinline__ void add_outputs(float *o, const float (&part)
         o[i] = o[i] * shrink[i / 2 % 2] + part[i];
 }
 
-/* All tiles, without a gap; O has so many columns.
+/* All tiles, without a gap; blocks of TOKENS, and COLUMNS of O.
  * NOTE: wgmma stands in no branch, or ptxas serialises it (C7515). So behind the last tile scores are computed once more
  * from what the ring still holds, and nobody uses them. */
-template <int COLUMNS>
+template <int TOKENS, int COLUMNS>
 static __device__ __forceinline__ void attend_8bit(const struct gm_attention_params &p, uint32_t base,
                                                    struct consumer &c) {
     const struct pipeline ks = k_ring(base), vs = v_ring(base);
-    float s[SCORES], o[COLUMNS / 2], part[COLUMNS / 2], shrink[2], factor[2];
+    float s[TOKENS / 2], o[COLUMNS / 2], part[COLUMNS / 2], shrink[2], factor[2];
     uint32_t probs[P_WORDS];
     struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
 
     pipeline_wait(ks, state_at<STAGES>(c.blocks));
-    issue_scores_8bit(s, uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN, k_addr(base, c.blocks % STAGES));
+    issue_scores_8bit<TOKENS>(s, uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN,
+                              k_addr(base, c.blocks % STAGES));
     wgmma_wait_group<0>();
     wgmma_fence_operand(s);
     release_scores(base, c);
@@ -51,7 +52,7 @@ static __device__ __forceinline__ void attend_8bit(const struct gm_attention_par
         const uint32_t q = uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN;
         const uint32_t k = uniform(k_addr(base, c.blocks % STAGES)), v = uniform(v_addr(base, at.slot));
         bar_sync(BAR_TURN + number_of(), 256);
-        issue_scores_8bit(s, q, k);
+        issue_scores_8bit<TOKENS>(s, q, k);
         pipeline_wait(vs, at);
         issue_outputs_8bit<COLUMNS>(part, probs, v);
         bar_arrive(BAR_TURN + (number_of() + 1) % CONSUMERS, 256);

@@ -26,12 +26,12 @@ static __device__ __forceinline__ void add_block(float (&o)[PASSES * PASS / 2], 
     }
 }
 
-template <int PASSES>
+template <int TOKENS, int PASSES>
 static __device__ __forceinline__ void attend_8bit_wide(const struct gm_attention_params &p, uint32_t base,
                                                         struct consumer &c) {
     const struct pipeline ks = k_ring(base), vs = v_ring(base);
     const uint32_t q = uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN;
-    float s[SCORES], o[PASSES * PASS / 2], shrink[2], factor[2];
+    float s[TOKENS / 2], o[PASSES * PASS / 2], shrink[2], factor[2];
     uint32_t probs[P_WORDS];
     struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
 
@@ -39,7 +39,7 @@ static __device__ __forceinline__ void attend_8bit_wide(const struct gm_attentio
     for (int i = 0; i < PASSES * PASS / 2; ++i)
         o[i] = 0;
     pipeline_wait(ks, state_at<STAGES>(c.blocks));
-    issue_scores_8bit(s, q, uniform(k_addr(base, c.blocks % STAGES)));
+    issue_scores_8bit<TOKENS>(s, q, uniform(k_addr(base, c.blocks % STAGES)));
 #pragma unroll 1
     for (;;) {
         const struct pipeline_state at = state_at<STAGES>(c.blocks);
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void attend_8bit_wide(const struct gm_attentio
             break;
         --c.block;
         pipeline_wait(ks, state_at<STAGES>(c.blocks));
-        issue_scores_8bit(s, q, uniform(k_addr(base, c.blocks % STAGES)));
+        issue_scores_8bit<TOKENS>(s, q, uniform(k_addr(base, c.blocks % STAGES)));
         bar_arrive(BAR_TURN + (number_of() + 1) % CONSUMERS, 256);
     }
     bar_arrive(BAR_TURN + (number_of() + 1) % CONSUMERS, 256);

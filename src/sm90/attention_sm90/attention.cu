@@ -68,10 +68,10 @@ static __device__ __forceinline__ void consume(const struct gm_attention_sm90_pa
     if (number == CONSUMERS - 1)
         bar_arrive(BAR_TURN, 256);
     while (next_tile(p, base, c)) {
-        if constexpr (IS_8BIT && V_DIM > 128)
-            attend_8bit_wide<V_DIM / PASS>(p, base, c);
+        if constexpr (IS_WIDE)
+            attend_8bit_wide<TILE_N, V_DIM / PASS>(p, base, c);
         else if constexpr (IS_8BIT)
-            attend_8bit<V_DIM>(p, base, c);
+            attend_8bit<TILE_N, V_DIM>(p, base, c);
         else
             attend(p, base, c);
         if (JOINS_TILES)

@@ -19,7 +19,7 @@ enum {
     TILE_N = GM_TILE_N,     /* tokens of a block of K and V */
     HEAD_DIM = GM_HEAD_DIM, /* elements of Q and K; heads with fewer are zeros behind them */
     V_DIM = GM_ATTENTION_SM90_V_DIM(GM_HEAD_DIM, GM_V_HEAD_DIM), /* of V and O, likewise */
-    STAGES = GM_STAGES,     /* of K, and of V */
+    STAGES = GM_STAGES,                                          /* of K, and of V */
     CONSUMERS = TILE_M / 64,
     THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
     /* O is rescaled while wgmma computes scores, and exponentials while it computes O. With fewer elements a consumer waits for
@@ -28,19 +28,20 @@ enum {
 
     IS_8BIT = GM_ATTENTION_SM90_IS_8BIT(GM_TYPE),
     SPAN = GM_ATTENTION_SM90_SPAN,
-    SLAB = SPAN / GM_TYPE_BYTES(GM_TYPE), /* elements of a row of a slab */
-    SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, HEAD_DIM),        /* of Q and K */
-    V_SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, V_DIM),         /* of V as it is loaded */
+    SLAB = SPAN / GM_TYPE_BYTES(GM_TYPE),               /* elements of a row of a slab */
+    SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, HEAD_DIM), /* of Q and K */
+    V_SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, V_DIM),  /* of V as it is loaded */
     Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES),
     TILE_SLOTS = GM_ATTENTION_SM90_TILE_SLOTS,
-    JOINS_TILES = Q_SLOTS > 1, /* the first scores of a tile are issued before the last O of the one before it */
+    IS_WIDE = IS_8BIT && V_DIM > 128,      /* O leaves no room for a block's P V: attend_8bit_wide.cuh */
+    JOINS_TILES = Q_SLOTS > 1 && !IS_WIDE, /* a tile's first scores are issued before the last O of the one before it */
     Q_BYTES = GM_ATTENTION_SM90_ROWS_BYTES(GM_TYPE, TILE_M, HEAD_DIM),
     K_BYTES = GM_ATTENTION_SM90_ROWS_BYTES(GM_TYPE, TILE_N, HEAD_DIM), /* of a stage */
     V_BYTES = GM_ATTENTION_SM90_V_BYTES(GM_TYPE, TILE_N, V_DIM),
     LOADED_BYTES = GM_ATTENTION_SM90_LOADED_BYTES(GM_TYPE, TILE_N, V_DIM),
 
-    SCORES = TILE_N / 2,                    /* accumulators of a thread: of S = Q K */
-    OUTPUTS = V_DIM / 2,                    /* of O = P V */
+    SCORES = TILE_N / 2,                           /* accumulators of a thread: of S = Q K */
+    OUTPUTS = V_DIM / 2,                           /* of O = P V */
     P_WORDS = SCORES / 4 * GM_TYPE_BYTES(GM_TYPE), /* of P, in V's type */
 
     /* Exponentials of 8 bits are up to 2^8 and not 1: e4m3 has 448, and more of them are no denormals. */
@@ -57,8 +58,9 @@ enum {
 static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256 &&
                   V_DIM % 64 == 0 && V_DIM <= 256,
               "tile is made of wgmma atoms");
-static_assert(!IS_8BIT || (TILE_N % 32 == 0 && (V_DIM > 128) != JOINS_TILES), "what attend_8bit.cuh is written for");
-static_assert(GM_ATTENTION_SM90_SMEM_BYTES(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES) <= GM_ATTENTION_SM90_MOST_BYTES,
+static_assert(!IS_8BIT || (TILE_N % 32 == 0 && (IS_WIDE || JOINS_TILES)), "what attend_8bit.cuh is written for");
+static_assert(GM_ATTENTION_SM90_SMEM_BYTES(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES) <=
+                  GM_ATTENTION_SM90_MOST_BYTES,
               "fits a Hopper SM");
 
 /* ---- shared memory ---------------------------------------------------------------------------------- */

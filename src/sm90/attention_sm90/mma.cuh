@@ -29,7 +29,7 @@ static __device__ __forceinline__ void issue_outputs(float (&o)[OUTPUTS], const 
 #pragma unroll
     for (int step = 0; step < TILE_N / 16; ++step)
         wgmma_m64k16_rs<V_DIM>(o, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3],
-                                  wgmma_descriptor_advance(v, step * 16 * SPAN));
+                               wgmma_descriptor_advance(v, step * 16 * SPAN));
     wgmma_commit_group();
 }
 

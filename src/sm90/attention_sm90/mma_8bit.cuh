@@ -8,15 +8,16 @@
 #include "sm90/wgmma.cuh"
 #include "sm90/wgmma_fp8_shapes.cuh"
 
-/* Q and K lie in slabs of 128 elements of the head, 128 bytes a row; a k-step is 32 bytes along it. */
-static __device__ __forceinline__ void issue_scores_8bit(float (&s)[SCORES], uint32_t q_addr, uint32_t k_addr) {
+/* Q and K lie in slabs of 128 elements of the head, 128 bytes a row; a k-step is 32 bytes along it. N tokens. */
+template <int N>
+static __device__ __forceinline__ void issue_scores_8bit(float (&s)[N / 2], uint32_t q_addr, uint32_t k_addr) {
     const uint64_t q = wgmma_descriptor(q_addr, 16, 8 * SPAN, SPAN), k = wgmma_descriptor(k_addr, 16, 8 * SPAN, SPAN);
     wgmma_fence_operand(s);
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < HEAD_DIM / 32; ++step)
-        wgmma_m64k32<TILE_N>(s, wgmma_descriptor_advance(q, step / 4 * TILE_M * SPAN + step % 4 * 32),
-                             wgmma_descriptor_advance(k, step / 4 * TILE_N * SPAN + step % 4 * 32), step > 0);
+        wgmma_m64k32<N>(s, wgmma_descriptor_advance(q, step / 4 * TILE_M * SPAN + step % 4 * 32),
+                        wgmma_descriptor_advance(k, step / 4 * TILE_N * SPAN + step % 4 * 32), step > 0);
     wgmma_commit_group();
 }
 

@@ -22,8 +22,6 @@
 #include "sm90/stmatrix.cuh"
 #include "sm90/tma.cuh"
 
-enum { TOKEN_GROUPS = TILE_N / 32 };
-
 /* Where a slab has 16 elements of a token: pieces of 16 bytes are swizzled by the row, as TMA and wgmma have them. */
 static __device__ __forceinline__ uint32_t piece_at(uint32_t loaded, int chunk, int token) {
     return loaded + chunk / 8 * TILE_N * SPAN + token * SPAN + ((chunk % 8 ^ token % 8) << 4);
@@ -31,26 +29,34 @@ static __device__ __forceinline__ uint32_t piece_at(uint32_t loaded, int chunk, 
 
 /* The chunk's elements of tokens behind the last become zeros, whatever was there. */
 static __device__ __forceinline__ void clear_chunk(uint32_t loaded, int chunk, int tokens, int lane) {
+#pragma unroll 1
     for (int token = tokens + lane; token < TILE_N; token += 32)
         st_shared_v4(piece_at(loaded, chunk, token), 0, 0, 0, 0);
     __syncwarp();
 }
 
 /* 16 elements of all tokens: number `chunk` of such. V as it was loaded has a row of SPAN bytes for each token, the transposed
- * one for each element. All is read before any is written, so that one trip to shared memory is waited for. */
+ * one for each element. GROUPS of 32 tokens are read before any is written, so that a trip to shared memory is waited for
+ * once; more of them take more registers than the producer's warps have. */
 static __device__ __forceinline__ void transpose_chunk(uint32_t loaded, uint32_t turned, int chunk, int lane) {
+    enum { GROUPS = TILE_N % 64 ? 3 : 2 };
+    static_assert(!IS_8BIT || TILE_N % (32 * GROUPS) == 0, "all tokens are in groups");
     const int in_matrix = lane % 8, matrix = lane / 8;
     const uint32_t from = piece_at(loaded, chunk, lane);
     const uint32_t to = turned + (16 * chunk + matrix % 2 * 8 + in_matrix) * SPAN;
-    uint32_t pairs[TOKEN_GROUPS][4];
 #pragma unroll
-    for (int group = 0; group < TOKEN_GROUPS; ++group)
-        ldmatrix_x4_trans(pairs[group], from + 32 * group * SPAN);
+    for (int first = 0; first < TILE_N / 32; first += GROUPS) {
+        uint32_t pairs[GROUPS][4];
 #pragma unroll
-    for (int group = 0; group < TOKEN_GROUPS; ++group) {
-        const uint32_t(&p)[4] = pairs[group];
-        stmatrix_x4(to + (((2 * group + matrix / 2) ^ in_matrix) << 4), __byte_perm(p[0], p[1], 0x6420),
-                    __byte_perm(p[0], p[1], 0x7531), __byte_perm(p[2], p[3], 0x6420), __byte_perm(p[2], p[3], 0x7531));
+        for (int i = 0; i < GROUPS; ++i)
+            ldmatrix_x4_trans(pairs[i], from + 32 * (first + i) * SPAN);
+#pragma unroll
+        for (int i = 0; i < GROUPS; ++i) {
+            const uint32_t(&p)[4] = pairs[i];
+            stmatrix_x4(to + (((2 * (first + i) + matrix / 2) ^ in_matrix) << 4), __byte_perm(p[0], p[1], 0x6420),
+                        __byte_perm(p[0], p[1], 0x7531), __byte_perm(p[2], p[3], 0x6420),
+                        __byte_perm(p[2], p[3], 0x7531));
+        }
     }
 }
 

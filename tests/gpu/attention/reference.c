@@ -81,8 +81,9 @@ static struct errors errors_of(const struct row *r, int64_t tokens) {
     const double step = ac->type == GM_E4M3 ? 0x1p-12 : 0;
     return (struct errors){
         .weight = weight_unit(ac),
-        .exponent = (((double)ac->head_dim / 8 + 2) * 0x1p-23 + (ceil((double)ac->head_dim / 32) + 1) * step) * r->products +
-                    0x1p-22 * (2 * largest + 2) + 0x1p-21 + cap * 0x1p-20,
+        .exponent =
+            (((double)ac->head_dim / 8 + 2) * 0x1p-23 + (ceil((double)ac->head_dim / 32) + 1) * step) * r->products +
+            0x1p-22 * (2 * largest + 2) + 0x1p-21 + cap * 0x1p-20,
         .addition = (n / 8 + 2 * blocks + parts + 4) * 0x1p-23 + (fmin(ceil(n / 32), 4) + 1) * step,
         .sum = (n / 4 + blocks + parts + 4) * 0x1p-24,
     };

@@ -177,7 +177,8 @@ double attention_k(const struct attention_case *ac, int64_t slot, int64_t head, 
         return most_of(ac, 1, index);
     if (ac->inputs == ATTENTION_SPECIAL && head == 0 && at == 2 && slot == attention_slot(ac, 1, 1))
         return NAN;
-    return round_to(attention_kv_type(ac), hash_normal(seed_of(ac, 1), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
+    return round_to(attention_kv_type(ac),
+                    hash_normal(seed_of(ac, 1), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
 }
 
 double attention_v(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at) {
