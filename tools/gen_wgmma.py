@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/sm90/wgmma_shapes.cuh and wgmma_rs_shapes.cuh: one wgmma wrapper per N. `--check` compares instead of writing."""
+"""Writes src/sm90/wgmma_shapes.cuh, wgmma_rs_shapes.cuh and wgmma_fp8_shapes.cuh: one wgmma wrapper per N. `--check` compares instead of writing."""
 import pathlib
 import sys
 
@@ -30,6 +30,24 @@ RS_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
 template <int N>
 static __device__ __forceinline__ void wgmma_m64k16_rs(float (&d)[N / 2], uint32_t a0, uint32_t a1, uint32_t a2,
                                                        uint32_t a3, uint64_t b);
+"""
+
+FP8_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
+/* wgmma.mma_async.m64nNk32 of 8-bit floats, for the N of attention's heads and blocks. Both operands are K-major: there is no
+ * other way. Written by tools/gen_wgmma.py: edit that. GM_PTX_TYPE comes from the registry. [PTX ISA, wgmma.mma_async] */
+#ifndef GM_WGMMA_FP8_SHAPES_CUH
+#define GM_WGMMA_FP8_SHAPES_CUH
+
+#include "common/types.h"
+
+/* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
+template <int N>
+static __device__ __forceinline__ void wgmma_m64k32(float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate);
+
+/* The same with A in registers; a: words of four elements, rows r and r + 8 of columns 0..15, then of 16..31. */
+template <int N>
+static __device__ __forceinline__ void wgmma_m64k32_rs(float (&d)[N / 2], uint32_t a0, uint32_t a1, uint32_t a2,
+                                                       uint32_t a3, uint64_t b, int accumulate);
 """
 
 
@@ -78,11 +96,45 @@ __device__ __forceinline__ void wgmma_m64k16_rs<{n}>(float (&d)[{regs}], uint32_
 """
 
 
+def fp8_shape(n):
+    regs = n // 2
+    names = [f"%{i}" for i in range(regs)]
+    lines = [", ".join(names[i:i + 16]) for i in range(0, regs, 16)]
+    text = ', "\n        "'.join(lines)
+    outs = wrapped([f'"+f"(d[{i}])' for i in range(regs)], 8, 10)
+    name = f'"wgmma.mma_async.sync.aligned.m64n{n}k32.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {{"'
+    return f"""
+template <>
+__device__ __forceinline__ void wgmma_m64k32<{n}>(float (&d)[{regs}], uint64_t a, uint64_t b, int accumulate) {{
+    asm volatile(
+        "{{.reg .pred p; setp.ne.b32 p, %{regs + 2}, 0; "
+        {name}
+        "{text}"
+        "}}, %{regs}, %{regs + 1}, p, 1, 1;}}"
+        : {outs}
+        : "l"(a), "l"(b), "r"(accumulate));
+}}
+
+template <>
+__device__ __forceinline__ void wgmma_m64k32_rs<{n}>(float (&d)[{regs}], uint32_t a0, uint32_t a1, uint32_t a2,
+                                                     uint32_t a3, uint64_t b, int accumulate) {{
+    asm volatile(
+        "{{.reg .pred p; setp.ne.b32 p, %{regs + 5}, 0; "
+        {name}
+        "{text}"
+        "}}, {{%{regs}, %{regs + 1}, %{regs + 2}, %{regs + 3}}}, %{regs + 4}, p, 1, 1;}}"
+        : {outs}
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(accumulate));
+}}
+"""
+
+
 def main():
     folder = pathlib.Path(__file__).resolve().parent.parent / "src/sm90"
     texts = {
         folder / "wgmma_shapes.cuh": HEAD + "".join(shape(n) for n in range(8, 257, 8)) + "\n#endif\n",
         folder / "wgmma_rs_shapes.cuh": RS_HEAD + "".join(rs_shape(n) for n in (64, 128, 256)) + "\n#endif\n",
+        folder / "wgmma_fp8_shapes.cuh": FP8_HEAD + "".join(fp8_shape(n) for n in (64, 96, 128)) + "\n#endif\n",
     }
     for path, text in texts.items():
         if "--check" not in sys.argv[1:]:

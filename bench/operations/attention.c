@@ -15,28 +15,56 @@ static int64_t pages_of_request(const struct gm_attention_problem *p) {
     return p->kv_layout == GM_ATTENTION_KV_PAGED ? GM_CEIL_DIV(p->max_kv_len, p->page_size ? p->page_size : 16) : 0;
 }
 
+static enum gm_type kv_type_of(const struct gm_attention_problem *p) {
+    return p->kv_type == GM_ATTENTION_KV_E4M3 ? GM_E4M3 : p->type;
+}
+
+static enum gm_type out_type_of(const struct gm_attention_problem *p) {
+    const enum gm_type types[] = {[GM_ATTENTION_OUT_SAME] = p->type,
+                                  [GM_ATTENTION_OUT_FP32] = GM_FP32,
+                                  [GM_ATTENTION_OUT_BF16] = GM_BF16,
+                                  [GM_ATTENTION_OUT_FP16] = GM_FP16};
+    return types[p->out];
+}
+
+static int64_t scales_of(const struct gm_attention_problem *p) {
+    const int64_t counts[] = {[GM_ATTENTION_SCALES_NONE] = 0,
+                              [GM_ATTENTION_SCALES_TENSOR] = 1,
+                              [GM_ATTENTION_SCALES_HEAD] = p->kv_heads,
+                              [GM_ATTENTION_SCALES_REQUEST_HEAD] = p->max_batch * p->kv_heads};
+    return counts[p->scales];
+}
+
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_attention_problem *p = problem;
-    const int64_t rows = p->max_batch * p->max_q_len * p->q_heads, d = p->head_dim, pages = pages_of_request(p);
+    const int64_t rows = p->max_batch * p->max_q_len * p->q_heads, pages = pages_of_request(p);
+    const int64_t d = p->head_dim, of_v = p->v_head_dim ? p->v_head_dim : d;
     const int64_t tokens = pages ? pages * (p->page_size ? p->page_size : 16) : p->max_kv_len;
     const int64_t cached = p->max_batch * tokens * p->kv_heads;
     const int is_ragged = p->kv_layout == GM_ATTENTION_KV_RAGGED;
     int count = 0;
-#define HEADS(member, count, access)                                                                                   \
+#define HEADS(member, type, count, columns, access)                                                                    \
     (struct bench_operand) {                                                                                           \
-        #member, p->type, count, d, ARGUMENT(member), access                                                           \
+        #member, type, count, columns, ARGUMENT(member), access                                                        \
     }
+#define SCALES(member)      ((struct bench_operand){#member, GM_FP32, 1, scales_of(p), ARGUMENT(member), BENCH_READ})
 #define LIST(member, count) ((struct bench_operand){#member, GM_INT32, 1, count, ARGUMENT(member), BENCH_READ})
-    found[count++] = HEADS(q, rows, BENCH_READ);
-    found[count++] = HEADS(k, cached, BENCH_READ);
-    found[count++] = HEADS(v, cached, BENCH_READ);
-    found[count++] = HEADS(out, rows, BENCH_WRITTEN);
+    found[count++] = HEADS(q, p->type, rows, d, BENCH_READ);
+    found[count++] = HEADS(k, kv_type_of(p), cached, d, BENCH_READ);
+    found[count++] = HEADS(v, kv_type_of(p), cached, of_v, BENCH_READ);
+    found[count++] = HEADS(out, out_type_of(p), rows, of_v, BENCH_WRITTEN);
     found[count++] = LIST(q_indptr, p->max_batch + 1);
     found[count++] = LIST(kv_len, p->max_batch);
     if (is_ragged)
         found[count++] = LIST(kv_indptr, p->max_batch);
     if (pages)
         found[count++] = LIST(page_table, p->max_batch * pages);
+    if (scales_of(p)) {
+        found[count++] = SCALES(k_scale);
+        found[count++] = SCALES(v_scale);
+    }
+    if (scales_of(p) && p->type == GM_E4M3)
+        found[count++] = SCALES(q_scale);
     return count;
 }
 
@@ -64,8 +92,8 @@ static void tell(const void *problem, void *args) {
 
 /* Weights are rounded here, and there otherwise. */
 static struct bench_tolerance tolerance(const void *problem, const struct bench_operand *operand) {
-    (void)problem;
-    const double unit = operand->type == GM_BF16 ? 0x1p-8 : 0x1p-11;
+    const enum gm_type of_q = ((const struct gm_attention_problem *)problem)->type;
+    const double unit = of_q == GM_E4M3 ? 0x1p-5 : operand->type == GM_BF16 ? 0x1p-8 : 0x1p-11;
     return (struct bench_tolerance){.relative = 4 * unit, .absolute = unit};
 }
 

@@ -34,11 +34,20 @@ extern "C" {
  *          With tree_mask, which of the request's last q_len tokens a row sees is told by bits: bit j of the row's word of
  *          64 bits is the j-th of them. What the mask hides stays hidden. max_q_len is 64 at most then.
  *
- *  q_indptr, kv_len, kv_indptr, page_table, tree_mask and scales are read when the kernel runs: a captured graph serves
+ *  q_indptr, kv_len, kv_indptr, page_table, tree_mask, sinks and scales are read when the kernel runs: a captured graph serves
  *  every step, and no plan is made between steps. Lengths beyond the problem's bounds count as the bounds, and negative ones
  *  as 0. Table entries behind a request's last token are never used; one that is used and names no page counts as page 0.
  *  What lies behind a request's last token may be anything, NaN too. NaN among its tokens propagates, and NaN or infinity
  *  of v may reach rows of the request that do not see the token.
+ *
+ *  8 bits: k and v are of e4m3 with GM_ATTENTION_KV_E4M3, and q too with type GM_E4M3, of which out has another type.
+ *  The stored elements times a scale are what is meant: q = q_scale * stored q, and so are k and v, within score() and so
+ *  within the soft cap. A float is read from them for request b and head h of k and v:
+ *          GM_ATTENTION_SCALES_NONE          1: the arrays are not read
+ *          GM_ATTENTION_SCALES_TENSOR        scales[0]
+ *          GM_ATTENTION_SCALES_HEAD          scales[h]
+ *          GM_ATTENTION_SCALES_REQUEST_HEAD  scales[b * kv_heads + h]
+ *  NaN of e4m3 (0x7f, 0xff) is NaN, and NaN and infinity of a scale propagate; a v_scale of 0 makes zeros.
  *
  *  Strides are in elements; 0 means packed, in the order pages, tokens, heads. Results are the same from run to run. No
  *  overlap with what is written is allowed, but operands with equal strides may lie between each other.
@@ -48,8 +57,22 @@ extern "C" {
  *  launches nothing. */
 enum gm_attention_kv_layout { GM_ATTENTION_KV_BATCHED = 0, GM_ATTENTION_KV_RAGGED = 1, GM_ATTENTION_KV_PAGED = 2 };
 enum gm_attention_mask { GM_ATTENTION_FULL = 0, GM_ATTENTION_CAUSAL = 1, GM_ATTENTION_WINDOW = 2 };
-/* Type of out. */
-enum gm_attention_out { GM_ATTENTION_OUT_SAME = 0, GM_ATTENTION_OUT_FP32 = 1 };
+/* Type of k and v: q's, or e4m3 under q of 16 bits. */
+enum gm_attention_kv_type { GM_ATTENTION_KV_SAME = 0, GM_ATTENTION_KV_E4M3 = 1 };
+/* Type of out: q's, or fp32; under q of e4m3 one of the others. */
+enum gm_attention_out {
+    GM_ATTENTION_OUT_SAME = 0,
+    GM_ATTENTION_OUT_FP32 = 1,
+    GM_ATTENTION_OUT_BF16 = 2,
+    GM_ATTENTION_OUT_FP16 = 3
+};
+/* Who shares a scale of e4m3. */
+enum gm_attention_scales {
+    GM_ATTENTION_SCALES_NONE = 0,
+    GM_ATTENTION_SCALES_TENSOR = 1,
+    GM_ATTENTION_SCALES_HEAD = 2,
+    GM_ATTENTION_SCALES_REQUEST_HEAD = 3
+};
 
 struct gm_attention_problem {
     size_t size;
@@ -68,14 +91,16 @@ struct gm_attention_problem {
     int64_t k_page_stride, k_token_stride, k_head_stride, v_page_stride, v_token_stride, v_head_stride;
     int64_t lse_token_stride, lse_head_stride;
     int64_t left, right; /* of GM_ATTENTION_WINDOW; else ignored */
-    enum gm_type type;   /* of q, k and v: GM_BF16, GM_FP16 */
+    enum gm_type type;   /* of q: GM_BF16, GM_FP16, GM_E4M3 */
+    enum gm_attention_kv_type kv_type;
     enum gm_attention_out out;
+    enum gm_attention_scales scales; /* where something is of e4m3 */
     enum gm_attention_kv_layout kv_layout;
     enum gm_attention_mask mask;
     float scale;                               /* 0: 1 / sqrt(head_dim) */
     float softcap;                             /* 0: none */
     int32_t has_sinks, has_lse, has_tree_mask; /* 1: args have them */
-    /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. */
+    /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2, and of e4m3 1. */
     int32_t q_align, out_align, k_align, v_align;
 };
 
@@ -83,14 +108,16 @@ struct gm_attention_args {
     size_t size;
     int64_t batch; /* requests, up to max_batch */
     gm_device_ptr q, k, v, out;
-    gm_device_ptr lse;        /* 0 unless has_lse */
-    gm_device_ptr q_indptr;   /* int32_t[batch + 1], not falling */
-    gm_device_ptr kv_len;     /* int32_t[batch] */
-    gm_device_ptr kv_indptr;  /* int32_t[batch]: of KV_RAGGED; else 0 */
-    gm_device_ptr page_table; /* int32_t: of KV_PAGED; else 0 */
-    gm_device_ptr sinks;      /* float[q_heads]; 0 unless has_sinks */
-    gm_device_ptr tree_mask;  /* uint64_t[max_q_tokens]; 0 unless has_tree_mask */
-    gm_device_ptr workspace;  /* 16-byte aligned; may hold anything; of one call at a time */
+    gm_device_ptr lse;              /* 0 unless has_lse */
+    gm_device_ptr q_indptr;         /* int32_t[batch + 1], not falling */
+    gm_device_ptr kv_len;           /* int32_t[batch] */
+    gm_device_ptr kv_indptr;        /* int32_t[batch]: of KV_RAGGED; else 0 */
+    gm_device_ptr page_table;       /* int32_t: of KV_PAGED; else 0 */
+    gm_device_ptr sinks;            /* float[q_heads]; 0 unless has_sinks */
+    gm_device_ptr tree_mask;        /* uint64_t[max_q_tokens]; 0 unless has_tree_mask */
+    gm_device_ptr q_scale;          /* float[]: of GM_ATTENTION_SCALES_x, with type GM_E4M3; else 0 */
+    gm_device_ptr k_scale, v_scale; /* float[]: of GM_ATTENTION_SCALES_x; else 0 */
+    gm_device_ptr workspace;        /* 16-byte aligned; may hold anything; of one call at a time */
     size_t workspace_bytes;
 };
 

@@ -181,8 +181,11 @@ static const char *const suites[] = {"gemm-quick",
                                      "axpby",
                                      "dequantize",
                                      "row-ops",
+                                     "attention-d192",
                                      "attention-prefill",
+                                     "attention-fp8-prefill",
                                      "attention-decode",
+                                     "attention-fp8-decode",
                                      "attention_merge"};
 
 START_TEST(every_suite_of_the_folder_loads) {

@@ -16,6 +16,10 @@ enum gm_attention_flag {
     GM_ATTENTION_Q_BY_ELEMENT = 16,
     GM_ATTENTION_KV_BY_ELEMENT = 32,
     GM_ATTENTION_OUT_BY_ELEMENT = 64,
+    /* With k and v of e4m3, types that are known when the kernel runs. */
+    GM_ATTENTION_OUT_IS_FP16 = 128, /* neither, nor FP32: bf16 */
+    GM_ATTENTION_Q_IS_BF16 = 256,
+    GM_ATTENTION_Q_IS_E4M3 = 512, /* neither: fp16 */
 };
 
 /* Rows of q, out or lse: bytes from a row to the next, and from a head to the next. */
@@ -42,15 +46,17 @@ struct gm_attention_params {
     int32_t left, right;          /* tokens that a row sees before and behind its own; INT32_MAX: all */
     /* Bounds of what is read: lengths beyond them count as these, and a page that is none of page_count as page 0. */
     int32_t max_q_tokens, max_q_len, max_kv_len, page_count;
-    float scale;             /* of q . k: times log2(e) without a cap */
-    float cap, cap_exponent; /* soft_cap.cuh; times log2(e) is the kernel's */
-    int32_t flags;           /* of enum gm_attention_flag */
-    int32_t kv_tokens;       /* of KV_RAGGED, a bound as well */
+    float scale;                       /* of q . k: times log2(e) without a cap */
+    float cap, cap_exponent;           /* soft_cap.cuh; times log2(e) is the kernel's */
+    int32_t flags;                     /* of enum gm_attention_flag */
+    int32_t kv_tokens;                 /* of KV_RAGGED, a bound as well */
+    int32_t scale_request, scale_head; /* floats from a request's or a head's scale to the next; 0: they share it */
     int32_t padding;
+    uint64_t q_scale, k_scale, v_scale; /* addresses; 0: 1 */
 };
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_attention_params) == 280, "host and device agree");
+_Static_assert(sizeof(struct gm_attention_params) == 312, "host and device agree");
 #endif
 
 #endif

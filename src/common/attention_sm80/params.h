@@ -22,7 +22,7 @@ struct gm_attention_sm80_params {
 #define GM_ATTENTION_SM80_CTAS(warps) (65536 / (32 * (warps) * 256))
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_attention_sm80_params) == 288, "host and device agree");
+_Static_assert(sizeof(struct gm_attention_sm80_params) == 320, "host and device agree");
 #endif
 
 #endif

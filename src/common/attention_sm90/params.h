@@ -6,10 +6,10 @@
 #include "common/attention/params.h"
 #include "common/tensor_map.h"
 
-/* The maps, all of 16-bit elements with the swizzle of 128 bytes and zeros outside:
+/* The maps, all with the swizzle of 128 bytes, which are n elements, and zeros outside:
  *
- *   q      (element, row, head): boxes of 64 x tile_m x 1
- *   k, v   (element, token, head, page): boxes of 64 x box_tokens x 1 x 1. Without pages box_tokens is tile_n; with
+ *   q      (element, row, head): boxes of n x tile_m x 1
+ *   k, v   (element, token, head, page): boxes of n x box_tokens x 1 x 1. Without pages box_tokens is tile_n; with
  *          pages it is the greatest common divisor of tile_n and the page's tokens, 8 at least. */
 struct gm_attention_sm90_params {
     struct gm_tensor_map q, k, v;

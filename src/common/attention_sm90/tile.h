@@ -4,24 +4,51 @@
 #define GM_ATTENTION_SM90_TILE_H
 
 #include "common/arith.h"
+#include "common/attention_sm90/tokens.h"
+#include "common/types.h"
 
 #define GM_ATTENTION_SM90_THREADS(consumers) (((consumers) + 1) * 128)
 
-/* ---- shared memory, from a 1024-byte boundary: Q | K[stages] | V[stages] | barriers | descriptions of tiles ---- */
+/* Elements of V and O, of a variant's column v_head_dim. */
+#define GM_ATTENTION_SM90_V_DIM(head_dim, v_head_dim) ((v_head_dim) ? (v_head_dim) : (head_dim))
+
+/* ---- shared memory, from a 1024-byte boundary ------------------------------------------------------
+ *
+ *   Q | K[stages] | V[stages] | of 8 bits V as it was loaded[stages] | barriers | descriptions of tiles */
+
+#define GM_ATTENTION_SM90_ALIGN         1024 /* bytes after which the swizzle pattern repeats */
+#define GM_ATTENTION_SM90_SPAN          128  /* of a row of a slab: the swizzle's */
+#define GM_ATTENTION_SM90_IS_8BIT(type) (GM_TYPE_BYTES(type) == 1)
+/* Of a Q, or of a stage of K or of V as it was loaded: whole slabs. */
+#define GM_ATTENTION_SM90_SLABS(type, elems) GM_CEIL_DIV((elems) * GM_TYPE_BYTES(type), GM_ATTENTION_SM90_SPAN)
+#define GM_ATTENTION_SM90_ROWS_BYTES(type, rows, elems)                                                                \
+    ((rows) * GM_ATTENTION_SM90_SLABS(type, elems) * GM_ATTENTION_SM90_SPAN)
+/* Of a stage of V as it is multiplied: of 8 bits it is transposed, a row of SPAN tokens for each element. */
+#define GM_ATTENTION_SM90_V_BYTES(type, tile_n, v_dim)                                                                 \
+    (GM_ATTENTION_SM90_IS_8BIT(type) ? (v_dim) * GM_ATTENTION_SM90_SPAN                                                \
+                                     : GM_ATTENTION_SM90_ROWS_BYTES(type, tile_n, v_dim))
+#define GM_ATTENTION_SM90_LOADED_BYTES(type, tile_n, v_dim)                                                            \
+    (GM_ATTENTION_SM90_IS_8BIT(type) ? GM_ATTENTION_SM90_ROWS_BYTES(type, tile_n, v_dim) : 0)
+#define GM_ATTENTION_SM90_TILE_SLOTS 2
+#define GM_ATTENTION_SM90_TILE_BYTES 48
+/* full and empty of each stage of K and of V, of each Q, of each description; of 8 bits also of each stage of V as it was
+ * loaded, and a number beside them. */
+#define GM_ATTENTION_SM90_BARRIER_BYTES(type, stages, q_slots)                                                         \
+    ((stages) * (GM_ATTENTION_SM90_IS_8BIT(type) ? 64 : 32) + (q_slots) * 16 + GM_ATTENTION_SM90_TILE_SLOTS * 16)
+#define GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages, q_slots)                                \
+    (GM_ATTENTION_SM90_ALIGN + (q_slots) * GM_ATTENTION_SM90_ROWS_BYTES(type, tile_m, head_dim) +                      \
+     (stages) *                                                                                                        \
+         (GM_ATTENTION_SM90_ROWS_BYTES(type, tile_n, head_dim) + GM_ATTENTION_SM90_V_BYTES(type, tile_n, v_dim) +      \
+          GM_ATTENTION_SM90_LOADED_BYTES(type, tile_n, v_dim)) +                                                       \
+     GM_ATTENTION_SM90_BARRIER_BYTES(type, stages, q_slots) +                                                          \
+     GM_ATTENTION_SM90_TILE_SLOTS * GM_ATTENTION_SM90_TILE_BYTES)
 
 /* Where there is room for the next tile's Q too, its first scores are computed with the last O of this one. */
-#define GM_ATTENTION_SM90_Q_SLOTS(head_dim)          ((head_dim) <= 128 ? 2 : 1)
-#define GM_ATTENTION_SM90_Q_BYTES(tile_m, head_dim)  ((tile_m) * (head_dim) * 2)
-#define GM_ATTENTION_SM90_KV_BYTES(tile_n, head_dim) ((tile_n) * (head_dim) * 2) /* of a stage of K, or of V */
-#define GM_ATTENTION_SM90_TILE_SLOTS                 2
-#define GM_ATTENTION_SM90_TILE_BYTES                 48
-/* full and empty of each stage of K and of V, of each Q, of each description. */
-#define GM_ATTENTION_SM90_BARRIER_BYTES(head_dim, stages)                                                              \
-    ((stages) * 32 + GM_ATTENTION_SM90_Q_SLOTS(head_dim) * 16 + GM_ATTENTION_SM90_TILE_SLOTS * 16)
-#define GM_ATTENTION_SM90_ALIGN 1024 /* bytes after which the swizzle pattern repeats */
-#define GM_ATTENTION_SM90_SMEM_BYTES(tile_m, tile_n, head_dim, stages)                                                 \
-    (GM_ATTENTION_SM90_ALIGN + GM_ATTENTION_SM90_Q_SLOTS(head_dim) * GM_ATTENTION_SM90_Q_BYTES(tile_m, head_dim) +     \
-     (stages) * 2 * GM_ATTENTION_SM90_KV_BYTES(tile_n, head_dim) + GM_ATTENTION_SM90_BARRIER_BYTES(head_dim, stages) + \
-     GM_ATTENTION_SM90_TILE_SLOTS * GM_ATTENTION_SM90_TILE_BYTES)
+#define GM_ATTENTION_SM90_MOST_BYTES 232448 /* that a CTA may have on Hopper */
+#define GM_ATTENTION_SM90_Q_SLOTS(type, head_dim, v_dim, tile_m, tile_n, stages)                                       \
+    (GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages, 2) <= GM_ATTENTION_SM90_MOST_BYTES ? 2 : 1)
+#define GM_ATTENTION_SM90_SMEM_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages)                                    \
+    GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages,                                             \
+                            GM_ATTENTION_SM90_Q_SLOTS(type, head_dim, v_dim, tile_m, tile_n, stages))
 
 #endif

@@ -7,11 +7,21 @@
 #include "gristmill/attention.h"
 #include "host/plan.h"
 #include "host/strided.h"
+#include "host/types.h"
 
 enum { GM_ATTENTION_Q, GM_ATTENTION_O, GM_ATTENTION_K, GM_ATTENTION_V, GM_ATTENTION_LSE, GM_ATTENTION_OPERANDS };
 /* The operands of heads of a normalised problem; batch: requests whose pages a batched cache has. */
 void gm_attention_operands_of(const struct gm_attention_problem *problem, int64_t batch,
                               struct gm_strided operands[GM_ATTENTION_OPERANDS]);
+
+/* Types of a normalised problem's k and v, and of its out. */
+static inline enum gm_type gm_attention_kv_type(const struct gm_attention_problem *problem) {
+    return problem->kv_type == GM_ATTENTION_KV_E4M3 ? GM_E4M3 : problem->type;
+}
+enum gm_type gm_attention_out_type(const struct gm_attention_problem *problem);
+/* GM_ACCEPTED where k and v are of this type. */
+enum gm_reason gm_attention_check_kv_type(const struct gm_attention_problem *problem, enum gm_type type,
+                                          const struct gm_sentence *why);
 
 /* Heads of q for each of k and v. */
 static inline int64_t gm_attention_group(const struct gm_attention_problem *problem) {

@@ -20,11 +20,13 @@
 
 static const char *const layouts[] = {"batched", "ragged", "paged", NULL};
 static const char *const masks[] = {"full", "causal", "window", NULL};
-static const char *const outs[] = {"same", "fp32", NULL};
+static const char *const kv_types[] = {"same", "e4m3", NULL};
+static const char *const outs[] = {"same", "fp32", "bf16", "fp16", NULL};
+static const char *const sharers[] = {"none", "tensor", "head", "request_head", NULL};
 static const char *const answers[] = {"no", "yes", NULL};
 
 #define AT(member) offsetof(struct gm_attention_problem, member)
-#define TYPES      (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16))
+#define TYPES      (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16) | GM_TYPE_SET(GM_E4M3))
 #define SUITES     (GM_IN_SUITES | GM_IN_LEDGERS)
 
 GM_ALIGN_FUNCTIONS(gm_attention_problem, q)
@@ -53,6 +55,8 @@ static int set_window(void *problem, int64_t tokens) {
 
 enum {
     FIELD_TYPE,
+    FIELD_KV_TYPE,
+    FIELD_OUT,
     FIELD_MASK,
     FIELD_KV_LAYOUT,
     FIELD_MAX_BATCH,
@@ -70,7 +74,11 @@ static const struct gm_field fields[] = {
                     .uses = SUITES,
                     .offset = AT(type),
                     .types = TYPES,
-                    .about = "of q, k and v: also --dtype"},
+                    .about = "of q: also --dtype"},
+    [FIELD_KV_TYPE] = {"kv_type", GM_FIELD_WORD, SUITES, .offset = AT(kv_type), .words = kv_types,
+                       .about = "of k and v: same (default), e4m3"},
+    [FIELD_OUT] = {"out", GM_FIELD_WORD, GM_IN_SUITES, .offset = AT(out), .words = outs,
+                   .about = "its type: same (default), fp32; of e4m3 also bf16, fp16"},
     [FIELD_MASK] = {"mask", GM_FIELD_WORD, SUITES, .offset = AT(mask), .words = masks,
                     .about = "what a row sees: full (default), causal, window"},
     [FIELD_KV_LAYOUT] = {"kv_layout", GM_FIELD_WORD, SUITES, .offset = AT(kv_layout), .words = layouts,
@@ -89,8 +97,8 @@ static const struct gm_field fields[] = {
     SIZE(page_count, GM_IN_OPTIONS, "of paged k and v (default: as many as all requests have)"),
     SIZE(kv_tokens, GM_IN_OPTIONS, "of ragged k and v (default: max_batch * max_kv_len)"),
     SIZE(table_stride, GM_IN_OPTIONS, "entries from a request's pages to the next (default: packed)"),
-    {"out", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(out), .words = outs,
-     .about = "its type: same (default) or fp32"},
+    {"scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(scales), .words = sharers,
+     .about = "who shares one, of e4m3: none (default), tensor, head, request_head"},
     {"scale", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(scale), .about = "of q . k (default: 1 / sqrt(head_dim))"},
     {"softcap", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(softcap), .about = "of scores (default: none)"},
     ANSWER("sinks", has_sinks, "yes: a sink for every head"),
@@ -140,13 +148,21 @@ static struct gm_strided cache_of(const struct gm_attention_problem *p, const ch
         .dimension = {{"page", pages, stride[0]}, {"token", tokens, stride[1]}, {"head", p->kv_heads, stride[2]}},
         .dimensions = 3,
         .columns = columns,
-        .element_bytes = gm_type_bytes(p->type),
+        .element_bytes = gm_type_bytes(gm_attention_kv_type(p)),
         .align = align};
+}
+
+enum gm_type gm_attention_out_type(const struct gm_attention_problem *p) {
+    const enum gm_type types[] = {[GM_ATTENTION_OUT_SAME] = p->type,
+                                  [GM_ATTENTION_OUT_FP32] = GM_FP32,
+                                  [GM_ATTENTION_OUT_BF16] = GM_BF16,
+                                  [GM_ATTENTION_OUT_FP16] = GM_FP16};
+    return types[p->out];
 }
 
 void gm_attention_operands_of(const struct gm_attention_problem *p, int64_t batch,
                               struct gm_strided o[GM_ATTENTION_OPERANDS]) {
-    const int bytes = gm_type_bytes(p->type), out_bytes = p->out == GM_ATTENTION_OUT_FP32 ? 4 : bytes;
+    const int bytes = gm_type_bytes(p->type), out_bytes = gm_type_bytes(gm_attention_out_type(p));
     const int64_t k_strides[] = {p->k_page_stride, p->k_token_stride, p->k_head_stride};
     const int64_t v_strides[] = {p->v_page_stride, p->v_token_stride, p->v_head_stride};
     const int64_t tokens = p->max_q_tokens, pages = pages_of(p, batch);
@@ -228,8 +244,9 @@ static enum gm_status check_choices(const struct gm_attention_problem *p) {
     const struct {
         const char *name;
         int value, last;
-    } choices[] = {{"type", (int)p->type, GM_FP16},
-                   {"out", (int)p->out, GM_ATTENTION_OUT_FP32},
+    } choices[] = {{"kv_type", (int)p->kv_type, GM_ATTENTION_KV_E4M3},
+                   {"out", (int)p->out, GM_ATTENTION_OUT_FP16},
+                   {"scales", (int)p->scales, GM_ATTENTION_SCALES_REQUEST_HEAD},
                    {"kv_layout", (int)p->kv_layout, GM_ATTENTION_KV_PAGED},
                    {"mask", (int)p->mask, GM_ATTENTION_WINDOW},
                    {"has_sinks", p->has_sinks, 1},
@@ -238,7 +255,25 @@ static enum gm_status check_choices(const struct gm_attention_problem *p) {
     enum gm_status status = GM_OK;
     for (size_t i = 0; i < sizeof choices / sizeof *choices && status == GM_OK; i++)
         status = gm_check_enum(choices[i].name, choices[i].value, 0, choices[i].last);
+    if (status == GM_OK && (int)p->type != GM_BF16 && (int)p->type != GM_FP16 && (int)p->type != GM_E4M3)
+        status = gm_fail(GM_ERROR_INVALID_ARGUMENT, "type is %d; it must be GM_BF16, GM_FP16 or GM_E4M3", (int)p->type);
     return status;
+}
+
+/* One name of each type: that of q is `same`. */
+static enum gm_status check_types(struct gm_attention_problem *p) {
+    if (p->type == GM_E4M3)
+        p->kv_type = GM_ATTENTION_KV_SAME;
+    if (p->type == GM_E4M3 && p->out == GM_ATTENTION_OUT_SAME)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "out is the same as q, which is e4m3; it must be fp32, bf16 or fp16");
+    if (p->type != GM_E4M3 && gm_attention_out_type(p) == p->type)
+        p->out = GM_ATTENTION_OUT_SAME;
+    if (p->type != GM_E4M3 && p->out != GM_ATTENTION_OUT_SAME && p->out != GM_ATTENTION_OUT_FP32)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "out is %s; of q that is %s it must be the same or fp32",
+                       outs[p->out], gm_type_name(p->type));
+    if (gm_attention_kv_type(p) != GM_E4M3 && p->scales != GM_ATTENTION_SCALES_NONE)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scales is %s; nothing is e4m3 that has any", sharers[p->scales]);
+    return GM_OK;
 }
 
 /* What the mask does not ask for is 0; what it does not limit is -1. */
@@ -291,6 +326,8 @@ static enum gm_status normalize(void *problem) {
     struct gm_attention_problem *p = problem;
     enum gm_status status = check_choices(p);
     if (status == GM_OK)
+        status = check_types(p);
+    if (status == GM_OK)
         status = check_sizes(p);
     if (status == GM_OK)
         status = check_pages(p);
@@ -342,13 +379,13 @@ double gm_attention_cache_bytes(const struct gm_attention_problem *p) {
     if (p->kv_layout == GM_ATTENTION_KV_RAGGED && p->kv_tokens)
         tokens = fmin(tokens, (double)p->kv_tokens);
     const int64_t v_dim = p->v_head_dim ? p->v_head_dim : p->head_dim;
-    return tokens * (double)p->kv_heads * (double)(p->head_dim + v_dim) * gm_type_bytes(p->type);
+    return tokens * (double)p->kv_heads * (double)(p->head_dim + v_dim) * gm_type_bytes(gm_attention_kv_type(p));
 }
 
 /* Every request is as long as may be, as far as there are rows of q. */
 static struct gm_work work(const void *problem) {
     const struct gm_attention_problem *p = problem;
-    const double bytes = gm_type_bytes(p->type), out_bytes = p->out == GM_ATTENTION_OUT_FP32 ? 4 : bytes;
+    const double bytes = gm_type_bytes(p->type), out_bytes = gm_type_bytes(gm_attention_out_type(p));
     const int64_t v_dim = p->v_head_dim ? p->v_head_dim : p->head_dim;
     const double all = (double)p->max_batch * (double)p->max_q_len;
     const double rows = p->max_q_tokens ? fmin((double)p->max_q_tokens, all) : all;
@@ -382,6 +419,14 @@ int64_t gm_attention_tiles(const struct gm_attention_problem *p, int64_t rows) {
 
 #define PAGE_STEP 8 /* tokens: boxes of tensor maps are no smaller */
 
+enum gm_reason gm_attention_check_kv_type(const struct gm_attention_problem *p, enum gm_type type,
+                                          const struct gm_sentence *why) {
+    if (gm_attention_kv_type(p) == type)
+        return GM_ACCEPTED;
+    return gm_say(why, GM_REASON_TYPE, "its k and v are %s; the problem's are %s", gm_type_name(type),
+                  gm_type_name(gm_attention_kv_type(p)));
+}
+
 enum gm_reason gm_attention_check_vectors(const struct gm_attention_problem *p, unsigned operands,
                                           const struct gm_sentence *why) {
     struct gm_strided o[GM_ATTENTION_OPERANDS];
@@ -402,11 +447,14 @@ static enum gm_attention_way way_of(const struct gm_question *question) {
     const uint32_t mask = question->options->arch_mask;
     const int has_maps = question->device->cc_major == 9 && (mask == 0 || mask & GM_ARCH_SM90);
     const int has_pages = p->kv_layout != GM_ATTENTION_KV_PAGED || p->page_size % PAGE_STEP == 0;
+    const int maps_take =
+        has_maps && has_pages && !p->has_tree_mask && are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_O));
     if (p->max_q_len * gm_attention_group(p) <= FEW_ROWS || p->scale < 0 || !are_aligned(p, GM_ATTENTION_LOADED))
         return GM_ATTENTION_BY_ROWS;
-    return has_maps && has_pages && !p->has_tree_mask && are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_O))
-               ? GM_ATTENTION_BY_MAPS
-               : GM_ATTENTION_BY_TILES;
+    if (gm_attention_kv_type(p) ==
+        GM_E4M3) /* tiles by cp.async have none of it, and by TMA no such cache under another q */
+        return maps_take && p->type == GM_E4M3 ? GM_ATTENTION_BY_MAPS : GM_ATTENTION_BY_ROWS;
+    return maps_take ? GM_ATTENTION_BY_MAPS : GM_ATTENTION_BY_TILES;
 }
 
 enum gm_reason gm_attention_check_order(const struct gm_question *question, enum gm_attention_way way,
@@ -432,11 +480,19 @@ static struct gm_attention_cache cache_params(const struct gm_strided *s) {
                                        .head = s->dimension[2].stride * s->element_bytes};
 }
 
+/* Those of types that a kernel does not know. */
+static int32_t type_flags_of(const struct gm_attention_problem *p) {
+    if (gm_attention_kv_type(p) != GM_E4M3)
+        return 0;
+    return (gm_attention_out_type(p) == GM_FP16 ? GM_ATTENTION_OUT_IS_FP16 : 0) |
+           (p->type == GM_BF16 ? GM_ATTENTION_Q_IS_BF16 : 0) | (p->type == GM_E4M3 ? GM_ATTENTION_Q_IS_E4M3 : 0);
+}
+
 static int32_t flags_of(const struct gm_attention_problem *p) {
     const int q = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_Q));
     const int kv = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_K) | GM_ATTENTION_BIT(GM_ATTENTION_V));
     const int out = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_O));
-    return (p->kv_layout == GM_ATTENTION_KV_RAGGED ? GM_ATTENTION_IS_RAGGED : 0) |
+    return type_flags_of(p) | (p->kv_layout == GM_ATTENTION_KV_RAGGED ? GM_ATTENTION_IS_RAGGED : 0) |
            (p->kv_layout == GM_ATTENTION_KV_PAGED ? GM_ATTENTION_IS_PAGED : 0) |
            (p->out == GM_ATTENTION_OUT_FP32 ? GM_ATTENTION_OUT_IS_FP32 : 0) |
            (p->softcap != 0 ? GM_ATTENTION_HAS_CAP : 0) | (q ? 0 : GM_ATTENTION_Q_BY_ELEMENT) |
@@ -465,6 +521,8 @@ struct gm_attention_params gm_attention_template(const struct gm_attention_probl
         .max_kv_len = (int32_t)p->max_kv_len,
         .page_count = (int32_t)p->page_count,
         .kv_tokens = (int32_t)p->kv_tokens,
+        .scale_request = p->scales == GM_ATTENTION_SCALES_REQUEST_HEAD ? (int32_t)p->kv_heads : 0,
+        .scale_head = p->scales >= GM_ATTENTION_SCALES_HEAD,
         .scale = p->softcap != 0 ? p->scale : (float)(p->scale * LOG2_E),
         .cap = p->softcap,
         .cap_exponent = p->softcap != 0 ? (float)(-2 * LOG2_E / p->softcap) : 0,
@@ -484,6 +542,9 @@ void gm_attention_bind(const struct gm_attention_args *args, struct gm_attention
     params->page_table = args->page_table;
     params->sinks = args->sinks;
     params->tree_mask = args->tree_mask;
+    params->q_scale = args->q_scale;
+    params->k_scale = args->k_scale;
+    params->v_scale = args->v_scale;
     params->batch = (int32_t)args->batch;
 }
 
@@ -502,6 +563,9 @@ enum {
     RANGE_PAGE_TABLE,
     RANGE_SINKS,
     RANGE_TREE_MASK,
+    RANGE_Q_SCALE,
+    RANGE_K_SCALE,
+    RANGE_V_SCALE,
     RANGES
 };
 _Static_assert(RANGES <= GM_RANGES_MAX, "all ranges are checked");
@@ -509,6 +573,14 @@ _Static_assert(RANGES <= GM_RANGES_MAX, "all ranges are checked");
 static struct gm_range array(const char *name, gm_device_ptr address, int64_t count, int bytes) {
     const struct gm_matrix m = {name, count > 0, count, count, bytes, bytes};
     return gm_range_of(&m, address, 0);
+}
+
+static int64_t scales_of(const struct gm_attention_problem *p, int64_t batch) {
+    const int64_t counts[] = {[GM_ATTENTION_SCALES_NONE] = 0,
+                              [GM_ATTENTION_SCALES_TENSOR] = 1,
+                              [GM_ATTENTION_SCALES_HEAD] = p->kv_heads,
+                              [GM_ATTENTION_SCALES_REQUEST_HEAD] = batch * p->kv_heads};
+    return counts[p->scales];
 }
 
 static int ranges(const void *problem, const void *arguments, struct gm_range found[GM_RANGES_MAX],
@@ -531,6 +603,10 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[RANGE_PAGE_TABLE] = array("page_table", a->page_table, entries, sizeof(int32_t));
     found[RANGE_SINKS] = array("sinks", a->sinks, p->has_sinks ? p->q_heads : 0, sizeof(float));
     found[RANGE_TREE_MASK] = array("tree_mask", a->tree_mask, p->has_tree_mask ? p->max_q_tokens : 0, sizeof(uint64_t));
+    const int64_t scales = scales_of(p, a->batch);
+    found[RANGE_Q_SCALE] = array("q_scale", a->q_scale, p->type == GM_E4M3 ? scales : 0, sizeof(float));
+    found[RANGE_K_SCALE] = array("k_scale", a->k_scale, scales, sizeof(float));
+    found[RANGE_V_SCALE] = array("v_scale", a->v_scale, scales, sizeof(float));
     workspace->address = a->workspace;
     workspace->bytes = a->workspace_bytes;
     return RANGES;

@@ -73,6 +73,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
                             const struct gm_sentence *why) {
     const struct gm_attention_problem *p = question->problem;
     const int64_t most = GM_MAX(p->head_dim, p->v_head_dim);
+    if (gm_attention_check_kv_type(p, v->kernel->type, why) != GM_ACCEPTED)
+        return GM_REASON_TYPE;
     if (most > v->head_dim)
         return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);
     const enum gm_reason reason = gm_attention_check_vectors(p, GM_ATTENTION_LOADED, why);

@@ -17,7 +17,7 @@
 /* A variant's columns. */
 struct variant {
     const struct gm_kernel *kernel;
-    int head_dim, tile_m, tile_n;
+    int head_dim, v_dim, tile_m, tile_n;
 };
 
 static struct variant variant_of(const struct gm_kernel *kernel) {
@@ -25,6 +25,7 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
     return (struct variant){
         .kernel = kernel,
         .head_dim = c[GM_ATTENTION_SM90_HEAD_DIM],
+        .v_dim = GM_ATTENTION_SM90_V_DIM(c[GM_ATTENTION_SM90_HEAD_DIM], c[GM_ATTENTION_SM90_V_HEAD_DIM]),
         .tile_m = c[GM_ATTENTION_SM90_TILE_M],
         .tile_n = c[GM_ATTENTION_SM90_TILE_N],
     };
@@ -38,7 +39,6 @@ static int64_t tiles_of(const struct variant *v, const struct gm_attention_probl
 /* ---- tensor maps ---------------------------------------------------------------------------------------- */
 
 #define DUMMY_ADDRESS 4096 /* until a call has one */
-#define BOX_COLUMNS   64   /* elements: 128 bytes, the span of the swizzle */
 #define LEAST_BOX     8    /* tokens: rows after which the pattern of the swizzle repeats */
 #define MOST_BOXES    32   /* of a block: one for each lane of the warp that loads */
 
@@ -56,7 +56,7 @@ static struct gm_map_desc describe(const struct gm_attention_problem *p, int64_t
         .rank = count + 1,
         .address = DUMMY_ADDRESS,
         .dims = {(uint64_t)columns},
-        .box = {BOX_COLUMNS},
+        .box = {(uint32_t)(GM_ATTENTION_SM90_SPAN / gm_type_bytes(p->type))},
         .element_strides = {1, 1, 1, 1, 1},
         .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
         .swizzle = CU_TENSOR_MAP_SWIZZLE_128B,
@@ -124,9 +124,13 @@ static enum gm_reason check_maps(const struct variant *v, const struct gm_attent
 static enum gm_reason check(const struct variant *v, const struct gm_question *question,
                             const struct gm_sentence *why) {
     const struct gm_attention_problem *p = question->problem;
-    const int64_t most = GM_MAX(p->head_dim, p->v_head_dim), box = box_tokens(v, p);
-    if (most > v->head_dim)
-        return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);
+    const int64_t box = box_tokens(v, p);
+    if (gm_attention_check_kv_type(p, v->kernel->type, why) != GM_ACCEPTED)
+        return GM_REASON_TYPE;
+    if (p->head_dim > v->head_dim || p->v_head_dim > v->v_dim)
+        return gm_say(why, GM_REASON_SIZE,
+                      "heads of k have %" PRId64 " elements and of v %" PRId64 "; it holds %d and %d", p->head_dim,
+                      p->v_head_dim, v->head_dim, v->v_dim);
     if (p->scale < 0)
         return gm_say(why, GM_REASON_SIZE, "scale is %g; it takes none below 0", (double)p->scale);
     if (p->has_tree_mask)
@@ -157,7 +161,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
 #define DRAM_EFFICIENCY 0.85
 #define TENSOR_SHARE    0.68   /* of the dense rate, with exponentials under the products */
 #define BLOCK_CLOCKS    1000.0 /* of a block at least, by a head of 64 elements: its exponentials */
-#define FLOP_PER_CLOCK  4096.0 /* of an SM */
+#define FLOP_PER_CLOCK  4096.0 /* of an SM, of 16 bits; of 8 bits twice as many */
 #define CLOCK_MHZ       1750.0
 
 static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device) {
@@ -166,11 +170,11 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
     const double rows = fmin((double)p->max_q_len, v->tile_m);
     const double keys = fmin((double)p->max_kv_len, mean + (rows - 1) / 2);
     const double blocks =
-        ceil(keys / v->tile_n + (mean < (double)p->max_kv_len ? 0.5 : 0)) + 1; /* a tile begins, ends */
-    const double flop = 4.0 * v->tile_m * v->tile_n * v->head_dim;             /* of a block */
+        ceil(keys / v->tile_n + (mean < (double)p->max_kv_len ? 0.5 : 0)) + 1;  /* a tile begins, ends */
+    const double flop = 2.0 * v->tile_m * v->tile_n * (v->head_dim + v->v_dim); /* of a block */
     const double on_busiest = mean < (double)p->max_kv_len ? fmax(1, tiles / sms + 0.25) : ceil(tiles / sms);
-    const double clocks =
-        fmax(flop / (FLOP_PER_CLOCK * TENSOR_SHARE), BLOCK_CLOCKS * v->tile_n / 128 * v->tile_m / 128);
+    const double dense = FLOP_PER_CLOCK * 2 / gm_type_bytes(v->kernel->type);
+    const double clocks = fmax(flop / (dense * TENSOR_SHARE), BLOCK_CLOCKS * v->tile_n / 128 * v->tile_m / 128);
     const double sms_us = on_busiest * blocks * clocks / CLOCK_MHZ;
     const double bytes = gm_operation_attention.work(p).least_bytes;
     const double dram_us = device->dram_gbs > 0 ? bytes / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;

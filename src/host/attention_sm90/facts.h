@@ -5,9 +5,11 @@
 
 #include "common/attention_sm90/tile.h"
 
-#define GM_FACTS_attention_sm90(arch, type, head_dim, tile_m, tile_n, stages)                                          \
+#define GM_FACTS_attention_sm90(arch, type, head_dim, v_head_dim, tile_m, tile_n, stages)                              \
     .traits = GM_TRAIT_ONE_CTA_PER_SM | GM_TRAIT_OVERLAPS_LAUNCHES,                                                    \
     .threads = GM_ATTENTION_SM90_THREADS((tile_m) / 64),                                                               \
-    .smem_bytes = GM_ATTENTION_SM90_SMEM_BYTES(tile_m, tile_n, head_dim, stages), .cluster_ctas = 1
+    .smem_bytes = GM_ATTENTION_SM90_SMEM_BYTES(type, head_dim, GM_ATTENTION_SM90_V_DIM(head_dim, v_head_dim), tile_m,  \
+                                               tile_n, stages),                                                        \
+    .cluster_ctas = 1
 
 #endif

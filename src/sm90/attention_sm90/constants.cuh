@@ -7,7 +7,8 @@
 #include "common/types.h"
 #include "sm90/pipeline.cuh"
 
-/* Q and K are K-major: their rows are along the head. V is MN-major: wgmma_rs_shapes.cuh says so itself. */
+/* Q and K are K-major: their rows are along the head. V is MN-major: wgmma_rs_shapes.cuh says so itself. Of 8 bits all are
+ * K-major, and V is transposed before: transpose.cuh. */
 #define GM_M_SIDE_MN 0
 #define GM_N_SIDE_MN 0
 
@@ -16,25 +17,36 @@
 enum {
     TILE_M = GM_TILE_M,     /* rows of q that a CTA takes, 64 of them a consumer */
     TILE_N = GM_TILE_N,     /* tokens of a block of K and V */
-    HEAD_DIM = GM_HEAD_DIM, /* elements; heads with fewer are zeros behind them */
-    STAGES = GM_STAGES,     /* of K, and of V */
+    HEAD_DIM = GM_HEAD_DIM, /* elements of Q and K; heads with fewer are zeros behind them */
+    V_DIM = GM_ATTENTION_SM90_V_DIM(GM_HEAD_DIM, GM_V_HEAD_DIM), /* of V and O, likewise */
+    STAGES = GM_STAGES,                                          /* of K, and of V */
     CONSUMERS = TILE_M / 64,
     THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
     /* O is rescaled while wgmma computes scores, and exponentials while it computes O. With fewer elements a consumer waits for
      * its O first: faster, since the other consumers' wgmmas run meanwhile. */
-    OVERLAPS = HEAD_DIM > 128,
+    OVERLAPS = V_DIM > 128,
 
-    SLABS = HEAD_DIM / 64, /* of 128 bytes a row: the swizzle span */
-    SPAN = 128,
-    Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(HEAD_DIM),
+    IS_8BIT = GM_ATTENTION_SM90_IS_8BIT(GM_TYPE),
+    SPAN = GM_ATTENTION_SM90_SPAN,
+    SLAB = SPAN / GM_TYPE_BYTES(GM_TYPE),               /* elements of a row of a slab */
+    SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, HEAD_DIM), /* of Q and K */
+    V_SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, V_DIM),  /* of V as it is loaded */
+    Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES),
     TILE_SLOTS = GM_ATTENTION_SM90_TILE_SLOTS,
-    JOINS_TILES = Q_SLOTS > 1, /* the first scores of a tile are issued before the last O of the one before it */
-    Q_BYTES = GM_ATTENTION_SM90_Q_BYTES(TILE_M, HEAD_DIM),
-    KV_BYTES = GM_ATTENTION_SM90_KV_BYTES(TILE_N, HEAD_DIM),
+    IS_WIDE = IS_8BIT && V_DIM > 128,      /* O leaves no room for a block's P V: attend_8bit_wide.cuh */
+    JOINS_TILES = Q_SLOTS > 1 && !IS_WIDE, /* a tile's first scores are issued before the last O of the one before it */
+    Q_BYTES = GM_ATTENTION_SM90_ROWS_BYTES(GM_TYPE, TILE_M, HEAD_DIM),
+    K_BYTES = GM_ATTENTION_SM90_ROWS_BYTES(GM_TYPE, TILE_N, HEAD_DIM), /* of a stage */
+    V_BYTES = GM_ATTENTION_SM90_V_BYTES(GM_TYPE, TILE_N, V_DIM),
+    LOADED_BYTES = GM_ATTENTION_SM90_LOADED_BYTES(GM_TYPE, TILE_N, V_DIM),
 
-    SCORES = TILE_N / 2,    /* accumulators of a thread: of S = Q K */
-    OUTPUTS = HEAD_DIM / 2, /* of O = P V */
-    P_WORDS = TILE_N / 4,   /* of P, two elements each */
+    SCORES = TILE_N / 2,                           /* accumulators of a thread: of S = Q K */
+    OUTPUTS = V_DIM / 2,                           /* of O = P V */
+    P_WORDS = SCORES / 4 * GM_TYPE_BYTES(GM_TYPE), /* of P, in V's type */
+
+    /* Exponentials of 8 bits are up to 2^8 and not 1: e4m3 has 448, and more of them are no denormals. */
+    P_SHIFT = IS_8BIT ? 8 : 0,
+    TRANSPOSERS = 2, /* warps of the producer's that transpose V of 8 bits */
 
     /* Registers of a thread. Three warpgroups are launched with 168 each, four with 128. */
     PRODUCER_REGISTERS = CONSUMERS < 3 ? 40 : 32,
@@ -43,9 +55,13 @@ enum {
     BAR_TURN = 1,             /* named barriers: + consumer */
     BAR_TAIL = 1 + CONSUMERS, /* of all consumers: V behind the last token is zeros */
 };
-static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256,
+static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM % 64 == 0 && HEAD_DIM <= 256 &&
+                  V_DIM % 64 == 0 && V_DIM <= 256,
               "tile is made of wgmma atoms");
-static_assert(GM_ATTENTION_SM90_SMEM_BYTES(TILE_M, TILE_N, HEAD_DIM, STAGES) <= 232448, "fits a Hopper SM");
+static_assert(!IS_8BIT || (TILE_N % 32 == 0 && (IS_WIDE || JOINS_TILES)), "what attend_8bit.cuh is written for");
+static_assert(GM_ATTENTION_SM90_SMEM_BYTES(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES) <=
+                  GM_ATTENTION_SM90_MOST_BYTES,
+              "fits a Hopper SM");
 
 /* ---- shared memory ---------------------------------------------------------------------------------- */
 
@@ -60,15 +76,20 @@ static __device__ __forceinline__ uint32_t q_addr(uint32_t base, uint32_t slot) 
 }
 
 static __device__ __forceinline__ uint32_t k_addr(uint32_t base, uint32_t slot) {
-    return base + Q_SLOTS * Q_BYTES + slot * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + slot * K_BYTES;
 }
 
 static __device__ __forceinline__ uint32_t v_addr(uint32_t base, uint32_t slot) {
-    return base + Q_SLOTS * Q_BYTES + (STAGES + slot) * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + STAGES * K_BYTES + slot * V_BYTES;
+}
+
+/* Of 8 bits: V as it was loaded. */
+static __device__ __forceinline__ uint32_t loaded_addr(uint32_t base, uint32_t slot) {
+    return base + Q_SLOTS * Q_BYTES + STAGES * (K_BYTES + V_BYTES) + slot * LOADED_BYTES;
 }
 
 static __device__ __forceinline__ uint32_t barriers_addr(uint32_t base) {
-    return base + Q_SLOTS * Q_BYTES + 2 * STAGES * KV_BYTES;
+    return base + Q_SLOTS * Q_BYTES + STAGES * (K_BYTES + V_BYTES + LOADED_BYTES);
 }
 
 static __device__ __forceinline__ struct pipeline k_ring(uint32_t base) {
@@ -89,8 +110,19 @@ static __device__ __forceinline__ struct pipeline tile_ring(uint32_t base) {
     return {full, full + 8 * TILE_SLOTS};
 }
 
+/* Of 8 bits: the stages of V as it was loaded, and a word of each. */
+static __device__ __forceinline__ struct pipeline loaded_ring(uint32_t base) {
+    const uint32_t full = tile_ring(base).empty_addr + 8 * TILE_SLOTS;
+    return {full, full + 8 * STAGES};
+}
+
+/* How many of the block's tokens there are; less than none: there are no more blocks. */
+static __device__ __forceinline__ uint32_t tokens_addr(uint32_t base, uint32_t slot) {
+    return loaded_ring(base).empty_addr + 8 * STAGES + 4 * slot;
+}
+
 static __device__ __forceinline__ uint32_t tile_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(HEAD_DIM, STAGES) +
+    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(GM_TYPE, STAGES, Q_SLOTS) +
            slot * GM_ATTENTION_SM90_TILE_BYTES;
 }
 

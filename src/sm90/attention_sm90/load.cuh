@@ -16,15 +16,16 @@
 struct box {
     int token, page; /* coordinates of the map */
     int head;
-    int boxes; /* of the block: those that begin before kv_len */
+    int boxes;  /* of the block: those that begin before kv_len */
+    int tokens; /* from the block's first one to kv_len */
 };
 
 static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm90_params &params, const struct tile &t,
                                                     int start, int block, int lane) {
     const struct gm_attention_params &p = params.attention;
     const int token = block * TILE_N + lane * params.box_tokens;
-    const int boxes = (t.kv_len - block * TILE_N + params.box_tokens - 1) / params.box_tokens;
-    struct box b = {start + token, 0, t.group, min(params.boxes, boxes)};
+    const int tokens = t.kv_len - block * TILE_N, boxes = (tokens + params.box_tokens - 1) / params.box_tokens;
+    struct box b = {start + token, 0, t.group, min(params.boxes, boxes), tokens};
     if (p.flags & GM_ATTENTION_IS_PAGED) {
         if (lane < b.boxes) {
             const int page = (int)divide(token, p.page);
@@ -39,17 +40,18 @@ static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm
 }
 
 /* A block of K or V into its stage, each lane its box. */
+template <int SLABS_OF_ROW>
 static __device__ __forceinline__ void load_block(const struct gm_attention_sm90_params &p,
                                                   const struct gm_tensor_map &map, struct pipeline ring,
                                                   struct pipeline_state at, uint32_t dst, struct box b, int lane) {
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0)
-        mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, b.boxes * p.box_tokens * HEAD_DIM * 2);
+        mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, b.boxes * p.box_tokens * SLABS_OF_ROW * SPAN);
     __syncwarp();
     if (lane < b.boxes) {
 #pragma unroll
-        for (int slab = 0; slab < SLABS; ++slab)
-            tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * 64, b.token, b.head,
+        for (int slab = 0; slab < SLABS_OF_ROW; ++slab)
+            tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * SLAB, b.token, b.head,
                         b.page, ring.full_addr + 8 * at.slot);
     }
 }
@@ -57,13 +59,25 @@ static __device__ __forceinline__ void load_block(const struct gm_attention_sm90
 static __device__ __forceinline__ void load_k(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
                                               struct box b, int lane) {
     const struct pipeline_state at = state_at<STAGES>(count);
-    load_block(p, p.k, k_ring(base), at, k_addr(base, at.slot), b, lane);
+    load_block<SLABS>(p, p.k, k_ring(base), at, k_addr(base, at.slot), b, lane);
+}
+
+/* What the TRANSPOSERS are told of a block of V, ahead of the arrival that makes it visible. */
+static __device__ __forceinline__ void note_tokens(uint32_t base, struct pipeline_state at, int tokens, int lane) {
+    mbarrier_wait(loaded_ring(base).empty_addr + 8 * at.slot, at.phase ^ 1);
+    if (lane == 0)
+        st_shared_b32(tokens_addr(base, at.slot), tokens);
 }
 
 static __device__ __forceinline__ void load_v(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
                                               struct box b, int lane) {
     const struct pipeline_state at = state_at<STAGES>(count);
-    load_block(p, p.v, v_ring(base), at, v_addr(base, at.slot), b, lane);
+    if (!IS_8BIT) {
+        load_block<V_SLABS>(p, p.v, v_ring(base), at, v_addr(base, at.slot), b, lane);
+        return;
+    }
+    note_tokens(base, at, b.tokens, lane);
+    load_block<V_SLABS>(p, p.v, loaded_ring(base), at, loaded_addr(base, at.slot), b, lane);
 }
 
 static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
@@ -75,7 +89,7 @@ static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_par
         mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, Q_BYTES);
 #pragma unroll
         for (int slab = 0; slab < SLABS; ++slab)
-            tma_load_3d(q_addr(base, at.slot) + slab * TILE_M * SPAN, &p.q, slab * 64, row, head,
+            tma_load_3d(q_addr(base, at.slot) + slab * TILE_M * SPAN, &p.q, slab * SLAB, row, head,
                         ring.full_addr + 8 * at.slot);
     }
     __syncwarp();
@@ -114,9 +128,10 @@ static __device__ __forceinline__ void produce(const struct gm_attention_sm90_pa
     c.tiles = 0;
     griddep_wait();
     bool more = next_block(p.attention, base, c, lane);
-    struct box now = {0, 0, 0, 0}, next = now;
+    struct box now = {0, 0, 0, 0, 0}, next = now;
+    uint32_t count = 0;
 #pragma unroll 1
-    for (uint32_t count = 0; more || count > 0; ++count) {
+    for (; more || count > 0; ++count) {
         if (more)
             next = box_of(p, c.tile, c.start, c.block, lane);
         const bool v_first = c.fresh && !JOINS_TILES;
@@ -132,6 +147,12 @@ static __device__ __forceinline__ void produce(const struct gm_attention_sm90_pa
             break;
         now = next;
         more = next_block(p.attention, base, c, lane);
+    }
+    if (IS_8BIT) {
+        const struct pipeline_state at = state_at<STAGES>(count);
+        note_tokens(base, at, -1, lane);
+        if (lane == 0)
+            mbarrier_arrive(loaded_ring(base).full_addr + 8 * at.slot);
     }
 }
 

@@ -28,8 +28,8 @@ static __device__ __forceinline__ void issue_outputs(float (&o)[OUTPUTS], const 
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < TILE_N / 16; ++step)
-        wgmma_m64k16_rs<HEAD_DIM>(o, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3],
-                                  wgmma_descriptor_advance(v, step * 16 * SPAN));
+        wgmma_m64k16_rs<V_DIM>(o, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3],
+                               wgmma_descriptor_advance(v, step * 16 * SPAN));
     wgmma_commit_group();
 }
 

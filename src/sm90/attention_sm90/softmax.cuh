@@ -6,6 +6,7 @@
 #define GM_SM90_ATTENTION_SOFTMAX_CUH
 
 #include "common/attention/softmax.cuh"
+#include "common/fp8.cuh"
 #include "sm90/attention_sm90/walk.cuh"
 
 /* What a thread knows of its two rows. */
@@ -47,7 +48,14 @@ static __device__ __forceinline__ void cap_scores(float (&s)[SCORES], float scal
                 s[i] = soft_cap(s[i] * scale, cap, exponent);
 }
 
-/* Scores -> exponentials, in place. `shrink` is what the sums so far, and O, are to be multiplied by. A row that has
+/* Scores times a factor that is not positive, or NaN: the largest of them is that of others. */
+static __device__ __forceinline__ void scale_scores(float (&s)[SCORES], float factor) {
+#pragma unroll
+    for (int i = 0; i < SCORES; ++i)
+        s[i] *= factor;
+}
+
+/* Scores -> exponentials times 2^P_SHIFT, in place. `shrink` is what the sums so far, and O, are to be multiplied by. A row that has
  * seen no token yet has the base 0, not -infinity: its exponentials are 0, not NaN. */
 static __device__ __forceinline__ void exponentials(float (&s)[SCORES], struct rows &rows, float (&shrink)[2],
                                                     float scale) {
@@ -63,10 +71,11 @@ static __device__ __forceinline__ void exponentials(float (&s)[SCORES], struct r
         const float base = top[0] == -GM_INFINITY ? 0 : top[0] * scale;
         shrink[r] = ex2_approx_ftz(rows.top[r] * scale - base);
         rows.top[r] = top[0];
+        const float shifted = base - P_SHIFT;
 #pragma unroll
         for (int i = 2 * r; i < SCORES; i += 4) {
-            s[i] = ex2_approx_ftz(s[i] * scale - base);
-            s[i + 1] = ex2_approx_ftz(s[i + 1] * scale - base);
+            s[i] = ex2_approx_ftz(s[i] * scale - shifted);
+            s[i + 1] = ex2_approx_ftz(s[i + 1] * scale - shifted);
             sum[0] += s[i];
             sum[1] += s[i + 1];
         }
@@ -80,11 +89,17 @@ static __device__ __forceinline__ void shrink_outputs(float (&o)[OUTPUTS], const
         o[i] *= shrink[i / 2 % 2];
 }
 
-/* The accumulators of two neighbouring blocks of 8 columns are a fragment of wgmma's A, once they are packed. */
+/* Four exponentials of a row, two of each of two neighbouring blocks of 8 columns, as e4m3. */
+static __device__ __forceinline__ uint32_t pack_quad(const float *s) {
+    return cvt_rn_satfinite_e4m3x2_f32(s[0], s[1]) | cvt_rn_satfinite_e4m3x2_f32(s[4], s[5]) << 16;
+}
+
+/* The accumulators of two neighbouring blocks of 8 columns are a fragment of wgmma's A, once they are packed: of 16 bits as
+ * they are, of 8 bits a half of one, with the tokens in transpose.cuh's order. */
 static __device__ __forceinline__ void pack_p(const float (&s)[SCORES], uint32_t (&p)[P_WORDS]) {
 #pragma unroll
     for (int i = 0; i < P_WORDS; ++i)
-        p[i] = pack_pair(s[2 * i], s[2 * i + 1]);
+        p[i] = IS_8BIT ? pack_quad(s + i / 2 * 8 + i % 2 * 2) : pack_pair(s[2 * i], s[2 * i + 1]);
 }
 
 #endif

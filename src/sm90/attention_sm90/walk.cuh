@@ -9,6 +9,7 @@
 #ifndef GM_SM90_ATTENTION_WALK_CUH
 #define GM_SM90_ATTENTION_WALK_CUH
 
+#include "common/attention/scales.cuh"
 #include "common/attention/visible.cuh"
 #include "common/attention_sm90/params.h"
 #include "common/global.cuh"
@@ -82,7 +83,7 @@ static __device__ __forceinline__ bool walk_to(const struct gm_attention_params 
 
 /* Heads of k and v whose tiles are computed together. */
 static __device__ __forceinline__ int heads_together(const struct gm_attention_sm90_params &p, int kv_len) {
-    const uint32_t tokens = (uint32_t)p.together_bytes / (HEAD_DIM * 4);
+    const uint32_t tokens = (uint32_t)p.together_bytes / ((HEAD_DIM + V_DIM) * GM_TYPE_BYTES(GM_TYPE));
     return max(min((int)(tokens / max(kv_len, 1)), p.attention.kv_heads), 1);
 }
 
@@ -116,6 +117,8 @@ static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_
 
 /* ---- the description in shared memory ---------------------------------------------------------------- */
 
+enum { FACTORS_AT = 40 }; /* bytes: of scores and of values, of 8 bits */
+
 static __device__ __forceinline__ void write_tile(uint32_t addr, const struct tile &t) {
     const uint32_t words[10] = {
         (uint32_t)t.row,   (uint32_t)t.rows, (uint32_t)t.head,    (uint32_t)t.position, (uint32_t)t.kv_len,
@@ -123,6 +126,20 @@ static __device__ __forceinline__ void write_tile(uint32_t addr, const struct ti
 #pragma unroll
     for (int i = 0; i < 10; i += 2)
         st_shared_v2_b32(addr + 4 * i, words + i);
+}
+
+static __device__ __forceinline__ void write_factors(const struct gm_attention_params &p, uint32_t addr,
+                                                     const struct tile &t) {
+    st_shared_v2(addr + FACTORS_AT, factor_of_scores(p, t.request, t.group), factor_of_values(p, t.request, t.group));
+}
+
+/* What the scores of a described tile are multiplied by, and its values. */
+static __device__ __forceinline__ float scores_factor(const struct gm_attention_params &p, uint32_t addr) {
+    return IS_8BIT ? ld_shared_f32(addr + FACTORS_AT) : p.scale;
+}
+
+static __device__ __forceinline__ float values_factor(uint32_t addr) {
+    return IS_8BIT ? ld_shared_f32(addr + FACTORS_AT + 4) : 1.0f;
 }
 
 static __device__ __forceinline__ struct tile read_tile(uint32_t addr) {
@@ -139,11 +156,14 @@ template <int SLOTS> static __device__ __forceinline__ struct pipeline_state sta
     return {count % SLOTS, count / SLOTS % 2};
 }
 
-static __device__ __forceinline__ void tell(uint32_t base, uint32_t &count, const struct tile &t) {
+static __device__ __forceinline__ void tell(const struct gm_attention_params &p, uint32_t base, uint32_t &count,
+                                            const struct tile &t) {
     const struct pipeline_state at = state_at<TILE_SLOTS>(count++);
     mbarrier_wait(tile_ring(base).empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane_index() == 0) {
         write_tile(tile_addr(base, at.slot), t);
+        if (IS_8BIT && t.rows >= 0)
+            write_factors(p, tile_addr(base, at.slot), t);
         mbarrier_arrive(tile_ring(base).full_addr + 8 * at.slot);
     }
     __syncwarp();
@@ -180,7 +200,7 @@ static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90
     while (walk_to(p.attention, w, number)) {
         const struct tile t = tile_of(p, w, number);
         if (t.first < t.end)
-            tell(base, told, t);
+            tell(p.attention, base, told, t);
         else
             store_nothing(p.attention, t);
         if (!p.tickets) {
@@ -194,7 +214,7 @@ static __device__ __forceinline__ void tell_tiles(const struct gm_attention_sm90
     }
     if (p.tickets && lane_index() == 0 && number >= (int)gridDim.x && number - (int)gridDim.x == w.before - 1)
         ticket_reset(p.tickets, p.nonce);
-    tell(base, told, {0, -1, 0, 0, 0, 0, 0, 0, 0});
+    tell(p.attention, base, told, {0, -1, 0, 0, 0, 0, 0, 0, 0});
 }
 
 #endif

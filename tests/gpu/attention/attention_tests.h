@@ -8,14 +8,19 @@
 
 /* NORMAL: N(0, 1). PLANTED: in v, token j has a 1 in column j % v_head_dim and 0 elsewhere, so that every column tells
  * the weight of a few tokens, and one token too many or too few shows at any length. RISING, FALLING: scores rise or fall
- * from token to token. LARGE: scores of some thousands. SPECIAL: NaN in q, in k and in v. */
+ * from token to token. LARGE: scores of some thousands. SPECIAL: NaN in q, in k and in v. POSITIVE: v from 1 to 2, so that a
+ * sum that loses bits as it grows is too small. MOST: q, k and v are 448 of either sign, the largest e4m3. CODES: k and v are
+ * all finite numbers of e4m3, and rows of q, of 16 bits, of other magnitudes. */
 enum attention_inputs {
     ATTENTION_NORMAL,
     ATTENTION_PLANTED,
     ATTENTION_RISING,
     ATTENTION_FALLING,
     ATTENTION_LARGE,
-    ATTENTION_SPECIAL
+    ATTENTION_SPECIAL,
+    ATTENTION_POSITIVE,
+    ATTENTION_MOST,
+    ATTENTION_CODES
 };
 
 /* NHD: tokens of heads. HND: heads of tokens, in each page. TURNS: a token's k and its v lie beside each other. */
@@ -29,7 +34,11 @@ struct attention_case {
     int64_t q_heads, kv_heads, head_dim, v_head_dim;
     int64_t page_size;
     enum gm_type type;
+    enum gm_attention_kv_type kv_type;
     enum gm_attention_out out;
+    enum gm_attention_scales scales;
+    bool fp16_weights; /* of q of e4m3, as attention_decode has them; else e4m3 */
+    bool odd_scales;   /* by request: 0 of k, below 0 of k, 0 of v, NaN of q, NaN of v */
     enum gm_attention_kv_layout kv_layout;
     enum gm_attention_mask mask;
     int64_t left, right;
@@ -62,6 +71,9 @@ enum {
     ATTENTION_AT_PAGE_TABLE,
     ATTENTION_AT_SINKS,
     ATTENTION_AT_TREE_MASK,
+    ATTENTION_AT_Q_SCALE,
+    ATTENTION_AT_K_SCALE,
+    ATTENTION_AT_V_SCALE,
     ATTENTION_OPERANDS
 };
 
@@ -91,10 +103,16 @@ int64_t attention_slot(const struct attention_case *ac, int64_t request, int64_t
 int64_t attention_table_entry(const struct attention_case *ac, int64_t request, int64_t entry);
 bool attention_sees(const struct attention_case *ac, int64_t request, int64_t row, int64_t token);
 int32_t attention_tree_word(const struct attention_case *ac, int64_t row_of_q);
+enum gm_type attention_kv_type(const struct attention_case *ac);
+enum gm_type attention_out_type(const struct attention_case *ac);
+/* As they are stored: without the scales of e4m3. */
 double attention_q(const struct attention_case *ac, int64_t row, int64_t head, int64_t at);
 double attention_k(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at);
 double attention_v(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at);
 double attention_sink(const struct attention_case *ac, int64_t head);
+/* A scale of q, k or v: 1 where there are none, or none of q. */
+enum attention_scale { ATTENTION_SCALE_OF_Q, ATTENTION_SCALE_OF_K, ATTENTION_SCALE_OF_V };
+double attention_scale(const struct attention_case *ac, enum attention_scale of, int64_t request, int64_t kv_head);
 
 /* In double, with how far it may be off, rounding to the type included (reference.c). */
 struct attention_row {
@@ -132,6 +150,11 @@ enum attention_bug {
     ATTENTION_BUG_TREE,                               /* looks at no tree mask */
     ATTENTION_BUG_READS_BEHIND,                       /* 0 times what is behind the last token is added */
     ATTENTION_BUG_DROPS_NAN,                          /* NaN counts as hidden */
+    ATTENTION_BUG_SCALE,                              /* a request has the scales of the first one */
+    ATTENTION_BUG_V_SCALE,                            /* v has the scale of k */
+    ATTENTION_BUG_SCALE_HEAD,                         /* a head has the scale of the next one */
+    ATTENTION_BUG_SCALE_BEHIND_CAP,                   /* scores are scaled when they are capped */
+    ATTENTION_BUG_NAN_IS_480,                         /* NaN of e4m3 is the number that its bits would be */
 };
 void compute_attention(const struct gm_kernel *kernel, const void *params);
 

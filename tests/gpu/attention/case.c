@@ -6,22 +6,23 @@
 #include "attention/attention_tests.h"
 
 void describe_attention(const struct attention_case *ac, char *text, size_t bytes) {
-    static const char *const inputs[] = {"normal", "planted", "rising", "falling", "large", "special"};
+    static const char *const inputs[] = {"normal",  "planted",  "rising", "falling", "large",
+                                         "special", "positive", "most",   "codes"};
     static const char *const layouts[] = {"nhd", "hnd", "turns"}, *const kv[] = {"batched", "ragged", "paged"};
     static const char *const masks[] = {"full", "causal", "window"};
     int at = snprintf(text, bytes, "%lld requests (", (long long)ac->batch);
     for (int b = 0; b < ATTENTION_LENGTHS && b < ac->batch; b++)
         at += snprintf(text + at, bytes - (size_t)at, "%s%d/%d", b ? " " : "", ac->q_lens[b], ac->kv_lens[b]);
-    snprintf(
-        text + at, bytes - (size_t)at,
-        ") %lld:%lld heads of %lld:%lld, %s %s %s %s page %lld, %s %lld:%lld%s%s%s%s%s pad %d start %d+%d%s limit %zu "
-        "spare %d %d %d hidden %d",
-        (long long)ac->q_heads, (long long)ac->kv_heads, (long long)ac->head_dim, (long long)ac->v_head_dim,
-        gm_type_name(ac->type), inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout], (long long)ac->page_size,
-        masks[ac->mask], (long long)ac->left, (long long)ac->right, ac->softcap != 0 ? " cap" : "",
-        ac->sinks ? " sinks" : "", ac->lse ? " lse" : "", ac->tree ? " tree" : "", ac->out ? " fp32" : "", ac->pad,
-        ac->start, ac->out_start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit, ac->spare_batch,
-        ac->spare_rows, ac->spare_tokens, ac->hidden_tokens);
+    snprintf(text + at, bytes - (size_t)at,
+             ") %lld:%lld heads of %lld:%lld, %s:%s scales %d%s %s %s %s page %lld, %s %lld:%lld%s%s%s%s to %s pad %d "
+             "start %d+%d%s limit %zu spare %d %d %d hidden %d",
+             (long long)ac->q_heads, (long long)ac->kv_heads, (long long)ac->head_dim, (long long)ac->v_head_dim,
+             gm_type_name(ac->type), gm_type_name(attention_kv_type(ac)), (int)ac->scales, ac->odd_scales ? " odd" : "",
+             inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout], (long long)ac->page_size, masks[ac->mask],
+             (long long)ac->left, (long long)ac->right, ac->softcap != 0 ? " cap" : "", ac->sinks ? " sinks" : "",
+             ac->lse ? " lse" : "", ac->tree ? " tree" : "", gm_type_name(attention_out_type(ac)), ac->pad, ac->start,
+             ac->out_start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit, ac->spare_batch, ac->spare_rows,
+             ac->spare_tokens, ac->hidden_tokens);
 }
 
 /* ---- rows: (request, token, head) of k and v ------------------------------------------------------------ */
@@ -133,6 +134,14 @@ static double sink_value(const void *of, int64_t row, int64_t column) {
     return attention_sink(case_of(of), column);
 }
 
+#define SCALE_OF(operand, of)                                                                                          \
+    static double operand##_scale_value(const void *placed, int64_t row, int64_t column) {                             \
+        return attention_scale(case_of(placed), of, row, column);                                                      \
+    }
+SCALE_OF(q, ATTENTION_SCALE_OF_Q)
+SCALE_OF(k, ATTENTION_SCALE_OF_K)
+SCALE_OF(v, ATTENTION_SCALE_OF_V)
+
 static double tree_value(const void *of, int64_t row, int64_t column) {
     (void)column;
     return attention_tree_word(case_of(of), row);
@@ -199,7 +208,9 @@ static void set_problem(const struct attention_case *ac, struct gm_attention_pro
         .left = ac->left,
         .right = ac->right,
         .type = ac->type,
+        .kv_type = ac->kv_type,
         .out = ac->out,
+        .scales = ac->scales,
         .kv_layout = ac->kv_layout,
         .mask = ac->mask,
         .scale = ac->scale,
@@ -226,7 +237,7 @@ static void list_heads(struct placed_attention *placed, const struct attention_c
     const int64_t pages = ac->kv_layout == GM_ATTENTION_KV_RAGGED ? 1 : attention_pages(ac);
     o[ATTENTION_AT_OUT] = (struct operand){.name = "out",
                                            .argument = ARGUMENT(out),
-                                           .type = ac->out == GM_ATTENTION_OUT_FP32 ? GM_FP32 : ac->type,
+                                           .type = attention_out_type(ac),
                                            .rows = rows,
                                            .columns = ac->v_head_dim,
                                            .start = ac->start + ac->out_start,
@@ -252,7 +263,7 @@ static void list_heads(struct placed_attention *placed, const struct attention_c
                                          .value = q_value};
     o[ATTENTION_AT_K] = (struct operand){.name = "k",
                                          .argument = ARGUMENT(k),
-                                         .type = ac->type,
+                                         .type = attention_kv_type(ac),
                                          .rows = cached_rows(ac) << turns,
                                          .columns = ac->head_dim,
                                          .start = ac->start,
@@ -261,7 +272,7 @@ static void list_heads(struct placed_attention *placed, const struct attention_c
                                          .value = k_value};
     o[ATTENTION_AT_V] = (struct operand){.name = "v",
                                          .argument = ARGUMENT(v),
-                                         .type = ac->type,
+                                         .type = attention_kv_type(ac),
                                          .rows = turns ? 0 : cached_rows(ac),
                                          .columns = ac->v_head_dim,
                                          .start = ac->start,
@@ -275,6 +286,8 @@ static void list_others(struct placed_attention *placed, const struct attention_
     struct operand *o = placed->placed.operands;
     const int64_t pages = (p->max_kv_len + attention_page_tokens(ac) - 1) / attention_page_tokens(ac);
     const int64_t table = ac->kv_layout == GM_ATTENTION_KV_PAGED ? ac->batch : 0;
+    const int64_t scales = ac->scales == GM_ATTENTION_SCALES_REQUEST_HEAD ? ac->batch : ac->scales != 0;
+    const int64_t of_row = ac->scales == GM_ATTENTION_SCALES_TENSOR ? 1 : ac->kv_heads;
 #define ARRAY(member, of_type, rows_, columns_, of_value)                                                              \
     (struct operand) {                                                                                                 \
         .name = #member, .argument = ARGUMENT(member), .type = of_type, .rows = rows_, .columns = columns_,            \
@@ -286,6 +299,9 @@ static void list_others(struct placed_attention *placed, const struct attention_
         ARRAY(kv_indptr, GM_INT32, ac->kv_layout == GM_ATTENTION_KV_RAGGED ? ac->batch : 0, 1, kv_indptr_value);
     o[ATTENTION_AT_PAGE_TABLE] = ARRAY(page_table, GM_INT32, table, pages, page_value);
     o[ATTENTION_AT_SINKS] = ARRAY(sinks, GM_FP32, ac->sinks, ac->q_heads, sink_value);
+    o[ATTENTION_AT_Q_SCALE] = ARRAY(q_scale, GM_FP32, ac->type == GM_E4M3 ? scales : 0, of_row, q_scale_value);
+    o[ATTENTION_AT_K_SCALE] = ARRAY(k_scale, GM_FP32, scales, of_row, k_scale_value);
+    o[ATTENTION_AT_V_SCALE] = ARRAY(v_scale, GM_FP32, scales, of_row, v_scale_value);
     o[ATTENTION_AT_TREE_MASK] = ARRAY(tree_mask, GM_INT64, ac->tree ? p->max_q_tokens : 0, 1, tree_value);
 }
 
@@ -295,13 +311,13 @@ static void point_at_caches(struct placed_attention *placed) {
     if (!placed->args.k)
         placed->args.k = placed->args.q;
     if (ac->layout == ATTENTION_TURNS && placed->args.k)
-        placed->args.v = placed->args.k + (gm_device_ptr)(v_in_turns(ac) * gm_type_bytes(ac->type));
+        placed->args.v = placed->args.k + (gm_device_ptr)(v_in_turns(ac) * gm_type_bytes(attention_kv_type(ac)));
     if (!placed->args.v)
         placed->args.v = placed->args.q;
 }
 
 static int32_t alignment_at(gm_device_ptr address) {
-    return address % 16 == 0 ? 16 : address % 8 == 0 ? 8 : address % 4 == 0 ? 4 : 2;
+    return address % 16 == 0 ? 16 : address % 8 == 0 ? 8 : address % 4 == 0 ? 4 : address % 2 == 0 ? 2 : 1;
 }
 
 bool place_attention(struct result *result, const struct attention_case *ac, struct attention_memory *memory,

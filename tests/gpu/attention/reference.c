@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention in double, and how far a kernel may be from it that keeps scores and sums in fp32, rounds the weights to the
- * type of v, and adds up blocks of keys in any order.
+ * type of v, or of e4m3 to fp16, and adds up blocks of keys in any order. Where q is e4m3 too, the weights may be e4m3, 2^8 times as
+ * large, and the sums of a score and of a block of 128 keys those of wgmma, which keep some 14 bits.
  *
  * With weights w of the softmax, W = sum w |v| and W2 = sqrt(sum w^2 v^2), an element o may be off by
  *
@@ -24,17 +25,22 @@ static double scale_of(const struct attention_case *ac) {
     return ac->scale != 0 ? (double)ac->scale : (double)(float)(1 / sqrt((double)ac->head_dim));
 }
 
+static double scale_of_head(const struct row *r, enum attention_scale of) {
+    return attention_scale(r->ac, of, r->request, r->head / (r->ac->q_heads / r->ac->kv_heads));
+}
+
 static double score_of(struct row *r, const double *q, int64_t token) {
     const struct attention_case *ac = r->ac;
     const int64_t slot = attention_slot(ac, r->request, token), kv_head = r->head / (ac->q_heads / ac->kv_heads);
+    const double scale = scale_of(ac) * scale_of_head(r, ATTENTION_SCALE_OF_Q) * scale_of_head(r, ATTENTION_SCALE_OF_K);
     double dot = 0, size = 0;
     for (int64_t i = 0; i < ac->head_dim; i++) {
         const double product = q[i] * attention_k(ac, slot, kv_head, i);
         dot += product;
         size += fabs(product);
     }
-    r->products = fmax(r->products, scale_of(ac) * size);
-    dot *= scale_of(ac);
+    r->products = fmax(r->products, fabs(scale) * size);
+    dot *= scale;
     return ac->softcap != 0 ? (double)ac->softcap * tanh(dot / (double)ac->softcap) : dot;
 }
 
@@ -57,16 +63,32 @@ struct errors {
     double weight, exponent, addition, sum;
 };
 
-/* Scores come from steps of 8 elements, sums of values from steps of 8 keys; 16 parts, whose sums are put together. */
+static bool has_e4m3_weights(const struct attention_case *ac) {
+    return ac->type == GM_E4M3 && !ac->fp16_weights;
+}
+
+/* What a weight is rounded by: relative, and as one that is small, of the largest. */
+static double weight_unit(const struct attention_case *ac) {
+    return has_e4m3_weights(ac) ? 0x1p-4 : attention_kv_type(ac) == GM_BF16 ? 0x1p-8 : 0x1p-11;
+}
+
+static double least_weight(const struct attention_case *ac) {
+    return has_e4m3_weights(ac) ? 0x1p-18 : attention_kv_type(ac) == GM_BF16 ? 0x1p-126 : 0x1p-25;
+}
+
+/* Scores come from steps of 8 elements, sums of values from steps of 8 keys; 16 parts, whose sums are put together. Those of
+ * wgmma of e4m3 are of 32. */
 static struct errors errors_of(const struct row *r, int64_t tokens) {
     const struct attention_case *ac = r->ac;
     const double n = (double)tokens, blocks = ceil(n / 16), parts = 16;
     const double largest = isfinite(r->largest) ? fabs(r->largest) : 0, cap = (double)ac->softcap;
+    const double step = has_e4m3_weights(ac) ? 0x1p-12 : 0;
     return (struct errors){
-        .weight = ac->type == GM_BF16 ? 0x1p-8 : 0x1p-11,
-        .exponent = ((double)ac->head_dim / 8 + 2) * 0x1p-23 * r->products + 0x1p-22 * (2 * largest + 2) + 0x1p-21 +
-                    cap * 0x1p-20,
-        .addition = (n / 8 + 2 * blocks + parts + 4) * 0x1p-23,
+        .weight = weight_unit(ac),
+        .exponent =
+            (((double)ac->head_dim / 8 + 2) * 0x1p-23 + (ceil((double)ac->head_dim / 32) + 1) * step) * r->products +
+            0x1p-22 * (2 * largest + 2) + 0x1p-21 + cap * 0x1p-20,
+        .addition = (n / 8 + 2 * blocks + parts + 4) * 0x1p-23 + (fmin(ceil(n / 32), 4) + 1) * step,
         .sum = (n / 4 + blocks + parts + 4) * 0x1p-24,
     };
 }
@@ -74,20 +96,20 @@ static struct errors errors_of(const struct row *r, int64_t tokens) {
 static void find_column(const struct row *r, const struct errors *e, int64_t column, struct attention_row *into) {
     const struct attention_case *ac = r->ac;
     const int64_t kv_head = r->head / (ac->q_heads / ac->kv_heads);
-    const enum gm_type type = ac->out == GM_ATTENTION_OUT_FP32 ? GM_FP32 : ac->type;
+    const enum gm_type type = attention_out_type(ac);
+    const double scale = scale_of_head(r, ATTENTION_SCALE_OF_V);
     double o = 0, all = 0, squares = 0, values = 0;
     for (int64_t j = 0; j < attention_kv_len(ac, r->request); j++) {
         if (r->scores[j] == -INFINITY)
             continue;
         const double weight = exp(r->scores[j] - r->largest) / r->with_sink;
-        const double v = attention_v(ac, attention_slot(ac, r->request, j), kv_head, column);
+        const double v = scale * attention_v(ac, attention_slot(ac, r->request, j), kv_head, column);
         o += weight * v;
         all += weight * fabs(v);
         squares += weight * weight * v * v;
         values += fabs(v);
     }
-    const double least = ac->type == GM_FP16 ? 0x1p-25 : 0x1p-126; /* weights below become 0, or denormal */
-    const double floor = r->with_sink > 0 ? least / r->with_sink * values : 0;
+    const double floor = r->with_sink > 0 ? least_weight(ac) / r->with_sink * values : 0;
     const double rest = (e->exponent + e->addition) * all + (e->exponent + e->sum) * fabs(o) + floor;
     const double most = e->weight * all + rest, random = 2.5 * e->weight * sqrt(squares) + rest;
     const double error = ac->inputs == ATTENTION_NORMAL && random < most ? random : most;

@@ -8,21 +8,32 @@ struct rows {
     const struct gm_kernel *kernel;
     struct result *result;
     struct attention_memory memory;
-    int failures;
-    int64_t head_dim;
-    bool decodes, maps, is_large; /* maps: loads by TMA. Of 256 elements there are fewer cases */
+    int failures, cases;
+    int64_t head_dim, v_head_dim;
+    int chunk;                             /* elements of 16 bytes */
+    bool decodes, maps, is_8bit, is_large; /* maps: loads by TMA. Of 256 elements there are fewer cases */
 };
 
 enum { WORKSPACE = 32 << 20, HEAD_DIM = GM_ATTENTION_DECODE_HEAD_DIM };
 _Static_assert((int)GM_ATTENTION_SM80_HEAD_DIM == (int)HEAD_DIM, "a column of every family");
 
+/* Of q of 8 bits out has another type. In the table e4m3 stands for all types of q that a cache of e4m3 has over it. */
+static enum gm_attention_out out_of(const struct rows *rows, enum gm_attention_out other) {
+    return rows->kernel->type == GM_E4M3 ? other : GM_ATTENTION_OUT_SAME;
+}
+
+/* Of 8 bits scales are those of requests and heads. */
 static struct attention_case plain(const struct rows *rows) {
     return (struct attention_case){
+        .kv_type = rows->is_8bit ? GM_ATTENTION_KV_E4M3 : GM_ATTENTION_KV_SAME,
+        .fp16_weights = rows->decodes,
+        .out = out_of(rows, GM_ATTENTION_OUT_BF16),
+        .scales = rows->is_8bit ? GM_ATTENTION_SCALES_REQUEST_HEAD : GM_ATTENTION_SCALES_NONE,
         .batch = 1,
         .q_heads = 2,
         .kv_heads = 1,
         .head_dim = rows->head_dim,
-        .v_head_dim = rows->head_dim,
+        .v_head_dim = rows->v_head_dim,
         .page_size = 16,
         .type = rows->kernel->type,
         .inputs = ATTENTION_NORMAL,
@@ -35,6 +46,12 @@ static bool try(struct rows *rows, struct attention_case ac) {
     const bool has_small_boxes = ac.kv_layout == GM_ATTENTION_KV_PAGED && ac.page_size % LEAST_BOX;
     if (rows->maps && (ac.tree || has_small_boxes))
         ac.may_refuse |= BIT(GM_REASON_SIZE);
+    if (rows->kernel->traits & GM_TRAIT_ANY_TYPE) {
+        static const enum gm_type types[] = {GM_BF16, GM_E4M3, GM_FP16};
+        ac.type = types[rows->cases++ % 3];
+        if (ac.type != GM_E4M3 && ac.out != GM_ATTENTION_OUT_FP32)
+            ac.out = GM_ATTENTION_OUT_SAME;
+    }
     rows->failures += !run_attention(rows->result, &ac, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }
@@ -58,9 +75,9 @@ static bool test_decode(struct rows *rows) {
     ac.spare_tokens = 50, ac.spare_batch = 3, ac.spare_rows = 2;
     if (!try(rows, ac))
         return false;
-    ac.head_dim = rows->head_dim - 24, ac.v_head_dim = rows->head_dim / 2 + 8;
+    ac.head_dim = rows->head_dim - 3 * rows->chunk, ac.v_head_dim = rows->v_head_dim / 2 + rows->chunk;
     ac.inputs = ATTENTION_PLANTED;
-    ac.page_size = 1;
+    ac.page_size = rows->maps ? 8 : 1; /* a box has 8 tokens */
     ac.q_heads = 5, ac.kv_heads = 1;
     ac.workspace_limit = WORKSPACE;
     return try(rows, ac);
@@ -80,6 +97,8 @@ static bool test_masks(struct rows *rows) {
         return false;
     ac.mask = GM_ATTENTION_FULL;
     ac.kv_layout = GM_ATTENTION_KV_BATCHED;
+    ac.out = out_of(rows, GM_ATTENTION_OUT_FP16);
+    ac.scales = rows->is_8bit ? GM_ATTENTION_SCALES_HEAD : GM_ATTENTION_SCALES_NONE;
     ac.spare_tokens = 3;
     ac.q_heads = 3;
     if (!try(rows, ac))
@@ -103,16 +122,17 @@ static bool test_masks(struct rows *rows) {
 /* Tiles that are full, and blocks that no mask cuts; more heads than run at the same time, as a long bound makes them. */
 static bool test_tiles(struct rows *rows) {
     struct attention_case ac = plain(rows);
-    if (rows->decodes || opt.quick || (env.simulated && rows->kernel->type != GM_BF16))
+    if (rows->decodes || opt.quick || (env.simulated && rows->kernel->type == GM_FP16))
         return true;
     ac.batch = 2;
     SET(ac.q_lens, 130, 40);
     SET(ac.kv_lens, 260, 40);
-    ac.q_heads = 6, ac.kv_heads = 3;
+    ac.q_heads = rows->is_large && rows->is_8bit ? 2 : 6, ac.kv_heads = ac.q_heads / 2;
     ac.page_size = 32;
     ac.kv_layout = GM_ATTENTION_KV_PAGED;
     ac.mask = GM_ATTENTION_CAUSAL;
     ac.spare_tokens = (int)((12 << 20) / (4 * rows->head_dim)) - 500;
+    ac.scales = rows->is_8bit ? GM_ATTENTION_SCALES_TENSOR : GM_ATTENTION_SCALES_NONE;
     if (!try(rows, ac))
         return false;
     ac.q_heads = ac.kv_heads = 1;
@@ -136,7 +156,7 @@ static bool test_choices(struct rows *rows) {
     ac.softcap = 0.7f;
     ac.sinks = false;
     ac.out = GM_ATTENTION_OUT_FP32;
-    ac.pad = 8;
+    ac.pad = rows->chunk;
     if (!try(rows, ac))
         return false;
     ac.sinks = ac.tree = true;
@@ -208,6 +228,62 @@ static bool test_values(struct rows *rows) {
     return try(rows, ac);
 }
 
+/* Of 8 bits: the largest elements; scales of 0, below it, and NaN; a long sum, which wgmma alone keeps some 14 bits of. */
+static bool test_8bit(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    if (!rows->is_8bit)
+        return true;
+    SET(ac.q_lens, 3);
+    SET(ac.kv_lens, 140);
+    ac.inputs = ATTENTION_MOST;
+    ac.scale = 1e-6f;
+    ac.lse = true;
+    if (!try(rows, ac))
+        return false;
+    ac = plain(rows);
+    ac.batch = 5;
+    SET(ac.q_lens, 2, 3, 2, 2, 1);
+    SET(ac.kv_lens, 150, 140, 9, 3, 4);
+    ac.mask = GM_ATTENTION_CAUSAL;
+    ac.odd_scales = ac.lse = true;
+    if (!try(rows, ac))
+        return false;
+    ac.softcap = 0.7f;
+    if (!try(rows, ac))
+        return false;
+    ac = plain(rows);
+    SET(ac.q_lens, 1);
+    SET(ac.kv_lens, env.simulated ? 700 : 16000);
+    ac.inputs = ATTENTION_POSITIVE;
+    return try(rows, ac);
+}
+
+/* Every number of e4m3 under rows of q of other magnitudes; heads that are no whole chunks. */
+static bool test_codes(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    if (!rows->is_8bit || !rows->decodes)
+        return true;
+    ac.batch = 2;
+    SET(ac.q_lens, 2, 1);
+    SET(ac.kv_lens, 70, 33);
+    ac.q_heads = 4, ac.kv_heads = 2;
+    ac.scale = 0x1p-7f;
+    ac.lse = true;
+    ac.inputs = ATTENTION_CODES;
+    ac.workspace_limit = WORKSPACE;
+    for (int i = 0; i < 3; i++) /* all types of q */
+        if (!try(rows, ac))
+            return false;
+    ac.head_dim = rows->head_dim - 24, ac.v_head_dim = rows->head_dim / 2 + 8;
+    ac.kv_layout = GM_ATTENTION_KV_RAGGED;
+    ac.scales = GM_ATTENTION_SCALES_NONE;
+    ac.pad = 8;
+    for (int i = 0; i < 3; i++)
+        if (!try(rows, ac))
+            return false;
+    return true;
+}
+
 /* Elements that are aligned to less than 16 bytes, and numbers that lead nowhere. */
 static bool test_bad(struct rows *rows) {
     for (int i = 0; i < 3; i++) {
@@ -220,7 +296,7 @@ static bool test_bad(struct rows *rows) {
         ac.layout = i ? ATTENTION_TURNS : ATTENTION_NHD;
         ac.start = i < 2;
         ac.pad = i == 1;
-        ac.out = i == 1 ? GM_ATTENTION_OUT_FP32 : GM_ATTENTION_OUT_SAME;
+        ac.out = i == 1 ? GM_ATTENTION_OUT_FP32 : ac.out;
         ac.out_start = i == 2 ? 3 : 0;
         if (!rows->decodes)
             ac.may_refuse |= BIT(GM_REASON_ALIGNMENT) | BIT(GM_REASON_STRIDE) | BIT(GM_REASON_SIZE);
@@ -241,18 +317,25 @@ static bool test_bad(struct rows *rows) {
 static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int64_t head_dim = kernel->columns[HEAD_DIM];
+    const bool maps = strcmp(kernel->family->name, "attention_sm90") == 0;
+    const int64_t of_v = maps ? kernel->columns[GM_ATTENTION_SM90_V_HEAD_DIM] : 0;
+    const bool decodes = strcmp(kernel->family->name, "attention_decode") == 0;
+    const bool is_8bit = kernel->type == GM_E4M3;
     return (struct rows){.kernel = kernel,
                          .result = result,
                          .head_dim = head_dim,
-                         .decodes = strcmp(kernel->family->name, "attention_decode") == 0,
-                         .maps = strcmp(kernel->family->name, "attention_sm90") == 0,
+                         .v_head_dim = of_v ? of_v : head_dim,
+                         .decodes = decodes,
+                         .chunk = is_8bit ? 16 : 8,
+                         .maps = maps,
+                         .is_8bit = is_8bit,
                          .is_large = head_dim > 128};
 }
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_values(&rows))
+        test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
         test_bad(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct attention_case ac = plain(&rows);
@@ -294,7 +377,7 @@ static void run_late(const struct test *test, struct result *result) {
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_values(&rows))
+        test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
         test_bad(&rows);
     free_attention(NULL, &rows.memory);
 }

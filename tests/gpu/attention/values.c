@@ -120,11 +120,47 @@ bool attention_sees(const struct attention_case *ac, int64_t request, int64_t ro
 
 /* ---- elements ----------------------------------------------------------------------------------------- */
 
+enum gm_type attention_kv_type(const struct attention_case *ac) {
+    return ac->kv_type == GM_ATTENTION_KV_E4M3 ? GM_E4M3 : ac->type;
+}
+
+enum gm_type attention_out_type(const struct attention_case *ac) {
+    const enum gm_type types[] = {[GM_ATTENTION_OUT_SAME] = ac->type,
+                                  [GM_ATTENTION_OUT_FP32] = GM_FP32,
+                                  [GM_ATTENTION_OUT_BF16] = GM_BF16,
+                                  [GM_ATTENTION_OUT_FP16] = GM_FP16};
+    return types[ac->out];
+}
+
+double attention_scale(const struct attention_case *ac, enum attention_scale of, int64_t request, int64_t kv_head) {
+    static const double odd[][3] = {{1, 0, 1}, {1, -1, 1}, {1, 1, 0}, {NAN, 1, 1}, {1, 1, NAN}};
+    if (ac->scales == GM_ATTENTION_SCALES_NONE || (of == ATTENTION_SCALE_OF_Q && ac->type != GM_E4M3))
+        return 1;
+    const int64_t row = ac->scales == GM_ATTENTION_SCALES_REQUEST_HEAD ? request : 0;
+    const int64_t column = ac->scales == GM_ATTENTION_SCALES_TENSOR ? 0 : kv_head;
+    if (ac->odd_scales)
+        return odd[row % (int64_t)COUNT(odd)][of];
+    const uint64_t index = (uint64_t)((row * ac->kv_heads + column) * 3 + of);
+    return (double)(float)(0.5 + (double)(hash64(seed_of(ac, 6), index) % 1000) / 1000);
+}
+
+/* 448 of either sign, by the lowest bit of a hash. */
+static double most_of(const struct attention_case *ac, int stream, uint64_t index) {
+    return hash64(seed_of(ac, stream), index) & 1 ? -448 : 448;
+}
+
+/* A finite number of e4m3. */
+static double code_of(const struct attention_case *ac, int stream, uint64_t index) {
+    const double value = bits_to_double(GM_E4M3, hash64(seed_of(ac, stream), index) % 256);
+    return isnan(value) ? 448 : value;
+}
+
 /* Of k, what is in the first element grows with the token; q has there 4. */
 #define RISE 0.25
 
 double attention_q(const struct attention_case *ac, int64_t row, int64_t head, int64_t at) {
     const uint64_t index = (uint64_t)((row * ac->q_heads + head) * ac->head_dim + at);
+    const int powers[] = {0, ac->type == GM_BF16 ? -115 : -13, 4, -3};
     const bool is_steered = ac->inputs == ATTENTION_RISING || ac->inputs == ATTENTION_FALLING;
     if (row >= attention_first_row(ac, ac->batch))
         return NAN;
@@ -132,6 +168,10 @@ double attention_q(const struct attention_case *ac, int64_t row, int64_t head, i
         return NAN;
     if (is_steered && at == 0)
         return 4;
+    if (ac->inputs == ATTENTION_MOST)
+        return most_of(ac, 0, index);
+    if (ac->inputs == ATTENTION_CODES && ac->type != GM_E4M3)
+        return round_to(ac->type, ldexp(hash_normal(seed_of(ac, 0), index), powers[(row + head) % 4]));
     return round_to(ac->type, hash_normal(seed_of(ac, 0), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
 }
 
@@ -139,12 +179,17 @@ double attention_k(const struct attention_case *ac, int64_t slot, int64_t head, 
     const uint64_t index = (uint64_t)((slot * ac->kv_heads + head) * ac->head_dim + at);
     const int64_t token = slot % attention_page_tokens(ac);
     if (at == 0 && ac->inputs == ATTENTION_RISING)
-        return round_to(ac->type, RISE * (double)token);
+        return round_to(attention_kv_type(ac), RISE * (double)token);
     if (at == 0 && ac->inputs == ATTENTION_FALLING)
-        return round_to(ac->type, -RISE * (double)token);
+        return round_to(attention_kv_type(ac), -RISE * (double)token);
+    if (ac->inputs == ATTENTION_MOST)
+        return most_of(ac, 1, index);
+    if (ac->inputs == ATTENTION_CODES)
+        return code_of(ac, 1, index);
     if (ac->inputs == ATTENTION_SPECIAL && head == 0 && at == 2 && slot == attention_slot(ac, 1, 1))
         return NAN;
-    return round_to(ac->type, hash_normal(seed_of(ac, 1), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
+    return round_to(attention_kv_type(ac),
+                    hash_normal(seed_of(ac, 1), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
 }
 
 double attention_v(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at) {
@@ -154,7 +199,13 @@ double attention_v(const struct attention_case *ac, int64_t slot, int64_t head, 
         return slot % ac->v_head_dim == at;
     if (ac->inputs == ATTENTION_SPECIAL && head == 0 && at == 1 && slot == attention_slot(ac, 2, 0))
         return NAN;
-    return scale * round_to(ac->type, hash_normal(seed_of(ac, 2), index));
+    if (ac->inputs == ATTENTION_MOST)
+        return most_of(ac, 2, index);
+    if (ac->inputs == ATTENTION_CODES)
+        return code_of(ac, 2, index);
+    if (ac->inputs == ATTENTION_POSITIVE)
+        return round_to(attention_kv_type(ac), 1 + (double)(hash64(seed_of(ac, 2), index) % 8) / 8);
+    return scale * round_to(attention_kv_type(ac), hash_normal(seed_of(ac, 2), index));
 }
 
 double attention_sink(const struct attention_case *ac, int64_t head) {
