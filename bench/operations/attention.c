@@ -105,6 +105,7 @@ static const struct baseline_kind *const baselines[] = {NULL};
 const struct bench_operation attention_bench = {
     .operation = &gm_operation_attention,
     .usual = &usual,
+    .out = "out",
     .operands = operands,
     .value = value,
     .tell = tell,

@@ -18,6 +18,7 @@ struct row {
     double *scores;  /* of every token; hidden: -infinity */
     double largest;  /* of those and of the sink */
     double products; /* the largest sum of |q k| of a score, scaled */
+    double peak;     /* the largest |q k| of a score, or sum of some of them, scaled */
     double sum, with_sink;
 };
 
@@ -38,6 +39,7 @@ static double score_of(struct row *r, const double *q, int64_t token) {
         const double product = q[i] * attention_k(ac, slot, kv_head, i);
         dot += product;
         size += fabs(product);
+        r->peak = fmax(r->peak, fabs(scale) * fmax(fabs(product), fabs(dot)));
     }
     r->products = fmax(r->products, fabs(scale) * size);
     dot *= scale;
@@ -76,19 +78,20 @@ static double least_weight(const struct attention_case *ac) {
     return has_e4m3_weights(ac) ? 0x1p-18 : attention_kv_type(ac) == GM_BF16 ? 0x1p-126 : 0x1p-25;
 }
 
-/* Scores come from steps of 8 elements, sums of values from steps of 8 keys; 16 parts, whose sums are put together. Those of
- * wgmma of e4m3 are of 32. */
+/* Scores come from steps of 8 elements, sums of values from steps of 8 keys; 16 parts, whose sums are put together. Where
+ * weights are e4m3 a step is wgmma's: 32 products and the sum so far, each cut off 13 bits behind the first one of the largest;
+ * those of values begin anew with every block. */
 static struct errors errors_of(const struct row *r, int64_t tokens) {
     const struct attention_case *ac = r->ac;
     const double n = (double)tokens, blocks = ceil(n / 16), parts = 16;
     const double largest = isfinite(r->largest) ? fabs(r->largest) : 0, cap = (double)ac->softcap;
-    const double step = has_e4m3_weights(ac) ? 0x1p-12 : 0;
+    const double step = has_e4m3_weights(ac) ? 33 * 0x1p-13 : 0;
     return (struct errors){
         .weight = weight_unit(ac),
-        .exponent =
-            (((double)ac->head_dim / 8 + 2) * 0x1p-23 + (ceil((double)ac->head_dim / 32) + 1) * step) * r->products +
-            0x1p-22 * (2 * largest + 2) + 0x1p-21 + cap * 0x1p-20,
-        .addition = (n / 8 + 2 * blocks + parts + 4) * 0x1p-23 + (fmin(ceil(n / 32), 4) + 1) * step,
+        .exponent = ((double)ac->head_dim / 8 + 2) * 0x1p-23 * r->products +
+                    ceil((double)ac->head_dim / 32) * step * r->peak + 0x1p-22 * (2 * largest + 2) + 0x1p-21 +
+                    cap * 0x1p-20,
+        .addition = (n / 8 + 2 * blocks + parts + 4) * 0x1p-23 + fmin(n / 32, 4) * step,
         .sum = (n / 4 + blocks + parts + 4) * 0x1p-24,
     };
 }
@@ -112,7 +115,8 @@ static void find_column(const struct row *r, const struct errors *e, int64_t col
     const double floor = r->with_sink > 0 ? least_weight(ac) / r->with_sink * values : 0;
     const double rest = (e->exponent + e->addition) * all + (e->exponent + e->sum) * fabs(o) + floor;
     const double most = e->weight * all + rest, random = 2.5 * e->weight * sqrt(squares) + rest;
-    const double error = ac->inputs == ATTENTION_NORMAL && random < most ? random : most;
+    const double error =
+        (ac->inputs == ATTENTION_NORMAL || ac->inputs == ATTENTION_POSITIVE) && random < most ? random : most;
     into->want[column] = o;
     into->tolerance[column] = isfinite(error) && error > 0 ? error + half_ulp(type, fabs(o) + error) : 0;
 }
