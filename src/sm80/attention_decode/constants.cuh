@@ -14,6 +14,7 @@ enum {
     ROWS = GM_ATTENTION_DECODE_ROWS,
     KEYS = GM_ATTENTION_DECODE_KEYS(HEAD_DIM),          /* of a warp's tile */
     BLOCK = GM_ATTENTION_DECODE_BLOCK(HEAD_DIM, WARPS), /* keys of all warps' tiles */
+    KEY_STEP = 1,                                       /* tiles begin anywhere */
     STAGE_BYTES = GM_ATTENTION_DECODE_STAGE_BYTES(HEAD_DIM),
     RING_BYTES = STAGES * STAGE_BYTES,               /* of a warp */
     Q_BYTES = GM_ATTENTION_DECODE_Q_BYTES(HEAD_DIM), /* of q's rows in shared memory; 0: they are in registers */

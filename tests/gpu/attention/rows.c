@@ -10,11 +10,13 @@ struct rows {
     struct attention_memory memory;
     int failures;
     int64_t head_dim;
-    bool decodes, maps, is_large; /* maps: loads by TMA. Of 256 elements there are fewer cases */
+    /* maps: loads by TMA only. latent: takes k for v. Of 256 elements and more there are fewer cases. */
+    bool decodes, maps, latent, is_large;
 };
 
 enum { WORKSPACE = 32 << 20, HEAD_DIM = GM_ATTENTION_DECODE_HEAD_DIM };
-_Static_assert((int)GM_ATTENTION_SM80_HEAD_DIM == (int)HEAD_DIM, "a column of every family");
+_Static_assert((int)GM_ATTENTION_SM80_HEAD_DIM == (int)HEAD_DIM && (int)GM_ATTENTION_MLA_SM90_HEAD_DIM == (int)HEAD_DIM,
+               "a column of every family");
 
 static struct attention_case plain(const struct rows *rows) {
     return (struct attention_case){
@@ -22,7 +24,8 @@ static struct attention_case plain(const struct rows *rows) {
         .q_heads = 2,
         .kv_heads = 1,
         .head_dim = rows->head_dim,
-        .v_head_dim = rows->head_dim,
+        .v_head_dim = rows->latent ? rows->kernel->columns[GM_ATTENTION_MLA_SM90_V_HEAD_DIM] : rows->head_dim,
+        .v_is_k = rows->latent,
         .page_size = 16,
         .type = rows->kernel->type,
         .inputs = ATTENTION_NORMAL,
@@ -103,7 +106,7 @@ static bool test_masks(struct rows *rows) {
 /* Tiles that are full, and blocks that no mask cuts; more heads than run at the same time, as a long bound makes them. */
 static bool test_tiles(struct rows *rows) {
     struct attention_case ac = plain(rows);
-    if (rows->decodes || opt.quick || (env.simulated && rows->kernel->type != GM_BF16))
+    if (rows->decodes || rows->latent || opt.quick || (env.simulated && rows->kernel->type != GM_BF16))
         return true;
     ac.batch = 2;
     SET(ac.q_lens, 130, 40);
@@ -176,6 +179,38 @@ static bool test_parts(struct rows *rows) {
     return try(rows, ac);
 }
 
+/* As many heads as latent attention has: units of a few heads, of all, of several tokens' heads; pages of a block, larger and
+ * smaller ones; units that are cut and whole ones, one behind the other. */
+static bool test_units(struct rows *rows) {
+    static const struct {
+        int64_t q_heads, kv_heads, page_size;
+        int q_len, kv_len;
+    } cases[] = {{128, 1, 64, 1, 200}, {40, 1, 128, 4, 130}, {96, 2, 32, 2, 70}, {16, 1, 24, 1, 500}};
+    for (size_t i = 0; rows->latent && i < (opt.quick ? 2 : COUNT(cases)); i++) {
+        struct attention_case ac = plain(rows);
+        ac.batch = 3;
+        SET(ac.q_lens, cases[i].q_len, 1, cases[i].q_len);
+        SET(ac.kv_lens, cases[i].kv_len, 65, 7);
+        ac.q_heads = cases[i].q_heads, ac.kv_heads = cases[i].kv_heads;
+        ac.page_size = cases[i].page_size;
+        ac.kv_layout = GM_ATTENTION_KV_PAGED;
+        ac.mask = GM_ATTENTION_CAUSAL;
+        ac.inputs = i % 2 ? ATTENTION_PLANTED : ATTENTION_NORMAL;
+        ac.sinks = ac.lse = i > 0;
+        ac.out = i == 3 ? GM_ATTENTION_OUT_FP32 : GM_ATTENTION_OUT_SAME;
+        ac.workspace_limit = WORKSPACE;
+        ac.repeats = i == 0 ? 1 : 0;
+        if (!try(rows, ac))
+            return false;
+        ac.workspace_limit = 0;
+        ac.mask = GM_ATTENTION_WINDOW;
+        ac.left = 40, ac.right = 1;
+        if (i % 2 && !try(rows, ac))
+            return false;
+    }
+    return true;
+}
+
 /* Scores that rise, fall, are large; NaN where it counts. */
 static bool test_values(struct rows *rows) {
     struct attention_case ac = plain(rows);
@@ -246,13 +281,14 @@ static struct rows rows_of(const struct test *test, struct result *result) {
                          .head_dim = head_dim,
                          .decodes = strcmp(kernel->family->name, "attention_decode") == 0,
                          .maps = strcmp(kernel->family->name, "attention_sm90") == 0,
+                         .latent = strcmp(kernel->family->name, "attention_mla_sm90") == 0,
                          .is_large = head_dim > 128};
 }
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_values(&rows))
+        test_units(&rows) && test_values(&rows))
         test_bad(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct attention_case ac = plain(&rows);
@@ -280,7 +316,7 @@ static void run_late(const struct test *test, struct result *result) {
     SET(ac.kv_lens, 5, 9);
     ac.kv_layout = GM_ATTENTION_KV_PAGED;
     ac.sinks = ac.lse = true;
-    ac.tree = rows.decodes;
+    ac.tree = rows.decodes || rows.latent;
     if (opt.self_test)
         skip(result, "the stand-in runs no kernel but ours");
     else if (env.device.cc_major != 9)
@@ -294,7 +330,7 @@ static void run_late(const struct test *test, struct result *result) {
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_values(&rows))
+        test_units(&rows) && test_values(&rows))
         test_bad(&rows);
     free_attention(NULL, &rows.memory);
 }

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constants that follow from a variant's columns, and where things are in shared memory. */
+#ifndef GM_SM90_ATTENTION_MLA_CONSTANTS_CUH
+#define GM_SM90_ATTENTION_MLA_CONSTANTS_CUH
+
+#include "common/attention_mla_sm90/params.h"
+#include "common/index.cuh"
+#include "common/types.h"
+#include "sm90/pipeline.cuh"
+
+/* Q and K are K-major: their rows are along the head. V is MN-major: wgmma_rs_shapes.cuh says so itself. */
+#define GM_M_SIDE_MN 0
+#define GM_N_SIDE_MN 0
+
+/* ---- columns and what follows from them ------------------------------------------------------------- */
+
+enum {
+    TYPE = GM_TYPE,
+    HEAD_DIM = GM_HEAD_DIM,     /* elements of a row of q and k */
+    V_HEAD_DIM = GM_V_HEAD_DIM, /* of v and out: the first of k */
+    BLOCK = GM_BLOCK,           /* tokens of a stage */
+    STAGES = GM_STAGES,
+    ROWS = GM_MLA_ROWS,
+    KEY_STEP = BLOCK, /* blocks begin where boxes do */
+    ADDERS = GM_MLA_ADDERS(V_HEAD_DIM),
+    THREADS = GM_MLA_THREADS(V_HEAD_DIM),
+
+    SPAN = 128,            /* bytes of a row in a slab: the swizzle span */
+    SLABS = HEAD_DIM / 64, /* of 64 elements a row */
+    V_SLABS = V_HEAD_DIM / 64,
+    SLAB_BYTES = BLOCK * SPAN,
+    /* A stage is full in three steps, so that its first scores begin early: two halves of v, and what only k has. */
+    STEPS = 3,
+    STEP_SLABS = V_SLABS / 2,
+    Q_BYTES = GM_MLA_Q_BYTES(HEAD_DIM),
+    STAGE_BYTES = GM_MLA_STAGE_BYTES(HEAD_DIM, BLOCK),
+    PIECE_SLOTS = GM_MLA_PIECE_SLOTS,
+
+    SCORES = BLOCK / 2,                /* accumulators of a thread: of S = Q K */
+    COLUMNS = V_HEAD_DIM / ADDERS,     /* of out, of a warpgroup */
+    OUTPUTS = COLUMNS / 2,             /* accumulators of a thread: of O = P V */
+    WEIGHTS = BLOCK / 4,               /* words of P, two elements each */
+    GATHER_WARPS = 2,                  /* that load q, and k where there are no boxes */
+    READER_WARPS = 4 + 4 * ADDERS + 3, /* that hear of a piece: scores, out, boxes, gathered rows */
+
+    /* Registers of a thread. Four warpgroups are launched with 128 each. */
+    PRODUCER_REGISTERS = 40,
+    SCORER_REGISTERS = 120,
+    ADDER_REGISTERS = 176,
+
+    BAR_SCORED = 1, /* named barriers: all warps' scores are there, so that k may be written to */
+    BAR_LEFT = 2,   /* all of a piece is in its slot */
+};
+static_assert(TYPE == GM_TYPE_bf16 || TYPE == GM_TYPE_fp16, "16-bit types");
+static_assert(BLOCK == ROWS, "q is loaded as a block of k is, and weights take a slab");
+static_assert(COLUMNS == 256 && V_SLABS % 2 == 0 && SLABS == V_SLABS + 1, "a slab that only k has, where weights go");
+static_assert(PRODUCER_REGISTERS + SCORER_REGISTERS + ADDERS * ADDER_REGISTERS <= 128 * THREADS / 128, "what an SM has");
+
+static __device__ __forceinline__ uint32_t lane_index(void) {
+    return (uint32_t)thread_index() % 32;
+}
+
+/* Of its warpgroup. */
+static __device__ __forceinline__ uint32_t warp_index(void) {
+    return (uint32_t)thread_index() / 32 % 4;
+}
+
+/* ---- shared memory ---------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ uint32_t smem_base(void) {
+    extern __shared__ unsigned char smem[];
+    return ((uint32_t)__cvta_generic_to_shared(smem) + GM_MLA_ALIGN - 1) & ~(uint32_t)(GM_MLA_ALIGN - 1);
+}
+
+static __device__ __forceinline__ uint32_t q_addr(uint32_t base) {
+    return base;
+}
+
+static __device__ __forceinline__ uint32_t stage_addr(uint32_t base, uint32_t slot) {
+    return base + Q_BYTES + slot * STAGE_BYTES;
+}
+
+/* Weights: in the slab of the stage that only k has, once its scores are there. */
+static __device__ __forceinline__ uint32_t weights_addr(uint32_t base, uint32_t slot) {
+    return stage_addr(base, slot) + V_SLABS * SLAB_BYTES;
+}
+
+static __device__ __forceinline__ uint32_t barriers_addr(uint32_t base) {
+    return base + Q_BYTES + STAGES * STAGE_BYTES;
+}
+
+/* full: that of a step is at 8 * step from the slot's first. */
+static __device__ __forceinline__ uint32_t full_addr(uint32_t base, uint32_t slot) {
+    return barriers_addr(base) + 8 * STEPS * slot;
+}
+
+static __device__ __forceinline__ uint32_t empty_addr(uint32_t base, uint32_t slot) {
+    return barriers_addr(base) + 8 * (STEPS * STAGES + slot);
+}
+
+/* A stage's weights are there, and what is no token's in v is zeros. */
+static __device__ __forceinline__ uint32_t weighed_addr(uint32_t base, uint32_t slot) {
+    return barriers_addr(base) + 8 * ((STEPS + 1) * STAGES + slot);
+}
+
+static __device__ __forceinline__ struct pipeline q_ring(uint32_t base) {
+    const uint32_t full = barriers_addr(base) + 8 * (STEPS + 2) * STAGES;
+    return {full, full + 8};
+}
+
+/* Of descriptions of pieces. */
+static __device__ __forceinline__ struct pipeline piece_ring(uint32_t base) {
+    const uint32_t full = barriers_addr(base) + 8 * ((STEPS + 2) * STAGES + 2);
+    return {full, full + 8 * PIECE_SLOTS};
+}
+
+/* All of a piece's rows have their largest score and their sum. */
+static __device__ __forceinline__ uint32_t summed_addr(uint32_t base, uint32_t slot) {
+    return barriers_addr(base) + 8 * ((STEPS + 2) * STAGES + 2 + 2 * PIECE_SLOTS + slot);
+}
+static_assert(8 * ((STEPS + 2) * STAGES + 2 + 3 * PIECE_SLOTS) <= GM_MLA_BARRIER_BYTES, "barriers have room");
+
+/* What rows' values are multiplied by before a stage's are added: a word for each row. */
+static __device__ __forceinline__ uint32_t kept_addr(uint32_t base, uint32_t slot) {
+    return barriers_addr(base) + GM_MLA_BARRIER_BYTES + slot * 4 * ROWS;
+}
+
+/* A piece's rows: a largest score and a sum each. */
+static __device__ __forceinline__ uint32_t sums_addr(uint32_t base, uint32_t slot) {
+    return kept_addr(base, STAGES) + slot * 8 * ROWS;
+}
+
+static __device__ __forceinline__ uint32_t piece_addr(uint32_t base, uint32_t slot) {
+    return sums_addr(base, PIECE_SLOTS) + slot * GM_MLA_PIECE_BYTES;
+}
+
+#endif
