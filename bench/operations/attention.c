@@ -18,19 +18,21 @@ static int64_t pages_of_request(const struct gm_attention_problem *p) {
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_attention_problem *p = problem;
     const int64_t rows = p->max_batch * p->max_q_len * p->q_heads, d = p->head_dim, pages = pages_of_request(p);
+    const int64_t v_dim = p->v_head_dim ? p->v_head_dim : d;
     const int64_t tokens = pages ? pages * (p->page_size ? p->page_size : 16) : p->max_kv_len;
     const int64_t cached = p->max_batch * tokens * p->kv_heads;
     const int is_ragged = p->kv_layout == GM_ATTENTION_KV_RAGGED;
     int count = 0;
-#define HEADS(member, count, access)                                                                                   \
+#define HEADS(member, count, dim, access)                                                                              \
     (struct bench_operand) {                                                                                           \
-        #member, p->type, count, d, ARGUMENT(member), access                                                           \
+        #member, p->type, count, dim, ARGUMENT(member), access                                                         \
     }
 #define LIST(member, count) ((struct bench_operand){#member, GM_INT32, 1, count, ARGUMENT(member), BENCH_READ})
-    found[count++] = HEADS(q, rows, BENCH_READ);
-    found[count++] = HEADS(k, cached, BENCH_READ);
-    found[count++] = HEADS(v, cached, BENCH_READ);
-    found[count++] = HEADS(out, rows, BENCH_WRITTEN);
+    found[count++] = HEADS(q, rows, d, BENCH_READ);
+    found[count++] = HEADS(k, cached, d, BENCH_READ);
+    if (!p->v_is_k)
+        found[count++] = HEADS(v, cached, v_dim, BENCH_READ);
+    found[count++] = HEADS(out, rows, v_dim, BENCH_WRITTEN);
     found[count++] = LIST(q_indptr, p->max_batch + 1);
     found[count++] = LIST(kv_len, p->max_batch);
     if (is_ragged)

@@ -183,6 +183,7 @@ static const char *const suites[] = {"gemm-quick",
                                      "row-ops",
                                      "attention-prefill",
                                      "attention-decode",
+                                     "attention-mla",
                                      "attention_merge"};
 
 START_TEST(every_suite_of_the_folder_loads) {

@@ -7,7 +7,7 @@
 #include "common/tensor_map.h"
 
 /* The map of k: 16-bit elements with the swizzle of 128 bytes and zeros outside, (element, token, head, page) in boxes of
- * 64 x box_tokens x 1 x 1: with pages box_tokens is the greatest common divisor of a block and a page, 8 at least. */
+ * 64 x box_tokens x 1 x 1: of half a block, or with pages of the greatest common divisor of that and a page, 8 at least. */
 struct gm_attention_mla_sm90_params {
     struct gm_tensor_map k;
     struct gm_attention_params a;

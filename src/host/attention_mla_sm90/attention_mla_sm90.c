@@ -59,29 +59,29 @@ struct division {
     size_t workspace_bytes;
 };
 
-/* As many as run at once, and no more than there can be units, or blocks of those that are cut. Plans that may use some SMs only
- * have whole units: CTAs behind the parts would be more than these hold. */
+/* As many as run at once and have slots, and no more than there can be units, or blocks of those that are cut. Plans that may use
+ * some SMs only have whole units: CTAs behind the parts would be more than these hold. */
 static struct division divide_among_parts(const struct variant *v, const struct gm_question *question) {
     const struct gm_attention_problem *p = question->problem;
     const int64_t at_once = question->device->sm_count, units = GM_MAX(units_of(p), 1);
-    const int64_t blocks = GM_CEIL_DIV(p->max_kv_len, v->block);
-    const int64_t parts = blocks < at_once ? GM_MIN(at_once, units * blocks) : at_once;
-    const int64_t slices = slices_of(p, at_once);
+    const int64_t blocks = GM_CEIL_DIV(p->max_kv_len, v->block), slices = slices_of(p, at_once);
     const size_t slot = GM_MLA_SLOT_BYTES((size_t)slot_rows_of(p), (size_t)v->v_head_dim);
-    const size_t bytes = 2 * (size_t)parts * (slot + (size_t)slices * GM_MLA_FLAG_BYTES);
+    const size_t of_part = 2 * (slot + (size_t)slices * GM_MLA_FLAG_BYTES);
+    const int64_t work = blocks < at_once ? GM_MIN(at_once, units * blocks) : at_once;
+    const int64_t parts = (int64_t)GM_MIN((size_t)work, question->options->workspace_limit / of_part);
     const int whole = (question->options->flags & GM_PLAN_BATCH_INVARIANT) != 0 || question->options->sm_budget != 0;
-    if (whole || parts < 2 || blocks < 2 || bytes > question->options->workspace_limit)
+    if (whole || parts < 2 || blocks < 2 || parts < GM_MIN(at_once, units))
         return (struct division){.parts = GM_MIN(at_once, units)};
-    return (struct division){.parts = parts, .slices = slices, .workspace_bytes = bytes};
+    return (struct division){.parts = parts, .slices = slices, .workspace_bytes = (size_t)parts * of_part};
 }
 
 /* ---- tensor map ----------------------------------------------------------------------------------------- */
 
 #define LEAST_BOX 8 /* tokens: rows after which the pattern of the swizzle repeats */
 
-/* Tokens of a box; 0: of pages that have none. */
+/* Tokens of a box, of which a stage's half has some; 0: of pages that have none. */
 static int64_t box_tokens(const struct variant *v, const struct gm_attention_problem *p) {
-    const int64_t box = gm_attention_box_tokens(p, v->block);
+    const int64_t box = gm_attention_box_tokens(p, v->block / 2);
     return box < LEAST_BOX ? 0 : box;
 }
 

@@ -31,28 +31,38 @@ static __device__ __forceinline__ void keep(uint32_t base, uint32_t slot, float 
     }
 }
 
+/* One half of the block's tokens, as a group of wgmmas. */
+static __device__ __forceinline__ void add_half(uint32_t base, int adder, uint32_t slot, int half,
+                                                const uint32_t (&weights)[BLOCK / 16][4], float (&o)[OUTPUTS]) {
+    const uint32_t columns = stage_addr(base, slot) + adder * (COLUMNS / 64) * SLAB_BYTES;
+    const uint64_t v = wgmma_descriptor(columns, SLAB_BYTES, 8 * SPAN, SPAN);
+#pragma unroll
+    for (int i = half * HALF / 16; i < (half + 1) * HALF / 16; ++i)
+#pragma unroll
+        for (int side = 0; side < 2; ++side)
+            wgmma_m64k16_rs<COLUMNS / 2>(
+                reinterpret_cast<float(&)[OUTPUTS / 2]>(o[side * OUTPUTS / 2]), weights[i][0], weights[i][1],
+                weights[i][2], weights[i][3],
+                wgmma_descriptor_advance(v, side * (COLUMNS / 128) * SLAB_BYTES + i * 16 * SPAN));
+    wgmma_commit_group();
+}
+
+/* NOTE: as one wgmma of 256 columns, ptxas refuses it in a kernel that is launched with 128 registers (C7602). */
 static __device__ __forceinline__ void add_block(uint32_t base, int adder, struct pipeline_state at,
                                                  float (&o)[OUTPUTS]) {
     uint32_t weights[BLOCK / 16][4];
     mbarrier_wait(weighed_addr(base, at.slot), at.phase);
     load_weights(base, at.slot, weights);
     keep(base, at.slot, o);
-    const uint32_t columns = stage_addr(base, at.slot) + adder * (COLUMNS / 64) * SLAB_BYTES;
-    const uint64_t v = wgmma_descriptor(columns, SLAB_BYTES, 8 * SPAN, SPAN);
     wgmma_fence_operand(o);
     wgmma_fence();
-#pragma unroll
-    for (int i = 0; i < BLOCK / 16; ++i)
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-            wgmma_m64k16_rs<COLUMNS / 2>(
-                reinterpret_cast<float(&)[OUTPUTS / 2]>(o[half * OUTPUTS / 2]), weights[i][0], weights[i][1],
-                weights[i][2], weights[i][3],
-                wgmma_descriptor_advance(v, half * (COLUMNS / 128) * SLAB_BYTES + i * 16 * SPAN));
-    wgmma_commit_group();
+    add_half(base, adder, at.slot, 0, weights, o);
+    add_half(base, adder, at.slot, 1, weights, o);
+    wgmma_wait_group<1>();
+    arrive_warp(empty_addr(base, at.slot, 0));
     wgmma_wait_group<0>();
     wgmma_fence_operand(o);
-    arrive_warp(empty_addr(base, at.slot));
+    arrive_warp(empty_addr(base, at.slot, 1));
 }
 
 /* ---- a piece's end ---------------------------------------------------------------------------------- */

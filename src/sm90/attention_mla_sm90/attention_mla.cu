@@ -36,8 +36,10 @@ static __device__ __forceinline__ void init_barriers(const struct gm_attention_m
         for (uint32_t slot = 0; slot < STAGES; ++slot) {
 #pragma unroll
             for (int step = 0; step < STEPS; ++step)
-                mbarrier_init(full_addr(base, slot) + 8 * step, p.box_tokens ? 1 : GATHER_WARPS);
-            mbarrier_init(empty_addr(base, slot), 4 * ADDERS);
+                mbarrier_init(full_addr(base, slot, step), p.box_tokens ? 1 : GATHER_WARPS);
+#pragma unroll
+            for (int half = 0; half < HALVES; ++half)
+                mbarrier_init(empty_addr(base, slot, half), 4 * ADDERS);
             mbarrier_init(weighed_addr(base, slot), 4);
         }
         mbarrier_init(q_ring(base).full_addr, GATHER_WARPS);

@@ -32,6 +32,9 @@ enum {
     /* A stage is full in three steps, so that its first scores begin early: two halves of v, and what only k has. */
     STEPS = 3,
     STEP_SLABS = V_SLABS / 2,
+    /* It is left in halves of its tokens, so that the next block is on its way early. */
+    HALVES = 2,
+    HALF = BLOCK / HALVES,
     Q_BYTES = GM_MLA_Q_BYTES(HEAD_DIM),
     STAGE_BYTES = GM_MLA_STAGE_BYTES(HEAD_DIM, BLOCK),
     PIECE_SLOTS = GM_MLA_PIECE_SLOTS,
@@ -89,36 +92,37 @@ static __device__ __forceinline__ uint32_t barriers_addr(uint32_t base) {
     return base + Q_BYTES + STAGES * STAGE_BYTES;
 }
 
-/* full: that of a step is at 8 * step from the slot's first. */
-static __device__ __forceinline__ uint32_t full_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + 8 * STEPS * slot;
+/* A slot's barriers: full by steps, empty by halves, and that its weights are there, and zeros in v where no token is. */
+enum { STAGE_BARRIERS = STEPS + HALVES + 1 };
+
+static __device__ __forceinline__ uint32_t full_addr(uint32_t base, uint32_t slot, int step) {
+    return barriers_addr(base) + 8 * (STAGE_BARRIERS * slot + step);
 }
 
-static __device__ __forceinline__ uint32_t empty_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + 8 * (STEPS * STAGES + slot);
+static __device__ __forceinline__ uint32_t empty_addr(uint32_t base, uint32_t slot, int half) {
+    return barriers_addr(base) + 8 * (STAGE_BARRIERS * slot + STEPS + half);
 }
 
-/* A stage's weights are there, and what is no token's in v is zeros. */
 static __device__ __forceinline__ uint32_t weighed_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + 8 * ((STEPS + 1) * STAGES + slot);
+    return barriers_addr(base) + 8 * (STAGE_BARRIERS * slot + STEPS + HALVES);
 }
 
 static __device__ __forceinline__ struct pipeline q_ring(uint32_t base) {
-    const uint32_t full = barriers_addr(base) + 8 * (STEPS + 2) * STAGES;
+    const uint32_t full = barriers_addr(base) + 8 * STAGE_BARRIERS * STAGES;
     return {full, full + 8};
 }
 
 /* Of descriptions of pieces. */
 static __device__ __forceinline__ struct pipeline piece_ring(uint32_t base) {
-    const uint32_t full = barriers_addr(base) + 8 * ((STEPS + 2) * STAGES + 2);
+    const uint32_t full = barriers_addr(base) + 8 * (STAGE_BARRIERS * STAGES + 2);
     return {full, full + 8 * PIECE_SLOTS};
 }
 
 /* All of a piece's rows have their largest score and their sum. */
 static __device__ __forceinline__ uint32_t summed_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + 8 * ((STEPS + 2) * STAGES + 2 + 2 * PIECE_SLOTS + slot);
+    return barriers_addr(base) + 8 * (STAGE_BARRIERS * STAGES + 2 + 2 * PIECE_SLOTS + slot);
 }
-static_assert(8 * ((STEPS + 2) * STAGES + 2 + 3 * PIECE_SLOTS) <= GM_MLA_BARRIER_BYTES, "barriers have room");
+static_assert(8 * (STAGE_BARRIERS * STAGES + 2 + 3 * PIECE_SLOTS) <= GM_MLA_BARRIER_BYTES, "barriers have room");
 
 /* What rows' values are multiplied by before a stage's are added: a word for each row. */
 static __device__ __forceinline__ uint32_t kept_addr(uint32_t base, uint32_t slot) {

@@ -18,21 +18,34 @@ static __device__ __forceinline__ struct place place_of_box(const struct gm_atte
     return place_of_key(p.a, piece.request.number, mine, entry_of_key(p.a, piece.request.number, mine));
 }
 
-/* A lane starts every 32nd copy of all boxes and slabs. */
-static __device__ __forceinline__ void load_boxes(const struct gm_attention_mla_sm90_params &p, uint32_t base,
-                                                  uint32_t slot, const struct place &at, int head, int boxes) {
-    const uint32_t lane = lane_index(), full = full_addr(base, slot), box_bytes = p.box_tokens * SPAN;
-    if (lane < STEPS)
-        mbarrier_arrive_expect_tx(full + 8 * lane, boxes * box_bytes * (lane < 2 ? STEP_SLABS : SLABS - V_SLABS));
-    __syncwarp();
+/* Boxes first ... end - 1, a lane every 32nd copy of all boxes and slabs. */
+static __device__ __forceinline__ void copy_boxes(const struct gm_attention_mla_sm90_params &p, uint32_t base,
+                                                  uint32_t slot, const struct place &at, int head, int first, int end) {
+    const uint32_t lane = lane_index(), boxes = end - first, box_bytes = p.box_tokens * SPAN;
 #pragma unroll 1
-    for (uint32_t first = 0; first < (uint32_t)(SLABS * boxes); first += 32) {
-        const uint32_t slab = (first + lane) / boxes, box = (first + lane) - slab * boxes;
+    for (uint32_t i = 0; i < SLABS * boxes; i += 32) {
+        const uint32_t slab = (i + lane) / boxes, box = first + (i + lane) - slab * boxes;
         const int page = (int)__shfl_sync(0xFFFFFFFF, at.page, box), token = (int)__shfl_sync(0xFFFFFFFF, at.token, box);
         if (slab < SLABS)
             tma_load_4d(stage_addr(base, slot) + slab * SLAB_BYTES + box * box_bytes, &p.k, slab * 64, token, head, page,
-                        full + 8 * (slab / STEP_SLABS));
+                        full_addr(base, slot, slab / STEP_SLABS));
     }
+}
+
+/* So many boxes, each half when it is empty. */
+static __device__ __forceinline__ void load_boxes(const struct gm_attention_mla_sm90_params &p, uint32_t base,
+                                                  struct pipeline_state state, const struct place &at, int head,
+                                                  int boxes) {
+    const uint32_t lane = lane_index(), slot = state.slot, bytes = boxes * p.box_tokens * SPAN;
+    const int of_half = HALF / p.box_tokens;
+    mbarrier_wait(empty_addr(base, slot, 0), state.phase ^ 1);
+    if (lane < STEPS)
+        mbarrier_arrive_expect_tx(full_addr(base, slot, lane), bytes * (lane < 2 ? STEP_SLABS : SLABS - V_SLABS));
+    __syncwarp();
+    copy_boxes(p, base, slot, at, head, 0, min(boxes, of_half));
+    mbarrier_wait(empty_addr(base, slot, 1), state.phase ^ 1);
+    if (boxes > of_half)
+        copy_boxes(p, base, slot, at, head, of_half, boxes);
 }
 
 /* One warp: all blocks of all pieces. */
@@ -48,9 +61,7 @@ static __device__ __forceinline__ void produce_boxes(const struct gm_attention_m
             const int tokens = min(piece.keys.end - key, (int)BLOCK);
             const int boxes = (tokens + p.box_tokens - 1) / p.box_tokens;
             const struct place at = place_of_box(p, piece, key, boxes);
-            const struct pipeline_state state = state_at<STAGES>(blocks++);
-            mbarrier_wait(empty_addr(base, state.slot), state.phase ^ 1);
-            load_boxes(p, base, state.slot, at, piece.head, boxes);
+            load_boxes(p, base, state_at<STAGES>(blocks++), at, piece.head, boxes);
         }
     }
 }
@@ -89,14 +100,15 @@ static __device__ __forceinline__ void gather_q(const struct gm_attention_params
 
 static __device__ __forceinline__ void gather_block(const struct gm_attention_params &p, uint32_t base,
                                                     const struct piece &piece, int key, struct pipeline_state at) {
-    mbarrier_wait(empty_addr(base, at.slot), at.phase ^ 1);
+    mbarrier_wait(empty_addr(base, at.slot, 0), at.phase ^ 1);
+    mbarrier_wait(empty_addr(base, at.slot, 1), at.phase ^ 1);
     gather_rows(stage_addr(base, at.slot), piece.keys.end - key, p.head_dim, [&](int row) {
         const int number = piece.request.number;
         return address_of(p.k, piece.head, place_of_key(p, number, key + row, entry_of_key(p, number, key + row)));
     });
 #pragma unroll
     for (int step = 0; step < STEPS; ++step)
-        arrive_warp(full_addr(base, at.slot) + 8 * step);
+        arrive_warp(full_addr(base, at.slot, step));
 }
 
 /* Two warps: q of all pieces, and of pages without boxes all blocks. */

@@ -28,13 +28,13 @@ static __device__ __forceinline__ int row_of_lane(void) {
 static __device__ __forceinline__ void multiply_keys(float (&s)[SCORES], uint32_t base, struct pipeline_state at) {
     const uint64_t q = wgmma_descriptor(q_addr(base), 16, 8 * SPAN, SPAN);
     const uint64_t k = wgmma_descriptor(stage_addr(base, at.slot), 16, 8 * SPAN, SPAN);
-    mbarrier_wait(full_addr(base, at.slot), at.phase);
+    mbarrier_wait(full_addr(base, at.slot, 0), at.phase);
     wgmma_fence_operand(s);
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < HEAD_DIM / 16; ++step) {
         if (step == 4 * STEP_SLABS || step == 8 * STEP_SLABS) {
-            mbarrier_wait(full_addr(base, at.slot) + 8 * (step / (4 * STEP_SLABS)), at.phase);
+            mbarrier_wait(full_addr(base, at.slot, step / (4 * STEP_SLABS)), at.phase);
             wgmma_fence();
         }
         const uint32_t offset = step / 4 * SLAB_BYTES + step % 4 * 32;
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void score_block(const struct gm_attention_par
                                                    struct pipeline_state at, struct rows &rows) {
     float s[SCORES], kept[2];
     multiply_keys(s, base, at);
-    bar_sync(BAR_SCORED, 128);
+    bar_sync(BAR_SCORED, 128); /* whichever warp is last: weights go where it reads k */
     if (key + BLOCK >= piece.keys.end)
         arrive_warp(q_ring(base).empty_addr);
     scale_scores(p, s);

@@ -179,13 +179,15 @@ static bool test_parts(struct rows *rows) {
     return try(rows, ac);
 }
 
-/* As many heads as latent attention has: units of a few heads, of all, of several tokens' heads; pages of a block, larger and
+enum { SLOTS_OF_5 = 165120 }; /* bytes that 5 parts want for 8 rows: one has the end of a unit and the start of the next */
+
+/* More heads and tokens than a unit has rows: units of a few heads, and of several tokens' heads; pages of a block, larger and
  * smaller ones; units that are cut and whole ones, one behind the other. */
 static bool test_units(struct rows *rows) {
     static const struct {
         int64_t q_heads, kv_heads, page_size;
         int q_len, kv_len;
-    } cases[] = {{128, 1, 64, 1, 200}, {40, 1, 128, 4, 130}, {96, 2, 32, 2, 70}, {16, 1, 24, 1, 500}};
+    } cases[] = {{72, 1, 64, 1, 130}, {20, 1, 128, 4, 70}, {24, 2, 32, 3, 70}, {8, 1, 24, 1, 300}};
     for (size_t i = 0; rows->latent && i < (opt.quick ? 2 : COUNT(cases)); i++) {
         struct attention_case ac = plain(rows);
         ac.batch = 3;
@@ -201,6 +203,9 @@ static bool test_units(struct rows *rows) {
         ac.workspace_limit = WORKSPACE;
         ac.repeats = i == 0 ? 1 : 0;
         if (!try(rows, ac))
+            return false;
+        ac.workspace_limit = i == 3 ? SLOTS_OF_5 : 0;
+        if (i == 3 && !try(rows, ac))
             return false;
         ac.workspace_limit = 0;
         ac.mask = GM_ATTENTION_WINDOW;
