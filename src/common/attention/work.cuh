@@ -114,15 +114,14 @@ static __device__ __forceinline__ struct piece piece_before(const struct gm_atte
     return piece;
 }
 
-/* Calls take(shares, piece) for a part's entries, a piece at a time from last to first; `cuts`: units may be divided. The first
- * 32 requests' lengths are on their way once, for what comes before the first piece. */
+/* Calls take(shares, piece) for the entries of one of `parts` parts, a piece at a time from last to first; `cuts`: units may be
+ * divided. The first 32 requests' lengths are on their way once, for what comes before the first piece. */
 template <class Take>
-static __device__ __forceinline__ void take_pieces(const struct gm_attention_params &p, int parts, bool cuts,
+static __device__ __forceinline__ void take_pieces(const struct gm_attention_params &p, int parts, int part, bool cuts,
                                                    const Take &take) {
     const entries_of_request weight = {p};
     const struct lane_request mine = lane_request(p, weight, 0);
     const struct shares shares = shares_of(p, parts, mine);
-    const int part = cta_index();
     int64_t low = cut_of(shares, part), end = cut_of(shares, part + 1);
     if (!cuts) {
         low = rounded_up(p, shares, mine, low);

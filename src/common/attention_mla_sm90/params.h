@@ -11,16 +11,16 @@
 struct gm_attention_mla_sm90_params {
     struct gm_tensor_map k;
     struct gm_attention_params a;
-    uint64_t slots, flags; /* addresses: two slots for each part, then `slices` flags for each slot; 0: no unit is cut */
+    uint64_t slots, flags; /* addresses: two slots for each CTA, then `slices` flags for each slot; 0: no unit is cut */
     uint64_t ready;        /* what a flag holds when its slot is filled */
-    int32_t parts;         /* CTAs that take keys; those behind them put together what cut units have in slots, */
-    int32_t slices;        /* so many for each unit */
+    int32_t parts;         /* clusters that take keys; CTAs behind them put together what cut units have in slots, */
+    int32_t slices;        /* so many for each 64 rows */
     int32_t slot_rows;     /* a power of 2, as `slices` is */
     int32_t box_tokens;    /* of a box; 0: pages have none, and tokens are gathered */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_attention_mla_sm90_params) == 512, "the same layout in C11 and CUDA C");
 
-/* Packed rows of a unit: the M of wgmma. */
+/* Packed rows of a CTA: the M of wgmma. A unit has those of a cluster. */
 #define GM_MLA_ROWS 64
 /* A warpgroup for loads and the list of work, one for scores, and one for each 256 columns of out. */
 #define GM_MLA_ADDERS(v_head_dim)  ((v_head_dim) / 256)

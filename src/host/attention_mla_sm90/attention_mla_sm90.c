@@ -8,6 +8,7 @@
 #include "host/attention/maps.h"
 #include "host/context.h"
 #include "host/error.h"
+#include "host/occupancy.h"
 #include "host/random.h"
 #include "host/tensor_map.h"
 #include "host/types.h"
@@ -18,7 +19,8 @@
 /* A variant's columns. */
 struct variant {
     const struct gm_kernel *kernel;
-    int head_dim, v_head_dim, block;
+    int head_dim, v_head_dim, block, cluster;
+    int rows; /* of a unit */
 };
 
 static struct variant variant_of(const struct gm_kernel *kernel) {
@@ -28,16 +30,18 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
         .head_dim = c[GM_ATTENTION_MLA_SM90_HEAD_DIM],
         .v_head_dim = c[GM_ATTENTION_MLA_SM90_V_HEAD_DIM],
         .block = c[GM_ATTENTION_MLA_SM90_BLOCK],
+        .cluster = c[GM_ATTENTION_MLA_SM90_CLUSTER],
+        .rows = c[GM_ATTENTION_MLA_SM90_CLUSTER] * GM_MLA_ROWS,
     };
 }
 
 /* ---- parts ---------------------------------------------------------------------------------------------- */
 
-static int64_t units_of(const struct gm_attention_problem *p) {
-    return gm_attention_tiles(p, GM_MLA_ROWS) * p->kv_heads;
+static int64_t units_of(const struct variant *v, const struct gm_attention_problem *p) {
+    return gm_attention_tiles(p, v->rows) * p->kv_heads;
 }
 
-/* Rows that a unit has at most, as a power of 2: so many that a slot is a multiple of 16 bytes. */
+/* Rows that a CTA has of a unit at most, as a power of 2: so many that a slot is a multiple of 16 bytes. */
 static int64_t slot_rows_of(const struct gm_attention_problem *p) {
     int64_t rows = 2;
     while (rows < GM_MLA_ROWS && rows < p->max_q_len * gm_attention_group(p))
@@ -46,9 +50,9 @@ static int64_t slot_rows_of(const struct gm_attention_problem *p) {
 }
 
 /* CTAs that put a cut unit together: so many that all units' run at once, if they do not have more than a row each. */
-static int64_t slices_of(const struct gm_attention_problem *p, int64_t parts) {
+static int64_t slices_of(const struct variant *v, const struct gm_attention_problem *p, int64_t parts) {
     int64_t slices = 1;
-    while (2 * slices <= slot_rows_of(p) && 2 * slices * units_of(p) <= parts)
+    while (2 * slices <= slot_rows_of(p) && 2 * slices * units_of(v, p) <= parts)
         slices *= 2;
     return slices;
 }
@@ -63,10 +67,10 @@ struct division {
  * some SMs only have whole units: CTAs behind the parts would be more than these hold. */
 static struct division divide_among_parts(const struct variant *v, const struct gm_question *question) {
     const struct gm_attention_problem *p = question->problem;
-    const int64_t at_once = question->device->sm_count, units = GM_MAX(units_of(p), 1);
-    const int64_t blocks = GM_CEIL_DIV(p->max_kv_len, v->block), slices = slices_of(p, at_once);
+    const int64_t at_once = gm_clusters_at_once(v->kernel, question->device), units = GM_MAX(units_of(v, p), 1);
+    const int64_t blocks = GM_CEIL_DIV(p->max_kv_len, v->block), slices = slices_of(v, p, at_once);
     const size_t slot = GM_MLA_SLOT_BYTES((size_t)slot_rows_of(p), (size_t)v->v_head_dim);
-    const size_t of_part = 2 * (slot + (size_t)slices * GM_MLA_FLAG_BYTES);
+    const size_t of_part = 2 * (size_t)v->cluster * (slot + (size_t)slices * GM_MLA_FLAG_BYTES);
     const int64_t work = blocks < at_once ? GM_MIN(at_once, units * blocks) : at_once;
     const int64_t parts = (int64_t)GM_MIN((size_t)work, question->options->workspace_limit / of_part);
     const int whole = (question->options->flags & GM_PLAN_BATCH_INVARIANT) != 0 || question->options->sm_budget != 0;
@@ -110,8 +114,11 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
         return gm_say(why, GM_REASON_SIZE,
                       "heads have %" PRId64 " elements, of v %" PRId64 "; it holds %d, of v %d", p->head_dim,
                       p->v_head_dim, v->head_dim, v->v_head_dim);
-    if (units_of(p) > INT32_MAX / GM_MLA_ROWS)
-        return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " tiles of %d rows", units_of(p), GM_MLA_ROWS);
+    if (units_of(v, p) > INT32_MAX / 128)
+        return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " units of %d rows", units_of(v, p), v->rows);
+    if (v->cluster > 1 && box_tokens(v, p) == 0)
+        return gm_say(why, GM_REASON_SIZE, "a page of %" PRId64 " tokens has no boxes of %d or more: no cluster shares them",
+                      p->page_size, LEAST_BOX);
     const enum gm_reason reason =
         gm_attention_check_vectors(p, GM_ATTENTION_LOADED | GM_ATTENTION_BIT(GM_ATTENTION_O), why);
     return reason == GM_ACCEPTED ? check_map(v, p, why) : reason;
@@ -127,8 +134,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
 #define FILL_US         2.5 /* lengths, pages, q, the first stage, and the last one's values */
 #define PIECE_US        1.5 /* more of a part, for each further unit that it has some of: q, out */
 #define DRAM_EFFICIENCY 0.85
-#define L2_BYTES_CLOCK  32.0   /* into one SM */
-#define BLOCK_CLOCKS    2700.0 /* of an SM: both products with stages that come and go between them */
+#define L2_BYTES_CLOCK  25.0   /* into one SM, where all load */
+#define BLOCK_CLOCKS    2450.0 /* of an SM: both products with stages that come and go between them */
 #define GATHER_FACTOR   2.5    /* of pages without boxes */
 #define SMALL_BOX_CLOCK 24.0   /* of a copy by TMA, from 16 a block on */
 #define MERGE_US        4.5    /* slots, flags, CTAs behind the parts, */
@@ -143,12 +150,12 @@ static double block_clocks(const struct variant *v, const struct gm_attention_pr
 
 static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device,
                       const struct division *division) {
-    const double units = (double)units_of(p), parts = (double)division->parts, clock = gm_attention_clock_mhz(device);
-    const double tokens = fmin((double)p->max_q_len, ceil(GM_MLA_ROWS / (double)gm_attention_group(p)));
+    const double units = (double)units_of(v, p), parts = (double)division->parts, clock = gm_attention_clock_mhz(device);
+    const double tokens = fmin((double)p->max_q_len, ceil(v->rows / (double)gm_attention_group(p)));
     const double keys = fmin((double)p->max_kv_len, gm_attention_seen(p) / (double)p->max_q_len + tokens - 1);
     const double blocks = ceil(keys / v->block);
     const double of_part = division->slices ? ceil(units * blocks / parts) : ceil(units / parts) * blocks;
-    const double l2_us = units * keys * (double)p->head_dim * 2 / (parts * L2_BYTES_CLOCK) / clock;
+    const double l2_us = units * keys * (double)p->head_dim * 2 / (parts * v->cluster * L2_BYTES_CLOCK) / clock;
     const double dram_us =
         device->dram_gbs > 0 ? gm_attention_cache_bytes(p) / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
     const double pieces = units / parts + (division->slices ? 1 : 0);
@@ -192,7 +199,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .slot_rows = (int32_t)slot_rows_of(p),
         .box_tokens = (int32_t)box_tokens(&v, p),
     };
-    plan->config.gridDimX = (unsigned)(parts + slices * units_of(p));
+    plan->config.gridDimX = (unsigned)((parts + slices * units_of(&v, p)) * v.cluster);
     const CUresult result = gm_tensor_map_encode(plan->context->driver, &map, &params->k);
     if (result != CUDA_SUCCESS)
         return gm_fail_cuda(GM_ERROR_DRIVER, result, "%s: the driver refused the tensor map of k", plan->kernel->name);
@@ -201,13 +208,13 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
 
 static CUresult bind(const struct gm_plan *plan, const void *arguments, void *into) {
     const struct gm_attention_args *args = arguments;
+    const struct variant v = variant_of(plan->kernel);
     struct gm_attention_mla_sm90_params *params = into;
     gm_attention_bind(args, &params->a);
     if (plan->workspace_bytes) {
         params->slots = args->workspace;
-        params->flags = args->workspace + 2 * (uint64_t)params->parts *
-                                              GM_MLA_SLOT_BYTES((uint64_t)params->slot_rows,
-                                                                (uint64_t)variant_of(plan->kernel).v_head_dim);
+        params->flags = args->workspace + 2 * (uint64_t)params->parts * (uint64_t)v.cluster *
+                                              GM_MLA_SLOT_BYTES((uint64_t)params->slot_rows, (uint64_t)v.v_head_dim);
     }
     return plan->context->driver->cuTensorMapReplaceAddress(params->k.bytes, (void *)(uintptr_t)args->k);
 }

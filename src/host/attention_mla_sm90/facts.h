@@ -5,8 +5,8 @@
 
 #include "common/attention_mla_sm90/params.h"
 
-#define GM_FACTS_attention_mla_sm90(arch, type, head_dim, v_head_dim, block, stages)                                   \
+#define GM_FACTS_attention_mla_sm90(arch, type, head_dim, v_head_dim, block, stages, cluster)                          \
     .traits = GM_TRAIT_ONE_CTA_PER_SM | GM_TRAIT_OVERLAPS_LAUNCHES, .threads = GM_MLA_THREADS(v_head_dim),             \
-    .smem_bytes = GM_MLA_SMEM_BYTES(head_dim, block, stages), .cluster_ctas = 1
+    .smem_bytes = GM_MLA_SMEM_BYTES(head_dim, block, stages), .cluster_ctas = (cluster)
 
 #endif

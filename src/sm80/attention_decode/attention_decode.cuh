@@ -24,7 +24,7 @@ static __device__ __forceinline__ void attention_decode(const struct gm_attentio
         store_sums(s);
         merge_piece(p, shares, piece, cta_index());
     };
-    take_pieces(p.a, p.parts, p.slots != 0, attend_piece);
+    take_pieces(p.a, p.parts, cta_index(), p.slots != 0, attend_piece);
 }
 
 #endif

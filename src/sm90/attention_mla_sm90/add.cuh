@@ -47,6 +47,17 @@ static __device__ __forceinline__ void add_half(uint32_t base, int adder, uint32
     wgmma_commit_group();
 }
 
+/* A whole warp is done with a half: the CTA that loads it again is told. */
+static __device__ __forceinline__ void leave_half(uint32_t base, uint32_t slot, int half) {
+    __syncwarp();
+    if (lane_index() != 0)
+        return;
+    if (CLUSTER > 1)
+        mbarrier_arrive_remote(empty_addr(base, slot, half), half);
+    else
+        mbarrier_arrive(empty_addr(base, slot, half));
+}
+
 /* NOTE: as one wgmma of 256 columns, ptxas refuses it in a kernel that is launched with 128 registers (C7602). */
 static __device__ __forceinline__ void add_block(uint32_t base, int adder, struct pipeline_state at,
                                                  float (&o)[OUTPUTS]) {
@@ -59,10 +70,11 @@ static __device__ __forceinline__ void add_block(uint32_t base, int adder, struc
     add_half(base, adder, at.slot, 0, weights, o);
     add_half(base, adder, at.slot, 1, weights, o);
     wgmma_wait_group<1>();
-    arrive_warp(empty_addr(base, at.slot, 0));
+    leave_half(base, at.slot, 0);
     wgmma_wait_group<0>();
     wgmma_fence_operand(o);
-    arrive_warp(empty_addr(base, at.slot, 1));
+    leave_half(base, at.slot, 1);
+    arrive_warp(left_addr(base, at.slot));
 }
 
 /* ---- a piece's end ---------------------------------------------------------------------------------- */
@@ -93,7 +105,7 @@ static __device__ __forceinline__ void store_unit(const struct gm_attention_para
 static __device__ __forceinline__ void leave_piece(const struct gm_attention_mla_sm90_params &p,
                                                    const struct piece &piece, int adder, uint32_t sums,
                                                    const float (&o)[OUTPUTS]) {
-    const int number = slot_number(cta_index(), piece.begins), thread = thread_index() - 256;
+    const int number = slot_number(cta_index() / CLUSTER, piece.begins, cta_rank()), thread = thread_index() - 256;
     const uint64_t slot = slot_of(p, number);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {

@@ -2,8 +2,8 @@
 /* Attention whose v is the first elements of k, for Hopper: multi-head latent attention, as decoding has it. A block of k is
  * loaded once, for scores and as values.
  *
- * A CTA, a part, takes pieces of units: 64 packed rows of a request and a head of k, and some of its blocks of keys. Its
- * warpgroups are
+ * A CTA, a part, takes pieces of units: 64 packed rows of a request and a head of k, and some of its blocks of keys. Its warpgroups
+ * are
  *
  *   producer   a warp that loads blocks by TMA, two for q's rows, and the clerk, which finds the next piece
  *   scorer     S = Q K by wgmma, its softmax, and weights into the stage, where the elements are that v does not have
@@ -11,7 +11,8 @@
  *
  * so that scores and exponentials of a block are computed while values of the block before are added. What rows' values must be
  * multiplied by, where a larger score has come, goes with the weights. CTAs behind the parts put together units that are cut.
- * Compiled once per variant.
+ * Two CTAs of a cluster are one part, with 64 rows each of a unit of 128: each loads half of every block into both. Compiled once per
+ * variant.
  *
  *   constants.cuh                 what follows from the variant's columns; shared memory
  *   common/attention/work.cuh     the list of work
@@ -39,8 +40,9 @@ static __device__ __forceinline__ void init_barriers(const struct gm_attention_m
                 mbarrier_init(full_addr(base, slot, step), p.box_tokens ? 1 : GATHER_WARPS);
 #pragma unroll
             for (int half = 0; half < HALVES; ++half)
-                mbarrier_init(empty_addr(base, slot, half), 4 * ADDERS);
+                mbarrier_init(empty_addr(base, slot, half), 4 * ADDERS * CLUSTER);
             mbarrier_init(weighed_addr(base, slot), 4);
+            mbarrier_init(left_addr(base, slot), 4 * ADDERS);
         }
         mbarrier_init(q_ring(base).full_addr, GATHER_WARPS);
         mbarrier_init(q_ring(base).empty_addr, 4);
@@ -60,11 +62,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const uint32_t base = smem_base();
     const int warpgroup = __shfl_sync(0xFFFFFFFF, threadIdx.x / 128, 0);
     griddep_launch_dependents();
-    if (cta_index() >= p.parts) {
-        merge(p, cta_index() - p.parts);
+    if (cta_index() >= p.parts * CLUSTER) {
+        merge(p, cta_index() - p.parts * CLUSTER);
         return;
     }
     init_barriers(p, base);
+    if (CLUSTER > 1)
+        cluster_sync_init();
     __syncthreads();
     if (warpgroup == 0) {
         setmaxnreg_dec<PRODUCER_REGISTERS>();
@@ -82,4 +86,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         setmaxnreg_inc<ADDER_REGISTERS>();
         add(p, base, warpgroup - 2);
     }
+    if (CLUSTER > 1)
+        cluster_sync(); /* no CTA ends while its peer may load into it or arrive at it */
 }

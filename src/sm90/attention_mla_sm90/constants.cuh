@@ -20,7 +20,9 @@ enum {
     V_HEAD_DIM = GM_V_HEAD_DIM, /* of v and out: the first of k */
     BLOCK = GM_BLOCK,           /* tokens of a stage */
     STAGES = GM_STAGES,
-    ROWS = GM_MLA_ROWS,
+    CLUSTER = GM_CLUSTER, /* CTAs that share blocks */
+    CTA_ROWS = GM_MLA_ROWS,
+    ROWS = CLUSTER * CTA_ROWS, /* of a unit */
     KEY_STEP = BLOCK, /* blocks begin where boxes do */
     ADDERS = GM_MLA_ADDERS(V_HEAD_DIM),
     THREADS = GM_MLA_THREADS(V_HEAD_DIM),
@@ -32,7 +34,7 @@ enum {
     /* A stage is full in three steps, so that its first scores begin early: two halves of v, and what only k has. */
     STEPS = 3,
     STEP_SLABS = V_SLABS / 2,
-    /* It is left in halves of its tokens, so that the next block is on its way early. */
+    /* It is left in halves of its tokens, so that the next block is on its way early. CTA i of a cluster loads half i for all. */
     HALVES = 2,
     HALF = BLOCK / HALVES,
     Q_BYTES = GM_MLA_Q_BYTES(HEAD_DIM),
@@ -55,12 +57,18 @@ enum {
     BAR_LEFT = 2,   /* all of a piece is in its slot */
 };
 static_assert(TYPE == GM_TYPE_bf16 || TYPE == GM_TYPE_fp16, "16-bit types");
-static_assert(BLOCK == ROWS, "q is loaded as a block of k is, and weights take a slab");
+static_assert(BLOCK == CTA_ROWS, "q is loaded as a block of k is, and weights take a slab");
+static_assert(CLUSTER == 1 || CLUSTER == HALVES, "each CTA of a cluster loads a half");
 static_assert(COLUMNS == 256 && V_SLABS % 2 == 0 && SLABS == V_SLABS + 1, "a slab that only k has, where weights go");
 static_assert(PRODUCER_REGISTERS + SCORER_REGISTERS + ADDERS * ADDER_REGISTERS <= 128 * THREADS / 128, "what an SM has");
 
 static __device__ __forceinline__ uint32_t lane_index(void) {
     return (uint32_t)thread_index() % 32;
+}
+
+/* Of its cluster. */
+static __device__ __forceinline__ int cta_rank(void) {
+    return cta_index() % CLUSTER;
 }
 
 /* Of its warpgroup. */
@@ -92,8 +100,9 @@ static __device__ __forceinline__ uint32_t barriers_addr(uint32_t base) {
     return base + Q_BYTES + STAGES * STAGE_BYTES;
 }
 
-/* A slot's barriers: full by steps, empty by halves, and that its weights are there, and zeros in v where no token is. */
-enum { STAGE_BARRIERS = STEPS + HALVES + 1 };
+/* A slot's barriers: full by steps; empty by halves, in the cluster; that its weights are there, and zeros in v where no token is;
+ * and that this CTA's adders have left all of it. */
+enum { STAGE_BARRIERS = STEPS + HALVES + 2 };
 
 static __device__ __forceinline__ uint32_t full_addr(uint32_t base, uint32_t slot, int step) {
     return barriers_addr(base) + 8 * (STAGE_BARRIERS * slot + step);
@@ -105,6 +114,10 @@ static __device__ __forceinline__ uint32_t empty_addr(uint32_t base, uint32_t sl
 
 static __device__ __forceinline__ uint32_t weighed_addr(uint32_t base, uint32_t slot) {
     return barriers_addr(base) + 8 * (STAGE_BARRIERS * slot + STEPS + HALVES);
+}
+
+static __device__ __forceinline__ uint32_t left_addr(uint32_t base, uint32_t slot) {
+    return barriers_addr(base) + 8 * (STAGE_BARRIERS * slot + STEPS + HALVES + 1);
 }
 
 static __device__ __forceinline__ struct pipeline q_ring(uint32_t base) {
@@ -126,12 +139,12 @@ static_assert(8 * (STAGE_BARRIERS * STAGES + 2 + 3 * PIECE_SLOTS) <= GM_MLA_BARR
 
 /* What rows' values are multiplied by before a stage's are added: a word for each row. */
 static __device__ __forceinline__ uint32_t kept_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + GM_MLA_BARRIER_BYTES + slot * 4 * ROWS;
+    return barriers_addr(base) + GM_MLA_BARRIER_BYTES + slot * 4 * CTA_ROWS;
 }
 
 /* A piece's rows: a largest score and a sum each. */
 static __device__ __forceinline__ uint32_t sums_addr(uint32_t base, uint32_t slot) {
-    return kept_addr(base, STAGES) + slot * 8 * ROWS;
+    return kept_addr(base, STAGES) + slot * 8 * CTA_ROWS;
 }
 
 static __device__ __forceinline__ uint32_t piece_addr(uint32_t base, uint32_t slot) {

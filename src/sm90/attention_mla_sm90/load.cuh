@@ -26,26 +26,32 @@ static __device__ __forceinline__ void copy_boxes(const struct gm_attention_mla_
     for (uint32_t i = 0; i < SLABS * boxes; i += 32) {
         const uint32_t slab = (i + lane) / boxes, box = first + (i + lane) - slab * boxes;
         const int page = (int)__shfl_sync(0xFFFFFFFF, at.page, box), token = (int)__shfl_sync(0xFFFFFFFF, at.token, box);
-        if (slab < SLABS)
-            tma_load_4d(stage_addr(base, slot) + slab * SLAB_BYTES + box * box_bytes, &p.k, slab * 64, token, head, page,
-                        full_addr(base, slot, slab / STEP_SLABS));
+        const uint32_t to = stage_addr(base, slot) + slab * SLAB_BYTES + box * box_bytes;
+        const uint32_t full = full_addr(base, slot, slab / STEP_SLABS);
+        if (slab < SLABS && CLUSTER > 1)
+            tma_load_4d_multicast(to, &p.k, slab * 64, token, head, page, full, (1 << CLUSTER) - 1);
+        else if (slab < SLABS)
+            tma_load_4d(to, &p.k, slab * 64, token, head, page, full);
     }
 }
 
-/* So many boxes, each half when it is empty. */
+/* So many boxes, each half when it is empty; in a cluster only the CTA's half, when it is empty in all CTAs. What a stage is told
+ * to expect comes from all of them. */
 static __device__ __forceinline__ void load_boxes(const struct gm_attention_mla_sm90_params &p, uint32_t base,
                                                   struct pipeline_state state, const struct place &at, int head,
                                                   int boxes) {
     const uint32_t lane = lane_index(), slot = state.slot, bytes = boxes * p.box_tokens * SPAN;
     const int of_half = HALF / p.box_tokens;
-    mbarrier_wait(empty_addr(base, slot, 0), state.phase ^ 1);
-    if (lane < STEPS)
-        mbarrier_arrive_expect_tx(full_addr(base, slot, lane), bytes * (lane < 2 ? STEP_SLABS : SLABS - V_SLABS));
-    __syncwarp();
-    copy_boxes(p, base, slot, at, head, 0, min(boxes, of_half));
-    mbarrier_wait(empty_addr(base, slot, 1), state.phase ^ 1);
-    if (boxes > of_half)
-        copy_boxes(p, base, slot, at, head, of_half, boxes);
+#pragma unroll
+    for (int i = 0; i < HALVES / CLUSTER; ++i) {
+        const int half = CLUSTER > 1 ? cta_rank() : i;
+        mbarrier_wait(empty_addr(base, slot, half), state.phase ^ 1);
+        if (i == 0 && lane < STEPS)
+            mbarrier_arrive_expect_tx(full_addr(base, slot, lane), bytes * (lane < 2 ? STEP_SLABS : SLABS - V_SLABS));
+        __syncwarp();
+        if (boxes > half * of_half)
+            copy_boxes(p, base, slot, at, head, half * of_half, min(boxes, (half + 1) * of_half));
+    }
 }
 
 /* One warp: all blocks of all pieces. */
@@ -74,7 +80,7 @@ static __device__ __forceinline__ void gather_rows(uint32_t to, int rows, int el
     const uint32_t lane = lane_index(), chunk = lane % 8, row_step = 4 * GATHER_WARPS;
     const uint32_t first = warp_index() % GATHER_WARPS * 4 + lane / 8;
 #pragma unroll 1
-    for (uint32_t row = first; row < ROWS; row += row_step) {
+    for (uint32_t row = first; row < CTA_ROWS; row += row_step) {
         const bool exists = (int)row < rows;
         const uint64_t from = address_of_row(exists ? (int)row : 0) + 16 * chunk;
         const uint32_t place = to + row * SPAN + ((chunk ^ row % 8) << 4);

@@ -4,14 +4,13 @@
 #ifndef GM_SM90_ATTENTION_MLA_MERGE_CUH
 #define GM_SM90_ATTENTION_MLA_MERGE_CUH
 
-#include "sm90/attention_mla_sm90/constants.cuh"
+#include "sm90/attention_mla_sm90/piece.cuh"
 
 #include "common/attention/partial.cuh"
-#include "sm90/cluster.cuh"
 
-/* A part has two slots: one for a unit that it begins, one for a unit that a lower part began. */
-static __device__ __forceinline__ int slot_number(int part, bool begins) {
-    return 2 * part + begins;
+/* Each CTA of a part has two slots: one for a unit that it begins, one for a unit that a lower part began. */
+static __device__ __forceinline__ int slot_number(int part, bool begins, int rank) {
+    return (2 * part + begins) * CLUSTER + rank;
 }
 
 static __device__ __forceinline__ uint64_t slot_of(const struct gm_attention_mla_sm90_params &p, int number) {
@@ -44,13 +43,16 @@ static __device__ __forceinline__ int64_t entries_before(const struct gm_attenti
     return sum;
 }
 
-/* A unit, as its last piece is, and the parts that have some of it; `first` == `last`: there is nothing to put together. */
+/* A CTA's rows of a unit, as its last piece is, and the parts that have some of it; `first` == `last`: there is nothing to put
+ * together. */
 struct cut_unit {
     struct piece piece;
     int first, last;
+    int rank;
 };
 
-static __device__ __forceinline__ struct cut_unit find_unit(const struct gm_attention_mla_sm90_params &p, int number) {
+static __device__ __forceinline__ struct cut_unit find_unit(const struct gm_attention_mla_sm90_params &p, int number,
+                                                            int rank) {
     const units_of_request units = {p.a};
     const struct lane_request mine = lane_request(p.a, units, 0);
     struct cut_unit unit = {};
@@ -61,7 +63,8 @@ static __device__ __forceinline__ struct cut_unit find_unit(const struct gm_atte
     const int of_request = number - (int)at.first, blocks = blocks_of_unit(p.a, at.request);
     at.first = entries_before(p.a, at.request.number);
     const int64_t start = at.first + (int64_t)of_request * blocks;
-    unit.piece = piece_before(p.a, at, start, start + blocks);
+    unit.piece = of_cta(piece_before(p.a, at, start, start + blocks), rank);
+    unit.rank = rank;
     unit.first = part_of(shares, start);
     unit.last = part_of(shares, start + blocks - 1);
     return unit;
@@ -70,7 +73,7 @@ static __device__ __forceinline__ struct cut_unit find_unit(const struct gm_atte
 /* ---- its rows --------------------------------------------------------------------------------------- */
 
 static __device__ __forceinline__ int slot_of_unit(const struct cut_unit &unit, int part) {
-    return slot_number(part, part == unit.first);
+    return slot_number(part, part == unit.first, unit.rank);
 }
 
 /* Each thread for some parts; flags are cleared for the next launch. */
@@ -110,7 +113,7 @@ static __device__ __forceinline__ void merge(const struct gm_attention_mla_sm90_
     enum { CHUNKS = V_HEAD_DIM / 8 };
     griddep_wait();
     const int slice = number % p.slices, slice_rows = p.slot_rows / p.slices;
-    const struct cut_unit unit = find_unit(p, number / p.slices);
+    const struct cut_unit unit = find_unit(p, number / p.slices / CLUSTER, number / p.slices % CLUSTER);
     if (unit.first == unit.last)
         return;
     wait_for_parts(p, unit, slice);

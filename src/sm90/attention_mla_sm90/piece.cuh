@@ -42,6 +42,13 @@ static __device__ __forceinline__ int blocks_of(const struct piece &piece) {
     return (piece.keys.end - piece.keys.first + BLOCK - 1) / BLOCK;
 }
 
+/* The rows of a CTA of the cluster, perhaps none; all its CTAs have the same keys. */
+static __device__ __forceinline__ struct piece of_cta(struct piece piece, int rank) {
+    piece.first_row += rank * CTA_ROWS;
+    piece.rows = min(max(piece.rows - rank * CTA_ROWS, 0), (int)CTA_ROWS);
+    return piece;
+}
+
 /* ---- clerk and readers ------------------------------------------------------------------------------ */
 
 static __device__ __forceinline__ void tell(uint32_t base, uint32_t &count, const struct piece &piece) {
@@ -57,8 +64,8 @@ static __device__ __forceinline__ void tell(uint32_t base, uint32_t &count, cons
 static __device__ __forceinline__ void tell_pieces(const struct gm_attention_mla_sm90_params &p, uint32_t base) {
     uint32_t told = 0;
     griddep_wait();
-    take_pieces(p.a, p.parts, p.slots != 0,
-                [&](const struct shares &, const struct piece &piece) { tell(base, told, piece); });
+    take_pieces(p.a, p.parts, cta_index() / CLUSTER, p.slots != 0,
+                [&](const struct shares &, const struct piece &piece) { tell(base, told, of_cta(piece, cta_rank())); });
     struct piece none = {};
     none.rows = -1;
     tell(base, told, none);

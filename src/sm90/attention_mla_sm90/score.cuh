@@ -93,13 +93,15 @@ static __device__ __forceinline__ void weigh(float (&s)[SCORES], struct rows &ro
 
 /* ---- what the adders need --------------------------------------------------------------------------- */
 
-/* Rows of v behind the last token become zeros: 0 times what lies there may be NaN. */
-static __device__ __forceinline__ void clear_tail(uint32_t base, uint32_t slot, int tokens) {
+/* Rows of v behind the last token become zeros: 0 times what lies there may be NaN. A half without a token was not loaded, so that
+ * adders may be at what it had before. */
+static __device__ __forceinline__ void clear_tail(uint32_t base, struct pipeline_state at, int tokens) {
+    mbarrier_wait(left_addr(base, at.slot), at.phase ^ 1);
 #pragma unroll 1
     for (int i = (uint32_t)thread_index() % 128 * 16 + tokens * SPAN; i < SLAB_BYTES; i += 128 * 16)
 #pragma unroll
         for (int slab = 0; slab < V_SLABS; ++slab)
-            st_shared_v4(stage_addr(base, slot) + slab * SLAB_BYTES + i, 0, 0, 0, 0);
+            st_shared_v4(stage_addr(base, at.slot) + slab * SLAB_BYTES + i, 0, 0, 0, 0);
 }
 
 /* The warp's 16 rows of weights, as a slab of A: accumulators of two neighbouring blocks of 8 keys are four matrices. */
@@ -144,7 +146,7 @@ static __device__ __forceinline__ void score_block(const struct gm_attention_par
         hide_keys(p, piece, key, s);
     weigh(s, rows, kept);
     if (key + BLOCK > piece.keys.end)
-        clear_tail(base, at.slot, piece.keys.end - key);
+        clear_tail(base, at, piece.keys.end - key);
     store_weights(base, at.slot, s, kept);
     fence_proxy_async();
     arrive_warp(weighed_addr(base, at.slot));

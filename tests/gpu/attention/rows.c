@@ -10,7 +10,7 @@ struct rows {
     struct attention_memory memory;
     int failures;
     int64_t head_dim;
-    /* maps: loads by TMA only. latent: takes k for v. Of 256 elements and more there are fewer cases. */
+    /* maps: attention_sm90. latent: takes k for v. Of 256 elements and more there are fewer cases. */
     bool decodes, maps, latent, is_large;
 };
 
@@ -36,8 +36,10 @@ static struct attention_case plain(const struct rows *rows) {
 static bool try(struct rows *rows, struct attention_case ac) {
     enum { MOST_FAILURES = 3, LEAST_BOX = 8 };
     const bool has_small_boxes = ac.kv_layout == GM_ATTENTION_KV_PAGED && ac.page_size % LEAST_BOX;
-    if (rows->maps && (ac.tree || has_small_boxes))
+    if ((rows->maps && ac.tree) || ((rows->maps || rows->kernel->cluster_ctas > 1) && has_small_boxes))
         ac.may_refuse |= BIT(GM_REASON_SIZE);
+    if (ac.sm_budget && ac.sm_budget < rows->kernel->cluster_ctas)
+        ac.may_refuse |= BIT(GM_REASON_MASKED);
     rows->failures += !run_attention(rows->result, &ac, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }
