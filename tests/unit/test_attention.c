@@ -274,14 +274,15 @@ END_TEST
 START_TEST(latent_heads_take_the_family_that_reads_k_once) {
     struct gm_attention_problem p = latent(64, 1, 4096, 64);
     char said[1 << 14];
-    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_mla_sm90);
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_mla_sm90_bf16_d576_v512_b64_s2_c2");
     ck_assert_ptr_nonnull(strstr(said, "128 parts of whole units, boxes of 32 tokens"));
+    ck_assert_ptr_nonnull(strstr(said, "64 parts of whole units, boxes of 32 tokens"));
     ck_assert_ptr_nonnull(strstr(said, "heads have up to 576 elements; it holds 256"));
     ck_assert_ptr_null(chosen(&p, "a100", said, sizeof said));
     p.page_size = 4, p.q_heads = 16;
-    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_mla_sm90);
-    ck_assert_ptr_nonnull(strstr(said, "132 parts of all keys"));
-    ck_assert_ptr_nonnull(strstr(said, "boxes of 0 tokens"));
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_mla_sm90_bf16_d576_v512_b64_s2_c1");
+    ck_assert_ptr_nonnull(strstr(said, "132 parts of all keys, boxes of 0 tokens"));
+    ck_assert_ptr_nonnull(strstr(said, "a page of 4 tokens has no boxes of 8 or more: no cluster shares them"));
     p.k_align = 8;
     ck_assert_ptr_null(chosen(&p, "h200", said, sizeof said));
     ck_assert_ptr_nonnull(strstr(said, "k_align promises 8 bytes: it loads 16 at once"));
@@ -481,7 +482,7 @@ START_TEST(every_variant_is_launched_by_name) {
         ck_assert_int_eq(fake_calls(), 1 + maps);
         ck_assert_int_eq(fake.launch.kernel, (int)i);
         ck_assert_uint_eq(fake.launch.config.blockDimX, (unsigned)kernel->threads);
-        ck_assert_uint_eq(fake.launch.config.numAttrs, kernel->arch == GM_ARCH_SM90);
+        ck_assert_int_eq((int)fake.launch.config.numAttrs, (kernel->arch == GM_ARCH_SM90) + (kernel->cluster_ctas > 1));
         if (kernel->family == &gm_family_attention_sm80) {
             const struct gm_attention_sm80_params *params = plan->params;
             const int rows = kernel->columns[GM_ATTENTION_SM80_TILE_ROWS];

@@ -135,7 +135,8 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
 #define PIECE_US        1.5 /* more of a part, for each further unit that it has some of: q, out */
 #define DRAM_EFFICIENCY 0.85
 #define L2_BYTES_CLOCK  25.0   /* into one SM, where all load */
-#define BLOCK_CLOCKS    2450.0 /* of an SM: both products with stages that come and go between them */
+#define BLOCK_CLOCKS    2800.0 /* of an SM: both products with stages that come and go between them */
+#define CLOCK_MHZ       1750.0
 #define GATHER_FACTOR   2.5    /* of pages without boxes */
 #define SMALL_BOX_CLOCK 24.0   /* of a copy by TMA, from 16 a block on */
 #define MERGE_US        4.5    /* slots, flags, CTAs behind the parts, */
@@ -150,18 +151,18 @@ static double block_clocks(const struct variant *v, const struct gm_attention_pr
 
 static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device,
                       const struct division *division) {
-    const double units = (double)units_of(v, p), parts = (double)division->parts, clock = gm_attention_clock_mhz(device);
+    const double units = (double)units_of(v, p), parts = (double)division->parts;
     const double tokens = fmin((double)p->max_q_len, ceil(v->rows / (double)gm_attention_group(p)));
     const double keys = fmin((double)p->max_kv_len, gm_attention_seen(p) / (double)p->max_q_len + tokens - 1);
     const double blocks = ceil(keys / v->block);
     const double of_part = division->slices ? ceil(units * blocks / parts) : ceil(units / parts) * blocks;
-    const double l2_us = units * keys * (double)p->head_dim * 2 / (parts * v->cluster * L2_BYTES_CLOCK) / clock;
+    const double l2_us = units * keys * (double)p->head_dim * 2 / (parts * v->cluster * L2_BYTES_CLOCK) / CLOCK_MHZ;
     const double dram_us =
         device->dram_gbs > 0 ? gm_attention_cache_bytes(p) / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
     const double pieces = units / parts + (division->slices ? 1 : 0);
     const double merge_us = division->slices ? MERGE_US + PARTIAL_US * parts / units : 0;
     return LAUNCH_US + FILL_US + PIECE_US * fmax(pieces - 1, 0) + merge_us +
-           fmax(fmax(dram_us, l2_us), of_part * block_clocks(v, p) / clock);
+           fmax(fmax(dram_us, l2_us), of_part * block_clocks(v, p) / CLOCK_MHZ);
 }
 
 /* ---- the family ----------------------------------------------------------------------------------------- */

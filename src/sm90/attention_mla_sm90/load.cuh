@@ -21,16 +21,16 @@ static __device__ __forceinline__ struct place place_of_box(const struct gm_atte
 /* Boxes first ... end - 1, a lane every 32nd copy of all boxes and slabs. */
 static __device__ __forceinline__ void copy_boxes(const struct gm_attention_mla_sm90_params &p, uint32_t base,
                                                   uint32_t slot, const struct place &at, int head, int first, int end) {
-    const uint32_t lane = lane_index(), boxes = end - first, box_bytes = p.box_tokens * SPAN;
+    const uint32_t lane = lane_index(), copies = SLABS * (end - first), box_bytes = p.box_tokens * SPAN;
 #pragma unroll 1
-    for (uint32_t i = 0; i < SLABS * boxes; i += 32) {
-        const uint32_t slab = (i + lane) / boxes, box = first + (i + lane) - slab * boxes;
+    for (uint32_t i = lane; i < (copies + 31) / 32 * 32; i += 32) {
+        const uint32_t slab = i % SLABS, box = first + i / SLABS;
         const int page = (int)__shfl_sync(0xFFFFFFFF, at.page, box), token = (int)__shfl_sync(0xFFFFFFFF, at.token, box);
         const uint32_t to = stage_addr(base, slot) + slab * SLAB_BYTES + box * box_bytes;
         const uint32_t full = full_addr(base, slot, slab / STEP_SLABS);
-        if (slab < SLABS && CLUSTER > 1)
+        if (i < copies && CLUSTER > 1)
             tma_load_4d_multicast(to, &p.k, slab * 64, token, head, page, full, (1 << CLUSTER) - 1);
-        else if (slab < SLABS)
+        else if (i < copies)
             tma_load_4d(to, &p.k, slab * 64, token, head, page, full);
     }
 }
