@@ -85,16 +85,16 @@ struct gm_attention_problem {
 
 struct gm_attention_args {
     size_t size;
-    int64_t batch; /* requests, up to max_batch */
+    int64_t batch;              /* requests, up to max_batch */
     gm_device_ptr q, k, v, out; /* with v_is_k v is k, or 0 */
     gm_device_ptr lse;          /* 0 unless has_lse */
-    gm_device_ptr q_indptr;   /* int32_t[batch + 1], not falling */
-    gm_device_ptr kv_len;     /* int32_t[batch] */
-    gm_device_ptr kv_indptr;  /* int32_t[batch]: of KV_RAGGED; else 0 */
-    gm_device_ptr page_table; /* int32_t: of KV_PAGED; else 0 */
-    gm_device_ptr sinks;      /* float[q_heads]; 0 unless has_sinks */
-    gm_device_ptr tree_mask;  /* uint64_t[max_q_tokens]; 0 unless has_tree_mask */
-    gm_device_ptr workspace;  /* 16-byte aligned; may hold anything; of one call at a time */
+    gm_device_ptr q_indptr;     /* int32_t[batch + 1], not falling */
+    gm_device_ptr kv_len;       /* int32_t[batch] */
+    gm_device_ptr kv_indptr;    /* int32_t[batch]: of KV_RAGGED; else 0 */
+    gm_device_ptr page_table;   /* int32_t: of KV_PAGED; else 0 */
+    gm_device_ptr sinks;        /* float[q_heads]; 0 unless has_sinks */
+    gm_device_ptr tree_mask;    /* uint64_t[max_q_tokens]; 0 unless has_tree_mask */
+    gm_device_ptr workspace;    /* 16-byte aligned; may hold anything; of one call at a time */
     size_t workspace_bytes;
 };
 

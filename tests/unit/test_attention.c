@@ -429,8 +429,11 @@ END_TEST
 START_TEST(cut_units_of_latent_heads_have_slots) {
     static const struct {
         int64_t batch, q_heads, kv_len, parts, slices, rows;
-    } cases[] = {{1, 128, 8192, 132, 64, 64}, {1, 16, 1024, 16, 16, 16}, {64, 128, 4096, 132, 1, 64},
-                 {16, 16, 4096, 132, 8, 16},  {1, 1, 8192, 128, 2, 2}};
+    } cases[] = {{1, 128, 8192, 132, 64, 64},
+                 {1, 16, 1024, 16, 16, 16},
+                 {64, 128, 4096, 132, 1, 64},
+                 {16, 16, 4096, 132, 8, 16},
+                 {1, 1, 8192, 128, 2, 2}};
     const char *const name = "attention_mla_sm90_bf16_d576_v512_b64_s2_c1";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gm_attention_problem p = latent(cases[i].batch, 1, cases[i].kv_len, 64);

@@ -95,11 +95,8 @@ static const struct gm_field fields[] = {
     [FIELD_MAX_KV_LEN] = SIZE(max_kv_len, SUITES, NULL),
     [FIELD_Q_HEADS] = SIZE(q_heads, SUITES, NULL),
     [FIELD_KV_HEADS] = SIZE(kv_heads, SUITES, NULL),
-    [FIELD_HEAD_DIM] = {.name = "head_dim",
-                        .kind = GM_FIELD_SIZE,
-                        .uses = SUITES,
-                        .get = get_head_dim,
-                        .set = set_head_dim},
+    [FIELD_HEAD_DIM] =
+        {.name = "head_dim", .kind = GM_FIELD_SIZE, .uses = SUITES, .get = get_head_dim, .set = set_head_dim},
     [FIELD_PAGE_SIZE] = SIZE(page_size, SUITES, NULL),
     [FIELD_WINDOW] = {.name = "window", .kind = GM_FIELD_SIZE, .uses = SUITES, .get = get_window, .set = set_window},
     SIZE(right, GM_IN_OPTIONS, "of a window: tokens behind the own one (default: 0)"),
@@ -324,8 +321,8 @@ static enum gm_status check_latent(const struct gm_attention_problem *given, str
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         if (same[i].v && same[i].v != same[i].k)
             return gm_fail(GM_ERROR_INVALID_ARGUMENT,
-                           "v_%s is %" PRId64 "; with v_is_k it must be 0 or that of k, which is %" PRId64, same[i].name,
-                           same[i].v, same[i].k);
+                           "v_%s is %" PRId64 "; with v_is_k it must be 0 or that of k, which is %" PRId64,
+                           same[i].name, same[i].v, same[i].k);
     p->v_page_stride = p->k_page_stride, p->v_token_stride = p->k_token_stride;
     p->v_head_stride = p->k_head_stride, p->v_align = p->k_align;
     return GM_OK;

@@ -111,14 +111,14 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
     if (!p->v_is_k)
         return gm_say(why, GM_REASON_SIZE, "v_is_k is 0; it takes k for v");
     if (p->head_dim > v->head_dim || p->v_head_dim > v->v_head_dim)
-        return gm_say(why, GM_REASON_SIZE,
-                      "heads have %" PRId64 " elements, of v %" PRId64 "; it holds %d, of v %d", p->head_dim,
-                      p->v_head_dim, v->head_dim, v->v_head_dim);
+        return gm_say(why, GM_REASON_SIZE, "heads have %" PRId64 " elements, of v %" PRId64 "; it holds %d, of v %d",
+                      p->head_dim, p->v_head_dim, v->head_dim, v->v_head_dim);
     if (units_of(v, p) > INT32_MAX / 128)
         return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " units of %d rows", units_of(v, p), v->rows);
     if (v->cluster > 1 && box_tokens(v, p) == 0)
-        return gm_say(why, GM_REASON_SIZE, "a page of %" PRId64 " tokens has no boxes of %d or more: no cluster shares them",
-                      p->page_size, LEAST_BOX);
+        return gm_say(why, GM_REASON_SIZE,
+                      "a page of %" PRId64 " tokens has no boxes of %d or more: no cluster shares them", p->page_size,
+                      LEAST_BOX);
     const enum gm_reason reason =
         gm_attention_check_vectors(p, GM_ATTENTION_LOADED | GM_ATTENTION_BIT(GM_ATTENTION_O), why);
     return reason == GM_ACCEPTED ? check_map(v, p, why) : reason;
@@ -137,10 +137,10 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
 #define L2_BYTES_CLOCK  25.0   /* into one SM, where all load */
 #define BLOCK_CLOCKS    2800.0 /* of an SM: both products with stages that come and go between them */
 #define CLOCK_MHZ       1750.0
-#define GATHER_FACTOR   2.5    /* of pages without boxes */
-#define SMALL_BOX_CLOCK 24.0   /* of a copy by TMA, from 16 a block on */
-#define MERGE_US        4.5    /* slots, flags, CTAs behind the parts, */
-#define PARTIAL_US      0.12   /* and the rows of each part of a unit */
+#define GATHER_FACTOR   2.5  /* of pages without boxes */
+#define SMALL_BOX_CLOCK 24.0 /* of a copy by TMA, from 16 a block on */
+#define MERGE_US        4.5  /* slots, flags, CTAs behind the parts, */
+#define PARTIAL_US      0.12 /* and the rows of each part of a unit */
 
 static double block_clocks(const struct variant *v, const struct gm_attention_problem *p) {
     const int64_t box = box_tokens(v, p);

@@ -96,7 +96,8 @@ static __device__ __forceinline__ void store_unit(const struct gm_attention_para
             store_lse(p, at[half], lse_of(most, sum));
     }
     const int row = row_of_lane(), first = adder * COLUMNS;
-    store_row<0>(p, address_of(p.out, at[0]) + first * bytes, o, factor[0], row < piece.rows, p.v_head_dim - first, lane);
+    store_row<0>(p, address_of(p.out, at[0]) + first * bytes, o, factor[0], row < piece.rows, p.v_head_dim - first,
+                 lane);
     store_row<1>(p, address_of(p.out, at[1]) + first * bytes, o, factor[1], row + 8 < piece.rows, p.v_head_dim - first,
                  lane);
 }

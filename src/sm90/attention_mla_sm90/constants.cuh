@@ -23,7 +23,7 @@ enum {
     CLUSTER = GM_CLUSTER, /* CTAs that share blocks */
     CTA_ROWS = GM_MLA_ROWS,
     ROWS = CLUSTER * CTA_ROWS, /* of a unit */
-    KEY_STEP = BLOCK, /* blocks begin where boxes do */
+    KEY_STEP = BLOCK,          /* blocks begin where boxes do */
     ADDERS = GM_MLA_ADDERS(V_HEAD_DIM),
     THREADS = GM_MLA_THREADS(V_HEAD_DIM),
 
@@ -60,7 +60,8 @@ static_assert(TYPE == GM_TYPE_bf16 || TYPE == GM_TYPE_fp16, "16-bit types");
 static_assert(BLOCK == CTA_ROWS, "q is loaded as a block of k is, and weights take a slab");
 static_assert(CLUSTER == 1 || CLUSTER == HALVES, "each CTA of a cluster loads a half");
 static_assert(COLUMNS == 256 && V_SLABS % 2 == 0 && SLABS == V_SLABS + 1, "a slab that only k has, where weights go");
-static_assert(PRODUCER_REGISTERS + SCORER_REGISTERS + ADDERS * ADDER_REGISTERS <= 128 * THREADS / 128, "what an SM has");
+static_assert(PRODUCER_REGISTERS + SCORER_REGISTERS + ADDERS * ADDER_REGISTERS <= 128 * THREADS / 128,
+              "what an SM has");
 
 static __device__ __forceinline__ uint32_t lane_index(void) {
     return (uint32_t)thread_index() % 32;

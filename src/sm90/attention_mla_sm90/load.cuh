@@ -25,7 +25,8 @@ static __device__ __forceinline__ void copy_boxes(const struct gm_attention_mla_
 #pragma unroll 1
     for (uint32_t i = lane; i < (copies + 31) / 32 * 32; i += 32) {
         const uint32_t slab = i % SLABS, box = first + i / SLABS;
-        const int page = (int)__shfl_sync(0xFFFFFFFF, at.page, box), token = (int)__shfl_sync(0xFFFFFFFF, at.token, box);
+        const int page = (int)__shfl_sync(0xFFFFFFFF, at.page, box),
+                  token = (int)__shfl_sync(0xFFFFFFFF, at.token, box);
         const uint32_t to = stage_addr(base, slot) + slab * SLAB_BYTES + box * box_bytes;
         const uint32_t full = full_addr(base, slot, slab / STEP_SLABS);
         if (i < copies && CLUSTER > 1)

@@ -17,7 +17,8 @@ static __device__ __forceinline__ uint64_t slot_of(const struct gm_attention_mla
     return p.slots + (int64_t)number * GM_MLA_SLOT_BYTES(p.slot_rows, V_HEAD_DIM);
 }
 
-static __device__ __forceinline__ uint64_t flag_of(const struct gm_attention_mla_sm90_params &p, int number, int slice) {
+static __device__ __forceinline__ uint64_t flag_of(const struct gm_attention_mla_sm90_params &p, int number,
+                                                   int slice) {
     return p.flags + ((int64_t)number * p.slices + slice) * GM_MLA_FLAG_BYTES;
 }
 

@@ -11,13 +11,12 @@
 #include "sm90/cluster.cuh"
 
 static __device__ __forceinline__ void write_piece(uint32_t addr, const struct piece &piece) {
-    const uint32_t words[12] = {
-        (uint32_t)piece.request.number, (uint32_t)piece.request.q_start,
-        (uint32_t)piece.request.q_len,  (uint32_t)piece.request.kv_len,
-        (uint32_t)piece.head,           (uint32_t)piece.first_row,
-        (uint32_t)piece.rows,           (uint32_t)piece.keys.first,
-        (uint32_t)piece.keys.end,       (uint32_t)piece.begins,
-        (uint32_t)piece.ends,           0};
+    const uint32_t words[12] = {(uint32_t)piece.request.number, (uint32_t)piece.request.q_start,
+                                (uint32_t)piece.request.q_len,  (uint32_t)piece.request.kv_len,
+                                (uint32_t)piece.head,           (uint32_t)piece.first_row,
+                                (uint32_t)piece.rows,           (uint32_t)piece.keys.first,
+                                (uint32_t)piece.keys.end,       (uint32_t)piece.begins,
+                                (uint32_t)piece.ends,           0};
 #pragma unroll
     for (int i = 0; i < 12; i += 2)
         st_shared_v2_b32(addr + 4 * i, words + i);

@@ -181,11 +181,21 @@ static bool test_parts(struct rows *rows) {
     return try(rows, ac);
 }
 
-enum { SLOTS_OF_5 = 165120 }; /* bytes that 5 parts want for 8 rows: one has the end of a unit and the start of the next */
+enum {
+    SLOTS_OF_5 = 165120
+}; /* bytes that 5 parts want for 8 rows: one has the end of a unit and the start of the next */
 
 /* More heads and tokens than a unit has rows: units of a few heads, and of several tokens' heads; pages of a block, larger and
  * smaller ones; units that are cut and whole ones, one behind the other. */
 static bool test_units(struct rows *rows) {
+    struct attention_case two = plain(rows); /* parts: CTAs that put their pieces together wait beside them */
+    SET(two.q_lens, 3);
+    SET(two.kv_lens, 70);
+    two.q_heads = 20;
+    two.workspace_limit = WORKSPACE;
+    two.repeats = 2;
+    if (rows->latent && !try(rows, two))
+        return false;
     static const struct {
         int64_t q_heads, kv_heads, page_size;
         int q_len, kv_len;
