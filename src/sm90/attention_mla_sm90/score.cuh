@@ -45,14 +45,19 @@ static __device__ __forceinline__ void multiply_keys(float (&s)[SCORES], uint32_
     wgmma_fence_operand(s);
 }
 
-static __device__ __forceinline__ void scale_scores(const struct gm_attention_params &p, float (&s)[SCORES]) {
-    const bool has_cap = p.flags & GM_ATTENTION_HAS_CAP;
+/* NOTE: in a loop of its own: in that of the scale nvcc branches at every score, 32 times a block. */
+static __device__ __forceinline__ void cap_scores(float (&s)[SCORES], float cap, float exponent) {
 #pragma unroll
-    for (int i = 0; i < SCORES; ++i) {
+    for (int i = 0; i < SCORES; ++i)
+        s[i] = soft_cap(s[i], cap, exponent);
+}
+
+static __device__ __forceinline__ void scale_scores(const struct gm_attention_params &p, float (&s)[SCORES]) {
+#pragma unroll
+    for (int i = 0; i < SCORES; ++i)
         s[i] *= p.scale;
-        if (has_cap)
-            s[i] = soft_cap(s[i], p.cap * GM_LOG2_E, p.cap_exponent);
-    }
+    if (p.flags & GM_ATTENTION_HAS_CAP)
+        cap_scores(s, p.cap * GM_LOG2_E, p.cap_exponent);
 }
 
 static __device__ __forceinline__ void hide_keys(const struct gm_attention_params &p, const struct piece &piece,
