@@ -29,7 +29,7 @@ extern "C" {
  *          Every layout of pages, tokens and heads is one by its strides (NHD, HND), and so is one of K and V in turns.
  *
  *          With v_is_k v is the first v_head_dim elements of k's heads, as in multi-head latent attention: v's strides are
- *          k's, or 0, and so are v_align and args.v. It is read once for both.
+ *          k's, or 0, and so are v_align and args.v.
  *
  *  mask    GM_ATTENTION_FULL    all of the request's tokens
  *          GM_ATTENTION_CAUSAL  those up to the row's own: aligned to the end (bottom right)
