@@ -51,7 +51,8 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
 #define LIST(member, count) ((struct bench_operand){#member, GM_INT32, 1, count, ARGUMENT(member), BENCH_READ})
     found[count++] = HEADS(q, p->type, rows, d, BENCH_READ);
     found[count++] = HEADS(k, kv_type_of(p), cached, d, BENCH_READ);
-    found[count++] = HEADS(v, kv_type_of(p), cached, of_v, BENCH_READ);
+    if (!p->v_is_k)
+        found[count++] = HEADS(v, kv_type_of(p), cached, of_v, BENCH_READ);
     found[count++] = HEADS(out, out_type_of(p), rows, of_v, BENCH_WRITTEN);
     found[count++] = LIST(q_indptr, p->max_batch + 1);
     found[count++] = LIST(kv_len, p->max_batch);

@@ -28,6 +28,9 @@ extern "C" {
  *          GM_ATTENTION_KV_PAGED    token j % page_size of page page_table[b * table_stride + j / page_size]
  *          Every layout of pages, tokens and heads is one by its strides (NHD, HND), and so is one of K and V in turns.
  *
+ *          With v_is_k v is the first v_head_dim elements of k's heads, as in multi-head latent attention: v's strides are
+ *          k's, or 0, and so are v_align and args.v.
+ *
  *  mask    GM_ATTENTION_FULL    all of the request's tokens
  *          GM_ATTENTION_CAUSAL  those up to the row's own: aligned to the end (bottom right)
  *          GM_ATTENTION_WINDOW  from `left` before its own to `right` behind it; -1: all
@@ -81,8 +84,8 @@ struct gm_attention_problem {
     int64_t max_q_len;    /* rows of one request */
     int64_t max_kv_len;   /* tokens of one request; 1 at least */
     int64_t q_heads, kv_heads;
-    int64_t head_dim;     /* of q and k, up to 256, a multiple of 8 */
-    int64_t v_head_dim;   /* of v and out, likewise; 0: head_dim */
+    int64_t head_dim;     /* of q and k, up to 256, with v_is_k up to 576; a multiple of 8 */
+    int64_t v_head_dim;   /* of v and out, likewise, with v_is_k up to 512; 0: head_dim */
     int64_t page_size;    /* tokens; 0: max_kv_len; of KV_RAGGED ignored */
     int64_t page_count;   /* of KV_PAGED; 0: as many as max_batch requests of max_kv_len tokens have; else ignored */
     int64_t kv_tokens;    /* of KV_RAGGED, all requests' together; 0: max_batch * max_kv_len; else ignored */
@@ -100,14 +103,15 @@ struct gm_attention_problem {
     float scale;                               /* 0: 1 / sqrt(head_dim) */
     float softcap;                             /* 0: none */
     int32_t has_sinks, has_lse, has_tree_mask; /* 1: args have them */
+    int32_t v_is_k;                            /* 1: v is the first v_head_dim elements of k */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2, and of e4m3 1. */
     int32_t q_align, out_align, k_align, v_align;
 };
 
 struct gm_attention_args {
     size_t size;
-    int64_t batch; /* requests, up to max_batch */
-    gm_device_ptr q, k, v, out;
+    int64_t batch;                  /* requests, up to max_batch */
+    gm_device_ptr q, k, v, out;     /* with v_is_k v is k, or 0 */
     gm_device_ptr lse;              /* 0 unless has_lse */
     gm_device_ptr q_indptr;         /* int32_t[batch + 1], not falling */
     gm_device_ptr kv_len;           /* int32_t[batch] */

@@ -34,6 +34,11 @@ template <int STAGES> static __device__ __forceinline__ void pipeline_next(struc
         s.slot = 0, s.phase ^= 1;
 }
 
+/* Where a ring of so many slots stands for its user number `count`. One number is fewer registers than two states. */
+template <int SLOTS> static __device__ __forceinline__ struct pipeline_state state_at(uint32_t count) {
+    return {count % SLOTS, count / SLOTS % 2};
+}
+
 /* Skips the stages of a tile that another warpgroup consumes. */
 template <int STAGES> static __device__ __forceinline__ void pipeline_skip(struct pipeline_state &s, uint32_t stages) {
     const uint32_t slot = s.slot + stages;

@@ -36,6 +36,15 @@ static __device__ __forceinline__ void tma_load_4d(uint32_t dst, const void *map
                  : "memory");
 }
 
+/* The box of tma_load_4d to every CTA of the cluster whose bit is set in `mask`, as tma_load_2d_multicast() does it. */
+static __device__ __forceinline__ void tma_load_4d_multicast(uint32_t dst, const void *map, int x, int y, int z, int w,
+                                                             uint32_t bar, uint16_t mask) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {%2, %3, %4, %5}], [%6], %7;" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(bar), "h"(mask)
+                 : "memory");
+}
+
 /* The box of tma_load_2d to every CTA of the cluster whose bit is set in `mask`, at the same shared address, completing
  * on each one's own barrier. */
 static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst, const void *map, int x, int y, uint32_t bar,

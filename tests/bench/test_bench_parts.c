@@ -186,6 +186,7 @@ static const char *const suites[] = {"gemm-quick",
                                      "attention-fp8-prefill",
                                      "attention-decode",
                                      "attention-fp8-decode",
+                                     "attention-mla",
                                      "attention_merge"};
 
 START_TEST(every_suite_of_the_folder_loads) {

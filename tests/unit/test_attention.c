@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
 #include "common/attention_decode/params.h"
+#include "common/attention_mla_sm90/params.h"
 #include "common/attention_sm80/params.h"
 #include "gristmill/attention.h"
 #include "host/attention/attention.h"
@@ -33,6 +34,14 @@ static struct gm_attention_problem paged(int64_t batch, int64_t q_len, int64_t k
     return p;
 }
 
+/* DeepSeek-V3's. */
+static struct gm_attention_problem latent(int64_t batch, int64_t q_len, int64_t kv_len, int64_t page_size) {
+    struct gm_attention_problem p = paged(batch, q_len, kv_len, page_size);
+    p.q_heads = 128, p.kv_heads = 1;
+    p.head_dim = 576, p.v_head_dim = 512, p.v_is_k = 1;
+    return p;
+}
+
 static enum gm_status read_problem(const struct gm_attention_problem *given, struct gm_attention_problem *read) {
     static const struct gm_plan_options none = {.size = sizeof none};
     return gm_problem_read(&gm_operation_attention, given, &none, read);
@@ -54,6 +63,20 @@ START_TEST(zeros_mean_packed_and_all) {
     p.kv_layout = GM_ATTENTION_KV_RAGGED, p.has_lse = 1;
     assert_ok(read_problem(&p, &read));
     ck_assert(read.kv_tokens == 300 && read.lse_token_stride == 32 && read.lse_head_stride == 1);
+}
+END_TEST
+
+START_TEST(where_v_is_k_it_has_its_strides) {
+    struct gm_attention_problem p = latent(3, 2, 100, 64), read;
+    p.k_token_stride = 640, p.k_align = 8;
+    assert_ok(read_problem(&p, &read));
+    ck_assert(read.v_token_stride == 640 && read.v_head_stride == 576 && read.v_page_stride == 64 * 640);
+    ck_assert(read.v_align == 8 && read.out_token_stride == 128 * 512 && read.scale == (float)(1 / sqrt(576)));
+    p.v_token_stride = 640, p.v_align = 8;
+    assert_ok(read_problem(&p, &read));
+    p.head_dim = 64, p.v_head_dim = 0;
+    assert_ok(read_problem(&p, &read));
+    ck_assert_int_eq(read.v_head_dim, 64);
 }
 END_TEST
 
@@ -96,6 +119,7 @@ static const struct {
     BAD(has_sinks, 2, "has_sinks is 2"),
     BAD(has_lse, -1, "has_lse is -1"),
     BAD(has_tree_mask, 2, "has_tree_mask is 2"),
+    BAD(v_is_k, -1, "v_is_k is -1"),
     BAD(q_token_stride, 100, "q_token_stride is 100"),
     BAD(out_head_stride, 64, "out_head_stride is 64"),
     BAD(k_page_stride, 64, "k_page_stride is 64"),
@@ -120,6 +144,20 @@ START_TEST(what_does_not_go_together_has_its_sentence) {
     assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "page_size is 64; it must be 100 to 2147483647");
     p = of(1, 1 << 30, 100);
     assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "max_q_len 1073741824 x 4 heads of q");
+    p = latent(1, 1, 100, 64), p.v_is_k = 0;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "head_dim is 576; it must be 8 to 256");
+    p = latent(1, 1, 100, 64), p.head_dim = 584;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "head_dim is 584; it must be 8 to 576");
+    p = latent(1, 1, 100, 64), p.v_head_dim = 520;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "v_head_dim is 520; it must be 8 to 512");
+    p = latent(1, 1, 100, 64), p.head_dim = 64;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT,
+                 "v_head_dim is 512; with v_is_k it must be up to head_dim, which is 64");
+    p = latent(1, 1, 100, 64), p.v_token_stride = 512;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT,
+                 "v_token_stride is 512; with v_is_k it must be 0 or that of k, which is 576");
+    p = latent(1, 1, 100, 64), p.v_align = 8;
+    assert_fails(read_problem(&p, &read), GM_ERROR_INVALID_ARGUMENT, "v_align is 8; with v_is_k it must be 0 or that");
 }
 END_TEST
 
@@ -143,6 +181,8 @@ START_TEST(types_are_those_of_q_or_others) {
 END_TEST
 
 START_TEST(a_problem_is_a_line_of_a_suite) {
+    const struct gm_field *head_dim =
+        &gm_operation_attention.fields[gm_field_named(&gm_operation_attention, "head_dim")];
     struct gm_attention_problem p = paged(16, 1, 4096, 16);
     char text[160];
     gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
@@ -153,6 +193,11 @@ START_TEST(a_problem_is_a_line_of_a_suite) {
     p = of(2, 100, 100), p.type = GM_FP16, p.mask = GM_ATTENTION_WINDOW, p.left = 127;
     gm_problem_print(&gm_operation_attention, &p, text, sizeof text);
     ck_assert_str_eq(text, "attention fp16 same same window batched 2 100 100 32 8 128 0 128");
+    p = of(1, 1, 1);
+    ck_assert_int_eq(gm_field_set(head_dim, &p, 576), 1);
+    ck_assert(p.head_dim == 576 && p.v_head_dim == 512 && p.v_is_k == 1);
+    ck_assert_int_eq(gm_field_set(head_dim, &p, 256), 1);
+    ck_assert(p.head_dim == 256 && p.v_head_dim == 0 && p.v_is_k == 0);
 }
 END_TEST
 
@@ -199,6 +244,10 @@ START_TEST(bytes_and_operations_are_counted) {
     ck_assert(gm_operation_attention.work(&p).least_bytes == 100.0 * 8 * 256 + 32 * 256 * 2);
     p.type = GM_E4M3, p.out = GM_ATTENTION_OUT_FP32;
     ck_assert(gm_operation_attention.work(&p).least_bytes == 100.0 * 8 * 256 + 32 * 128 * 5);
+    p = latent(2, 1, 1000, 64);
+    work = gm_operation_attention.work(&p);
+    ck_assert(work.flops == 2.0 * 2 * 128 * 1000 * (576 + 512));
+    ck_assert(work.least_bytes == 2.0 * 1000 * 576 * 2 + 2.0 * 128 * (576 + 512) * 2);
 }
 END_TEST
 
@@ -253,6 +302,27 @@ START_TEST(what_has_no_tensor_map_takes_the_older_family) {
     p.has_tree_mask = 0, p.out_align = 8;
     ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_sm80);
     ck_assert_ptr_nonnull(strstr(said, "out_align promises 8 bytes"));
+}
+END_TEST
+
+START_TEST(latent_heads_take_the_family_that_reads_k_once) {
+    struct gm_attention_problem p = latent(64, 1, 4096, 64);
+    char said[1 << 14];
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_mla_sm90_bf16_d576_v512_b64_s2_c2");
+    ck_assert_ptr_nonnull(strstr(said, "128 parts of whole units, boxes of 32 tokens"));
+    ck_assert_ptr_nonnull(strstr(said, "64 parts of whole units, boxes of 32 tokens"));
+    ck_assert_ptr_nonnull(strstr(said, "heads have up to 576 elements; it holds 256"));
+    ck_assert_ptr_null(chosen(&p, "a100", said, sizeof said));
+    p.page_size = 4, p.q_heads = 16;
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_mla_sm90_bf16_d576_v512_b64_s2_c1");
+    ck_assert_ptr_nonnull(strstr(said, "132 parts of all keys, boxes of 0 tokens"));
+    ck_assert_ptr_nonnull(strstr(said, "a page of 4 tokens has no boxes of 8 or more: no cluster shares them"));
+    p.k_align = 8;
+    ck_assert_ptr_null(chosen(&p, "h200", said, sizeof said));
+    ck_assert_ptr_nonnull(strstr(said, "k_align promises 8 bytes: it loads 16 at once"));
+    p = paged(64, 1, 4096, 64);
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_decode);
+    ck_assert_ptr_nonnull(strstr(said, "v_is_k is 0; it takes k for v"));
 }
 END_TEST
 
@@ -524,6 +594,47 @@ START_TEST(keys_are_cut_where_there_is_a_workspace) {
 }
 END_TEST
 
+/* Two slots for each part, of as many rows as a unit has; CTAs behind the parts for each unit, as many as run at once. */
+START_TEST(cut_units_of_latent_heads_have_slots) {
+    static const struct {
+        int64_t batch, q_heads, kv_len, parts, slices, rows;
+    } cases[] = {{1, 128, 8192, 132, 64, 64},
+                 {1, 16, 1024, 16, 16, 16},
+                 {64, 128, 4096, 132, 1, 64},
+                 {16, 16, 4096, 132, 8, 16},
+                 {1, 1, 8192, 128, 2, 2}};
+    const char *const name = "attention_mla_sm90_bf16_d576_v512_b64_s2_c1";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gm_attention_problem p = latent(cases[i].batch, 1, cases[i].kv_len, 64);
+        p.q_heads = cases[i].q_heads;
+        const int64_t units = cases[i].batch * ((cases[i].q_heads + 63) / 64), parts = cases[i].parts;
+        gm_plan *plan = plan_of(&p, name, 64 << 20, 0);
+        const struct gm_attention_mla_sm90_params *params = plan->params;
+        ck_assert(params->parts == parts && params->slices == cases[i].slices && params->slot_rows == cases[i].rows);
+        ck_assert_int_eq(params->box_tokens, 32);
+        ck_assert_uint_ne(params->ready, 0);
+        ck_assert_uint_eq(plan->config.gridDimX, (unsigned)(parts + units * cases[i].slices));
+        ck_assert_uint_eq(gm_plan_workspace_bytes(plan),
+                          2 * (size_t)parts * ((size_t)cases[i].rows * 2056 + 8 * (size_t)cases[i].slices));
+        gm_plan_destroy(plan);
+        const size_t half = 8 * (size_t)cases[i].slices + (size_t)cases[i].rows * 2056;
+        if (units < parts / 2) {
+            plan = plan_of(&p, name, (size_t)parts * half, 0);
+            ck_assert_int_eq(((const struct gm_attention_mla_sm90_params *)plan->params)->parts, parts / 2);
+            gm_plan_destroy(plan);
+        }
+        for (int whole = 0; whole < 2; whole++) {
+            plan = plan_of(&p, name, whole ? 64 << 20 : 1000, whole ? GM_PLAN_BATCH_INVARIANT : 0);
+            params = plan->params;
+            ck_assert(params->parts == (units < 132 ? units : 132) && params->slices == 0);
+            ck_assert_uint_eq(plan->config.gridDimX, (unsigned)params->parts);
+            ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
+            gm_plan_destroy(plan);
+        }
+    }
+}
+END_TEST
+
 START_TEST(every_variant_is_launched_by_name) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *kernel = &gm_kernels[i];
@@ -533,15 +644,18 @@ START_TEST(every_variant_is_launched_by_name) {
         p.type = kernel->type;
         p.out = kernel->type == GM_E4M3 ? GM_ATTENTION_OUT_BF16 : GM_ATTENTION_OUT_SAME;
         p.head_dim = 64;
+        p.v_is_k = kernel->family == &gm_family_attention_mla_sm90;
         gm_plan *plan = plan_of(&p, kernel->name, 0, 0);
-        const struct gm_attention_args args = args_of(plan, 2);
+        struct gm_attention_args args = args_of(plan, 2);
+        args.v = p.v_is_k ? 0 : args.v;
         fake_make_current(0);
         fake_clear_counts();
         assert_ok(gm_attention_execute(plan, &args, NULL));
-        ck_assert_int_eq(fake_calls(), kernel->family == &gm_family_attention_sm90 ? 4 : 1); /* with its maps */
+        const int maps = kernel->family == &gm_family_attention_sm90 ? 3 : p.v_is_k;
+        ck_assert_int_eq(fake_calls(), 1 + maps);
         ck_assert_int_eq(fake.launch.kernel, (int)i);
         ck_assert_uint_eq(fake.launch.config.blockDimX, (unsigned)kernel->threads);
-        ck_assert_uint_eq(fake.launch.config.numAttrs, kernel->arch == GM_ARCH_SM90);
+        ck_assert_int_eq((int)fake.launch.config.numAttrs, (kernel->arch == GM_ARCH_SM90) + (kernel->cluster_ctas > 1));
         if (kernel->family == &gm_family_attention_sm80) {
             const struct gm_attention_sm80_params *params = plan->params;
             const int rows = kernel->columns[GM_ATTENTION_SM80_TILE_ROWS];
@@ -612,6 +726,13 @@ START_TEST(bad_arguments_are_refused_by_name) {
     assert_fails(execute(&p, args), GM_ERROR_MISALIGNED, "tree_mask");
     args = good, args.lse = args.out + 64;
     assert_fails(execute(&p, args), GM_ERROR_OVERLAP, "lse");
+    p = paged(10, 1, 500, 16), p.v_is_k = 1;
+    args = good;
+    assert_fails(execute(&p, args), GM_ERROR_INVALID_ARGUMENT, "v is not k; with v_is_k it must be that, or 0");
+    args.v = 0;
+    assert_ok(execute(&p, args));
+    args.v = args.k;
+    assert_ok(execute(&p, args));
 }
 END_TEST
 
@@ -619,6 +740,7 @@ Suite *attention_suite(void) {
     Suite *suite = suite_create("attention");
     TCase *problems = tcase_create("problems"), *choice = tcase_create("choice"), *launch = tcase_create("launch");
     tcase_add_test(problems, zeros_mean_packed_and_all);
+    tcase_add_test(problems, where_v_is_k_it_has_its_strides);
     tcase_add_loop_test(problems, every_bad_member_has_its_sentence, 0, sizeof bad / sizeof *bad);
     tcase_add_test(problems, what_does_not_go_together_has_its_sentence);
     tcase_add_test(problems, types_are_those_of_q_or_others);
@@ -629,6 +751,7 @@ Suite *attention_suite(void) {
     tcase_add_test(choice, a_row_a_request_takes_the_family_that_cuts_keys);
     tcase_add_test(choice, many_rows_a_request_take_the_family_of_tiles);
     tcase_add_test(choice, what_has_no_tensor_map_takes_the_older_family);
+    tcase_add_test(choice, latent_heads_take_the_family_that_reads_k_once);
     tcase_add_test(choice, a_batch_invariant_plan_takes_a_family_by_the_rows_of_a_request);
     tcase_add_test(choice, heads_take_the_smallest_variant_that_holds_them);
     tcase_add_test(choice, a_cache_of_e4m3_takes_its_own_variants);
@@ -642,6 +765,7 @@ Suite *attention_suite(void) {
     tcase_add_test(launch, a_launch_is_told_who_shares_a_scale);
     tcase_add_test(launch, a_launch_is_told_types);
     tcase_add_test(launch, keys_are_cut_where_there_is_a_workspace);
+    tcase_add_test(launch, cut_units_of_latent_heads_have_slots);
     tcase_add_test(launch, every_variant_is_launched_by_name);
     tcase_add_test(launch, scales_are_refused_by_name);
     tcase_add_test(launch, bad_arguments_are_refused_by_name);

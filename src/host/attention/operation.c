@@ -13,8 +13,10 @@
 
 #define MOST_HEADS    65536
 #define MOST_HEAD_DIM 256
-#define HEAD_STEP     8  /* elements of 16 bytes */
-#define TREE_ROWS     64 /* that a word of bits tells of */
+#define LATENT_DIM    576 /* of k, where v is its first elements: */
+#define LATENT_V_DIM  512 /* so many */
+#define HEAD_STEP     8   /* elements of 16 bytes */
+#define TREE_ROWS     64  /* that a word of bits tells of */
 
 /* ---- fields --------------------------------------------------------------------------------------------- */
 
@@ -42,6 +44,19 @@ static int64_t get_window(const void *problem) {
 
 static int set_window(void *problem, int64_t tokens) {
     ((struct gm_attention_problem *)problem)->left = tokens - 1;
+    return 1;
+}
+
+static int64_t get_head_dim(const void *problem) {
+    return ((const struct gm_attention_problem *)problem)->head_dim;
+}
+
+/* Heads that only latent attention has make a problem of suites one of it. */
+static int set_head_dim(void *problem, int64_t dim) {
+    struct gm_attention_problem *p = problem;
+    p->head_dim = dim;
+    p->v_is_k = dim > MOST_HEAD_DIM;
+    p->v_head_dim = p->v_is_k ? LATENT_V_DIM : 0;
     return 1;
 }
 
@@ -88,11 +103,13 @@ static const struct gm_field fields[] = {
     [FIELD_MAX_KV_LEN] = SIZE(max_kv_len, SUITES, NULL),
     [FIELD_Q_HEADS] = SIZE(q_heads, SUITES, NULL),
     [FIELD_KV_HEADS] = SIZE(kv_heads, SUITES, NULL),
-    [FIELD_HEAD_DIM] = SIZE(head_dim, SUITES, NULL),
+    [FIELD_HEAD_DIM] =
+        {.name = "head_dim", .kind = GM_FIELD_SIZE, .uses = SUITES, .get = get_head_dim, .set = set_head_dim},
     [FIELD_PAGE_SIZE] = SIZE(page_size, SUITES, NULL),
     [FIELD_WINDOW] = {.name = "window", .kind = GM_FIELD_SIZE, .uses = SUITES, .get = get_window, .set = set_window},
     SIZE(right, GM_IN_OPTIONS, "of a window: tokens behind the own one (default: 0)"),
-    SIZE(v_head_dim, GM_IN_OPTIONS, "of v and out (default: head_dim)"),
+    SIZE(v_head_dim, GM_IN_OPTIONS, "of v and out (default: head_dim, or 512 of more than 256)"),
+    ANSWER("v_is_k", v_is_k, "yes: v is the first elements of k (default: of heads of more than 256)"),
     SIZE(max_q_tokens, GM_IN_OPTIONS, "rows of q (default: max_batch * max_q_len)"),
     SIZE(page_count, GM_IN_OPTIONS, "of paged k and v (default: as many as all requests have)"),
     SIZE(kv_tokens, GM_IN_OPTIONS, "of ragged k and v (default: max_batch * max_kv_len)"),
@@ -178,8 +195,8 @@ void gm_attention_operands_of(const struct gm_attention_problem *p, int64_t batc
 
 /* ---- a problem ------------------------------------------------------------------------------------------ */
 
-static enum gm_status check_dim(const char *name, int64_t dim) {
-    const enum gm_status status = gm_check_size(name, dim, HEAD_STEP, MOST_HEAD_DIM);
+static enum gm_status check_dim(const char *name, int64_t dim, int64_t most) {
+    const enum gm_status status = gm_check_size(name, dim, HEAD_STEP, most);
     if (status == GM_OK && dim % HEAD_STEP)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; it must be a multiple of %d", name, dim,
                        HEAD_STEP);
@@ -200,8 +217,8 @@ static enum gm_status check_heads(struct gm_attention_problem *p) {
                          "max_q_len %" PRId64 " x %" PRId64 " heads of q for each of k are more than 2147483647 rows",
                          p->max_q_len, p->q_heads / p->kv_heads);
     if (status == GM_OK)
-        status = check_dim("head_dim", p->head_dim);
-    return status == GM_OK ? check_dim("v_head_dim", p->v_head_dim) : status;
+        status = check_dim("head_dim", p->head_dim, p->v_is_k ? LATENT_DIM : MOST_HEAD_DIM);
+    return status == GM_OK ? check_dim("v_head_dim", p->v_head_dim, p->v_is_k ? LATENT_V_DIM : MOST_HEAD_DIM) : status;
 }
 
 /* A size whose 0 is the product of two others. */
@@ -251,7 +268,8 @@ static enum gm_status check_choices(const struct gm_attention_problem *p) {
                    {"mask", (int)p->mask, GM_ATTENTION_WINDOW},
                    {"has_sinks", p->has_sinks, 1},
                    {"has_lse", p->has_lse, 1},
-                   {"has_tree_mask", p->has_tree_mask, 1}};
+                   {"has_tree_mask", p->has_tree_mask, 1},
+                   {"v_is_k", p->v_is_k, 1}};
     enum gm_status status = GM_OK;
     for (size_t i = 0; i < sizeof choices / sizeof *choices && status == GM_OK; i++)
         status = gm_check_enum(choices[i].name, choices[i].value, 0, choices[i].last);
@@ -322,8 +340,32 @@ static enum gm_status fill_operands(struct gm_attention_problem *p) {
     return GM_OK;
 }
 
+/* Where v is k, what a problem says of v is what it says of k. Behind fill_operands(). */
+static enum gm_status check_latent(const struct gm_attention_problem *given, struct gm_attention_problem *p) {
+    const struct {
+        const char *name;
+        int64_t v, k;
+    } same[] = {{"page_stride", given->v_page_stride, p->k_page_stride},
+                {"token_stride", given->v_token_stride, p->k_token_stride},
+                {"head_stride", given->v_head_stride, p->k_head_stride},
+                {"align", given->v_align, p->k_align}};
+    if (p->v_head_dim > p->head_dim)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "v_head_dim is %" PRId64 "; with v_is_k it must be up to head_dim, which is %" PRId64,
+                       p->v_head_dim, p->head_dim);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (same[i].v && same[i].v != same[i].k)
+            return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                           "v_%s is %" PRId64 "; with v_is_k it must be 0 or that of k, which is %" PRId64,
+                           same[i].name, same[i].v, same[i].k);
+    p->v_page_stride = p->k_page_stride, p->v_token_stride = p->k_token_stride;
+    p->v_head_stride = p->k_head_stride, p->v_align = p->k_align;
+    return GM_OK;
+}
+
 static enum gm_status normalize(void *problem) {
     struct gm_attention_problem *p = problem;
+    const struct gm_attention_problem given = *p;
     enum gm_status status = check_choices(p);
     if (status == GM_OK)
         status = check_types(p);
@@ -335,7 +377,9 @@ static enum gm_status normalize(void *problem) {
         status = check_mask(p);
     if (status == GM_OK)
         status = check_reals(p);
-    return status == GM_OK ? fill_operands(p) : status;
+    if (status == GM_OK)
+        status = fill_operands(p);
+    return status == GM_OK && p->v_is_k ? check_latent(&given, p) : status;
 }
 
 static int is_empty(const void *problem) {
@@ -378,7 +422,7 @@ double gm_attention_cache_bytes(const struct gm_attention_problem *p) {
     double tokens = (double)p->max_batch * (double)gm_attention_read(p);
     if (p->kv_layout == GM_ATTENTION_KV_RAGGED && p->kv_tokens)
         tokens = fmin(tokens, (double)p->kv_tokens);
-    const int64_t v_dim = p->v_head_dim ? p->v_head_dim : p->head_dim;
+    const int64_t v_dim = p->v_is_k ? 0 : p->v_head_dim ? p->v_head_dim : p->head_dim;
     return tokens * (double)p->kv_heads * (double)(p->head_dim + v_dim) * gm_type_bytes(gm_attention_kv_type(p));
 }
 
@@ -533,7 +577,7 @@ struct gm_attention_params gm_attention_template(const struct gm_attention_probl
 void gm_attention_bind(const struct gm_attention_args *args, struct gm_attention_params *params) {
     params->q.address = args->q;
     params->k.address = args->k;
-    params->v.address = args->v;
+    params->v.address = args->v ? args->v : args->k; /* of v_is_k */
     params->out.address = args->out;
     params->lse.address = params->lse.token ? args->lse : 0;
     params->q_indptr = args->q_indptr;
@@ -553,6 +597,8 @@ void gm_attention_bind(const struct gm_attention_args *args, struct gm_attention
 static enum gm_status check_call(const void *problem, const void *arguments) {
     const struct gm_attention_problem *p = problem;
     const struct gm_attention_args *a = arguments;
+    if (p->v_is_k && a->v && a->v != a->k)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "v is not k; with v_is_k it must be that, or 0");
     return gm_check_size("batch", a->batch, 0, p->max_batch);
 }
 
@@ -587,7 +633,7 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
                   struct gm_workspace *workspace) {
     const struct gm_attention_problem *p = problem;
     const struct gm_attention_args *a = arguments;
-    const gm_device_ptr addresses[GM_ATTENTION_OPERANDS] = {a->q, a->out, a->k, a->v, a->lse};
+    const gm_device_ptr addresses[GM_ATTENTION_OPERANDS] = {a->q, a->out, a->k, p->v_is_k ? a->k : a->v, a->lse};
     const int is_ragged = p->kv_layout == GM_ATTENTION_KV_RAGGED, is_paged = p->kv_layout == GM_ATTENTION_KV_PAGED;
     struct gm_strided o[GM_ATTENTION_OPERANDS];
     gm_attention_operands_of(p, a->batch, o);

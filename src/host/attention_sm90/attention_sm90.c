@@ -5,6 +5,7 @@
 #include "common/attention_sm90/params.h"
 #include "common/attention_sm90/tile.h"
 #include "host/attention/attention.h"
+#include "host/attention/maps.h"
 #include "host/context.h"
 #include "host/error.h"
 #include "host/random.h"
@@ -38,61 +39,16 @@ static int64_t tiles_of(const struct variant *v, const struct gm_attention_probl
 
 /* ---- tensor maps ---------------------------------------------------------------------------------------- */
 
-#define DUMMY_ADDRESS 4096 /* until a call has one */
-#define LEAST_BOX     8    /* tokens: rows after which the pattern of the swizzle repeats */
-#define MOST_BOXES    32   /* of a block: one for each lane of the warp that loads */
-
-/* A dimension beside the elements of a head. */
-struct extent {
-    int64_t count, stride; /* bytes */
-    uint32_t box;
-};
-
-/* Strides of what exists once are never used, but must be legal. */
-static struct gm_map_desc describe(const struct gm_attention_problem *p, int64_t columns, const struct extent *extents,
-                                   unsigned count) {
-    struct gm_map_desc desc = {
-        .type = gm_type_tma(p->type),
-        .rank = count + 1,
-        .address = DUMMY_ADDRESS,
-        .dims = {(uint64_t)columns},
-        .box = {(uint32_t)(GM_ATTENTION_SM90_SPAN / gm_type_bytes(p->type))},
-        .element_strides = {1, 1, 1, 1, 1},
-        .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
-        .swizzle = CU_TENSOR_MAP_SWIZZLE_128B,
-        .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        .oob_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-    };
-    for (unsigned i = 0; i < count; i++) {
-        desc.dims[i + 1] = (uint64_t)extents[i].count;
-        desc.strides[i] = extents[i].count > 1 ? (uint64_t)extents[i].stride : 16;
-        desc.box[i + 1] = extents[i].box;
-    }
-    return desc;
-}
+#define LEAST_BOX  8  /* tokens: rows after which the pattern of the swizzle repeats */
+#define MOST_BOXES 32 /* of a block: one for each lane of the warp that loads */
 
 /* Tokens of a box: all of a block, or as many as divide both it and a page. */
 static int64_t box_tokens(const struct variant *v, const struct gm_attention_problem *p) {
-    int64_t a = v->tile_n, b = p->kv_layout == GM_ATTENTION_KV_PAGED ? p->page_size : v->tile_n;
-    while (b) {
-        const int64_t rest = a % b;
-        a = b, b = rest;
-    }
-    return a;
+    return gm_attention_box_tokens(p, v->tile_n);
 }
 
 enum { MAP_Q, MAP_K, MAP_V, MAPS };
 static const char *const map_names[MAPS] = {[MAP_Q] = "q", [MAP_K] = "k", [MAP_V] = "v"};
-
-static struct gm_map_desc describe_cache(const struct variant *v, const struct gm_attention_problem *p,
-                                         const struct gm_strided *cache) {
-    const struct gm_dimension *d = cache->dimension; /* page, token, head */
-    const int bytes = cache->element_bytes;
-    const struct extent extents[] = {{d[1].count, d[1].stride * bytes, (uint32_t)box_tokens(v, p)},
-                                     {d[2].count, d[2].stride * bytes, 1},
-                                     {d[0].count, d[0].stride * bytes, 1}};
-    return describe(p, cache->columns, extents, 3);
-}
 
 static void describe_maps(const struct variant *v, const struct gm_attention_problem *p,
                           struct gm_map_desc maps[MAPS]) {
@@ -100,11 +56,12 @@ static void describe_maps(const struct variant *v, const struct gm_attention_pro
     gm_attention_operands_of(p, p->max_batch, o);
     const struct gm_dimension *q = o[GM_ATTENTION_Q].dimension; /* token, head */
     const int bytes = o[GM_ATTENTION_Q].element_bytes;
-    const struct extent rows[] = {{q[0].count, q[0].stride * bytes, (uint32_t)v->tile_m},
-                                  {q[1].count, q[1].stride * bytes, 1}};
-    maps[MAP_Q] = describe(p, p->head_dim, rows, 2);
-    maps[MAP_K] = describe_cache(v, p, &o[GM_ATTENTION_K]);
-    maps[MAP_V] = describe_cache(v, p, &o[GM_ATTENTION_V]);
+    const struct gm_attention_extent rows[] = {{q[0].count, q[0].stride * bytes, (uint32_t)v->tile_m},
+                                               {q[1].count, q[1].stride * bytes, 1}};
+    const uint32_t box = (uint32_t)box_tokens(v, p);
+    maps[MAP_Q] = gm_attention_describe(p, p->head_dim, rows, 2);
+    maps[MAP_K] = gm_attention_describe_cache(p, &o[GM_ATTENTION_K], box);
+    maps[MAP_V] = gm_attention_describe_cache(p, &o[GM_ATTENTION_V], box);
 }
 
 /* ---- which problems ------------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  * It takes every problem; where tokens are many, others have larger tiles.
  *
  *   constants.cuh                    what follows from the variant's columns
- *   work.cuh       piece_before      which keys of which rows a CTA takes
+ *   common/attention/work.cuh        which keys of which rows a CTA takes
  *   ring.cuh       fill_stage        a warp's tiles of k and v -> its ring
  *   attend.cuh     attend            the ring -> a warp's sums
  *   merge.cuh      merge_piece       all warps' sums, and other parts', -> out
@@ -17,39 +17,14 @@
 
 #include "sm80/attention_decode/merge.cuh"
 
-static __device__ __forceinline__ void attend_piece(const struct gm_attention_decode_params &p,
-                                                    const struct shares &shares, const struct piece &piece, int part) {
-    struct sums s = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}, {}};
-    attend(p.a, piece, s);
-    store_sums(s);
-    merge_piece(p, shares, piece, part);
-}
-
-/* A part's entries, a piece at a time from last to first. The first 32 requests' lengths are on their way once, for what comes
- * before the first piece. */
 static __device__ __forceinline__ void attention_decode(const struct gm_attention_decode_params &p) {
-    const entries_of_request weight = {p.a};
-    const struct lane_request mine = lane_request(p.a, weight, 0);
-    const struct shares shares = shares_of(p, mine);
-    const int part = cta_index();
-    int64_t low = cut_of(shares, part), end = cut_of(shares, part + 1);
-    if (p.slots == 0) {
-        low = rounded_up(p.a, shares, mine, low);
-        end = rounded_up(p.a, shares, mine, end);
-    }
-    if (end <= low)
-        return;
-    struct found at = find_entry(p.a, weight, mine, end - 1);
-#pragma unroll 1
-    for (;;) {
-        const struct piece piece = piece_before(p.a, at, low, end);
-        attend_piece(p, shares, piece, part);
-        end = max(low, piece.start);
-        if (end <= low)
-            return;
-        if (end <= at.first)
-            at = find_entry(p.a, weight, lane_request(p.a, weight, 0), end - 1);
-    }
+    const auto attend_piece = [&](const struct shares &shares, const struct piece &piece) {
+        struct sums s = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}, {}};
+        attend(p.a, piece, s);
+        store_sums(s);
+        merge_piece(p, shares, piece, cta_index());
+    };
+    take_pieces(p.a, p.parts, cta_index(), p.slots != 0, attend_piece);
 }
 
 #endif

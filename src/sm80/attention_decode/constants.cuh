@@ -14,6 +14,7 @@ enum {
     ROWS = GM_ATTENTION_DECODE_ROWS,
     KEYS = GM_ATTENTION_DECODE_KEYS(HEAD_DIM, GM_CACHE),          /* of a warp's tile */
     BLOCK = GM_ATTENTION_DECODE_BLOCK(HEAD_DIM, WARPS, GM_CACHE), /* keys of all warps' tiles */
+    KEY_STEP = 1,                                                 /* tiles begin anywhere */
     STAGE_BYTES = GM_ATTENTION_DECODE_STAGE_BYTES(HEAD_DIM, GM_CACHE),
     RING_BYTES = STAGES * STAGE_BYTES,                         /* of a warp */
     Q_BYTES = GM_ATTENTION_DECODE_Q_BYTES(HEAD_DIM, GM_CACHE), /* of q in shared memory */

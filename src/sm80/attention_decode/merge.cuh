@@ -6,21 +6,7 @@
 
 #include "sm80/attention_decode/attend.cuh"
 
-/* A row's largest score, its sum, and sums of 8 columns of values, relative to the largest. */
-struct partial {
-    float most, sum, values[8];
-};
-
-/* Scores of b come behind those of a. */
-static __device__ __forceinline__ void add_partial(struct partial &a, const struct partial &b) {
-    const float most = fmaxf(a.most, b.most), base = base_of(most);
-    const float of_a = ex2_approx_ftz(a.most - base), of_b = ex2_approx_ftz(b.most - base);
-    a.most = most;
-    a.sum = fmaf(a.sum, of_a, b.sum * of_b);
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-        a.values[i] = fmaf(a.values[i], of_a, b.values[i] * of_b);
-}
+#include "common/attention/partial.cuh"
 
 /* ---- warps ----------------------------------------------------------------------------------------- */
 
@@ -85,19 +71,6 @@ static __device__ __forceinline__ void publish_row(uint64_t slot, int row, int c
         st_global_v2_b32(slot + 4 * ROWS * HEAD_DIM + 8 * row, words);
 }
 
-static __device__ __forceinline__ struct partial load_published(uint64_t slot, int row, int chunk) {
-    const uint64_t place = slot + 4 * (row * HEAD_DIM + 8 * chunk);
-    uint32_t sums[2], words[8];
-    ld_global_cg_v2_b32(slot + 4 * ROWS * HEAD_DIM + 8 * row, sums);
-    ld_global_cg_v4_b32(place, words);
-    ld_global_cg_v4_b32(place + 16, words + 4);
-    struct partial part = {__uint_as_float(sums[0]), __uint_as_float(sums[1])};
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-        part.values[i] = __uint_as_float(words[i]);
-    return part;
-}
-
 /* What parts first ... end - 1 have published: several at a time are under way. */
 static __device__ __forceinline__ struct partial collect_row(const struct gm_attention_decode_params &p, int first,
                                                              int end, int row, int chunk) {
@@ -108,7 +81,7 @@ static __device__ __forceinline__ struct partial collect_row(const struct gm_att
         struct partial other[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i)
-            other[i] = load_published(slot_of(p, min(part + i, end - 1)), row, chunk);
+            other[i] = load_partial(slot_of(p, min(part + i, end - 1)), ROWS, HEAD_DIM, row, chunk);
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i)
             if (part + i < end)
@@ -127,21 +100,6 @@ static __device__ __forceinline__ void wait_for_parts(const struct gm_attention_
 }
 
 /* ---- a piece's rows -------------------------------------------------------------------------------- */
-
-static __device__ __forceinline__ void finish_row(const struct gm_attention_params &p, const struct piece &piece,
-                                                  int row, int chunk, const struct partial &all) {
-    const struct packed_row at = packed_row(p, piece.request, piece.head, piece.first_row + row);
-    const float norm = norm_of(all.most, all.sum, sink_of(p, at.head));
-    float v[8];
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-        v[i] = normalised(all.values[i], norm);
-    const int column_bytes = p.flags & GM_ATTENTION_OUT_IS_FP32 ? 32 : 16;
-    if (chunk * 8 < p.v_head_dim)
-        store_out<TYPE>(p, address_of(p.out, at) + chunk * column_bytes, v);
-    if (chunk == 0)
-        store_lse(p, at, lse_of(all.most, all.sum));
-}
 
 /* Where a thread leaves what it has collected, behind its warp's sums. */
 enum {

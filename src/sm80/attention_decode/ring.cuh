@@ -3,9 +3,10 @@
 #ifndef GM_ATTENTION_DECODE_RING_CUH
 #define GM_ATTENTION_DECODE_RING_CUH
 
+#include "sm80/attention_decode/constants.cuh"
+
 #include "common/attention/cache.cuh"
-#include "sm80/attention/tile.cuh"
-#include "sm80/attention_decode/work.cuh"
+#include "common/attention/work.cuh"
 #include "sm80/pipeline.cuh"
 
 enum {

@@ -3,24 +3,8 @@
 #ifndef GM_SM90_ATTENTION_STORE_CUH
 #define GM_SM90_ATTENTION_STORE_CUH
 
-#include "common/global.cuh"
+#include "sm90/attention/store_row.cuh"
 #include "sm90/attention_sm90/softmax.cuh"
-
-/* Four words of each lane of a quad, transposed: lane q gets word q of the others, in their order. */
-static __device__ __forceinline__ void transpose_quad(uint32_t (&words)[4], int lane) {
-#pragma unroll
-    for (int bit = 1; bit <= 2; bit *= 2) {
-        const bool upper = lane & bit;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            if (i & bit)
-                continue;
-            const uint32_t got = __shfl_xor_sync(0xFFFFFFFF, upper ? words[i] : words[i | bit], bit);
-            words[i] = upper ? got : words[i];
-            words[i | bit] = upper ? words[i | bit] : got;
-        }
-    }
-}
 
 /* Of 8 bits, one of the thread's rows: of every 16 columns a lane of the quad stores 4 (transpose.cuh). */
 template <int R>
@@ -43,35 +27,6 @@ static __device__ __forceinline__ void store_row_8bit(const struct gm_attention_
                                        is_fp16 ? cvt_rn_f16x2_f32(v[2], v[3]) : cvt_rn_bf16x2_f32(v[2], v[3])};
             st_global_v2_b32(address + 2 * column, words);
         }
-    }
-}
-
-/* One of the thread's rows. Of every 32 columns a lane of the quad stores 8 as 16 bytes; of 32-bit elements two of every 8. */
-template <int R>
-static __device__ __forceinline__ void store_row(const struct gm_attention_params &p, uint64_t address,
-                                                 const float (&o)[OUTPUTS], float factor, bool stored, int lane) {
-    if (p.flags & GM_ATTENTION_OUT_IS_FP32) {
-#pragma unroll
-        for (int i = 0; i < OUTPUTS; i += 4) {
-            const int column = 2 * i + 2 * (lane % 4);
-            const uint32_t words[2] = {__float_as_uint(normalised(o[i + 2 * R], factor)),
-                                       __float_as_uint(normalised(o[i + 2 * R + 1], factor))};
-            if (stored && column < p.v_head_dim)
-                st_global_v2_b32(address + 4 * column, words);
-        }
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < OUTPUTS; i += 16) {
-        uint32_t words[4];
-#pragma unroll
-        for (int word = 0; word < 4; ++word)
-            words[word] =
-                pack_pair(normalised(o[i + 4 * word + 2 * R], factor), normalised(o[i + 4 * word + 2 * R + 1], factor));
-        transpose_quad(words, lane);
-        const int column = 2 * i + 8 * (lane % 4);
-        if (stored && column < p.v_head_dim)
-            st_global_v4_b32(address + 2 * column, words);
     }
 }
 
@@ -100,8 +55,8 @@ static __device__ __forceinline__ void store_rows(const struct gm_attention_para
         store_row_8bit<0>(p, address, o, factor[0], row < t.rows, lane);
         store_row_8bit<1>(p, address + 8 * p.out.token, o, factor[1], row + 8 < t.rows, lane);
     } else {
-        store_row<0>(p, address, o, factor[0], row < t.rows, lane);
-        store_row<1>(p, address + 8 * p.out.token, o, factor[1], row + 8 < t.rows, lane);
+        store_row<0>(p, address, o, factor[0], row < t.rows, p.v_head_dim, lane);
+        store_row<1>(p, address + 8 * p.out.token, o, factor[1], row + 8 < t.rows, p.v_head_dim, lane);
     }
 }
 

@@ -151,11 +151,6 @@ static __device__ __forceinline__ struct tile read_tile(uint32_t addr) {
             (int)more[2],  (int)more[3],  (int)ld_shared_b32(addr + 32)};
 }
 
-/* Where a ring of so many slots stands for its user number `count`. One number is fewer registers than two states. */
-template <int SLOTS> static __device__ __forceinline__ struct pipeline_state state_at(uint32_t count) {
-    return {count % SLOTS, count / SLOTS % 2};
-}
-
 static __device__ __forceinline__ void tell(const struct gm_attention_params &p, uint32_t base, uint32_t &count,
                                             const struct tile &t) {
     const struct pipeline_state at = state_at<TILE_SLOTS>(count++);

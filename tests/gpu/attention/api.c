@@ -63,6 +63,7 @@ static struct attention_case random_case(struct draws *d) {
         ac.start = (int)draw(d, 8);
         ac.pad = (int)draw(d, 9);
     }
+    ac.v_is_k = ac.v_head_dim <= ac.head_dim && draw(d, 4) == 0;
     return ac;
 }
 
@@ -74,6 +75,27 @@ static void run_fuzz(const struct test *test, struct result *result) {
         if (test->mask == GM_ARCH_SM90) /* it may be the sm80 family of tiles that answers then */
             ac.flags = 0;
         ac.may_refuse = test->mask == GM_ARCH_SM90 ? BIT(GM_REASON_NO_IMAGE) : BIT(GM_REASON_SMEM);
+        if (!run_attention(result, &ac, NULL, test->mask, &memory))
+            break;
+    }
+    free_attention(NULL, &memory);
+}
+
+/* Random problems of latent heads. */
+static void run_latent_fuzz(const struct test *test, struct result *result) {
+    static const int64_t heads[] = {1, 16, 64, 128, 20, 72};
+    struct draws draws = {opt.seed ^ 0x31a, 0};
+    struct attention_memory memory = {0};
+    const bool slow = env.simulated || opt.quick;
+    for (int i = 0; i < (opt.quick ? 4 : env.simulated ? 12 : 200); i++) {
+        struct attention_case ac = random_case(&draws);
+        ac.v_is_k = true;
+        ac.head_dim = 576 - 8 * draw(&draws, 2);
+        ac.v_head_dim = 512 - 8 * draw(&draws, 2);
+        ac.kv_heads = slow ? 1 : ac.kv_heads;
+        ac.q_heads = ac.kv_heads * heads[draw(&draws, slow ? 3 : (int64_t)COUNT(heads))];
+        ac.start = 0, ac.pad = ac.pad / 8 * 8;
+        ac.may_refuse = BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM) | BIT(GM_REASON_SIZE);
         if (!run_attention(result, &ac, NULL, test->mask, &memory))
             break;
     }
@@ -238,25 +260,13 @@ static bool bits_of_first(struct result *result, const struct placed_attention *
     return ok;
 }
 
-static void run_alone_with(struct result *result, enum gm_attention_kv_type kv_type) {
-    const struct attention_case ac = {.batch = 4,
-                                      .kv_type = kv_type,
-                                      .q_lens = {3, 1, 5, 2},
-                                      .kv_lens = {70, 150, 5, 90},
-                                      .q_heads = 4,
-                                      .kv_heads = 2,
-                                      .head_dim = 64,
-                                      .v_head_dim = 64,
-                                      .page_size = 16,
-                                      .kv_layout = GM_ATTENTION_KV_PAGED,
-                                      .mask = GM_ATTENTION_CAUSAL};
-    const size_t bytes = 3 * 4 * 64 * 2;
+static void compare_alone(struct result *result, const struct attention_case *ac, struct attention_memory *memory) {
+    const size_t bytes = (size_t)(attention_q_len(ac, 0) * ac->q_heads * ac->v_head_dim) * 2;
     uint8_t *among = malloc(bytes), *alone = malloc(bytes);
-    struct attention_memory memory = {0};
     struct placed_attention placed = {0};
     if (!among || !alone)
         exit(2);
-    if (place_attention(result, &ac, &memory, &placed) && bits_of_first(result, &placed, 4, bytes, among) &&
+    if (place_attention(result, ac, memory, &placed) && bits_of_first(result, &placed, 4, bytes, among) &&
         check_output(result, &placed.placed.call, "among others") && bits_of_first(result, &placed, 1, bytes, alone)) {
         if (memcmp(among, alone, bytes) != 0)
             fail(result, "a request alone has other bits than among 4");
@@ -264,13 +274,32 @@ static void run_alone_with(struct result *result, enum gm_attention_kv_type kv_t
     }
     free(among);
     free(alone);
-    free_attention(&placed, &memory);
+    free_placed(&placed.placed);
 }
 
 static void run_alone(const struct test *test, struct result *result) {
+    struct attention_case ac = {.batch = 4,
+                                .q_lens = {3, 1, 5, 2},
+                                .kv_lens = {70, 150, 5, 90},
+                                .q_heads = 4,
+                                .kv_heads = 2,
+                                .head_dim = 64,
+                                .v_head_dim = 64,
+                                .page_size = 16,
+                                .kv_layout = GM_ATTENTION_KV_PAGED,
+                                .mask = GM_ATTENTION_CAUSAL};
+    struct attention_memory memory = {0};
     (void)test;
-    run_alone_with(result, GM_ATTENTION_KV_SAME);
-    run_alone_with(result, GM_ATTENTION_KV_E4M3);
+    compare_alone(result, &ac, &memory);
+    ac.kv_type = GM_ATTENTION_KV_E4M3;
+    compare_alone(result, &ac, &memory);
+    ac.kv_type = GM_ATTENTION_KV_SAME;
+    if (env.device.cc_major == 9) {
+        ac.q_heads = 24, ac.kv_heads = 1;
+        ac.head_dim = 576, ac.v_head_dim = 512, ac.v_is_k = true;
+        compare_alone(result, &ac, &memory);
+    }
+    free_attention(NULL, &memory);
 }
 
 /* ---- many elements ------------------------------------------------------------------------------------- */
@@ -318,6 +347,35 @@ static void run_large(const struct test *test, struct result *result) {
 }
 
 /* ---- wrong use ----------------------------------------------------------------------------------------- */
+
+/* Where v is k, args.v is k or NULL. */
+static void run_latent_arguments(const struct test *test, struct result *result) {
+    const struct attention_case ac = {.batch = 1,
+                                      .q_lens = {1},
+                                      .kv_lens = {9},
+                                      .q_heads = 2,
+                                      .kv_heads = 1,
+                                      .head_dim = 64,
+                                      .v_head_dim = 32,
+                                      .v_is_k = true};
+    struct attention_memory memory = {0};
+    struct placed_attention placed = {0};
+    (void)test;
+    if (place_attention(result, &ac, &memory, &placed)) {
+        struct gm_attention_args args = placed.args;
+        args.v = args.k + 64;
+        check_refusal(result, gm_attention(env.context, &placed.problem, &args, env.stream), GM_ERROR_INVALID_ARGUMENT,
+                      "v is not k");
+        check_unwritten(result, &placed.placed.call, "after a refused execute");
+        for (int i = 0; i < 2; i++) {
+            args.v = i ? args.k : 0;
+            if (check_ok(result, gm_attention(env.context, &placed.problem, &args, env.stream), "v is k") &&
+                check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "v is k"))
+                result->cases += check_output(result, &placed.placed.call, "v is k");
+        }
+    }
+    free_attention(&placed, &memory);
+}
 
 static void refuse_each(struct result *result, const gm_plan *plan, const struct placed_attention *placed) {
     static const struct {
@@ -424,6 +482,7 @@ static void run_empty(const struct test *test, struct result *result) {
 void add_attention_api_tests(void) {
     add_test("api", "attention_fuzz_sm80", run_fuzz, -1, GM_ARCH_SM80);
     add_test("api", "attention_fuzz_sm90", run_fuzz, -1, GM_ARCH_SM90);
+    add_test("api", "attention_fuzz_latent", run_latent_fuzz, -1, GM_ARCH_SM90);
     add_test("api", "attention_of_nothing", run_empty, -1, 0);
     add_test("api", "attention_of_a_tree", run_tree, -1, 0);
     add_test("api", "attention_of_e4m3", run_e4m3, -1, 0);
@@ -432,4 +491,5 @@ void add_attention_api_tests(void) {
     add_test("api", "attention_of_more_than_2_to_the_31_elements", run_large, -1, 0);
     add_test("invariance", "attention_request_alone", run_alone, -1, 0);
     add_test("badinput", "attention_arguments", run_arguments, -1, 0);
+    add_test("badinput", "attention_arguments_where_v_is_k", run_latent_arguments, -1, 0);
 }

@@ -44,6 +44,7 @@ struct attention_case {
     int64_t left, right;
     float scale, softcap;
     bool sinks, lse, tree;
+    bool v_is_k; /* v is the first elements of k; of TURNS nothing lies between tokens of k then */
     enum attention_layout layout;
     int pad;       /* elements behind each head */
     int start;     /* elements past a 256-byte boundary, of q, k, v and out; */

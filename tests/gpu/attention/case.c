@@ -14,15 +14,15 @@ void describe_attention(const struct attention_case *ac, char *text, size_t byte
     for (int b = 0; b < ATTENTION_LENGTHS && b < ac->batch; b++)
         at += snprintf(text + at, bytes - (size_t)at, "%s%d/%d", b ? " " : "", ac->q_lens[b], ac->kv_lens[b]);
     snprintf(text + at, bytes - (size_t)at,
-             ") %lld:%lld heads of %lld:%lld, %s:%s scales %d%s %s %s %s page %lld, %s %lld:%lld%s%s%s%s to %s pad %d "
+             ") %lld:%lld heads of %lld:%lld, %s:%s scales %d%s %s %s %s page %lld, %s %lld:%lld%s%s%s%s%s to %s pad %d "
              "start %d+%d%s limit %zu spare %d %d %d hidden %d",
              (long long)ac->q_heads, (long long)ac->kv_heads, (long long)ac->head_dim, (long long)ac->v_head_dim,
              gm_type_name(ac->type), gm_type_name(attention_kv_type(ac)), (int)ac->scales, ac->odd_scales ? " odd" : "",
              inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout], (long long)ac->page_size, masks[ac->mask],
-             (long long)ac->left, (long long)ac->right, ac->softcap != 0 ? " cap" : "", ac->sinks ? " sinks" : "",
-             ac->lse ? " lse" : "", ac->tree ? " tree" : "", gm_type_name(attention_out_type(ac)), ac->pad, ac->start,
-             ac->out_start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit, ac->spare_batch, ac->spare_rows,
-             ac->spare_tokens, ac->hidden_tokens);
+             (long long)ac->left, (long long)ac->right, ac->v_is_k ? " v is k" : "", ac->softcap != 0 ? " cap" : "",
+             ac->sinks ? " sinks" : "", ac->lse ? " lse" : "", ac->tree ? " tree" : "",
+             gm_type_name(attention_out_type(ac)), ac->pad, ac->start, ac->out_start, ac->bad_pages ? " bad pages" : "",
+             ac->workspace_limit, ac->spare_batch, ac->spare_rows, ac->spare_tokens, ac->hidden_tokens);
 }
 
 /* ---- rows: (request, token, head) of k and v ------------------------------------------------------------ */
@@ -59,6 +59,10 @@ static int64_t offset_in_cache(const struct placed_attention *placed, const stru
     if (placed->ac->kv_layout == GM_ATTENTION_KV_RAGGED)
         return c->slot * stride[1] + c->head * stride[2];
     return c->slot / tokens * stride[0] + c->slot % tokens * stride[1] + c->head * stride[2];
+}
+
+static bool is_in_turns(const struct attention_case *ac) {
+    return ac->layout == ATTENTION_TURNS && !ac->v_is_k;
 }
 
 static int64_t v_in_turns(const struct attention_case *ac) {
@@ -174,7 +178,7 @@ static void expect(const struct placed_operands *placed, int operand, int64_t ro
 /* ---- placing -------------------------------------------------------------------------------------------- */
 
 static void set_cache_strides(const struct attention_case *ac, struct gm_attention_problem *p) {
-    const int64_t heads = ac->kv_heads, turns = ac->layout == ATTENTION_TURNS ? 2 : 1;
+    const int64_t heads = ac->kv_heads, turns = is_in_turns(ac) ? 2 : 1;
     const int64_t tokens = ac->kv_layout == GM_ATTENTION_KV_RAGGED ? p->kv_tokens : attention_page_tokens(ac);
     const int64_t k = ac->head_dim + ac->pad, v = ac->v_head_dim + ac->pad;
     p->k_head_stride = k, p->k_token_stride = turns * heads * k;
@@ -218,6 +222,7 @@ static void set_problem(const struct attention_case *ac, struct gm_attention_pro
         .has_sinks = ac->sinks,
         .has_lse = ac->lse,
         .has_tree_mask = ac->tree,
+        .v_is_k = ac->v_is_k,
     };
     p->q_head_stride = ac->head_dim + ac->pad;
     p->q_token_stride = ac->q_heads * p->q_head_stride + 2 * ac->pad;
@@ -226,6 +231,8 @@ static void set_problem(const struct attention_case *ac, struct gm_attention_pro
     p->lse_token_stride = ac->pad ? 1 : ac->q_heads; /* by heads, or by rows */
     p->lse_head_stride = ac->pad ? p->max_q_tokens + 3 : 1;
     set_cache_strides(ac, p);
+    if (ac->v_is_k)
+        p->v_page_stride = p->v_token_stride = p->v_head_stride = 0;
 }
 
 #define ARGUMENT(member) offsetof(struct gm_attention_args, member)
@@ -233,7 +240,7 @@ static void set_problem(const struct attention_case *ac, struct gm_attention_pro
 static void list_heads(struct placed_attention *placed, const struct attention_case *ac) {
     const struct gm_attention_problem *p = &placed->problem;
     struct operand *o = placed->placed.operands;
-    const int64_t tokens = p->max_q_tokens, rows = tokens * ac->q_heads, turns = ac->layout == ATTENTION_TURNS;
+    const int64_t tokens = p->max_q_tokens, rows = tokens * ac->q_heads, turns = is_in_turns(ac);
     const int64_t pages = ac->kv_layout == GM_ATTENTION_KV_RAGGED ? 1 : attention_pages(ac);
     o[ATTENTION_AT_OUT] = (struct operand){.name = "out",
                                            .argument = ARGUMENT(out),
@@ -273,7 +280,7 @@ static void list_heads(struct placed_attention *placed, const struct attention_c
     o[ATTENTION_AT_V] = (struct operand){.name = "v",
                                          .argument = ARGUMENT(v),
                                          .type = attention_kv_type(ac),
-                                         .rows = turns ? 0 : cached_rows(ac),
+                                         .rows = turns || ac->v_is_k ? 0 : cached_rows(ac),
                                          .columns = ac->v_head_dim,
                                          .start = ac->start,
                                          .offset = v_offset,
@@ -310,9 +317,9 @@ static void point_at_caches(struct placed_attention *placed) {
     const struct attention_case *ac = placed->ac;
     if (!placed->args.k)
         placed->args.k = placed->args.q;
-    if (ac->layout == ATTENTION_TURNS && placed->args.k)
+    if (is_in_turns(ac) && placed->args.k)
         placed->args.v = placed->args.k + (gm_device_ptr)(v_in_turns(ac) * gm_type_bytes(attention_kv_type(ac)));
-    if (!placed->args.v)
+    if (!placed->args.v && !ac->v_is_k)
         placed->args.v = placed->args.q;
 }
 
@@ -340,7 +347,7 @@ bool place_attention(struct result *result, const struct attention_case *ac, str
     point_at_caches(placed);
     placed->problem.q_align = alignment_at(placed->args.q);
     placed->problem.k_align = alignment_at(placed->args.k);
-    placed->problem.v_align = alignment_at(placed->args.v);
+    placed->problem.v_align = ac->v_is_k ? 0 : alignment_at(placed->args.v);
     placed->problem.out_align = alignment_of(&placed->placed, ATTENTION_AT_OUT);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "attention/attention_tests.h"
+#include "common/attention_mla_sm90/params.h"
 #include "common/attention_sm90/params.h"
 
 struct job {
@@ -152,8 +153,10 @@ static void compute_row(const struct job *job) {
     }
 }
 
-/* Tensor maps come first of the one family that has some. */
+/* Tensor maps come first of the families that have some. */
 static const struct gm_attention_params *params_of(const struct gm_kernel *kernel, const void *params) {
+    if (kernel->family == &gm_family_attention_mla_sm90)
+        return &((const struct gm_attention_mla_sm90_params *)params)->a;
     return kernel->family == &gm_family_attention_sm90 ? &((const struct gm_attention_sm90_params *)params)->attention
                                                        : params;
 }

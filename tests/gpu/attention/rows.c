@@ -10,12 +10,14 @@ struct rows {
     struct attention_memory memory;
     int failures, cases;
     int64_t head_dim, v_head_dim;
-    int chunk;                             /* elements of 16 bytes */
-    bool decodes, maps, is_8bit, is_large; /* maps: loads by TMA. Of 256 elements there are fewer cases */
+    int chunk; /* elements of 16 bytes */
+    /* maps: attention_sm90. latent: takes k for v. Of 256 elements and more there are fewer cases. */
+    bool decodes, maps, latent, is_8bit, is_large;
 };
 
 enum { WORKSPACE = 32 << 20, HEAD_DIM = GM_ATTENTION_DECODE_HEAD_DIM };
-_Static_assert((int)GM_ATTENTION_SM80_HEAD_DIM == (int)HEAD_DIM, "a column of every family");
+_Static_assert((int)GM_ATTENTION_SM80_HEAD_DIM == (int)HEAD_DIM && (int)GM_ATTENTION_MLA_SM90_HEAD_DIM == (int)HEAD_DIM,
+               "a column of every family");
 
 /* Of q of 8 bits out has another type. In the table e4m3 stands for all types of q that a cache of e4m3 has over it. */
 static enum gm_attention_out out_of(const struct rows *rows, enum gm_attention_out other) {
@@ -34,6 +36,7 @@ static struct attention_case plain(const struct rows *rows) {
         .kv_heads = 1,
         .head_dim = rows->head_dim,
         .v_head_dim = rows->v_head_dim,
+        .v_is_k = rows->latent,
         .page_size = 16,
         .type = rows->kernel->type,
         .inputs = ATTENTION_NORMAL,
@@ -44,7 +47,7 @@ static struct attention_case plain(const struct rows *rows) {
 static bool try(struct rows *rows, struct attention_case ac) {
     enum { MOST_FAILURES = 3, LEAST_BOX = 8 };
     const bool has_small_boxes = ac.kv_layout == GM_ATTENTION_KV_PAGED && ac.page_size % LEAST_BOX;
-    if (rows->maps && (ac.tree || has_small_boxes))
+    if ((rows->maps && ac.tree) || ((rows->maps || rows->kernel->cluster_ctas > 1) && has_small_boxes))
         ac.may_refuse |= BIT(GM_REASON_SIZE);
     if (rows->kernel->traits & GM_TRAIT_ANY_TYPE) {
         static const enum gm_type types[] = {GM_BF16, GM_E4M3, GM_FP16};
@@ -52,6 +55,8 @@ static bool try(struct rows *rows, struct attention_case ac) {
         if (ac.type != GM_E4M3 && ac.out != GM_ATTENTION_OUT_FP32)
             ac.out = GM_ATTENTION_OUT_SAME;
     }
+    if (ac.sm_budget && ac.sm_budget < rows->kernel->cluster_ctas)
+        ac.may_refuse |= BIT(GM_REASON_MASKED);
     rows->failures += !run_attention(rows->result, &ac, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }
@@ -122,7 +127,7 @@ static bool test_masks(struct rows *rows) {
 /* Tiles that are full, and blocks that no mask cuts; more heads than run at the same time, as a long bound makes them. */
 static bool test_tiles(struct rows *rows) {
     struct attention_case ac = plain(rows);
-    if (rows->decodes || opt.quick || (env.simulated && rows->kernel->type == GM_FP16))
+    if (rows->decodes || rows->latent || opt.quick || (env.simulated && rows->kernel->type == GM_FP16))
         return true;
     ac.batch = 2;
     SET(ac.q_lens, 130, 40);
@@ -194,6 +199,53 @@ static bool test_parts(struct rows *rows) {
         return false;
     ac.sm_budget = 3;
     return try(rows, ac);
+}
+
+enum {
+    SLOTS_OF_5 = 165120
+}; /* bytes that 5 parts want for 8 rows: one has the end of a unit and the start of the next */
+
+/* More heads and tokens than a unit has rows: units of a few heads, and of several tokens' heads; pages of a block, larger and
+ * smaller ones; units that are cut and whole ones, one behind the other. */
+static bool test_units(struct rows *rows) {
+    struct attention_case two = plain(rows); /* parts: CTAs that put their pieces together wait beside them */
+    SET(two.q_lens, 3);
+    SET(two.kv_lens, 70);
+    two.q_heads = 20;
+    two.workspace_limit = WORKSPACE;
+    two.repeats = 2;
+    if (rows->latent && !try(rows, two))
+        return false;
+    static const struct {
+        int64_t q_heads, kv_heads, page_size;
+        int q_len, kv_len;
+    } cases[] = {{72, 1, 64, 1, 130}, {20, 1, 128, 4, 70}, {24, 2, 32, 3, 70}, {8, 1, 24, 1, 300}};
+    for (size_t i = 0; rows->latent && i < (opt.quick ? 2 : COUNT(cases)); i++) {
+        struct attention_case ac = plain(rows);
+        ac.batch = 3;
+        SET(ac.q_lens, cases[i].q_len, 1, cases[i].q_len);
+        SET(ac.kv_lens, cases[i].kv_len, 65, 7);
+        ac.q_heads = cases[i].q_heads, ac.kv_heads = cases[i].kv_heads;
+        ac.page_size = cases[i].page_size;
+        ac.kv_layout = GM_ATTENTION_KV_PAGED;
+        ac.mask = GM_ATTENTION_CAUSAL;
+        ac.inputs = i % 2 ? ATTENTION_PLANTED : ATTENTION_NORMAL;
+        ac.sinks = ac.lse = i > 0;
+        ac.out = i == 3 ? GM_ATTENTION_OUT_FP32 : GM_ATTENTION_OUT_SAME;
+        ac.workspace_limit = WORKSPACE;
+        ac.repeats = i == 0 ? 1 : 0;
+        if (!try(rows, ac))
+            return false;
+        ac.workspace_limit = i == 3 ? SLOTS_OF_5 : 0;
+        if (i == 3 && !try(rows, ac))
+            return false;
+        ac.workspace_limit = 0;
+        ac.mask = GM_ATTENTION_WINDOW;
+        ac.left = 40, ac.right = 1;
+        if (i % 2 && !try(rows, ac))
+            return false;
+    }
+    return true;
 }
 
 /* Scores that rise, fall, are large; NaN where it counts. */
@@ -318,7 +370,10 @@ static struct rows rows_of(const struct test *test, struct result *result) {
     const struct gm_kernel *kernel = &gm_kernels[test->kernel];
     const int64_t head_dim = kernel->columns[HEAD_DIM];
     const bool maps = strcmp(kernel->family->name, "attention_sm90") == 0;
-    const int64_t of_v = maps ? kernel->columns[GM_ATTENTION_SM90_V_HEAD_DIM] : 0;
+    const bool latent = strcmp(kernel->family->name, "attention_mla_sm90") == 0;
+    const int64_t of_v = maps     ? kernel->columns[GM_ATTENTION_SM90_V_HEAD_DIM]
+                         : latent ? kernel->columns[GM_ATTENTION_MLA_SM90_V_HEAD_DIM]
+                                  : 0;
     const bool decodes = strcmp(kernel->family->name, "attention_decode") == 0;
     const bool is_8bit = kernel->type == GM_E4M3;
     return (struct rows){.kernel = kernel,
@@ -328,6 +383,7 @@ static struct rows rows_of(const struct test *test, struct result *result) {
                          .decodes = decodes,
                          .chunk = is_8bit ? 16 : 8,
                          .maps = maps,
+                         .latent = latent,
                          .is_8bit = is_8bit,
                          .is_large = head_dim > 128};
 }
@@ -335,7 +391,7 @@ static struct rows rows_of(const struct test *test, struct result *result) {
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
+        test_units(&rows) && test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
         test_bad(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct attention_case ac = plain(&rows);
@@ -363,7 +419,7 @@ static void run_late(const struct test *test, struct result *result) {
     SET(ac.kv_lens, 5, 9);
     ac.kv_layout = GM_ATTENTION_KV_PAGED;
     ac.sinks = ac.lse = true;
-    ac.tree = rows.decodes;
+    ac.tree = rows.decodes || rows.latent;
     if (opt.self_test)
         skip(result, "the stand-in runs no kernel but ours");
     else if (env.device.cc_major != 9)
@@ -377,7 +433,7 @@ static void run_late(const struct test *test, struct result *result) {
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
+        test_units(&rows) && test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
         test_bad(&rows);
     free_attention(NULL, &rows.memory);
 }

@@ -175,9 +175,16 @@ double attention_q(const struct attention_case *ac, int64_t row, int64_t head, i
     return round_to(ac->type, hash_normal(seed_of(ac, 0), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
 }
 
+/* Where v is k, k has what tells of v. */
+static bool tells_of_v(const struct attention_case *ac, int64_t at) {
+    return ac->v_is_k && at < ac->v_head_dim && ac->inputs == ATTENTION_PLANTED;
+}
+
 double attention_k(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at) {
     const uint64_t index = (uint64_t)((slot * ac->kv_heads + head) * ac->head_dim + at);
     const int64_t token = slot % attention_page_tokens(ac);
+    if (tells_of_v(ac, at))
+        return slot % ac->v_head_dim == at;
     if (at == 0 && ac->inputs == ATTENTION_RISING)
         return round_to(attention_kv_type(ac), RISE * (double)token);
     if (at == 0 && ac->inputs == ATTENTION_FALLING)
@@ -195,6 +202,8 @@ double attention_k(const struct attention_case *ac, int64_t slot, int64_t head, 
 double attention_v(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at) {
     const uint64_t index = (uint64_t)((slot * ac->kv_heads + head) * ac->v_head_dim + at);
     const double scale = ac->v_scale != 0 ? (double)ac->v_scale : 1;
+    if (ac->v_is_k)
+        return attention_k(ac, slot, head, at);
     if (ac->inputs == ATTENTION_PLANTED)
         return slot % ac->v_head_dim == at;
     if (ac->inputs == ATTENTION_SPECIAL && head == 0 && at == 1 && slot == attention_slot(ac, 2, 0))

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of work, and what each CTA, a part, does of it.
  *
- *   a unit is 16 packed rows of a request and a head of k; the units of a request follow each other, those of a head too
- *   its entries in the list are blocks of keys, as many as the widest of the request's units sees, and one at least
+ *   a unit is ROWS packed rows of a request and a head of k; the units of a request follow each other, those of a head too
+ *   its entries in the list are blocks of BLOCK keys, as many as the widest of the request's units sees, and one at least;
+ *   the first key of its first block is a multiple of KEY_STEP
  *   part p has entries cut(p) ... cut(p + 1): all parts have as many, but for one
  *
  * A part takes its entries from last to first, a piece of a unit at a time. So the only piece that does not end its unit, if there
- * is one, is its first: it is published, and waited for by the part that has the unit's last entry, which waits for lower parts
- * only. Without a workspace no unit is divided: cuts move on to where a unit begins. */
-#ifndef GM_ATTENTION_DECODE_WORK_CUH
-#define GM_ATTENTION_DECODE_WORK_CUH
+ * is one, is its first. Without a workspace no unit is divided: cuts move on to where a unit begins.
+ *
+ * Included behind the family's constants: ROWS, BLOCK, KEY_STEP. */
+#ifndef GM_ATTENTION_WORK_CUH
+#define GM_ATTENTION_WORK_CUH
 
 #include "common/attention/rows.cuh"
 #include "common/attention/visible.cuh"
-#include "sm80/attention_decode/constants.cuh"
 
 static __device__ __forceinline__ int tiles_of(const struct gm_attention_params &p, const struct request &request) {
     return (packed_rows(p, request) + ROWS - 1) / ROWS;
@@ -24,7 +25,7 @@ static __device__ __forceinline__ int tiles_of(const struct gm_attention_params 
 static __device__ __forceinline__ int blocks_of_unit(const struct gm_attention_params &p,
                                                      const struct request &request) {
     const int tokens = min(request.q_len, (int)divide(ROWS - 1, p.group) + 2);
-    const int64_t keys = min((int64_t)request.kv_len, (int64_t)p.left + p.right + tokens);
+    const int64_t keys = min((int64_t)request.kv_len, (int64_t)p.left + p.right + tokens + KEY_STEP - 1);
     return max((int)((keys + BLOCK - 1) / BLOCK), 1);
 }
 
@@ -42,11 +43,11 @@ struct shares {
     int more;              /* parts before this one have one more */
 };
 
-static __device__ __forceinline__ struct shares shares_of(const struct gm_attention_decode_params &p,
+static __device__ __forceinline__ struct shares shares_of(const struct gm_attention_params &p, int parts,
                                                           const struct lane_request &first) {
-    const int64_t entries = entries_of_all(p.a, entries_of_request{p.a}, first);
-    const uint64_t each = (uint64_t)entries / (uint32_t)p.parts;
-    return {entries, (int64_t)each, (int)(entries - (int64_t)each * p.parts)};
+    const int64_t entries = entries_of_all(p, entries_of_request{p}, first);
+    const uint64_t each = (uint64_t)entries / (uint32_t)parts;
+    return {entries, (int64_t)each, (int)(entries - (int64_t)each * parts)};
 }
 
 static __device__ __forceinline__ int64_t cut_of(const struct shares &shares, int part) {
@@ -106,10 +107,39 @@ static __device__ __forceinline__ struct piece piece_before(const struct gm_atte
     piece.begins = low <= piece.start;
     piece.ends = end == piece.start + blocks;
     const struct keys seen = keys_of_any(p, at.request, first_token(p, piece), last_token(p, piece));
-    const int64_t first = seen.first + (piece.begins ? 0 : (low - piece.start) * BLOCK);
-    const int64_t last = seen.first + (end - piece.start) * BLOCK;
+    const int64_t base = (int64_t)(seen.first / (uint32_t)KEY_STEP * (uint32_t)KEY_STEP);
+    const int64_t first = base + (piece.begins ? 0 : (low - piece.start) * BLOCK);
+    const int64_t last = base + (end - piece.start) * BLOCK;
     piece.keys = {(int)min(first, (int64_t)seen.end), (int)min(last, (int64_t)seen.end)};
     return piece;
+}
+
+/* Calls take(shares, piece) for the entries of one of `parts` parts, a piece at a time from last to first; `cuts`: units may be
+ * divided. The first 32 requests' lengths are on their way once, for what comes before the first piece. */
+template <class Take>
+static __device__ __forceinline__ void take_pieces(const struct gm_attention_params &p, int parts, int part, bool cuts,
+                                                   const Take &take) {
+    const entries_of_request weight = {p};
+    const struct lane_request mine = lane_request(p, weight, 0);
+    const struct shares shares = shares_of(p, parts, mine);
+    int64_t low = cut_of(shares, part), end = cut_of(shares, part + 1);
+    if (!cuts) {
+        low = rounded_up(p, shares, mine, low);
+        end = rounded_up(p, shares, mine, end);
+    }
+    if (end <= low)
+        return;
+    struct found at = find_entry(p, weight, mine, end - 1);
+#pragma unroll 1
+    for (;;) {
+        const struct piece piece = piece_before(p, at, low, end);
+        take(shares, piece);
+        end = max(low, piece.start);
+        if (end <= low)
+            return;
+        if (end <= at.first)
+            at = find_entry(p, weight, lane_request(p, weight, 0), end - 1);
+    }
 }
 
 #endif
