@@ -11,8 +11,9 @@
 
 /* What a kernel is capable of, or asks of a launch. */
 enum gm_trait {
-    GM_TRAIT_ONE_CTA_PER_SM = 1,   /* a persistent grid: an SM holds one CTA, or is meant to */
-    GM_TRAIT_OVERLAPS_LAUNCHES = 2 /* waits for the kernel before it itself (griddepcontrol) where the device can */
+    GM_TRAIT_ONE_CTA_PER_SM = 1,    /* a persistent grid: an SM holds one CTA, or is meant to */
+    GM_TRAIT_OVERLAPS_LAUNCHES = 2, /* waits for the kernel before it itself (griddepcontrol) where the device can */
+    GM_TRAIT_ANY_TYPE = 4           /* the problem's type is known when it runs: the table's stands for all */
 };
 
 struct gm_family;
