@@ -93,6 +93,38 @@ static __device__ __forceinline__ void cvt_f32_e4m3x2(uint32_t packed, float &lo
 #endif
 }
 
+/* What e4m3_as_f16x2() gives is to be multiplied by. */
+#if __CUDA_ARCH__ >= 890
+#define GM_E4M3_AS_F16_UNIT 1.0f
+#else
+#define GM_E4M3_AS_F16_UNIT 256.0f
+#endif
+
+/* Bytes LOW and HIGH of a word, neighbours or every second one, as fp16, exact. Before sm_89 they are moved to fp16's place of
+ * exponent and mantissa, where they are 2^8 times too small, also where they are denormal; of NaN alone an addition reaches the
+ * exponent's first bit. */
+template <int LOW, int HIGH> static __device__ __forceinline__ uint32_t e4m3_as_f16x2(uint32_t word) {
+    static_assert((LOW % 2 == 0 && HIGH == LOW + 1) || (LOW < 2 && HIGH == LOW + 2), "two of four bytes");
+#if __CUDA_ARCH__ >= 890
+    uint32_t halves;
+    const uint32_t pairs = HIGH == LOW + 1 ? word : __byte_perm(word, 0, 0x3120);
+    const bool is_high = HIGH == LOW + 1 ? LOW == 2 : LOW == 1;
+    if (is_high)
+        asm("{\n\t.reg .b16 l, h;\n\tmov.b32 {l, h}, %1;\n\tcvt.rn.f16x2.e4m3x2 %0, h;\n\t}"
+            : "=r"(halves)
+            : "r"(pairs));
+    else
+        asm("{\n\t.reg .b16 l, h;\n\tmov.b32 {l, h}, %1;\n\tcvt.rn.f16x2.e4m3x2 %0, l;\n\t}"
+            : "=r"(halves)
+            : "r"(pairs));
+    return halves;
+#else
+    const uint32_t upper = __byte_perm(word, 0, 0x0404 | LOW << 4 | HIGH << 12);
+    const uint32_t size = (upper & 0x7f007f00) >> 1, nan = (size + 0x00800080) & 0x40004000;
+    return (upper & 0x80008000) | size | nan;
+#endif
+}
+
 /* Exact: an e5m2 is the upper half of an fp16. */
 static __device__ __forceinline__ void cvt_f32_e5m2x2(uint32_t packed, float &low, float &high) {
     cvt_f32_f16x2((packed & 0xff) << 8 | (packed & 0xff00) << 16, low, high);

@@ -16,7 +16,10 @@ enum gm_attention_flag {
     GM_ATTENTION_Q_BY_ELEMENT = 16,
     GM_ATTENTION_KV_BY_ELEMENT = 32,
     GM_ATTENTION_OUT_BY_ELEMENT = 64,
-    GM_ATTENTION_OUT_IS_FP16 = 128, /* of e4m3 q: neither, nor FP32, is bf16 */
+    /* With k and v of e4m3, types that are known when the kernel runs. */
+    GM_ATTENTION_OUT_IS_FP16 = 128, /* neither, nor FP32: bf16 */
+    GM_ATTENTION_Q_IS_BF16 = 256,
+    GM_ATTENTION_Q_IS_E4M3 = 512, /* neither: fp16 */
 };
 
 /* Rows of q, out or lse: bytes from a row to the next, and from a head to the next. */

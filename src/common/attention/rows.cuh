@@ -32,11 +32,20 @@ static __device__ __forceinline__ void store_lse(const struct gm_attention_param
         st_global_b32(address_of(p.lse, row), __float_as_uint(lse));
 }
 
+/* Where k and v are of e4m3, out has a type that is known when the kernel runs. */
+template <int TYPE> static __device__ __forceinline__ int type_of_out(const struct gm_attention_params &p) {
+    if (p.flags & GM_ATTENTION_OUT_IS_FP32)
+        return GM_TYPE_fp32;
+    if (TYPE != GM_TYPE_e4m3)
+        return TYPE;
+    return p.flags & GM_ATTENTION_OUT_IS_FP16 ? GM_TYPE_fp16 : GM_TYPE_bf16;
+}
+
 /* Eight elements of out. */
 template <int TYPE>
 static __device__ __forceinline__ void store_out(const struct gm_attention_params &p, uint64_t address,
                                                  const float (&v)[8]) {
-    const int type = p.flags & GM_ATTENTION_OUT_IS_FP32 ? GM_TYPE_fp32 : TYPE;
+    const int type = type_of_out<TYPE>(p);
     if (p.flags & GM_ATTENTION_OUT_BY_ELEMENT)
         store_some_as(type, address, v, 8);
     else

@@ -480,14 +480,21 @@ static struct gm_attention_cache cache_params(const struct gm_strided *s) {
                                        .head = s->dimension[2].stride * s->element_bytes};
 }
 
+/* Those of types that a kernel does not know. */
+static int32_t type_flags_of(const struct gm_attention_problem *p) {
+    if (gm_attention_kv_type(p) != GM_E4M3)
+        return 0;
+    return (gm_attention_out_type(p) == GM_FP16 ? GM_ATTENTION_OUT_IS_FP16 : 0) |
+           (p->type == GM_BF16 ? GM_ATTENTION_Q_IS_BF16 : 0) | (p->type == GM_E4M3 ? GM_ATTENTION_Q_IS_E4M3 : 0);
+}
+
 static int32_t flags_of(const struct gm_attention_problem *p) {
     const int q = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_Q));
     const int kv = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_K) | GM_ATTENTION_BIT(GM_ATTENTION_V));
     const int out = are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_O));
-    return (p->kv_layout == GM_ATTENTION_KV_RAGGED ? GM_ATTENTION_IS_RAGGED : 0) |
+    return type_flags_of(p) | (p->kv_layout == GM_ATTENTION_KV_RAGGED ? GM_ATTENTION_IS_RAGGED : 0) |
            (p->kv_layout == GM_ATTENTION_KV_PAGED ? GM_ATTENTION_IS_PAGED : 0) |
            (p->out == GM_ATTENTION_OUT_FP32 ? GM_ATTENTION_OUT_IS_FP32 : 0) |
-           (p->out == GM_ATTENTION_OUT_FP16 ? GM_ATTENTION_OUT_IS_FP16 : 0) |
            (p->softcap != 0 ? GM_ATTENTION_HAS_CAP : 0) | (q ? 0 : GM_ATTENTION_Q_BY_ELEMENT) |
            (kv ? 0 : GM_ATTENTION_KV_BY_ELEMENT) | (out ? 0 : GM_ATTENTION_OUT_BY_ELEMENT);
 }

@@ -16,6 +16,7 @@ struct variant {
     const struct gm_kernel *kernel;
     int head_dim, warps, stages;
     int block; /* keys that a CTA takes at once */
+    enum gm_type kv_type;
 };
 
 static struct variant variant_of(const struct gm_kernel *kernel) {
@@ -25,7 +26,9 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
         .head_dim = c[GM_ATTENTION_DECODE_HEAD_DIM],
         .warps = c[GM_ATTENTION_DECODE_WARPS],
         .stages = c[GM_ATTENTION_DECODE_STAGES],
-        .block = GM_ATTENTION_DECODE_BLOCK(c[GM_ATTENTION_DECODE_HEAD_DIM], c[GM_ATTENTION_DECODE_WARPS]),
+        .block = GM_ATTENTION_DECODE_BLOCK(c[GM_ATTENTION_DECODE_HEAD_DIM], c[GM_ATTENTION_DECODE_WARPS],
+                                           c[GM_ATTENTION_DECODE_CACHE]),
+        .kv_type = c[GM_ATTENTION_DECODE_CACHE] == GM_CACHE_e4m3 ? GM_E4M3 : kernel->type,
     };
 }
 
@@ -36,7 +39,8 @@ static size_t workspace_of(const struct variant *v, int64_t parts) {
 }
 
 static int64_t ctas_at_once(const struct variant *v, const struct gm_device *device) {
-    const int64_t most = GM_ATTENTION_DECODE_CTAS(v->head_dim, v->warps, v->stages);
+    const int64_t most =
+        GM_ATTENTION_DECODE_CTAS(v->head_dim, v->warps, v->stages, v->kernel->columns[GM_ATTENTION_DECODE_CACHE]);
     return device->sm_count * GM_MIN(gm_ctas_per_sm(v->kernel, device), most);
 }
 
@@ -75,7 +79,9 @@ static struct division divide_among_parts(const struct variant *v, const struct 
 #define L2_BYTES_CLOCK  32.0 /* into one SM */
 #define ARRIVAL_US      1.0  /* from a load to its data, of a stage */
 #define CHAIN_US        0.25 /* scores, largest, exponentials and sums of 16 keys of 128 elements, of a warp, */
-#define KEY_CLOCKS      4.0  /* and of an SM for each key, with all its warps */
+#define KEY_CLOCKS      4.0  /* and of an SM for each key, with all its warps, */
+#define E4M3_CLOCKS     4.0  /* more of e4m3 that becomes fp16, by an instruction, */
+#define SHIFT_CLOCKS    12.0 /* and by shifts: by arithmetic, not fitted */
 #define COLLECT_US      1.0  /* slots, flags, */
 #define PARTIAL_US      0.15 /* and the sums of each other part */
 #define ELEMENT_FACTOR  8.0  /* by single elements */
@@ -88,15 +94,21 @@ static double keys_of_unit(const struct gm_attention_problem *p) {
     return fmin((double)p->max_kv_len, mean + tokens - 1);
 }
 
+/* Clocks of an SM for a key of 128 elements. */
+static double key_clocks(const struct variant *v) {
+    const double as_fp16 = v->kernel->arch == GM_ARCH_SM80 ? SHIFT_CLOCKS : E4M3_CLOCKS;
+    return KEY_CLOCKS + (v->kv_type == GM_E4M3 ? as_fp16 : 0);
+}
+
 static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device,
                       const struct division *division, int by_element) {
     const double units = (double)units_of(p), keys = keys_of_unit(p), parts = (double)division->parts;
     const double wide = v->head_dim / 128.0, sms = device->sm_count;
-    const double unit_bytes = keys * (double)(p->head_dim + p->v_head_dim) * gm_type_bytes(p->type);
+    const double unit_bytes = keys * (double)(p->head_dim + p->v_head_dim) * gm_type_bytes(v->kv_type);
     const double dram_us =
         device->dram_gbs > 0 ? gm_attention_cache_bytes(p) / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
     const double l2_us = units * unit_bytes / (fmin(sms, parts) * L2_BYTES_CLOCK) / gm_attention_clock_mhz(device);
-    const double sm_us = units * keys * KEY_CLOCKS * wide / fmin(sms, parts) / gm_attention_clock_mhz(device);
+    const double sm_us = units * keys * key_clocks(v) * wide / fmin(sms, parts) / gm_attention_clock_mhz(device);
     const double blocks =
         division->cuts ? ceil(units * ceil(keys / v->block) / parts) : ceil(units / parts) * ceil(keys / v->block);
     const double chain_us = blocks * fmax(ARRIVAL_US / v->stages, CHAIN_US * wide);
@@ -115,7 +127,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
                             const struct gm_sentence *why) {
     const struct gm_attention_problem *p = question->problem;
     const int64_t most = GM_MAX(p->head_dim, p->v_head_dim);
-    if (gm_attention_check_kv_type(p, v->kernel->type, why) != GM_ACCEPTED)
+    if (gm_attention_check_kv_type(p, v->kv_type, why) != GM_ACCEPTED)
         return GM_REASON_TYPE;
     if (most > v->head_dim)
         return gm_say(why, GM_REASON_SIZE, "heads have up to %" PRId64 " elements; it holds %d", most, v->head_dim);

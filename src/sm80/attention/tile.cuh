@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of 16-bit elements in shared memory, 16-byte chunks exchanged by XOR, and the products of them by mma.sync.
+/* Rows of elements in shared memory, 16-byte chunks exchanged by XOR, and the products of 16-bit ones by mma.sync.
  *
  *   chunk c of row r goes to place c ^ r % 8: the chunks of 8 neighbouring rows that ldmatrix reads at a time lie in 8 different
- *   16-byte columns of the 128 bytes that the banks have */
+ *   16-byte columns of the 128 bytes that the banks have; two rows of 64 bytes have those together, and so c ^ r / 2 % 4 */
 #ifndef GM_SM80_ATTENTION_TILE_CUH
 #define GM_SM80_ATTENTION_TILE_CUH
 
@@ -16,12 +16,11 @@
 
 enum {
     TYPE = GM_TYPE,
-    HEAD_DIM = GM_HEAD_DIM, /* elements of a row */
-    ROW_BYTES = 2 * HEAD_DIM,
-    CHUNKS = HEAD_DIM / 8, /* of a row */
-    STEPS = HEAD_DIM / 16, /* of a product along a row */
+    HEAD_DIM = GM_HEAD_DIM,   /* elements of a row */
+    ROW_BYTES = 2 * HEAD_DIM, /* of 16-bit elements, */
+    CHUNKS = HEAD_DIM / 8,    /* and its chunks */
+    STEPS = HEAD_DIM / 16,    /* of a product along a row */
 };
-static_assert(TYPE == GM_TYPE_bf16 || TYPE == GM_TYPE_fp16, "16-bit types");
 static_assert(HEAD_DIM % 64 == 0, "a row is whole lines of 128 bytes");
 
 /* Unsigned, so that their quotients are shifts. */
@@ -33,32 +32,42 @@ static __device__ __forceinline__ uint32_t warp_index(void) {
     return (uint32_t)thread_index() / 32;
 }
 
-static __device__ __forceinline__ uint32_t chunk_offset(uint32_t row, uint32_t chunk) {
-    return row * ROW_BYTES + ((chunk ^ (row & 7)) << 4);
+/* What a row's chunks are exchanged by. */
+template <int PITCH> static __device__ __forceinline__ uint32_t exchange_of(uint32_t row) {
+    static_assert(PITCH == 64 || PITCH % 128 == 0, "half a line, or whole ones");
+    return PITCH == 64 ? row / 2 & 3 : row & 7;
+}
+
+template <int PITCH = ROW_BYTES> static __device__ __forceinline__ uint32_t chunk_offset(uint32_t row, uint32_t chunk) {
+    return row * PITCH + ((chunk ^ exchange_of<PITCH>(row)) << 4);
 }
 
 /* The offset `rows` and `chunks` further on, for constants that share no bit with the row's and the chunk's low 3 ones. */
+template <int PITCH = ROW_BYTES>
 static __device__ __forceinline__ uint32_t chunk_move(uint32_t offset, int rows, int chunks) {
-    return (offset ^ (((rows ^ chunks) & 7) << 4)) + rows * ROW_BYTES + (chunks & ~7) * 16;
+    return (offset ^ ((exchange_of<PITCH>(rows) ^ (chunks & 7)) << 4)) + rows * PITCH + (chunks & ~7) * 16;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------------- */
 
 /* Starts the copy of a chunk, or fills it with zeros. L2 gets whole rows where they have 256 bytes. */
+template <int PITCH = ROW_BYTES>
 static __device__ __forceinline__ void copy_chunk(uint32_t shared_addr, uint64_t source, bool exists) {
-    if (ROW_BYTES >= 256)
+    if (PITCH >= 256)
         cp_async_cg_16(shared_addr, source, exists ? 16 : 0);
     else
         cp_async_cg_16_alone(shared_addr, source, exists ? 16 : 0);
 }
 
-/* The same through registers, for rows of any alignment. */
-static __device__ __forceinline__ void copy_elements(uint32_t shared_addr, uint64_t source, bool exists) {
+/* The same through registers, for rows of any alignment, of which so many elements exist: of 16 bits all of a chunk, or none. */
+template <int BYTES = 2>
+static __device__ __forceinline__ void copy_elements(uint32_t shared_addr, uint64_t source, int count) {
     uint32_t words[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-        if (exists)
-            words[i / 2] |= ld_global_b16(source + 2 * i) << i % 2 * 16;
+    for (int i = 0; i < 16 / BYTES; ++i)
+        if (BYTES == 2 ? count > 0 : i < count)
+            words[i * BYTES / 4] |= (BYTES == 1 ? ld_global_b8(source + i) : ld_global_b16(source + 2 * i))
+                                    << i * BYTES % 4 * 8;
     st_shared_v2_b32(shared_addr, words);
     st_shared_v2_b32(shared_addr + 8, words + 2);
 }

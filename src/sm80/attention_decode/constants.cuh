@@ -10,14 +10,19 @@ enum {
     WARPS = GM_WARPS,
     STAGES = GM_STAGES,
     THREADS = 32 * WARPS,
-    CTAS = GM_ATTENTION_DECODE_CTAS(HEAD_DIM, WARPS, STAGES), /* on an SM */
+    CTAS = GM_ATTENTION_DECODE_CTAS(HEAD_DIM, WARPS, STAGES, GM_CACHE), /* on an SM */
     ROWS = GM_ATTENTION_DECODE_ROWS,
-    KEYS = GM_ATTENTION_DECODE_KEYS(HEAD_DIM),          /* of a warp's tile */
-    BLOCK = GM_ATTENTION_DECODE_BLOCK(HEAD_DIM, WARPS), /* keys of all warps' tiles */
-    STAGE_BYTES = GM_ATTENTION_DECODE_STAGE_BYTES(HEAD_DIM),
-    RING_BYTES = STAGES * STAGE_BYTES,               /* of a warp */
-    Q_BYTES = GM_ATTENTION_DECODE_Q_BYTES(HEAD_DIM), /* of q's rows in shared memory; 0: they are in registers */
+    KEYS = GM_ATTENTION_DECODE_KEYS(HEAD_DIM, GM_CACHE),          /* of a warp's tile */
+    BLOCK = GM_ATTENTION_DECODE_BLOCK(HEAD_DIM, WARPS, GM_CACHE), /* keys of all warps' tiles */
+    STAGE_BYTES = GM_ATTENTION_DECODE_STAGE_BYTES(HEAD_DIM, GM_CACHE),
+    RING_BYTES = STAGES * STAGE_BYTES,                         /* of a warp */
+    Q_BYTES = GM_ATTENTION_DECODE_Q_BYTES(HEAD_DIM, GM_CACHE), /* of q in shared memory */
+    KV_BYTES = GM_ATTENTION_DECODE_KV_BYTES(GM_CACHE),         /* of an element of k and v, */
+    KV_ROW_BYTES = HEAD_DIM * KV_BYTES,                        /* a row, */
+    KV_CHUNKS = KV_ROW_BYTES / 16,                             /* and its chunks, */
+    KV_ELEMENTS = 16 / KV_BYTES,                               /* each of so many elements */
 };
+static_assert(((int)TYPE == (int)GM_TYPE_e4m3) == (GM_CACHE == GM_CACHE_e4m3), "it stands for all types of q");
 static_assert(STAGES >= 2, "a warp's sums and what they are relative to fit its ring");
 
 /* The warps' rings, then q's rows. */

@@ -38,11 +38,8 @@ static __device__ __forceinline__ void store_sums(const struct sums &s) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int row = lane / 4 + 8 * half;
-        const uint32_t place = ring + row * SUMS_PITCH + lane % 4 * 8;
         const float sum = sum_of_quad(s.sum[half]);
-#pragma unroll
-        for (int i = 0; i < HEAD_DIM / 8; ++i)
-            st_shared_v2(place + 32 * i, s.values[i][2 * half], s.values[i][2 * half + 1]);
+        store_values(s, half, ring + row * SUMS_PITCH);
         if (lane % 4 == 0)
             st_shared_v2(ring + SUMS_ROWS + row * 8, s.most[half], sum);
     }

@@ -9,8 +9,8 @@
 #include "sm80/pipeline.cuh"
 
 enum {
-    LANE_ROWS = 32 / CHUNKS, /* rows that a warp copies at once */
-    V_OFFSET = KEYS * ROW_BYTES,
+    LANE_ROWS = 32 / KV_CHUNKS, /* rows that a warp copies at once */
+    V_OFFSET = KEYS * KV_ROW_BYTES,
 };
 static_assert(V_OFFSET * 2 == STAGE_BYTES && (LANE_ROWS & (LANE_ROWS - 1)) == 0, "k's rows, then v's");
 
@@ -26,28 +26,31 @@ static __device__ __forceinline__ uint32_t entry_of_lane(const struct gm_attenti
     return mine < (uint32_t)piece.keys.end ? entry_of_key(p, piece.request.number, mine) : 0;
 }
 
-/* Rows of k or v on their way: every lane has the address of one; chunk `lane % CHUNKS` is what it copies of some. */
+/* Rows of k or v on their way: every lane has the address of one; chunk `lane % KV_CHUNKS` is what it copies of some. */
 struct copy {
     uint32_t place; /* of the lane's first */
     int chunk;
-    int rows; /* so many exist from its first on */
+    int elements; /* so many of the chunk exist, or fewer than none; */
+    int rows;     /* so many rows from its first on, where some do */
 };
 
 static __device__ __forceinline__ struct copy copy_of(uint32_t shared_addr, int rows, int elements) {
-    const uint32_t lane = lane_index(), chunk = lane % CHUNKS;
-    return {shared_addr + chunk_offset(lane / CHUNKS, chunk), (int)chunk,
-            (int)chunk * 8 < elements ? rows - (int)(lane / CHUNKS) : 0};
+    const uint32_t lane = lane_index(), chunk = lane % KV_CHUNKS;
+    const int left = elements - (int)chunk * KV_ELEMENTS;
+    return {shared_addr + chunk_offset<KV_ROW_BYTES>(lane / KV_CHUNKS, chunk), (int)chunk, left,
+            left > 0 ? rows - (int)(lane / KV_CHUNKS) : 0};
 }
 
 static __device__ __forceinline__ uint64_t row_of_copy(const struct copy &copy, uint64_t row_address, int row) {
-    return __shfl_sync(0xffffffff, row_address, row + lane_index() / CHUNKS) + copy.chunk * 16;
+    return __shfl_sync(0xffffffff, row_address, row + lane_index() / KV_CHUNKS) + copy.chunk * 16;
 }
 
 static __device__ __forceinline__ void copy_rows(uint32_t shared_addr, uint64_t row_address, int rows, int elements) {
     const struct copy copy = copy_of(shared_addr, rows, elements);
 #pragma unroll
     for (int row = 0; row < KEYS; row += LANE_ROWS)
-        copy_chunk(chunk_move(copy.place, row, 0), row_of_copy(copy, row_address, row), row < copy.rows);
+        copy_chunk<KV_ROW_BYTES>(chunk_move<KV_ROW_BYTES>(copy.place, row, 0), row_of_copy(copy, row_address, row),
+                                 row < copy.rows);
 }
 
 static __device__ __forceinline__ void copy_rows_by_element(uint32_t shared_addr, uint64_t row_address, int rows,
@@ -55,7 +58,8 @@ static __device__ __forceinline__ void copy_rows_by_element(uint32_t shared_addr
     const struct copy copy = copy_of(shared_addr, rows, elements);
 #pragma unroll 1
     for (int row = 0; row < KEYS; row += LANE_ROWS)
-        copy_elements(chunk_move(copy.place, row, 0), row_of_copy(copy, row_address, row), row < copy.rows);
+        copy_elements<KV_BYTES>(chunk_move<KV_ROW_BYTES>(copy.place, row, 0), row_of_copy(copy, row_address, row),
+                                row < copy.rows ? copy.elements : 0);
 }
 
 /* Starts the copies of the tile that starts at `key`; none where the piece has ended. Rows behind its end become zeros: NaN there

@@ -23,6 +23,7 @@ enum {
     COPY_ROWS = THREADS / CHUNKS,   /* and that all do */
     COPIES = TILE_KEYS / COPY_ROWS, /* chunks of a thread, of a tile */
 };
+static_assert(TYPE == GM_TYPE_bf16 || TYPE == GM_TYPE_fp16, "16-bit types");
 static_assert(WARP_ROWS % 16 == 0 && TILE_KEYS % 16 == 0, "a warp multiplies blocks of 16 x 16");
 static_assert(TILE_KEYS % COPY_ROWS == 0 && TILE_ROWS % COPY_ROWS == 0, "all threads copy as many chunks");
 static_assert(COPIES * LANE_ROWS <= 32, "a lane finds a row");
