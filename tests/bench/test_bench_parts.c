@@ -185,6 +185,7 @@ static const char *const suites[] = {"gemm-quick",
                                      "attention-prefill",
                                      "attention-fp8-prefill",
                                      "attention-decode",
+                                     "attention-fp8-decode",
                                      "attention_merge"};
 
 START_TEST(every_suite_of_the_folder_loads) {

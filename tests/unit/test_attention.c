@@ -4,6 +4,8 @@
 #include "common/attention_sm80/params.h"
 #include "gristmill/attention.h"
 #include "host/attention/attention.h"
+#include "host/choose.h"
+#include "host/ledger.h"
 #include "host/options.h"
 #include "host/types.h"
 #include "planned.h"
@@ -293,6 +295,75 @@ START_TEST(heads_take_the_smallest_variant_that_holds_them) {
 }
 END_TEST
 
+/* Under any q, few rows or many; of large tiles only those of q of e4m3 know it. */
+START_TEST(a_cache_of_e4m3_takes_its_own_variants) {
+    static const struct {
+        enum gm_type type;
+        enum gm_attention_out out;
+        int q_len, page_size;
+        const char *model, *kernel;
+    } cases[] = {{GM_BF16, GM_ATTENTION_OUT_SAME, 1, 16, "h200", "attention_decode_sm90_e4m3kv_d128_w4_s3"},
+                 {GM_FP16, GM_ATTENTION_OUT_FP32, 1, 16, "a100", "attention_decode_sm80_e4m3kv_d128_w2_s4"},
+                 {GM_BF16, GM_ATTENTION_OUT_SAME, 4096, 16, "h200", "attention_decode_sm90_e4m3kv_d128_w4_s3"},
+                 {GM_E4M3, GM_ATTENTION_OUT_BF16, 1, 16, "h200", "attention_decode_sm90_e4m3kv_d128_w4_s3"},
+                 {GM_E4M3, GM_ATTENTION_OUT_FP16, 4096, 4, "h200", "attention_decode_sm90_e4m3kv_d128_w4_s3"},
+                 {GM_E4M3, GM_ATTENTION_OUT_FP16, 4096, 16, "a100", "attention_decode_sm80_e4m3kv_d128_w2_s4"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gm_attention_problem p = paged(16, cases[i].q_len, 4096, cases[i].page_size);
+        char said[1 << 14];
+        p.type = cases[i].type, p.out = cases[i].out, p.kv_type = GM_ATTENTION_KV_E4M3;
+        ck_assert_str_eq(chosen(&p, cases[i].model, said, sizeof said)->name, cases[i].kernel);
+        if (p.type != GM_E4M3)
+            ck_assert_ptr_nonnull(strstr(said, "16; the problem's are e4m3"));
+        p.type = GM_BF16, p.out = GM_ATTENTION_OUT_SAME, p.kv_type = GM_ATTENTION_KV_SAME;
+        chosen(&p, cases[i].model, said, sizeof said);
+        ck_assert_ptr_nonnull(strstr(said, "its k and v are e4m3; the problem's are bf16"));
+    }
+}
+END_TEST
+
+/* Its kernels stand in the table with another type than q's. */
+START_TEST(a_ledger_chooses_for_a_cache_of_e4m3) {
+    const char *const name = "attention_decode_sm90_e4m3kv_d256_w4_s6"; /* not the model's choice */
+    const struct gm_device h200 = device_of("h200");
+    struct gm_attention_problem p = paged(16, 1, 4096, 16), read;
+    gm_ledger *ledger = NULL;
+    char text[600];
+    p.type = GM_FP16, p.kv_type = GM_ATTENTION_KV_E4M3;
+    assert_ok(read_problem(&p, &read));
+    snprintf(text, sizeof text,
+             "gristmill-ledger 1\ndevice NVIDIA H200\ncc 9.0\nsms 132\nl2_bytes 62914560\ndram_gbs 4814\n"
+             "attention fp16 e4m3 causal paged 16 1 4096 32 8 128 16 4096 *%s 1 1 1 7\n",
+             name);
+    assert_ok(
+        gm_ledger_parse_with("the text", text, strlen(text), gm_kernels, gm_kernel_count(), GM_STALE_REFUSED, &ledger));
+    const struct gm_plan_options options = {.size = sizeof options, .ledger = ledger, .workspace_limit = 32 << 20};
+    const struct gm_question question = {&h200, &read, &options, GM_DIVISION_BEST};
+    const struct gm_choice choice = gm_choose(&gm_operation_attention, gm_kernels, gm_kernel_count(), &question);
+    ck_assert_int_eq(choice.source, GM_SOURCE_LEDGER);
+    ck_assert_str_eq(choice.kernel->name, name);
+    gm_ledger_destroy(ledger);
+}
+END_TEST
+
+/* Half the bytes are read in little more than half the time, where bytes are what takes it. */
+START_TEST(a_cache_of_e4m3_is_read_faster) {
+    struct gm_attention_problem p = paged(64, 1, 8192, 16);
+    const struct gm_device device = device_of("h200");
+    double us[2];
+    for (int i = 0; i < 2; i++) {
+        struct explained all = explained_room();
+        p.kv_type = i ? GM_ATTENTION_KV_E4M3 : GM_ATTENTION_KV_SAME;
+        assert_ok(gm_attention_explain(&device, &p, NULL, all.candidates, all.count, &all.count));
+        us[i] = INFINITY;
+        for (size_t c = 0; c < all.count; c++)
+            if (all.candidates[c].reason == GM_ACCEPTED)
+                us[i] = fmin(us[i], all.candidates[c].predicted_us);
+    }
+    ck_assert(us[1] > 0.45 * us[0] && us[1] < 0.7 * us[0]);
+}
+END_TEST
+
 /* DeepSeek's prompts: k has 192 elements, of which 64 turn, and v 128. */
 START_TEST(longer_heads_of_k_than_of_v_have_a_variant) {
     struct gm_attention_problem p = of(1, 8192, 8192);
@@ -395,6 +466,38 @@ START_TEST(a_launch_is_told_what_the_problem_says) {
 }
 END_TEST
 
+START_TEST(a_launch_is_told_who_shares_a_scale) {
+    static const int strides[][2] = {{0, 0}, {0, 0}, {0, 1}, {8, 1}};
+    for (int i = 0; i < 4; i++) {
+        struct gm_attention_problem p = of(2, 1, 500);
+        p.type = GM_E4M3, p.scales = (enum gm_attention_scales)i, p.k_align = 8;
+        p.out = i % 2 ? GM_ATTENTION_OUT_BF16 : GM_ATTENTION_OUT_FP16;
+        gm_plan *plan = plan_of(&p, "attention_decode_sm90_e4m3kv_d128_w4_s3", 0, 0);
+        const struct gm_attention_params *a = plan->params;
+        ck_assert(a->scale_request == strides[i][0] && a->scale_head == strides[i][1]);
+        ck_assert(a->q.token == 4096 && a->k.token == 1024 && a->out.token == 8192);
+        ck_assert_int_eq(a->flags,
+                         GM_ATTENTION_KV_BY_ELEMENT | GM_ATTENTION_Q_IS_E4M3 | (i % 2 ? 0 : GM_ATTENTION_OUT_IS_FP16));
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+/* Of q and out what a kernel does not know. */
+START_TEST(a_launch_is_told_types) {
+    struct gm_attention_problem p = of(2, 1, 500);
+    p.kv_type = GM_ATTENTION_KV_E4M3;
+    for (int i = 0; i < 2; i++) {
+        p.type = i ? GM_FP16 : GM_BF16;
+        gm_plan *plan = plan_of(&p, "attention_decode_sm90_e4m3kv_d128_w4_s3", 0, 0);
+        const struct gm_attention_params *a = plan->params;
+        ck_assert_int_eq(a->flags, i ? GM_ATTENTION_OUT_IS_FP16 : GM_ATTENTION_Q_IS_BF16);
+        ck_assert(a->q.token == 8192 && a->k.token == 1024 && a->out.token == 8192);
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
 /* Parts fill the device, their slots the workspace; without one there is no cut, and a batch-invariant plan has none. */
 START_TEST(keys_are_cut_where_there_is_a_workspace) {
     const struct gm_attention_problem p = paged(1, 1, 100000, 16);
@@ -461,6 +564,30 @@ static enum gm_status execute(const struct gm_attention_problem *p, struct gm_at
     return status;
 }
 
+START_TEST(scales_are_refused_by_name) {
+    struct gm_attention_problem p = paged(10, 1, 500, 16);
+    struct gm_attention_args good = args_of(NULL, 10);
+    good.k_scale = ADDRESS(13), good.v_scale = ADDRESS(14);
+    struct gm_attention_args args = good;
+    p.kv_type = GM_ATTENTION_KV_E4M3;
+    args.k_scale = args.v_scale = 0; /* not asked for */
+    assert_ok(execute(&p, args));
+    p.scales = GM_ATTENTION_SCALES_REQUEST_HEAD;
+    assert_ok(execute(&p, good));
+    args = good, args.k_scale = 0;
+    assert_fails(execute(&p, args), GM_ERROR_INVALID_ARGUMENT, "k_scale is NULL");
+    args = good, args.v_scale += 2;
+    assert_fails(execute(&p, args), GM_ERROR_MISALIGNED, "v_scale");
+    args = good, args.k_scale = args.out - 4 * 10 * 8 + 4; /* the last of requests and heads */
+    assert_fails(execute(&p, args), GM_ERROR_OVERLAP, "k_scale");
+    p.type = GM_E4M3, p.out = GM_ATTENTION_OUT_BF16;
+    args = good;
+    assert_fails(execute(&p, args), GM_ERROR_INVALID_ARGUMENT, "q_scale is NULL");
+    args.q_scale = ADDRESS(15);
+    assert_ok(execute(&p, args));
+}
+END_TEST
+
 START_TEST(bad_arguments_are_refused_by_name) {
     struct gm_attention_problem p = paged(10, 1, 500, 16);
     const struct gm_attention_args good = args_of(NULL, 10);
@@ -504,13 +631,19 @@ Suite *attention_suite(void) {
     tcase_add_test(choice, what_has_no_tensor_map_takes_the_older_family);
     tcase_add_test(choice, a_batch_invariant_plan_takes_a_family_by_the_rows_of_a_request);
     tcase_add_test(choice, heads_take_the_smallest_variant_that_holds_them);
+    tcase_add_test(choice, a_cache_of_e4m3_takes_its_own_variants);
+    tcase_add_test(choice, a_ledger_chooses_for_a_cache_of_e4m3);
+    tcase_add_test(choice, a_cache_of_e4m3_is_read_faster);
     tcase_add_test(choice, longer_heads_of_k_than_of_v_have_a_variant);
     tcase_add_test(choice, prompts_of_e4m3_take_the_tiles_that_transpose_v);
     tcase_add_test(choice, what_is_not_aligned_takes_the_family_that_has_elements);
     tcase_add_checked_fixture(launch, planned_set_up, planned_tear_down);
     tcase_add_test(launch, a_launch_is_told_what_the_problem_says);
+    tcase_add_test(launch, a_launch_is_told_who_shares_a_scale);
+    tcase_add_test(launch, a_launch_is_told_types);
     tcase_add_test(launch, keys_are_cut_where_there_is_a_workspace);
     tcase_add_test(launch, every_variant_is_launched_by_name);
+    tcase_add_test(launch, scales_are_refused_by_name);
     tcase_add_test(launch, bad_arguments_are_refused_by_name);
     suite_add_tcase(suite, problems);
     suite_add_tcase(suite, choice);

@@ -17,6 +17,16 @@ static void draw_lens(struct draws *d, struct attention_case *ac, int64_t most_q
     }
 }
 
+/* k and v of e4m3, and q perhaps. */
+static void draw_e4m3(struct draws *d, struct attention_case *ac) {
+    ac->kv_type = GM_ATTENTION_KV_E4M3;
+    ac->scales = (enum gm_attention_scales)draw(d, 4);
+    if (draw(d, 3) == 0) {
+        ac->type = GM_E4M3;
+        ac->out = (enum gm_attention_out)(1 + draw(d, 3));
+    }
+}
+
 static struct attention_case random_case(struct draws *d) {
     static const int64_t dims[] = {64, 128, 8, 80, 96, 192, 256}, groups[] = {1, 2, 3, 5, 6, 8, 16, 12};
     const bool slow = env.simulated || opt.quick;
@@ -29,6 +39,8 @@ static struct attention_case random_case(struct draws *d) {
     ac.page_size += ac.page_size == 8 && env.simulated ? 8 : 0; /* it wants rows 0 and 8 of a matrix in one page */
     ac.type = (enum gm_type)draw(d, 2);
     ac.out = draw(d, 4) ? GM_ATTENTION_OUT_SAME : GM_ATTENTION_OUT_FP32;
+    if (draw(d, 4) == 0)
+        draw_e4m3(d, &ac);
     ac.kv_layout = (enum gm_attention_kv_layout)draw(d, 3);
     ac.mask = (enum gm_attention_mask)draw(d, 3);
     ac.left = draw(d, 40) - 1;
@@ -101,11 +113,39 @@ static void run_e4m3(const struct test *test, struct result *result) {
                                       .out = GM_ATTENTION_OUT_FP32,
                                       .scales = GM_ATTENTION_SCALES_REQUEST_HEAD,
                                       .mask = GM_ATTENTION_CAUSAL,
-                                      .inputs = ATTENTION_PLANTED,
-                                      .may_refuse = BIT(GM_REASON_TYPE) | BIT(GM_REASON_NO_IMAGE)};
+                                      .inputs = ATTENTION_PLANTED};
     struct attention_memory memory = {0};
     (void)test;
     run_attention(result, &ac, NULL, 0, &memory);
+    free_attention(NULL, &memory);
+}
+
+/* Of each type of q, all who may share a scale; with a soft cap, and with NaN. */
+static void run_8_bit_cache(const struct test *test, struct result *result) {
+    static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_E4M3};
+    struct attention_memory memory = {0};
+    (void)test;
+    for (int i = 0; i < 15; i++) {
+        const bool all = types[i % 3] == GM_E4M3;
+        const struct attention_case ac = {.batch = 4,
+                                          .q_lens = {2, 1, 1, 3},
+                                          .kv_lens = {40, 17, 5, 33},
+                                          .q_heads = 4,
+                                          .kv_heads = 2,
+                                          .head_dim = 64,
+                                          .v_head_dim = 64,
+                                          .page_size = 16,
+                                          .type = types[i % 3],
+                                          .kv_type = GM_ATTENTION_KV_E4M3,
+                                          .out = all ? GM_ATTENTION_OUT_FP32 : GM_ATTENTION_OUT_SAME,
+                                          .scales = (enum gm_attention_scales)(i / 3 % 4),
+                                          .kv_layout = (enum gm_attention_kv_layout)(i % 3),
+                                          .mask = GM_ATTENTION_CAUSAL,
+                                          .softcap = i / 3 == 3 ? 1.5f : 0,
+                                          .inputs = i / 3 == 4 ? ATTENTION_SPECIAL : ATTENTION_NORMAL};
+        if (!run_attention(result, &ac, NULL, 0, &memory))
+            break;
+    }
     free_attention(NULL, &memory);
 }
 
@@ -198,8 +238,9 @@ static bool bits_of_first(struct result *result, const struct placed_attention *
     return ok;
 }
 
-static void run_alone(const struct test *test, struct result *result) {
+static void run_alone_with(struct result *result, enum gm_attention_kv_type kv_type) {
     const struct attention_case ac = {.batch = 4,
+                                      .kv_type = kv_type,
                                       .q_lens = {3, 1, 5, 2},
                                       .kv_lens = {70, 150, 5, 90},
                                       .q_heads = 4,
@@ -213,7 +254,6 @@ static void run_alone(const struct test *test, struct result *result) {
     uint8_t *among = malloc(bytes), *alone = malloc(bytes);
     struct attention_memory memory = {0};
     struct placed_attention placed = {0};
-    (void)test;
     if (!among || !alone)
         exit(2);
     if (place_attention(result, &ac, &memory, &placed) && bits_of_first(result, &placed, 4, bytes, among) &&
@@ -225,6 +265,12 @@ static void run_alone(const struct test *test, struct result *result) {
     free(among);
     free(alone);
     free_attention(&placed, &memory);
+}
+
+static void run_alone(const struct test *test, struct result *result) {
+    (void)test;
+    run_alone_with(result, GM_ATTENTION_KV_SAME);
+    run_alone_with(result, GM_ATTENTION_KV_E4M3);
 }
 
 /* ---- many elements ------------------------------------------------------------------------------------- */
@@ -291,6 +337,9 @@ static void refuse_each(struct result *result, const gm_plan *plan, const struct
         BAD(page_table, -1, GM_ERROR_INVALID_ARGUMENT),
         BAD(sinks, -1, GM_ERROR_INVALID_ARGUMENT),
         BAD(tree_mask, -1, GM_ERROR_INVALID_ARGUMENT),
+        BAD(k_scale, -1, GM_ERROR_INVALID_ARGUMENT),
+        BAD(v_scale, -1, GM_ERROR_INVALID_ARGUMENT),
+        BAD(k_scale, 2, GM_ERROR_MISALIGNED),
         BAD(workspace, -1, GM_ERROR_WORKSPACE),
         BAD(q, 8, GM_ERROR_MISALIGNED),
         BAD(k, 8, GM_ERROR_MISALIGNED),
@@ -336,6 +385,8 @@ static void run_arguments(const struct test *test, struct result *result) {
                                       .head_dim = 64,
                                       .v_head_dim = 64,
                                       .page_size = 16,
+                                      .kv_type = GM_ATTENTION_KV_E4M3,
+                                      .scales = GM_ATTENTION_SCALES_HEAD,
                                       .kv_layout = GM_ATTENTION_KV_PAGED,
                                       .sinks = true,
                                       .lse = true,
@@ -376,6 +427,7 @@ void add_attention_api_tests(void) {
     add_test("api", "attention_of_nothing", run_empty, -1, 0);
     add_test("api", "attention_of_a_tree", run_tree, -1, 0);
     add_test("api", "attention_of_e4m3", run_e4m3, -1, 0);
+    add_test("api", "attention_of_an_8_bit_cache", run_8_bit_cache, -1, 0);
     add_test("api", "attention_by_one_graph", run_steps, -1, 0);
     add_test("api", "attention_of_more_than_2_to_the_31_elements", run_large, -1, 0);
     add_test("invariance", "attention_request_alone", run_alone, -1, 0);

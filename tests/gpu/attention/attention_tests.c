@@ -77,6 +77,9 @@ static const struct plant plants[] = {
     {ATTENTION_BUG_DROPS_NAN, "NaN counts as hidden", "special", NULL},
     {ATTENTION_BUG_SCALE, "the scales of the first request are those of all", "scales 3", "attention_of_e4m3"},
     {ATTENTION_BUG_V_SCALE, "v has the scale of k", "scales", "attention_of_e4m3"},
+    {ATTENTION_BUG_SCALE_HEAD, "a head has the scale of the next one", "scales", "attention_of_an_8_bit_cache"},
+    {ATTENTION_BUG_SCALE_BEHIND_CAP, "scores are scaled when they are capped", "cap", "attention_of_an_8_bit_cache"},
+    {ATTENTION_BUG_NAN_IS_480, "NaN of e4m3 is a number", "special", "attention_of_an_8_bit_cache"},
 };
 
 const struct tested_operation attention_tests = {

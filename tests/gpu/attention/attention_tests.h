@@ -9,7 +9,8 @@
 /* NORMAL: N(0, 1). PLANTED: in v, token j has a 1 in column j % v_head_dim and 0 elsewhere, so that every column tells
  * the weight of a few tokens, and one token too many or too few shows at any length. RISING, FALLING: scores rise or fall
  * from token to token. LARGE: scores of some thousands. SPECIAL: NaN in q, in k and in v. POSITIVE: v from 1 to 2, so that a
- * sum that loses bits as it grows is too small. MOST: q, k and v are 448 of either sign, the largest e4m3. */
+ * sum that loses bits as it grows is too small. MOST: q, k and v are 448 of either sign, the largest e4m3. CODES: k and v are
+ * all finite numbers of e4m3, and rows of q, of 16 bits, of other magnitudes. */
 enum attention_inputs {
     ATTENTION_NORMAL,
     ATTENTION_PLANTED,
@@ -18,7 +19,8 @@ enum attention_inputs {
     ATTENTION_LARGE,
     ATTENTION_SPECIAL,
     ATTENTION_POSITIVE,
-    ATTENTION_MOST
+    ATTENTION_MOST,
+    ATTENTION_CODES
 };
 
 /* NHD: tokens of heads. HND: heads of tokens, in each page. TURNS: a token's k and its v lie beside each other. */
@@ -35,7 +37,8 @@ struct attention_case {
     enum gm_attention_kv_type kv_type;
     enum gm_attention_out out;
     enum gm_attention_scales scales;
-    bool odd_scales; /* by request: 0 of k, below 0 of k, 0 of v, NaN of q, NaN of v */
+    bool fp16_weights; /* of q of e4m3, as attention_decode has them; else e4m3 */
+    bool odd_scales;   /* by request: 0 of k, below 0 of k, 0 of v, NaN of q, NaN of v */
     enum gm_attention_kv_layout kv_layout;
     enum gm_attention_mask mask;
     int64_t left, right;
@@ -149,6 +152,9 @@ enum attention_bug {
     ATTENTION_BUG_DROPS_NAN,                          /* NaN counts as hidden */
     ATTENTION_BUG_SCALE,                              /* a request has the scales of the first one */
     ATTENTION_BUG_V_SCALE,                            /* v has the scale of k */
+    ATTENTION_BUG_SCALE_HEAD,                         /* a head has the scale of the next one */
+    ATTENTION_BUG_SCALE_BEHIND_CAP,                   /* scores are scaled when they are capped */
+    ATTENTION_BUG_NAN_IS_480,                         /* NaN of e4m3 is the number that its bits would be */
 };
 void compute_attention(const struct gm_kernel *kernel, const void *params);
 

@@ -6,8 +6,8 @@
 #include "attention/attention_tests.h"
 
 void describe_attention(const struct attention_case *ac, char *text, size_t bytes) {
-    static const char *const inputs[] = {"normal", "planted", "rising",   "falling",
-                                         "large",  "special", "positive", "most"};
+    static const char *const inputs[] = {"normal",  "planted",  "rising", "falling", "large",
+                                         "special", "positive", "most",   "codes"};
     static const char *const layouts[] = {"nhd", "hnd", "turns"}, *const kv[] = {"batched", "ragged", "paged"};
     static const char *const masks[] = {"full", "causal", "window"};
     int at = snprintf(text, bytes, "%lld requests (", (long long)ac->batch);

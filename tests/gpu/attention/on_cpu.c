@@ -44,11 +44,21 @@ static uint64_t row_of_cache(const struct job *job, const struct gm_attention_ca
     return c->address + (uint64_t)(page * c->page + in_page * c->token + head * c->head);
 }
 
+/* An element of a row of k or v. */
+static double cached(const struct job *job, uint64_t row, int64_t at) {
+    const uint8_t byte = at_address(row)[at];
+    if (planted_bug == ATTENTION_BUG_NAN_IS_480 && job->kv_type == GM_E4M3 && (byte & 0x7f) == 0x7f)
+        return byte & 0x80 ? -480 : 480;
+    return number(row, at, job->kv_type);
+}
+
 /* 1 where there is none. */
 static double scale_at(const struct job *job, uint64_t scales) {
     const struct gm_attention_params *p = job->p;
     const int64_t request = planted_bug == ATTENTION_BUG_SCALE ? 0 : job->request;
-    const int64_t at = request * p->scale_request + job->head / p->group.divisor * p->scale_head;
+    const int64_t next = planted_bug == ATTENTION_BUG_SCALE_HEAD;
+    const int64_t head = (job->head / p->group.divisor + next) % p->kv_heads;
+    const int64_t at = request * p->scale_request + head * p->scale_head;
     return scales ? number(scales, at, GM_FP32) : 1;
 }
 
@@ -74,12 +84,14 @@ static double score_of(const struct job *job, int64_t token) {
     const uint64_t q = row_of(job, &p->q), k = row_of_cache(job, &p->k, token);
     double dot = 0;
     for (int64_t i = 0; i < p->head_dim; i++)
-        dot += number(q, i, job->type) * number(k, i, job->kv_type);
-    dot *= scale_at(job, p->q_scale) * scale_at(job, p->k_scale);
+        dot += number(q, i, job->type) * cached(job, k, i);
+    const double scale = scale_at(job, p->q_scale) * scale_at(job, p->k_scale);
+    const bool is_late = planted_bug == ATTENTION_BUG_SCALE_BEHIND_CAP;
     if (!(p->flags & GM_ATTENTION_HAS_CAP))
-        return dot * (double)p->scale * log(2);
-    dot *= (double)p->scale;
-    return planted_bug == ATTENTION_BUG_CAP ? dot : (double)p->cap * tanh(dot / (double)p->cap);
+        return dot * scale * (double)p->scale * log(2);
+    dot *= (double)p->scale * (is_late ? 1 : scale);
+    dot = planted_bug == ATTENTION_BUG_CAP ? dot : (double)p->cap * tanh(dot / (double)p->cap);
+    return is_late ? dot * scale : dot;
 }
 
 /* What the row sees; returns the largest score. */
@@ -96,7 +108,9 @@ static double find_scores(const struct job *job) {
 
 static void store(const struct job *job, int64_t column, double value) {
     const int flags = job->p->flags;
-    const enum gm_type half = job->type != GM_E4M3 ? job->type : flags & GM_ATTENTION_OUT_IS_FP16 ? GM_FP16 : GM_BF16;
+    const enum gm_type half = job->kv_type != GM_E4M3            ? job->type
+                              : flags & GM_ATTENTION_OUT_IS_FP16 ? GM_FP16
+                                                                 : GM_BF16;
     const enum gm_type type = flags & GM_ATTENTION_OUT_IS_FP32 ? GM_FP32 : half;
     const uint64_t at = row_of(job, &job->p->out) + (uint64_t)(column * gm_type_bytes(type));
     store_bits((uint8_t *)(uintptr_t)at, type, double_to_bits(type, value));
@@ -107,9 +121,9 @@ static void add_values(const struct job *job, int64_t tokens, double largest) {
     const double scale = scale_at(job, planted_bug == ATTENTION_BUG_V_SCALE ? p->k_scale : p->v_scale);
     for (int64_t j = 0; j < tokens; j++)
         for (int64_t i = 0; i < p->v_head_dim && job->scores[j] != -INFINITY; i++)
-            job->o[i] += exp(job->scores[j] - largest) * scale * number(row_of_cache(job, &p->v, j), i, job->kv_type);
+            job->o[i] += exp(job->scores[j] - largest) * scale * cached(job, row_of_cache(job, &p->v, j), i);
     if (planted_bug == ATTENTION_BUG_READS_BEHIND && !(p->flags & GM_ATTENTION_IS_PAGED) && job->kv_len < p->max_kv_len)
-        job->o[0] += 0 * number(row_of_cache(job, &p->v, job->kv_len), 0, job->kv_type);
+        job->o[0] += 0 * cached(job, row_of_cache(job, &p->v, job->kv_len), 0);
 }
 
 static void compute_row(const struct job *job) {
@@ -144,13 +158,16 @@ static const struct gm_attention_params *params_of(const struct gm_kernel *kerne
                                                        : params;
 }
 
-static enum gm_type kv_type_of(const struct gm_kernel *kernel) {
-    return kernel->type;
+/* Of q. */
+static enum gm_type type_of(const struct gm_kernel *kernel, int32_t flags) {
+    if (!(kernel->traits & GM_TRAIT_ANY_TYPE))
+        return kernel->type;
+    return flags & GM_ATTENTION_Q_IS_E4M3 ? GM_E4M3 : flags & GM_ATTENTION_Q_IS_BF16 ? GM_BF16 : GM_FP16;
 }
 
 void compute_attention(const struct gm_kernel *kernel, const void *params) {
     const struct gm_attention_params *p = params_of(kernel, params);
-    struct job job = {.p = p, .type = kernel->type, .kv_type = kv_type_of(kernel)};
+    struct job job = {.p = p, .type = type_of(kernel, p->flags), .kv_type = kernel->type};
     job.scores = malloc(((size_t)p->max_kv_len + 1) * sizeof *job.scores);
     job.o = malloc((size_t)p->v_head_dim * sizeof *job.o);
     if (!job.scores || !job.o)

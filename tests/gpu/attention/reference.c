@@ -65,13 +65,17 @@ struct errors {
     double weight, exponent, addition, sum;
 };
 
+static bool has_e4m3_weights(const struct attention_case *ac) {
+    return ac->type == GM_E4M3 && !ac->fp16_weights;
+}
+
 /* What a weight is rounded by: relative, and as one that is small, of the largest. */
 static double weight_unit(const struct attention_case *ac) {
-    return ac->type == GM_E4M3 ? 0x1p-4 : attention_kv_type(ac) == GM_BF16 ? 0x1p-8 : 0x1p-11;
+    return has_e4m3_weights(ac) ? 0x1p-4 : attention_kv_type(ac) == GM_BF16 ? 0x1p-8 : 0x1p-11;
 }
 
 static double least_weight(const struct attention_case *ac) {
-    return ac->type == GM_E4M3 ? 0x1p-18 : attention_kv_type(ac) == GM_BF16 ? 0x1p-126 : 0x1p-25;
+    return has_e4m3_weights(ac) ? 0x1p-18 : attention_kv_type(ac) == GM_BF16 ? 0x1p-126 : 0x1p-25;
 }
 
 /* Scores come from steps of 8 elements, sums of values from steps of 8 keys; 16 parts, whose sums are put together. Where
@@ -81,7 +85,7 @@ static struct errors errors_of(const struct row *r, int64_t tokens) {
     const struct attention_case *ac = r->ac;
     const double n = (double)tokens, blocks = ceil(n / 16), parts = 16;
     const double largest = isfinite(r->largest) ? fabs(r->largest) : 0, cap = (double)ac->softcap;
-    const double step = ac->type == GM_E4M3 ? 33 * 0x1p-13 : 0;
+    const double step = has_e4m3_weights(ac) ? 33 * 0x1p-13 : 0;
     return (struct errors){
         .weight = weight_unit(ac),
         .exponent = ((double)ac->head_dim / 8 + 2) * 0x1p-23 * r->products +

@@ -8,7 +8,7 @@ struct rows {
     const struct gm_kernel *kernel;
     struct result *result;
     struct attention_memory memory;
-    int failures;
+    int failures, cases;
     int64_t head_dim, v_head_dim;
     int chunk;                             /* elements of 16 bytes */
     bool decodes, maps, is_8bit, is_large; /* maps: loads by TMA. Of 256 elements there are fewer cases */
@@ -17,10 +17,17 @@ struct rows {
 enum { WORKSPACE = 32 << 20, HEAD_DIM = GM_ATTENTION_DECODE_HEAD_DIM };
 _Static_assert((int)GM_ATTENTION_SM80_HEAD_DIM == (int)HEAD_DIM, "a column of every family");
 
+/* Of q of 8 bits out has another type. In the table e4m3 stands for all types of q that a cache of e4m3 has over it. */
+static enum gm_attention_out out_of(const struct rows *rows, enum gm_attention_out other) {
+    return rows->kernel->type == GM_E4M3 ? other : GM_ATTENTION_OUT_SAME;
+}
+
 /* Of 8 bits scales are those of requests and heads. */
 static struct attention_case plain(const struct rows *rows) {
     return (struct attention_case){
-        .out = rows->is_8bit ? GM_ATTENTION_OUT_BF16 : GM_ATTENTION_OUT_SAME,
+        .kv_type = rows->is_8bit ? GM_ATTENTION_KV_E4M3 : GM_ATTENTION_KV_SAME,
+        .fp16_weights = rows->decodes,
+        .out = out_of(rows, GM_ATTENTION_OUT_BF16),
         .scales = rows->is_8bit ? GM_ATTENTION_SCALES_REQUEST_HEAD : GM_ATTENTION_SCALES_NONE,
         .batch = 1,
         .q_heads = 2,
@@ -39,6 +46,12 @@ static bool try(struct rows *rows, struct attention_case ac) {
     const bool has_small_boxes = ac.kv_layout == GM_ATTENTION_KV_PAGED && ac.page_size % LEAST_BOX;
     if (rows->maps && (ac.tree || has_small_boxes))
         ac.may_refuse |= BIT(GM_REASON_SIZE);
+    if (rows->kernel->traits & GM_TRAIT_ANY_TYPE) {
+        static const enum gm_type types[] = {GM_BF16, GM_E4M3, GM_FP16};
+        ac.type = types[rows->cases++ % 3];
+        if (ac.type != GM_E4M3 && ac.out != GM_ATTENTION_OUT_FP32)
+            ac.out = GM_ATTENTION_OUT_SAME;
+    }
     rows->failures += !run_attention(rows->result, &ac, rows->kernel->name, 0, &rows->memory);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }
@@ -84,7 +97,7 @@ static bool test_masks(struct rows *rows) {
         return false;
     ac.mask = GM_ATTENTION_FULL;
     ac.kv_layout = GM_ATTENTION_KV_BATCHED;
-    ac.out = rows->is_8bit ? GM_ATTENTION_OUT_FP16 : GM_ATTENTION_OUT_SAME;
+    ac.out = out_of(rows, GM_ATTENTION_OUT_FP16);
     ac.scales = rows->is_8bit ? GM_ATTENTION_SCALES_HEAD : GM_ATTENTION_SCALES_NONE;
     ac.spare_tokens = 3;
     ac.q_heads = 3;
@@ -245,6 +258,32 @@ static bool test_8bit(struct rows *rows) {
     return try(rows, ac);
 }
 
+/* Every number of e4m3 under rows of q of other magnitudes; heads that are no whole chunks. */
+static bool test_codes(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    if (!rows->is_8bit || !rows->decodes)
+        return true;
+    ac.batch = 2;
+    SET(ac.q_lens, 2, 1);
+    SET(ac.kv_lens, 70, 33);
+    ac.q_heads = 4, ac.kv_heads = 2;
+    ac.scale = 0x1p-7f;
+    ac.lse = true;
+    ac.inputs = ATTENTION_CODES;
+    ac.workspace_limit = WORKSPACE;
+    for (int i = 0; i < 3; i++) /* all types of q */
+        if (!try(rows, ac))
+            return false;
+    ac.head_dim = rows->head_dim - 24, ac.v_head_dim = rows->head_dim / 2 + 8;
+    ac.kv_layout = GM_ATTENTION_KV_RAGGED;
+    ac.scales = GM_ATTENTION_SCALES_NONE;
+    ac.pad = 8;
+    for (int i = 0; i < 3; i++)
+        if (!try(rows, ac))
+            return false;
+    return true;
+}
+
 /* Elements that are aligned to less than 16 bytes, and numbers that lead nowhere. */
 static bool test_bad(struct rows *rows) {
     for (int i = 0; i < 3; i++) {
@@ -280,21 +319,23 @@ static struct rows rows_of(const struct test *test, struct result *result) {
     const int64_t head_dim = kernel->columns[HEAD_DIM];
     const bool maps = strcmp(kernel->family->name, "attention_sm90") == 0;
     const int64_t of_v = maps ? kernel->columns[GM_ATTENTION_SM90_V_HEAD_DIM] : 0;
+    const bool decodes = strcmp(kernel->family->name, "attention_decode") == 0;
+    const bool is_8bit = kernel->type == GM_E4M3;
     return (struct rows){.kernel = kernel,
                          .result = result,
                          .head_dim = head_dim,
                          .v_head_dim = of_v ? of_v : head_dim,
-                         .decodes = strcmp(kernel->family->name, "attention_decode") == 0,
-                         .chunk = 16 / gm_type_bytes(kernel->type),
+                         .decodes = decodes,
+                         .chunk = is_8bit ? 16 : 8,
                          .maps = maps,
-                         .is_8bit = kernel->type == GM_E4M3,
+                         .is_8bit = is_8bit,
                          .is_large = head_dim > 128};
 }
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_values(&rows) && test_8bit(&rows))
+        test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
         test_bad(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct attention_case ac = plain(&rows);
@@ -336,7 +377,7 @@ static void run_late(const struct test *test, struct result *result) {
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_values(&rows) && test_8bit(&rows))
+        test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
         test_bad(&rows);
     free_attention(NULL, &rows.memory);
 }

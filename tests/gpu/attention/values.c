@@ -149,11 +149,18 @@ static double most_of(const struct attention_case *ac, int stream, uint64_t inde
     return hash64(seed_of(ac, stream), index) & 1 ? -448 : 448;
 }
 
+/* A finite number of e4m3. */
+static double code_of(const struct attention_case *ac, int stream, uint64_t index) {
+    const double value = bits_to_double(GM_E4M3, hash64(seed_of(ac, stream), index) % 256);
+    return isnan(value) ? 448 : value;
+}
+
 /* Of k, what is in the first element grows with the token; q has there 4. */
 #define RISE 0.25
 
 double attention_q(const struct attention_case *ac, int64_t row, int64_t head, int64_t at) {
     const uint64_t index = (uint64_t)((row * ac->q_heads + head) * ac->head_dim + at);
+    const int powers[] = {0, ac->type == GM_BF16 ? -115 : -13, 4, -3};
     const bool is_steered = ac->inputs == ATTENTION_RISING || ac->inputs == ATTENTION_FALLING;
     if (row >= attention_first_row(ac, ac->batch))
         return NAN;
@@ -163,6 +170,8 @@ double attention_q(const struct attention_case *ac, int64_t row, int64_t head, i
         return 4;
     if (ac->inputs == ATTENTION_MOST)
         return most_of(ac, 0, index);
+    if (ac->inputs == ATTENTION_CODES && ac->type != GM_E4M3)
+        return round_to(ac->type, ldexp(hash_normal(seed_of(ac, 0), index), powers[(row + head) % 4]));
     return round_to(ac->type, hash_normal(seed_of(ac, 0), index) * (ac->inputs == ATTENTION_LARGE ? 64 : 1));
 }
 
@@ -175,6 +184,8 @@ double attention_k(const struct attention_case *ac, int64_t slot, int64_t head, 
         return round_to(attention_kv_type(ac), -RISE * (double)token);
     if (ac->inputs == ATTENTION_MOST)
         return most_of(ac, 1, index);
+    if (ac->inputs == ATTENTION_CODES)
+        return code_of(ac, 1, index);
     if (ac->inputs == ATTENTION_SPECIAL && head == 0 && at == 2 && slot == attention_slot(ac, 1, 1))
         return NAN;
     return round_to(attention_kv_type(ac),
@@ -190,6 +201,8 @@ double attention_v(const struct attention_case *ac, int64_t slot, int64_t head, 
         return NAN;
     if (ac->inputs == ATTENTION_MOST)
         return most_of(ac, 2, index);
+    if (ac->inputs == ATTENTION_CODES)
+        return code_of(ac, 2, index);
     if (ac->inputs == ATTENTION_POSITIVE)
         return round_to(attention_kv_type(ac), 1 + (double)(hash64(seed_of(ac, 2), index) % 8) / 8);
     return scale * round_to(attention_kv_type(ac), hash_normal(seed_of(ac, 2), index));
