@@ -800,5 +800,7 @@ CLASSES = {kind.operation: kind for kind in (Glu, RmsNorm, LayerNorm, Quantize, 
 
 
 def problem_of(row):
-    """None: the operation has no peers here."""
+    """None: the operation has no peers here. torch's attention has none for q, k or v of e4m3, nor for out of another type."""
+    if row["op"] == "attention" and (row.get("kv_type", "same"), row.get("out", "same")) != ("same", "same"):
+        return None
     return CLASSES[row["op"]](row) if row["op"] in CLASSES else None
