@@ -23,7 +23,7 @@ enum { TURN_ROWS = 32 / CHUNKS, TURNS = ROWS / WARPS / TURN_ROWS };
 static_assert(TURNS * TURN_ROWS * WARPS == ROWS, "all warps have as many");
 
 struct fragments {
-    uint32_t loaded[TURNS][4];
+    uint32_t loaded[TURNS][4]; /* what a lane has of rows, on its way to shared memory */
     uint32_t q[Q_WORDS][4];
     float scores[2]; /* what scores of a lane's rows are multiplied by, */
     float values;    /* and sums of values */
