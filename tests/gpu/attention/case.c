@@ -13,16 +13,17 @@ void describe_attention(const struct attention_case *ac, char *text, size_t byte
     int at = snprintf(text, bytes, "%lld requests (", (long long)ac->batch);
     for (int b = 0; b < ATTENTION_LENGTHS && b < ac->batch; b++)
         at += snprintf(text + at, bytes - (size_t)at, "%s%d/%d", b ? " " : "", ac->q_lens[b], ac->kv_lens[b]);
-    snprintf(text + at, bytes - (size_t)at,
-             ") %lld:%lld heads of %lld:%lld, %s:%s scales %d%s %s %s %s page %lld, %s %lld:%lld%s%s%s%s%s to %s pad %d "
-             "start %d+%d%s limit %zu spare %d %d %d hidden %d",
-             (long long)ac->q_heads, (long long)ac->kv_heads, (long long)ac->head_dim, (long long)ac->v_head_dim,
-             gm_type_name(ac->type), gm_type_name(attention_kv_type(ac)), (int)ac->scales, ac->odd_scales ? " odd" : "",
-             inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout], (long long)ac->page_size, masks[ac->mask],
-             (long long)ac->left, (long long)ac->right, ac->v_is_k ? " v is k" : "", ac->softcap != 0 ? " cap" : "",
-             ac->sinks ? " sinks" : "", ac->lse ? " lse" : "", ac->tree ? " tree" : "",
-             gm_type_name(attention_out_type(ac)), ac->pad, ac->start, ac->out_start, ac->bad_pages ? " bad pages" : "",
-             ac->workspace_limit, ac->spare_batch, ac->spare_rows, ac->spare_tokens, ac->hidden_tokens);
+    snprintf(
+        text + at, bytes - (size_t)at,
+        ") %lld:%lld heads of %lld:%lld, %s:%s scales %d%s %s %s %s page %lld, %s %lld:%lld%s%s%s%s%s to %s pad %d "
+        "start %d+%d%s limit %zu spare %d %d %d hidden %d",
+        (long long)ac->q_heads, (long long)ac->kv_heads, (long long)ac->head_dim, (long long)ac->v_head_dim,
+        gm_type_name(ac->type), gm_type_name(attention_kv_type(ac)), (int)ac->scales, ac->odd_scales ? " odd" : "",
+        inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout], (long long)ac->page_size, masks[ac->mask],
+        (long long)ac->left, (long long)ac->right, ac->v_is_k ? " v is k" : "", ac->softcap != 0 ? " cap" : "",
+        ac->sinks ? " sinks" : "", ac->lse ? " lse" : "", ac->tree ? " tree" : "", gm_type_name(attention_out_type(ac)),
+        ac->pad, ac->start, ac->out_start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit, ac->spare_batch,
+        ac->spare_rows, ac->spare_tokens, ac->hidden_tokens);
 }
 
 /* ---- rows: (request, token, head) of k and v ------------------------------------------------------------ */
