@@ -19,7 +19,7 @@ compile all
 # not named have 30.
 declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [program_check]=90
     [chooser_on_ledger]=60 [valgrind_unit_tests]=300 [valgrind_lab_tests]=120 [sim_tests]=90 [gpu_tests_self_test]=90
-    [sim_h100_sm90_bf16]=360 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
+    [sim_h100_sm90_bf16]=360 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60 [sim_h100_sm90_e4m3]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=240
     [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=300 [sanitized_sim_h100]=180)
 over=()
@@ -104,6 +104,7 @@ in_folder() {
 simulated() { in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "--seed=$seed" "${@:3}"; }
 later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=*_sm90_bf16_*' --seeds=8
 later sim_h100_sm90_fp16 simulated h100 fp16 --test=rows '--kernel=*_sm90_fp16_*' --quick
+later sim_h100_sm90_e4m3 simulated h100 e4m3 --test=rows '--kernel=*_sm90_e4m3*' --quick
 later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=8
 later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=*_sm90_*int*_*' --seeds=8
 # Kernels of any type have none in their names.
