@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention on the host: what a problem may be, what is said of one that may not, what is chosen, what a launch is told. */
+#include "common/arith.h"
 #include "common/attention_decode/params.h"
 #include "common/attention_mla_sm90/params.h"
 #include "common/attention_sm80/params.h"
@@ -287,6 +288,39 @@ START_TEST(many_rows_a_request_take_the_family_of_tiles) {
     char said[1 << 14];
     ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_attention_sm90);
     ck_assert_ptr_eq(chosen(&p, "a100", said, sizeof said)->family, &gm_family_attention_sm80);
+}
+END_TEST
+
+/* Several CTAs of an SM are chosen where they are thought clearly faster: not for long prompts, of which tiles of 64 rows read k
+ * and v too often. A batch-invariant plan takes one variant whatever the lengths are. */
+START_TEST(short_prompts_and_narrow_windows_take_several_ctas_of_an_sm) {
+    static const struct {
+        int head_dim, batch, len, heads, kv_heads, window;
+        const char *name;
+    } cases[] = {{128, 64, 128, 32, 8, 0, "d128_64x64_s1ax3"},   {128, 256, 128, 32, 8, 0, "d128_64x64_s1ax3"},
+                 {128, 64, 64, 32, 8, 0, "d128_64x64_s1ax3"},    {128, 32, 256, 32, 8, 0, "d128_64x64_s1ax3"},
+                 {128, 1, 8192, 32, 8, 128, "d128_64x64_s1ax3"}, {128, 16, 512, 32, 8, 0, "d128_128x128_s2"},
+                 {128, 8, 1024, 32, 8, 0, "d128_128x128_s2"},    {128, 2, 4096, 32, 32, 0, "d128_128x128_s2"},
+                 {128, 1, 32768, 64, 8, 0, "d128_128x128_s2"},   {128, 1, 16384, 32, 8, 4096, "d128_128x128_s2"},
+                 {128, 1, 1024, 32, 8, 0, "d128_128x128_s2"},    {64, 64, 128, 32, 8, 0, "d64_64x64_s2ax4"},
+                 {64, 1, 8192, 64, 8, 128, "d64_64x64_s2ax4"},   {64, 2, 4096, 32, 32, 0, "d64_192x128_s2"},
+                 {64, 1, 8192, 64, 8, 0, "d64_192x128_s2"},      {64, 8, 1024, 32, 8, 0, "d64_192x128_s2"},
+                 {64, 1, 8192, 64, 8, 1024, "d64_192x128_s2"},   {64, 1, 1024, 32, 8, 0, "d64_192x128_s2"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gm_device device = device_of("h200");
+        const struct gm_plan_options invariant = {.size = sizeof invariant, .flags = GM_PLAN_BATCH_INVARIANT};
+        struct gm_attention_problem p = of(cases[i].batch, cases[i].len, cases[i].len);
+        struct explained all = explained_room();
+        char said[1 << 14], name[64];
+        p.head_dim = cases[i].head_dim, p.q_heads = cases[i].heads, p.kv_heads = cases[i].kv_heads;
+        if (cases[i].window)
+            p.mask = GM_ATTENTION_WINDOW, p.left = cases[i].window - 1;
+        snprintf(name, sizeof name, "attention_sm90_bf16_%s", cases[i].name);
+        ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, name);
+        assert_ok(gm_attention_explain(&device, &p, &invariant, all.candidates, all.count, &all.count));
+        ck_assert_int_eq(chosen_of(&all, "attention", said, sizeof said)->columns[GM_ATTENTION_SM90_CTAS], 1);
+        ck_assert_ptr_nonnull(strstr(said, "a batch-invariant plan takes the variant of one CTA on an SM"));
+    }
 }
 END_TEST
 
@@ -662,6 +696,10 @@ START_TEST(every_variant_is_launched_by_name) {
             ck_assert_int_eq(params->tiles, 3 * ((160 + rows - 1) / rows));
             ck_assert_int_eq(params->section, 8);
             ck_assert_uint_eq(fake.launch.config.gridDimX, (unsigned)params->tiles * 8);
+        } else if (kernel->family == &gm_family_attention_sm90) { /* of 32 heads each request has a tile */
+            const int has_all = kernel->columns[GM_ATTENTION_SM90_CTAS] > 1;
+            ck_assert_uint_eq(fake.launch.config.gridDimX,
+                              has_all ? 3 * 32 : (unsigned)GM_MIN(96, plan->device.sm_count));
         }
         gm_plan_destroy(plan);
     }
@@ -750,6 +788,7 @@ Suite *attention_suite(void) {
     tcase_add_test(problems, tiles_are_bounded_by_requests_and_by_rows);
     tcase_add_test(choice, a_row_a_request_takes_the_family_that_cuts_keys);
     tcase_add_test(choice, many_rows_a_request_take_the_family_of_tiles);
+    tcase_add_test(choice, short_prompts_and_narrow_windows_take_several_ctas_of_an_sm);
     tcase_add_test(choice, what_has_no_tensor_map_takes_the_older_family);
     tcase_add_test(choice, latent_heads_take_the_family_that_reads_k_once);
     tcase_add_test(choice, a_batch_invariant_plan_takes_a_family_by_the_rows_of_a_request);

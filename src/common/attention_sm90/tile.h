@@ -7,7 +7,8 @@
 #include "common/attention_sm90/tokens.h"
 #include "common/types.h"
 
-#define GM_ATTENTION_SM90_THREADS(consumers) (((consumers) + 1) * 128)
+/* A producer warpgroup and consumers, or, of CTAs of which an SM has several, one consumer. */
+#define GM_ATTENTION_SM90_THREADS(tile_m, ctas) (((tile_m) / 64 + ((ctas) == 1)) * 128)
 
 /* Elements of V and O, of a variant's column v_head_dim. */
 #define GM_ATTENTION_SM90_V_DIM(head_dim, v_head_dim) ((v_head_dim) ? (v_head_dim) : (head_dim))
@@ -29,26 +30,30 @@
                                      : GM_ATTENTION_SM90_ROWS_BYTES(type, tile_n, v_dim))
 #define GM_ATTENTION_SM90_LOADED_BYTES(type, tile_n, v_dim)                                                            \
     (GM_ATTENTION_SM90_IS_8BIT(type) ? GM_ATTENTION_SM90_ROWS_BYTES(type, tile_n, v_dim) : 0)
-#define GM_ATTENTION_SM90_TILE_SLOTS 2
-#define GM_ATTENTION_SM90_TILE_BYTES 48
+#define GM_ATTENTION_SM90_TILE_SLOTS(ctas) ((ctas) > 1 ? 1 : 2)
+#define GM_ATTENTION_SM90_TILE_BYTES(ctas) ((ctas) > 1 ? 64 : 48)
 /* full and empty of each stage of K and of V, of each Q, of each description; of 8 bits also of each stage of V as it was
  * loaded, and a number beside them. */
-#define GM_ATTENTION_SM90_BARRIER_BYTES(type, stages, q_slots)                                                         \
-    ((stages) * (GM_ATTENTION_SM90_IS_8BIT(type) ? 64 : 32) + (q_slots) * 16 + GM_ATTENTION_SM90_TILE_SLOTS * 16)
-#define GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages, q_slots)                                \
+#define GM_ATTENTION_SM90_BARRIER_BYTES(type, stages, q_slots, ctas)                                                   \
+    ((stages) * (GM_ATTENTION_SM90_IS_8BIT(type) ? 64 : 32) + (q_slots) * 16 + GM_ATTENTION_SM90_TILE_SLOTS(ctas) * 16)
+#define GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages, q_slots, ctas)                          \
     (GM_ATTENTION_SM90_ALIGN + (q_slots) * GM_ATTENTION_SM90_ROWS_BYTES(type, tile_m, head_dim) +                      \
      (stages) *                                                                                                        \
          (GM_ATTENTION_SM90_ROWS_BYTES(type, tile_n, head_dim) + GM_ATTENTION_SM90_V_BYTES(type, tile_n, v_dim) +      \
           GM_ATTENTION_SM90_LOADED_BYTES(type, tile_n, v_dim)) +                                                       \
-     GM_ATTENTION_SM90_BARRIER_BYTES(type, stages, q_slots) +                                                          \
-     GM_ATTENTION_SM90_TILE_SLOTS * GM_ATTENTION_SM90_TILE_BYTES)
+     GM_ATTENTION_SM90_BARRIER_BYTES(type, stages, q_slots, ctas) +                                                    \
+     GM_ATTENTION_SM90_TILE_SLOTS(ctas) * GM_ATTENTION_SM90_TILE_BYTES(ctas))
 
+/* Of shared memory on Hopper: what each of an SM's CTAs may have. */
+#define GM_ATTENTION_SM90_MOST_BYTES(ctas) (233472 / (ctas) / 128 * 128 - 1024)
 /* Where there is room for the next tile's Q too, its first scores are computed with the last O of this one. */
-#define GM_ATTENTION_SM90_MOST_BYTES 232448 /* that a CTA may have on Hopper */
-#define GM_ATTENTION_SM90_Q_SLOTS(type, head_dim, v_dim, tile_m, tile_n, stages)                                       \
-    (GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages, 2) <= GM_ATTENTION_SM90_MOST_BYTES ? 2 : 1)
-#define GM_ATTENTION_SM90_SMEM_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages)                                    \
+#define GM_ATTENTION_SM90_Q_SLOTS(type, head_dim, v_dim, tile_m, tile_n, stages, ctas)                                 \
+    ((ctas) == 1 && GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages, 2, ctas) <=                 \
+                        GM_ATTENTION_SM90_MOST_BYTES(ctas)                                                             \
+         ? 2                                                                                                           \
+         : 1)
+#define GM_ATTENTION_SM90_SMEM_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages, ctas)                              \
     GM_ATTENTION_SM90_BYTES(type, head_dim, v_dim, tile_m, tile_n, stages,                                             \
-                            GM_ATTENTION_SM90_Q_SLOTS(type, head_dim, v_dim, tile_m, tile_n, stages))
+                            GM_ATTENTION_SM90_Q_SLOTS(type, head_dim, v_dim, tile_m, tile_n, stages, ctas), ctas)
 
 #endif

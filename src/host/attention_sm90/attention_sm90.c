@@ -18,7 +18,7 @@
 /* A variant's columns. */
 struct variant {
     const struct gm_kernel *kernel;
-    int head_dim, v_dim, tile_m, tile_n;
+    int head_dim, v_dim, tile_m, tile_n, ctas;
 };
 
 static struct variant variant_of(const struct gm_kernel *kernel) {
@@ -29,6 +29,7 @@ static struct variant variant_of(const struct gm_kernel *kernel) {
         .v_dim = GM_ATTENTION_SM90_V_DIM(c[GM_ATTENTION_SM90_HEAD_DIM], c[GM_ATTENTION_SM90_V_HEAD_DIM]),
         .tile_m = c[GM_ATTENTION_SM90_TILE_M],
         .tile_n = c[GM_ATTENTION_SM90_TILE_N],
+        .ctas = c[GM_ATTENTION_SM90_CTAS],
     };
 }
 
@@ -78,6 +79,14 @@ static enum gm_reason check_maps(const struct variant *v, const struct gm_attent
     return GM_ACCEPTED;
 }
 
+/* Of a batch-invariant plan blocks are those of one variant, however many requests there are. */
+static enum gm_reason check_blocks(const struct variant *v, const struct gm_question *question,
+                                   const struct gm_sentence *why) {
+    if (v->ctas == 1 || !(question->options->flags & GM_PLAN_BATCH_INVARIANT) || question->options->kernel)
+        return GM_ACCEPTED;
+    return gm_say(why, GM_REASON_ORDER, "a batch-invariant plan takes the variant of one CTA on an SM");
+}
+
 static enum gm_reason check(const struct variant *v, const struct gm_question *question,
                             const struct gm_sentence *why) {
     const struct gm_attention_problem *p = question->problem;
@@ -105,34 +114,81 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
         reason = gm_attention_check_vectors(p, GM_ATTENTION_BIT(GM_ATTENTION_O), why);
     if (reason == GM_ACCEPTED)
         reason = check_maps(v, p, why);
-    return reason == GM_ACCEPTED ? gm_attention_check_order(question, GM_ATTENTION_BY_MAPS, why) : reason;
+    if (reason == GM_ACCEPTED)
+        reason = gm_attention_check_order(question, GM_ATTENTION_BY_MAPS, why);
+    return reason == GM_ACCEPTED ? check_blocks(v, question, why) : reason;
 }
 
 /* ---- how long it takes ----------------------------------------------------------------------------------
  *
- *   time = launch + max(bytes / DRAM, blocks of the busiest SM * what one takes)
+ *   time = launch + max(bytes / DRAM, tiles of an SM * (blocks of a tile * a block's clocks + a tile's own)),
  *
- * By arithmetic: not fitted to this family yet. */
+ * and of CTAs alone max(that, bytes of all blocks / L2).
+ *
+ * Constants are of an H200, from times that docs/TUNING-LOG.md has (entry 70). */
 
 #define LAUNCH_US       4.0
 #define DRAM_EFFICIENCY 0.85
-#define TENSOR_SHARE    0.68   /* of the dense rate, with exponentials under the products */
-#define BLOCK_CLOCKS    1000.0 /* of a block at least, by a head of 64 elements: its exponentials */
 #define FLOP_PER_CLOCK  4096.0 /* of an SM, of 16 bits; of 8 bits twice as many */
 #define CLOCK_MHZ       1750.0
 
-static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device) {
-    const double tiles = (double)tiles_of(v, p) * (double)p->q_heads, sms = device->sm_count;
+/* Consumers in turns. */
+#define TENSOR_SHARE      0.76   /* of the dense rate, with exponentials under the products */
+#define TENSOR_SHARE_8BIT 0.44   /* and the transposes of V */
+#define BLOCK_CLOCKS      1700.0 /* of a block of 128 x 128 at least: its exponentials */
+#define TILE_CLOCKS       5300.0 /* beside its blocks: it begins, ends */
+#define LAST_TILE         0.25   /* tiles of unlike length end a part of one after another */
+
+/* CTAs alone: what one waits for, others hide, but products and exponentials add up. */
+#define ALONE_EXPONENTIALS 16.0   /* a clock */
+#define ALONE_CLOCKS       64.0   /* of a block, beside both */
+#define ALONE_TILE         2.0    /* blocks that a tile takes beside its own */
+#define ALONE_PAGES        800.0  /* clocks of a CTA: which pages a block has */
+#define ALONE_L2_GBS       6800.0 /* of k and v, which each 64 rows read anew */
+#define ALONE_MARGIN       1.15   /* it must be so much faster: of heads of 128 nothing is measured */
+
+/* Of a tile, in the mean. Keys of a causal mask begin with a block; a window does not. */
+static double blocks_of(const struct variant *v, const struct gm_attention_problem *p) {
     const double mean = gm_attention_seen(p) / (double)p->max_q_len;
-    const double rows = fmin((double)p->max_q_len, v->tile_m);
+    const double rows = fmin((double)p->max_q_len, v->tile_m), all = ceil((double)p->max_kv_len / v->tile_n);
+    if (mean >= (double)p->max_kv_len)
+        return all;
     const double keys = fmin((double)p->max_kv_len, mean + (rows - 1) / 2);
-    const double blocks =
-        ceil(keys / v->tile_n + (mean < (double)p->max_kv_len ? 0.5 : 0)) + 1;  /* a tile begins, ends */
-    const double flop = 2.0 * v->tile_m * v->tile_n * (v->head_dim + v->v_dim); /* of a block */
-    const double on_busiest = mean < (double)p->max_kv_len ? fmax(1, tiles / sms + 0.25) : ceil(tiles / sms);
-    const double dense = FLOP_PER_CLOCK * 2 / gm_type_bytes(v->kernel->type);
-    const double clocks = fmax(flop / (dense * TENSOR_SHARE), BLOCK_CLOCKS * v->tile_n / 128 * v->tile_m / 128);
-    const double sms_us = on_busiest * blocks * clocks / CLOCK_MHZ;
+    const double cut = (p->mask == GM_ATTENTION_WINDOW ? 0.5 : 0) + (v->tile_m % v->tile_n ? 0.5 : 0);
+    return fmin(fmax(keys / v->tile_n + cut, 1), all);
+}
+
+/* Clocks of an SM for a tile. */
+static double clocks_of_turns(const struct variant *v, double blocks) {
+    const int is_8bit = GM_ATTENTION_SM90_IS_8BIT(v->kernel->type);
+    const double rate = is_8bit ? 2 * FLOP_PER_CLOCK * TENSOR_SHARE_8BIT : FLOP_PER_CLOCK * TENSOR_SHARE;
+    const double products = 2.0 * v->tile_m * v->tile_n * (v->head_dim + v->v_dim) / rate;
+    return blocks * fmax(products, BLOCK_CLOCKS * v->tile_n / 128 * v->tile_m / 128) + TILE_CLOCKS;
+}
+
+static double clocks_of_alone(const struct variant *v, const struct gm_attention_problem *p, double blocks) {
+    const double scores = (double)v->tile_m * v->tile_n;
+    const double block =
+        2 * scores * (v->head_dim + v->v_dim) / FLOP_PER_CLOCK + scores / ALONE_EXPONENTIALS + ALONE_CLOCKS;
+    const double pages = p->kv_layout == GM_ATTENTION_KV_PAGED ? ALONE_PAGES / v->ctas : 0;
+    return blocks * (block + pages) + ALONE_TILE * block;
+}
+
+static double l2_us(const struct variant *v, const struct gm_attention_problem *p, double blocks) {
+    const double of_block = (double)v->tile_n * (v->head_dim + v->v_dim) * gm_type_bytes(v->kernel->type);
+    return (double)tiles_of(v, p) * (double)p->q_heads * blocks * of_block / ALONE_L2_GBS * 1e-3;
+}
+
+static double cost_us(const struct variant *v, const struct gm_attention_problem *p, const struct gm_device *device) {
+    const double tiles = (double)tiles_of(v, p) * (double)p->q_heads / device->sm_count, blocks = blocks_of(v, p);
+    const int are_alike = gm_attention_seen(p) >= (double)p->max_q_len * (double)p->max_kv_len;
+    double sms_us;
+    if (v->ctas > 1) { /* few of them take as long as if the SM were full */
+        sms_us = fmax(v->ctas, tiles + 1) * clocks_of_alone(v, p, blocks) / CLOCK_MHZ;
+        sms_us = fmax(sms_us, l2_us(v, p, blocks));
+    } else {
+        sms_us = (are_alike ? ceil(tiles) : fmax(1, tiles + LAST_TILE)) * clocks_of_turns(v, blocks) / CLOCK_MHZ;
+    }
     const double bytes = gm_operation_attention.work(p).least_bytes;
     const double dram_us = device->dram_gbs > 0 ? bytes / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
     return LAUNCH_US + fmax(dram_us, sms_us);
@@ -152,12 +208,12 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
     const int is_empty = gm_operation_attention.is_empty(p);
     const double us = is_empty ? 0 : cost_us(&v, p, question->device);
     const int has_tickets =
-        !is_empty && p->mask != GM_ATTENTION_FULL && question->options->workspace_limit >= TICKETS_BYTES;
+        !is_empty && v.ctas == 1 && p->mask != GM_ATTENTION_FULL && question->options->workspace_limit >= TICKETS_BYTES;
     gm_say(why, GM_ACCEPTED, "predicted %.2f us: up to %" PRId64 " tiles of %d rows for each of %" PRId64 " heads", us,
            tiles_of(&v, p), v.tile_m, p->q_heads);
     return (struct gm_verdict){.reason = GM_ACCEPTED,
                                .predicted_us = us,
-                               .ranking_us = us,
+                               .ranking_us = v.ctas > 1 ? us * ALONE_MARGIN : us,
                                .workspace_bytes = has_tickets ? TICKETS_BYTES : 0};
 }
 
@@ -178,7 +234,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .boxes = (int32_t)(v.tile_n / box),
         .together_bytes = TOGETHER_BYTES,
     };
-    plan->config.gridDimX = (unsigned)GM_MIN(tiles, plan->device.sm_count);
+    plan->config.gridDimX = (unsigned)(v.ctas > 1 ? tiles : GM_MIN(tiles, plan->device.sm_count));
     describe_maps(&v, p, descs);
     for (int i = 0; i < MAPS; i++) {
         const CUresult result = gm_tensor_map_encode(plan->context->driver, &descs[i], maps[i]);

@@ -18,7 +18,8 @@ static __device__ __forceinline__ void clear_tail(uint32_t base, const struct co
         return;
     const struct pipeline_state at = state_at<STAGES>(c.blocks - 1);
     pipeline_wait(v_ring(base), at);
-    for (int i = (thread_index() - 128) * 16 + tokens * SPAN; i < TILE_N * SPAN; i += CONSUMERS * 128 * 16)
+    for (int i = (thread_index() - FIRST_CONSUMER * 128) * 16 + tokens * SPAN; i < TILE_N * SPAN;
+         i += CONSUMERS * 128 * 16)
 #pragma unroll
         for (int slab = 0; slab < V_SLABS; ++slab)
             st_shared_v4(v_addr(base, at.slot) + slab * TILE_N * SPAN + i, 0, 0, 0, 0);

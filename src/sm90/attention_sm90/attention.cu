@@ -14,7 +14,7 @@
  *   load.cuh        produce()
  *   transpose.cuh   of 8 bits: V as it was loaded -> V as it is multiplied
  *   consumer.cuh    what a consumer knows and does between wgmmas
- *   attend.cuh      the blocks of its tiles; attend_8bit.cuh, attend_8bit_wide.cuh
+ *   attend.cuh      the blocks of its tiles; attend_8bit.cuh, attend_8bit_wide.cuh; of a CTA of one tile: attend_alone.cuh
  *   mma.cuh         S = Q K, O += P V; mma_8bit.cuh
  *   softmax.cuh     S -> P
  *   store.cuh       O, lse -> global memory */
@@ -25,6 +25,7 @@
 #include "sm90/attention_sm90/attend.cuh"
 #include "sm90/attention_sm90/attend_8bit.cuh"
 #include "sm90/attention_sm90/attend_8bit_wide.cuh"
+#include "sm90/attention_sm90/attend_alone.cuh"
 #include "sm90/attention_sm90/constants.cuh"
 #include "sm90/attention_sm90/consumer.cuh"
 #include "sm90/attention_sm90/load.cuh"
@@ -81,9 +82,13 @@ static __device__ __forceinline__ void consume(const struct gm_attention_sm90_pa
 
 /* ---- entry: set-up, roles --------------------------------------------------------------------------- */
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
+extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     GM_KERNEL_NAME(const __grid_constant__ struct gm_attention_sm90_params p) {
     const uint32_t base = smem_base();
+    if constexpr (IS_ALONE) {
+        attend_alone(p, base);
+        return;
+    }
     const int warpgroup = __shfl_sync(0xFFFFFFFF, threadIdx.x / 128, 0);
     griddep_launch_dependents();
     init_barriers(p, base);

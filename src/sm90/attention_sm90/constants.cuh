@@ -20,19 +20,23 @@ enum {
     HEAD_DIM = GM_HEAD_DIM, /* elements of Q and K; heads with fewer are zeros behind them */
     V_DIM = GM_ATTENTION_SM90_V_DIM(GM_HEAD_DIM, GM_V_HEAD_DIM), /* of V and O, likewise */
     STAGES = GM_STAGES,                                          /* of K, and of V */
+    CTAS = GM_CTAS,                                              /* of an SM */
+    IS_ALONE = CTAS > 1, /* its consumer has no producer beside it, and one tile: attend_alone.cuh */
     CONSUMERS = TILE_M / 64,
-    THREADS = GM_ATTENTION_SM90_THREADS(CONSUMERS),
+    THREADS = GM_ATTENTION_SM90_THREADS(TILE_M, CTAS),
+    FIRST_CONSUMER = IS_ALONE ? 0 : 1, /* its warpgroup */
     /* O is rescaled while wgmma computes scores, and exponentials while it computes O. With fewer elements a consumer waits for
      * its O first: faster, since the other consumers' wgmmas run meanwhile. */
     OVERLAPS = V_DIM > 128,
+    IS_SERIAL = GM_ISSUE == GM_ISSUE_serial, /* of a consumer alone: attend_serial() */
 
     IS_8BIT = GM_ATTENTION_SM90_IS_8BIT(GM_TYPE),
     SPAN = GM_ATTENTION_SM90_SPAN,
     SLAB = SPAN / GM_TYPE_BYTES(GM_TYPE),               /* elements of a row of a slab */
     SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, HEAD_DIM), /* of Q and K */
     V_SLABS = GM_ATTENTION_SM90_SLABS(GM_TYPE, V_DIM),  /* of V as it is loaded */
-    Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES),
-    TILE_SLOTS = GM_ATTENTION_SM90_TILE_SLOTS,
+    Q_SLOTS = GM_ATTENTION_SM90_Q_SLOTS(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES, CTAS),
+    TILE_SLOTS = GM_ATTENTION_SM90_TILE_SLOTS(CTAS),
     IS_WIDE = IS_8BIT && V_DIM > 128,      /* O leaves no room for a block's P V: attend_8bit_wide.cuh */
     JOINS_TILES = Q_SLOTS > 1 && !IS_WIDE, /* a tile's first scores are issued before the last O of the one before it */
     Q_BYTES = GM_ATTENTION_SM90_ROWS_BYTES(GM_TYPE, TILE_M, HEAD_DIM),
@@ -59,9 +63,11 @@ static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM 
                   V_DIM % 64 == 0 && V_DIM <= 256,
               "tile is made of wgmma atoms");
 static_assert(!IS_8BIT || (TILE_N % 32 == 0 && (IS_WIDE || JOINS_TILES)), "what attend_8bit.cuh is written for");
-static_assert(GM_ATTENTION_SM90_SMEM_BYTES(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES) <=
-                  GM_ATTENTION_SM90_MOST_BYTES,
-              "fits a Hopper SM");
+static_assert(IS_ALONE != (GM_ISSUE == GM_ISSUE_turns), "one consumer has nobody to take turns with");
+static_assert(!IS_ALONE || (CONSUMERS == 1 && !OVERLAPS && !IS_8BIT), "what attend_alone.cuh is written for");
+static_assert(GM_ATTENTION_SM90_SMEM_BYTES(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES, CTAS) <=
+                  GM_ATTENTION_SM90_MOST_BYTES(CTAS),
+              "as many fit a Hopper SM");
 
 /* ---- shared memory ---------------------------------------------------------------------------------- */
 
@@ -122,8 +128,8 @@ static __device__ __forceinline__ uint32_t tokens_addr(uint32_t base, uint32_t s
 }
 
 static __device__ __forceinline__ uint32_t tile_addr(uint32_t base, uint32_t slot) {
-    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(GM_TYPE, STAGES, Q_SLOTS) +
-           slot * GM_ATTENTION_SM90_TILE_BYTES;
+    return barriers_addr(base) + GM_ATTENTION_SM90_BARRIER_BYTES(GM_TYPE, STAGES, Q_SLOTS, CTAS) +
+           slot * GM_ATTENTION_SM90_TILE_BYTES(CTAS);
 }
 
 #endif

@@ -21,7 +21,17 @@ struct consumer {
 
 /* Of this warpgroup. */
 static __device__ __forceinline__ int number_of(void) {
-    return __shfl_sync(0xFFFFFFFF, (uint32_t)thread_index() / 128, 0) - 1;
+    return IS_ALONE ? 0 : __shfl_sync(0xFFFFFFFF, (uint32_t)thread_index() / 128, 0) - 1;
+}
+
+/* At a tile's last block. */
+static __device__ __forceinline__ void stand_at(const struct gm_attention_params &p, const struct tile &t,
+                                                struct consumer &c) {
+    const int position = t.position + 64 * number_of();
+    c.block = __shfl_sync(0xFFFFFFFF, t.end - 1, 0);
+    c.first = __shfl_sync(0xFFFFFFFF, t.first, 0);
+    c.clear = (low_of(p, position + 63) + TILE_N - 1) / TILE_N;
+    c.clear_end = max(high_of(p, position, t.kv_len), 0) / TILE_N;
 }
 
 /* Hears of the next tile, and waits for its Q; false if there is none. */
@@ -30,11 +40,7 @@ static __device__ __forceinline__ bool next_tile(const struct gm_attention_param
     const struct pipeline_state at = state_at<TILE_SLOTS>(c.tiles);
     mbarrier_wait(tile_ring(base).full_addr + 8 * at.slot, at.phase);
     const struct tile t = read_tile(tile_addr(base, at.slot));
-    const int position = t.position + 64 * number_of();
-    c.block = __shfl_sync(0xFFFFFFFF, t.end - 1, 0);
-    c.first = __shfl_sync(0xFFFFFFFF, t.first, 0);
-    c.clear = (low_of(p, position + 63) + TILE_N - 1) / TILE_N;
-    c.clear_end = max(high_of(p, position, t.kv_len), 0) / TILE_N;
+    stand_at(p, t, c);
     if (__shfl_sync(0xFFFFFFFF, t.rows, 0) < 0)
         return false;
     pipeline_wait(q_ring(base), state_at<Q_SLOTS>(c.tiles));

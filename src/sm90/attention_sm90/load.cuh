@@ -39,12 +39,11 @@ static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm
     return b;
 }
 
-/* A block of K or V into its stage, each lane its box. */
+/* A block of K or V into its stage, which nobody reads any more, each lane its box. */
 template <int SLABS_OF_ROW>
-static __device__ __forceinline__ void load_block(const struct gm_attention_sm90_params &p,
+static __device__ __forceinline__ void fill_stage(const struct gm_attention_sm90_params &p,
                                                   const struct gm_tensor_map &map, struct pipeline ring,
                                                   struct pipeline_state at, uint32_t dst, struct box b, int lane) {
-    mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
     if (lane == 0)
         mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, b.boxes * p.box_tokens * SLABS_OF_ROW * SPAN);
     __syncwarp();
@@ -54,6 +53,15 @@ static __device__ __forceinline__ void load_block(const struct gm_attention_sm90
             tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * SLAB, b.token, b.head,
                         b.page, ring.full_addr + 8 * at.slot);
     }
+}
+
+/* The same, as soon as nobody reads it. */
+template <int SLABS_OF_ROW>
+static __device__ __forceinline__ void load_block(const struct gm_attention_sm90_params &p,
+                                                  const struct gm_tensor_map &map, struct pipeline ring,
+                                                  struct pipeline_state at, uint32_t dst, struct box b, int lane) {
+    mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
+    fill_stage<SLABS_OF_ROW>(p, map, ring, at, dst, b, lane);
 }
 
 static __device__ __forceinline__ void load_k(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
@@ -80,19 +88,23 @@ static __device__ __forceinline__ void load_v(const struct gm_attention_sm90_par
     load_block<V_SLABS>(p, p.v, loaded_ring(base), at, loaded_addr(base, at.slot), b, lane);
 }
 
-static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
+static __device__ __forceinline__ void fill_q(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t slot,
                                               int head, int row, int lane) {
-    const struct pipeline ring = q_ring(base);
-    const struct pipeline_state at = state_at<Q_SLOTS>(count);
-    mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
+    const uint32_t full = q_ring(base).full_addr + 8 * slot;
     if (lane == 0) {
-        mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, Q_BYTES);
+        mbarrier_arrive_expect_tx(full, Q_BYTES);
 #pragma unroll
         for (int slab = 0; slab < SLABS; ++slab)
-            tma_load_3d(q_addr(base, at.slot) + slab * TILE_M * SPAN, &p.q, slab * SLAB, row, head,
-                        ring.full_addr + 8 * at.slot);
+            tma_load_3d(q_addr(base, slot) + slab * TILE_M * SPAN, &p.q, slab * SLAB, row, head, full);
     }
     __syncwarp();
+}
+
+static __device__ __forceinline__ void load_q(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
+                                              int head, int row, int lane) {
+    const struct pipeline_state at = state_at<Q_SLOTS>(count);
+    mbarrier_wait(q_ring(base).empty_addr + 8 * at.slot, at.phase ^ 1);
+    fill_q(p, base, at.slot, head, row, lane);
 }
 
 /* The blocks of all tiles of this CTA, one after the other. */

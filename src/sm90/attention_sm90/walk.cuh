@@ -33,11 +33,12 @@ struct tile {
     int group; /* the head of k and v */
 };
 
-/* 32 requests at a time, one a lane. */
+/* As many requests at a time as a warp's lanes have. A CTA alone walks for one tile, and the later ones have far to go. */
+enum { OF_LANE = IS_ALONE ? 4 : 1 };
 struct walk {
     int chunk;  /* the first of them */
     int before; /* tiles of the requests ahead of them */
-    int upto;   /* the lane's: tiles of its request and those ahead of it in the chunk */
+    int upto;   /* the lane's: tiles of its requests and those ahead of them in the chunk */
 };
 
 /* Computed anew where it is used, as thread_index() is; unsigned, since the remainder of a negative number takes more. */
@@ -49,11 +50,19 @@ static __device__ __forceinline__ int load_i32(uint64_t address, int index) {
     return (int)ld_global_b32(address + 4 * (int64_t)index);
 }
 
+static __device__ __forceinline__ int tiles_of_request(const struct gm_attention_params &p, int request) {
+    const int heads = p.kv_heads * (int)p.group.divisor;
+    const int rows = request < p.batch ? rows_of_request(p, request).rows : 0;
+    return (rows + TILE_M - 1) / TILE_M * heads;
+}
+
 /* Tiles of this chunk's requests, added up. */
 static __device__ __forceinline__ void walk_chunk(const struct gm_attention_params &p, struct walk &w) {
-    const int lane = lane_index(), request = w.chunk + lane, heads = p.kv_heads * (int)p.group.divisor;
-    const int rows = request < p.batch ? rows_of_request(p, request).rows : 0;
-    w.upto = (rows + TILE_M - 1) / TILE_M * heads;
+    const int lane = lane_index();
+    w.upto = 0;
+#pragma unroll
+    for (int i = 0; i < OF_LANE; ++i)
+        w.upto += tiles_of_request(p, w.chunk + lane * OF_LANE + i);
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
         const int sum = __shfl_up_sync(0xFFFFFFFF, w.upto, step);
@@ -74,7 +83,7 @@ static __device__ __forceinline__ bool walk_to(const struct gm_attention_params 
         if (number < w.before + tiles)
             return true;
         w.before += tiles;
-        w.chunk += 32;
+        w.chunk += 32 * OF_LANE;
         if (w.chunk >= p.batch)
             return false;
         walk_chunk(p, w);
@@ -94,11 +103,20 @@ static __device__ __forceinline__ struct tile tile_of(const struct gm_attention_
     struct tile t;
     const int lane = __popc(__ballot_sync(0xFFFFFFFF, number - w.before >= w.upto));
     const int ahead = __shfl_sync(0xFFFFFFFF, w.upto, max(lane - 1, 0));
-    t.request = w.chunk + lane;
+    int place = number - w.before - (lane > 0 ? ahead : 0); /* among the request's */
+    t.request = w.chunk + lane * OF_LANE;
+#pragma unroll
+    for (int i = 1; i < OF_LANE; ++i) {
+        const int tiles = tiles_of_request(p, w.chunk + lane * OF_LANE + i - 1);
+        if (t.request == w.chunk + lane * OF_LANE + i - 1 && place >= tiles) {
+            place -= tiles;
+            ++t.request;
+        }
+    }
     const struct span span = rows_of_request(p, t.request);
     t.kv_len = keys_of_request(p, t.request);
 
-    const int place = number - w.before - (lane > 0 ? ahead : 0), bands = (span.rows + TILE_M - 1) / TILE_M;
+    const int bands = (span.rows + TILE_M - 1) / TILE_M;
     const int heads = heads_together(params, t.kv_len), group = (int)p.group.divisor;
     const int section = place / (bands * heads * group), inside = place % (bands * heads * group);
     const int there = min(heads, p.kv_heads - section * heads) * group; /* heads of q of this section */

@@ -147,6 +147,20 @@ static bool test_tiles(struct rows *rows) {
     return try(rows, ac);
 }
 
+/* More requests than a warp's lanes have at a time, of CTAs alone four each, so that tiles are found behind others. */
+static bool test_many(struct rows *rows) {
+    struct attention_case ac = plain(rows);
+    if (!rows->maps || rows->is_large || opt.quick || (env.simulated && rows->kernel->type == GM_FP16))
+        return true;
+    ac.batch = rows->kernel->columns[GM_ATTENTION_SM90_CTAS] > 1 ? 133 : 37;
+    SET(ac.q_lens, 2, 0, 66, 1, 0, 3, 130, 1);
+    SET(ac.kv_lens, 9, 5, 70, 0, 0, 3, 130, 2);
+    ac.q_heads = 1;
+    ac.mask = GM_ATTENTION_CAUSAL;
+    ac.kv_layout = GM_ATTENTION_KV_RAGGED;
+    return try(rows, ac);
+}
+
 /* Sinks, a soft cap, fp32, a tree. */
 static bool test_choices(struct rows *rows) {
     struct attention_case ac = plain(rows);
@@ -390,8 +404,8 @@ static struct rows rows_of(const struct test *test, struct result *result) {
 
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_units(&rows) && test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
+    if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_many(&rows) && test_choices(&rows) &&
+        test_parts(&rows) && test_units(&rows) && test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
         test_bad(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct attention_case ac = plain(&rows);
@@ -432,8 +446,8 @@ static void run_late(const struct test *test, struct result *result) {
 /* The test group `image` runs one variant whose image --image has replaced, for the mutants. */
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_choices(&rows) && test_parts(&rows) &&
-        test_units(&rows) && test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
+    if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_many(&rows) && test_choices(&rows) &&
+        test_parts(&rows) && test_units(&rows) && test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
         test_bad(&rows);
     free_attention(NULL, &rows.memory);
 }
