@@ -142,6 +142,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
 #define GATHER_FACTOR   1.85 /* of pages without boxes */
 #define SMALL_BOX_CLOCK 24.0 /* of a copy by TMA, from 16 a block on */
 #define MERGE_US        4.5  /* slots, flags, CTAs behind the parts, */
+#define APART_FACTOR    1.05 /* where CTAs that share keys load them each: not measured */
 #define PARTIAL_US      0.12 /* and the rows of each part of a unit */
 
 static double block_clocks(const struct variant *v, const struct gm_attention_problem *p) {
@@ -163,8 +164,9 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
         device->dram_gbs > 0 ? gm_attention_cache_bytes(p) / (DRAM_EFFICIENCY * device->dram_gbs) * 1e-3 : 0;
     const double pieces = units / parts + (division->slices ? 1 : 0);
     const double merge_us = division->slices ? MERGE_US + PARTIAL_US * parts / units : 0;
-    return LAUNCH_US + FILL_US + PIECE_US * fmax(pieces - 1, 0) + merge_us +
-           fmax(fmax(dram_us, l2_us), of_part * block_clocks(v, p) / CLOCK_MHZ);
+    const int is_apart = v->cluster == 1 && p->max_q_len * gm_attention_group(p) > v->rows;
+    const double blocks_us = (is_apart ? APART_FACTOR : 1) * of_part * block_clocks(v, p) / CLOCK_MHZ;
+    return LAUNCH_US + FILL_US + PIECE_US * fmax(pieces - 1, 0) + merge_us + fmax(fmax(dram_us, l2_us), blocks_us);
 }
 
 /* ---- the family ----------------------------------------------------------------------------------------- */
