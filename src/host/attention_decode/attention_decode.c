@@ -54,21 +54,14 @@ struct division {
     int cuts; /* units among parts: it takes a workspace, and their order follows from all requests */
 };
 
-/* Units as they are. */
-static struct division division_of_units(const struct variant *v, const struct gm_question *question) {
-    const int64_t units = GM_MAX(units_of(question->problem), 1);
-    return (struct division){GM_MIN(ctas_at_once(v, question->device), units), 0};
-}
-
-/* The keys of all units; 0 parts: they may not be cut. */
-static struct division division_of_keys(const struct variant *v, const struct gm_question *question) {
+static struct division divide_among_parts(const struct variant *v, const struct gm_question *question) {
     const struct gm_attention_problem *p = question->problem;
     const int64_t at_once = ctas_at_once(v, question->device);
     const int64_t units = GM_MAX(units_of(p), 1), blocks = GM_CEIL_DIV(p->max_kv_len, v->block);
     const int64_t parts = blocks < at_once ? GM_MIN(at_once, units * blocks) : at_once;
     const int invariant = (question->options->flags & GM_PLAN_BATCH_INVARIANT) != 0;
     if (invariant || parts < 2 || blocks < 2 || workspace_of(v, parts) > question->options->workspace_limit)
-        return (struct division){0, 0};
+        return (struct division){GM_MIN(at_once, units), 0};
     return (struct division){parts, 1};
 }
 
@@ -128,21 +121,6 @@ static double cost_us(const struct variant *v, const struct gm_attention_problem
     return LAUNCH_US + alone + collects + PIECE_US * pieces + slow * busy_us;
 }
 
-/* How units are divided, and what that takes. */
-struct choice {
-    struct division division;
-    double us;
-};
-
-static struct choice choose_division(const struct variant *v, const struct gm_question *question) {
-    const struct gm_attention_problem *p = question->problem;
-    const int by_element = (gm_attention_template(p).flags & GM_ATTENTION_KV_BY_ELEMENT) != 0;
-    const struct division units = division_of_units(v, question), keys = division_of_keys(v, question);
-    const double of_units = cost_us(v, p, question->device, &units, by_element);
-    const double of_keys = keys.parts ? cost_us(v, p, question->device, &keys, by_element) : INFINITY;
-    return of_keys < of_units ? (struct choice){keys, of_keys} : (struct choice){units, of_units};
-}
-
 /* ---- the family ----------------------------------------------------------------------------------------- */
 
 static enum gm_reason check(const struct variant *v, const struct gm_question *question,
@@ -159,13 +137,14 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
 static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                const struct gm_sentence *why) {
     const struct variant v = variant_of(kernel);
+    const struct gm_attention_problem *p = question->problem;
     const enum gm_reason reason = check(&v, question, why);
     if (reason != GM_ACCEPTED)
         return (struct gm_verdict){.reason = reason};
-    const int is_empty = gm_operation_attention.is_empty(question->problem);
-    const struct choice choice = choose_division(&v, question);
-    const struct division division = choice.division;
-    const double us = is_empty ? 0 : choice.us;
+    const int is_empty = gm_operation_attention.is_empty(p);
+    const struct division division = divide_among_parts(&v, question);
+    const int by_element = (gm_attention_template(p).flags & GM_ATTENTION_KV_BY_ELEMENT) != 0;
+    const double us = is_empty ? 0 : cost_us(&v, p, question->device, &division, by_element);
     gm_say(why, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " parts of %s, %d keys at once each, %d stages", us,
            division.parts, division.cuts ? "all keys" : "whole units", v.block, v.stages);
     return (struct gm_verdict){.reason = GM_ACCEPTED,
