@@ -213,8 +213,8 @@ def layer_table(results):
     meta, rows = results["meta"], results["rows"]
 
     def of(way, row):
-        return next(other for other in rows if other["way"] == way and
-                    (other["tokens"], other["kv_len"]) == (row["tokens"], row["kv_len"]))
+        return next((other for other in rows if other["way"] == way and
+                     (other["tokens"], other["kv_len"]) == (row["tokens"], row["kv_len"])), {"us": None})
 
     lines = [f"{meta['gpu']}, read rate {meta['read_gbs']:g} GB/s, against torch {meta['torch']}; medians, microseconds of a layer.",
              "", "| tokens | keys | kernels | µs | its bytes | beside them, a kernel | kernels apart | more than apart, a kernel | "
@@ -224,8 +224,8 @@ def layer_table(results):
             continue
         apart, peer = of("gristmill, constant B, apart", row)["us"], of("torch", row)["us"]
         lines.append(f"| {row['tokens']} | {row['kv_len'] or 'none'} | {row['kernels']} | {row['us']:.1f} | {row['floor_us']:.1f} | "
-                     f"{row['gap_us']:.2f} | {apart:.1f} | {(row['us'] - apart) / row['kernels']:.2f} | {peer:.1f} | "
-                     f"{peer / row['us']:.2f} |")
+                     f"{row['gap_us']:.2f} | {apart:.1f} | {(row['us'] - apart) / row['kernels']:.2f} | {number(peer, 1)} | "
+                     f"{number(peer and peer / row['us'], 2)} |")
     return "\n".join(lines)
 
 

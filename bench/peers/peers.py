@@ -129,13 +129,12 @@ def measure_row(library, row, l2_bytes, rounds):
           flush=True)
 
 
-def versions():
+def versions(peers):
+    """Of torch, and of the packages that some peer's name begins with."""
     found = [f"torch {torch.__version__.split('+')[0]}"]
-    for package in ("triton", "liger-kernel", "nvidia-cudnn-frontend"):
-        try:
-            found.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            continue
+    for package, peer in (("triton", "torch"), ("liger-kernel", "liger"), ("nvidia-cudnn-frontend", "cudnn-frontend")):
+        if any(name.startswith(peer) for name in peers):
+            found.append(f"{package.removeprefix('nvidia-')} {importlib.metadata.version(package)}")
     return ", ".join(found)
 
 
@@ -149,7 +148,6 @@ def main():
     library = Library(options.library.resolve())
     results = json.loads(options.results.read_text())
     l2_bytes = results["meta"]["l2_bytes"]
-    results["meta"]["baseline"] = versions()
     results["meta"]["command"] += "; bench/peers/peers.py"
     failed = 0
     for row in results["rows"]:
@@ -159,6 +157,7 @@ def main():
         except Exception as error:  # pylint: disable=broad-except # the others are measured still
             failed += 1
             print(f"{row['op']}: FAILED: {error}", flush=True)
+        results["meta"]["baseline"] = versions({name for other in results["rows"] for name in other.get("peers_us") or ()})
         (options.output or options.results).write_text(json.dumps(results, indent=1) + "\n")
         torch.cuda.empty_cache()
     ratios = [row["ratio_best"] for row in results["rows"] if row["ratio_best"]]
