@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Llama-3-8B's heads. */
@@ -463,6 +464,7 @@ START_TEST(a_cache_of_e4m3_is_read_faster) {
         for (size_t c = 0; c < all.count; c++)
             if (all.candidates[c].reason == GM_ACCEPTED)
                 us[i] = fmin(us[i], all.candidates[c].predicted_us);
+        free(all.candidates);
     }
     ck_assert(us[1] > 0.45 * us[0] && us[1] < 0.7 * us[0]);
 }
