@@ -18,7 +18,7 @@ compile all
 # The seconds that a step may take on two cores, all steps together 2400; the end says which took more. Steps that are
 # not named have 30.
 declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [program_check]=90
-    [chooser_on_ledger]=60 [valgrind_unit_tests]=300 [valgrind_lab_tests]=120 [sim_tests]=90 [gpu_tests_self_test]=90
+    [chooser_on_ledger]=60 [valgrind_unit_tests]=300 [valgrind_lab_tests]=120 [sim_tests]=90
     [sim_h100_sm90_bf16]=360 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60 [sim_h100_sm90_e4m3]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=240
     [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=300 [sanitized_sim_h100]=180)
@@ -102,18 +102,18 @@ in_folder() {
 # Every kernel runs on the simulated GPU, whatever GPU this machine has. fp16's twins of bf16 differ in the names of their
 # instructions only, and run fewer cases on sm90.
 simulated() { in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "--seed=$seed" "${@:3}"; }
-later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=*_sm90_bf16_*' --seeds=8
+later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=*_sm90_bf16_*' --seeds=4
 later sim_h100_sm90_fp16 simulated h100 fp16 --test=rows '--kernel=*_sm90_fp16_*' --quick
 later sim_h100_sm90_e4m3 simulated h100 e4m3 --test=rows '--kernel=*_sm90_e4m3*' --quick
-later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=8
-later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=*_sm90_*int*_*' --seeds=8
+later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=4
+later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=*_sm90_*int*_*' --seeds=4
 # Kernels of any type have none in their names.
-later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=*_sm90_[t0-9]*' --seeds=8
+later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=*_sm90_[t0-9]*' --seeds=4
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
     "$build/gpu_tests" "--seed=$seed" '--kernel=*_c8_*' --seeds=2
 later sim_h100_library simulated h100 library --quick '--test=[!r]*'
-later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=8
+later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=4
 later sim_a100_library simulated a100 library --quick '--test=[!r]*'
 # What goes through the whole table, or computes for long, runs with AddressSanitizer only, which is faster.
 later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=long \
@@ -165,7 +165,6 @@ for suite in 'driver launches' 'driver libraries' 'driver captures' 'out of memo
         --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/sim_tests"
 done
 step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_DIR="$build/toolkit12" "$build/sim_tests"
-step gpu_tests_self_test env -C "$logs" "$build/gpu_tests" --self-test "--seed=$seed"
 step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_*' --quick
 step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify

@@ -24,10 +24,12 @@ def template_class(row):
 
 
 def one_of_each_class(table, build):
-    """The row with the smallest image, soonest compiled, of each template class, and of each type that a family has."""
+    """The row with the smallest image, soonest compiled, of each template class, and of each type that a family has; fp16's
+    twins of bf16 differ in the names of their instructions only."""
     largest_first = sorted(
         table, key=lambda row: -os.path.getsize(os.path.join(build, "kernels", row["name"] + ".fatbin")))
     chosen = {template_class(row): row for row in largest_first}
     types = {(row["family"], row["type"]): row for row in largest_first}
+    types = {key: row for key, row in types.items() if key[1] != "fp16" or (key[0], "bf16") not in types}
     names = {row["name"] for row in [*chosen.values(), *types.values()]}
     return [row for row in table if row["name"] in names]

@@ -354,10 +354,15 @@ END_TEST
 
 Suite *execute_suite(void) {
     Suite *suite = suite_create("execute");
+    TCase *table = tcase_create("every row of the table");
+    tcase_set_tags(table, "long"); /* minutes under valgrind */
+    tcase_add_checked_fixture(table, planned_set_up, planned_tear_down);
+    tcase_add_test(table, execute_makes_one_launch_and_nothing_else);
+    tcase_add_test(table, every_row_is_launched_with_its_numbers);
+    tcase_add_test(table, execute_does_not_change_its_plan);
+    suite_add_tcase(suite, table);
     TCase *cases = tcase_create("launches");
     tcase_add_checked_fixture(cases, planned_set_up, planned_tear_down);
-    tcase_add_test(cases, execute_makes_one_launch_and_nothing_else);
-    tcase_add_test(cases, every_row_is_launched_with_its_numbers);
     tcase_add_test(cases, alpha_is_1_and_beta_0_when_null);
     tcase_add_test(cases, anything_beyond_alpha_is_not_plain);
     tcase_add_test(cases, sm80_copies_are_as_wide_as_pointers_and_strides_allow);
@@ -369,7 +374,6 @@ Suite *execute_suite(void) {
     tcase_add_test(cases, a_refused_launch_gives_the_drivers_reason);
     tcase_add_test(cases, a_context_that_cannot_be_made_current_fails_a_cold_thread);
     tcase_add_test(cases, a_map_that_cannot_be_pointed_launches_nothing);
-    tcase_add_test(cases, execute_does_not_change_its_plan);
     tcase_add_test(cases, gm_gemm_plans_executes_and_destroys);
     suite_add_tcase(suite, cases);
     return suite;
