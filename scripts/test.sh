@@ -101,7 +101,10 @@ in_folder() {
 }
 # Every kernel runs on the simulated GPU, whatever GPU this machine has. fp16's twins of bf16 differ in the names of their
 # instructions only, and run fewer cases on sm90.
-simulated() { in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "--seed=$seed" "${@:3}"; }
+# Four processes share two cores, and a case of large heads takes ten seconds alone: it hangs after ninety.
+simulated() {
+    in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "--seed=$seed" --timeout=90 "${@:3}"
+}
 later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=*_sm90_bf16_*' --seeds=4
 later sim_h100_sm90_fp16 simulated h100 fp16 --test=rows '--kernel=*_sm90_fp16_*' --quick
 later sim_h100_sm90_e4m3 simulated h100 e4m3 --test=rows '--kernel=*_sm90_e4m3*' --quick
@@ -111,7 +114,7 @@ later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=*_sm90_*int*_*'
 later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=*_sm90_[t0-9]*' --seeds=4
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
-    "$build/gpu_tests" "--seed=$seed" '--kernel=*_c8_*' --seeds=2
+    "$build/gpu_tests" "--seed=$seed" --timeout=90 '--kernel=*_c8_*' --seeds=2
 later sim_h100_library simulated h100 library --quick '--test=[!r]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=4
 later sim_a100_library simulated a100 library --quick '--test=[!r]*'
@@ -137,7 +140,7 @@ later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit
 later sanitized_bench_tests sanitizing bench_tests "$sanitized/bench_tests"
 later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
 later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
-    "$sanitized/gpu_tests" "--seed=$seed" --quick --no-fork '--test=[abit]*'
+    "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork '--test=[abit]*'
 start_later
 
 step unit_tests env -C "$logs" "$build/unit_tests"
