@@ -177,10 +177,11 @@ def main():
     parser.add_argument("--hardware", type=pathlib.Path)
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--only", default="*")
+    parser.add_argument("--every", type=int, default=1, help="every so manyth of them")
     options = parser.parse_args()
     build = options.build.resolve()
     table = {row["name"]: row for row in rows_of(build)}
-    mutants = [mutant for mutant in read_mutants() if fnmatch.fnmatch(mutant.name, options.only)]
+    mutants = [mutant for mutant in read_mutants() if fnmatch.fnmatch(mutant.name, options.only)][::options.every]
     if options.hardware:
         run_hardware(build, table, mutants, options.hardware)
         return 0
