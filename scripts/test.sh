@@ -105,18 +105,18 @@ in_folder() {
 simulated() {
     in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "--seed=$seed" --timeout=90 "${@:3}"
 }
-later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=*_sm90_bf16_*' --seeds=3
+later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=*_sm90_bf16_*' --seeds=2
 later sim_h100_sm90_fp16 simulated h100 fp16 --test=rows '--kernel=*_sm90_fp16_*' --quick
 later sim_h100_sm90_e4m3 simulated h100 e4m3 --test=rows '--kernel=*_sm90_e4m3*' --quick
-later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=3
-later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=*_sm90_*int*_*' --seeds=3
+later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=2
+later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=*_sm90_*int*_*' --seeds=2
 # Kernels of any type have none in their names.
-later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=*_sm90_[t0-9]*' --seeds=3
+later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=*_sm90_[t0-9]*' --seeds=2
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
     "$build/gpu_tests" "--seed=$seed" --timeout=90 '--kernel=*_c8_*' --seeds=2
 later sim_h100_library simulated h100 library --quick '--test=[!r]*'
-later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=3
+later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=2
 later sim_a100_library simulated a100 library --quick '--test=[!r]*'
 # What goes through the whole table, or computes for long, runs with AddressSanitizer only, which is faster.
 later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=long \
@@ -171,8 +171,8 @@ step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_
 step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_*' --quick
 step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
-# Every second mutant: all of them take as long again, and belong to a change of a kernel (CONTRIBUTING.md).
-step sim_mutants python3 tests/mutants/mutants.py --every 2 "$build"
+# Every third mutant: all of them take three times as long, and belong to a change of a kernel (CONTRIBUTING.md).
+step sim_mutants python3 tests/mutants/mutants.py --every 3 "$build"
 
 # A library for one architecture and type.
 small_library() {
