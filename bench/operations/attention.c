@@ -3,6 +3,7 @@
 #include "bench/operation.h"
 #include "common/arith.h"
 #include "gristmill/attention.h"
+#include "host/attention/attention.h"
 
 #include <string.h>
 
@@ -13,10 +14,6 @@ static const struct gm_attention_problem usual = {.size = sizeof usual, .mask = 
 /* A suite's problem has not been normalised: it has no sizes but those of its line. */
 static int64_t pages_of_request(const struct gm_attention_problem *p) {
     return p->kv_layout == GM_ATTENTION_KV_PAGED ? GM_CEIL_DIV(p->max_kv_len, p->page_size ? p->page_size : 16) : 0;
-}
-
-static enum gm_type kv_type_of(const struct gm_attention_problem *p) {
-    return p->kv_type == GM_ATTENTION_KV_E4M3 ? GM_E4M3 : p->type;
 }
 
 static enum gm_type out_type_of(const struct gm_attention_problem *p) {
@@ -50,9 +47,9 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
 #define SCALES(member)      ((struct bench_operand){#member, GM_FP32, 1, scales_of(p), ARGUMENT(member), BENCH_READ})
 #define LIST(member, count) ((struct bench_operand){#member, GM_INT32, 1, count, ARGUMENT(member), BENCH_READ})
     found[count++] = HEADS(q, p->type, rows, d, BENCH_READ);
-    found[count++] = HEADS(k, kv_type_of(p), cached, d, BENCH_READ);
+    found[count++] = HEADS(k, gm_attention_kv_type(p), cached, d, BENCH_READ);
     if (!p->v_is_k)
-        found[count++] = HEADS(v, kv_type_of(p), cached, of_v, BENCH_READ);
+        found[count++] = HEADS(v, gm_attention_kv_type(p), cached, of_v, BENCH_READ);
     found[count++] = HEADS(out, out_type_of(p), rows, of_v, BENCH_WRITTEN);
     found[count++] = LIST(q_indptr, p->max_batch + 1);
     found[count++] = LIST(kv_len, p->max_batch);

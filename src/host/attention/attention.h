@@ -45,6 +45,9 @@ double gm_attention_mma_sync_share(const struct gm_kernel *kernel, const struct 
 enum gm_reason gm_attention_check_vectors(const struct gm_attention_problem *problem, unsigned operands,
                                           const struct gm_sentence *why);
 
+/* The least box of k and v, in tokens: the rows after which the pattern of the swizzle repeats. */
+#define GM_ATTENTION_LEAST_BOX 8
+
 /* What families ask of a problem. */
 enum gm_attention_way {
     GM_ATTENTION_BY_ROWS,  /* nothing: few rows at a time */

@@ -461,8 +461,6 @@ int64_t gm_attention_tiles(const struct gm_attention_problem *p, int64_t rows) {
 
 #define FEW_ROWS 16 /* packed, of a request: a unit of attention_decode */
 
-#define PAGE_STEP 8 /* tokens: boxes of tensor maps are no smaller */
-
 enum gm_reason gm_attention_check_kv_type(const struct gm_attention_problem *p, enum gm_type type,
                                           const struct gm_sentence *why) {
     if (gm_attention_kv_type(p) == type)
@@ -490,13 +488,13 @@ static enum gm_attention_way way_of(const struct gm_question *question) {
     const struct gm_attention_problem *p = question->problem;
     const uint32_t mask = question->options->arch_mask;
     const int has_maps = question->device->cc_major == 9 && (mask == 0 || mask & GM_ARCH_SM90);
-    const int has_pages = p->kv_layout != GM_ATTENTION_KV_PAGED || p->page_size % PAGE_STEP == 0;
+    const int has_pages = p->kv_layout != GM_ATTENTION_KV_PAGED || p->page_size % GM_ATTENTION_LEAST_BOX == 0;
     const int maps_take =
         has_maps && has_pages && !p->has_tree_mask && are_aligned(p, GM_ATTENTION_BIT(GM_ATTENTION_O));
     if (p->max_q_len * gm_attention_group(p) <= FEW_ROWS || p->scale < 0 || !are_aligned(p, GM_ATTENTION_LOADED))
         return GM_ATTENTION_BY_ROWS;
-    if (gm_attention_kv_type(p) ==
-        GM_E4M3) /* tiles by cp.async have none of it, and by TMA no such cache under another q */
+    /* Tiles by cp.async take no cache of e4m3. Tiles by TMA take it under a q of e4m3 alone. */
+    if (gm_attention_kv_type(p) == GM_E4M3)
         return maps_take && p->type == GM_E4M3 ? GM_ATTENTION_BY_MAPS : GM_ATTENTION_BY_ROWS;
     return maps_take ? GM_ATTENTION_BY_MAPS : GM_ATTENTION_BY_TILES;
 }

@@ -81,18 +81,17 @@ static struct division divide_among_parts(const struct variant *v, const struct 
 
 /* ---- tensor map ----------------------------------------------------------------------------------------- */
 
-#define LEAST_BOX 8 /* tokens: rows after which the pattern of the swizzle repeats */
-
 /* Tokens of a box, of which a stage's half has some; 0: of pages that have none. */
 static int64_t box_tokens(const struct variant *v, const struct gm_attention_problem *p) {
     const int64_t box = gm_attention_box_tokens(p, v->block / 2);
-    return box < LEAST_BOX ? 0 : box;
+    return box < GM_ATTENTION_LEAST_BOX ? 0 : box;
 }
 
 static struct gm_map_desc describe_k(const struct variant *v, const struct gm_attention_problem *p) {
     struct gm_strided o[GM_ATTENTION_OPERANDS];
     gm_attention_operands_of(p, p->max_batch, o);
-    return gm_attention_describe_cache(p, &o[GM_ATTENTION_K], (uint32_t)GM_MAX(box_tokens(v, p), LEAST_BOX));
+    return gm_attention_describe_cache(p, &o[GM_ATTENTION_K],
+                                       (uint32_t)GM_MAX(box_tokens(v, p), GM_ATTENTION_LEAST_BOX));
 }
 
 /* ---- which problems ------------------------------------------------------------------------------------- */
@@ -120,7 +119,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_attention_p
     if (v->cluster > 1 && box_tokens(v, p) == 0)
         return gm_say(why, GM_REASON_SIZE,
                       "a page of %" PRId64 " tokens has no boxes of %d or more: no cluster shares them", p->page_size,
-                      LEAST_BOX);
+                      GM_ATTENTION_LEAST_BOX);
     const enum gm_reason reason =
         gm_attention_check_vectors(p, GM_ATTENTION_LOADED | GM_ATTENTION_BIT(GM_ATTENTION_O), why);
     return reason == GM_ACCEPTED ? check_map(v, p, why) : reason;

@@ -40,7 +40,6 @@ static int64_t tiles_of(const struct variant *v, const struct gm_attention_probl
 
 /* ---- tensor maps ---------------------------------------------------------------------------------------- */
 
-#define LEAST_BOX  8  /* tokens: rows after which the pattern of the swizzle repeats */
 #define MOST_BOXES 32 /* of a block: one for each lane of the warp that loads */
 
 /* Tokens of a box: all of a block, or as many as divide both it and a page. */
@@ -101,11 +100,11 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
         return gm_say(why, GM_REASON_SIZE, "scale is %g; it takes none below 0", (double)p->scale);
     if (p->has_tree_mask)
         return gm_say(why, GM_REASON_SIZE, "it has no tree mask");
-    if (box < LEAST_BOX || v->tile_n / box > MOST_BOXES)
+    if (box < GM_ATTENTION_LEAST_BOX || v->tile_n / box > MOST_BOXES)
         return gm_say(why, GM_REASON_SIZE,
                       "a block of %d tokens and a page of %" PRId64 " have boxes of %" PRId64
                       " tokens; they must have %d or more",
-                      v->tile_n, p->page_size, box, LEAST_BOX);
+                      v->tile_n, p->page_size, box, GM_ATTENTION_LEAST_BOX);
     if (tiles_of(v, p) * p->q_heads > INT32_MAX)
         return gm_say(why, GM_REASON_SIZE, "there are %" PRId64 " tiles of %d rows for each of %" PRId64 " heads",
                       tiles_of(v, p), v->tile_m, p->q_heads);
