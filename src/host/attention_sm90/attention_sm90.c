@@ -144,7 +144,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
 #define ALONE_TILE         2.0    /* blocks that a tile takes beside its own */
 #define ALONE_PAGES        800.0  /* clocks of a CTA: which pages a block has */
 #define ALONE_L2_GBS       6800.0 /* of k and v, which each 64 rows read anew */
-#define ALONE_MARGIN       1.15   /* it must be so much faster: of heads of 128 nothing is measured */
+#define ALONE_MARGIN       1.15   /* it must be so much faster: 64 prompts of heads of 128 took 66.4 us, not 57 */
 
 /* Of a tile, in the mean. Keys of a causal mask begin with a block; a window does not. */
 static double blocks_of(const struct variant *v, const struct gm_attention_problem *p) {
