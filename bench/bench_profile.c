@@ -61,15 +61,21 @@ static int launch_all(struct bench *bench, const struct bench_case *problem, str
                       size_t count) {
     struct operands operands = {0};
     struct rivals rivals = {0};
-    struct session session = {.bench = bench, .problem = problem, .timing = {.gpu = &bench->gpu}};
+    struct session session = {
+        .bench = bench,
+        .problem = problem,
+        .timing = {.gpu = &bench->gpu, .workspace_bytes = (size_t)bench->options->workspace_mib << 20}};
     int status = operands_make(&bench->gpu, &operands, problem->operation, problem->problem.bytes, &bench->noise,
                                bench->results.meta.rotate_l2, 1);
     session.timing.operands = &operands;
+    if (status == 0)
+        status = timing_open(&session.timing);
     for (size_t i = 0; i < count && status == 0; i++)
         status = launch_one(&session, &candidates[i], false);
     if (status == 0)
         status = launch_baselines(&session, &rivals);
     rivals_forget(&rivals);
+    timing_close(&session.timing);
     operands_free(&bench->gpu, &operands);
     return status;
 }
