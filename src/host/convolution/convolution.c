@@ -78,7 +78,7 @@ static struct gm_map_desc describe(const struct variant *v, const struct gm_conv
         .element_strides = {1, 1, 1},
         .interleave = CU_TENSOR_MAP_INTERLEAVE_NONE,
         .swizzle = CU_TENSOR_MAP_SWIZZLE_NONE,
-        .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
         .oob_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     };
 }
