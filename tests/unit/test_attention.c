@@ -610,9 +610,10 @@ START_TEST(keys_are_cut_where_there_is_a_workspace) {
     gm_plan *plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", 32 << 20, 0);
     const struct gm_attention_decode_params *params = plan->params;
     const size_t slot = GM_ATTENTION_DECODE_SLOT_BYTES(128) + GM_ATTENTION_DECODE_FLAG_BYTES;
-    ck_assert_int_ge(params->parts, plan->device.sm_count);
-    ck_assert_uint_eq(plan->config.gridDimX, (unsigned)params->parts);
-    ck_assert_uint_eq(gm_plan_workspace_bytes(plan), (size_t)params->parts * slot);
+    const unsigned parts = params->lists.divisor * (unsigned)params->shares;
+    ck_assert_uint_ge(parts, (unsigned)plan->device.sm_count);
+    ck_assert_uint_eq(plan->config.gridDimX, parts);
+    ck_assert_uint_eq(gm_plan_workspace_bytes(plan), parts * slot);
     ck_assert_uint_ne(params->ready, 0);
     const struct gm_attention_args args = args_of(plan, 1);
     fake_make_current(0);
@@ -621,12 +622,33 @@ START_TEST(keys_are_cut_where_there_is_a_workspace) {
     ck_assert_int_eq(fake_calls(), 1);
     gm_plan_destroy(plan);
     plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", slot, 0);
-    ck_assert(((const struct gm_attention_decode_params *)plan->params)->parts == 8); /* heads */
+    ck_assert_uint_eq(plan->config.gridDimX, 8); /* heads */
     ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
     gm_plan_destroy(plan);
     plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", 32 << 20, GM_PLAN_BATCH_INVARIANT);
     ck_assert_uint_eq(gm_plan_workspace_bytes(plan), 0);
     gm_plan_destroy(plan);
+}
+END_TEST
+
+/* As many lists as heads of k, or fewer where more than every 16th CTA would have no share. */
+START_TEST(heads_are_dealt_to_lists) {
+    static const struct {
+        int64_t kv_heads;
+        uint32_t lists, shares;
+    } cases[] = {{8, 8, 33},   {1, 1, 264},   {32, 32, 8},   {5, 5, 52},
+                 {100, 50, 5}, {127, 127, 2}, {131, 131, 2}, {150, 50, 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gm_attention_problem p = paged(4, 1, 100000, 16);
+        p.q_heads = p.kv_heads = cases[i].kv_heads;
+        gm_plan *plan = plan_of(&p, "attention_decode_sm90_bf16_d128_w4_s3", 32 << 20, 0);
+        const struct gm_attention_decode_params *params = plan->params;
+        ck_assert_uint_eq(params->lists.divisor, cases[i].lists);
+        ck_assert_uint_eq((uint32_t)params->shares, cases[i].shares);
+        ck_assert_int_eq(params->heads, cases[i].kv_heads / cases[i].lists);
+        ck_assert_uint_eq(plan->config.gridDimX, cases[i].lists * cases[i].shares);
+        gm_plan_destroy(plan);
+    }
 }
 END_TEST
 
@@ -806,6 +828,7 @@ Suite *attention_suite(void) {
     tcase_add_test(launch, a_launch_is_told_who_shares_a_scale);
     tcase_add_test(launch, a_launch_is_told_types);
     tcase_add_test(launch, keys_are_cut_where_there_is_a_workspace);
+    tcase_add_test(launch, heads_are_dealt_to_lists);
     tcase_add_test(launch, cut_units_of_latent_heads_have_slots);
     tcase_add_test(launch, every_variant_is_launched_by_name);
     tcase_add_test(launch, scales_are_refused_by_name);

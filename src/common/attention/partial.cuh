@@ -12,6 +12,10 @@ struct partial {
     float most, sum, values[8];
 };
 
+static __device__ __forceinline__ struct partial partial_of_nothing(void) {
+    return {-GM_INFINITY, 0, {}};
+}
+
 /* Scores of b come behind those of a. */
 static __device__ __forceinline__ void add_partial(struct partial &a, const struct partial &b) {
     const float most = fmaxf(a.most, b.most), base = base_of(most);
@@ -21,6 +25,28 @@ static __device__ __forceinline__ void add_partial(struct partial &a, const stru
 #pragma unroll
     for (int i = 0; i < 8; ++i)
         a.values[i] = fmaf(a.values[i], of_a, b.values[i] * of_b);
+}
+
+/* The same of several at once. */
+template <int N> static __device__ __forceinline__ void add_partials(struct partial &a, const struct partial (&b)[N]) {
+    float most = a.most;
+#pragma unroll
+    for (int i = 0; i < N; ++i)
+        most = fmaxf(most, b[i].most);
+    const float base = base_of(most), of_a = ex2_approx_ftz(a.most - base);
+    a.most = most;
+    a.sum *= of_a;
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        a.values[i] *= of_a;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+        const float of_b = ex2_approx_ftz(b[i].most - base);
+        a.sum = fmaf(b[i].sum, of_b, a.sum);
+#pragma unroll
+        for (int j = 0; j < 8; ++j)
+            a.values[j] = fmaf(b[i].values[j], of_b, a.values[j]);
+    }
 }
 
 /* What another CTA has left in a slot of the workspace: so many rows of columns of values, then every row's largest score and sum. */

@@ -11,7 +11,9 @@ struct gm_attention_decode_params {
     struct gm_attention_params a; /* first */
     uint64_t slots, flags;        /* addresses: a slot for each part, then a flag for each */
     uint64_t ready;               /* what a flag holds when its slot is filled */
-    int32_t parts;                /* CTAs, each with as much of all requests' keys */
+    struct gm_divisor lists;      /* of heads of k: as many in each, */
+    int32_t heads;                /* so many, */
+    int32_t shares;               /* and CTAs: part p has share p / lists of list p % lists */
     int32_t padding;
 };
 
@@ -47,7 +49,7 @@ struct gm_attention_decode_params {
            227 * 1024 / (GM_ATTENTION_DECODE_SMEM_BYTES(head_dim, warps, stages, cache) + 1024))
 
 #ifndef __CUDACC__
-_Static_assert(sizeof(struct gm_attention_decode_params) == 344, "host and device agree");
+_Static_assert(sizeof(struct gm_attention_decode_params) == 360, "host and device agree");
 #endif
 
 #endif

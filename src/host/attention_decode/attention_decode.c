@@ -48,12 +48,22 @@ static int64_t units_of(const struct gm_attention_problem *p) {
     return gm_attention_tiles(p, GM_ATTENTION_DECODE_ROWS) * p->kv_heads;
 }
 
-/* As many as run at once, and no more than there can be units, or blocks of those that are cut. */
 struct division {
     int64_t parts;
-    int cuts; /* units among parts: it takes a workspace, and their order follows from all requests */
+    int64_t lists; /* that heads of k and parts are dealt to, as many to each */
+    int cuts;      /* units among parts: it takes a workspace, and their order follows from all requests */
 };
 
+#define IDLE_PARTS 16 /* of so many one may be idle, that there be more lists */
+
+static struct division deal(int64_t parts, int64_t kv_heads, int cuts) {
+    int64_t lists = GM_MAX(GM_MIN(kv_heads, parts), 1);
+    while (kv_heads % lists != 0 || parts % lists * IDLE_PARTS > parts)
+        lists--;
+    return (struct division){parts - parts % lists, lists, cuts};
+}
+
+/* As many as run at once, and no more than there can be units, or blocks of those that are cut. */
 static struct division divide_among_parts(const struct variant *v, const struct gm_question *question) {
     const struct gm_attention_problem *p = question->problem;
     const int64_t at_once = ctas_at_once(v, question->device);
@@ -61,21 +71,21 @@ static struct division divide_among_parts(const struct variant *v, const struct 
     const int64_t parts = blocks < at_once ? GM_MIN(at_once, units * blocks) : at_once;
     const int invariant = (question->options->flags & GM_PLAN_BATCH_INVARIANT) != 0;
     if (invariant || parts < 2 || blocks < 2 || workspace_of(v, parts) > question->options->workspace_limit)
-        return (struct division){GM_MIN(at_once, units), 0};
-    return (struct division){parts, 1};
+        return deal(GM_MIN(at_once, units), p->kv_heads, 0);
+    return deal(parts, p->kv_heads, 1);
 }
 
 /* ---- how long it takes ----------------------------------------------------------------------------------
  *
  *   time = launch + max(bytes / DRAM, bytes of all units / L2, a part's blocks * what one takes) + collecting
  *
- * Within 14 % of eight times on an H200, of 1 to 256 requests of 200 to 131072 tokens, and 20 % above that of 1 x 1024; several
- * tokens a request take longer than this says. */
+ * Within 11 % of eight times on an H200, of 1 to 256 requests of 200 to 8192 tokens; several tokens a request take longer than
+ * this says. */
 
-#define LAUNCH_US       3.3 /* launch, lengths, the first page numbers, */
+#define LAUNCH_US       2.7 /* launch, lengths, the first page numbers, */
 #define PIECE_US        1.7 /* and of a part, for each unit that it has some of: q, the first keys, the warps' sums together */
 #define ALONE_US        0.25 /* more where launches do not overlap */
-#define DRAM_EFFICIENCY 0.9
+#define DRAM_EFFICIENCY 0.92
 #define L2_BYTES_CLOCK  32.0 /* into one SM */
 #define ARRIVAL_US      1.0  /* from a load to its data, of a stage */
 #define CHAIN_US        0.25 /* scores, largest, exponentials and sums of 16 keys of 128 elements, of a warp, */
@@ -151,15 +161,18 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
                                .predicted_us = us,
                                .ranking_us = us,
                                .workspace_bytes = division.cuts && !is_empty ? workspace_of(&v, division.parts) : 0,
-                               .detail = {division.parts}};
+                               .detail = {division.parts, division.lists}};
 }
 
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
-    const int64_t parts = verdict->detail[0];
+    const struct gm_attention_problem *p = plan->problem;
+    const int64_t parts = verdict->detail[0], lists = verdict->detail[1];
     *(struct gm_attention_decode_params *)plan->params = (struct gm_attention_decode_params){
-        .a = gm_attention_template(plan->problem),
+        .a = gm_attention_template(p),
         .ready = gm_random_number(),
-        .parts = (int32_t)parts,
+        .lists = gm_divisor_of((uint32_t)lists),
+        .heads = (int32_t)(p->kv_heads / lists),
+        .shares = (int32_t)(parts / lists),
     };
     plan->config.gridDimX = (unsigned)parts;
     return GM_OK;
@@ -172,7 +185,8 @@ static CUresult bind(const struct gm_plan *plan, const void *arguments, void *in
     gm_attention_bind(args, &params->a);
     if (plan->workspace_bytes) {
         params->slots = args->workspace;
-        params->flags = args->workspace + (uint64_t)params->parts * GM_ATTENTION_DECODE_SLOT_BYTES((uint64_t)head_dim);
+        params->flags = args->workspace + (uint64_t)params->shares * params->lists.divisor *
+                                              GM_ATTENTION_DECODE_SLOT_BYTES((uint64_t)head_dim);
     }
     return CUDA_SUCCESS;
 }

@@ -70,6 +70,24 @@ static __device__ __forceinline__ void attend_tile(const struct gm_attention_par
     add_values(s, scores, stage);
 }
 
+/* Starts the first tiles: all their entries are on their way before the first one is waited for. Returns the entry of the tile
+ * behind them. */
+static __device__ __forceinline__ uint32_t fill_ring(const struct gm_attention_params &p, const struct piece &piece,
+                                                     uint32_t ring, uint32_t key) {
+    uint32_t entries[STAGES + 1];
+#pragma unroll
+    for (int i = 0; i <= STAGES; ++i)
+        entries[i] = entry_of_lane(p, piece, key + i * BLOCK);
+#pragma unroll 1
+    for (int i = 0; i < STAGES; ++i) {
+        fill_stage(p, piece, ring + i * STAGE_BYTES, key + i * BLOCK, entries[0]);
+#pragma unroll
+        for (int next = 0; next < STAGES; ++next)
+            entries[next] = entries[next + 1];
+    }
+    return entries[0];
+}
+
 /* The warp's ring is full of tiles under way before q is waited for; and what finds a tile's rows is under way a tile before its
  * copies. */
 static __device__ __forceinline__ void attend(const struct gm_attention_params &p, const struct piece &piece,
@@ -77,17 +95,10 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
     const uint32_t ring = ring_of_warp();
     struct keys clear = keys_of_all(p, piece.request, first_token(p, piece), last_token(p, piece));
     clear.end = min(clear.end, piece.keys.end);
-    uint32_t key = piece.keys.first + warp_index() * KEYS;
-    uint32_t entries[STAGES + 1], stage = 0;
+    uint32_t key = piece.keys.first + warp_index() * KEYS, stage = 0;
     struct fragments f;
-#pragma unroll
-    for (int i = 0; i <= STAGES; ++i)
-        entries[i] = entry_of_lane(p, piece, key + i * BLOCK);
     start_q(p, piece, f);
-#pragma unroll
-    for (int i = 0; i < STAGES; ++i)
-        fill_stage(p, piece, ring + i * STAGE_BYTES, key + i * BLOCK, entries[i]);
-    uint32_t entry = entries[STAGES];
+    uint32_t entry = fill_ring(p, piece, ring, key);
     finish_q(p, piece, f);
 #pragma unroll 1
     for (; key < (uint32_t)piece.keys.end; key += BLOCK) {

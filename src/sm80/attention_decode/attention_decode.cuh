@@ -17,14 +17,19 @@
 
 #include "sm80/attention_decode/merge.cuh"
 
+static __device__ __forceinline__ struct deal deal_of_cta(const struct gm_attention_decode_params &p) {
+    const int lists = (int)p.lists.divisor, share = (int)divide(cta_index(), p.lists);
+    return {lists, p.heads, p.shares, cta_index() - share * lists, share};
+}
+
 static __device__ __forceinline__ void attention_decode(const struct gm_attention_decode_params &p) {
     const auto attend_piece = [&](const struct shares &shares, const struct piece &piece) {
         struct sums s = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}, {}};
         attend(p.a, piece, s);
-        store_sums(s);
-        merge_piece(p, shares, piece, cta_index());
+        store_sums(piece, s);
+        merge_piece(p, shares, piece);
     };
-    take_pieces(p.a, p.parts, cta_index(), p.slots != 0, attend_piece);
+    take_pieces(p.a, deal_of_cta(p), p.slots != 0, attend_piece);
 }
 
 #endif

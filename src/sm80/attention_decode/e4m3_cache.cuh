@@ -171,14 +171,7 @@ static __device__ __forceinline__ void score(const struct gm_attention_params &p
             mma_m16n8k16_f16(scores[i], q, e4m3_as_f16x2<0, 1>(word), e4m3_as_f16x2<2, 3>(word));
         }
     }
-    const bool has_cap = p.flags & GM_ATTENTION_HAS_CAP;
-#pragma unroll
-    for (int i = 0; i < KEYS / 2; ++i) {
-        float &x = scores[i / 4][i % 4];
-        x *= f.scores[i % 4 / 2];
-        if (has_cap)
-            x = soft_cap(x, p.cap * GM_LOG2_E, p.cap_exponent);
-    }
+    scale_scores(p, f.scores[0], f.scores[1], scores);
 }
 
 /* The accumulators of two neighbouring products are an A fragment of the next. */

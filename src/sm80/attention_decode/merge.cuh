@@ -18,11 +18,13 @@ enum {
 };
 static_assert(SUMS_ROWS + ROWS * 8 <= RING_BYTES, "the ring holds them");
 
-static __device__ __forceinline__ void store_sums(const struct sums &s) {
+static __device__ __forceinline__ void store_sums(const struct piece &piece, const struct sums &s) {
     const uint32_t lane = lane_index();
     const uint32_t ring = ring_of_warp();
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
+        if (8 * half >= piece.rows)
+            break;
         const int row = lane / 4 + 8 * half;
         const float sum = sum_of_quad(s.sum[half]);
         store_values(s, half, ring + row * SUMS_PITCH);
@@ -43,10 +45,11 @@ static __device__ __forceinline__ struct partial partial_of_warp(int warp, int r
 }
 
 static __device__ __forceinline__ struct partial partial_of_cta(int row, int chunk) {
-    struct partial all = partial_of_warp(0, row, chunk);
+    struct partial all = partial_of_warp(0, row, chunk), others[WARPS - 1];
 #pragma unroll
     for (int warp = 1; warp < WARPS; ++warp)
-        add_partial(all, partial_of_warp(warp, row, chunk));
+        others[warp - 1] = partial_of_warp(warp, row, chunk);
+    add_partials(all, others);
     return all;
 }
 
@@ -71,31 +74,33 @@ static __device__ __forceinline__ void publish_row(uint64_t slot, int row, int c
         st_global_v2_b32(slot + 4 * ROWS * HEAD_DIM + 8 * row, words);
 }
 
-/* What parts first ... end - 1 have published: several at a time are under way. */
-static __device__ __forceinline__ struct partial collect_row(const struct gm_attention_decode_params &p, int first,
-                                                             int end, int row, int chunk) {
-    enum { AT_ONCE = 12 };
-    struct partial all = {-GM_INFINITY, 0, {}};
+/* What shares first ... end - 1 of the list have published: several at a time are under way. */
+static __device__ __forceinline__ struct partial collect_row(const struct gm_attention_decode_params &p,
+                                                             const struct deal &deal, int first, int end, int row,
+                                                             int chunk) {
+    enum { AT_ONCE = 16 };
+    struct partial all = partial_of_nothing();
 #pragma unroll 1
-    for (int part = first; part < end; part += AT_ONCE) {
+    for (int share = first; share < end; share += AT_ONCE) {
         struct partial other[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i)
-            other[i] = load_partial(slot_of(p, min(part + i, end - 1)), ROWS, HEAD_DIM, row, chunk);
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i)
-            if (part + i < end)
-                add_partial(all, other[i]);
+            other[i] = share + i < end ? load_partial(slot_of(p, part_of(deal, share + i)), ROWS, HEAD_DIM, row, chunk)
+                                       : partial_of_nothing();
+        add_partials(all, other);
     }
     return all;
 }
 
-/* Waits until parts first ... end - 1 have published, each thread for some; their flags are cleared for the next launch. */
-static __device__ __forceinline__ void wait_for_parts(const struct gm_attention_decode_params &p, int first, int end) {
-    for (int part = first + thread_index(); part < end; part += THREADS) {
-        while (ld_acquire_gpu_b64(flag_of(p, part)) != p.ready) {
+/* Waits until shares first ... end - 1 of the list are published, each thread for some; their flags are cleared for the next
+ * launch. */
+static __device__ __forceinline__ void wait_for_shares(const struct gm_attention_decode_params &p,
+                                                       const struct deal &deal, int first, int end) {
+    for (int share = first + thread_index(); share < end; share += THREADS) {
+        const uint64_t flag = flag_of(p, part_of(deal, share));
+        while (ld_acquire_gpu_b64(flag) != p.ready) {
         }
-        st_global_b64(flag_of(p, part), 0);
+        st_global_b64(flag, 0);
     }
 }
 
@@ -129,64 +134,64 @@ static __device__ __forceinline__ struct partial partial_left_by(int thread) {
 }
 
 /* What a thread does of a piece's rows. A chunk of a row has several threads where that takes only some of all and other parts have
- * published pieces of the unit: each thread collects those of neighbouring parts. */
+ * published pieces of the unit: each thread collects those of neighbouring ones. */
 struct merge {
-    int first;  /* the part that began the unit, if this one ends it; else this one */
-    int chunks; /* of all rows */
-    int shares; /* threads of a chunk */
+    int first;   /* the share that began the unit, if this one ends it; else this one */
+    int chunks;  /* of all rows */
+    int threads; /* of a chunk */
 };
 
-static __device__ __forceinline__ struct merge merge_of(const struct shares &shares, const struct piece &piece,
-                                                        int part) {
+static __device__ __forceinline__ struct merge merge_of(const struct shares &shares, const struct piece &piece) {
     const bool collects = piece.ends && !piece.begins;
     const int chunks = piece.rows * CHUNKS;
-    return {collects ? part_of(shares, piece.start) : part, chunks, collects ? max(THREADS / chunks, 1) : 1};
+    return {collects ? share_of(shares, piece.start) : shares.deal.share, chunks,
+            collects ? max(THREADS / chunks, 1) : 1};
 }
 
-static __device__ __forceinline__ void merge_chunk(const struct gm_attention_decode_params &p,
-                                                   const struct piece &piece, const struct merge &merge, int part,
-                                                   int number) {
-    const int share = number / merge.chunks, row = number % merge.chunks / CHUNKS, chunk = number % CHUNKS;
-    const int parts = part - merge.first, first = merge.first + parts * share / merge.shares;
-    struct partial all = collect_row(p, first, merge.first + parts * (share + 1) / merge.shares, row, chunk);
-    if (share == merge.shares - 1)
+static __device__ __forceinline__ void merge_chunk(const struct gm_attention_decode_params &p, const struct deal &deal,
+                                                   const struct piece &piece, const struct merge &merge, int number) {
+    const int thread = number / merge.chunks, row = number % merge.chunks / CHUNKS, chunk = number % CHUNKS;
+    const int others = deal.share - merge.first, first = merge.first + others * thread / merge.threads;
+    struct partial all = collect_row(p, deal, first, merge.first + others * (thread + 1) / merge.threads, row, chunk);
+    if (thread == merge.threads - 1)
         add_partial(all, partial_of_cta(row, chunk));
-    if (merge.shares > 1)
+    if (merge.threads > 1)
         leave_partial(number, all);
     else if (piece.ends)
         finish_row(p.a, piece, row, chunk, all);
     else
-        publish_row(slot_of(p, part), row, chunk, all);
+        publish_row(slot_of(p, part_of(deal, deal.share)), row, chunk, all);
 }
 
 /* Adds up what the threads of each chunk have left, in their order. */
-static __device__ __forceinline__ void merge_shares(const struct gm_attention_params &p, const struct piece &piece,
-                                                    const struct merge &merge) {
+static __device__ __forceinline__ void merge_threads(const struct gm_attention_params &p, const struct piece &piece,
+                                                     const struct merge &merge) {
     const int thread = thread_index();
     __syncthreads();
     if (thread >= merge.chunks)
         return;
     struct partial all = partial_left_by(thread);
 #pragma unroll 1
-    for (int share = 1; share < merge.shares; ++share)
-        add_partial(all, partial_left_by(thread + share * merge.chunks));
+    for (int i = 1; i < merge.threads; ++i)
+        add_partial(all, partial_left_by(thread + i * merge.chunks));
     finish_row(p, piece, thread / CHUNKS, thread % CHUNKS, all);
 }
 
 /* All threads call it: their warps' sums are in shared memory, and the rings are free again behind it. */
 static __device__ __forceinline__ void merge_piece(const struct gm_attention_decode_params &p,
-                                                   const struct shares &shares, const struct piece &piece, int part) {
-    const struct merge merge = merge_of(shares, piece, part);
-    wait_for_parts(p, merge.first, part);
+                                                   const struct shares &shares, const struct piece &piece) {
+    const struct deal &deal = shares.deal;
+    const struct merge merge = merge_of(shares, piece);
+    wait_for_shares(p, deal, merge.first, deal.share);
     __syncthreads();
 #pragma unroll 1
-    for (int i = thread_index(); i < merge.chunks * merge.shares; i += THREADS)
-        merge_chunk(p, piece, merge, part, i);
-    if (merge.shares > 1)
-        merge_shares(p.a, piece, merge);
+    for (int i = thread_index(); i < merge.chunks * merge.threads; i += THREADS)
+        merge_chunk(p, deal, piece, merge, i);
+    if (merge.threads > 1)
+        merge_threads(p.a, piece, merge);
     __syncthreads();
     if (!piece.ends && thread_index() == 0)
-        st_release_gpu_b64(flag_of(p, part), p.ready);
+        st_release_gpu_b64(flag_of(p, part_of(deal, deal.share)), p.ready);
 }
 
 #endif

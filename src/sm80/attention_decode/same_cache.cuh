@@ -68,6 +68,7 @@ static __device__ __forceinline__ void finish_q(const struct gm_attention_params
 static __device__ __forceinline__ void score(const struct gm_attention_params &p, const struct fragments &f,
                                              uint32_t stage, scores_t &scores) {
     const uint32_t lane_addr = stage + lane_of_columns(lane_index());
+    scores_t odd = {}; /* of every second step: two chains of products, half as long */
 #pragma unroll
     for (int step = 0; step < STEPS; ++step) {
         uint32_t q[4];
@@ -76,18 +77,14 @@ static __device__ __forceinline__ void score(const struct gm_attention_params &p
         for (int i = 0; i < KEYS / 16; ++i) {
             uint32_t k[4];
             ldmatrix_x4(k, chunk_move(lane_addr, 16 * i, 2 * step));
-            multiply(scores[2 * i], q, k[0], k[1]);
-            multiply(scores[2 * i + 1], q, k[2], k[3]);
+            multiply((step % 2 ? odd : scores)[2 * i], q, k[0], k[1]);
+            multiply((step % 2 ? odd : scores)[2 * i + 1], q, k[2], k[3]);
         }
     }
-    const bool has_cap = p.flags & GM_ATTENTION_HAS_CAP;
 #pragma unroll
-    for (int i = 0; i < KEYS / 2; ++i) {
-        float &x = scores[i / 4][i % 4];
-        x *= p.scale;
-        if (has_cap)
-            x = soft_cap(x, p.cap * GM_LOG2_E, p.cap_exponent);
-    }
+    for (int i = 0; i < KEYS / 2; ++i)
+        scores[i / 4][i % 4] += odd[i / 4][i % 4];
+    scale_scores(p, p.scale, p.scale, scores);
 }
 
 /* The accumulators of two neighbouring products are an A fragment of the next. */

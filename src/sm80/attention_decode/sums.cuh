@@ -3,10 +3,23 @@
 #ifndef GM_ATTENTION_DECODE_SUMS_CUH
 #define GM_ATTENTION_DECODE_SUMS_CUH
 
+#include "common/attention/softmax.cuh"
 #include "sm80/attention_decode/ring.cuh"
 
 /* Scores of a warp's rows and a tile's keys, then weights. */
 typedef float scores_t[KEYS / 8][4];
+
+/* Scores of both rows of a lane are multiplied, and capped where there is a cap: the others skip that at once. */
+static __device__ __forceinline__ void scale_scores(const struct gm_attention_params &p, float upper, float lower,
+                                                    scores_t &scores) {
+#pragma unroll
+    for (int i = 0; i < KEYS / 2; ++i)
+        scores[i / 4][i % 4] *= i % 4 < 2 ? upper : lower;
+    if (p.flags & GM_ATTENTION_HAS_CAP)
+#pragma unroll
+        for (int i = 0; i < KEYS / 2; ++i)
+            scores[i / 4][i % 4] = soft_cap(scores[i / 4][i % 4], p.cap * GM_LOG2_E, p.cap_exponent);
+}
 
 /* What a warp has found: a lane holds two rows, lane / 4 and 8 below. */
 struct sums {

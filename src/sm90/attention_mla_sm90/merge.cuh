@@ -33,7 +33,7 @@ struct units_of_request {
 
 /* Entries of the requests before this one, by a whole warp. */
 static __device__ __forceinline__ int64_t entries_before(const struct gm_attention_params &p, int request) {
-    const entries_of_request weight = {p};
+    const entries_of_request weight = {p, p.kv_heads};
     int64_t sum = 0;
 #pragma unroll 1
     for (int number = lane_index(); number < request; number += 32)
@@ -60,14 +60,15 @@ static __device__ __forceinline__ struct cut_unit find_unit(const struct gm_atte
     if (number >= entries_of_all(p.a, units, mine))
         return unit;
     struct found at = find_entry(p.a, units, mine, number);
-    const struct shares shares = shares_of(p.a, p.parts, lane_request(p.a, entries_of_request{p.a}, 0));
+    const entries_of_request weight = {p.a, p.a.kv_heads};
+    const struct shares shares = shares_of(p.a, deal_of(p, 0), lane_request(p.a, weight, 0));
     const int of_request = number - (int)at.first, blocks = blocks_of_unit(p.a, at.request);
     at.first = entries_before(p.a, at.request.number);
     const int64_t start = at.first + (int64_t)of_request * blocks;
-    unit.piece = of_cta(piece_before(p.a, at, start, start + blocks), rank);
+    unit.piece = of_cta(piece_before(p.a, at, 0, p.a.kv_heads, start, start + blocks), rank);
     unit.rank = rank;
-    unit.first = part_of(shares, start);
-    unit.last = part_of(shares, start + blocks - 1);
+    unit.first = share_of(shares, start);
+    unit.last = share_of(shares, start + blocks - 1);
     return unit;
 }
 

@@ -48,6 +48,11 @@ static __device__ __forceinline__ struct piece of_cta(struct piece piece, int ra
     return piece;
 }
 
+/* All heads of k are in one list. */
+static __device__ __forceinline__ struct deal deal_of(const struct gm_attention_mla_sm90_params &p, int part) {
+    return {1, p.a.kv_heads, p.parts, 0, part};
+}
+
 /* ---- clerk and readers ------------------------------------------------------------------------------ */
 
 static __device__ __forceinline__ void tell(uint32_t base, uint32_t &count, const struct piece &piece) {
@@ -63,7 +68,7 @@ static __device__ __forceinline__ void tell(uint32_t base, uint32_t &count, cons
 static __device__ __forceinline__ void tell_pieces(const struct gm_attention_mla_sm90_params &p, uint32_t base) {
     uint32_t told = 0;
     griddep_wait();
-    take_pieces(p.a, p.parts, cta_index() / CLUSTER, p.slots != 0,
+    take_pieces(p.a, deal_of(p, cta_index() / CLUSTER), p.slots != 0,
                 [&](const struct shares &, const struct piece &piece) { tell(base, told, of_cta(piece, cta_rank())); });
     struct piece none = {};
     none.rows = -1;

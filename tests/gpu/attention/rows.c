@@ -215,6 +215,31 @@ static bool test_parts(struct rows *rows) {
     return try(rows, ac);
 }
 
+/* Requests of as many tokens, whose shares become a little larger so that they are whole units; of an even number of them, and cut
+ * into two each, on the hardware. */
+static bool test_even_shares(struct rows *rows) {
+    enum { BLOCK = 128 }; /* or half of it */
+    struct attention_case ac = plain(rows);
+    if (!rows->decodes || rows->is_large)
+        return true;
+    const int some = 4 * BLOCK - 5, many = 34 * BLOCK;
+    ac.batch = 19;
+    SET(ac.q_lens, 1, 1, 1, 1, 1, 1, 1, 1);
+    SET(ac.kv_lens, some, some, some, some, some, some, some, some);
+    ac.sm_budget = 2;
+    ac.workspace_limit = WORKSPACE;
+    ac.repeats = 1;
+    if (!try(rows, ac))
+        return false;
+    if (env.simulated || opt.quick)
+        return true;
+    ac.batch = 16;
+    ac.q_heads = ac.kv_heads = 8;
+    SET(ac.kv_lens, many, many, many, many, many, many, many, many);
+    ac.sm_budget = 0;
+    return try(rows, ac);
+}
+
 enum {
     SLOTS_OF_5 = 165120
 }; /* bytes that 5 parts want for 8 rows: one has the end of a unit and the start of the next */
@@ -405,7 +430,8 @@ static struct rows rows_of(const struct test *test, struct result *result) {
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_many(&rows) && test_choices(&rows) &&
-        test_parts(&rows) && test_units(&rows) && test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
+        test_parts(&rows) && test_even_shares(&rows) && test_units(&rows) && test_values(&rows) && test_8bit(&rows) &&
+        test_codes(&rows))
         test_bad(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct attention_case ac = plain(&rows);
@@ -447,7 +473,8 @@ static void run_late(const struct test *test, struct result *result) {
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
     if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_many(&rows) && test_choices(&rows) &&
-        test_parts(&rows) && test_units(&rows) && test_values(&rows) && test_8bit(&rows) && test_codes(&rows))
+        test_parts(&rows) && test_even_shares(&rows) && test_units(&rows) && test_values(&rows) && test_8bit(&rows) &&
+        test_codes(&rows))
         test_bad(&rows);
     free_attention(NULL, &rows.memory);
 }
