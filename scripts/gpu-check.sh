@@ -84,7 +84,8 @@ else
     step lab 600 "$BUILD/gristmill" lab run all --verify --quick
 fi
 
-# racecheck knows shared memory that threads write themselves, not what TMA writes behind mbarriers: sm80 rows only.
+# racecheck knows shared memory that threads write themselves, not what TMA writes behind mbarriers, and an arrival at one counts for
+# the lane that arrives, not for those that __syncwarp has put before it: sm80 rows only.
 tool=$(find_sanitizer)
 if [ $sanitizer -eq 1 ] && [ -n "$tool" ]; then
     quick=("$BUILD/gpu_tests" --quick --no-fork --seed=1)
