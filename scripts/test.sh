@@ -101,7 +101,7 @@ in_folder() {
 }
 # Every kernel runs on the simulated GPU, whatever GPU this machine has. fp16's twins of bf16 differ in the names of their
 # instructions only, and run fewer cases on sm90.
-# Four processes share two cores, and a case of large heads takes ten seconds alone: it hangs after ninety.
+# Four processes share two cores, and a case of large heads takes six seconds alone: it hangs after ninety.
 simulated() {
     in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "--seed=$seed" --timeout=90 "${@:3}"
 }

@@ -16,22 +16,6 @@ static int64_t pages_of_request(const struct gm_attention_problem *p) {
     return p->kv_layout == GM_ATTENTION_KV_PAGED ? GM_CEIL_DIV(p->max_kv_len, p->page_size ? p->page_size : 16) : 0;
 }
 
-static enum gm_type out_type_of(const struct gm_attention_problem *p) {
-    const enum gm_type types[] = {[GM_ATTENTION_OUT_SAME] = p->type,
-                                  [GM_ATTENTION_OUT_FP32] = GM_FP32,
-                                  [GM_ATTENTION_OUT_BF16] = GM_BF16,
-                                  [GM_ATTENTION_OUT_FP16] = GM_FP16};
-    return types[p->out];
-}
-
-static int64_t scales_of(const struct gm_attention_problem *p) {
-    const int64_t counts[] = {[GM_ATTENTION_SCALES_NONE] = 0,
-                              [GM_ATTENTION_SCALES_TENSOR] = 1,
-                              [GM_ATTENTION_SCALES_HEAD] = p->kv_heads,
-                              [GM_ATTENTION_SCALES_REQUEST_HEAD] = p->max_batch * p->kv_heads};
-    return counts[p->scales];
-}
-
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_attention_problem *p = problem;
     const int64_t rows = p->max_batch * p->max_q_len * p->q_heads, pages = pages_of_request(p);
@@ -44,24 +28,24 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     (struct bench_operand) {                                                                                           \
         #member, type, count, columns, ARGUMENT(member), access                                                        \
     }
-#define SCALES(member)      ((struct bench_operand){#member, GM_FP32, 1, scales_of(p), ARGUMENT(member), BENCH_READ})
+#define SCALES(member)      ((struct bench_operand){#member, GM_FP32, 1, gm_attention_scales(p, p->max_batch), ARGUMENT(member), BENCH_READ})
 #define LIST(member, count) ((struct bench_operand){#member, GM_INT32, 1, count, ARGUMENT(member), BENCH_READ})
     found[count++] = HEADS(q, p->type, rows, d, BENCH_READ);
     found[count++] = HEADS(k, gm_attention_kv_type(p), cached, d, BENCH_READ);
     if (!p->v_is_k)
         found[count++] = HEADS(v, gm_attention_kv_type(p), cached, of_v, BENCH_READ);
-    found[count++] = HEADS(out, out_type_of(p), rows, of_v, BENCH_WRITTEN);
+    found[count++] = HEADS(out, gm_attention_out_type(p), rows, of_v, BENCH_WRITTEN);
     found[count++] = LIST(q_indptr, p->max_batch + 1);
     found[count++] = LIST(kv_len, p->max_batch);
     if (is_ragged)
         found[count++] = LIST(kv_indptr, p->max_batch);
     if (pages)
         found[count++] = LIST(page_table, p->max_batch * pages);
-    if (scales_of(p)) {
+    if (p->scales) {
         found[count++] = SCALES(k_scale);
         found[count++] = SCALES(v_scale);
     }
-    if (scales_of(p) && p->type == GM_E4M3)
+    if (p->scales && p->type == GM_E4M3)
         found[count++] = SCALES(q_scale);
     return count;
 }

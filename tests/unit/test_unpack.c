@@ -266,7 +266,7 @@ Suite *unpack_suite(void) {
     tcase_add_test(cases, random_bytes_are_refused);
     tcase_add_test(cases, a_device_gets_its_part);
     suite_add_tcase(suite, cases);
-    TCase *table = tcase_create("every row of the table");
+    TCase *table = tcase_create("whole images");
     tcase_set_tags(table, "long"); /* minutes under valgrind */
     tcase_add_test(table, every_image_is_of_its_kernel);
     tcase_add_test(table, an_image_with_a_changed_bit_is_refused);

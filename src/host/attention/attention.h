@@ -19,6 +19,8 @@ static inline enum gm_type gm_attention_kv_type(const struct gm_attention_proble
     return problem->kv_type == GM_ATTENTION_KV_E4M3 ? GM_E4M3 : problem->type;
 }
 enum gm_type gm_attention_out_type(const struct gm_attention_problem *problem);
+/* Floats of a scale, of so many requests. */
+int64_t gm_attention_scales(const struct gm_attention_problem *problem, int64_t batch);
 /* GM_ACCEPTED where k and v are of this type. */
 enum gm_reason gm_attention_check_kv_type(const struct gm_attention_problem *problem, enum gm_type type,
                                           const struct gm_sentence *why);

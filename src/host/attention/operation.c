@@ -619,7 +619,7 @@ static struct gm_range array(const char *name, gm_device_ptr address, int64_t co
     return gm_range_of(&m, address, 0);
 }
 
-static int64_t scales_of(const struct gm_attention_problem *p, int64_t batch) {
+int64_t gm_attention_scales(const struct gm_attention_problem *p, int64_t batch) {
     const int64_t counts[] = {[GM_ATTENTION_SCALES_NONE] = 0,
                               [GM_ATTENTION_SCALES_TENSOR] = 1,
                               [GM_ATTENTION_SCALES_HEAD] = p->kv_heads,
@@ -647,7 +647,7 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[RANGE_PAGE_TABLE] = array("page_table", a->page_table, entries, sizeof(int32_t));
     found[RANGE_SINKS] = array("sinks", a->sinks, p->has_sinks ? p->q_heads : 0, sizeof(float));
     found[RANGE_TREE_MASK] = array("tree_mask", a->tree_mask, p->has_tree_mask ? p->max_q_tokens : 0, sizeof(uint64_t));
-    const int64_t scales = scales_of(p, a->batch);
+    const int64_t scales = gm_attention_scales(p, a->batch);
     found[RANGE_Q_SCALE] = array("q_scale", a->q_scale, p->type == GM_E4M3 ? scales : 0, sizeof(float));
     found[RANGE_K_SCALE] = array("k_scale", a->k_scale, scales, sizeof(float));
     found[RANGE_V_SCALE] = array("v_scale", a->v_scale, scales, sizeof(float));
