@@ -28,7 +28,8 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     (struct bench_operand) {                                                                                           \
         #member, type, count, columns, ARGUMENT(member), access                                                        \
     }
-#define SCALES(member)      ((struct bench_operand){#member, GM_FP32, 1, gm_attention_scales(p, p->max_batch), ARGUMENT(member), BENCH_READ})
+#define SCALES(member)                                                                                                 \
+    ((struct bench_operand){#member, GM_FP32, 1, gm_attention_scales(p, p->max_batch), ARGUMENT(member), BENCH_READ})
 #define LIST(member, count) ((struct bench_operand){#member, GM_INT32, 1, count, ARGUMENT(member), BENCH_READ})
     found[count++] = HEADS(q, p->type, rows, d, BENCH_READ);
     found[count++] = HEADS(k, gm_attention_kv_type(p), cached, d, BENCH_READ);
