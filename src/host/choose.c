@@ -26,7 +26,7 @@ static enum gm_reason check_device(const struct gm_kernel *kernel, const struct 
     return GM_ACCEPTED;
 }
 
-static int takes_type(const struct gm_kernel *kernel, enum gm_type type) {
+int gm_takes_type(const struct gm_kernel *kernel, enum gm_type type) {
     return kernel->type == type || kernel->traits & GM_TRAIT_ANY_TYPE;
 }
 
@@ -36,7 +36,7 @@ static enum gm_reason check_type(const struct gm_kernel *kernel, const struct gm
     const struct gm_field *field = &operation->fields[operation->type];
     const int64_t type = gm_field_get(field, q->problem);
     char text[2][GM_FIELD_TEXT_BYTES];
-    if (takes_type(kernel, (enum gm_type)type))
+    if (gm_takes_type(kernel, (enum gm_type)type))
         return GM_ACCEPTED;
     return gm_say(why, GM_REASON_TYPE, "computes with %s; the problem is %s",
                   gm_field_print(field, kernel->type, text[0]), gm_field_print(field, type, text[1]));
@@ -120,7 +120,7 @@ static struct gm_choice choose_of_entry(const struct gm_ledger_entry *entry, con
     for (int i = 0; gm_ledger_next(&cursor, &candidate); i++) {
         const struct gm_kernel *kernel = gm_ledger_kernel(&candidate, kernels, count);
         struct gm_question q = *question;
-        if (kernel && !takes_type(kernel, type))
+        if (kernel && !gm_takes_type(kernel, type))
             kernel = twin_of(kernels, count, kernel, type);
         if (i > 0 && (!kernel || candidate.division != GM_DIVISION_NONE))
             continue;

@@ -6,6 +6,9 @@
 #include "host/family.h"
 #include "host/ledger.h"
 
+/* Whether the kernel computes with a problem of this type. */
+int gm_takes_type(const struct gm_kernel *kernel, enum gm_type type);
+
 /* Whether the kernel may answer the question, and at what cost; in words, with the numbers and the smallest fix, where
  * the sentence is wanted. A question for the best division takes the one that the options name, if they name one. */
 struct gm_verdict gm_verdict_of(const struct gm_kernel *kernel, const struct gm_question *question,

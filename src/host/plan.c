@@ -95,14 +95,16 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
 
 /* ---- from a problem ---------------------------------------------------------------------------------- */
 
-/* Whether a caller whom no kernel accepts wants to know why this one does not: it is the named one, or it has something else
- * against the problem than its type and layout. */
+/* Whether a caller whom no kernel accepts wants to know why this one does not: it is the named one, or it computes with
+ * the problem's types and has something else against it than its layout. */
 static int explains(const struct gm_kernel *kernel, const struct gm_question *question, enum gm_reason reason) {
     const char *named = question->options->kernel;
+    const struct gm_operation *operation = kernel->family->operation;
+    const int64_t type = gm_field_get(&operation->fields[operation->type], question->problem);
     int division;
     if (named)
         return gm_is_named(kernel, named, strlen(named), &division);
-    return reason != GM_REASON_TYPE && reason != GM_REASON_LAYOUT;
+    return gm_takes_type(kernel, (enum gm_type)type) && reason != GM_REASON_TYPE && reason != GM_REASON_LAYOUT;
 }
 
 /* No kernel accepts: say how many there are, and what the first one answers that explains it. */
