@@ -360,6 +360,7 @@ Suite *execute_suite(void) {
     tcase_add_test(table, execute_makes_one_launch_and_nothing_else);
     tcase_add_test(table, every_row_is_launched_with_its_numbers);
     tcase_add_test(table, execute_does_not_change_its_plan);
+    tcase_add_test(table, a_cold_thread_gets_the_plans_context_for_the_call);
     suite_add_tcase(suite, table);
     TCase *cases = tcase_create("launches");
     tcase_add_checked_fixture(cases, planned_set_up, planned_tear_down);
@@ -367,7 +368,6 @@ Suite *execute_suite(void) {
     tcase_add_test(cases, anything_beyond_alpha_is_not_plain);
     tcase_add_test(cases, sm80_copies_are_as_wide_as_pointers_and_strides_allow);
     tcase_add_test(cases, empty_problems_launch_nothing);
-    tcase_add_test(cases, a_cold_thread_gets_the_plans_context_for_the_call);
     tcase_add_test(cases, a_column_is_launched_as_the_row_of_its_transpose);
     tcase_add_test(cases, a_context_that_was_reset_is_named_and_not_the_stream);
     tcase_add_test(cases, a_foreign_stream_is_the_wrong_device);

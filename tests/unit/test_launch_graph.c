@@ -223,7 +223,6 @@ Suite *launch_graph_suite(void) {
     Suite *suite = suite_create("launch_graph");
     TCase *cases = tcase_create("graphs");
     tcase_add_checked_fixture(cases, graphed_set_up, planned_tear_down);
-    tcase_add_test(cases, a_graph_launches_what_a_plain_launch_does);
     tcase_add_test(cases, parameters_go_to_the_driver_when_they_change);
     tcase_add_test(cases, arguments_that_recur_are_told_once);
     tcase_add_test(cases, there_is_a_limit_to_argument_sets);
@@ -235,5 +234,10 @@ Suite *launch_graph_suite(void) {
     tcase_add_test(cases, the_plans_context_must_be_current);
     tcase_add_test(cases, plain_plans_have_no_graph);
     suite_add_tcase(suite, cases);
+    TCase *table = tcase_create("every row of the table");
+    tcase_set_tags(table, "long"); /* minutes under valgrind */
+    tcase_add_checked_fixture(table, graphed_set_up, planned_tear_down);
+    tcase_add_test(table, a_graph_launches_what_a_plain_launch_does);
+    suite_add_tcase(suite, table);
     return suite;
 }

@@ -409,6 +409,7 @@ Suite *ledger_choice_suite(void) {
     tcase_add_test(cases, explain_refuses_what_plans_refuse);
     suite_add_tcase(suite, cases);
     TCase *plans = tcase_create("plans");
+    tcase_set_tags(plans, "long"); /* a minute under valgrind */
     tcase_add_checked_fixture(plans, set_up_planned, tear_down_planned);
     tcase_add_test(plans, plans_follow_the_ledger_and_outlive_it);
     suite_add_tcase(suite, plans);

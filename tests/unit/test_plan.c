@@ -276,7 +276,6 @@ Suite *plan_suite(void) {
     tcase_add_test(cases, a_plan_tells_its_kernel_workspace_and_prediction);
     tcase_add_test(cases, null_plans_are_harmless);
     tcase_add_test(cases, the_plan_is_what_explain_says);
-    tcase_add_test(cases, every_row_can_be_planned_by_name);
     tcase_add_test(cases, an_sm90_plan_holds_legal_maps_of_its_operands);
     tcase_add_test(cases, the_flags_say_what_may_overlap_the_kernel_before);
     tcase_add_test(cases, l2_is_asked_ahead_by_what_a_cta_streams);
@@ -290,5 +289,10 @@ Suite *plan_suite(void) {
     tcase_add_test(cases, a_refused_tensor_map_fails_the_plan);
     tcase_add_test(cases, a_context_that_cannot_be_made_current_fails_the_plan);
     suite_add_tcase(suite, cases);
+    TCase *table = tcase_create("every row of the table");
+    tcase_set_tags(table, "long"); /* minutes under valgrind */
+    tcase_add_checked_fixture(table, planned_set_up, planned_tear_down);
+    tcase_add_test(table, every_row_can_be_planned_by_name);
+    suite_add_tcase(suite, table);
     return suite;
 }

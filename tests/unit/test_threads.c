@@ -83,8 +83,12 @@ Suite *threads_suite(void) {
     TCase *cases = tcase_create("sharing");
     tcase_add_checked_fixture(cases, planned_set_up, planned_tear_down);
     tcase_add_test(cases, threads_share_one_plan);
-    tcase_add_test(cases, threads_share_one_context_and_load_each_row_once);
     tcase_add_test(cases, each_thread_has_its_own_last_error);
     suite_add_tcase(suite, cases);
+    TCase *table = tcase_create("every row of the table");
+    tcase_set_tags(table, "long"); /* minutes under valgrind */
+    tcase_add_checked_fixture(table, planned_set_up, planned_tear_down);
+    tcase_add_test(table, threads_share_one_context_and_load_each_row_once);
+    suite_add_tcase(suite, table);
     return suite;
 }
