@@ -51,7 +51,8 @@ struct attention_case {
     int out_start; /* more, of out */
     /* Bounds of the problem beside what there is: more requests, rows and tokens; fewer tokens than kv_len says. */
     int spare_batch, spare_rows, spare_tokens, hidden_tokens;
-    bool bad_pages; /* numbers that name no page, among those that are used */
+    bool bad_pages;  /* numbers that name no page, among those that are used */
+    bool bad_starts; /* of KV_RAGGED: the last request's tokens begin so late that some are behind all that there are */
     enum attention_inputs inputs;
     float v_scale; /* 0: 1 */
     uint64_t seed;
@@ -100,6 +101,8 @@ int64_t attention_page_tokens(const struct attention_case *ac);
 int64_t attention_pages(const struct attention_case *ac);
 int64_t attention_first_token(const struct attention_case *ac, int64_t request);
 /* The place of a request's token among all of k and v, and an entry of its page table. */
+/* As kv_indptr says it. */
+int64_t attention_said_start(const struct attention_case *ac, int64_t request);
 int64_t attention_slot(const struct attention_case *ac, int64_t request, int64_t token);
 int64_t attention_table_entry(const struct attention_case *ac, int64_t request, int64_t entry);
 bool attention_sees(const struct attention_case *ac, int64_t request, int64_t row, int64_t token);

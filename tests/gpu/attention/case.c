@@ -22,8 +22,11 @@ void describe_attention(const struct attention_case *ac, char *text, size_t byte
         inputs[ac->inputs], kv[ac->kv_layout], layouts[ac->layout], (long long)ac->page_size, masks[ac->mask],
         (long long)ac->left, (long long)ac->right, ac->v_is_k ? " v is k" : "", ac->softcap != 0 ? " cap" : "",
         ac->sinks ? " sinks" : "", ac->lse ? " lse" : "", ac->tree ? " tree" : "", gm_type_name(attention_out_type(ac)),
-        ac->pad, ac->start, ac->out_start, ac->bad_pages ? " bad pages" : "", ac->workspace_limit, ac->spare_batch,
-        ac->spare_rows, ac->spare_tokens, ac->hidden_tokens);
+        ac->pad, ac->start, ac->out_start,
+        ac->bad_pages    ? " bad pages"
+        : ac->bad_starts ? " bad starts"
+                         : "",
+        ac->workspace_limit, ac->spare_batch, ac->spare_rows, ac->spare_tokens, ac->hidden_tokens);
 }
 
 /* ---- rows: (request, token, head) of k and v ------------------------------------------------------------ */
@@ -127,7 +130,7 @@ static double kv_len_value(const void *of, int64_t row, int64_t column) {
 
 static double kv_indptr_value(const void *of, int64_t row, int64_t column) {
     (void)column;
-    return (double)attention_first_token(case_of(of), row);
+    return (double)attention_said_start(case_of(of), row);
 }
 
 static double page_value(const void *of, int64_t row, int64_t column) {

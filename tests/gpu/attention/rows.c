@@ -401,6 +401,12 @@ static bool test_bad(struct rows *rows) {
     bad.page_size = 16;
     bad.kv_layout = GM_ATTENTION_KV_PAGED;
     bad.bad_pages = true;
+    if (!try(rows, bad) || !rows->decodes)
+        return rows->failures == 0;
+    SET(bad.kv_lens, 40, 23, 96); /* whole tiles */
+    bad.hidden_tokens = 0;
+    bad.kv_layout = GM_ATTENTION_KV_RAGGED;
+    bad.bad_pages = false, bad.bad_starts = true;
     return try(rows, bad);
 }
 

@@ -82,10 +82,17 @@ int64_t attention_table_entry(const struct attention_case *ac, int64_t request, 
     return (before + entry) * 7 % attention_pages(ac); /* page 0 is the first request's first */
 }
 
+int64_t attention_said_start(const struct attention_case *ac, int64_t request) {
+    enum { LATE = 10 };
+    return attention_first_token(ac, request) + (ac->bad_starts && request == ac->batch - 1 ? LATE : 0);
+}
+
 int64_t attention_slot(const struct attention_case *ac, int64_t request, int64_t token) {
     const int64_t tokens = attention_page_tokens(ac);
-    if (ac->kv_layout == GM_ATTENTION_KV_RAGGED)
-        return attention_first_token(ac, request) + token;
+    if (ac->kv_layout == GM_ATTENTION_KV_RAGGED) {
+        const int64_t slot = attention_said_start(ac, request) + token, last = attention_first_token(ac, ac->batch) - 1;
+        return slot < last ? slot : last;
+    }
     if (ac->kv_layout == GM_ATTENTION_KV_BATCHED)
         return request * tokens + token;
     const int64_t page = is_bad_page(ac, token / tokens) ? 0 : attention_table_entry(ac, request, token / tokens);
