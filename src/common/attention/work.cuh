@@ -59,9 +59,8 @@ static __device__ __forceinline__ uint64_t quotient(uint64_t number, uint64_t by
 }
 
 /* Shares a little larger, where no unit is cut by them then, or every unit into as many shares. */
-static __device__ __forceinline__ int64_t evened(const struct gm_attention_params &p,
-                                                 const struct entries_of_request &weight,
-                                                 const struct lane_request &first, int64_t entries, int64_t each) {
+static __device__ __forceinline__ int64_t evened(const struct gm_attention_params &p, const struct lane_request &first,
+                                                 int64_t entries, int64_t each) {
     enum { SLACK = 16 };
     if (each < SLACK)
         return each;
@@ -76,10 +75,9 @@ static __device__ __forceinline__ int64_t evened(const struct gm_attention_param
 
 static __device__ __forceinline__ struct shares shares_of(const struct gm_attention_params &p, const struct deal &deal,
                                                           const struct lane_request &first) {
-    const entries_of_request weight = {p, deal.heads};
-    const int64_t entries = entries_of_all(p, weight, first);
+    const int64_t entries = entries_of_all(p, entries_of_request{p, deal.heads}, first);
     const int64_t each = entries <= deal.shares ? 1 : quotient(entries + deal.shares - 1, deal.shares);
-    return {deal, entries, evened(p, weight, first, entries, each)};
+    return {deal, entries, evened(p, first, entries, each)};
 }
 
 static __device__ __forceinline__ int64_t cut_of(const struct shares &shares, int share) {
@@ -126,17 +124,17 @@ static __device__ __forceinline__ int last_token(const struct gm_attention_param
     return token_of_row(p, piece.first_row + piece.rows - 1);
 }
 
-/* The piece of entries [low, end) that ends at `end`, of the request that was found there, in a list of `heads` heads from `head`
- * on. Its keys are counted from the first one that the unit sees. */
+/* The piece of entries [low, end) that ends at `end`, of the request that was found there in the deal's list. Its keys are
+ * counted from the first one that the unit sees. */
 static __device__ __forceinline__ struct piece piece_before(const struct gm_attention_params &p, const struct found &at,
-                                                            int head, int heads, int64_t low, int64_t end) {
+                                                            const struct deal &deal, int64_t low, int64_t end) {
     struct piece piece = {at.request};
     const uint32_t blocks = blocks_of_unit(p, at.request), tiles = tiles_of(p, at.request);
-    const bool is_one = tiles * heads == 1; /* the usual case of a step, and two divisions less */
+    const bool is_one = tiles * deal.heads == 1; /* the usual case of a step, and two divisions less */
     const uint64_t unit = is_one ? 0 : quotient(end - 1 - at.first, blocks),
                    of_list = is_one ? 0 : quotient(unit, tiles);
     piece.start = at.first + (int64_t)unit * blocks;
-    piece.head = head + (int)of_list;
+    piece.head = deal.list * deal.heads + (int)of_list;
     piece.first_row = (int)(unit - of_list * tiles) * ROWS;
     piece.rows = min(packed_rows(p, at.request) - piece.first_row, (int)ROWS);
     piece.begins = low <= piece.start;
@@ -167,7 +165,7 @@ static __device__ __forceinline__ void take_pieces(const struct gm_attention_par
     struct found at = find_entry(p, weight, mine, end - 1);
 #pragma unroll 1
     for (;;) {
-        const struct piece piece = piece_before(p, at, deal.list * deal.heads, deal.heads, low, end);
+        const struct piece piece = piece_before(p, at, deal, low, end);
         take(shares, piece);
         end = max(low, piece.start);
         if (end <= low)

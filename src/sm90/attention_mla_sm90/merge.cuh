@@ -65,7 +65,7 @@ static __device__ __forceinline__ struct cut_unit find_unit(const struct gm_atte
     const int of_request = number - (int)at.first, blocks = blocks_of_unit(p.a, at.request);
     at.first = entries_before(p.a, at.request.number);
     const int64_t start = at.first + (int64_t)of_request * blocks;
-    unit.piece = of_cta(piece_before(p.a, at, 0, p.a.kv_heads, start, start + blocks), rank);
+    unit.piece = of_cta(piece_before(p.a, at, shares.deal, start, start + blocks), rank);
     unit.rank = rank;
     unit.first = share_of(shares, start);
     unit.last = share_of(shares, start + blocks - 1);

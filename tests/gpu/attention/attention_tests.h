@@ -100,9 +100,9 @@ int64_t attention_max_kv_len(const struct attention_case *ac);
 int64_t attention_page_tokens(const struct attention_case *ac);
 int64_t attention_pages(const struct attention_case *ac);
 int64_t attention_first_token(const struct attention_case *ac, int64_t request);
-/* The place of a request's token among all of k and v, and an entry of its page table. */
-/* As kv_indptr says it. */
+/* The same, as kv_indptr says it. */
 int64_t attention_said_start(const struct attention_case *ac, int64_t request);
+/* The place of a request's token among all of k and v, and an entry of its page table. */
 int64_t attention_slot(const struct attention_case *ac, int64_t request, int64_t token);
 int64_t attention_table_entry(const struct attention_case *ac, int64_t request, int64_t entry);
 bool attention_sees(const struct attention_case *ac, int64_t request, int64_t row, int64_t token);

@@ -432,12 +432,16 @@ static struct rows rows_of(const struct test *test, struct result *result) {
                          .is_large = head_dim > 128};
 }
 
+static void test_all(struct rows *rows) {
+    if (test_decode(rows) && test_masks(rows) && test_tiles(rows) && test_many(rows) && test_choices(rows) &&
+        test_parts(rows) && test_even_shares(rows) && test_units(rows) && test_values(rows) && test_8bit(rows) &&
+        test_codes(rows))
+        test_bad(rows);
+}
+
 static void run_row(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_many(&rows) && test_choices(&rows) &&
-        test_parts(&rows) && test_even_shares(&rows) && test_units(&rows) && test_values(&rows) && test_8bit(&rows) &&
-        test_codes(&rows))
-        test_bad(&rows);
+    test_all(&rows);
     for (int seed = 1; seed < opt.seeds && env.simulated && rows.failures == 0; seed++) {
         struct attention_case ac = plain(&rows);
         ac.batch = 3;
@@ -477,10 +481,7 @@ static void run_late(const struct test *test, struct result *result) {
 /* The test group `image` runs one variant whose image --image has replaced, for the mutants. */
 static void run_image(const struct test *test, struct result *result) {
     struct rows rows = rows_of(test, result);
-    if (test_decode(&rows) && test_masks(&rows) && test_tiles(&rows) && test_many(&rows) && test_choices(&rows) &&
-        test_parts(&rows) && test_even_shares(&rows) && test_units(&rows) && test_values(&rows) && test_8bit(&rows) &&
-        test_codes(&rows))
-        test_bad(&rows);
+    test_all(&rows);
     free_attention(NULL, &rows.memory);
 }
 
