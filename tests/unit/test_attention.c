@@ -490,7 +490,7 @@ START_TEST(prompts_of_e4m3_take_the_tiles_that_transpose_v) {
     struct gm_attention_problem p = of(1, 8192, 8192);
     char said[1 << 14];
     p.type = GM_E4M3, p.out = GM_ATTENTION_OUT_BF16, p.scales = GM_ATTENTION_SCALES_REQUEST_HEAD;
-    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_sm90_e4m3_d128_128x128_s2");
+    ck_assert_str_eq(chosen(&p, "h200", said, sizeof said)->name, "attention_sm90_e4m3_d128_128x128_s2a");
     p.type = GM_BF16, p.kv_type = GM_ATTENTION_KV_E4M3, p.out = GM_ATTENTION_OUT_SAME;
     chosen(&p, "h200", said, sizeof said);
     ck_assert_ptr_nonnull(strstr(said, "its k and v are bf16; the problem's are e4m3"));

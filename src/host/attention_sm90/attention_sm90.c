@@ -133,7 +133,7 @@ static enum gm_reason check(const struct variant *v, const struct gm_question *q
 
 /* Consumers in turns. */
 #define TENSOR_SHARE      0.76   /* of the dense rate, with exponentials under the products */
-#define TENSOR_SHARE_8BIT 0.44   /* and the transposes of V */
+#define TENSOR_SHARE_8BIT 0.50   /* and the transposes of V */
 #define BLOCK_CLOCKS      1700.0 /* of a block of 128 x 128 at least: its exponentials */
 #define TILE_CLOCKS       5300.0 /* beside its blocks: it begins, ends */
 #define LAST_TILE         0.25   /* tiles of unlike length end a part of one after another */
@@ -216,7 +216,7 @@ static struct gm_verdict judge(const struct gm_kernel *kernel, const struct gm_q
                                .workspace_bytes = has_tickets ? TICKETS_BYTES : 0};
 }
 
-#define TOGETHER_BYTES (256 << 20) /* of k and v: sections that L2 holds were slower */
+#define TOGETHER_BYTES (32 << 20) /* of k and v: what is read anew from DRAM takes power from the tensor cores */
 
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct variant v = variant_of(plan->kernel);

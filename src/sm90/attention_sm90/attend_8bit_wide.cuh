@@ -15,11 +15,11 @@ enum { PASS = 128 };
 /* P V of a block whose V lies there, added to O. */
 template <int PASSES>
 static __device__ __forceinline__ void add_block(float (&o)[PASSES * PASS / 2], const uint32_t (&probs)[P_WORDS],
-                                                 uint32_t v_addr, const float (&shrink)[2]) {
+                                                 uint32_t v, const float (&shrink)[2]) {
     float part[PASS / 2];
 #pragma unroll
     for (int pass = 0; pass < PASSES; ++pass) {
-        issue_outputs_8bit<PASS>(part, probs, v_addr + pass * PASS * SPAN);
+        issue_outputs_8bit<PASS>(part, probs, operand_advance(v, pass * PASS * SPAN));
         wgmma_wait_group<0>();
         wgmma_fence_operand(part);
         add_outputs(o + pass * PASS / 2, part, shrink);
@@ -30,7 +30,7 @@ template <int TOKENS, int PASSES>
 static __device__ __forceinline__ void attend_8bit_wide(const struct gm_attention_params &p, uint32_t base,
                                                         struct consumer &c) {
     const struct pipeline ks = k_ring(base), vs = v_ring(base);
-    const uint32_t q = uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN;
+    const uint32_t q = operand_8bit(uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN);
     float s[TOKENS / 2], o[PASSES * PASS / 2], shrink[2], factor[2];
     uint32_t probs[P_WORDS];
     struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
@@ -39,7 +39,7 @@ static __device__ __forceinline__ void attend_8bit_wide(const struct gm_attentio
     for (int i = 0; i < PASSES * PASS / 2; ++i)
         o[i] = 0;
     pipeline_wait(ks, state_at<STAGES>(c.blocks));
-    issue_scores_8bit<TOKENS>(s, q, uniform(k_addr(base, c.blocks % STAGES)));
+    issue_scores_8bit<TOKENS>(s, q, operand_8bit(uniform(k_addr(base, c.blocks % STAGES))));
 #pragma unroll 1
     for (;;) {
         const struct pipeline_state at = state_at<STAGES>(c.blocks);
@@ -50,13 +50,13 @@ static __device__ __forceinline__ void attend_8bit_wide(const struct gm_attentio
         pack_p(s, probs);
         bar_sync(BAR_TURN + number_of(), 256);
         pipeline_wait(vs, at);
-        add_block<PASSES>(o, probs, uniform(v_addr(base, at.slot)), shrink);
+        add_block<PASSES>(o, probs, operand_8bit(uniform(v_addr(base, at.slot))), shrink);
         pipeline_release<1>(vs, at.slot, (uint32_t)thread_index() % 128);
         if (c.block == c.first)
             break;
         --c.block;
         pipeline_wait(ks, state_at<STAGES>(c.blocks));
-        issue_scores_8bit<TOKENS>(s, q, uniform(k_addr(base, c.blocks % STAGES)));
+        issue_scores_8bit<TOKENS>(s, q, operand_8bit(uniform(k_addr(base, c.blocks % STAGES))));
         bar_arrive(BAR_TURN + (number_of() + 1) % CONSUMERS, 256);
     }
     bar_arrive(BAR_TURN + (number_of() + 1) % CONSUMERS, 256);

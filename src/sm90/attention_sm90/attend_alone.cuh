@@ -118,10 +118,8 @@ static __device__ __forceinline__ bool begin_tile(const struct gm_attention_sm90
         prefetch_tensormap(&p.k);
     }
     __syncthreads();
-    t = read_tile(tile_addr(base, 0));
-    stand_at(p.attention, t, c);
     c.tiles = 1;
-    return __shfl_sync(0xFFFFFFFF, t.rows, 0) >= 0;
+    return stand_at(p.attention, tile_addr(base, 0), c);
 }
 
 /* The scores of the first block -> P. */
@@ -204,7 +202,7 @@ static __device__ __forceinline__ void attend_serial(const struct gm_attention_s
 }
 
 static __device__ __forceinline__ void attend_alone(const struct gm_attention_sm90_params &params, uint32_t base) {
-    struct consumer c = {0, 0, 0, 0, 0, 0};
+    struct consumer c = {};
     float o[OUTPUTS], factor[2];
     if (!begin_tile(params, base, c))
         return;

@@ -5,8 +5,8 @@
  * A tile is TILE_M rows of one head of one request; each consumer warpgroup has 64 of them, and goes through the blocks of
  * TILE_N tokens from the last to the first. It issues the scores of the next block together with O of this one, then turns
  * the scores into exponentials. P stays in registers. The consumers issue in turns, so that one's wgmmas run under the
- * others' exponentials. Where two Q fit, the next block may be the next tile's. Only blocks in which a row does not see all
- * tokens are masked. Elements behind a shorter head are TMA's zeros. Tokens behind kv_len are hidden by selection in S, and
+ * others' exponentials; of 8 bits and up to 128 elements they are faster without. Where two Q fit, the next block may be the next
+ * tile's. Only blocks in which a row does not see all tokens are masked. Elements behind a shorter head are TMA's zeros. Tokens behind kv_len are hidden by selection in S, and
  * are zeros in V, because 0 times what lies there may be NaN. Compiled once per variant.
  *
  *   constants.cuh   what follows from the variant's columns; shared memory
@@ -65,8 +65,8 @@ static __device__ __forceinline__ void init_barriers(const struct gm_attention_s
 static __device__ __forceinline__ void consume(const struct gm_attention_sm90_params &params, uint32_t base,
                                                int number) {
     const struct gm_attention_params &p = params.attention;
-    struct consumer c = {0, 0, 0, 0, 0, 0};
-    if (number == CONSUMERS - 1)
+    struct consumer c = {};
+    if (HAS_TURNS && number == CONSUMERS - 1)
         bar_arrive(BAR_TURN, 256);
     while (next_tile(p, base, c)) {
         if constexpr (IS_WIDE)

@@ -29,6 +29,7 @@ enum {
      * its O first: faster, since the other consumers' wgmmas run meanwhile. */
     OVERLAPS = V_DIM > 128,
     IS_SERIAL = GM_ISSUE == GM_ISSUE_serial, /* of a consumer alone: attend_serial() */
+    HAS_TURNS = GM_ISSUE == GM_ISSUE_turns,  /* of several consumers */
 
     IS_8BIT = GM_ATTENTION_SM90_IS_8BIT(GM_TYPE),
     SPAN = GM_ATTENTION_SM90_SPAN,
@@ -63,7 +64,7 @@ static_assert(TILE_M % 64 == 0 && TILE_N % 16 == 0 && TILE_N <= 128 && HEAD_DIM 
                   V_DIM % 64 == 0 && V_DIM <= 256,
               "tile is made of wgmma atoms");
 static_assert(!IS_8BIT || (TILE_N % 32 == 0 && (IS_WIDE || JOINS_TILES)), "what attend_8bit.cuh is written for");
-static_assert(IS_ALONE != (GM_ISSUE == GM_ISSUE_turns), "one consumer has nobody to take turns with");
+static_assert(HAS_TURNS == (!IS_ALONE && (!IS_8BIT || IS_WIDE)), "as each of the loops does it");
 static_assert(!IS_ALONE || (CONSUMERS == 1 && !OVERLAPS && !IS_8BIT), "what attend_alone.cuh is written for");
 static_assert(GM_ATTENTION_SM90_SMEM_BYTES(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES, CTAS) <=
                   GM_ATTENTION_SM90_MOST_BYTES(CTAS),

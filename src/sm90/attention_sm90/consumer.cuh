@@ -13,10 +13,12 @@
 
 /* Where it stands. Of all rings it knows only how many it has had: that is fewer registers. */
 struct consumer {
-    uint32_t blocks;      /* whose scores were computed, of all tiles */
-    uint32_t tiles;       /* it has heard of */
-    int block, first;     /* the block whose scores were computed last, and the tile's last one to come */
-    int clear, clear_end; /* blocks of which all rows of the warpgroup see all tokens */
+    uint32_t blocks;  /* whose scores were computed, of all tiles */
+    uint32_t tiles;   /* it has heard of */
+    int block, first; /* the block whose scores were computed last, and the tile's last one to come */
+    int plain,
+        plain_end; /* blocks whose scores are exponents but for a factor: nothing is hidden in them, and no cap */
+    float scale;   /* that factor, of 8 bits */
 };
 
 /* Of this warpgroup. */
@@ -24,14 +26,37 @@ static __device__ __forceinline__ int number_of(void) {
     return IS_ALONE ? 0 : __shfl_sync(0xFFFFFFFF, (uint32_t)thread_index() / 128, 0) - 1;
 }
 
-/* At a tile's last block. */
-static __device__ __forceinline__ void stand_at(const struct gm_attention_params &p, const struct tile &t,
+/* Blocks of which all rows of the warpgroup see all tokens: the first one, and the one behind the last. */
+static __device__ __forceinline__ int clear_from(const struct gm_attention_params &p, const struct tile &t) {
+    return (low_of(p, t.position + 64 * number_of() + 63) + TILE_N - 1) / TILE_N;
+}
+
+static __device__ __forceinline__ int clear_upto(const struct gm_attention_params &p, const struct tile &t) {
+    return max(high_of(p, t.position + 64 * number_of(), t.kv_len), 0) / TILE_N;
+}
+
+/* Scores of the tile that is described there are more than multiplied, or by what makes the largest of them another. */
+static __device__ __forceinline__ bool is_special(const struct gm_attention_params &p, uint32_t tile) {
+    return p.flags & GM_ATTENTION_HAS_CAP || (IS_8BIT && !(scores_factor(p, tile) > 0));
+}
+
+/* What scores of the tile that is described there are multiplied by in the exponent. */
+static __device__ __forceinline__ float scale_of(const struct gm_attention_params &p, uint32_t tile) {
+    return is_special(p, tile) ? 1.0f : scores_factor(p, tile);
+}
+
+/* At the last block of the tile that is described there; false if it is none. */
+static __device__ __forceinline__ bool stand_at(const struct gm_attention_params &p, uint32_t tile,
                                                 struct consumer &c) {
-    const int position = t.position + 64 * number_of();
+    const struct tile t = read_tile(tile);
     c.block = __shfl_sync(0xFFFFFFFF, t.end - 1, 0);
     c.first = __shfl_sync(0xFFFFFFFF, t.first, 0);
-    c.clear = (low_of(p, position + 63) + TILE_N - 1) / TILE_N;
-    c.clear_end = max(high_of(p, position, t.kv_len), 0) / TILE_N;
+    if (__shfl_sync(0xFFFFFFFF, t.rows, 0) < 0)
+        return false;
+    c.plain = clear_from(p, t);
+    c.plain_end = is_special(p, tile) ? c.plain : clear_upto(p, t);
+    c.scale = scale_of(p, tile);
+    return true;
 }
 
 /* Hears of the next tile, and waits for its Q; false if there is none. */
@@ -39,9 +64,7 @@ static __device__ __forceinline__ bool next_tile(const struct gm_attention_param
                                                  struct consumer &c) {
     const struct pipeline_state at = state_at<TILE_SLOTS>(c.tiles);
     mbarrier_wait(tile_ring(base).full_addr + 8 * at.slot, at.phase);
-    const struct tile t = read_tile(tile_addr(base, at.slot));
-    stand_at(p, t, c);
-    if (__shfl_sync(0xFFFFFFFF, t.rows, 0) < 0)
+    if (!stand_at(p, tile_addr(base, at.slot), c))
         return false;
     pipeline_wait(q_ring(base), state_at<Q_SLOTS>(c.tiles));
     ++c.tiles;
@@ -63,25 +86,25 @@ static __device__ __forceinline__ int row_of(void) {
     return 64 * number_of() + thread / 32 % 4 * 16 + thread % 32 / 4;
 }
 
-/* What scores of the tile that is described there are multiplied by in the exponent, if they are not before. */
-static __device__ __forceinline__ float scale_of(const struct gm_attention_params &p, uint32_t tile) {
-    const float factor = scores_factor(p, tile);
-    return p.flags & GM_ATTENTION_HAS_CAP || (IS_8BIT && !(factor > 0)) ? 1.0f : factor;
+/* Scores of a block that is not plain become exponents but for the factor. */
+static __device__ __forceinline__ void prepare_scores(const struct gm_attention_params &p, uint32_t tile,
+                                                      float (&s)[SCORES], const struct consumer &c) {
+    const struct tile t = read_tile(tile);
+    if (p.flags & GM_ATTENTION_HAS_CAP)
+        cap_scores(s, scores_factor(p, tile), p.cap * GM_LOG2_E, p.cap_exponent);
+    else if (is_special(p, tile))
+        scale_scores(s, scores_factor(p, tile));
+    if (c.block < clear_from(p, t) || c.block >= clear_upto(p, t))
+        hide(p, s, t.position + row_of(), t.kv_len, c.block, lane_index());
 }
 
 /* Scores -> exponentials, as far as it goes without touching O or the P that is being multiplied. */
 static __device__ __forceinline__ void soften(const struct gm_attention_params &p, uint32_t base, float (&s)[SCORES],
                                               struct rows &rows, float (&shrink)[2], const struct consumer &c) {
-    const uint32_t tile = tile_addr(base, tile_slot(c));
-    if (p.flags & GM_ATTENTION_HAS_CAP)
-        cap_scores(s, scores_factor(p, tile), p.cap * GM_LOG2_E, p.cap_exponent);
-    else if (IS_8BIT && !(scores_factor(p, tile) > 0))
-        scale_scores(s, scores_factor(p, tile));
-    if (c.block < c.clear || c.block >= c.clear_end) {
-        const struct tile t = read_tile(tile);
-        hide(p, s, t.position + row_of(), t.kv_len, c.block, lane_index());
-    }
-    exponentials(s, rows, shrink, scale_of(p, tile));
+    const float scale = IS_8BIT ? c.scale : p.flags & GM_ATTENTION_HAS_CAP ? 1.0f : p.scale;
+    if (c.block < c.plain || c.block >= c.plain_end)
+        prepare_scores(p, tile_addr(base, tile_slot(c)), s, c);
+    exponentials(s, rows, shrink, scale);
 }
 
 /* The scores of c.block are there: its K may be overwritten, and behind the tile's last block its Q. */

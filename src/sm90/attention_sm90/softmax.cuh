@@ -55,32 +55,77 @@ static __device__ __forceinline__ void scale_scores(float (&s)[SCORES], float fa
         s[i] *= factor;
 }
 
-/* Scores -> exponentials times 2^P_SHIFT, in place. `shrink` is what the sums so far, and O, are to be multiplied by. A row that has
- * seen no token yet has the base 0, not -infinity: its exponentials are 0, not NaN. */
+/* The largest of `top` and a quad's scores of row R, as an integer: bit by bit the same number, if that is not negative. An
+ * instruction takes three integers, and two floats. */
+template <int R> static __device__ __forceinline__ int largest_bits(const float (&s)[SCORES], float top) {
+    int most[2] = {__float_as_int(top), __float_as_int(s[2 * R])};
+#pragma unroll
+    for (int i = 2 * R; i < SCORES; i += 4)
+        most[i / 4 % 2] = max(max(most[i / 4 % 2], __float_as_int(s[i])), __float_as_int(s[i + 1]));
+    most[0] = max(most[0], most[1]);
+    most[0] = max(most[0], __shfl_xor_sync(0xffffffff, most[0], 1));
+    return max(most[0], __shfl_xor_sync(0xffffffff, most[0], 2));
+}
+
+template <int R> static __device__ __forceinline__ float largest(const float (&s)[SCORES], float top) {
+    float most[2] = {top, s[2 * R]};
+#pragma unroll
+    for (int i = 2 * R; i < SCORES; i += 4) {
+        most[0] = fmaxf(most[0], s[i]);
+        most[1] = fmaxf(most[1], s[i + 1]);
+    }
+    return max_of_quad(fmaxf(most[0], most[1]));
+}
+
+/* The largest score of row R so far is `top`. `shrink`: what the row's sum so far, and O, are to be multiplied by. Returns what
+ * is subtracted in the exponent: of a row that has seen no token yet a number, so that its exponentials are 0, not NaN. */
+template <int R>
+static __device__ __forceinline__ float raise_top(float top, struct rows &rows, float (&shrink)[2], float scale) {
+    const float base = top == -GM_INFINITY ? 0 : top * scale;
+    shrink[R] = ex2_approx_ftz(rows.top[R] * scale - base);
+    rows.top[R] = top;
+    return base - P_SHIFT;
+}
+
+/* Scores of row R -> exponentials times 2^P_SHIFT, in place; their sum is added. */
+template <int R>
+static __device__ __forceinline__ void exponentiate(float (&s)[SCORES], struct rows &rows, const float (&shrink)[2],
+                                                    float shifted, float scale) {
+    float sum[2];
+#pragma unroll
+    for (int i = 2 * R; i < SCORES; i += 4)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            s[i + j] = ex2_approx_ftz(s[i + j] * scale - shifted);
+            sum[j] = i == 2 * R ? s[i + j] : sum[j] + s[i + j];
+        }
+    rows.sum[R] = rows.sum[R] * shrink[R] + (sum[0] + sum[1]);
+}
+
+static __device__ __forceinline__ void exponentials_by_rows(float (&s)[SCORES], struct rows &rows, float (&shrink)[2],
+                                                            float scale) {
+    const float first = raise_top<0>(largest<0>(s, rows.top[0]), rows, shrink, scale);
+    exponentiate<0>(s, rows, shrink, first, scale);
+    const float second = raise_top<1>(largest<1>(s, rows.top[1]), rows, shrink, scale);
+    exponentiate<1>(s, rows, shrink, second, scale);
+}
+
+/* Scores -> exponentials. Where O leaves few registers, or few blocks follow each other, integers cost more than they save. */
 static __device__ __forceinline__ void exponentials(float (&s)[SCORES], struct rows &rows, float (&shrink)[2],
                                                     float scale) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-        float top[2] = {rows.top[r], s[2 * r]}, sum[2] = {0, 0};
-#pragma unroll
-        for (int i = 2 * r; i < SCORES; i += 4) {
-            top[0] = fmaxf(top[0], s[i]);
-            top[1] = fmaxf(top[1], s[i + 1]);
-        }
-        top[0] = max_of_quad(fmaxf(top[0], top[1]));
-        const float base = top[0] == -GM_INFINITY ? 0 : top[0] * scale;
-        shrink[r] = ex2_approx_ftz(rows.top[r] * scale - base);
-        rows.top[r] = top[0];
-        const float shifted = base - P_SHIFT;
-#pragma unroll
-        for (int i = 2 * r; i < SCORES; i += 4) {
-            s[i] = ex2_approx_ftz(s[i] * scale - shifted);
-            s[i + 1] = ex2_approx_ftz(s[i + 1] * scale - shifted);
-            sum[0] += s[i];
-            sum[1] += s[i + 1];
-        }
-        rows.sum[r] = rows.sum[r] * shrink[r] + (sum[0] + sum[1]);
+    if constexpr (IS_ALONE || OVERLAPS) {
+        exponentials_by_rows(s, rows, shrink, scale);
+        return;
     }
+    const int bits[2] = {largest_bits<0>(s, rows.top[0]), largest_bits<1>(s, rows.top[1])};
+    float top[2] = {__int_as_float(bits[0]), __int_as_float(bits[1])};
+    if (__any_sync(0xffffffff, (bits[0] | bits[1]) < 0)) {
+        top[0] = largest<0>(s, rows.top[0]);
+        top[1] = largest<1>(s, rows.top[1]);
+    }
+    const float first = raise_top<0>(top[0], rows, shrink, scale), second = raise_top<1>(top[1], rows, shrink, scale);
+    exponentiate<0>(s, rows, shrink, first, scale);
+    exponentiate<1>(s, rows, shrink, second, scale);
 }
 
 static __device__ __forceinline__ void shrink_outputs(float (&o)[OUTPUTS], const float (&shrink)[2]) {

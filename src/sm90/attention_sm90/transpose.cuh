@@ -27,23 +27,41 @@ static __device__ __forceinline__ uint32_t piece_at(uint32_t loaded, int chunk, 
     return loaded + chunk / 8 * TILE_N * SPAN + token * SPAN + ((chunk % 8 ^ token % 8) << 4);
 }
 
-/* The chunk's elements of tokens behind the last become zeros, whatever was there. */
-static __device__ __forceinline__ void clear_chunk(uint32_t loaded, int chunk, int tokens, int lane) {
+/* Elements of tokens behind the last become zeros, whatever was there: of each of the warp's chunks. */
+static __device__ __forceinline__ void clear_tail_8bit(uint32_t loaded, int number, int tokens, int lane) {
 #pragma unroll 1
-    for (int token = tokens + lane; token < TILE_N; token += 32)
-        st_shared_v4(piece_at(loaded, chunk, token), 0, 0, 0, 0);
+    for (int chunk = number; chunk < V_DIM / 16; chunk += TRANSPOSERS)
+#pragma unroll 1
+        for (int token = tokens + lane; token < TILE_N; token += 32)
+            st_shared_v4(piece_at(loaded, chunk, token), 0, 0, 0, 0);
     __syncwarp();
 }
 
-/* 16 elements of all tokens: number `chunk` of such. V as it was loaded has a row of SPAN bytes for each token, the transposed
- * one for each element. GROUPS of 32 tokens are read before any is written, so that a trip to shared memory is waited for
- * once; more of them take more registers than the producer's warps have. */
-static __device__ __forceinline__ void transpose_chunk(uint32_t loaded, uint32_t turned, int chunk, int lane) {
+/* A lane's addresses. They differ from chunk to chunk by constants, and in one XOR. */
+struct lane_places {
+    uint32_t from;               /* of the stage: its token of a group, piece 0 */
+    uint32_t piece;              /* of that row, of the warp's first chunk */
+    uint32_t to[GM_TILE_N / 32]; /* of the stage: its row of the first chunk, a group's tokens */
+};
+
+static __device__ __forceinline__ struct lane_places places_of(int number, int lane) {
+    const int in_matrix = lane % 8, matrix = lane / 8;
+    struct lane_places at = {(uint32_t)lane * SPAN, (uint32_t)(number ^ in_matrix) << 4, {}};
+#pragma unroll
+    for (int group = 0; group < TILE_N / 32; ++group)
+        at.to[group] = (16 * number + matrix % 2 * 8 + in_matrix) * SPAN + ((2 * group + matrix / 2 ^ in_matrix) << 4);
+    return at;
+}
+
+/* 16 elements of all tokens: the warp's chunk number `step`. V as it was loaded has a row of SPAN bytes for each token, the
+ * transposed one for each element. GROUPS of 32 tokens are read before any is written, so that a trip to shared memory is
+ * waited for once; more of them take more registers than the producer's warps have. */
+static __device__ __forceinline__ void transpose_chunk(uint32_t loaded, uint32_t turned, const struct lane_places &at,
+                                                       uint32_t step) {
     enum { GROUPS = TILE_N % 64 ? 3 : 2 };
     static_assert(!IS_8BIT || TILE_N % (32 * GROUPS) == 0, "all tokens are in groups");
-    const int in_matrix = lane % 8, matrix = lane / 8;
-    const uint32_t from = piece_at(loaded, chunk, lane);
-    const uint32_t to = turned + (16 * chunk + matrix % 2 * 8 + in_matrix) * SPAN;
+    const uint32_t chunk = step * TRANSPOSERS; /* ahead of the warp's number, which changes no other bit */
+    const uint32_t from = loaded + at.from + chunk / 8 * TILE_N * SPAN + (at.piece ^ chunk % 8 << 4);
 #pragma unroll
     for (int first = 0; first < TILE_N / 32; first += GROUPS) {
         uint32_t pairs[GROUPS][4];
@@ -53,7 +71,7 @@ static __device__ __forceinline__ void transpose_chunk(uint32_t loaded, uint32_t
 #pragma unroll
         for (int i = 0; i < GROUPS; ++i) {
             const uint32_t(&p)[4] = pairs[i];
-            stmatrix_x4(to + (((2 * (first + i) + matrix / 2) ^ in_matrix) << 4), __byte_perm(p[0], p[1], 0x6420),
+            stmatrix_x4(turned + at.to[first + i] + 16 * chunk * SPAN, __byte_perm(p[0], p[1], 0x6420),
                         __byte_perm(p[0], p[1], 0x7531), __byte_perm(p[2], p[3], 0x6420),
                         __byte_perm(p[2], p[3], 0x7531));
         }
@@ -63,21 +81,21 @@ static __device__ __forceinline__ void transpose_chunk(uint32_t loaded, uint32_t
 /* One of the TRANSPOSERS: its chunks of every block of V, until it is told of one with less than no tokens. */
 static __device__ __forceinline__ void transpose_values(uint32_t base, int number) {
     const struct pipeline loaded = loaded_ring(base), turned = v_ring(base);
+    const int lane = lane_index();
+    const struct lane_places places = places_of(number, lane);
 #pragma unroll 1
     for (uint32_t count = 0;; ++count) {
         const struct pipeline_state at = state_at<STAGES>(count);
-        const int lane = lane_index();
         pipeline_wait(loaded, at);
         const int tokens = __shfl_sync(0xFFFFFFFF, (int)ld_shared_b32(tokens_addr(base, at.slot)), 0);
         if (tokens < 0)
             return;
         mbarrier_wait(turned.empty_addr + 8 * at.slot, at.phase ^ 1);
-#pragma unroll 1
-        for (int chunk = number; chunk < V_DIM / 16; chunk += TRANSPOSERS) {
-            if (tokens < TILE_N)
-                clear_chunk(loaded_addr(base, at.slot), chunk, tokens, lane);
-            transpose_chunk(loaded_addr(base, at.slot), v_addr(base, at.slot), chunk, lane);
-        }
+        if (tokens < TILE_N)
+            clear_tail_8bit(loaded_addr(base, at.slot), number, tokens, lane);
+#pragma unroll TILE_N % 64 ? 1 : V_DIM / 16 / TRANSPOSERS
+        for (uint32_t step = 0; step < V_DIM / 16 / TRANSPOSERS; ++step)
+            transpose_chunk(loaded_addr(base, at.slot), v_addr(base, at.slot), places, step);
         fence_proxy_async();
         __syncwarp();
         if (lane == 0) {
