@@ -13,12 +13,11 @@
 
 /* Where it stands. Of all rings it knows only how many it has had: that is fewer registers. */
 struct consumer {
-    uint32_t blocks;  /* whose scores were computed, of all tiles */
-    uint32_t tiles;   /* it has heard of */
-    int block, first; /* the block whose scores were computed last, and the tile's last one to come */
-    int plain,
-        plain_end; /* blocks whose scores are exponents but for a factor: nothing is hidden in them, and no cap */
-    float scale;   /* that factor, of 8 bits */
+    uint32_t blocks;      /* whose scores were computed, of all tiles */
+    uint32_t tiles;       /* it has heard of */
+    int block, first;     /* the block whose scores were computed last, and the tile's last one to come */
+    int plain, plain_end; /* blocks whose scores are exponents but for a factor: nothing is hidden, no cap */
+    float scale;          /* that factor, of 8 bits */
 };
 
 /* Of this warpgroup. */
@@ -35,7 +34,8 @@ static __device__ __forceinline__ int clear_upto(const struct gm_attention_param
     return max(high_of(p, t.position + 64 * number_of(), t.kv_len), 0) / TILE_N;
 }
 
-/* Scores of the tile that is described there are more than multiplied, or by what makes the largest of them another. */
+/* Scores of the tile that is described there have a cap, or a factor that is not positive: the largest one is not the largest
+ * exponent. */
 static __device__ __forceinline__ bool is_special(const struct gm_attention_params &p, uint32_t tile) {
     return p.flags & GM_ATTENTION_HAS_CAP || (IS_8BIT && !(scores_factor(p, tile) > 0));
 }
