@@ -103,10 +103,9 @@ static __device__ __forceinline__ void find_tile(const struct gm_attention_sm90_
 /* False if the CTA has no tile; else its first blocks are on their way. */
 static __device__ __forceinline__ bool begin_tile(const struct gm_attention_sm90_params &p, uint32_t base,
                                                   struct consumer &c) {
-    struct tile t;
     if (is_loader()) {
         find_tile(p, base);
-        t = read_tile(tile_addr(base, 0));
+        const struct tile t = read_tile(tile_addr(base, 0));
         c.first = __shfl_sync(0xFFFFFFFF, t.first, 0);
 #pragma unroll
         for (int i = 0; i < STAGES; ++i)

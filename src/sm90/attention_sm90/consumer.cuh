@@ -101,7 +101,7 @@ static __device__ __forceinline__ void prepare_scores(const struct gm_attention_
 /* Scores -> exponentials, as far as it goes without touching O or the P that is being multiplied. */
 static __device__ __forceinline__ void soften(const struct gm_attention_params &p, uint32_t base, float (&s)[SCORES],
                                               struct rows &rows, float (&shrink)[2], const struct consumer &c) {
-    const float scale = IS_8BIT ? c.scale : p.flags & GM_ATTENTION_HAS_CAP ? 1.0f : p.scale;
+    const float scale = IS_8BIT ? c.scale : scale_of(p, tile_addr(base, tile_slot(c)));
     if (c.block < c.plain || c.block >= c.plain_end)
         prepare_scores(p, tile_addr(base, tile_slot(c)), s, c);
     exponentials(s, rows, shrink, scale);

@@ -39,9 +39,9 @@ static __device__ __forceinline__ void clear_tail_8bit(uint32_t loaded, int numb
 
 /* A lane's addresses. They differ from chunk to chunk by constants, and in one XOR. */
 struct lane_places {
-    uint32_t from;               /* of the stage: its token of a group, piece 0 */
-    uint32_t piece;              /* of that row, of the warp's first chunk */
-    uint32_t to[GM_TILE_N / 32]; /* of the stage: its row of the first chunk, a group's tokens */
+    uint32_t from;            /* of the stage: its token of a group, piece 0 */
+    uint32_t piece;           /* of that row, of the warp's first chunk */
+    uint32_t to[TILE_N / 32]; /* of the stage: its row of the first chunk, a group's tokens */
 };
 
 static __device__ __forceinline__ struct lane_places places_of(int number, int lane) {
