@@ -36,6 +36,15 @@ static __device__ __forceinline__ void tma_load_4d(uint32_t dst, const void *map
                  : "memory");
 }
 
+/* In five. */
+static __device__ __forceinline__ void tma_load_5d(uint32_t dst, const void *map, int x, int y, int z, int w, int u,
+                                                   uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4, %5, %6}], [%7];" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(u), "r"(bar)
+                 : "memory");
+}
+
 /* The box of tma_load_4d to every CTA of the cluster whose bit is set in `mask`, as tma_load_2d_multicast() does it. */
 static __device__ __forceinline__ void tma_load_4d_multicast(uint32_t dst, const void *map, int x, int y, int z, int w,
                                                              uint32_t bar, uint16_t mask) {

@@ -20,6 +20,8 @@ enum gm_attention_flag {
     GM_ATTENTION_OUT_IS_FP16 = 128, /* neither, nor FP32: bf16 */
     GM_ATTENTION_Q_IS_BF16 = 256,
     GM_ATTENTION_Q_IS_E4M3 = 512, /* neither: fp16 */
+    /* Of attention_sm90: boxes of K and V have all slabs of a row. */
+    GM_ATTENTION_WHOLE_ROWS = 1024,
 };
 
 /* Rows of q, out or lse: bytes from a row to the next, and from a head to the next. */

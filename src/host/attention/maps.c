@@ -39,6 +39,27 @@ struct gm_map_desc gm_attention_describe_cache(const struct gm_attention_problem
     return gm_attention_describe(p, cache->columns, extents, 3);
 }
 
+int64_t gm_attention_head_spans(const struct gm_strided *cache) {
+    const int64_t bytes = cache->element_bytes, heads = cache->dimension[2].count;
+    const int64_t stride = heads > 1 ? cache->dimension[2].stride * bytes : BOX_BYTES;
+    if (cache->columns * bytes % BOX_BYTES || stride % BOX_BYTES || stride / BOX_BYTES > INT32_MAX / (heads + 1))
+        return 0;
+    return stride / BOX_BYTES;
+}
+
+struct gm_map_desc gm_attention_describe_rows(const struct gm_attention_problem *p, const struct gm_strided *cache,
+                                              uint32_t box_tokens) {
+    const struct gm_dimension *d = cache->dimension; /* page, token, head */
+    const int bytes = cache->element_bytes;
+    const int64_t slabs = cache->columns * bytes / BOX_BYTES, token = d[1].stride * bytes;
+    const struct gm_attention_extent extents[] = {
+        {8, token, 8},
+        {(d[2].count - 1) * gm_attention_head_spans(cache) + slabs, BOX_BYTES, (uint32_t)slabs},
+        {d[1].count / 8, 8 * token, box_tokens / 8},
+        {d[0].count, d[0].stride * bytes, 1}};
+    return gm_attention_describe(p, BOX_BYTES / bytes, extents, 4);
+}
+
 int64_t gm_attention_box_tokens(const struct gm_attention_problem *p, int64_t block) {
     int64_t a = block, b = p->kv_layout == GM_ATTENTION_KV_PAGED ? p->page_size : block;
     while (b) {

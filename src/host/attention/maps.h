@@ -18,6 +18,11 @@ struct gm_map_desc gm_attention_describe(const struct gm_attention_problem *prob
 /* Of k or v: (element, token, head, page) in boxes of so many tokens. */
 struct gm_map_desc gm_attention_describe_cache(const struct gm_attention_problem *problem,
                                                const struct gm_strided *cache, uint32_t box_tokens);
+/* Rows of 128 bytes from a head to the next, where heads consist of them and a map can count them; else 0. */
+int64_t gm_attention_head_spans(const struct gm_strided *cache);
+/* Of pages of such heads: (element, token of 8, 128 bytes of a head, 8 tokens of a page, page) in boxes of whole heads. */
+struct gm_map_desc gm_attention_describe_rows(const struct gm_attention_problem *problem,
+                                              const struct gm_strided *cache, uint32_t box_tokens);
 /* Tokens of a box: all of a block, or as many as divide both it and a page. */
 int64_t gm_attention_box_tokens(const struct gm_attention_problem *problem, int64_t block);
 

@@ -10,9 +10,17 @@
 
 enum { TILES_MAX = 512, PIECE = 16 };
 
+/* A dimension of a box beside the innermost one. One that begins where x or y ends goes on with it: rows that were cut into
+ * pieces, or columns. */
+struct side {
+    uint32_t count; /* of rows */
+    int64_t x, y;   /* from one to the next; neither: it is one of the others */
+};
+
 struct tile {
     uint32_t offset, bytes, pitch, row_bytes, flip_mask;
-    uint32_t inner; /* rows before the next dimension begins */
+    struct side side[SIM_TENSOR_RANK_MAX - 1];
+    uint32_t sides;
     int64_t x, y;
     uint64_t others;
     uint32_t line;
@@ -27,6 +35,19 @@ static uint64_t mix(uint64_t number, uint64_t with) {
     return (number ^ with) * UINT64_C(0x9e3779b97f4a7c15) + (number >> 29);
 }
 
+static struct side side_of(const struct sim_box *box, uint32_t d) {
+    const struct sim_tensor_map *const map = &box->map;
+    const uint64_t row = map->dims[0] * map->element_bytes, column = map->dims[1] * map->strides[1];
+    struct side side = {.count = box->delivered[d]};
+    if (d == 1)
+        side.y = 1;
+    else if (map->strides[d] == row)
+        side.x = (int64_t)row;
+    else if (map->strides[d] == column)
+        side.y = (int64_t)map->dims[1];
+    return side;
+}
+
 static struct tile tile_of(uint32_t offset, const struct sim_box *box, uint32_t line) {
     const struct sim_tensor_map *const map = &box->map;
     struct tile tile = {.offset = offset,
@@ -34,15 +55,25 @@ static struct tile tile_of(uint32_t offset, const struct sim_box *box, uint32_t 
                         .pitch = box->pitch,
                         .row_bytes = box->row_bytes,
                         .flip_mask = box->flip_mask,
-                        .inner = !map->im2col && map->rank > 1 ? box->delivered[1] : box->rows,
                         .x = box->at[0] * (int64_t)map->element_bytes,
-                        .y = map->im2col ? 0 : box->at[1],
                         .others = map->address,
                         .line = line};
-    for (uint32_t d = map->im2col ? 1 : 2; d < map->rank; d++)
-        tile.others = mix(tile.others, (uint64_t)box->at[d]);
-    for (uint32_t d = 0; map->im2col && d < 3; d++)
-        tile.others = mix(tile.others, box->offset[d]);
+    if (map->im2col) {
+        tile.side[tile.sides++] = (struct side){.count = box->rows, .y = 1};
+        for (uint32_t d = 1; d < map->rank; d++)
+            tile.others = mix(tile.others, (uint64_t)box->at[d]);
+        for (uint32_t d = 0; d < 3; d++)
+            tile.others = mix(tile.others, box->offset[d]);
+        return tile;
+    }
+    for (uint32_t d = 1; d < map->rank; d++) {
+        const struct side side = side_of(box, d);
+        tile.side[tile.sides++] = side;
+        tile.x += box->at[d] * side.x;
+        tile.y += box->at[d] * side.y;
+        if (!side.x && !side.y)
+            tile.others = mix(tile.others, (uint64_t)box->at[d]);
+    }
     return tile;
 }
 
@@ -51,7 +82,7 @@ void sim_tile_written(struct sim_cta *cta, uint32_t offset, const struct sim_box
     struct sim_tiles *tiles = cta->tiles ? cta->tiles : (cta->tiles = calloc(1, sizeof *tiles));
     if (!tiles)
         sim_out_of_memory(cta->machine);
-    if (!tiles || !tile.bytes || !tile.pitch || !tile.inner)
+    if (!tiles || !tile.bytes || !tile.pitch)
         return;
     uint32_t kept = 0;
     for (uint32_t t = 0; t < tiles->count; t++) {
@@ -91,12 +122,21 @@ bool sim_origin_of(const struct sim_cta *cta, uint32_t address, struct sim_origi
     const uint32_t row = (address - tile->offset) / tile->pitch, start = tile->offset + row * tile->pitch;
     const uint32_t byte = (address - start) ^ (start >> 3 & tile->flip_mask);
     *origin = (struct sim_origin){.x = tile->x + byte,
-                                  .y = tile->y + row % tile->inner,
-                                  .others = mix(tile->others, row / tile->inner),
+                                  .y = tile->y,
+                                  .others = tile->others,
                                   .span = tile->flip_mask ? tile->flip_mask + PIECE : 0,
                                   .line = tile->line,
                                   .barrier = sim_cell_agent(shadow->cell[address / 4].write),
                                   .phase = sim_cell_clock(shadow->cell[address / 4].write),
                                   .tile = tile->offset};
+    uint32_t rest = row;
+    for (uint32_t d = 0; d < tile->sides; rest /= tile->side[d++].count) {
+        const struct side *const side = &tile->side[d];
+        const uint32_t at = rest % side->count;
+        origin->x += at * side->x;
+        origin->y += at * side->y;
+        if (!side->x && !side->y)
+            origin->others = mix(origin->others, at);
+    }
     return byte < tile->row_bytes;
 }

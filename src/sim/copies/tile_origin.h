@@ -15,8 +15,8 @@ void sim_tiles_free(struct sim_cta *cta);
 
 /* Of 16 bytes in shared memory: their place in the tensor. */
 struct sim_origin {
-    int64_t x;               /* along the innermost dimension, in bytes */
-    int64_t y;               /* along the next one; im2col: the pixel of the box, counted from 0 */
+    int64_t x;               /* along the innermost dimension, in bytes, and those that go on with it */
+    int64_t y;               /* along the next one, likewise; im2col: the pixel of the box, counted from 0 */
     uint64_t others;         /* map and further coordinates, mixed to one number */
     uint32_t span, line;     /* of the load: its swizzle's span (0: none), its line */
     uint32_t barrier, phase; /* the agent it reported to, and when: clocks.h */

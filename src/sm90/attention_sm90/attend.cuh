@@ -11,7 +11,8 @@
 
 /* If the block is its tile's first and the last tokens of it are none, their rows of V become zeros, by all consumers
  * together. */
-static __device__ __forceinline__ void clear_tail(uint32_t base, const struct consumer &c) {
+static __device__ __forceinline__ void clear_tail(uint32_t base, const struct consumer &c, int flags) {
+    const struct layout l = layout_of<V_SLABS>(flags);
     const struct tile t = read_tile(tile_addr(base, tile_slot(c)));
     const int tokens = t.kv_len - c.block * TILE_N;
     if (c.block != t.end - 1 || tokens >= TILE_N)
@@ -22,7 +23,7 @@ static __device__ __forceinline__ void clear_tail(uint32_t base, const struct co
          i += CONSUMERS * 128 * 16)
 #pragma unroll
         for (int slab = 0; slab < V_SLABS; ++slab)
-            st_shared_v4(v_addr(base, at.slot) + slab * TILE_N * SPAN + i, 0, 0, 0, 0);
+            st_shared_v4(v_addr(base, at.slot) + slab * l.slab + i / (8 * SPAN) * l.eight + i % (8 * SPAN), 0, 0, 0, 0);
     fence_proxy_async();
     bar_sync(BAR_TAIL, 128 * CONSUMERS);
 }
@@ -37,13 +38,14 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
     struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};
 
     pipeline_wait(ks, state_at<STAGES>(c.blocks));
-    issue_scores(s, uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN, k_addr(base, c.blocks % STAGES));
+    issue_scores(s, uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN, k_addr(base, c.blocks % STAGES),
+                 p.flags);
     wgmma_wait_group<0>();
     wgmma_fence_operand(s);
     release_scores(base, c);
     soften(p, base, s, rows, shrink, c);
     pack_p(s, probs);
-    clear_tail(base, c);
+    clear_tail(base, c, p.flags);
     shrink[0] = shrink[1] = 0;
 #pragma unroll
     for (int i = 0; i < OUTPUTS; ++i)
@@ -64,11 +66,11 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
         const uint32_t q = (JOINS_TILES ? uniform(q_addr(base, q_slot(c))) : base) + number_of() * 64 * SPAN;
         const uint32_t k = uniform(k_addr(base, c.blocks % STAGES)), v = uniform(v_addr(base, at.slot));
         bar_sync(BAR_TURN + number_of(), 256);
-        issue_scores(s, q, k);
+        issue_scores(s, q, k, p.flags);
         if (OVERLAPS)
             shrink_outputs(o, shrink);
         pipeline_wait(vs, at);
-        issue_outputs(o, probs, v);
+        issue_outputs(o, probs, v, p.flags);
         bar_arrive(BAR_TURN + (number_of() + 1) % CONSUMERS, 256);
         if (JOINS_TILES && last) {
             find_factor(p, rows, tile_addr(base, slot), factor);
@@ -92,7 +94,7 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
 #pragma unroll
             for (int i = 0; i < OUTPUTS; ++i)
                 o[i] = 0;
-            clear_tail(base, c);
+            clear_tail(base, c, p.flags);
         } else if (!OVERLAPS) {
             shrink_outputs(o, shrink);
         }
@@ -101,7 +103,7 @@ static __device__ __forceinline__ void attend(const struct gm_attention_params &
         shrink_outputs(o, shrink);
     const struct pipeline_state at = state_at<STAGES>(c.blocks - 1);
     pipeline_wait(vs, at);
-    issue_outputs(o, probs, v_addr(base, at.slot));
+    issue_outputs(o, probs, v_addr(base, at.slot), p.flags);
     find_factor(p, rows, tile_addr(base, tile_slot(c)), factor);
     wgmma_wait_group<0>();
     wgmma_fence_operand(o);

@@ -23,12 +23,12 @@ static __device__ __forceinline__ bool is_loader(void) {
 /* Block `block` of K or V, whose stage nobody reads any more. */
 template <int SLABS_OF_ROW>
 static __device__ __forceinline__ void fill(const struct gm_attention_sm90_params &p, const struct gm_tensor_map &map,
-                                            uint32_t base, struct pipeline ring, struct pipeline_state at, uint32_t dst,
-                                            int block) {
+                                            int spans, uint32_t base, struct pipeline ring, struct pipeline_state at,
+                                            uint32_t dst, int block) {
     const uint32_t tile = tile_addr(base, 0), full = ring.full_addr + 8 * at.slot;
     const int lane = lane_index();
     if (p.attention.flags & GM_ATTENTION_IS_PAGED) {
-        fill_stage<SLABS_OF_ROW>(p, map, ring, at, dst,
+        fill_stage<SLABS_OF_ROW>(p, map, spans, ring, at, dst,
                                  box_of(p, read_tile(tile), (int)ld_shared_b32(tile + START_AT), block, lane), lane);
     } else if (lane == 0) {
         uint32_t place[4];
@@ -47,14 +47,14 @@ static __device__ __forceinline__ void fill_k(const struct gm_attention_sm90_par
                                               const struct consumer &c, int block, uint32_t count) {
     const struct pipeline_state at = state_at<STAGES>(count);
     if (block >= c.first && is_loader())
-        fill<SLABS>(p, p.k, base, k_ring(base), at, k_addr(base, at.slot), block);
+        fill<SLABS>(p, p.k, p.k_head_spans, base, k_ring(base), at, k_addr(base, at.slot), block);
 }
 
 static __device__ __forceinline__ void fill_v(const struct gm_attention_sm90_params &p, uint32_t base,
                                               const struct consumer &c, int block, uint32_t count) {
     const struct pipeline_state at = state_at<STAGES>(count);
     if (block >= c.first && is_loader())
-        fill<V_SLABS>(p, p.v, base, v_ring(base), at, v_addr(base, at.slot), block);
+        fill<V_SLABS>(p, p.v, p.v_head_spans, base, v_ring(base), at, v_addr(base, at.slot), block);
 }
 
 static __device__ __forceinline__ void init_full_barriers(uint32_t base) {
@@ -127,14 +127,14 @@ static __device__ __forceinline__ void begin_blocks(const struct gm_attention_sm
                                                     struct rows &rows) {
     float shrink[2];
     pipeline_wait(k_ring(base), state_at<STAGES>(0));
-    issue_scores(s, base, k_addr(base, 0));
+    issue_scores(s, base, k_addr(base, 0), params.attention.flags);
     wgmma_wait_group<0>();
     wgmma_fence_operand(s);
     fill_k(params, base, c, c.block - STAGES, STAGES);
     ++c.blocks;
     soften(params.attention, base, s, rows, shrink, c);
     pack_p(s, probs);
-    clear_tail(base, c);
+    clear_tail(base, c, params.attention.flags);
 }
 
 /* The next block's scores are issued with this block's O. */
@@ -150,9 +150,9 @@ static __device__ __forceinline__ void attend_ahead(const struct gm_attention_sm
         const struct pipeline_state at = state_at<STAGES>(c.blocks - 1); /* of V; K is one ahead */
         --c.block;
         pipeline_wait(ks, state_at<STAGES>(c.blocks));
-        issue_scores(s, base, uniform(k_addr(base, c.blocks % STAGES)));
+        issue_scores(s, base, uniform(k_addr(base, c.blocks % STAGES)), params.attention.flags);
         pipeline_wait(vs, at);
-        issue_outputs(o, probs, uniform(v_addr(base, at.slot)));
+        issue_outputs(o, probs, uniform(v_addr(base, at.slot)), params.attention.flags);
         wgmma_wait_group<1>();
         wgmma_fence_operand(s);
         fill_k(params, base, c, c.block - STAGES, c.blocks + STAGES);
@@ -166,7 +166,7 @@ static __device__ __forceinline__ void attend_ahead(const struct gm_attention_sm
     }
     const struct pipeline_state at = state_at<STAGES>(c.blocks - 1);
     pipeline_wait(vs, at);
-    issue_outputs(o, probs, v_addr(base, at.slot));
+    issue_outputs(o, probs, v_addr(base, at.slot), params.attention.flags);
     find_factor(params.attention, rows, tile_addr(base, 0), factor);
     wgmma_wait_group<0>();
     wgmma_fence_operand(o);
@@ -182,7 +182,7 @@ static __device__ __forceinline__ void attend_serial(const struct gm_attention_s
     for (; c.block >= c.first; --c.block) {
         const struct pipeline_state at = state_at<STAGES>(c.blocks);
         pipeline_wait(k_ring(base), at);
-        issue_scores(s, base, uniform(k_addr(base, at.slot)));
+        issue_scores(s, base, uniform(k_addr(base, at.slot)), params.attention.flags);
         wgmma_wait_group<0>();
         wgmma_fence_operand(s);
         fill_k(params, base, c, c.block - STAGES, c.blocks + STAGES);
@@ -190,9 +190,9 @@ static __device__ __forceinline__ void attend_serial(const struct gm_attention_s
         soften(params.attention, base, s, rows, shrink, c);
         pack_p(s, probs);
         shrink_outputs(o, shrink);
-        clear_tail(base, c);
+        clear_tail(base, c, params.attention.flags);
         pipeline_wait(v_ring(base), at);
-        issue_outputs(o, probs, uniform(v_addr(base, at.slot)));
+        issue_outputs(o, probs, uniform(v_addr(base, at.slot)), params.attention.flags);
         wgmma_wait_group<0>();
         wgmma_fence_operand(o);
         fill_v(params, base, c, c.block - STAGES, c.blocks - 1 + STAGES);

@@ -3,6 +3,7 @@
 #ifndef GM_SM90_ATTENTION_CONSTANTS_CUH
 #define GM_SM90_ATTENTION_CONSTANTS_CUH
 
+#include "common/attention/params.h"
 #include "common/attention_sm90/tile.h"
 #include "common/types.h"
 #include "sm90/pipeline.cuh"
@@ -69,6 +70,18 @@ static_assert(!IS_ALONE || (CONSUMERS == 1 && !OVERLAPS && !IS_8BIT), "what atte
 static_assert(GM_ATTENTION_SM90_SMEM_BYTES(GM_TYPE, HEAD_DIM, V_DIM, TILE_M, TILE_N, STAGES, CTAS) <=
                   GM_ATTENTION_SM90_MOST_BYTES(CTAS),
               "as many fit a Hopper SM");
+
+/* ---- where a block's rows lie -------------------------------------------------------------------------- */
+
+/* Bytes from 8 tokens of a slab to the next 8, and from a slab to the next, of a row of SLABS_OF_ROW. */
+struct layout {
+    uint32_t eight, slab;
+};
+
+template <int SLABS_OF_ROW> static __device__ __forceinline__ struct layout layout_of(int flags) {
+    const bool is_whole = SLABS_OF_ROW > 1 && !IS_8BIT && flags & GM_ATTENTION_WHOLE_ROWS;
+    return {is_whole ? SLABS_OF_ROW * 8 * SPAN : 8 * SPAN, is_whole ? 8 * SPAN : TILE_N * SPAN};
+}
 
 /* ---- shared memory ---------------------------------------------------------------------------------- */
 

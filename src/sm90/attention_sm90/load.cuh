@@ -39,35 +39,39 @@ static __device__ __forceinline__ struct box box_of(const struct gm_attention_sm
     return b;
 }
 
-/* A block of K or V into its stage, which nobody reads any more, each lane its box. */
+/* A block of K or V into its stage, which nobody reads any more, each lane its box. `spans`: from a head to the next. */
 template <int SLABS_OF_ROW>
 static __device__ __forceinline__ void fill_stage(const struct gm_attention_sm90_params &p,
-                                                  const struct gm_tensor_map &map, struct pipeline ring,
+                                                  const struct gm_tensor_map &map, int spans, struct pipeline ring,
                                                   struct pipeline_state at, uint32_t dst, struct box b, int lane) {
+    const uint32_t full = ring.full_addr + 8 * at.slot;
     if (lane == 0)
-        mbarrier_arrive_expect_tx(ring.full_addr + 8 * at.slot, b.boxes * p.box_tokens * SLABS_OF_ROW * SPAN);
+        mbarrier_arrive_expect_tx(full, b.boxes * p.box_tokens * SLABS_OF_ROW * SPAN);
     __syncwarp();
-    if (lane < b.boxes) {
+    if (lane < b.boxes && SLABS_OF_ROW > 1 && !IS_8BIT && p.attention.flags & GM_ATTENTION_WHOLE_ROWS) {
+        tma_load_5d(dst + lane * p.box_tokens * SLABS_OF_ROW * SPAN, &map, 0, 0, b.head * spans, b.token / 8, b.page,
+                    full);
+    } else if (lane < b.boxes) {
 #pragma unroll
         for (int slab = 0; slab < SLABS_OF_ROW; ++slab)
             tma_load_4d(dst + slab * TILE_N * SPAN + lane * p.box_tokens * SPAN, &map, slab * SLAB, b.token, b.head,
-                        b.page, ring.full_addr + 8 * at.slot);
+                        b.page, full);
     }
 }
 
 /* The same, as soon as nobody reads it. */
 template <int SLABS_OF_ROW>
 static __device__ __forceinline__ void load_block(const struct gm_attention_sm90_params &p,
-                                                  const struct gm_tensor_map &map, struct pipeline ring,
+                                                  const struct gm_tensor_map &map, int spans, struct pipeline ring,
                                                   struct pipeline_state at, uint32_t dst, struct box b, int lane) {
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
-    fill_stage<SLABS_OF_ROW>(p, map, ring, at, dst, b, lane);
+    fill_stage<SLABS_OF_ROW>(p, map, spans, ring, at, dst, b, lane);
 }
 
 static __device__ __forceinline__ void load_k(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t count,
                                               struct box b, int lane) {
     const struct pipeline_state at = state_at<STAGES>(count);
-    load_block<SLABS>(p, p.k, k_ring(base), at, k_addr(base, at.slot), b, lane);
+    load_block<SLABS>(p, p.k, p.k_head_spans, k_ring(base), at, k_addr(base, at.slot), b, lane);
 }
 
 /* What the TRANSPOSERS are told of a block of V, ahead of the arrival that makes it visible. */
@@ -81,11 +85,11 @@ static __device__ __forceinline__ void load_v(const struct gm_attention_sm90_par
                                               struct box b, int lane) {
     const struct pipeline_state at = state_at<STAGES>(count);
     if (!IS_8BIT) {
-        load_block<V_SLABS>(p, p.v, v_ring(base), at, v_addr(base, at.slot), b, lane);
+        load_block<V_SLABS>(p, p.v, p.v_head_spans, v_ring(base), at, v_addr(base, at.slot), b, lane);
         return;
     }
     note_tokens(base, at, b.tokens, lane);
-    load_block<V_SLABS>(p, p.v, loaded_ring(base), at, loaded_addr(base, at.slot), b, lane);
+    load_block<V_SLABS>(p, p.v, p.v_head_spans, loaded_ring(base), at, loaded_addr(base, at.slot), b, lane);
 }
 
 static __device__ __forceinline__ void fill_q(const struct gm_attention_sm90_params &p, uint32_t base, uint32_t slot,
