@@ -30,7 +30,7 @@ template <int TOKENS, int PASSES>
 static __device__ __forceinline__ void attend_8bit_wide(const struct gm_attention_params &p, uint32_t base,
                                                         struct consumer &c) {
     const struct pipeline ks = k_ring(base), vs = v_ring(base);
-    const uint32_t q = operand_8bit(uniform(q_addr(base, q_slot(c))) + number_of() * 64 * SPAN);
+    const uint32_t q = q_operand(base, c);
     float s[TOKENS / 2], o[PASSES * PASS / 2], shrink[2], factor[2];
     uint32_t probs[P_WORDS];
     struct rows rows = {{-GM_INFINITY, -GM_INFINITY}, {0, 0}};

@@ -39,14 +39,13 @@ static __device__ __forceinline__ void clear_tail_8bit(uint32_t loaded, int numb
 
 /* A lane's addresses. They differ from chunk to chunk by constants, and in one XOR. */
 struct lane_places {
-    uint32_t from;            /* of the stage: its token of a group, piece 0 */
-    uint32_t piece;           /* of that row, of the warp's first chunk */
+    uint32_t from;            /* of the stage: its token of a group, of the warp's first chunk */
     uint32_t to[TILE_N / 32]; /* of the stage: its row of the first chunk, a group's tokens */
 };
 
 static __device__ __forceinline__ struct lane_places places_of(int number, int lane) {
     const int in_matrix = lane % 8, matrix = lane / 8;
-    struct lane_places at = {(uint32_t)lane * SPAN, (uint32_t)(number ^ in_matrix) << 4, {}};
+    struct lane_places at = {piece_at(0, number, lane), {}};
 #pragma unroll
     for (int group = 0; group < TILE_N / 32; ++group)
         at.to[group] = (16 * number + matrix % 2 * 8 + in_matrix) * SPAN + ((2 * group + matrix / 2 ^ in_matrix) << 4);
@@ -61,7 +60,7 @@ static __device__ __forceinline__ void transpose_chunk(uint32_t loaded, uint32_t
     enum { GROUPS = TILE_N % 64 ? 3 : 2 };
     static_assert(!IS_8BIT || TILE_N % (32 * GROUPS) == 0, "all tokens are in groups");
     const uint32_t chunk = step * TRANSPOSERS; /* ahead of the warp's number, which changes no other bit */
-    const uint32_t from = loaded + at.from + chunk / 8 * TILE_N * SPAN + (at.piece ^ chunk % 8 << 4);
+    const uint32_t from = loaded + chunk / 8 * TILE_N * SPAN + (at.from ^ chunk % 8 << 4);
 #pragma unroll
     for (int first = 0; first < TILE_N / 32; first += GROUPS) {
         uint32_t pairs[GROUPS][4];
