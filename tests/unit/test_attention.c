@@ -4,6 +4,7 @@
 #include "common/attention_decode/params.h"
 #include "common/attention_mla_sm90/params.h"
 #include "common/attention_sm80/params.h"
+#include "common/attention_sm90/params.h"
 #include "gristmill/attention.h"
 #include "host/attention/attention.h"
 #include "host/choose.h"
@@ -604,6 +605,46 @@ START_TEST(a_launch_is_told_types) {
 }
 END_TEST
 
+/* Strides in elements; 0: packed, all heads of a token together. Rows of 128 bytes from a head to the next, or 0: a slab a box. */
+static const struct {
+    const char *kernel;
+    int64_t head_dim, page_size, k_token, k_head, v_head;
+    int k_spans, v_spans;
+} boxes_of_pages[] = {
+    {"attention_sm90_bf16_d128_128x128_s2", 128, 16, 0, 0, 0, 2, 2},
+    {"attention_sm90_bf16_d128_128x128_s2", 128, 16, 128, 16 * 128, 0, 32, 2}, /* k: a head's tokens together */
+    {"attention_sm90_bf16_d128_128x128_s2", 128, 16, 0, 0, 192, 2, 3},
+    {"attention_sm90_bf16_d256_128x80_s2", 256, 64, 0, 0, 0, 4, 4},
+    {"attention_sm90_bf16_d128_64x64_s1ax3", 128, 16, 0, 0, 0, 2, 2},
+    {"attention_sm90_bf16_d128_128x128_s2", 128, 0, 0, 0, 0, 0, 0},          /* no pages */
+    {"attention_sm90_bf16_d128_128x128_s2", 128, 16, 8 * 136, 136, 0, 0, 0}, /* k's heads begin in a span */
+    {"attention_sm90_bf16_d128_128x128_s2", 128, 16, 0, 0, 136, 0, 0},       /* v's */
+    {"attention_sm90_bf16_d128_128x128_s2", 120, 16, 0, 0, 0, 0, 0},         /* a head ends in one */
+    {"attention_sm90_bf16_d256_128x80_s2", 192, 16, 0, 0, 0, 0, 0},          /* fewer slabs than the variant has */
+    {"attention_sm90_bf16_d64_192x128_s2", 64, 16, 0, 0, 0, 0, 0},           /* a slab is all */
+    {"attention_sm90_e4m3_d256_128x96_s2", 256, 16, 0, 0, 0, 0, 0},          /* V is transposed slab by slab */
+};
+
+START_TEST(boxes_of_pages_have_whole_rows_where_strides_allow_it) {
+    struct gm_attention_problem p = paged(2, 512, 512, boxes_of_pages[_i].page_size);
+    p.kv_layout = p.page_size ? GM_ATTENTION_KV_PAGED : GM_ATTENTION_KV_BATCHED;
+    p.head_dim = boxes_of_pages[_i].head_dim;
+    p.k_token_stride = boxes_of_pages[_i].k_token, p.k_head_stride = boxes_of_pages[_i].k_head;
+    p.v_head_stride = boxes_of_pages[_i].v_head;
+    p.v_token_stride = 8 * p.v_head_stride;
+    if (p.k_head_stride)
+        p.k_page_stride = 16 * 8 * 136;
+    if (strstr(boxes_of_pages[_i].kernel, "e4m3"))
+        p.type = GM_E4M3, p.out = GM_ATTENTION_OUT_BF16;
+    gm_plan *plan = plan_of(&p, boxes_of_pages[_i].kernel, 0, 0);
+    const struct gm_attention_sm90_params *params = plan->params;
+    ck_assert_int_eq(params->k_head_spans, boxes_of_pages[_i].k_spans);
+    ck_assert_int_eq(params->v_head_spans, boxes_of_pages[_i].v_spans);
+    ck_assert_int_eq(!!(params->attention.flags & GM_ATTENTION_WHOLE_ROWS), boxes_of_pages[_i].k_spans > 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 /* Parts fill the device, their slots the workspace; without one there is no cut, and a batch-invariant plan has none. */
 START_TEST(keys_are_cut_where_there_is_a_workspace) {
     const struct gm_attention_problem p = paged(1, 1, 100000, 16);
@@ -827,6 +868,8 @@ Suite *attention_suite(void) {
     tcase_add_test(launch, a_launch_is_told_what_the_problem_says);
     tcase_add_test(launch, a_launch_is_told_who_shares_a_scale);
     tcase_add_test(launch, a_launch_is_told_types);
+    tcase_add_loop_test(launch, boxes_of_pages_have_whole_rows_where_strides_allow_it, 0,
+                        sizeof boxes_of_pages / sizeof *boxes_of_pages);
     tcase_add_test(launch, keys_are_cut_where_there_is_a_workspace);
     tcase_add_test(launch, heads_are_dealt_to_lists);
     tcase_add_test(launch, cut_units_of_latent_heads_have_slots);
