@@ -80,7 +80,8 @@ struct layout {
 
 template <int SLABS_OF_ROW> static __device__ __forceinline__ struct layout layout_of(int flags) {
     const bool is_whole = SLABS_OF_ROW > 1 && !IS_8BIT && flags & GM_ATTENTION_WHOLE_ROWS;
-    return {is_whole ? SLABS_OF_ROW * 8 * SPAN : 8 * SPAN, is_whole ? 8 * SPAN : TILE_N * SPAN};
+    const int eight = is_whole ? SLABS_OF_ROW * 8 * SPAN : 8 * SPAN, slab = is_whole ? 8 * SPAN : TILE_N * SPAN;
+    return {(uint32_t)eight, (uint32_t)slab};
 }
 
 /* ---- shared memory ---------------------------------------------------------------------------------- */
