@@ -82,6 +82,9 @@ if grep '^no GPU:' "$OUT/gpu_tests.log"; then
     note lab "SKIP (no GPU)" 0
 else
     step lab 600 "$BUILD/gristmill" lab run all --verify --quick
+    for model in tests/decoder/models/*; do
+        [ ! -x "$BUILD/decoder" ] || step "decoder:${model##*/}" 60 "$BUILD/decoder" check "$model" --page 16 --batch 64
+    done
 fi
 
 # racecheck knows shared memory that threads write themselves, not what TMA writes behind mbarriers, and an arrival at one counts for

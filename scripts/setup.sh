@@ -27,7 +27,7 @@ die() {
 
 have() {
     case $1 in
-        check | jansson | zlib) pkg-config --exists "$1" 2>/dev/null ;;
+        check | jansson | zlib | libpcre2-8 | libutf8proc) pkg-config --exists "$1" 2>/dev/null ;;
         venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) command -v "$1" >/dev/null 2>&1 ;;
     esac
@@ -40,6 +40,8 @@ package_of() {
         ninja) echo ninja-build ;;
         jansson) echo libjansson-dev ;;
         zlib) echo zlib1g-dev ;;
+        libpcre2-8) echo libpcre2-dev ;;
+        libutf8proc) echo libutf8proc-dev ;;
         venv) echo python3-venv ;;
         *) echo "$1" ;;
     esac

@@ -9,7 +9,7 @@ set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root" || exit 1
 
-need cmake ninja cc c++ pkg-config check jansson zlib python3 venv valgrind
+need cmake ninja cc c++ pkg-config check jansson zlib libpcre2-8 libutf8proc python3 venv valgrind
 configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_EXAMPLES=ON
 find_disassembler
 wheels "${toolkit12_wheels[@]}"
@@ -133,7 +133,7 @@ sanitize() {
         source=$build build=$sanitized
         configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_SANITIZE=address,undefined \
             -DCMAKE_C_FLAGS_RELEASE=-O1 "-DGM_IMAGES_FROM=$source" &&
-            compile unit_tests bench_tests gpu_tests gristmill_sim
+            compile unit_tests bench_tests gpu_tests gristmill_sim decoder decoder_tests
     )
 }
 sanitizing() {
@@ -142,6 +142,9 @@ sanitizing() {
 later sanitized_build sanitize
 later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests" # leaks are looked for once
 later sanitized_bench_tests sanitizing bench_tests "$sanitized/bench_tests"
+later sanitized_decoder_tests sanitizing decoder_tests env ASAN_OPTIONS=detect_leaks=0 "$sanitized/decoder_tests" # exits
+later sanitized_decoder_check sanitizing decoder_check env GM_DRIVER="$sanitized/libgristmill-sim.so.0" \
+    GM_SIM_DEVICE=h200 "$sanitized/decoder" check "$root/tests/decoder/models/gemma3" --page 16
 later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
 later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
     "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork '--test=[abit]*'
@@ -172,6 +175,13 @@ for suite in 'driver launches' 'driver libraries' 'driver captures' 'out of memo
         --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/sim_tests"
 done
 step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_DIR="$build/toolkit12" "$build/sim_tests"
+step decoder_tests env -C "$logs" "$build/decoder_tests"
+# Small models of transformers, every way through the decoder; and the program as its user has it.
+for model in "$root"/tests/decoder/models/*; do
+    step "decoder_${model##*/}" env GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/decoder" check "$model" --page 16
+done
+step decoder_llama_a100 env GM_DRIVER=sim GM_SIM_DEVICE=a100 "$build/decoder" check tests/decoder/models/llama --page 16
+step decoder_program env GM_DRIVER=sim GM_SIM_DEVICE=h200 python3 tests/decoder/program_test.py "$build/decoder"
 step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_*' --quick
 step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a model's config.json says, in the terms of what is computed. Architectures differ in numbers and switches. */
+#ifndef DECODER_CONFIG_H
+#define DECODER_CONFIG_H
+
+#include <stdint.h>
+
+enum { LAYERS_MAX = 256, END_TOKENS_MAX = 16 };
+
+enum activation { ACTIVATION_SILU, ACTIVATION_GELU_TANH };
+enum rope_kind { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN };
+enum dtype { DTYPE_BF16, DTYPE_FP16 };
+
+/* Angles of rotary embedding. */
+struct rope_scaling {
+    enum rope_kind kind;
+    double theta;
+    double factor;                                 /* LINEAR, LLAMA3, YARN */
+    double low_freq_factor, high_freq_factor;      /* LLAMA3 */
+    double beta_fast, beta_slow, attention_factor; /* YARN: 32 and 1; 0.1 ln(factor) + 1 unless told */
+    int64_t original_max_position;                 /* LLAMA3, YARN */
+    int truncate;                                  /* YARN: the ramp begins and ends at whole pairs; 1 unless told */
+};
+
+struct config {
+    const char *architecture; /* as config.json names it: "LlamaForCausalLM" */
+    /* Of all tensors but lm_head.weight: "model." or, where the model of text is nested in one of images too,
+     * "language_model.model.". There the last matrix is language_model.lm_head.weight, if it is not tied. */
+    char tensor_prefix[32];
+    enum dtype dtype;
+    int64_t vocabulary, hidden, layers, q_heads, kv_heads, head_dim, intermediate;
+    int64_t max_position;
+    double eps;
+    int has_tied_embeddings; /* the table of embeddings is the last matrix too */
+    int has_qkv_bias;        /* Qwen2 */
+    int has_head_norm;       /* of q and k before rotation: Qwen3, Gemma-3 */
+    int has_sandwich;        /* norms before and behind attention and MLP: Gemma-3 */
+    double weight_offset;    /* of norms: Gemma 1 */
+    double embedding_scale;  /* Gemma: sqrt(hidden), rounded to the dtype; 0: none */
+    enum activation activation;
+    double attention_scale;             /* 1 / sqrt(head_dim), or of query_pre_attn_scalar */
+    double attention_cap, logits_cap;   /* 0: none */
+    struct rope_scaling rope;           /* of layers that see all tokens */
+    struct rope_scaling local_rope;     /* of layers with a window: Gemma-3 has another */
+    int64_t window;                     /* tokens that a layer with a window sees, its own included; 0: there is none */
+    uint8_t has_window[LAYERS_MAX];     /* of each layer */
+    int64_t end_tokens[END_TOKENS_MAX]; /* any of them ends the text: config.json's and generation_config.json's */
+    int end_token_count;
+    int64_t begin_token; /* -1: none */
+};
+
+/* Reads folder/config.json, and generation_config.json if there is one. What it does not know is refused by die() with
+ * the key and the value: an architecture, a rope type, a dtype, an activation, biases where none are known, a
+ * quantisation. A key that is missing has the value of transformers' class, where it has one that is sure. */
+struct config config_read(const char *folder);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model's weights on the GPU. Matrices that are multiplied with the same rows lie behind each other, so that one GEMM does
+ * for all of them: q, k and v, and gate and up. */
+#ifndef DECODER_MODEL_H
+#define DECODER_MODEL_H
+
+#include "config.h"
+
+#include <gristmill/core.h>
+
+struct layer {
+    gm_device_ptr attention_norm, qkv, qkv_bias, q_norm, k_norm,
+        attention_out;                  /* [hidden], [(q + 2 kv) heads * dim][hidden] ... */
+    gm_device_ptr after_attention_norm; /* with a sandwich; else 0 */
+    gm_device_ptr mlp_norm, gate_up, down;
+    gm_device_ptr after_mlp_norm; /* with a sandwich; else 0 */
+};
+
+struct model {
+    struct config config;
+    gm_device_ptr embeddings, head, final_norm; /* [vocabulary][hidden] twice, or one of it */
+    struct layer layer[LAYERS_MAX];
+    gm_device_ptr weights; /* all of these, in one piece */
+    size_t weight_bytes;
+    gm_device_ptr rope, local_rope; /* [positions][head_dim]: fp32 cosines, then sines */
+    int64_t positions;
+};
+
+/* Reads the folder's tensors, each of which must be known and used. With `positions` rows of angles. A line on stderr tells how
+ * far it is, where that is a terminal. */
+struct model *model_load(const char *folder, const struct config *config, int64_t positions);
+/* Random weights of this shape: for measuring. */
+struct model *model_random(const struct config *config, int64_t positions);
+void model_free(struct model *model);
+
+/* Bytes that the weights take. */
+size_t model_bytes(const struct config *config);
+/* Bytes of weights that a step reads: all but the table of embeddings, of which it reads a few rows. */
+size_t model_step_bytes(const struct config *config);
+
+#endif

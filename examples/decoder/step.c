@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "step.h"
+
+#include "common.h"
+#include "device.h"
+
+#include <gristmill/gristmill.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ELEMENT_BYTES = 2, WORKSPACE_BYTES = 32 << 20 };
+
+struct step {
+    struct step_shape shape;
+    gm_plan *embed;
+    gm_plan *norm;
+    gm_plan *norm_after_add; /* of decoding: the branch is added, and the sum normed */
+    gm_plan *norm_between;   /* with a sandwich: the branch is normed, added, and the sum normed again */
+    gm_plan *qkv, *attention_out, *gate_up, *down;
+    gm_plan *rope;
+    gm_plan *attend, *attend_window;
+    gm_plan *glu;
+    gm_plan *gather, *head, *cap, *sample;
+};
+
+/* ---- memory that steps share ---------------------------------------------------------------------------- */
+
+static enum gm_type type_of(const struct config *c) {
+    return c->dtype == DTYPE_BF16 ? GM_BF16 : GM_FP16;
+}
+
+static int64_t q_columns(const struct config *c) {
+    return c->q_heads * c->head_dim;
+}
+
+static int64_t qkv_columns(const struct config *c) {
+    return (c->q_heads + 2 * c->kv_heads) * c->head_dim;
+}
+
+/* Elements of 16 bits that a row has in all of scratch. */
+static int64_t row_elements(const struct config *c) {
+    return 3 * c->hidden + qkv_columns(c) + q_columns(c) + 3 * c->intermediate;
+}
+
+size_t scratch_bytes(const struct config *c, int64_t rows, int64_t results) {
+    return (size_t)(rows * row_elements(c) + results * c->hidden) * ELEMENT_BYTES +
+           (size_t)(results * (c->vocabulary + 2)) * 4 + WORKSPACE_BYTES;
+}
+
+/* Zeros, since a step has rows of no request as well: nobody wants what comes of them, but it is computed. */
+static gm_device_ptr matrix(int64_t rows, int64_t columns) {
+    const size_t bytes = (size_t)(rows * columns) * ELEMENT_BYTES;
+    const gm_device_ptr address = device_allocate(bytes, "a step's matrices");
+    fill_bytes(address, 0, bytes);
+    return address;
+}
+
+struct scratch scratch_create(const struct config *c, int64_t rows, int64_t results) {
+    return (struct scratch){.rows = rows,
+                            .results = results,
+                            .stream = matrix(rows, c->hidden),
+                            .normed = matrix(rows, c->hidden),
+                            .branch = matrix(rows, c->hidden),
+                            .qkv = matrix(rows, qkv_columns(c)),
+                            .attended = matrix(rows, q_columns(c)),
+                            .gate_up = matrix(rows, 2 * c->intermediate),
+                            .mlp = matrix(rows, c->intermediate),
+                            .last = matrix(results, c->hidden),
+                            .logits = matrix(results, 2 * c->vocabulary),
+                            .sampled = matrix(results, 2),
+                            .logprobs = matrix(results, 2),
+                            .workspace = matrix(WORKSPACE_BYTES / ELEMENT_BYTES, 1),
+                            .workspace_bytes = WORKSPACE_BYTES};
+}
+
+void scratch_free(struct scratch *s) {
+    const gm_device_ptr all[] = {s->stream, s->normed, s->branch, s->qkv,     s->attended, s->gate_up,
+                                 s->mlp,    s->last,   s->logits, s->sampled, s->logprobs, s->workspace};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        device_release(all[i]);
+}
+
+/* ---- plans ---------------------------------------------------------------------------------------------- */
+
+/* What all plans of a step are made with. */
+struct maker {
+    gm_context *context;
+    const struct config *config;
+    struct gm_plan_options options;
+};
+
+/* Planned, or the program ends with the library's sentence. */
+#define PLAN(maker, operation, problem, plan)                                                                          \
+    do {                                                                                                               \
+        if (gm_##operation##_plan_create((maker)->context, &(problem), &(maker)->options, &(plan)) != GM_OK)           \
+            die(#operation ": %s", gm_last_error());                                                                   \
+    } while (0)
+
+/* A matrix of the model, [columns_out][columns_in], times rows; what comes out is added to what is there if it accumulates. */
+static gm_plan *plan_gemm(const struct maker *maker, int64_t rows, int64_t out, int64_t in, int has_bias,
+                          enum gm_type out_type) {
+    const enum gm_type type = type_of(maker->config);
+    const struct gm_gemm_problem problem = {.size = sizeof problem,
+                                            .m = rows,
+                                            .n = out,
+                                            .k = in,
+                                            .ab_type = type,
+                                            .d_type = out_type,
+                                            .bias = has_bias ? GM_BIAS_N : GM_BIAS_NONE,
+                                            .bias_type = type};
+    struct maker constant = *maker;
+    constant.options.flags |= GM_PLAN_CONSTANT_B;
+    gm_plan *plan = NULL;
+    PLAN(&constant, gemm, problem, plan);
+    return plan;
+}
+
+static gm_plan *plan_norm(const struct maker *maker, int64_t rows, enum gm_residual residual) {
+    const struct config *c = maker->config;
+    const struct gm_rms_norm_problem problem = {.size = sizeof problem,
+                                                .rows = rows,
+                                                .columns = c->hidden,
+                                                .type = type_of(c),
+                                                .residual = residual,
+                                                .eps = (float)c->eps,
+                                                .weight_offset = (float)c->weight_offset};
+    gm_plan *plan = NULL;
+    PLAN(maker, rms_norm, problem, plan);
+    return plan;
+}
+
+/* Rows of a table by their numbers: embeddings, or those rows whose next token is wanted. */
+static gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, double scale) {
+    const struct gm_embed_problem problem = {.size = sizeof problem,
+                                             .tokens = rows,
+                                             .columns = maker->config->hidden,
+                                             .vocabulary = of,
+                                             .type = type_of(maker->config),
+                                             .scale = (float)scale};
+    gm_plan *plan = NULL;
+    PLAN(maker, embed, problem, plan);
+    return plan;
+}
+
+/* q is rotated where it is; k goes rotated to the cache, v as it is. */
+static gm_plan *plan_rope(const struct maker *maker, int64_t rows, const struct cache *cache, int64_t positions) {
+    const struct config *c = maker->config;
+    const int64_t row = qkv_columns(c);
+    const struct gm_rope_problem problem = {.size = sizeof problem,
+                                            .tokens = rows,
+                                            .q_heads = c->q_heads,
+                                            .kv_heads = c->kv_heads,
+                                            .head_dim = c->head_dim,
+                                            .max_position = positions,
+                                            .page_size = cache->page_size,
+                                            .slot_count = cache->pages * cache->page_size,
+                                            .q_token_stride = row,
+                                            .k_token_stride = row,
+                                            .v_token_stride = row,
+                                            .q_out_token_stride = row,
+                                            .type = type_of(c),
+                                            .norm = c->has_head_norm ? GM_ROPE_NORM : GM_ROPE_NO_NORM,
+                                            .eps = (float)c->eps,
+                                            .weight_offset = (float)c->weight_offset,
+                                            .append = GM_ROPE_APPEND};
+    gm_plan *plan = NULL;
+    PLAN(maker, rope, problem, plan);
+    return plan;
+}
+
+static gm_plan *plan_attention(const struct maker *maker, struct step_shape shape, const struct cache *cache,
+                               int64_t context_length, int64_t window) {
+    const struct config *c = maker->config;
+    const struct gm_attention_problem problem = {.size = sizeof problem,
+                                                 .max_batch = shape.requests,
+                                                 .max_q_tokens = shape.rows,
+                                                 .max_q_len = shape.longest,
+                                                 .max_kv_len = context_length,
+                                                 .q_heads = c->q_heads,
+                                                 .kv_heads = c->kv_heads,
+                                                 .head_dim = c->head_dim,
+                                                 .page_size = cache->page_size,
+                                                 .page_count = cache->pages,
+                                                 .table_stride = cache->table_stride,
+                                                 .q_token_stride = qkv_columns(c),
+                                                 .type = type_of(c),
+                                                 .kv_layout = GM_ATTENTION_KV_PAGED,
+                                                 .mask = window ? GM_ATTENTION_WINDOW : GM_ATTENTION_CAUSAL,
+                                                 .left = window ? window - 1 : 0,
+                                                 .scale = (float)c->attention_scale,
+                                                 .softcap = (float)c->attention_cap};
+    gm_plan *plan = NULL;
+    PLAN(maker, attention, problem, plan);
+    return plan;
+}
+
+static gm_plan *plan_glu(const struct maker *maker, int64_t rows) {
+    const struct config *c = maker->config;
+    const struct gm_glu_problem problem = {
+        .size = sizeof problem,
+        .rows = rows,
+        .columns = c->intermediate,
+        .type = type_of(c),
+        .activation = c->activation == ACTIVATION_SILU ? GM_ACT_SILU : GM_ACT_GELU_TANH,
+        .gate_stride = 2 * c->intermediate,
+        .up_stride = 2 * c->intermediate,
+        .up_align = c->intermediate % 8 ? 2 : 16,
+    };
+    gm_plan *plan = NULL;
+    PLAN(maker, glu, problem, plan);
+    return plan;
+}
+
+static gm_plan *plan_cap(const struct maker *maker, int64_t results) {
+    const struct gm_process_logits_problem problem = {.size = sizeof problem,
+                                                      .rows = results,
+                                                      .columns = maker->config->vocabulary,
+                                                      .type = GM_FP32,
+                                                      .cap = (float)maker->config->logits_cap};
+    gm_plan *plan = NULL;
+    PLAN(maker, process_logits, problem, plan);
+    return plan;
+}
+
+static gm_plan *plan_sample(const struct maker *maker, int64_t results) {
+    const struct gm_sample_problem problem = {
+        .size = sizeof problem, .rows = results, .columns = maker->config->vocabulary, .type = GM_FP32};
+    gm_plan *plan = NULL;
+    PLAN(maker, sample, problem, plan);
+    return plan;
+}
+
+struct step *step_create(gm_context *context, const struct model *model, const struct cache *cache,
+                         int64_t context_length, struct step_shape shape, uint32_t flags) {
+    const struct config *c = &model->config;
+    const enum gm_type type = type_of(c);
+    const int64_t rows = shape.rows, results = shape.results ? shape.results : rows;
+    const struct maker maker = {
+        context, c, {.size = sizeof maker.options, .workspace_limit = WORKSPACE_BYTES, .flags = flags}};
+    struct step *step = grab(1, sizeof *step);
+    step->shape = shape;
+    step->embed = plan_gather(&maker, rows, c->vocabulary, c->embedding_scale);
+    step->norm = plan_norm(&maker, rows, GM_RESIDUAL_NONE);
+    if (shape.longest == 1 && !c->has_sandwich)
+        step->norm_after_add = plan_norm(&maker, rows, GM_RESIDUAL_BEFORE);
+    if (c->has_sandwich)
+        step->norm_between = plan_norm(&maker, rows, GM_RESIDUAL_BETWEEN);
+    step->qkv = plan_gemm(&maker, rows, qkv_columns(c), c->hidden, c->has_qkv_bias, type);
+    step->attention_out = plan_gemm(&maker, rows, c->hidden, q_columns(c), 0, type);
+    step->gate_up = plan_gemm(&maker, rows, 2 * c->intermediate, c->hidden, 0, type);
+    step->down = plan_gemm(&maker, rows, c->hidden, c->intermediate, 0, type);
+    step->rope = plan_rope(&maker, rows, cache, model->positions);
+    step->attend = plan_attention(&maker, shape, cache, context_length, 0);
+    if (c->window)
+        step->attend_window = plan_attention(&maker, shape, cache, context_length, c->window);
+    step->glu = plan_glu(&maker, rows);
+    if (shape.results)
+        step->gather = plan_gather(&maker, results, rows, 0);
+    step->head = plan_gemm(&maker, results, c->vocabulary, c->hidden, 0, GM_FP32);
+    if (c->logits_cap > 0)
+        step->cap = plan_cap(&maker, results);
+    step->sample = plan_sample(&maker, results);
+    return step;
+}
+
+/* Every plan with its name: for those who go through all. */
+struct named_plan {
+    const char *name;
+    gm_plan *plan;
+};
+enum { PLANS = 16 };
+
+static void plans_of(const struct step *s, struct named_plan named[PLANS]) {
+    const struct named_plan all[PLANS] = {{"embed", s->embed},
+                                          {"norm", s->norm},
+                                          {"sum, norm", s->norm_after_add},
+                                          {"norm, sum, norm", s->norm_between},
+                                          {"q, k, v", s->qkv},
+                                          {"rope, append", s->rope},
+                                          {"attention", s->attend},
+                                          {"attention, window", s->attend_window},
+                                          {"out of attention", s->attention_out},
+                                          {"gate, up", s->gate_up},
+                                          {"gated unit", s->glu},
+                                          {"down", s->down},
+                                          {"gather", s->gather},
+                                          {"logits", s->head},
+                                          {"cap", s->cap},
+                                          {"sample", s->sample}};
+    for (int i = 0; i < PLANS; i++)
+        named[i] = all[i];
+}
+
+void step_destroy(struct step *step) {
+    struct named_plan named[PLANS];
+    if (!step)
+        return;
+    plans_of(step, named);
+    for (int i = 0; i < PLANS; i++)
+        gm_plan_destroy(named[i].plan);
+    free(step);
+}
+
+void step_explain(const struct step *step) {
+    struct named_plan named[PLANS];
+    plans_of(step, named);
+    for (int i = 0; i < PLANS; i++) {
+        struct gm_kernel_info info = {.size = sizeof info};
+        if (named[i].plan && gm_kernel_get((size_t)gm_plan_kernel(named[i].plan), &info) == GM_OK)
+            printf("  %-20s %8.2f us  %s\n", named[i].name, gm_plan_predicted_us(named[i].plan), info.name);
+    }
+}
+
+/* ---- a run ---------------------------------------------------------------------------------------------- */
+
+#define RUN(step, part, operation, plan, args)                                                                         \
+    do {                                                                                                               \
+        if ((!(step)->shape.parts || (step)->shape.parts & (part)) &&                                                  \
+            gm_##operation##_execute(plan, &(args), device_stream()) != GM_OK)                                         \
+            die(#operation ": %s", gm_last_error());                                                                   \
+    } while (0)
+
+/* d = a * weights, or d + a * weights. */
+static void run_gemm(const struct step *step, const struct scratch *s, const gm_plan *plan, gm_device_ptr a,
+                     gm_device_ptr weights, gm_device_ptr bias, gm_device_ptr d, int accumulates) {
+    static const float one = 1;
+    const struct gm_gemm_args args = {.size = sizeof args,
+                                      .a = a,
+                                      .b = weights,
+                                      .c = accumulates ? d : 0,
+                                      .d = d,
+                                      .bias = bias,
+                                      .beta = accumulates ? &one : NULL,
+                                      .workspace = s->workspace,
+                                      .workspace_bytes = s->workspace_bytes};
+    RUN(step, PART_LINEARS, gemm, plan, args);
+}
+
+static void run_gather(const struct step *step, const gm_plan *plan, gm_device_ptr ids, gm_device_ptr table,
+                       gm_device_ptr out) {
+    const struct gm_embed_args args = {.size = sizeof args, .ids = ids, .table = table, .out = out};
+    RUN(step, PART_REST, embed, plan, args);
+}
+
+/* The residual stream, normed by the weights of what comes next. */
+static void run_norm(const struct step *step, const struct scratch *s, gm_device_ptr weight) {
+    const struct gm_rms_norm_args args = {.size = sizeof args, .x = s->stream, .weight = weight, .out = s->normed};
+    RUN(step, PART_REST, rms_norm, step->norm, args);
+}
+
+/* stream += branch, or norm(branch) by weights of its own; the sum is normed by the weights of what comes next. */
+static void run_norm_of_sum(const struct step *step, const struct scratch *s, gm_device_ptr branch_weight,
+                            gm_device_ptr weight) {
+    const struct gm_rms_norm_args args = {.size = sizeof args,
+                                          .x = s->branch,
+                                          .x_weight = branch_weight,
+                                          .residual = s->stream,
+                                          .weight = weight,
+                                          .out = s->normed};
+    RUN(step, PART_REST, rms_norm, branch_weight ? step->norm_between : step->norm_after_add, args);
+}
+
+/* What a branch's last matrix makes is added to the residual stream, and what comes next gets it normed. Of a prompt's rows
+ * the matrix adds it, which saves their bytes. Of a row a request the norm does: a GEMM reads what it adds to behind its
+ * last product, and waits for it. */
+static void end_branch(const struct step *step, const struct scratch *s, const gm_plan *gemm, gm_device_ptr in,
+                       gm_device_ptr weights, gm_device_ptr branch_weight, gm_device_ptr next_weight) {
+    const int norm_adds = step->norm_after_add || step->norm_between;
+    run_gemm(step, s, gemm, in, weights, 0, norm_adds ? s->branch : s->stream, !norm_adds);
+    if (norm_adds)
+        run_norm_of_sum(step, s, branch_weight, next_weight);
+    else
+        run_norm(step, s, next_weight);
+}
+
+struct layer_cache {
+    gm_device_ptr k, v;
+};
+
+static struct layer_cache cache_of(const struct config *c, const struct cache *cache, int64_t layer) {
+    const size_t bytes = (size_t)(cache->pages * cache->page_size * c->kv_heads * c->head_dim) * ELEMENT_BYTES;
+    return (struct layer_cache){cache->k + (size_t)layer * bytes, cache->v + (size_t)layer * bytes};
+}
+
+static void run_rope(const struct step *step, const struct model *model, const struct inputs *in,
+                     const struct scratch *s, int64_t layer, struct layer_cache cache) {
+    const struct config *c = &model->config;
+    const gm_device_ptr k = s->qkv + (size_t)q_columns(c) * ELEMENT_BYTES;
+    const struct gm_rope_args args = {.size = sizeof args,
+                                      .q = s->qkv,
+                                      .k = k,
+                                      .v = k + (size_t)(c->kv_heads * c->head_dim) * ELEMENT_BYTES,
+                                      .positions = in->positions,
+                                      .table = c->has_window[layer] ? model->local_rope : model->rope,
+                                      .q_weight = model->layer[layer].q_norm,
+                                      .k_weight = model->layer[layer].k_norm,
+                                      .q_out = s->qkv,
+                                      .k_cache = cache.k,
+                                      .v_cache = cache.v,
+                                      .slots = in->slots};
+    RUN(step, PART_REST, rope, step->rope, args);
+}
+
+static void run_attention(const struct step *step, const struct model *model, const struct inputs *in,
+                          const struct scratch *s, int64_t layer, struct layer_cache cache) {
+    const struct gm_attention_args args = {.size = sizeof args,
+                                           .batch = step->shape.requests,
+                                           .q = s->qkv,
+                                           .k = cache.k,
+                                           .v = cache.v,
+                                           .out = s->attended,
+                                           .q_indptr = in->q_indptr,
+                                           .kv_len = in->kv_len,
+                                           .page_table = in->table,
+                                           .workspace = s->workspace,
+                                           .workspace_bytes = s->workspace_bytes};
+    RUN(step, PART_ATTENTION, attention, model->config.has_window[layer] ? step->attend_window : step->attend, args);
+}
+
+static void run_glu(const struct step *step, const struct config *c, const struct scratch *s) {
+    const struct gm_glu_args args = {.size = sizeof args,
+                                     .gate = s->gate_up,
+                                     .up = s->gate_up + (size_t)c->intermediate * ELEMENT_BYTES,
+                                     .out = s->mlp};
+    RUN(step, PART_REST, glu, step->glu, args);
+}
+
+/* The token that follows each of the wanted rows. */
+static void run_sample(const struct step *step, const struct inputs *in, const struct scratch *s) {
+    const struct gm_process_logits_args cap = {.size = sizeof cap, .logits = s->logits, .out = s->logits};
+    const struct gm_sample_args args = {.size = sizeof args,
+                                        .logits = s->logits,
+                                        .ids = s->sampled,
+                                        .logprobs = s->logprobs,
+                                        .temperatures = in->temperatures,
+                                        .top_ks = in->top_ks,
+                                        .top_ps = in->top_ps,
+                                        .min_ps = in->min_ps,
+                                        .seeds = in->seeds,
+                                        .steps = in->steps};
+    if (step->cap)
+        RUN(step, PART_REST, process_logits, step->cap, cap);
+    RUN(step, PART_REST, sample, step->sample, args);
+}
+
+void step_run(const struct step *step, const struct model *model, const struct cache *cache, const struct inputs *in,
+              const struct scratch *s) {
+    const struct config *c = &model->config;
+    run_gather(step, step->embed, in->tokens, model->embeddings, s->stream);
+    run_norm(step, s, model->layer[0].attention_norm);
+    for (int64_t i = 0; i < c->layers; i++) {
+        const struct layer *layer = &model->layer[i];
+        const struct layer_cache of_layer = cache_of(c, cache, i);
+        run_gemm(step, s, step->qkv, s->normed, layer->qkv, layer->qkv_bias, s->qkv, 0);
+        run_rope(step, model, in, s, i, of_layer);
+        run_attention(step, model, in, s, i, of_layer);
+        end_branch(step, s, step->attention_out, s->attended, layer->attention_out, layer->after_attention_norm,
+                   layer->mlp_norm);
+        run_gemm(step, s, step->gate_up, s->normed, layer->gate_up, 0, s->gate_up, 0);
+        run_glu(step, c, s);
+        end_branch(step, s, step->down, s->mlp, layer->down, layer->after_mlp_norm,
+                   i + 1 < c->layers ? model->layer[i + 1].attention_norm : model->final_norm);
+    }
+    if (step->gather)
+        run_gather(step, step->gather, in->wanted, s->normed, s->last);
+    run_gemm(step, s, step->head, step->gather ? s->last : s->normed, model->head, 0, s->logits, 0);
+    run_sample(step, in, s);
+}

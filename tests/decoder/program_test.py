@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The decoder as its user has it, on the simulated GPU or a real one: texts, options, refusals. The models are those of
+make_models.py, with a tokenizer that has a token for each byte.
+
+    program_test.py DECODER            the last line is "N passed, N failed, N skipped"
+"""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+MODELS = pathlib.Path(__file__).resolve().parent / "models"
+passed, failed = 0, 0
+
+
+def check(name, is_right, said=""):
+    global passed, failed
+    passed, failed = passed + bool(is_right), failed + (not is_right)
+    print(f"{name:70} {'PASS' if is_right else 'FAIL'}", flush=True)
+    if not is_right:
+        print(said)
+
+
+def byte_characters():
+    """The characters that stand for bytes in a byte-level vocabulary: GPT-2's."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = iter(range(256, 512))
+    return [chr(byte) if byte in printable else chr(next(others)) for byte in range(256)]
+
+
+def tokenizer():
+    vocabulary = {character: byte for byte, character in enumerate(byte_characters())}
+    added = [{"id": 256, "content": "<|begin|>", "single_word": False, "lstrip": False, "rstrip": False,
+              "normalized": False, "special": True}]
+    return {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": None,
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+            "post_processor": None, "decoder": {"type": "ByteLevel"},
+            "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+                      "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "vocab": vocabulary,
+                      "merges": []}}
+
+
+def model_folder(work, name="llama", **changes):
+    folder = pathlib.Path(tempfile.mkdtemp(dir=work))
+    for file in (MODELS / name).iterdir():
+        shutil.copy(file, folder)
+    config = json.loads((folder / "config.json").read_text())
+    config.update(changes)
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer()))
+    return folder
+
+
+class Decoder:
+    def __init__(self, program):
+        self.program = program
+
+    def run(self, *words):
+        return subprocess.run([self.program, *map(str, words)], capture_output=True, timeout=300, check=False)
+
+    def text(self, *words):
+        done = self.run(*words)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.decode(errors="replace"))
+        return done.stdout
+
+    def refuses(self, name, words, *sentence):
+        done = self.run(*words)
+        said = done.stderr.decode(errors="replace")
+        is_right = done.returncode == 1 and said.startswith("decoder: ") and all(word in said for word in sentence)
+        check(name, is_right, f"status {done.returncode}: {said}")
+
+
+def texts(decoder, work):
+    folder, few = model_folder(work), ("--page", 16, "--tokens", 8)
+    greedy = decoder.text(folder, "Call me", *few, "--temperature", 0)
+    check("the prompt comes first", greedy.startswith(b"Call me") and len(greedy) > len(b"Call me"), greedy)
+    check("one seed gives one text", decoder.text(folder, "Call me", *few, "--seed", 3)
+          == decoder.text(folder, "Call me", *few, "--seed", 3, "--eager"))
+    lines = work / "prompts.txt"
+    lines.write_text("Call me\n\nIt was\nA\n")
+    together = decoder.text("--prompts", lines, folder, *few, "--temperature", 0, "--invariant")
+    alone = decoder.text(folder, "Call me", *few, "--temperature", 0, "--invariant")[len(b"Call me"):].rstrip(b"\n")
+    check("prompts of a file run together", together.startswith(b"[1] ") and b"\n[2] " in together
+          and b"\n[3] " in together, together)
+    check("and give what each gives alone", together[len(b"[1] "):].startswith(alone), (together, alone))
+    two_at_once = decoder.text("--prompts", lines, folder, *few, "--temperature", 0, "--invariant", "--batch", 2,
+                               "--chunk", 3)
+    check("and so do two at once, in chunks of three rows", two_at_once == together, (two_at_once, together))
+    said = decoder.run(folder, "Call me", *few).stderr.decode()
+    check("it tells how long it took", "tokens/s" in said and "first token after" in said, said)
+
+
+def bench(decoder, work):
+    folder, numbers = model_folder(work, "gemma3"), work / "bench.json"
+    said = decoder.text("bench", folder, "--batch", 2, "--context", 20, "--prefill", 24, "--page", 16, "--explain",
+                        "--json", numbers)
+    found = json.loads(numbers.read_text())
+    check("bench times a step and a prompt", found["decode_ms"] > 0 and found["prompt_ms"] > 0, said)
+    check("and says which kernels", b"attention, window" in said and b"rms_norm_" in said, said)
+
+
+def refusals(decoder, work):
+    folder = model_folder(work)
+    decoder.refuses("no folder", ["--tokens", 3], "which folder")
+    decoder.refuses("no prompt", [folder], "one prompt is wanted")
+    decoder.refuses("an unknown option", [folder, "x", "--fast"], "there is no option --fast")
+    decoder.refuses("an option without a value", [folder, "x", "--tokens"], "--tokens wants a value")
+    decoder.refuses("a number out of range", [folder, "x", "--batch", 300], "--batch is 300", "from 1 to 256")
+    decoder.refuses("no number", [folder, "x", "--tokens", "1.5"], "--tokens is 1.5")
+    decoder.refuses("a word too many", [folder, "x", "y"], "y is one word too many")
+    decoder.refuses("an empty prompt", [folder, ""], "the prompt is empty")
+    decoder.refuses("no such folder", [work / "none", "x"], "cannot open", "config.json")
+    decoder.refuses("a context that is too short", [folder, "Call me Ishmael", "--context", 8, "--tokens", 4],
+                    "do not fit a context of 8")
+    decoder.refuses("more tokens than the model is made for", [folder, "x", "--tokens", 5000], "512")
+    decoder.refuses("too little memory", [model_folder(work, max_position_embeddings=1 << 24, num_hidden_layers=200),
+                                          "x", "--context", 1 << 24], "too little memory", "GB are needed")
+    decoder.refuses("another architecture", [model_folder(work, architectures=["PhiForCausalLM"]), "x"], "PhiForCausalLM")
+    decoder.refuses("another shape", [model_folder(work, intermediate_size=96), "x"], "has not the shape", "96 x 64")
+    decoder.refuses("a layer too many", [model_folder(work, num_hidden_layers=3), "x"], "no tensor model.layers.2")
+    decoder.refuses("a layer too few", [model_folder(work, num_hidden_layers=1), "x"], "not known to have")
+    decoder.refuses("another dtype", [model_folder(work, dtype="float16", torch_dtype="float16"), "x"], "BF16", "F16")
+    decoder.refuses("no tokenizer", [MODELS / "llama", "x"], "tokenizer.json")
+
+
+def main():
+    decoder = Decoder(sys.argv[1])
+    with tempfile.TemporaryDirectory() as work:
+        for part in (texts, bench, refusals):
+            part(decoder, pathlib.Path(work))
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
