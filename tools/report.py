@@ -26,6 +26,7 @@ USUAL = {"a": "bf16", "b": "bf16", "d": "bf16", "layout": "tn", "weight": "same"
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
 COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
 CHAIN_MARKERS = re.compile(r"(<!-- chain -->\n)(.*?)(<!-- /chain -->)", re.DOTALL)
+DECODER_MARKERS = re.compile(r"(<!-- decoder -->\n)(.*?)(<!-- /decoder -->)", re.DOTALL)
 LAYER_MARKERS = re.compile(r"(<!-- layer -->\n)(.*?)(<!-- /layer -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
@@ -229,6 +230,24 @@ def layer_table(results):
     return "\n".join(lines)
 
 
+def decoder_table(results):
+    """A row for each step of a whole model: ours by parts, and torch's ways."""
+    meta, rows = results["meta"], results["rows"]
+    ways = ("eager", "compile", "max-autotune")
+    lines = [f"{meta['gpu']}, against torch {meta['torch']} in CUDA graphs, {meta['date']}; medians of 7 rounds, milliseconds, bf16, random weights.",
+             "", "| model | step | ms | tokens/s | × floor | linears | attention | rest | together | " +
+             " | ".join(f"torch {way}" for way in ways) + " | torch's best / ours |",
+             "|---|---|" + "---:|" * 11]
+    for row in rows:
+        step = f"prompt of {row['prefill']}" if row["prefill"] else f"batch {row['batch']}, context {row['context']}"
+        tokens, parts = row["prefill"] or row["batch"], row["parts_ms"] or {}
+        cells = [number(row["ms"], 3), f"{1e3 * tokens / row['ms']:,.0f}", number(row["floor_ms"] and row["ms"] / row["floor_ms"], 2),
+                 *(number(parts.get(part), 3) for part in ("linears", "attention", "rest", "together")),
+                 *(number(row["torch_ms"].get(way), 3) for way in ways), number(row["ratio_best"], 3)]
+        lines.append(f"| {row['model']} | {step} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def exact(value):
     """A counter, with all its digits."""
     return "–" if value is None else f"{value:.15g}"
@@ -346,7 +365,10 @@ def rewrite(text, folder):
     def fill_layer(match):
         return match.group(1) + f"\n{tables('decode-chain', '', layer_table)}\n\n" + match.group(3)
 
-    for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (CHAIN_MARKERS, fill_chain), (LAYER_MARKERS, fill_layer),
+    def fill_decoder(match):
+        return match.group(1) + f"\n{tables('decoder', '', decoder_table)}\n\n" + match.group(3)
+
+    for markers, make in ((MARKERS, fill), (DECODER_MARKERS, fill_decoder), (COST_MARKERS, fill_cost), (CHAIN_MARKERS, fill_chain), (LAYER_MARKERS, fill_layer),
                           (LAB_MARKERS, fill_lab), (MUTANT_MARKERS, fill_mutants)):
         text = markers.sub(make, text)
     return text
