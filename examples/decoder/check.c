@@ -129,14 +129,14 @@ static void keep_logits(const struct request *request, int32_t token, void *user
         engine_last_logits(outcome->engine, 0, outcome->logits);
 }
 
-/* The first of `requests` prompts, which differ in length, run together. */
-static struct outcome run_requests(struct engine *engine, const struct expected *e, int64_t requests,
+/* Requests whose prompts differ in length, run together: what became of the first, whose prompt has `count` tokens. */
+static struct outcome run_requests(struct engine *engine, const struct expected *e, int64_t requests, int64_t count,
                                    float temperature) {
     struct request *all = grab((size_t)requests, sizeof *all);
     struct outcome outcome = {.engine = engine, .logits = grab((size_t)e->vocabulary, sizeof(float))};
     for (int64_t i = 0; i < requests; i++) {
         all[i] = (struct request){.prompt = e->tokens,
-                                  .prompt_count = i ? 1 + (i * 7 + 3) % (e->count - 1) : e->count - MADE,
+                                  .prompt_count = i ? 1 + (i * 7 + 3) % (e->count - 1) : count,
                                   .limit = MADE,
                                   .goes_on = 1,
                                   .temperature = temperature,
@@ -196,24 +196,35 @@ static struct engine *engine_of(const struct place *place, uint32_t flags, int i
     return engine_create(place->context, place->model, &options);
 }
 
+/* A request whose neighbours may not matter, alone and among others, with a seed. */
+static void check_invariance(struct engine *invariant, const struct expected *e, int64_t requests, int64_t count) {
+    struct outcome alone = run_requests(invariant, e, 1, count, 0.8f);
+    struct outcome among = run_requests(invariant, e, requests, count, 0.8f);
+    char what[80];
+    snprintf(what, sizeof what, "a prompt of %lld alone and among %lld, invariant", (long long)count,
+             (long long)requests);
+    tell(is_same(e, &alone, &among), what, "");
+    free(alone.logits);
+    free(among.logits);
+}
+
 static void check_engines(const struct place *place, const struct expected *e, const struct options *o) {
+    const int64_t count = e->count - MADE;
     struct engine *graphs = engine_of(place, 0, 0), *eager = engine_of(place, 0, 1);
-    struct outcome once = run_requests(graphs, e, 1, 0), again = run_requests(graphs, e, 1, 0);
-    struct outcome launched = run_requests(eager, e, 1, 0);
+    struct engine *invariant = engine_of(place, GM_PLAN_BATCH_INVARIANT, 0);
+    struct outcome once = run_requests(graphs, e, 1, count, 0), again = run_requests(graphs, e, 1, count, 0);
+    struct outcome launched = run_requests(eager, e, 1, count, 0);
     tell(is_same(e, &once, &again), "two runs have the same bits", "");
     tell(is_same(e, &once, &launched), "a replayed graph has the bits of plain launches", "");
     check_decoding(graphs, e, &once);
+    check_invariance(invariant, e, o->batch, count);
+    check_invariance(invariant, e, o->batch, 1);
     engine_free(graphs);
     engine_free(eager);
-    struct engine *invariant = engine_of(place, GM_PLAN_BATCH_INVARIANT, 0);
-    struct outcome alone = run_requests(invariant, e, 1, 0.8f), among = run_requests(invariant, e, o->batch, 0.8f);
-    char what[80];
-    snprintf(what, sizeof what, "alone and among %lld requests, batch-invariant", (long long)o->batch);
-    tell(is_same(e, &alone, &among), what, "");
     engine_free(invariant);
-    struct outcome *all[] = {&once, &again, &launched, &alone, &among};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]->logits);
+    free(once.logits);
+    free(again.logits);
+    free(launched.logits);
 }
 
 int command_check(const struct options *o) {

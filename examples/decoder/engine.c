@@ -170,7 +170,7 @@ struct engine *engine_create(gm_context *context, const struct model *model, con
     create_cache(e);
     const int64_t results = most(options->max_requests, PROMPTS_MAX);
     e->scratch = scratch_create(&model->config, most(options->chunk, options->max_requests), results);
-    e->prompts = letter_create(options->chunk, PROMPTS_MAX, e->cache.table_stride);
+    e->prompts = letter_create(options->chunk, results, e->cache.table_stride);
     e->decoding = letter_create(options->max_requests, options->max_requests, e->cache.table_stride);
     e->decoding.inputs.tokens = e->scratch.sampled; /* a step's tokens are the next one's */
     e->active = grab((size_t)options->max_requests, sizeof *e->active);
@@ -232,9 +232,16 @@ static int64_t power_of_two_from(int64_t count) {
     return power;
 }
 
-/* Rows for which a step is planned: powers of two, and from 256 on multiples of 256. */
+/* Rows for which a step of a prompt is planned: powers of two, and from 256 on multiples of 256. */
 static int64_t rows_planned(int64_t rows, int64_t limit) {
     return least(rows <= 256 ? power_of_two_from(rows) : (rows + 255) / 256 * 256, limit);
+}
+
+/* A step of prompts, which wants a token of each request. Attention chooses a family by the longest request, so that a plan
+ * for which nobody's neighbours may matter is told of the longest that there can be. */
+static struct step_shape prompt_shape(const struct engine *e, int64_t rows, int64_t requests) {
+    const int is_invariant = (e->options.plan_flags & GM_PLAN_BATCH_INVARIANT) != 0;
+    return (struct step_shape){rows, requests, is_invariant ? e->options.chunk : rows, requests, 0, 0};
 }
 
 /* ---- prompts -------------------------------------------------------------------------------------------- */
@@ -327,6 +334,7 @@ static void take_token(struct engine *e, struct request *r, int32_t token) {
     for (int i = 0; i < c->end_token_count && !r->goes_on; i++)
         r->is_done |= token == c->end_tokens[i];
     e->times.made_tokens++;
+    e->times.decoded_tokens += r->made_count > 1;
     if (r->on_token)
         r->on_token(r, token, r->user);
 }
@@ -361,7 +369,7 @@ static void advance_prompts(struct engine *e) {
         AT(l, q_indptr, int32_t)[i] = (int32_t)rows;
     letter_send(l);
     letter_send_table(l, seats);
-    struct kept_step *step = step_of(e, (struct step_shape){planned, requests, planned, requests, 0});
+    struct kept_step *step = step_of(e, prompt_shape(e, planned, requests));
     step_run(step->step, e->model, &e->cache, &l->inputs, &e->scratch);
     copy_to_host(e->sampled[0], e->scratch.sampled, (size_t)seats * sizeof(int32_t));
     device_wait();
@@ -380,7 +388,7 @@ static void advance_prompts(struct engine *e) {
 
 /* The graph of a decoding step of so many requests, or of parts of it. */
 static struct kept_step *decoding_of(struct engine *e, int64_t requests, int64_t parts) {
-    struct kept_step *k = step_of(e, (struct step_shape){requests, requests, 1, 0, parts});
+    struct kept_step *k = step_of(e, (struct step_shape){requests, requests, 1, 0, 1, parts});
     if (!k->graph && !e->options.is_eager) {
         graph_begin();
         step_run(k->step, e->model, &e->cache, &e->decoding.inputs, &e->scratch);
@@ -526,7 +534,7 @@ float *engine_logits(struct engine *e, const int32_t *tokens, int64_t count, int
         AT(&e->prompts, q_indptr, int32_t)[1] = (int32_t)rows;
         letter_send(&e->prompts);
         letter_send_table(&e->prompts, 1);
-        const struct kept_step *k = step_of(e, (struct step_shape){rows, 1, rows, 0, 0});
+        const struct kept_step *k = step_of(e, (struct step_shape){rows, 1, rows, 0, 0, 0});
         step_run(k->step, e->model, &e->cache, &e->prompts.inputs, &e->scratch);
         copy_to_host(logits + from * vocabulary, e->scratch.logits, (size_t)(rows * vocabulary) * sizeof *logits);
         device_wait();
@@ -591,7 +599,7 @@ double engine_time_prompt(struct engine *e, int64_t length) {
     mark_here(from);
     while (r.length < length) {
         const int64_t rows = least(length - r.length, e->options.chunk), planned = rows_planned(rows, e->options.chunk);
-        const struct kept_step *k = step_of(e, (struct step_shape){planned, 1, planned, 1, 0});
+        const struct kept_step *k = step_of(e, prompt_shape(e, planned, 1));
         letter_begin(&e->prompts);
         tell_rows(e, &r, 0, 0, rows);
         AT(&e->prompts, q_indptr, int32_t)[1] = (int32_t)rows;
@@ -611,5 +619,5 @@ double engine_time_prompt(struct engine *e, int64_t length) {
 }
 
 void engine_explain(struct engine *e, int64_t requests, int64_t rows) {
-    step_explain(rows ? step_of(e, (struct step_shape){rows, 1, rows, 1, 0})->step : decoding_of(e, requests, 0)->step);
+    step_explain(rows ? step_of(e, prompt_shape(e, rows, 1))->step : decoding_of(e, requests, 0)->step);
 }

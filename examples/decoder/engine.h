@@ -44,6 +44,7 @@ struct engine_options {
 
 struct engine_times {
     int64_t prompt_tokens, made_tokens, prompt_steps, decode_steps;
+    int64_t decoded_tokens; /* of those made, all but each request's first */
     double prompt_seconds, decode_seconds;
 };
 

@@ -10,30 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text on its way: what of it has been printed. */
+/* A text on its way. Tokens are shown when their text is whole: a character may come in several, and is U+FFFD until the last
+ * is there. A token's text may depend on the one before it, so those shown last are decoded again, and left out. */
 struct text {
     const struct tokenizer *tokenizer;
     struct request request;
     int32_t *prompt;
     int streams;
-    size_t printed;
+    int64_t before, shown; /* tokens: the first that is decoded again, and those that are shown */
 };
 
-/* Bytes of whole characters: a character may come in several tokens, and shows as U+FFFD until the last is there. */
-static size_t settled_bytes(const char *text, size_t bytes) {
-    while (bytes >= 3 && memcmp(text + bytes - 3, "\xef\xbf\xbd", 3) == 0)
-        bytes -= 3;
-    return bytes;
+static int is_whole(const char *text, size_t bytes) {
+    return bytes < 3 || memcmp(text + bytes - 3, "\xef\xbf\xbd", 3) != 0;
 }
 
-static void print_text(struct text *text, int is_whole) {
-    char *made = tokenizer_decode(text->tokenizer, text->request.made, (size_t)text->request.made_count, 1);
-    const size_t bytes = is_whole ? strlen(made) : settled_bytes(made, strlen(made));
-    if (bytes > text->printed)
-        fwrite(made + text->printed, 1, bytes - text->printed, stdout);
-    text->printed = bytes > text->printed ? bytes : text->printed;
-    fflush(stdout);
-    free(made);
+static void print_text(struct text *text, int is_last) {
+    const int32_t *tokens = text->request.made + text->before;
+    const int64_t count = text->request.made_count;
+    char *old = tokenizer_decode(text->tokenizer, tokens, (size_t)(text->shown - text->before), 1);
+    char *all = tokenizer_decode(text->tokenizer, tokens, (size_t)(count - text->before), 1);
+    const size_t from = strlen(old), bytes = strlen(all);
+    if (bytes > from && (is_last || is_whole(all, bytes))) {
+        fwrite(all + from, 1, bytes - from, stdout);
+        fflush(stdout);
+        text->before = text->shown;
+        text->shown = count;
+    }
+    free(old);
+    free(all);
 }
 
 static void on_token(const struct request *request, int32_t token, void *user) {
@@ -103,14 +107,13 @@ static void check_memory(const struct config *config, const struct engine_option
 
 static void print_times(const struct engine *engine, double start, double loaded, double first) {
     const struct engine_times t = engine_times(engine);
-    const double decoded = (double)(t.made_tokens - (t.decode_steps ? 1 : 0));
     fprintf(stderr, "\nweights after %.2f s, first token after %.2f s (%.2f s behind the weights)\n", loaded - start,
             first - start, first - loaded);
     fprintf(stderr, "prompt  %6lld tokens in %.3f s, %.0f tokens/s\n", (long long)t.prompt_tokens, t.prompt_seconds,
             (double)t.prompt_tokens / t.prompt_seconds);
     if (t.decode_steps)
         fprintf(stderr, "made    %6lld tokens in %.3f s, %.1f tokens/s\n", (long long)t.made_tokens, t.decode_seconds,
-                decoded / t.decode_seconds);
+                (double)t.decoded_tokens / t.decode_seconds);
 }
 
 int command_generate(const struct options *o) {

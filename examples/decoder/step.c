@@ -241,7 +241,7 @@ struct step *step_create(gm_context *context, const struct model *model, const s
     step->shape = shape;
     step->embed = plan_gather(&maker, rows, c->vocabulary, c->embedding_scale);
     step->norm = plan_norm(&maker, rows, GM_RESIDUAL_NONE);
-    if (shape.longest == 1 && !c->has_sandwich)
+    if (shape.decodes && !c->has_sandwich)
         step->norm_after_add = plan_norm(&maker, rows, GM_RESIDUAL_BEFORE);
     if (c->has_sandwich)
         step->norm_between = plan_norm(&maker, rows, GM_RESIDUAL_BETWEEN);

@@ -54,6 +54,7 @@ struct step_shape {
     int64_t rows, requests;
     int64_t longest; /* rows of one request, at most */
     int64_t results; /* rows whose next token is wanted; 0: each of them, in order */
+    int64_t decodes; /* 1: a row a request, the next of a text that is being made */
     int64_t parts;   /* of enum part; 0: all */
 };
 
