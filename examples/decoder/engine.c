@@ -521,6 +521,17 @@ static struct request measured_request(struct engine *e, int64_t tokens) {
     return r;
 }
 
+/* The next rows of one request alone. */
+static void run_rows(struct engine *e, struct request *r, int64_t rows, struct step_shape shape) {
+    const struct kept_step *k = step_of(e, shape);
+    letter_begin(&e->prompts);
+    tell_rows(e, r, 0, 0, rows);
+    AT(&e->prompts, q_indptr, int32_t)[1] = (int32_t)rows;
+    letter_send(&e->prompts);
+    letter_send_table(&e->prompts, 1);
+    step_run(k->step, e->model, &e->cache, &e->prompts.inputs, &e->scratch);
+}
+
 float *engine_logits(struct engine *e, const int32_t *tokens, int64_t count, int64_t chunk) {
     const int64_t vocabulary = e->model->config.vocabulary;
     float *logits = grab((size_t)(count * vocabulary), sizeof *logits);
@@ -529,13 +540,7 @@ float *engine_logits(struct engine *e, const int32_t *tokens, int64_t count, int
     chunk = least(chunk, e->scratch.results);
     for (int64_t from = 0; from < count; from += chunk) {
         const int64_t rows = least(chunk, count - from);
-        letter_begin(&e->prompts);
-        tell_rows(e, &r, 0, 0, rows);
-        AT(&e->prompts, q_indptr, int32_t)[1] = (int32_t)rows;
-        letter_send(&e->prompts);
-        letter_send_table(&e->prompts, 1);
-        const struct kept_step *k = step_of(e, (struct step_shape){rows, 1, rows, 0, 0, 0});
-        step_run(k->step, e->model, &e->cache, &e->prompts.inputs, &e->scratch);
+        run_rows(e, &r, rows, (struct step_shape){rows, 1, rows, 0, 0, 0});
         copy_to_host(logits + from * vocabulary, e->scratch.logits, (size_t)(rows * vocabulary) * sizeof *logits);
         device_wait();
     }
@@ -565,11 +570,12 @@ double engine_time_decode(struct engine *e, int64_t requests, int64_t length, in
     const int64_t pages = pages_for(&e->options, length);
     letter_begin(l);
     for (int64_t i = 0; i < requests; i++) {
+        int32_t *table = l->table + i * l->table_stride;
         for (int64_t j = 0; j < pages; j++)
-            l->table[i * l->table_stride + j] = (int32_t)((i * pages + j) % e->cache.pages);
+            table[j] = (int32_t)((i * pages + j) % e->cache.pages);
+        const struct request r = {.pages = table};
         AT(l, positions, int32_t)[i] = (int32_t)(length - 1);
-        AT(l, slots, int64_t)
-        [i] = l->table[i * l->table_stride + pages - 1] * e->cache.page_size + (length - 1) % e->cache.page_size;
+        AT(l, slots, int64_t)[i] = slot_of(&r, e->cache.page_size, length - 1);
         AT(l, kv_len, int32_t)[i] = (int32_t)length;
         AT(l, q_indptr, int32_t)[i + 1] = (int32_t)(i + 1);
     }
@@ -599,13 +605,7 @@ double engine_time_prompt(struct engine *e, int64_t length) {
     mark_here(from);
     while (r.length < length) {
         const int64_t rows = least(length - r.length, e->options.chunk), planned = rows_planned(rows, e->options.chunk);
-        const struct kept_step *k = step_of(e, prompt_shape(e, planned, 1));
-        letter_begin(&e->prompts);
-        tell_rows(e, &r, 0, 0, rows);
-        AT(&e->prompts, q_indptr, int32_t)[1] = (int32_t)rows;
-        letter_send(&e->prompts);
-        letter_send_table(&e->prompts, 1);
-        step_run(k->step, e->model, &e->cache, &e->prompts.inputs, &e->scratch);
+        run_rows(e, &r, rows, prompt_shape(e, planned, 1));
         if (r.length < length)
             mark_here(to), mark_wait(to); /* letters are two */
     }
