@@ -47,23 +47,12 @@ static int64_t box_tokens(const struct variant *v, const struct gm_attention_pro
     return gm_attention_box_tokens(p, v->tile_n);
 }
 
-/* Rows of 128 bytes from a head of the operand, k or v, to the next, if boxes of pages have whole rows of both; else 0. */
-static int64_t head_spans(const struct variant *v, const struct gm_attention_problem *p, int operand) {
-    struct gm_strided o[GM_ATTENTION_OPERANDS];
-    gm_attention_operands_of(p, p->max_batch, o);
+/* Whether boxes of pages have whole rows, of K and of V. */
+static int has_whole_rows(const struct variant *v, const struct gm_attention_problem *p, const struct gm_strided *o) {
     const int has_slabs = v->head_dim > 64 && v->v_dim > 64 && !GM_ATTENTION_SM90_IS_8BIT(v->kernel->type);
     const int fills_them = p->head_dim == v->head_dim && p->v_head_dim == v->v_dim;
-    const int64_t k = gm_attention_head_spans(&o[GM_ATTENTION_K]), values = gm_attention_head_spans(&o[GM_ATTENTION_V]);
-    if (p->kv_layout != GM_ATTENTION_KV_PAGED || !has_slabs || !fills_them || !k || !values)
-        return 0;
-    return operand == GM_ATTENTION_K ? k : values;
-}
-
-static struct gm_map_desc describe_cache(const struct variant *v, const struct gm_attention_problem *p,
-                                         const struct gm_strided *o, int operand) {
-    const uint32_t box = (uint32_t)box_tokens(v, p);
-    return head_spans(v, p, operand) ? gm_attention_describe_rows(p, &o[operand], box)
-                                     : gm_attention_describe_cache(p, &o[operand], box);
+    return p->kv_layout == GM_ATTENTION_KV_PAGED && has_slabs && fills_them &&
+           gm_attention_head_spans(&o[GM_ATTENTION_K]) && gm_attention_head_spans(&o[GM_ATTENTION_V]);
 }
 
 enum { MAP_Q, MAP_K, MAP_V, MAPS };
@@ -78,8 +67,11 @@ static void describe_maps(const struct variant *v, const struct gm_attention_pro
     const struct gm_attention_extent rows[] = {{q[0].count, q[0].stride * bytes, (uint32_t)v->tile_m},
                                                {q[1].count, q[1].stride * bytes, 1}};
     maps[MAP_Q] = gm_attention_describe(p, p->head_dim, rows, 2);
-    maps[MAP_K] = describe_cache(v, p, o, GM_ATTENTION_K);
-    maps[MAP_V] = describe_cache(v, p, o, GM_ATTENTION_V);
+    const uint32_t box = (uint32_t)box_tokens(v, p);
+    const int whole = has_whole_rows(v, p, o);
+    const struct gm_strided *k = &o[GM_ATTENTION_K], *values = &o[GM_ATTENTION_V];
+    maps[MAP_K] = whole ? gm_attention_describe_rows(p, k, box) : gm_attention_describe_cache(p, k, box);
+    maps[MAP_V] = whole ? gm_attention_describe_rows(p, values, box) : gm_attention_describe_cache(p, values, box);
 }
 
 /* ---- which problems ------------------------------------------------------------------------------------- */
@@ -250,11 +242,14 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
         .box_tokens = (int32_t)box,
         .boxes = (int32_t)(v.tile_n / box),
         .together_bytes = TOGETHER_BYTES,
-        .k_head_spans = (int32_t)head_spans(&v, p, GM_ATTENTION_K),
-        .v_head_spans = (int32_t)head_spans(&v, p, GM_ATTENTION_V),
     };
-    if (params->k_head_spans)
+    struct gm_strided o[GM_ATTENTION_OPERANDS];
+    gm_attention_operands_of(p, p->max_batch, o);
+    if (has_whole_rows(&v, p, o)) {
+        params->k_head_spans = (int32_t)gm_attention_head_spans(&o[GM_ATTENTION_K]);
+        params->v_head_spans = (int32_t)gm_attention_head_spans(&o[GM_ATTENTION_V]);
         params->attention.flags |= GM_ATTENTION_WHOLE_ROWS;
+    }
     plan->config.gridDimX = (unsigned)(v.ctas > 1 ? tiles : GM_MIN(tiles, plan->device.sm_count));
     describe_maps(&v, p, descs);
     for (int i = 0; i < MAPS; i++) {
