@@ -88,8 +88,11 @@ start_later() {
     # shellcheck disable=SC2064 # these processes, now
     trap "kill $first $! 2>/dev/null" EXIT
 }
-finish() {
+wait_for() { # NAME
     until [ -s "$logs/$1.seconds" ]; do sleep 0.5; done
+}
+finish() {
+    wait_for "$1"
     cat "$logs/$1.output"
     return "$(cat "$logs/$1.status")"
 }
@@ -201,7 +204,7 @@ step gpu_tests env -C "$logs" "$build/gpu_tests"
 
 # Beside the lines of `later`, which take longer from here on.
 once_sanitized() {
-    until [ -s "$logs/sanitized_build.seconds" ]; do sleep 0.5; done
+    wait_for sanitized_build
     sanitizing "$@"
 }
 step sanitized_decoder_tests once_sanitized decoder_tests env ASAN_OPTIONS=detect_leaks=0 \

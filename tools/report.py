@@ -25,9 +25,7 @@ USUAL = {"a": "bf16", "b": "bf16", "d": "bf16", "layout": "tn", "weight": "same"
          "normalized": "late", "out": "same"}
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
 COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
-CHAIN_MARKERS = re.compile(r"(<!-- chain -->\n)(.*?)(<!-- /chain -->)", re.DOTALL)
-DECODER_MARKERS = re.compile(r"(<!-- decoder -->\n)(.*?)(<!-- /decoder -->)", re.DOTALL)
-LAYER_MARKERS = re.compile(r"(<!-- layer -->\n)(.*?)(<!-- /layer -->)", re.DOTALL)
+NAMED_MARKERS = re.compile(r"(<!-- (chain|layer|decoder) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
@@ -359,16 +357,12 @@ def rewrite(text, folder):
         body = "\n\n".join(cost_table(*pair) for pair in pairs if len(pair) == 2)
         return match.group(1) + f"\n{body}\n\n" + match.group(5)
 
-    def fill_chain(match):
-        return match.group(1) + f"\n{tables('chain', '', chain_table)}\n\n" + match.group(3)
+    def fill_named(match):
+        name, make = {"chain": ("chain", chain_table), "layer": ("decode-chain", layer_table),
+                      "decoder": ("decoder", decoder_table)}[match.group(2)]
+        return match.group(1) + f"\n{tables(name, '', make)}\n\n" + match.group(4)
 
-    def fill_layer(match):
-        return match.group(1) + f"\n{tables('decode-chain', '', layer_table)}\n\n" + match.group(3)
-
-    def fill_decoder(match):
-        return match.group(1) + f"\n{tables('decoder', '', decoder_table)}\n\n" + match.group(3)
-
-    for markers, make in ((MARKERS, fill), (DECODER_MARKERS, fill_decoder), (COST_MARKERS, fill_cost), (CHAIN_MARKERS, fill_chain), (LAYER_MARKERS, fill_layer),
+    for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (NAMED_MARKERS, fill_named),
                           (LAB_MARKERS, fill_lab), (MUTANT_MARKERS, fill_mutants)):
         text = markers.sub(make, text)
     return text
