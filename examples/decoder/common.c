@@ -25,6 +25,17 @@ void *grab(size_t count, size_t bytes) {
     return memory;
 }
 
+void *grown(void *memory, size_t used, size_t *room, size_t bytes) {
+    if (used < *room)
+        return memory;
+    const size_t more = *room ? 2 * *room : 16;
+    void *larger = realloc(memory, more * bytes);
+    if (!larger)
+        die("out of host memory: %zu elements of %zu bytes", more, bytes);
+    *room = more;
+    return larger;
+}
+
 char *path_of(const char *folder, const char *name) {
     const size_t bytes = strlen(folder) + strlen(name) + 2;
     char *path = grab(bytes, 1);

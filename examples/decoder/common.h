@@ -11,6 +11,8 @@ _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 /* Zeroed memory of count elements, or die(). free() takes it. */
 void *grab(size_t count, size_t bytes);
+/* Room for one element more, twice as much where it is spent, or die(). `memory` with no room is NULL. */
+void *grown(void *memory, size_t used, size_t *room, size_t bytes);
 
 /* "folder/name", to be freed. */
 char *path_of(const char *folder, const char *name);

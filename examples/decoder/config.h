@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { LAYERS_MAX = 256, END_TOKENS_MAX = 16 };
+enum { LAYERS_MAX = 256, END_TOKENS_MAX = 16, ELEMENT_BYTES = 2 /* of either dtype */ };
 
 enum activation { ACTIVATION_SILU, ACTIVATION_GELU_TANH };
 enum rope_kind { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ELEMENT_BYTES = 2, UNDER_WAY = 2 /* steps, at most */, PROMPTS_MAX = 32 /* requests of a chunk */ };
+enum { UNDER_WAY = 2 /* steps, at most */, PROMPTS_MAX = 32 /* requests of a chunk */ };
 
 /* ---- what a step is told -------------------------------------------------------------------------------- */
 
@@ -133,7 +133,12 @@ static int64_t page_bytes(const struct config *c, const struct engine_options *o
 }
 
 static int64_t pages_of_cache(const struct engine_options *o) {
-    return o->pages ? o->pages : o->max_requests * pages_for(o, o->context);
+    return o->max_requests * pages_for(o, o->context);
+}
+
+/* Of the keys of all layers, and as many of the values. */
+static size_t half_cache_bytes(const struct config *c, const struct engine_options *o) {
+    return (size_t)(c->layers * pages_of_cache(o) * page_bytes(c, o));
 }
 
 static int64_t most(int64_t a, int64_t b) {
@@ -145,13 +150,12 @@ static int64_t least(int64_t a, int64_t b) {
 }
 
 size_t engine_bytes(const struct config *c, const struct engine_options *o) {
-    return (size_t)(2 * c->layers * pages_of_cache(o) * page_bytes(c, o)) +
+    return 2 * half_cache_bytes(c, o) +
            scratch_bytes(c, most(o->chunk, o->max_requests), most(o->max_requests, PROMPTS_MAX));
 }
 
 static void create_cache(struct engine *e) {
-    const struct config *c = &e->model->config;
-    const size_t bytes = (size_t)(c->layers * pages_of_cache(&e->options) * page_bytes(c, &e->options));
+    const size_t bytes = half_cache_bytes(&e->model->config, &e->options);
     e->cache = (struct cache){.pages = pages_of_cache(&e->options),
                               .page_size = e->options.page_size,
                               .table_stride = pages_for(&e->options, e->options.context),
@@ -266,9 +270,6 @@ void engine_add(struct engine *e, struct request *r) {
     if (r->prompt_count < 1 || r->limit < 1 || tokens > e->options.context)
         die("a prompt of %" PRId64 " tokens and %" PRId64 " more do not fit a context of %" PRId64, r->prompt_count,
             r->limit, e->options.context);
-    if (pages_for(&e->options, tokens) > e->cache.pages)
-        die("%" PRId64 " tokens do not fit the cache, which has %" PRId64 " pages of %" PRId64, tokens, e->cache.pages,
-            e->cache.page_size);
     r->made = grab((size_t)r->limit, sizeof *r->made);
     append(&e->waiting, &e->last_waiting, r);
 }
@@ -286,13 +287,12 @@ static void take_pages(struct engine *e, struct request *r) {
     r->page_count = 0;
 }
 
-/* Requests begin in their order, once there are pages for their whole length and a seat. */
+/* Requests begin in their order, once there is a seat: there are as many pages as all seats can want. */
 static void admit(struct engine *e) {
     int64_t seats = e->options.max_requests - e->active_count;
     for (const struct request *r = e->reading; r; r = r->next)
         seats--;
-    while (e->waiting && seats-- > 0 &&
-           pages_for(&e->options, e->waiting->prompt_count + e->waiting->limit) <= e->free_count) {
+    while (e->waiting && seats-- > 0) {
         struct request *r = take_first(&e->waiting);
         give_pages(e, r);
         append(&e->reading, &e->last_reading, r);
@@ -347,7 +347,6 @@ static void seat_or_end(struct engine *e, struct request *r) {
         return;
     }
     e->active[e->active_count++] = r;
-    e->is_stale = 1;
 }
 
 /* A step of prompts: rows of one request or several, in their order. */
@@ -373,14 +372,13 @@ static void advance_prompts(struct engine *e) {
     step_run(step->step, e->model, &e->cache, &l->inputs, &e->scratch);
     copy_to_host(e->sampled[0], e->scratch.sampled, (size_t)seats * sizeof(int32_t));
     device_wait();
-    e->is_stale = 1; /* tokens of the last step of decoding were overwritten */
+    e->is_stale = 1; /* seats change, and tokens of the last step of decoding were overwritten */
     for (int64_t i = 0; i < seats && in_step[i]->length == in_step[i]->prompt_count; i++) {
         take_first(&e->reading);
         take_token(e, in_step[i], e->sampled[0][i]);
         seat_or_end(e, in_step[i]);
     }
     e->times.prompt_tokens += rows;
-    e->times.prompt_steps++;
     e->times.prompt_seconds += seconds() - begin;
 }
 
@@ -505,8 +503,6 @@ int engine_advance(struct engine *e) {
     }
     if (e->active_count)
         advance_decoding(e);
-    if (!e->active_count && !e->reading && e->waiting)
-        admit(e);
     return e->active_count || e->reading || e->waiting;
 }
 
@@ -555,8 +551,7 @@ void engine_last_logits(struct engine *e, int64_t seat, float *logits) {
 }
 
 void engine_fill_cache(struct engine *e) {
-    const struct config *c = &e->model->config;
-    const size_t bytes = (size_t)(c->layers * e->cache.pages * page_bytes(c, &e->options));
+    const size_t bytes = half_cache_bytes(&e->model->config, &e->options);
     for (size_t from = 0; from < bytes; from += e->model->weight_bytes) {
         const size_t now = bytes - from < e->model->weight_bytes ? bytes - from : e->model->weight_bytes;
         copy_on_device(e->cache.k + from, e->model->weights, now);

@@ -37,13 +37,12 @@ struct engine_options {
     int64_t max_requests; /* that decode together */
     int64_t chunk;        /* rows of a step of prompts */
     int64_t page_size;
-    int64_t pages; /* of the cache; 0: as many as max_requests of whole context need */
     uint32_t plan_flags;
     int is_eager; /* 1: no graphs */
 };
 
 struct engine_times {
-    int64_t prompt_tokens, made_tokens, prompt_steps, decode_steps;
+    int64_t prompt_tokens, made_tokens, decode_steps;
     int64_t decoded_tokens; /* of those made, all but each request's first */
     double prompt_seconds, decode_seconds;
 };

@@ -68,8 +68,8 @@ static void begin_text(struct text *text, const struct tokenizer *tokenizer, con
 
 /* All prompts: the one of the command line, or the lines of a file. */
 static size_t begin_texts(struct text **texts, const struct tokenizer *tokenizer, const struct options *o) {
-    size_t count = 0, capacity = 1;
-    *texts = grab(capacity, sizeof **texts);
+    size_t count = 0, room = 0;
+    *texts = grown(NULL, 0, &room, sizeof **texts);
     if (!o->prompts) {
         begin_text(*texts, tokenizer, o->prompt, strlen(o->prompt), o, 0);
         return 1;
@@ -77,13 +77,8 @@ static size_t begin_texts(struct text **texts, const struct tokenizer *tokenizer
     char *file = read_file(o->prompts, NULL), *rest = file;
     while (*rest) {
         const size_t bytes = strcspn(rest, "\n");
-        if (count == capacity) {
-            capacity *= 2;
-            *texts = realloc(*texts, capacity * sizeof **texts);
-            if (!*texts)
-                die("out of host memory");
-        }
         if (bytes) {
+            *texts = grown(*texts, count, &room, sizeof **texts);
             begin_text(*texts + count, tokenizer, rest, bytes, o, count);
             count++;
         }
@@ -96,13 +91,13 @@ static size_t begin_texts(struct text **texts, const struct tokenizer *tokenizer
 }
 
 static void check_memory(const struct config *config, const struct engine_options *options) {
-    const double weights = (double)model_bytes(config), rest = (double)engine_bytes(config, options);
-    const double tables = (double)options->context * (double)config->head_dim * (config->window ? 8 : 4);
+    const double weights = (double)model_bytes(config, options->context);
+    const double rest = (double)engine_bytes(config, options);
     const double free_bytes = (double)device_free_bytes();
-    if (weights + rest + tables > free_bytes)
+    if (weights + rest > free_bytes)
         die("too little memory on the GPU: %.2f GB are needed (%.2f weights, %.2f cache and steps), %.2f are free; "
             "a smaller --context or --batch takes less",
-            1e-9 * (weights + rest + tables), 1e-9 * weights, 1e-9 * (rest + tables), 1e-9 * free_bytes);
+            1e-9 * (weights + rest), 1e-9 * weights, 1e-9 * rest, 1e-9 * free_bytes);
 }
 
 static void print_times(const struct engine *engine, double start, double loaded, double first) {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ELEMENT_BYTES = 2, ALIGNMENT = 256, NAME_BYTES = 160 };
+enum { ALIGNMENT = 256, NAME_BYTES = 160 };
 
 /* ---- where every tensor goes ---------------------------------------------------------------------------- */
 
@@ -27,18 +27,13 @@ struct piece {
 struct plan {
     const struct config *config;
     struct piece *piece;
-    size_t count, capacity;
+    size_t count, room;
     gm_device_ptr base;
     size_t bytes; /* used so far */
 };
 
 static gm_device_ptr place(struct plan *plan, const char *name, int64_t rows, int64_t columns, int rank) {
-    if (plan->count == plan->capacity) {
-        plan->capacity = plan->capacity ? 2 * plan->capacity : 256;
-        plan->piece = realloc(plan->piece, plan->capacity * sizeof *plan->piece);
-        if (!plan->piece)
-            die("out of host memory");
-    }
+    plan->piece = grown(plan->piece, plan->count, &plan->room, sizeof *plan->piece);
     struct piece *piece = &plan->piece[plan->count++];
     *piece = (struct piece){.rows = rows, .columns = columns, .rank = rank, .to = plan->base + plan->bytes};
     snprintf(piece->name, sizeof piece->name, "%s", name);
@@ -120,7 +115,7 @@ static struct plan place_model(struct model *model, const struct config *config,
     return plan;
 }
 
-size_t model_bytes(const struct config *config) {
+static size_t weight_bytes(const struct config *config) {
     struct model *model = grab(1, sizeof *model);
     const struct plan plan = place_model(model, config, 0);
     free(plan.piece);
@@ -130,7 +125,15 @@ size_t model_bytes(const struct config *config) {
 
 size_t model_step_bytes(const struct config *config) {
     const size_t table = (size_t)(config->vocabulary * config->hidden) * ELEMENT_BYTES;
-    return model_bytes(config) - (config->has_tied_embeddings ? 0 : table);
+    return weight_bytes(config) - (config->has_tied_embeddings ? 0 : table);
+}
+
+static size_t table_bytes(const struct config *config, int64_t positions) {
+    return (size_t)(positions * config->head_dim) * sizeof(float);
+}
+
+size_t model_bytes(const struct config *config, int64_t positions) {
+    return weight_bytes(config) + (config->window ? 2 : 1) * table_bytes(config, positions);
 }
 
 /* ---- from files ----------------------------------------------------------------------------------------- */
@@ -235,9 +238,10 @@ static void carry_all(const struct tensors *tensors, const struct plan *plan) {
 
 /* ---- a model -------------------------------------------------------------------------------------------- */
 
-static gm_device_ptr table_on_device(const struct rope_scaling *scaling, int64_t head_dim, int64_t positions) {
-    const size_t bytes = (size_t)(positions * head_dim) * sizeof(float);
-    float *table = rope_table(scaling, head_dim, positions);
+static gm_device_ptr table_on_device(const struct config *config, const struct rope_scaling *scaling,
+                                     int64_t positions) {
+    const size_t bytes = table_bytes(config, positions);
+    float *table = rope_table(scaling, config->head_dim, positions);
     const gm_device_ptr address = device_allocate(bytes, "the table of angles");
     copy_to_device(address, table, bytes);
     device_wait();
@@ -249,11 +253,11 @@ static struct model *model_of(const struct config *config, int64_t positions) {
     struct model *model = grab(1, sizeof *model);
     model->config = *config;
     model->positions = positions;
-    model->weight_bytes = model_bytes(config);
+    model->weight_bytes = weight_bytes(config);
     model->weights = device_allocate(model->weight_bytes, "the weights");
-    model->rope = table_on_device(&config->rope, config->head_dim, positions);
+    model->rope = table_on_device(config, &config->rope, positions);
     if (config->window)
-        model->local_rope = table_on_device(&config->local_rope, config->head_dim, positions);
+        model->local_rope = table_on_device(config, &config->local_rope, positions);
     return model;
 }
 

@@ -33,8 +33,8 @@ struct model *model_load(const char *folder, const struct config *config, int64_
 struct model *model_random(const struct config *config, int64_t positions);
 void model_free(struct model *model);
 
-/* Bytes that the weights take. */
-size_t model_bytes(const struct config *config);
+/* Bytes that the weights and the angles of so many positions take. */
+size_t model_bytes(const struct config *config, int64_t positions);
 /* Bytes of weights that a step reads: all but the table of embeddings, of which it reads a few rows. */
 size_t model_step_bytes(const struct config *config);
 

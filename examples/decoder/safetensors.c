@@ -211,7 +211,7 @@ static void check_places(const struct source *source, const struct tensor *tenso
 }
 
 /* Memory for more elements, those that there are kept. */
-static void *grown(void *old, size_t count, size_t more, size_t bytes) {
+static void *enlarged(void *old, size_t count, size_t more, size_t bytes) {
     void *memory = grab(count + more, bytes);
     if (count)
         memcpy(memory, old, count * bytes);
@@ -224,7 +224,7 @@ static void add_file(struct tensors *tensors, char *path) {
     struct source source = source_open(path);
     json_t *header = read_header(&source);
     const size_t before = tensors->count;
-    tensors->tensor = grown(tensors->tensor, before, json_object_size(header), sizeof *tensors->tensor);
+    tensors->tensor = enlarged(tensors->tensor, before, json_object_size(header), sizeof *tensors->tensor);
     const char *name;
     json_t *value;
     json_object_foreach(header, name, value) {
@@ -236,8 +236,8 @@ static void add_file(struct tensors *tensors, char *path) {
     json_decref(header);
     qsort(tensors->tensor + before, tensors->count - before, sizeof *tensors->tensor, by_place);
     check_places(&source, tensors->tensor + before, tensors->count - before);
-    tensors->files = grown(tensors->files, tensors->file_count, 1, sizeof *tensors->files);
-    tensors->paths = grown(tensors->paths, tensors->file_count, 1, sizeof *tensors->paths);
+    tensors->files = enlarged(tensors->files, tensors->file_count, 1, sizeof *tensors->files);
+    tensors->paths = enlarged(tensors->paths, tensors->file_count, 1, sizeof *tensors->paths);
     tensors->files[tensors->file_count] = source.file;
     tensors->paths[tensors->file_count++] = path;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Angles, against numbers that transformers 5.17 and the formulas of the models' papers give. */
+/* Angles, against the models' formulas. */
 #include "rope_table.h"
 
 #include <check.h>

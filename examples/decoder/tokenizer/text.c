@@ -16,17 +16,6 @@ int spans_equal(struct span a, struct span b) {
     return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
 }
 
-void *grown(void *memory, size_t used, size_t *room, size_t bytes) {
-    if (used < *room)
-        return memory;
-    const size_t more = *room ? 2 * *room : 16;
-    void *larger = realloc(memory, more * bytes);
-    if (!larger)
-        die("out of host memory: %zu elements of %zu bytes", more, bytes);
-    *room = more;
-    return larger;
-}
-
 void text_add(struct text *text, struct span more) {
     if (more.bytes == 0)
         return;

@@ -62,7 +62,4 @@ struct ids {
 };
 void ids_add(struct ids *ids, int32_t id);
 
-/* Room for one element more, twice as much where it is spent. */
-void *grown(void *memory, size_t used, size_t *room, size_t bytes);
-
 #endif
