@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operators as PyTorch calls them, by a fake libtorch, on the simulated GPU: what they compute is tested elsewhere
+ * (torch_test.py, tvm_ffi_test.py); here it is what is registered, what is freed, and what is refused. */
+#include "bindings/tensors/plans.h"
+#include "bindings/tensors/torch.h"
+#include "tests/fake_libtorch/fake_libtorch.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BF16 = 100, FP32 = 102, INT32 = 107 }; /* of the fake */
+
+static struct fake_libtorch *torch;
+static int (*device_alloc)(uint64_t *address, size_t bytes);
+static int (*device_write)(uint64_t address, const void *data, size_t bytes);
+static int (*device_read)(void *data, uint64_t address, size_t bytes);
+static bool no_memory;
+
+/* ---- a process with PyTorch in it ----------------------------------------------------------------------- */
+
+static void *driver_function(const char *name) {
+    void *function = dlsym(dlopen("libgristmill-sim.so.0", RTLD_NOW | RTLD_NOLOAD), name);
+    ck_assert_msg(function != NULL, "the simulator has no %s", name);
+    return function;
+}
+
+static uint64_t allocate(uint64_t bytes) {
+    uint64_t address = 0;
+    return no_memory || device_alloc(&address, bytes) ? 0 : address;
+}
+
+static void open_device(void) {
+    gm_context *context;
+    void *driver_context;
+    int (*retain)(void **, int), (*set)(void *);
+    ck_assert_int_eq(gm_context_create(0, &context), GM_OK);
+    *(void **)&retain = driver_function("cuDevicePrimaryCtxRetain");
+    *(void **)&set = driver_function("cuCtxSetCurrent");
+    *(void **)&device_alloc = driver_function("cuMemAlloc_v2");
+    *(void **)&device_write = driver_function("cuMemcpyHtoD_v2");
+    *(void **)&device_read = driver_function("cuMemcpyDtoH_v2");
+    ck_assert(retain(&driver_context, 0) == 0 && set(driver_context) == 0);
+    gm_context_destroy(context);
+}
+
+static void load_torch(void) {
+    ck_assert_str_eq(gm_torch_register(), "PyTorch is not loaded: import torch first");
+    void *library = dlopen(FAKE_LIBTORCH "/libtorch_cpu.so", RTLD_NOW | RTLD_GLOBAL); /* its state is both libraries' */
+    ck_assert(library != NULL);
+    ck_assert_str_eq(gm_torch_register(), "this PyTorch has no CUDA: libtorch_cuda.so is not loaded");
+    ck_assert(dlopen(FAKE_LIBTORCH "/libtorch_cuda.so", RTLD_NOW) != NULL);
+    ck_assert_str_eq(gm_torch_register(), "");
+    ck_assert_str_eq(gm_torch_register(), ""); /* once */
+    torch = dlsym(library, "fake_libtorch");
+    ck_assert(torch != NULL);
+    torch->allocate = allocate;
+}
+
+static void set_up(void) {
+    setenv("GM_DRIVER", "sim", 0);
+    open_device();
+    load_torch();
+    no_memory = false;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------------- */
+
+static struct fake_tensor *new_tensor(int32_t type, int rank, const int64_t *sizes) {
+    struct fake_tensor *made = calloc(1, sizeof *made);
+    *made = (struct fake_tensor){.rank = rank, .type = type};
+    int64_t elements = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        made->sizes[i] = sizes[i];
+        made->strides[i] = elements;
+        elements *= sizes[i];
+    }
+    made->data = elements ? allocate((uint64_t)elements * 4) : 0;
+    void *zeros = calloc((size_t)elements + 1, 4);
+    device_write(made->data, zeros, (size_t)elements * 4);
+    free(zeros);
+    torch->tensors++;
+    return made;
+}
+#define NEW(type, ...)                                                                                                 \
+    new_tensor(type, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+/* What may be None comes on the heap. */
+static uint64_t maybe(struct fake_tensor *tensor) {
+    uint64_t *value = malloc(sizeof *value);
+    *value = (uint64_t)(uintptr_t)tensor;
+    return (uint64_t)(uintptr_t)value;
+}
+
+static uint64_t real(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t string(const char *text) {
+    torch->strings++;
+    return (uint64_t)(uintptr_t)strdup(text);
+}
+
+#define T(tensor) (uint64_t)(uintptr_t)(tensor)
+
+/* The sentence that it throws, or "". */
+static const char *call(const char *name, uint64_t *stack, uint64_t inputs, uint64_t outputs) {
+    int number = 0;
+    while (number < torch->functions && strcmp(torch->operators[number].name, name) != 0) {
+        number++;
+    }
+    ck_assert_msg(number < torch->functions, "there is no operator %s", name);
+    torch->message[0] = '\0';
+    if (setjmp(torch->thrown) == 0) {
+        torch->operators[number].function(stack, inputs, outputs);
+    }
+    return torch->message;
+}
+
+static uint16_t bf16(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (uint16_t)(bits >> 16);
+}
+
+/* ---- tests ---------------------------------------------------------------------------------------------- */
+
+START_TEST(registers_operators_and_their_out_variants) {
+    ck_assert_int_eq(torch->schemas, torch->functions);
+    ck_assert_uint_eq(torch->version >> 48, 2 << 8 | 10);
+    ck_assert_str_eq(torch->operators[0].schema, tensor_operation(0)->schema);
+    ck_assert_str_eq(torch->operators[1].name, "linear_out");
+    ck_assert(strstr(torch->operators[1].schema, "linear_out(Tensor(z!) out, Tensor x, Tensor weight") ==
+              torch->operators[1].schema);
+    ck_assert(strstr(torch->operators[1].schema, ") -> ()") != NULL);
+    bool two = false;
+    for (int i = 0; i < torch->schemas; i++) {
+        two |=
+            strstr(torch->operators[i].schema, "attention_lse_out(Tensor(z!) out, Tensor(y!) out2, Tensor q") != NULL;
+    }
+    ck_assert(two);
+}
+END_TEST
+
+START_TEST(computes_and_frees_what_it_was_given) {
+    const uint16_t ones[64] = {[0 ... 63] = 0x3f80};
+    uint16_t got[64];
+    struct fake_tensor *x = NEW(BF16, 4, 16), *weight = NEW(BF16, 16);
+    device_write(x->data, ones, 128);
+    device_write(weight->data, ones, 32);
+    uint64_t stack[] = {T(x), T(weight), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", stack, 5, 1), "");
+    ck_assert_int_eq(torch->tensors, 1);
+    struct fake_tensor *out = (struct fake_tensor *)(uintptr_t)stack[0];
+    ck_assert(out->rank == 2 && out->sizes[0] == 4 && out->sizes[1] == 16 && out->strides[0] == 16 &&
+              out->type == BF16);
+    device_read(got, out->data, 128);
+    ck_assert(memcmp(got, ones, 128) == 0);
+}
+END_TEST
+
+START_TEST(writes_to_a_tensor_that_is_there) {
+    const uint16_t ones[64] = {[0 ... 63] = 0x3f80};
+    uint16_t got[64];
+    struct fake_tensor *out = NEW(BF16, 4, 4), *x = NEW(BF16, 4, 16), *weight = NEW(BF16, 4, 16), *bias = NEW(BF16, 4);
+    uint64_t address = out->data;
+    device_write(x->data, ones, 128);
+    device_write(weight->data, ones, 128);
+    device_write(bias->data, ones, 8);
+    uint64_t stack[] = {T(out), T(x), T(weight), maybe(bias), 0, string("relu"), 0, 0, 1};
+    ck_assert_str_eq(call("linear_out", stack, 9, 0), "");
+    ck_assert_int_eq(torch->tensors, 0);
+    ck_assert_int_eq(torch->strings, 0);
+    device_read(got, address, 32);
+    for (int i = 0; i < 16; i++) {
+        ck_assert_uint_eq(got[i], bf16(17));
+    }
+}
+END_TEST
+
+START_TEST(refuses_and_frees_all_the_same) {
+    uint64_t stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 15)), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", stack, 5, 1), "gristmill::rms_norm: dimension 0 of weight is 15 and must be 16");
+    struct fake_tensor *host = NEW(BF16, 16);
+    host->device_index = -1;
+    uint64_t host_stack[] = {T(NEW(BF16, 4, 16)), T(host), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", host_stack, 5, 1), "gristmill::rms_norm: weight is not on a CUDA device");
+    struct fake_tensor *other = NEW(BF16, 16);
+    other->device_index = 1;
+    uint64_t other_stack[] = {T(NEW(BF16, 4, 16)), T(other), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", other_stack, 5, 1),
+                     "gristmill::rms_norm: x is on device 0 and weight on device 1");
+    uint64_t double_stack[] = {T(NEW(FAKE_DOUBLE, 4, 16)), T(NEW(BF16, 16)), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", double_stack, 5, 1),
+                     "gristmill::rms_norm: x is of a type that gristmill has no kernel for");
+    uint64_t deep_stack[] = {T(NEW(BF16, 1, 1, 1, 1, 1, 1, 1, 1, 16)), T(NEW(BF16, 16)), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", deep_stack, 5, 1),
+                     "gristmill::rms_norm: x has 9 dimensions and must have 1 to 8");
+    uint64_t eps_stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 16)), real(-1), real(0), 0};
+    ck_assert(strstr(call("rms_norm", eps_stack, 5, 1), "(GM_ERROR_INVALID_ARGUMENT)") != NULL);
+    uint64_t act_stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 4, 16)), maybe(NEW(BF16, 4)), 0, string("tanh"), 0, 0, 0};
+    ck_assert(strstr(call("linear", act_stack, 8, 1), "activation is \"tanh\" and must be") != NULL);
+    ck_assert_int_eq(torch->tensors, 0);
+    ck_assert_int_eq(torch->strings, 0);
+}
+END_TEST
+
+START_TEST(says_when_torch_has_no_memory_or_no_stream) {
+    struct fake_tensor *x = NEW(BF16, 4, 16), *weight = NEW(BF16, 16);
+    uint64_t stack[] = {T(x), T(weight), real(0), real(0), 0};
+    no_memory = true;
+    ck_assert_str_eq(call("rms_norm", stack, 5, 1),
+                     "gristmill::rms_norm: PyTorch has no memory of device 0 for the result");
+    no_memory = false;
+    torch->no_stream = 1;
+    uint64_t again[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 16)), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", again, 5, 1), "gristmill::rms_norm: PyTorch has no current stream on device 0");
+    torch->no_stream = 0;
+    ck_assert_int_eq(torch->tensors, 0);
+}
+END_TEST
+
+static void norm_of_rows(int64_t rows) {
+    uint64_t stack[] = {T(NEW(BF16, rows, 16)), T(NEW(BF16, 16)), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", stack, 5, 1), "");
+}
+
+START_TEST(keeps_a_plan_for_what_recurs) {
+    gm_tensors_plans_forget();
+    ck_assert_uint_eq(gm_tensors_plans_count(), 0);
+    norm_of_rows(1);
+    norm_of_rows(1);
+    ck_assert_uint_eq(gm_tensors_plans_count(), 1);
+    norm_of_rows(2);
+    ck_assert_uint_eq(gm_tensors_plans_count(), 2);
+    norm_of_rows(0);
+    gm_tensors_plans_forget();
+    ck_assert_uint_eq(gm_tensors_plans_count(), 0);
+    norm_of_rows(1);
+    ck_assert_uint_eq(gm_tensors_plans_count(), 1);
+}
+END_TEST
+
+Suite *torch_suite(void) {
+    Suite *suite = suite_create("torch");
+    TCase *tests = tcase_create("torch");
+    tcase_add_unchecked_fixture(tests, set_up, NULL);
+    tcase_add_test(tests, registers_operators_and_their_out_variants);
+    tcase_add_test(tests, computes_and_frees_what_it_was_given);
+    tcase_add_test(tests, writes_to_a_tensor_that_is_there);
+    tcase_add_test(tests, refuses_and_frees_all_the_same);
+    tcase_add_test(tests, says_when_torch_has_no_memory_or_no_stream);
+    tcase_add_test(tests, keeps_a_plan_for_what_recurs);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
