@@ -51,7 +51,7 @@ static double bytes_of_step(const struct config *c, const struct options *o) {
     double tokens = 0;
     for (int64_t i = 0; i < c->layers; i++)
         tokens += (double)(c->has_window[i] && c->window < o->context ? c->window : o->context);
-    return (double)model_step_bytes(c) + 4 * tokens * (double)(o->batch * c->kv_heads * c->head_dim);
+    return model_step_bytes(c, o->batch) + 4 * tokens * (double)(o->batch * c->kv_heads * c->head_dim);
 }
 
 /* What a step takes by parts, and how much longer it takes as one. */

@@ -18,12 +18,16 @@
 /* Which layers have a window. */
 enum windows { WINDOWS_NONE, WINDOWS_ALL, WINDOWS_LAST, WINDOWS_PATTERN };
 
+/* Which layers have experts, and by which keys. */
+enum mixture { MIXTURE_NONE, MIXTURE_QWEN3, MIXTURE_MIXTRAL };
+
 /* An architecture, and the values of keys that are missing. 0: the key is needed, or its value follows from others. */
 struct family {
     const char *name;
     enum windows windows;
     int64_t vocabulary, q_heads, kv_heads, head_dim, max_position, window;
-    double theta;
+    double theta, eps;
+    enum mixture mixture;
     uint8_t has_qkv_bias, has_head_norm, is_gemma, is_nested;
 };
 
@@ -50,6 +54,19 @@ static const struct family families[] = {
      .window = 4096,
      .theta = 1e4,
      .has_head_norm = 1},
+    {.name = "Qwen3MoeForCausalLM",
+     .kv_heads = 4,
+     .max_position = 32768,
+     .theta = 1e4,
+     .mixture = MIXTURE_QWEN3,
+     .has_head_norm = 1},
+    {.name = "MixtralForCausalLM",
+     .windows = WINDOWS_ALL,
+     .kv_heads = 8,
+     .max_position = 131072,
+     .theta = 1e6,
+     .eps = 1e-5,
+     .mixture = MIXTURE_MIXTRAL},
 #define GEMMA3                                                                                                         \
     .windows = WINDOWS_PATTERN, .vocabulary = 262208, .q_heads = 8, .kv_heads = 4, .head_dim = 256,                    \
     .max_position = 131072, .window = 4096, .theta = 1e6, .has_head_norm = 1, .is_gemma = 1
@@ -187,6 +204,29 @@ static void refuse_unknown(const struct source *source) {
         refuse(source, "partial_rotary_factor", rotated, "all elements of a head are rotated");
 }
 
+/* A key that changes what experts are, where it is there with another value than the one that changes nothing. */
+static void refuse_but(const struct source *source, const char *key, double harmless, const char *why) {
+    const json_t *value = value_of(source->text, key);
+    if (value && (!json_is_number(value) || json_number_value(value) != harmless))
+        refuse(source, key, value, why);
+}
+
+static void refuse_mixture(const struct source *source) {
+    static const char shared[] = "experts that every token has are not known", groups[] = "experts have no groups";
+    const json_t *scoring = value_of(source->text, "scoring_func");
+    if (scoring && strcmp(word_of(source, "scoring_func", scoring, NULL), "softmax") != 0)
+        refuse(source, "scoring_func", scoring, "a router's scores are a softmax");
+    refuse_but(source, "n_shared_experts", 0, shared);
+    refuse_but(source, "num_shared_experts", 0, shared);
+    refuse_but(source, "shared_expert_intermediate_size", 0, shared);
+    refuse_but(source, "n_group", 1, groups);
+    refuse_but(source, "topk_group", 1, groups);
+    refuse_but(source, "routed_scaling_factor", 1, "the weights of experts are not scaled");
+    refuse_flag(source, "moe_bias", "experts are computed without biases");
+    if (source->family->windows == WINDOWS_NONE)
+        refuse_flag(source, "use_sliding_window", "this architecture is computed without windows");
+}
+
 /* ---- sizes and switches -------------------------------------------------------------------------------- */
 
 static void read_heads(const struct source *source, struct config *config) {
@@ -208,16 +248,71 @@ static void read_heads(const struct source *source, struct config *config) {
             config->head_dim);
 }
 
+/* Whether `mlp_only_layers` has this layer. */
+static int is_dense(const struct source *source, int64_t layer) {
+    const json_t *list = value_of(source->text, "mlp_only_layers");
+    int is_listed = 0;
+    if (list && !json_is_array(list))
+        refuse(source, "mlp_only_layers", list, "an array is needed");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!json_is_integer(json_array_get(list, i)))
+            refuse(source, "mlp_only_layers", list, "numbers of layers are needed");
+        is_listed |= json_integer_value(json_array_get(list, i)) == layer;
+    }
+    return is_listed;
+}
+
+/* Every layer of Mixtral has experts; of Qwen3 every so manieth that is not listed, and others have an MLP. */
+static void place_experts(const struct source *source, struct config *config) {
+    const int is_qwen = source->family->mixture == MIXTURE_QWEN3;
+    const int64_t every = is_qwen ? size_of(source, source->text, "decoder_sparse_step", 1) : 1;
+    int64_t count = 0;
+    for (int64_t i = 0; i < config->layers; i++) {
+        config->has_experts[i] = (i + 1) % every == 0 && !(is_qwen && is_dense(source, i));
+        count += config->has_experts[i];
+    }
+    if (count == 0)
+        die("%s: no layer has experts, by `decoder_sparse_step` and `mlp_only_layers`", source->path);
+    if (count < config->layers)
+        config->intermediate = size_of(source, source->text, "intermediate_size", 0);
+}
+
+/* transformers 5 calls the number of Qwen3's experts num_local_experts, as that of Mixtral's was called ever. */
+static void read_experts(const struct source *source, struct config *config) {
+    const json_t *text = source->text;
+    const int is_qwen = source->family->mixture == MIXTURE_QWEN3;
+    const char *key = is_qwen && !value_of(text, "num_local_experts") ? "num_experts" : "num_local_experts";
+    const char *columns = is_qwen ? "moe_intermediate_size" : "intermediate_size";
+    refuse_mixture(source);
+    config->experts = size_of(source, text, key, is_qwen ? 128 : 8);
+    config->chosen = size_of(source, text, "num_experts_per_tok", is_qwen ? 8 : 2);
+    config->expert_intermediate = size_of(source, text, columns, is_qwen ? 768 : 0);
+    config->renormalizes = !is_qwen || flag_of(source, "norm_topk_prob", value_of(text, "norm_topk_prob"), 0);
+    config->has_mixtral_names = !is_qwen;
+    if (config->experts > EXPERTS_MAX)
+        die("%s: `%s` is %" PRId64 "; %d are possible", source->path, key, config->experts, EXPERTS_MAX);
+    if (config->chosen > config->experts || config->chosen > CHOSEN_MAX)
+        die("%s: `num_experts_per_tok` is %" PRId64 "; %d are possible, and no more than there are, %" PRId64,
+            source->path, config->chosen, CHOSEN_MAX, config->experts);
+    if (config->hidden % 8 || config->expert_intermediate % 8)
+        die("%s: experts of %" PRId64 " x %" PRId64 " elements; multiples of 8 are possible", source->path,
+            config->expert_intermediate, config->hidden);
+    place_experts(source, config);
+}
+
 static void read_sizes(const struct source *source, struct config *config) {
     const json_t *text = source->text;
     config->vocabulary = size_of(source, text, "vocab_size", source->family->vocabulary);
     config->hidden = size_of(source, text, "hidden_size", 0);
-    config->intermediate = size_of(source, text, "intermediate_size", 0);
     config->layers = size_of(source, text, "num_hidden_layers", 0);
     config->max_position = size_of(source, text, "max_position_embeddings", source->family->max_position);
     if (config->layers > LAYERS_MAX)
         die("%s: `num_hidden_layers` is %" PRId64 "; %d are possible", source->path, config->layers, LAYERS_MAX);
     read_heads(source, config);
+    if (source->family->mixture == MIXTURE_NONE)
+        config->intermediate = size_of(source, text, "intermediate_size", 0);
+    else
+        read_experts(source, config);
 }
 
 static enum dtype read_dtype(const struct source *source) {
@@ -270,7 +365,7 @@ static void read_switches(const struct source *source, struct config *config) {
              family->is_nested ? "language_model." : "");
     config->architecture = family->name;
     config->dtype = read_dtype(source);
-    config->eps = number_of(source, source->text, "rms_norm_eps", 0, 1e-6);
+    config->eps = number_of(source, source->text, "rms_norm_eps", 0, family->eps > 0 ? family->eps : 1e-6);
     config->has_tied_embeddings = flag_of(source, "tie_word_embeddings", tied, family->is_gemma);
     config->has_qkv_bias = family->has_qkv_bias;
     config->has_head_norm = family->has_head_norm;
@@ -386,6 +481,8 @@ static int64_t read_window(const struct source *source) {
         return 0;
     if (family->windows == WINDOWS_PATTERN && json_is_null(window))
         refuse(source, "sliding_window", window, "layers of Gemma-3 have one");
+    if (!window && !family->window)
+        return 0;
     return json_is_null(window) ? 0 : size_of(source, source->text, "sliding_window", family->window);
 }
 

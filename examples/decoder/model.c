@@ -7,6 +7,7 @@
 #include "safetensors.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,31 @@ enum { ALIGNMENT = 256, NAME_BYTES = 160 };
 
 /* ---- where every tensor goes ---------------------------------------------------------------------------- */
 
-/* A tensor of the files: rows of columns, or one row alone. */
+/* A tensor of the files: rows of columns, one row alone, or such rows of every expert. */
 struct piece {
     char name[NAME_BYTES];
     int64_t rows, columns;
+    int64_t experts; /* rank 3 */
     int rank;
     gm_device_ptr to;
 };
 
+/* How files name experts: layers.N.BLOCK.gate.weight is the router, layers.N.BLOCK.experts.E.GATE.weight a matrix. Without
+ * a gate all experts' matrices are one tensor each, gate and up together. */
+struct expert_names {
+    const char *block, *gate, *up, *down;
+};
+
+enum { NAMES_QWEN, NAMES_MIXTRAL, NAMES_FUSED, NAMES_KNOWN };
+static const struct expert_names known_names[NAMES_KNOWN] = {
+    [NAMES_QWEN] = {"mlp", "gate_proj", "up_proj", "down_proj"},
+    [NAMES_MIXTRAL] = {"block_sparse_moe", "w1", "w3", "w2"},
+    [NAMES_FUSED] = {"mlp", NULL, "gate_up_proj", "down_proj"}, /* as transformers 5 has them in memory */
+};
+
 struct plan {
     const struct config *config;
+    const struct expert_names *names;
     struct piece *piece;
     size_t count, room;
     gm_device_ptr base;
@@ -52,6 +68,56 @@ static gm_device_ptr matrix(struct plan *plan, const char *name, int64_t rows, i
 static gm_device_ptr vector(struct plan *plan, const char *name, int64_t columns) {
     align(plan);
     return place(plan, name, 1, columns, 1);
+}
+
+/* "model.layers.7.block.experts.3.down_proj.weight", or of all experts "model.layers.7.block.experts.down_proj". */
+static void name_expert(const struct plan *plan, char name[NAME_BYTES], int64_t layer, int64_t expert,
+                        const char *matrix_name) {
+    const char *prefix = plan->config->tensor_prefix, *block = plan->names->block;
+    if (plan->names->gate)
+        snprintf(name, NAME_BYTES, "%slayers.%" PRId64 ".%s.experts.%" PRId64 ".%s.weight", prefix, layer, block,
+                 expert, matrix_name);
+    else
+        snprintf(name, NAME_BYTES, "%slayers.%" PRId64 ".%s.experts.%s", prefix, layer, block, matrix_name);
+}
+
+/* One tensor of all experts, where it is so in the files. */
+static gm_device_ptr place_fused(struct plan *plan, int64_t layer, const char *matrix_name, int64_t rows,
+                                 int64_t columns) {
+    const int64_t experts = plan->config->experts;
+    char name[NAME_BYTES];
+    name_expert(plan, name, layer, 0, matrix_name);
+    const gm_device_ptr to = place(plan, name, experts * rows, columns, 3);
+    plan->piece[plan->count - 1].experts = experts;
+    return to;
+}
+
+/* Gate and up of the first expert, of the second ..., then down of each. */
+static void place_experts(struct plan *plan, struct layer *layer, int64_t number) {
+    const struct config *c = plan->config;
+    const struct expert_names *names = plan->names;
+    const int64_t columns = c->expert_intermediate;
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%slayers.%" PRId64 ".%s.gate.weight", c->tensor_prefix, number, names->block);
+    layer->router = matrix(plan, name, c->experts, c->hidden);
+    align(plan);
+    layer->gate_up = plan->base + plan->bytes;
+    if (!names->gate)
+        place_fused(plan, number, names->up, 2 * columns, c->hidden);
+    for (int64_t i = 0; i < c->experts && names->gate; i++) {
+        name_expert(plan, name, number, i, names->gate);
+        matrix(plan, name, columns, c->hidden);
+        name_expert(plan, name, number, i, names->up);
+        matrix(plan, name, columns, c->hidden);
+    }
+    align(plan);
+    layer->down = plan->base + plan->bytes;
+    if (!names->gate)
+        place_fused(plan, number, names->down, c->hidden, columns);
+    for (int64_t i = 0; i < c->experts && names->gate; i++) {
+        name_expert(plan, name, number, i, names->down);
+        matrix(plan, name, c->hidden, columns);
+    }
 }
 
 static void place_layer(struct plan *plan, struct layer *layer, int64_t number) {
@@ -83,6 +149,10 @@ static void place_layer(struct plan *plan, struct layer *layer, int64_t number) 
         layer->mlp_norm = vector(plan, NAMED("post_attention_layernorm.weight"), c->hidden);
     }
     align(plan);
+    if (c->has_experts[number]) {
+        place_experts(plan, layer, number);
+        return;
+    }
     layer->gate_up = matrix(plan, NAMED("mlp.gate_proj.weight"), c->intermediate, c->hidden);
     matrix(plan, NAMED("mlp.up_proj.weight"), c->intermediate, c->hidden);
     align(plan);
@@ -96,9 +166,10 @@ static void name_head(const struct config *config, char name[NAME_BYTES]) {
     snprintf(name, NAME_BYTES, "%.*slm_head.weight", before, config->tensor_prefix);
 }
 
-/* All tensors from `base` on; with base 0 it only counts. */
-static struct plan place_model(struct model *model, const struct config *config, gm_device_ptr base) {
-    struct plan plan = {.config = config, .base = base};
+/* All tensors from `base` on; with base 0 it only counts. `names` NULL: any, since where a tensor goes does not depend on them. */
+static struct plan place_model(struct model *model, const struct config *config, const struct expert_names *names,
+                               gm_device_ptr base) {
+    struct plan plan = {.config = config, .names = names ? names : known_names, .base = base};
     char name[NAME_BYTES], head[NAME_BYTES];
     name_head(config, head);
     snprintf(name, sizeof name, "%sembed_tokens.weight", config->tensor_prefix);
@@ -117,15 +188,24 @@ static struct plan place_model(struct model *model, const struct config *config,
 
 static size_t weight_bytes(const struct config *config) {
     struct model *model = grab(1, sizeof *model);
-    const struct plan plan = place_model(model, config, 0);
+    const struct plan plan = place_model(model, config, NULL, 0);
     free(plan.piece);
     free(model);
     return plan.bytes;
 }
 
-size_t model_step_bytes(const struct config *config) {
-    const size_t table = (size_t)(config->vocabulary * config->hidden) * ELEMENT_BYTES;
-    return weight_bytes(config) - (config->has_tied_embeddings ? 0 : table);
+/* Of all layers' experts. */
+static double expert_bytes(const struct config *c) {
+    int64_t layers = 0;
+    for (int64_t i = 0; i < c->layers; i++)
+        layers += c->has_experts[i];
+    return (double)(layers * c->experts * 3 * c->expert_intermediate * c->hidden * ELEMENT_BYTES);
+}
+
+double model_step_bytes(const struct config *c, int64_t rows) {
+    const double table = c->has_tied_embeddings ? 0 : (double)(c->vocabulary * c->hidden * ELEMENT_BYTES);
+    const double idle = c->experts ? pow(1 - (double)c->chosen / (double)c->experts, (double)rows) : 0;
+    return (double)weight_bytes(c) - table - idle * expert_bytes(c);
 }
 
 static size_t table_bytes(const struct config *config, int64_t positions) {
@@ -157,12 +237,28 @@ static const struct tensor *tensor_of(const struct tensors *tensors, const struc
         die("the files have no tensor %s", piece->name);
     if (strcmp(t->dtype, dtype) != 0)
         die("%s is of %s; config.json says that weights are %s", t->name, t->dtype, dtype);
-    const int fits = t->rank == piece->rank && t->shape[t->rank - 1] == piece->columns &&
-                     (t->rank == 1 || t->shape[0] == piece->rows);
+    const int64_t rows = t->rank == 3 ? t->shape[0] * t->shape[1] : t->rank == 2 ? t->shape[0] : 1;
+    const int fits = t->rank == piece->rank && t->shape[t->rank - 1] == piece->columns && rows == piece->rows &&
+                     (t->rank != 3 || t->shape[0] == piece->experts);
     if (!fits)
         die("%s has not the shape that config.json asks for, %" PRId64 " x %" PRId64, t->name, piece->rows,
             piece->columns);
     return t;
+}
+
+/* The names that the files have for the experts of the first layer that has some; where they have none, the architecture's. */
+static const struct expert_names *names_of(const struct tensors *tensors, const struct config *config) {
+    char name[NAME_BYTES];
+    int64_t layer = 0;
+    while (config->experts && !config->has_experts[layer])
+        layer++;
+    for (int i = 0; i < NAMES_KNOWN; i++) {
+        const struct plan plan = {.config = config, .names = &known_names[i]};
+        name_expert(&plan, name, layer, 0, plan.names->down);
+        if (tensors_find(tensors, name))
+            return plan.names;
+    }
+    return &known_names[config->has_mixtral_names ? NAMES_MIXTRAL : NAMES_QWEN];
 }
 
 /* Every tensor of the files is placed, or known to be of no use: a bias that nobody adds would be a wrong model. */
@@ -264,7 +360,7 @@ static struct model *model_of(const struct config *config, int64_t positions) {
 struct model *model_load(const char *folder, const struct config *config, int64_t positions) {
     struct tensors tensors = tensors_open(folder);
     struct model *model = model_of(config, positions);
-    const struct plan plan = place_model(model, config, model->weights);
+    const struct plan plan = place_model(model, config, names_of(&tensors, config), model->weights);
     check_all_used(&tensors, &plan);
     carry_all(&tensors, &plan);
     free(plan.piece);
@@ -288,7 +384,7 @@ static uint16_t random_element(uint64_t *state, enum dtype dtype) {
 struct model *model_random(const struct config *config, int64_t positions) {
     enum { ELEMENTS = (16 << 20) + 8 * 127 }; /* repeated; rows do not begin where it does */
     struct model *model = model_of(config, positions);
-    const struct plan plan = place_model(model, config, model->weights);
+    const struct plan plan = place_model(model, config, NULL, model->weights);
     uint16_t *pattern = pinned_allocate(ELEMENTS * sizeof *pattern);
     uint64_t state = 1;
     for (size_t i = 0; i < ELEMENTS; i++)
