@@ -96,12 +96,7 @@ int command_bench(const struct options *o) {
     if (o->layers && o->layers < config.layers)
         config.layers = o->layers;
     const int64_t longest = o->context > o->prefill ? o->context : o->prefill;
-    const struct engine_options options = {.context = longest,
-                                           .max_requests = o->batch,
-                                           .chunk = o->chunk,
-                                           .page_size = o->page_size,
-                                           .plan_flags = o->is_invariant ? GM_PLAN_BATCH_INVARIANT : 0,
-                                           .is_eager = o->is_eager};
+    const struct engine_options options = engine_options_of(o, o->batch, longest);
     struct model *model = model_random(&config, longest);
     struct engine *engine = engine_create(context, model, &options);
     if (o->explains) {

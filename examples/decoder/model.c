@@ -13,16 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 256, NAME_BYTES = 160 };
+enum { ALIGNMENT = 256, NAME_BYTES = 160, RANK_MAX = 3 };
 
 /* ---- where every tensor goes ---------------------------------------------------------------------------- */
 
-/* A tensor of the files: rows of columns, one row alone, or such rows of every expert. */
+/* A tensor of the files: a row, rows of columns, or such rows of every expert. */
 struct piece {
     char name[NAME_BYTES];
-    int64_t rows, columns;
-    int64_t experts; /* rank 3 */
     int rank;
+    int64_t shape[RANK_MAX];
     gm_device_ptr to;
 };
 
@@ -48,12 +47,16 @@ struct plan {
     size_t bytes; /* used so far */
 };
 
-static gm_device_ptr place(struct plan *plan, const char *name, int64_t rows, int64_t columns, int rank) {
+/* The last `rank` of the sizes are the tensor's shape, the others 1. */
+static gm_device_ptr place(struct plan *plan, const char *name, int rank, int64_t experts, int64_t rows,
+                           int64_t columns) {
+    const int64_t sizes[RANK_MAX] = {experts, rows, columns};
     plan->piece = grown(plan->piece, plan->count, &plan->room, sizeof *plan->piece);
     struct piece *piece = &plan->piece[plan->count++];
-    *piece = (struct piece){.rows = rows, .columns = columns, .rank = rank, .to = plan->base + plan->bytes};
+    *piece = (struct piece){.rank = rank, .to = plan->base + plan->bytes};
+    memcpy(piece->shape, sizes + RANK_MAX - rank, (size_t)rank * sizeof *sizes);
     snprintf(piece->name, sizeof piece->name, "%s", name);
-    plan->bytes += (size_t)(rows * columns) * ELEMENT_BYTES;
+    plan->bytes += (size_t)(experts * rows * columns) * ELEMENT_BYTES;
     return piece->to;
 }
 
@@ -62,15 +65,21 @@ static void align(struct plan *plan) {
 }
 
 static gm_device_ptr matrix(struct plan *plan, const char *name, int64_t rows, int64_t columns) {
-    return place(plan, name, rows, columns, 2);
+    return place(plan, name, 2, 1, rows, columns);
+}
+
+/* Behind what was placed before, without a gap. */
+static gm_device_ptr row(struct plan *plan, const char *name, int64_t columns) {
+    return place(plan, name, 1, 1, 1, columns);
 }
 
 static gm_device_ptr vector(struct plan *plan, const char *name, int64_t columns) {
     align(plan);
-    return place(plan, name, 1, columns, 1);
+    return row(plan, name, columns);
 }
 
-/* "model.layers.7.block.experts.3.down_proj.weight", or of all experts "model.layers.7.block.experts.down_proj". */
+/* A matrix of an expert: "model.layers.7.mlp.experts.3.down_proj.weight", or of all experts in one tensor
+ * "model.layers.7.mlp.experts.down_proj". */
 static void name_expert(const struct plan *plan, char name[NAME_BYTES], int64_t layer, int64_t expert,
                         const char *matrix_name) {
     const char *prefix = plan->config->tensor_prefix, *block = plan->names->block;
@@ -81,43 +90,35 @@ static void name_expert(const struct plan *plan, char name[NAME_BYTES], int64_t 
         snprintf(name, NAME_BYTES, "%slayers.%" PRId64 ".%s.experts.%s", prefix, layer, block, matrix_name);
 }
 
-/* One tensor of all experts, where it is so in the files. */
-static gm_device_ptr place_fused(struct plan *plan, int64_t layer, const char *matrix_name, int64_t rows,
-                                 int64_t columns) {
-    const int64_t experts = plan->config->experts;
+static void place_expert(struct plan *plan, int64_t layer, int64_t expert, const char *matrix_name, int64_t rows,
+                         int64_t columns) {
     char name[NAME_BYTES];
-    name_expert(plan, name, layer, 0, matrix_name);
-    const gm_device_ptr to = place(plan, name, experts * rows, columns, 3);
-    plan->piece[plan->count - 1].experts = experts;
-    return to;
+    name_expert(plan, name, layer, expert, matrix_name);
+    if (plan->names->gate)
+        matrix(plan, name, rows, columns);
+    else
+        place(plan, name, RANK_MAX, plan->config->experts, rows, columns);
 }
 
-/* Gate and up of the first expert, of the second ..., then down of each. */
+/* The router; gate and up of the first expert, of the second ...; down of each. */
 static void place_experts(struct plan *plan, struct layer *layer, int64_t number) {
     const struct config *c = plan->config;
     const struct expert_names *names = plan->names;
-    const int64_t columns = c->expert_intermediate;
+    const int64_t tensors = names->gate ? c->experts : 1, columns = c->expert_intermediate;
     char name[NAME_BYTES];
     snprintf(name, sizeof name, "%slayers.%" PRId64 ".%s.gate.weight", c->tensor_prefix, number, names->block);
     layer->router = matrix(plan, name, c->experts, c->hidden);
     align(plan);
     layer->gate_up = plan->base + plan->bytes;
-    if (!names->gate)
-        place_fused(plan, number, names->up, 2 * columns, c->hidden);
-    for (int64_t i = 0; i < c->experts && names->gate; i++) {
-        name_expert(plan, name, number, i, names->gate);
-        matrix(plan, name, columns, c->hidden);
-        name_expert(plan, name, number, i, names->up);
-        matrix(plan, name, columns, c->hidden);
+    for (int64_t i = 0; i < tensors; i++) {
+        if (names->gate)
+            place_expert(plan, number, i, names->gate, columns, c->hidden);
+        place_expert(plan, number, i, names->up, names->gate ? columns : 2 * columns, c->hidden);
     }
     align(plan);
     layer->down = plan->base + plan->bytes;
-    if (!names->gate)
-        place_fused(plan, number, names->down, c->hidden, columns);
-    for (int64_t i = 0; i < c->experts && names->gate; i++) {
-        name_expert(plan, name, number, i, names->down);
-        matrix(plan, name, c->hidden, columns);
-    }
+    for (int64_t i = 0; i < tensors; i++)
+        place_expert(plan, number, i, names->down, c->hidden, columns);
 }
 
 static void place_layer(struct plan *plan, struct layer *layer, int64_t number) {
@@ -132,8 +133,8 @@ static void place_layer(struct plan *plan, struct layer *layer, int64_t number) 
     matrix(plan, NAMED("self_attn.v_proj.weight"), kv, c->hidden);
     if (c->has_qkv_bias) {
         layer->qkv_bias = vector(plan, NAMED("self_attn.q_proj.bias"), q);
-        place(plan, NAMED("self_attn.k_proj.bias"), 1, kv, 1);
-        place(plan, NAMED("self_attn.v_proj.bias"), 1, kv, 1);
+        row(plan, NAMED("self_attn.k_proj.bias"), kv);
+        row(plan, NAMED("self_attn.v_proj.bias"), kv);
     }
     if (c->has_head_norm) {
         layer->q_norm = vector(plan, NAMED("self_attn.q_norm.weight"), c->head_dim);
@@ -237,12 +238,11 @@ static const struct tensor *tensor_of(const struct tensors *tensors, const struc
         die("the files have no tensor %s", piece->name);
     if (strcmp(t->dtype, dtype) != 0)
         die("%s is of %s; config.json says that weights are %s", t->name, t->dtype, dtype);
-    const int64_t rows = t->rank == 3 ? t->shape[0] * t->shape[1] : t->rank == 2 ? t->shape[0] : 1;
-    const int fits = t->rank == piece->rank && t->shape[t->rank - 1] == piece->columns && rows == piece->rows &&
-                     (t->rank != 3 || t->shape[0] == piece->experts);
-    if (!fits)
-        die("%s has not the shape that config.json asks for, %" PRId64 " x %" PRId64, t->name, piece->rows,
-            piece->columns);
+    char shape[80] = "";
+    for (int i = 0; i < piece->rank; i++)
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%" PRId64, i ? " x " : "", piece->shape[i]);
+    if (t->rank != piece->rank || memcmp(t->shape, piece->shape, (size_t)t->rank * sizeof *t->shape) != 0)
+        die("%s has not the shape that config.json asks for, %s", t->name, shape);
     return t;
 }
 

@@ -571,9 +571,9 @@ END_TEST
 START_TEST(what_is_no_json_is_refused) {
     assert_refused("cannot open ");
     folder_file("config.json", "{\"a\":1,\"a\":2}", 13);
-    assert_refused("config.json: line 1, column 10: duplicate object key");
+    assert_refused("config.json: line 1, column 10 of its JSON: duplicate object key");
     folder_file("config.json", "[]", 2);
-    assert_refused("config.json is no JSON object");
+    assert_refused("config.json: its JSON is no object");
     folder_file("config.json", llama_8b, sizeof llama_8b); /* and a 0 */
     assert_refused("config.json: line 1, column");
     folder_file("config.json", llama_8b, sizeof llama_8b - 1);
