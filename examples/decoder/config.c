@@ -151,7 +151,7 @@ static void refuse_flag(const struct source *source, const char *key, const char
         refuse(source, key, value, why);
 }
 
-/* ---- the architecture --------------------------------------------------------------------------------------------- */
+/* ---- the architecture ---------------------------------------------------------------------------------- */
 
 static const struct family *find_family(const struct source *source) {
     const json_t *list = field(source->root, "architectures"), *first = json_array_get(list, 0);

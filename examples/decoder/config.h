@@ -59,7 +59,8 @@ struct config {
 
 /* Reads folder/config.json, and generation_config.json if there is one. What it does not know is refused by die() with
  * the key and the value: an architecture, a rope type, a dtype, an activation, biases where none are known, a
- * quantisation, experts that are shared. A key that is missing has the value of transformers' class, where it has one that is sure. */
+ * quantisation, experts that all tokens share. A key that is missing has the value of transformers' class, where it has
+ * one that is sure. */
 struct config config_read(const char *folder);
 
 #endif

@@ -25,8 +25,8 @@ struct piece {
     gm_device_ptr to;
 };
 
-/* How files name experts: layers.N.BLOCK.gate.weight is the router, layers.N.BLOCK.experts.E.GATE.weight a matrix. Without
- * a gate all experts' matrices are one tensor each, gate and up together. */
+/* How files name experts: layers.N.BLOCK.gate.weight is the router, layers.N.BLOCK.experts.E.GATE.weight a matrix.
+ * Without a gate all experts' matrices are one tensor each, gate and up together. */
 struct expert_names {
     const char *block, *gate, *up, *down;
 };
@@ -167,7 +167,7 @@ static void name_head(const struct config *config, char name[NAME_BYTES]) {
     snprintf(name, NAME_BYTES, "%.*slm_head.weight", before, config->tensor_prefix);
 }
 
-/* All tensors from `base` on; with base 0 it only counts. `names` NULL: any, since where a tensor goes does not depend on them. */
+/* All tensors from `base` on; with base 0 it only counts. `names` NULL: any, since no place depends on them. */
 static struct plan place_model(struct model *model, const struct config *config, const struct expert_names *names,
                                gm_device_ptr base) {
     struct plan plan = {.config = config, .names = names ? names : known_names, .base = base};
@@ -246,7 +246,7 @@ static const struct tensor *tensor_of(const struct tensors *tensors, const struc
     return t;
 }
 
-/* The names that the files have for the experts of the first layer that has some; where they have none, the architecture's. */
+/* The names that the files have for the experts of the first layer with some; else the architecture's. */
 static const struct expert_names *names_of(const struct tensors *tensors, const struct config *config) {
     char name[NAME_BYTES];
     int64_t layer = 0;

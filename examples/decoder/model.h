@@ -36,8 +36,8 @@ void model_free(struct model *model);
 
 /* Bytes that the weights and the angles of so many positions take. */
 size_t model_bytes(const struct config *config, int64_t positions);
-/* Bytes of weights that a step of so many rows reads: all but the table of embeddings, of which it reads a few rows, and but the
- * experts that no row chooses, where all are chosen alike often. */
+/* Bytes of weights that a step of so many rows reads. Left out is the table of embeddings, of which it reads a few rows,
+ * and experts that no row chooses, where all are chosen alike often. */
 double model_step_bytes(const struct config *config, int64_t rows);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* What is written, in this order. A slot is one of a row's choices, number row * chosen + j; places are slots sorted by expert. */
+/* What is written, in this order. A slot is one of a row's choices, number row * chosen + j; places are slots sorted by
+ * expert. */
 enum memory {
     LOGITS,        /* float [rows][experts]: of the router */
     CHOICES,       /* int32_t [slots]: experts */
@@ -37,15 +38,16 @@ struct moe {
     struct maker maker;
     int64_t rows; /* of a step, at most */
     gm_device_ptr memory[MEMORIES];
-    int32_t *offsets; /* of the host */
+    int32_t *offsets;  /* of the host */
+    struct mark *read; /* they are there */
     struct routing *routing;
     struct expert *expert; /* for each number of rows that is planned */
 };
 
 /* ---- numbers of rows ------------------------------------------------------------------------------------ */
 
-/* An expert's rows are planned for powers of two up to 64, and for multiples of 64. Rows that a plan has beyond the expert's are
- * the next expert's, which write them once more behind it; behind the last one's there is room. */
+/* An expert's rows are planned for powers of two up to 64, and for multiples of 64. Rows that a plan has beyond the
+ * expert's are the next expert's, which writes them once more; behind the last one's there is room. */
 enum { BLOCK = 64, POWERS = 6 /* below it */ };
 
 static int64_t planned_number(int64_t rows) {
@@ -102,6 +104,7 @@ struct moe *moe_create(gm_context *context, const struct config *config, int64_t
     for (int i = 0; i < MEMORIES; i++)
         moe->memory[i] = device_zeros(memory_bytes(config, rows, (enum memory)i), "matrices of experts");
     moe->offsets = pinned_allocate(memory_bytes(config, rows, OFFSETS));
+    moe->read = mark_create();
     moe->expert = grab((size_t)planned_number(rows) + 1, sizeof *moe->expert);
     fill_rows_of_slots(moe);
     return moe;
@@ -129,6 +132,7 @@ void moe_free(struct moe *moe) {
     for (int i = 0; i < MEMORIES; i++)
         device_release(moe->memory[i]);
     pinned_release(moe->offsets);
+    mark_destroy(moe->read);
     free(moe->expert);
     free(moe);
 }
@@ -220,7 +224,8 @@ void moe_explain(struct moe *moe, int64_t rows) {
 
 /* ---- a run ---------------------------------------------------------------------------------------------- */
 
-/* Which rows are whose, and the rows themselves, expert by expert. */
+/* Which rows are whose, and the rows themselves, expert by expert. Their numbers are on the way to the host before they
+ * are gathered. */
 static void run_routing(const struct moe *moe, const struct routing *r, const struct scratch *s,
                         const struct layer *layer, gm_device_ptr row_count, int64_t parts) {
     const gm_device_ptr *m = moe->memory;
@@ -240,14 +245,12 @@ static void run_routing(const struct moe *moe, const struct routing *r, const st
     run_gemm(parts, s, r->router, s->normed, layer->router, 0, m[LOGITS], 0);
     RUN(parts, PART_REST, moe_route, r->route, route);
     RUN(parts, PART_REST, moe_align, r->align, align);
+    if (has_part(parts, PART_LINEARS)) {
+        copy_to_host(moe->offsets, m[OFFSETS], memory_bytes(moe->maker.config, moe->rows, OFFSETS));
+        mark_here(moe->read);
+    }
     RUN(parts, PART_REST, embed, r->look_up, look_up);
     RUN(parts, PART_REST, embed, r->gather, gather);
-}
-
-/* The only place of a step where the host waits for the GPU. */
-static void read_offsets(const struct moe *moe) {
-    copy_to_host(moe->offsets, moe->memory[OFFSETS], memory_bytes(moe->maker.config, moe->rows, OFFSETS));
-    device_wait();
 }
 
 /* One matrix of every expert that has rows: [out][in] times those rows. */
@@ -294,14 +297,13 @@ static void run_finalize(const struct moe *moe, const struct routing *r, const s
 void moe_run(struct moe *moe, const struct scratch *s, const struct layer *layer, int64_t rows, gm_device_ptr row_count,
              int64_t parts) {
     const struct routing *r = routing_of(moe, rows);
-    const int has_linears = !parts || parts & PART_LINEARS;
     run_routing(moe, r, s, layer, row_count, parts);
-    if (has_linears) {
-        read_offsets(moe);
+    if (has_part(parts, PART_LINEARS)) {
+        mark_wait(moe->read); /* the only place of a step where the host waits */
         run_experts(moe, s, 0, layer->gate_up, parts);
     }
     run_glu(moe, r, parts);
-    if (has_linears)
+    if (has_part(parts, PART_LINEARS))
         run_experts(moe, s, 1, layer->down, parts);
     run_finalize(moe, r, s, row_count, parts);
 }

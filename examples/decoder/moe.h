@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers of experts. A router gives every row to a few of them, and what they make of it is added up by the router's weights.
+/* Layers of experts. A router gives every row to a few of them, and what they make of it is added up by its weights.
  *
- * An expert's rows lie behind each other, and each of its matrices is a GEMM of its own, since there is none yet of groups. How
- * many rows an expert has only the GPU knows: in every such layer the host waits for the numbers, and launches what they ask for.
- * So a step of such a model is no graph. */
+ * An expert's rows lie behind each other, and each of its matrices is a GEMM of its own, since there is none yet of
+ * groups. How many rows an expert has only the GPU knows: in every such layer the host waits for the numbers, and
+ * launches what they ask for. So a step of such a model is no graph. */
 #ifndef DECODER_MOE_H
 #define DECODER_MOE_H
 

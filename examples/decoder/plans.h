@@ -26,10 +26,15 @@ struct maker maker_of(gm_context *context, const struct config *config, uint32_t
             die(#operation ": %s", gm_last_error());                                                                   \
     } while (0)
 
-/* Launched, if `parts` has this part or is 0. */
+/* Whether `parts`, of enum part, asks for this one. */
+static inline int has_part(int64_t parts, enum part part) {
+    return !parts || parts & part;
+}
+
+/* Launched, if `parts` asks for it. */
 #define RUN(parts, part, operation, plan, args)                                                                        \
     do {                                                                                                               \
-        if ((!(parts) || (parts) & (part)) && gm_##operation##_execute(plan, &(args), device_stream()) != GM_OK)       \
+        if (has_part(parts, part) && gm_##operation##_execute(plan, &(args), device_stream()) != GM_OK)                \
             die(#operation ": %s", gm_last_error());                                                                   \
     } while (0)
 

@@ -338,8 +338,8 @@ static void run_glu(const struct step *step, const struct config *c, const struc
     RUN(step->shape.parts, PART_REST, glu, step->glu, args);
 }
 
-/* Gate and up, their unit, and down, or experts, which add to the stream themselves. The number of rows that are requests' stands
- * behind those of all requests. */
+/* Gate and up, their unit, and down; or experts, which add to the stream themselves. How many rows are requests' stands
+ * in q_indptr, behind the first rows of all requests. */
 static void run_mlp(const struct step *step, const struct config *c, const struct inputs *in, const struct scratch *s,
                     int64_t number, const struct layer *layer, gm_device_ptr next_weight) {
     const int64_t parts = step->shape.parts;

@@ -81,7 +81,7 @@ MODELS = (
           {"num_hidden_layers": 2, "tie_word_embeddings": True, "rope_theta": 1000000.0, "mlp_only_layers": [0],
            "intermediate_size": 32, "moe_intermediate_size": 16, "num_experts": 8, "num_experts_per_tok": 3,
            "norm_topk_prob": False},
-          {"weights that are not divided by their sum": {"norm_topk_prob": True}, "a choice": {"num_experts_per_tok": 2},
+          {"weights that are not divided": {"norm_topk_prob": True}, "a choice": {"num_experts_per_tok": 2},
            "q norm": "q_norm.weight", "theta": {"rope_theta": 10000.0}}, seed=62),
     Model("mixtral", "MixtralForCausalLM",
           {"num_hidden_layers": 2, "tie_word_embeddings": True, "intermediate_size": 16, "num_local_experts": 6,

@@ -155,8 +155,12 @@ def experts(decoder, work):
         apart = decoder.text(model_folder(work, name), "Call me", *few)
         check(f"{name}: experts in one tensor give the text of experts apart",
               decoder.text(with_tensors(model_folder(work, name), fused), "Call me", *few) == apart, apart)
-    said = decoder.text("bench", model_folder(work, "mixtral"), "--batch", 3, "--context", 20, "--prefill", 24, "--page",
-                        16, "--explain")
+    folder, greedy = model_folder(work, "mixtral"), ("--temperature", 0, "--tokens", 6, "--page", 16, "--invariant")
+    prompt = "Some years ago, never mind how long precisely, having little or no money in my purse. " * 3
+    check("experts of more than 64 rows, and the same rows in chunks", decoder.text(folder, prompt, *greedy)
+          == decoder.text(folder, prompt, *greedy, "--chunk", 40))
+    said = decoder.text("bench", model_folder(work, "mixtral"), "--batch", 3, "--context", 20, "--prefill", 0,
+                        "--page", 16, "--explain")
     check("bench of experts says their kernels", b"moe_route_" in said and b"an expert's down" in said, said)
 
 
@@ -206,7 +210,8 @@ def refused_experts(decoder, work):
     decoder.refuses("experts that every token has", qwen(n_shared_experts=1), "`n_shared_experts` is 1", "not known")
     decoder.refuses("another scoring", qwen(scoring_func="sigmoid"), "`scoring_func`", "softmax")
     decoder.refuses("more experts than there are", qwen(num_local_experts=9), layer + "gate.weight", "9 x 64")
-    decoder.refuses("fewer experts than there are", qwen(num_local_experts=7), layer + "experts.7.", "not known to have")
+    decoder.refuses("fewer experts than there are", qwen(num_local_experts=7), layer + "experts.7.",
+                    "not known to have")
     decoder.refuses("an expert without a matrix", qwen(without(down)), "no tensor " + down)
     for name, bias, size in (("an expert", layer + "experts.7.up_proj.bias", 16), ("a router", layer + "gate.bias", 8)):
         more = {bias: ("BF16", [size], bytes(2 * size))}
