@@ -51,7 +51,7 @@ static double bytes_of_step(const struct config *c, const struct options *o) {
     double tokens = 0;
     for (int64_t i = 0; i < c->layers; i++)
         tokens += (double)(c->has_window[i] && c->window < o->context ? c->window : o->context);
-    return (double)model_step_bytes(c) + 4 * tokens * (double)(o->batch * c->kv_heads * c->head_dim);
+    return model_step_bytes(c, o->batch) + 4 * tokens * (double)(o->batch * c->kv_heads * c->head_dim);
 }
 
 /* What a step takes by parts, and how much longer it takes as one. */
@@ -96,12 +96,7 @@ int command_bench(const struct options *o) {
     if (o->layers && o->layers < config.layers)
         config.layers = o->layers;
     const int64_t longest = o->context > o->prefill ? o->context : o->prefill;
-    const struct engine_options options = {.context = longest,
-                                           .max_requests = o->batch,
-                                           .chunk = o->chunk,
-                                           .page_size = o->page_size,
-                                           .plan_flags = o->is_invariant ? GM_PLAN_BATCH_INVARIANT : 0,
-                                           .is_eager = o->is_eager};
+    const struct engine_options options = engine_options_of(o, o->batch, longest);
     struct model *model = model_random(&config, longest);
     struct engine *engine = engine_create(context, model, &options);
     if (o->explains) {

@@ -215,7 +215,8 @@ static void check_engines(const struct place *place, const struct expected *e, c
     struct outcome once = run_requests(graphs, e, 1, count, 0), again = run_requests(graphs, e, 1, count, 0);
     struct outcome launched = run_requests(eager, e, 1, count, 0);
     tell(is_same(e, &once, &again), "two runs have the same bits", "");
-    tell(is_same(e, &once, &launched), "a replayed graph has the bits of plain launches", "");
+    if (!place->model->config.experts) /* with them there are no graphs */
+        tell(is_same(e, &once, &launched), "a replayed graph has the bits of plain launches", "");
     check_decoding(graphs, e, &once);
     check_invariance(invariant, e, o->batch, count);
     check_invariance(invariant, e, o->batch, 1);

@@ -3,6 +3,8 @@
 #ifndef DECODER_COMMANDS_H
 #define DECODER_COMMANDS_H
 
+#include "engine.h"
+
 #include <stdint.h>
 
 struct options {
@@ -19,6 +21,9 @@ struct options {
     uint64_t seed;
     int is_invariant, is_eager, explains;
 };
+
+/* What an engine is made with for so many requests of so many tokens. */
+struct engine_options engine_options_of(const struct options *options, int64_t requests, int64_t context);
 
 /* Text to stdout as it is made; what it took to stderr. */
 int command_generate(const struct options *options);

@@ -18,6 +18,13 @@ _Noreturn void die(const char *format, ...) {
     exit(1);
 }
 
+const char *printable(const char *text) {
+    for (const char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            return "(a word with control characters)";
+    return text;
+}
+
 void *grab(size_t count, size_t bytes) {
     void *memory = calloc(count ? count : 1, bytes ? bytes : 1);
     if (!memory)

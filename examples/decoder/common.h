@@ -9,6 +9,9 @@
 /* One sentence to stderr, "decoder: ...", and exit status 1. Nothing is tidied up: the process is over. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What a file says, for a sentence: a terminal obeys control characters. */
+const char *printable(const char *text);
+
 /* Zeroed memory of count elements, or die(). free() takes it. */
 void *grab(size_t count, size_t bytes);
 /* Room for one element more, twice as much where it is spent, or die(). `memory` with no room is NULL. */

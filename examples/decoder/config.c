@@ -4,9 +4,9 @@
 #include "config.h"
 
 #include "common.h"
+#include "json.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +18,16 @@
 /* Which layers have a window. */
 enum windows { WINDOWS_NONE, WINDOWS_ALL, WINDOWS_LAST, WINDOWS_PATTERN };
 
+/* Which layers have experts, and by which keys. */
+enum mixture { MIXTURE_NONE, MIXTURE_QWEN3, MIXTURE_MIXTRAL };
+
 /* An architecture, and the values of keys that are missing. 0: the key is needed, or its value follows from others. */
 struct family {
     const char *name;
     enum windows windows;
     int64_t vocabulary, q_heads, kv_heads, head_dim, max_position, window;
-    double theta;
+    double theta, eps;
+    enum mixture mixture;
     uint8_t has_qkv_bias, has_head_norm, is_gemma, is_nested;
 };
 
@@ -50,6 +54,19 @@ static const struct family families[] = {
      .window = 4096,
      .theta = 1e4,
      .has_head_norm = 1},
+    {.name = "Qwen3MoeForCausalLM",
+     .kv_heads = 4,
+     .max_position = 32768,
+     .theta = 1e4,
+     .mixture = MIXTURE_QWEN3,
+     .has_head_norm = 1},
+    {.name = "MixtralForCausalLM",
+     .windows = WINDOWS_ALL,
+     .kv_heads = 8,
+     .max_position = 131072,
+     .theta = 1e6,
+     .eps = 1e-5,
+     .mixture = MIXTURE_MIXTRAL},
 #define GEMMA3                                                                                                         \
     .windows = WINDOWS_PATTERN, .vocabulary = 262208, .q_heads = 8, .kv_heads = 4, .head_dim = 256,                    \
     .max_position = 131072, .window = 4096, .theta = 1e6, .has_head_norm = 1, .is_gemma = 1
@@ -78,22 +95,16 @@ static _Noreturn void refuse(const struct source *source, const char *key, const
     die("%s: `%s` is %s; %s", source->path, key, shown(value), wanted);
 }
 
-/* NULL: the key is missing, or its value is null. */
-static const json_t *value_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_null(value) ? NULL : value;
-}
-
 /* Of the text model, or of the whole. */
 static const json_t *value_around(const struct source *source, const char *key) {
-    const json_t *value = value_of(source->text, key);
-    return value ? value : value_of(source->root, key);
+    const json_t *value = field(source->text, key);
+    return value ? value : field(source->root, key);
 }
 
 /* An integer from `least` on. `missing` is that of a key without a value; below `least`: it is needed. */
 static int64_t integer_of(const struct source *source, const json_t *object, const char *key, int64_t least,
                           int64_t missing) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = field(object, key);
     if (!value && missing >= least)
         return missing;
     if (!json_is_integer(value) || json_integer_value(value) < least || json_integer_value(value) > INT32_MAX) {
@@ -111,7 +122,7 @@ static int64_t size_of(const struct source *source, const json_t *object, const 
 /* A number above `least`. `missing` is that of a key without a value, NAN: it is needed. */
 static double number_of(const struct source *source, const json_t *object, const char *key, double least,
                         double missing) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = field(object, key);
     if (!value && !isnan(missing))
         return missing;
     if (!json_is_number(value) || json_number_value(value) <= least) {
@@ -135,28 +146,15 @@ static const char *word_of(const struct source *source, const char *key, const j
 }
 
 static void refuse_flag(const struct source *source, const char *key, const char *why) {
-    const json_t *value = value_of(source->text, key);
+    const json_t *value = field(source->text, key);
     if (flag_of(source, key, value, 0))
         refuse(source, key, value, why);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------- */
-
-static json_t *read_object(const char *path) {
-    size_t bytes;
-    json_error_t error;
-    char *text = read_file(path, &bytes);
-    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
-    free(text);
-    if (!root)
-        die("%s: line %d, column %d: %s", path, error.line, error.column, error.text);
-    if (!json_is_object(root))
-        die("%s is no JSON object", path);
-    return root;
-}
+/* ---- the architecture ---------------------------------------------------------------------------------- */
 
 static const struct family *find_family(const struct source *source) {
-    const json_t *list = value_of(source->root, "architectures"), *first = json_array_get(list, 0);
+    const json_t *list = field(source->root, "architectures"), *first = json_array_get(list, 0);
     char known[300] = "known are";
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         if (json_array_size(list) == 1 && json_is_string(first) && !strcmp(json_string_value(first), families[i].name))
@@ -172,12 +170,12 @@ static const struct family *find_family(const struct source *source) {
 static void refuse_quantisation(const struct source *source) {
     const json_t *value = value_around(source, "quantization_config");
     if (value)
-        refuse(source, "quantization_config.quant_method", value_of(value, "quant_method"),
+        refuse(source, "quantization_config.quant_method", field(value, "quant_method"),
                "this decoder reads weights of 16 bits only: take the model that was quantised");
 }
 
 static void refuse_unknown(const struct source *source) {
-    const json_t *rotated = value_of(source->text, "partial_rotary_factor");
+    const json_t *rotated = field(source->text, "partial_rotary_factor");
     refuse_quantisation(source);
     if (!source->family->has_qkv_bias) /* Qwen2 has biases without such a key */
         refuse_flag(source, "attention_bias", "this architecture is computed without biases of projections");
@@ -185,6 +183,29 @@ static void refuse_unknown(const struct source *source) {
     refuse_flag(source, "use_bidirectional_attention", "a token is attended by those behind it only");
     if (rotated && json_number_value(rotated) != 1)
         refuse(source, "partial_rotary_factor", rotated, "all elements of a head are rotated");
+}
+
+/* A key that changes what experts are, where it is there with another value than the one that changes nothing. */
+static void refuse_but(const struct source *source, const char *key, double harmless, const char *why) {
+    const json_t *value = field(source->text, key);
+    if (value && (!json_is_number(value) || json_number_value(value) != harmless))
+        refuse(source, key, value, why);
+}
+
+static void refuse_mixture(const struct source *source) {
+    static const char shared[] = "experts that every token has are not known", groups[] = "experts have no groups";
+    const json_t *scoring = field(source->text, "scoring_func");
+    if (scoring && strcmp(word_of(source, "scoring_func", scoring, NULL), "softmax") != 0)
+        refuse(source, "scoring_func", scoring, "a router's scores are a softmax");
+    refuse_but(source, "n_shared_experts", 0, shared);
+    refuse_but(source, "num_shared_experts", 0, shared);
+    refuse_but(source, "shared_expert_intermediate_size", 0, shared);
+    refuse_but(source, "n_group", 1, groups);
+    refuse_but(source, "topk_group", 1, groups);
+    refuse_but(source, "routed_scaling_factor", 1, "the weights of experts are not scaled");
+    refuse_flag(source, "moe_bias", "experts are computed without biases");
+    if (source->family->windows == WINDOWS_NONE)
+        refuse_flag(source, "use_sliding_window", "this architecture is computed without windows");
 }
 
 /* ---- sizes and switches -------------------------------------------------------------------------------- */
@@ -198,7 +219,7 @@ static void read_heads(const struct source *source, struct config *config) {
     if (config->q_heads % config->kv_heads)
         die("%s: %" PRId64 " heads of q are no multiple of %" PRId64 " of k and v", source->path, config->q_heads,
             config->kv_heads);
-    if (!value_of(text, "head_dim") && !family->head_dim && config->hidden % config->q_heads)
+    if (!field(text, "head_dim") && !family->head_dim && config->hidden % config->q_heads)
         die("%s: `head_dim` is missing, and a hidden size of %" PRId64 " is no multiple of %" PRId64 " heads",
             source->path, config->hidden, config->q_heads);
     const int64_t share = config->hidden < config->q_heads ? 1 : config->hidden / config->q_heads;
@@ -208,16 +229,71 @@ static void read_heads(const struct source *source, struct config *config) {
             config->head_dim);
 }
 
+/* Whether `mlp_only_layers` has this layer. */
+static int is_dense(const struct source *source, int64_t layer) {
+    const json_t *list = field(source->text, "mlp_only_layers");
+    int is_listed = 0;
+    if (list && !json_is_array(list))
+        refuse(source, "mlp_only_layers", list, "an array is needed");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!json_is_integer(json_array_get(list, i)))
+            refuse(source, "mlp_only_layers", list, "numbers of layers are needed");
+        is_listed |= json_integer_value(json_array_get(list, i)) == layer;
+    }
+    return is_listed;
+}
+
+/* Every layer of Mixtral has experts; of Qwen3 every so manieth that is not listed, and others have an MLP. */
+static void place_experts(const struct source *source, struct config *config) {
+    const int is_qwen = source->family->mixture == MIXTURE_QWEN3;
+    const int64_t every = is_qwen ? size_of(source, source->text, "decoder_sparse_step", 1) : 1;
+    int64_t count = 0;
+    for (int64_t i = 0; i < config->layers; i++) {
+        config->has_experts[i] = (i + 1) % every == 0 && !(is_qwen && is_dense(source, i));
+        count += config->has_experts[i];
+    }
+    if (count == 0)
+        die("%s: no layer has experts, by `decoder_sparse_step` and `mlp_only_layers`", source->path);
+    if (count < config->layers)
+        config->intermediate = size_of(source, source->text, "intermediate_size", 0);
+}
+
+/* transformers 5 calls the number of Qwen3's experts num_local_experts, as that of Mixtral's was called ever. */
+static void read_experts(const struct source *source, struct config *config) {
+    const json_t *text = source->text;
+    const int is_qwen = source->family->mixture == MIXTURE_QWEN3;
+    const char *key = is_qwen && !field(text, "num_local_experts") ? "num_experts" : "num_local_experts";
+    const char *columns = is_qwen ? "moe_intermediate_size" : "intermediate_size";
+    refuse_mixture(source);
+    config->experts = size_of(source, text, key, is_qwen ? 128 : 8);
+    config->chosen = size_of(source, text, "num_experts_per_tok", is_qwen ? 8 : 2);
+    config->expert_intermediate = size_of(source, text, columns, is_qwen ? 768 : 0);
+    config->renormalizes = !is_qwen || flag_of(source, "norm_topk_prob", field(text, "norm_topk_prob"), 0);
+    config->has_mixtral_names = !is_qwen;
+    if (config->experts > EXPERTS_MAX)
+        die("%s: `%s` is %" PRId64 "; %d are possible", source->path, key, config->experts, EXPERTS_MAX);
+    if (config->chosen > config->experts || config->chosen > CHOSEN_MAX)
+        die("%s: `num_experts_per_tok` is %" PRId64 "; %d are possible, and no more than there are, %" PRId64,
+            source->path, config->chosen, CHOSEN_MAX, config->experts);
+    if (config->hidden % 8 || config->expert_intermediate % 8)
+        die("%s: experts of %" PRId64 " x %" PRId64 " elements; multiples of 8 are possible", source->path,
+            config->expert_intermediate, config->hidden);
+    place_experts(source, config);
+}
+
 static void read_sizes(const struct source *source, struct config *config) {
     const json_t *text = source->text;
     config->vocabulary = size_of(source, text, "vocab_size", source->family->vocabulary);
     config->hidden = size_of(source, text, "hidden_size", 0);
-    config->intermediate = size_of(source, text, "intermediate_size", 0);
     config->layers = size_of(source, text, "num_hidden_layers", 0);
     config->max_position = size_of(source, text, "max_position_embeddings", source->family->max_position);
     if (config->layers > LAYERS_MAX)
         die("%s: `num_hidden_layers` is %" PRId64 "; %d are possible", source->path, config->layers, LAYERS_MAX);
     read_heads(source, config);
+    if (source->family->mixture == MIXTURE_NONE)
+        config->intermediate = size_of(source, text, "intermediate_size", 0);
+    else
+        read_experts(source, config);
 }
 
 static enum dtype read_dtype(const struct source *source) {
@@ -236,7 +312,7 @@ static enum dtype read_dtype(const struct source *source) {
 static enum activation read_activation(const struct source *source) {
     const int is_gemma = source->family->is_gemma;
     const char *key = is_gemma ? "hidden_activation" : "hidden_act";
-    const json_t *value = value_of(source->text, key);
+    const json_t *value = field(source->text, key);
     const char *word = word_of(source, key, value, is_gemma ? "gelu_pytorch_tanh" : "silu");
     if (strcmp(word, "silu") == 0)
         return ACTIVATION_SILU;
@@ -270,7 +346,7 @@ static void read_switches(const struct source *source, struct config *config) {
              family->is_nested ? "language_model." : "");
     config->architecture = family->name;
     config->dtype = read_dtype(source);
-    config->eps = number_of(source, source->text, "rms_norm_eps", 0, 1e-6);
+    config->eps = number_of(source, source->text, "rms_norm_eps", 0, family->eps > 0 ? family->eps : 1e-6);
     config->has_tied_embeddings = flag_of(source, "tie_word_embeddings", tied, family->is_gemma);
     config->has_qkv_bias = family->has_qkv_bias;
     config->has_head_norm = family->has_head_norm;
@@ -285,8 +361,8 @@ static void read_switches(const struct source *source, struct config *config) {
 static enum rope_kind read_rope_kind(const struct source *source, const json_t *object) {
     static const char *const words[] = {
         [ROPE_PLAIN] = "default", [ROPE_LINEAR] = "linear", [ROPE_LLAMA3] = "llama3", [ROPE_YARN] = "yarn"};
-    const char *key = !value_of(object, "rope_type") && value_of(object, "type") ? "type" : "rope_type";
-    const json_t *value = value_of(object, key);
+    const char *key = !field(object, "rope_type") && field(object, "type") ? "type" : "rope_type";
+    const json_t *value = field(object, key);
     const char *word = word_of(source, key, value, "default");
     for (int kind = ROPE_PLAIN; kind <= ROPE_YARN; kind++)
         if (strcmp(word, words[kind]) == 0)
@@ -301,7 +377,7 @@ static double yarn_size(double factor, double scale) {
 
 /* Keys of YaRN. An mscale of 0 is as good as none. */
 static void read_yarn(const struct source *source, const json_t *object, struct rope_scaling *rope) {
-    const json_t *truncate = value_of(object, "truncate");
+    const json_t *truncate = field(object, "truncate");
     const double scale = number_of(source, object, "mscale", -1, 0);
     const double scale_all = number_of(source, object, "mscale_all_dim", -1, 0);
     double size = yarn_size(rope->factor, 1);
@@ -328,7 +404,7 @@ static void read_llama3(const struct source *source, const json_t *object, struc
 static struct rope_scaling read_rope(const struct source *source, const json_t *object, double theta,
                                      int64_t max_position) {
     struct rope_scaling rope = {.kind = read_rope_kind(source, object)};
-    const json_t *rotated = value_of(object, "partial_rotary_factor");
+    const json_t *rotated = field(object, "partial_rotary_factor");
     rope.theta = number_of(source, object, "rope_theta", 1, theta);
     if (rotated && json_number_value(rotated) != 1)
         refuse(source, "partial_rotary_factor", rotated, "all elements of a head are rotated");
@@ -346,7 +422,7 @@ static struct rope_scaling read_rope(const struct source *source, const json_t *
 
 /* The object of that key; NULL: there is none, or it is empty. */
 static const json_t *rope_object(const struct source *source, const json_t *object, const char *key) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = field(object, key);
     if (value && !json_is_object(value))
         refuse(source, key, value, "an object is needed");
     return json_object_size(value) ? value : NULL;
@@ -379,13 +455,15 @@ static void read_ropes(const struct source *source, struct config *config) {
 static int64_t read_window(const struct source *source) {
     const struct family *family = source->family;
     const json_t *window = json_object_get(source->text, "sliding_window");
-    const json_t *is_used = value_of(source->text, "use_sliding_window");
+    const json_t *is_used = field(source->text, "use_sliding_window");
     if (family->windows == WINDOWS_NONE)
         return 0;
     if (family->windows == WINDOWS_LAST && !flag_of(source, "use_sliding_window", is_used, 0))
         return 0;
     if (family->windows == WINDOWS_PATTERN && json_is_null(window))
         refuse(source, "sliding_window", window, "layers of Gemma-3 have one");
+    if (!window && !family->window)
+        return 0;
     return json_is_null(window) ? 0 : size_of(source, source->text, "sliding_window", family->window);
 }
 
@@ -401,8 +479,7 @@ static int has_window_by_rule(const struct source *source, int64_t layer) {
     case WINDOWS_LAST:
         return layer >= integer_of(source, text, "max_window_layers", 0, 28);
     case WINDOWS_PATTERN: /* transformers saves it with an underscore */
-        return (layer + 1) % size_of(source, text, value_of(text, pattern) ? pattern : "_sliding_window_pattern", 6) !=
-               0;
+        return (layer + 1) % size_of(source, text, field(text, pattern) ? pattern : "_sliding_window_pattern", 6) != 0;
     }
     return 0;
 }
@@ -416,7 +493,7 @@ static int has_window_by_type(const struct source *source, const json_t *type) {
 
 static void read_windows(const struct source *source, struct config *config) {
     const enum windows windows = source->family->windows;
-    const json_t *types = value_of(source->text, "layer_types");
+    const json_t *types = field(source->text, "layer_types");
     const int64_t window = read_window(source);
     if (types && json_array_size(types) != (size_t)config->layers)
         refuse(source, "layer_types", types, "an array is needed that has the type of each layer");
@@ -458,7 +535,7 @@ static void add_end_token(const struct source *source, struct config *config, co
 
 /* Of one object: those that end the text, and the one that begins it unless it is known already. */
 static void read_tokens(const struct source *source, struct config *config, const json_t *object) {
-    const json_t *end = value_of(object, "eos_token_id"), *begin = value_of(object, "bos_token_id");
+    const json_t *end = field(object, "eos_token_id"), *begin = field(object, "bos_token_id");
     for (size_t i = 0; i < json_array_size(end); i++)
         add_end_token(source, config, json_array_get(end, i));
     if (end && !json_is_array(end))
@@ -470,7 +547,7 @@ static void read_tokens(const struct source *source, struct config *config, cons
 static void read_generation(const char *folder, struct config *config) {
     char *path = path_of(folder, "generation_config.json");
     if (access(path, F_OK) == 0) {
-        json_t *root = read_object(path);
+        json_t *root = read_object(path, 0);
         const struct source source = {.path = path, .root = root, .text = root};
         read_tokens(&source, config, root);
         json_decref(root);
@@ -483,11 +560,11 @@ static void read_generation(const char *folder, struct config *config) {
 struct config config_read(const char *folder) {
     struct config config = {.begin_token = -1};
     char *path = path_of(folder, "config.json");
-    json_t *root = read_object(path);
+    json_t *root = read_object(path, 0);
     struct source source = {.path = path, .root = root, .text = root};
     source.family = find_family(&source);
     if (source.family->is_nested)
-        source.text = value_of(root, "text_config");
+        source.text = field(root, "text_config");
     if (!json_is_object(source.text))
         refuse(&source, "text_config", source.text, "an object is needed");
     refuse_unknown(&source);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 enum { LAYERS_MAX = 256, END_TOKENS_MAX = 16, ELEMENT_BYTES = 2 /* of either dtype */ };
+enum { EXPERTS_MAX = 1024, CHOSEN_MAX = 32 /* of a row */ };
 
 enum activation { ACTIVATION_SILU, ACTIVATION_GELU_TANH };
 enum rope_kind { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN };
@@ -28,7 +29,8 @@ struct config {
      * "language_model.model.". There the last matrix is language_model.lm_head.weight, if it is not tied. */
     char tensor_prefix[32];
     enum dtype dtype;
-    int64_t vocabulary, hidden, layers, q_heads, kv_heads, head_dim, intermediate;
+    int64_t vocabulary, hidden, layers, q_heads, kv_heads, head_dim;
+    int64_t intermediate; /* of layers without experts; 0: all have them */
     int64_t max_position;
     double eps;
     int has_tied_embeddings; /* the table of embeddings is the last matrix too */
@@ -42,6 +44,12 @@ struct config {
     double attention_cap, logits_cap;   /* 0: none */
     struct rope_scaling rope;           /* of layers that see all tokens */
     struct rope_scaling local_rope;     /* of layers with a window: Gemma-3 has another */
+    int64_t experts;                    /* of a layer that has some; 0: none has */
+    int64_t chosen;                     /* experts of a row */
+    int64_t expert_intermediate;        /* a multiple of 8, as hidden is where there are experts */
+    int renormalizes;                   /* the weights of a row's experts add up to 1 */
+    int has_mixtral_names;              /* of experts' tensors */
+    uint8_t has_experts[LAYERS_MAX];    /* each layer */
     int64_t window;                     /* tokens that a layer with a window sees, its own included; 0: there is none */
     uint8_t has_window[LAYERS_MAX];     /* of each layer */
     int64_t end_tokens[END_TOKENS_MAX]; /* any of them ends the text: config.json's and generation_config.json's */
@@ -51,7 +59,8 @@ struct config {
 
 /* Reads folder/config.json, and generation_config.json if there is one. What it does not know is refused by die() with
  * the key and the value: an architecture, a rope type, a dtype, an activation, biases where none are known, a
- * quantisation. A key that is missing has the value of transformers' class, where it has one that is sure. */
+ * quantisation, experts that all tokens share. A key that is missing has the value of transformers' class, where it has
+ * one that is sure. */
 struct config config_read(const char *folder);
 
 #endif

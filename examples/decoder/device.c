@@ -119,6 +119,12 @@ gm_device_ptr device_allocate(size_t bytes, const char *what) {
     return address;
 }
 
+gm_device_ptr device_zeros(size_t bytes, const char *what) {
+    const gm_device_ptr address = device_allocate(bytes, what);
+    fill_bytes(address, 0, bytes);
+    return address;
+}
+
 void device_release(gm_device_ptr address) {
     if (address)
         check(cuda.free(address), "free");

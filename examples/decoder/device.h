@@ -17,6 +17,7 @@ size_t device_used_bytes(void);
 
 /* Memory aligned to 256 bytes; `what` is named where there is too little. 0 bytes are none. */
 gm_device_ptr device_allocate(size_t bytes, const char *what);
+gm_device_ptr device_zeros(size_t bytes, const char *what);
 void device_release(gm_device_ptr address);
 /* Memory of the host that the GPU copies from and to while the program goes on. */
 void *pinned_allocate(size_t bytes);

@@ -159,10 +159,8 @@ static void create_cache(struct engine *e) {
     e->cache = (struct cache){.pages = pages_of_cache(&e->options),
                               .page_size = e->options.page_size,
                               .table_stride = pages_for(&e->options, e->options.context),
-                              .k = device_allocate(bytes, "keys of the cache"),
-                              .v = device_allocate(bytes, "values of the cache")};
-    fill_bytes(e->cache.k, 0, bytes);
-    fill_bytes(e->cache.v, 0, bytes);
+                              .k = device_zeros(bytes, "keys of the cache"),
+                              .v = device_zeros(bytes, "values of the cache")};
     e->free_pages = grab((size_t)e->cache.pages, sizeof *e->free_pages);
     for (int64_t i = 0; i < e->cache.pages; i++)
         e->free_pages[e->free_count++] = (int32_t)(e->cache.pages - 1 - i);
@@ -171,9 +169,11 @@ static void create_cache(struct engine *e) {
 struct engine *engine_create(gm_context *context, const struct model *model, const struct engine_options *options) {
     struct engine *e = grab(1, sizeof *e);
     *e = (struct engine){.context = context, .model = model, .options = *options};
+    e->options.is_eager |= model->config.experts > 0; /* their rows' numbers are read back within a step */
     create_cache(e);
     const int64_t results = most(options->max_requests, PROMPTS_MAX);
-    e->scratch = scratch_create(&model->config, most(options->chunk, options->max_requests), results);
+    e->scratch = scratch_create(context, &model->config, most(options->chunk, options->max_requests), results,
+                                options->plan_flags);
     e->prompts = letter_create(options->chunk, results, e->cache.table_stride);
     e->decoding = letter_create(options->max_requests, options->max_requests, e->cache.table_stride);
     e->decoding.inputs.tokens = e->scratch.sampled; /* a step's tokens are the next one's */
@@ -559,6 +559,17 @@ void engine_fill_cache(struct engine *e) {
     }
 }
 
+/* Tokens far from each other, so that requests differ in the experts that they choose. */
+static int32_t some_token(const struct engine *e, int64_t number) {
+    return (int32_t)(number * 7919 % e->model->config.vocabulary);
+}
+
+static void send_first_tokens(struct engine *e, int64_t requests) {
+    for (int64_t i = 0; i < requests; i++)
+        e->sampled[0][i] = some_token(e, i);
+    copy_to_device(e->scratch.sampled, e->sampled[0], (size_t)requests * sizeof(int32_t));
+}
+
 double engine_time_decode(struct engine *e, int64_t requests, int64_t length, int steps, int64_t parts) {
     struct letter *l = &e->decoding;
     struct mark *from = mark_create(), *to = mark_create();
@@ -576,7 +587,7 @@ double engine_time_decode(struct engine *e, int64_t requests, int64_t length, in
     }
     letter_send(l);
     letter_send_table(l, requests);
-    fill_bytes(e->scratch.sampled, 0, (size_t)requests * sizeof(int32_t));
+    send_first_tokens(e, requests);
     const struct kept_step *k = decoding_of(e, requests, parts);
     mark_here(from);
     for (int i = 0; i < steps; i++)
@@ -594,7 +605,7 @@ double engine_time_prompt(struct engine *e, int64_t length) {
     struct request r = measured_request(e, length);
     int32_t *tokens = grab((size_t)length, sizeof *tokens);
     for (int64_t i = 0; i < length; i++)
-        tokens[i] = (int32_t)(i * 7919 % e->model->config.vocabulary);
+        tokens[i] = some_token(e, i);
     r.prompt = tokens;
     device_wait();
     mark_here(from);
@@ -614,5 +625,6 @@ double engine_time_prompt(struct engine *e, int64_t length) {
 }
 
 void engine_explain(struct engine *e, int64_t requests, int64_t rows) {
-    step_explain(rows ? step_of(e, prompt_shape(e, rows, 1))->step : decoding_of(e, requests, 0)->step);
+    const struct kept_step *k = rows ? step_of(e, prompt_shape(e, rows, 1)) : decoding_of(e, requests, 0);
+    step_explain(k->step, &e->scratch);
 }

@@ -85,6 +85,8 @@ static size_t begin_texts(struct text **texts, const struct tokenizer *tokenizer
         rest += bytes + (rest[bytes] != 0);
     }
     free(file);
+    if (count == 0)
+        die("%s has no prompt: each line that is not empty is one", o->prompts);
     for (size_t i = 0; i < count; i++) /* they have moved */
         (*texts)[i].request.user = *texts + i;
     return count;
@@ -118,12 +120,8 @@ int command_generate(const struct options *o) {
     const struct config config = config_read(o->folder);
     struct tokenizer *tokenizer = tokenizer_open(o->folder);
     const size_t count = begin_texts(&texts, tokenizer, o);
-    struct engine_options options = {.context = o->context,
-                                     .max_requests = (int64_t)count < o->batch ? (int64_t)count : o->batch,
-                                     .chunk = o->chunk,
-                                     .page_size = o->page_size,
-                                     .plan_flags = o->is_invariant ? GM_PLAN_BATCH_INVARIANT : 0,
-                                     .is_eager = o->is_eager};
+    struct engine_options options =
+        engine_options_of(o, (int64_t)count < o->batch ? (int64_t)count : o->batch, o->context);
     for (size_t i = 0; i < count; i++)
         if (!o->context && texts[i].request.prompt_count + o->tokens > options.context)
             options.context = texts[i].request.prompt_count + o->tokens;

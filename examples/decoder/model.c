@@ -7,37 +7,56 @@
 #include "safetensors.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 256, NAME_BYTES = 160 };
+enum { ALIGNMENT = 256, NAME_BYTES = 160, RANK_MAX = 3 };
 
 /* ---- where every tensor goes ---------------------------------------------------------------------------- */
 
-/* A tensor of the files: rows of columns, or one row alone. */
+/* A tensor of the files: a row, rows of columns, or such rows of every expert. */
 struct piece {
     char name[NAME_BYTES];
-    int64_t rows, columns;
     int rank;
+    int64_t shape[RANK_MAX];
     gm_device_ptr to;
+};
+
+/* How files name experts: layers.N.BLOCK.gate.weight is the router, layers.N.BLOCK.experts.E.GATE.weight a matrix.
+ * Without a gate all experts' matrices are one tensor each, gate and up together. */
+struct expert_names {
+    const char *block, *gate, *up, *down;
+};
+
+enum { NAMES_QWEN, NAMES_MIXTRAL, NAMES_FUSED, NAMES_KNOWN };
+static const struct expert_names known_names[NAMES_KNOWN] = {
+    [NAMES_QWEN] = {"mlp", "gate_proj", "up_proj", "down_proj"},
+    [NAMES_MIXTRAL] = {"block_sparse_moe", "w1", "w3", "w2"},
+    [NAMES_FUSED] = {"mlp", NULL, "gate_up_proj", "down_proj"}, /* as transformers 5 has them in memory */
 };
 
 struct plan {
     const struct config *config;
+    const struct expert_names *names;
     struct piece *piece;
     size_t count, room;
     gm_device_ptr base;
     size_t bytes; /* used so far */
 };
 
-static gm_device_ptr place(struct plan *plan, const char *name, int64_t rows, int64_t columns, int rank) {
+/* The last `rank` of the sizes are the tensor's shape, the others 1. */
+static gm_device_ptr place(struct plan *plan, const char *name, int rank, int64_t experts, int64_t rows,
+                           int64_t columns) {
+    const int64_t sizes[RANK_MAX] = {experts, rows, columns};
     plan->piece = grown(plan->piece, plan->count, &plan->room, sizeof *plan->piece);
     struct piece *piece = &plan->piece[plan->count++];
-    *piece = (struct piece){.rows = rows, .columns = columns, .rank = rank, .to = plan->base + plan->bytes};
+    *piece = (struct piece){.rank = rank, .to = plan->base + plan->bytes};
+    memcpy(piece->shape, sizes + RANK_MAX - rank, (size_t)rank * sizeof *sizes);
     snprintf(piece->name, sizeof piece->name, "%s", name);
-    plan->bytes += (size_t)(rows * columns) * ELEMENT_BYTES;
+    plan->bytes += (size_t)(experts * rows * columns) * ELEMENT_BYTES;
     return piece->to;
 }
 
@@ -46,12 +65,60 @@ static void align(struct plan *plan) {
 }
 
 static gm_device_ptr matrix(struct plan *plan, const char *name, int64_t rows, int64_t columns) {
-    return place(plan, name, rows, columns, 2);
+    return place(plan, name, 2, 1, rows, columns);
+}
+
+/* Behind what was placed before, without a gap. */
+static gm_device_ptr row(struct plan *plan, const char *name, int64_t columns) {
+    return place(plan, name, 1, 1, 1, columns);
 }
 
 static gm_device_ptr vector(struct plan *plan, const char *name, int64_t columns) {
     align(plan);
-    return place(plan, name, 1, columns, 1);
+    return row(plan, name, columns);
+}
+
+/* A matrix of an expert: "model.layers.7.mlp.experts.3.down_proj.weight", or of all experts in one tensor
+ * "model.layers.7.mlp.experts.down_proj". */
+static void name_expert(const struct plan *plan, char name[NAME_BYTES], int64_t layer, int64_t expert,
+                        const char *matrix_name) {
+    const char *prefix = plan->config->tensor_prefix, *block = plan->names->block;
+    if (plan->names->gate)
+        snprintf(name, NAME_BYTES, "%slayers.%" PRId64 ".%s.experts.%" PRId64 ".%s.weight", prefix, layer, block,
+                 expert, matrix_name);
+    else
+        snprintf(name, NAME_BYTES, "%slayers.%" PRId64 ".%s.experts.%s", prefix, layer, block, matrix_name);
+}
+
+static void place_expert(struct plan *plan, int64_t layer, int64_t expert, const char *matrix_name, int64_t rows,
+                         int64_t columns) {
+    char name[NAME_BYTES];
+    name_expert(plan, name, layer, expert, matrix_name);
+    if (plan->names->gate)
+        matrix(plan, name, rows, columns);
+    else
+        place(plan, name, RANK_MAX, plan->config->experts, rows, columns);
+}
+
+/* The router; gate and up of the first expert, of the second ...; down of each. */
+static void place_experts(struct plan *plan, struct layer *layer, int64_t number) {
+    const struct config *c = plan->config;
+    const struct expert_names *names = plan->names;
+    const int64_t tensors = names->gate ? c->experts : 1, columns = c->expert_intermediate;
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%slayers.%" PRId64 ".%s.gate.weight", c->tensor_prefix, number, names->block);
+    layer->router = matrix(plan, name, c->experts, c->hidden);
+    align(plan);
+    layer->gate_up = plan->base + plan->bytes;
+    for (int64_t i = 0; i < tensors; i++) {
+        if (names->gate)
+            place_expert(plan, number, i, names->gate, columns, c->hidden);
+        place_expert(plan, number, i, names->up, names->gate ? columns : 2 * columns, c->hidden);
+    }
+    align(plan);
+    layer->down = plan->base + plan->bytes;
+    for (int64_t i = 0; i < tensors; i++)
+        place_expert(plan, number, i, names->down, c->hidden, columns);
 }
 
 static void place_layer(struct plan *plan, struct layer *layer, int64_t number) {
@@ -66,8 +133,8 @@ static void place_layer(struct plan *plan, struct layer *layer, int64_t number) 
     matrix(plan, NAMED("self_attn.v_proj.weight"), kv, c->hidden);
     if (c->has_qkv_bias) {
         layer->qkv_bias = vector(plan, NAMED("self_attn.q_proj.bias"), q);
-        place(plan, NAMED("self_attn.k_proj.bias"), 1, kv, 1);
-        place(plan, NAMED("self_attn.v_proj.bias"), 1, kv, 1);
+        row(plan, NAMED("self_attn.k_proj.bias"), kv);
+        row(plan, NAMED("self_attn.v_proj.bias"), kv);
     }
     if (c->has_head_norm) {
         layer->q_norm = vector(plan, NAMED("self_attn.q_norm.weight"), c->head_dim);
@@ -83,6 +150,10 @@ static void place_layer(struct plan *plan, struct layer *layer, int64_t number) 
         layer->mlp_norm = vector(plan, NAMED("post_attention_layernorm.weight"), c->hidden);
     }
     align(plan);
+    if (c->has_experts[number]) {
+        place_experts(plan, layer, number);
+        return;
+    }
     layer->gate_up = matrix(plan, NAMED("mlp.gate_proj.weight"), c->intermediate, c->hidden);
     matrix(plan, NAMED("mlp.up_proj.weight"), c->intermediate, c->hidden);
     align(plan);
@@ -96,9 +167,10 @@ static void name_head(const struct config *config, char name[NAME_BYTES]) {
     snprintf(name, NAME_BYTES, "%.*slm_head.weight", before, config->tensor_prefix);
 }
 
-/* All tensors from `base` on; with base 0 it only counts. */
-static struct plan place_model(struct model *model, const struct config *config, gm_device_ptr base) {
-    struct plan plan = {.config = config, .base = base};
+/* All tensors from `base` on; with base 0 it only counts. `names` NULL: any, since no place depends on them. */
+static struct plan place_model(struct model *model, const struct config *config, const struct expert_names *names,
+                               gm_device_ptr base) {
+    struct plan plan = {.config = config, .names = names ? names : known_names, .base = base};
     char name[NAME_BYTES], head[NAME_BYTES];
     name_head(config, head);
     snprintf(name, sizeof name, "%sembed_tokens.weight", config->tensor_prefix);
@@ -117,15 +189,24 @@ static struct plan place_model(struct model *model, const struct config *config,
 
 static size_t weight_bytes(const struct config *config) {
     struct model *model = grab(1, sizeof *model);
-    const struct plan plan = place_model(model, config, 0);
+    const struct plan plan = place_model(model, config, NULL, 0);
     free(plan.piece);
     free(model);
     return plan.bytes;
 }
 
-size_t model_step_bytes(const struct config *config) {
-    const size_t table = (size_t)(config->vocabulary * config->hidden) * ELEMENT_BYTES;
-    return weight_bytes(config) - (config->has_tied_embeddings ? 0 : table);
+/* Of all layers' experts. */
+static double expert_bytes(const struct config *c) {
+    int64_t layers = 0;
+    for (int64_t i = 0; i < c->layers; i++)
+        layers += c->has_experts[i];
+    return (double)(layers * c->experts * 3 * c->expert_intermediate * c->hidden * ELEMENT_BYTES);
+}
+
+double model_step_bytes(const struct config *c, int64_t rows) {
+    const double table = c->has_tied_embeddings ? 0 : (double)(c->vocabulary * c->hidden * ELEMENT_BYTES);
+    const double idle = c->experts ? pow(1 - (double)c->chosen / (double)c->experts, (double)rows) : 0;
+    return (double)weight_bytes(c) - table - idle * expert_bytes(c);
 }
 
 static size_t table_bytes(const struct config *config, int64_t positions) {
@@ -157,12 +238,27 @@ static const struct tensor *tensor_of(const struct tensors *tensors, const struc
         die("the files have no tensor %s", piece->name);
     if (strcmp(t->dtype, dtype) != 0)
         die("%s is of %s; config.json says that weights are %s", t->name, t->dtype, dtype);
-    const int fits = t->rank == piece->rank && t->shape[t->rank - 1] == piece->columns &&
-                     (t->rank == 1 || t->shape[0] == piece->rows);
-    if (!fits)
-        die("%s has not the shape that config.json asks for, %" PRId64 " x %" PRId64, t->name, piece->rows,
-            piece->columns);
+    char shape[80] = "";
+    for (int i = 0; i < piece->rank; i++)
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%" PRId64, i ? " x " : "", piece->shape[i]);
+    if (t->rank != piece->rank || memcmp(t->shape, piece->shape, (size_t)t->rank * sizeof *t->shape) != 0)
+        die("%s has not the shape that config.json asks for, %s", t->name, shape);
     return t;
+}
+
+/* The names that the files have for the experts of the first layer with some; else the architecture's. */
+static const struct expert_names *names_of(const struct tensors *tensors, const struct config *config) {
+    char name[NAME_BYTES];
+    int64_t layer = 0;
+    while (config->experts && !config->has_experts[layer])
+        layer++;
+    for (int i = 0; i < NAMES_KNOWN; i++) {
+        const struct plan plan = {.config = config, .names = &known_names[i]};
+        name_expert(&plan, name, layer, 0, plan.names->down);
+        if (tensors_find(tensors, name))
+            return plan.names;
+    }
+    return &known_names[config->has_mixtral_names ? NAMES_MIXTRAL : NAMES_QWEN];
 }
 
 /* Every tensor of the files is placed, or known to be of no use: a bias that nobody adds would be a wrong model. */
@@ -264,7 +360,7 @@ static struct model *model_of(const struct config *config, int64_t positions) {
 struct model *model_load(const char *folder, const struct config *config, int64_t positions) {
     struct tensors tensors = tensors_open(folder);
     struct model *model = model_of(config, positions);
-    const struct plan plan = place_model(model, config, model->weights);
+    const struct plan plan = place_model(model, config, names_of(&tensors, config), model->weights);
     check_all_used(&tensors, &plan);
     carry_all(&tensors, &plan);
     free(plan.piece);
@@ -288,7 +384,7 @@ static uint16_t random_element(uint64_t *state, enum dtype dtype) {
 struct model *model_random(const struct config *config, int64_t positions) {
     enum { ELEMENTS = (16 << 20) + 8 * 127 }; /* repeated; rows do not begin where it does */
     struct model *model = model_of(config, positions);
-    const struct plan plan = place_model(model, config, model->weights);
+    const struct plan plan = place_model(model, config, NULL, model->weights);
     uint16_t *pattern = pinned_allocate(ELEMENTS * sizeof *pattern);
     uint64_t state = 1;
     for (size_t i = 0; i < ELEMENTS; i++)

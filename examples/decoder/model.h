@@ -10,10 +10,11 @@
 
 struct layer {
     gm_device_ptr attention_norm, qkv, qkv_bias, q_norm, k_norm,
-        attention_out;                  /* [hidden], [(q + 2 kv) heads * dim][hidden] ... */
-    gm_device_ptr after_attention_norm; /* with a sandwich; else 0 */
-    gm_device_ptr mlp_norm, gate_up, down;
-    gm_device_ptr after_mlp_norm; /* with a sandwich; else 0 */
+        attention_out;                     /* [hidden], [(q + 2 kv) heads * dim][hidden] ... */
+    gm_device_ptr after_attention_norm;    /* with a sandwich; else 0 */
+    gm_device_ptr mlp_norm, gate_up, down; /* with experts those of all of them, behind each other */
+    gm_device_ptr router;                  /* [experts][hidden]; without experts 0 */
+    gm_device_ptr after_mlp_norm;          /* with a sandwich; else 0 */
 };
 
 struct model {
@@ -35,7 +36,8 @@ void model_free(struct model *model);
 
 /* Bytes that the weights and the angles of so many positions take. */
 size_t model_bytes(const struct config *config, int64_t positions);
-/* Bytes of weights that a step reads: all but the table of embeddings, of which it reads a few rows. */
-size_t model_step_bytes(const struct config *config);
+/* Bytes of weights that a step of so many rows reads. Left out is the table of embeddings, of which it reads a few rows,
+ * and experts that no row chooses, where all are chosen alike often. */
+double model_step_bytes(const struct config *config, int64_t rows);
 
 #endif

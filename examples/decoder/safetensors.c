@@ -3,11 +3,11 @@
 #include "safetensors.h"
 
 #include "common.h"
+#include "json.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,23 +33,15 @@ struct source {
     uint64_t size, data; /* bytes of the file; where its data begins */
 };
 
-/* What a file says, for a sentence: a terminal obeys control characters. */
-static const char *shown(const char *text) {
-    for (const char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            return "(a word with control characters)";
-    return text;
-}
-
 /* ---- bytes ------------------------------------------------------------------------------------------ */
 
 static struct source source_open(const char *path) {
     struct source source = {.path = path, .file = open(path, O_RDONLY | O_CLOEXEC)};
     struct stat stat;
     if (source.file < 0 || fstat(source.file, &stat) != 0)
-        die("cannot open %s: %s", shown(path), strerror(errno));
+        die("cannot open %s: %s", printable(path), strerror(errno));
     if (!S_ISREG(stat.st_mode))
-        die("%s is no file", shown(path));
+        die("%s is no file", printable(path));
     source.size = (uint64_t)stat.st_size;
     return source;
 }
@@ -61,9 +53,9 @@ static void read_at(const char *path, int file, uint64_t offset, uint64_t bytes,
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            die("cannot read %s at byte %" PRIu64 ": %s", shown(path), offset, strerror(errno));
+            die("cannot read %s at byte %" PRIu64 ": %s", printable(path), offset, strerror(errno));
         if (got == 0)
-            die("%s has ended at byte %" PRIu64 ", where %" PRIu64 " more were wanted", shown(path), offset, bytes);
+            die("%s has ended at byte %" PRIu64 ", where %" PRIu64 " more were wanted", printable(path), offset, bytes);
         at += got;
         offset += (uint64_t)got;
         bytes -= (uint64_t)got;
@@ -88,23 +80,13 @@ static uint64_t header_bytes(const struct source *source) {
     return bytes;
 }
 
-static json_t *parse_object(const char *path, const char *text, size_t bytes) {
-    json_error_t error;
-    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
-    if (!root)
-        die("%s: line %d, column %d of its JSON: %s", path, error.line, error.column, shown(error.text));
-    if (!json_is_object(root))
-        die("%s: its JSON is no object", path);
-    return root;
-}
-
 static json_t *read_header(struct source *source) {
     const uint64_t bytes = header_bytes(source);
     char *text = grab((size_t)bytes, 1);
     read_at(source->path, source->file, 8, bytes, text);
     if (bytes == 0 || text[0] != '{')
         die("%s has a header of %" PRIu64 " bytes that does not begin with '{'", source->path, bytes);
-    json_t *header = parse_object(source->path, text, (size_t)bytes);
+    json_t *header = parse_object(source->path, text, (size_t)bytes, 0);
     free(text);
     source->data = 8 + bytes;
     return header;
@@ -117,7 +99,7 @@ static void check_metadata(const struct source *source, json_t *metadata) {
         die("%s: __metadata__ is no map", source->path);
     json_object_foreach(metadata, key, value) {
         if (!json_is_string(value))
-            die("%s: __metadata__ maps %s to something that is no string", source->path, shown(key));
+            die("%s: __metadata__ maps %s to something that is no string", source->path, printable(key));
     }
 }
 
@@ -125,16 +107,17 @@ static void check_metadata(const struct source *source, json_t *metadata) {
 
 static const struct dtype *parse_dtype(const struct source *source, const char *name, const json_t *value) {
     if (!json_is_string(value))
-        die("%s: %s has no dtype", source->path, shown(name));
+        die("%s: %s has no dtype", source->path, printable(name));
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         if (strcmp(dtypes[i].name, json_string_value(value)) == 0)
             return &dtypes[i];
-    die("%s: %s has the dtype %s, which is unknown here", source->path, shown(name), shown(json_string_value(value)));
+    die("%s: %s has the dtype %s, which is unknown here", source->path, printable(name),
+        printable(json_string_value(value)));
 }
 
 /* How many bytes the shape makes. */
 static uint64_t parse_shape(const struct source *source, struct tensor *tensor, const json_t *shape, uint64_t bytes) {
-    const char *name = shown(tensor->name);
+    const char *name = printable(tensor->name);
     if (!json_is_array(shape))
         die("%s: %s has no shape", source->path, name);
     if (json_array_size(shape) > TENSOR_RANK_MAX)
@@ -156,7 +139,7 @@ static uint64_t parse_shape(const struct source *source, struct tensor *tensor, 
 static void parse_offsets(const struct source *source, struct tensor *tensor, const json_t *offsets) {
     const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1); /* NULL of what is no array */
     const uint64_t held = source->size - source->data;
-    const char *name = shown(tensor->name);
+    const char *name = printable(tensor->name);
     if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end))
         die("%s: %s has no two integers as data_offsets", source->path, name);
     const int64_t first = json_integer_value(begin), behind = json_integer_value(end);
@@ -174,13 +157,13 @@ static struct tensor parse_tensor(const struct source *source, const char *name,
     tensor.name = grab(strlen(name) + 1, 1);
     memcpy(tensor.name, name, strlen(name));
     if (!json_is_object(value))
-        die("%s: %s is no object of dtype, shape and data_offsets", source->path, shown(name));
+        die("%s: %s is no object of dtype, shape and data_offsets", source->path, printable(name));
     const struct dtype *dtype = parse_dtype(source, name, json_object_get(value, "dtype"));
     tensor.dtype = dtype->name;
     const uint64_t bytes = parse_shape(source, &tensor, json_object_get(value, "shape"), dtype->bytes);
     parse_offsets(source, &tensor, json_object_get(value, "data_offsets"));
     if (tensor.bytes != bytes)
-        die("%s: %s has %" PRIu64 " bytes, and a shape of %s that makes %" PRIu64, source->path, shown(name),
+        die("%s: %s has %" PRIu64 " bytes, and a shape of %s that makes %" PRIu64, source->path, printable(name),
             tensor.bytes, dtype->name, bytes);
     return tensor;
 }
@@ -199,10 +182,10 @@ static int by_place(const void *a, const void *b) {
 static void check_places(const struct source *source, const struct tensor *tensor, size_t count) {
     uint64_t end = source->data;
     for (size_t i = 0; i < count; end = tensor[i].offset + tensor[i].bytes, i++) {
-        const char *name = shown(tensor[i].name);
+        const char *name = printable(tensor[i].name);
         if (tensor[i].offset < end)
             die("%s: %s begins at byte %" PRIu64 " of the file, in %s, which ends at %" PRIu64, source->path, name,
-                tensor[i].offset, shown(tensor[i - 1].name), end);
+                tensor[i].offset, printable(tensor[i - 1].name), end);
         if (tensor[i].offset > end)
             die("%s: there is a gap of %" PRIu64 " bytes before %s", source->path, tensor[i].offset - end, name);
     }
@@ -252,7 +235,7 @@ static void sort(struct tensors *tensors) {
     qsort(tensor, tensors->count, sizeof *tensor, by_name);
     for (size_t i = 1; i < tensors->count; i++)
         if (by_name(&tensor[i - 1], &tensor[i]) == 0)
-            die("%s is in two files, %s and %s", shown(tensor[i].name), tensor[i - 1].path, tensor[i].path);
+            die("%s is in two files, %s and %s", printable(tensor[i].name), tensor[i - 1].path, tensor[i].path);
 }
 
 /* ---- the files of an index --------------------------------------------------------------------------- */
@@ -270,15 +253,16 @@ static void add_shards(struct tensors *tensors, const char *folder, const char *
     json_t *value;
     json_object_foreach(map, name, value) {
         if (!json_is_string(value))
-            die("%s maps %s to something that is no name of a file", index, shown(name));
+            die("%s maps %s to something that is no name of a file", index, printable(name));
         const char *file = json_string_value(value);
         if (strchr(file, '/') || !*file)
-            die("%s maps %s to \"%s\", which is no name of a file in its folder", index, shown(name), shown(file));
+            die("%s maps %s to \"%s\", which is no name of a file in its folder", index, printable(name),
+                printable(file));
         if (path_named(tensors, strlen(folder), file))
             continue;
         char *path = path_of(folder, file);
         if (access(path, F_OK) != 0)
-            die("%s maps %s to %s, which is missing", index, shown(name), shown(file));
+            die("%s maps %s to %s, which is missing", index, printable(name), printable(file));
         add_file(tensors, path);
     }
 }
@@ -291,16 +275,13 @@ static void check_map(const struct tensors *tensors, const char *folder, const c
         const struct tensor *tensor = tensors_find(tensors, name);
         const char *file = json_string_value(value);
         if (!tensor || tensor->path != path_named(tensors, strlen(folder), file))
-            die("%s maps %s to %s, which lacks it", index, shown(name), shown(file));
+            die("%s maps %s to %s, which lacks it", index, printable(name), printable(file));
     }
 }
 
 static struct tensors open_index(const char *folder, const char *index) {
     struct tensors tensors = {0};
-    size_t bytes;
-    char *text = read_file(index, &bytes);
-    json_t *root = parse_object(index, text, bytes);
-    free(text);
+    json_t *root = read_object(index, 0);
     json_t *map = json_object_get(root, "weight_map");
     if (json_object_size(map) == 0) /* of what is no object, too */
         die("%s has no weight_map of tensors", index);
@@ -342,7 +323,7 @@ const struct tensor *tensors_find(const struct tensors *tensors, const char *nam
 void tensor_read(const struct tensor *tensor, uint64_t from, uint64_t bytes, void *into) {
     if (from > tensor->bytes || bytes > tensor->bytes - from)
         die("%s: %s has %" PRIu64 " bytes; %" PRIu64 " from byte %" PRIu64 " on were wanted", tensor->path,
-            shown(tensor->name), tensor->bytes, bytes, from);
+            printable(tensor->name), tensor->bytes, bytes, from);
     read_at(tensor->path, tensor->file, tensor->offset + from, bytes, into);
 }
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "step.h"
 
-#include "common.h"
-#include "device.h"
+#include "moe.h"
+#include "plans.h"
 
-#include <gristmill/gristmill.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-enum { WORKSPACE_BYTES = 32 << 20 };
 
 struct step {
     struct step_shape shape;
@@ -25,10 +21,6 @@ struct step {
 
 /* ---- memory that steps share ---------------------------------------------------------------------------- */
 
-static enum gm_type type_of(const struct config *c) {
-    return c->dtype == DTYPE_BF16 ? GM_BF16 : GM_FP16;
-}
-
 static int64_t q_columns(const struct config *c) {
     return c->q_heads * c->head_dim;
 }
@@ -44,18 +36,16 @@ static int64_t row_elements(const struct config *c) {
 
 size_t scratch_bytes(const struct config *c, int64_t rows, int64_t results) {
     return (size_t)(rows * row_elements(c) + results * c->hidden) * ELEMENT_BYTES +
-           (size_t)(results * (c->vocabulary + 2)) * 4 + WORKSPACE_BYTES;
+           (size_t)(results * (c->vocabulary + 2)) * 4 + WORKSPACE_BYTES + moe_bytes(c, rows);
 }
 
 /* Zeros, since a step has rows of no request as well: nobody wants what comes of them, but it is computed. */
 static gm_device_ptr matrix(int64_t rows, int64_t columns) {
-    const size_t bytes = (size_t)(rows * columns) * ELEMENT_BYTES;
-    const gm_device_ptr address = device_allocate(bytes, "a step's matrices");
-    fill_bytes(address, 0, bytes);
-    return address;
+    return device_zeros((size_t)(rows * columns) * ELEMENT_BYTES, "a step's matrices");
 }
 
-struct scratch scratch_create(const struct config *c, int64_t rows, int64_t results) {
+struct scratch scratch_create(gm_context *context, const struct config *c, int64_t rows, int64_t results,
+                              uint32_t flags) {
     return (struct scratch){.rows = rows,
                             .results = results,
                             .stream = matrix(rows, c->hidden),
@@ -70,7 +60,8 @@ struct scratch scratch_create(const struct config *c, int64_t rows, int64_t resu
                             .sampled = matrix(results, 2),
                             .logprobs = matrix(results, 2),
                             .workspace = matrix(WORKSPACE_BYTES / ELEMENT_BYTES, 1),
-                            .workspace_bytes = WORKSPACE_BYTES};
+                            .workspace_bytes = WORKSPACE_BYTES,
+                            .moe = c->experts ? moe_create(context, c, rows, flags) : NULL};
 }
 
 void scratch_free(struct scratch *s) {
@@ -78,42 +69,10 @@ void scratch_free(struct scratch *s) {
                                  s->mlp,    s->last,   s->logits, s->sampled, s->logprobs, s->workspace};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         device_release(all[i]);
+    moe_free(s->moe);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------------------- */
-
-/* What all plans of a step are made with. */
-struct maker {
-    gm_context *context;
-    const struct config *config;
-    struct gm_plan_options options;
-};
-
-/* Planned, or the program ends with the library's sentence. */
-#define PLAN(maker, operation, problem, plan)                                                                          \
-    do {                                                                                                               \
-        if (gm_##operation##_plan_create((maker)->context, &(problem), &(maker)->options, &(plan)) != GM_OK)           \
-            die(#operation ": %s", gm_last_error());                                                                   \
-    } while (0)
-
-/* A matrix of the model, [columns_out][columns_in], times rows; what comes out is added to what is there if it accumulates. */
-static gm_plan *plan_gemm(const struct maker *maker, int64_t rows, int64_t out, int64_t in, int has_bias,
-                          enum gm_type out_type) {
-    const enum gm_type type = type_of(maker->config);
-    const struct gm_gemm_problem problem = {.size = sizeof problem,
-                                            .m = rows,
-                                            .n = out,
-                                            .k = in,
-                                            .ab_type = type,
-                                            .d_type = out_type,
-                                            .bias = has_bias ? GM_BIAS_N : GM_BIAS_NONE,
-                                            .bias_type = type};
-    struct maker constant = *maker;
-    constant.options.flags |= GM_PLAN_CONSTANT_B;
-    gm_plan *plan = NULL;
-    PLAN(&constant, gemm, problem, plan);
-    return plan;
-}
 
 static gm_plan *plan_norm(const struct maker *maker, int64_t rows, enum gm_residual residual) {
     const struct config *c = maker->config;
@@ -126,19 +85,6 @@ static gm_plan *plan_norm(const struct maker *maker, int64_t rows, enum gm_resid
                                                 .weight_offset = (float)c->weight_offset};
     gm_plan *plan = NULL;
     PLAN(maker, rms_norm, problem, plan);
-    return plan;
-}
-
-/* Rows of a table by their numbers: embeddings, or those rows whose next token is wanted. */
-static gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, double scale) {
-    const struct gm_embed_problem problem = {.size = sizeof problem,
-                                             .tokens = rows,
-                                             .columns = maker->config->hidden,
-                                             .vocabulary = of,
-                                             .type = type_of(maker->config),
-                                             .scale = (float)scale};
-    gm_plan *plan = NULL;
-    PLAN(maker, embed, problem, plan);
     return plan;
 }
 
@@ -194,23 +140,6 @@ static gm_plan *plan_attention(const struct maker *maker, struct step_shape shap
     return plan;
 }
 
-static gm_plan *plan_glu(const struct maker *maker, int64_t rows) {
-    const struct config *c = maker->config;
-    const struct gm_glu_problem problem = {
-        .size = sizeof problem,
-        .rows = rows,
-        .columns = c->intermediate,
-        .type = type_of(c),
-        .activation = c->activation == ACTIVATION_SILU ? GM_ACT_SILU : GM_ACT_GELU_TANH,
-        .gate_stride = 2 * c->intermediate,
-        .up_stride = 2 * c->intermediate,
-        .up_align = c->intermediate % 8 ? 2 : 16,
-    };
-    gm_plan *plan = NULL;
-    PLAN(maker, glu, problem, plan);
-    return plan;
-}
-
 static gm_plan *plan_cap(const struct maker *maker, int64_t results) {
     const struct gm_process_logits_problem problem = {.size = sizeof problem,
                                                       .rows = results,
@@ -230,16 +159,24 @@ static gm_plan *plan_sample(const struct maker *maker, int64_t results) {
     return plan;
 }
 
+/* Of layers without experts. */
+static void plan_mlp(const struct maker *maker, struct step *step) {
+    const struct config *c = maker->config;
+    const int64_t rows = step->shape.rows;
+    step->gate_up = plan_gemm(maker, rows, 2 * c->intermediate, c->hidden, 0, type_of(c));
+    step->down = plan_gemm(maker, rows, c->hidden, c->intermediate, 0, type_of(c));
+    step->glu = plan_glu(maker, rows, c->intermediate);
+}
+
 struct step *step_create(gm_context *context, const struct model *model, const struct cache *cache,
                          int64_t context_length, struct step_shape shape, uint32_t flags) {
     const struct config *c = &model->config;
     const enum gm_type type = type_of(c);
     const int64_t rows = shape.rows, results = shape.results ? shape.results : rows;
-    const struct maker maker = {
-        context, c, {.size = sizeof maker.options, .workspace_limit = WORKSPACE_BYTES, .flags = flags}};
+    const struct maker maker = maker_of(context, c, flags);
     struct step *step = grab(1, sizeof *step);
     step->shape = shape;
-    step->embed = plan_gather(&maker, rows, c->vocabulary, c->embedding_scale);
+    step->embed = plan_gather(&maker, rows, c->vocabulary, c->hidden, type, c->embedding_scale);
     step->norm = plan_norm(&maker, rows, GM_RESIDUAL_NONE);
     if (shape.decodes && !c->has_sandwich)
         step->norm_after_add = plan_norm(&maker, rows, GM_RESIDUAL_BEFORE);
@@ -247,15 +184,14 @@ struct step *step_create(gm_context *context, const struct model *model, const s
         step->norm_between = plan_norm(&maker, rows, GM_RESIDUAL_BETWEEN);
     step->qkv = plan_gemm(&maker, rows, qkv_columns(c), c->hidden, c->has_qkv_bias, type);
     step->attention_out = plan_gemm(&maker, rows, c->hidden, q_columns(c), 0, type);
-    step->gate_up = plan_gemm(&maker, rows, 2 * c->intermediate, c->hidden, 0, type);
-    step->down = plan_gemm(&maker, rows, c->hidden, c->intermediate, 0, type);
     step->rope = plan_rope(&maker, rows, cache, model->positions);
     step->attend = plan_attention(&maker, shape, cache, context_length, 0);
     if (c->window)
         step->attend_window = plan_attention(&maker, shape, cache, context_length, c->window);
-    step->glu = plan_glu(&maker, rows);
+    if (c->intermediate)
+        plan_mlp(&maker, step);
     if (shape.results)
-        step->gather = plan_gather(&maker, results, rows, 0);
+        step->gather = plan_gather(&maker, results, rows, c->hidden, type, 0);
     step->head = plan_gemm(&maker, results, c->vocabulary, c->hidden, 0, GM_FP32);
     if (c->logits_cap > 0)
         step->cap = plan_cap(&maker, results);
@@ -301,51 +237,27 @@ void step_destroy(struct step *step) {
     free(step);
 }
 
-void step_explain(const struct step *step) {
+void step_explain(const struct step *step, const struct scratch *scratch) {
     struct named_plan named[PLANS];
     plans_of(step, named);
-    for (int i = 0; i < PLANS; i++) {
-        struct gm_kernel_info info = {.size = sizeof info};
-        if (named[i].plan && gm_kernel_get((size_t)gm_plan_kernel(named[i].plan), &info) == GM_OK)
-            printf("  %-20s %8.2f us  %s\n", named[i].name, gm_plan_predicted_us(named[i].plan), info.name);
-    }
+    for (int i = 0; i < PLANS; i++)
+        explain_plan(named[i].name, named[i].plan);
+    if (scratch->moe)
+        moe_explain(scratch->moe, step->shape.rows);
 }
 
 /* ---- a run ---------------------------------------------------------------------------------------------- */
 
-#define RUN(step, part, operation, plan, args)                                                                         \
-    do {                                                                                                               \
-        if ((!(step)->shape.parts || (step)->shape.parts & (part)) &&                                                  \
-            gm_##operation##_execute(plan, &(args), device_stream()) != GM_OK)                                         \
-            die(#operation ": %s", gm_last_error());                                                                   \
-    } while (0)
-
-/* d = a * weights, or d + a * weights. */
-static void run_gemm(const struct step *step, const struct scratch *s, const gm_plan *plan, gm_device_ptr a,
-                     gm_device_ptr weights, gm_device_ptr bias, gm_device_ptr d, int accumulates) {
-    static const float one = 1;
-    const struct gm_gemm_args args = {.size = sizeof args,
-                                      .a = a,
-                                      .b = weights,
-                                      .c = accumulates ? d : 0,
-                                      .d = d,
-                                      .bias = bias,
-                                      .beta = accumulates ? &one : NULL,
-                                      .workspace = s->workspace,
-                                      .workspace_bytes = s->workspace_bytes};
-    RUN(step, PART_LINEARS, gemm, plan, args);
-}
-
 static void run_gather(const struct step *step, const gm_plan *plan, gm_device_ptr ids, gm_device_ptr table,
                        gm_device_ptr out) {
     const struct gm_embed_args args = {.size = sizeof args, .ids = ids, .table = table, .out = out};
-    RUN(step, PART_REST, embed, plan, args);
+    RUN(step->shape.parts, PART_REST, embed, plan, args);
 }
 
 /* The residual stream, normed by the weights of what comes next. */
 static void run_norm(const struct step *step, const struct scratch *s, gm_device_ptr weight) {
     const struct gm_rms_norm_args args = {.size = sizeof args, .x = s->stream, .weight = weight, .out = s->normed};
-    RUN(step, PART_REST, rms_norm, step->norm, args);
+    RUN(step->shape.parts, PART_REST, rms_norm, step->norm, args);
 }
 
 /* stream += branch, or norm(branch) by weights of its own; the sum is normed by the weights of what comes next. */
@@ -357,7 +269,7 @@ static void run_norm_of_sum(const struct step *step, const struct scratch *s, gm
                                           .residual = s->stream,
                                           .weight = weight,
                                           .out = s->normed};
-    RUN(step, PART_REST, rms_norm, branch_weight ? step->norm_between : step->norm_after_add, args);
+    RUN(step->shape.parts, PART_REST, rms_norm, branch_weight ? step->norm_between : step->norm_after_add, args);
 }
 
 /* What a branch's last matrix makes is added to the residual stream, and what comes next gets it normed. Of a prompt's rows
@@ -366,7 +278,7 @@ static void run_norm_of_sum(const struct step *step, const struct scratch *s, gm
 static void end_branch(const struct step *step, const struct scratch *s, const gm_plan *gemm, gm_device_ptr in,
                        gm_device_ptr weights, gm_device_ptr branch_weight, gm_device_ptr next_weight) {
     const int norm_adds = step->norm_after_add || step->norm_between;
-    run_gemm(step, s, gemm, in, weights, 0, norm_adds ? s->branch : s->stream, !norm_adds);
+    run_gemm(step->shape.parts, s, gemm, in, weights, 0, norm_adds ? s->branch : s->stream, !norm_adds);
     if (norm_adds)
         run_norm_of_sum(step, s, branch_weight, next_weight);
     else
@@ -398,7 +310,7 @@ static void run_rope(const struct step *step, const struct model *model, const s
                                       .k_cache = cache.k,
                                       .v_cache = cache.v,
                                       .slots = in->slots};
-    RUN(step, PART_REST, rope, step->rope, args);
+    RUN(step->shape.parts, PART_REST, rope, step->rope, args);
 }
 
 static void run_attention(const struct step *step, const struct model *model, const struct inputs *in,
@@ -414,7 +326,8 @@ static void run_attention(const struct step *step, const struct model *model, co
                                            .page_table = in->table,
                                            .workspace = s->workspace,
                                            .workspace_bytes = s->workspace_bytes};
-    RUN(step, PART_ATTENTION, attention, model->config.has_window[layer] ? step->attend_window : step->attend, args);
+    RUN(step->shape.parts, PART_ATTENTION, attention,
+        model->config.has_window[layer] ? step->attend_window : step->attend, args);
 }
 
 static void run_glu(const struct step *step, const struct config *c, const struct scratch *s) {
@@ -422,7 +335,23 @@ static void run_glu(const struct step *step, const struct config *c, const struc
                                      .gate = s->gate_up,
                                      .up = s->gate_up + (size_t)c->intermediate * ELEMENT_BYTES,
                                      .out = s->mlp};
-    RUN(step, PART_REST, glu, step->glu, args);
+    RUN(step->shape.parts, PART_REST, glu, step->glu, args);
+}
+
+/* Gate and up, their unit, and down; or experts, which add to the stream themselves. How many rows are requests' stands
+ * in q_indptr, behind the first rows of all requests. */
+static void run_mlp(const struct step *step, const struct config *c, const struct inputs *in, const struct scratch *s,
+                    int64_t number, const struct layer *layer, gm_device_ptr next_weight) {
+    const int64_t parts = step->shape.parts;
+    if (c->has_experts[number]) {
+        const gm_device_ptr row_count = in->q_indptr + (size_t)step->shape.requests * sizeof(int32_t);
+        moe_run(s->moe, s, layer, step->shape.rows, row_count, parts);
+        run_norm(step, s, next_weight);
+        return;
+    }
+    run_gemm(parts, s, step->gate_up, s->normed, layer->gate_up, 0, s->gate_up, 0);
+    run_glu(step, c, s);
+    end_branch(step, s, step->down, s->mlp, layer->down, layer->after_mlp_norm, next_weight);
 }
 
 /* The token that follows each of the wanted rows. */
@@ -439,8 +368,8 @@ static void run_sample(const struct step *step, const struct inputs *in, const s
                                         .seeds = in->seeds,
                                         .steps = in->steps};
     if (step->cap)
-        RUN(step, PART_REST, process_logits, step->cap, cap);
-    RUN(step, PART_REST, sample, step->sample, args);
+        RUN(step->shape.parts, PART_REST, process_logits, step->cap, cap);
+    RUN(step->shape.parts, PART_REST, sample, step->sample, args);
 }
 
 void step_run(const struct step *step, const struct model *model, const struct cache *cache, const struct inputs *in,
@@ -451,18 +380,15 @@ void step_run(const struct step *step, const struct model *model, const struct c
     for (int64_t i = 0; i < c->layers; i++) {
         const struct layer *layer = &model->layer[i];
         const struct layer_cache of_layer = cache_of(c, cache, i);
-        run_gemm(step, s, step->qkv, s->normed, layer->qkv, layer->qkv_bias, s->qkv, 0);
+        run_gemm(step->shape.parts, s, step->qkv, s->normed, layer->qkv, layer->qkv_bias, s->qkv, 0);
         run_rope(step, model, in, s, i, of_layer);
         run_attention(step, model, in, s, i, of_layer);
         end_branch(step, s, step->attention_out, s->attended, layer->attention_out, layer->after_attention_norm,
                    layer->mlp_norm);
-        run_gemm(step, s, step->gate_up, s->normed, layer->gate_up, 0, s->gate_up, 0);
-        run_glu(step, c, s);
-        end_branch(step, s, step->down, s->mlp, layer->down, layer->after_mlp_norm,
-                   i + 1 < c->layers ? model->layer[i + 1].attention_norm : model->final_norm);
+        run_mlp(step, c, in, s, i, layer, i + 1 < c->layers ? model->layer[i + 1].attention_norm : model->final_norm);
     }
     if (step->gather)
         run_gather(step, step->gather, in->wanted, s->normed, s->last);
-    run_gemm(step, s, step->head, step->gather ? s->last : s->normed, model->head, 0, s->logits, 0);
+    run_gemm(step->shape.parts, s, step->head, step->gather ? s->last : s->normed, model->head, 0, s->logits, 0);
     run_sample(step, in, s);
 }

@@ -6,6 +6,8 @@
 
 #include "model.h"
 
+enum { WORKSPACE_BYTES = 32 << 20 };
+
 /* The keys and values of all requests, in pages: [layer][page][token][head of k][element]. */
 struct cache {
     int64_t pages, page_size, table_stride; /* table_stride: pages of the longest request */
@@ -41,9 +43,12 @@ struct scratch {
     gm_device_ptr logprobs;     /* float [results] */
     gm_device_ptr workspace;
     size_t workspace_bytes;
+    struct moe *moe; /* NULL: no layer has experts */
 };
 
-struct scratch scratch_create(const struct config *config, int64_t rows, int64_t results);
+/* `flags` of enum gm_plan_flags go to the plans of experts. */
+struct scratch scratch_create(gm_context *context, const struct config *config, int64_t rows, int64_t results,
+                              uint32_t flags);
 void scratch_free(struct scratch *scratch);
 size_t scratch_bytes(const struct config *config, int64_t rows, int64_t results);
 
@@ -67,6 +72,6 @@ void step_destroy(struct step *step);
 void step_run(const struct step *step, const struct model *model, const struct cache *cache,
               const struct inputs *inputs, const struct scratch *scratch);
 /* One line for each kind of plan: the kernel that was chosen, and what it is thought to take. */
-void step_explain(const struct step *step);
+void step_explain(const struct step *step, const struct scratch *scratch);
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small random models of five architectures, as transformers writes them, with the logits that transformers computes:
+"""Small random models of seven architectures, as transformers writes them, with the logits that transformers computes:
 what a decoder is tested against.
 
     python3 tests/decoder/make_models.py OUT_FOLDER           needs torch, transformers (4.53 or later) and safetensors
@@ -12,7 +12,8 @@ expected.safetensors:
     quantiles   F32 [6]         which quantiles the next has
     bf16_error  F32 [6]         of |logits computed in bf16 - logits|: how far off a fair computation in bf16 is
 
-Before it says that a model is well, each of its features is left out by turns, and must be missed in the logits."""
+Before it says that a model is well, each of its features is left out by turns, and must be missed in the logits. Of
+experts, those that are chosen must be likelier than the next by more than bf16 is off: else an error is a choice."""
 import argparse
 import copy
 import pathlib
@@ -35,9 +36,9 @@ LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_fr
 class Model:
     """`without` has for each feature the keys of a config that has it not, or what of the weights' names it is."""
 
-    def __init__(self, name, architecture, keys, without, norm_offset=0, shards=1):
+    def __init__(self, name, architecture, keys, without, norm_offset=0, shards=1, seed=None):
         self.name, self.architecture, self.without, self.shards = name, architecture, without, shards
-        self.keys, self.norm_offset = {**SHAPE, **keys}, norm_offset
+        self.keys, self.norm_offset, self.seed = {**SHAPE, **keys}, norm_offset, seed
 
     def config(self, **changes):
         keys = copy.deepcopy({**self.keys, **changes})  # a config writes into its rope_scaling
@@ -76,6 +77,16 @@ MODELS = (
            "norm before the MLP": "pre_feedforward_layernorm.weight",
            "norm behind the MLP": "post_feedforward_layernorm.weight",
            "order of layers": {"layer_types": ["full_attention", "sliding_attention"]}}, norm_offset=1),
+    Model("qwen3_moe", "Qwen3MoeForCausalLM",
+          {"num_hidden_layers": 2, "tie_word_embeddings": True, "rope_theta": 1000000.0, "mlp_only_layers": [0],
+           "intermediate_size": 32, "moe_intermediate_size": 16, "num_experts": 8, "num_experts_per_tok": 3,
+           "norm_topk_prob": False},
+          {"weights that are not divided": {"norm_topk_prob": True}, "a choice": {"num_experts_per_tok": 2},
+           "q norm": "q_norm.weight", "theta": {"rope_theta": 10000.0}}, seed=62),
+    Model("mixtral", "MixtralForCausalLM",
+          {"num_hidden_layers": 2, "tie_word_embeddings": True, "intermediate_size": 16, "num_local_experts": 6,
+           "num_experts_per_tok": 2, "sliding_window": None, "rope_theta": 1000000.0},
+          {"a choice": {"num_experts_per_tok": 1}, "theta": {"rope_theta": 10000.0}}, seed=241),
 )
 
 
@@ -85,7 +96,7 @@ def random_weight(name, like, norm_offset, generator):
         return 0.5 * normal
     if "norm" in name:
         return (1 - norm_offset) + 0.2 * normal
-    return normal if "embed_tokens" in name else normal / like.shape[1] ** 0.5
+    return normal if "embed_tokens" in name else normal / like.shape[-1] ** 0.5
 
 
 def write(model, folder, seed):
@@ -102,6 +113,25 @@ def write(model, folder, seed):
     files = sorted(folder.glob("model*.safetensors"))
     assert len(files) == model.shards, files
     return sum(file.stat().st_size for file in files)
+
+
+@torch.no_grad()
+def router_logits(module, tokens):
+    """[layers with experts, tokens, experts]"""
+    found = []
+    for name, part in module.named_modules():
+        if name.endswith(".gate"):
+            part.register_forward_hook(lambda _part, _inputs, outputs: found.append(outputs[0].float()))
+    module(input_ids=tokens[None].long(), use_cache=False)
+    return torch.stack(found)
+
+
+def choice_margin(model, folder, tokens):
+    """The least gap between the last expert that is chosen and the first that is not, by what bf16 is off at most."""
+    chosen = model.keys["num_experts_per_tok"]
+    exact, rounded = (router_logits(model.load(folder, dtype), tokens) for dtype in (torch.float32, torch.bfloat16))
+    ordered = exact.sort(descending=True).values
+    return ((ordered[..., chosen - 1] - ordered[..., chosen]).min() / (exact - rounded).abs().max()).item()
 
 
 @torch.no_grad()
@@ -145,6 +175,8 @@ def make(model, folder, seed, count):
     size = write(model, folder, seed)
     tokens = torch.randint(0, SHAPE["vocab_size"], (count,), generator=torch.Generator().manual_seed(1000 + seed))
     whole = model.load(folder, torch.float32)
+    margin = choice_margin(model, folder, tokens) if "num_experts_per_tok" in model.keys else None
+    assert margin is None or margin > 1.5, f"{model.name}: experts are chosen by {margin:.3g} of what bf16 is off"
     tied = whole.lm_head.weight is whole.model.embed_tokens.weight
     assert tied == model.keys["tie_word_embeddings"], model.name
     logits = logits_of(whole, tokens)
@@ -170,7 +202,8 @@ def main():
     torch.use_deterministic_algorithms(True)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    total = sum(make(model, options.folder / model.name, seed, options.tokens) for seed, model in enumerate(MODELS))
+    total = sum(make(model, options.folder / model.name, number if model.seed is None else model.seed, options.tokens)
+                for number, model in enumerate(MODELS))
     print(f"torch {torch.__version__}, transformers {transformers.__version__}: {total} bytes")
     return 0
 

@@ -7,6 +7,7 @@ make_models.py, with a tokenizer that has a token for each byte.
 """
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,60 @@ def model_folder(work, name="llama", **changes):
     return folder
 
 
+def tensors_of(path):
+    """Name -> dtype, shape, bytes."""
+    file = path.read_bytes()
+    data = 8 + int.from_bytes(file[:8], "little")
+    header = json.loads(file[8:data])
+    header.pop("__metadata__", None)
+    return {name: (entry["dtype"], entry["shape"], file[slice(*(data + at for at in entry["data_offsets"]))])
+            for name, entry in header.items()}
+
+
+def write_tensors(path, tensors):
+    header, data = {}, b""
+    for name, (dtype, shape, content) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def with_tensors(folder, change):
+    """The folder, with what `change` makes of its tensors."""
+    file = folder / "model.safetensors"
+    write_tensors(file, change(tensors_of(file)))
+    return folder
+
+
+def fused(tensors):
+    """All experts of a layer in two tensors, as transformers 5 has them in memory and may save them."""
+    parts = {"gate_proj": 0, "w1": 0, "up_proj": 1, "w3": 1, "down_proj": 2, "w2": 2}
+    found, others = {}, {}
+    for name, tensor in tensors.items():
+        match = re.fullmatch(r"(model\.layers\.\d+)\.(?:mlp|block_sparse_moe)\.experts\.(\d+)\.(\w+)\.weight", name)
+        if match:
+            found.setdefault(match[1], {})[int(match[2]), parts[match[3]]] = tensor
+        else:
+            others[name.replace("block_sparse_moe", "mlp")] = tensor
+    for layer, matrices in found.items():
+        experts = len(matrices) // 3
+        columns, hidden = matrices[0, 0][1]
+        for name, shape, which in (("gate_up_proj", [experts, 2 * columns, hidden], (0, 1)),
+                                   ("down_proj", [experts, hidden, columns], (2,))):
+            content = b"".join(matrices[expert, part][2] for expert in range(experts) for part in which)
+            others[f"{layer}.mlp.experts.{name}"] = ("BF16", shape, content)
+    return others
+
+
+def without(*names):
+    return lambda tensors: {name: tensor for name, tensor in tensors.items() if name not in names}
+
+
+def renamed(old, new):
+    return lambda tensors: {name.replace(old, new): tensor for name, tensor in tensors.items()}
+
+
 class Decoder:
     def __init__(self, program):
         self.program = program
@@ -94,6 +149,21 @@ def texts(decoder, work):
     check("it tells how long it took", "tokens/s" in said and "first token after" in said, said)
 
 
+def experts(decoder, work):
+    few = ("--page", 16, "--tokens", 6, "--seed", 2)
+    for name in ("qwen3_moe", "mixtral"):
+        apart = decoder.text(model_folder(work, name), "Call me", *few)
+        check(f"{name}: experts in one tensor give the text of experts apart",
+              decoder.text(with_tensors(model_folder(work, name), fused), "Call me", *few) == apart, apart)
+    folder, greedy = model_folder(work, "mixtral"), ("--temperature", 0, "--tokens", 6, "--page", 16, "--invariant")
+    prompt = "Some years ago, never mind how long precisely, having little or no money in my purse. " * 3
+    check("experts of more than 64 rows, and the same rows in chunks", decoder.text(folder, prompt, *greedy)
+          == decoder.text(folder, prompt, *greedy, "--chunk", 40))
+    said = decoder.text("bench", model_folder(work, "mixtral"), "--batch", 3, "--context", 20, "--prefill", 0,
+                        "--page", 16, "--explain")
+    check("bench of experts says their kernels", b"moe_route_" in said and b"an expert's down" in said, said)
+
+
 def bench(decoder, work):
     folder, numbers = model_folder(work, "gemma3"), work / "bench.json"
     said = decoder.text("bench", folder, "--batch", 2, "--context", 20, "--prefill", 24, "--page", 16, "--explain",
@@ -113,6 +183,8 @@ def refusals(decoder, work):
     decoder.refuses("no number", [folder, "x", "--tokens", "1.5"], "--tokens is 1.5")
     decoder.refuses("a word too many", [folder, "x", "y"], "y is one word too many")
     decoder.refuses("an empty prompt", [folder, ""], "the prompt is empty")
+    (work / "empty.txt").write_text("\n\n")
+    decoder.refuses("a file without a prompt", [folder, "--prompts", work / "empty.txt"], "empty.txt has no prompt")
     decoder.refuses("no such folder", [work / "none", "x"], "cannot open", "config.json")
     decoder.refuses("a context that is too short", [folder, "Call me Ishmael", "--context", 8, "--tokens", 4],
                     "do not fit a context of 8")
@@ -127,10 +199,38 @@ def refusals(decoder, work):
     decoder.refuses("no tokenizer", [MODELS / "llama", "x"], "tokenizer.json")
 
 
+def refused_experts(decoder, work):
+    layer = "model.layers.1.mlp."
+    down = layer + "experts.7.down_proj.weight"
+
+    def qwen(change=None, **keys):
+        folder = model_folder(work, "qwen3_moe", **keys)
+        return [with_tensors(folder, change) if change else folder, "x", "--tokens", 1, "--page", 16]
+
+    decoder.refuses("experts that every token has", qwen(n_shared_experts=1), "`n_shared_experts` is 1", "not known")
+    decoder.refuses("another scoring", qwen(scoring_func="sigmoid"), "`scoring_func`", "softmax")
+    decoder.refuses("more experts than there are", qwen(num_local_experts=9), layer + "gate.weight", "9 x 64")
+    decoder.refuses("fewer experts than there are", qwen(num_local_experts=7), layer + "experts.7.",
+                    "not known to have")
+    decoder.refuses("an expert without a matrix", qwen(without(down)), "no tensor " + down)
+    for name, bias, size in (("an expert", layer + "experts.7.up_proj.bias", 16), ("a router", layer + "gate.bias", 8)):
+        more = {bias: ("BF16", [size], bytes(2 * size))}
+        decoder.refuses(name + " with a bias", qwen(lambda tensors, more=more: {**tensors, **more}), bias, "not known to have")
+    decoder.refuses("no experts at all", qwen(renamed("experts", "exports")),
+                    "no tensor " + layer + "experts.0.gate_proj.weight")
+    decoder.refuses("experts where an MLP is expected", qwen(mlp_only_layers=[1]), "no tensor model.layers.0.mlp.gate")
+    decoder.refuses("experts of another shape in one tensor", qwen(fused, moe_intermediate_size=24),
+                    layer + "experts.gate_up_proj", "8 x 48 x 64")
+    decoder.refuses("experts that do not fit", qwen(moe_intermediate_size=1 << 20, num_local_experts=1024),
+                    "too little memory", "412.32 weights")
+    mixtral = with_tensors(model_folder(work, "mixtral"), renamed(".w1.", ".w4."))
+    decoder.refuses("Mixtral's experts by other names", [mixtral, "x"], "no tensor", "block_sparse_moe.experts.0.w1.weight")
+
+
 def main():
     decoder = Decoder(sys.argv[1])
     with tempfile.TemporaryDirectory() as work:
-        for part in (texts, bench, refusals):
+        for part in (texts, experts, bench, refusals, refused_experts):
             part(decoder, pathlib.Path(work))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return failed > 0

@@ -83,6 +83,37 @@ static const char qwen3_8b_new[] =
     "\"num_attention_heads\":32,\"num_hidden_layers\":36,\"num_key_value_heads\":8,\"rms_norm_eps\":1e-06,"
     "\"rope_parameters\":{\"rope_theta\":1000000,\"rope_type\":\"default\"},\"sliding_window\":null,"
     "\"tie_word_embeddings\":false,\"use_sliding_window\":false,\"vocab_size\":151936}";
+static const char qwen3_30b[] =
+    "{\"architectures\":[\"Qwen3MoeForCausalLM\"],\"attention_bias\":false,\"bos_token_id\":151643,"
+    "\"decoder_sparse_step\":1,\"eos_token_id\":151645,\"head_dim\":128,\"hidden_act\":\"silu\",\"hidden_size\":2048,"
+    "\"intermediate_size\":6144,\"max_position_embeddings\":40960,\"max_window_layers\":48,\"mlp_only_layers\":[],"
+    "\"model_type\":\"qwen3_moe\",\"moe_intermediate_size\":768,\"norm_topk_prob\":true,\"num_attention_heads\":32,"
+    "\"num_experts\":128,\"num_experts_per_tok\":8,\"num_hidden_layers\":48,\"num_key_value_heads\":4,"
+    "\"output_router_logits\":false,\"rms_norm_eps\":1e-06,\"rope_scaling\":null,\"rope_theta\":1000000.0,"
+    "\"router_aux_loss_coef\":0.001,\"sliding_window\":null,\"tie_word_embeddings\":false,"
+    "\"torch_dtype\":\"bfloat16\",\"use_sliding_window\":false,\"vocab_size\":151936}";
+static const char qwen3_30b_new[] =
+    "{\"architectures\":[\"Qwen3MoeForCausalLM\"],\"attention_bias\":false,\"bos_token_id\":151643,"
+    "\"decoder_sparse_step\":1,\"dtype\":\"bfloat16\",\"eos_token_id\":151645,\"head_dim\":128,"
+    "\"hidden_act\":\"silu\",\"hidden_size\":2048,\"intermediate_size\":6144,\"max_position_embeddings\":40960,"
+    "\"mlp_only_layers\":[],\"moe_intermediate_size\":768,\"norm_topk_prob\":true,\"num_attention_heads\":32,"
+    "\"num_experts_per_tok\":8,\"num_hidden_layers\":48,\"num_key_value_heads\":4,\"num_local_experts\":128,"
+    "\"rms_norm_eps\":1e-06,\"rope_parameters\":{\"rope_theta\":1000000.0,\"rope_type\":\"default\"},"
+    "\"sliding_window\":null,\"tie_word_embeddings\":false,\"use_sliding_window\":false,\"vocab_size\":151936}";
+static const char mixtral_8x7b[] =
+    "{\"architectures\":[\"MixtralForCausalLM\"],\"bos_token_id\":1,\"eos_token_id\":2,\"hidden_act\":\"silu\","
+    "\"hidden_size\":4096,\"intermediate_size\":14336,\"max_position_embeddings\":32768,\"model_type\":\"mixtral\","
+    "\"num_attention_heads\":32,\"num_experts_per_tok\":2,\"num_hidden_layers\":32,\"num_key_value_heads\":8,"
+    "\"num_local_experts\":8,\"output_router_logits\":false,\"rms_norm_eps\":1e-05,\"rope_theta\":1000000.0,"
+    "\"router_aux_loss_coef\":0.02,\"sliding_window\":null,\"tie_word_embeddings\":false,"
+    "\"torch_dtype\":\"bfloat16\",\"vocab_size\":32000}";
+static const char mixtral_8x7b_new[] =
+    "{\"architectures\":[\"MixtralForCausalLM\"],\"bos_token_id\":1,\"dtype\":\"bfloat16\",\"eos_token_id\":2,"
+    "\"head_dim\":null,\"hidden_act\":\"silu\",\"hidden_size\":4096,\"intermediate_size\":14336,"
+    "\"max_position_embeddings\":32768,\"num_attention_heads\":32,\"num_experts_per_tok\":2,"
+    "\"num_hidden_layers\":32,\"num_key_value_heads\":8,\"num_local_experts\":8,\"rms_norm_eps\":1e-05,"
+    "\"rope_parameters\":{\"rope_theta\":1000000.0,\"rope_type\":\"default\"},\"router_jitter_noise\":0.0,"
+    "\"sliding_window\":null,\"tie_word_embeddings\":false,\"vocab_size\":32000}";
 static const char mistral_7b[] =
     "{\"architectures\":[\"MistralForCausalLM\"],\"bos_token_id\":1,\"eos_token_id\":2,\"hidden_act\":\"silu\","
     "\"hidden_size\":4096,\"initializer_range\":0.02,\"intermediate_size\":14336,\"max_position_embeddings\":32768,"
@@ -249,6 +280,39 @@ START_TEST(mistral_is_read) {
 }
 END_TEST
 
+static int64_t layers_with_experts(const struct config *config) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < config->layers; i++)
+        count += config->has_experts[i];
+    return count;
+}
+
+static void assert_experts(const struct config *config, int64_t experts, int64_t chosen, int64_t columns) {
+    ck_assert_int_eq(config->experts, experts);
+    ck_assert_int_eq(config->chosen, chosen);
+    ck_assert_int_eq(config->expert_intermediate, columns);
+}
+
+START_TEST(qwen3_moe_is_read) {
+    const struct config config = config_of(_i ? qwen3_30b_new : qwen3_30b);
+    assert_sizes(&config, 151936, 2048, 48, 32, 4, 128, 0);
+    assert_plain(&config);
+    assert_experts(&config, 128, 8, 768);
+    ck_assert(config.renormalizes && !config.has_mixtral_names && layers_with_experts(&config) == 48);
+    ck_assert(!config.has_qkv_bias && config.has_head_norm && config.rope.theta == 1e6 && config.window == 0);
+}
+END_TEST
+
+START_TEST(mixtral_is_read) {
+    const struct config config = config_of(_i ? mixtral_8x7b_new : mixtral_8x7b);
+    assert_sizes(&config, 32000, 4096, 32, 32, 8, 128, 0);
+    assert_plain(&config);
+    assert_experts(&config, 8, 2, 14336);
+    ck_assert(config.renormalizes && config.has_mixtral_names && layers_with_experts(&config) == 32);
+    ck_assert(!config.has_head_norm && config.rope.theta == 1e6 && config.window == 0 && config.eps == 1e-5);
+}
+END_TEST
+
 START_TEST(gemma_is_read) {
     const struct config config = config_of(_i ? gemma_1b_new : gemma_1b);
     assert_sizes(&config, 262144, 1152, 26, 4, 1, 256, 6912);
@@ -312,6 +376,27 @@ START_TEST(windows_follow_their_keys) {
     ck_assert(config.window == 7 && windows_of(&config) == 1 && config.has_window[0]);
     config = config_changed(gemma_1b, "{\"sliding_window_pattern\":2}");
     ck_assert(config.window == 512 && windows_of(&config) == 13 && config.has_window[0] && !config.has_window[1]);
+}
+END_TEST
+
+START_TEST(experts_follow_their_keys) {
+    struct config config = config_changed(qwen3_30b, "{\"decoder_sparse_step\":2,\"norm_topk_prob\":null}");
+    ck_assert(layers_with_experts(&config) == 24 && !config.has_experts[0] && config.has_experts[1]);
+    ck_assert(config.intermediate == 6144 && !config.renormalizes);
+    config = config_changed(qwen3_30b, "{\"mlp_only_layers\":[0,47,99],\"num_experts\":1024,\"norm_topk_prob\":false}");
+    ck_assert(layers_with_experts(&config) == 46 && !config.has_experts[0] && !config.has_experts[47]);
+    ck_assert(config.experts == 1024 && config.intermediate == 6144 && !config.renormalizes);
+    config = config_changed(qwen3_30b, "{\"num_experts\":null,\"num_experts_per_tok\":null,\"head_dim\":null,"
+                                       "\"moe_intermediate_size\":null,\"intermediate_size\":null}");
+    assert_experts(&config, 128, 8, 768);
+    ck_assert(config.head_dim == 64);
+    config = config_changed(qwen3_30b, "{\"scoring_func\":\"softmax\",\"n_shared_experts\":0,\"n_group\":1,"
+                                       "\"topk_group\":1,\"routed_scaling_factor\":1.0}");
+    assert_experts(&config, 128, 8, 768);
+    config = config_changed(mixtral_8x7b, "{\"num_local_experts\":null,\"num_experts_per_tok\":null,"
+                                          "\"sliding_window\":4096,\"rms_norm_eps\":null,\"rope_theta\":null}");
+    assert_experts(&config, 8, 2, 14336);
+    ck_assert(config.window == 4096 && windows_of(&config) == 32 && config.eps == 1e-5 && config.rope.theta == 1e6);
 }
 END_TEST
 
@@ -445,6 +530,30 @@ static const struct {
     {gemma_1b, "{\"layer_types\":[\"full_attention\"]}", "`layer_types` is [\"full_attention\"]; an array is needed"},
     {gemma_1b, "{\"query_pre_attn_scalar\":0}", "`query_pre_attn_scalar` is 0; a number above 0"},
     {gemma_1b, "{\"final_logit_softcapping\":-1}", "`final_logit_softcapping` is -1"},
+    {qwen3_30b, "{\"num_experts\":0}", "`num_experts` is 0; an integer from 1"},
+    {qwen3_30b_new, "{\"num_local_experts\":1025}", "`num_local_experts` is 1025; 1024 are possible"},
+    {qwen3_30b, "{\"num_experts_per_tok\":129}",
+     "`num_experts_per_tok` is 129; 32 are possible, and no more than there"},
+    {qwen3_30b, "{\"num_experts_per_tok\":33}", "`num_experts_per_tok` is 33; 32 are possible"},
+    {mixtral_8x7b, "{\"num_experts_per_tok\":9}", "no more than there are, 8"},
+    {qwen3_30b, "{\"moe_intermediate_size\":100}", "experts of 100 x 2048 elements; multiples of 8 are possible"},
+    {mixtral_8x7b, "{\"intermediate_size\":null}", "`intermediate_size` is missing"},
+    {qwen3_30b, "{\"norm_topk_prob\":1}", "`norm_topk_prob` is 1; true or false"},
+    {qwen3_30b, "{\"decoder_sparse_step\":0}", "`decoder_sparse_step` is 0; an integer from 1"},
+    {qwen3_30b, "{\"decoder_sparse_step\":49}", "no layer has experts, by `decoder_sparse_step` and"},
+    {qwen3_30b, "{\"mlp_only_layers\":3}", "`mlp_only_layers` is 3; an array is needed"},
+    {qwen3_30b, "{\"mlp_only_layers\":[\"3\"]}", "`mlp_only_layers` is [\"3\"]; numbers of layers are needed"},
+    {qwen3_30b, "{\"mlp_only_layers\":[0],\"intermediate_size\":null}", "`intermediate_size` is missing"},
+    {qwen3_30b, "{\"scoring_func\":\"sigmoid\"}", "`scoring_func` is \"sigmoid\"; a router's scores are a softmax"},
+    {qwen3_30b, "{\"n_shared_experts\":1}", "`n_shared_experts` is 1; experts that every token has are not known"},
+    {qwen3_30b, "{\"num_shared_experts\":2}", "`num_shared_experts` is 2; experts that every token has"},
+    {qwen3_30b, "{\"shared_expert_intermediate_size\":512}", "`shared_expert_intermediate_size` is 512; experts"},
+    {mixtral_8x7b, "{\"n_group\":8}", "`n_group` is 8; experts have no groups"},
+    {mixtral_8x7b, "{\"topk_group\":4}", "`topk_group` is 4; experts have no groups"},
+    {qwen3_30b, "{\"routed_scaling_factor\":2.5}", "`routed_scaling_factor` is 2.5; the weights of experts are not"},
+    {qwen3_30b, "{\"moe_bias\":true}", "`moe_bias` is true; experts are computed without biases"},
+    {qwen3_30b, "{\"attention_bias\":true}", "`attention_bias` is true"},
+    {qwen3_30b, "{\"use_sliding_window\":true}", "`use_sliding_window` is true; this architecture is computed without"},
     {llama_8b, "{\"eos_token_id\":128256}", "`eos_token_id` is 128256; a token from 0 to 128255 is needed"},
     {llama_8b, "{\"eos_token_id\":[1,\"</s>\"]}", "`eos_token_id` is \"</s>\"; a token"},
     {llama_8b, "{\"eos_token_id\":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}", "more than 16 tokens end the text"},
@@ -462,9 +571,9 @@ END_TEST
 START_TEST(what_is_no_json_is_refused) {
     assert_refused("cannot open ");
     folder_file("config.json", "{\"a\":1,\"a\":2}", 13);
-    assert_refused("config.json: line 1, column 10: duplicate object key");
+    assert_refused("config.json: line 1, column 10 of its JSON: duplicate object key");
     folder_file("config.json", "[]", 2);
-    assert_refused("config.json is no JSON object");
+    assert_refused("config.json: its JSON is no object");
     folder_file("config.json", llama_8b, sizeof llama_8b); /* and a 0 */
     assert_refused("config.json: line 1, column");
     folder_file("config.json", llama_8b, sizeof llama_8b - 1);
@@ -493,10 +602,13 @@ Suite *config_suite(void) {
     tcase_add_loop_test(good, qwen2_is_read, 0, 2);
     tcase_add_loop_test(good, qwen3_is_read, 0, 2);
     tcase_add_loop_test(good, mistral_is_read, 0, 2);
+    tcase_add_loop_test(good, qwen3_moe_is_read, 0, 2);
+    tcase_add_loop_test(good, mixtral_is_read, 0, 2);
     tcase_add_loop_test(good, gemma_is_read, 0, 2);
     tcase_add_test(good, a_nested_gemma_is_read);
     tcase_add_test(good, missing_keys_have_values);
     tcase_add_test(good, windows_follow_their_keys);
+    tcase_add_test(good, experts_follow_their_keys);
     tcase_add_test(good, ropes_follow_their_keys);
     tcase_add_test(good, numbers_of_gemma_follow_their_keys);
     tcase_add_test(good, end_tokens_of_both_files_are_united);

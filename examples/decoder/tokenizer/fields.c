@@ -3,11 +3,6 @@
 
 #include "common.h"
 
-json_t *field(json_t *object, const char *name) {
-    json_t *value = json_object_get(object, name);
-    return json_is_null(value) ? NULL : value;
-}
-
 json_t *need_field(const char *path, json_t *object, const char *name) {
     json_t *value = field(object, name);
     if (!value)

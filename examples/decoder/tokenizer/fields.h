@@ -4,12 +4,9 @@
 #ifndef DECODER_FIELDS_H
 #define DECODER_FIELDS_H
 
+#include "json.h"
 #include "tokenizer/text.h"
 
-#include <jansson.h>
-
-/* NULL: it is missing or null. */
-json_t *field(json_t *object, const char *name);
 json_t *need_field(const char *path, json_t *object, const char *name);
 json_t *array_field(const char *path, json_t *object, const char *name);
 struct span text_of(const char *path, json_t *value, const char *name);

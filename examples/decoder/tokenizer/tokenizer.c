@@ -74,12 +74,7 @@ static void read_post_processor(struct tokenizer *tokenizer, const char *path, j
 /* `truncation` and `padding` are not read: they are for batches of equal length. */
 struct tokenizer *tokenizer_open(const char *folder) {
     char *path = path_of(folder, "tokenizer.json");
-    char *text = read_file(path, NULL);
-    json_error_t error;
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-    free(text);
-    if (!json)
-        die("%s:%d: %s", path, error.line, error.text);
+    json_t *json = read_object(path, JSON_ALLOW_NUL);
     struct tokenizer *tokenizer = grab(1, sizeof *tokenizer);
     tokenizer->bpe = bpe_open(path, need_field(path, json, "model"));
     tokenizer->normalizer = normalizer_open(path, field(json, "normalizer"));

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plans.h"
+
+#include <stdio.h>
+
+enum gm_type type_of(const struct config *c) {
+    return c->dtype == DTYPE_BF16 ? GM_BF16 : GM_FP16;
+}
+
+struct maker maker_of(gm_context *context, const struct config *config, uint32_t flags) {
+    return (struct maker){
+        context, config, {.size = sizeof(struct gm_plan_options), .workspace_limit = WORKSPACE_BYTES, .flags = flags}};
+}
+
+gm_plan *plan_gemm(const struct maker *maker, int64_t rows, int64_t out, int64_t in, int has_bias,
+                   enum gm_type out_type) {
+    const enum gm_type type = type_of(maker->config);
+    const struct gm_gemm_problem problem = {.size = sizeof problem,
+                                            .m = rows,
+                                            .n = out,
+                                            .k = in,
+                                            .ab_type = type,
+                                            .d_type = out_type,
+                                            .bias = has_bias ? GM_BIAS_N : GM_BIAS_NONE,
+                                            .bias_type = type};
+    struct maker constant = *maker;
+    constant.options.flags |= GM_PLAN_CONSTANT_B;
+    gm_plan *plan = NULL;
+    PLAN(&constant, gemm, problem, plan);
+    return plan;
+}
+
+void run_gemm(int64_t parts, const struct scratch *s, const gm_plan *plan, gm_device_ptr a, gm_device_ptr weights,
+              gm_device_ptr bias, gm_device_ptr d, int accumulates) {
+    static const float one = 1;
+    const struct gm_gemm_args args = {.size = sizeof args,
+                                      .a = a,
+                                      .b = weights,
+                                      .c = accumulates ? d : 0,
+                                      .d = d,
+                                      .bias = bias,
+                                      .beta = accumulates ? &one : NULL,
+                                      .workspace = s->workspace,
+                                      .workspace_bytes = s->workspace_bytes};
+    RUN(parts, PART_LINEARS, gemm, plan, args);
+}
+
+gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, int64_t columns, enum gm_type type,
+                     double scale) {
+    const struct gm_embed_problem problem = {.size = sizeof problem,
+                                             .tokens = rows,
+                                             .columns = columns,
+                                             .vocabulary = of,
+                                             .type = type,
+                                             .scale = (float)scale};
+    gm_plan *plan = NULL;
+    PLAN(maker, embed, problem, plan);
+    return plan;
+}
+
+gm_plan *plan_glu(const struct maker *maker, int64_t rows, int64_t columns) {
+    const struct config *c = maker->config;
+    const struct gm_glu_problem problem = {
+        .size = sizeof problem,
+        .rows = rows,
+        .columns = columns,
+        .type = type_of(c),
+        .activation = c->activation == ACTIVATION_SILU ? GM_ACT_SILU : GM_ACT_GELU_TANH,
+        .gate_stride = 2 * columns,
+        .up_stride = 2 * columns,
+        .up_align = columns % 8 ? 2 : 16,
+    };
+    gm_plan *plan = NULL;
+    PLAN(maker, glu, problem, plan);
+    return plan;
+}
+
+void explain_plan(const char *name, const gm_plan *plan) {
+    struct gm_kernel_info info = {.size = sizeof info};
+    if (plan && gm_kernel_get((size_t)gm_plan_kernel(plan), &info) == GM_OK)
+        printf("  %-20s %8.2f us  %s\n", name, gm_plan_predicted_us(plan), info.name);
+}

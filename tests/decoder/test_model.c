@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much memory models take, by the parameters that they are known to have. Needs no GPU. */
+#include "model.h"
+
+#include "engine.h"
+
+#include <check.h>
+#include <stdio.h>
+
+Suite *model_suite(void);
+
+static struct config shape(const char *name) {
+    char folder[500];
+    snprintf(folder, sizeof folder, "%s/../../examples/decoder/shapes/%s", FIXTURES, name);
+    return config_read(folder);
+}
+
+/* Matrices begin at multiples of 256 bytes, which takes less than a millionth more. */
+static void assert_near(double bytes, double parameters) {
+    ck_assert_msg(bytes >= 2 * parameters && bytes < 2 * parameters * 1.000001, "%.0f bytes of %.0f parameters", bytes,
+                  parameters);
+}
+
+START_TEST(weights_are_counted) {
+    const struct config llama = shape("llama-3.1-8b"), qwen = shape("qwen3-30b-a3b");
+    assert_near((double)model_bytes(&llama, 0), 8030261248.);
+    assert_near((double)model_bytes(&qwen, 0), 30532122624.);
+}
+END_TEST
+
+/* 8 of 128 experts for one row, nearly all for many; never the table of embeddings. */
+START_TEST(a_step_reads_the_experts_that_are_chosen) {
+    const struct config llama = shape("llama-3.1-8b"), qwen = shape("qwen3-30b-a3b");
+    const double table = 151936. * 2048, expert = 3. * 768 * 2048;
+    assert_near(model_step_bytes(&llama, 1), 8030261248. - 128256. * 4096);
+    assert_near(model_step_bytes(&llama, 64), 8030261248. - 128256. * 4096);
+    assert_near(model_step_bytes(&qwen, 1), 30532122624. - table - 48 * 120 * expert);
+    assert_near(model_step_bytes(&qwen, 1 << 20), 30532122624. - table);
+}
+END_TEST
+
+START_TEST(steps_have_room_for_experts) {
+    struct config qwen = shape("qwen3-30b-a3b");
+    const struct engine_options options = {.context = 64, .max_requests = 1, .chunk = 2048, .page_size = 64};
+    const size_t with = engine_bytes(&qwen, &options);
+    qwen.experts = 0;
+    const double more = (double)(with - engine_bytes(&qwen, &options)), elements = 2048. * 8 * (2048 + 3 * 768);
+    ck_assert_msg(more > 2 * elements && more < 2.1 * elements, "%.0f bytes", more);
+}
+END_TEST
+
+Suite *model_suite(void) {
+    Suite *suite = suite_create("model");
+    TCase *memory = tcase_create("memory");
+    tcase_add_test(memory, weights_are_counted);
+    tcase_add_test(memory, a_step_reads_the_experts_that_are_chosen);
+    tcase_add_test(memory, steps_have_room_for_experts);
+    suite_add_tcase(suite, memory);
+    return suite;
+}
