@@ -161,6 +161,8 @@ step wgmma_shapes_up_to_date python3 tools/gen_wgmma.py --check
 step format scripts/format.sh --check
 step layers python3 tools/layers.py "$build"
 step layers_tests python3 tests/layers_test.py
+step bindings_up_to_date python3 tools/gen_bindings.py --check
+step bindings_reader python3 tests/gen_bindings_test.py
 step report_up_to_date python3 tools/report.py --check
 step install_check tests/install_check.sh "$build"
 step program_check tests/program_check.sh "$build/gristmill" "$build"
