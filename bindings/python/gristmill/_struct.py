@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all structs of the C interface share."""
+
 import ctypes
 
 
@@ -8,6 +9,7 @@ class Struct(ctypes.Structure):
 
     A name that is no member is an AttributeError, in the constructor and later.
     """
+
     __slots__ = ()
 
     def __init__(self, **members):
