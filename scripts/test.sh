@@ -165,6 +165,7 @@ step bindings_up_to_date python3 tools/gen_bindings.py --check
 step bindings_reader python3 tests/gen_bindings_test.py
 step report_up_to_date python3 tools/report.py --check
 step install_check tests/install_check.sh "$build"
+step rust_check tests/rust_check.sh "$build"
 step wheel_check tests/wheel_check.sh "$build"
 step program_check tests/program_check.sh "$build/gristmill" "$build"
 # The model's picks on the problems that the ledger has times of: how many are within 3 % of the fastest, in per cent, up to

@@ -373,7 +373,9 @@ def python_result(kind):
 
 RUST_WORDS = {"void": "c_void", "char": "c_char", "int": "c_int", "float": "f32", "double": "f64", "size_t": "usize",
               "int32_t": "i32", "int64_t": "i64", "uint8_t": "u8", "uint32_t": "u32", "uint64_t": "u64"}
-RUST_KEYWORDS = {"type": "r#type", "where": "r#where", "match": "r#match", "in": "r#in", "as": "r#as", "ref": "r#ref"}
+RUST_KEYWORDS = set("""as async await become box break const continue do dyn else enum extern final fn for gen if impl in let
+    loop macro match mod move mut override priv pub ref return static struct trait try type typeof union unsafe unsized use
+    virtual where while yield""".split())
 
 RUST_HEAD = """// SPDX-License-Identifier: Apache-2.0
 // The C interface. Written by tools/gen_bindings.py from include/gristmill/: edit those.
@@ -396,7 +398,7 @@ def rust_type(kind):
 
 
 def rust_name(name):
-    return RUST_KEYWORDS.get(name, name)
+    return f"r#{name}" if name in RUST_KEYWORDS else name
 
 
 def rust_struct(name, members, sized):

@@ -251,7 +251,7 @@ extern "C" {
     pub fn gm_version() -> c_int;
     pub fn gm_version_string() -> *const c_char;
     pub fn gm_build_info() -> *const c_char;
-    pub fn gm_set_log_callback(fn: gm_log_fn, level: gm_log_level, user: *mut c_void);
+    pub fn gm_set_log_callback(r#fn: gm_log_fn, level: gm_log_level, user: *mut c_void);
     pub fn gm_device_count(count: *mut c_int) -> gm_status;
     pub fn gm_device_query(ordinal: c_int, device: *mut gm_device) -> gm_status;
     pub fn gm_device_model(name: *const c_char, device: *mut gm_device) -> gm_status;
@@ -2043,7 +2043,7 @@ pub struct gm_tensor_map_request {
     pub address: u64,
     pub dims: [u64; 5],
     pub strides: [u64; 4],
-    pub box: [u32; 5],
+    pub r#box: [u32; 5],
     pub element_strides: [u32; 5],
     pub interleave: i32,
     pub swizzle: gm_swizzle_mode,

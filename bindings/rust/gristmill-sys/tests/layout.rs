@@ -972,7 +972,7 @@ fn smem() {
     assert_eq!(offset_of!(gm_tensor_map_request, address), 16);
     assert_eq!(offset_of!(gm_tensor_map_request, dims), 24);
     assert_eq!(offset_of!(gm_tensor_map_request, strides), 64);
-    assert_eq!(offset_of!(gm_tensor_map_request, box), 96);
+    assert_eq!(offset_of!(gm_tensor_map_request, r#box), 96);
     assert_eq!(offset_of!(gm_tensor_map_request, element_strides), 116);
     assert_eq!(offset_of!(gm_tensor_map_request, interleave), 136);
     assert_eq!(offset_of!(gm_tensor_map_request, swizzle), 140);
