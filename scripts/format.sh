@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 1
 source scripts/setup.sh
 
 [ $# -eq 0 ] || [ "$*" = --check ] || die "usage: scripts/format.sh [--check]"
-mapfile -t files < <(git ls-files -- '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null)
+mapfile -t files < <(git ls-files -- '*.c' '*.h' '*.cpp' '*.cu' '*.cuh' 2>/dev/null)
 [ ${#files[@]} -gt 0 ] || { echo "no git checkout: no list of files"; exit 77; }
 wheels clang-format==19.1.7
 if [ $# -eq 0 ]; then

@@ -124,6 +124,18 @@ uses_cmake() {
     cmake -S "$tests/install" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DWANTED= && cmake --build "$work/cmake" &&
         "$work/cmake/consumer_shared" && "$work/cmake/consumer_static"
 }
+# The same in C++17: these plan, run on the simulated GPU and check.
+cpp_uses_pkg_config() {
+    local flags
+    read -ra flags < <(pkg-config --cflags --libs gristmill)
+    c++ -std=c++17 -Wall -Wextra -Werror -o "$work/consumer_cpp" "$tests/install/cpp/consumer.cpp" "${flags[@]}" -ldl &&
+        GM_DRIVER=sim GM_SIM_DEVICE=h200 "$work/consumer_cpp"
+}
+cpp_uses_cmake() {
+    cmake -S "$tests/install/cpp" -B "$work/cpp" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/cpp" &&
+        GM_DRIVER=sim GM_SIM_DEVICE=h200 "$work/cpp/consumer_shared" &&
+        GM_DRIVER=sim GM_SIM_DEVICE=a100 "$work/cpp/consumer_static"
+}
 # While the version is 0.x the package answers for its own minor version only.
 refuses_an_older_minor() {
     grep -q '^#define GM_VERSION_MAJOR 0$' "$include/gristmill/core.h" || return 0
@@ -149,6 +161,10 @@ readme_example() {
 check "a program links by pkg-config and runs" uses_pkg_config
 check "a program links statically by pkg-config and runs" uses_pkg_config --static
 check "a program links by find_package, shared and static, and runs" uses_cmake
+if [ -n "$simulator" ]; then
+    check "a C++ program links by pkg-config and multiplies" cpp_uses_pkg_config
+    check "a C++ project links by find_package, shared and static, and multiplies" cpp_uses_cmake
+fi
 check "find_package refuses the package for an older minor version" refuses_an_older_minor
 check "the library loads into a process that has no driver open" loads_alone
 check "the library leaves nothing behind when it is closed" leaves_nothing_behind

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gemm(): matrix multiplication of arrays, on the host or on a device, with plans that are kept."""
+
+import collections
+import threading
+
+from . import _api, _array, _driver, _types
+from ._plan import Plan
+
+ACTIVATIONS = {
+    None: _api.GM_ACT_NONE,
+    "relu": _api.GM_ACT_RELU,
+    "gelu_tanh": _api.GM_ACT_GELU_TANH,
+    "gelu_erf": _api.GM_ACT_GELU_ERF,
+    "silu": _api.GM_ACT_SILU,
+}
+PLANS_MAX = 512
+
+
+def gemm(
+    a,
+    b,
+    c=None,
+    *,
+    alpha=1.0,
+    beta=None,
+    bias=None,
+    activation=None,
+    ab_type=None,
+    out_type=None,
+    out=None,
+    stream=None,
+    device=0,
+    workspace=None,
+    kernel=None,
+    batch_invariant=False,
+    constant_b=False,
+):
+    """out = activation(alpha * a @ b + beta * c + bias), with sums in fp32 and one rounding at the end.
+
+    a             m x k, bf16 or fp16, either dimension contiguous, any distance of rows (or columns)
+    b             k x n, the same type and freedom: weights stored n x k are w.T
+    c             m x n, row-major, of the type of out; beta is 1 where c is given and nothing else is said
+    bias          n values, or m x 1: bf16, fp16 or fp32
+    activation    "relu", "gelu_tanh", "gelu_erf", "silu"
+    out_type      "bf16", "fp16", "fp32"; None: the type of a, before any rounding by ab_type
+    out           where the result goes, m x n, row-major, may be c; None: a new array
+
+    Arrays of numpy are copied to `device` and the result back. `ab_type` ("bf16", "fp16") rounds a and b on the way:
+    float32 needs it. A result of bf16 is of ml_dtypes if a is, else float32, which holds it exactly. numpy arrays take
+    no `out`, `stream` or `workspace`.
+
+    Arrays on a device (gristmill.Array, and whatever has __dlpack__ or __cuda_array_interface__: torch, CuPy, JAX) are
+    used where they are. The call launches on `stream` (a number, or a stream of torch, CuPy or CUDA Python; None: the
+    default stream) and returns a gristmill.Array, or `out`, before the result is there.
+
+    workspace          an array on the device: with it, few tiles of a long k may be divided among all SMs (32 MiB are
+                       enough for any division on up to 132 SMs); of one execution at a time
+    kernel             a row of the table by name
+    batch_invariant    a row of the result has the same bits whatever m is
+    constant_b         b is constant: it may be loaded while the kernel before on the stream still runs
+
+    The plan is kept for the next call of the same sizes, types, strides and options, up to 512 of them.
+    ValueError, TypeError: shapes, strides or types that do not fit, with the numbers. gristmill.Error: the library or
+    the driver refuses, with the sentence.
+    """
+    arrays = {"a": a, "b": b, "c": c, "bias": bias, "out": out}
+    given = {name: value for name, value in arrays.items() if value is not None}
+    if beta is None:
+        beta = 0.0 if c is None else 1.0
+    if beta != 0 and c is None:
+        raise ValueError(f"beta is {beta}, but there is no c")
+    choices = {"kernel": kernel, "flags": _flags(batch_invariant, constant_b)}
+    scalars = {"alpha": alpha, "beta": beta}
+    places = {name: _array.on_device(value) for name, value in given.items()}
+    if all(places.values()):
+        if ab_type is not None:
+            raise ValueError("ab_type is of arrays on the host; those on a device are used as they are")
+        return _on_device(given, scalars, activation, out_type, stream, workspace, choices)
+    if any(places.values()):
+        here = [name for name, is_there in places.items() if not is_there]
+        raise ValueError(f"{' and '.join(here)} not on the device, but the others are: gristmill.array() copies")
+    if out is not None or stream is not None or workspace is not None:
+        raise ValueError("out, stream and workspace are of arrays on a device")
+    return _on_host(given, scalars, activation, ab_type, out_type, device, choices)
+
+
+def _flags(batch_invariant, constant_b):
+    return (_api.GM_PLAN_BATCH_INVARIANT if batch_invariant else 0) | (_api.GM_PLAN_CONSTANT_B if constant_b else 0)
+
+
+# ---- on the host ----------------------------------------------------------------------------------------------------
+
+
+def _on_host(given, scalars, activation, ab_type, out_type, device, choices):
+    for name, value in given.items():
+        if not hasattr(value, "__array_interface__"):
+            raise TypeError(
+                f"{name} is a {type(value).__name__}: neither a numpy array nor one on a device. "
+                "gristmill.array() makes one of lists"
+            )
+    a = given["a"]
+    out_kind = _types.type_of(a.dtype if out_type is None else out_type)
+    kinds = {"a": ab_type, "b": ab_type, "c": out_kind}
+    there = {name: _upload(value, kinds.get(name), device) for name, value in given.items()}
+    found = _on_device(there, scalars, activation, out_kind, None, None, choices)
+    return found.numpy(a.dtype if a.dtype.name == "bfloat16" and out_kind.name == "bf16" else None)
+
+
+def _upload(value, kind, device):
+    """A copy on the device. What lies the other way round stays so: the kernels take both."""
+    if value.ndim == 2 and value.flags.f_contiguous and not value.flags.c_contiguous:
+        return _array.array(value.T, kind, device).T
+    return _array.array(value, kind, device)
+
+
+# ---- on a device ----------------------------------------------------------------------------------------------------
+
+
+def _on_device(given, scalars, activation, out_type, stream, workspace, choices):
+    stream = _driver.stream_handle(stream)
+    arrays = {name: _array.view(value, stream) for name, value in given.items()}
+    problem = _problem(arrays, activation, out_type)
+    ordinal = arrays["a"].device
+    away = [name for name, array in arrays.items() if array.device != ordinal]
+    if away:
+        raise ValueError(f"a is on device {ordinal}, {away[0]} on {arrays[away[0]].device}")
+    if "out" not in arrays:
+        arrays["out"] = _array.Array((problem.m, problem.n), _types.BY_GM[problem.d_type], ordinal)
+    room = {} if workspace is None else {"workspace": _array.view(workspace, stream)}
+    plan = _planned(problem, ordinal, room["workspace"].nbytes if room else 0, choices)
+    operands = {"d" if name == "out" else name: array for name, array in arrays.items()}
+    plan.execute(stream=stream, **operands, **room, **scalars)
+    return given.get("out", arrays["out"])
+
+
+def _problem(arrays, activation, out_type):
+    a, b = arrays["a"], arrays["b"]
+    for name in ("a", "b"):
+        if arrays[name].ndim != 2:
+            raise ValueError(f"{name} has {arrays[name].ndim} dimensions, {arrays[name].shape}; gemm takes two")
+    if a.shape[1] != b.shape[0]:
+        raise ValueError(f"a is {a.shape[0]} x {a.shape[1]} and b {b.shape[0]} x {b.shape[1]}: their k differs")
+    if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16"):
+        raise TypeError(
+            f"a is {a.dtype} and b {b.dtype}: both must be bf16, or both fp16; ab_type rounds arrays on the host"
+        )
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"there is no activation {activation!r}; there are {', '.join(filter(None, ACTIVATIONS))}")
+    kind = _types.type_of(out_type or (arrays["out"].dtype if "out" in arrays else a.dtype))
+    problem = _api.gm_gemm_problem(
+        m=a.shape[0],
+        n=b.shape[1],
+        k=a.shape[1],
+        ab_type=_types.TYPES[a.dtype].gm,
+        d_type=kind.gm,
+        activation=ACTIVATIONS[activation],
+    )
+    problem.a_major, problem.lda = _major("a", a)
+    transposed, problem.ldb = _major("b", b.T)  # along k, as a
+    problem.b_major = transposed
+    problem.a_align, problem.b_align, problem.d_align = _alignment(a), _alignment(b), 16
+    for name, member in (("c", "ldc"), ("out", "ldd")):
+        if name in arrays:
+            setattr(problem, member, _result(name, arrays[name], problem, kind.name))
+    if "out" in arrays:
+        problem.d_align = min(_alignment(arrays[name]) for name in ("out", "c") if name in arrays)
+    elif "c" in arrays:
+        problem.d_align = _alignment(arrays["c"])
+    if "bias" in arrays:
+        _bias(problem, arrays["bias"])
+    return problem
+
+
+def _major(name, array):
+    """(api.gm_major, leading dimension) of an operand as rows x k."""
+    (rows, k), (row_stride, k_stride) = array.shape, array.strides
+    if (k <= 1 or k_stride == 1) and (rows <= 1 or row_stride >= k):
+        return _api.GM_K_MAJOR, row_stride if rows > 1 else k
+    if (rows <= 1 or row_stride == 1) and (k <= 1 or k_stride >= rows):
+        return _api.GM_MN_MAJOR, k_stride if k > 1 else rows
+    strides = array.strides if name == "a" else array.strides[::-1]
+    raise ValueError(f"{name} has strides {strides}: one dimension must be contiguous, and the other not overlap")
+
+
+def _result(name, array, problem, kind):
+    """The leading dimension of c or out."""
+    if array.shape != (problem.m, problem.n):
+        raise ValueError(f"{name} has shape {array.shape}, the result {(problem.m, problem.n)}")
+    if array.dtype != kind:
+        raise TypeError(f"{name} is {array.dtype}, the result {kind}")
+    major, leading = _major("a", array)
+    if major != _api.GM_K_MAJOR:
+        raise ValueError(f"{name} has strides {array.strides}: it must be row-major")
+    return leading
+
+
+def _bias(problem, bias):
+    problem.bias_type = _types.TYPES[bias.dtype].gm
+    if bias.shape == (problem.n,) and (bias.strides[0] == 1 or problem.n <= 1):
+        problem.bias = _api.GM_BIAS_N
+    elif bias.shape == (problem.m, 1) and (bias.strides[0] == 1 or problem.m <= 1):
+        problem.bias = _api.GM_BIAS_M
+    else:
+        raise ValueError(
+            f"bias has shape {bias.shape} and strides {bias.strides}; it must be packed, "
+            f"({problem.n},) or ({problem.m}, 1)"
+        )
+
+
+def _alignment(array):
+    """Of the pointer, as far as the planner asks: 16, 8, 4, 2."""
+    return min(array.ptr & -array.ptr, 16) or 16
+
+
+# ---- plans that are kept --------------------------------------------------------------------------------------------
+
+plans = collections.OrderedDict()
+lock = threading.Lock()
+
+
+def _planned(problem, ordinal, workspace_limit, choices):
+    key = (bytes(problem), ordinal, workspace_limit, *choices.values())
+    with lock:
+        plan = plans.get(key)
+        if plan is not None:
+            plans.move_to_end(key)
+            return plan
+    plan = Plan(problem, device=ordinal, workspace_limit=workspace_limit, **choices)
+    with lock:
+        plans[key] = plan
+        while len(plans) > PLANS_MAX:
+            plans.popitem(last=False)
+    return plan

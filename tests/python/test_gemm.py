@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gemm() and Plan on the simulated GPU: integers, so that results compare bit for bit."""
+
+import ctypes
+import threading
+
+import gristmill
+from base import OnlyDlpack, OnlyInterface, Test, matrix, ml_dtypes, needs_ml_dtypes, needs_numpy, numpy
+from gristmill import _driver, _gemm, api
+
+
+def product(a, b):
+    columns = list(zip(*b))
+    return [[sum(x * y for x, y in zip(row, column)) for column in columns] for row in a]
+
+
+class Device(Test):
+    def test_layouts(self):
+        m, n, k = 20, 24, 40
+        for dtype in ("bf16", "fp16"):
+            for a in (matrix(m, k, dtype), matrix(k, m, dtype).T):
+                for b in (matrix(k, n, dtype, 2), matrix(n, k, dtype, 2).T):
+                    found = gristmill.gemm(a, b, out_type="fp32")
+                    self.assertEqual((found.shape, found.dtype), ((m, n), "fp32"))
+                    self.assertEqual(found.tolist(), product(a.tolist(), b.tolist()))
+
+    def test_epilogue(self):
+        a, b, c = matrix(16, 32), matrix(32, 24, seed=3), matrix(16, 24, "fp32", 5)
+        plain, row = product(a.tolist(), b.tolist()), [float(j % 5) for j in range(24)]
+        column = [float(i % 3) for i in range(16)]
+        each = range(16)
+        self.assertEqual(
+            gristmill.gemm(a, b, c, out_type="fp32").tolist(),
+            [[x + y for x, y in zip(plain[i], c.tolist()[i])] for i in each],
+        )
+        found = gristmill.gemm(a, b, c, alpha=2, beta=-3, bias=gristmill.array(row), activation="relu", out_type="fp32")
+        self.assertEqual(
+            found.tolist(), [[max(2 * x - 3 * y + z, 0) for x, y, z in zip(plain[i], c.tolist()[i], row)] for i in each]
+        )
+        found = gristmill.gemm(a, b, bias=gristmill.array([[x] for x in column], "bf16"), out_type="fp32")
+        self.assertEqual(found.tolist(), [[x + column[i] for x in plain[i]] for i in each])
+
+    def test_out(self):
+        a, b, c = matrix(16, 32), matrix(32, 24, seed=3), matrix(16, 24, "fp32", 5)
+        expected = [[x + y for x, y in zip(*rows)] for rows in zip(product(a.tolist(), b.tolist()), c.tolist())]
+        self.assertIs(gristmill.gemm(a, b, c, out=c), c)
+        self.assertEqual(c.tolist(), expected)
+        other = OnlyDlpack(gristmill.Array((16, 24), "bf16"))
+        self.assertIs(gristmill.gemm(a, b, out=other), other)
+        self.assertEqual(other.array.tolist(), product(a.tolist(), b.tolist()))
+
+    def test_arrays_of_others(self):
+        a, b = matrix(16, 32, "fp16"), matrix(32, 24, "fp16", 3)
+        expected = product(a.tolist(), b.tolist())
+        self.assertEqual(gristmill.gemm(OnlyDlpack(a), OnlyInterface(b)).tolist(), expected)
+        self.assertEqual(gristmill.gemm(OnlyInterface(a), OnlyDlpack(b, False)).tolist(), expected)
+
+    def test_vectors_and_nothing(self):
+        a, b = matrix(1, 64), matrix(64, 1, seed=2)
+        self.assertEqual(gristmill.gemm(a, b, out_type="fp32").tolist(), product(a.tolist(), b.tolist()))
+        self.assertEqual(gristmill.gemm(gristmill.zeros((0, 8), "bf16"), matrix(8, 4)).shape, (0, 4))
+        self.assertEqual(
+            gristmill.gemm(gristmill.zeros((2, 0), "bf16"), gristmill.zeros((0, 3), "bf16")).tolist(), [[0.0] * 3] * 2
+        )
+
+    def test_streams(self):
+        stream = ctypes.c_void_p()
+        with _driver.context(0):
+            _driver.driver().cuStreamCreate(ctypes.byref(stream), 1)
+        a, b = matrix(16, 32), matrix(32, 24, seed=3)
+        for given in (
+            stream.value,
+            type("Stream", (), {"cuda_stream": stream.value}),
+            type("Stream", (), {"ptr": stream.value}),
+        ):
+            found = gristmill.gemm(a, b, stream=given)
+            self.assertEqual(found.memory.stream, stream.value)
+            self.assertEqual(found.tolist(), product(a.tolist(), b.tolist()))
+        self.says(
+            TypeError,
+            "a stream is a number, or has cuda_stream, ptr or handle: str has none of them",
+            gristmill.gemm,
+            a,
+            b,
+            stream="s",
+        )
+
+    def test_workspace_and_options(self):
+        a, b = matrix(16, 4096), matrix(64, 4096, seed=3).T
+        room = gristmill.Array(1 << 20, "uint8")
+        expected = gristmill.gemm(a, b, out_type="fp32").tolist()
+        self.assertEqual(gristmill.gemm(a, b, out_type="fp32", workspace=room).tolist(), expected)
+        self.assertEqual(
+            gristmill.gemm(a, b, out_type="fp32", batch_invariant=True, constant_b=True).tolist(), expected
+        )
+        name = "gemm_sm80_bf16_tn_64x64x64_s4_c1x1_w2x2_xor"
+        self.assertEqual(gristmill.gemm(a, b, out_type="fp32", kernel=name).tolist(), expected)
+
+    def test_plans_are_kept(self):
+        a, b = matrix(16, 48), matrix(48, 24, seed=3)
+        gristmill.gemm(a, b)
+        count = len(_gemm.plans)
+        threads = [threading.Thread(target=gristmill.gemm, args=(a, b)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(_gemm.plans), count)
+        gristmill.gemm(a, b, activation="silu")
+        self.assertEqual(len(_gemm.plans), count + 1)
+        kept, _gemm.PLANS_MAX = _gemm.PLANS_MAX, 2
+        try:
+            gristmill.gemm(a, b, activation="gelu_erf")
+        finally:
+            _gemm.PLANS_MAX = kept
+        self.assertEqual(len(_gemm.plans), 2)
+
+    def test_memory(self):
+        a, b = matrix(64, 64), matrix(64, 64, seed=3)
+        self.leaves_nothing(lambda: gristmill.gemm(a, b))
+        self.leaves_nothing(lambda: gristmill.gemm(OnlyDlpack(a), b.T))
+
+
+class Refusals(Test):
+    def refuses(self, kind, sentence, *args, **named):
+        self.says(kind, sentence, gristmill.gemm, *args, **named)
+
+    def test_sentences(self):
+        a, b = matrix(4, 8), matrix(8, 6)
+        self.refuses(ValueError, "a is 4 x 8 and b 4 x 8: their k differs", a, a)
+        self.refuses(ValueError, "a has 1 dimensions, (3,); gemm takes two", gristmill.zeros(3, "bf16"), b)
+        self.refuses(
+            TypeError,
+            "a is bf16 and b fp16: both must be bf16, or both fp16; ab_type rounds arrays on the host",
+            a,
+            matrix(8, 6, "fp16"),
+        )
+        self.refuses(ValueError, "beta is 2, but there is no c", a, b, beta=2)
+        self.refuses(
+            ValueError,
+            "there is no activation 'tanh'; there are relu, gelu_tanh, gelu_erf, silu",
+            a,
+            b,
+            activation="tanh",
+        )
+        self.refuses(ValueError, "c has shape (8, 6), the result (4, 6)", a, b, b)
+        self.refuses(TypeError, "c is bf16, the result fp32", a, b, matrix(4, 6), out_type="fp32")
+        self.refuses(ValueError, "out has strides (1, 4): it must be row-major", a, b, out=matrix(6, 4).T)
+        self.refuses(
+            ValueError,
+            "bias has shape (4,) and strides (1,); it must be packed, (6,) or (4, 1)",
+            a,
+            b,
+            bias=gristmill.zeros(4),
+        )
+        self.refuses(
+            ValueError, "ab_type is of arrays on the host; those on a device are used as they are", a, b, ab_type="bf16"
+        )
+        self.refuses(ValueError, "b not on the device, but the others are: gristmill.array() copies", a, [[1.0]])
+        self.refuses(
+            TypeError,
+            "a is a list: neither a numpy array nor one on a device. gristmill.array() makes one of lists",
+            [[1.0]],
+            [[1.0]],
+        )
+        self.refuses(ValueError, "out, stream and workspace are of arrays on a device", [[1.0]], [[1.0]], stream=3)
+        self.refuses(
+            gristmill.Error, "GM_ERROR_UNKNOWN_KERNEL: the table has no kernel named gemm_x", a, b, kernel="gemm_x"
+        )
+        wide = gristmill.Array((4, 8), "bf16")
+        wide.strides = (16, 2)
+        self.refuses(
+            ValueError, "a has strides (16, 2): one dimension must be contiguous, and the other not overlap", wide, b
+        )
+
+    def test_library_refuses(self):
+        a, b = matrix(4, 8), matrix(8, 4)
+        with self.assertRaises(gristmill.Error) as caught:
+            gristmill.gemm(a, b, out=a.T if a.shape[0] == a.shape[1] else gristmill.Array((4, 4), "e4m3"))
+        self.assertEqual(caught.exception.name, "GM_ERROR_INVALID_ARGUMENT")
+        x = matrix(8, 8)
+        with self.assertRaises(gristmill.Error) as caught:
+            gristmill.gemm(x, x, out=x)
+        self.assertEqual(caught.exception.name, "GM_ERROR_OVERLAP")
+
+
+@needs_numpy
+class Host(Test):
+    def test_float32(self):
+        a, b = numpy.array(matrix(33, 47).tolist(), "f4"), numpy.array(matrix(47, 29, seed=2).tolist(), "f4")
+        c = numpy.array(matrix(33, 29, seed=4).tolist(), "f4")
+        for ab_type in ("bf16", "fp16"):
+            found = gristmill.gemm(a, b, ab_type=ab_type)
+            self.assertEqual(found.dtype, numpy.float32)
+            numpy.testing.assert_array_equal(found, a @ b)
+        found = gristmill.gemm(a, numpy.asfortranarray(b), c, ab_type="bf16", bias=c[0], beta=2, activation="relu")
+        numpy.testing.assert_array_equal(found, numpy.maximum(a @ b + 2 * c + c[0], 0))
+        numpy.testing.assert_array_equal(gristmill.gemm(a, b[::1, ::2], ab_type="bf16"), a @ b[:, ::2])
+        self.says(
+            TypeError,
+            "a is fp32 and b fp32: both must be bf16, or both fp16; ab_type rounds arrays on the host",
+            gristmill.gemm,
+            a,
+            b,
+        )
+        numpy.testing.assert_array_equal(gristmill.gemm(a, b, ab_type="bf16", out_type="bf16"), a @ b)
+
+    def test_float16(self):
+        a, b = numpy.array(matrix(8, 16).tolist(), "f2"), numpy.array(matrix(16, 8, seed=2).tolist(), "f2")
+        found = gristmill.gemm(a, b)
+        self.assertEqual(found.dtype, numpy.float16)
+        numpy.testing.assert_array_equal(found, a @ b)
+        self.leaves_nothing(lambda: gristmill.gemm(a, b))
+
+    @needs_ml_dtypes
+    def test_bfloat16(self):
+        a = numpy.array(matrix(8, 16).tolist()).astype(ml_dtypes.bfloat16)
+        b = numpy.array(matrix(16, 8, seed=2).tolist()).astype(ml_dtypes.bfloat16)
+        found = gristmill.gemm(a, b.T.copy().T)
+        self.assertEqual(found.dtype, ml_dtypes.bfloat16)
+        numpy.testing.assert_array_equal(found.astype("f4"), a.astype("f4") @ b.astype("f4"))
+
+
+class Plans(Test):
+    def test_rms_norm(self):
+        x, weight, out = gristmill.array([[3.0, 4.0] * 8] * 2), gristmill.array([2.0] * 16), gristmill.Array((2, 16))
+        plan = gristmill.Plan(api.gm_rms_norm_problem(rows=2, columns=16, type=api.GM_FP32))
+        plan.execute(x=x, weight=OnlyDlpack(weight), out=out.ptr)
+        for value, expected in zip(out.tolist()[1][:2], (6 / 12.5**0.5, 8 / 12.5**0.5)):
+            self.assertAlmostEqual(value, expected, places=5)
+        self.assertEqual((plan.operation, plan.workspace_bytes), ("rms_norm", 0))
+        self.assertRegex(repr(plan), r"^gristmill.Plan\(rms_norm, rms_norm_sm90_fp32_\w+, [\d.]+ us predicted\)$")
+
+    def test_workspace(self):
+        plan = gristmill.Plan(
+            api.gm_reduce_problem(rows=64, columns=512, type=api.GM_FP32, along=api.GM_REDUCE_ALL),
+            workspace_limit=api.GM_REDUCE_WORKSPACE_BYTES,
+        )
+        out, room = gristmill.Array(1), gristmill.Array(max(plan.workspace_bytes, 16), "uint8")
+        plan.execute(x=gristmill.array([[1.0] * 512] * 64), out=out, workspace=room)
+        self.assertEqual(out.tolist(), [64.0 * 512])
+
+    def test_refusals(self):
+        self.says(
+            TypeError,
+            "a problem is a struct such as api.gm_gemm_problem, not gm_device",
+            gristmill.Plan,
+            api.gm_device(),
+        )
+        with self.assertRaises(gristmill.Error) as caught:
+            gristmill.Plan(api.gm_rms_norm_problem(rows=-1, columns=16))
+        self.assertEqual(caught.exception.name, "GM_ERROR_INVALID_ARGUMENT")
+        plan = gristmill.Plan(api.gm_rms_norm_problem(rows=1, columns=16))
+        self.says(AttributeError, "'gm_rms_norm_args' object has no attribute 'y'", plan.execute, y=3)
+
+
+class Captures(Test):
+    def test_graph(self):
+        """gemm() may be captured, once its plan is there, and replayed."""
+        stream, graph, ready = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        a, b, out = matrix(16, 32), matrix(32, 24, seed=3), gristmill.zeros((16, 24), "bf16")
+        driver = _driver.driver()
+        with _driver.context(0):
+            self.assertEqual(driver.cuStreamCreate(ctypes.byref(stream), 1), 0)
+            gristmill.gemm(a, b, out=out, stream=stream.value)
+            self.assertEqual(driver.cuStreamBeginCapture_v2(stream, 0), 0)
+            gristmill.gemm(a, b, out=out, stream=stream.value)
+            self.assertEqual(driver.cuStreamEndCapture(stream, ctypes.byref(graph)), 0)
+            self.assertEqual(driver.cuGraphInstantiateWithFlags(ctypes.byref(ready), graph, ctypes.c_ulonglong(0)), 0)
+            out.copy_from(bytes(out.nbytes))
+            self.assertEqual(driver.cuGraphLaunch(ready, stream), 0)
+            self.assertEqual(driver.cuStreamSynchronize(stream), 0)
+        self.assertEqual(out.tolist(), product(a.tolist(), b.tolist()))
