@@ -85,6 +85,10 @@ else
     for model in tests/decoder/models/*; do
         [ ! -x "$BUILD/decoder" ] || step "decoder:${model##*/}" 60 "$BUILD/decoder" check "$model" --page 16 --batch 64
     done
+    # gristmill.torch, where Python has PyTorch.
+    if [ -e "$BUILD/libgristmill-tensors.so" ] && python3 -c 'import torch' 2>/dev/null; then
+        step torch 400 env GRISTMILL_LIBRARY="$(realpath "$BUILD/libgristmill.so")" python3 tests/tensors/torch_test.py
+    fi
 fi
 
 # racecheck knows shared memory that threads write themselves, not what TMA writes behind mbarriers, and an arrival at one counts for

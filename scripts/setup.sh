@@ -18,6 +18,9 @@ cublas_wheels=(nvidia-cublas==13.1.0.3)
 # The oldest toolkit supported: PyPI has its compiler as a library, and its headers, but no nvcc.
 # shellcheck disable=SC2034 # for test.sh
 toolkit12_wheels=(nvidia-cuda-nvrtc-cu12==12.3.107 nvidia-cuda-runtime-cu12==12.3.101)
+# What calls libgristmill-tensors in its test.
+# shellcheck disable=SC2034 # for test.sh
+tvm_ffi_wheels=(apache-tvm-ffi==0.1.15.post2 typing_extensions==4.16.0)
 
 say() { printf '== %s\n' "$*"; }
 die() {

@@ -137,7 +137,7 @@ sanitize() {
         source=$build build=$sanitized
         configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_SANITIZE=address,undefined \
             -DCMAKE_C_FLAGS_RELEASE=-O1 "-DGM_IMAGES_FROM=$source" &&
-            compile unit_tests bench_tests gpu_tests gristmill_sim decoder decoder_tests
+            compile unit_tests bench_tests gpu_tests gristmill_sim decoder decoder_tests tensors_tests
     )
 }
 sanitizing() {
@@ -181,6 +181,10 @@ for suite in 'driver launches' 'driver libraries' 'driver captures' 'out of memo
 done
 step sim_reads_ptx_of_toolkit12 env -C "$logs" CK_RUN_SUITE=ptx_rows GM_SIM_PTX_DIR="$build/toolkit12" "$build/sim_tests"
 step decoder_tests env -C "$logs" "$build/decoder_tests"
+step tensors_tests env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/tensors_tests"
+wheels "${tvm_ffi_wheels[@]}"
+step tvm_ffi env GM_DRIVER=sim GM_SIM_DEVICE=h200 GRISTMILL_LIBRARY="$(realpath "$build/libgristmill.so")" \
+    "$venv/bin/python" tests/tensors/tvm_ffi_test.py
 # Small models of transformers, every way through the decoder; and the program as its user has it.
 for model in "$root"/tests/decoder/models/*; do
     step "decoder_${model##*/}" env GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/decoder" check "$model" --page 16
@@ -213,6 +217,8 @@ once_sanitized() {
 }
 step sanitized_decoder_tests once_sanitized decoder_tests env ASAN_OPTIONS=detect_leaks=0 \
     CK_EXCLUDE_TAGS=long "$sanitized/decoder_tests" # refusals exit with what they have
+step sanitized_tensors_tests once_sanitized tensors_tests env CK_FORK=no GM_SIM_DEVICE=h200 \
+    GM_DRIVER="$sanitized/libgristmill-sim.so.0" "$sanitized/tensors_tests"
 step sanitized_decoder_check once_sanitized decoder_check env GM_DRIVER="$sanitized/libgristmill-sim.so.0" \
     GM_SIM_DEVICE=h200 "$sanitized/decoder" check "$root/tests/decoder/models/gemma3" --page 16
 

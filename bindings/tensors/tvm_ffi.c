@@ -19,9 +19,15 @@ static void *tvm_function(const char *name) {
     return function;
 }
 
+/* Looked up once; threads that race find the same. */
 static void *stream_of(int32_t device) {
+    static _Atomic(void *) found;
     void *(*get)(int32_t, int32_t);
-    *(void **)&get = tvm_function("TVMFFIEnvGetStream");
+    void *function = found;
+    if (!function) {
+        found = function = tvm_function("TVMFFIEnvGetStream");
+    }
+    *(void **)&get = function;
     return get ? get(DL_CUDA, device) : NULL;
 }
 

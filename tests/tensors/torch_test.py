@@ -493,13 +493,14 @@ def small_models():
 @test
 def patches_models_of_transformers():
     import copy
-    import gristmill.patch
+
+    import gristmill
 
     for name, kind, config in small_models():
         torch.manual_seed(0)
         model = kind(config).bfloat16().cuda().eval()
         exact = copy.deepcopy(model).float()
-        patched = gristmill.patch.patch(copy.deepcopy(model))
+        patched = gristmill.patch(copy.deepcopy(model))
         ids = torch.randint(0, 512, (2, 40), device="cuda")
         with torch.no_grad():
             reference = exact(ids).logits.double()

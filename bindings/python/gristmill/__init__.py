@@ -15,6 +15,7 @@
     devices, device                   what there is, and models of what there is not
     results, build_info               what was measured; what the library is made of
     use_simulator                     run on a simulated GPU
+    torch (import gristmill.torch)    the operations as torch.ops.gristmill; patch(model) for models of transformers
     Error                             what the library refuses, with a sentence
     api                               the C interface, name by name
 
@@ -70,3 +71,17 @@ def library_path():
     from ._library import path
 
     return path()
+
+
+def patch(model):
+    """A model of transformers on CUDA devices computes with gristmill's kernels from now on. Returns the model.
+
+    Linear layers, with q, k and v, and gate and up, each one GEMM; norms, rotary embedding, attention, gated units; of
+    Llama, Mistral, Qwen2, Qwen3 and Gemma-3 (text). For inference: there are no gradients. Call it when the weights are
+    where they stay; torch.compile may come after.
+    Padded batches take PyTorch's attention. So does a whole model that is compiled without a cache, where transformers
+    does not tell whether sequences are packed: attention_mask may be int32 [batch] then, the tokens of each row.
+    PyTorch 2.10 and transformers 5 or newer. ValueError: a model of another kind, or one whose weights are not plain
+    tensors of bfloat16 or float16."""
+    from . import _patch
+    return _patch.patch(model)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gristmill.patch(model): a model of transformers computes with gristmill's kernels.
+"""What gristmill.patch(model) does: a model of transformers computes with gristmill's kernels.
 
 Made for the decoders of MODELS. Parts are known by what they are made of: a module with q_proj, k_proj, v_proj and
 o_proj is attention, one with gate_proj, up_proj and down_proj is an MLP, a class whose name ends in RMSNorm is a norm.
@@ -212,14 +212,7 @@ def _patch_attention(module):
 
 
 def patch(model):
-    """Makes a model of transformers, on CUDA devices, compute with gristmill's kernels. Returns the model.
-
-    Linear layers, with q, k and v, and gate and up, each one GEMM; norms, rotary embedding, attention, gated units.
-    For inference: there are no gradients. Call it when the weights are where they stay; torch.compile may come after.
-    Padded batches take PyTorch's attention. So does a whole model that is compiled without a cache, where transformers
-    does not tell whether sequences are packed: attention_mask may be int32 [batch] then, the tokens of each row.
-    transformers 5.x. ValueError: a model of another kind, or one whose weights are not plain tensors of bfloat16 or
-    float16."""
+    """gristmill.patch."""
     kind = getattr(model.config, "model_type", None)
     if kind not in MODELS:
         raise ValueError(f"gristmill.patch knows {', '.join(MODELS)}, and not {kind}")
