@@ -82,6 +82,8 @@ if grep '^no GPU:' "$OUT/gpu_tests.log"; then
     note lab "SKIP (no GPU)" 0
 else
     step lab 600 "$BUILD/gristmill" lab run all --verify --quick
+    [ ! -e "$BUILD/libgristmill.so" ] || step python 120 env PYTHONPATH=bindings/python \
+        GRISTMILL_LIBRARY="$(realpath "$BUILD")/libgristmill.so" python3 tests/python/run.py --gpu # torch's too, if there
     for model in tests/decoder/models/*; do
         [ ! -x "$BUILD/decoder" ] || step "decoder:${model##*/}" 60 "$BUILD/decoder" check "$model" --page 16 --batch 64
     done

@@ -2,6 +2,7 @@
 """What the tests share."""
 
 import gc
+import os
 import pathlib
 import unittest
 
@@ -19,6 +20,7 @@ try:
 except ImportError:
     ml_dtypes = None
 
+simulated = os.environ.get("GM_DRIVER") == "sim"
 needs_numpy = unittest.skipUnless(numpy, "there is no numpy")
 needs_ml_dtypes = unittest.skipUnless(ml_dtypes, "there is no ml_dtypes")
 

@@ -51,7 +51,8 @@ class Raw(Test):
         self.assertEqual(question.size, ctypes.sizeof(question))
         self.assertEqual(question.map.size, ctypes.sizeof(question.map))
         self.assertEqual(repr(api.gm_gemm_problem(m=3, k=4)), "gm_gemm_problem(m=3, k=4)")
-        self.says(AttributeError, "'gm_gemm_problem' object has no attribute 'M'", api.gm_gemm_problem, M=3)
+        self.says(AttributeError, "gm_gemm_problem has no member M", api.gm_gemm_problem, M=3)
+        self.assertRaises(AttributeError, setattr, question, "M", 3)
         self.assertEqual([rule.size for rule in api.array_of(api.gm_rule, 2)], [ctypes.sizeof(api.gm_rule)] * 2)
 
     def test_structs_are_taken(self):

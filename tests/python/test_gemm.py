@@ -251,7 +251,7 @@ class Plans(Test):
             gristmill.Plan(api.gm_rms_norm_problem(rows=-1, columns=16))
         self.assertEqual(caught.exception.name, "GM_ERROR_INVALID_ARGUMENT")
         plan = gristmill.Plan(api.gm_rms_norm_problem(rows=1, columns=16))
-        self.says(AttributeError, "'gm_rms_norm_args' object has no attribute 'y'", plan.execute, y=3)
+        self.says(AttributeError, "gm_rms_norm_args has no member y", plan.execute, y=3)
 
 
 class Captures(Test):

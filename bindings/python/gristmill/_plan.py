@@ -50,7 +50,7 @@ class Plan:
         self.handle = handle
         self._execute = getattr(library, f"gm_{self.operation}_execute")
         self._args = getattr(_api, f"gm_{self.operation}_args")
-        self._pointers = {name for name, kind in self._args._fields_ if kind is ctypes.c_uint64}
+        self._kinds = dict(self._args._fields_)
         weakref.finalize(self, library.gm_plan_destroy, handle).atexit = False
 
     def execute(self, *, stream=None, **args):
@@ -61,19 +61,20 @@ class Plan:
         may be an array too: its bytes follow. The arrays must live until the stream is done with them.
         """
         stream = _driver.stream_handle(stream)
-        struct, used = self._args(), []
+        members, used = {}, []
         for name, value in args.items():
-            if name in self._pointers and _array.on_device(value):
+            kind = self._kinds.get(name)
+            if kind is _api.gm_device_ptr and _array.on_device(value):
                 array = _array.view(value, stream)
                 used.append(array)
-                setattr(struct, name, array.ptr)
+                members[name] = array.ptr
                 if name == "workspace":
-                    struct.workspace_bytes = array.nbytes
-            elif isinstance(value, (int, float)) and name in ("alpha", "beta"):
-                setattr(struct, name, ctypes.pointer(ctypes.c_float(value)))
+                    members["workspace_bytes"] = array.nbytes
+            elif kind is POINTER(ctypes.c_float) and isinstance(value, (int, float)):
+                members[name] = ctypes.pointer(ctypes.c_float(value))
             else:
-                setattr(struct, name, value)
-        self._execute(self.handle, struct, stream or None)
+                members[name] = value
+        self._execute(self.handle, self._args(**members), stream or None)
         for array in used:
             array.memory.stream = stream
 

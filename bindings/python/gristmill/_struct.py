@@ -16,6 +16,8 @@ class Struct(ctypes.Structure):
         super().__init__()
         set_sizes(self)
         for name, value in members.items():
+            if not hasattr(type(self), name):
+                raise AttributeError(f"{type(self).__name__} has no member {name}")
             setattr(self, name, value)
 
     def __repr__(self):
