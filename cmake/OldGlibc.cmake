@@ -2,13 +2,17 @@
 # Lets the shared libraries load on systems whose C library is older than the build machine's.
 #
 # A linker binds a symbol to the newest version that the build machine has: dlopen to GLIBC_2.34, pow to GLIBC_2.29. The
-# old versions are still there, and mean the same; a stub library that has nothing else makes the linker take them. It
-# also names the library that had the symbol before 2.34, which newer systems keep for such programs. The linker reads one
-# library of a name: a stub must have all symbols of its own that ours use. What else they need is older anyway;
-# tools/build_wheel.py reads what that is.
+# old versions are still there, and compute the same, but for the sign of a NaN (log2 of a negative number). A stub
+# library that has nothing else makes the linker take them. It also names the library that had the symbol before 2.34,
+# which newer systems keep for such programs. The linker reads one library of a name: a stub must have all symbols of its
+# own that ours use. What else they need is older anyway; tools/build_wheel.py reads what that is.
 
 include(CheckCSourceCompiles)
-check_c_source_compiles("#include <features.h>\n#if !__GLIBC_PREREQ(2, 34)\n#error\n#endif\nint main(void) { return 0; }" GM_HAVE_NEW_GLIBC)
+check_c_source_compiles("#include <features.h>
+    #if !__GLIBC_PREREQ(2, 34)
+    #error
+    #endif
+    int main(void) { return 0; }" GM_HAVE_NEW_GLIBC)
 option(GM_OLD_GLIBC "let the shared libraries load on older systems, where the C library is glibc" ON)
 
 set(gm_stub_libdl.so.2 dlopen dlsym dlclose dlerror dladdr)

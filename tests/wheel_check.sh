@@ -26,10 +26,10 @@ check() {
         failed=$((failed + 1))
     fi
 }
-# tests ARGUMENT...: those of tests/python, which count themselves.
+# Those of tests/python, which count themselves.
 tests() {
     local p f s
-    (cd "$work" && "$work/venv/bin/python" "$root/tests/python/run.py" "$@") | tee "$work/out"
+    (cd "$work" && "$work/venv/bin/python" "$root/tests/python/run.py") | tee "$work/out"
     read -r p f s < <(tail -n 1 "$work/out" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p')
     passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1})) skipped=$((skipped + ${s:-0}))
 }
@@ -65,6 +65,18 @@ else
     skipped=$((skipped + 1))
 fi
 
+# ---- other libraries ----
+
+echo 'int gm_version(void) { return 0; }' >"$work/foreign.c"
+takes_others_along() {
+    # shellcheck disable=SC2016 # the loader's $ORIGIN
+    mkdir "$work/more" && ln -s "$build"/libgristmill.so.*.*.* "$work/more" &&
+        cc -shared -fPIC -Wl,-rpath,'$ORIGIN' -o "$work/more/libgristmill-more.so" "$work/foreign.c" &&
+        "$root/scripts/wheel.sh" --build "$work/more" --out "$work/more" &&
+        python3 -m zipfile -l "$work"/more/*.whl | grep -F gristmill/lib/libgristmill-more.so
+}
+check "whatever else of gristmill the build has goes along" takes_others_along
+
 # ---- what must not become a wheel ----
 
 # refuses SENTENCE LIBRARY FLAG...: the wheel of a build with this library is refused, with the sentence.
@@ -78,7 +90,6 @@ refuses() {
     # shellcheck disable=SC2053 # a pattern
     [[ $said == $sentence ]]
 }
-echo 'int gm_version(void) { return 0; }' >"$work/foreign.c"
 cc -shared -fPIC -o "$work/libforeign.so.7" -Wl,-soname,libforeign.so.7 "$work/foreign.c"
 echo '#include <dlfcn.h>
 void *gm_open(void) { return dlopen("x", RTLD_NOW); }' >"$work/new.c"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of the gristmill that Python imports, on the simulated GPU, or with --gpu on the one that is there. The
-last line is "N passed, N failed, N skipped".
+"""Runs the tests of the gristmill that Python imports, on the simulated GPU, or with --gpu on the one that is there.
+The last line is "N passed, N failed, N skipped".
 
     run.py [--gpu] [test_gemm ...]
 """

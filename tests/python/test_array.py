@@ -56,6 +56,9 @@ class Values(Test):
         )
         self.says(ValueError, "an array has no negative extent: (2, -1)", gristmill.Array, (2, -1))
         self.says(ValueError, "the lists at [1] are not all of 2 elements", gristmill.array, [[1, 2], [3]])
+        with self.assertRaises(ValueError) as caught:
+            gristmill.array([1, 300], "uint8")
+        self.assertRegex(str(caught.exception), "^uint8 does not hold these numbers: ")
         x = gristmill.zeros((2, 3), "fp32")
         self.says(ValueError, f"23 bytes for {x!r}, which has 24", x.copy_from, bytes(23))
         self.says(ValueError, f"{x.T!r} is a view with strides (1, 3), not row-major", x.T.copy_from, bytes(24))

@@ -167,6 +167,9 @@ class Refusals(Test):
         self.refuses(
             gristmill.Error, "GM_ERROR_UNKNOWN_KERNEL: the table has no kernel named gemm_x", a, b, kernel="gemm_x"
         )
+        away = matrix(8, 6)
+        away.memory.ordinal = 1
+        self.refuses(ValueError, "a is on device 0, b on 1", a, away)
         wide = gristmill.Array((4, 8), "bf16")
         wide.strides = (16, 2)
         self.refuses(

@@ -120,15 +120,10 @@ def _upload(value, kind, device):
 def _on_device(given, scalars, activation, out_type, stream, workspace, choices):
     stream = _driver.stream_handle(stream)
     arrays = {name: _array.view(value, stream) for name, value in given.items()}
-    problem = _problem(arrays, activation, out_type)
-    ordinal = arrays["a"].device
-    away = [name for name, array in arrays.items() if array.device != ordinal]
-    if away:
-        raise ValueError(f"a is on device {ordinal}, {away[0]} on {arrays[away[0]].device}")
-    if "out" not in arrays:
-        arrays["out"] = _array.Array((problem.m, problem.n), _types.BY_GM[problem.d_type], ordinal)
     room = {} if workspace is None else {"workspace": _array.view(workspace, stream)}
-    plan = _planned(problem, ordinal, room["workspace"].nbytes if room else 0, choices)
+    plan, shape, dtype = _planned(arrays, activation, out_type, room["workspace"].nbytes if room else 0, choices)
+    if "out" not in arrays:
+        arrays["out"] = _array.Array(shape, dtype, plan.device)
     operands = {"d" if name == "out" else name: array for name, array in arrays.items()}
     plan.execute(stream=stream, **operands, **room, **scalars)
     return given.get("out", arrays["out"])
@@ -157,8 +152,7 @@ def _problem(arrays, activation, out_type):
         activation=ACTIVATIONS[activation],
     )
     problem.a_major, problem.lda = _major("a", a)
-    transposed, problem.ldb = _major("b", b.T)  # along k, as a
-    problem.b_major = transposed
+    problem.b_major, problem.ldb = _major("b", b.T)  # along k, as a
     problem.a_align, problem.b_align, problem.d_align = _alignment(a), _alignment(b), 16
     for name, member in (("c", "ldc"), ("out", "ldd")):
         if name in arrays:
@@ -219,16 +213,23 @@ plans = collections.OrderedDict()
 lock = threading.Lock()
 
 
-def _planned(problem, ordinal, workspace_limit, choices):
-    key = (bytes(problem), ordinal, workspace_limit, *choices.values())
+def _planned(arrays, activation, out_type, workspace_limit, choices):
+    """(Plan, shape and type of the result) for arrays like these: of the calls before, or made and kept."""
+    facts = ((name, x.shape, x.strides, x.dtype, x.device, _alignment(x)) for name, x in arrays.items())
+    key = (*facts, activation, out_type, workspace_limit, *choices.values())
     with lock:
-        plan = plans.get(key)
-        if plan is not None:
+        if key in plans:
             plans.move_to_end(key)
-            return plan
+            return plans[key]
+    ordinal = arrays["a"].device
+    for name, array in arrays.items():
+        if array.device != ordinal:
+            raise ValueError(f"a is on device {ordinal}, {name} on {array.device}")
+    problem = _problem(arrays, activation, out_type)
     plan = Plan(problem, device=ordinal, workspace_limit=workspace_limit, **choices)
+    made = plan, (problem.m, problem.n), _types.BY_GM[problem.d_type].name
     with lock:
-        plans[key] = plan
+        plans[key] = made
         while len(plans) > PLANS_MAX:
             plans.popitem(last=False)
-    return plan
+    return made

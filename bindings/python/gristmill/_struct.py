@@ -2,6 +2,7 @@
 """What all structs of the C interface share."""
 
 import ctypes
+import functools
 
 
 class Struct(ctypes.Structure):
@@ -14,7 +15,7 @@ class Struct(ctypes.Structure):
 
     def __init__(self, **members):
         super().__init__()
-        set_sizes(self)
+        clear(self)
         for name, value in members.items():
             if not hasattr(type(self), name):
                 raise AttributeError(f"{type(self).__name__} has no member {name}")
@@ -25,13 +26,22 @@ class Struct(ctypes.Structure):
         return f"{type(self).__name__}({', '.join(f'{name}={plain(value)!r}' for name, value in shown if value)})"
 
 
-def set_sizes(struct):
-    """Sets `size` of the struct and of the structs within."""
-    for name, kind in struct._fields_:
+def clear(struct):
+    """Everything 0, but `size` of the struct and of the structs within."""
+    ctypes.memmove(ctypes.addressof(struct), cleared(type(struct)), ctypes.sizeof(struct))
+
+
+@functools.lru_cache(None)
+def cleared(kind):
+    """The bytes of such a struct."""
+    image = bytearray(ctypes.sizeof(kind))
+    for name, member in kind._fields_:
+        at = getattr(kind, name).offset
         if name == "size":
-            struct.size = ctypes.sizeof(struct)
-        elif issubclass(kind, Struct):
-            set_sizes(getattr(struct, name))
+            image[at : at + 8] = ctypes.sizeof(kind).to_bytes(8, "little")
+        elif issubclass(member, Struct):
+            image[at : at + ctypes.sizeof(member)] = cleared(member)
+    return bytes(image)
 
 
 def plain(value):
@@ -42,5 +52,5 @@ def array_of(kind, count):
     """`count` structs one behind the other, each with its size."""
     array = (kind * count)()
     for element in array:
-        set_sizes(element)
+        clear(element)
     return array

@@ -67,6 +67,8 @@ def encode(values, kind):
         return struct.pack(f"<{len(values)}{letter}", *values)
     except OverflowError:  # a float beyond its type
         return b"".join(pack_float(value, letter) for value in values)
+    except struct.error as error:
+        raise ValueError(f"{kind.name} does not hold these numbers: {error}") from None
 
 
 def decode(data, kind):

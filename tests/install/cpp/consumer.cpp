@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program in C++17: explains a GEMM, plans it, runs it where GM_DRIVER says and checks the result. Plans, contexts and
- * memory are owned by unique_ptr; a status that is no GM_OK becomes an exception with the library's sentence. */
+/* A program in C++17: explains a GEMM, plans it, runs it where GM_DRIVER says and checks the result. Plans, contexts
+ * and memory are owned by unique_ptr; a status that is no GM_OK becomes an exception with the library's sentence. */
 #include <gristmill/gristmill.h>
 
 #include <algorithm>
