@@ -30,6 +30,7 @@ bench lab program   never  tests src/sim/*/*.h
 program/base        never  bench lab program/draw program/smem program/sim
 program/draw        never  bench lab program/smem program/sim
 bench               never  lab program/smem program/sim
+bindings            never  src bench lab program tests examples
 
 src/sm90/{mbarrier,tma,wgmma,wgmma_shapes,cluster,stmatrix}.cuh  apart
 src/sm80/{cp_async,ldmatrix,mma_m16n8,stream_load}.cuh  apart
@@ -80,7 +81,7 @@ def is_one_of(path, patterns):
 
 
 def sources(root):
-    tops = [top for top in ("include", "src", "bench", "lab", "program", "tests", "examples") if (root / top).is_dir()]
+    tops = [top for top in ("include", "src", "bench", "lab", "program", "tests", "examples", "bindings") if (root / top).is_dir()]
     return sorted(path.relative_to(root).as_posix() for top in tops for pattern in SOURCES
                   for path in (root / top).rglob(pattern))
 

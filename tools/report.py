@@ -25,7 +25,7 @@ USUAL = {"a": "bf16", "b": "bf16", "d": "bf16", "layout": "tn", "weight": "same"
          "normalized": "late", "out": "same"}
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
 COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
-NAMED_MARKERS = re.compile(r"(<!-- (chain|layer|decoder) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
+NAMED_MARKERS = re.compile(r"(<!-- (chain|layer|decoder|torch-costs) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
@@ -246,6 +246,18 @@ def decoder_table(results):
     return "\n".join(lines)
 
 
+def torch_costs_table(results):
+    """A row for each call: what it costs the CPU."""
+    meta = results["meta"]
+    lines = [f"{meta['gpu']}, torch {meta['torch']}, Python {meta['python']}, {meta['date']}; microseconds of the CPU.",
+             "", "| call | in C | operator, into a tensor | operator, a new tensor | an operator that does nothing | torch's own |",
+             "|---|---:|---:|---:|---:|---:|"]
+    for row in results["rows"]:
+        cells = [number(row[key], 2) for key in ("c_us", "op_out_us", "op_us", "nothing_us", "torch_us")]
+        lines.append(f"| {row['call']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def exact(value):
     """A counter, with all its digits."""
     return "–" if value is None else f"{value:.15g}"
@@ -359,7 +371,8 @@ def rewrite(text, folder):
 
     def fill_named(match):
         name, make = {"chain": ("chain", chain_table), "layer": ("decode-chain", layer_table),
-                      "decoder": ("decoder", decoder_table)}[match.group(2)]
+                      "decoder": ("decoder", decoder_table),
+                      "torch-costs": ("torch-costs", torch_costs_table)}[match.group(2)]
         return match.group(1) + f"\n{tables(name, '', make)}\n\n" + match.group(4)
 
     for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (NAMED_MARKERS, fill_named),

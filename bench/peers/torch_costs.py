@@ -4,8 +4,8 @@
 
     torch_costs.py [--results FILE]
 
-Microseconds of a thread that only launches, the median of 21 batches of 200 calls; between batches the GPU is waited
-for. "C call" is gm_x_execute() in a loop of C, with the arguments that the operator gives it. "Nothing" is an operator
+Microseconds of a thread that only launches, medians of 31 batches of 200 calls; those of a row take turns, and between
+batches the GPU is waited for. "C call" is gm_x_execute() in a loop of C, with the arguments that the operator gives it. "Nothing" is an operator
 of the arguments of rms_norm_out that does nothing, registered the same way: what PyTorch takes itself.
 """
 
@@ -27,25 +27,29 @@ import gristmill  # noqa: E402
 import gristmill.torch  # noqa: E402
 
 ops, api, F = torch.ops.gristmill, gristmill.api, torch.nn.functional
-BATCHES, CALLS = 21, 200
+BATCHES, CALLS = 31, 200
 
 
-def median(batch):
-    times = []
-    for _ in range(BATCHES):
-        torch.cuda.synchronize()
-        times.append(batch())
-    return round(sorted(times)[BATCHES // 2], 2)
+def batch_of(function):
+    """Microseconds of one of CALLS calls of a Python function, none of them waited for."""
 
-
-def python_cost(function):
     def batch():
         start = time.perf_counter()
         for _ in range(CALLS):
             function()
         return (time.perf_counter() - start) / CALLS * 1e6
 
-    return median(batch)
+    return batch
+
+
+def medians(batches):
+    """{name: microseconds}, of batches that take turns; None for what there is none of."""
+    times = {name: [] for name, batch in batches.items() if batch}
+    for _ in range(BATCHES):
+        for name in times:
+            torch.cuda.synchronize()
+            times[name].append(batches[name]())
+    return {name: round(sorted(times[name])[BATCHES // 2], 2) if name in times else None for name in batches}
 
 
 def compiled():
@@ -64,13 +68,13 @@ def compiled():
     return library
 
 
-def c_cost(loop, problem, pointers, flags=0):
-    plan = gristmill.Plan(problem, flags=flags)
+def c_batch(loop, problem, pointers):
+    plan = gristmill.Plan(problem)
     library = ctypes.CDLL(gristmill.library_path())
     args = getattr(api, f"gm_{plan.operation}_args")(**pointers)
     execute = getattr(library, f"gm_{plan.operation}_execute")
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-    return median(lambda: loop(execute, plan.handle, ctypes.byref(args), stream, CALLS))
+    return lambda: loop(execute, plan.handle, ctypes.byref(args), stream, CALLS)
 
 
 def cases():
@@ -160,24 +164,23 @@ def main():
     library, rows = compiled(), []
     with torch.inference_mode():
         x = torch.zeros(1, 4096, device="cuda")
-        nothing = python_cost(lambda: torch.ops.gristmill_bench.nothing(x, x, x))
-        print("an operator that does nothing:", nothing, flush=True)
+        nothing = batch_of(lambda: torch.ops.gristmill_bench.nothing(x, x, x))
         for name, problem, pointers, ours, ours_out, theirs in cases():
-            row = {"call": name, "c_us": c_cost(library.loop, problem, pointers)}
+            batches = {"c_us": c_batch(library.loop, problem, pointers), "nothing_us": nothing}
             for key, function in (("op_us", ours), ("op_out_us", ours_out), ("torch_us", theirs)):
-                row[key] = python_cost(function) if function else None
+                batches[key] = batch_of(function) if function else None
+            row = {"call": name, **medians(batches)}
             rows.append(row)
             print(row, flush=True)
     if options.results:
-        found = {
-            "device": torch.cuda.get_device_name(),
+        meta = {
+            "gpu": torch.cuda.get_device_name(),
             "torch": torch.__version__,
             "python": sys.version.split()[0],
-            "batches": BATCHES,
-            "calls": CALLS,
-            "nothing_us": nothing,
-            "rows": rows,
+            "suite": "torch-costs",
+            "date": time.strftime("%Y-%m-%d"),
         }
+        found = {"meta": meta, "rows": rows}
         pathlib.Path(options.results).write_text(json.dumps(found, indent=1) + "\n")
 
 
