@@ -43,6 +43,7 @@ package_of() {
         libpcre2-8) echo libpcre2-dev ;;
         libutf8proc) echo libutf8proc-dev ;;
         venv) echo python3-venv ;;
+        dpkg-shlibdeps) echo dpkg-dev ;;
         *) echo "$1" ;;
     esac
 }
