@@ -47,6 +47,7 @@ package_of() {
         libutf8proc) echo libutf8proc-dev ;;
         venv) echo python3-venv ;;
         readelf) echo binutils ;;
+        dpkg-shlibdeps) echo dpkg-dev ;;
         *) echo "$1" ;;
     esac
 }

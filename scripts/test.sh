@@ -10,14 +10,15 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root" || exit 1
 
 need cmake ninja cc c++ pkg-config check jansson zlib libpcre2-8 libutf8proc python3 venv valgrind
-configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_EXAMPLES=ON
+! have apt-get || need dpkg-shlibdeps
+configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_EXAMPLES=ON -DCMAKE_INSTALL_PREFIX=/usr
 find_disassembler
 wheels "${toolkit12_wheels[@]}"
 compile all
 
 # The seconds that a step may take on two cores, all steps together 2400; the end says which took more. Steps that are
 # not named have 30.
-declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [wheel_check]=60 [program_check]=90
+declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [package_check]=90 [wheel_check]=60 [program_check]=90
     [chooser_on_ledger]=60 [valgrind_unit_tests]=300 [valgrind_lab_tests]=120 [sim_tests]=90
     [sim_h100_sm90_bf16]=240 [sim_h100_sm90_bf16_gemm]=180 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60
     [sim_h100_sm90_e4m3]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
@@ -167,6 +168,7 @@ step report_up_to_date python3 tools/report.py --check
 step install_check tests/install_check.sh "$build"
 step rust_check tests/rust_check.sh "$build"
 step wheel_check tests/wheel_check.sh "$build"
+step package_check tests/package_check.sh "$build"
 step program_check tests/program_check.sh "$build/gristmill" "$build"
 # The model's picks on the problems that the ledger has times of: how many are within 3 % of the fastest, in per cent, up to
 # 64 tokens by time in turns, above by time alone.

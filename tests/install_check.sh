@@ -5,33 +5,13 @@
 #
 #   install_check.sh BUILD_DIR
 set -u
-tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-# check NAME COMMAND...: the command's output is shown when it fails.
-check() {
-    local name=$1
-    shift
-    if "$@" >"$work/out" 2>&1; then
-        echo "PASS $name"
-        passed=$((passed + 1))
-    else
-        echo "FAIL $name"
-        sed 's/^/     /' "$work/out"
-        failed=$((failed + 1))
-    fi
-}
+# shellcheck source=tests/install/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/install/checks.sh"
 
 installs() { DESTDIR=$work/root cmake --install "$build"; }
 check "install with DESTDIR" installs
-config=$(find "$work/root" -name gristmill-config.cmake)
-library=$(find "$work/root" -name libgristmill.so)
-prefix=${config%/lib*/cmake/*}
-include=$prefix/include
-libdir=$(dirname "$library")
+installation "$work/root"
 
 # ---- the library ----
 
@@ -43,13 +23,18 @@ links_only_the_c_library() {
 }
 has_soname() { readelf -d "$library" | grep -F 'soname: [libgristmill.so.'; }
 exports_the_header() {
-    local declared exported
-    declared=$(sed -nE 's/^GM_API [a-z0-9_ *]*[ *](gm_[a-z0-9_]+)\(.*/\1/p' "$include"/gristmill/*.h | sort)
-    exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort)
-    diff <(echo "$declared") <(echo "$exported")
+    local declared
+    declared=$(sed -nE 's/^GM_API [a-z0-9_ *]*[ *](gm_[a-z0-9_]+)\(.*/\1/p' "$include"/gristmill/*.h | LC_ALL=C sort)
+    diff <(echo "$declared") <(exported "$library")
 }
 exports_what_is_listed() {
-    diff <(LC_ALL=C sort "$tests"/abi/symbols/*.txt) <(nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort)
+    diff <(cut -d ' ' -f 1 "$tests"/abi/symbols/*.txt | LC_ALL=C sort) <(exported "$library")
+}
+# GRISTMILL_0.2 of libgristmill.so.0.2
+exports_have_the_version_of_the_soname() {
+    local soname
+    soname=$(readelf -d "$library" | sed -n 's/.*soname: \[libgristmill\.so\.\(.*\)\]/\1/p')
+    ! nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | grep -vF "@@GRISTMILL_$soname"
 }
 static_symbols_are_prefixed() {
     ! nm -g --defined-only "$libdir/libgristmill.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -v '^gm_'
@@ -60,15 +45,15 @@ check "the library links libc, libdl, libpthread, libm only" links_only_the_c_li
 check "the library has a soname" has_soname
 check "the library exports exactly what the headers declare" exports_the_header
 check "the library exports exactly what tests/abi/symbols/ lists" exports_what_is_listed
+check "what the library exports has the version of its soname" exports_have_the_version_of_the_soname
 check "the static library's global symbols begin with gm_" static_symbols_are_prefixed
 check "the library asks for no executable stack" no_executable_stack
 check "the library holds no path of the build machine" no_build_paths
 
 # ---- the simulated GPU ----
 
-simulator=$(find "$work/root" -name 'libgristmill-sim.so.?')
 exports_the_driver_only() {
-    nm -D --defined-only "$simulator" | awk '{ print $3 }' >"$work/exported"
+    exported "$simulator" >"$work/exported"
     grep -qx cuLaunchKernelEx "$work/exported" && grep -qx gm_sim_report_count "$work/exported" &&
         ! grep -vE '^(cu[A-Z]|gm_sim_)' "$work/exported"
 }
@@ -84,7 +69,6 @@ library.gm_last_error.restype = ctypes.c_char_p
 sys.exit(library.gm_device_count(ctypes.byref(count)) != 0 and library.gm_last_error() or count.value != 1)
 EOT
 }
-opens_from_the_program() { "$prefix/bin/gristmill" --sim rtx4090 info | grep -F 'RTX 4090 (simulated)'; }
 if [ -n "$simulator" ]; then
     check "the simulator exports the driver and its own functions only" exports_the_driver_only
     check "the simulator holds no path of the build machine" holds_no_build_path
@@ -113,17 +97,6 @@ check "every member lies where it lay, every enumerator is what it was" keeps_th
 # ---- users' builds ----
 
 minor=$(sed -n 's/^#define GM_VERSION_MINOR //p' "$include/gristmill/core.h")
-export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
-uses_pkg_config() { # [--static]
-    local flags
-    read -ra flags < <(pkg-config --cflags --libs "$@" gristmill)
-    [ "${1-}" != --static ] || flags=(-static-libgcc "${flags[@]/-lgristmill/-l:libgristmill.a}")
-    cc -std=c99 -o "$work/consumer" "$tests/install/consumer.c" "${flags[@]}" && "$work/consumer"
-}
-uses_cmake() {
-    cmake -S "$tests/install" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DWANTED= && cmake --build "$work/cmake" &&
-        "$work/cmake/consumer_shared" && "$work/cmake/consumer_static"
-}
 # The same in C++17: these plan, run on the simulated GPU and check.
 cpp_uses_pkg_config() {
     local flags
@@ -170,5 +143,4 @@ check "the library loads into a process that has no driver open" loads_alone
 check "the library leaves nothing behind when it is closed" leaves_nothing_behind
 check "the README's example compiles and links" readme_example
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+closing_line

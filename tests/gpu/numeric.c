@@ -136,10 +136,14 @@ double half_ulp(enum gm_type type, double value) {
 }
 
 uint32_t load_bits(const uint8_t *at, enum gm_type type) {
-    const int bytes = gm_type_bytes(type);
-    uint32_t bits = 0;
-    memcpy(&bits, at, bytes < 4 ? (size_t)bytes : 4); /* little-endian */
-    return bits;
+    const int bytes = gm_type_bytes(type); /* the size of each copy is known to the compiler */
+    uint32_t bits;
+    uint16_t two;
+    if (bytes == 1)
+        return *at;
+    if (bytes == 2)
+        return memcpy(&two, at, 2), two;
+    return memcpy(&bits, at, 4), bits; /* little-endian */
 }
 
 void store_bits(uint8_t *at, enum gm_type type, uint32_t bits) {

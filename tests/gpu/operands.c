@@ -21,10 +21,12 @@ static size_t start_of(const struct operand *o) {
 }
 
 static void store_rows(uint8_t *start, const struct operand *o, const void *of) {
-    for (int64_t row = 0; row < o->rows; row++)
-        for (int64_t column = 0; column < o->columns; column++)
-            store_bits(start + offset_of(o, of, row, column), o->type,
-                       double_to_bits(o->type, o->value(of, row, column)));
+    const int bytes = gm_type_bytes(o->type);
+    for (int64_t row = 0; row < o->rows; row++) {
+        uint8_t *at = start + offset_of(o, of, row, 0);
+        for (int64_t column = 0; column < o->columns; column++, at += bytes)
+            store_bits(at, o->type, double_to_bits(o->type, o->value(of, row, column)));
+    }
 }
 
 /* ---- placing ------------------------------------------------------------------------------------------ */
@@ -181,12 +183,8 @@ static void mark_rows(const struct placed_operands *placed, int operand, uint8_t
     const struct operand *o = &placed->operands[operand];
     const size_t bytes = (size_t)gm_type_bytes(o->type);
     uint8_t *const start = marks + placed->at[operand];
-    for (int64_t row = 0; row < o->rows; row++) {
-        if (!o->offset)
-            memset(start + offset_of(o, placed->of, row, 0), 1, (size_t)o->columns * bytes);
-        for (int64_t column = 0; column < o->columns && o->offset; column++)
-            memset(start + offset_of(o, placed->of, row, column), 1, bytes);
-    }
+    for (int64_t row = 0; row < o->rows; row++)
+        memset(start + offset_of(o, placed->of, row, 0), 1, (size_t)o->columns * bytes);
 }
 
 /* Bytes beside rows are what they were. */

@@ -19,7 +19,8 @@ struct operand {
     /* 1 + index of the operand in whose rows it lies, `start` elements behind its beginning, both of one size; 0: none.
      * That one's extent covers both. */
     int within;
-    /* NULL: row * stride + column; or where an element is, and then `extent` elements are all there are. */
+    /* NULL: row * stride + column; or where an element is, and then `extent` elements are all there are. Either way
+     * the columns of a row follow each other. */
     int64_t (*offset)(const void *of, int64_t row, int64_t column);
     int64_t extent;
     /* What it holds before the call, of what is read. NULL: it is written only. */

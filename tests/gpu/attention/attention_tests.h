@@ -84,17 +84,23 @@ struct placed_attention {
     const struct attention_case *ac;
     struct gm_attention_problem problem; /* with every stride */
     struct gm_attention_args args;
+    /* Of every token of all requests its place, and of every head of it k and v: in the memory of the case. */
+    const int64_t *slots;
+    const double *k, *v;
 };
 
 struct attention_memory {
     struct operand_memory operands;
     struct guarded_workspace workspace;
+    int64_t *slots;
+    double *k, *v;
 };
 
 /* What the case has (values.c). */
 int64_t attention_q_len(const struct attention_case *ac, int64_t request);
 int64_t attention_kv_len(const struct attention_case *ac, int64_t request); /* as far as the problem's bound */
 int64_t attention_first_row(const struct attention_case *ac, int64_t request);
+int64_t attention_tokens_before(const struct attention_case *ac, int64_t request); /* of k and v */
 int64_t attention_max_kv_len(const struct attention_case *ac);
 /* Of KV_BATCHED and KV_PAGED tokens of a page, and pages; of KV_RAGGED the first token of a request. */
 int64_t attention_page_tokens(const struct attention_case *ac);
@@ -123,7 +129,7 @@ struct attention_row {
     double *want, *tolerance; /* of v_head_dim columns */
     double lse, lse_tolerance;
 };
-void attention_reference(const struct attention_case *ac, int64_t request, int64_t row, int64_t head,
+void attention_reference(const struct placed_attention *placed, int64_t request, int64_t row, int64_t head,
                          struct attention_row *into);
 
 void describe_attention(const struct attention_case *ac, char *text, size_t bytes);

@@ -35,34 +35,18 @@ static const struct attention_case *case_of(const void *of) {
     return ((const struct placed_attention *)of)->ac;
 }
 
-struct cached {
-    int64_t slot, head;
-    bool is_v;
-};
-
-/* Tokens of all requests, and of TURNS those of v behind those of k. */
+/* Tokens of all requests; of TURNS those of v are behind those of k. */
 static int64_t cached_rows(const struct attention_case *ac) {
-    int64_t tokens = 0;
-    for (int64_t b = 0; b < ac->batch; b++)
-        tokens += attention_kv_len(ac, b);
-    return tokens * ac->kv_heads;
+    return attention_tokens_before(ac, ac->batch) * ac->kv_heads;
 }
 
-static struct cached cached_of(const struct attention_case *ac, int64_t row) {
-    const int64_t rows = cached_rows(ac);
-    struct cached c = {.is_v = row >= rows, .head = row % ac->kv_heads};
-    int64_t token = row % rows / ac->kv_heads, request = 0;
-    while (token >= attention_kv_len(ac, request))
-        token -= attention_kv_len(ac, request++);
-    c.slot = attention_slot(ac, request, token);
-    return c;
-}
-
-static int64_t offset_in_cache(const struct placed_attention *placed, const struct cached *c, const int64_t stride[3]) {
-    const int64_t tokens = attention_page_tokens(placed->ac);
-    if (placed->ac->kv_layout == GM_ATTENTION_KV_RAGGED)
-        return c->slot * stride[1] + c->head * stride[2];
-    return c->slot / tokens * stride[0] + c->slot % tokens * stride[1] + c->head * stride[2];
+static int64_t offset_in_cache(const struct placed_attention *placed, int64_t row, const int64_t stride[3]) {
+    const struct attention_case *ac = placed->ac;
+    const int64_t tokens = attention_page_tokens(ac), slot = placed->slots[row / ac->kv_heads];
+    const int64_t head = row % ac->kv_heads;
+    if (ac->kv_layout == GM_ATTENTION_KV_RAGGED)
+        return slot * stride[1] + head * stride[2];
+    return slot / tokens * stride[0] + slot % tokens * stride[1] + head * stride[2];
 }
 
 static bool is_in_turns(const struct attention_case *ac) {
@@ -76,28 +60,53 @@ static int64_t v_in_turns(const struct attention_case *ac) {
 static int64_t k_offset(const void *of, int64_t row, int64_t column) {
     const struct placed_attention *placed = of;
     const struct gm_attention_problem *p = &placed->problem;
-    const struct cached c = cached_of(placed->ac, row);
-    const int64_t stride[] = {p->k_page_stride, p->k_token_stride, p->k_head_stride};
-    return offset_in_cache(placed, &c, stride) + (c.is_v ? v_in_turns(placed->ac) : 0) + column;
+    const int64_t stride[] = {p->k_page_stride, p->k_token_stride, p->k_head_stride}, rows = cached_rows(placed->ac);
+    return offset_in_cache(placed, row % rows, stride) + (row >= rows ? v_in_turns(placed->ac) : 0) + column;
 }
 
 static int64_t v_offset(const void *of, int64_t row, int64_t column) {
     const struct placed_attention *placed = of;
     const struct gm_attention_problem *p = &placed->problem;
-    const struct cached c = cached_of(placed->ac, row);
     const int64_t stride[] = {p->v_page_stride, p->v_token_stride, p->v_head_stride};
-    return offset_in_cache(placed, &c, stride) + column;
-}
-
-static double k_value(const void *of, int64_t row, int64_t column) {
-    const struct attention_case *ac = case_of(of);
-    const struct cached c = cached_of(ac, row);
-    return c.is_v ? attention_v(ac, c.slot, c.head, column) : attention_k(ac, c.slot, c.head, column);
+    return offset_in_cache(placed, row, stride) + column;
 }
 
 static double v_value(const void *of, int64_t row, int64_t column) {
-    const struct cached c = cached_of(case_of(of), row);
-    return attention_v(case_of(of), c.slot, c.head, column);
+    const struct placed_attention *placed = of;
+    return placed->v[row * placed->ac->v_head_dim + column];
+}
+
+static double k_value(const void *of, int64_t row, int64_t column) {
+    const struct placed_attention *placed = of;
+    const int64_t rows = cached_rows(placed->ac);
+    return row >= rows ? v_value(of, row - rows, column) : placed->k[row * placed->ac->head_dim + column];
+}
+
+static void *at_least_one(void *memory, int64_t count, size_t bytes) {
+    void *larger = realloc(memory, (size_t)(count > 0 ? count : 1) * bytes);
+    if (!larger)
+        exit(2);
+    return larger;
+}
+
+/* Made once: every row of q is compared with them. */
+static void make_cache(struct placed_attention *placed, struct attention_memory *memory) {
+    const struct attention_case *ac = placed->ac;
+    const int64_t rows = cached_rows(ac), k_dim = ac->head_dim, v_dim = ac->v_head_dim;
+    int64_t at = 0;
+    placed->slots = memory->slots = at_least_one(memory->slots, rows / ac->kv_heads, sizeof *memory->slots);
+    placed->k = memory->k = at_least_one(memory->k, rows * k_dim, sizeof *memory->k);
+    placed->v = memory->v = at_least_one(memory->v, rows * v_dim, sizeof *memory->v);
+    for (int64_t request = 0; request < ac->batch; request++)
+        for (int64_t token = 0; token < attention_kv_len(ac, request); token++)
+            memory->slots[at++] = attention_slot(ac, request, token);
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t slot = memory->slots[row / ac->kv_heads], head = row % ac->kv_heads;
+        for (int64_t i = 0; i < k_dim; i++)
+            memory->k[row * k_dim + i] = attention_k(ac, slot, head, i);
+        for (int64_t i = 0; i < v_dim; i++)
+            memory->v[row * v_dim + i] = attention_v(ac, slot, head, i);
+    }
 }
 
 /* ---- the other operands --------------------------------------------------------------------------------- */
@@ -171,7 +180,8 @@ static void expect(const struct placed_operands *placed, int operand, int64_t ro
     if (operand == ATTENTION_AT_OUT)
         of_row.want = e->want, of_row.tolerance = e->tolerance;
     if (request < ac->batch)
-        attention_reference(ac, request, token - attention_first_row(ac, request), head, &of_row);
+        attention_reference((const struct placed_attention *)placed->of, request,
+                            token - attention_first_row(ac, request), head, &of_row);
     if (operand == ATTENTION_AT_LSE)
         e->want[0] = of_row.lse, e->tolerance[0] = of_row.lse_tolerance;
     for (int64_t i = 0; i < placed->operands[operand].columns && request == ac->batch; i++)
@@ -344,6 +354,7 @@ bool place_attention(struct result *result, const struct attention_case *ac, str
         .expect = expect,
     };
     set_problem(ac, &placed->problem);
+    make_cache(placed, memory);
     list_heads(placed, ac);
     list_others(placed, ac);
     if (!place_operands(result, &placed->placed, &memory->operands))
@@ -381,4 +392,7 @@ void free_attention(struct placed_attention *placed, struct attention_memory *me
         free_placed(&placed->placed);
     free_operands(&memory->operands);
     arena_free(&memory->workspace.arena);
+    free(memory->slots);
+    free(memory->k);
+    free(memory->v);
 }

@@ -120,9 +120,14 @@ static void store(const struct job *job, int64_t column, double value) {
 static void add_values(const struct job *job, int64_t tokens, double largest) {
     const struct gm_attention_params *p = job->p;
     const double scale = scale_at(job, planted_bug == ATTENTION_BUG_V_SCALE ? p->k_scale : p->v_scale);
-    for (int64_t j = 0; j < tokens; j++)
-        for (int64_t i = 0; i < p->v_head_dim && job->scores[j] != -INFINITY; i++)
-            job->o[i] += exp(job->scores[j] - largest) * scale * cached(job, row_of_cache(job, &p->v, j), i);
+    for (int64_t j = 0; j < tokens; j++) {
+        if (job->scores[j] == -INFINITY)
+            continue;
+        const double weight = exp(job->scores[j] - largest) * scale;
+        const uint64_t v = row_of_cache(job, &p->v, j);
+        for (int64_t i = 0; i < p->v_head_dim; i++)
+            job->o[i] += weight * cached(job, v, i);
+    }
     if (planted_bug == ATTENTION_BUG_READS_BEHIND && !(p->flags & GM_ATTENTION_IS_PAGED) && job->kv_len < p->max_kv_len)
         job->o[0] += 0 * cached(job, row_of_cache(job, &p->v, job->kv_len), 0);
 }

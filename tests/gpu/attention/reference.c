@@ -15,10 +15,11 @@
 struct row {
     const struct attention_case *ac;
     int64_t request, row, head;
-    double *scores;  /* of every token; hidden: -infinity */
-    double largest;  /* of those and of the sink */
-    double products; /* the largest sum of |q k| of a score, scaled */
-    double peak;     /* the largest |q k| of a score, or sum of some of them, scaled */
+    const double *k, *v; /* of the first token and the row's head; the next token's are all heads further on */
+    double *scores;      /* of every token; hidden: -infinity */
+    double largest;      /* of those and of the sink */
+    double products;     /* the largest sum of |q k| of a score, scaled */
+    double peak;         /* the largest |q k| of a score, or sum of some of them, scaled */
     double sum, with_sink;
 };
 
@@ -32,11 +33,11 @@ static double scale_of_head(const struct row *r, enum attention_scale of) {
 
 static double score_of(struct row *r, const double *q, int64_t token) {
     const struct attention_case *ac = r->ac;
-    const int64_t slot = attention_slot(ac, r->request, token), kv_head = r->head / (ac->q_heads / ac->kv_heads);
+    const double *k = r->k + token * ac->kv_heads * ac->head_dim;
     const double scale = scale_of(ac) * scale_of_head(r, ATTENTION_SCALE_OF_Q) * scale_of_head(r, ATTENTION_SCALE_OF_K);
     double dot = 0, size = 0;
     for (int64_t i = 0; i < ac->head_dim; i++) {
-        const double product = q[i] * attention_k(ac, slot, kv_head, i);
+        const double product = q[i] * k[i];
         dot += product;
         size += fabs(product);
         r->peak = fmax(r->peak, fabs(scale) * fmax(fabs(product), fabs(dot)));
@@ -96,29 +97,50 @@ static struct errors errors_of(const struct row *r, int64_t tokens) {
     };
 }
 
-static void find_column(const struct row *r, const struct errors *e, int64_t column, struct attention_row *into) {
+/* Sums of a column over all tokens: of v, of |v|, each times the weights; of their squares; of |v|. */
+struct column {
+    double o, all, squares, values;
+};
+
+static void add_token(const struct row *r, int64_t token, struct column *columns) {
     const struct attention_case *ac = r->ac;
-    const int64_t kv_head = r->head / (ac->q_heads / ac->kv_heads);
-    const enum gm_type type = attention_out_type(ac);
+    const double *v = r->v + token * ac->kv_heads * ac->v_head_dim;
+    const double weight = exp(r->scores[token] - r->largest) / r->with_sink;
     const double scale = scale_of_head(r, ATTENTION_SCALE_OF_V);
-    double o = 0, all = 0, squares = 0, values = 0;
-    for (int64_t j = 0; j < attention_kv_len(ac, r->request); j++) {
-        if (r->scores[j] == -INFINITY)
-            continue;
-        const double weight = exp(r->scores[j] - r->largest) / r->with_sink;
-        const double v = scale * attention_v(ac, attention_slot(ac, r->request, j), kv_head, column);
-        o += weight * v;
-        all += weight * fabs(v);
-        squares += weight * weight * v * v;
-        values += fabs(v);
+    for (int64_t i = 0; i < ac->v_head_dim; i++) {
+        struct column *c = &columns[i];
+        const double scaled = scale * v[i];
+        c->o += weight * scaled;
+        c->all += weight * fabs(scaled);
+        c->squares += weight * weight * scaled * scaled;
+        c->values += fabs(scaled);
     }
-    const double floor = r->with_sink > 0 ? least_weight(ac) / r->with_sink * values : 0;
-    const double rest = (e->exponent + e->addition) * all + (e->exponent + e->sum) * fabs(o) + floor;
-    const double most = e->weight * all + rest, random = 2.5 * e->weight * sqrt(squares) + rest;
+}
+
+static void find_tolerance(const struct row *r, const struct errors *e, const struct column *c, double *tolerance) {
+    const struct attention_case *ac = r->ac;
+    const enum gm_type type = attention_out_type(ac);
+    const double floor = r->with_sink > 0 ? least_weight(ac) / r->with_sink * c->values : 0;
+    const double rest = (e->exponent + e->addition) * c->all + (e->exponent + e->sum) * fabs(c->o) + floor;
+    const double most = e->weight * c->all + rest, random = 2.5 * e->weight * sqrt(c->squares) + rest;
     const double error =
         (ac->inputs == ATTENTION_NORMAL || ac->inputs == ATTENTION_POSITIVE) && random < most ? random : most;
-    into->want[column] = o;
-    into->tolerance[column] = isfinite(error) && error > 0 ? error + half_ulp(type, fabs(o) + error) : 0;
+    *tolerance = isfinite(error) && error > 0 ? error + half_ulp(type, fabs(c->o) + error) : 0;
+}
+
+static void find_columns(const struct row *r, const struct errors *e, struct attention_row *into) {
+    const struct attention_case *ac = r->ac;
+    struct column *columns = calloc((size_t)ac->v_head_dim, sizeof *columns);
+    if (!columns)
+        exit(2);
+    for (int64_t j = 0; j < attention_kv_len(ac, r->request); j++)
+        if (r->scores[j] != -INFINITY)
+            add_token(r, j, columns);
+    for (int64_t i = 0; i < ac->v_head_dim; i++) {
+        into->want[i] = columns[i].o;
+        find_tolerance(r, e, &columns[i], &into->tolerance[i]);
+    }
+    free(columns);
 }
 
 static void find_lse(const struct row *r, const struct errors *e, struct attention_row *into) {
@@ -127,10 +149,18 @@ static void find_lse(const struct row *r, const struct errors *e, struct attenti
         isfinite(into->lse) ? e->exponent + e->sum + 0x1p-22 * (fabs(into->lse) + fabs(r->largest) + 1) : 0;
 }
 
-void attention_reference(const struct attention_case *ac, int64_t request, int64_t row, int64_t head,
+void attention_reference(const struct placed_attention *placed, int64_t request, int64_t row, int64_t head,
                          struct attention_row *into) {
+    const struct attention_case *ac = placed->ac;
     const int64_t tokens = attention_kv_len(ac, request), first = attention_first_row(ac, request);
-    struct row r = {.ac = ac, .request = request, .row = row, .head = head};
+    const int64_t kv_head = head / (ac->q_heads / ac->kv_heads);
+    const int64_t first_kv = attention_tokens_before(ac, request) * ac->kv_heads + kv_head;
+    struct row r = {.ac = ac,
+                    .request = request,
+                    .row = row,
+                    .head = head,
+                    .k = placed->k + first_kv * ac->head_dim,
+                    .v = placed->v + first_kv * ac->v_head_dim};
     double *q = malloc((size_t)ac->head_dim * sizeof *q);
     r.scores = malloc((size_t)(tokens + 1) * sizeof *r.scores);
     if (!q || !r.scores)
@@ -139,8 +169,7 @@ void attention_reference(const struct attention_case *ac, int64_t request, int64
         q[i] = attention_q(ac, first + row, head, i);
     find_scores(&r, q);
     const struct errors e = errors_of(&r, tokens);
-    for (int64_t i = 0; i < ac->v_head_dim; i++)
-        find_column(&r, &e, i, into);
+    find_columns(&r, &e, into);
     find_lse(&r, &e, into);
     free(q);
     free(r.scores);

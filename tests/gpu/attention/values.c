@@ -18,16 +18,23 @@ int64_t attention_q_len(const struct attention_case *ac, int64_t request) {
     return length(ac->q_lens, request);
 }
 
+/* Of the requests before one, together: from the last length on all are alike. */
+static int64_t sum_before(const struct attention_case *ac, int64_t request,
+                          int64_t (*of)(const struct attention_case *, int64_t)) {
+    const int64_t last = ATTENTION_LENGTHS - 1, apart = request < last ? request : last;
+    int64_t sum = (request - apart) * of(ac, last);
+    for (int64_t b = 0; b < apart; b++)
+        sum += of(ac, b);
+    return sum;
+}
+
 int64_t attention_first_row(const struct attention_case *ac, int64_t request) {
-    int64_t first = 0;
-    for (int64_t b = 0; b < request; b++)
-        first += attention_q_len(ac, b);
-    return first;
+    return sum_before(ac, request, attention_q_len);
 }
 
 int64_t attention_max_kv_len(const struct attention_case *ac) {
     int64_t most = 1;
-    for (int64_t b = 0; b < ac->batch; b++)
+    for (int64_t b = 0; b < ac->batch && b < ATTENTION_LENGTHS; b++)
         most = length(ac->kv_lens, b) > most ? length(ac->kv_lens, b) : most;
     most += ac->spare_tokens - ac->hidden_tokens;
     return most > 1 ? most : 1;
@@ -36,6 +43,10 @@ int64_t attention_max_kv_len(const struct attention_case *ac) {
 int64_t attention_kv_len(const struct attention_case *ac, int64_t request) {
     const int64_t said = length(ac->kv_lens, request), most = attention_max_kv_len(ac);
     return said < most ? said : most;
+}
+
+int64_t attention_tokens_before(const struct attention_case *ac, int64_t request) {
+    return sum_before(ac, request, attention_kv_len);
 }
 
 /* ---- pages -------------------------------------------------------------------------------------------- */
@@ -50,20 +61,15 @@ static int64_t pages_of(const struct attention_case *ac, int64_t request) {
 
 /* No multiple of 7, so that steps of 7 reach every page once. */
 int64_t attention_pages(const struct attention_case *ac) {
-    int64_t pages = 2;
     if (ac->kv_layout != GM_ATTENTION_KV_PAGED)
         return ac->batch + ac->spare_batch;
-    for (int64_t b = 0; b < ac->batch; b++)
-        pages += pages_of(ac, b);
+    const int64_t pages = 2 + sum_before(ac, ac->batch, pages_of);
     return pages % 7 ? pages : pages + 1;
 }
 
 /* A gap of a token behind every request. */
 int64_t attention_first_token(const struct attention_case *ac, int64_t request) {
-    int64_t first = 1;
-    for (int64_t b = 0; b < request; b++)
-        first += attention_kv_len(ac, b) + 1;
-    return first;
+    return 1 + request + attention_tokens_before(ac, request);
 }
 
 static bool is_bad_page(const struct attention_case *ac, int64_t entry) {
@@ -72,14 +78,12 @@ static bool is_bad_page(const struct attention_case *ac, int64_t entry) {
 
 int64_t attention_table_entry(const struct attention_case *ac, int64_t request, int64_t entry) {
     static const int32_t bad[] = {-1, INT32_MAX, INT32_MIN, 0};
-    int64_t before = 0;
     if (request >= ac->batch || entry >= pages_of(ac, request))
         return bad[(request + entry) % 3];
     if (is_bad_page(ac, entry))
         return request % 2 ? attention_pages(ac) : bad[request % 3];
-    for (int64_t b = 0; b < request; b++)
-        before += pages_of(ac, b);
-    return (before + entry) * 7 % attention_pages(ac); /* page 0 is the first request's first */
+    return (sum_before(ac, request, pages_of) + entry) * 7 %
+           attention_pages(ac); /* page 0 is the first request's first */
 }
 
 int64_t attention_said_start(const struct attention_case *ac, int64_t request) {
@@ -189,13 +193,12 @@ static bool tells_of_v(const struct attention_case *ac, int64_t at) {
 
 double attention_k(const struct attention_case *ac, int64_t slot, int64_t head, int64_t at) {
     const uint64_t index = (uint64_t)((slot * ac->kv_heads + head) * ac->head_dim + at);
-    const int64_t token = slot % attention_page_tokens(ac);
     if (tells_of_v(ac, at))
         return slot % ac->v_head_dim == at;
-    if (at == 0 && ac->inputs == ATTENTION_RISING)
-        return round_to(attention_kv_type(ac), RISE * (double)token);
-    if (at == 0 && ac->inputs == ATTENTION_FALLING)
-        return round_to(attention_kv_type(ac), -RISE * (double)token);
+    if (at == 0 && (ac->inputs == ATTENTION_RISING || ac->inputs == ATTENTION_FALLING)) {
+        const double token = (double)(slot % attention_page_tokens(ac));
+        return round_to(attention_kv_type(ac), ac->inputs == ATTENTION_RISING ? RISE * token : -RISE * token);
+    }
     if (ac->inputs == ATTENTION_MOST)
         return most_of(ac, 1, index);
     if (ac->inputs == ATTENTION_CODES)
