@@ -2,19 +2,20 @@
 """What a decoder's step costs in plain torch, at its best: Llama's layers, or Qwen3's with norms of heads, random bf16
 weights, caches that stay in place, each way captured in one CUDA graph and replayed.
 
-    python3 bench/peers/decoder.py config.json --batch 1 --context 1024 --compile --prefill 2048 --json step.json
+    python3 bench/peers/decoder.py config.json --batch 1 --context 1024 --compile --prefill 2048 8192 --json step.json
     python3 bench/peers/decoder.py ... --decoder build/decoder --results bench/results/h200/decoder.json
 
 A step takes one token of each of --batch requests that have --context tokens in their caches, and ends with the
-likeliest next ones. --prefill N takes N tokens of one request, as well. Ways, by turns in each round:
+likeliest next ones. --prefill takes so many tokens of one request, as well. Ways, by turns in each round:
 
     eager          kernels of torch
     compile        torch.compile of the first, the last and one layer, whose code all layers share      with --compile
     max-autotune   likewise, with GEMMs chosen by time
     whole ...      likewise, of the model in one piece, which compiles for as long as it has layers     with --whole
 
-With --decoder, examples/decoder measures the same step behind them, and --results gets a row for the step and one for the
-prompt beside those that it has.
+With --decoder, examples/decoder measures the same step behind them, and --results gets a row for the step and one for each
+prompt beside those that it has. A step's row has parts: ours as `decoder bench` tells them; of torch the linear layers and
+attention, each alone in a graph, and what is left of the fastest way's time.
 
 Attention is scaled_dot_product_attention by that of its kernels which is fastest in eager. `floor_ms` is what reading
 the weights and caches takes at --read-tbs; `difference` is a way's logits against eager's, by norm."""
@@ -258,39 +259,79 @@ def measure(model, work, options):
             "ms_rounds": rounds}
 
 
+def linears_alone(model, batch):
+    """Every linear layer of a step, of rows that are there."""
+    rows = {columns: normal(batch, columns, scale=1) for columns in {w.shape[1] for w in model.layers[0].parameters() if w.dim() == 2}}
+
+    def called():
+        for layer in model.layers:
+            for weight in (layer.qkv, layer.o, layer.gate_up, layer.down):
+                out = functional.linear(rows[weight.shape[1]], weight)
+        return functional.linear(rows[model.head.shape[1]], model.head), out
+
+    return called
+
+
+def attention_alone(shape, work):
+    """The attention of a step, of caches as they are."""
+    q = normal(work.tokens.shape[0], shape.q_heads, 1, shape.head_dim, scale=1)
+
+    def called():
+        for k, v in work.caches:
+            out = functional.scaled_dot_product_attention(q, k[:, :, :work.length], v[:, :, :work.length], enable_gqa=True)
+        return out, out
+
+    return called
+
+
+def measure_parts(model, shape, work, found, options):
+    """Torch's linear layers and its attention, each alone in a graph, and what is left of the fastest way's time."""
+    calls = {"linears": linears_alone(model, options.batch),
+             "attention": by_kernel(found["attention"], attention_alone(shape, work))}
+    parts = {}
+    for name, call in calls.items():
+        graph = Graph(call)
+        graph.warm_up(options.warm_up)
+        parts[name] = statistics.median(graph.ms(options.replays) for _ in range(options.rounds))
+    parts["rest"] = found["best_ms"] - parts["linears"] - parts["attention"]
+    return parts
+
+
 def measure_step(model, shape, options):
     work = Work(shape, options.batch, 1, options.context)
     weights, caches = model.step_bytes(options.batch), work.cache_bytes()
+    found = measure(model, work, options)
     return {"batch": options.batch, "context": options.context, "weight_bytes": weights, "kv_bytes": caches,
-            "floor_ms": (weights + caches) / options.read_tbs * 1e-9, **measure(model, work, options)}
+            "floor_ms": (weights + caches) / options.read_tbs * 1e-9, **found,
+            "parts_ms": measure_parts(model, shape, work, found, options)}
 
 
-def measure_ours(options):
-    """What `decoder bench` says of the same step, in a process of its own while this one is idle."""
+def measure_ours(options, prefill):
+    """What `decoder bench` says of the same step and a prompt, in a process of its own while this one is idle."""
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
     layers = ["--layers", str(options.layers)] if options.layers else []
     with tempfile.NamedTemporaryFile(suffix=".json") as numbers:
         subprocess.run([options.decoder, "bench", options.config.parent, "--batch", str(options.batch), "--context",
-                        str(options.context), "--prefill", str(options.prefill or 0), "--json", numbers.name, *layers],
+                        str(options.context), "--prefill", str(prefill), "--json", numbers.name, *layers],
                        check=True, stdout=sys.stderr)
         return json.loads(pathlib.Path(numbers.name).read_text())
 
 
-def row_of(result, part, ours_ms, **more):
+def row_of(result, theirs, ours_ms, **more):
     """A line of the table: our milliseconds, each way's of torch, and the fastest of these over ours."""
     return {"op": "decoder", "model": result["model"], "layers": result["shape"]["layers"], **more, "ms": ours_ms,
-            "torch_ms": result[part]["ms"], "best": result[part]["best"], "best_ms": result[part]["best_ms"],
-            "ratio_best": result[part]["best_ms"] / ours_ms}
+            "torch_ms": theirs["ms"], "best": theirs["best"], "best_ms": theirs["best_ms"],
+            "ratio_best": theirs["best_ms"] / ours_ms}
 
 
 def rows_of(result):
     ours, step = result["decoder"], result["step"]
-    yield row_of(result, "step", ours["decode_ms"], batch=step["batch"], context=step["context"], prefill=0,
-                 floor_ms=step["floor_ms"], parts_ms=ours["parts_ms"])
-    if "prefill" in result:
-        yield row_of(result, "prefill", ours["prompt_ms"], batch=1, context=0, prefill=result["prefill"]["tokens"],
-                     floor_ms=None, parts_ms=None)
+    yield row_of(result, step, ours["decode_ms"], batch=step["batch"], context=step["context"], prefill=0,
+                 floor_ms=step["floor_ms"], parts_ms=ours["parts_ms"], torch_parts_ms=step["parts_ms"])
+    for prompt in result["prefills"]:
+        yield row_of(result, prompt, prompt["decoder_ms"], batch=1, context=0, prefill=prompt["tokens"],
+                     floor_ms=None, parts_ms=None, torch_parts_ms=None)
 
 
 def add_rows(result, path):
@@ -313,7 +354,7 @@ def parse():
     parser.add_argument("--layers", type=int, help="instead of as many as the model has")
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--context", type=int, required=True)
-    parser.add_argument("--prefill", type=int)
+    parser.add_argument("--prefill", type=int, nargs="*", default=[], help="tokens of a prompt, or of several")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--tune-prompt", action="store_true", help="max-autotune of the prompt as well, for a minute more")
@@ -333,15 +374,18 @@ def main():
     options = parse()
     torch.manual_seed(1)
     shape = Shape(json.loads(options.config.read_text()), options.layers)
-    model = Decoder(shape, max(options.context + 1, options.prefill or 0))
+    model = Decoder(shape, max(options.context + 1, *options.prefill, 0))
     result = {"model": name_of(options.config), "gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
-              "shape": vars(shape), "step": measure_step(model, shape, options)}
-    if options.prefill:
-        work = Work(shape, 1, options.prefill, 0)
-        result["prefill"] = {"tokens": options.prefill, **measure(model, work, options)}
+              "shape": vars(shape), "step": measure_step(model, shape, options), "prefills": []}
+    for tokens in options.prefill:
+        work = Work(shape, 1, tokens, 0)
+        result["prefills"].append({"tokens": tokens, **measure(model, work, options)})
+        del work
     if options.decoder:
         del model
-        result["decoder"] = measure_ours(options)
+        result["decoder"] = measure_ours(options, 0)
+        for prompt in result["prefills"]:
+            prompt["decoder_ms"] = measure_ours(options, prompt["tokens"])["prompt_ms"]
     if options.results:
         add_rows(result, options.results)
     text = json.dumps(result, indent=1) + "\n"
