@@ -60,32 +60,37 @@ step() {
     [ "$seconds" -le "${budget[$name]:-30}" ] || over+=("$name: $seconds s instead of ${budget[$name]:-30}")
 }
 
-# What keeps one core busy runs beside the other steps, in two lines one behind the other: `later NAME COMMAND...` lines it up,
-# start_later begins, and `step NAME finish NAME` waits for it and says what it said.
+# What keeps one core busy runs beside the other steps: `later NAME COMMAND...` lines it up, start_later has two workers
+# take one after the other, in this order, and `step NAME finish NAME` waits for it and says what it said.
 lined_up=()
 later() {
     lined_up+=("$1")
     printf -v "later_$1" '%q ' "${@:2}"
 }
-run_later() { # NAME...
-    local name command start
-    for name in "$@"; do
-        command=later_$name start=$SECONDS
-        (eval "${!command}") </dev/null >"$logs/$name.output" 2>&1
-        echo "$?" >"$logs/$name.status"
-        echo "$((SECONDS - start))" >"$logs/$name.seconds"
+run_later() { # NAME
+    local command=later_$1 start=$SECONDS
+    (eval "${!command}") </dev/null >"$logs/$1.output" 2>&1
+    echo "$?" >"$logs/$1.status"
+    echo "$((SECONDS - start))" >"$logs/$1.seconds"
+}
+# The workers read from one descriptor, so that each name is taken once; the lock is for a name to be read whole.
+work_off() {
+    local name
+    exec 4>"$logs/queue.lock"
+    while flock 4 && read -r name <&3; do
+        flock -u 4
+        run_later "$name" 3<&- 4>&-
     done
+    flock -u 4
 }
 start_later() {
     rm -f "$logs"/*.status "$logs"/*.seconds
-    local count=${#lined_up[@]} at
-    for ((at = 0; at < count; at++)); do
-        [ "${lined_up[at]}" != valgrind_unit_tests ] || break
-    done
-    # Two lines: what is simulated, and the host's code once more.
-    run_later "${lined_up[@]:0:at}" &
+    printf '%s\n' "${lined_up[@]}" >"$logs/queue"
+    exec 3<"$logs/queue"
+    work_off &
     local first=$!
-    run_later "${lined_up[@]:at}" &
+    work_off &
+    exec 3<&-
     # shellcheck disable=SC2064 # these processes, now
     trap "kill $first $! 2>/dev/null" EXIT
 }
@@ -105,6 +110,31 @@ seed=${GM_TEST_SEED:-31}
 in_folder() {
     mkdir -p "$logs/$1.d" && env -C "$logs/$1.d" "${@:2}"
 }
+# The host code once more, with AddressSanitizer and UndefinedBehaviorSanitizer: the images are those of the build.
+sanitized=$build/sanitized
+sanitize() {
+    (
+        source=$build build=$sanitized
+        configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_SANITIZE=address,undefined \
+            -DCMAKE_C_FLAGS_RELEASE=-O1 "-DGM_IMAGES_FROM=$source" &&
+            compile unit_tests bench_tests gpu_tests gristmill_sim decoder decoder_tests tensors_tests
+    )
+}
+sanitizing() { # as soon as it is built
+    wait_for sanitized_build
+    in_folder "$1" env ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 "${@:2}"
+}
+later sanitized_build sanitize
+# Beside that build. What goes through the whole table, or computes for long, runs with AddressSanitizer only, which is
+# faster.
+later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=long \
+    valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
+later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests" # leaks are looked for once
+later sanitized_bench_tests sanitizing bench_tests "$sanitized/bench_tests"
+later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
+later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
+    "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork '--test=[abit]*'
+
 # Every kernel runs on the simulated GPU, whatever GPU this machine has. fp16's twins of bf16 differ in the names of their
 # instructions only, and run fewer cases on sm90; so do the many rows of GEMM, of which a change runs all (CONTRIBUTING.md).
 # Four processes share two cores, and a case of large heads takes six seconds alone: it hangs after ninety.
@@ -127,29 +157,6 @@ later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim 
 later sim_h100_library simulated h100 library --quick '--test=[!abirt]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=2
 later sim_a100_library simulated a100 library --quick '--test=[!r]*'
-# What goes through the whole table, or computes for long, runs with AddressSanitizer only, which is faster.
-later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=long \
-    valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
-
-# The host code once more, with AddressSanitizer and UndefinedBehaviorSanitizer: the images are those of the build.
-sanitized=$build/sanitized
-sanitize() {
-    (
-        source=$build build=$sanitized
-        configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_SANITIZE=address,undefined \
-            -DCMAKE_C_FLAGS_RELEASE=-O1 "-DGM_IMAGES_FROM=$source" &&
-            compile unit_tests bench_tests gpu_tests gristmill_sim decoder decoder_tests tensors_tests
-    )
-}
-sanitizing() {
-    in_folder "$1" env ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 "${@:2}"
-}
-later sanitized_build sanitize
-later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests" # leaks are looked for once
-later sanitized_bench_tests sanitizing bench_tests "$sanitized/bench_tests"
-later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
-later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
-    "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork '--test=[abit]*'
 start_later
 
 step unit_tests env -C "$logs" "$build/unit_tests"
@@ -212,16 +219,12 @@ small_library() {
 step small_library small_library
 step gpu_tests env -C "$logs" "$build/gpu_tests"
 
-# Beside the lines of `later`, which take longer from here on.
-once_sanitized() {
-    wait_for sanitized_build
-    sanitizing "$@"
-}
-step sanitized_decoder_tests once_sanitized decoder_tests env ASAN_OPTIONS=detect_leaks=0 \
+# Beside the workers, which take longer from here on.
+step sanitized_decoder_tests sanitizing decoder_tests env ASAN_OPTIONS=detect_leaks=0 \
     CK_EXCLUDE_TAGS=long "$sanitized/decoder_tests" # refusals exit with what they have
-step sanitized_tensors_tests once_sanitized tensors_tests env CK_FORK=no GM_SIM_DEVICE=h200 \
+step sanitized_tensors_tests sanitizing tensors_tests env CK_FORK=no GM_SIM_DEVICE=h200 \
     GM_DRIVER="$sanitized/libgristmill-sim.so.0" "$sanitized/tensors_tests"
-step sanitized_decoder_check once_sanitized decoder_check env GM_DRIVER="$sanitized/libgristmill-sim.so.0" \
+step sanitized_decoder_check sanitizing decoder_check env GM_DRIVER="$sanitized/libgristmill-sim.so.0" \
     GM_SIM_DEVICE=h200 "$sanitized/decoder" check "$root/tests/decoder/models/gemma3" --page 16
 
 for name in "${lined_up[@]}"; do

@@ -123,6 +123,12 @@ void sim_multiply(const float *a, const float *b, float *c, uint32_t rows, uint3
 
 /* ---- fragments --------------------------------------------------------------------------------------------------- */
 
+/* Four at a time: `width` is 4, 8 or 16, and a copy of a size that is unknown costs more than the widening. */
+SIM_INSIDE void copy_floats(float *to, const float *from, uint32_t width) {
+    for (uint32_t k = 0; k < width; k += 4)
+        memcpy(to + k, from + k, 4 * sizeof *to);
+}
+
 /* Register r: rows g + 8 (r mod 2), the r / 2-th 16 bytes of k. */
 void sim_fragment_rows(enum sim_element element, const uint32_t *const *registers, uint32_t count, float *a) {
     const uint32_t width = SIM_CORE_BYTES / sim_element_bytes(element), depth = count / 2 * width;
@@ -130,7 +136,7 @@ void sim_fragment_rows(enum sim_element element, const uint32_t *const *register
     for (uint32_t r = 0; r < count; r++) {
         sim_widen(element, registers[r], core, SIM_CORE_ROWS * width);
         for (uint32_t g = 0; g < SIM_CORE_ROWS; g++)
-            memcpy(a + (g + 8 * (r & 1)) * depth + r / 2 * width, core + g * width, width * sizeof *a);
+            copy_floats(a + (g + 8 * (r & 1)) * depth + r / 2 * width, core + g * width, width);
     }
 }
 

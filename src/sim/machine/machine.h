@@ -129,6 +129,7 @@ struct sim_cluster {
     uint64_t now;            /* time of the path that runs */
     struct sim_flight *flights;            /* by due tick */
     struct sim_flight *last_flight;
+    struct sim_flight *latest_flight;      /* that was queued, or the next one if it has landed */
     struct sim_queue *queue;               /* its paths, in order of time: schedule.h */
     struct sim_agents *agents;             /* clocks.h */
     struct sim_cluster_barrier *barrier;
