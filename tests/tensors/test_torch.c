@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,6 +253,42 @@ START_TEST(keeps_a_plan_for_what_recurs) {
 }
 END_TEST
 
+/* Four threads take, make and forget plans of the same problems; nothing is launched: there are no rows. */
+static void *takes_plans(void *nothing) {
+    for (int i = 0; i < 200; i++) {
+        struct call call;
+        call_begin(&call, NUMBER_rms_norm);
+        for (int64_t argument = 0; argument < call.signature->arguments_count; argument++) {
+            argument_default(&call.signature->arguments[argument], &call.in[argument]);
+        }
+        call.in[0].tensor =
+            (struct tensor){.type = GM_BF16, .rank = 2, .size = {0, 8 * (1 + i % 5)}, .stride = {64, 1}};
+        call.in[1].tensor = (struct tensor){.type = GM_BF16, .rank = 1, .size = {8 * (1 + i % 5)}, .stride = {1}};
+        if (!call_prepare(&call) || !call_run(&call)) {
+            return call.error[0] ? strdup(call.error) : "without a sentence";
+        }
+        if (i % 50 == 49) {
+            plans_forget();
+        }
+    }
+    return nothing;
+}
+
+START_TEST(threads_share_plans) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, takes_plans, NULL), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        void *error;
+        pthread_join(threads[i], &error);
+        ck_assert_msg(error == NULL, "%s", (const char *)error);
+    }
+    plans_forget();
+    ck_assert_uint_eq(plans_count(), 0);
+}
+END_TEST
+
 Suite *torch_suite(void) {
     Suite *suite = suite_create("torch");
     TCase *tests = tcase_create("torch");
@@ -262,6 +299,7 @@ Suite *torch_suite(void) {
     tcase_add_test(tests, refuses_and_frees_all_the_same);
     tcase_add_test(tests, says_when_torch_has_no_memory_or_no_stream);
     tcase_add_test(tests, keeps_a_plan_for_what_recurs);
+    tcase_add_test(tests, threads_share_plans);
     suite_add_tcase(suite, tests);
     return suite;
 }
