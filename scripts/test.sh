@@ -24,7 +24,7 @@ declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [
     [sim_h100_sm90_e4m3]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=240
     [decoder_tests]=60 [decoder_program]=60 [sanitized_decoder_tests]=90
-    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=300 [sanitized_sim_h100]=180)
+    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=200 [sanitized_sim_h100]=180)
 over=()
 
 counts='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped(, [0-9]+ illegal)?$'
