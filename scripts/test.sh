@@ -129,8 +129,9 @@ later sanitized_build sanitize
 # faster.
 later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=long \
     valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
-later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests" # leaks are looked for once
-later sanitized_bench_tests sanitizing bench_tests "$sanitized/bench_tests"
+# In one process each, so that leaks are looked for once.
+later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests"
+later sanitized_bench_tests sanitizing bench_tests env CK_FORK=no "$sanitized/bench_tests"
 later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
 later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
     "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork '--test=[abit]*'
