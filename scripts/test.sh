@@ -24,7 +24,7 @@ declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [
     [sim_h100_sm90_e4m3]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=240
     [decoder_tests]=60 [decoder_program]=60 [sanitized_decoder_tests]=90
-    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=300 [sanitized_sim_h100]=180)
+    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=200 [sanitized_sim_h100]=180)
 over=()
 
 counts='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped(, [0-9]+ illegal)?$'
@@ -129,8 +129,9 @@ later sanitized_build sanitize
 # faster.
 later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUDE_TAGS=long \
     valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$build/unit_tests"
-later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests" # leaks are looked for once
-later sanitized_bench_tests sanitizing bench_tests "$sanitized/bench_tests"
+# In one process each, so that leaks are looked for once.
+later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests"
+later sanitized_bench_tests sanitizing bench_tests env CK_FORK=no "$sanitized/bench_tests"
 later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
 later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
     "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork '--test=[abit]*'
