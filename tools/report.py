@@ -25,7 +25,7 @@ USUAL = {"a": "bf16", "b": "bf16", "d": "bf16", "layout": "tn", "weight": "same"
          "normalized": "late", "out": "same"}
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
 COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
-NAMED_MARKERS = re.compile(r"(<!-- (chain|layer|decoder|torch-costs) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
+NAMED_MARKERS = re.compile(r"(<!-- (chain|layer|decoder|torch-costs|patch) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
@@ -259,6 +259,21 @@ def torch_costs_table(results):
     return "\n".join(lines)
 
 
+def patch_table(results):
+    """A row for each step of a model of transformers: as it is and patched."""
+    meta, rows = results["meta"], results["rows"]
+    ways = list(rows[0]["ms"])
+    lines = [f"{meta['gpu']}, torch {meta['torch']}, transformers {meta['transformers']}, {meta['date']}; milliseconds, bf16, "
+             "random weights, all in CUDA graphs.", "",
+             "| model | step | " + " | ".join(ways) + " | fastest of transformers / of patched |", "|---|---|" + "---:|" * (len(ways) + 1)]
+    for row in rows:
+        step = f"prompt of {row['prefill']}" if row["prefill"] else f"batch 1, context {row['context']}"
+        of = {patched: min(ms for way, ms in row["ms"].items() if way.startswith("patched") == patched) for patched in (False, True)}
+        lines.append(f"| {row['model']} | {step} | " + " | ".join(number(row["ms"].get(way), 3) for way in ways) +
+                     f" | {number(of[False] / of[True], 3)} |")
+    return "\n".join(lines)
+
+
 def exact(value):
     """A counter, with all its digits."""
     return "–" if value is None else f"{value:.15g}"
@@ -373,7 +388,7 @@ def rewrite(text, folder):
     def fill_named(match):
         name, make = {"chain": ("chain", chain_table), "layer": ("decode-chain", layer_table),
                       "decoder": ("decoder", decoder_table),
-                      "torch-costs": ("torch-costs", torch_costs_table)}[match.group(2)]
+                      "torch-costs": ("torch-costs", torch_costs_table), "patch": ("patch", patch_table)}[match.group(2)]
         return match.group(1) + f"\n{tables(name, '', make)}\n\n" + match.group(4)
 
     for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (NAMED_MARKERS, fill_named),
