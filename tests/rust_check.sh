@@ -10,12 +10,11 @@ build=$(cd "$1" && pwd)
 [ -n "$(command -v cargo)" ] || { echo "no cargo"; exit 77; }
 minor=$(rustc --version | sed -nE 's/^rustc 1\.([0-9]+)\..*/\1/p')
 [ "${minor:-0}" -ge 77 ] || { echo "rustc is older than 1.77"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/install/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/install/checks.sh"
 export CARGO_TARGET_DIR=$build/cargo CARGO_NET_OFFLINE=true LD_LIBRARY_PATH=$build GM_DRIVER=sim GM_SIM_DEVICE=h200
 export RUSTFLAGS="-D warnings"
 unset GRISTMILL_LIB_DIR GRISTMILL_STATIC
-passed=0 failed=0
 
 # cargo_test NAME ARGUMENT...: adds what the crate's test programs counted.
 cargo_test() {
@@ -28,25 +27,20 @@ cargo_test() {
     [ "$p" -gt 0 ] || [ "$f" -gt 0 ] || f=1
     passed=$((passed + p)) failed=$((failed + f))
 }
-says() { # NAME SENTENCE COMMAND...
-    local name=$1 sentence=$2
-    shift 2
-    if ! "$@" >"$work/out" 2>&1 && grep -qF -- "$sentence" "$work/out"; then
-        echo "PASS $name"
-        passed=$((passed + 1))
-    else
-        echo "FAIL $name"
-        sed 's/^/     /' "$work/out"
-        failed=$((failed + 1))
-    fi
+# fails_with SENTENCE COMMAND...
+fails_with() {
+    local said
+    ! said=$("${@:2}" 2>&1) || return 1
+    echo "$said"
+    grep -qF -- "$1" <<<"$said"
 }
 
 GRISTMILL_LIB_DIR=$build cargo_test "the shared library"
 # pkg-config's answer, for a build that is not installed.
 printf 'Name: gristmill\nDescription: a build\nVersion: 0\nLibs: -L%s -lgristmill\n' "$build" >"$work/gristmill.pc"
 PKG_CONFIG_PATH=$work cargo_test "the static library, by pkg-config" --features static --test gemm
-says "no library is a sentence" "gristmill-sys finds no libgristmill: set GRISTMILL_LIB_DIR to its folder. pkg-config: " \
+check "no library is a sentence" \
+    fails_with "gristmill-sys finds no libgristmill: set GRISTMILL_LIB_DIR to its folder. pkg-config: " \
     env PKG_CONFIG="$work/none" cargo test --quiet --manifest-path "$crate/Cargo.toml"
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+closing_line

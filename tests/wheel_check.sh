@@ -7,27 +7,13 @@
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "$1" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
+# shellcheck source=tests/install/checks.sh
+source "$root/tests/install/checks.sh"
 unset GM_DRIVER GM_SIM_DEVICE GRISTMILL_LIBRARY PYTHONPATH
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
-# check NAME COMMAND...: the command's output is shown when it fails.
-check() {
-    local name=$1
-    shift
-    if "$@" >"$work/out" 2>&1; then
-        echo "PASS $name"
-        passed=$((passed + 1))
-    else
-        echo "FAIL $name"
-        sed 's/^/     /' "$work/out"
-        failed=$((failed + 1))
-    fi
-}
 # Those of tests/python, which count themselves.
-tests() {
+python_tests() {
     local p f s
     (cd "$work" && "$work/venv/bin/python" "$root/tests/python/run.py") | tee "$work/out"
     read -r p f s < <(tail -n 1 "$work/out" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p')
@@ -50,7 +36,7 @@ check "a wheel is made of the build" makes
 check "its name says glibc 2.17" is_named
 check "it is the same when made again" is_the_same_again
 check "it installs without a network" installs
-tests
+python_tests
 # Fetched once for a build.
 extras=$build/python-extras
 [ -e "$extras/done" ] || "$work/venv/bin/pip" install --quiet --retries 0 --timeout 10 --target "$extras" numpy ml_dtypes &&
@@ -58,7 +44,7 @@ extras=$build/python-extras
 if [ -e "$extras/done" ]; then
     skipped=0 # what wanted them runs now
     export PYTHONPATH=$extras
-    tests
+    python_tests
     unset PYTHONPATH
 else
     echo "SKIP numpy and ml_dtypes: not installed, and not to be had"
@@ -107,5 +93,4 @@ if ldd --version | head -n 1 | grep -qE ' 2\.(3[4-9]|[4-9][0-9])$'; then
         "$work/new.c"
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+closing_line

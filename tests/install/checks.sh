@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Sourced by install_check.sh and package_check.sh: how they count, and what an installation must be able to do.
+# Sourced by install_check.sh, package_check.sh, wheel_check.sh and rust_check.sh: how they count, and what an installation must
+# be able to do.
 
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 
 # check NAME COMMAND...: the command's output is shown when it fails.
 check() {
@@ -21,7 +22,7 @@ check() {
     fi
 }
 closing_line() {
-    echo "$passed passed, $failed failed, 0 skipped"
+    echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
 }
 

@@ -107,17 +107,28 @@ static uint64_t string(const char *text) {
 
 #define T(tensor) (uint64_t)(uintptr_t)(tensor)
 
-/* The sentence that it throws, or "". */
-static const char *call(const char *name, uint64_t *stack, uint64_t inputs, uint64_t outputs) {
+typedef void (*boxed)(uint64_t *stack, uint64_t inputs, uint64_t outputs);
+
+static boxed operator_named(const char *name) {
     int number = 0;
     while (number < torch->functions && strcmp(torch->operators[number].name, name) != 0) {
         number++;
     }
     ck_assert_msg(number < torch->functions, "there is no operator %s", name);
-    torch->message[0] = '\0';
+    return torch->operators[number].function;
+}
+
+/* Nothing here changes between setjmp and the jump. */
+static void call_or_throw(const boxed function, uint64_t *const stack, const uint64_t inputs, const uint64_t outputs) {
     if (setjmp(torch->thrown) == 0) {
-        torch->operators[number].function(stack, inputs, outputs);
+        function(stack, inputs, outputs);
     }
+}
+
+/* The sentence that it throws, or "". */
+static const char *call(const char *name, uint64_t *stack, uint64_t inputs, uint64_t outputs) {
+    torch->message[0] = '\0';
+    call_or_throw(operator_named(name), stack, inputs, outputs);
     return torch->message;
 }
 
