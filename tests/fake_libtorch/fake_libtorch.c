@@ -95,11 +95,6 @@ EXPORT int32_t aoti_torch_empty_strided(int64_t rank, const int64_t *sizes, cons
 EXPORT int32_t aoti_torch_device_type_cuda(void) {
     return FAKE_CUDA;
 }
-EXPORT int32_t aoti_torch_get_current_cuda_stream(int32_t device, void **stream) {
-    (void)device;
-    *stream = NULL;
-    return fake_libtorch.no_stream;
-}
 
 #define TYPE(name, number)                                                                                             \
     EXPORT int32_t aoti_torch_dtype_##name(void) {                                                                     \
