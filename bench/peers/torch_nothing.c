@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For torch_costs.py: a loop of C calls, and an operator of PyTorch that does nothing, with the arguments of
-   gristmill::rms_norm_out. What it costs is * what PyTorch takes for any operator of a library. */
+ * gristmill::rms_norm_out. What it costs is what PyTorch takes for any operator of a library. */
 #include "bindings/tensors/torch_abi.h"
 
 #include <time.h>

@@ -13,7 +13,6 @@ void call_begin(struct call *call, int operation) {
     call->device = -1;
     call->stream = NULL;
     call->workspace = NULL;
-    call->workspace_owner = NULL;
     call->status = GM_OK;
     call->error[0] = '\0';
 }
@@ -130,6 +129,18 @@ bool call_size(struct call *call, int argument, int dimension, int64_t size) {
                                     dimension, name_of(call, argument), (long long)has, (long long)size);
 }
 
+bool call_alike(struct call *call, int argument, const struct tensor *like) {
+    if (!call_rank(call, argument, like->rank)) {
+        return false;
+    }
+    for (int i = 0; i < like->rank; i++) {
+        if (!call_size(call, argument, i, like->size[i])) {
+            return false;
+        }
+    }
+    return call_type(call, argument, like->type);
+}
+
 bool call_type(struct call *call, int argument, enum gm_type type) {
     enum gm_type has = call_tensor(call, argument)->type;
     return has == type || call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is of %s and must be of %s",
@@ -147,6 +158,12 @@ bool call_leading(struct call *call, int argument, int kept, struct leading *lea
            call_fail(call, GM_ERROR_INVALID_ARGUMENT,
                      "the first dimensions of %s do not lie one stride apart: contiguous() puts them so",
                      name_of(call, argument));
+}
+
+bool call_output_rows(struct call *call, struct leading *rows) {
+    const struct tensor *out = &call->out[0];
+    return (tensor_leading(out, out->rank - 1, rows) && tensor_is_dense_last(out)) ||
+           call_fail(call, GM_ERROR_INVALID_ARGUMENT, "the rows of out do not lie one stride apart");
 }
 
 void call_output_like(struct call *call, int output, const struct tensor *like, enum gm_type type, int64_t last) {

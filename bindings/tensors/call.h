@@ -25,7 +25,6 @@ struct call {
     void *stream;
     /* Memory of the device for this call's kernel, which the framework keeps until it has run; NULL: there is none. */
     bool (*workspace)(struct call *call, size_t bytes, gm_device_ptr *address);
-    void *workspace_owner;
     enum gm_status status; /* of a call that failed */
     char error[512];
 };
@@ -62,11 +61,15 @@ bool call_rank(struct call *call, int argument, int rank);
 bool call_rows(struct call *call, int argument, int rank_min);
 /* Fails unless its size there is this. */
 bool call_size(struct call *call, int argument, int dimension, int64_t size);
+/* Fails unless it has all sizes of `like`, and its type. */
+bool call_alike(struct call *call, int argument, const struct tensor *like);
 bool call_type(struct call *call, int argument, enum gm_type type);
 /* A tensor of one dimension, packed; None passes. */
 bool call_vector(struct call *call, int argument, enum gm_type type, int64_t size);
 /* Its first dimensions as one, all but the last `kept`. */
 bool call_leading(struct call *call, int argument, int kept, struct leading *leading);
+/* The rows of out[0]: all but its last dimension as one. */
+bool call_output_rows(struct call *call, struct leading *rows);
 /* Makes out[output] of this type, with the sizes of `like` but in the last dimension. */
 void call_output_like(struct call *call, int output, const struct tensor *like, enum gm_type type, int64_t last);
 const char *call_type_name(enum gm_type type);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention and attention_lse: of q's rows to the keys and values of their requests, in a tensor for each request,
-   behind * each other, or in pages. */
+ * behind each other, or in pages. */
 #include "plans.h"
 
 #include <string.h>

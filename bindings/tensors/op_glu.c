@@ -19,15 +19,7 @@ static bool shape(struct call *call) {
                          "the last dimension of gate is %lld and must have two halves: up is None", (long long)columns);
     }
     call_output_like(call, 0, gate, gate->type, up ? columns : columns / 2);
-    if (!up) {
-        return true;
-    }
-    for (int i = 0; i < gate->rank; i++) {
-        if ((i == 0 && !call_rank(call, UP, gate->rank)) || !call_size(call, UP, i, gate->size[i])) {
-            return false;
-        }
-    }
-    return call_type(call, UP, gate->type);
+    return !up || call_alike(call, UP, gate);
 }
 
 static bool run(struct call *call) {
@@ -47,8 +39,8 @@ static bool run(struct call *call) {
         int64_t bytes = gate.type == GM_FP32 ? 4 : 2;
         up.data = gate.data + (gm_device_ptr)(out->size[out->rank - 1] * bytes);
     }
-    if (!tensor_leading(out, out->rank - 1, &out_rows) || !tensor_is_dense_last(out)) {
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "the rows of out do not lie one stride apart");
+    if (!call_output_rows(call, &out_rows)) {
+        return false;
     }
     struct gm_glu_problem problem;
     memset(&problem, 0, sizeof problem);
@@ -59,9 +51,9 @@ static bool run(struct call *call) {
     problem.type = gate.type;
     problem.activation = (enum gm_activation)call->operation->parameter;
     problem.rounding = call->in[ROUND_EARLY].integer ? GM_ROUND_EARLY : GM_ROUND_LATE;
-    problem.gate_stride = gate_rows.count > 1 ? gate_rows.stride : 0;
-    problem.up_stride = up_rows.count > 1 ? up_rows.stride : 0;
-    problem.out_stride = out_rows.count > 1 ? out_rows.stride : 0;
+    problem.gate_stride = leading_stride(gate_rows);
+    problem.up_stride = leading_stride(up_rows);
+    problem.out_stride = leading_stride(out_rows);
     problem.gate_align = tensor_align(&gate);
     problem.up_align = tensor_align(&up);
     problem.out_align = tensor_align(out);

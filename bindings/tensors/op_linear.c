@@ -71,31 +71,20 @@ static bool read_residual(struct call *call, struct gm_gemm_problem *problem, st
     if (!residual) {
         return true;
     }
-    if (!call_rank(call, RESIDUAL, out->rank) || !call_type(call, RESIDUAL, out->type)) {
-        return false;
-    }
-    for (int i = 0; i < out->rank; i++) {
-        if (!call_size(call, RESIDUAL, i, out->size[i])) {
-            return false;
-        }
-    }
-    if (!call_leading(call, RESIDUAL, 1, &rows)) {
+    if (!call_alike(call, RESIDUAL, out) || !call_leading(call, RESIDUAL, 1, &rows)) {
         return false;
     }
     args->c = residual->data;
     args->beta = &one;
-    problem->ldc = rows.count > 1 ? rows.stride : 0;
+    problem->ldc = leading_stride(rows);
     return true;
 }
 
 static bool run(struct call *call) {
     const struct tensor *x = call_tensor(call, X), *weight = call_tensor(call, WEIGHT), *out = &call->out[0];
     struct leading x_rows, out_rows;
-    if (!call_leading(call, X, 1, &x_rows)) {
+    if (!call_leading(call, X, 1, &x_rows) || !call_output_rows(call, &out_rows)) {
         return false;
-    }
-    if (!tensor_leading(out, out->rank - 1, &out_rows) || !tensor_is_dense_last(out)) {
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "the rows of out do not lie one stride apart");
     }
     struct gm_gemm_problem problem;
     memset(&problem, 0, sizeof problem);
@@ -106,8 +95,8 @@ static bool run(struct call *call) {
     problem.k = weight->size[1];
     problem.ab_type = x->type;
     problem.d_type = out->type;
-    problem.lda = x_rows.count > 1 ? x_rows.stride : 0;
-    problem.ldd = out_rows.count > 1 ? out_rows.stride : 0;
+    problem.lda = leading_stride(x_rows);
+    problem.ldd = leading_stride(out_rows);
     problem.a_align = tensor_align(x);
     problem.b_align = tensor_align(weight);
     problem.d_align = tensor_align(out);

@@ -17,17 +17,6 @@ static bool like_x(struct call *call, int x, int columns_of_weight) {
     return !weight || call_vector(call, columns_of_weight, weight->type == GM_FP32 ? GM_FP32 : tensor->type, columns);
 }
 
-/* Rows of out: x's sizes, at any stride. */
-static bool out_rows(struct call *call, struct leading *rows) {
-    const struct tensor *out = &call->out[0];
-    return (tensor_leading(out, out->rank - 1, rows) && tensor_is_dense_last(out)) ||
-           call_fail(call, GM_ERROR_INVALID_ARGUMENT, "the rows of out do not lie one stride apart");
-}
-
-static int64_t row_stride(struct leading rows) {
-    return rows.count > 1 ? rows.stride : 0;
-}
-
 /* ---- rms_norm and add_rms_norm -------------------------------------------------------------------------- */
 
 /* What one has that the other lacks comes first. */
@@ -39,22 +28,7 @@ static int first(const struct call *call) {
 
 static bool rms_shape(struct call *call) {
     int x = first(call);
-    if (!like_x(call, x, x + 1)) {
-        return false;
-    }
-    if (x == 0) {
-        return true;
-    }
-    const struct tensor *tensor = call_tensor(call, x);
-    if (!call_rank(call, RESIDUAL_OF_ADD, tensor->rank) || !call_type(call, RESIDUAL_OF_ADD, tensor->type)) {
-        return false;
-    }
-    for (int i = 0; i < tensor->rank; i++) {
-        if (!call_size(call, RESIDUAL_OF_ADD, i, tensor->size[i])) {
-            return false;
-        }
-    }
-    return true;
+    return like_x(call, x, x + 1) && (x == 0 || call_alike(call, RESIDUAL_OF_ADD, call_tensor(call, x)));
 }
 
 static bool rms_run(struct call *call) {
@@ -62,7 +36,7 @@ static bool rms_run(struct call *call) {
     const struct tensor *x = call_tensor(call, at), *weight = call_tensor(call, at + 1), *out = &call->out[0];
     enum gm_rounding rounding = call->in[at + 4].integer ? GM_ROUND_EARLY : GM_ROUND_LATE;
     struct leading rows, rows_of_out, rows_of_residual;
-    if (!call_leading(call, at, 1, &rows) || !out_rows(call, &rows_of_out)) {
+    if (!call_leading(call, at, 1, &rows) || !call_output_rows(call, &rows_of_out)) {
         return false;
     }
     struct gm_rms_norm_problem problem;
@@ -77,8 +51,8 @@ static bool rms_run(struct call *call) {
     problem.weight_offset = (float)call->in[at + 3].real;
     problem.sum_rounding = rounding;
     problem.normalized_rounding = rounding;
-    problem.x_stride = row_stride(rows);
-    problem.out_stride = row_stride(rows_of_out);
+    problem.x_stride = leading_stride(rows);
+    problem.out_stride = leading_stride(rows_of_out);
     problem.x_align = tensor_align(x);
     problem.weight_align = tensor_align(weight);
     problem.out_align = tensor_align(out);
@@ -88,7 +62,7 @@ static bool rms_run(struct call *call) {
             return false;
         }
         problem.residual = GM_RESIDUAL_BEFORE;
-        problem.residual_stride = row_stride(rows_of_residual);
+        problem.residual_stride = leading_stride(rows_of_residual);
         problem.residual_align = tensor_align(residual);
         args.residual = residual->data;
     }
@@ -127,7 +101,7 @@ static bool layer_run(struct call *call) {
     const struct tensor *x = call_tensor(call, X), *out = &call->out[0];
     const struct tensor *weight = call_tensor(call, WEIGHT), *bias = call_tensor(call, BIAS);
     struct leading rows, rows_of_out;
-    if (!call_leading(call, X, 1, &rows) || !out_rows(call, &rows_of_out)) {
+    if (!call_leading(call, X, 1, &rows) || !call_output_rows(call, &rows_of_out)) {
         return false;
     }
     struct gm_layer_norm_problem problem;
@@ -147,8 +121,8 @@ static bool layer_run(struct call *call) {
     problem.weight_align = weight ? tensor_align(weight) : 0;
     problem.bias_align = bias ? tensor_align(bias) : 0;
     problem.out_align = tensor_align(out);
-    problem.x_stride = row_stride(rows);
-    problem.out_stride = row_stride(rows_of_out);
+    problem.x_stride = leading_stride(rows);
+    problem.out_stride = leading_stride(rows_of_out);
     return run_layer_norm(call, &problem, 0, &args);
 }
 

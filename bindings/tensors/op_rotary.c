@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rotary, rotary_ and rotary_append_: rotary embedding of q and k of [tokens..., heads, head_dim], with a norm of the
-   heads * before it if they have weights, and the append of k and v to a paged cache. */
+ * heads before it if they have weights, and the append of k and v to a paged cache. */
 #include "plans.h"
 
 #include <string.h>

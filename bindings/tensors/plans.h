@@ -11,7 +11,7 @@ typedef enum gm_status (*plan_create)(gm_context *context, const void *problem, 
 struct kept_plan;
 
 /* The plan of a problem, a struct whose padding is zero too; NULL: the call has failed. To be given back after the
-   launch. */
+ * launch. */
 struct kept_plan *plan_take(struct call *call, plan_create create, const void *problem, size_t bytes, uint32_t flags);
 void plan_give_back(struct kept_plan *kept);
 const gm_plan *plan_of(const struct kept_plan *kept);

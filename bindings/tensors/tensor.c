@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tensor.h"
 
+int64_t leading_stride(struct leading leading) {
+    return leading.count > 1 ? leading.stride : 0;
+}
+
 int64_t tensor_elements(const struct tensor *t) {
     int64_t elements = 1;
     for (int i = 0; i < t->rank; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tensor as frameworks have it: memory of a device with sizes and strides, and views of it that the library's
-   problems * are written in. */
+ * problems are written in. */
 #ifndef GM_TENSORS_TENSOR_H
 #define GM_TENSORS_TENSOR_H
 
@@ -22,6 +22,9 @@ struct tensor {
 struct leading {
     int64_t count, stride;
 };
+
+/* The stride as a problem has it: of a single index 0, which is packed. */
+int64_t leading_stride(struct leading leading);
 
 int64_t tensor_elements(const struct tensor *t);
 /* False: no one stride leads from index to index of the first `dimensions` dimensions. Dimensions of one index have no

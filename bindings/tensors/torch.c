@@ -189,7 +189,7 @@ static bool run(struct torch_call *own, const torch_value *stack, int given_outp
 }
 
 /* `given_outputs` tensors of the caller's stand before the arguments. An error is thrown by libtorch, through this
-   frame: it owns * nothing any more. */
+ * frame: it owns nothing any more. */
 static void boxed(int operation, int given_outputs, torch_value *stack) {
     struct torch_call own;
     call_begin(&own.call, operation);

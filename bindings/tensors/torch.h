@@ -12,8 +12,8 @@
 #endif
 
 /* Registers the operators with the PyTorch that the process has loaded, once: gristmill::NAME, and gristmill::NAME_out,
-   which * writes to tensors that the caller has. "" when they are there, else a sentence that says why not. Loading the
-   library * does it too, where PyTorch is there already. */
+ * which writes to tensors that the caller has. "" when they are there, else a sentence that says why not. Loading the
+ * library does it too, where PyTorch is there already. */
 GM_TENSORS_API const char *gm_torch_register(void);
 
 /* Plans are kept for problems that recur, 2048 at most: how many there are, and forget those that no call uses. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What PyTorch's stable ABI is made of, as far as it is used here: functions with C linkage of libtorch, found at run
-   time, so * that one binary serves PyTorch 2.10 and newer, and builds without it. Facts:
-   docs/source/notes/libtorch_stable_abi.md, * torch/csrc/inductor/aoti_torch/c/shim.h and torch/csrc/stable/c/shim.h of
-   PyTorch. */
+ * time, so that one binary serves PyTorch 2.10 and newer, and builds without it. Facts:
+ * docs/source/notes/libtorch_stable_abi.md, torch/csrc/inductor/aoti_torch/c/shim.h and torch/csrc/stable/c/shim.h of
+ * PyTorch. */
 #ifndef GM_TENSORS_TORCH_ABI_H
 #define GM_TENSORS_TORCH_ABI_H
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* An argument or a result of a boxed kernel: an integer, a double's bits, a bool, or a handle. A tensor's handle is
-   owned by * who reads it. What may be None is 0, or the address of such a value on C++'s heap. */
+ * owned by who reads it. What may be None is 0, or the address of such a value on C++'s heap. */
 typedef uint64_t torch_value;
 typedef struct torch_tensor_opaque *torch_tensor;
 typedef struct torch_string_opaque *torch_string;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations as functions of tvm-ffi, __tvm_ffi_NAME(results..., arguments...): a module of it is this library, and
-   whatever * has tensors of DLPack calls them. Arguments at the end may be left out where the schema has a default.
-   Launches are on the * stream that tvm-ffi has for the device. Without workspace: rows that want none are taken. */
+ * whatever has tensors of DLPack calls them. Arguments at the end may be left out where the schema has a default.
+ * Launches are on the stream that tvm-ffi has for the device. Without workspace: rows that want none are taken. */
 #include "call.h"
 #include "torch.h"
 #include "tvm_ffi_abi.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A libtorch that has the functions of bindings/tensors/torch_abi.h: it keeps the operators that are registered, and
-   counts * handles, so that a test calls them and sees what is leaked. */
+ * counts handles, so that a test calls them and sees what is leaked. */
 #ifndef GM_TESTS_FAKE_LIBTORCH_H
 #define GM_TESTS_FAKE_LIBTORCH_H
 
