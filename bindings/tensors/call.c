@@ -17,15 +17,37 @@ void call_begin(struct call *call, int operation) {
     call->error[0] = '\0';
 }
 
+bool call_read_tensor(struct call *call, const char *name, bool on_cuda, bool known_type, int64_t rank,
+                      const int64_t *sizes, const int64_t *strides, struct tensor *tensor) {
+    if (!on_cuda) {
+        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is not on a CUDA device", name);
+    }
+    if (!known_type) {
+        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is of a type that gristmill has no kernel for", name);
+    }
+    if (rank < 1 || rank > TENSOR_RANK_MAX) {
+        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s has %lld dimensions and must have 1 to %d", name,
+                         (long long)rank, TENSOR_RANK_MAX);
+    }
+    tensor->rank = (int32_t)rank;
+    memcpy(tensor->size, sizes, (size_t)rank * sizeof *sizes);
+    if (strides) {
+        memcpy(tensor->stride, strides, (size_t)rank * sizeof *strides);
+    } else {
+        tensor_pack(tensor);
+    }
+    tensor_settle(tensor);
+    return true;
+}
+
 static bool on_one_device(struct call *call) {
     const struct signature *signature = call->signature;
     const char *first = NULL;
     for (int i = 0; i < signature->arguments_count; i++) {
-        struct tensor *tensor = (struct tensor *)call_tensor(call, i);
+        const struct tensor *tensor = call_tensor(call, i);
         if (!tensor) {
             continue;
         }
-        tensor_settle(tensor);
         if (!first) {
             first = signature->arguments[i].name;
             call->device = tensor->device;

@@ -41,6 +41,10 @@ int tensor_operations_count(void);
 
 /* Sets up a call of this operation: nothing is given yet. */
 void call_begin(struct call *call, int operation);
+/* Fills in rank, sizes and strides (NULL: packed) of a framework's tensor whose data, type and device are there; fails for
+ * one that no kernel takes. */
+bool call_read_tensor(struct call *call, const char *name, bool on_cuda, bool known_type, int64_t rank,
+                      const int64_t *sizes, const int64_t *strides, struct tensor *tensor);
 /* Whether all tensors lie on one device, which becomes the call's; and out[] as shape() says. */
 bool call_prepare(struct call *call);
 /* Takes tensors that the caller has for out[] instead, which must be of those types and sizes. */

@@ -56,22 +56,10 @@ static bool read_tensor(struct call *call, const char *name, torch_tensor handle
         return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "PyTorch does not say what %s is", name);
     }
     const struct type_code *type = by_code(code);
-    if (tensor->device < 0) { /* the host has no number, and other devices do not come to these kernels */
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is not on a CUDA device", name);
-    }
-    if (!type) {
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is of a type that gristmill has no kernel for", name);
-    }
-    if (rank < 1 || rank > TENSOR_RANK_MAX) {
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s has %lld dimensions and must have 1 to %d", name,
-                         (long long)rank, TENSOR_RANK_MAX);
-    }
+    bool on_cuda = tensor->device >= 0; /* the host has no number, and other devices do not come to these kernels */
     tensor->data = (gm_device_ptr)(uintptr_t)data;
-    tensor->type = type->type;
-    tensor->rank = (int32_t)rank;
-    memcpy(tensor->size, sizes, (size_t)rank * sizeof *sizes);
-    memcpy(tensor->stride, strides, (size_t)rank * sizeof *strides);
-    return true;
+    tensor->type = type ? type->type : GM_BF16;
+    return call_read_tensor(call, name, on_cuda, type != NULL, rank, sizes, strides, tensor);
 }
 
 static bool new_tensor(struct call *call, const struct tensor *like, torch_tensor *handle) {
@@ -164,16 +152,14 @@ static bool make_outputs(struct torch_call *own) {
 
 static bool take_outputs(struct torch_call *own, const torch_value *stack) {
     struct call *call = &own->call;
-    bool right = true;
-    for (int i = 0; right && i < call->signature->outputs_count; i++) {
+    for (int i = 0; i < call->signature->outputs_count; i++) {
         struct tensor given;
-        right = read_tensor(call, "out", (torch_tensor)(uintptr_t)stack[i], &given);
-        if (right) {
-            tensor_settle(&given);
-            right = call_take_output(call, i, &given);
+        if (!read_tensor(call, "out", (torch_tensor)(uintptr_t)stack[i], &given) ||
+            !call_take_output(call, i, &given)) {
+            return false;
         }
     }
-    return right;
+    return true;
 }
 
 /* ---- the kernel of all operators ------------------------------------------------------------------------ */

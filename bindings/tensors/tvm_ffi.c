@@ -66,26 +66,11 @@ static bool read_tensor(struct call *call, const char *name, const struct tvm_va
     if (!from) {
         return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s must be a tensor", name);
     }
-    if (from->device_type != DL_CUDA) {
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is not on a CUDA device", name);
-    }
-    if (!read_type(from, &tensor->type)) {
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is of a type that gristmill has no kernel for", name);
-    }
-    if (from->rank < 1 || from->rank > TENSOR_RANK_MAX) {
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s has %d dimensions and must have 1 to %d", name,
-                         from->rank, TENSOR_RANK_MAX);
-    }
+    bool known_type = read_type(from, &tensor->type);
     tensor->data = (gm_device_ptr)(uintptr_t)from->data + from->byte_offset;
     tensor->device = from->device_id;
-    tensor->rank = from->rank;
-    memcpy(tensor->size, from->sizes, (size_t)from->rank * sizeof *from->sizes);
-    if (from->strides) {
-        memcpy(tensor->stride, from->strides, (size_t)from->rank * sizeof *from->strides);
-    } else {
-        tensor_pack(tensor);
-    }
-    return true;
+    return call_read_tensor(call, name, from->device_type == DL_CUDA, known_type, from->rank, from->sizes,
+                            from->strides, tensor);
 }
 
 static bool read_text(struct call *call, const char *name, const struct tvm_value *value, char text[TEXT_MAX_BYTES]) {
@@ -169,11 +154,7 @@ static bool run(struct call *call, const struct tvm_value *given, int count) {
     }
     for (int i = 0; i < outputs; i++) {
         struct tensor out;
-        if (!read_tensor(call, "out", &given[i], &out)) {
-            return false;
-        }
-        tensor_settle(&out);
-        if (!call_take_output(call, i, &out)) {
+        if (!read_tensor(call, "out", &given[i], &out) || !call_take_output(call, i, &out)) {
             return false;
         }
     }
