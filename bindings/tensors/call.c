@@ -37,6 +37,13 @@ bool call_read_tensor(struct call *call, const char *name, bool on_cuda, bool kn
         tensor_pack(tensor);
     }
     tensor_settle(tensor);
+    for (int i = 0; i < rank; i++) { /* to a problem a stride of 0 is a packed one */
+        if (tensor->stride[i] < 1 && sizes[i] > 1 && tensor_elements(tensor) > 0) {
+            return call_fail(call, GM_ERROR_INVALID_ARGUMENT,
+                             "dimension %d of %s has stride %lld, as expand() makes it: contiguous() copies it", i,
+                             name, (long long)tensor->stride[i]);
+        }
+    }
     return true;
 }
 

@@ -218,6 +218,11 @@ START_TEST(refuses_and_frees_all_the_same) {
     uint64_t deep_stack[] = {T(NEW(BF16, 1, 1, 1, 1, 1, 1, 1, 1, 16)), T(NEW(BF16, 16)), real(0), real(0), 0};
     ck_assert_str_eq(call("rms_norm", deep_stack, 5, 1),
                      "gristmill::rms_norm: x has 9 dimensions and must have 1 to 8");
+    struct fake_tensor *repeated = NEW(BF16, 4, 16);
+    repeated->strides[0] = 0;
+    uint64_t repeated_stack[] = {T(repeated), T(NEW(BF16, 16)), real(0), real(0), 0};
+    ck_assert_str_eq(call("rms_norm", repeated_stack, 5, 1), "gristmill::rms_norm: dimension 0 of x has stride 0, as "
+                                                             "expand() makes it: contiguous() copies it");
     uint64_t eps_stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 16)), real(-1), real(0), 0};
     ck_assert(strstr(call("rms_norm", eps_stack, 5, 1), "(GM_ERROR_INVALID_ARGUMENT)") != NULL);
     uint64_t act_stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 4, 16)), maybe(NEW(BF16, 4)), 0, string("tanh"), 0, 0, 0};

@@ -433,6 +433,7 @@ def refuses_with_a_sentence():
     refused("of a type that gristmill has no kernel for", ops.rms_norm, x.double(), randn(64).double())
     refused("last dimension of stride 4", ops.rms_norm, x.T.contiguous().T, randn(64))
     refused("do not lie one stride apart", ops.linear, randn(4, 3, 64).transpose(0, 1), w)
+    refused("dimension 0 of x has stride 0, as expand", ops.linear, x[:1].expand(4, 64), w)
     refused("must have two halves", ops.silu_mul, randn(4, 63))
     refused("out is of float32 and must be of bfloat16", ops.linear_out, torch.empty(4, 8, device="cuda"), x, w)
     refused("out has 2 dimensions, the last of 9", ops.linear_out, randn(4, 9), x, w)
