@@ -76,6 +76,19 @@ static enum gm_status launch_checked(const gm_plan *plan, const void *args, void
     return result == CUDA_SUCCESS ? GM_OK : launch_failed(plan, result);
 }
 
+/* Every step checks its own arguments, which the call's make legal. */
+static enum gm_status launch_steps(const struct gm_plan_steps *steps, const void *args, void *stream) {
+    const struct gm_sequence *sequence = &steps->sequence;
+    _Alignas(8) unsigned char own[ARGS_MAX];
+    enum gm_status status = GM_OK;
+    for (int i = 0; i <= sequence->count && status == GM_OK; i++) {
+        const struct gm_plan *plan = steps->plans[i];
+        steps->plans[sequence->count]->operation->sequences->arguments(sequence, i, args, own);
+        status = gm_plan_execute(plan, plan->operation, own, stream);
+    }
+    return status;
+}
+
 enum gm_status gm_plan_execute(const gm_plan *plan, const struct gm_operation *operation, const void *args,
                                void *stream) {
     _Alignas(8) unsigned char today[ARGS_MAX];
@@ -92,7 +105,9 @@ enum gm_status gm_plan_execute(const gm_plan *plan, const struct gm_operation *o
     if (plan->empty)
         return GM_OK;
     const enum gm_status status = check(plan, args);
-    return status == GM_OK ? launch_checked(plan, args, stream) : status;
+    if (status != GM_OK)
+        return status;
+    return plan->steps ? launch_steps(plan->steps, args, stream) : launch_checked(plan, args, stream);
 }
 
 enum gm_status gm_plan_and_execute(const struct gm_operation *operation, gm_context *context, const void *problem,

@@ -63,6 +63,8 @@ struct gm_workspace {
 };
 #define GM_WORKSPACE_ALIGN 16
 
+struct gm_sequences;
+
 struct gm_operation {
     const char *name, *computes;
     const struct gm_field *fields; /* in the order of a suite's line */
@@ -84,6 +86,7 @@ struct gm_operation {
     /* The ranges of a call on what was planned, and its workspace; returns how many. */
     int (*ranges)(const void *planned, const void *args, struct gm_range ranges[GM_RANGES_MAX],
                   struct gm_workspace *workspace);
+    const struct gm_sequences *sequences; /* NULL: it is computed by one launch */
 };
 
 #define OPERATION(name, computes) extern const struct gm_operation gm_operation_##name;

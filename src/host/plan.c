@@ -39,9 +39,17 @@ static gm_plan *allocate(const struct gm_kernel *kernel, const void *problem) {
     return plan;
 }
 
+static void destroy_steps(struct gm_plan_steps *steps) {
+    for (int i = 0; steps && i <= steps->sequence.count; i++)
+        gm_plan_destroy(steps->plans[i]);
+    free(steps);
+}
+
 void gm_plan_destroy(gm_plan *plan) {
-    if (plan)
+    if (plan) {
         gm_launch_graphs_free(plan);
+        destroy_steps(plan->steps);
+    }
     free(plan);
 }
 
@@ -127,8 +135,13 @@ static enum gm_status no_kernel(const struct gm_operation *operation, const stru
                    question->device->name, name ? "; " : "", name ? name : "", shown);
 }
 
-static gm_plan *complete(gm_context *context, gm_plan *plan, const struct gm_choice *choice,
-                         const struct gm_question *question) {
+/* A plan without what it launches. */
+static gm_plan *begin(gm_context *context, const struct gm_choice *choice, const struct gm_question *question) {
+    gm_plan *plan = allocate(choice->kernel, question->problem);
+    if (!plan) {
+        gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
+        return NULL;
+    }
     plan->context = context;
     plan->device = *question->device;
     plan->flags = question->options->flags;
@@ -144,8 +157,60 @@ static void log_plan(const gm_plan *plan, enum gm_source source) {
     if (!gm_log_is_heard(GM_LOG_INFO))
         return;
     gm_problem_print(plan->operation, plan->problem, problem, sizeof problem);
-    gm_log(GM_LOG_INFO, "plan %s: %s, predicted %.2f us%s", problem, plan->kernel->name, plan->predicted_us,
+    gm_log(GM_LOG_INFO, "plan %s: %s%s, predicted %.2f us%s", problem, plan->kernel->name,
+           plan->steps ? " behind copies of operands" : "", plan->predicted_us,
            source == GM_SOURCE_LEDGER || source == GM_SOURCE_NEIGHBOURS ? ", by the ledger" : "");
+}
+
+/* Makes the plans of a sequence. */
+static enum gm_status make_steps(gm_plan *plan, gm_context *context, const struct gm_sequence_choice *found) {
+    const struct gm_plan_options copying = gm_sequence_copy_options(&found->options);
+    struct gm_plan_steps *steps = plan->steps = calloc(1, sizeof *steps);
+    if (!steps)
+        return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
+    steps->sequence = found->sequence;
+    enum gm_status status = GM_OK;
+    for (int i = 0; i < found->sequence.count && status == GM_OK; i++) {
+        const struct gm_copy *copy = &found->sequence.copies[i];
+        status = gm_plan_create(copy->operation, context, copy->problem, &copying, &steps->plans[i]);
+    }
+    if (status == GM_OK)
+        status = gm_plan_create(plan->operation, context, found->sequence.problem, &found->options,
+                                &steps->plans[found->sequence.count]);
+    return status;
+}
+
+static enum gm_status create_steps(gm_context *context, const struct gm_sequence_choice *found,
+                                   const struct gm_question *question, gm_plan **out) {
+    gm_plan *plan = begin(context, &found->choice, question);
+    if (!plan)
+        return gm_last_status();
+    plan->predicted_us = found->predicted_us;
+    plan->workspace_bytes = found->workspace_bytes;
+    const enum gm_status status = make_steps(plan, context, found);
+    if (status != GM_OK) {
+        gm_plan_destroy(plan);
+        return status;
+    }
+    log_plan(plan, found->choice.source);
+    *out = plan;
+    return GM_OK;
+}
+
+static enum gm_status create_launch(gm_context *context, const struct gm_choice *choice,
+                                    const struct gm_question *question, gm_plan **out) {
+    gm_plan *plan = begin(context, choice, question);
+    if (!plan)
+        return gm_last_status();
+    const enum gm_status status =
+        plan->empty ? GM_OK : prepare(context, plan, &choice->verdict, question->options->argument_sets);
+    if (status != GM_OK) {
+        gm_plan_destroy(plan);
+        return status;
+    }
+    log_plan(plan, choice->source);
+    *out = plan;
+    return GM_OK;
 }
 
 enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *context, const void *given,
@@ -164,20 +229,12 @@ enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *
     const struct gm_device device = gm_device_under_budget(&context->device, &options);
     const struct gm_question question = {&device, problem, &options, GM_DIVISION_BEST};
     const struct gm_choice choice = gm_choose(operation, gm_kernels, gm_kernel_count(), &question);
+    struct gm_sequence_choice found;
+    if (gm_sequence_is_better(operation, &question, &choice, &found))
+        return create_steps(context, &found, &question, out);
     if (!choice.kernel)
         return no_kernel(operation, &question);
-    gm_plan *plan = allocate(choice.kernel, problem);
-    if (!plan)
-        return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
-    complete(context, plan, &choice, &question);
-    status = plan->empty ? GM_OK : prepare(context, plan, &choice.verdict, options.argument_sets);
-    if (status != GM_OK) {
-        gm_plan_destroy(plan);
-        return status;
-    }
-    log_plan(plan, choice.source);
-    *out = plan;
-    return GM_OK;
+    return create_launch(context, &choice, &question, out);
 }
 
 /* ---- its grid ---------------------------------------------------------------------------------------- */

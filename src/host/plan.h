@@ -6,8 +6,10 @@
 
 #include "host/context.h"
 #include "host/family.h"
+#include "host/sequence.h"
 
 struct gm_launch_graphs;
+struct gm_plan_steps;
 
 #define GM_PARAMS_ALIGN 128  /* bytes; of a tensor map */
 #define GM_PARAMS_MAX   1024 /* bytes of any family's parameters */
@@ -26,8 +28,15 @@ struct gm_plan {
     CUlaunchConfig config;           /* without stream and attributes */
     CUlaunchAttribute attributes[2]; /* config.numAttrs of them */
     struct gm_launch_graphs *graphs; /* NULL: every launch is plain */
+    struct gm_plan_steps *steps;     /* NULL: one launch; else the plan launches what they do, and nothing itself */
     const void *problem;             /* the operation's, normalised and simplified */
     void *params;                    /* template of the family's parameters */
+};
+
+/* The plans of a sequence. */
+struct gm_plan_steps {
+    struct gm_sequence sequence;
+    gm_plan *plans[GM_COPIES_MAX + 1]; /* of its copies, then of the operation on them */
 };
 
 /* Whether the plan may use some of the device's SMs only. */

@@ -10,7 +10,8 @@ struct options opt = {.timeout_seconds = 20};
 
 static const char usage[] =
     "usage: gpu_tests [options]\n"
-    "  --test=<glob>     group (rows, stream_k, early, activations, placement, invariance, api, badinput, tensormap),\n"
+    "  --test=<glob>     group (rows, stream_k, copies, early, activations, placement, invariance, api, badinput, "
+    "tensormap),\n"
     "                    or group.name\n"
     "  --kernel=<glob>   only the rows of the table whose names match\n"
     "  --image=<ptx>     with --test=image or stream_k: this PTX in place of the images of --kernel\n"

@@ -51,6 +51,19 @@ static enum gm_status create_plan(void) {
     return status;
 }
 
+/* Of three launches. */
+static enum gm_status create_sequence(void) {
+    const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = (size_t)64 << 20};
+    const struct gm_gemm_problem odd = problem_of(4096, 4096, 4095);
+    enum gm_status status;
+    gm_plan *plan = NULL;
+    FAILING(status = gm_gemm_plan_create(context, &odd, &options, &plan));
+    ck_assert((status == GM_OK) == (plan && plan->steps));
+    gm_plan_destroy(plan);
+    gm_ledger_forget_builtins();
+    return status;
+}
+
 static enum gm_status find_builtin(void) {
     const gm_ledger *ledger;
     FAILING(ledger = gm_ledger_builtin(&h200));
@@ -77,7 +90,8 @@ static enum gm_status create_context(void) {
     return status;
 }
 
-static enum gm_status (*const calls[])(void) = {explain, create_plan, find_builtin, parse_ledger, create_context};
+static enum gm_status (*const calls[])(void) = {explain,      create_plan,  create_sequence,
+                                                find_builtin, parse_ledger, create_context};
 
 START_TEST(an_allocation_that_fails_is_reported_and_tried_again) {
     for (int i = 1, goes_on = 1; goes_on; i++) {

@@ -154,6 +154,7 @@ const struct gm_operation gm_operation_gemm = {
     .is_empty = is_empty,
     .work = work,
     .ranges = ranges,
+    .sequences = &gm_gemm_sequences,
 };
 
 /* ---- the public functions ------------------------------------------------------------------------------- */

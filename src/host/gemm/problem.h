@@ -61,6 +61,9 @@ static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
     return !gm_has_general_epilogue(problem) && problem->n * gm_type_bytes(problem->d_type) % 16 == 0;
 }
 
+/* sequence.c: GEMM of operands that are copied before. */
+extern const struct gm_sequences gm_gemm_sequences;
+
 #define GM_STREAM_MOST 64 /* of the lesser of M and N */
 
 /* One operand passes by the other, which is small: memory sets the pace, not the tensor cores. */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans sequences: what each launch is predicted to take, and whether all together beat the best single one. */
+#include "host/sequence.h"
+
+#define EDGE_US 1.0 /* from the end of one launch to the next one's work, which overlap each other's set-up */
+
+struct gm_plan_options gm_sequence_copy_options(const struct gm_plan_options *options) {
+    return (struct gm_plan_options){
+        .size = sizeof(struct gm_plan_options),
+        .arch_mask = options->arch_mask,
+        .sm_budget = options->sm_budget,
+        .flags = (options->flags & GM_PLAN_NO_OVERLAP) | GM_PLAN_PLAIN_LAUNCH,
+        .argument_sets = 1,
+    };
+}
+
+/* B may be a copy, which is written just before; and nothing is promised of what ran before the copies. */
+static struct gm_plan_options options_of_rest(const struct gm_plan_options *options, size_t copied_bytes) {
+    struct gm_plan_options rest = *options;
+    rest.flags = (rest.flags & ~(uint32_t)GM_PLAN_CONSTANT_B) | GM_PLAN_PLAIN_LAUNCH;
+    rest.workspace_limit -= copied_bytes;
+    return rest;
+}
+
+/* The choice for a problem as a caller gives it; `planned` is what becomes of the problem. */
+static struct gm_choice choose(const struct gm_operation *operation, const void *given,
+                               const struct gm_plan_options *options, const struct gm_device *device, void *planned) {
+    const struct gm_question question = {device, planned, options, GM_DIVISION_BEST};
+    if (gm_problem_read(operation, given, options, planned) != GM_OK)
+        return (struct gm_choice){0};
+    return gm_choose(operation, gm_kernels, gm_kernel_count(), &question);
+}
+
+/* What the copies take; negative: no kernel makes one of them. */
+static double copies_us(const struct gm_sequence *sequence, const struct gm_question *question) {
+    const struct gm_plan_options options = gm_sequence_copy_options(question->options);
+    _Alignas(8) char planned[GM_PROBLEM_MAX];
+    double us = 0;
+    for (int i = 0; i < sequence->count; i++) {
+        const struct gm_copy *copy = &sequence->copies[i];
+        const struct gm_choice choice = choose(copy->operation, copy->problem, &options, question->device, planned);
+        if (!choice.kernel)
+            return -1;
+        us += choice.verdict.predicted_us + EDGE_US;
+    }
+    return us;
+}
+
+int gm_sequence_is_better(const struct gm_operation *operation, const struct gm_question *question,
+                          const struct gm_choice *direct, struct gm_sequence_choice *found) {
+    found->sequence.count = 0;
+    if (operation->sequences)
+        operation->sequences->propose(question->problem, question->options, &found->sequence);
+    if (found->sequence.count == 0)
+        return 0;
+    found->copies_us = copies_us(&found->sequence, question);
+    if (found->copies_us < 0 || (direct->kernel && found->copies_us >= direct->verdict.ranking_us))
+        return 0;
+    found->options = options_of_rest(question->options, found->sequence.copied_bytes);
+    found->choice =
+        choose(operation, found->sequence.problem, &found->options, question->device, found->planned);
+    if (!found->choice.kernel)
+        return 0;
+    found->predicted_us = found->copies_us + found->choice.verdict.predicted_us;
+    found->workspace_bytes = found->sequence.copied_bytes + found->choice.verdict.workspace_bytes;
+    return !direct->kernel ||
+           found->copies_us + found->choice.verdict.ranking_us < direct->verdict.ranking_us;
+}
+
+struct gm_question gm_sequence_question(const struct gm_sequence_choice *found, const struct gm_device *device) {
+    return (struct gm_question){device, found->planned, &found->options, found->choice.verdict.division};
+}

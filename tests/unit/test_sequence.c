@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans of several launches: operands that TMA cannot load are copied into the workspace first, where that is faster. */
+#include "planned.h"
+
+#include "gristmill/permute.h"
+
+#include <string.h>
+
+#define LIMIT     ((size_t)64 << 20)
+#define WORKSPACE UINT64_C(0x600000000000)
+
+static const struct gm_plan_options with_workspace = {.size = sizeof with_workspace, .workspace_limit = LIMIT};
+
+static struct gm_gemm_problem odd_problem(void) {
+    return problem_of(4096, 4096, 4095);
+}
+
+static gm_plan *plan_of(const struct gm_gemm_problem *problem, const struct gm_plan_options *options) {
+    gm_plan *plan = NULL;
+    ck_assert_msg(gm_gemm_plan_create(context, problem, options, &plan) == GM_OK, "%s", gm_last_error());
+    return plan;
+}
+
+/* The copies of a plan with these options; 0: it is one launch. */
+static int copies_of(const struct gm_gemm_problem *problem, const struct gm_plan_options *options) {
+    gm_plan *plan = plan_of(problem, options);
+    const int copies = plan->steps ? plan->steps->sequence.count : 0;
+    gm_plan_destroy(plan);
+    return copies;
+}
+
+START_TEST(operands_with_odd_rows_are_copied) {
+    struct gm_gemm_problem p = odd_problem();
+    ck_assert_int_eq(copies_of(&p, &with_workspace), 2);
+    p.lda = 4096;
+    ck_assert_int_eq(copies_of(&p, &with_workspace), 1);
+    p.ldb = 4104;
+    ck_assert_int_eq(copies_of(&p, &with_workspace), 0);
+    p.b_align = 2;
+    ck_assert_int_eq(copies_of(&p, &with_workspace), 1);
+}
+END_TEST
+
+START_TEST(nothing_is_copied_without_leave) {
+    const struct gm_gemm_problem p = odd_problem();
+    struct gm_plan_options options = with_workspace;
+    ck_assert_int_eq(copies_of(&p, NULL), 0);
+    options.workspace_limit = LIMIT - 1; /* the copies of A and B take 2 x 32 MiB */
+    ck_assert_int_eq(copies_of(&p, &options), 0);
+    options = with_workspace;
+    options.flags = GM_PLAN_BATCH_INVARIANT;
+    ck_assert_int_eq(copies_of(&p, &options), 0);
+}
+END_TEST
+
+/* cp.async copies 16 bytes as fast again as four times 4. */
+START_TEST(the_sm80_path_takes_copies_too) {
+    const struct gm_gemm_problem p = odd_problem();
+    struct gm_plan_options options = with_workspace;
+    options.arch_mask = GM_ARCH_SM80;
+    ck_assert_int_eq(copies_of(&p, &options), 2);
+}
+END_TEST
+
+START_TEST(nothing_is_copied_where_it_does_not_pay) {
+    const struct gm_gemm_problem row = problem_of(1, 4096, 4095), empty = problem_of(0, 4096, 4095);
+    const struct gm_gemm_problem no_k = problem_of(64, 4097, 0);
+    ck_assert_int_eq(copies_of(&row, &with_workspace), 0);
+    ck_assert_int_eq(copies_of(&empty, &with_workspace), 0);
+    ck_assert_int_eq(copies_of(&no_k, &with_workspace), 0);
+}
+END_TEST
+
+START_TEST(a_kernel_that_needs_copies_may_be_named) {
+    const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
+    if (!row)
+        return;
+    struct gm_gemm_problem p = problem_for(row, 65, 67, 71);
+    p.ldd = 72;
+    struct gm_plan_options options = {.size = sizeof options, .kernel = row->name, .workspace_limit = 1 << 20};
+    gm_plan *plan = plan_of(&p, &options);
+    ck_assert_str_eq(gm_kernels[gm_plan_kernel(plan)].name, row->name);
+    ck_assert_int_eq(plan->steps->sequence.count, 2);
+    gm_plan_destroy(plan);
+    options.workspace_limit = 0;
+    assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_NO_KERNEL, "TMA needs it; pad");
+}
+END_TEST
+
+/* The explanation is the plan's. */
+START_TEST(an_explanation_tells_of_copies) {
+    const struct gm_gemm_problem p = odd_problem();
+    const struct gm_device h200 = device_of("h200");
+    struct explained all = explained_room();
+    static char said[1 << 20];
+    ck_assert_int_eq(gm_gemm_explain(&h200, &p, &with_workspace, all.candidates, all.count, &all.count), GM_OK);
+    const struct gm_kernel *kernel = chosen_of(&all, "gemm", said, sizeof said);
+    gm_plan *plan = plan_of(&p, &with_workspace);
+    ck_assert_ptr_eq(kernel, plan->kernel);
+    ck_assert_ptr_nonnull(strstr(said, "for copies of a and b in 67108864 bytes of workspace; then predicted "));
+    ck_assert(gm_plan_predicted_us(plan) > plan->steps->plans[2]->predicted_us);
+    ck_assert_uint_eq(gm_plan_workspace_bytes(plan), LIMIT + gm_plan_workspace_bytes(plan->steps->plans[2]));
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+/* Three launches, the last of which reads the copies; nothing is promised of B any more. */
+START_TEST(a_call_launches_every_step) {
+    const struct gm_gemm_problem p = odd_problem();
+    struct gm_plan_options options = with_workspace;
+    options.flags = GM_PLAN_CONSTANT_B;
+    gm_plan *plan = plan_of(&p, &options);
+    struct gm_gemm_args args = args_apart();
+    args.workspace = WORKSPACE;
+    args.workspace_bytes = gm_plan_workspace_bytes(plan);
+    fake_clear_counts();
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 2 * 3); /* each in vain first: no context is current */
+    ck_assert_int_eq(fake.launch.kernel, gm_plan_kernel(plan));
+    ck_assert_int_eq(fake.launch.params.sm90.b_early, 0);
+    ck_assert_uint_eq(fake.launch.params.sm90.epilogue.d, ADDRESS_D);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(a_call_without_its_workspace_launches_nothing) {
+    const struct gm_gemm_problem p = odd_problem();
+    gm_plan *plan = plan_of(&p, &with_workspace);
+    struct gm_gemm_args args = args_apart();
+    fake_clear_counts();
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_WORKSPACE, "workspace");
+    args.workspace = WORKSPACE;
+    args.workspace_bytes = gm_plan_workspace_bytes(plan) - 1;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_WORKSPACE, "workspace");
+    args.workspace_bytes++;
+    args.workspace = ADDRESS_D + 256;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_OVERLAP, "workspace");
+    args.workspace = WORKSPACE;
+    args.a = ADDRESS_A + 1;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_MISALIGNED, "a ");
+    ck_assert_int_eq(fake_calls(), 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+/* Whichever launch the driver refuses, the call says so, and launches no further. */
+START_TEST(a_refused_step_ends_the_call) {
+    const struct gm_gemm_problem p = odd_problem();
+    gm_plan *plan = plan_of(&p, &with_workspace);
+    struct gm_gemm_args args = args_apart();
+    args.workspace = WORKSPACE;
+    args.workspace_bytes = gm_plan_workspace_bytes(plan);
+    fake_clear_counts();
+    fake.result[FAKE_cuLaunchKernelEx] = CUDA_ERROR_INVALID_VALUE;
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_LAUNCH, "permute");
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 1);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+Suite *sequence_suite(void) {
+    Suite *suite = suite_create("sequence");
+    TCase *plans = tcase_create("plans"), *calls = tcase_create("calls");
+    tcase_add_checked_fixture(plans, planned_set_up, planned_tear_down);
+    tcase_add_test(plans, operands_with_odd_rows_are_copied);
+    tcase_add_test(plans, nothing_is_copied_without_leave);
+    tcase_add_test(plans, the_sm80_path_takes_copies_too);
+    tcase_add_test(plans, nothing_is_copied_where_it_does_not_pay);
+    tcase_add_test(plans, a_kernel_that_needs_copies_may_be_named);
+    tcase_add_test(plans, an_explanation_tells_of_copies);
+    suite_add_tcase(suite, plans);
+    tcase_add_checked_fixture(calls, planned_set_up, planned_tear_down);
+    tcase_add_test(calls, a_call_launches_every_step);
+    tcase_add_test(calls, a_call_without_its_workspace_launches_nothing);
+    tcase_add_test(calls, a_refused_step_ends_the_call);
+    suite_add_tcase(suite, calls);
+    return suite;
+}
