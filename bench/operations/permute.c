@@ -19,13 +19,42 @@ static int64_t elements_of(const struct gm_permute_problem *p) {
     return elements;
 }
 
-/* Rows of out's last dimension; x has as many of as many elements. */
+/* From the first element to the last; strides of 0 are those of packed dimensions. */
+static int64_t span_of(int rank, const int64_t *extents, const int64_t *strides) {
+    int64_t last = 0, packed = 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        const int64_t stride = strides[d] ? strides[d] : packed;
+        last += (extents[d] - 1) * stride;
+        packed = stride * extents[d];
+    }
+    return last + 1;
+}
+
+static int64_t x_span_of(const struct gm_permute_problem *p) {
+    return span_of((int)p->rank, p->extents, p->x_strides);
+}
+
+static int64_t out_span_of(const struct gm_permute_problem *p) {
+    int64_t extents[RANK];
+    for (int k = 0; k < p->rank; k++)
+        extents[k] = p->extents[p->order[k]];
+    return span_of((int)p->rank, extents, p->out_strides);
+}
+
+/* Rows of out's last dimension; x has as many of as many elements. One row of all where there are gaps. */
+static struct bench_operand array(const struct gm_permute_problem *p, const char *name, int64_t span) {
+    const int64_t columns = p->extents[p->order[p->rank - 1]], elements = elements_of(p);
+    return (struct bench_operand){
+        .name = name, .rows = span == elements ? elements / columns : 1, .columns = span == elements ? columns : span};
+}
+
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_permute_problem *p = problem;
-    const int64_t columns = p->extents[p->order[p->rank - 1]], rows = elements_of(p) / columns;
-    found[0] = (struct bench_operand){"x", p->type, rows, columns, offsetof(struct gm_permute_args, x), BENCH_READ};
-    found[1] =
-        (struct bench_operand){"out", p->out_type, rows, columns, offsetof(struct gm_permute_args, out), BENCH_WRITTEN};
+    found[0] = array(p, "x", x_span_of(p));
+    found[0].type = p->type, found[0].argument = offsetof(struct gm_permute_args, x), found[0].access = BENCH_READ;
+    found[1] = array(p, "out", out_span_of(p));
+    found[1].type = p->out_type, found[1].argument = offsetof(struct gm_permute_args, out);
+    found[1].access = BENCH_WRITTEN;
     return 2;
 }
 
@@ -56,10 +85,12 @@ static bool has_type(enum gm_type type) {
     return type <= GM_FP32 || type == GM_UINT8 || type == GM_INT32 || type == GM_INT64;
 }
 
+/* Packed arrays only. */
 static void *prepare(const struct baseline *baseline, const void *problem, int *ways) {
     const struct gm_permute_problem *p = problem;
     (void)baseline;
-    return torch_prepare(p, sizeof *p, has_type(p->type) && has_type(p->out_type), ways);
+    const bool is_packed = x_span_of(p) == elements_of(p) && out_span_of(p) == elements_of(p);
+    return torch_prepare(p, sizeof *p, is_packed && has_type(p->type) && has_type(p->out_type), ways);
 }
 
 /* x.permute(order).contiguous(): a copy of x, whose strides are in out's order, into a packed tensor. */

@@ -2,6 +2,7 @@
 /* Permutations on the host: what a problem may be, what is said of one that may not, what it is reduced to, what is chosen,
  * what a launch is told. */
 #include "common/permute/params.h"
+#include "common/permute_rows/params.h"
 #include "common/permute_tile/tile.h"
 #include "gristmill/permute.h"
 #include "host/choose.h"
@@ -317,6 +318,60 @@ START_TEST(what_has_no_neighbours_goes_by_elements) {
 }
 END_TEST
 
+/* Rows of so many elements, packed in x, whose pitch in out is the next multiple of 16 bytes. */
+static struct gm_permute_problem padded(int64_t rows, int64_t columns, int element_bytes) {
+    struct gm_permute_problem p = permuted("01", EXTENTS(rows, columns), element_bytes);
+    const int64_t chunk = 16 / element_bytes;
+    p.out_strides[0] = (columns + chunk - 1) / chunk * chunk;
+    return p;
+}
+
+START_TEST(rows_that_begin_anywhere_are_shifted) {
+    static const char *const models[] = {"h200", "a100"};
+    char said[1 << 15];
+    for (int m = 0; m < 2; m++)
+        for (int bytes = 1; bytes <= 8; bytes *= 2)
+            for (int64_t rows = 3; rows <= 30000; rows *= 10)
+                for (int64_t columns = 13; columns < 5000; columns = columns * 7 + 2) {
+                    const struct gm_permute_problem p = padded(rows, columns, bytes);
+                    ck_assert_ptr_eq(chosen(&p, models[m], said, sizeof said)->family, &gm_family_permute_rows);
+                }
+    struct gm_permute_problem p = padded(1, 100001, 2); /* one row, beside 16 bytes */
+    p.x_align = 2;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_permute_rows);
+    p = permuted("102", EXTENTS(50, 60, 77), 2);
+    p.out_strides[1] = 80;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_permute_rows);
+    ck_assert_ptr_nonnull(strstr(said, "3000 rows of 10 chunks of 16 B"));
+}
+END_TEST
+
+START_TEST(rows_that_need_no_shift_or_cannot_have_one_go_by_chunks) {
+    char said[1 << 15];
+    struct gm_permute_problem p = padded(512, 1024, 2);
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_permute);
+    ck_assert_ptr_nonnull(strstr(said, "shifts rows of elements below 16 B; what stays together here has 16"));
+    p = padded(512, 1023, 2), p.out_align = 4;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_permute);
+    ck_assert_ptr_nonnull(strstr(said, "out_align promises 4 bytes: it stores 16 at once"));
+    p = padded(512, 1023, 2), p.out_strides[0] = 1027;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_permute);
+    ck_assert_ptr_nonnull(
+        strstr(said, "a stride of out, 1027 x 2 B, is no multiple of the 16 B that it stores at once"));
+    p = padded(512, 1023, 2), p.element_bytes = 0, p.out_type = GM_FP16;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_permute);
+    ck_assert_ptr_nonnull(strstr(said, "moves bits of rows, and this is a cast"));
+    p = padded(512, 1023, 2), p.x_strides[0] = 3 * 1023, p.x_strides[1] = 3;
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_permute);
+    ck_assert_ptr_nonnull(strstr(said,
+                                 "copies rows; along out's innermost dimension the stride of x is 3 elements, that of"
+                                 " out 1"));
+    p = padded(1 << 30, 65, 1);
+    ck_assert_ptr_eq(chosen(&p, "h200", said, sizeof said)->family, &gm_family_permute);
+    ck_assert_ptr_nonnull(strstr(said, "1073741824 rows of 5 chunks of 16 B are more than the 2^31 - 1 chunks"));
+}
+END_TEST
+
 /* ---- a launch ------------------------------------------------------------------------------------------- */
 
 static gm_plan *plan_of(const struct gm_permute_problem *p, const char *kernel) {
@@ -386,6 +441,29 @@ START_TEST(a_launch_of_chunks_is_told_what_the_call_says) {
 }
 END_TEST
 
+START_TEST(a_launch_of_rows_is_told_what_the_call_says) {
+    struct gm_permute_problem p = permuted("102", EXTENTS(6, 10, 77), 2);
+    p.x_strides[0] = 801; /* 10 rows of 77 are 770 */
+    p.out_strides[0] = 600, p.out_strides[1] = 88;
+    gm_plan *plan = plan_of(&p, NULL);
+    const struct gm_permute_rows_params *params = plan->params;
+    ck_assert_ptr_eq(plan->kernel->family, &gm_family_permute_rows);
+    ck_assert(params->chunks.divisor == 10 && params->last_bytes == 2 * 77 - 9 * 16 && params->count == 600);
+    ck_assert_int_eq(params->inner_bytes, 2 * (5 * 801 + 770) - 31);
+    ck_assert(params->rows.rank == 2 && params->rows.extent[0].divisor == 6 && params->rows.extent[1].divisor == 10);
+    ck_assert(params->rows.x_pitch[0] == 2 * 801 && params->rows.out_pitch[0] == 2 * 88);
+    ck_assert(params->rows.x_pitch[1] == 2 * 77 && params->rows.out_pitch[1] == 2 * 600);
+    const int cta = plan->kernel->threads * plan->kernel->columns[GM_PERMUTE_ROWS_VECTORS];
+    ck_assert_uint_eq(plan->config.gridDimX, (unsigned)((600 + cta - 1) / cta));
+    gm_plan_destroy(plan);
+    p = padded(1, 15, 1), p.x_align = 1; /* x has no two spans, and out no other row */
+    plan = plan_of(&p, NULL);
+    params = plan->params;
+    ck_assert(params->inner_bytes == 0 && params->count == 1 && params->last_bytes == 15 && params->rows.rank == 1);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 /* Chunks of a slab are numbered with 31 bits: so much of the dimension where they would pass that is one slab. */
 static const struct {
     int64_t extents[5], pad; /* a pad keeps dimensions apart, and their elements single */
@@ -424,6 +502,8 @@ END_TEST
 
 /* A problem that the variant takes: of elements which nothing joins. */
 static struct gm_permute_problem taken_by(const struct gm_kernel *kernel) {
+    if (kernel->family == &gm_family_permute_rows)
+        return padded(48, 81, 2);
     const int is_tile = kernel->family == &gm_family_permute_tile;
     const int x = kernel->columns[is_tile ? GM_PERMUTE_TILE_X_BYTES : GM_PERMUTE_X_BYTES];
     const int out = kernel->columns[is_tile ? GM_PERMUTE_TILE_OUT_BYTES : GM_PERMUTE_OUT_BYTES];
@@ -553,9 +633,12 @@ Suite *permute_suite(void) {
     tcase_add_test(choices, transposes_go_by_tiles_and_copies_by_chunks);
     tcase_add_test(choices, what_is_not_aligned_goes_by_elements);
     tcase_add_test(choices, what_has_no_neighbours_goes_by_elements);
+    tcase_add_test(choices, rows_that_begin_anywhere_are_shifted);
+    tcase_add_test(choices, rows_that_need_no_shift_or_cannot_have_one_go_by_chunks);
     tcase_add_checked_fixture(launches, planned_set_up, planned_tear_down);
     tcase_add_test(launches, a_launch_of_tiles_is_told_what_the_call_says);
     tcase_add_test(launches, a_launch_of_chunks_is_told_what_the_call_says);
+    tcase_add_test(launches, a_launch_of_rows_is_told_what_the_call_says);
     tcase_add_loop_test(launches, large_problems_come_in_slabs, 0, sizeof slabs / sizeof *slabs);
     tcase_add_test(launches, every_variant_is_launched_by_name);
     tcase_add_test(launches, bad_pointers_are_refused_by_name);

@@ -4,6 +4,7 @@
 
 #include "columns.h"
 #include "common/permute/params.h"
+#include "common/permute_rows/params.h"
 #include "common/permute_tile/tile.h"
 #include "permute/permute_tests.h"
 
@@ -111,6 +112,20 @@ static void by_tiles(struct job *job, const struct gm_permute_tile_params *p) {
     }
 }
 
+/* Byte by byte, so that an element is one. */
+static void by_rows(struct job *job, const struct gm_permute_rows_params *p) {
+    const int64_t row_bytes = (int64_t)(p->chunks.divisor - 1) * 16 + p->last_bytes, rows = count_of(&p->rows);
+    job->elements = rows * row_bytes;
+    for (int64_t row = 0; row < rows; row++) {
+        uint64_t x = p->x, out = p->out;
+        walk_to(&p->rows, GM_PERMUTE_DIMENSIONS, row, &x, &out);
+        for (int64_t byte = 0; byte < row_bytes; byte++) {
+            const int64_t other = planted_bug == PERMUTE_BUG_SWAPPED && row_bytes > 1 && byte < 2 ? 1 - byte : byte;
+            move(job, x + (uint64_t)other, out + (uint64_t)byte);
+        }
+    }
+}
+
 void compute_permute(const struct gm_kernel *kernel, const void *params) {
     const int32_t *c = kernel->columns;
     if (kernel->family == &gm_family_permute_tile) {
@@ -119,6 +134,11 @@ void compute_permute(const struct gm_kernel *kernel, const void *params) {
         job.from = typed(job.x_bytes, p->from);
         job.to = typed(job.out_bytes, p->to);
         by_tiles(&job, p);
+        return;
+    }
+    if (kernel->family == &gm_family_permute_rows) {
+        struct job job = {.x_bytes = 1, .out_bytes = 1};
+        by_rows(&job, params);
         return;
     }
     const struct gm_permute_params *p = params;

@@ -8,6 +8,7 @@
 
 static void add_tests(void) {
     add_permute_rows_tests();
+    add_permute_copies_tests();
     add_permute_api_tests();
 }
 
@@ -51,6 +52,8 @@ static int64_t elements_of_cta(const struct gm_kernel *kernel) {
     const int32_t *c = kernel->columns;
     if (kernel->family == &gm_family_permute_tile)
         return (int64_t)c[GM_PERMUTE_TILE_WIDTH] * c[GM_PERMUTE_TILE_HEIGHT];
+    if (kernel->family == &gm_family_permute_rows)
+        return (int64_t)c[GM_PERMUTE_ROWS_THREADS] * c[GM_PERMUTE_ROWS_VECTORS] * 16;
     return (int64_t)c[GM_PERMUTE_THREADS] * c[GM_PERMUTE_VECTORS] * c[GM_PERMUTE_ELEMENTS];
 }
 

@@ -50,6 +50,7 @@ void pack_permute(struct permute_case *pc);
 void pad_permute(struct permute_case *pc, int64_t x_pad, int64_t out_pad);
 
 void add_permute_rows_tests(void);
+void add_permute_copies_tests(void);
 void add_permute_api_tests(void);
 
 /* The kernels on the CPU, and the bugs that the self-test plants in them (on_cpu.c). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every variant of permutations, by name: extents around its chunks and tiles, orders, strides, alignments, guards, casts,
- * and late operands. */
+/* Every variant of permutations by chunks and tiles, by name: extents around these, orders, strides, alignments, guards,
+ * casts, and late operands. */
 #include "columns.h"
 #include "permute/permute_tests.h"
 
@@ -325,7 +325,7 @@ static void run_image(const struct test *test, struct result *result) {
 void add_permute_rows_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *kernel = &gm_kernels[i];
-        if (kernel->family->operation != &gm_operation_permute)
+        if (kernel->family != &gm_family_permute && kernel->family != &gm_family_permute_tile)
             continue;
         add_test("rows", kernel->name, run_row, (int)i, 0);
         if (kernel->arch == GM_ARCH_SM90)
