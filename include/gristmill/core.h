@@ -261,7 +261,9 @@ struct gm_plan_options {
     /* Bytes of workspace that the plan may ask for; 0: none. With it a row may divide the tiles of a last, ragged
      * wave by their k-blocks among all CTAs (stream-K, split-K) where that is predicted to be faster; 32 MiB hold any
      * division on up to 132 SMs. The order of summation is fixed by the plan: the same bits on every run, but not
-     * those of another division. */
+     * those of another division. And GEMM may copy there what of A and B has rows that TMA cannot load, where that is
+     * predicted to be faster than the kernels which take them as they lie: rows x columns, rounded up to 128 bytes, of
+     * each; the plan launches two or three kernels then. */
     size_t workspace_limit;
     /* How many sets of arguments recur, such as one for each layer that shares the plan: 1 to GM_ARGUMENT_SETS_MAX; 0
      * is 1. The plan keeps as many graphs to launch by, so that the driver is told arguments only when they are not

@@ -40,7 +40,8 @@ struct gm_gemm_problem {
     enum gm_bias bias;
     enum gm_type bias_type; /* used when bias != GM_BIAS_NONE */
     /* Alignment in bytes that the caller promises of the pointers at execute: 16 (or 0), 8, 4, 2. TMA rows
-     * need 16 of A, B and D; the sm80 rows take what the type needs. */
+     * need 16 of A and B, as of their strides, or a workspace_limit that lets the plan copy them; the sm80 rows take
+     * what the type needs. */
     int32_t a_align, b_align, d_align;
 };
 
