@@ -94,7 +94,10 @@ START_TEST(a_batch_invariant_plan_has_one_order_of_k) {
     static const struct gm_kernel shares_k = SM90(128, 128, 6, 1, 1, w2k2);
     const struct gm_kernel *sm90 = &rows[2], *sm80 = &rows[8], *sliced = &rows[12];
     const struct gm_gemm_problem even = problem_of(300, 2112, 7168), odd = problem_of(1, 512, 513);
+    const struct gm_gemm_problem odd_d = problem_of(300, 2111, 7168);
     ck_assert_int_eq(invariantly(sm90, even, NULL), GM_ACCEPTED);
+    ck_assert_int_eq(invariantly(sm90, odd_d, NULL), GM_ACCEPTED);
+    ck_assert_int_eq(invariantly(sm80, odd_d, NULL), GM_REASON_ORDER);
     ck_assert_int_eq(invariantly(&shares_k, even, NULL), GM_REASON_ORDER);
     assert_judged("2 CTAs share the K of a tile");
     ck_assert_int_eq(invariantly(sm80, even, NULL), GM_REASON_ORDER);
@@ -266,9 +269,9 @@ START_TEST(a_mask_forces_the_path) {
 }
 END_TEST
 
-START_TEST(odd_strides_and_empty_k_fall_back_to_sm80) {
+START_TEST(odd_strides_of_a_and_b_and_empty_k_fall_back_to_sm80) {
     ck_assert_int_eq(choice("h200", 512, 512, 1001, 0)->arch, GM_ARCH_SM80);
-    ck_assert_int_eq(choice("h200", 512, 1001, 512, 0)->arch, GM_ARCH_SM80);
+    ck_assert_int_eq(choice("h200", 512, 1001, 512, 0)->arch, GM_ARCH_SM90); /* D's are taken by both */
     ck_assert_int_eq(choice("h200", 512, 512, 0, 0)->arch, GM_ARCH_SM80);
     ck_assert_int_eq(choice("h200", 1, 1001, 512, 0)->arch, GM_ARCH_SM90); /* one row of D: no stride to step */
 }
@@ -350,7 +353,7 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, few_tokens_take_low_tiles_where_there_is_no_tma);
     tcase_add_test(cases, rows_beyond_99_kb_stay_off_8_6_and_8_9);
     tcase_add_test(cases, a_mask_forces_the_path);
-    tcase_add_test(cases, odd_strides_and_empty_k_fall_back_to_sm80);
+    tcase_add_test(cases, odd_strides_of_a_and_b_and_empty_k_fall_back_to_sm80);
     tcase_add_test(cases, the_first_of_equal_rows_wins);
     tcase_add_test(cases, test_rows_are_chosen_by_name_only);
     tcase_add_test(cases, unknown_architectures_get_the_ptx_rows);

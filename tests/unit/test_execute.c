@@ -98,7 +98,6 @@ START_TEST(every_row_is_launched_with_its_numbers) {
             check_epilogue(&params->epilogue, alpha, beta);
             ck_assert_uint_eq(fake_map_address(&params->a), ADDRESS_A);
             ck_assert_uint_eq(fake_map_address(&params->b), ADDRESS_B);
-            ck_assert_uint_eq(fake_map_address(&params->d), ADDRESS_D);
             ck_assert_int_eq(params->k_blocks, GM_CEIL_DIV(3000, v.tile_k));
             ck_assert_int_eq(params->plain, 0);
             if (params->a_tiles.rows)
@@ -135,6 +134,7 @@ START_TEST(alpha_is_1_and_beta_0_when_null) {
     ck_assert_float_eq(fake.launch.params.sm90.epilogue.alpha, 1);
     ck_assert_float_eq(fake.launch.params.sm90.epilogue.beta, 0);
     ck_assert_int_eq(fake.launch.params.sm90.plain, 1);
+    ck_assert_uint_eq(fake_map_address(&fake.launch.params.sm90.d), ADDRESS_D);
     gm_plan_destroy(plan);
 }
 END_TEST
@@ -142,10 +142,11 @@ END_TEST
 START_TEST(anything_beyond_alpha_is_not_plain) {
     const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     const float beta = 0.5f, none = 0;
-    for (int i = 0; i < 5 && row; i++) {
+    for (int i = 0; i < 7 && row; i++) {
         struct gm_gemm_problem p = problem_for(row, 64, i == 4 ? 65 : 64, 64);
         struct gm_gemm_args args = args_apart();
-        p.ldd = 72; /* rows of 65 elements end inside a 16-byte chunk: TMA would store beyond them */
+        p.ldd = i == 5 ? 73 : 72; /* rows of 65 elements end inside a 16-byte chunk: TMA would store beyond them */
+        p.d_align = i == 6 ? 8 : 16;
         p.bias = i == 1 ? GM_BIAS_N : GM_BIAS_NONE;
         p.activation = i == 2 ? GM_ACT_RELU : GM_ACT_NONE;
         args.beta = i == 3 ? &beta : &none;
@@ -153,6 +154,7 @@ START_TEST(anything_beyond_alpha_is_not_plain) {
         clear();
         assert_ok(gm_gemm_execute(plan, &args, NULL));
         ck_assert_int_eq(fake.launch.params.sm90.plain, i == 0);
+        ck_assert_int_eq(fake.launch.params.sm90.epilogue.d_vector, i != 5);
         gm_plan_destroy(plan);
     }
 }

@@ -127,4 +127,12 @@ static __device__ __forceinline__ void epilogue_store8(const struct gm_epilogue_
             st_global_b16(address + i * 2, words[i / 2] >> (i % 2 * 16));
 }
 
+/* Rounds v to D's type, to nearest even, and stores it at `address`. */
+static __device__ __forceinline__ void epilogue_store1(const struct gm_epilogue_params &p, float v, uint64_t address) {
+    if (p.d_type == GM_TYPE_fp32)
+        st_global_b32(address, __float_as_uint(v));
+    else
+        st_global_b16(address, p.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(v, 0) : cvt_rn_f16x2_f32(v, 0));
+}
+
 #endif

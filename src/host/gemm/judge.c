@@ -8,11 +8,9 @@
 
 #include <inttypes.h>
 
-#define TMA_ALIGN        16
-#define TMA_STRIDE_LIMIT (INT64_C(1) << 40)
-#define TILES_LIMIT      (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
-#define DIVIDED_MARGIN   1.02               /* on what a division is predicted to take: the model knows it less well, */
-#define DIVIDED_MORE_US  0.8                /* and short ones take longer than it thinks */
+#define TILES_LIMIT     (INT64_C(1) << 30) /* tiles are numbered with 32 bits */
+#define DIVIDED_MARGIN  1.02               /* on what a division is predicted to take: the model knows it less well, */
+#define DIVIDED_MORE_US 0.8                /* and short ones take longer than it thinks */
 
 static int64_t at_once(const struct gm_gemm_inquiry *q) {
     return gm_clusters_at_once(q->variant->kernel, q->question->device);
@@ -64,20 +62,20 @@ static enum gm_reason check_order(const struct gm_gemm_inquiry *q) {
 static enum gm_reason check_tma_operand(const struct gm_gemm_inquiry *q, const char *letter, struct gm_operand operand,
                                         int align) {
     const int64_t bytes = operand.stride * operand.element_bytes;
-    const int64_t step = TMA_ALIGN / operand.element_bytes;
+    const int64_t step = GM_TMA_ALIGN / operand.element_bytes;
     const int steps = operand.rows > 1 || gm_is_batch_invariant(q->question);
-    if (steps && bytes % TMA_ALIGN)
+    if (steps && bytes % GM_TMA_ALIGN)
         return gm_say(q->why, GM_REASON_STRIDE,
                       "ld%s %" PRId64 " x %d B = %" PRId64
                       " B is not a multiple of 16: TMA needs it; pad ld%s to %" PRId64 ", or an sm80 kernel takes it",
                       letter, operand.stride, operand.element_bytes, bytes, letter,
                       (operand.stride + step - 1) / step * step);
-    if (steps && bytes >= TMA_STRIDE_LIMIT)
+    if (steps && bytes >= GM_TMA_STRIDE_LIMIT)
         return gm_say(q->why, GM_REASON_SIZE,
                       "ld%s %" PRId64 " x %d B = %" PRId64
                       " B is not under 2^40: TMA cannot step it; an sm80 kernel takes it",
                       letter, operand.stride, operand.element_bytes, bytes);
-    if (align < TMA_ALIGN)
+    if (align < GM_TMA_ALIGN)
         return gm_say(q->why, GM_REASON_ALIGNMENT,
                       "%s_align promises %d bytes: TMA needs 16; align the pointer to 16 and say so, "
                       "or an sm80 kernel takes it",
@@ -89,12 +87,10 @@ enum gm_reason gm_gemm_check_tma(const struct gm_gemm_inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
     if (p->k == 0)
         return gm_say(q->why, GM_REASON_EMPTY_K, "K = 0 leaves TMA nothing to describe; an sm80 kernel takes it");
-    enum gm_reason reason = check_tma_operand(q, q->transposed ? "b" : "a", gm_operand_a(p), p->a_align);
-    if (reason == GM_ACCEPTED)
-        reason = check_tma_operand(q, q->transposed ? "a" : "b", gm_operand_b(p), p->b_align);
-    if (reason == GM_ACCEPTED)
-        reason = check_tma_operand(q, "d", gm_operand_d(p), p->d_align);
-    return reason;
+    const enum gm_reason reason = check_tma_operand(q, q->transposed ? "b" : "a", gm_operand_a(p), p->a_align);
+    if (reason != GM_ACCEPTED)
+        return reason;
+    return check_tma_operand(q, q->transposed ? "a" : "b", gm_operand_b(p), p->b_align);
 }
 
 int gm_gemm_tma_may_load(const struct gm_gemm_inquiry *q) {

@@ -19,7 +19,7 @@ struct gm_gemm_inquiry {
 struct gm_verdict gm_gemm_judge(const struct gm_kernel *kernel, const struct gm_question *question,
                                 const struct gm_sentence *why);
 
-/* Whether TMA can load A and B and store D. */
+/* Whether TMA can load A and B. D is stored without it where it must. */
 enum gm_reason gm_gemm_check_tma(const struct gm_gemm_inquiry *inquiry);
 /* Whether gemm_sm90 may run the problem, if it has a kernel of its type and layout. */
 int gm_gemm_tma_may_load(const struct gm_gemm_inquiry *inquiry);

@@ -55,10 +55,21 @@ static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem)
     return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE;
 }
 
+#define GM_TMA_ALIGN        16 /* bytes: of a row's stride, and of what a pointer must be a multiple of */
+#define GM_TMA_STRIDE_LIMIT (INT64_C(1) << 40) /* bytes */
+
+/* D's rows begin on 16 bytes, so that it is stored in vectors, or by TMA. One row is never stepped. */
+static inline int gm_has_vectors_of_d(const struct gm_gemm_problem *problem) {
+    const int64_t stride = problem->ldd * gm_type_bytes(problem->d_type);
+    return problem->d_align >= GM_TMA_ALIGN && (problem->m <= 1 || stride % GM_TMA_ALIGN == 0);
+}
+
 /* Tiles of D, while beta is 0, go from the accumulators to memory by TMA with nothing asked of a column. TMA clips D's
  * rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
 static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
-    return !gm_has_general_epilogue(problem) && problem->n * gm_type_bytes(problem->d_type) % 16 == 0;
+    const int bytes = gm_type_bytes(problem->d_type);
+    return !gm_has_general_epilogue(problem) && problem->n * bytes % 16 == 0 && gm_has_vectors_of_d(problem) &&
+           (problem->m <= 1 || problem->ldd * bytes < GM_TMA_STRIDE_LIMIT);
 }
 
 /* sequence.c: GEMM of operands that are copied before. */

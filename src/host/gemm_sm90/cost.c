@@ -29,6 +29,7 @@
 #define SM90_REUSED_LINES_PER_CLOCK    83.0   /* such requests a clock, of all SMs, without a line's first */
 #define SM90_UNALIGNED_LINES_PER_CLOCK 85.3   /* second requests a clock, of all SMs, of rows that begin on no line */
 #define SM90_STORE_BYTES_PER_CLOCK     11.7   /* bytes a clock of an SM's epilogue: registers -> staging -> global */
+#define SM90_STORE_ELEMENTS_PER_CLOCK  3.5    /* elements a clock of it where D takes no vectors; a guess so far */
 #define SM90_SWITCH_CLOCKS             563.0  /* ping-pong: clocks from one's last wgmma to the other's full rate */
 #define SM90_DEFERRED_STORE_CLOCKS     1216.0 /* cooperative: clocks between two tiles, the first's store deferred */
 #define SM90_CLUSTER_CLOCKS            487.0  /* clocks of a cluster's CTAs: they start and end together */
@@ -110,11 +111,17 @@ static double kblock_clocks(const struct gm_gemm_variant *v, const struct gm_gem
     return smooth_max(SM90_KBLOCK_SMOOTH, terms, 5);
 }
 
+/* The store of so many elements of D. One by one where their rows begin anywhere, of whatever type. */
+static double elements_clocks(const struct gm_gemm_problem *p, double elements) {
+    const double clocks = elements * gm_type_bytes(p->d_type) / SM90_STORE_BYTES_PER_CLOCK;
+    return gm_has_vectors_of_d(p) ? clocks : max2(clocks, elements / SM90_STORE_ELEMENTS_PER_CLOCK);
+}
+
 /* The store of this CTA's part of the tile, after the exchange of partial sums. */
 static double store_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
     const double ctas = v->cluster_k;
     const double part = (double)v->tile_m * v->tile_n / ctas;
-    const double store = part * gm_type_bytes(p->d_type) / SM90_STORE_BYTES_PER_CLOCK;
+    const double store = elements_clocks(p, part);
     const double wait = ctas > 1 ? SM90_CLUSTER_K_CLOCKS : 0;
     return store + wait + (ctas - 1) * part * sizeof(float) / SM90_CLUSTER_K_BYTES_PER_CLOCK;
 }

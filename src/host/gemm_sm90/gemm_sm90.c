@@ -64,7 +64,7 @@ static enum gm_status encode_maps(const struct gm_plan *plan, const struct gm_ge
     enum gm_status status = encode(plan, "A", maps.a, &params->a);
     if (status == GM_OK)
         status = encode(plan, "B", maps.b, &params->b);
-    if (status == GM_OK)
+    if (status == GM_OK && params->plain)
         status = encode(plan, "D", maps.d, &params->d);
     if (status == GM_OK && maps.a_tiles.rows)
         status = encode(plan, "A's last rows", maps.a_tail, &params->a_tail);
@@ -133,7 +133,7 @@ static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     CUresult result = CUDA_SUCCESS;
     readdress(driver, &params->a, call.a, 1, &result);
     readdress(driver, &params->b, call.b, 1, &result);
-    readdress(driver, &params->d, params->epilogue.d, 1, &result);
+    readdress(driver, &params->d, params->epilogue.d, params->plain, &result);
     readdress(driver, &params->a_tail, call.a, params->a_tiles.rows, &result);
     readdress(driver, &params->b_tail, call.b, params->b_tiles.rows, &result);
     return result;

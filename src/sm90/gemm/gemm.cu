@@ -48,7 +48,8 @@ static __device__ __forceinline__ void init_barriers_and_prefetch(const struct g
     if (warp == 1) {
         prefetch_tensormap(&p.a);
         prefetch_tensormap(&p.b);
-        prefetch_tensormap(&p.d);
+        if (p.plain) /* else there is no map of D */
+            prefetch_tensormap(&p.d);
         if (CLUSTER_K > 1)
             cluster_k_init(cluster_k_barriers_at(base));
     }

@@ -266,14 +266,60 @@ static __device__ __forceinline__ void fragment_sum(float (&v)[8], uint32_t frag
     }
 }
 
-/* Where in D a thread's 8 columns of a fragment begin. `first_m` is the consumer's first row on wgmma's M side. */
-static __device__ __forceinline__ struct store_origin fragment_origin(struct tile_position tile, int first_m,
-                                                                      int fragment, uint32_t thread) {
-    const int atom = fragment / (WGMMA_N / 8), side_n = fragment % (WGMMA_N / 8) * 8;
-    const int warp_m = first_m + atom * 64 + thread / 32 * 16, lane = thread % 32;
+/* An element of a warp's share of a fragment: 16 rows of wgmma's M side, 8 columns of its N side. */
+struct fragment_element {
+    int m, n;
+};
+
+/* The first of the 8 elements that fragment_sum() adds up. */
+static __device__ __forceinline__ struct fragment_element fragment_first(int lane) {
     if (SWAPPED)
-        return {tile.m * TILE_M + side_n + lane % 8, tile.n * TILE_N + warp_m + lane / 8 % 2 * 8};
-    return {tile.m * TILE_M + warp_m + lane % 2 * 8 + lane / 2 % 8, tile.n * TILE_N + side_n};
+        return {lane / 8 % 2 * 8, lane % 8};
+    return {lane % 2 * 8 + lane / 2 % 8, 0};
+}
+
+/* Where in D an element of a fragment lies. `first_m` is the consumer's first row on wgmma's M side. */
+static __device__ __forceinline__ struct store_origin fragment_origin(struct tile_position tile, int first_m,
+                                                                      int fragment, uint32_t thread,
+                                                                      struct fragment_element element) {
+    const int atom = fragment / (WGMMA_N / 8), side_n = fragment % (WGMMA_N / 8) * 8 + element.n;
+    const int side_m = first_m + atom * 64 + thread / 32 * 16 + element.m;
+    if (SWAPPED)
+        return {tile.m * TILE_M + side_n, tile.n * TILE_N + side_m};
+    return {tile.m * TILE_M + side_m, tile.n * TILE_N + side_n};
+}
+
+/* Where an element of a fragment lies in shared memory: as wgmma has it, four registers of a thread side by side. */
+static __device__ __forceinline__ uint32_t fragment_element_addr(uint32_t fragment_addr, uint32_t thread,
+                                                                 struct fragment_element element) {
+    return fragment_addr + thread / 32 * 512 + element.m % 8 * 64 + element.n / 2 * 16 + element.m / 8 * 8 +
+           element.n % 2 * 4;
+}
+
+/* Puts 8 finished elements back to where fragment_sum() has read the first piece's. */
+static __device__ __forceinline__ void fragment_put_back(const float (&v)[8], uint32_t fragment_addr, uint32_t thread) {
+    const struct fragment_element first = fragment_first(thread % 32);
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        st_shared(fragment_element_addr(fragment_addr, thread, {first.m + SWAPPED * i, first.n + !SWAPPED * i}), v[i]);
+}
+
+/* Stores a part that has been put back, to a D that takes no vectors. The lanes of a warp lie along the rows of D. */
+static __device__ __forceinline__ void store_part_along_rows(const struct gm_epilogue_params &e, uint32_t room_addr,
+                                                             struct part part, struct tile_position tile, int first_m,
+                                                             uint32_t thread) {
+    const int lane = thread % 32, bytes = e.d_type == GM_TYPE_fp32 ? 4 : 2;
+#pragma unroll 1
+    for (int i = 0; i < part.fragments; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            const struct fragment_element element = {SWAPPED ? lane % 16 : lane / 8 % 2 * 8 + lane / 16 + j * 2,
+                                                     SWAPPED ? lane / 16 + j * 2 : lane % 8};
+            const struct store_origin at = fragment_origin(tile, first_m, part.first + i, thread, element);
+            const float v = ld_shared_f32(fragment_element_addr(room_addr + i * FRAGMENT_BYTES, thread, element));
+            if (at.row < e.m && at.col < e.n)
+                epilogue_store1(e, v, e.d + (at.row * e.ldd + at.col) * bytes);
+        }
 }
 
 /* Adds up and stores the part in the ring, one fragment each half warp. `PLAIN`: D has no epilogue but alpha, and the
@@ -285,12 +331,16 @@ static __device__ __forceinline__ void store_part(const struct gm_gemm_sm90_para
     const uint32_t room_addr = part_addr(base, consumer, 0, part.fragments), stride = part.fragments * FRAGMENT_BYTES;
 #pragma unroll 1
     for (int i = thread % 32 / 16; i < part.fragments; i += 2) {
-        const struct store_origin at = fragment_origin(tile, consumer * ROWS, part.first + i, thread);
+        const struct store_origin at =
+            fragment_origin(tile, consumer * ROWS, part.first + i, thread, fragment_first(thread % 32));
         float v[8];
         fragment_sum(v, room_addr + i * FRAGMENT_BYTES, stride, pieces, thread);
         if (!PLAIN) {
             epilogue_apply8(p.epilogue, v, at.row, at.col);
-            epilogue_store8(p.epilogue, v, at.row, at.col);
+            if (p.epilogue.d_vector)
+                epilogue_store8(p.epilogue, v, at.row, at.col);
+            else
+                fragment_put_back(v, room_addr + i * FRAGMENT_BYTES, thread);
         } else if (at.row < p.epilogue.m && at.col < p.epilogue.n) {
             uint32_t words[4];
 #pragma unroll
@@ -301,6 +351,10 @@ static __device__ __forceinline__ void store_part(const struct gm_gemm_sm90_para
                 words[j] = packed_pair(v, j);
             st_global_v4_b32(p.epilogue.d + (at.row * p.epilogue.ldd + at.col) * 2, words);
         }
+    }
+    if (!PLAIN && !p.epilogue.d_vector) {
+        bar_sync(BAR_STAGING + consumer, 128);
+        store_part_along_rows(p.epilogue, room_addr, part, tile, consumer * ROWS, thread);
     }
 }
 

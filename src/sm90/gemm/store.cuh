@@ -11,6 +11,7 @@
 #include "common/gemm/epilogue.cuh"
 #include "common/gemm_sm90/params.h"
 #include "common/global.cuh"
+#include "common/index.cuh"
 #include "common/named_barrier.cuh"
 #include "sm90/gemm/constants.cuh"
 #include "sm90/gemm/walk.cuh"
@@ -267,42 +268,85 @@ static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_para
     store_rows(p.epilogue, s.staging_addr, tile, s.thread);
 }
 
-/* Stores a tile with any epilogue. Accumulators go through staging as fp32, so that a thread has 8 columns of a row of
- * C, bias and D. The loop over chunks stays rolled, for code size: only the writes need compile-time register
- * numbers. */
+/* Applies the epilogue to a staged chunk, without its first `done` rows or columns, 8 columns of a row a thread, and
+ * stores what it yields; to a D that takes no vectors, back to staging. The thread's number is computed anew, here and
+ * below: the accumulators leave no register to keep it in. */
+static __device__ __forceinline__ void finish_chunk(const struct gm_epilogue_params &e, uint32_t chunk_addr,
+                                                    struct store_origin at, int done) {
+    constexpr int groups = chunk_grid<4>::COLS / 8;
+#pragma unroll 1
+    for (uint32_t i = thread_index() % 128; i < STORE_ROWS * groups; i += 128) {
+        const uint32_t row = i / groups, col = i % groups * 8;
+        const uint32_t addr = chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4);
+        if ((int)(SWAPPED ? row : col) < done) /* C may be D: each element is read and written once */
+            continue;
+        float v[8];
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+            ld_shared_v4(addr ^ h * 16, v[4 * h], v[4 * h + 1], v[4 * h + 2], v[4 * h + 3]);
+        epilogue_apply8(e, v, at.row + row, at.col + col);
+        if (e.d_vector)
+            epilogue_store8(e, v, at.row + row, at.col + col);
+        else
+#pragma unroll
+            for (int h = 0; h < 2; ++h)
+                st_shared_v4(addr ^ h * 16, v[4 * h], v[4 * h + 1], v[4 * h + 2], v[4 * h + 3]);
+    }
+}
+
+/* Stores a finished chunk, without its first `done` rows or columns, one element a thread: the next is read meanwhile.
+ * The lanes of a warp lie along the rows, so that an instruction of theirs stores whole pieces of rows, whatever the
+ * alignment of D. Vectors of 8 elements would store 32 elements of 8 rows. */
+static __device__ __forceinline__ void store_along_rows(const struct gm_epilogue_params &e, uint32_t chunk_addr,
+                                                        struct store_origin at, int done) {
+    constexpr int cols = chunk_grid<4>::COLS, rows = 128 / cols;
+    const int thread = thread_index() % 128, first = thread / cols, col = thread % cols;
+    const int bytes = e.d_type == GM_TYPE_fp32 ? 4 : 2;
+    const int end = at.col + col < e.n ? min((int)STORE_ROWS, e.m - at.row) : 0;
+    const auto element = [&](int row) {
+        const uint32_t addr = chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4);
+        return row < STORE_ROWS ? ld_shared_f32(addr) : 0.0f;
+    };
+    uint64_t address = e.d + ((at.row + first) * e.ldd + at.col + col) * bytes;
+    float next = element(first);
+#pragma unroll 1
+    for (int row = first; row < end; row += rows, address += rows * e.ldd * bytes) {
+        const float v = next;
+        next = element(row + rows);
+        if ((SWAPPED ? row : col) >= done)
+            epilogue_store1(e, v, address);
+    }
+}
+
+/* Stores a tile with any epilogue, to a D of any alignment. Accumulators go through staging as fp32, so that a thread
+ * has 8 columns of a row of C, bias and D. The loop over chunks stays rolled, for code size: only the writes need
+ * compile-time register numbers. */
 template <int PART>
 static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                      const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                      struct store_origin tile) {
-    constexpr int groups = chunk_grid<4>::COLS / 8;
     constexpr int of_atom = chunks_of_atom<4, PART>(), chunks = ATOMS_M * of_atom;
     constexpr int size = chunk_size<4>();
     constexpr bool even = part_size(PART) % size == 0;
+    constexpr bool crowded = !PINGPONG && FLOATS > 160; /* no register is left even for the thread's number */
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
         const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
+        const uint32_t thread = crowded ? thread_index() % 128 : s.thread;
 #pragma unroll
         for (int c = 0; c < chunks; ++c)
             if (c == chunk)
                 stage_chunk_32(chunk_addr,
                                &acc[c / of_atom][part_first(PART) / 2 + chunk_register<4, PART>(c % of_atom)], c % 2,
-                               s.thread);
+                               thread);
         bar_sync(s.bar, 128);
         const int c = chunk % of_atom;
         const int done = even ? 0 : c / chunk_grid<4>::ACROSS * size - chunk_first<4, PART>(c);
         const struct store_origin at = chunk_origin<4, PART>(tile, chunk / of_atom, c);
-#pragma unroll 1
-        for (uint32_t i = s.thread; i < STORE_ROWS * groups; i += 128) {
-            const uint32_t row = i / groups, col = i % groups * 8;
-            if (!even && (int)(SWAPPED ? row : col) < done) /* C may be D: each element is read and written once */
-                continue;
-            float v[8];
-#pragma unroll
-            for (int h = 0; h < 2; ++h)
-                ld_shared_v4(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4 + h * 16), v[4 * h],
-                             v[4 * h + 1], v[4 * h + 2], v[4 * h + 3]);
-            epilogue_apply8(p.epilogue, v, at.row + row, at.col + col);
-            epilogue_store8(p.epilogue, v, at.row + row, at.col + col);
+        finish_chunk(p.epilogue, chunk_addr, at, done);
+        if (!p.epilogue.d_vector) {
+            bar_sync(s.bar, 128);
+            store_along_rows(p.epilogue, chunk_addr, at, done);
         }
         s.buffer ^= 1;
     }

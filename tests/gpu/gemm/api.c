@@ -16,15 +16,16 @@ static int64_t draw_size(struct draws *d, int64_t most) {
 }
 
 static void draw_operands(struct draws *d, struct gemm_case *gc, bool tma) {
-    const int64_t unit = tma ? 8 : 1;
+    const int64_t unit = tma ? 8 : 1, d_unit = tma && draw(d, 2) ? 8 : 1; /* TMA stores D, or need not */
     gc->a_pad = unit * draw(d, 9);
     gc->b_pad = unit * draw(d, 9);
     gc->c_pad = draw(d, 17);
-    gc->d_pad = unit * draw(d, 9);
+    gc->d_pad = d_unit * draw(d, 9);
     if (tma) { /* round every row up to 16 bytes */
         gc->a_pad += (8 - (leading(gc, 'a') - gc->a_pad) % 8) % 8;
         gc->b_pad += (8 - (leading(gc, 'b') - gc->b_pad) % 8) % 8;
-        gc->d_pad += (8 - gc->n % 8) % 8;
+        gc->d_pad += d_unit == 8 ? (8 - gc->n % 8) % 8 : 0;
+        gc->d_offset = d_unit == 8 ? 0 : (int)draw(d, 9);
     } else if (draw(d, 2)) {
         gc->a_offset = (int)draw(d, 9);
         gc->b_offset = (int)draw(d, 9);

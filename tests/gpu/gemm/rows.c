@@ -173,7 +173,7 @@ static bool test_inputs(struct rows *rows) {
 
 /* ---- alignment ------------------------------------------------------------------------------------ */
 
-/* TMA's rows must say that they do not take every element offset and every stride, as all others do. */
+/* TMA's rows must say that they do not take every element offset and every stride of A and B, as all others do. */
 static bool test_alignment(struct rows *rows) {
     const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n, tk = rows->variant->gemm.tile_k;
     const bool tma = uses_tma(rows->variant);
@@ -196,6 +196,32 @@ static bool test_alignment(struct rows *rows) {
             fail(rows->result, "a TMA row accepted operands at element offset %d", offset);
             return false;
         }
+    }
+    return true;
+}
+
+/* All rows take every element offset and every stride of C, D and bias. */
+static bool test_alignment_of_d(struct rows *rows) {
+    const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n, tk = rows->variant->gemm.tile_k;
+    const struct shape shapes[] = {{tm + 9, tn + 19, tk + 5}, {tm, tn, tk}, {2 * tm + 3, 2 * tn - 1, 3 * tk}};
+    for (int i = 0; i < (opt.quick ? 4 : 9); i++) {
+        const struct shape s = at_least_1(shapes[i % 3].m, shapes[i % 3].n, shapes[i % 3].k);
+        struct gemm_case gc = plain_case(rows, s.m, s.n, s.k);
+        set_tma_pitch(&gc, i % 2);
+        gc.d_type = (enum gm_type)((i + i / 3) % 3);
+        gc.d_pad = 1 + (8 - gc.n % 8) % 8 + i * 3 % 7; /* rows that begin on every element of 16 bytes, or two */
+        gc.d_offset = i == 8 ? 0 : i;
+        gc.alpha = i % 4 == 1 ? -0.5f : 1;
+        gc.beta = i % 4 == 2 ? 0.5f : i % 4 == 3 ? 1 : 0;
+        gc.in_place = i % 4 == 3;
+        gc.c_pad = i % 2;
+        gc.c_offset = gc.in_place ? gc.d_offset : 5 * i % 8;
+        gc.bias = (enum gm_bias)(i % 5 % 3);
+        gc.bias_type = (enum gm_type)(i / 2 % 3);
+        gc.bias_offset = i % 4;
+        gc.activation = i == 4 ? GM_ACT_RELU : GM_ACT_NONE;
+        if (!try(rows, gc))
+            return false;
     }
     return true;
 }
@@ -314,7 +340,8 @@ static void run_row(const struct test *test, struct result *result) {
         return;
     struct rows rows = {.variant = &variant, .result = result};
     if (test_shapes(&rows) && test_persistence(&rows) && test_inputs(&rows) && test_alignment(&rows) &&
-        test_bounds(&rows) && test_scaling(&rows) && test_bias(&rows) && test_activations(&rows))
+        test_alignment_of_d(&rows) && test_bounds(&rows) && test_scaling(&rows) && test_bias(&rows) &&
+        test_activations(&rows))
         test_schedules(&rows);
     free_buffers(&rows.buffers);
 }

@@ -234,12 +234,12 @@ static bool try_epilogues(struct setup *s, const struct division *d) {
     gc.alpha = 0.5f, gc.beta = -2, gc.bias = GM_BIAS_M, gc.bias_type = GM_FP32, gc.activation = GM_ACT_RELU;
     if (!try(s, &gc, d, launch_again))
         return false;
-    if (s->variant->kernel.arch == GM_ARCH_SM80) { /* TMA takes no such operands */
-        gc = case_of(s->variant, d);
-        gc.a_offset = 1, gc.b_offset = 3, gc.d_offset = 5, gc.a_pad += 3, gc.b_pad += 1;
-        if (!try(s, &gc, d, launch_again))
-            return false;
-    }
+    gc = case_of(s->variant, d);
+    gc.d_offset = 5, gc.d_pad += 3;
+    if (s->variant->kernel.arch == GM_ARCH_SM80) /* TMA takes no such operands */
+        gc.a_offset = 1, gc.b_offset = 3, gc.a_pad += 3, gc.b_pad += 1;
+    if (!try(s, &gc, d, launch_again))
+        return false;
     gc = case_of(s->variant, d);
     gc.inputs = NORMAL, gc.d_type = GM_FP32;
     if (!try(s, &gc, d, same_bits))
