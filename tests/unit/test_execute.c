@@ -139,7 +139,7 @@ START_TEST(alpha_is_1_and_beta_0_when_null) {
 }
 END_TEST
 
-START_TEST(anything_beyond_alpha_is_not_plain) {
+START_TEST(plain_is_alpha_alone_by_tma_or_along_rows) {
     const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     const float beta = 0.5f, none = 0;
     for (int i = 0; i < 7 && row; i++) {
@@ -153,7 +153,9 @@ START_TEST(anything_beyond_alpha_is_not_plain) {
         gm_plan *plan = plan_for(row, &p);
         clear();
         assert_ok(gm_gemm_execute(plan, &args, NULL));
-        ck_assert_int_eq(fake.launch.params.sm90.plain, i == 0);
+        ck_assert_int_eq(fake.launch.params.sm90.plain, i == 0  ? GM_SM90_BY_TMA
+                                                        : i > 3 ? GM_SM90_ALONG_ROWS
+                                                                : 0);
         ck_assert_int_eq(fake.launch.params.sm90.epilogue.d_vector, i != 5);
         gm_plan_destroy(plan);
     }
@@ -367,7 +369,7 @@ Suite *execute_suite(void) {
     TCase *cases = tcase_create("launches");
     tcase_add_checked_fixture(cases, planned_set_up, planned_tear_down);
     tcase_add_test(cases, alpha_is_1_and_beta_0_when_null);
-    tcase_add_test(cases, anything_beyond_alpha_is_not_plain);
+    tcase_add_test(cases, plain_is_alpha_alone_by_tma_or_along_rows);
     tcase_add_test(cases, sm80_copies_are_as_wide_as_pointers_and_strides_allow);
     tcase_add_test(cases, empty_problems_launch_nothing);
     tcase_add_test(cases, a_column_is_launched_as_the_row_of_its_transpose);

@@ -15,6 +15,9 @@ struct gm_tiles {
     int32_t rows; /* of one CTA's share of the last tile */
 };
 
+/* Who stores D = alpha * accumulators: TMA, or warps, to rows that begin anywhere. */
+enum { GM_SM90_BY_TMA = 1, GM_SM90_ALONG_ROWS = 2 };
+
 struct gm_gemm_sm90_params {
     struct gm_tensor_map a, b, d, a_tail, b_tail;
     struct gm_epilogue_params epilogue;
@@ -23,7 +26,7 @@ struct gm_gemm_sm90_params {
     struct gm_tiles a_tiles, b_tiles;
     struct gm_stream_k stream_k;
     int32_t k_blocks;   /* ceil(K / tile_k), >= 1 */
-    int32_t plain;      /* 1: D = alpha * accumulators, straight to staging and TMA store */
+    int32_t plain;      /* D = alpha * accumulators: GM_SM90_BY_TMA or GM_SM90_ALONG_ROWS; 0: any epilogue */
     int32_t b_early;    /* 1: the previous kernel does not write B, so its first k-blocks need no wait */
     int32_t prefetched; /* k-blocks of a CTA's first piece prefetched to L2 while the previous kernel runs */
 };

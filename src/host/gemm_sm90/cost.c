@@ -29,7 +29,7 @@
 #define SM90_REUSED_LINES_PER_CLOCK    83.0   /* such requests a clock, of all SMs, without a line's first */
 #define SM90_UNALIGNED_LINES_PER_CLOCK 85.3   /* second requests a clock, of all SMs, of rows that begin on no line */
 #define SM90_STORE_BYTES_PER_CLOCK     11.7   /* bytes a clock of an SM's epilogue: registers -> staging -> global */
-#define SM90_STORE_ELEMENTS_PER_CLOCK  3.5    /* elements a clock of it where D takes no vectors; a guess so far */
+#define SM90_STORE_ELEMENTS_PER_CLOCK  7.0    /* elements a clock of it where D takes no vectors */
 #define SM90_SWITCH_CLOCKS             563.0  /* ping-pong: clocks from one's last wgmma to the other's full rate */
 #define SM90_DEFERRED_STORE_CLOCKS     1216.0 /* cooperative: clocks between two tiles, the first's store deferred */
 #define SM90_CLUSTER_CLOCKS            487.0  /* clocks of a cluster's CTAs: they start and end together */

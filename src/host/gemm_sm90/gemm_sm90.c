@@ -64,7 +64,7 @@ static enum gm_status encode_maps(const struct gm_plan *plan, const struct gm_ge
     enum gm_status status = encode(plan, "A", maps.a, &params->a);
     if (status == GM_OK)
         status = encode(plan, "B", maps.b, &params->b);
-    if (status == GM_OK && params->plain)
+    if (status == GM_OK && params->plain == GM_SM90_BY_TMA)
         status = encode(plan, "D", maps.d, &params->d);
     if (status == GM_OK && maps.a_tiles.rows)
         status = encode(plan, "A's last rows", maps.a_tail, &params->a_tail);
@@ -106,7 +106,9 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     struct gm_gemm_sm90_params *params = plan->params;
     params->epilogue = gm_gemm_epilogue_template(p);
     params->raster = gm_raster_choose(&v, p, &plan->device);
-    params->plain = gm_has_plain_store(p); /* unless beta is not 0 */
+    params->plain = gm_has_plain_store(p)        ? GM_SM90_BY_TMA
+                    : gm_has_general_epilogue(p) ? 0
+                                                 : GM_SM90_ALONG_ROWS; /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)v.tile_k);
     params->b_early = gm_gemm_b_is_early(plan);
     gm_gemm_plan_divide(plan, &division);
@@ -128,12 +130,13 @@ static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     const struct gm_driver *driver = plan->context->driver;
     struct gm_gemm_sm90_params *params = into;
     const struct gm_gemm_call call = gm_gemm_bind(gm_gemm_planned_of(plan), args, &params->epilogue);
-    params->plain = params->plain && params->epilogue.beta == 0;
+    if (params->epilogue.beta != 0)
+        params->plain = 0;
     params->stream_k.workspace = call.workspace;
     CUresult result = CUDA_SUCCESS;
     readdress(driver, &params->a, call.a, 1, &result);
     readdress(driver, &params->b, call.b, 1, &result);
-    readdress(driver, &params->d, params->epilogue.d, params->plain, &result);
+    readdress(driver, &params->d, params->epilogue.d, params->plain == GM_SM90_BY_TMA, &result);
     readdress(driver, &params->a_tail, call.a, params->a_tiles.rows, &result);
     readdress(driver, &params->b_tail, call.b, params->b_tiles.rows, &result);
     return result;

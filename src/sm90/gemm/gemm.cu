@@ -48,7 +48,7 @@ static __device__ __forceinline__ void init_barriers_and_prefetch(const struct g
     if (warp == 1) {
         prefetch_tensormap(&p.a);
         prefetch_tensormap(&p.b);
-        if (p.plain) /* else there is no map of D */
+        if (p.plain == GM_SM90_BY_TMA) /* else there is no map of D */
             prefetch_tensormap(&p.d);
         if (CLUSTER_K > 1)
             cluster_k_init(cluster_k_barriers_at(base));
@@ -77,6 +77,8 @@ static __device__ __forceinline__ enum store_kind store_kind_of(const struct gm_
                                                                 struct gm_piece piece, bool last) {
     if (!p.plain || (p.epilogue.d_type != GM_TYPE && p.epilogue.d_type != GM_TYPE_fp32))
         return STORE_GENERAL;
+    if (p.plain != GM_SM90_BY_TMA)
+        return p.epilogue.d_type == GM_TYPE_fp32 ? STORE_GENERAL : STORE_UNALIGNED;
     if (p.epilogue.d_type == GM_TYPE_fp32)
         return STORE_PLAIN_32;
     return (LAST_TILE_IN_RING ? ring_drained(piece, last) : last) ? STORE_LAST : STORE_PLAIN_16;

@@ -362,7 +362,7 @@ static __device__ __forceinline__ void store_part(const struct gm_gemm_sm90_para
 static __device__ __forceinline__ void store_parts(const struct gm_gemm_sm90_params &p, uint32_t base,
                                                    const struct split_k_piece &own, struct tile_position tile,
                                                    int consumer, uint32_t thread) {
-    const bool plain = p.plain && p.epilogue.d_type == GM_TYPE;
+    const bool plain = p.plain == GM_SM90_BY_TMA && p.epilogue.d_type == GM_TYPE;
     const struct part none = {0, 0};
     struct part part = part_of(own, own.number);
     for (uint32_t parity = 0;; parity ^= 1) {

@@ -268,6 +268,10 @@ static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_para
     store_rows(p.epilogue, s.staging_addr, tile, s.thread);
 }
 
+/* Whether the accumulators leave no register even for the thread's number; rows of D that are read from staging before
+ * the first of them is stored, for which they leave registers. */
+enum { CROWDED = !PINGPONG && FLOATS > 160, ROWS_AHEAD = FLOATS > 160 ? 1 : FLOATS > 128 ? 2 : 4 };
+
 /* Applies the epilogue to a staged chunk, without its first `done` rows or columns, 8 columns of a row a thread, and
  * stores what it yields; to a D that takes no vectors, back to staging. The thread's number is computed anew, here and
  * below: the accumulators leave no register to keep it in. */
@@ -294,28 +298,84 @@ static __device__ __forceinline__ void finish_chunk(const struct gm_epilogue_par
     }
 }
 
-/* Stores a finished chunk, without its first `done` rows or columns, one element a thread: the next is read meanwhile.
- * The lanes of a warp lie along the rows, so that an instruction of theirs stores whole pieces of rows, whatever the
- * alignment of D. Vectors of 8 elements would store 32 elements of 8 rows. */
-static __device__ __forceinline__ void store_along_rows(const struct gm_epilogue_params &e, uint32_t chunk_addr,
-                                                        struct store_origin at, int done) {
-    constexpr int cols = chunk_grid<4>::COLS, rows = 128 / cols;
-    const int thread = thread_index() % 128, first = thread / cols, col = thread % cols;
-    const int bytes = e.d_type == GM_TYPE_fp32 ? 4 : 2;
-    const int end = at.col + col < e.n ? min((int)STORE_ROWS, e.m - at.row) : 0;
-    const auto element = [&](int row) {
-        const uint32_t addr = chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4);
-        return row < STORE_ROWS ? ld_shared_f32(addr) : 0.0f;
-    };
-    uint64_t address = e.d + ((at.row + first) * e.ldd + at.col + col) * bytes;
-    float next = element(first);
-#pragma unroll 1
-    for (int row = first; row < end; row += rows, address += rows * e.ldd * bytes) {
-        const float v = next;
-        next = element(row + rows);
-        if ((SWAPPED ? row : col) >= done)
-            epilogue_store1(e, v, address);
+/* What a lane stores of a row of D that may begin on any element: an aligned word, which is element i of a staged row
+ * and, of 16 bits, i + 1. Where the row begins in the middle of a word, the last lane has the row's last element too. */
+template <int D_BYTES, int COLS> struct row_word {
+    bool low, high, last; /* whether D has the element, and it is to be stored */
+    int i;
+    uint32_t x, y, z;
+    uint64_t address; /* of element i */
+};
+
+/* `l` counts the lanes of the row, of which columns `from` to `to` - 1 are stored. */
+template <int D_BYTES, int COLS, typename ELEMENT>
+static __device__ __forceinline__ void load_word(struct row_word<D_BYTES, COLS> &w, uint64_t address, int l, int from,
+                                                 int to, ELEMENT element_of) {
+    const int shift = D_BYTES == 2 ? address / 2 % 2 : 0;
+    w.i = D_BYTES == 2 ? 2 * l - shift : l;
+    w.low = w.i >= from && w.i < to;
+    w.high = D_BYTES == 2 && w.i + 1 >= from && w.i + 1 < to;
+    w.last = shift && l == COLS / 2 - 1 && COLS <= to;
+    w.x = w.low ? element_of(w.i) : 0;
+    w.y = w.high ? element_of(w.i + 1) : 0;
+    w.z = w.last ? element_of(COLS - 1) : 0;
+    w.address = address + w.i * D_BYTES;
+}
+
+template <int D_BYTES, int COLS>
+static __device__ __forceinline__ void store_word(const struct row_word<D_BYTES, COLS> &w) {
+    if (D_BYTES == 4) {
+        if (w.low)
+            st_global_b32(w.address, w.x);
+        return;
     }
+    if (w.low && w.high)
+        st_global_b32(w.address, w.x | w.y << 16);
+    else if (w.low || w.high)
+        st_global_b16(w.address + (w.low ? 0 : 2), w.low ? w.x : w.y);
+    if (w.last)
+        st_global_b16(w.address + 4, w.z);
+}
+
+/* Stores the rows of a staged chunk of COLS columns, without its first `done` rows or columns. A warp's lanes lie along
+ * the rows, so that an instruction stores whole pieces of rows, whatever their alignment. AHEAD rows are read before
+ * the first of them is stored. element_of(row, col) reads an element, of D's type. */
+template <int D_BYTES, int COLS, int AHEAD, typename ELEMENT>
+static __device__ __forceinline__ void store_along_rows(const struct gm_epilogue_params &e, struct store_origin at,
+                                                        int done, ELEMENT element_of) {
+    constexpr int lanes = COLS * D_BYTES / 4, step = 128 / lanes;
+    const int thread = thread_index() % 128, end = min((int)STORE_ROWS, e.m - at.row);
+    const int from = SWAPPED ? 0 : done, first_row = SWAPPED ? done : 0;
+    uint64_t address = e.d + ((at.row + thread / lanes) * e.ldd + at.col) * D_BYTES;
+#pragma unroll 1
+    for (int first = thread / lanes; first < end; first += AHEAD * step) {
+        struct row_word<D_BYTES, COLS> words[AHEAD];
+#pragma unroll
+        for (int j = 0; j < AHEAD; ++j, address += step * e.ldd * D_BYTES) {
+            const int row = first + j * step, to = row >= first_row && row < end ? e.n - at.col : 0;
+            load_word(words[j], address, thread % lanes, from, to, [&](int col) { return element_of(row, col); });
+        }
+#pragma unroll
+        for (int j = 0; j < AHEAD; ++j)
+            store_word(words[j]);
+    }
+}
+
+/* The same of a finished chunk of fp32, for a D of any type. */
+static __device__ __forceinline__ void store_finished(const struct gm_epilogue_params &e, uint32_t chunk_addr,
+                                                      struct store_origin at, int done) {
+    constexpr int cols = chunk_grid<4>::COLS;
+    const auto value_of = [&](int row, int col) {
+        return ld_shared_f32(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4));
+    };
+    if (e.d_type == GM_TYPE_fp32)
+        store_along_rows<4, cols, 1>(e, at, done,
+                                     [&](int row, int col) { return __float_as_uint(value_of(row, col)); });
+    else
+        store_along_rows<2, cols, 1>(e, at, done, [&](int row, int col) {
+            const float v = value_of(row, col);
+            return e.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(v, 0) : cvt_rn_f16x2_f32(v, 0);
+        });
 }
 
 /* Stores a tile with any epilogue, to a D of any alignment. Accumulators go through staging as fp32, so that a thread
@@ -328,11 +388,10 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
     constexpr int of_atom = chunks_of_atom<4, PART>(), chunks = ATOMS_M * of_atom;
     constexpr int size = chunk_size<4>();
     constexpr bool even = part_size(PART) % size == 0;
-    constexpr bool crowded = !PINGPONG && FLOATS > 160; /* no register is left even for the thread's number */
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
         const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
-        const uint32_t thread = crowded ? thread_index() % 128 : s.thread;
+        const uint32_t thread = CROWDED ? thread_index() % 128 : s.thread;
 #pragma unroll
         for (int c = 0; c < chunks; ++c)
             if (c == chunk)
@@ -346,15 +405,40 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
         finish_chunk(p.epilogue, chunk_addr, at, done);
         if (!p.epilogue.d_vector) {
             bar_sync(s.bar, 128);
-            store_along_rows(p.epilogue, chunk_addr, at, done);
+            store_finished(p.epilogue, chunk_addr, at, done);
         }
         s.buffer ^= 1;
     }
 }
 
-/* How a tile is stored: the last tile of a CTA with 16-bit elements, 2 or 4 bytes an element with alpha alone, or any
- * epilogue. */
-enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_GENERAL };
+/* Stores a tile whose epilogue is alpha alone, to a D that TMA cannot store. The loop over chunks stays rolled, for
+ * code size. */
+template <int PART>
+static __device__ __forceinline__ void store_unaligned(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                       const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                       struct store_origin tile) {
+    constexpr int of_atom = chunks_of_atom<2, PART>(), chunks = ATOMS_M * of_atom;
+#pragma unroll 1
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
+        const uint32_t thread = CROWDED ? thread_index() % 128 : s.thread;
+#pragma unroll
+        for (int c = 0; c < chunks; ++c)
+            if (c == chunk)
+                stage_chunk_16(chunk_addr,
+                               &acc[c / of_atom][part_first(PART) / 2 + chunk_register<2, PART>(c % of_atom)], thread);
+        bar_sync(s.bar, 128);
+        store_along_rows<2, chunk_grid<2>::COLS, ROWS_AHEAD>(
+            p.epilogue, chunk_origin<2, PART>(tile, chunk / of_atom, chunk % of_atom), 0, [&](int row, int col) {
+                return ld_shared_b16(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2));
+            });
+        s.buffer ^= 1;
+    }
+}
+
+/* How a tile is stored: the last tile of a CTA with 16-bit elements; 2 or 4 bytes an element with alpha alone; 2 bytes
+ * with alpha alone where TMA cannot store D; or any epilogue. */
+enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_UNALIGNED, STORE_GENERAL };
 
 /* Where in D the consumer's part of the tile at `tile` begins; `first_m` is its first row on the M side. */
 template <int PART>
@@ -378,6 +462,8 @@ static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_para
             store_plain<2, PART>(p, s, acc, at);
         else if (kind == STORE_PLAIN_32)
             store_plain<4, PART>(p, s, acc, at);
+        else if (kind == STORE_UNALIGNED)
+            store_unaligned<PART>(p, s, acc, at);
         else
             store_general<PART>(p, s, acc, at);
     }
