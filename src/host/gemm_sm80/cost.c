@@ -9,6 +9,7 @@
 #define SM80_DRAM_EFFICIENCY         0.83
 #define SM80_ON_SM90                 0.68  /* mma.sync's ceiling on Hopper, of WGMMA's */
 #define SM80_PORT_BYTES_PER_CLOCK    36.6  /* bytes a clock of cp.async into one SM, by all its CTAs */
+#define SM80_NARROW_COPY_CLOCKS      0.87  /* clocks of an SM for a copy of 8 bytes or 4 */
 #define SM80_FILL_CLOCKS             900.0 /* clocks from the copies' issue to the first bytes' arrival */
 #define SM80_FILL_BYTES_PER_CLOCK    23.4  /* bytes a clock of the rest of a stage */
 #define SM80_KBLOCK_CLOCKS           314.0 /* clocks of a CTA alone: barrier, first ldmatrix, drain of the mma pipe */
@@ -46,8 +47,13 @@ struct sm80_copies {
 static void add_copies(struct sm80_copies *copies, const struct gm_gemm_variant *v, double copy_bytes, int tile_mn,
                        double rows) {
     const double elems = min2(tile_mn, rows) * v->tile_k;
-    if (copy_bytes > gm_type_bytes(v->kernel->type)) { /* a narrow copy moves fewer bytes per issued instruction */
-        copies->shared_clocks += elems * gm_type_bytes(v->kernel->type) * 16 / copy_bytes / SM80_PORT_BYTES_PER_CLOCK;
+    const double bytes = elems * gm_type_bytes(v->kernel->type);
+    if (copy_bytes == 16) {
+        copies->shared_clocks += bytes / SM80_PORT_BYTES_PER_CLOCK;
+        return;
+    }
+    if (copy_bytes > gm_type_bytes(v->kernel->type)) {
+        copies->shared_clocks += bytes / copy_bytes * SM80_NARROW_COPY_CLOCKS;
         return;
     }
     const int chunks = GM_SM80_CHUNKS(tile_mn, v->tile_k, gm_sm80_warps(v));
