@@ -127,17 +127,19 @@ START_TEST(null_arguments_are_refused) {
 }
 END_TEST
 
-/* Well-formed, and of the device that the model of it names. */
-START_TEST(the_built_in_ledger_is_the_h200s) {
-    static const char *const others[] = {"a100", "h100", "a10", "rtx4090"};
-    struct gm_device h200 = device_of("h200");
-    const gm_ledger *built_in = gm_ledger_builtin(&h200);
-    ck_assert_ptr_nonnull(built_in);
-    ck_assert_ptr_eq(built_in, gm_ledger_builtin(&h200));
-    ck_assert_int_eq(gm_ledger_is_of(built_in, &h200), 1);
-    h200.sm_count = 66;
-    ck_assert_ptr_null(gm_ledger_builtin(&h200));
-    for (size_t i = 0; i < 4; i++) {
+/* Well-formed, and of the devices that the models of them name. */
+START_TEST(the_built_in_ledgers_are_the_h200s_and_the_h100s) {
+    static const char *const measured[] = {"h200", "h100"}, *const others[] = {"a100", "a10", "rtx4090"};
+    for (size_t i = 0; i < 2; i++) {
+        struct gm_device device = device_of(measured[i]);
+        const gm_ledger *built_in = gm_ledger_builtin(&device);
+        ck_assert_ptr_nonnull(built_in);
+        ck_assert_ptr_eq(built_in, gm_ledger_builtin(&device));
+        ck_assert_int_eq(gm_ledger_is_of(built_in, &device), 1);
+        device.sm_count = 66;
+        ck_assert_ptr_null(gm_ledger_builtin(&device));
+    }
+    for (size_t i = 0; i < 3; i++) {
         const struct gm_device device = device_of(others[i]);
         ck_assert_ptr_null(gm_ledger_builtin(&device));
     }
@@ -203,7 +205,7 @@ Suite *ledger_suite(void) {
     tcase_add_test(cases, a_byte_order_mark_before_the_text_says_nothing);
     tcase_add_test(cases, files_are_read_and_what_cannot_be_is_said);
     tcase_add_test(cases, null_arguments_are_refused);
-    tcase_add_test(cases, the_built_in_ledger_is_the_h200s);
+    tcase_add_test(cases, the_built_in_ledgers_are_the_h200s_and_the_h100s);
     tcase_add_test(cases, the_hash_changes_with_every_fact_of_a_row);
     tcase_add_test(cases, threads_read_at_once);
     suite_add_tcase(suite, cases);
