@@ -57,14 +57,12 @@ int gm_sequence_is_better(const struct gm_operation *operation, const struct gm_
     if (found->copies_us < 0 || (direct->kernel && found->copies_us >= direct->verdict.ranking_us))
         return 0;
     found->options = options_of_rest(question->options, found->sequence.copied_bytes);
-    found->choice =
-        choose(operation, found->sequence.problem, &found->options, question->device, found->planned);
+    found->choice = choose(operation, found->sequence.problem, &found->options, question->device, found->planned);
     if (!found->choice.kernel)
         return 0;
     found->predicted_us = found->copies_us + found->choice.verdict.predicted_us;
     found->workspace_bytes = found->sequence.copied_bytes + found->choice.verdict.workspace_bytes;
-    return !direct->kernel ||
-           found->copies_us + found->choice.verdict.ranking_us < direct->verdict.ranking_us;
+    return !direct->kernel || found->copies_us + found->choice.verdict.ranking_us < direct->verdict.ranking_us;
 }
 
 struct gm_question gm_sequence_question(const struct gm_sequence_choice *found, const struct gm_device *device) {

@@ -11,10 +11,10 @@
 
 /* One operand, copied. */
 struct gm_copy {
-    const char *name;                   /* as the argument struct calls it */
-    const struct gm_operation *operation; /* which copies */
+    const char *name;                         /* as the argument struct calls it */
+    const struct gm_operation *operation;     /* which copies */
     _Alignas(8) char problem[GM_PROBLEM_MAX]; /* of it, as a caller gives it */
-    size_t offset;                      /* of the copy in the workspace */
+    size_t offset;                            /* of the copy in the workspace */
 };
 
 /* The copies, then the operation on them. */
@@ -36,10 +36,10 @@ struct gm_sequences {
 /* A sequence with its planning. */
 struct gm_sequence_choice {
     struct gm_sequence sequence;
-    struct gm_plan_options options; /* of the operation on the copies */
+    struct gm_plan_options options;           /* of the operation on the copies */
     _Alignas(8) char planned[GM_PROBLEM_MAX]; /* its problem, normalised and simplified */
-    struct gm_choice choice;        /* of its kernel */
-    double copies_us, predicted_us; /* of the copies, and of all */
+    struct gm_choice choice;                  /* of its kernel */
+    double copies_us, predicted_us;           /* of the copies, and of all */
     size_t workspace_bytes;
 };
 

@@ -6,9 +6,8 @@
 #include "gristmill/permute.h"
 #include "host/gemm/problem.h"
 
-#define TMA_ALIGN    16
-#define COPY_ALIGN   256 /* bytes between the beginnings of copies: whole sectors and lines */
-#define PITCH_ALIGN  128 /* bytes of a copy's rows: a span of the swizzle, which is a line of L2 */
+#define COPY_ALIGN  256 /* bytes between the beginnings of copies: whole sectors and lines */
+#define PITCH_ALIGN 128 /* bytes of a copy's rows: a span of the swizzle, which is a line of L2 */
 
 /* ---- what is copied ------------------------------------------------------------------------------------- */
 
@@ -18,7 +17,7 @@ static int is_empty(const struct gm_gemm_problem *p) {
 
 static int tma_loads(const struct gm_operand *operand, int align) {
     const int64_t pitch = operand->stride * operand->element_bytes;
-    return align >= TMA_ALIGN && (operand->rows <= 1 || pitch % TMA_ALIGN == 0);
+    return align >= GM_TMA_ALIGN && (operand->rows <= 1 || pitch % GM_TMA_ALIGN == 0);
 }
 
 static int64_t pitch_of_copy(const struct gm_operand *operand) {
@@ -79,10 +78,9 @@ static void arguments(const struct gm_sequence *sequence, int number, const void
     const struct gm_gemm_args *given = args;
     if (number < sequence->count) {
         const struct gm_copy *copy = &sequence->copies[number];
-        *(struct gm_permute_args *)into =
-            (struct gm_permute_args){.size = sizeof(struct gm_permute_args),
-                                     .x = is_a(copy) ? given->a : given->b,
-                                     .out = given->workspace + copy->offset};
+        *(struct gm_permute_args *)into = (struct gm_permute_args){.size = sizeof(struct gm_permute_args),
+                                                                   .x = is_a(copy) ? given->a : given->b,
+                                                                   .out = given->workspace + copy->offset};
         return;
     }
     struct gm_gemm_args *rest = into;

@@ -50,8 +50,7 @@ static bool asks_for_copies(struct result *result, const struct placed *placed, 
 }
 
 static void run_copies(const struct test *test, struct result *result) {
-    const struct gm_plan_options options = {
-        .size = sizeof options, .arch_mask = test->mask, .workspace_limit = LIMIT};
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = test->mask, .workspace_limit = LIMIT};
     struct buffers buffers = {0};
     struct guarded_workspace workspace = {0};
     struct placed placed;
