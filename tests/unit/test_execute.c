@@ -153,9 +153,7 @@ START_TEST(plain_is_alpha_alone_by_tma_or_along_rows) {
         gm_plan *plan = plan_for(row, &p);
         clear();
         assert_ok(gm_gemm_execute(plan, &args, NULL));
-        ck_assert_int_eq(fake.launch.params.sm90.plain, i == 0  ? GM_SM90_BY_TMA
-                                                        : i > 3 ? GM_SM90_ALONG_ROWS
-                                                                : 0);
+        ck_assert_int_eq(fake.launch.params.sm90.plain, i == 0 ? GM_SM90_BY_TMA : i > 3 ? GM_SM90_ALONG_ROWS : 0);
         ck_assert_int_eq(fake.launch.params.sm90.epilogue.d_vector, i != 5);
         gm_plan_destroy(plan);
     }

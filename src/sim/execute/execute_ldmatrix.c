@@ -114,8 +114,10 @@ enum sim_next sim_do_ldmatrix(struct sim_warp *warp, struct sim_path *path, cons
 
 /* ---- stmatrix ---------------------------------------------------------------------------------------------------- */
 
+/* `taint`: the lanes whose two elements stem from uninitialised memory, before they are transposed. */
 static void store_row(struct sim_warp *warp, const struct ptx_instruction *i, const struct matrix_rows *rows,
-                      uint32_t lane, const struct sim_actor *actor, const uint32_t values[PTX_LANES], uint32_t taint) {
+                      uint32_t lane, const struct sim_actor *actor, const uint32_t values[PTX_LANES], uint32_t taint,
+                      bool transposed) {
     struct sim_cta *const cta = rows->cta[lane];
     const uint32_t row = lane % ROWS, offset = rows->offset[lane];
     if (!cta)
@@ -123,9 +125,11 @@ static void store_row(struct sim_warp *warp, const struct ptx_instruction *i, co
     sim_shadow_write(cta, offset, ROW_BYTES, actor);
     sim_mbarrier_overwritten(warp, i, (int)lane, cta, offset, ROW_BYTES);
     memcpy(cta->shared + offset, values + 4 * row, ROW_BYTES);
-    for (uint32_t part = 0; part < 4; part++)
-        if (taint >> (4 * row + part) & 1)
-            sim_shadow_taint(cta, offset + 4 * part, 4);
+    for (uint32_t element = 0; taint && element < ROWS; element++) {
+        const uint32_t from = transposed ? 4 * element + row / 2 : 4 * row + element / 2;
+        if (taint >> from & 1)
+            sim_shadow_taint(cta, offset + 2 * element, 2);
+    }
 }
 
 /* choice: {.x1|.x2|.x4}[.trans][.shared|.shared::cta] */
@@ -139,14 +143,13 @@ enum sim_next sim_do_stmatrix(struct sim_warp *warp, struct sim_path *path, cons
     struct matrix_rows rows;
     locate_rows(warp, i, &i->operand[0], matrices, SIM_SHARED_STMATRIX, &rows);
     for (uint32_t j = 0; j < matrices; j++) {
-        uint32_t values[PTX_LANES], taint = sim_taint_of(warp, &element[j]);
+        const uint32_t taint = sim_taint_of(warp, &element[j]);
+        uint32_t values[PTX_LANES];
         memcpy(values, SIM_SOURCE_32(warp, &element[j]), sizeof values);
-        if (i->choice[1]) {
+        if (i->choice[1])
             transpose(values);
-            taint = taint ? transpose_lanes(taint) : 0;
-        }
         for (uint32_t row = 0; row < ROWS; row++)
-            store_row(warp, i, &rows, ROWS * j + row, &actor, values, taint);
+            store_row(warp, i, &rows, ROWS * j + row, &actor, values, taint, i->choice[1]);
     }
     sim_progress(warp->cluster);
     (void)mask;

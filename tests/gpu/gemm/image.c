@@ -14,11 +14,8 @@ static void run_image(const struct test *test, struct result *result) {
         int64_t k;
         bool general, odd;
         float alpha;
-    } cases[] = {{2, 0, twice, false, false, 1},
-                 {2, 3, twice, false, false, 2},
-                 {1, 0, brief, true, false, 1},
-                 {2, 0, brief, false, false, 1},
-                 {1, 3, twice, false, true, 1}};
+    } cases[] = {{2, 0, twice, false, false, 1}, {2, 3, twice, false, false, 2}, {1, 0, brief, true, false, 1},
+                 {2, 0, brief, false, false, 1}, {1, 3, twice, false, true, 1},  {1, 3, brief, true, true, 1}};
     struct buffers buffers = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
         const bool odd_loads = cases[i].odd && !uses_tma(&v);
