@@ -338,9 +338,9 @@ static __device__ __forceinline__ void store_word(const struct row_word<D_BYTES,
 }
 
 /* Stores the rows of a staged chunk of COLS columns, without its first `done` rows or columns. A warp's lanes lie along
- * the rows, so that an instruction stores whole pieces of rows, whatever their alignment. AHEAD rows are read before
- * the first of them is stored. element_of(row, col) reads an element, of D's type. */
-template <int D_BYTES, int COLS, int AHEAD, typename ELEMENT>
+ * the rows, so that an instruction stores whole pieces of rows, whatever their alignment. element_of(row, col) reads an
+ * element, of D's type. */
+template <int D_BYTES, int COLS, typename ELEMENT>
 static __device__ __forceinline__ void store_along_rows(const struct gm_epilogue_params &e, struct store_origin at,
                                                         int done, ELEMENT element_of) {
     constexpr int lanes = COLS * D_BYTES / 4, step = 128 / lanes;
@@ -348,16 +348,11 @@ static __device__ __forceinline__ void store_along_rows(const struct gm_epilogue
     const int from = SWAPPED ? 0 : done, first_row = SWAPPED ? done : 0;
     uint64_t address = e.d + ((at.row + thread / lanes) * e.ldd + at.col) * D_BYTES;
 #pragma unroll 1
-    for (int first = thread / lanes; first < end; first += AHEAD * step) {
-        struct row_word<D_BYTES, COLS> words[AHEAD];
-#pragma unroll
-        for (int j = 0; j < AHEAD; ++j, address += step * e.ldd * D_BYTES) {
-            const int row = first + j * step, to = row >= first_row && row < end ? e.n - at.col : 0;
-            load_word(words[j], address, thread % lanes, from, to, [&](int col) { return element_of(row, col); });
-        }
-#pragma unroll
-        for (int j = 0; j < AHEAD; ++j)
-            store_word(words[j]);
+    for (int row = thread / lanes; row < end; row += step, address += step * e.ldd * D_BYTES) {
+        struct row_word<D_BYTES, COLS> word;
+        load_word(word, address, thread % lanes, from, row >= first_row ? e.n - at.col : 0,
+                  [&](int col) { return element_of(row, col); });
+        store_word(word);
     }
 }
 
@@ -369,10 +364,9 @@ static __device__ __forceinline__ void store_finished(const struct gm_epilogue_p
         return ld_shared_f32(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4));
     };
     if (e.d_type == GM_TYPE_fp32)
-        store_along_rows<4, cols, 1>(e, at, done,
-                                     [&](int row, int col) { return __float_as_uint(value_of(row, col)); });
+        store_along_rows<4, cols>(e, at, done, [&](int row, int col) { return __float_as_uint(value_of(row, col)); });
     else
-        store_along_rows<2, cols, 1>(e, at, done, [&](int row, int col) {
+        store_along_rows<2, cols>(e, at, done, [&](int row, int col) {
             const float v = value_of(row, col);
             return e.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(v, 0) : cvt_rn_f16x2_f32(v, 0);
         });
@@ -411,13 +405,46 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
     }
 }
 
+/* Stores the rows of a chunk of 16-bit elements all of which D has, so that no lane asks which. */
+template <int COLS>
+static __device__ __forceinline__ void store_whole_rows(const struct gm_epilogue_params &e, uint32_t chunk_addr,
+                                                        struct store_origin at) {
+    constexpr int lanes = COLS / 2, step = 128 / lanes, rows = STORE_ROWS / step;
+    constexpr int ahead = rows % ROWS_AHEAD == 0 ? (int)ROWS_AHEAD : rows % 2 == 0 ? 2 : 1;
+    static_assert(STORE_ROWS % step == 0, "every lane has as many rows");
+    const int thread = thread_index() % 128, l = thread % lanes, before = max(l - 1, 0);
+    const uint64_t pitch = step * e.ldd * 2;
+    uint64_t address = e.d + ((at.row + thread / lanes) * e.ldd + at.col) * 2 + l * 4;
+    const auto word_of = [&](int i, int number) {
+        return ld_shared_b32(chunk_addr +
+                             swizzle_offset<STORE_SPAN>((thread / lanes + i * step) * STORE_SPAN + number * 4));
+    };
+#pragma unroll 1
+    for (int first = 0; first < rows; first += ahead) {
+        uint32_t own[ahead], other[ahead];
+#pragma unroll
+        for (int j = 0; j < ahead; ++j) {
+            own[j] = word_of(first + j, l);
+            other[j] = word_of(first + j, before);
+        }
+#pragma unroll
+        for (int j = 0; j < ahead; ++j, address += pitch) {
+            const bool shift = address & 2;
+            if (!shift || l > 0)
+                st_global_b32(address - 2 * shift, shift ? __byte_perm(other[j], own[j], 0x5432) : own[j]);
+            if (shift && (l == 0 || l == lanes - 1))
+                st_global_b16(address + (l == 0 ? 0 : 2), l == 0 ? own[j] : own[j] >> 16);
+        }
+    }
+}
+
 /* Stores a tile whose epilogue is alpha alone, to a D that TMA cannot store. The loop over chunks stays rolled, for
  * code size. */
 template <int PART>
 static __device__ __forceinline__ void store_unaligned(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                        const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                        struct store_origin tile) {
-    constexpr int of_atom = chunks_of_atom<2, PART>(), chunks = ATOMS_M * of_atom;
+    constexpr int of_atom = chunks_of_atom<2, PART>(), chunks = ATOMS_M * of_atom, cols = chunk_grid<2>::COLS;
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
         const uint32_t chunk_addr = s.staging_addr + s.buffer * BUFFER_BYTES;
@@ -428,8 +455,11 @@ static __device__ __forceinline__ void store_unaligned(const struct gm_gemm_sm90
                 stage_chunk_16(chunk_addr,
                                &acc[c / of_atom][part_first(PART) / 2 + chunk_register<2, PART>(c % of_atom)], thread);
         bar_sync(s.bar, 128);
-        store_along_rows<2, chunk_grid<2>::COLS, ROWS_AHEAD>(
-            p.epilogue, chunk_origin<2, PART>(tile, chunk / of_atom, chunk % of_atom), 0, [&](int row, int col) {
+        const struct store_origin at = chunk_origin<2, PART>(tile, chunk / of_atom, chunk % of_atom);
+        if (at.row + STORE_ROWS <= p.epilogue.m && at.col + cols <= p.epilogue.n)
+            store_whole_rows<cols>(p.epilogue, chunk_addr, at);
+        else
+            store_along_rows<2, cols>(p.epilogue, at, 0, [&](int row, int col) {
                 return ld_shared_b16(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2));
             });
         s.buffer ^= 1;
