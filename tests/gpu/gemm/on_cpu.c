@@ -170,18 +170,33 @@ static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major 
                                : (struct source){base, 2, ld * 2, outer, k};
 }
 
-static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params) {
+/* D as the epilogue has it. */
+static void read_d(struct job *job) {
+    job->n = job->epilogue.n;
+    job->m = job->epilogue.m;
+    job->d = job->epilogue.d;
+    job->d_pitch = job->epilogue.ldd * gm_type_bytes((enum gm_type)job->epilogue.d_type);
+}
+
+/* D as TMA has it, where TMA stores it. */
+static void read_map_of_d(struct job *job, const struct gm_tensor_map *map) {
     struct fake_map d;
-    memcpy(&d, params->d.bytes, sizeof d);
+    memcpy(&d, map->bytes, sizeof d);
+    job->n = (int64_t)d.dims[0];
+    job->m = (int64_t)d.dims[1];
+    job->d = d.address;
+    job->d_pitch = (int64_t)d.stride;
+}
+
+static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params) {
     job->epilogue = params->epilogue;
+    read_d(job);
+    if (params->plain == GM_SM90_BY_TMA)
+        read_map_of_d(job, &params->d);
     job->raster = params->raster;
     job->a = source_of_map(&params->a, job->variant->gemm.a_major);
     job->b = source_of_map(&params->b, job->variant->gemm.b_major);
-    job->n = (int64_t)d.dims[0];
-    job->m = (int64_t)d.dims[1];
     job->k = (int64_t)params->k_blocks * job->variant->gemm.tile_k;
-    job->d = d.address;
-    job->d_pitch = (int64_t)d.stride;
     if (params->plain) { /* then the kernel looks at nothing of the epilogue but alpha */
         job->epilogue.beta = planted_bug == BUG_BETA_ZERO_READS_C ? params->epilogue.beta : 0;
         job->epilogue.bias_mode = GM_BIAS_NONE;
@@ -192,13 +207,10 @@ static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params)
 static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params) {
     job->epilogue = params->epilogue;
     job->raster = params->raster;
-    job->m = params->epilogue.m;
-    job->n = params->epilogue.n;
+    read_d(job);
     job->k = params->k + (planted_bug == BUG_OVER_READ);
     job->a = source_of_pointer(params->a, params->lda, job->variant->gemm.a_major, job->m, params->k);
     job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k);
-    job->d = params->epilogue.d;
-    job->d_pitch = params->epilogue.ldd * gm_type_bytes((enum gm_type)params->epilogue.d_type);
 }
 
 void gemm_compute(const struct gm_kernel *kernel, const void *params) {
