@@ -77,14 +77,14 @@ static enum gm_status launch_checked(const gm_plan *plan, const void *args, void
 }
 
 /* Every step checks its own arguments, which the call's make legal. */
-static enum gm_status launch_steps(const struct gm_plan_steps *steps, const void *args, void *stream) {
-    const struct gm_sequence *sequence = &steps->sequence;
+static enum gm_status launch_steps(const gm_plan *plan, const void *args, void *stream) {
+    const struct gm_sequence *sequence = &plan->steps->sequence;
     _Alignas(8) unsigned char own[ARGS_MAX];
     enum gm_status status = GM_OK;
     for (int i = 0; i <= sequence->count && status == GM_OK; i++) {
-        const struct gm_plan *plan = steps->plans[i];
-        steps->plans[sequence->count]->operation->sequences->arguments(sequence, i, args, own);
-        status = gm_plan_execute(plan, plan->operation, own, stream);
+        const gm_plan *step = plan->steps->plans[i];
+        plan->operation->sequences->arguments(sequence, i, args, own);
+        status = gm_plan_execute(step, step->operation, own, stream);
     }
     return status;
 }
@@ -107,7 +107,7 @@ enum gm_status gm_plan_execute(const gm_plan *plan, const struct gm_operation *o
     const enum gm_status status = check(plan, args);
     if (status != GM_OK)
         return status;
-    return plan->steps ? launch_steps(plan->steps, args, stream) : launch_checked(plan, args, stream);
+    return plan->steps ? launch_steps(plan, args, stream) : launch_checked(plan, args, stream);
 }
 
 enum gm_status gm_plan_and_execute(const struct gm_operation *operation, gm_context *context, const void *problem,

@@ -135,13 +135,11 @@ static enum gm_status no_kernel(const struct gm_operation *operation, const stru
                    question->device->name, name ? "; " : "", name ? name : "", shown);
 }
 
-/* A plan without what it launches. */
+/* A plan without what it launches; NULL: there is no memory. */
 static gm_plan *begin(gm_context *context, const struct gm_choice *choice, const struct gm_question *question) {
     gm_plan *plan = allocate(choice->kernel, question->problem);
-    if (!plan) {
-        gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
+    if (!plan)
         return NULL;
-    }
     plan->context = context;
     plan->device = *question->device;
     plan->flags = question->options->flags;
@@ -169,6 +167,8 @@ static enum gm_status make_steps(gm_plan *plan, gm_context *context, const struc
     if (!steps)
         return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
     steps->sequence = found->sequence;
+    plan->predicted_us = found->predicted_us;
+    plan->workspace_bytes = found->workspace_bytes;
     enum gm_status status = GM_OK;
     for (int i = 0; i < found->sequence.count && status == GM_OK; i++) {
         const struct gm_copy *copy = &found->sequence.copies[i];
@@ -180,30 +180,17 @@ static enum gm_status make_steps(gm_plan *plan, gm_context *context, const struc
     return status;
 }
 
-static enum gm_status create_steps(gm_context *context, const struct gm_sequence_choice *found,
-                                   const struct gm_question *question, gm_plan **out) {
-    gm_plan *plan = begin(context, &found->choice, question);
-    if (!plan)
-        return gm_last_status();
-    plan->predicted_us = found->predicted_us;
-    plan->workspace_bytes = found->workspace_bytes;
-    const enum gm_status status = make_steps(plan, context, found);
-    if (status != GM_OK) {
-        gm_plan_destroy(plan);
-        return status;
-    }
-    log_plan(plan, found->choice.source);
-    *out = plan;
-    return GM_OK;
-}
-
-static enum gm_status create_launch(gm_context *context, const struct gm_choice *choice,
-                                    const struct gm_question *question, gm_plan **out) {
+/* Makes the plan of a choice, or of the sequence, where there is one, that was found to be better. */
+static enum gm_status create(gm_context *context, const struct gm_question *question, const struct gm_choice *choice,
+                             const struct gm_sequence_choice *sequence, gm_plan **out) {
     gm_plan *plan = begin(context, choice, question);
     if (!plan)
-        return gm_last_status();
-    const enum gm_status status =
-        plan->empty ? GM_OK : prepare(context, plan, &choice->verdict, question->options->argument_sets);
+        return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
+    enum gm_status status = GM_OK;
+    if (sequence)
+        status = make_steps(plan, context, sequence);
+    else if (!plan->empty)
+        status = prepare(context, plan, &choice->verdict, question->options->argument_sets);
     if (status != GM_OK) {
         gm_plan_destroy(plan);
         return status;
@@ -231,10 +218,10 @@ enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *
     const struct gm_choice choice = gm_choose(operation, gm_kernels, gm_kernel_count(), &question);
     struct gm_sequence_choice found;
     if (gm_sequence_is_better(operation, &question, &choice, &found))
-        return create_steps(context, &found, &question, out);
+        return create(context, &question, &found.choice, &found, out);
     if (!choice.kernel)
         return no_kernel(operation, &question);
-    return create_launch(context, &choice, &question, out);
+    return create(context, &question, &choice, NULL, out);
 }
 
 /* ---- its grid ---------------------------------------------------------------------------------------- */

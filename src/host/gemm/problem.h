@@ -58,10 +58,14 @@ static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem)
 #define GM_TMA_ALIGN        16 /* bytes: of a row's stride, and of what a pointer must be a multiple of */
 #define GM_TMA_STRIDE_LIMIT (INT64_C(1) << 40) /* bytes */
 
-/* D's rows begin on 16 bytes, so that it is stored in vectors, or by TMA. One row is never stepped. */
+/* An operand's rows begin on 16 bytes, as TMA and vectors need it. One row is never stepped. */
+static inline int gm_is_aligned(struct gm_operand operand, int align) {
+    return align >= GM_TMA_ALIGN && (operand.rows <= 1 || operand.stride * operand.element_bytes % GM_TMA_ALIGN == 0);
+}
+
+/* D is stored in vectors, or by TMA. */
 static inline int gm_has_vectors_of_d(const struct gm_gemm_problem *problem) {
-    const int64_t stride = problem->ldd * gm_type_bytes(problem->d_type);
-    return problem->d_align >= GM_TMA_ALIGN && (problem->m <= 1 || stride % GM_TMA_ALIGN == 0);
+    return gm_is_aligned(gm_operand_d(problem), problem->d_align);
 }
 
 /* Tiles of D, while beta is 0, go from the accumulators to memory by TMA with nothing asked of a column. TMA clips D's

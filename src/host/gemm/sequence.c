@@ -15,11 +15,6 @@ static int is_empty(const struct gm_gemm_problem *p) {
     return p->m == 0 || p->n == 0 || p->k == 0;
 }
 
-static int tma_loads(const struct gm_operand *operand, int align) {
-    const int64_t pitch = operand->stride * operand->element_bytes;
-    return align >= GM_TMA_ALIGN && (operand->rows <= 1 || pitch % GM_TMA_ALIGN == 0);
-}
-
 static int64_t pitch_of_copy(const struct gm_operand *operand) {
     const int64_t elements = PITCH_ALIGN / operand->element_bytes;
     return GM_CEIL_DIV(operand->columns, elements) * elements;
@@ -56,11 +51,11 @@ static void propose(const void *planned, const struct gm_plan_options *options, 
         return;
     *p = from->problem;
     p->size = sizeof *p;
-    if (!tma_loads(&a, p->a_align)) {
+    if (!gm_is_aligned(a, p->a_align)) {
         p->lda = add_copy(sequence, "a", &a, p->a_align);
         p->a_align = GM_WORKSPACE_ALIGN;
     }
-    if (!tma_loads(&b, p->b_align)) {
+    if (!gm_is_aligned(b, p->b_align)) {
         p->ldb = add_copy(sequence, "b", &b, p->b_align);
         p->b_align = GM_WORKSPACE_ALIGN;
     }
