@@ -2,6 +2,8 @@
 /* The baseline: cuBLASLt, opened at run time, in our row-major terms. */
 #include "bench/baseline/cublaslt.h"
 
+#include "host/types.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,6 +56,7 @@ static int open_library(struct lt *lt, const struct gpu *gpu, const char *path) 
     int status = lt->fn.cublasLtCreate(&lt->handle);
     if (status != 0)
         return complain("cublasLtCreate failed with status %d", status);
+    lt->gpu = gpu;
     return gpu_alloc(gpu, &lt->workspace, BASELINE_WORKSPACE_BYTES);
 }
 
@@ -109,8 +112,8 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
         status = fn->cublasLtMatrixLayoutCreate(&problem->second, type, a_k ? k : m, a_k ? m : k,
                                                 stride_of(gemm->lda, a_k ? gemm->k : gemm->m));
     if (status == 0)
-        status =
-            fn->cublasLtMatrixLayoutCreate(&problem->out, cuda_type(gemm->d_type), n, m, stride_of(gemm->ldd, gemm->n));
+        status = fn->cublasLtMatrixLayoutCreate(&problem->out, cuda_type(gemm->d_type), n, m,
+                                                gemm->gate ? gemm->n : stride_of(gemm->ldd, gemm->n));
     return status;
 }
 
@@ -131,9 +134,36 @@ static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
     return status;
 }
 
+/* What makes D of gates and ups behind cuBLASLt: our GLU, the fastest separate kernel that there is. */
+static int prepare_unit(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
+    const struct gm_glu_problem unit = {
+        .size = sizeof unit,
+        .rows = gemm->m,
+        .columns = gemm->n / 2,
+        .type = gemm->d_type,
+        .layout = gemm->gate == GM_GATE_PAIRS ? GM_GLU_INTERLEAVED : GM_GLU_APART,
+        .activation = gemm->activation,
+        .limit = gemm->limit,
+        .sigmoid_factor = gemm->sigmoid_factor,
+        .up_offset = gemm->up_offset,
+        .gate_stride = gemm->n,
+        .up_stride = gemm->gate == GM_GATE_PAIRS ? 0 : gemm->n,
+    };
+    const size_t bytes = (size_t)gemm->m * (size_t)gemm->n * (size_t)gm_type_bytes(gemm->d_type);
+    if (!lt->gpu || gpu_alloc(lt->gpu, &problem->sums, bytes) != 0)
+        return -1;
+    problem->up =
+        gemm->gate == GM_GATE_PAIRS ? 0 : problem->sums + (size_t)(gemm->n / 2) * (size_t)gm_type_bytes(gemm->d_type);
+    const enum gm_status status = gm_glu_plan_create(lt->gpu->context, &unit, NULL, &problem->unit);
+    return status == GM_OK ? 0 : gpu_fail_library(status, "gm_glu_plan_create");
+}
+
 static void forget(const struct baseline *baseline, void *prepared) {
     const struct lt *lt = baseline->state;
     struct lt_problem *problem = prepared;
+    gm_plan_destroy(problem->unit);
+    if (problem->sums)
+        gpu_free(lt->gpu, &problem->sums);
     void *const layouts[] = {problem->first, problem->second, problem->out};
     for (int i = 0; i < 3; i++) {
         if (layouts[i])
@@ -151,7 +181,10 @@ static void *prepare(const struct baseline *baseline, const void *gemm, int *way
         complain("out of host memory");
         return NULL;
     }
+    const struct gm_gemm_problem *const gate = gemm;
     int status = describe(lt, problem, gemm);
+    if (status == 0 && gate->gate != GM_GATE_NONE)
+        status = prepare_unit(lt, problem, gate);
     if (status == 0)
         status = ask_heuristics(lt, problem);
     *ways = status == 0 ? problem->count : 0;
@@ -162,7 +195,13 @@ static void *prepare(const struct baseline *baseline, const void *gemm, int *way
     return NULL;
 }
 
-/* D = A B: scales and the other arguments of the call are not looked at. */
+/* The halves of the sums lie side by side, as the plan's stride has them. */
+static int run_unit(const struct lt_problem *problem, gm_device_ptr d, CUstream stream) {
+    const struct gm_glu_args args = {.size = sizeof args, .gate = problem->sums, .up = problem->up, .out = d};
+    return (int)gm_glu_execute(problem->unit, &args, stream);
+}
+
+/* D = A B, or what a gate makes of it: scales and the other arguments of the call are not looked at. */
 static int run(const struct baseline *baseline, const void *prepared, int heuristic, const void *arguments,
                CUstream stream) {
     static const float one = 1, zero = 0;
@@ -172,11 +211,12 @@ static int run(const struct baseline *baseline, const void *prepared, int heuris
     const struct lt_heuristic *chosen = &problem->heuristics[heuristic];
     if (chosen->state != 0)
         return chosen->state;
-    void *out = (void *)(uintptr_t)args->d;
-    return lt->fn.cublasLtMatmul(lt->handle, problem->desc, &one, (const void *)(uintptr_t)args->b, problem->first,
-                                 (const void *)(uintptr_t)args->a, problem->second, &zero, out, problem->out, out,
-                                 problem->out, &chosen->algo, (void *)(uintptr_t)lt->workspace,
-                                 BASELINE_WORKSPACE_BYTES, stream);
+    void *out = (void *)(uintptr_t)(problem->unit ? problem->sums : args->d);
+    const int status = lt->fn.cublasLtMatmul(lt->handle, problem->desc, &one, (const void *)(uintptr_t)args->b,
+                                             problem->first, (const void *)(uintptr_t)args->a, problem->second, &zero,
+                                             out, problem->out, out, problem->out, &chosen->algo,
+                                             (void *)(uintptr_t)lt->workspace, BASELINE_WORKSPACE_BYTES, stream);
+    return status == 0 && problem->unit ? run_unit(problem, args->d, stream) : status;
 }
 
 const struct baseline_kind baseline_cublaslt = {

@@ -49,12 +49,15 @@ struct lt {
     struct lt_functions fn;
     void *handle;
     CUdeviceptr workspace;
+    const struct gpu *gpu; /* NULL: problems with a gate are not computed */
 };
 
 struct lt_problem {
     void *desc, *first, *second, *out; /* column-major: out = first x second, which is D^T = B^T A^T */
     struct lt_heuristic heuristics[LT_HEURISTICS_MAX];
     int count;
+    CUdeviceptr sums, up; /* with a gate: A B, of which `unit`, a plan of our GLU, makes D */
+    gm_plan *unit;
 };
 
 /* The baseline over functions that are there already, such as a test's. */

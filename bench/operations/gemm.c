@@ -14,7 +14,8 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     const struct gm_gemm_problem *p = problem;
     found[0] = (struct bench_operand){"A", p->ab_type, p->m, p->k, offsetof(struct gm_gemm_args, a), BENCH_READ};
     found[1] = (struct bench_operand){"B", p->ab_type, p->n, p->k, offsetof(struct gm_gemm_args, b), BENCH_READ};
-    found[2] = (struct bench_operand){"D", p->d_type, p->m, p->n, offsetof(struct gm_gemm_args, d), BENCH_WRITTEN};
+    found[2] = (struct bench_operand){
+        "D", p->d_type, p->m, gm_gemm_columns(p), offsetof(struct gm_gemm_args, d), BENCH_WRITTEN};
     return 3;
 }
 
@@ -22,7 +23,9 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
  * perhaps rounded twice: they may differ by a few units in the last place of D's type, and near zero by a small share of
  * the sum's spread, sqrt(K). */
 static struct bench_tolerance tolerance(const void *problem, const struct bench_operand *operand) {
-    const double k = (double)((const struct gm_gemm_problem *)problem)->k;
+    const struct gm_gemm_problem *p = problem;
+    const double spread = sqrt((double)p->k);
+    const double k = p->gate ? spread * spread * spread * spread : (double)p->k; /* a gate multiplies two sums */
     const bool is_bf16 = operand->type == GM_BF16, is_fp16 = operand->type == GM_FP16;
     return (struct bench_tolerance){
         .relative = is_bf16   ? 0x1p-6
@@ -41,9 +44,10 @@ static bool is_square(const void *problem) {
 
 static void words(const void *problem, char *text, size_t bytes) {
     const struct gm_gemm_problem *p = problem;
+    static const char *const gates[] = {"", ", gate of halves", ", gate of pairs"};
     const bool other_type = p->d_type != p->ab_type;
-    snprintf(text, bytes, "%s %s%s%s", gm_type_name(p->ab_type), gm_gemm_layout_name(gm_gemm_layout(p)),
-             other_type ? " → " : "", other_type ? gm_type_name(p->d_type) : "");
+    snprintf(text, bytes, "%s %s%s%s%s", gm_type_name(p->ab_type), gm_gemm_layout_name(gm_gemm_layout(p)),
+             other_type ? " → " : "", other_type ? gm_type_name(p->d_type) : "", gates[p->gate]);
 }
 
 static void generalise(void *problem) {

@@ -305,8 +305,9 @@ enum gm_reason {
     GM_REASON_NOT_NAMED = 11,      /* another kernel was asked for by name */
     GM_REASON_SMS = 12,            /* its cluster has more CTAs than there are SMs, or than sm_budget allows */
     GM_REASON_ORDER = 13,          /* it sums in another order than the plan promises, whatever the number of rows */
-    GM_REASON_DIVISION = 14        /* its tiles cannot be divided as the name asked for says; or it is a row that cuts
+    GM_REASON_DIVISION = 14,       /* its tiles cannot be divided as the name asked for says; or it is a row that cuts
                                     * tiles into pieces, which does not pay or fit the workspace_limit */
+    GM_REASON_EPILOGUE = 15        /* it makes D of gates and ups, and the problem has none, or the reverse */
 };
 
 /* "GM_REASON_STRIDE"; "GM_REASON_UNKNOWN" for a value that is none of the above. Never NULL. */

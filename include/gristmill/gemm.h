@@ -23,11 +23,24 @@ extern "C" {
  *  as D^T = B^T A^T: A and B then change places in the kernel, GM_PLAN_CONSTANT_B has no effect, and gm_gemm_explain()
  *  says so. Not with GM_PLAN_BATCH_INVARIANT, and not where A is GM_MN_MAJOR and no multiple of 16 bytes apart.
  *  beta = 0 never reads C; C may be D (in place, ldc = ldd); no other overlap with D is allowed.
+ *  With a gate D has N / 2 columns, each of a column g of gates and a column u of ups:
+ *
+ *  D = act(min(g, limit)) * (clamp(u, -limit, limit) + up_offset)       g and u of alpha * A B + bias
+ *
+ *  GM_GATE_HALVES: columns 0 .. N/2 - 1 of A B (rows of K-major weights) are gates, the others ups. GM_GATE_PAIRS: gates
+ *  and ups by turns. SwiGLU is GM_ACT_SILU, GEGLU GM_ACT_GELU_TANH or GM_ACT_GELU_ERF, gpt-oss GM_GATE_PAIRS with
+ *  GM_ACT_SILU, sigmoid_factor 1.702, limit 7 and up_offset 1. NaN stays NaN, also where it is clamped. N is even, ldd
+ *  N / 2 at least; a bias is along N and has N values; there is no C, so beta is 0. Everything is fp32 until D is rounded,
+ *  once, in the kernels whose names have a g (K-major operands that TMA takes, 16 columns of A B at a time, D of A's
+ *  type). Elsewhere a plan with workspace_limit may compute A B + bias into the workspace, rounded to D's type, and D of
+ *  it by a second kernel; gm_gemm_explain() says so.
  *  alpha = 0 reads A and B all the same (unless K is 0), where BLAS does not: their pointers may not be 0, and a NaN or
  *  an infinity in them makes NaN of D.
  *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */
 
 enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
+
+enum gm_gate { GM_GATE_NONE = 0, GM_GATE_HALVES = 1, GM_GATE_PAIRS = 2 };
 
 struct gm_gemm_problem {
     size_t size;
@@ -43,6 +56,10 @@ struct gm_gemm_problem {
      * need 16 of A and B, as of their strides, or a workspace_limit that lets the plan copy them; the sm80 rows take
      * what the type needs. */
     int32_t a_align, b_align, d_align;
+    enum gm_gate gate;
+    float limit;          /* of gates and ups, more than 0; 0: there is none */
+    float sigmoid_factor; /* of a gate's GM_ACT_SILU, x * sigmoid(sigmoid_factor * x), more than 0; 0: 1 */
+    float up_offset;      /* finite */
 };
 
 struct gm_gemm_args {
@@ -104,6 +121,7 @@ struct gm_gemm_kernel_info {
     int32_t warp_k;           /* and warps that share the K of a tile */
     int32_t swap;             /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are still of M x N */
     int32_t split_k;          /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
+    int32_t gate;             /* 1: D is made of gates and ups, struct gm_gemm_problem's `gate`; tile_n is of A B */
 };
 
 /* GM_ERROR_INVALID_ARGUMENT: there is no such kernel, or it is not of GEMM. */

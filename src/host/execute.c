@@ -82,8 +82,9 @@ static enum gm_status launch_steps(const gm_plan *plan, const void *args, void *
     _Alignas(8) unsigned char own[ARGS_MAX];
     enum gm_status status = GM_OK;
     for (int i = 0; i <= sequence->count && status == GM_OK; i++) {
-        const gm_plan *step = plan->steps->plans[i];
-        plan->operation->sequences->arguments(sequence, i, args, own);
+        const int number = gm_sequence_at(sequence, i);
+        const gm_plan *step = plan->steps->plans[number];
+        plan->operation->sequences->arguments(sequence, number, args, own);
         status = gm_plan_execute(step, step->operation, own, stream);
     }
     return status;

@@ -29,6 +29,7 @@ static const char *name_of(enum gm_reason reason) {
         NAME(GM_REASON_SMS);
         NAME(GM_REASON_ORDER);
         NAME(GM_REASON_DIVISION);
+        NAME(GM_REASON_EPILOGUE);
     }
 #undef NAME
     return NULL;
@@ -85,20 +86,20 @@ static void tell_source(struct gm_candidate *c, const struct gm_choice *choice) 
 }
 
 /* "predicted 31.02 us, 18.20 of them for copies of a and b in 67108864 bytes of workspace; then ", before what is said
- * of the kernel that runs on the copies; returns its length. */
-static size_t tell_copies(struct gm_candidate *c, const struct gm_sequence_choice *found) {
+ * of the operation's kernel; or "... for a GLU of 536870912 bytes of workspace; before it "; returns its length. */
+static size_t tell_steps(struct gm_candidate *c, const struct gm_sequence_choice *found) {
     const struct gm_sequence *sequence = &found->sequence;
     return (size_t)gm_print(c->sentence, sizeof c->sentence,
-                            "predicted %.2f us, %.2f of them for copies of %s%s%s in %zu bytes of workspace; then ",
-                            found->predicted_us, found->copies_us, sequence->copies[0].name,
-                            sequence->count > 1 ? " and " : "", sequence->count > 1 ? sequence->copies[1].name : "",
-                            sequence->copied_bytes);
+                            "predicted %.2f us, %.2f of them for %s%s%s %s %zu bytes of workspace; %s ",
+                            found->predicted_us, found->steps_us, sequence->steps[0].name,
+                            sequence->count > 1 ? " and " : "", sequence->count > 1 ? sequence->steps[1].name : "",
+                            sequence->before ? "in" : "of", sequence->bytes, sequence->before ? "then" : "before it");
 }
 
-/* The kernel that is chosen to run on copies of operands. */
+/* The kernel that is chosen in a sequence. */
 static void fill_sequence(struct gm_candidate *c, const struct gm_sequence_choice *found,
                           const struct gm_device *device) {
-    const size_t told = tell_copies(c, found);
+    const size_t told = tell_steps(c, found);
     const struct gm_sentence why = {c->sentence + told, sizeof c->sentence - told};
     const struct gm_question question = gm_sequence_question(found, device);
     gm_verdict_of(found->choice.kernel, &question, &why);

@@ -156,13 +156,13 @@ static void log_plan(const gm_plan *plan, enum gm_source source) {
         return;
     gm_problem_print(plan->operation, plan->problem, problem, sizeof problem);
     gm_log(GM_LOG_INFO, "plan %s: %s%s, predicted %.2f us%s", problem, plan->kernel->name,
-           plan->steps ? " behind copies of operands" : "", plan->predicted_us,
+           plan->steps ? " in a sequence" : "", plan->predicted_us,
            source == GM_SOURCE_LEDGER || source == GM_SOURCE_NEIGHBOURS ? ", by the ledger" : "");
 }
 
 /* Makes the plans of a sequence. */
 static enum gm_status make_steps(gm_plan *plan, gm_context *context, const struct gm_sequence_choice *found) {
-    const struct gm_plan_options copying = gm_sequence_copy_options(&found->options);
+    const struct gm_plan_options beside = gm_sequence_step_options(&found->options);
     struct gm_plan_steps *steps = plan->steps = calloc(1, sizeof *steps);
     if (!steps)
         return gm_fail(GM_ERROR_OUT_OF_MEMORY, "no host memory for a plan");
@@ -171,8 +171,8 @@ static enum gm_status make_steps(gm_plan *plan, gm_context *context, const struc
     plan->workspace_bytes = found->workspace_bytes;
     enum gm_status status = GM_OK;
     for (int i = 0; i < found->sequence.count && status == GM_OK; i++) {
-        const struct gm_copy *copy = &found->sequence.copies[i];
-        status = gm_plan_create(copy->operation, context, copy->problem, &copying, &steps->plans[i]);
+        const struct gm_step *step = &found->sequence.steps[i];
+        status = gm_plan_create(step->operation, context, step->problem, &beside, &steps->plans[i]);
     }
     if (status == GM_OK)
         status = gm_plan_create(plan->operation, context, found->sequence.problem, &found->options,

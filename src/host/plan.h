@@ -36,7 +36,7 @@ struct gm_plan {
 /* The plans of a sequence. */
 struct gm_plan_steps {
     struct gm_sequence sequence;
-    gm_plan *plans[GM_COPIES_MAX + 1]; /* of its copies, then of the operation on them */
+    gm_plan *plans[GM_STEPS_MAX + 1]; /* of its steps, then of the operation */
 };
 
 /* Whether the plan may use some of the device's SMs only. */

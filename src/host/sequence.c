@@ -4,7 +4,7 @@
 
 #define EDGE_US 1.0 /* from the end of one launch to the next one's work, which overlap each other's set-up */
 
-struct gm_plan_options gm_sequence_copy_options(const struct gm_plan_options *options) {
+struct gm_plan_options gm_sequence_step_options(const struct gm_plan_options *options) {
     return (struct gm_plan_options){
         .size = sizeof(struct gm_plan_options),
         .arch_mask = options->arch_mask,
@@ -14,12 +14,14 @@ struct gm_plan_options gm_sequence_copy_options(const struct gm_plan_options *op
     };
 }
 
-/* B may be a copy, which is written just before; and nothing is promised of what ran before the copies. */
-static struct gm_plan_options options_of_rest(const struct gm_plan_options *options, size_t copied_bytes) {
-    struct gm_plan_options rest = *options;
-    rest.flags = (rest.flags & ~(uint32_t)GM_PLAN_CONSTANT_B) | GM_PLAN_PLAIN_LAUNCH;
-    rest.workspace_limit -= copied_bytes;
-    return rest;
+/* Behind copies, B may be one, which is written just before; and nothing is promised of what ran before them. */
+static struct gm_plan_options options_in(const struct gm_sequence *sequence, const struct gm_plan_options *options) {
+    struct gm_plan_options own = *options;
+    own.flags |= GM_PLAN_PLAIN_LAUNCH;
+    if (sequence->before > 0)
+        own.flags &= ~(uint32_t)GM_PLAN_CONSTANT_B;
+    own.workspace_limit -= sequence->bytes;
+    return own;
 }
 
 /* The choice for a problem as a caller gives it; `planned` is what becomes of the problem. */
@@ -31,14 +33,14 @@ static struct gm_choice choose(const struct gm_operation *operation, const void 
     return gm_choose(operation, gm_kernels, gm_kernel_count(), &question);
 }
 
-/* What the copies take; negative: no kernel makes one of them. */
-static double copies_us(const struct gm_sequence *sequence, const struct gm_question *question) {
-    const struct gm_plan_options options = gm_sequence_copy_options(question->options);
+/* What the steps take; negative: no kernel takes one of them. */
+static double steps_us(const struct gm_sequence *sequence, const struct gm_question *question) {
+    const struct gm_plan_options options = gm_sequence_step_options(question->options);
     _Alignas(8) char planned[GM_PROBLEM_MAX];
     double us = 0;
     for (int i = 0; i < sequence->count; i++) {
-        const struct gm_copy *copy = &sequence->copies[i];
-        const struct gm_choice choice = choose(copy->operation, copy->problem, &options, question->device, planned);
+        const struct gm_step *step = &sequence->steps[i];
+        const struct gm_choice choice = choose(step->operation, step->problem, &options, question->device, planned);
         if (!choice.kernel)
             return -1;
         us += choice.verdict.predicted_us + EDGE_US;
@@ -53,16 +55,16 @@ int gm_sequence_is_better(const struct gm_operation *operation, const struct gm_
         operation->sequences->propose(question->problem, question->options, &found->sequence);
     if (found->sequence.count == 0)
         return 0;
-    found->copies_us = copies_us(&found->sequence, question);
-    if (found->copies_us < 0 || (direct->kernel && found->copies_us >= direct->verdict.ranking_us))
+    found->steps_us = steps_us(&found->sequence, question);
+    if (found->steps_us < 0 || (direct->kernel && found->steps_us >= direct->verdict.ranking_us))
         return 0;
-    found->options = options_of_rest(question->options, found->sequence.copied_bytes);
+    found->options = options_in(&found->sequence, question->options);
     found->choice = choose(operation, found->sequence.problem, &found->options, question->device, found->planned);
     if (!found->choice.kernel)
         return 0;
-    found->predicted_us = found->copies_us + found->choice.verdict.predicted_us;
-    found->workspace_bytes = found->sequence.copied_bytes + found->choice.verdict.workspace_bytes;
-    return !direct->kernel || found->copies_us + found->choice.verdict.ranking_us < direct->verdict.ranking_us;
+    found->predicted_us = found->steps_us + found->choice.verdict.predicted_us;
+    found->workspace_bytes = found->sequence.bytes + found->choice.verdict.workspace_bytes;
+    return !direct->kernel || found->steps_us + found->choice.verdict.ranking_us < direct->verdict.ranking_us;
 }
 
 struct gm_question gm_sequence_question(const struct gm_sequence_choice *found, const struct gm_device *device) {

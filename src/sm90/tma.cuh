@@ -36,6 +36,15 @@ static __device__ __forceinline__ void tma_load_4d(uint32_t dst, const void *map
                  : "memory");
 }
 
+/* In four, kept by L2 as `policy` says. */
+static __device__ __forceinline__ void tma_load_4d_as(uint32_t dst, const void *map, int x, int y, int z, int w,
+                                                      uint32_t bar, uint64_t policy) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1, {%2, %3, %4, %5}], [%6], %7;" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(bar), "l"(policy)
+                 : "memory");
+}
+
 /* In five. */
 static __device__ __forceinline__ void tma_load_5d(uint32_t dst, const void *map, int x, int y, int z, int w, int u,
                                                    uint32_t bar) {
@@ -77,6 +86,14 @@ static __device__ __forceinline__ void tma_prefetch_2d(const void *map, int x, i
     asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::cache_hint [%0, {%1, %2}], %3;" ::"l"(map),
                  "r"(x), "r"(y), "l"(policy)
                  : "memory");
+}
+
+/* The same in four dimensions. */
+static __device__ __forceinline__ void tma_prefetch_4d(const void *map, int x, int y, int z, int w, uint64_t policy) {
+    asm volatile(
+        "cp.async.bulk.prefetch.tensor.4d.L2.global.tile.L2::cache_hint [%0, {%1, %2, %3, %4}], %5;" ::"l"(map), "r"(x),
+        "r"(y), "r"(z), "r"(w), "l"(policy)
+        : "memory");
 }
 
 /* Shared memory -> box at (x, y); elements outside the tensor are dropped. */

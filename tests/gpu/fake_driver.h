@@ -11,8 +11,8 @@
 
 struct fake_map {
     uint64_t address;
-    uint64_t dims[2]; /* elements, innermost first */
-    uint64_t stride;  /* bytes */
+    uint64_t dims[2];    /* elements, innermost first */
+    uint64_t strides[4]; /* bytes */
 };
 
 #endif

@@ -85,7 +85,9 @@ CUresult fake_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *a
         return CUDA_ERROR_INVALID_VALUE;
     if (!gm_tensor_map_check(&desc, sentence, sizeof sentence))
         return CUDA_ERROR_INVALID_VALUE;
-    memcpy(map, &(struct fake_map){desc.address, {dims[0], dims[1 % rank]}, desc.strides[0]}, sizeof(struct fake_map));
+    struct fake_map made = {desc.address, {dims[0], dims[1 % rank]}, {0}};
+    memcpy(made.strides, desc.strides, sizeof made.strides);
+    memcpy(map, &made, sizeof made);
     return CUDA_SUCCESS;
 }
 CUresult fake_cuTensorMapReplaceAddress(void *map, void *address) {

@@ -29,6 +29,7 @@ START_TEST(every_reason_has_its_own_name) {
     ck_assert_str_eq(gm_reason_name(GM_ACCEPTED), "GM_ACCEPTED");
     ck_assert_str_eq(gm_reason_name(GM_REASON_STRIDE), "GM_REASON_STRIDE");
     ck_assert_str_eq(gm_reason_name(GM_REASON_DIVISION), "GM_REASON_DIVISION");
+    ck_assert_str_eq(gm_reason_name(GM_REASON_EPILOGUE), "GM_REASON_EPILOGUE");
 }
 END_TEST
 

@@ -91,12 +91,12 @@ END_TEST
 START_TEST(roles_are_their_columns) {
     for (int schedule = GM_SCHEDULE_cooperative; schedule <= GM_SCHEDULE_pingpong; schedule++)
         for (int consumers = 1; consumers <= 3; consumers++)
-            for (int more = 0; more < 16; more++) {
-                const int swap = more & 1, split_k = more >> 1 & 1, cluster_k = 1 + (more >> 2);
-                const int roles = GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k);
+            for (int more = 0; more < 32; more++) {
+                const int swap = more & 1, split_k = more >> 1 & 1, cluster_k = 1 + (more >> 2 & 3), gate = more >> 4;
+                const int roles = GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k, gate);
                 ck_assert(GM_SM90_SCHEDULE(roles) == schedule && GM_SM90_CONSUMERS(roles) == consumers);
                 ck_assert(GM_SM90_SWAP(roles) == swap && GM_SM90_SPLIT_K(roles) == split_k);
-                ck_assert(GM_SM90_CLUSTER_K(roles) == cluster_k);
+                ck_assert(GM_SM90_CLUSTER_K(roles) == cluster_k && GM_SM90_GATE(roles) == gate);
             }
 }
 END_TEST

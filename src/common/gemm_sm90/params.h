@@ -18,6 +18,14 @@ struct gm_tiles {
 /* Who stores D = alpha * accumulators: TMA, or warps, to rows that begin anywhere. */
 enum { GM_SM90_BY_TMA = 1, GM_SM90_ALONG_ROWS = 2 };
 
+/* With a gate, D = act(min(g, limit)) * (clamp(u, -limit, limit) + up_offset), where g and u are alpha times the
+ * accumulators of a gate and of an up, each with its bias. */
+struct gm_gate_params {
+    int32_t has_limit;
+    float limit, silu_exponent, up_offset; /* silu_exponent: of act_gate(), times |g| */
+    int32_t gate_step, up_first; /* the bias of column c of D: gate_step c, and up_first beyond that for the up */
+};
+
 struct gm_gemm_sm90_params {
     struct gm_tensor_map a, b, d, a_tail, b_tail;
     struct gm_epilogue_params epilogue;
@@ -25,10 +33,11 @@ struct gm_gemm_sm90_params {
     uint64_t a_policy, b_policy; /* how L2 keeps A and B: GM_L2_* */
     struct gm_tiles a_tiles, b_tiles;
     struct gm_stream_k stream_k;
-    int32_t k_blocks;   /* ceil(K / tile_k), >= 1 */
-    int32_t plain;      /* D = alpha * accumulators: GM_SM90_BY_TMA or GM_SM90_ALONG_ROWS; 0: any epilogue */
-    int32_t b_early;    /* 1: the previous kernel does not write B, so its first k-blocks need no wait */
-    int32_t prefetched; /* k-blocks of a CTA's first piece prefetched to L2 while the previous kernel runs */
+    int32_t k_blocks;           /* ceil(K / tile_k), >= 1 */
+    int32_t plain;              /* D = alpha * accumulators: GM_SM90_BY_TMA or GM_SM90_ALONG_ROWS; 0: any epilogue */
+    int32_t b_early;            /* 1: the previous kernel does not write B, so its first k-blocks need no wait */
+    int32_t prefetched;         /* k-blocks of a CTA's first piece prefetched to L2 while the previous kernel runs */
+    struct gm_gate_params gate; /* of variants with a gate */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "the same layout in C11 and CUDA C");
 

@@ -10,21 +10,24 @@
 
 /* ---- who does what in a CTA ------------------------------------------------------------------------ */
 
-/* The columns schedule, consumers, swap, cluster_k and split_k of a variant as one constant:
+/* The columns schedule, consumers, swap, cluster_k, split_k and gate of a variant as one constant:
  *
- *   bits   0-3         4-7        8-11        12     13
- *          consumers   schedule   cluster_k   swap   split_k */
-#define GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k)                                                   \
-    ((consumers) | (schedule) << 4 | (cluster_k) << 8 | (swap) << 12 | (split_k) << 13)
+ *   bits   0-3         4-7        8-11        12     13        14
+ *          consumers   schedule   cluster_k   swap   split_k   gate */
+#define GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k, gate)                                             \
+    ((consumers) | (schedule) << 4 | (cluster_k) << 8 | (swap) << 12 | (split_k) << 13 | (gate) << 14)
 #define GM_SM90_CONSUMERS(roles) ((roles) & 15)
 #define GM_SM90_SCHEDULE(roles)  ((roles) >> 4 & 15)
 #define GM_SM90_CLUSTER_K(roles) ((roles) >> 8 & 15)
 #define GM_SM90_SWAP(roles)      ((roles) >> 12 & 1)
 #define GM_SM90_SPLIT_K(roles)   ((roles) >> 13 & 1)
+#define GM_SM90_GATE(roles)      ((roles) >> 14 & 1)
 
 #define GM_SM90_PINGPONG(roles)       (GM_SM90_SCHEDULE(roles) == GM_SCHEDULE_pingpong)
 #define GM_SM90_THREADS(consumers)    (((consumers) + 1) * 128)
 #define GM_SM90_TILE_CONSUMERS(roles) (GM_SM90_PINGPONG(roles) ? 1 : GM_SM90_CONSUMERS(roles)) /* of one tile */
+
+#define GM_SM90_GATE_COLUMNS 16 /* of A B, which a variant with a gate loads together: 8 gates, then their 8 ups */
 
 /* ---- a stage: tile_m x tile_k of A, then tile_n x tile_k of B -------------------------------------- */
 
@@ -43,10 +46,11 @@
  * A staging buffer holds rows of 128 bytes, so one chunk, or several narrow ones. With cluster-k a CTA stores a part of
  * the tile only: about 1 / cluster_k of the N side, in whole 16 columns. A part may be no multiple of a chunk. Its last
  * chunk then begins early, and some of the part is stored twice, because whole lines are worth it: 112 columns as
- * 0 .. 63 and 48 .. 111, 104 rows as 0 .. 55 and 48 .. 103. */
-#define GM_SM90_WGMMA_M(tm, tn, roles)  (GM_SM90_SWAP(roles) ? (tn) : (tm))
-#define GM_SM90_WGMMA_N(tm, tn, roles)  (GM_SM90_SWAP(roles) ? (tm) : (tn))
-#define GM_SM90_STORED_N(tm, tn, roles) (GM_SM90_WGMMA_N(tm, tn, roles) / GM_SM90_CLUSTER_K(roles))
+ * 0 .. 63 and 48 .. 111, 104 rows as 0 .. 55 and 48 .. 103. With a gate two columns of the N side make one of D. */
+#define GM_SM90_WGMMA_M(tm, tn, roles) (GM_SM90_SWAP(roles) ? (tn) : (tm))
+#define GM_SM90_WGMMA_N(tm, tn, roles) (GM_SM90_SWAP(roles) ? (tm) : (tn))
+#define GM_SM90_STORED_N(tm, tn, roles)                                                                                \
+    (GM_SM90_WGMMA_N(tm, tn, roles) / GM_SM90_CLUSTER_K(roles) / (1 + GM_SM90_GATE(roles)))
 #define GM_SM90_STORE_SPAN(tm, tn, roles)                                                                              \
     (GM_SM90_SWAP(roles) || GM_SM90_STORE_SPAN_FITS(GM_SM90_STORED_N(tm, tn, roles) / 16 * 16, 64) ? 128               \
      : GM_SM90_STORE_SPAN_FITS(GM_SM90_STORED_N(tm, tn, roles) / 16 * 16, 32)                      ? 64                \

@@ -33,6 +33,12 @@ static enum gm_reason check_tiles(const struct gm_gemm_inquiry *q) {
         return gm_say(q->why, GM_REASON_LAYOUT, "takes layout %s; the problem%s is %s",
                       gm_gemm_layout_name(q->variant->layout), q->transposed ? ", transposed," : "",
                       gm_gemm_layout_name(layout));
+    if (q->variant->gate != (q->problem->gate != GM_GATE_NONE))
+        return gm_say(q->why, GM_REASON_EPILOGUE, "%s",
+                      q->variant->gate
+                          ? "makes D of gates and ups; the problem has none"
+                          : "makes D of every column of A B; the problem has a gate, which kernels with a g "
+                            "in their name take, or this one and a GLU behind it, with a workspace_limit");
     if (tiles_m > 0 && tiles_n > TILES_LIMIT / tiles_m)
         return gm_say(q->why, GM_REASON_SIZE, "%" PRId64 " x %" PRId64 " tiles are more than 2^30", tiles_m, tiles_n);
     return GM_ACCEPTED;

@@ -40,7 +40,7 @@ struct gm_epilogue_params gm_gemm_epilogue_template(const struct gm_gemm_problem
         .bias_mode = (int32_t)p->bias,
         .activation = (int32_t)p->activation,
         .m = (int32_t)p->m,
-        .n = (int32_t)p->n,
+        .n = (int32_t)gm_gemm_columns(p),
     };
 }
 

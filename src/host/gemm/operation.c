@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM as an operation: its fields, what a call reads and writes, and its public functions. */
+#include "host/error.h"
 #include "host/gemm/problem.h"
 #include "host/gemm/variant.h"
 #include "host/plan.h"
@@ -27,12 +28,14 @@ static int set_b_type(void *problem, int64_t type) {
 }
 
 static int64_t get_epilogue(const void *problem) {
-    return gm_has_general_epilogue(problem);
+    const struct gm_gemm_problem *p = problem;
+    return p->gate != GM_GATE_NONE ? 2 : gm_has_general_epilogue(p);
 }
 
-static const char *const epilogues[] = {"plain", "general", NULL};
+static const char *const epilogues[] = {"plain", "general", "gate", NULL};
 static const char *const activations[] = {"none", "relu", "gelu", "gelu_erf", "silu", NULL};
 static const char *const biases[] = {"none", "n", "m", NULL};
+static const char *const gates[] = {"none", "halves", "pairs", NULL};
 
 /* Alignments are 32 bits wide. */
 #define ALIGN_OF(operand)                                                                                              \
@@ -69,6 +72,11 @@ static const struct gm_field fields[] = {
     {"bias", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(bias), .words = biases,
      .about = "along n or along m (default: none)"},
     {"bias_type", GM_FIELD_TYPE, GM_IN_OPTIONS, .offset = AT(bias_type), .types = ALL, .about = "of the bias"},
+    {"gate", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(gate), .words = gates,
+     .about = "of columns of A B: halves, pairs (default: none)"},
+    {"limit", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(limit), .about = "of gates and ups (default: none)"},
+    {"sigmoid_factor", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(sigmoid_factor), .about = "1.702: gpt-oss"},
+    {"up_offset", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(up_offset), .about = "1: gpt-oss's up + 1"},
     {"lda", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(lda),
      .about = "leading dimensions in elements (default: packed)"},
     {"ldb", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(ldb)},
@@ -92,11 +100,22 @@ static struct gm_work work(const void *problem) {
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
     return (struct gm_work){
         .flops = 2 * m * n * k,
-        .least_bytes = (m + n) * k * gm_type_bytes(p->ab_type) + m * n * gm_type_bytes(p->d_type),
+        .least_bytes =
+            (m + n) * k * gm_type_bytes(p->ab_type) + m * (double)gm_gemm_columns(p) * gm_type_bytes(p->d_type),
     };
 }
 
 /* ---- a call --------------------------------------------------------------------------------------------- */
+
+/* A gate leaves C no place: it has as many columns as D, half of those that a gate is made of. */
+static enum gm_status check_call(const void *problem, const void *arguments) {
+    const struct gm_gemm_planned *planned = problem;
+    const struct gm_gemm_args *args = arguments;
+    if (planned->problem.gate != GM_GATE_NONE && args->beta && *args->beta != 0)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "beta is %g: there is no C beside a gate, so it is 0",
+                       (double)*args->beta);
+    return GM_OK;
+}
 
 /* Member by member, in its place: this is on the way of every call, and structs that are copied just after they were
  * written wait for it. */
@@ -153,6 +172,7 @@ const struct gm_operation gm_operation_gemm = {
     .simplify = gm_gemm_simplify,
     .is_empty = is_empty,
     .work = work,
+    .check_call = check_call,
     .ranges = ranges,
     .sequences = &gm_gemm_sequences,
 };

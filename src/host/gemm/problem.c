@@ -4,7 +4,11 @@
 
 #include "common/gemm/tokens.h"
 #include "host/check_problem.h"
+#include "host/error.h"
 #include "host/gemm/variant.h"
+
+#include <inttypes.h>
+#include <math.h>
 
 const char *const gm_gemm_layout_names[] = {
     [GM_LAYOUT_tn] = "tn", [GM_LAYOUT_nn] = "nn", [GM_LAYOUT_tt] = "tt", [GM_LAYOUT_nt] = "nt", NULL};
@@ -30,11 +34,11 @@ struct gm_operand gm_operand_b(const struct gm_gemm_problem *p) {
 }
 
 struct gm_operand gm_operand_c(const struct gm_gemm_problem *p) {
-    return (struct gm_operand){p->m, p->n, p->ldc, gm_type_bytes(p->d_type)};
+    return (struct gm_operand){p->m, gm_gemm_columns(p), p->ldc, gm_type_bytes(p->d_type)};
 }
 
 struct gm_operand gm_operand_d(const struct gm_gemm_problem *p) {
-    return (struct gm_operand){p->m, p->n, p->ldd, gm_type_bytes(p->d_type)};
+    return (struct gm_operand){p->m, gm_gemm_columns(p), p->ldd, gm_type_bytes(p->d_type)};
 }
 
 int64_t gm_operand_bytes(const struct gm_operand *operand) {
@@ -61,6 +65,29 @@ static enum gm_status check_enums(const struct gm_gemm_problem *p) {
         status = gm_check_enum("bias", (int)p->bias, GM_BIAS_NONE, GM_BIAS_M);
     if (status == GM_OK && p->bias != GM_BIAS_NONE)
         status = gm_check_enum("bias_type", (int)p->bias_type, GM_BF16, GM_FP32);
+    if (status == GM_OK)
+        status = gm_check_enum("gate", (int)p->gate, GM_GATE_NONE, GM_GATE_PAIRS);
+    return status;
+}
+
+/* What a gate asks of the rest of the problem; without one its numbers mean nothing, and become 0. */
+static enum gm_status check_gate(struct gm_gemm_problem *p) {
+    if (p->gate == GM_GATE_NONE) {
+        p->limit = p->sigmoid_factor = p->up_offset = 0;
+        return GM_OK;
+    }
+    if (p->n % 2 != 0)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "n is %" PRId64 ": a gate takes gates and as many ups, so n is even",
+                       p->n);
+    if (p->bias == GM_BIAS_M)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "the bias is along M: with a gate it is along N, or there is none");
+    enum gm_status status = gm_check_real("limit", p->limit, 0);
+    if (status == GM_OK)
+        status = gm_check_real("sigmoid_factor", p->sigmoid_factor, 0);
+    if (status == GM_OK)
+        status = gm_check_real("up_offset", p->up_offset, -INFINITY);
+    if (p->sigmoid_factor == 0 || p->activation != GM_ACT_SILU)
+        p->sigmoid_factor = 1;
     return status;
 }
 
@@ -89,6 +116,8 @@ enum gm_status gm_gemm_normalize(void *problem) {
         status = gm_check_size("k", p->k, 0, INT32_MAX);
     if (status == GM_OK)
         status = check_enums(p);
+    if (status == GM_OK)
+        status = check_gate(p);
     return status == GM_OK ? fill(p) : status;
 }
 
@@ -101,7 +130,8 @@ static void straighten(enum gm_major *major, int64_t *stride, struct gm_operand 
 
 int gm_gemm_is_column(const struct gm_gemm_problem *p) {
     const int chunks = p->a_align == 16 && p->lda * gm_type_bytes(p->ab_type) % 16 == 0;
-    return p->n == 1 && p->m > 1 && p->ldc == 1 && p->ldd == 1 && (p->a_major == GM_K_MAJOR || chunks);
+    return p->n == 1 && p->m > 1 && p->gate == GM_GATE_NONE && p->ldc == 1 && p->ldd == 1 &&
+           (p->a_major == GM_K_MAJOR || chunks);
 }
 
 struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {

@@ -30,6 +30,11 @@ struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *column);
 /* Operands of one column whose elements are neighbours taken for rows. */
 struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem);
 
+/* Of D and C: a gate makes one of two columns of A B. */
+static inline int64_t gm_gemm_columns(const struct gm_gemm_problem *problem) {
+    return problem->gate == GM_GATE_NONE ? problem->n : problem->n / 2;
+}
+
 /* GM_LAYOUT_x, and "tn" */
 int gm_gemm_layout(const struct gm_gemm_problem *problem);
 const char *gm_gemm_layout_name(int layout);
@@ -50,8 +55,11 @@ int64_t gm_operand_bytes(const struct gm_operand *operand);
 /* Bytes of one load or copy of an operand, 16, 8, 4 or 2, from what base and stride are multiples of. */
 int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows);
 
-/* D is more than alpha A B + beta C. */
+/* D is more than alpha A B + beta C, and so more than a tile's plain store. Kernels with a gate have all of theirs done
+ * before they store. */
 static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem) {
+    if (problem->gate != GM_GATE_NONE)
+        return 0;
     return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE;
 }
 
@@ -72,8 +80,8 @@ static inline int gm_has_vectors_of_d(const struct gm_gemm_problem *problem) {
  * rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
 static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
     const int bytes = gm_type_bytes(problem->d_type);
-    return !gm_has_general_epilogue(problem) && problem->n * bytes % 16 == 0 && gm_has_vectors_of_d(problem) &&
-           (problem->m <= 1 || problem->ldd * bytes < GM_TMA_STRIDE_LIMIT);
+    return !gm_has_general_epilogue(problem) && gm_gemm_columns(problem) * bytes % 16 == 0 &&
+           gm_has_vectors_of_d(problem) && (problem->m <= 1 || problem->ldd * bytes < GM_TMA_STRIDE_LIMIT);
 }
 
 /* sequence.c: GEMM of operands that are copied before. */

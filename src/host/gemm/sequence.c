@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GEMM in two or three launches: A or B, whose rows TMA cannot load, copied into rows that it can. */
+/* GEMM in two or three launches: A or B, whose rows TMA cannot load, copied into rows that it can; or gates and ups
+ * into the workspace, and a GLU that makes D of them. */
 #include "host/sequence.h"
 
 #include "common/arith.h"
+#include "gristmill/glu.h"
 #include "gristmill/permute.h"
 #include "host/gemm/problem.h"
+
+#include <string.h>
 
 #define COPY_ALIGN  256 /* bytes between the beginnings of copies: whole sectors and lines */
 #define PITCH_ALIGN 128 /* bytes of a copy's rows: a span of the swizzle, which is a line of L2 */
 
+static const char copy_of_a[] = "a copy of a", copy_of_b[] = "a copy of b";
+
 /* ---- what is copied ------------------------------------------------------------------------------------- */
 
 static int is_empty(const struct gm_gemm_problem *p) {
-    return p->m == 0 || p->n == 0 || p->k == 0;
+    return p->m == 0 || p->n == 0;
 }
 
 static int64_t pitch_of_copy(const struct gm_operand *operand) {
@@ -22,10 +28,10 @@ static int64_t pitch_of_copy(const struct gm_operand *operand) {
 
 /* Adds the copy of an operand, and returns the stride of its rows. */
 static int64_t add_copy(struct gm_sequence *sequence, const char *name, const struct gm_operand *operand, int align) {
-    struct gm_copy *copy = &sequence->copies[sequence->count++];
+    struct gm_step *step = &sequence->steps[sequence->count++];
     const int64_t pitch = pitch_of_copy(operand);
-    *copy = (struct gm_copy){.name = name, .operation = &gm_operation_permute, .offset = sequence->copied_bytes};
-    *(struct gm_permute_problem *)(void *)copy->problem = (struct gm_permute_problem){
+    *step = (struct gm_step){.name = name, .operation = &gm_operation_permute, .offset = sequence->bytes};
+    *(struct gm_permute_problem *)(void *)step->problem = (struct gm_permute_problem){
         .size = sizeof(struct gm_permute_problem),
         .rank = 2,
         .extents = {operand->rows, operand->columns},
@@ -35,55 +41,112 @@ static int64_t add_copy(struct gm_sequence *sequence, const char *name, const st
         .x_align = align,
         .out_align = GM_WORKSPACE_ALIGN,
     };
-    sequence->copied_bytes +=
-        (size_t)GM_CEIL_DIV(operand->rows * pitch * operand->element_bytes, COPY_ALIGN) * COPY_ALIGN;
+    sequence->bytes += (size_t)GM_CEIL_DIV(operand->rows * pitch * operand->element_bytes, COPY_ALIGN) * COPY_ALIGN;
     return pitch;
 }
 
 /* Not of a batch-invariant plan, which would take one order of sums or the other by the number of rows. */
-static void propose(const void *planned, const struct gm_plan_options *options, struct gm_sequence *sequence) {
-    const struct gm_gemm_planned *from = planned;
-    const struct gm_operand a = gm_operand_a(&from->problem), b = gm_operand_b(&from->problem);
-    struct gm_gemm_problem *p = (struct gm_gemm_problem *)(void *)sequence->problem;
-    sequence->count = 0;
-    sequence->copied_bytes = 0;
-    if (from->transposed || is_empty(&from->problem) || options->flags & GM_PLAN_BATCH_INVARIANT)
+static void propose_copies(const struct gm_gemm_problem *from, const struct gm_plan_options *options,
+                           struct gm_gemm_problem *p, struct gm_sequence *sequence) {
+    const struct gm_operand a = gm_operand_a(from), b = gm_operand_b(from);
+    if (options->flags & GM_PLAN_BATCH_INVARIANT)
         return;
-    *p = from->problem;
-    p->size = sizeof *p;
     if (!gm_is_aligned(a, p->a_align)) {
-        p->lda = add_copy(sequence, "a", &a, p->a_align);
+        p->lda = add_copy(sequence, copy_of_a, &a, p->a_align);
         p->a_align = GM_WORKSPACE_ALIGN;
     }
     if (!gm_is_aligned(b, p->b_align)) {
-        p->ldb = add_copy(sequence, "b", &b, p->b_align);
+        p->ldb = add_copy(sequence, copy_of_b, &b, p->b_align);
         p->b_align = GM_WORKSPACE_ALIGN;
     }
-    if (sequence->copied_bytes > options->workspace_limit)
+}
+
+/* Gates and ups of D's type in the workspace, by a GEMM that has none of the gate, and a GLU that makes D of them. */
+static void propose_unit(const struct gm_gemm_problem *from, struct gm_gemm_problem *p, struct gm_sequence *sequence) {
+    const struct gm_operand sums = {from->m, from->n, 0, gm_type_bytes(from->d_type)};
+    const int is_pairs = from->gate == GM_GATE_PAIRS;
+    struct gm_step *step = &sequence->steps[sequence->count++];
+    p->gate = GM_GATE_NONE;
+    p->activation = GM_ACT_NONE;
+    p->ldc = p->ldd = pitch_of_copy(&sums);
+    p->d_align = GM_WORKSPACE_ALIGN;
+    *step = (struct gm_step){.name = "a GLU", .operation = &gm_operation_glu};
+    *(struct gm_glu_problem *)(void *)step->problem = (struct gm_glu_problem){
+        .size = sizeof(struct gm_glu_problem),
+        .rows = from->m,
+        .columns = gm_gemm_columns(from),
+        .type = from->d_type,
+        .layout = is_pairs ? GM_GLU_INTERLEAVED : GM_GLU_APART,
+        .activation = from->activation,
+        .limit = from->limit,
+        .sigmoid_factor = from->sigmoid_factor,
+        .up_offset = from->up_offset,
+        .gate_stride = p->ldd,
+        .up_stride = is_pairs ? 0 : p->ldd,
+        .out_stride = from->ldd,
+        .gate_align = GM_WORKSPACE_ALIGN,
+        .up_align = is_pairs ? 0 : gm_copy_bytes((uint64_t)(gm_gemm_columns(from) * sums.element_bytes), 0, 1),
+        .out_align = from->d_align,
+    };
+    sequence->before = 0;
+    sequence->bytes = (size_t)(sums.rows * p->ldd * sums.element_bytes);
+}
+
+static void propose(const void *planned, const struct gm_plan_options *options, struct gm_sequence *sequence) {
+    const struct gm_gemm_planned *from = planned;
+    struct gm_gemm_problem *p = (struct gm_gemm_problem *)(void *)sequence->problem;
+    sequence->count = 0;
+    sequence->bytes = 0;
+    if (from->transposed || is_empty(&from->problem))
+        return;
+    *p = from->problem;
+    p->size = sizeof *p;
+    if (from->problem.gate != GM_GATE_NONE) {
+        propose_unit(&from->problem, p, sequence);
+    } else if (from->problem.k > 0) {
+        propose_copies(&from->problem, options, p, sequence);
+        sequence->before = sequence->count;
+    }
+    if (sequence->bytes > options->workspace_limit)
         sequence->count = 0;
 }
 
 /* ---- a call --------------------------------------------------------------------------------------------- */
 
-static int is_a(const struct gm_copy *copy) {
-    return copy->name[0] == 'a';
+/* Where a copy's operand has its address. */
+static gm_device_ptr *copied(const struct gm_step *step, struct gm_gemm_args *args) {
+    return strcmp(step->name, copy_of_a) == 0 ? &args->a : &args->b;
+}
+
+/* Where copies lie before the operation, or what it leaves for a GLU. */
+static void place(const struct gm_sequence *sequence, gm_device_ptr workspace, struct gm_gemm_args *own) {
+    for (int i = 0; i < sequence->before; i++)
+        *copied(&sequence->steps[i], own) = workspace + sequence->steps[i].offset;
+    if (sequence->before == 0)
+        own->d = workspace;
+    own->workspace += sequence->bytes;
+    own->workspace_bytes -= sequence->bytes;
 }
 
 static void arguments(const struct gm_sequence *sequence, int number, const void *args, void *into) {
-    const struct gm_gemm_args *given = args;
-    if (number < sequence->count) {
-        const struct gm_copy *copy = &sequence->copies[number];
-        *(struct gm_permute_args *)into = (struct gm_permute_args){.size = sizeof(struct gm_permute_args),
-                                                                   .x = is_a(copy) ? given->a : given->b,
-                                                                   .out = given->workspace + copy->offset};
-        return;
+    struct gm_gemm_args given = *(const struct gm_gemm_args *)args;
+    const struct gm_step *step = &sequence->steps[number < sequence->count ? number : 0];
+    if (number == sequence->count) {
+        place(sequence, given.workspace, &given);
+        *(struct gm_gemm_args *)into = given;
+    } else if (number < sequence->before) {
+        *(struct gm_permute_args *)into = (struct gm_permute_args){
+            .size = sizeof(struct gm_permute_args), .x = *copied(step, &given), .out = given.workspace + step->offset};
+    } else {
+        const struct gm_glu_problem *unit = (const struct gm_glu_problem *)(const void *)step->problem;
+        const int64_t to_up = unit->columns * gm_type_bytes(unit->type);
+        *(struct gm_glu_args *)into = (struct gm_glu_args){
+            .size = sizeof(struct gm_glu_args),
+            .gate = given.workspace,
+            .up = unit->layout == GM_GLU_APART ? given.workspace + (uint64_t)to_up : 0,
+            .out = given.d,
+        };
     }
-    struct gm_gemm_args *rest = into;
-    *rest = *given;
-    for (int i = 0; i < sequence->count; i++)
-        *(is_a(&sequence->copies[i]) ? &rest->a : &rest->b) = given->workspace + sequence->copies[i].offset;
-    rest->workspace += sequence->copied_bytes;
-    rest->workspace_bytes -= sequence->copied_bytes;
 }
 
 const struct gm_sequences gm_gemm_sequences = {propose, arguments};

@@ -30,6 +30,7 @@
 #define SM90_UNALIGNED_LINES_PER_CLOCK 85.3   /* second requests a clock, of all SMs, of rows that begin on no line */
 #define SM90_STORE_BYTES_PER_CLOCK     11.7   /* bytes a clock of an SM's epilogue: registers -> staging -> global */
 #define SM90_STORE_ELEMENTS_PER_CLOCK  7.0    /* elements a clock of it where D takes no vectors */
+#define SM90_GATED_PER_CLOCK           5.0    /* elements a clock of an SM that become D of gates and ups */
 #define SM90_SWITCH_CLOCKS             563.0  /* ping-pong: clocks from one's last wgmma to the other's full rate */
 #define SM90_DEFERRED_STORE_CLOCKS     1216.0 /* cooperative: clocks between two tiles, the first's store deferred */
 #define SM90_CLUSTER_CLOCKS            487.0  /* clocks of a cluster's CTAs: they start and end together */
@@ -117,10 +118,15 @@ static double elements_clocks(const struct gm_gemm_problem *p, double elements) 
     return gm_has_vectors_of_d(p) ? clocks : max2(clocks, elements / SM90_STORE_ELEMENTS_PER_CLOCK);
 }
 
+/* What makes a tile's D of gates and ups, which nothing of the same consumer hides. */
+static double gate_clocks(const struct gm_gemm_variant *v) {
+    return v->gate ? (double)v->tile_m * v->tile_n / 2 / SM90_GATED_PER_CLOCK : 0;
+}
+
 /* The store of this CTA's part of the tile, after the exchange of partial sums. */
 static double store_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
     const double ctas = v->cluster_k;
-    const double part = (double)v->tile_m * v->tile_n / ctas;
+    const double part = (double)v->tile_m * v->tile_n / ctas / (1 + v->gate);
     const double store = elements_clocks(p, part);
     const double wait = ctas > 1 ? SM90_CLUSTER_K_CLOCKS : 0;
     return store + wait + (ctas - 1) * part * sizeof(float) / SM90_CLUSTER_K_BYTES_PER_CLOCK;
@@ -138,11 +144,13 @@ static int defers_store(const struct gm_gemm_variant *v, const struct gm_gemm_pr
  * multiplies. A deferred store runs beside the next tile's multiplications, which end before it where K is short. */
 static double whole_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double rounds,
                            double multiply, double store) {
+    const double gate = gate_clocks(v);
     if (is_pingpong(v) && rounds > 1)
-        return rounds * max2(multiply, (multiply + store) / 2) + (rounds - 1) * SM90_SWITCH_CLOCKS + store;
+        return rounds * max2(multiply, (multiply + store + gate) / 2) + (rounds - 1) * SM90_SWITCH_CLOCKS + store +
+               gate;
     if (defers_store(v, p) && rounds > 1)
-        return multiply + (rounds - 1) * (max2(multiply, store) + SM90_DEFERRED_STORE_CLOCKS) + store;
-    return rounds * (multiply + store);
+        return multiply + (rounds - 1) * (max2(multiply, store) + SM90_DEFERRED_STORE_CLOCKS) + store + rounds * gate;
+    return rounds * (multiply + store + gate);
 }
 
 /* Collecting the partial sums of a tile's other pieces from L2: through the ring, if it is drained after this piece of

@@ -6,6 +6,9 @@
 #include "host/gemm/judge.h"
 #include "host/gemm/launch.h"
 #include "host/gemm/raster.h"
+#include "host/text.h"
+
+#include <inttypes.h>
 
 #define DUMMY_ADDRESS 0x1000000 /* what a template map points at until a call replaces it */
 
@@ -26,6 +29,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .warp_k = 1,
         .split_k = c[GM_GEMM_SM90_SPLIT_K],
         .persistent = !c[GM_GEMM_SM90_SPLIT_K],
+        .gate = c[GM_GEMM_SM90_GATE],
     };
     v.stream_k_slots = GM_SM90_TILE_CONSUMERS(gm_sm90_roles(&v));
     return v;
@@ -37,6 +41,7 @@ static void describe(const struct gm_kernel *kernel, struct gm_gemm_kernel_info 
     info->smem_map = (enum gm_smem_map)c[GM_GEMM_SM90_SWIZZLE];
     info->consumers = c[GM_GEMM_SM90_CONSUMERS];
     info->swap = c[GM_GEMM_SM90_SWAP];
+    info->gate = c[GM_GEMM_SM90_GATE];
 }
 
 /* ---- a plan --------------------------------------------------------------------------------------------- */
@@ -99,6 +104,18 @@ static void set_policies(struct gm_gemm_sm90_params *params) {
     params->b_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : b_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
 }
 
+static struct gm_gate_params gate_params(const struct gm_gemm_problem *p) {
+    const int pairs = p->gate == GM_GATE_PAIRS;
+    return (struct gm_gate_params){
+        .has_limit = p->limit > 0,
+        .limit = p->limit,
+        .silu_exponent = -0.72134752f * p->sigmoid_factor, /* of act_gate(): 1 / (2 ln 2) */
+        .up_offset = p->up_offset,
+        .gate_step = pairs ? 2 : 1,
+        .up_first = pairs ? 1 : (int32_t)(p->n / 2),
+    };
+}
+
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct gm_gemm_variant v = variant(plan->kernel);
     const struct gm_gemm_problem *p = &gm_gemm_planned_of(plan)->problem;
@@ -111,6 +128,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
                                                  : GM_SM90_ALONG_ROWS; /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)v.tile_k);
     params->b_early = gm_gemm_b_is_early(plan);
+    params->gate = gate_params(p);
     gm_gemm_plan_divide(plan, &division);
     params->prefetched = prefetched_blocks(plan, &v);
     set_policies(params);
@@ -142,10 +160,31 @@ static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     return result;
 }
 
+/* A kernel with a gate loads 8 gates and 8 ups by turns. */
+static enum gm_reason check(const struct gm_gemm_inquiry *q) {
+    const struct gm_gemm_problem *p = q->problem;
+    const enum gm_reason reason = gm_gemm_check_tma(q);
+    if (reason != GM_ACCEPTED || !q->variant->gate)
+        return reason;
+    if (p->n % GM_SM90_GATE_COLUMNS != 0)
+        return gm_say(q->why, GM_REASON_SIZE,
+                      "N %" PRId64 " is not a multiple of 16: a kernel with a gate loads 8 gates and 8 ups by turns",
+                      p->n);
+    if (p->d_type != p->ab_type)
+        return gm_say(q->why, GM_REASON_TYPE, "D is %s: a kernel with a gate makes D of A's type, %s",
+                      gm_type_name(p->d_type), gm_type_name(p->ab_type));
+    const struct gm_gate_strides s = gm_gemm_sm90_gate_strides(p);
+    if (s.up >= GM_TMA_STRIDE_LIMIT || s.eight >= GM_TMA_STRIDE_LIMIT)
+        return gm_say(q->why, GM_REASON_SIZE,
+                      "an up lies %" PRId64 " B behind its gate, 8 gates take %" PRId64 " B: TMA steps less than 2^40",
+                      s.up, s.eight);
+    return GM_ACCEPTED;
+}
+
 static const struct gm_gemm_family own = {
     .variant = variant,
     .describe = describe,
-    .check = gm_gemm_check_tma,
+    .check = check,
     .cost_us = gm_gemm_sm90_cost_us,
     .stream_k = offsetof(struct gm_gemm_sm90_params, stream_k),
 };

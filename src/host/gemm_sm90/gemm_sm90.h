@@ -13,7 +13,7 @@
 static inline int gm_sm90_roles(const struct gm_gemm_variant *v) {
     const int32_t *c = v->kernel->columns;
     return GM_SM90_ROLES(c[GM_GEMM_SM90_SCHEDULE], c[GM_GEMM_SM90_CONSUMERS], c[GM_GEMM_SM90_SWAP],
-                         c[GM_GEMM_SM90_CLUSTER_K], c[GM_GEMM_SM90_SPLIT_K]);
+                         c[GM_GEMM_SM90_CLUSTER_K], c[GM_GEMM_SM90_SPLIT_K], c[GM_GEMM_SM90_GATE]);
 }
 
 /* Bytes of the swizzle span of A and B. */
@@ -27,6 +27,12 @@ double gm_gemm_sm90_cost_us(const struct gm_gemm_variant *variant, const struct 
 
 /* As struct gm_family has it. */
 double gm_gemm_sm90_tensor_share(const struct gm_kernel *kernel, const struct gm_device *device);
+
+/* maps.c: bytes from a gate to the next, from a gate to its up, and from 8 gates to the next 8. */
+struct gm_gate_strides {
+    int64_t row, up, eight;
+};
+struct gm_gate_strides gm_gemm_sm90_gate_strides(const struct gm_gemm_problem *problem);
 
 /* maps.c: the tensor maps, without addresses. */
 struct gm_gemm_maps {

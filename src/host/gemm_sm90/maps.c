@@ -38,12 +38,36 @@ static struct gm_map_desc describe(struct gm_operand operand, enum gm_type type,
     };
 }
 
+struct gm_gate_strides gm_gemm_sm90_gate_strides(const struct gm_gemm_problem *problem) {
+    const int64_t row = problem->ldb * gm_type_bytes(problem->ab_type);
+    if (problem->gate == GM_GATE_PAIRS)
+        return (struct gm_gate_strides){2 * row, row, 16 * row};
+    return (struct gm_gate_strides){row, problem->n / 2 * row, 8 * row};
+}
+
+/* The map of gates and ups: 8 rows of one, then 8 of the other. A box has the rows of the 2-D map's. */
+static struct gm_map_desc gated(struct gm_map_desc map, const struct gm_gemm_problem *problem) {
+    const struct gm_gate_strides s = gm_gemm_sm90_gate_strides(problem);
+    map.rank = 4;
+    map.dims[1] = 8;
+    map.dims[2] = 2;
+    map.dims[3] = (uint64_t)problem->n / GM_SM90_GATE_COLUMNS;
+    map.strides[0] = (uint64_t)s.row;
+    map.strides[1] = (uint64_t)s.up;
+    map.strides[2] = (uint64_t)s.eight;
+    map.box[3] = map.box[1] / GM_SM90_GATE_COLUMNS;
+    map.box[1] = 8;
+    map.box[2] = 2;
+    map.element_strides[2] = map.element_strides[3] = 1;
+    return map;
+}
+
 /* How an operand's rows along M or N fall into tiles. An MN-major operand is clipped along its columns, which costs
- * nothing, so all its tiles are whole. */
-static struct gm_tiles tiles_of(int mn_major, int64_t mn, int tile_mn, int sharers) {
+ * nothing, so all its tiles are whole. Of the last tile every CTA has a multiple of `step` rows. */
+static struct gm_tiles tiles_of(int mn_major, int64_t mn, int tile_mn, int sharers, int step) {
     if (mn_major)
         return (struct gm_tiles){INT32_MAX, 0};
-    return (struct gm_tiles){(int32_t)(mn / tile_mn), (int32_t)GM_CEIL_DIV(mn % tile_mn, sharers)};
+    return (struct gm_tiles){(int32_t)(mn / tile_mn), (int32_t)GM_CEIL_DIV(mn % tile_mn, sharers * step) * step};
 }
 
 struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_gemm_variant *v, const struct gm_gemm_problem *problem) {
@@ -59,12 +83,16 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_gemm_variant *v, const str
         .a = describe(a, problem->ab_type, gm_sm90_swizzle(v), a_rows, streamed),
         .b = describe(b, problem->ab_type, gm_sm90_swizzle(v), b_rows, streamed),
         .d = describe(gm_operand_d(problem), problem->d_type, store_span, store_rows, 0),
-        .a_tiles = tiles_of(a_mn, problem->m, v->tile_m, v->cluster_n),
-        .b_tiles = tiles_of(b_mn, problem->n, v->tile_n, v->cluster_m),
+        .a_tiles = tiles_of(a_mn, problem->m, v->tile_m, v->cluster_n, 1),
+        .b_tiles = tiles_of(b_mn, problem->n, v->tile_n, v->cluster_m, v->gate ? GM_SM90_GATE_COLUMNS : 1),
     };
     if (maps.a_tiles.rows)
         maps.a_tail = describe(a, problem->ab_type, gm_sm90_swizzle(v), maps.a_tiles.rows, streamed);
     if (maps.b_tiles.rows)
         maps.b_tail = describe(b, problem->ab_type, gm_sm90_swizzle(v), maps.b_tiles.rows, streamed);
+    if (v->gate) {
+        maps.b = gated(maps.b, problem);
+        maps.b_tail = gated(maps.b_tail, problem);
+    }
     return maps;
 }

@@ -19,7 +19,7 @@
 /* ---- columns and what follows from them ------------------------------------------------------------- */
 
 enum {
-    ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K),
+    ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K, GM_GATE),
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
@@ -35,6 +35,7 @@ enum {
     PINGPONG = GM_SCHEDULE == GM_SCHEDULE_pingpong,
     SWAPPED = GM_SWAP,    /* B is on wgmma's M side */
     SPLIT_K = GM_SPLIT_K, /* split-K: every tile is cut into equal pieces, added up by reduce-scatter */
+    GATED = GM_GATE, /* B's rows are gates and ups, 8 by turns in shared memory, and two of them make a column of D */
     A_MN = GM_LAYOUT_A_MN(GM_LAYOUT),
     B_MN = GM_LAYOUT_B_MN(GM_LAYOUT),
     SPAN = GM_SWIZZLE, /* swizzle span of A and B, bytes */
@@ -43,12 +44,13 @@ enum {
 
     WGMMA_M = GM_SM90_WGMMA_M(TILE_M, TILE_N, ROLES),
     WGMMA_N = GM_SM90_WGMMA_N(TILE_M, TILE_N, ROLES),
-    ROWS = PINGPONG ? WGMMA_M : WGMMA_M / CONSUMERS,           /* of the M side, per consumer warpgroup */
-    ATOMS_M = ROWS / 64,                                       /* wgmma atoms of 64 rows, per consumer warpgroup */
-    K_STEPS = TILE_K / 16,                                     /* wgmma atoms of 16 k, per stage */
-    ATOM_REGISTERS = WGMMA_N / 2,                              /* accumulators of one atom, per thread */
-    FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES),      /* accumulators of all atoms, per thread */
-    MAX_PART_N = GM_CEIL_DIV(WGMMA_N / 8, 2 * CLUSTER_K) * 16, /* cluster-k: columns of the N side that a CTA stores */
+    ROWS = PINGPONG ? WGMMA_M : WGMMA_M / CONSUMERS,       /* of the M side, per consumer warpgroup */
+    ATOMS_M = ROWS / 64,                                   /* wgmma atoms of 64 rows, per consumer warpgroup */
+    K_STEPS = TILE_K / 16,                                 /* wgmma atoms of 16 k, per stage */
+    ATOM_REGISTERS = WGMMA_N / 2,                          /* accumulators of one atom, per thread */
+    FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES),  /* accumulators of all atoms, per thread */
+    D_N = WGMMA_N / (1 + GATED),                           /* of the N side, what is stored of it */
+    MAX_PART_N = GM_CEIL_DIV(D_N / 8, 2 * CLUSTER_K) * 16, /* cluster-k: columns of the N side that a CTA stores */
 
     A_BYTES = GM_SM90_A_BYTES(TILE_M, TILE_K, GM_TYPE),
     STAGE_BYTES = GM_SM90_STAGE_BYTES(TILE_M, TILE_N, TILE_K, GM_TYPE),
@@ -59,7 +61,7 @@ enum {
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, ROLES),
     /* Whether a CTA's last tile is staged in the ring: if a consumer has several chunks of 16-bit elements of it. */
     LAST_TILE_IN_RING =
-        ATOMS_M * GM_CEIL_DIV(SWAPPED ? WGMMA_N / CLUSTER_K : MAX_PART_N, SWAPPED ? STORE_ROWS : STORE_SPAN / 2) > 1,
+        ATOMS_M * GM_CEIL_DIV(SWAPPED ? D_N / CLUSTER_K : MAX_PART_N, SWAPPED ? STORE_ROWS : STORE_SPAN / 2) > 1,
 
     PREFETCHED_EARLY = 2, /* k-blocks of B prefetched to L2, where B is loaded before the previous kernel ends */
 
@@ -79,6 +81,8 @@ static_assert(!PINGPONG || CONSUMERS == 2, "ping-pong takes two consumers");
 static_assert(CLUSTER_K == 1 || (!PINGPONG && SHARERS == 1),
               "cluster-k is for cooperative consumers without multicast");
 static_assert(!SPLIT_K || (!PINGPONG && CLUSTER_K == 1), "split-K is for cooperative consumers");
+static_assert(!GATED || (!SWAPPED && !SPLIT_K && CLUSTER_K == 1 && !B_MN && WGMMA_N % 32 == 0),
+              "a gate is of whole tiles of K-major gates and ups on the N side");
 static_assert(!SWAPPED || WGMMA_N % (8 * CLUSTER_K) == 0, "the parts of a swapped tile are equal");
 static_assert(ATOMS_M * ATOM_REGISTERS <= (CONSUMERS < 3 ? 192 : 96), "accumulators must leave registers for the rest");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
@@ -87,7 +91,7 @@ static_assert(GM_SM90_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE)
 
 /* With cluster-k every CTA of the cluster stores one part of the N side: part p begins at column part_first(p). */
 static __device__ __forceinline__ constexpr int part_first(int part) {
-    return SWAPPED ? WGMMA_N / CLUSTER_K * part : WGMMA_N / 16 * part / CLUSTER_K * 16;
+    return SWAPPED ? D_N / CLUSTER_K * part : D_N / 16 * part / CLUSTER_K * 16;
 }
 static __device__ __forceinline__ constexpr int part_size(int part) {
     return part_first(part + 1) - part_first(part);

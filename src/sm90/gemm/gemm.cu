@@ -15,6 +15,7 @@
  *   walk.cuh                 which tile, or piece of a tile, comes next
  *   load.cuh   produce       A, B -> the ring
  *   mma.cuh    mma_tile      the ring -> accumulators
+ *   gate.cuh   gate_tile     pairs of accumulators -> elements of D, in variants with a gate
  *   store.cuh  store_tile    accumulators -> D
  *   cluster_k.cuh            cluster-k: CTAs of a cluster share the K of a tile
  *   split_k.cuh              split-K: CTAs or clusters share the K of every tile, in equal pieces
@@ -26,6 +27,7 @@
 #include "sm90/cluster.cuh"
 #include "sm90/gemm/cluster_k.cuh"
 #include "sm90/gemm/constants.cuh"
+#include "sm90/gemm/gate.cuh"
 #include "sm90/gemm/load.cuh"
 #include "sm90/gemm/mma.cuh"
 #include "sm90/gemm/split_k.cuh"
@@ -75,6 +77,10 @@ struct store_plan {
 
 static __device__ __forceinline__ enum store_kind store_kind_of(const struct gm_gemm_sm90_params &p,
                                                                 struct gm_piece piece, bool last) {
+    if (GATED) /* the accumulators are D by then, which has the operands' type */
+        return p.plain != GM_SM90_BY_TMA                                ? STORE_UNALIGNED
+               : (LAST_TILE_IN_RING ? ring_drained(piece, last) : last) ? STORE_LAST
+                                                                        : STORE_PLAIN_16;
     if (!p.plain || (p.epilogue.d_type != GM_TYPE && p.epilogue.d_type != GM_TYPE_fp32))
         return STORE_GENERAL;
     if (p.plain != GM_SM90_BY_TMA)
@@ -112,12 +118,14 @@ static __device__ __forceinline__ bool store_or_publish(const struct gm_gemm_sm9
         const bool together = TILE_CONSUMERS > 1 && plan.kind == STORE_LAST;
         bar_sync(together ? BAR_ORDER : store.bar, together ? 128 * TILE_CONSUMERS : 128);
     }
-    if (PLANS_STORE_EARLY && plan.whole && plan.kind == STORE_LAST) {
+    if (!GATED && PLANS_STORE_EARLY && plan.whole && plan.kind == STORE_LAST) {
         store_tile(p, store, acc, plan.tile, row0, part, STORE_LAST, base);
         return false;
     }
     if (CLUSTER_K == 1 && !plan.whole && !publish_or_collect(p, base, acc, plan.tile, plan.piece, rank, row0, store))
         return false;
+    if (GATED)
+        gate_tile(p, acc, plan.tile, store.thread);
     if (DEFERS_STORE && plan.kind == STORE_PLAIN_16)
         return true;
     store_tile(p, store, acc, plan.tile, row0, part, (enum store_kind)plan.kind, base);

@@ -45,6 +45,30 @@ static __device__ __forceinline__ void prefetch_slabs(const struct gm_tensor_map
                         policy);
 }
 
+/* B of gates and ups, tile_n rows of it: the map's box holds 8 gates, 8 ups, 8 gates, ... It has four dimensions: k, a row
+ * of 8, gate or up, and the number of the 8. load_gated_slabs() is load_slabs() of it. */
+template <int MN, int SHARERS>
+static __device__ __forceinline__ void load_gated_slabs(uint32_t dst, const struct gm_tensor_map &map, int mn0, int k0,
+                                                        uint32_t bar, int share, int rows, uint16_t mask,
+                                                        uint64_t policy) {
+#pragma unroll
+    for (int slab = 0; slab < TILE_K / SPAN_ELEMS; ++slab) {
+        const uint32_t addr = dst + (slab * MN + share * rows) * SPAN;
+        const int x = k0 + slab * SPAN_ELEMS, w = (mn0 + share * rows) / GM_SM90_GATE_COLUMNS;
+        if (SHARERS == 1)
+            tma_load_4d_as(addr, &map, x, 0, 0, w, bar, policy);
+        else
+            tma_load_4d_multicast(addr, &map, x, 0, 0, w, bar, mask);
+    }
+}
+
+static __device__ __forceinline__ void prefetch_gated_slabs(const struct gm_tensor_map &map, int mn0, int k0, int share,
+                                                            int rows, uint64_t policy) {
+#pragma unroll
+    for (int slab = 0; slab < TILE_K / SPAN_ELEMS; ++slab)
+        tma_prefetch_4d(&map, k0 + slab * SPAN_ELEMS, 0, 0, (mn0 + share * rows) / GM_SM90_GATE_COLUMNS, policy);
+}
+
 /* What is fetched of one operand for one tile: the rows of a full tile, the fewer rows of the last tile, or nothing,
  * for a CTA of the outermost cluster whose tile lies outside D. */
 struct operand_tile {
@@ -83,7 +107,12 @@ static __device__ __forceinline__ void load_b(const struct gm_gemm_sm90_params &
                                               struct operand_tile b, int k0, uint32_t rank) {
     const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
     const uint16_t mask = ((1 << CLUSTER_M) - 1) << (rank_n * CLUSTER_M);
-    if (SHARERS == 1 || b.rows)
+    if (SHARERS > 1 && !b.rows)
+        return;
+    if (GATED)
+        load_gated_slabs<TILE_N, CLUSTER_M>(stage_addr + A_BYTES, *b.map, b.mn0, k0, bar, rank_m, b.rows, mask,
+                                            p.b_policy);
+    else
         load_slabs<TILE_N, B_MN, CLUSTER_M>(stage_addr + A_BYTES, *b.map, b.mn0, k0, bar, rank_m, b.rows, mask,
                                             p.b_policy);
 }
@@ -119,8 +148,12 @@ static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90
             prefetch_slabs<TILE_M, A_MN>(*load.a.map, load.a.mn0, k * TILE_K, rank_n, load.a.rows, p.a_policy);
 #pragma unroll 1
     for (int k = piece.first + load.tile.m / CLUSTER_M; k < b_end; k += p.raster.tiles_m)
-        if (load.b.rows)
-            prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
+        if (load.b.rows) {
+            if (GATED)
+                prefetch_gated_slabs(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
+            else
+                prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
+        }
 }
 
 /* Where the producer is: the piece that is loaded next, and the walk after it. */

@@ -69,7 +69,7 @@ static __device__ __forceinline__ struct store_origin chunk_origin(struct store_
 static __device__ __forceinline__ void clear_outside(const struct gm_epilogue_params &e,
                                                      float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
                                                      int first_m, uint32_t thread) {
-    const int left_m = e.m - tile.m * TILE_M, left_n = e.n - tile.n * TILE_N;
+    const int left_m = e.m - tile.m * TILE_M, left_n = e.n * (1 + GATED) - tile.n * TILE_N;
     if (left_m >= TILE_M && left_n >= TILE_N)
         return;
     const int rows = (SWAPPED ? left_n : left_m) - first_m - thread / 32 * 16 - thread % 32 / 4; /* of the M side */
@@ -82,9 +82,9 @@ static __device__ __forceinline__ void clear_outside(const struct gm_epilogue_pa
                 acc[i][r] = 0;
 }
 
-/* Multiplies the accumulators by alpha. The branch is the same in all threads. */
+/* Multiplies the accumulators by alpha, which a gate has done already. The branch is the same in all threads. */
 static __device__ __forceinline__ void scale(float (&acc)[ATOMS_M][ATOM_REGISTERS], float alpha) {
-    if (alpha != 1.0f)
+    if (!GATED && alpha != 1.0f)
 #pragma unroll
         for (int i = 0; i < ATOMS_M * ATOM_REGISTERS; ++i)
             acc[i / ATOM_REGISTERS][i % ATOM_REGISTERS] *= alpha;
@@ -474,7 +474,7 @@ enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_UNALIGNED, S
 template <int PART>
 static __device__ __forceinline__ struct store_origin store_origin_of(struct tile_position tile, int first_m) {
     return {tile.m * TILE_M + (SWAPPED ? part_first(PART) : first_m),
-            tile.n * TILE_N + (SWAPPED ? first_m : part_first(PART))};
+            tile.n * (TILE_N / (1 + GATED)) + (SWAPPED ? first_m : part_first(PART))};
 }
 
 /* Stores the consumer's part of a tile; with cluster-k, of part `k_rank` of it. */
@@ -490,11 +490,11 @@ static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_para
             store_last<PART>(p, s, acc, at, ring_addr);
         else if (kind == STORE_PLAIN_16)
             store_plain<2, PART>(p, s, acc, at);
-        else if (kind == STORE_PLAIN_32)
+        else if (!GATED && kind == STORE_PLAIN_32)
             store_plain<4, PART>(p, s, acc, at);
         else if (kind == STORE_UNALIGNED)
             store_unaligned<PART>(p, s, acc, at);
-        else
+        else if (!GATED)
             store_general<PART>(p, s, acc, at);
     }
     if constexpr (PART + 1 < CLUSTER_K)

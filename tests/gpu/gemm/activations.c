@@ -188,8 +188,9 @@ static size_t rows_by_kind(int *rows, size_t most) {
     size_t count = 0;
     for (size_t i = 0; i < gm_kernel_count() && count < most; i++) {
         struct variant variant;
-        if (!read_variant(i, &variant) || variant.kernel.type != GM_BF16 || variant.gemm.a_major != GM_K_MAJOR ||
-            variant.gemm.b_major != GM_K_MAJOR || (variant.kernel.arch == GM_ARCH_SM90 && env.device.cc_major != 9) ||
+        if (!read_variant(i, &variant) || variant.gemm.gate || variant.kernel.type != GM_BF16 ||
+            variant.gemm.a_major != GM_K_MAJOR || variant.gemm.b_major != GM_K_MAJOR ||
+            (variant.kernel.arch == GM_ARCH_SM90 && env.device.cc_major != 9) ||
             variant.kernel.smem_bytes > env.device.smem_per_block_bytes)
             continue;
         const uint64_t kind = kind_of(&variant);

@@ -17,14 +17,15 @@ static const char *layout_name(const struct gemm_case *gc) {
 void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
     static const char *acts[] = {"", " relu", " gelu-tanh", " gelu-erf", " silu"},
                       *biases[] = {"", " bias-n:", " bias-m:"};
+    static const char *gates[] = {"", " halves", " pairs"};
     static const char *inputs[] = {"integer", "normal", "special", "ones", "holed"};
     snprintf(text, bytes,
-             "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
+             "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
              "%d,%d,%d,%d,%d",
              (long long)gc->m, (long long)gc->n, (long long)gc->k, gm_type_name(gc->ab_type), gm_type_name(gc->d_type),
              layout_name(gc), inputs[gc->inputs], gc->alpha, gc->beta, gc->in_place ? " C=D" : "",
              gc->c_is_nan ? " C=NaN" : "", biases[gc->bias], gc->bias ? gm_type_name(gc->bias_type) : "",
-             acts[gc->activation], (long long)leading(gc, 'a'), (long long)leading(gc, 'b'),
+             acts[gc->activation], gates[gc->gate], (long long)leading(gc, 'a'), (long long)leading(gc, 'b'),
              (long long)leading(gc, 'c'), (long long)leading(gc, 'd'), gc->a_offset, gc->b_offset, gc->c_offset,
              gc->d_offset, gc->bias_offset);
 }
@@ -36,10 +37,14 @@ int64_t leading(const struct gemm_case *gc, char operand) {
     case 'b':
         return (gc->b_major == GM_K_MAJOR ? gc->k : gc->n) + gc->b_pad;
     case 'c':
-        return gc->n + (gc->in_place ? gc->d_pad : gc->c_pad);
+        return columns_of(gc) + (gc->in_place ? gc->d_pad : gc->c_pad);
     default:
-        return gc->n + gc->d_pad;
+        return columns_of(gc) + gc->d_pad;
     }
+}
+
+int64_t columns_of(const struct gemm_case *gc) {
+    return gc->gate == GM_GATE_NONE ? gc->n : gc->n / 2;
 }
 
 /* An image of device memory under construction: rows of `ld` elements at `start`. */
@@ -107,7 +112,7 @@ static CUdeviceptr place_input(struct result *result, const struct placed *place
 static void store_c(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
     const int64_t bytes = gm_type_bytes(gc->d_type);
     for (int64_t m = 0; m < gc->m; m++)
-        for (int64_t n = 0; n < gc->n; n++) {
+        for (int64_t n = 0; n < columns_of(gc); n++) {
             const double value = gc->c_is_nan ? NAN : c_value(gc, m, n);
             store_bits(start + (m * ld + n) * bytes, gc->d_type, double_to_bits(gc->d_type, value));
         }
@@ -173,6 +178,10 @@ static void fill_problem(struct placed *placed) {
                                                .ldc = leading(gc, 'c'),
                                                .ldd = leading(gc, 'd'),
                                                .activation = gc->activation,
+                                               .gate = gc->gate,
+                                               .limit = gc->limit,
+                                               .sigmoid_factor = gc->sigmoid_factor,
+                                               .up_offset = gc->up_offset,
                                                .bias = gc->bias,
                                                .bias_type = gc->bias_type,
                                                .a_align = alignment(placed->args.a),

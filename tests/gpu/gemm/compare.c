@@ -46,6 +46,44 @@ double expected(const struct placed *placed, int64_t m, int64_t n, double acc, d
     return value;
 }
 
+static double activated(const struct gemm_case *gc, double x) {
+    const double factor = gc->sigmoid_factor > 0 ? (double)gc->sigmoid_factor : 1;
+    return gc->activation == GM_ACT_SILU ? activation_value(GM_ACT_SILU, factor * x) / factor
+                                         : activation_value(gc->activation, x);
+}
+
+/* The sum behind column c of A B, with its bias. */
+static double gate_sum(const struct gemm_case *gc, const double *acc, int64_t c) {
+    const double x = (double)gc->alpha * acc[c] + (gc->bias ? bias_value(gc, c) : 0);
+    return gc->rounded_sums ? round_to(gc->d_type, x) : x;
+}
+
+/* How far the kernel's sum may be off. */
+static double gate_error(const struct gemm_case *gc, double x) {
+    double error = gc->inputs == NORMAL ? fabs((double)gc->alpha) * accumulation_error(gc->k) + 0x1p-22 * fabs(x) : 0;
+    if (gc->rounded_sums && (gc->inputs == NORMAL || gc->activation > GM_ACT_RELU))
+        error += 2 * half_ulp(gc->d_type, fabs(x) + error);
+    return error;
+}
+
+/* Integers are exact until they are multiplied, in fp32. */
+double expected_gated(const struct gemm_case *gc, const double *acc, int64_t n, double *tolerance) {
+    const int64_t gate_at = gc->gate == GM_GATE_PAIRS ? 2 * n : n, step = gc->gate == GM_GATE_PAIRS ? 1 : gc->n / 2;
+    const double limit = gc->limit > 0 ? (double)gc->limit : INFINITY;
+    double gate = gate_sum(gc, acc, gate_at), up = gate_sum(gc, acc, gate_at + step);
+    const double gate_off = gate_error(gc, gate), up_off = gate_error(gc, up);
+    gate = gate > limit ? limit : gate;
+    up = (up > limit ? limit : up < -limit ? -limit : up) + (double)gc->up_offset;
+    const double act = activated(gc, gate);
+    *tolerance = 0;
+    if (gc->inputs != NORMAL && gc->activation <= GM_ACT_RELU)
+        return (double)((float)act * (float)up);
+    const double act_off = gc->activation > GM_ACT_RELU ? 1.13 * gate_off + 2e-6 * fabs(gate) : gate_off;
+    const double error = act_off * (fabs(up) + up_off) + fabs(act) * up_off + 0x1p-22 * fabs(act * up);
+    *tolerance = error + half_ulp(gc->d_type, fabs(act * up) + error);
+    return act * up;
+}
+
 /* ---- walking the region -------------------------------------------------------------------------- */
 
 struct walk {
@@ -59,24 +97,29 @@ static const uint8_t *element(const struct walk *walk, int64_t m, int64_t n) {
     return walk->region + p->d_before + (size_t)(m * p->problem.ldd + n) * (size_t)gm_type_bytes(p->gc->d_type);
 }
 
+static double wanted(const struct walk *walk, int64_t m, int64_t n, double *tolerance) {
+    const struct gemm_case *gc = walk->placed->gc;
+    const double *acc = walk->placed->logical->acc + m * gc->n;
+    return gc->gate ? expected_gated(gc, acc, n, tolerance) : expected(walk->placed, m, n, acc[n], tolerance);
+}
+
 static bool element_ok(const struct walk *walk, int64_t m, int64_t n) {
     double tolerance;
-    const double want =
-        expected(walk->placed, m, n, walk->placed->logical->acc[m * walk->placed->gc->n + n], &tolerance);
+    const double want = wanted(walk, m, n, &tolerance);
     const enum gm_type type = walk->placed->gc->d_type;
     return bits_match(type, load_bits(element(walk, m, n), type), want, tolerance);
 }
 
 static void check_rows(int64_t first, int64_t last, void *arg) {
     const struct walk *walk = arg;
-    const int64_t columns = walk->placed->gc->n;
+    const int64_t columns = columns_of(walk->placed->gc);
     for (int64_t m = first; m < last; m++)
         for (int64_t n = 0; n < columns && !walk->row_bad[m]; n++)
             walk->row_bad[m] = !element_ok(walk, m, n);
 }
 
 static void print_map(const struct walk *walk, int64_t m, int64_t n) {
-    const int64_t rows = walk->placed->gc->m, columns = walk->placed->gc->n;
+    const int64_t rows = walk->placed->gc->m, columns = columns_of(walk->placed->gc);
     const int64_t top = m > 8 ? m - 8 : 0, left = n > 16 ? n - 16 : 0;
     printf("      rows %lld.., columns %lld.. (x = wrong)\n", (long long)top, (long long)left);
     for (int64_t i = top; i < rows && i < top + 32; i++) {
@@ -96,7 +139,7 @@ static void report_element(struct result *result, const struct walk *walk, int64
     for (int64_t i = 0; i < p->gc->m; i++)
         bad_rows += walk->row_bad[i];
     double tolerance;
-    const double want = expected(p, m, n, p->logical->acc[m * p->gc->n + n], &tolerance);
+    const double want = wanted(walk, m, n, &tolerance);
     const uint32_t bits = load_bits(element(walk, m, n), type);
     const bool unwritten = memcmp(element(walk, m, n), "\x99\x99\x99\x99", (size_t)gm_type_bytes(type)) == 0;
     fail(result, "%s: D[%lld, %lld] = %.9g (0x%x%s), want %.9g (0x%x) +- %.3g; %lld of %lld rows differ", what,
@@ -117,7 +160,7 @@ static bool guard_ok(struct result *result, const struct walk *walk, size_t at, 
     const int64_t offset = ((int64_t)at - (int64_t)p->d_before) / bytes - ((int64_t)at < (int64_t)p->d_before);
     int64_t row = (offset >= 0 ? offset : offset - ldd + 1) / ldd, column = offset - row * ldd;
     const char *side = row < 0 ? "above" : row >= p->gc->m ? "below" : "right of";
-    if (column >= p->gc->n + (ldd - p->gc->n + 1) / 2 && row + 1 < p->gc->m && row + 1 >= 0) {
+    if (column >= columns_of(p->gc) + (ldd - columns_of(p->gc) + 1) / 2 && row + 1 < p->gc->m && row + 1 >= 0) {
         side = "left of";
         row += 1;
         column -= ldd;
@@ -130,7 +173,7 @@ static bool guard_ok(struct result *result, const struct walk *walk, size_t at, 
 static bool guards_ok(struct result *result, const struct walk *walk, const char *what) {
     const struct placed *p = walk->placed;
     const size_t bytes = (size_t)gm_type_bytes(p->gc->d_type);
-    const size_t pitch = (size_t)p->problem.ldd * bytes, used = (size_t)p->gc->n * bytes;
+    const size_t pitch = (size_t)p->problem.ldd * bytes, used = (size_t)columns_of(p->gc) * bytes;
     bool ok = guard_ok(result, walk, 0, p->gc->m ? p->d_before : p->call.region_bytes, what);
     for (int64_t m = 0; m < p->gc->m && ok; m++) {
         const size_t row = p->d_before + (size_t)m * pitch;

@@ -30,7 +30,7 @@ static struct gemm_case case_of(const struct variant *variant, bool many) {
                            .b_major = variant->gemm.b_major,
                            .alpha = 1};
     gc.a_pad = gc.a_major == GM_K_MAJOR ? 0 : (8 - gc.m % 8) % 8;
-    return gc;
+    return fit_gate(variant, &gc);
 }
 
 static void run_flags(struct result *result, const struct slow_copy *copy, const char *kernel,

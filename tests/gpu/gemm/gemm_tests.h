@@ -29,6 +29,9 @@ bool read_variant(size_t kernel, struct variant *variant);
 /* Whether TMA loads for it, and whether it has no tensor cores. */
 bool uses_tma(const struct variant *variant);
 bool is_gemv(const struct variant *variant);
+/* A case as the variant takes it: one with a gate has its own D, epilogues and whole 16 columns of A B. */
+struct gemm_case;
+struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case *gc);
 
 /* ---- logical operands and their product (reference.c) ------------------------------------------- */
 
@@ -66,8 +69,11 @@ struct gemm_case {
     bool exact;    /* A's and B's allocations begin and end with their elements: no guards, no offsets */
     bool c_is_nan; /* beta = 0 and C, which may be D, full of NaN */
     enum inputs inputs;
-    int repeats;         /* further runs that must give the same bits */
-    uint32_t may_refuse; /* BIT(enum gm_reason)s that are no failure */
+    enum gm_gate gate;
+    float limit, sigmoid_factor, up_offset; /* of the gate */
+    bool rounded_sums;                      /* gates and ups may be rounded to D's type */
+    int repeats;                            /* further runs that must give the same bits */
+    uint32_t may_refuse;                    /* BIT(enum gm_reason)s that are no failure */
 };
 
 /* Device memory for the operands of one case, kept from case to case. */
@@ -92,8 +98,12 @@ bool run_gemm(struct result *result, const struct gemm_case *gc, const char *ker
               struct buffers *buffers);
 void free_buffers(struct buffers *buffers);
 int64_t leading(const struct gemm_case *gc, char operand);
+/* Of C and D. */
+int64_t columns_of(const struct gemm_case *gc);
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance);
+/* Of a case with a gate, where `acc` is row m of A B. */
+double expected_gated(const struct gemm_case *gc, const double *acc, int64_t n, double *tolerance);
 /* In double, right to the last few bits everywhere. */
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
 double bias_value(const struct gemm_case *gc, int64_t index);

@@ -229,7 +229,8 @@ static void run_table(const struct test *test, struct result *result) {
             struct variant variant;
             if (!read_variant(i, &variant) || variant.kernel.arch != test->mask || variant.kernel.type != batch.type ||
                 variant.gemm.a_major != batch.a_major || variant.gemm.b_major != batch.b_major ||
-                variant.gemm.cluster_k > 1 || variant.gemm.warp_k > 1 || variant.gemm.split_k || is_gemv(&variant))
+                variant.gemm.cluster_k > 1 || variant.gemm.warp_k > 1 || variant.gemm.split_k || variant.gemm.gate ||
+                is_gemv(&variant))
                 continue;
             const struct gm_plan_options options = {
                 .size = sizeof options, .kernel = variant.kernel.name, .flags = GM_PLAN_BATCH_INVARIANT};

@@ -11,10 +11,11 @@
 #include "gemm/gemm_tests.h"
 #include "fake_driver.h"
 
-/* One operand: element (outer, k) lies at base + outer * outer_bytes + k * k_bytes; outside its extent it is 0. */
+/* One operand: element (outer, k) lies at base + outer * outer_bytes + k * k_bytes; outside its extent it is 0. Of gates
+ * and ups, 8 of each by turns, an up lies up_bytes behind its gate, and the next 8 eight_bytes behind. */
 struct source {
     uint64_t base;
-    int64_t outer_bytes, k_bytes, outer, k;
+    int64_t outer_bytes, k_bytes, outer, k, up_bytes, eight_bytes;
 };
 
 struct job {
@@ -22,10 +23,13 @@ struct job {
     struct gm_epilogue_params epilogue;
     struct gm_raster raster;
     struct source a, b;
+    struct gm_gate_params gate;
+    bool gated;
     int64_t m, n, k; /* extent of D and of the sum */
+    int64_t sums_n;  /* columns of A B */
     uint64_t d;
     int64_t d_pitch;
-    float *b_values, *acc; /* k x n, m x n */
+    float *b_values, *acc; /* k x sums_n, m x sums_n */
 };
 
 static float half_to_float(const struct job *job, uint64_t address) {
@@ -37,7 +41,10 @@ static float half_to_float(const struct job *job, uint64_t address) {
 
 static float element(const struct job *job, const struct source *s, int64_t outer, int64_t k) {
     const bool inside = outer < s->outer && k < s->k + (planted_bug == BUG_OVER_READ);
-    return inside ? half_to_float(job, s->base + (uint64_t)(outer * s->outer_bytes + k * s->k_bytes)) : 0;
+    const int64_t row = s->up_bytes
+                            ? outer / 16 * s->eight_bytes + outer / 8 % 2 * s->up_bytes + outer % 8 * s->outer_bytes
+                            : outer * s->outer_bytes;
+    return inside ? half_to_float(job, s->base + (uint64_t)(row + k * s->k_bytes)) : 0;
 }
 
 /* Eight columns at a time, which changes the order of no sum. */
@@ -45,19 +52,19 @@ typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias
 enum { EIGHT = 8 };
 
 static void add_row_of_b(const struct job *job, int64_t m, int64_t k) {
-    const float a = element(job, &job->a, m, k), *b = job->b_values + k * job->n;
-    float *acc = job->acc + m * job->n;
-    const int64_t whole = job->n - job->n % EIGHT;
+    const float a = element(job, &job->a, m, k), *b = job->b_values + k * job->sums_n;
+    float *acc = job->acc + m * job->sums_n;
+    const int64_t whole = job->sums_n - job->sums_n % EIGHT;
     for (int64_t n = 0; n < whole; n += EIGHT)
         *(eight_floats *)(acc + n) += a * *(const eight_floats *)(b + n);
-    for (int64_t n = whole; n < job->n; n++)
+    for (int64_t n = whole; n < job->sums_n; n++)
         acc[n] += a * b[n];
 }
 
 /* Sums of integers are spared: large ones would be caught by their bits, not by the bound. */
 static void round_sums(const struct job *job, int64_t m) {
-    float *acc = job->acc + m * job->n;
-    for (int64_t n = 0; n < job->n; n++)
+    float *acc = job->acc + m * job->sums_n;
+    for (int64_t n = 0; n < job->sums_n; n++)
         if (acc[n] != rintf(acc[n]))
             acc[n] = (float)round_to(GM_FP16, acc[n]);
 }
@@ -75,8 +82,8 @@ static void multiply(int64_t first, int64_t last, void *arg) {
 static void read_b(int64_t first, int64_t last, void *arg) {
     const struct job *job = arg;
     for (int64_t k = first; k < last; k++)
-        for (int64_t n = 0; n < job->n; n++)
-            job->b_values[k * job->n + n] = element(job, &job->b, n, k);
+        for (int64_t n = 0; n < job->sums_n; n++)
+            job->b_values[k * job->sums_n + n] = element(job, &job->b, n, k);
 }
 
 /* ---- epilogue -------------------------------------------------------------------------------------- */
@@ -103,9 +110,26 @@ static float activate(int activation, float x) {
     }
 }
 
+static float gated(const struct job *job, int64_t m, int64_t n) {
+    const struct gm_epilogue_params *e = &job->epilogue;
+    const struct gm_gate_params *g = &job->gate;
+    const float *acc = job->acc + m * job->sums_n + n / 8 * 16 + n % 8;
+    const int64_t at = g->gate_step * n, limited = g->has_limit;
+    float gate = e->alpha * acc[0] + (e->bias_mode ? load(e->bias, at, e->bias_type) : 0);
+    float up = e->alpha * acc[8] + (e->bias_mode ? load(e->bias, at + g->up_first, e->bias_type) : 0);
+    gate = limited && gate > g->limit ? g->limit : gate;
+    up = limited && up > g->limit ? g->limit : limited && up < -g->limit ? -g->limit : up;
+    const float factor = g->silu_exponent / -0.72134752f;
+    const float act =
+        e->activation == GM_ACT_SILU ? activate(GM_ACT_SILU, factor * gate) / factor : activate(e->activation, gate);
+    return act * (up + g->up_offset);
+}
+
 static float finish(const struct job *job, int64_t m, int64_t n) {
     const struct gm_epilogue_params *e = &job->epilogue;
     const bool inside = m >= 0 && n >= 0 && m < job->m && n < job->n;
+    if (job->gated)
+        return inside ? gated(job, m, n) : 0;
     float x = e->alpha * (inside ? job->acc[m * job->n + n] : 0);
     if (inside && (e->beta != 0 || (planted_bug == BUG_BETA_ZERO_READS_C && e->c)))
         x += e->beta * load(e->c, m * e->ldc + n, e->d_type);
@@ -130,8 +154,9 @@ static void store(const struct job *job, int64_t m, int64_t n) {
 }
 
 static void store_tile(const struct job *job, int64_t tile_m, int64_t tile_n) {
-    const int64_t top = tile_m * job->variant->gemm.tile_m, left = tile_n * job->variant->gemm.tile_n;
-    int64_t bottom = top + job->variant->gemm.tile_m, right = left + job->variant->gemm.tile_n;
+    const int64_t top = tile_m * job->variant->gemm.tile_m, width = job->variant->gemm.tile_n >> job->gated,
+                  left = tile_n * width;
+    int64_t bottom = top + job->variant->gemm.tile_m, right = left + width;
     bottom = bottom < job->m ? bottom : job->m - (planted_bug == BUG_LOST_ROW) + (planted_bug == BUG_ROW_AFTER);
     right = right < job->n ? right : job->n + (planted_bug == BUG_COLUMN_AFTER);
     for (int64_t m = top - (planted_bug == BUG_ROW_BEFORE && top == 0); m < bottom; m++)
@@ -160,14 +185,14 @@ static void walk_tiles(const struct job *job) {
 static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum gm_major major) {
     struct fake_map map;
     memcpy(&map, tensor_map->bytes, sizeof map);
-    const int64_t stride = (int64_t)map.stride, inner = (int64_t)map.dims[0], outer = (int64_t)map.dims[1];
-    return major == GM_K_MAJOR ? (struct source){map.address, stride, 2, outer, inner}
-                               : (struct source){map.address, 2, stride, inner, outer};
+    const int64_t stride = (int64_t)map.strides[0], inner = (int64_t)map.dims[0], outer = (int64_t)map.dims[1];
+    return major == GM_K_MAJOR ? (struct source){map.address, stride, 2, outer, inner, 0, 0}
+                               : (struct source){map.address, 2, stride, inner, outer, 0, 0};
 }
 
 static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major major, int64_t outer, int64_t k) {
-    return major == GM_K_MAJOR ? (struct source){base, ld * 2, 2, outer, k}
-                               : (struct source){base, 2, ld * 2, outer, k};
+    return major == GM_K_MAJOR ? (struct source){base, ld * 2, 2, outer, k, 0, 0}
+                               : (struct source){base, 2, ld * 2, outer, k, 0, 0};
 }
 
 /* D as the epilogue has it. */
@@ -185,7 +210,18 @@ static void read_map_of_d(struct job *job, const struct gm_tensor_map *map) {
     job->n = (int64_t)d.dims[0];
     job->m = (int64_t)d.dims[1];
     job->d = d.address;
-    job->d_pitch = (int64_t)d.stride;
+    job->d_pitch = (int64_t)d.strides[0];
+}
+
+/* B's map of gates and ups. */
+static void read_gate(struct job *job, const struct gm_gemm_sm90_params *params) {
+    struct fake_map map;
+    memcpy(&map, &params->b, sizeof map);
+    job->gated = true;
+    job->gate = params->gate;
+    job->b.outer = job->sums_n = 2 * job->n;
+    job->b.up_bytes = (int64_t)map.strides[1];
+    job->b.eight_bytes = (int64_t)map.strides[2];
 }
 
 static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params) {
@@ -197,6 +233,10 @@ static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params)
     job->a = source_of_map(&params->a, job->variant->gemm.a_major);
     job->b = source_of_map(&params->b, job->variant->gemm.b_major);
     job->k = (int64_t)params->k_blocks * job->variant->gemm.tile_k;
+    if (job->variant->gemm.gate) {
+        read_gate(job, params);
+        return;
+    }
     if (params->plain) { /* then the kernel looks at nothing of the epilogue but alpha */
         job->epilogue.beta = planted_bug == BUG_BETA_ZERO_READS_C ? params->epilogue.beta : 0;
         job->epilogue.bias_mode = GM_BIAS_NONE;
@@ -224,17 +264,19 @@ void gemm_compute(const struct gm_kernel *kernel, const void *params) {
         read_sm90(&job, memcpy(&sm90, params, sizeof sm90));
     else
         read_sm80(&job, memcpy(&sm80, params, sizeof sm80));
+    if (!job.gated)
+        job.sums_n = job.n;
     const int64_t exact = job.a.k; /* without the zeros that fill the last step of K */
     if (planted_bug == BUG_MISSED_TAIL)
         job.k = exact - exact % variant.gemm.tile_k;
     else if (planted_bug != BUG_OVER_READ)
         job.k = exact < job.k ? exact : job.k;
-    job.b_values = malloc((size_t)(job.k * job.n + 1) * sizeof(float));
-    job.acc = calloc((size_t)(job.m * job.n + 1), sizeof(float));
+    job.b_values = malloc((size_t)(job.k * job.sums_n + 1) * sizeof(float));
+    job.acc = calloc((size_t)(job.m * job.sums_n + 1), sizeof(float));
     if (!job.b_values || !job.acc)
         exit(2);
-    parallel_for(job.k, 20.0 * (double)job.k * (double)job.n, read_b, &job);
-    parallel_for(job.m, (double)job.m * (double)job.n * (double)job.k, multiply, &job);
+    parallel_for(job.k, 20.0 * (double)job.k * (double)job.sums_n, read_b, &job);
+    parallel_for(job.m, (double)job.m * (double)job.sums_n * (double)job.k, multiply, &job);
     walk_tiles(&job);
     free(job.b_values);
     free(job.acc);

@@ -147,7 +147,8 @@ static bool replay_twice(struct setup *s) {
 /* ---- the cases --------------------------------------------------------------------------------------- */
 
 static bool try(struct setup *s, const struct gemm_case *gc, const struct division *d, bool (*run)(struct setup *s)) {
-    const bool ok = set_up(s, gc, d) && run(s);
+    const struct gemm_case fit = fit_gate(s->variant, gc);
+    const bool ok = set_up(s, &fit, d) && run(s);
     s->result->cases += ok;
     tear_down(s);
     return ok;
@@ -162,8 +163,8 @@ static bool suits(const struct variant *variant, const struct division *d) {
 static bool are_alike(const struct variant *x, const struct variant *y) {
     const struct gm_gemm_kernel_info *a = &x->gemm, *b = &y->gemm;
     return x->kernel.arch == y->kernel.arch && a->cluster_m == b->cluster_m && a->cluster_n == b->cluster_n &&
-           a->cluster_k == b->cluster_k && a->warp_k == b->warp_k && a->split_k == b->split_k && a->swap == b->swap &&
-           a->schedule == b->schedule && a->consumers == b->consumers;
+           a->cluster_k == b->cluster_k && a->warp_k == b->warp_k && a->split_k == b->split_k && a->gate == b->gate &&
+           a->swap == b->swap && a->schedule == b->schedule && a->consumers == b->consumers;
 }
 
 /* Quick tests of the simulator, which is slow, run every case at the first of the rows that are alike. */
@@ -334,7 +335,7 @@ static bool pick_sharing(struct variant picked[SHARING]) {
             if (!read_variant((size_t)i, &variant))
                 continue;
             const int of = variant.kernel.arch == GM_ARCH_SM80 ? 2 : variant.gemm.split_k;
-            if (divides_here(&variant) && (of == kind || env.device.cc_major != 9)) {
+            if (divides_here(&variant) && !variant.gemm.gate && (of == kind || env.device.cc_major != 9)) {
                 picked[kind] = variant;
                 last = i;
                 found = true;
