@@ -30,6 +30,28 @@ gm_plan *plan_gemm(const struct maker *maker, int64_t rows, int64_t out, int64_t
     return plan;
 }
 
+static enum gm_activation activation_of(const struct config *c) {
+    return c->activation == ACTIVATION_SILU ? GM_ACT_SILU : GM_ACT_GELU_TANH;
+}
+
+gm_plan *plan_gated(const struct maker *maker, int64_t rows, int64_t columns, int64_t in) {
+    const enum gm_type type = type_of(maker->config);
+    const struct gm_gemm_problem problem = {.size = sizeof problem,
+                                            .m = rows,
+                                            .n = 2 * columns,
+                                            .k = in,
+                                            .ab_type = type,
+                                            .d_type = type,
+                                            .activation = activation_of(maker->config),
+                                            .gate = GM_GATE_HALVES};
+    struct maker constant = *maker;
+    constant.options.flags |= GM_PLAN_CONSTANT_B;
+    constant.options.workspace_limit = gated_workspace_bytes(rows, columns);
+    gm_plan *plan = NULL;
+    PLAN(&constant, gemm, problem, plan);
+    return plan;
+}
+
 void run_gemm(int64_t parts, const struct scratch *s, const gm_plan *plan, gm_device_ptr a, gm_device_ptr weights,
               gm_device_ptr bias, gm_device_ptr d, int accumulates) {
     static const float one = 1;
@@ -65,7 +87,7 @@ gm_plan *plan_glu(const struct maker *maker, int64_t rows, int64_t columns) {
         .rows = rows,
         .columns = columns,
         .type = type_of(c),
-        .activation = c->activation == ACTIVATION_SILU ? GM_ACT_SILU : GM_ACT_GELU_TANH,
+        .activation = activation_of(c),
         .gate_stride = 2 * columns,
         .up_stride = 2 * columns,
         .up_align = columns % 8 ? 2 : 16,

@@ -51,6 +51,8 @@ void run_gemm(int64_t parts, const struct scratch *scratch, const gm_plan *plan,
 gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, int64_t columns, enum gm_type type,
                      double scale);
 /* The gated unit of rows whose gate and up lie behind each other. */
+/* Gates and ups, in halves of the weights, and the gated unit of both: one kernel, or a GLU behind a GEMM. */
+gm_plan *plan_gated(const struct maker *maker, int64_t rows, int64_t columns, int64_t in);
 gm_plan *plan_glu(const struct maker *maker, int64_t rows, int64_t columns);
 
 /* One line: the kernel that was chosen, and what it is thought to take. NULL: none. */

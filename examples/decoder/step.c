@@ -15,7 +15,6 @@ struct step {
     gm_plan *qkv, *attention_out, *gate_up, *down;
     gm_plan *rope;
     gm_plan *attend, *attend_window;
-    gm_plan *glu;
     gm_plan *gather, *head, *cap, *sample;
 };
 
@@ -31,12 +30,18 @@ static int64_t qkv_columns(const struct config *c) {
 
 /* Elements of 16 bits that a row has in all of scratch. */
 static int64_t row_elements(const struct config *c) {
-    return 3 * c->hidden + qkv_columns(c) + q_columns(c) + 3 * c->intermediate;
+    return 3 * c->hidden + qkv_columns(c) + q_columns(c) + c->intermediate;
+}
+
+size_t gated_workspace_bytes(int64_t rows, int64_t columns) {
+    const int64_t pitch = (2 * columns + 63) / 64 * 64; /* whole lines */
+    return WORKSPACE_BYTES + (size_t)(rows * pitch) * ELEMENT_BYTES;
 }
 
 size_t scratch_bytes(const struct config *c, int64_t rows, int64_t results) {
     return (size_t)(rows * row_elements(c) + results * c->hidden) * ELEMENT_BYTES +
-           (size_t)(results * (c->vocabulary + 2)) * 4 + WORKSPACE_BYTES + moe_bytes(c, rows);
+           (size_t)(results * (c->vocabulary + 2)) * 4 + gated_workspace_bytes(rows, c->intermediate) +
+           moe_bytes(c, rows);
 }
 
 /* Zeros, since a step has rows of no request as well: nobody wants what comes of them, but it is computed. */
@@ -53,20 +58,20 @@ struct scratch scratch_create(gm_context *context, const struct config *c, int64
                             .branch = matrix(rows, c->hidden),
                             .qkv = matrix(rows, qkv_columns(c)),
                             .attended = matrix(rows, q_columns(c)),
-                            .gate_up = matrix(rows, 2 * c->intermediate),
                             .mlp = matrix(rows, c->intermediate),
                             .last = matrix(results, c->hidden),
                             .logits = matrix(results, 2 * c->vocabulary),
                             .sampled = matrix(results, 2),
                             .logprobs = matrix(results, 2),
-                            .workspace = matrix(WORKSPACE_BYTES / ELEMENT_BYTES, 1),
-                            .workspace_bytes = WORKSPACE_BYTES,
+                            .workspace =
+                                matrix((int64_t)gated_workspace_bytes(rows, c->intermediate) / ELEMENT_BYTES, 1),
+                            .workspace_bytes = gated_workspace_bytes(rows, c->intermediate),
                             .moe = c->experts ? moe_create(context, c, rows, flags) : NULL};
 }
 
 void scratch_free(struct scratch *s) {
-    const gm_device_ptr all[] = {s->stream, s->normed, s->branch, s->qkv,     s->attended, s->gate_up,
-                                 s->mlp,    s->last,   s->logits, s->sampled, s->logprobs, s->workspace};
+    const gm_device_ptr all[] = {s->stream, s->normed, s->branch,  s->qkv,      s->attended, s->mlp,
+                                 s->last,   s->logits, s->sampled, s->logprobs, s->workspace};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         device_release(all[i]);
     moe_free(s->moe);
@@ -163,9 +168,8 @@ static gm_plan *plan_sample(const struct maker *maker, int64_t results) {
 static void plan_mlp(const struct maker *maker, struct step *step) {
     const struct config *c = maker->config;
     const int64_t rows = step->shape.rows;
-    step->gate_up = plan_gemm(maker, rows, 2 * c->intermediate, c->hidden, 0, type_of(c));
+    step->gate_up = plan_gated(maker, rows, c->intermediate, c->hidden);
     step->down = plan_gemm(maker, rows, c->hidden, c->intermediate, 0, type_of(c));
-    step->glu = plan_glu(maker, rows, c->intermediate);
 }
 
 struct step *step_create(gm_context *context, const struct model *model, const struct cache *cache,
@@ -204,7 +208,7 @@ struct named_plan {
     const char *name;
     gm_plan *plan;
 };
-enum { PLANS = 16 };
+enum { PLANS = 15 };
 
 static void plans_of(const struct step *s, struct named_plan named[PLANS]) {
     const struct named_plan all[PLANS] = {{"embed", s->embed},
@@ -216,8 +220,7 @@ static void plans_of(const struct step *s, struct named_plan named[PLANS]) {
                                           {"attention", s->attend},
                                           {"attention, window", s->attend_window},
                                           {"out of attention", s->attention_out},
-                                          {"gate, up", s->gate_up},
-                                          {"gated unit", s->glu},
+                                          {"gate, up, unit", s->gate_up},
                                           {"down", s->down},
                                           {"gather", s->gather},
                                           {"logits", s->head},
@@ -330,15 +333,7 @@ static void run_attention(const struct step *step, const struct model *model, co
         model->config.has_window[layer] ? step->attend_window : step->attend, args);
 }
 
-static void run_glu(const struct step *step, const struct config *c, const struct scratch *s) {
-    const struct gm_glu_args args = {.size = sizeof args,
-                                     .gate = s->gate_up,
-                                     .up = s->gate_up + (size_t)c->intermediate * ELEMENT_BYTES,
-                                     .out = s->mlp};
-    RUN(step->shape.parts, PART_REST, glu, step->glu, args);
-}
-
-/* Gate and up, their unit, and down; or experts, which add to the stream themselves. How many rows are requests' stands
+/* The unit of gate and up, and down; or experts, which add to the stream themselves. How many rows are requests' stands
  * in q_indptr, behind the first rows of all requests. */
 static void run_mlp(const struct step *step, const struct config *c, const struct inputs *in, const struct scratch *s,
                     int64_t number, const struct layer *layer, gm_device_ptr next_weight) {
@@ -349,8 +344,7 @@ static void run_mlp(const struct step *step, const struct config *c, const struc
         run_norm(step, s, next_weight);
         return;
     }
-    run_gemm(parts, s, step->gate_up, s->normed, layer->gate_up, 0, s->gate_up, 0);
-    run_glu(step, c, s);
+    run_gemm(parts, s, step->gate_up, s->normed, layer->gate_up, 0, s->mlp, 0);
     end_branch(step, s, step->down, s->mlp, layer->down, layer->after_mlp_norm, next_weight);
 }
 

@@ -8,6 +8,9 @@
 
 enum { WORKSPACE_BYTES = 32 << 20 };
 
+/* The workspace of a step: of any plan, and room for gates and ups where no kernel makes the unit of them at once. */
+size_t gated_workspace_bytes(int64_t rows, int64_t columns);
+
 /* The keys and values of all requests, in pages: [layer][page][token][head of k][element]. */
 struct cache {
     int64_t pages, page_size, table_stride; /* table_stride: pages of the longest request */
@@ -31,16 +34,16 @@ struct inputs {
 /* What steps write and share: one runs at a time. */
 struct scratch {
     int64_t rows, results;
-    gm_device_ptr stream;       /* [rows][hidden]: the residual stream */
-    gm_device_ptr normed;       /* [rows][hidden] */
-    gm_device_ptr branch;       /* [rows][hidden]: what attention or the MLP adds, where the norm behind it does */
-    gm_device_ptr qkv;          /* [rows][(q + 2 kv) heads][head_dim] */
-    gm_device_ptr attended;     /* [rows][q heads][head_dim] */
-    gm_device_ptr gate_up, mlp; /* [rows][2 intermediate], [rows][intermediate] */
-    gm_device_ptr last;         /* [results][hidden] */
-    gm_device_ptr logits;       /* float [results][vocabulary] */
-    gm_device_ptr sampled;      /* int32_t [results] */
-    gm_device_ptr logprobs;     /* float [results] */
+    gm_device_ptr stream;   /* [rows][hidden]: the residual stream */
+    gm_device_ptr normed;   /* [rows][hidden] */
+    gm_device_ptr branch;   /* [rows][hidden]: what attention or the MLP adds, where the norm behind it does */
+    gm_device_ptr qkv;      /* [rows][(q + 2 kv) heads][head_dim] */
+    gm_device_ptr attended; /* [rows][q heads][head_dim] */
+    gm_device_ptr mlp;      /* [rows][intermediate]: the unit of gates and ups */
+    gm_device_ptr last;     /* [results][hidden] */
+    gm_device_ptr logits;   /* float [results][vocabulary] */
+    gm_device_ptr sampled;  /* int32_t [results] */
+    gm_device_ptr logprobs; /* float [results] */
     gm_device_ptr workspace;
     size_t workspace_bytes;
     struct moe *moe; /* NULL: no layer has experts */

@@ -51,6 +51,8 @@ static double steps_us(const struct gm_sequence *sequence, const struct gm_quest
 int gm_sequence_is_better(const struct gm_operation *operation, const struct gm_question *question,
                           const struct gm_choice *direct, struct gm_sequence_choice *found) {
     found->sequence.count = 0;
+    if (direct->kernel && question->options->flags & GM_PLAN_BATCH_INVARIANT) /* one order of rounding for every M */
+        return 0;
     if (operation->sequences)
         operation->sequences->propose(question->problem, question->options, &found->sequence);
     if (found->sequence.count == 0)

@@ -14,7 +14,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-/* The columns schedule, consumers, swap, cluster_k and split_k of gemm_sm90, by their letters in a kernel's name. */
+/* The columns schedule, consumers, swap, cluster_k, split_k and gate of gemm_sm90, by their letters in a kernel's name. */
 #define ROLES_w1    GM_SCHEDULE_cooperative, 1, GM_SWAP_no, 1, GM_SPLIT_K_no, GM_GATE_no
 #define ROLES_w1s   GM_SCHEDULE_cooperative, 1, GM_SWAP_swap, 1, GM_SPLIT_K_no, GM_GATE_no
 #define ROLES_w1r   GM_SCHEDULE_cooperative, 1, GM_SWAP_no, 1, GM_SPLIT_K_split, GM_GATE_no
@@ -26,6 +26,7 @@
 #define ROLES_w2k3  GM_SCHEDULE_cooperative, 2, GM_SWAP_no, 3, GM_SPLIT_K_no, GM_GATE_no
 #define ROLES_w2k4  GM_SCHEDULE_cooperative, 2, GM_SWAP_no, 4, GM_SPLIT_K_no, GM_GATE_no
 #define ROLES_w2sk2 GM_SCHEDULE_cooperative, 2, GM_SWAP_swap, 2, GM_SPLIT_K_no, GM_GATE_no
+#define ROLES_w2g   GM_SCHEDULE_cooperative, 2, GM_SWAP_no, 1, GM_SPLIT_K_no, GM_GATE_gate
 #define ROLES_w3s   GM_SCHEDULE_cooperative, 3, GM_SWAP_swap, 1, GM_SPLIT_K_no, GM_GATE_no
 #define ROLES_p2    GM_SCHEDULE_pingpong, 2, GM_SWAP_no, 1, GM_SPLIT_K_no, GM_GATE_no
 #define ROLES_p2s   GM_SCHEDULE_pingpong, 2, GM_SWAP_swap, 1, GM_SPLIT_K_no, GM_GATE_no

@@ -162,6 +162,55 @@ START_TEST(the_stride_of_a_single_row_is_replaced_by_a_legal_one) {
 }
 END_TEST
 
+/* 8 gates, 8 ups, 8 gates, ... wherever they lie; the last tile's box has whole 16 rows for each of two CTAs. */
+START_TEST(a_gate_has_a_map_of_gates_and_ups) {
+    const struct gm_kernel row = ROW(tn, 128, 256, 2, 1, w2g, 128);
+    struct gm_gemm_problem p = problem_of(300, 2 * 152, 64);
+    p.gate = GM_GATE_HALVES;
+    struct gm_gemm_maps maps = maps_of(&row, &p);
+    ck_assert_uint_eq(maps.b.rank, 4);
+    ck_assert_uint_eq(maps.b.dims[3], 19);
+    ck_assert_uint_eq(maps.b.box[1] * maps.b.box[2] * maps.b.box[3], 128);
+    ck_assert_uint_eq(maps.b.strides[0], 128);
+    ck_assert_uint_eq(maps.b.strides[1], 152 * 128);
+    ck_assert_uint_eq(maps.b.strides[2], 8 * 128);
+    ck_assert_int_eq(maps.b_tiles.whole, 1);
+    ck_assert_int_eq(maps.b_tiles.rows, 32); /* 48 are left for two */
+    ck_assert_uint_eq(maps.b_tail.box[3], 2);
+    ck_assert_uint_eq(maps.d.dims[0], 152);
+    p.gate = GM_GATE_PAIRS;
+    maps = maps_of(&row, &p);
+    ck_assert_uint_eq(maps.b.strides[0], 256);
+    ck_assert_uint_eq(maps.b.strides[1], 128);
+    ck_assert_uint_eq(maps.b.strides[2], 16 * 128);
+}
+END_TEST
+
+START_TEST(a_row_with_a_gate_says_what_it_does_not_take) {
+    const struct gm_kernel row = ROW(tn, 128, 256, 2, 1, w2g, 128), plain = ROW(tn, 128, 256, 2, 1, w2, 128);
+    const struct gm_device h200 = device_of("h200");
+    struct gm_gemm_problem p = problem_of(300, 320, 64);
+    ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_REASON_EPILOGUE);
+    assert_judged("the problem has none");
+    p.gate = GM_GATE_HALVES;
+    ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_ACCEPTED);
+    ck_assert_int_eq(judge(&plain, &h200, p, NULL).reason, GM_REASON_EPILOGUE);
+    assert_judged("the problem has a gate");
+    p.d_type = GM_FP32;
+    ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_REASON_TYPE);
+    assert_judged("D is fp32");
+    p = problem_of(300, 328, 64);
+    p.gate = GM_GATE_HALVES;
+    ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_REASON_SIZE);
+    assert_judged("N 328 is not a multiple of 16");
+    p = problem_of(1, 1 << 20, 64);
+    p.gate = GM_GATE_HALVES;
+    p.ldb = INT64_C(1) << 21;
+    ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_REASON_SIZE);
+    assert_judged("TMA steps less than 2^40");
+}
+END_TEST
+
 Suite *gemm_maps_suite(void) {
     Suite *suite = suite_create("gemm_maps");
     TCase *maps = tcase_create("maps of rows");
@@ -172,6 +221,8 @@ Suite *gemm_maps_suite(void) {
     tcase_add_test(maps, a_swapped_row_stores_rows_of_its_n_side);
     tcase_add_test(maps, every_sm90_row_gets_legal_maps_for_legal_problems);
     tcase_add_test(maps, the_stride_of_a_single_row_is_replaced_by_a_legal_one);
+    tcase_add_test(maps, a_gate_has_a_map_of_gates_and_ups);
+    tcase_add_test(maps, a_row_with_a_gate_says_what_it_does_not_take);
     suite_add_tcase(suite, maps);
     return suite;
 }

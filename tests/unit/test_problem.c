@@ -3,6 +3,7 @@
 #include "host/options.h"
 #include "kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct gm_plan_options none = {.size = sizeof none};
@@ -58,6 +59,19 @@ START_TEST(operands_beyond_4_gib_are_legal) {
 }
 END_TEST
 
+START_TEST(a_gate_halves_the_columns_of_d) {
+    struct gm_gemm_problem p = problem_of(10, 20, 30);
+    p.limit = p.up_offset = 3; /* without a gate they mean nothing */
+    ck_assert(normalized(p).limit == 0 && normalized(p).up_offset == 0);
+    p.gate = GM_GATE_PAIRS;
+    p = normalized(p);
+    ck_assert(p.limit == 3 && p.up_offset == 3 && p.sigmoid_factor == 1);
+    ck_assert_int_eq(p.ldd, 10);
+    ck_assert_int_eq(gm_operand_d(&p).columns, 10);
+    ck_assert_int_eq(gm_operand_b(&p).rows, 20);
+}
+END_TEST
+
 /* Each entry breaks one field of a good problem. */
 static void break_size(struct gm_gemm_problem *p) { p->size--; }
 static void break_size_0(struct gm_gemm_problem *p) { p->size = 0; }
@@ -80,6 +94,13 @@ static void break_ldd_huge(struct gm_gemm_problem *p) { p->ldd = INT64_C(1) << 6
 static void break_a_align(struct gm_gemm_problem *p) { p->a_align = 3; }
 static void break_b_align(struct gm_gemm_problem *p) { p->b_align = 32; }
 static void break_d_align(struct gm_gemm_problem *p) { p->d_type = GM_FP32, p->d_align = 2; }
+static void break_gate(struct gm_gemm_problem *p) { p->gate = (enum gm_gate)3; }
+static void gate_odd_n(struct gm_gemm_problem *p) { p->gate = GM_GATE_PAIRS, p->n = 31; }
+static void gate_bias_m(struct gm_gemm_problem *p) { p->gate = GM_GATE_HALVES, p->bias = GM_BIAS_M; }
+static void gate_ldd(struct gm_gemm_problem *p) { p->gate = GM_GATE_HALVES, p->ldd = 15; }
+static void gate_limit(struct gm_gemm_problem *p) { p->gate = GM_GATE_HALVES, p->limit = -1; }
+static void gate_sigmoid(struct gm_gemm_problem *p) { p->gate = GM_GATE_HALVES, p->sigmoid_factor = NAN; }
+static void gate_up_offset(struct gm_gemm_problem *p) { p->gate = GM_GATE_HALVES, p->up_offset = INFINITY; }
 
 static const struct {
     void (*apply)(struct gm_gemm_problem *);
@@ -106,6 +127,13 @@ static const struct {
     {break_ldd_huge, GM_ERROR_INVALID_ARGUMENT, "exceed 2^63 bytes"},
     {break_a_align, GM_ERROR_INVALID_ARGUMENT, "a_align is 3"},
     {break_b_align, GM_ERROR_INVALID_ARGUMENT, "b_align is 32"},
+    {break_gate, GM_ERROR_INVALID_ARGUMENT, "gate is 3"},
+    {gate_odd_n, GM_ERROR_INVALID_ARGUMENT, "n is 31: a gate takes gates and as many ups"},
+    {gate_bias_m, GM_ERROR_INVALID_ARGUMENT, "the bias is along M"},
+    {gate_ldd, GM_ERROR_INVALID_ARGUMENT, "ldd is 15; a row has 16 elements"},
+    {gate_limit, GM_ERROR_INVALID_ARGUMENT, "limit is -1"},
+    {gate_sigmoid, GM_ERROR_INVALID_ARGUMENT, "sigmoid_factor is"},
+    {gate_up_offset, GM_ERROR_INVALID_ARGUMENT, "up_offset is inf"},
     {break_d_align, GM_ERROR_INVALID_ARGUMENT, "d_align is 2; an element has 4 bytes"},
 };
 
@@ -196,6 +224,7 @@ Suite *problem_suite(void) {
     tcase_add_test(cases, empty_problems_are_legal);
     tcase_add_test(cases, operands_span_from_their_first_byte_to_their_last);
     tcase_add_test(cases, operands_beyond_4_gib_are_legal);
+    tcase_add_test(cases, a_gate_halves_the_columns_of_d);
     tcase_add_loop_test(cases, every_bad_field_has_its_sentence, 0, (int)(sizeof breakages / sizeof *breakages));
     tcase_add_test(cases, a_null_problem_is_refused);
     tcase_add_test(cases, a_packed_column_is_a_row);

@@ -158,6 +158,82 @@ START_TEST(a_refused_step_ends_the_call) {
 }
 END_TEST
 
+/* ---- gates and ups ----------------------------------------------------------------------------------- */
+
+static struct gm_gemm_problem gate_problem(int64_t n) {
+    struct gm_gemm_problem p = problem_of(64, n, 512);
+    p.gate = GM_GATE_HALVES;
+    p.activation = GM_ACT_SILU;
+    return p;
+}
+
+/* 16 columns at a time there is a kernel; else a GEMM leaves sums in the workspace, and a GLU makes D of them. */
+START_TEST(a_glu_makes_the_unit_where_no_kernel_does) {
+    const struct gm_gemm_problem whole = gate_problem(1024), ragged = gate_problem(1026);
+    ck_assert_int_eq(copies_of(&whole, &with_workspace), 0);
+    gm_plan *plan = plan_of(&ragged, &with_workspace);
+    ck_assert_int_eq(plan->steps->sequence.count, 1);
+    ck_assert_int_eq(plan->steps->sequence.before, 0);
+    ck_assert_uint_ge(gm_plan_workspace_bytes(plan), 64 * 1088 * 2);
+    struct gm_gemm_args args = args_apart();
+    args.workspace = WORKSPACE;
+    args.workspace_bytes = gm_plan_workspace_bytes(plan);
+    fake_clear_counts();
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 2 * 2); /* each in vain first: no context is current */
+    ck_assert_str_eq(gm_kernels[fake.launch.kernel].family->name, "glu");
+    gm_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(without_a_workspace_there_is_no_unit) {
+    const struct gm_gemm_problem p = gate_problem(1026);
+    struct gm_plan_options options = with_workspace;
+    gm_plan *plan = NULL;
+    options.workspace_limit = 64 * 1088 * 2 - 1;
+    assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_NO_KERNEL, "gate");
+}
+END_TEST
+
+/* One rounding or two, but for all numbers of rows alike. */
+START_TEST(a_batch_invariant_unit_takes_the_kernel_where_there_is_one) {
+    struct gm_plan_options options = with_workspace;
+    options.flags = GM_PLAN_BATCH_INVARIANT;
+    for (int64_t m = 1; m < 5000; m = 3 * m + 1) {
+        struct gm_gemm_problem p = gate_problem(1024);
+        p.m = m;
+        ck_assert_int_eq(copies_of(&p, &options), 0);
+        p.n = 1026;
+        ck_assert_int_eq(copies_of(&p, &options), 1);
+    }
+}
+END_TEST
+
+START_TEST(an_explanation_tells_of_the_glu) {
+    const struct gm_gemm_problem p = gate_problem(1026);
+    const struct gm_device h200 = device_of("h200");
+    struct explained all = explained_room();
+    static char said[1 << 20];
+    ck_assert_int_eq(gm_gemm_explain(&h200, &p, &with_workspace, all.candidates, all.count, &all.count), GM_OK);
+    ck_assert_ptr_nonnull(chosen_of(&all, "gemm", said, sizeof said));
+    ck_assert_ptr_nonnull(strstr(said, "for a GLU of 139264 bytes of workspace; before it predicted "));
+}
+END_TEST
+
+START_TEST(there_is_no_c_beside_a_gate) {
+    const struct gm_gemm_problem p = gate_problem(1024);
+    const float beta = 1;
+    gm_plan *plan = plan_of(&p, NULL);
+    struct gm_gemm_args args = args_apart();
+    args.beta = &beta;
+    fake_clear_counts();
+    assert_fails(gm_gemm_execute(plan, &args, NULL), GM_ERROR_INVALID_ARGUMENT,
+                 "beta is 1: there is no C beside a gate");
+    ck_assert_int_eq(fake_calls(), 0);
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 Suite *sequence_suite(void) {
     Suite *suite = suite_create("sequence");
     TCase *plans = tcase_create("plans"), *calls = tcase_create("calls");
@@ -174,5 +250,13 @@ Suite *sequence_suite(void) {
     tcase_add_test(calls, a_call_without_its_workspace_launches_nothing);
     tcase_add_test(calls, a_refused_step_ends_the_call);
     suite_add_tcase(suite, calls);
+    TCase *gates = tcase_create("gates");
+    tcase_add_checked_fixture(gates, planned_set_up, planned_tear_down);
+    tcase_add_test(gates, a_glu_makes_the_unit_where_no_kernel_does);
+    tcase_add_test(gates, without_a_workspace_there_is_no_unit);
+    tcase_add_test(gates, a_batch_invariant_unit_takes_the_kernel_where_there_is_one);
+    tcase_add_test(gates, an_explanation_tells_of_the_glu);
+    tcase_add_test(gates, there_is_no_c_beside_a_gate);
+    suite_add_tcase(suite, gates);
     return suite;
 }

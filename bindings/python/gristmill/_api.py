@@ -111,6 +111,7 @@ class gm_reason(IntEnum):
     GM_REASON_SMS = 12
     GM_REASON_ORDER = 13
     GM_REASON_DIVISION = 14
+    GM_REASON_EPILOGUE = 15
 
 
 class gm_source(IntEnum):
@@ -589,6 +590,12 @@ class gm_bias(IntEnum):
     GM_BIAS_M = 2
 
 
+class gm_gate(IntEnum):
+    GM_GATE_NONE = 0
+    GM_GATE_HALVES = 1
+    GM_GATE_PAIRS = 2
+
+
 class gm_schedule(IntEnum):
     GM_MULTISTAGE = 0
     GM_COOPERATIVE = 1
@@ -625,6 +632,10 @@ class gm_gemm_problem(Struct):
         ("a_align", c_int32),
         ("b_align", c_int32),
         ("d_align", c_int32),
+        ("gate", c_uint),
+        ("limit", c_float),
+        ("sigmoid_factor", c_float),
+        ("up_offset", c_float),
     ]
 
 
@@ -665,6 +676,7 @@ class gm_gemm_kernel_info(Struct):
         ("warp_k", c_int32),
         ("swap", c_int32),
         ("split_k", c_int32),
+        ("gate", c_int32),
     ]
 
 # ---- glu.h ----------------------------------------------------------------------------------------------------------
@@ -1742,7 +1754,7 @@ FUNCTIONS = {
 ENUMS = [gm_status, gm_log_level, gm_arch, gm_type, gm_major, gm_rounding, gm_residual, gm_activation, gm_plan_flags,
          gm_reason, gm_source, gm_attention_kv_layout, gm_attention_mask, gm_attention_kv_type, gm_attention_out,
          gm_attention_scales, gm_axpby_terms, gm_convolution_edge, gm_scaling, gm_scale_format, gm_scale_order,
-         gm_division, gm_bias, gm_schedule, gm_smem_map, gm_glu_layout, gm_histogram_of, gm_route_method,
+         gm_division, gm_bias, gm_gate, gm_schedule, gm_smem_map, gm_glu_layout, gm_histogram_of, gm_route_method,
          gm_reduce_along, gm_reduction, gm_rope_pairing, gm_rope_norm, gm_rope_append, gm_rope_error, gm_access_kind,
          gm_swizzle_mode, gm_cure, gm_stencil_shape]
 for _enum in ENUMS:

@@ -151,6 +151,8 @@ struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
 
 struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem) {
     struct gm_gemm_problem p = *problem;
+    if (p.gate != GM_GATE_NONE)
+        return p;
     straighten(&p.a_major, &p.lda, gm_operand_a(problem));
     straighten(&p.b_major, &p.ldb, gm_operand_b(problem));
     return p;

@@ -27,7 +27,8 @@ void gm_gemm_simplify(void *planned, const struct gm_plan_options *options);
  * loaded element by element: a tile of A has fewer rows than one of B, which would take 2.4 times as long. */
 int gm_gemm_is_column(const struct gm_gemm_problem *problem);
 struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *column);
-/* Operands of one column whose elements are neighbours taken for rows. */
+/* Operands of one column whose elements are neighbours taken for rows. Kernels with a gate are of K-major operands, so
+ * not beside one. */
 struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem);
 
 /* Of D and C: a gate makes one of two columns of A B. */

@@ -134,6 +134,7 @@ bool sim_origin_of(const struct sim_cta *cta, uint32_t address, struct sim_origi
         const struct side *const side = &tile->side[d];
         const uint32_t at = rest % side->count;
         origin->x += at * side->x;
+        origin->cut = side->x ? side->x : origin->cut;
         origin->y += at * side->y;
         if (!side->x && !side->y)
             origin->others = mix(origin->others, at);

@@ -21,7 +21,11 @@ MEMBER(gm_gemm_problem, bias_type, 88)
 MEMBER(gm_gemm_problem, a_align, 92)
 MEMBER(gm_gemm_problem, b_align, 96)
 MEMBER(gm_gemm_problem, d_align, 100)
-END(gm_gemm_problem, d_align, 104)
+MEMBER(gm_gemm_problem, gate, 104)
+MEMBER(gm_gemm_problem, limit, 108)
+MEMBER(gm_gemm_problem, sigmoid_factor, 112)
+MEMBER(gm_gemm_problem, up_offset, 116)
+END(gm_gemm_problem, up_offset, 120)
 
 MEMBER(gm_gemm_args, size, 0)
 MEMBER(gm_gemm_args, a, 8)
@@ -53,9 +57,14 @@ MEMBER(gm_gemm_kernel_info, warps_n, 60)
 MEMBER(gm_gemm_kernel_info, warp_k, 64)
 MEMBER(gm_gemm_kernel_info, swap, 68)
 MEMBER(gm_gemm_kernel_info, split_k, 72)
-END(gm_gemm_kernel_info, split_k, 80)
+MEMBER(gm_gemm_kernel_info, gate, 76)
+END(gm_gemm_kernel_info, gate, 80)
 
 /* ---- enumerators ------------------------------------------------------------------------------------ */
+
+VALUE(GM_GATE_NONE, 0)
+VALUE(GM_GATE_HALVES, 1)
+VALUE(GM_GATE_PAIRS, 2)
 
 VALUE(GM_MULTISTAGE, 0)
 VALUE(GM_COOPERATIVE, 1)

@@ -9,6 +9,7 @@ static void add_tests(void) {
     add_gemm_rows_tests();
     add_gemm_stream_k_tests();
     add_gemm_copies_tests();
+    add_gemm_gate_tests();
     add_gemm_api_tests();
     add_gemm_early_tests();
     add_gemm_invariance_tests();

@@ -99,6 +99,7 @@ pub const GM_REASON_NOT_NAMED: gm_reason = 11;
 pub const GM_REASON_SMS: gm_reason = 12;
 pub const GM_REASON_ORDER: gm_reason = 13;
 pub const GM_REASON_DIVISION: gm_reason = 14;
+pub const GM_REASON_EPILOGUE: gm_reason = 15;
 
 pub type gm_source = c_uint;
 pub const GM_SOURCE_NONE: gm_source = 0;
@@ -823,6 +824,11 @@ pub const GM_BIAS_NONE: gm_bias = 0;
 pub const GM_BIAS_N: gm_bias = 1;
 pub const GM_BIAS_M: gm_bias = 2;
 
+pub type gm_gate = c_uint;
+pub const GM_GATE_NONE: gm_gate = 0;
+pub const GM_GATE_HALVES: gm_gate = 1;
+pub const GM_GATE_PAIRS: gm_gate = 2;
+
 pub type gm_schedule = c_uint;
 pub const GM_MULTISTAGE: gm_schedule = 0;
 pub const GM_COOPERATIVE: gm_schedule = 1;
@@ -857,6 +863,10 @@ pub struct gm_gemm_problem {
     pub a_align: i32,
     pub b_align: i32,
     pub d_align: i32,
+    pub gate: gm_gate,
+    pub limit: f32,
+    pub sigmoid_factor: f32,
+    pub up_offset: f32,
 }
 
 impl Default for gm_gemm_problem {
@@ -913,6 +923,7 @@ pub struct gm_gemm_kernel_info {
     pub warp_k: i32,
     pub swap: i32,
     pub split_k: i32,
+    pub gate: i32,
 }
 
 impl Default for gm_gemm_kernel_info {

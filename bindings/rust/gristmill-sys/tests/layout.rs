@@ -306,6 +306,7 @@ fn core() {
     assert_eq!(GM_REASON_SMS, 12);
     assert_eq!(GM_REASON_ORDER, 13);
     assert_eq!(GM_REASON_DIVISION, 14);
+    assert_eq!(GM_REASON_EPILOGUE, 15);
     assert_eq!(GM_SOURCE_NONE, 0);
     assert_eq!(GM_SOURCE_MODEL, 1);
     assert_eq!(GM_SOURCE_LEDGER, 2);
@@ -381,7 +382,11 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_problem, a_align), 92);
     assert_eq!(offset_of!(gm_gemm_problem, b_align), 96);
     assert_eq!(offset_of!(gm_gemm_problem, d_align), 100);
-    assert!(size_of::<gm_gemm_problem>() >= 104);
+    assert_eq!(offset_of!(gm_gemm_problem, gate), 104);
+    assert_eq!(offset_of!(gm_gemm_problem, limit), 108);
+    assert_eq!(offset_of!(gm_gemm_problem, sigmoid_factor), 112);
+    assert_eq!(offset_of!(gm_gemm_problem, up_offset), 116);
+    assert!(size_of::<gm_gemm_problem>() >= 120);
     assert_eq!(offset_of!(gm_gemm_args, size), 0);
     assert_eq!(offset_of!(gm_gemm_args, a), 8);
     assert_eq!(offset_of!(gm_gemm_args, b), 16);
@@ -411,7 +416,11 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_kernel_info, warp_k), 64);
     assert_eq!(offset_of!(gm_gemm_kernel_info, swap), 68);
     assert_eq!(offset_of!(gm_gemm_kernel_info, split_k), 72);
+    assert_eq!(offset_of!(gm_gemm_kernel_info, gate), 76);
     assert!(size_of::<gm_gemm_kernel_info>() >= 80);
+    assert_eq!(GM_GATE_NONE, 0);
+    assert_eq!(GM_GATE_HALVES, 1);
+    assert_eq!(GM_GATE_PAIRS, 2);
     assert_eq!(GM_MULTISTAGE, 0);
     assert_eq!(GM_COOPERATIVE, 1);
     assert_eq!(GM_PINGPONG, 2);
