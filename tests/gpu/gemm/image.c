@@ -33,6 +33,7 @@ static void run_image(const struct test *test, struct result *result) {
                                .exact = odd_loads};
         gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8 + odd_loads;
         gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + odd_loads;
+        gc = fit_gate(&v, &gc);
         if (!run_gemm(result, &gc, v.kernel.name, 0, &buffers))
             break;
     }
