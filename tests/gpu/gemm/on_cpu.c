@@ -28,16 +28,16 @@ struct job {
     float *b_values, *acc; /* k x n, m x n */
 };
 
-static float half_to_float(const struct job *job, uint64_t address) {
+static float to_float(const struct job *job, uint64_t address) {
     const enum gm_type type = job->variant->kernel.type;
     const float value = (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
-    const bool denormal = fabsf(value) < (type == GM_BF16 ? 0x1p-126f : 0x1p-14f);
+    const bool denormal = fabsf(value) < (type == GM_FP16 ? 0x1p-14f : 0x1p-126f);
     return planted_bug == BUG_FLUSHES_DENORMALS && denormal ? 0 : value;
 }
 
 static float element(const struct job *job, const struct source *s, int64_t outer, int64_t k) {
     const bool inside = outer < s->outer && k < s->k + (planted_bug == BUG_OVER_READ);
-    return inside ? half_to_float(job, s->base + (uint64_t)(outer * s->outer_bytes + k * s->k_bytes)) : 0;
+    return inside ? to_float(job, s->base + (uint64_t)(outer * s->outer_bytes + k * s->k_bytes)) : 0;
 }
 
 /* Eight columns at a time, which changes the order of no sum. */
@@ -165,9 +165,10 @@ static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum 
                                : (struct source){map.address, 2, stride, inner, outer};
 }
 
-static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major major, int64_t outer, int64_t k) {
-    return major == GM_K_MAJOR ? (struct source){base, ld * 2, 2, outer, k}
-                               : (struct source){base, 2, ld * 2, outer, k};
+static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major major, int64_t outer, int64_t k,
+                                       int bytes) {
+    return major == GM_K_MAJOR ? (struct source){base, ld * bytes, bytes, outer, k}
+                               : (struct source){base, bytes, ld * bytes, outer, k};
 }
 
 /* D as the epilogue has it. */
@@ -209,8 +210,9 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params)
     job->raster = params->raster;
     read_d(job);
     job->k = params->k + (planted_bug == BUG_OVER_READ);
-    job->a = source_of_pointer(params->a, params->lda, job->variant->gemm.a_major, job->m, params->k);
-    job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k);
+    const int bytes = gm_type_bytes(job->variant->kernel.type);
+    job->a = source_of_pointer(params->a, params->lda, job->variant->gemm.a_major, job->m, params->k, bytes);
+    job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k, bytes);
 }
 
 void gemm_compute(const struct gm_kernel *kernel, const void *params) {
