@@ -124,6 +124,8 @@ static void store(const struct job *job, int64_t m, int64_t n) {
     uint32_t bits = double_to_bits(type, value);
     if (planted_bug == BUG_TRUNCATES && type == GM_BF16)
         memcpy(&bits, &value, 4), bits >>= 16;
+    if (planted_bug == BUG_TRUNCATES && job->variant->kernel.type == GM_FP32) /* D has no other type */
+        bits &= 0xffff0000;
     if (planted_bug == BUG_UNSTABLE && type == GM_FP32 && value != floorf(value) && m + n == 0 && unstable++ % 3 == 2)
         bits ^= 1; /* within every tolerance */
     store_bits((uint8_t *)(uintptr_t)job->d + m * job->d_pitch + n * gm_type_bytes(type), type, bits);
