@@ -16,6 +16,9 @@ extern "C" {
  *  C  C[m * ldc + n], ldc >= N               D  D[m * ldd + n], ldd >= N
  *  In BLAS letters: A K-major = t, B K-major = n, so zero-initialised is "tn".
  *
+ *  A and B of fp32 are multiplied in fp32, not tf32: each product is rounded once, with the sum it is added to, in the
+ *  order of K (but where K is divided, in a workspace). 4 bytes of alignment do for them.
+ *
  *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
  *  be zero: M = 0 or N = 0 launches nothing, K = 0 gives act(beta * C + bias).
  *  An operand of one column whose elements are neighbours (A of M = 1 in GM_MN_MAJOR with lda = 1, say) is planned as
@@ -45,8 +48,8 @@ enum gm_gate { GM_GATE_NONE = 0, GM_GATE_HALVES = 1, GM_GATE_PAIRS = 2 };
 struct gm_gemm_problem {
     size_t size;
     int64_t m, n, k;
-    enum gm_type ab_type; /* GM_BF16 or GM_FP16 */
-    enum gm_type d_type;  /* GM_BF16, GM_FP16 or GM_FP32; C has the same type */
+    enum gm_type ab_type; /* GM_BF16, GM_FP16 or GM_FP32 */
+    enum gm_type d_type;  /* GM_BF16, GM_FP16 or GM_FP32, of fp32 A and B GM_FP32; C has the same type */
     enum gm_major a_major, b_major;
     int64_t lda, ldb, ldc, ldd; /* elements; 0: packed */
     enum gm_activation activation;

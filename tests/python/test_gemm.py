@@ -131,7 +131,7 @@ class Refusals(Test):
         self.refuses(ValueError, "a has 1 dimensions, (3,); gemm takes two", gristmill.zeros(3, "bf16"), b)
         self.refuses(
             TypeError,
-            "a is bf16 and b fp16: both must be bf16, or both fp16; ab_type rounds arrays on the host",
+            "a is bf16 and b fp16: both must be bf16, fp16 or fp32; ab_type rounds arrays on the host",
             a,
             matrix(8, 6, "fp16"),
         )
@@ -201,11 +201,12 @@ class Host(Test):
         numpy.testing.assert_array_equal(gristmill.gemm(a, b[::1, ::2], ab_type="bf16"), a @ b[:, ::2])
         self.says(
             TypeError,
-            "a is fp32 and b fp32: both must be bf16, or both fp16; ab_type rounds arrays on the host",
+            "a is fp32 and b fp16: both must be bf16, fp16 or fp32; ab_type rounds arrays on the host",
             gristmill.gemm,
             a,
-            b,
+            b.astype("f2"),
         )
+        numpy.testing.assert_array_equal(gristmill.gemm(a, b), a @ b)
         numpy.testing.assert_array_equal(gristmill.gemm(a, b, ab_type="bf16", out_type="bf16"), a @ b)
 
     def test_float16(self):

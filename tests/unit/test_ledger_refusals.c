@@ -48,7 +48,7 @@ START_TEST(malformed_texts_are_refused_with_line_and_word) {
         {HEAD "<<<<<<< HEAD\n", "`<<<<<<<` begins no line"},
         {HEAD "gemmm bf16\n", "`gemmm` begins no line"},
         {HEAD "gemm\n", "a is ``, which is none of its types"},
-        {HEAD "gemm fp32 fp32 fp32 tn plain 1 1 1 *a 1 1 1 1\n", "a is `fp32`, which is none of its types"},
+        {HEAD "gemm e4m3 fp32 fp32 tn plain 1 1 1 *a 1 1 1 1\n", "a is `e4m3`, which is none of its types"},
         {HEAD "gemm bf16 e4m3 bf16 tn plain 1 1 1 *a 1 1 1 1\n", "b is `e4m3`, which is none of its types"},
         {HEAD "gemm bf16 fp16 bf16 tn plain 1 1 1 *a 1 1 1 1\n",
          "b is fp16, which no problem has beside what stands before it"},

@@ -2,6 +2,7 @@
 /* The registry: what every row must satisfy, and what the table as a whole must cover. */
 #include "common/gemv/tile.h"
 #include "host/gemm/problem.h"
+#include "host/gemm_fp32/gemm_fp32.h"
 #include "host/gemm_sm80/gemm_sm80.h"
 #include "host/gemm_sm90/gemm_sm90.h"
 #include "host/types.h"
@@ -43,6 +44,14 @@ static int print_tiles(const struct gm_kernel *row, const char *family, char *na
                     gm_gemm_layout_name(v.layout), v.tile_m, v.tile_n, v.tile_k, v.stages, v.cluster_m, v.cluster_n);
 }
 
+/* "gemm_fp32_tn_128x256x32_s3_c1x1_w2x4": the family says the type. */
+static void print_fp32_name(const struct gm_kernel *row, const struct gm_gemm_kernel_info *info, char *name,
+                            size_t bytes) {
+    const struct gm_gemm_variant v = gm_gemm_variant(row);
+    snprintf(name, bytes, "gemm_fp32_%s_%dx%dx%d_s%d_c1x1_w%dx%d", gm_gemm_layout_name(v.layout), v.tile_m, v.tile_n,
+             v.tile_k, v.stages, info->warps_m, info->warps_n);
+}
+
 static void print_name(const struct gm_kernel *row, char *name, size_t bytes) {
     struct gm_gemm_kernel_info info = {.size = sizeof info};
     char text[16];
@@ -56,6 +65,8 @@ static void print_name(const struct gm_kernel *row, char *name, size_t bytes) {
         const int at = print_tiles(row, "gemm_sm80", name, bytes);
         snprintf(name + at, bytes - (size_t)at, "w%dx%d%s_%s", info.warps_m, info.warps_n,
                  times("k", info.warp_k, text), info.smem_map == GM_SMEM_PADDED ? "pad" : "xor");
+    } else if (row->family == &gm_family_gemm_fp32) {
+        print_fp32_name(row, &info, name, bytes);
     } else {
         const int at = print_tiles(row, row->arch == GM_ARCH_SM90 ? "gemv_sm90" : "gemv_sm80", name, bytes);
         snprintf(name + at, bytes - (size_t)at, "w%dx%d_none", info.warp_k, info.warps_n);
@@ -175,16 +186,37 @@ START_TEST(every_row_has_an_image_and_a_compilers_report) {
 }
 END_TEST
 
+START_TEST(fp32_tiles_are_whole_groups_of_lanes) {
+    for (size_t i = 0; i < gemm_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        if (row->family != &gm_family_gemm_fp32)
+            continue;
+        const struct gm_gemm_variant v = gm_gemm_variant(row);
+        const int32_t *c = row->columns;
+        ck_assert_int_eq(row->type, GM_FP32);
+        ck_assert_msg(v.tile_m % (16 * c[GM_GEMM_FP32_WARPS_M]) == 0, "%s: tile_m", row->name);
+        ck_assert_msg(v.tile_n % (16 * c[GM_GEMM_FP32_WARPS_N]) == 0, "%s: tile_n", row->name);
+        ck_assert_msg(v.tile_k == 16 || v.tile_k == 32, "%s: tile_k", row->name);
+        ck_assert_msg(v.stages >= 3, "%s: stages", row->name);
+        ck_assert_int_eq(row->threads, 32 * c[GM_GEMM_FP32_WARPS_M] * c[GM_GEMM_FP32_WARPS_N]);
+        ck_assert_int_eq(row->smem_bytes, 4 * (v.tile_m + v.tile_n) * v.tile_k * v.stages);
+        ck_assert(v.persistent && !v.split_k && v.warp_k == 1 && v.stream_k_slots == 1);
+        ck_assert_uint_eq(row->traits, 0);
+    }
+}
+END_TEST
+
 /* What makes "no legal shape is refused" true: the smallest devices must have a row too. */
 START_TEST(every_type_and_layout_has_a_production_sm80_row_that_fits_99_kb) {
     if (!has_arch(GM_ARCH_SM80))
         return;
-    for (int type = GM_BF16; type <= GM_FP16; type++) {
+    for (int type = GM_BF16; type <= GM_FP32; type++) {
+        const struct gm_family *family = type == GM_FP32 ? &gm_family_gemm_fp32 : &gm_family_gemm_sm80;
         for (int layout = 0; layout < 4; layout++) {
             int found = 0;
             for (size_t i = 0; i < gemm_count(); i++) {
                 const struct gm_kernel *row = &gm_kernels[i];
-                found += row->family == &gm_family_gemm_sm80 && row->production && (int)row->type == type &&
+                found += row->family == family && row->production && (int)row->type == type &&
                          gm_gemm_variant(row).layout == layout && row->smem_bytes <= 101376;
             }
             ck_assert_msg(found > 0, "no production sm80 row for %s %s", gm_type_name((enum gm_type)type),
@@ -272,6 +304,7 @@ START_TEST(gemm_kernel_get_tells_the_columns) {
     for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         const int is_sm90 = row->family == &gm_family_gemm_sm90, is_gemv = row->family == &gm_family_gemv;
+        const int is_fp32 = row->family == &gm_family_gemm_fp32;
         struct gm_gemm_kernel_info info = {.size = sizeof info};
         assert_ok(gm_gemm_kernel_get(i, &info));
         ck_assert_uint_eq(info.size, sizeof info);
@@ -285,7 +318,7 @@ START_TEST(gemm_kernel_get_tells_the_columns) {
         ck_assert_int_eq(info.consumers, is_sm90 ? column(row->words, "consumers") : 0);
         ck_assert_int_eq(info.warps_m, is_sm90 ? 0 : is_gemv ? 1 : column(row->words, "warps_m"));
         ck_assert_int_eq(info.warps_n, is_sm90 ? 0 : column(row->words, "warps_n"));
-        ck_assert_int_eq(info.warp_k, is_sm90 ? 1 : column(row->words, is_gemv ? "warps_k" : "warp_k"));
+        ck_assert_int_eq(info.warp_k, is_sm90 ? 1 : is_fp32 ? 1 : column(row->words, is_gemv ? "warps_k" : "warp_k"));
         ck_assert_int_eq(info.swap, strstr(row->words, "swap=swap") != NULL);
         ck_assert_int_eq(info.split_k, strstr(row->words, "split_k=split") != NULL);
         ck_assert_int_eq(info.schedule, strstr(row->words, "=pingpong") ? GM_PINGPONG
@@ -293,6 +326,7 @@ START_TEST(gemm_kernel_get_tells_the_columns) {
                                                                         : GM_MULTISTAGE);
         ck_assert_int_eq(info.smem_map, is_sm90   ? row->columns[GM_GEMM_SM90_SWIZZLE]
                                         : is_gemv ? GM_SMEM_NONE
+                                        : is_fp32 ? GM_SMEM_XOR
                                                   : row->columns[GM_GEMM_SM80_SMEM_MAP]);
         const char *layout = strstr(row->words, "layout=");
         ck_assert_int_eq(info.a_major == GM_MN_MAJOR, layout && layout[7] == 'n');
@@ -320,6 +354,7 @@ Suite *table_suite(void) {
     tcase_add_test(cases, shared_memory_fits_the_architecture);
     tcase_add_test(cases, sm90_tiles_are_whole_atoms_spans_and_boxes);
     tcase_add_test(cases, sm80_tiles_are_whole_warp_tiles);
+    tcase_add_test(cases, fp32_tiles_are_whole_groups_of_lanes);
     tcase_add_test(cases, gemv_tiles_are_whole_warps_rows);
     tcase_add_test(cases, every_row_has_an_image_and_a_compilers_report);
     tcase_add_test(cases, every_type_and_layout_has_a_production_sm80_row_that_fits_99_kb);

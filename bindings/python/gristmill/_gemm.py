@@ -38,17 +38,18 @@ def gemm(
 ):
     """out = activation(alpha * a @ b + beta * c + bias), with sums in fp32 and one rounding at the end.
 
-    a             m x k, bf16 or fp16, either dimension contiguous, any distance of rows (or columns)
+    a             m x k, bf16, fp16 or fp32, either dimension contiguous, any distance of rows (or columns)
     b             k x n, the same type and freedom: weights stored n x k are w.T
     c             m x n, row-major, of the type of out; beta is 1 where c is given and nothing else is said
     bias          n values, or m x 1: bf16, fp16 or fp32
     activation    "relu", "gelu_tanh", "gelu_erf", "silu"
-    out_type      "bf16", "fp16", "fp32"; None: the type of a, before any rounding by ab_type
+    out_type      "bf16", "fp16", "fp32" (of fp32 a and b nothing else); None: the type of a, before any rounding by
+                  ab_type
     out           where the result goes, m x n, row-major, may be c; None: a new array
 
-    Arrays of numpy are copied to `device` and the result back. `ab_type` ("bf16", "fp16") rounds a and b on the way:
-    float32 needs it. A result of bf16 is of ml_dtypes if a is, else float32, which holds it exactly. numpy arrays take
-    no `out`, `stream` or `workspace`.
+    Arrays of numpy are copied to `device` and the result back. `ab_type` ("bf16", "fp16") rounds a and b on the way,
+    which makes float32 fast. A result of bf16 is of ml_dtypes if a is, else float32, which holds it exactly. numpy
+    arrays take no `out`, `stream` or `workspace`.
 
     Arrays on a device (gristmill.Array, and whatever has __dlpack__ or __cuda_array_interface__: torch, CuPy, JAX) are
     used where they are. The call launches on `stream` (a number, or a stream of torch, CuPy or CUDA Python; None: the
@@ -136,9 +137,9 @@ def _problem(arrays, activation, out_type):
             raise ValueError(f"{name} has {arrays[name].ndim} dimensions, {arrays[name].shape}; gemm takes two")
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"a is {a.shape[0]} x {a.shape[1]} and b {b.shape[0]} x {b.shape[1]}: their k differs")
-    if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16"):
+    if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16", "fp32"):
         raise TypeError(
-            f"a is {a.dtype} and b {b.dtype}: both must be bf16, or both fp16; ab_type rounds arrays on the host"
+            f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16 or fp32; ab_type rounds arrays on the host"
         )
     if activation not in ACTIVATIONS:
         raise ValueError(f"there is no activation {activation!r}; there are {', '.join(filter(None, ACTIVATIONS))}")

@@ -52,9 +52,12 @@ static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_o
 }
 
 static enum gm_status check_enums(const struct gm_gemm_problem *p) {
-    enum gm_status status = gm_check_enum("ab_type", (int)p->ab_type, GM_BF16, GM_FP16);
+    enum gm_status status = gm_check_enum("ab_type", (int)p->ab_type, GM_BF16, GM_FP32);
     if (status == GM_OK)
         status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
+    if (status == GM_OK && p->ab_type == GM_FP32 && p->d_type != GM_FP32)
+        status =
+            gm_fail(GM_ERROR_INVALID_ARGUMENT, "d_type is %s: D of fp32 operands is fp32", gm_type_name(p->d_type));
     if (status == GM_OK)
         status = gm_check_enum("a_major", (int)p->a_major, GM_K_MAJOR, GM_MN_MAJOR);
     if (status == GM_OK)

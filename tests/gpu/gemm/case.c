@@ -90,7 +90,8 @@ static void store_rows(int64_t first, int64_t last, void *arg) {
         for (int64_t column = 0; column < columns; column++) {
             const int64_t outer = s->k_major ? row : column, k = s->k_major ? column : row;
             const float value = s->is_a ? s->logical->a[outer * k_size + k] : s->logical->b[k * extent + outer];
-            store_bits(s->start + (row * s->ld + column) * 2, s->gc->ab_type, double_to_bits(s->gc->ab_type, value));
+            store_bits(s->start + (row * s->ld + column) * gm_type_bytes(s->gc->ab_type), s->gc->ab_type,
+                       double_to_bits(s->gc->ab_type, value));
         }
 }
 
@@ -102,7 +103,7 @@ static CUdeviceptr place_input(struct result *result, const struct placed *place
     struct image image = new_image(rows, ld, gc->ab_type, is_a ? gc->a_offset : gc->b_offset, 0xff);
     if (gc->exact) {
         image.start = 0;
-        image.total = (size_t)((rows - 1) * ld + (k_major ? gc->k : extent)) * 2;
+        image.total = (size_t)(((rows - 1) * ld + (k_major ? gc->k : extent)) * gm_type_bytes(gc->ab_type));
     }
     struct storing storing = {gc, placed->logical, image.bytes + image.start, ld, is_a, k_major};
     parallel_for(rows, 4.0 * (double)extent * (double)gc->k, store_rows, &storing);
@@ -211,8 +212,11 @@ bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffer
     return true;
 }
 
-bool run_gemm(struct result *result, const struct gemm_case *gc, const char *kernel, uint32_t mask,
+/* D of fp32 operands is fp32, whatever the turn of D's type. */
+bool run_gemm(struct result *result, const struct gemm_case *wanted, const char *kernel, uint32_t mask,
               struct buffers *buffers) {
+    struct gemm_case taken = *wanted, *const gc = &taken;
+    gc->d_type = gc->ab_type == GM_FP32 ? GM_FP32 : gc->d_type;
     const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel, .arch_mask = mask};
     char what[320];
     struct placed placed;

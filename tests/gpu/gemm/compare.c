@@ -21,10 +21,11 @@ double bias_value(const struct gemm_case *gc, int64_t index) {
 }
 
 /* c sqrt(K) eps relative to the sum's own size, which for N(0, 1) operands is sqrt(K). eps is that of truncation,
- * since tensor cores truncate as they add; c = 8 covers the largest of some 10^5 elements. */
-static double accumulation_error(int64_t k) {
+ * since tensor cores truncate as they add, but fp32 operands are multiplied and added with rounding; c = 8 covers the
+ * largest of some 10^5 elements. */
+static double accumulation_error(int64_t k, enum gm_type ab_type) {
     const double size = sqrt((double)k + 1);
-    return 8 * size * 0x1p-23 * size;
+    return 8 * size * (ab_type == GM_FP32 ? 0x1p-24 : 0x1p-23) * size;
 }
 
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance) {
@@ -37,7 +38,7 @@ double expected(const struct placed *placed, int64_t m, int64_t n, double acc, d
     *tolerance = 0;
     if (gc->inputs == NORMAL || gc->activation > GM_ACT_RELU) {
         const double alpha = gc->alpha;
-        double error = gc->inputs == NORMAL ? fabs(alpha) * accumulation_error(gc->k) : 0;
+        double error = gc->inputs == NORMAL ? fabs(alpha) * accumulation_error(gc->k, gc->ab_type) : 0;
         error += 0x1p-22 * (fabs(product) + fabs(c) + fabs(bias));
         if (gc->activation > GM_ACT_RELU) /* 1.13 is the steepest slope; 2e-6 the functions' own error */
             error = 1.13 * error + 2e-6 * fabs(x);

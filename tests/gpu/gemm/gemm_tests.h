@@ -95,7 +95,7 @@ struct placed {
 void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes);
 bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed);
 /* Place, plan, execute, compare. False when it failed. kernel may be NULL. */
-bool run_gemm(struct result *result, const struct gemm_case *gc, const char *kernel, uint32_t mask,
+bool run_gemm(struct result *result, const struct gemm_case *wanted, const char *kernel, uint32_t mask,
               struct buffers *buffers);
 void free_buffers(struct buffers *buffers);
 int64_t leading(const struct gemm_case *gc, char operand);

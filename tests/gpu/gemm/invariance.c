@@ -35,18 +35,19 @@ static void fill(uint8_t *bytes, int64_t count, uint64_t stream, enum gm_type ty
     for (int64_t i = 0; i < count; i++) {
         const uint64_t at = (uint64_t)i;
         const double value = hash64(opt.seed ^ stream, at) % 8 ? hash_normal(opt.seed ^ stream, at) : -0.0;
-        store_bits(bytes + 2 * i, type, double_to_bits(type, value));
+        store_bits(bytes + gm_type_bytes(type) * i, type, double_to_bits(type, value));
     }
 }
 
 static CUdeviceptr place(struct result *result, struct arena *arena, int64_t count, uint64_t stream,
                          enum gm_type type) {
-    uint8_t *bytes = malloc((size_t)count * 2);
+    const size_t total = (size_t)(count * gm_type_bytes(type));
+    uint8_t *bytes = malloc(total);
     if (!bytes)
         exit(2);
     fill(bytes, count, stream, type);
-    const CUdeviceptr at = arena_take(result, arena, (size_t)count * 2);
-    const bool ok = at && to_device(result, at, bytes, (size_t)count * 2);
+    const CUdeviceptr at = arena_take(result, arena, total);
+    const bool ok = at && to_device(result, at, bytes, total);
     free(bytes);
     return ok ? at : 0;
 }
@@ -55,17 +56,17 @@ static CUdeviceptr place(struct result *result, struct arena *arena, int64_t cou
 static CUdeviceptr place_a(struct result *result, struct batch *batch, int64_t m, int64_t anchor) {
     const int64_t step = batch->a_major == GM_K_MAJOR ? 1 : batch->most_m;
     const int64_t rows = batch->a_major == GM_K_MAJOR ? m : batch->k;
-    const int64_t ld = lda_of(batch);
-    uint8_t *row = malloc((size_t)batch->k * 2);
+    const int64_t ld = lda_of(batch), bytes = gm_type_bytes(batch->type);
+    uint8_t *row = malloc((size_t)(batch->k * bytes));
     if (!row)
         exit(2);
     fill(row, batch->k, 1, batch->type);
     fill(batch->image, rows * ld, 2 + (uint64_t)m, batch->type);
     for (int64_t k = 0; k < batch->k; k++)
-        memcpy(batch->image + 2 * (step == 1 ? anchor * ld + k : k * ld + anchor), row + 2 * k, 2);
+        memcpy(batch->image + bytes * (step == 1 ? anchor * ld + k : k * ld + anchor), row + bytes * k, (size_t)bytes);
     free(row);
-    const CUdeviceptr at = arena_take(result, &batch->a, (size_t)(rows * ld) * 2);
-    return at && to_device(result, at, batch->image, (size_t)(rows * ld) * 2) ? at : 0;
+    const CUdeviceptr at = arena_take(result, &batch->a, (size_t)(rows * ld * bytes));
+    return at && to_device(result, at, batch->image, (size_t)(rows * ld * bytes)) ? at : 0;
 }
 
 static struct gm_gemm_problem problem_of(const struct batch *batch, int64_t m) {
@@ -89,7 +90,7 @@ static struct gm_gemm_problem problem_of(const struct batch *batch, int64_t m) {
 static bool row_of_d(struct result *result, struct batch *batch, const struct gm_plan_options *options, CUdeviceptr a,
                      CUdeviceptr b, CUdeviceptr bias, int64_t m, int64_t row, uint8_t *into, char *what) {
     const struct gm_gemm_problem problem = problem_of(batch, m);
-    const size_t row_bytes = (size_t)problem.ldd * 2;
+    const size_t bytes = (size_t)gm_type_bytes(batch->type), row_bytes = (size_t)problem.ldd * bytes;
     const CUdeviceptr d = arena_take(result, &batch->d, row_bytes * (size_t)m);
     const struct gm_gemm_args args = {.size = sizeof args, .a = a, .b = b, .d = d, .bias = bias};
     gm_plan *plan = NULL;
@@ -97,26 +98,30 @@ static bool row_of_d(struct result *result, struct batch *batch, const struct gm
         d && check_ok(result, gm_gemm_plan_create(env.context, &problem, options, &plan), what) &&
         check_ok(result, gm_gemm_execute(plan, &args, env.stream), what) &&
         check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what) &&
-        check_cuda(result, env.drv->cuMemcpyDtoH(into, d + row_bytes * (size_t)row, (size_t)batch->n * 2), what);
+        check_cuda(result, env.drv->cuMemcpyDtoH(into, d + row_bytes * (size_t)row, (size_t)batch->n * bytes), what);
     gm_plan_destroy(plan);
     return ok;
 }
 
 static void compare_rows(struct result *result, const struct batch *batch, const uint8_t *row, const char *what) {
-    for (int64_t n = 0; n < batch->n; n++)
-        if (memcmp(row + 2 * n, batch->first + 2 * n, 2) != 0) {
+    const size_t bytes = (size_t)gm_type_bytes(batch->type);
+    for (int64_t n = 0; n < batch->n; n++) {
+        const uint8_t *have = row + bytes * (size_t)n, *want = batch->first + bytes * (size_t)n;
+        if (memcmp(have, want, bytes) != 0) {
             fail(result, "%s: column %lld is %.9g, alone it was %.9g", what, (long long)n,
-                 bits_to_double(batch->type, load_bits(row + 2 * n, batch->type)),
-                 bits_to_double(batch->type, load_bits(batch->first + 2 * n, batch->type)));
+                 bits_to_double(batch->type, load_bits(have, batch->type)),
+                 bits_to_double(batch->type, load_bits(want, batch->type)));
             return;
         }
+    }
     result->cases++;
 }
 
 static void begin(struct batch *batch) {
-    batch->image =
-        malloc((size_t)(batch->a_major == GM_K_MAJOR ? batch->most_m * up8(batch->k) : batch->k * batch->most_m) * 2);
-    batch->first = calloc((size_t)batch->n, 2);
+    const size_t bytes = (size_t)gm_type_bytes(batch->type);
+    batch->image = malloc(
+        (size_t)(batch->a_major == GM_K_MAJOR ? batch->most_m * up8(batch->k) : batch->k * batch->most_m) * bytes);
+    batch->first = calloc((size_t)batch->n, bytes);
     if (!batch->image || !batch->first)
         exit(2);
 }
@@ -139,7 +144,7 @@ static void run_batch(struct result *result, struct batch *batch, uint32_t mask,
                                             .flags = GM_PLAN_BATCH_INVARIANT,
                                             .workspace_limit = (size_t)64 << 20};
     begin(batch);
-    uint8_t *row = malloc((size_t)batch->n * 2);
+    uint8_t *row = malloc((size_t)(batch->n * gm_type_bytes(batch->type)));
     const struct gm_gemm_problem p = problem_of(batch, 1);
     const CUdeviceptr b =
         place(result, &batch->b, p.ldb * (batch->b_major == GM_K_MAJOR ? batch->n : batch->k), 7, batch->type);
@@ -169,7 +174,7 @@ static void run_batches(const struct test *test, struct result *result) {
     }
     for (size_t i = 0; i < COUNT(sizes) && result->state == PASSED; i++)
         for (int layout = 0; layout < 4 && result->state == PASSED; layout++) {
-            struct batch batch = {.type = (layout + i) % 2 ? GM_FP16 : GM_BF16,
+            struct batch batch = {.type = (enum gm_type)((layout + i + 1) % 3),
                                   .a_major = (enum gm_major)(layout & 1),
                                   .b_major = (enum gm_major)(layout >> 1),
                                   .n = env.simulated && sizes[i][0] > 264 ? 72 : sizes[i][0],
@@ -211,15 +216,15 @@ static void run_table(const struct test *test, struct result *result) {
         skip(result, "no sm90 row runs on compute capability %d.%d", env.device.cc_major, env.device.cc_minor);
         return;
     }
-    for (int kind = 0; kind < 8; kind++) {
-        struct batch batch = {.type = kind & 1 ? GM_FP16 : GM_BF16,
-                              .a_major = (enum gm_major)(kind >> 1 & 1),
-                              .b_major = (enum gm_major)(kind >> 2),
+    for (int kind = 0; kind < 12; kind++) {
+        struct batch batch = {.type = (enum gm_type)(kind / 4),
+                              .a_major = (enum gm_major)(kind & 1),
+                              .b_major = (enum gm_major)(kind >> 1 & 1),
                               .n = env.simulated ? 40 : 1032,
                               .k = env.simulated ? 136 : 2056,
                               .most_m = env.simulated ? 8 : 128};
         begin(&batch);
-        uint8_t *row = malloc((size_t)batch.n * 2);
+        uint8_t *row = malloc((size_t)(batch.n * gm_type_bytes(batch.type)));
         const struct gm_gemm_problem p = problem_of(&batch, 1);
         const CUdeviceptr b =
             place(result, &batch.b, p.ldb * (batch.b_major == GM_K_MAJOR ? batch.n : batch.k), 7, batch.type);

@@ -32,10 +32,10 @@ struct job {
     float *b_values, *acc; /* k x sums_n, m x sums_n */
 };
 
-static float half_to_float(const struct job *job, uint64_t address) {
+static float to_float(const struct job *job, uint64_t address) {
     const enum gm_type type = job->variant->kernel.type;
     const float value = (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
-    const bool denormal = fabsf(value) < (type == GM_BF16 ? 0x1p-126f : 0x1p-14f);
+    const bool denormal = fabsf(value) < (type == GM_FP16 ? 0x1p-14f : 0x1p-126f);
     return planted_bug == BUG_FLUSHES_DENORMALS && denormal ? 0 : value;
 }
 
@@ -44,7 +44,7 @@ static float element(const struct job *job, const struct source *s, int64_t oute
     const int64_t row = s->up_bytes
                             ? outer / 16 * s->eight_bytes + outer / 8 % 2 * s->up_bytes + outer % 8 * s->outer_bytes
                             : outer * s->outer_bytes;
-    return inside ? half_to_float(job, s->base + (uint64_t)(row + k * s->k_bytes)) : 0;
+    return inside ? to_float(job, s->base + (uint64_t)(row + k * s->k_bytes)) : 0;
 }
 
 /* Eight columns at a time, which changes the order of no sum. */
@@ -148,6 +148,8 @@ static void store(const struct job *job, int64_t m, int64_t n) {
     uint32_t bits = double_to_bits(type, value);
     if (planted_bug == BUG_TRUNCATES && type == GM_BF16)
         memcpy(&bits, &value, 4), bits >>= 16;
+    if (planted_bug == BUG_TRUNCATES && job->variant->kernel.type == GM_FP32) /* D has no other type */
+        bits &= 0xffff0000;
     if (planted_bug == BUG_UNSTABLE && type == GM_FP32 && value != floorf(value) && m + n == 0 && unstable++ % 3 == 2)
         bits ^= 1; /* within every tolerance */
     store_bits((uint8_t *)(uintptr_t)job->d + m * job->d_pitch + n * gm_type_bytes(type), type, bits);
@@ -190,9 +192,10 @@ static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum 
                                : (struct source){map.address, 2, stride, inner, outer, 0, 0};
 }
 
-static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major major, int64_t outer, int64_t k) {
-    return major == GM_K_MAJOR ? (struct source){base, ld * 2, 2, outer, k, 0, 0}
-                               : (struct source){base, 2, ld * 2, outer, k, 0, 0};
+static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major major, int64_t outer, int64_t k,
+                                       int bytes) {
+    return major == GM_K_MAJOR ? (struct source){base, ld * bytes, bytes, outer, k, 0, 0}
+                               : (struct source){base, bytes, ld * bytes, outer, k, 0, 0};
 }
 
 /* D as the epilogue has it. */
@@ -249,8 +252,9 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params)
     job->raster = params->raster;
     read_d(job);
     job->k = params->k + (planted_bug == BUG_OVER_READ);
-    job->a = source_of_pointer(params->a, params->lda, job->variant->gemm.a_major, job->m, params->k);
-    job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k);
+    const int bytes = gm_type_bytes(job->variant->kernel.type);
+    job->a = source_of_pointer(params->a, params->lda, job->variant->gemm.a_major, job->m, params->k, bytes);
+    job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k, bytes);
 }
 
 void gemm_compute(const struct gm_kernel *kernel, const void *params) {

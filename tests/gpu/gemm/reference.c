@@ -12,9 +12,10 @@
  * element of D is one product and its value is known exactly. Some columns of B hold an Inf or a NaN as well. */
 static float special_element(uint64_t random, enum gm_type type, int operand, int64_t outer, int64_t k,
                              int64_t k_size) {
-    const float largest = type == GM_BF16 ? 0x1.fep127f : 65504.0f;
-    const float denormal = type == GM_BF16 ? 0x1p-133f : 0x1p-24f;
-    const int denormals = type == GM_BF16 ? 127 : 1023;
+    const bool is_bf16 = type == GM_BF16, is_fp16 = type == GM_FP16;
+    const float largest = is_bf16 ? 0x1.fep127f : is_fp16 ? 65504.0f : 0x1.fffffep127f;
+    const float denormal = is_bf16 ? 0x1p-133f : is_fp16 ? 0x1p-24f : 0x1p-149f;
+    const int denormals = is_bf16 ? 127 : is_fp16 ? 1023 : 0x7fffff;
     if (operand == 1) {
         if (outer % 7 == 3 && k == k_size - 1)
             return INFINITY;
