@@ -61,7 +61,8 @@ static double gate_sum(const struct gemm_case *gc, const double *acc, int64_t c)
 
 /* How far the kernel's sum may be off. */
 static double gate_error(const struct gemm_case *gc, double x) {
-    double error = gc->inputs == NORMAL ? fabs((double)gc->alpha) * accumulation_error(gc->k) + 0x1p-22 * fabs(x) : 0;
+    double error =
+        gc->inputs == NORMAL ? fabs((double)gc->alpha) * accumulation_error(gc->k, gc->ab_type) + 0x1p-22 * fabs(x) : 0;
     if (gc->rounded_sums && (gc->inputs == NORMAL || gc->activation > GM_ACT_RELU))
         error += 2 * half_ulp(gc->d_type, fabs(x) + error);
     return error;

@@ -91,8 +91,7 @@ static struct gemm_case rows_of(int64_t m) {
 
 static bool row_bits(struct result *result, int64_t m, const char *kernel, struct buffers *buffers,
                      uint16_t bits[COLUMNS]) {
-    const struct gm_plan_options options = {
-        .size = sizeof options, .kernel = kernel, .flags = GM_PLAN_BATCH_INVARIANT};
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel, .flags = GM_PLAN_BATCH_INVARIANT};
     const struct gemm_case gc = rows_of(m);
     struct placed placed;
     gm_plan *plan = NULL;
