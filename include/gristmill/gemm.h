@@ -124,7 +124,7 @@ struct gm_gemm_kernel_info {
     int32_t warp_k;           /* and warps that share the K of a tile */
     int32_t swap;             /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are still of M x N */
     int32_t split_k;          /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
-    int32_t gate;             /* 1: D is made of gates and ups, struct gm_gemm_problem's `gate`; tile_n is of A B */
+    int64_t gate;             /* 1: D is made of gates and ups, struct gm_gemm_problem's `gate`; tile_n is of A B */
 };
 
 /* GM_ERROR_INVALID_ARGUMENT: there is no such kernel, or it is not of GEMM. */

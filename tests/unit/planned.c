@@ -26,6 +26,10 @@ struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64
     p.ab_type = p.d_type = row->type;
     p.a_major = GM_LAYOUT_A_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
     p.b_major = GM_LAYOUT_B_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
+    if (gm_gemm_variant(row).gate) {
+        p.gate = GM_GATE_HALVES;
+        p.n = (n + 15) / 16 * 16;
+    }
     return p;
 }
 

@@ -73,7 +73,7 @@ START_TEST(a_gate_halves_the_columns_of_d) {
 END_TEST
 
 /* Each entry breaks one field of a good problem. */
-static void break_size(struct gm_gemm_problem *p) { p->size--; }
+static void break_size(struct gm_gemm_problem *p) { p->size = 103; }
 static void break_size_0(struct gm_gemm_problem *p) { p->size = 0; }
 static void break_m(struct gm_gemm_problem *p) { p->m = -1; }
 static void break_n(struct gm_gemm_problem *p) { p->n = INT64_C(1) << 31; }

@@ -97,7 +97,8 @@ START_TEST(an_explanation_tells_of_copies) {
     const struct gm_kernel *kernel = chosen_of(&all, "gemm", said, sizeof said);
     gm_plan *plan = plan_of(&p, &with_workspace);
     ck_assert_ptr_eq(kernel, plan->kernel);
-    ck_assert_ptr_nonnull(strstr(said, "for copies of a and b in 67108864 bytes of workspace; then predicted "));
+    ck_assert_ptr_nonnull(
+        strstr(said, "for a copy of a and a copy of b in 67108864 bytes of workspace; then predicted "));
     ck_assert(gm_plan_predicted_us(plan) > plan->steps->plans[2]->predicted_us);
     ck_assert_uint_eq(gm_plan_workspace_bytes(plan), LIMIT + gm_plan_workspace_bytes(plan->steps->plans[2]));
     gm_plan_destroy(plan);

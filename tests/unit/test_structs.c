@@ -162,18 +162,20 @@ static enum gm_status suggest_for(const void *question) {
 static struct gm_plan_options no_options = {.size = sizeof no_options};
 static struct gm_gemm_args args;
 
-#define READ(type, example, call) {#type " by " #call, sizeof(struct type), &(example), call}
+#define READ(type, example, call) {#type " by " #call, sizeof(struct type), sizeof(struct type), &(example), call}
+/* Of a struct that has grown since its first version, which had so many bytes. */
+#define READ_GROWN(type, first, example, call) {#type " by " #call, sizeof(struct type), first, &(example), call}
 static const struct reader {
     const char *name;
-    size_t size;
+    size_t size, first;
     const void *example;
     enum gm_status (*call)(const void *given);
 } readers[] = {
     READ(gm_device, h200, explain_on),
     READ(gm_device, h200, find_builtin),
     READ(gm_device, h200, pad_on),
-    READ(gm_gemm_problem, problem, explain_problem),
-    READ(gm_gemm_problem, problem, plan_problem),
+    READ_GROWN(gm_gemm_problem, 104, problem, explain_problem),
+    READ_GROWN(gm_gemm_problem, 104, problem, plan_problem),
     READ(gm_plan_options, no_options, explain_options),
     READ(gm_plan_options, no_options, plan_options),
     READ(gm_gemm_args, args, execute),
@@ -232,7 +234,8 @@ START_TEST(every_struct_that_is_read) {
     snprintf(words, sizeof words, "this library knows %zu", r->size);
     expect(r, sizeof(size_t), 0, 0, GM_ERROR_SIZE, words);
     expect(r, sizeof(size_t), sizeof(size_t), 0, GM_ERROR_SIZE, words);
-    expect(r, sizeof(size_t), r->size - 1, 0, GM_ERROR_SIZE, words); /* until a struct has grown */
+    expect(r, sizeof(size_t), r->first - 1, 0, GM_ERROR_SIZE, words);
+    expect(r, r->first, r->first, 0, GM_OK, NULL);
     expect(r, sizeof(size_t), r->size + GM_NEWER_BYTES_MAX + 1, 0, GM_ERROR_SIZE, words);
     expect(r, sizeof(size_t), SIZE_MAX, 0, GM_ERROR_SIZE, words);
 }

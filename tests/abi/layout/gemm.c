@@ -25,7 +25,7 @@ MEMBER(gm_gemm_problem, gate, 104)
 MEMBER(gm_gemm_problem, limit, 108)
 MEMBER(gm_gemm_problem, sigmoid_factor, 112)
 MEMBER(gm_gemm_problem, up_offset, 116)
-END(gm_gemm_problem, up_offset, 120)
+END(gm_gemm_problem, up_offset, 104)
 
 MEMBER(gm_gemm_args, size, 0)
 MEMBER(gm_gemm_args, a, 8)
@@ -57,7 +57,7 @@ MEMBER(gm_gemm_kernel_info, warps_n, 60)
 MEMBER(gm_gemm_kernel_info, warp_k, 64)
 MEMBER(gm_gemm_kernel_info, swap, 68)
 MEMBER(gm_gemm_kernel_info, split_k, 72)
-MEMBER(gm_gemm_kernel_info, gate, 76)
+MEMBER(gm_gemm_kernel_info, gate, 80)
 END(gm_gemm_kernel_info, gate, 80)
 
 /* ---- enumerators ------------------------------------------------------------------------------------ */

@@ -923,7 +923,7 @@ pub struct gm_gemm_kernel_info {
     pub warp_k: i32,
     pub swap: i32,
     pub split_k: i32,
-    pub gate: i32,
+    pub gate: i64,
 }
 
 impl Default for gm_gemm_kernel_info {
