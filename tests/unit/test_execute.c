@@ -84,6 +84,8 @@ START_TEST(every_row_is_launched_with_its_numbers) {
         const struct gm_kernel *row = &gm_kernels[i];
         const struct gm_gemm_variant v = gm_gemm_variant(row);
         struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+        if (v.gate) /* there is no C, nor a bias along M: the next test's */
+            continue;
         p.lda = 3008, p.ldb = 3016, p.ldc = 2008, p.ldd = 2016;
         p.d_type = GM_FP32, p.bias = GM_BIAS_M, p.bias_type = GM_FP16, p.activation = GM_ACT_SILU;
         struct gm_gemm_args args = args_apart();
@@ -117,6 +119,35 @@ START_TEST(every_row_is_launched_with_its_numbers) {
             ck_assert_int_eq(params->b_vector, 16);
             ck_assert_int_eq(params->raster.tiles_n, GM_CEIL_DIV(2000, v.tile_n));
         }
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(a_gate_is_launched_with_its_numbers) {
+    const float alpha = 0.5f;
+    for (size_t i = 0; i < gemm_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+        if (!gm_gemm_variant(row).gate)
+            continue;
+        p.gate = i % 2 ? GM_GATE_PAIRS : GM_GATE_HALVES;
+        p.activation = GM_ACT_SILU, p.sigmoid_factor = 2, p.limit = 7, p.up_offset = 1;
+        p.bias = GM_BIAS_N, p.bias_type = GM_FP16;
+        struct gm_gemm_args args = args_apart();
+        args.alpha = &alpha;
+        gm_plan *plan = plan_for(row, &p);
+        clear();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        const struct gm_gemm_sm90_params *params = &fake.launch.params.sm90;
+        ck_assert_int_eq(params->plain, GM_SM90_BY_TMA);
+        ck_assert_int_eq(params->epilogue.n, 1000);
+        ck_assert_float_eq(params->epilogue.alpha, 0.5f);
+        ck_assert(params->gate.has_limit && params->gate.limit == 7 && params->gate.up_offset == 1);
+        ck_assert_float_eq(params->gate.silu_exponent, -1.44269504f);
+        ck_assert_int_eq(params->gate.gate_step, i % 2 ? 2 : 1);
+        ck_assert_int_eq(params->gate.up_first, i % 2 ? 1 : 1000);
+        ck_assert_uint_eq(fake_map_address(&params->b), ADDRESS_B);
         gm_plan_destroy(plan);
     }
 }
@@ -361,6 +392,7 @@ Suite *execute_suite(void) {
     tcase_add_checked_fixture(table, planned_set_up, planned_tear_down);
     tcase_add_test(table, execute_makes_one_launch_and_nothing_else);
     tcase_add_test(table, every_row_is_launched_with_its_numbers);
+    tcase_add_test(table, a_gate_is_launched_with_its_numbers);
     tcase_add_test(table, execute_does_not_change_its_plan);
     tcase_add_test(table, a_cold_thread_gets_the_plans_context_for_the_call);
     suite_add_tcase(suite, table);
