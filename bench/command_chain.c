@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/types.h"
 #include "program/base/args.h"
 #include "bench/chain.h"
 #include "program/commands.h"
@@ -238,6 +239,8 @@ static int read_chains(const struct given *given, struct chain_options *chains, 
         return -1;
     const enum gm_type type =
         (enum gm_type)gm_field_get(&gm_operation_gemm.fields[gm_operation_gemm.type], typed.problem.bytes);
+    if (type != GM_BF16 && type != GM_FP16)
+        return complain("--dtype is bf16 or fp16, not %s", gm_type_name(type));
     if (given->layers < 1 || given->layers > CHAIN_LAYERS_MAX)
         return complain("--layers is 1 to %d, not %d", CHAIN_LAYERS_MAX, given->layers);
     if (given->rounds < 1 || given->rounds > MAX_ROUNDS)

@@ -84,7 +84,7 @@ START_TEST(all_kernels_give_a_row_each) {
             continue;
         legal += gm_kernels[i].type == GM_BF16 && kernel.a_major == GM_K_MAJOR && kernel.b_major == GM_K_MAJOR &&
                  gm_kernels[i].family != &gm_family_gemv && /* the problem has too many rows of A for gemv, */
-                 !kernel.split_k;                           /* and no tile to cut */
+                 !kernel.split_k && !kernel.gate;           /* no tile to cut, and no gates */
     }
     ck_assert_uint_eq(bench.results.count, legal);
     for (size_t i = 0; i < legal; i++)

@@ -102,7 +102,7 @@ START_TEST(what_makes_no_sense_is_refused) {
     expect_refusal(command_chain, "--sizes 4096;4096", "--sizes wants 1 to 8 sizes");
     expect_refusal(command_chain, "--layers 0", "--layers is 1 to 64");
     expect_refusal(command_chain, "--rounds 0", "--rounds is 1 to");
-    expect_refusal(command_chain, "--dtype fp32", "fp32");
+    expect_refusal(command_chain, "--dtype fp32", "--dtype is bf16 or fp16, not fp32");
     expect_refusal(command_chain, "gemm-quick", "takes options only");
 }
 END_TEST
