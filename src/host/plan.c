@@ -160,6 +160,10 @@ static void log_plan(const gm_plan *plan, enum gm_source source) {
            source == GM_SOURCE_LEDGER || source == GM_SOURCE_NEIGHBOURS ? ", by the ledger" : "");
 }
 
+/* gm_plan_create(), of a problem that may be computed by a sequence, or is part of one. */
+static enum gm_status create_plan(const struct gm_operation *operation, gm_context *context, const void *given,
+                                  const struct gm_plan_options *given_options, int may_be_sequence, gm_plan **out);
+
 /* Makes the plans of a sequence. */
 static enum gm_status make_steps(gm_plan *plan, gm_context *context, const struct gm_sequence_choice *found) {
     const struct gm_plan_options beside = gm_sequence_step_options(&found->options);
@@ -172,11 +176,11 @@ static enum gm_status make_steps(gm_plan *plan, gm_context *context, const struc
     enum gm_status status = GM_OK;
     for (int i = 0; i < found->sequence.count && status == GM_OK; i++) {
         const struct gm_step *step = &found->sequence.steps[i];
-        status = gm_plan_create(step->operation, context, step->problem, &beside, &steps->plans[i]);
+        status = create_plan(step->operation, context, step->problem, &beside, 0, &steps->plans[i]);
     }
     if (status == GM_OK)
-        status = gm_plan_create(plan->operation, context, found->sequence.problem, &found->options,
-                                &steps->plans[found->sequence.count]);
+        status = create_plan(plan->operation, context, found->sequence.problem, &found->options, 0,
+                             &steps->plans[found->sequence.count]);
     return status;
 }
 
@@ -200,8 +204,8 @@ static enum gm_status create(gm_context *context, const struct gm_question *ques
     return GM_OK;
 }
 
-enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *context, const void *given,
-                              const struct gm_plan_options *given_options, gm_plan **out) {
+static enum gm_status create_plan(const struct gm_operation *operation, gm_context *context, const void *given,
+                                  const struct gm_plan_options *given_options, int may_be_sequence, gm_plan **out) {
     if (!context || !out)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is NULL", context ? "plan" : "context");
     _Alignas(8) char problem[GM_PROBLEM_MAX];
@@ -217,11 +221,16 @@ enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *
     const struct gm_question question = {&device, problem, &options, GM_DIVISION_BEST};
     const struct gm_choice choice = gm_choose(operation, gm_kernels, gm_kernel_count(), &question);
     struct gm_sequence_choice found;
-    if (gm_sequence_is_better(operation, &question, &choice, &found))
+    if (may_be_sequence && gm_sequence_is_better(operation, &question, &choice, &found))
         return create(context, &question, &found.choice, &found, out);
     if (!choice.kernel)
         return no_kernel(operation, &question);
     return create(context, &question, &choice, NULL, out);
+}
+
+enum gm_status gm_plan_create(const struct gm_operation *operation, gm_context *context, const void *given,
+                              const struct gm_plan_options *options, gm_plan **out) {
+    return create_plan(operation, context, given, options, 1, out);
 }
 
 /* ---- its grid ---------------------------------------------------------------------------------------- */

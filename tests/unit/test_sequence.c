@@ -196,6 +196,18 @@ START_TEST(without_a_workspace_there_is_no_unit) {
 }
 END_TEST
 
+/* A sequence has no other within it, so that it needs the workspace that it asks for. */
+START_TEST(a_unit_of_odd_operands_copies_none) {
+    struct gm_gemm_problem p = gate_problem(1026);
+    p.m = 4096, p.k = 4095;
+    gm_plan *plan = plan_of(&p, &with_workspace);
+    const gm_plan *gemm = plan->steps->plans[1];
+    ck_assert_ptr_null(gemm->steps);
+    ck_assert_uint_eq(gm_plan_workspace_bytes(plan), plan->steps->sequence.bytes + gm_plan_workspace_bytes(gemm));
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 /* One rounding or two, but for all numbers of rows alike. */
 START_TEST(a_batch_invariant_unit_takes_the_kernel_where_there_is_one) {
     struct gm_plan_options options = with_workspace;
@@ -255,6 +267,7 @@ Suite *sequence_suite(void) {
     tcase_add_checked_fixture(gates, planned_set_up, planned_tear_down);
     tcase_add_test(gates, a_glu_makes_the_unit_where_no_kernel_does);
     tcase_add_test(gates, without_a_workspace_there_is_no_unit);
+    tcase_add_test(gates, a_unit_of_odd_operands_copies_none);
     tcase_add_test(gates, a_batch_invariant_unit_takes_the_kernel_where_there_is_one);
     tcase_add_test(gates, an_explanation_tells_of_the_glu);
     tcase_add_test(gates, there_is_no_c_beside_a_gate);
