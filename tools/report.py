@@ -232,7 +232,7 @@ def decoder_table(results):
     """A row for each step of a whole model: ours by parts, and torch's fastest way by its own."""
     meta, rows = results["meta"], results["rows"]
     parts, torch_parts = ("linears", "attention", "rest", "together"), ("linears", "attention", "rest")
-    lines = [f"{meta['gpu']}, against torch {meta['torch']} in CUDA graphs, {meta['date']}; medians of 7 rounds, milliseconds, "
+    lines = [f"{meta['gpu']}, against torch {meta['torch']} in CUDA graphs, {meta['date']}; medians of 5 to 7 rounds, milliseconds, "
              "bf16, random weights.", "",
              "| model | step | ms | tokens/s | × floor | " + " | ".join(parts) + " | torch's best | way | " +
              " | ".join(f"its {part}" for part in torch_parts) + " | torch's best / ours |",
