@@ -7,18 +7,18 @@
 #define FP32_SMOOTH                  4.0
 #define FP32_LAUNCH_US               2.5
 #define FP32_DRAM_EFFICIENCY         0.85
-#define FP32_RATE                    0.75   /* of the FFMAs that issue slots allow: registers of one bank, uneven warps */
-#define FP32_STEP_SLOTS              6.0    /* of a warp for a step of K: addresses and the loop */
-#define FP32_KBLOCK_SLOTS            48.0   /* of a warp for a k-block: copies, barrier */
-#define FP32_LOAD_WAVEFRONTS         1.5    /* of a 16-byte load by a warp, of shared memory */
-#define FP32_STEP_CLOCKS             45.0   /* of a warp alone from a step's loads to its first FFMA */
-#define FP32_KBLOCK_CLOCKS           60.0   /* of a CTA alone, for the barrier */
+#define FP32_RATE                    0.75 /* of the FFMAs that issue slots allow: registers of one bank, uneven warps */
+#define FP32_STEP_SLOTS              6.0  /* of a warp for a step of K: addresses and the loop */
+#define FP32_KBLOCK_SLOTS            48.0 /* of a warp for a k-block: copies, barrier */
+#define FP32_LOAD_WAVEFRONTS         1.5  /* of a 16-byte load by a warp, of shared memory */
+#define FP32_STEP_CLOCKS             45.0 /* of a warp alone from a step's loads to its first FFMA */
+#define FP32_KBLOCK_CLOCKS           60.0 /* of a CTA alone, for the barrier */
 #define FP32_FILL_CLOCKS             1000.0 /* from the copies' issue to the first bytes' arrival */
 #define FP32_PORT_BYTES_PER_CLOCK    36.6   /* of cp.async into one SM, by all its CTAs */
-#define FP32_NARROW_COPY_SLOTS       150.0   /* of a warp for a 16-byte chunk a lane in narrower copies */
+#define FP32_NARROW_COPY_SLOTS       150.0  /* of a warp for a 16-byte chunk a lane in narrower copies */
 #define FP32_STORE_BYTES_PER_CLOCK   16.0
-#define FP32_PARTIAL_BYTES_PER_CLOCK 9.0  /* stream-K: one SM to L2 or back */
-#define FP32_STREAM_K_US             3.0  /* stream-K: from the last store to the first load */
+#define FP32_PARTIAL_BYTES_PER_CLOCK 9.0 /* stream-K: one SM to L2 or back */
+#define FP32_STREAM_K_US             3.0 /* stream-K: from the last store to the first load */
 
 /* Lanes of an SM that multiply in a clock. */
 static double lanes_per_clock(const struct gm_device *device) {

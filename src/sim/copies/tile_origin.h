@@ -17,7 +17,6 @@ void sim_tiles_free(struct sim_cta *cta);
 struct sim_origin {
     int64_t x;               /* along the innermost dimension, in bytes, and those that go on with it */
     int64_t y;               /* along the next one, likewise; im2col: the pixel of the box, counted from 0 */
-    int64_t cut;             /* x from one of the pieces that rows are cut into to the next; 0: they are not */
     uint64_t others;         /* map and further coordinates, mixed to one number */
     uint32_t span, line;     /* of the load: its swizzle's span (0: none), its line */
     uint32_t barrier, phase; /* the agent it reported to, and when: clocks.h */

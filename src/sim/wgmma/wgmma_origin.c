@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Do an operand's elements lie in the tensor as in a matrix? In a K-major operand all rows have the same x for the same
- * k, or lie whole pieces of a row apart that is cut into pieces, such as a gate and its up, and a row keeps its y; in an MN-major one y counts k, and a column keeps its x. Which rows (columns) they are is
+ * k, and a row keeps its y; in an MN-major one y counts k, and a column keeps its x. Which rows (columns) they are is
  * the program's business: they may come from different boxes, and so may the rows of k of an MN-major operand, such as
  * pages of values. Asked once for each descriptor at each instruction. */
 #include "sim/copies/tile_origin.h"
@@ -14,10 +14,8 @@ enum { PIECE = 16 };
 static bool fits(const struct wgmma_matrix *matrix, uint32_t piece, const struct sim_origin *origin,
                  const struct sim_origin *first, const struct sim_origin *own, const struct sim_origin *before) {
     const uint32_t in_line = matrix->rows / 8;
-    const int64_t to_row = own->x - first->x;
     if (!matrix->mn_major)
-        return origin->x == own->x + piece % 2 * PIECE && origin->y == own->y && origin->others == own->others &&
-               (to_row == 0 || (own->cut != 0 && to_row % own->cut == 0));
+        return origin->x == first->x + piece % 2 * PIECE && origin->y == own->y && origin->others == own->others;
     const bool is_column_0 = piece % in_line == 0, goes_on = origin->tile == before->tile;
     return origin->x == own->x && (!is_column_0 || !goes_on || piece == 0 || origin->y == before->y + 1) &&
            (is_column_0 || origin->y == before->y);

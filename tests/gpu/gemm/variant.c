@@ -21,6 +21,9 @@ struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case 
     fit.d_pad -= gc->d_pad ? (8 - gc->n % 8) % 8 : 0;
     fit.d_type = gc->ab_type;
     fit.gate = turn % 2 ? GM_GATE_PAIRS : GM_GATE_HALVES;
+    /* Of a row as long as one box the simulator would take an up for the rest of its gate. */
+    if (fit.gate == GM_GATE_PAIRS && gc->k <= 64 && gc->b_pad == 0 && !gc->exact)
+        fit.b_pad = 8;
     fit.limit = turn == 2 ? 40 : 0;
     fit.up_offset = turn >= 2 ? 1 : 0;
     fit.sigmoid_factor = turn == 3 ? 1.5f : 0;
