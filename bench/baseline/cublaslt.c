@@ -2,6 +2,7 @@
 /* The baseline: cuBLASLt, opened at run time, in our row-major terms. */
 #include "bench/baseline/cublaslt.h"
 
+#include "host/gemm/problem.h"
 #include "host/types.h"
 
 #include <dlfcn.h>
@@ -136,25 +137,11 @@ static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
 
 /* What makes D of gates and ups behind cuBLASLt: our GLU, the fastest separate kernel that there is. */
 static int prepare_unit(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
-    const struct gm_glu_problem unit = {
-        .size = sizeof unit,
-        .rows = gemm->m,
-        .columns = gemm->n / 2,
-        .type = gemm->d_type,
-        .layout = gemm->gate == GM_GATE_PAIRS ? GM_GLU_INTERLEAVED : GM_GLU_APART,
-        .activation = gemm->activation,
-        .limit = gemm->limit,
-        .sigmoid_factor = gemm->sigmoid_factor,
-        .up_offset = gemm->up_offset,
-        .gate_stride = gemm->n,
-        .up_stride = gemm->gate == GM_GATE_PAIRS ? 0 : gemm->n,
-    };
+    problem->unit_problem = gm_gemm_unit(gemm, gemm->n);
     const size_t bytes = (size_t)gemm->m * (size_t)gemm->n * (size_t)gm_type_bytes(gemm->d_type);
     if (!lt->gpu || gpu_alloc(lt->gpu, &problem->sums, bytes) != 0)
         return -1;
-    problem->up =
-        gemm->gate == GM_GATE_PAIRS ? 0 : problem->sums + (size_t)(gemm->n / 2) * (size_t)gm_type_bytes(gemm->d_type);
-    const enum gm_status status = gm_glu_plan_create(lt->gpu->context, &unit, NULL, &problem->unit);
+    const enum gm_status status = gm_glu_plan_create(lt->gpu->context, &problem->unit_problem, NULL, &problem->unit);
     return status == GM_OK ? 0 : gpu_fail_library(status, "gm_glu_plan_create");
 }
 
@@ -195,9 +182,8 @@ static void *prepare(const struct baseline *baseline, const void *gemm, int *way
     return NULL;
 }
 
-/* The halves of the sums lie side by side, as the plan's stride has them. */
 static int run_unit(const struct lt_problem *problem, gm_device_ptr d, CUstream stream) {
-    const struct gm_glu_args args = {.size = sizeof args, .gate = problem->sums, .up = problem->up, .out = d};
+    const struct gm_glu_args args = gm_gemm_unit_args(&problem->unit_problem, problem->sums, d);
     return (int)gm_glu_execute(problem->unit, &args, stream);
 }
 

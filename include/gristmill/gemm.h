@@ -35,8 +35,8 @@ extern "C" {
  *  GM_ACT_SILU, sigmoid_factor 1.702, limit 7 and up_offset 1. NaN stays NaN, also where it is clamped. N is even, ldd
  *  N / 2 at least; a bias is along N and has N values; there is no C, so beta is 0. Everything is fp32 until D is rounded,
  *  once, in the kernels whose names have a g (K-major operands that TMA takes, 16 columns of A B at a time, D of A's
- *  type). Elsewhere a plan with workspace_limit may compute A B + bias into the workspace, rounded to D's type, and D of
- *  it by a second kernel; gm_gemm_explain() says so.
+ *  type). Elsewhere a plan with workspace_limit may compute A B + bias into the workspace, M rows of N elements of D's
+ *  type, each a multiple of 128 bytes long, and D of it by a second kernel; gm_gemm_explain() says so.
  *  alpha = 0 reads A and B all the same (unless K is 0), where BLAS does not: their pointers may not be 0, and a NaN or
  *  an infinity in them makes NaN of D.
  *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */

@@ -68,4 +68,13 @@ static __device__ __forceinline__ float act_gelu_erf(float x) {
     return fmaf(-tail, ex2_approx_ftz(normal), act_limit(x));
 }
 
+/* One of them by a number that the compiler knows, where SiLU is x * sigmoid(f x) and silu_exponent -f / (2 ln 2). */
+template <int ACTIVATION> static __device__ __forceinline__ float act_by(float x, float silu_exponent) {
+    if (ACTIVATION == ACT_SILU)
+        return act_gate(x, act_size(x), act_size(x) * silu_exponent);
+    if (ACTIVATION == ACT_GELU_TANH)
+        return act_gelu_tanh(x);
+    return ACTIVATION == ACT_GELU_ERF ? act_gelu_erf(x) : ACTIVATION == ACT_RELU ? act_relu(x) : x;
+}
+
 #endif

@@ -74,4 +74,21 @@ static inline double power_us(const struct gm_gemm_problem *p, const struct gm_d
     return device->tensor_tflops > 0 ? flop / (share * device->tensor_tflops * 1e6) : 0;
 }
 
+/* One round: so many CTAs share an SM from start to end of a tile each. */
+typedef double round_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                        const struct gm_device *device, double together);
+
+/* So many tiles, by CTAs of which several share an SM: full rounds of the busiest SM, and what is left. */
+static inline double tiles_us(round_us *one_round, const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                              const struct gm_device *device, double tiles) {
+    const double on_busiest = ceil_div(tiles, device->sm_count); /* tiles of the busiest SM */
+    const double resident = gm_ctas_per_sm(v->kernel, device);
+    const double full = floor(on_busiest / resident);
+    const double rest = on_busiest - full * resident;
+    double us = rest > 0 ? one_round(v, p, device, rest) : 0;
+    if (full > 0)
+        us += full * one_round(v, p, device, resident);
+    return us;
+}
+
 #endif

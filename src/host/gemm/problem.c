@@ -5,10 +5,10 @@
 #include "common/gemm/tokens.h"
 #include "host/check_problem.h"
 #include "host/error.h"
+#include "host/gated.h"
 #include "host/gemm/variant.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 const char *const gm_gemm_layout_names[] = {
     [GM_LAYOUT_tn] = "tn", [GM_LAYOUT_nn] = "nn", [GM_LAYOUT_tt] = "tt", [GM_LAYOUT_nt] = "nt", NULL};
@@ -84,14 +84,7 @@ static enum gm_status check_gate(struct gm_gemm_problem *p) {
                        p->n);
     if (p->bias == GM_BIAS_M)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "the bias is along M: with a gate it is along N, or there is none");
-    enum gm_status status = gm_check_real("limit", p->limit, 0);
-    if (status == GM_OK)
-        status = gm_check_real("sigmoid_factor", p->sigmoid_factor, 0);
-    if (status == GM_OK)
-        status = gm_check_real("up_offset", p->up_offset, -INFINITY);
-    if (p->sigmoid_factor == 0 || p->activation != GM_ACT_SILU)
-        p->sigmoid_factor = 1;
-    return status;
+    return gm_check_gated(p->activation, p->limit, &p->sigmoid_factor, p->up_offset);
 }
 
 static enum gm_status fill(struct gm_gemm_problem *p) {

@@ -4,6 +4,7 @@
 #define GM_GEMM_PROBLEM_H
 
 #include "gristmill/gemm.h"
+#include "gristmill/glu.h"
 #include "host/types.h"
 
 /* What is planned. */
@@ -85,8 +86,12 @@ static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
            gm_has_vectors_of_d(problem) && (problem->m <= 1 || problem->ldd * bytes < GM_TMA_STRIDE_LIMIT);
 }
 
-/* sequence.c: GEMM of operands that are copied before. */
+/* sequence.c: GEMM of operands that are copied before, or with a GLU behind it. */
 extern const struct gm_sequences gm_gemm_sequences;
+
+/* sequence.c: the GLU that makes D, of a problem with a gate, of sums A B in rows `pitch` elements apart; and its call. */
+struct gm_glu_problem gm_gemm_unit(const struct gm_gemm_problem *gated, int64_t pitch);
+struct gm_glu_args gm_gemm_unit_args(const struct gm_glu_problem *unit, gm_device_ptr sums, gm_device_ptr d);
 
 #define GM_STREAM_MOST 64 /* of the lesser of M and N */
 

@@ -4,11 +4,8 @@
 #include "host/sequence.h"
 
 #include "common/arith.h"
-#include "gristmill/glu.h"
 #include "gristmill/permute.h"
 #include "host/gemm/problem.h"
-
-#include <string.h>
 
 #define COPY_ALIGN  256 /* bytes between the beginnings of copies: whole sectors and lines */
 #define PITCH_ALIGN 128 /* bytes of a copy's rows: a span of the swizzle, which is a line of L2 */
@@ -61,33 +58,47 @@ static void propose_copies(const struct gm_gemm_problem *from, const struct gm_p
     }
 }
 
+struct gm_glu_problem gm_gemm_unit(const struct gm_gemm_problem *gated, int64_t pitch) {
+    const int64_t columns = gm_gemm_columns(gated), to_up = columns * gm_type_bytes(gated->d_type);
+    const int is_pairs = gated->gate == GM_GATE_PAIRS;
+    return (struct gm_glu_problem){
+        .size = sizeof(struct gm_glu_problem),
+        .rows = gated->m,
+        .columns = columns,
+        .type = gated->d_type,
+        .layout = is_pairs ? GM_GLU_INTERLEAVED : GM_GLU_APART,
+        .activation = gated->activation,
+        .limit = gated->limit,
+        .sigmoid_factor = gated->sigmoid_factor,
+        .up_offset = gated->up_offset,
+        .gate_stride = pitch,
+        .up_stride = is_pairs ? 0 : pitch,
+        .out_stride = gated->ldd,
+        .up_align = is_pairs ? 0 : gm_copy_bytes((uint64_t)to_up, 0, 1),
+        .out_align = gated->d_align,
+    };
+}
+
+struct gm_glu_args gm_gemm_unit_args(const struct gm_glu_problem *unit, gm_device_ptr sums, gm_device_ptr d) {
+    const int64_t to_up = unit->columns * gm_type_bytes(unit->type);
+    return (struct gm_glu_args){
+        .size = sizeof(struct gm_glu_args),
+        .gate = sums,
+        .up = unit->layout == GM_GLU_APART ? sums + (uint64_t)to_up : 0,
+        .out = d,
+    };
+}
+
 /* Gates and ups of D's type in the workspace, by a GEMM that has none of the gate, and a GLU that makes D of them. */
 static void propose_unit(const struct gm_gemm_problem *from, struct gm_gemm_problem *p, struct gm_sequence *sequence) {
     const struct gm_operand sums = {from->m, from->n, 0, gm_type_bytes(from->d_type)};
-    const int is_pairs = from->gate == GM_GATE_PAIRS;
     struct gm_step *step = &sequence->steps[sequence->count++];
     p->gate = GM_GATE_NONE;
     p->activation = GM_ACT_NONE;
     p->ldc = p->ldd = pitch_of_copy(&sums);
     p->d_align = GM_WORKSPACE_ALIGN;
     *step = (struct gm_step){.name = "a GLU", .operation = &gm_operation_glu};
-    *(struct gm_glu_problem *)(void *)step->problem = (struct gm_glu_problem){
-        .size = sizeof(struct gm_glu_problem),
-        .rows = from->m,
-        .columns = gm_gemm_columns(from),
-        .type = from->d_type,
-        .layout = is_pairs ? GM_GLU_INTERLEAVED : GM_GLU_APART,
-        .activation = from->activation,
-        .limit = from->limit,
-        .sigmoid_factor = from->sigmoid_factor,
-        .up_offset = from->up_offset,
-        .gate_stride = p->ldd,
-        .up_stride = is_pairs ? 0 : p->ldd,
-        .out_stride = from->ldd,
-        .gate_align = GM_WORKSPACE_ALIGN,
-        .up_align = is_pairs ? 0 : gm_copy_bytes((uint64_t)(gm_gemm_columns(from) * sums.element_bytes), 0, 1),
-        .out_align = from->d_align,
-    };
+    *(struct gm_glu_problem *)(void *)step->problem = gm_gemm_unit(from, p->ldd);
     sequence->before = 0;
     sequence->bytes = (size_t)(sums.rows * p->ldd * sums.element_bytes);
 }
@@ -115,7 +126,7 @@ static void propose(const void *planned, const struct gm_plan_options *options, 
 
 /* Where a copy's operand has its address. */
 static gm_device_ptr *copied(const struct gm_step *step, struct gm_gemm_args *args) {
-    return strcmp(step->name, copy_of_a) == 0 ? &args->a : &args->b;
+    return step->name == copy_of_a ? &args->a : &args->b;
 }
 
 /* Where copies lie before the operation, or what it leaves for a GLU. */
@@ -139,13 +150,7 @@ static void arguments(const struct gm_sequence *sequence, int number, const void
             .size = sizeof(struct gm_permute_args), .x = *copied(step, &given), .out = given.workspace + step->offset};
     } else {
         const struct gm_glu_problem *unit = (const struct gm_glu_problem *)(const void *)step->problem;
-        const int64_t to_up = unit->columns * gm_type_bytes(unit->type);
-        *(struct gm_glu_args *)into = (struct gm_glu_args){
-            .size = sizeof(struct gm_glu_args),
-            .gate = given.workspace,
-            .up = unit->layout == GM_GLU_APART ? given.workspace + (uint64_t)to_up : 0,
-            .out = given.d,
-        };
+        *(struct gm_glu_args *)into = gm_gemm_unit_args(unit, given.workspace, given.d);
     }
 }
 

@@ -60,21 +60,10 @@ static double store_us(const struct gm_gemm_variant *v, const struct gm_device *
 }
 
 /* One round: `together` CTAs share the SM from start to end of a tile each. */
-static double round_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, const struct gm_device *device,
-                       double together) {
+static double fp32_round_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
+                            const struct gm_device *device, double together) {
     return ceil_div((double)p->k, v->tile_k) * kblock_us(v, p, device, together) + store_us(v, device, together) +
            FP32_FILL_CLOCKS / clock_mhz(device);
-}
-
-static double tiles_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, const struct gm_device *device,
-                       double tiles) {
-    const double on_busiest = ceil_div(tiles, device->sm_count); /* tiles of the busiest SM */
-    const double resident = gm_ctas_per_sm(v->kernel, device);
-    const double full = floor(on_busiest / resident), rest = on_busiest - full * resident;
-    double us = rest > 0 ? round_us(v, p, device, rest) : 0;
-    if (full > 0)
-        us += full * round_us(v, p, device, resident);
-    return us;
 }
 
 /* A share of the divided tiles: its k-blocks, a store, one partial sum published, and the others of its tile
@@ -94,7 +83,7 @@ double gm_gemm_fp32_cost_us(const struct gm_gemm_variant *v, const struct gm_gem
                             const struct gm_device *device, const struct gm_gemm_division *division) {
     const double whole = (double)division->whole, shares = (double)division->shares;
     const double divided = (double)gm_tiles_m(v, p) * (double)gm_tiles_n(v, p) - whole;
-    double path_us = tiles_us(v, p, device, whole);
+    double path_us = tiles_us(fp32_round_us, v, p, device, whole);
     if (shares > 0)
         path_us += stream_k_us(v, p, device, divided, shares);
     const double terms[] = {path_us, dram_us(p, device, FP32_DRAM_EFFICIENCY)};

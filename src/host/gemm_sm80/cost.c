@@ -106,18 +106,6 @@ static double sm80_round_us(const struct gm_gemm_variant *v, const struct gm_gem
            sm80_warp_k_us(v, device, together) + sm80_store_us(v, p, device, together);
 }
 
-static double sm80_tiles_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
-                            const struct gm_device *device, double tiles) {
-    const double on_busiest = ceil_div(tiles, device->sm_count); /* tiles of the busiest SM */
-    const double resident = gm_ctas_per_sm(v->kernel, device);
-    const double full = floor(on_busiest / resident);
-    const double rest = on_busiest - full * resident;
-    double us = rest > 0 ? sm80_round_us(v, p, device, rest) : 0;
-    if (full > 0)
-        us += full * sm80_round_us(v, p, device, resident);
-    return us;
-}
-
 /* A share of the divided tiles: its k-blocks, a store, one partial sum published, and the others of its tile
  * collected. */
 static double sm80_stream_k_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
@@ -136,7 +124,7 @@ double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gem
     const double whole = (double)division->whole, shares = (double)division->shares;
     const double tiles_m = (double)gm_tiles_m(v, p), tiles_n = (double)gm_tiles_n(v, p);
     const double divided = tiles_m * tiles_n - whole;
-    double path_us = sm80_tiles_us(v, p, device, whole);
+    double path_us = tiles_us(sm80_round_us, v, p, device, whole);
     if (shares > 0)
         path_us += sm80_stream_k_us(v, p, device, divided, shares);
     const double partial_bytes = 2.0 * shares * v->tile_m * v->tile_n * sizeof(float);

@@ -3,6 +3,7 @@
 #include "host/gemm_sm90/gemm_sm90.h"
 
 #include "host/error.h"
+#include "host/gated.h"
 #include "host/gemm/judge.h"
 #include "host/gemm/launch.h"
 #include "host/gemm/raster.h"
@@ -109,7 +110,7 @@ static struct gm_gate_params gate_params(const struct gm_gemm_problem *p) {
     return (struct gm_gate_params){
         .has_limit = p->limit > 0,
         .limit = p->limit,
-        .silu_exponent = -0.72134752f * p->sigmoid_factor, /* of act_gate(): 1 / (2 ln 2) */
+        .silu_exponent = gm_silu_exponent(p->sigmoid_factor),
         .up_offset = p->up_offset,
         .gate_step = pairs ? 2 : 1,
         .up_first = pairs ? 1 : (int32_t)(p->n / 2),

@@ -6,6 +6,7 @@
 #include "common/arith.h"
 #include "common/glu/params.h"
 #include "common/makes_tokens.h"
+#include "host/gated.h"
 #include "host/occupancy.h"
 #include "host/out.h"
 #include "host/plan.h"
@@ -250,7 +251,7 @@ static struct gm_glu_params told(const struct gm_glu_problem *p) {
         .rounds_early = p->rounding == GM_ROUND_EARLY,
         .has_limit = p->limit > 0,
         .limit = p->limit,
-        .silu_exponent = -0.72134752f * p->sigmoid_factor, /* of act_gate(): 1 / (2 ln 2) */
+        .silu_exponent = gm_silu_exponent(p->sigmoid_factor),
         .up_offset = p->up_offset,
     };
 }

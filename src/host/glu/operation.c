@@ -3,11 +3,10 @@
 #include "gristmill/glu.h"
 #include "host/check_problem.h"
 #include "host/error.h"
+#include "host/gated.h"
 #include "host/glu/glu.h"
 #include "host/plan.h"
 #include "host/types.h"
-
-#include <math.h>
 
 #define MOST_ROWS    INT32_MAX
 #define MOST_COLUMNS (INT32_C(1) << 29)
@@ -69,7 +68,7 @@ void gm_glu_matrices(const struct gm_glu_problem *p, struct gm_matrix matrices[G
     matrices[GM_GLU_SCALES] = gm_out_scales(&out);
 }
 
-static enum gm_status check_choices(const struct gm_glu_problem *p) {
+static enum gm_status check_choices(struct gm_glu_problem *p) {
     enum gm_status status = gm_check_enum("type", (int)p->type, GM_BF16, GM_FP32);
     if (status == GM_OK)
         status = gm_check_enum("layout", (int)p->layout, GM_GLU_APART, GM_GLU_NO_UP);
@@ -77,11 +76,7 @@ static enum gm_status check_choices(const struct gm_glu_problem *p) {
         status = gm_check_enum("activation", (int)p->activation, GM_ACT_NONE, GM_ACT_SILU);
     if (status == GM_OK)
         status = gm_check_enum("rounding", (int)p->rounding, GM_ROUND_LATE, GM_ROUND_EARLY);
-    if (status == GM_OK)
-        status = gm_check_real("limit", p->limit, 0);
-    if (status == GM_OK)
-        status = gm_check_real("sigmoid_factor", p->sigmoid_factor, 0);
-    return status == GM_OK ? gm_check_real("up_offset", p->up_offset, -INFINITY) : status;
+    return status == GM_OK ? gm_check_gated(p->activation, p->limit, &p->sigmoid_factor, p->up_offset) : status;
 }
 
 static enum gm_status fill(struct gm_glu_problem *p) {
@@ -107,8 +102,6 @@ static enum gm_status normalize(void *problem) {
     if (status != GM_OK)
         return status;
     GM_OUT_TO(p, out);
-    if (p->sigmoid_factor == 0 || p->activation != GM_ACT_SILU)
-        p->sigmoid_factor = 1;
     if (p->layout == GM_GLU_NO_UP) {
         p->up_offset = 0;
         p->rounding = GM_ROUND_LATE;

@@ -7,19 +7,11 @@
 #include "common/elements.cuh"
 #include "common/glu/params.h"
 
-template <int ACTIVATION> static __device__ __forceinline__ float activated(const struct gm_glu_params &p, float x) {
-    if (ACTIVATION == ACT_SILU)
-        return act_gate(x, act_size(x), act_size(x) * p.silu_exponent);
-    if (ACTIVATION == ACT_GELU_TANH)
-        return act_gelu_tanh(x);
-    return ACTIVATION == ACT_GELU_ERF ? act_gelu_erf(x) : act_relu(x);
-}
-
 template <int ACTIVATION, int COUNT>
 static __device__ __forceinline__ void activate_as(const struct gm_glu_params &p, float (&x)[COUNT]) {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
-        x[i] = activated<ACTIVATION>(p, x[i]);
+        x[i] = act_by<ACTIVATION>(x[i], p.silu_exponent);
 }
 
 /* One branch for a chunk: its elements' chains of instructions run beside each other. */

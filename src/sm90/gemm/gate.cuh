@@ -51,14 +51,6 @@ static __device__ __forceinline__ void add_gate_bias(const struct gm_gemm_sm90_p
         }
 }
 
-template <int ACTIVATION> static __device__ __forceinline__ float gate_activated(float x, float silu_exponent) {
-    if (ACTIVATION == ACT_SILU)
-        return act_gate(x, act_size(x), act_size(x) * silu_exponent);
-    if (ACTIVATION == ACT_GELU_TANH)
-        return act_gelu_tanh(x);
-    return ACTIVATION == ACT_GELU_ERF ? act_gelu_erf(x) : ACTIVATION == ACT_RELU ? act_relu(x) : x;
-}
-
 /* NaN stays NaN. */
 static __device__ __forceinline__ void limit_gates(const struct gm_gate_params &g,
                                                    float (&acc)[ATOMS_M][ATOM_REGISTERS]) {
@@ -78,7 +70,7 @@ static __device__ __forceinline__ void multiply_gates_as(const struct gm_gate_pa
 #pragma unroll
     for (int r = first / 2; r < (first + GATED_AT_ONCE) / 2; ++r) {
         const int gate = r / 4 * 8 + r % 4;
-        acc[r] = gate_activated<ACTIVATION>(acc[gate], g.silu_exponent) * (acc[gate + 4] + g.up_offset);
+        acc[r] = act_by<ACTIVATION>(acc[gate], g.silu_exponent) * (acc[gate + 4] + g.up_offset);
     }
 }
 
