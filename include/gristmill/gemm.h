@@ -39,7 +39,20 @@ extern "C" {
  *  type, each a multiple of 128 bytes long, and D of it by a second kernel; gm_gemm_explain() says so.
  *  alpha = 0 reads A and B all the same (unless K is 0), where BLAS does not: their pointers may not be 0, and a NaN or
  *  an infinity in them makes NaN of D.
- *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB. */
+ *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB.
+ *
+ *  A batch is `batch` such products of one shape, in one launch. Matrix i of an operand begins i times its batch stride
+ *  behind the first: any number of elements from 0, which is one matrix for all, so that matrices may lie beside each other
+ *  in common rows (lda 128 H, a_batch_stride 128: heads of a token). Not so D's, which share no element: each lies behind
+ *  the one before it, or all of them beside each other in rows of ldd. Where B is one for all, and A's, C's and D's rows go
+ *  on from one matrix to the next, or have only one row each, the batch is planned as one product of batch * M rows, and
+ *  the same along N; for that C needs its stride even if beta is 0. Kernels whose names have a b take batches: by TMA
+ *  where A's and B's batch strides are multiples of 16 bytes. There is no gate in a batch that is not planned as one product.
+ *
+ *  With pointer_arrays a, b, c and d of the arguments are device addresses of arrays of `batch` device pointers, which the
+ *  kernel reads: they may be written by a launch before it. Batch strides of A, B, C and D mean nothing then. A matrix
+ *  with a pointer that is 0, or no multiple of its element's size, is left out: D is not written, and left_out is counted
+ *  up. D's matrices may not overlap each other or what is read, which nobody checks. Kernels of sm80 take pointer arrays. */
 
 enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
 
@@ -63,6 +76,10 @@ struct gm_gemm_problem {
     float limit;          /* of gates and ups, more than 0; 0: there is none */
     float sigmoid_factor; /* of a gate's GM_ACT_SILU, x * sigmoid(sigmoid_factor * x), more than 0; 0: 1 */
     float up_offset;      /* finite */
+    int64_t batch;        /* products; 0: 1 */
+    int64_t a_batch_stride, b_batch_stride, c_batch_stride, d_batch_stride; /* elements; 0: one matrix for all */
+    int64_t bias_batch_stride;
+    int64_t pointer_arrays; /* 1: a, b, c and d are addresses of arrays of pointers */
 };
 
 struct gm_gemm_args {
@@ -71,6 +88,7 @@ struct gm_gemm_args {
     const float *alpha, *beta;      /* host pointers, read during the call; NULL: 1 and 0 */
     gm_device_ptr workspace;
     size_t workspace_bytes;
+    gm_device_ptr left_out; /* of pointer_arrays: a uint32 to which the matrices that are left out are added; 0: none */
 };
 
 /* Chooses a kernel, loads it if this context has not yet, prepares its descriptors. `options` may be NULL. */
@@ -125,6 +143,7 @@ struct gm_gemm_kernel_info {
     int32_t swap;             /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are still of M x N */
     int32_t split_k;          /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
     int64_t gate;             /* 1: D is made of gates and ups, struct gm_gemm_problem's `gate`; tile_n is of A B */
+    int64_t batch;            /* 1: takes batches; one matrix by name only */
 };
 
 /* GM_ERROR_INVALID_ARGUMENT: there is no such kernel, or it is not of GEMM. */

@@ -24,6 +24,12 @@ static __device__ __forceinline__ uint32_t ld_global_b32(uint64_t address) {
     return value;
 }
 
+static __device__ __forceinline__ uint64_t ld_global_b64(uint64_t address) {
+    uint64_t value;
+    asm volatile("ld.global.b64 %0, [%1];" : "=l"(value) : "l"(address));
+    return value;
+}
+
 static __device__ __forceinline__ void ld_global_v2_b32(uint64_t address, uint32_t *values) {
     asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(values[0]), "=r"(values[1]) : "l"(address));
 }

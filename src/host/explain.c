@@ -30,6 +30,7 @@ static const char *name_of(enum gm_reason reason) {
         NAME(GM_REASON_ORDER);
         NAME(GM_REASON_DIVISION);
         NAME(GM_REASON_EPILOGUE);
+        NAME(GM_REASON_BATCH);
     }
 #undef NAME
     return NULL;

@@ -27,6 +27,15 @@ static __device__ __forceinline__ void tma_load_3d(uint32_t dst, const void *map
                  : "memory");
 }
 
+/* The same, kept by L2 as `policy` says. */
+static __device__ __forceinline__ void tma_load_3d_as(uint32_t dst, const void *map, int x, int y, int z, uint32_t bar,
+                                                      uint64_t policy) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(bar), "l"(policy)
+                 : "memory");
+}
+
 /* And in four. */
 static __device__ __forceinline__ void tma_load_4d(uint32_t dst, const void *map, int x, int y, int z, int w,
                                                    uint32_t bar) {
@@ -73,6 +82,15 @@ static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst, const
                  : "memory");
 }
 
+/* The same in three dimensions. */
+static __device__ __forceinline__ void tma_load_3d_multicast(uint32_t dst, const void *map, int x, int y, int z,
+                                                             uint32_t bar, uint16_t mask, uint64_t policy) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+                 ".L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6, %7;" ::"r"(dst),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(bar), "h"(mask), "l"(policy)
+                 : "memory");
+}
+
 /* `bytes` from global to this CTA's shared memory, both 16-byte aligned; they complete on `bar`. */
 static __device__ __forceinline__ void bulk_load(uint32_t dst, uint64_t src, uint32_t bytes, uint32_t bar) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(dst),
@@ -88,7 +106,14 @@ static __device__ __forceinline__ void tma_prefetch_2d(const void *map, int x, i
                  : "memory");
 }
 
-/* The same in four dimensions. */
+/* The same in three dimensions. */
+static __device__ __forceinline__ void tma_prefetch_3d(const void *map, int x, int y, int z, uint64_t policy) {
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile.L2::cache_hint [%0, {%1, %2, %3}], %4;" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z), "l"(policy)
+                 : "memory");
+}
+
+/* And in four. */
 static __device__ __forceinline__ void tma_prefetch_4d(const void *map, int x, int y, int z, int w, uint64_t policy) {
     asm volatile(
         "cp.async.bulk.prefetch.tensor.4d.L2.global.tile.L2::cache_hint [%0, {%1, %2, %3, %4}], %5;" ::"l"(map), "r"(x),
@@ -100,6 +125,13 @@ static __device__ __forceinline__ void tma_prefetch_4d(const void *map, int x, i
 static __device__ __forceinline__ void tma_store_2d(const void *map, int x, int y, uint32_t src) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
                  "r"(y), "r"(src)
+                 : "memory");
+}
+
+/* The same in three dimensions. */
+static __device__ __forceinline__ void tma_store_3d(const void *map, int x, int y, int z, uint32_t src) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z), "r"(src)
                  : "memory");
 }
 

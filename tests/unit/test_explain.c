@@ -30,6 +30,7 @@ START_TEST(every_reason_has_its_own_name) {
     ck_assert_str_eq(gm_reason_name(GM_REASON_STRIDE), "GM_REASON_STRIDE");
     ck_assert_str_eq(gm_reason_name(GM_REASON_DIVISION), "GM_REASON_DIVISION");
     ck_assert_str_eq(gm_reason_name(GM_REASON_EPILOGUE), "GM_REASON_EPILOGUE");
+    ck_assert_str_eq(gm_reason_name(GM_REASON_BATCH), "GM_REASON_BATCH");
 }
 END_TEST
 

@@ -41,6 +41,14 @@ struct gm_stream_k {
     int32_t split_k_tiles; /* split-K: number of tiles, each cut into shares / split_k_tiles pieces; 0: no split-K */
 };
 
+/* Where the matrices of a batch begin, in kernels that take batches: bytes from one to the next, 0 where there is one for
+ * all. Tiles are numbered through all matrices. */
+struct gm_batch_params {
+    int64_t c, d, bias;
+    int32_t tiles; /* of a matrix */
+    int32_t reserved;
+};
+
 GM_STATIC_ASSERT(sizeof(struct gm_epilogue_params) == 80, "the same layout in C11 and CUDA C");
 GM_STATIC_ASSERT(sizeof(struct gm_stream_k) == 40, "the same layout in C11 and CUDA C");
 

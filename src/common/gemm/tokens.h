@@ -30,6 +30,9 @@
 #define GM_GATE_no   0 /* */
 #define GM_GATE_gate 1 /* g */
 
+#define GM_BATCH_no    0 /* */
+#define GM_BATCH_batch 1 /* b */
+
 #define GM_WARP_K_1 1 /* */
 #define GM_WARP_K_2 2 /* k2 */
 #define GM_WARP_K_4 4 /* k4 */

@@ -15,7 +15,13 @@ struct gm_gemm_sm80_params {
     int32_t a_vector, b_vector;  /* bytes of one copy that base and stride allow: 16, 8, 4 or 2 */
     int32_t b_early;             /* GEMV on sm90, 1: the previous kernel does not write B, so it is loaded before */
     struct gm_stream_k stream_k; /* GEMV: none */
+    /* Of variants that take batches. */
+    struct gm_batch_params batch;
+    int64_t a_batch, b_batch; /* bytes */
+    uint64_t left_out;        /* where matrices that are left out are counted, or 0 */
+    int32_t pointer_arrays;   /* a, b, and the epilogue's c and d are addresses of arrays of pointers */
+    int32_t reserved;
 };
-GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 184, "the same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 248, "the same layout in C11 and CUDA C");
 
 #endif

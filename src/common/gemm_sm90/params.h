@@ -38,6 +38,9 @@ struct gm_gemm_sm90_params {
     int32_t b_early;            /* 1: the previous kernel does not write B, so its first k-blocks need no wait */
     int32_t prefetched;         /* k-blocks of a CTA's first piece prefetched to L2 while the previous kernel runs */
     struct gm_gate_params gate; /* of variants with a gate */
+    /* Of variants that take batches. */
+    struct gm_batch_params batch;
+    int32_t a_steps, b_steps; /* coordinates of A's and B's maps from a matrix to the next: 1, or 0 */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "the same layout in C11 and CUDA C");
 

@@ -54,14 +54,22 @@ static inline double copy_bytes(struct gm_operand operand, int align) {
     return gm_copy_bytes((uint64_t)align, operand.stride * operand.element_bytes, operand.rows);
 }
 
+/* Rows of A, and of B, of all matrices of a batch that differ. */
+static inline double different_rows(const struct gm_gemm_problem *p, int64_t rows, int64_t batch_stride) {
+    return (double)rows * (p->pointer_arrays || batch_stride ? (double)p->batch : 1);
+}
+static inline double operand_bytes(const struct gm_gemm_problem *p) {
+    return (different_rows(p, p->m, p->a_batch_stride) + different_rows(p, p->n, p->b_batch_stride)) * (double)p->k *
+           gm_type_bytes(p->ab_type);
+}
+
 /* The least bytes: every operand and D once. */
 static inline double least_bytes(const struct gm_gemm_problem *p) {
-    const double operands = ((double)p->m + (double)p->n) * (double)p->k * gm_type_bytes(p->ab_type);
-    return operands + (double)p->m * (double)p->n * gm_type_bytes(p->d_type);
+    return operand_bytes(p) + (double)p->batch * (double)p->m * (double)p->n * gm_type_bytes(p->d_type);
 }
 
 static inline double operations(const struct gm_gemm_problem *p) {
-    return 2 * (double)p->m * (double)p->n * (double)p->k;
+    return 2 * (double)p->batch * (double)p->m * (double)p->n * (double)p->k;
 }
 
 static inline double dram_us(const struct gm_gemm_problem *p, const struct gm_device *device, double efficiency) {

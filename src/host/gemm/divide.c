@@ -18,10 +18,6 @@ static int64_t tile_blocks(const struct gm_gemm_variant *v, const struct gm_gemm
     return GM_CEIL_DIV(problem->k, (int64_t)v->tile_k);
 }
 
-static int64_t all_tiles(const struct gm_gemm_variant *v, const struct gm_gemm_problem *problem) {
-    return gm_tiles_m(v, problem) * gm_tiles_n(v, problem);
-}
-
 /* Whether the variant can divide so. Cluster-k divides the K of every tile already; gemv has small tiles, and so enough
  * CTAs. */
 static int divides(const struct gm_gemm_variant *v, const struct gm_gemm_division *d, int64_t tiles, int64_t blocks) {
@@ -38,7 +34,7 @@ static double cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_prob
 
 static struct gm_gemm_division undivided(const struct gm_gemm_variant *v, const struct gm_gemm_problem *problem,
                                          const struct gm_device *device) {
-    struct gm_gemm_division none = {.whole = all_tiles(v, problem)};
+    struct gm_gemm_division none = {.whole = gm_tiles(v, problem)};
     none.predicted_us = cost_us(v, problem, device, &none);
     return none;
 }
@@ -53,7 +49,7 @@ static size_t workspace_bytes(const struct gm_gemm_variant *v, const struct gm_g
 struct gm_gemm_division gm_divide_as(const struct gm_gemm_variant *v, const struct gm_gemm_problem *problem,
                                      const struct gm_device *device, const struct gm_gemm_division *wanted) {
     struct gm_gemm_division d = *wanted;
-    const int64_t divided = all_tiles(v, problem) - d.whole, blocks = tile_blocks(v, problem);
+    const int64_t divided = gm_tiles(v, problem) - d.whole, blocks = tile_blocks(v, problem);
     if (!divides(v, &d, divided, blocks) || d.whole < 0 || divided <= 0 || blocks == 0 || d.shares <= 0 ||
         d.shares > gm_clusters_at_once(v->kernel, device) || divided > INT32_MAX / blocks)
         return undivided(v, problem, device);
@@ -73,7 +69,7 @@ struct search {
 
 static void consider(struct search *s, int64_t whole, int64_t shares, int64_t pieces) {
     const struct gm_gemm_division wanted = {.whole = whole, .shares = shares, .pieces = pieces};
-    const int64_t units = (all_tiles(s->variant, s->problem) - whole) * tile_blocks(s->variant, s->problem);
+    const int64_t units = (gm_tiles(s->variant, s->problem) - whole) * tile_blocks(s->variant, s->problem);
     if (whole < 0 || units / shares < GM_PIECE_LEAST)
         return;
     const struct gm_gemm_division d = gm_divide_as(s->variant, s->problem, s->device, &wanted);
@@ -90,7 +86,7 @@ struct gm_gemm_division gm_divide(const struct gm_gemm_variant *v, const struct 
                                   const struct gm_device *device, size_t workspace_limit, int number) {
     struct search s = {v, problem, device, workspace_limit, number, undivided(v, problem, device)};
     const int64_t at_once = gm_clusters_at_once(v->kernel, device);
-    const int64_t tiles = all_tiles(v, problem), ragged = tiles % at_once;
+    const int64_t tiles = gm_tiles(v, problem), ragged = tiles % at_once;
     if (workspace_limit == 0 || ragged == 0)
         return s.best;
     consider(&s, tiles - ragged, at_once, 0);
@@ -126,7 +122,7 @@ const char *gm_division_suffix(int number, char text[16]) {
 struct gm_stream_k gm_stream_k_params(const struct gm_gemm_variant *v, const struct gm_gemm_problem *problem,
                                       const struct gm_gemm_division *d) {
     struct gm_stream_k params = {.whole = (int32_t)d->whole};
-    const int64_t tiles = all_tiles(v, problem), blocks = tile_blocks(v, problem);
+    const int64_t tiles = gm_tiles(v, problem), blocks = tile_blocks(v, problem);
     if (v->split_k) {
         const int64_t pieces = d->pieces > 0 ? d->pieces : 1;
         params = (struct gm_stream_k){.shares = (int32_t)(tiles * pieces),

@@ -18,15 +18,30 @@ static int64_t at_once(const struct gm_gemm_inquiry *q) {
 
 /* ---- what every family checks ------------------------------------------------------------------------- */
 
-static int fits_at_once(const struct gm_gemm_inquiry *q) {
+/* Tiles of all matrices; more than 2^30 as 2^30 + 1. */
+static int64_t limited_tiles(const struct gm_gemm_inquiry *q) {
     const int64_t tiles_m = gm_tiles_m(q->variant, q->problem), tiles_n = gm_tiles_n(q->variant, q->problem);
-    return tiles_n == 0 || tiles_m <= at_once(q) / tiles_n;
+    const int too_many = tiles_m > 0 && tiles_n > 0 &&
+                         (tiles_n > TILES_LIMIT / tiles_m || q->problem->batch > TILES_LIMIT / (tiles_m * tiles_n));
+    return too_many ? TILES_LIMIT + 1 : gm_tiles(q->variant, q->problem);
+}
+
+/* One product, or a batch of them, or their pointers. */
+static enum gm_reason check_batch(const struct gm_gemm_inquiry *q) {
+    const int is_batch = q->problem->batch > 1 || q->problem->pointer_arrays;
+    if (!q->variant->batch && is_batch)
+        return gm_say(q->why, GM_REASON_BATCH, "computes one product; the problem is a batch of %" PRId64,
+                      q->problem->batch);
+    if (q->variant->batch && !is_batch && !q->question->options->kernel)
+        return gm_say(q->why, GM_REASON_BATCH, "%s",
+                      "finds the matrices of a batch; the problem is one product, which "
+                      "it takes by name");
+    return GM_ACCEPTED;
 }
 
 static enum gm_reason check_tiles(const struct gm_gemm_inquiry *q) {
     const int layout = gm_gemm_layout(q->problem);
-    const int64_t tiles_m = gm_tiles_m(q->variant, q->problem), tiles_n = gm_tiles_n(q->variant, q->problem);
-    if (q->variant->split_k && q->question->options->sm_budget > 0 && !fits_at_once(q))
+    if (q->variant->split_k && q->question->options->sm_budget > 0 && limited_tiles(q) > at_once(q))
         return gm_say(q->why, GM_REASON_SMS,
                       "every tile has a CTA of its own, and the SM budget is for %" PRId64 " at once", at_once(q));
     if (q->variant->layout != layout)
@@ -39,9 +54,11 @@ static enum gm_reason check_tiles(const struct gm_gemm_inquiry *q) {
                           ? "makes D of gates and ups; the problem has none"
                           : "makes D of every column of A B; the problem has a gate, which kernels with a g "
                             "in their name take, or this one and a GLU behind it, with a workspace_limit");
-    if (tiles_m > 0 && tiles_n > TILES_LIMIT / tiles_m)
-        return gm_say(q->why, GM_REASON_SIZE, "%" PRId64 " x %" PRId64 " tiles are more than 2^30", tiles_m, tiles_n);
-    return GM_ACCEPTED;
+    if (limited_tiles(q) > TILES_LIMIT)
+        return gm_say(q->why, GM_REASON_SIZE,
+                      "%" PRId64 " x %" PRId64 " tiles of %" PRId64 " matrices are more than 2^30",
+                      gm_tiles_m(q->variant, q->problem), gm_tiles_n(q->variant, q->problem), q->problem->batch);
+    return check_batch(q);
 }
 
 /* All kernels of gemm_sm90 that take no part of K from each other add up the same 16 products after the same 16, and so
@@ -89,11 +106,40 @@ static enum gm_reason check_tma_operand(const struct gm_gemm_inquiry *q, const c
     return GM_ACCEPTED;
 }
 
+/* The step from a matrix to the next. */
+static enum gm_reason check_tma_batch(const struct gm_gemm_inquiry *q, const char *letter, int64_t stride,
+                                      int element_bytes) {
+    const int64_t bytes = stride * element_bytes;
+    if (bytes % GM_TMA_ALIGN)
+        return gm_say(q->why, GM_REASON_STRIDE,
+                      "%s_batch_stride %" PRId64 " x %d B = %" PRId64
+                      " B is not a multiple of 16: TMA needs it, or an sm80 kernel takes it",
+                      letter, stride, element_bytes, bytes);
+    if (bytes >= GM_TMA_STRIDE_LIMIT)
+        return gm_say(q->why, GM_REASON_SIZE,
+                      "%s_batch_stride %" PRId64 " x %d B = %" PRId64
+                      " B is not under 2^40: TMA cannot step it; an sm80 kernel takes it",
+                      letter, stride, element_bytes, bytes);
+    return GM_ACCEPTED;
+}
+
+static enum gm_reason check_tma_batches(const struct gm_gemm_inquiry *q) {
+    const struct gm_batch_strides strides = gm_gemm_batch_strides(q->problem);
+    const int bytes = gm_type_bytes(q->problem->ab_type);
+    if (q->problem->pointer_arrays)
+        return gm_say(q->why, GM_REASON_BATCH, "%s",
+                      "the matrices are in pointer_arrays: TMA knows one base; an sm80 kernel takes them");
+    const enum gm_reason reason = check_tma_batch(q, "a", strides.a, bytes);
+    return reason == GM_ACCEPTED ? check_tma_batch(q, "b", strides.b, bytes) : reason;
+}
+
 enum gm_reason gm_gemm_check_tma(const struct gm_gemm_inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
     if (p->k == 0)
         return gm_say(q->why, GM_REASON_EMPTY_K, "K = 0 leaves TMA nothing to describe; an sm80 kernel takes it");
-    const enum gm_reason reason = check_tma_operand(q, q->transposed ? "b" : "a", gm_operand_a(p), p->a_align);
+    enum gm_reason reason = check_tma_batches(q);
+    if (reason == GM_ACCEPTED)
+        reason = check_tma_operand(q, q->transposed ? "b" : "a", gm_operand_a(p), p->a_align);
     if (reason != GM_ACCEPTED)
         return reason;
     return check_tma_operand(q, q->transposed ? "a" : "b", gm_operand_b(p), p->b_align);
@@ -148,7 +194,7 @@ static enum gm_reason divide(const struct gm_gemm_inquiry *q, struct gm_gemm_div
  * by k-blocks, 3 pieces each, among ..." */
 static void describe_division(const struct gm_gemm_inquiry *q, const struct gm_gemm_division *d, char *text,
                               size_t bytes) {
-    const int64_t tiles = gm_tiles_m(q->variant, q->problem) * gm_tiles_n(q->variant, q->problem);
+    const int64_t tiles = gm_tiles(q->variant, q->problem);
     char pieces[48] = "";
     if (d->pieces > 0)
         gm_print(pieces, sizeof pieces, ", %" PRId64 " pieces each,", d->pieces);
@@ -161,11 +207,13 @@ static void describe_division(const struct gm_gemm_inquiry *q, const struct gm_g
 /* ---- the verdict ----------------------------------------------------------------------------------------- */
 
 static struct gm_verdict accept(const struct gm_gemm_inquiry *q, const struct gm_gemm_division *d) {
-    char divided[176] = "";
+    char divided[176] = "", matrices[48] = "";
     if (gm_is_wanted(q->why))
         describe_division(q, d, divided, sizeof divided);
-    gm_say(q->why, GM_ACCEPTED, "predicted %.2f us: %" PRId64 " x %" PRId64 " tiles%s, %" PRId64 " at once%s",
-           d->predicted_us, gm_tiles_m(q->variant, q->problem), gm_tiles_n(q->variant, q->problem),
+    if (gm_is_wanted(q->why) && q->problem->batch > 1)
+        gm_print(matrices, sizeof matrices, "%" PRId64 " matrices of ", q->problem->batch);
+    gm_say(q->why, GM_ACCEPTED, "predicted %.2f us: %s%" PRId64 " x %" PRId64 " tiles%s, %" PRId64 " at once%s",
+           d->predicted_us, matrices, gm_tiles_m(q->variant, q->problem), gm_tiles_n(q->variant, q->problem),
            q->transposed ? " of D^T = B^T A^T" : "", at_once(q), divided);
     const struct gm_gemm_family *family = gm_gemm_family_of(q->variant->kernel);
     const double us = d->predicted_us * (family->margin ? family->margin(q) : 1);

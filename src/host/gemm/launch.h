@@ -23,6 +23,10 @@ int gm_gemm_b_is_early(const struct gm_plan *plan);
 
 struct gm_epilogue_params gm_gemm_epilogue_template(const struct gm_gemm_problem *problem);
 
+/* Batches, in the parameters of variants that take them. */
+struct gm_batch_params gm_gemm_batch_template(const struct gm_gemm_variant *variant,
+                                              const struct gm_gemm_problem *problem);
+
 /* The arguments of a call as the planned problem has them: of a transposed one, A is the caller's B. */
 struct gm_gemm_call {
     gm_device_ptr a, b, workspace;

@@ -29,10 +29,10 @@ static int set_b_type(void *problem, int64_t type) {
 
 static int64_t get_epilogue(const void *problem) {
     const struct gm_gemm_problem *p = problem;
-    return p->gate != GM_GATE_NONE ? 2 : gm_has_general_epilogue(p);
+    return p->batch > 1 || p->pointer_arrays ? 3 : p->gate != GM_GATE_NONE ? 2 : gm_has_general_epilogue(p);
 }
 
-static const char *const epilogues[] = {"plain", "general", "gate", NULL};
+static const char *const epilogues[] = {"plain", "general", "gate", "batch", NULL};
 static const char *const activations[] = {"none", "relu", "gelu", "gelu_erf", "silu", NULL};
 static const char *const biases[] = {"none", "n", "m", NULL};
 static const char *const gates[] = {"none", "halves", "pairs", NULL};
@@ -67,6 +67,15 @@ static const struct gm_field fields[] = {
     [FIELD_M] = {.name = "m", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(m)},
     {.name = "n", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(n)},
     {.name = "k", .kind = GM_FIELD_SIZE, .uses = SUITES, .offset = AT(k)},
+    {"batch", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(batch), .about = "products of this shape (default: 1)"},
+    {"a_batch_stride", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(a_batch_stride),
+     .about = "elements from a matrix of a batch to the next; 0: one for all"},
+    {"b_batch_stride", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(b_batch_stride)},
+    {"c_batch_stride", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(c_batch_stride)},
+    {"d_batch_stride", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(d_batch_stride)},
+    {"bias_batch_stride", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(bias_batch_stride)},
+    {"pointer_arrays", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(pointer_arrays),
+     .about = "1: of pointers to the matrices"},
     {"act", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(activation), .words = activations,
      .about = "relu, gelu, gelu_erf, silu (default: none)"},
     {"bias", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(bias), .words = biases,
@@ -97,11 +106,13 @@ static int is_empty(const void *problem) {
 
 static struct gm_work work(const void *problem) {
     const struct gm_gemm_problem *p = problem;
-    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k, batch = p->batch > 1 ? (double)p->batch : 1;
+    const double as = p->pointer_arrays || p->a_batch_stride ? batch : 1;
+    const double bs = p->pointer_arrays || p->b_batch_stride ? batch : 1;
     return (struct gm_work){
-        .flops = 2 * m * n * k,
-        .least_bytes =
-            (m + n) * k * gm_type_bytes(p->ab_type) + m * (double)gm_gemm_columns(p) * gm_type_bytes(p->d_type),
+        .flops = batch * 2 * m * n * k,
+        .least_bytes = (as * m + bs * n) * k * gm_type_bytes(p->ab_type) +
+                       batch * m * (double)gm_gemm_columns(p) * gm_type_bytes(p->d_type),
     };
 }
 
@@ -132,6 +143,49 @@ static void set_range(struct gm_range *range, const char *name, gm_device_ptr ad
     range->may_equal = -1;
 }
 
+/* All matrices of a batch: rows that go on from one to the next, or else from the first byte to the last. */
+static void span_batch(struct gm_range *range, int64_t batch, int64_t stride, int element_bytes) {
+    const int64_t one = (range->rows - 1) * range->pitch_bytes + range->row_bytes, step = stride * element_bytes;
+    if (range->rows == 0 || range->row_bytes == 0 || step == 0)
+        return;
+    if (step == range->rows * range->pitch_bytes) {
+        range->rows *= batch;
+        return;
+    }
+    range->rows = 1;
+    range->row_bytes = (batch - 1) * step + one;
+    range->pitch_bytes = step;
+}
+
+/* An array of pointers, which is read, whatever the matrices are for. */
+static void point_to_batch(struct gm_range *range, int64_t batch) {
+    if (range->rows == 0 || range->row_bytes == 0)
+        return;
+    range->rows = 1;
+    range->row_bytes = batch * 8;
+    range->align = range->element_bytes = 8;
+    range->written = 0;
+    range->may_equal = -1;
+}
+
+enum { RANGE_C = 2, RANGE_BIAS, RANGE_D, RANGE_LEFT_OUT, RANGES };
+
+static void set_batch_ranges(const struct gm_gemm_problem *p, const struct gm_gemm_args *args,
+                             struct gm_range found[GM_RANGES_MAX]) {
+    const int64_t strides[] = {p->a_batch_stride, p->b_batch_stride, p->c_batch_stride, 0, p->d_batch_stride};
+    for (int i = 0; i <= RANGE_D; i++) {
+        if (i == RANGE_BIAS)
+            span_batch(&found[i], p->batch, p->bias_batch_stride, found[i].element_bytes);
+        else if (p->pointer_arrays)
+            point_to_batch(&found[i], p->batch);
+        else
+            span_batch(&found[i], p->batch, strides[i], found[i].element_bytes);
+    }
+    const struct gm_operand counter = {p->pointer_arrays && args->left_out, 1, 0, 4};
+    set_range(&found[RANGE_LEFT_OUT], "left_out", args->left_out, counter, 4);
+    found[RANGE_LEFT_OUT].written = 1;
+}
+
 /* A, B, C, the bias and D, by the caller's names. */
 static int ranges(const void *problem, const void *arguments, struct gm_range found[GM_RANGES_MAX],
                   struct gm_workspace *workspace) {
@@ -141,19 +195,21 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     const int turned = planned->transposed;
     const int bias_bytes = p->bias == GM_BIAS_NONE ? 1 : gm_type_bytes(p->bias_type);
     const struct gm_operand bias = {p->bias != GM_BIAS_NONE, p->bias == GM_BIAS_M ? p->m : p->n, 0, bias_bytes};
-    enum { C = 2, BIAS, D, COUNT };
     set_range(&found[turned], turned ? "b" : "a", turned ? args->b : args->a, gm_operand_a(p), p->a_align);
     set_range(&found[!turned], turned ? "a" : "b", turned ? args->a : args->b, gm_operand_b(p), p->b_align);
-    set_range(&found[C], "c", args->c, gm_operand_c(p), gm_type_bytes(p->d_type));
-    set_range(&found[BIAS], "bias", args->bias, bias, bias_bytes);
-    set_range(&found[D], "d", args->d, gm_operand_d(p), p->d_align);
+    set_range(&found[RANGE_C], "c", args->c, gm_operand_c(p), gm_type_bytes(p->d_type));
+    set_range(&found[RANGE_BIAS], "bias", args->bias, bias, bias_bytes);
+    set_range(&found[RANGE_D], "d", args->d, gm_operand_d(p), p->d_align);
     if (!args->beta || *args->beta == 0)
-        found[C].rows = 0;
-    found[D].written = 1;
-    found[D].may_equal = C;
+        found[RANGE_C].rows = 0;
+    found[RANGE_D].written = 1;
+    found[RANGE_D].may_equal = RANGE_C;
     workspace->address = args->workspace;
     workspace->bytes = args->workspace_bytes;
-    return COUNT;
+    if (p->batch == 1 && !p->pointer_arrays)
+        return RANGE_LEFT_OUT;
+    set_batch_ranges(p, args, found);
+    return RANGES;
 }
 
 const struct gm_operation gm_operation_gemm = {

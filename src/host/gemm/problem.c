@@ -87,6 +87,128 @@ static enum gm_status check_gate(struct gm_gemm_problem *p) {
     return gm_check_gated(p->activation, p->limit, &p->sigmoid_factor, p->up_offset);
 }
 
+/* ---- batches -------------------------------------------------------------------------------------------- */
+
+static enum gm_status check_batch_stride(const char *name, int64_t stride, const struct gm_gemm_problem *p,
+                                         struct gm_operand operand) {
+    int64_t elements = 0;
+    if (stride < 0)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; it must be 0 or more", name, stride);
+    if (__builtin_mul_overflow(stride, p->batch, &elements) ||
+        __builtin_add_overflow(elements, operand.rows * operand.stride, &elements) ||
+        __builtin_mul_overflow(elements, operand.element_bytes, &elements))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s is %" PRId64 "; %" PRId64 " matrices of it exceed 2^63 bytes",
+                       name, stride, p->batch);
+    return GM_OK;
+}
+
+/* D's matrices lie behind each other, or beside each other in common rows. */
+static enum gm_status check_batches_of_d(const struct gm_gemm_problem *p) {
+    const struct gm_operand d = gm_operand_d(p);
+    const int64_t stride = p->d_batch_stride, extent = gm_operand_bytes(&d) / d.element_bytes;
+    const int behind = stride >= extent;
+    const int beside = stride >= d.columns && (p->batch - 1) * stride + d.columns <= d.stride;
+    if (behind || beside)
+        return GM_OK;
+    return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                   "d_batch_stride is %" PRId64 ": the matrices of D overlap; each of them has %" PRId64
+                   " elements from first to last, or %" PRId64 " of a row of ldd %" PRId64,
+                   stride, extent, d.columns, d.stride);
+}
+
+static enum gm_status check_strides_of_batch(const struct gm_gemm_problem *p) {
+    const struct gm_operand bias = {1, p->bias == GM_BIAS_M ? p->m : p->n, 0, gm_type_bytes(p->bias_type)};
+    enum gm_status status = check_batch_stride("a_batch_stride", p->a_batch_stride, p, gm_operand_a(p));
+    if (status == GM_OK)
+        status = check_batch_stride("b_batch_stride", p->b_batch_stride, p, gm_operand_b(p));
+    if (status == GM_OK)
+        status = check_batch_stride("c_batch_stride", p->c_batch_stride, p, gm_operand_c(p));
+    if (status == GM_OK)
+        status = check_batch_stride("d_batch_stride", p->d_batch_stride, p, gm_operand_d(p));
+    if (status == GM_OK && p->bias != GM_BIAS_NONE)
+        status = check_batch_stride("bias_batch_stride", p->bias_batch_stride, p, bias);
+    return status == GM_OK ? check_batches_of_d(p) : status;
+}
+
+/* Of one matrix strides mean nothing, and become 0; so do those of pointer arrays. */
+static enum gm_status fill_batch(struct gm_gemm_problem *p) {
+    if (p->pointer_arrays < 0 || p->pointer_arrays > 1)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "pointer_arrays is %" PRId64 "; it must be 0 or 1",
+                       p->pointer_arrays);
+    if (p->batch <= 1 || p->pointer_arrays)
+        p->a_batch_stride = p->b_batch_stride = p->c_batch_stride = p->d_batch_stride = 0;
+    if (p->batch <= 1 || p->bias == GM_BIAS_NONE)
+        p->bias_batch_stride = 0;
+    if (p->pointer_arrays && p->gate != GM_GATE_NONE)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "a gate is not of matrices in pointer_arrays");
+    if (p->batch == 1 || p->m == 0 || p->n == 0)
+        return GM_OK;
+    if (p->pointer_arrays)
+        return p->bias == GM_BIAS_NONE
+                   ? GM_OK
+                   : check_batch_stride("bias_batch_stride", p->bias_batch_stride, p, (struct gm_operand){0, 0, 0, 4});
+    return check_strides_of_batch(p);
+}
+
+/* What lies in memory as rows of the matrices of a batch, one after the other: of a row each, or with no gap between the
+ * last row of one and the first of the next. */
+static int goes_on(struct gm_operand operand, int64_t batch_stride) {
+    return operand.rows == 1 ? batch_stride >= operand.columns : batch_stride == operand.rows * operand.stride;
+}
+/* The same of columns. */
+static int goes_beside(struct gm_operand operand, int64_t batch, int64_t batch_stride) {
+    return batch_stride == operand.columns && batch * operand.columns <= operand.stride;
+}
+
+/* Whether matrices of an operand, `is_rows` if it lies as rows of M or N, make one of more rows or columns. */
+static int is_joined(const struct gm_gemm_problem *p, int is_rows, struct gm_operand operand, int64_t batch_stride) {
+    return is_rows ? goes_on(operand, batch_stride) : goes_beside(operand, p->batch, batch_stride);
+}
+
+static int64_t joined_stride(int is_rows, struct gm_operand operand, int64_t batch_stride) {
+    return is_rows && operand.rows == 1 ? batch_stride : operand.stride;
+}
+
+static int bias_folds(const struct gm_gemm_problem *p, enum gm_bias along, int64_t count) {
+    return p->bias == GM_BIAS_NONE || p->bias_batch_stride == (p->bias == along ? count : 0);
+}
+
+static int folds_along_m(const struct gm_gemm_problem *p) {
+    return p->b_batch_stride == 0 && p->m <= INT32_MAX / p->batch && bias_folds(p, GM_BIAS_M, p->m) &&
+           is_joined(p, p->a_major == GM_K_MAJOR, gm_operand_a(p), p->a_batch_stride) &&
+           is_joined(p, 1, gm_operand_d(p), p->d_batch_stride) &&
+           (p->gate != GM_GATE_NONE || is_joined(p, 1, gm_operand_c(p), p->c_batch_stride));
+}
+
+static int folds_along_n(const struct gm_gemm_problem *p) {
+    return p->a_batch_stride == 0 && p->gate == GM_GATE_NONE && p->n <= INT32_MAX / p->batch &&
+           bias_folds(p, GM_BIAS_N, p->n) &&
+           is_joined(p, p->b_major == GM_K_MAJOR, gm_operand_b(p), p->b_batch_stride) &&
+           is_joined(p, 0, gm_operand_d(p), p->d_batch_stride) && is_joined(p, 0, gm_operand_c(p), p->c_batch_stride);
+}
+
+struct gm_gemm_problem gm_gemm_folded(const struct gm_gemm_problem *problem) {
+    struct gm_gemm_problem p = *problem;
+    const int along_m = problem->batch > 1 && !p.pointer_arrays && p.m > 0 && p.n > 0 && p.k > 0 && folds_along_m(&p);
+    const int along_n = problem->batch > 1 && !p.pointer_arrays && p.m > 0 && p.n > 0 && p.k > 0 && folds_along_n(&p);
+    if (!along_m && !along_n)
+        return p;
+    if (along_m) {
+        p.lda = joined_stride(p.a_major == GM_K_MAJOR, gm_operand_a(problem), p.a_batch_stride);
+        p.ldc = joined_stride(1, gm_operand_c(problem), p.c_batch_stride);
+        p.ldd = joined_stride(1, gm_operand_d(problem), p.d_batch_stride);
+        p.m *= p.batch;
+    } else {
+        p.ldb = joined_stride(p.b_major == GM_K_MAJOR, gm_operand_b(problem), p.b_batch_stride);
+        p.n *= p.batch;
+    }
+    p.batch = 1;
+    p.a_batch_stride = p.b_batch_stride = p.c_batch_stride = p.d_batch_stride = p.bias_batch_stride = 0;
+    return p;
+}
+
+/* ---- defaults ------------------------------------------------------------------------------------------- */
+
 static enum gm_status fill(struct gm_gemm_problem *p) {
     const int ab_bytes = gm_type_bytes(p->ab_type), d_bytes = gm_type_bytes(p->d_type);
     enum gm_status status = fill_stride("lda", &p->lda, gm_operand_a(p));
@@ -100,7 +222,9 @@ static enum gm_status fill(struct gm_gemm_problem *p) {
         status = gm_fill_alignment("a_align", &p->a_align, ab_bytes);
     if (status == GM_OK)
         status = gm_fill_alignment("b_align", &p->b_align, ab_bytes);
-    return status == GM_OK ? gm_fill_alignment("d_align", &p->d_align, d_bytes) : status;
+    if (status == GM_OK)
+        status = gm_fill_alignment("d_align", &p->d_align, d_bytes);
+    return status == GM_OK ? fill_batch(p) : status;
 }
 
 enum gm_status gm_gemm_normalize(void *problem) {
@@ -110,6 +234,9 @@ enum gm_status gm_gemm_normalize(void *problem) {
         status = gm_check_size("n", p->n, 0, INT32_MAX);
     if (status == GM_OK)
         status = gm_check_size("k", p->k, 0, INT32_MAX);
+    if (status == GM_OK)
+        status = gm_check_size("batch", p->batch, 0, INT32_MAX);
+    p->batch = p->batch == 0 ? 1 : p->batch;
     if (status == GM_OK)
         status = check_enums(p);
     if (status == GM_OK)
@@ -126,8 +253,8 @@ static void straighten(enum gm_major *major, int64_t *stride, struct gm_operand 
 
 int gm_gemm_is_column(const struct gm_gemm_problem *p) {
     const int chunks = p->a_align == 16 && p->lda * gm_type_bytes(p->ab_type) % 16 == 0;
-    return p->n == 1 && p->m > 1 && p->gate == GM_GATE_NONE && p->ldc == 1 && p->ldd == 1 &&
-           (p->a_major == GM_K_MAJOR || chunks);
+    return p->batch == 1 && !p->pointer_arrays && p->n == 1 && p->m > 1 && p->gate == GM_GATE_NONE && p->ldc == 1 &&
+           p->ldd == 1 && (p->a_major == GM_K_MAJOR || chunks);
 }
 
 struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
@@ -147,29 +274,43 @@ struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
 
 struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem) {
     struct gm_gemm_problem p = *problem;
-    if (p.gate != GM_GATE_NONE)
+    if (p.gate != GM_GATE_NONE || p.batch > 1 || p.pointer_arrays)
         return p;
     straighten(&p.a_major, &p.lda, gm_operand_a(problem));
     straighten(&p.b_major, &p.ldb, gm_operand_b(problem));
     return p;
 }
 
+/* Whether the kernel asked for by name, if there is one, may take this form of a problem. */
+static int suits_named(const struct gm_gemm_problem *form, const struct gm_gemm_problem *given,
+                       const struct gm_plan_options *options) {
+    if (!options->kernel)
+        return 1;
+    const struct gm_kernel *named = gm_gemm_kernel_named(options->kernel);
+    if (!named)
+        return 0;
+    const struct gm_gemm_variant v = gm_gemm_variant(named);
+    return v.layout == gm_gemm_layout(form) && (v.batch ? form->batch == given->batch : form->batch == 1);
+}
+
 void gm_gemm_simplify(void *into, const struct gm_plan_options *options) {
     struct gm_gemm_planned *planned = into;
-    const struct gm_gemm_problem given = planned->problem;
-    const int is_column = gm_gemm_is_column(&given);
-    const struct gm_gemm_problem turned = is_column ? gm_gemm_transposed(&given) : given;
-    const struct gm_gemm_planned forms[] = {{gm_gemm_straight(&turned), is_column}, {gm_gemm_straight(&given), 0}};
+    const struct gm_gemm_problem given = planned->problem, folded = gm_gemm_folded(&given);
+    const int is_column = gm_gemm_is_column(&folded);
+    const struct gm_gemm_problem turned = is_column ? gm_gemm_transposed(&folded) : folded;
+    const struct gm_gemm_planned forms[] = {
+        {gm_gemm_straight(&turned), is_column}, {gm_gemm_straight(&folded), 0}, {gm_gemm_straight(&given), 0}};
     planned->transposed = 0;
-    if (options->flags & GM_PLAN_BATCH_INVARIANT)
-        return;
-    const struct gm_kernel *named = options->kernel ? gm_gemm_kernel_named(options->kernel) : NULL;
-    for (int i = 0; i < 2; i++) {
-        if (options->kernel && (!named || gm_gemm_variant(named).layout != gm_gemm_layout(&forms[i].problem)))
-            continue;
-        *planned = forms[i];
+    if (options->flags & GM_PLAN_BATCH_INVARIANT) {
+        if (suits_named(&folded, &given, options))
+            planned->problem = folded;
         return;
     }
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (suits_named(&forms[i].problem, &given, options)) {
+            *planned = forms[i];
+            return;
+        }
 }
 
 int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows) {

@@ -108,7 +108,7 @@ static void propose(const void *planned, const struct gm_plan_options *options, 
     struct gm_gemm_problem *p = (struct gm_gemm_problem *)(void *)sequence->problem;
     sequence->count = 0;
     sequence->bytes = 0;
-    if (from->transposed || is_empty(&from->problem))
+    if (from->transposed || is_empty(&from->problem) || from->problem.batch > 1 || from->problem.pointer_arrays)
         return;
     *p = from->problem;
     p->size = sizeof *p;

@@ -20,6 +20,10 @@ int64_t gm_tiles_n(const struct gm_gemm_variant *v, const struct gm_gemm_problem
     return GM_CEIL_DIV(problem->n, (int64_t)v->tile_n * v->cluster_n);
 }
 
+int64_t gm_tiles(const struct gm_gemm_variant *v, const struct gm_gemm_problem *problem) {
+    return problem->batch * gm_tiles_m(v, problem) * gm_tiles_n(v, problem);
+}
+
 enum gm_status gm_gemm_kernel_get(size_t index, struct gm_gemm_kernel_info *info) {
     const enum gm_status status = gm_struct_check_output(info, GM_GEMM_KERNEL_INFO_BYTES, sizeof *info, "info");
     if (status != GM_OK)
@@ -40,6 +44,8 @@ enum gm_status gm_gemm_kernel_get(size_t index, struct gm_gemm_kernel_info *info
         .cluster_k = v.cluster_k,
         .warp_k = v.warp_k,
         .split_k = v.split_k,
+        .gate = v.gate,
+        .batch = v.batch,
     };
     gm_gemm_family_of(v.kernel)->describe(v.kernel, &found);
     GM_OUTPUT(info, &found);

@@ -14,6 +14,7 @@ struct gm_gemm_variant {
     int warp_k;                          /* warps that share the K of a tile */
     int split_k;    /* every tile is cut into equal pieces, a CTA or cluster each, see common/gemm/stream_k.h */
     int gate;       /* D is made of gates and ups */
+    int batch;      /* it finds the matrices of a batch */
     int persistent; /* as many CTAs as the SMs hold take tile after tile; else every tile or piece has its own CTA */
     int stream_k_slots; /* of a CTA in the workspace: one for each group of threads that publishes by itself */
 };
@@ -50,9 +51,10 @@ static inline struct gm_gemm_variant gm_gemm_variant(const struct gm_kernel *ker
 /* The GEMM kernel of this name, whatever division the name says; NULL: there is none. */
 const struct gm_kernel *gm_gemm_kernel_named(const char *name);
 
-/* Tiles of one CTA along M and N, in cluster tiles. */
+/* Tiles of a matrix of D along M and N, in cluster tiles, and those of all matrices of a batch. */
 int64_t gm_tiles_m(const struct gm_gemm_variant *variant, const struct gm_gemm_problem *problem);
 int64_t gm_tiles_n(const struct gm_gemm_variant *variant, const struct gm_gemm_problem *problem);
+int64_t gm_tiles(const struct gm_gemm_variant *variant, const struct gm_gemm_problem *problem);
 /* CTAs of one cluster; 1 where there are none. */
 static inline int gm_cluster_size(const struct gm_gemm_variant *v) {
     return v->cluster_m * v->cluster_n * v->cluster_k;

@@ -82,7 +82,7 @@ static double stream_k_us(const struct gm_gemm_variant *v, const struct gm_gemm_
 double gm_gemm_fp32_cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
                             const struct gm_device *device, const struct gm_gemm_division *division) {
     const double whole = (double)division->whole, shares = (double)division->shares;
-    const double divided = (double)gm_tiles_m(v, p) * (double)gm_tiles_n(v, p) - whole;
+    const double divided = (double)gm_tiles(v, p) - whole;
     double path_us = tiles_us(fp32_round_us, v, p, device, whole);
     if (shares > 0)
         path_us += stream_k_us(v, p, device, divided, shares);

@@ -5,7 +5,7 @@
 
 #include "common/gemm_fp32/tile.h"
 
-#define GM_FACTS_gemm_fp32(arch, type, layout, tile_m, tile_n, tile_k, stages, warps_m, warps_n, ctas)                 \
+#define GM_FACTS_gemm_fp32(arch, type, layout, tile_m, tile_n, tile_k, stages, warps_m, warps_n, ctas, batch)          \
     .traits = 0, .threads = GM_FP32_THREADS(warps_m, warps_n),                                                         \
     .smem_bytes = GM_FP32_SMEM_BYTES(tile_m, tile_n, tile_k, stages), .cluster_ctas = 1
 

@@ -20,6 +20,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .cluster_n = 1,
         .cluster_k = 1,
         .warp_k = 1,
+        .batch = c[GM_GEMM_FP32_BATCH],
         .persistent = 1,
         .stream_k_slots = 1,
     };

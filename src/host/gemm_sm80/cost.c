@@ -123,13 +123,13 @@ double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gem
                             const struct gm_device *device, const struct gm_gemm_division *division) {
     const double whole = (double)division->whole, shares = (double)division->shares;
     const double tiles_m = (double)gm_tiles_m(v, p), tiles_n = (double)gm_tiles_n(v, p);
-    const double divided = tiles_m * tiles_n - whole;
+    const double divided = (double)gm_tiles(v, p) - whole;
     double path_us = tiles_us(sm80_round_us, v, p, device, whole);
     if (shares > 0)
         path_us += sm80_stream_k_us(v, p, device, divided, shares);
     const double partial_bytes = 2.0 * shares * v->tile_m * v->tile_n * sizeof(float);
     const double l2_bytes =
-        (p->m * tiles_n + p->n * tiles_m) * (double)p->k * gm_type_bytes(p->ab_type) + partial_bytes;
+        (double)p->batch * (p->m * tiles_n + p->n * tiles_m) * (double)p->k * gm_type_bytes(p->ab_type) + partial_bytes;
     const double share = gm_gemm_sm80_tensor_share(v->kernel, device);
     const double terms[] = {
         path_us,

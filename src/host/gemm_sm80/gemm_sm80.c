@@ -23,6 +23,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .cluster_n = 1,
         .cluster_k = 1,
         .warp_k = c[GM_GEMM_SM80_WARP_K],
+        .batch = c[GM_GEMM_SM80_BATCH],
         .persistent = 1,
         .stream_k_slots = 1,
     };
@@ -51,13 +52,19 @@ static double margin(const struct gm_gemm_inquiry *q) {
 
 enum gm_status gm_gemm_sm80_prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct gm_gemm_problem *p = &gm_gemm_planned_of(plan)->problem;
+    const struct gm_gemm_variant v = gm_gemm_variant(plan->kernel);
     const struct gm_gemm_division division = gm_gemm_division_of(verdict);
+    const struct gm_batch_strides strides = gm_gemm_batch_strides(p);
     struct gm_gemm_sm80_params *params = plan->params;
     params->epilogue = gm_gemm_epilogue_template(p);
     params->lda = p->lda;
     params->ldb = p->ldb;
     params->k = (int32_t)p->k;
     params->b_early = gm_gemm_b_is_early(plan);
+    params->batch = gm_gemm_batch_template(&v, p);
+    params->a_batch = strides.a * gm_type_bytes(p->ab_type);
+    params->b_batch = strides.b * gm_type_bytes(p->ab_type);
+    params->pointer_arrays = (int32_t)p->pointer_arrays;
     gm_gemm_plan_divide(plan, &division);
     return GM_OK;
 }
@@ -77,8 +84,12 @@ CUresult gm_gemm_sm80_bind(const struct gm_plan *plan, const void *args, void *i
     params->a = call.a;
     params->b = call.b;
     params->stream_k.workspace = call.workspace;
-    params->a_vector = gm_copy_bytes(call.a, a.stride * a.element_bytes, a.rows);
-    params->b_vector = gm_copy_bytes(call.b, b.stride * b.element_bytes, b.rows);
+    params->left_out = ((const struct gm_gemm_args *)args)->left_out;
+    /* The kernel looks at what it finds in pointer arrays itself. */
+    const uint64_t a_base = params->pointer_arrays ? 0 : call.a | (uint64_t)params->a_batch;
+    const uint64_t b_base = params->pointer_arrays ? 0 : call.b | (uint64_t)params->b_batch;
+    params->a_vector = gm_copy_bytes(a_base, a.stride * a.element_bytes, a.rows);
+    params->b_vector = gm_copy_bytes(b_base, b.stride * b.element_bytes, b.rows);
     return CUDA_SUCCESS;
 }
 

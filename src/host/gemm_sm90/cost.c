@@ -90,7 +90,8 @@ static double unaligned_requests(const struct gm_gemm_variant *v, struct gm_oper
 /* Share of all requests of CTAs without clusters that are the first for their line. */
 static double first_share(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
     const double asked = min2(v->tile_m, (double)p->m) + min2(v->tile_n, (double)p->n);
-    return min2(((double)p->m + (double)p->n) / ((double)gm_tiles_m(v, p) * (double)gm_tiles_n(v, p) * asked), 1);
+    const double rows = different_rows(p, p->m, p->a_batch_stride) + different_rows(p, p->n, p->b_batch_stride);
+    return min2(rows / ((double)gm_tiles(v, p) * asked), 1);
 }
 
 /* Requests of a CTA for one k-block: its share of the rows that exist. */
@@ -192,7 +193,7 @@ static double split_k_clocks(const struct gm_gemm_variant *v, const struct gm_ge
 static double path_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
                           const struct gm_device *device, const struct gm_gemm_division *division) {
     const double whole = (double)division->whole, shares = (double)division->shares;
-    const double tiles = (double)gm_tiles_m(v, p) * (double)gm_tiles_n(v, p);
+    const double tiles = (double)gm_tiles(v, p);
     const double rounds = ceil_div(whole, (double)gm_clusters_at_once(v->kernel, device));
     const double blocks = ceil_div(ceil_div((double)p->k, v->tile_k), v->cluster_k);
     const double multiply = blocks * kblock_clocks(v, p, SM90_PORT_BYTES), store = store_clocks(v, p);
@@ -217,7 +218,7 @@ static double spans(const struct gm_gemm_variant *v, const struct gm_gemm_proble
 static double reused_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
     const double a_lines = (double)p->m * (min2((double)gm_tiles_n(v, p), SM90_REUSE) - 1);
     const double b_lines = (double)p->n * (min2((double)gm_tiles_m(v, p), SM90_REUSE) - 1);
-    return (a_lines + b_lines) * spans(v, p) / SM90_REUSED_LINES_PER_CLOCK;
+    return (double)p->batch * (a_lines + b_lines) * spans(v, p) / SM90_REUSED_LINES_PER_CLOCK;
 }
 
 /* Bytes a clock from DRAM into one SM, where so many clusters run. As long as the next launch fits beside this one, all
@@ -234,8 +235,7 @@ static double stream_bytes(const struct gm_gemm_variant *v, const struct gm_gemm
 static double stream_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double whole, double shares) {
     const double at_once = (double)gm_clusters_at_once(v->kernel, device), cluster = (double)gm_cluster_size(v);
-    const double tiles = (double)gm_tiles_m(v, p) * (double)gm_tiles_n(v, p);
-    const double bytes = ((double)p->m + (double)p->n) * (double)p->k * gm_type_bytes(p->ab_type);
+    const double tiles = (double)gm_tiles(v, p), bytes = operand_bytes(p);
     const double rounds = ceil_div(whole, at_once) + (shares > 0 ? (tiles - whole) / shares : 0);
     return rounds * bytes / (tiles * cluster) / stream_bytes(v, p, device, min2(max2(whole, shares), at_once));
 }
@@ -253,7 +253,7 @@ static double memory_clocks(const struct gm_gemm_variant *v, const struct gm_gem
 static double unaligned_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
     const double a_lines = unaligned_requests(v, gm_operand_a(p)) * (double)p->m * (double)gm_tiles_n(v, p);
     const double b_lines = unaligned_requests(v, gm_operand_b(p)) * (double)p->n * (double)gm_tiles_m(v, p);
-    return (a_lines + b_lines) * spans(v, p) / SM90_UNALIGNED_LINES_PER_CLOCK;
+    return (double)p->batch * (a_lines + b_lines) * spans(v, p) / SM90_UNALIGNED_LINES_PER_CLOCK;
 }
 
 /* The clock that the problem's load leaves: the power limit lowers it, the longer the launch the more. */
@@ -268,7 +268,7 @@ static double loaded_mhz(const struct gm_gemm_problem *p, const struct gm_device
 static double energy_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
     const double m = GM_SM90_WGMMA_M(v->tile_m, v->tile_n, gm_sm90_roles(v));
     const double n = GM_SM90_WGMMA_N(v->tile_m, v->tile_n, gm_sm90_roles(v));
-    const double tiles = (double)gm_tiles_m(v, p) * (double)gm_tiles_n(v, p) * v->cluster_m * v->cluster_n;
+    const double tiles = (double)gm_tiles(v, p) * v->cluster_m * v->cluster_n;
     const double mb = tiles * (double)p->k * gm_type_bytes(p->ab_type) * 1e-6; /* of one row or column of every tile */
     const double requested = (double)v->tile_m / v->cluster_n + (double)v->tile_n / v->cluster_m;
     return mb * (requested * SM90_REQUESTED_US + (m + n) * SM90_ARRIVED_US + m / 64 * (64 + n) * SM90_READ_US);

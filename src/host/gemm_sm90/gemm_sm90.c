@@ -29,6 +29,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .cluster_k = c[GM_GEMM_SM90_CLUSTER_K],
         .warp_k = 1,
         .split_k = c[GM_GEMM_SM90_SPLIT_K],
+        .batch = c[GM_GEMM_SM90_BATCH],
         .persistent = !c[GM_GEMM_SM90_SPLIT_K],
         .gate = c[GM_GEMM_SM90_GATE],
     };
@@ -42,7 +43,6 @@ static void describe(const struct gm_kernel *kernel, struct gm_gemm_kernel_info 
     info->smem_map = (enum gm_smem_map)c[GM_GEMM_SM90_SWIZZLE];
     info->consumers = c[GM_GEMM_SM90_CONSUMERS];
     info->swap = c[GM_GEMM_SM90_SWAP];
-    info->gate = c[GM_GEMM_SM90_GATE];
 }
 
 /* ---- a plan --------------------------------------------------------------------------------------------- */
@@ -90,7 +90,8 @@ static int32_t prefetched_blocks(const struct gm_plan *plan, const struct gm_gem
     const struct gm_operand streamed = p->m > p->n ? gm_operand_a(p) : gm_operand_b(p);
     const int tile_rows = p->m > p->n ? v->tile_m / v->cluster_n : v->tile_n / v->cluster_m;
     const int64_t block_bytes = (int64_t)tile_rows * v->tile_k * gm_type_bytes(p->ab_type);
-    const int64_t passing = streamed.rows * streamed.columns * streamed.element_bytes / plan->config.gridDimX;
+    const int64_t passing =
+        p->batch * streamed.rows * streamed.columns * streamed.element_bytes / plan->config.gridDimX;
     int64_t bytes = LEAST + passing / SHARE;
     if (streamed.stride * streamed.element_bytes % gm_sm90_swizzle(v) != 0)
         bytes /= 2;
@@ -98,9 +99,11 @@ static int32_t prefetched_blocks(const struct gm_plan *plan, const struct gm_gem
     return (int32_t)(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks);
 }
 
-/* An operand that is read once should not push the one that is read by every tile out of L2. */
-static void set_policies(struct gm_gemm_sm90_params *params) {
-    const int a_once = params->raster.tiles_n == 1, b_once = params->raster.tiles_m == 1;
+/* An operand that is read once should not push the one that is read by every tile out of L2. One for all matrices of a
+ * batch is read again. */
+static void set_policies(struct gm_gemm_sm90_params *params, const struct gm_gemm_problem *p) {
+    const int a_once = params->raster.tiles_n == 1 && (p->batch == 1 || params->a_steps);
+    const int b_once = params->raster.tiles_m == 1 && (p->batch == 1 || params->b_steps);
     params->a_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : a_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
     params->b_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : b_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
 }
@@ -130,9 +133,12 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)v.tile_k);
     params->b_early = gm_gemm_b_is_early(plan);
     params->gate = gate_params(p);
+    params->batch = gm_gemm_batch_template(&v, p);
+    params->a_steps = gm_gemm_batch_strides(p).a != 0;
+    params->b_steps = gm_gemm_batch_strides(p).b != 0;
     gm_gemm_plan_divide(plan, &division);
     params->prefetched = prefetched_blocks(plan, &v);
-    set_policies(params);
+    set_policies(params, p);
     return encode_maps(plan, &v, params);
 }
 

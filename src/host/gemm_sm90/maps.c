@@ -62,6 +62,16 @@ static struct gm_map_desc gated(struct gm_map_desc map, const struct gm_gemm_pro
     return map;
 }
 
+/* The map of the matrices of a batch, the last of its dimensions. One for all has one. */
+static struct gm_map_desc batched(struct gm_map_desc map, int64_t batch, int64_t stride_bytes) {
+    map.rank = 3;
+    map.dims[2] = stride_bytes > 0 ? (uint64_t)batch : 1;
+    map.strides[1] = stride_bytes > 0 ? (uint64_t)stride_bytes : map.strides[0];
+    map.box[2] = 1;
+    map.element_strides[2] = 1;
+    return map;
+}
+
 /* How an operand's rows along M or N fall into tiles. An MN-major operand is clipped along its columns, which costs
  * nothing, so all its tiles are whole. Of the last tile every CTA has a multiple of `step` rows. */
 static struct gm_tiles tiles_of(int mn_major, int64_t mn, int tile_mn, int sharers, int step) {
@@ -93,6 +103,15 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_gemm_variant *v, const str
     if (v->gate) {
         maps.b = gated(maps.b, problem);
         maps.b_tail = gated(maps.b_tail, problem);
+    }
+    if (v->batch) {
+        const struct gm_batch_strides strides = gm_gemm_batch_strides(problem);
+        const int64_t bytes = gm_type_bytes(problem->ab_type);
+        maps.a = batched(maps.a, problem->batch, strides.a * bytes);
+        maps.b = batched(maps.b, problem->batch, strides.b * bytes);
+        maps.a_tail = batched(maps.a_tail, problem->batch, strides.a * bytes);
+        maps.b_tail = batched(maps.b_tail, problem->batch, strides.b * bytes);
+        maps.d = batched(maps.d, problem->batch, strides.d * gm_type_bytes(problem->d_type));
     }
     return maps;
 }

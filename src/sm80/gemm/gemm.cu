@@ -20,6 +20,7 @@
  *   store.cuh     store_tile     accumulators -> D */
 #include "common/gemm/raster.cuh"
 #include "common/gemm/stream_k.h"
+#include "common/gemm_sm80/batch.cuh"
 #include "common/gemm_sm80/params.h"
 #include "common/index.cuh"
 #include "sm80/gemm/constants.cuh"
@@ -35,10 +36,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     int walk = gm_stream_k_begin(&p.stream_k, blocks, blockIdx.x), tile_m, tile_n;
     struct gm_piece piece;
     struct operand a, b;
+    struct gm_gemm_sm80_params own; /* of a batch: the parameters of the piece's matrix */
     bool more = gm_stream_k_next(&p.stream_k, blocks, blockIdx.x, gridDim.x, &walk, &piece);
     if (more) {
+        if (BATCHED)
+            own = matrix_params(p, piece.tile, piece.end == blocks && thread_index() == 0);
         raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
-        begin_piece(p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
+        begin_piece(BATCHED ? own : p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
     }
 #pragma unroll 1
     while (more) {
@@ -48,14 +52,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
             sum_warp_k(acc);
         const int m = tile_m * TILE_M, n = tile_n * TILE_N;
         const bool finished = piece.end == blocks;
+        struct gm_epilogue_params of_tile; /* the next piece's are made before this tile is stored */
+        if (BATCHED)
+            of_tile = own.epilogue;
         if (in_k_part_0()) /* a share's last piece belongs to the first tile of the share */
-            publish_or_collect(acc, p, m, n, finished, walk == cta_index(), blocks);
+            publish_or_collect(acc, BATCHED ? own : p, m, n, finished, walk == cta_index(), blocks);
         more = gm_stream_k_next(&p.stream_k, blocks, cta_index(), gridDim.x, &walk, &piece);
         if (more) { /* the next piece's first loads overlap this tile's store */
+            if (BATCHED)
+                own = matrix_params(p, piece.tile, piece.end == blocks && thread_index() == 0);
             raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
-            begin_piece(p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
+            begin_piece(BATCHED ? own : p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
         }
         if (finished && in_k_part_0())
-            store_tile(acc, p.epilogue, m, n);
+            store_tile(acc, BATCHED ? of_tile : p.epilogue, m, n);
     }
 }

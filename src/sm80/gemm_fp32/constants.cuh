@@ -16,7 +16,8 @@ enum {
     STAGES = GM_STAGES,
     WARPS_M = GM_WARPS_M,
     WARPS_N = GM_WARPS_N,
-    CTAS = GM_CTAS, /* of an SM, for which the compiler leaves registers */
+    CTAS = GM_CTAS,     /* of an SM, for which the compiler leaves registers */
+    BATCHED = GM_BATCH, /* tiles are of the matrices of a batch */
 };
 
 /* ---- derived constants --------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
  *   store.cuh      store_tile       accumulators -> D */
 #include "common/gemm/raster.cuh"
 #include "common/gemm/stream_k.cuh"
+#include "common/gemm_sm80/batch.cuh"
 #include "common/gemm_sm80/params.h"
 #include "common/index.cuh"
 #include "sm80/gemm_fp32/constants.cuh"
@@ -43,24 +44,32 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     int walk = gm_stream_k_begin(&p.stream_k, blocks, blockIdx.x), tile_m, tile_n;
     struct gm_piece piece;
     struct operand a, b;
+    struct gm_gemm_sm80_params own; /* of a batch: the parameters of the piece's matrix */
     bool more = gm_stream_k_next(&p.stream_k, blocks, blockIdx.x, gridDim.x, &walk, &piece);
     if (more) {
+        if (BATCHED)
+            own = matrix_params(p, piece.tile, piece.end == blocks && thread_index() == 0);
         raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
-        begin_piece(p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
+        begin_piece(BATCHED ? own : p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
     }
 #pragma unroll 1
     while (more) {
         float acc[THREAD_M][THREAD_N] = {};
-        multiply_piece(acc, p, a, b, piece.first, piece.end);
+        multiply_piece(acc, BATCHED ? own : p, a, b, piece.first, piece.end);
         const int m = a.mn, n = b.mn;
+        struct gm_epilogue_params of_tile; /* the next piece's are made before this tile is stored */
+        if (BATCHED)
+            of_tile = own.epilogue;
         const bool finished = piece.end == blocks; /* a share's last piece belongs to the first tile of the share */
         publish_or_collect(acc, p.stream_k, finished, walk == cta_index(), blocks);
         more = gm_stream_k_next(&p.stream_k, blocks, cta_index(), gridDim.x, &walk, &piece);
         if (more) { /* the next piece's first loads overlap this tile's store */
+            if (BATCHED)
+                own = matrix_params(p, piece.tile, piece.end == blocks && thread_index() == 0);
             raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
-            begin_piece(p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
+            begin_piece(BATCHED ? own : p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
         }
         if (finished)
-            store_tile(acc, p.epilogue, m, n);
+            store_tile(acc, BATCHED ? of_tile : p.epilogue, m, n);
     }
 }

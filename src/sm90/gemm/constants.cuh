@@ -36,6 +36,7 @@ enum {
     SWAPPED = GM_SWAP,    /* B is on wgmma's M side */
     SPLIT_K = GM_SPLIT_K, /* split-K: every tile is cut into equal pieces, added up by reduce-scatter */
     GATED = GM_GATE, /* B's rows are gates and ups, 8 by turns in shared memory, and two of them make a column of D */
+    BATCHED = GM_BATCH, /* tiles are of the matrices of a batch, and maps have three dimensions */
     A_MN = GM_LAYOUT_A_MN(GM_LAYOUT),
     B_MN = GM_LAYOUT_B_MN(GM_LAYOUT),
     SPAN = GM_SWIZZLE, /* swizzle span of A and B, bytes */
@@ -83,6 +84,7 @@ static_assert(CLUSTER_K == 1 || (!PINGPONG && SHARERS == 1),
 static_assert(!SPLIT_K || (!PINGPONG && CLUSTER_K == 1), "split-K is for cooperative consumers");
 static_assert(!GATED || (!SWAPPED && !SPLIT_K && CLUSTER_K == 1 && !B_MN && WGMMA_N % 32 == 0),
               "a gate is of whole tiles of K-major gates and ups on the N side");
+static_assert(!BATCHED || (!GATED && !SPLIT_K), "batches are of whole tiles without a gate");
 static_assert(!SWAPPED || WGMMA_N % (8 * CLUSTER_K) == 0, "the parts of a swapped tile are equal");
 static_assert(ATOMS_M * ATOM_REGISTERS <= (CONSUMERS < 3 ? 192 : 96), "accumulators must leave registers for the rest");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");

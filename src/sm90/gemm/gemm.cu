@@ -94,12 +94,14 @@ static __device__ __forceinline__ struct store_plan plan_store(const struct gm_g
                                                                uint32_t rank) {
     struct store_plan plan;
     walk_next(p, rank, walk, plan.piece);
-    plan.tile = tile_at(p.raster, plan.piece.tile, rank);
+    plan.tile = tile_at(p, plan.piece.tile, rank);
     plan.kind = store_kind_of(p, plan.piece, !walk_more(p, walk));
     plan.whole = CLUSTER_K > 1 || (plan.piece.first == 0 && plan.piece.end == p.k_blocks);
     asm volatile("" /* computed here, not where it is used */
                  : "+r"(plan.tile.m), "+r"(plan.tile.n), "+r"(plan.piece.first), "+r"(plan.piece.end), "+r"(plan.kind),
                    "+r"(plan.whole));
+    if (BATCHED)
+        asm volatile("" : "+r"(plan.tile.matrix));
     return plan;
 }
 
@@ -230,7 +232,7 @@ static __device__ __forceinline__ void consume_split_k(const struct gm_gemm_sm90
     const uint32_t thread = threadIdx.x % 128;
     const struct split_k_piece own = split_k_piece_of(p.stream_k, rank);
     const struct gm_piece piece = gm_split_k_piece(&p.stream_k, own.tile, own.number);
-    const struct tile_position tile = tile_at(p.raster, own.tile, rank);
+    const struct tile_position tile = tile_at(p, own.tile, rank);
     struct pipeline_state at = {0, 0};
     float acc[ATOMS_M][ATOM_REGISTERS];
     mma_tile<0>(acc, pipeline_at(base), at, base, consumer * ROWS, piece.end - piece.first, thread, false, [](int) {});

@@ -16,9 +16,9 @@
 
 /* Loads one operand's tile into a stage, cut into slabs one span wide. K-major: a slab is MN rows x span of k.
  * MN-major: a slab is TILE_K rows of k x span of mn. Of SHARERS CTAs that need the same tile, number `share` fetches
- * its part of every slab's rows, `rows` of them, and multicasts it to all CTAs in `mask`. */
+ * its part of every slab's rows, `rows` of them, and multicasts it to all CTAs in `mask`. `z` is the matrix of a batch. */
 template <int MN, int IS_MN_MAJOR, int SHARERS>
-static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_tensor_map &map, int mn0, int k0,
+static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_tensor_map &map, int mn0, int k0, int z,
                                                   uint32_t bar, int share, int rows, uint16_t mask, uint64_t policy) {
     constexpr int slabs = (IS_MN_MAJOR ? MN : TILE_K) / SPAN_ELEMS;
     constexpr int slab_rows = IS_MN_MAJOR ? TILE_K : MN;
@@ -28,7 +28,11 @@ static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_
         const uint32_t addr = dst + (slab * slab_rows + share * rows) * SPAN;
         const int x = (IS_MN_MAJOR ? mn0 : k0) + slab * SPAN_ELEMS;
         const int y = (IS_MN_MAJOR ? k0 : mn0) + share * rows;
-        if (SHARERS == 1)
+        if (BATCHED && SHARERS == 1)
+            tma_load_3d_as(addr, &map, x, y, z, bar, policy);
+        else if (BATCHED)
+            tma_load_3d_multicast(addr, &map, x, y, z, bar, mask, policy);
+        else if (SHARERS == 1)
             tma_load_2d(addr, &map, x, y, bar, policy);
         else
             tma_load_2d_multicast(addr, &map, x, y, bar, mask, policy);
@@ -37,12 +41,16 @@ static __device__ __forceinline__ void load_slabs(uint32_t dst, const struct gm_
 
 /* Prefetches the boxes of load_slabs() into L2. */
 template <int MN, int IS_MN_MAJOR>
-static __device__ __forceinline__ void prefetch_slabs(const struct gm_tensor_map &map, int mn0, int k0, int share,
-                                                      int rows, uint64_t policy) {
+static __device__ __forceinline__ void prefetch_slabs(const struct gm_tensor_map &map, int mn0, int k0, int z,
+                                                      int share, int rows, uint64_t policy) {
 #pragma unroll
-    for (int slab = 0; slab < (IS_MN_MAJOR ? MN : TILE_K) / SPAN_ELEMS; ++slab)
-        tma_prefetch_2d(&map, (IS_MN_MAJOR ? mn0 : k0) + slab * SPAN_ELEMS, (IS_MN_MAJOR ? k0 : mn0) + share * rows,
-                        policy);
+    for (int slab = 0; slab < (IS_MN_MAJOR ? MN : TILE_K) / SPAN_ELEMS; ++slab) {
+        const int x = (IS_MN_MAJOR ? mn0 : k0) + slab * SPAN_ELEMS, y = (IS_MN_MAJOR ? k0 : mn0) + share * rows;
+        if (BATCHED)
+            tma_prefetch_3d(&map, x, y, z, policy);
+        else
+            tma_prefetch_2d(&map, x, y, policy);
+    }
 }
 
 /* B of gates and ups, tile_n rows of it: the map's box holds 8 gates, 8 ups, 8 gates, ... It has four dimensions: k, a row
@@ -75,15 +83,16 @@ struct operand_tile {
     const struct gm_tensor_map *map;
     int mn0;  /* first row, or column where it is MN-major */
     int rows; /* of this CTA's share; 0: nothing */
+    int z;    /* matrix of a batch */
 };
 
 template <int MN, int IS_MN_MAJOR, int SHARERS>
-static __device__ __forceinline__ struct operand_tile operand_tile_at(const struct gm_tensor_map &map,
-                                                                      const struct gm_tensor_map &tail,
-                                                                      const struct gm_tiles &tiles, int index) {
+static __device__ __forceinline__ struct operand_tile
+operand_tile_at(const struct gm_tensor_map &map, const struct gm_tensor_map &tail, const struct gm_tiles &tiles,
+                int index, int matrix) {
     constexpr int rows = (IS_MN_MAJOR ? TILE_K : MN) / SHARERS;
     const bool whole = IS_MN_MAJOR || index < tiles.whole;
-    return {whole ? &map : &tail, index * MN, whole ? rows : index == tiles.whole ? tiles.rows : 0};
+    return {whole ? &map : &tail, index * MN, whole ? rows : index == tiles.whole ? tiles.rows : 0, matrix};
 }
 
 /* Bytes that load_slabs() of all sharers brings into one stage. */
@@ -100,7 +109,7 @@ static __device__ __forceinline__ void load_a(const struct gm_gemm_sm90_params &
     for (int n = 0; n < CLUSTER_N; ++n)
         mask |= 1 << (rank_m + n * CLUSTER_M);
     if (SHARERS == 1 || a.rows)
-        load_slabs<TILE_M, A_MN, CLUSTER_N>(stage_addr, *a.map, a.mn0, k0, bar, rank_n, a.rows, mask, p.a_policy);
+        load_slabs<TILE_M, A_MN, CLUSTER_N>(stage_addr, *a.map, a.mn0, k0, a.z, bar, rank_n, a.rows, mask, p.a_policy);
 }
 
 static __device__ __forceinline__ void load_b(const struct gm_gemm_sm90_params &p, uint32_t stage_addr, uint32_t bar,
@@ -113,7 +122,7 @@ static __device__ __forceinline__ void load_b(const struct gm_gemm_sm90_params &
         load_gated_slabs<TILE_N, CLUSTER_M>(stage_addr + A_BYTES, *b.map, b.mn0, k0, bar, rank_m, b.rows, mask,
                                             p.b_policy);
     else
-        load_slabs<TILE_N, B_MN, CLUSTER_M>(stage_addr + A_BYTES, *b.map, b.mn0, k0, bar, rank_m, b.rows, mask,
+        load_slabs<TILE_N, B_MN, CLUSTER_M>(stage_addr + A_BYTES, *b.map, b.mn0, k0, b.z, bar, rank_m, b.rows, mask,
                                             p.b_policy);
 }
 
@@ -127,9 +136,10 @@ struct piece_load {
 static __device__ __forceinline__ struct piece_load piece_load_of(const struct gm_gemm_sm90_params &p, int tile_index,
                                                                   uint32_t rank) {
     struct piece_load load;
-    load.tile = tile_at(p.raster, tile_index, rank);
-    load.a = operand_tile_at<TILE_M, A_MN, CLUSTER_N>(p.a, p.a_tail, p.a_tiles, load.tile.m);
-    load.b = operand_tile_at<TILE_N, B_MN, CLUSTER_M>(p.b, p.b_tail, p.b_tiles, load.tile.n);
+    load.tile = tile_at(p, tile_index, rank);
+    const int a_z = BATCHED ? load.tile.matrix * p.a_steps : 0, b_z = BATCHED ? load.tile.matrix * p.b_steps : 0;
+    load.a = operand_tile_at<TILE_M, A_MN, CLUSTER_N>(p.a, p.a_tail, p.a_tiles, load.tile.m, a_z);
+    load.b = operand_tile_at<TILE_N, B_MN, CLUSTER_M>(p.b, p.b_tail, p.b_tiles, load.tile.n, b_z);
     load.bytes = operand_bytes<TILE_M, A_MN, CLUSTER_N>(load.a) + operand_bytes<TILE_N, B_MN, CLUSTER_M>(load.b);
     return load;
 }
@@ -145,14 +155,16 @@ static __device__ __forceinline__ void prefetch_stages(const struct gm_gemm_sm90
 #pragma unroll 1
     for (int k = piece.first + load.tile.n / CLUSTER_N; k < a_end; k += p.raster.tiles_n)
         if (load.a.rows)
-            prefetch_slabs<TILE_M, A_MN>(*load.a.map, load.a.mn0, k * TILE_K, rank_n, load.a.rows, p.a_policy);
+            prefetch_slabs<TILE_M, A_MN>(*load.a.map, load.a.mn0, k * TILE_K, load.a.z, rank_n, load.a.rows,
+                                         p.a_policy);
 #pragma unroll 1
     for (int k = piece.first + load.tile.m / CLUSTER_M; k < b_end; k += p.raster.tiles_m)
         if (load.b.rows) {
             if (GATED)
                 prefetch_gated_slabs(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
             else
-                prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, rank_m, load.b.rows, p.b_policy);
+                prefetch_slabs<TILE_N, B_MN>(*load.b.map, load.b.mn0, k * TILE_K, load.b.z, rank_m, load.b.rows,
+                                             p.b_policy);
         }
 }
 

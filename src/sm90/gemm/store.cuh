@@ -30,6 +30,7 @@ struct store_context {
 /* Where D's chunks begin, in units of D: the warpgroup's first atom and this CTA's part of the N side. */
 struct store_origin {
     int row, col;
+    int matrix; /* of a batch; else 0 */
 };
 
 /* Chunks of elements of D_BYTES: the columns of D that one covers, how many lie side by side when it is swapped, and
@@ -60,8 +61,8 @@ template <int D_BYTES, int PART>
 static __device__ __forceinline__ struct store_origin chunk_origin(struct store_origin tile, int atom, int c) {
     constexpr int across = chunk_grid<D_BYTES>::ACROSS, cols = chunk_grid<D_BYTES>::COLS;
     if (SWAPPED)
-        return {tile.row + chunk_first<D_BYTES, PART>(c), tile.col + atom * 64 + c % across * cols};
-    return {tile.row + atom * 64, tile.col + chunk_first<D_BYTES, PART>(c)};
+        return {tile.row + chunk_first<D_BYTES, PART>(c), tile.col + atom * 64 + c % across * cols, tile.matrix};
+    return {tile.row + atom * 64, tile.col + chunk_first<D_BYTES, PART>(c), tile.matrix};
 }
 
 /* Zeroes the elements of a partial sum that lie outside D. They were computed from whatever shared memory held, which
@@ -186,7 +187,11 @@ static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_pa
         for (int i = 0; i < count; ++i) {
             const struct store_origin at =
                 chunk_origin<D_BYTES, PART>(tile, (first + i) / of_atom, (first + i) % of_atom);
-            tma_store_2d(&p.d, at.col, at.row + share, buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
+            if (BATCHED)
+                tma_store_3d(&p.d, at.col, at.row + share, at.matrix,
+                             buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
+            else
+                tma_store_2d(&p.d, at.col, at.row + share, buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
         }
         bulk_commit_group();
     }
@@ -265,7 +270,7 @@ static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_para
     store_sync(s);
     stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], s.thread);
     __syncwarp();
-    store_rows(p.epilogue, s.staging_addr, tile, s.thread);
+    store_rows(BATCHED ? batch_epilogue(p.epilogue, p.batch, tile.matrix) : p.epilogue, s.staging_addr, tile, s.thread);
 }
 
 /* Whether the accumulators leave no register even for the thread's number; rows of D that are read from staging before
@@ -379,6 +384,9 @@ template <int PART>
 static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                      const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                      struct store_origin tile) {
+    struct gm_epilogue_params own; /* of a batch: the epilogue of the tile's matrix */
+    if (BATCHED)
+        own = batch_epilogue(p.epilogue, p.batch, tile.matrix);
     constexpr int of_atom = chunks_of_atom<4, PART>(), chunks = ATOMS_M * of_atom;
     constexpr int size = chunk_size<4>();
     constexpr bool even = part_size(PART) % size == 0;
@@ -396,10 +404,10 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
         const int c = chunk % of_atom;
         const int done = even ? 0 : c / chunk_grid<4>::ACROSS * size - chunk_first<4, PART>(c);
         const struct store_origin at = chunk_origin<4, PART>(tile, chunk / of_atom, c);
-        finish_chunk(p.epilogue, chunk_addr, at, done);
+        finish_chunk(BATCHED ? own : p.epilogue, chunk_addr, at, done);
         if (!p.epilogue.d_vector) {
             bar_sync(s.bar, 128);
-            store_finished(p.epilogue, chunk_addr, at, done);
+            store_finished(BATCHED ? own : p.epilogue, chunk_addr, at, done);
         }
         s.buffer ^= 1;
     }
@@ -444,6 +452,9 @@ template <int PART>
 static __device__ __forceinline__ void store_unaligned(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                        const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                        struct store_origin tile) {
+    struct gm_epilogue_params own; /* of a batch: the epilogue of the tile's matrix */
+    if (BATCHED)
+        own = batch_epilogue(p.epilogue, p.batch, tile.matrix);
     constexpr int of_atom = chunks_of_atom<2, PART>(), chunks = ATOMS_M * of_atom, cols = chunk_grid<2>::COLS;
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -457,9 +468,9 @@ static __device__ __forceinline__ void store_unaligned(const struct gm_gemm_sm90
         bar_sync(s.bar, 128);
         const struct store_origin at = chunk_origin<2, PART>(tile, chunk / of_atom, chunk % of_atom);
         if (at.row + STORE_ROWS <= p.epilogue.m && at.col + cols <= p.epilogue.n)
-            store_whole_rows<cols>(p.epilogue, chunk_addr, at);
+            store_whole_rows<cols>(BATCHED ? own : p.epilogue, chunk_addr, at);
         else
-            store_along_rows<2, cols>(p.epilogue, at, 0, [&](int row, int col) {
+            store_along_rows<2, cols>(BATCHED ? own : p.epilogue, at, 0, [&](int row, int col) {
                 return ld_shared_b16(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 2));
             });
         s.buffer ^= 1;
@@ -474,7 +485,7 @@ enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_UNALIGNED, S
 template <int PART>
 static __device__ __forceinline__ struct store_origin store_origin_of(struct tile_position tile, int first_m) {
     return {tile.m * TILE_M + (SWAPPED ? part_first(PART) : first_m),
-            tile.n * (TILE_N / (1 + GATED)) + (SWAPPED ? first_m : part_first(PART))};
+            tile.n * (TILE_N / (1 + GATED)) + (SWAPPED ? first_m : part_first(PART)), tile.matrix};
 }
 
 /* Stores the consumer's part of a tile; with cluster-k, of part `k_rank` of it. */

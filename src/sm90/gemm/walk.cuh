@@ -4,6 +4,7 @@
 #ifndef GM_SM90_GEMM_WALK_CUH
 #define GM_SM90_GEMM_WALK_CUH
 
+#include "common/gemm/batch.cuh"
 #include "common/gemm/raster.cuh"
 #include "common/gemm/stream_k.h"
 #include "common/gemm_sm90/params.h"
@@ -13,7 +14,8 @@
 /* ---- tiles ----------------------------------------------------------------------------------------- */
 
 struct tile_position {
-    int m, n; /* of this CTA's tile, counted in tiles */
+    int m, n;   /* of this CTA's tile, counted in tiles */
+    int matrix; /* of a batch; else 0 */
 };
 
 static __device__ __forceinline__ int cluster_count(void) {
@@ -23,11 +25,13 @@ static __device__ __forceinline__ int cluster_index(void) {
     return (uint32_t)cta_index() / CLUSTER_SIZE;
 }
 
-static __device__ __forceinline__ struct tile_position tile_at(const struct gm_raster &raster, int linear,
+static __device__ __forceinline__ struct tile_position tile_at(const struct gm_gemm_sm90_params &p, int linear,
                                                                uint32_t rank) {
     int tile_m, tile_n;
-    raster_tile(raster, linear, &tile_m, &tile_n);
-    return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M), (int)(tile_n * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N)};
+    const int matrix = BATCHED ? batch_matrix(p.batch, linear) : 0;
+    raster_tile(p.raster, linear, &tile_m, &tile_n);
+    return {(int)(tile_m * CLUSTER_M + rank % CLUSTER_M), (int)(tile_n * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N),
+            matrix};
 }
 
 /* a / b of small numbers, in floating point: nothing would hide the 150 clocks of an integer division after the last
