@@ -128,10 +128,12 @@ static __device__ __forceinline__ void tma_store_2d(const void *map, int x, int 
                  : "memory");
 }
 
-/* The same in three dimensions. */
-static __device__ __forceinline__ void tma_store_3d(const void *map, int x, int y, int z, uint32_t src) {
-    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
-                 "r"(x), "r"(y), "r"(z), "r"(src)
+/* The same in three dimensions; `policy` says how L2 is to keep the box. */
+static __device__ __forceinline__ void tma_store_3d(const void *map, int x, int y, int z, uint32_t src,
+                                                    uint64_t policy) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2, %3}], [%4], "
+                 "%5;" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z), "r"(src), "l"(policy)
                  : "memory");
 }
 

@@ -13,9 +13,8 @@ static __device__ __forceinline__ int batch_matrix(const struct gm_batch_params 
 }
 
 /* The epilogue of a matrix. */
-static __device__ __forceinline__ struct gm_epilogue_params batch_epilogue(const struct gm_epilogue_params &e,
-                                                                           const struct gm_batch_params &batch,
-                                                                           int matrix) {
+static __device__ __forceinline__ struct gm_epilogue_params
+batch_epilogue(const struct gm_epilogue_params &e, const struct gm_batch_params &batch, int matrix) {
     struct gm_epilogue_params own = e;
     own.c += matrix * batch.c;
     own.d += matrix * batch.d;

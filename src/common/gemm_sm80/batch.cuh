@@ -27,6 +27,8 @@ static __device__ __forceinline__ bool take_pointers(struct gm_gemm_sm80_params 
     e.c = c;
     if (!operands || !c || !d || (c | d) % d_bytes != 0) {
         e.m = e.n = 0;
+        own.a &= ~(uint64_t)15; /* where copies of no bytes point */
+        own.b &= ~(uint64_t)15;
         return false;
     }
     own.a = a;

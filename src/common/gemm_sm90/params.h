@@ -40,6 +40,7 @@ struct gm_gemm_sm90_params {
     struct gm_gate_params gate; /* of variants with a gate */
     /* Of variants that take batches. */
     struct gm_batch_params batch;
+    uint64_t d_policy;        /* how L2 keeps D */
     int32_t a_steps, b_steps; /* coordinates of A's and B's maps from a matrix to the next: 1, or 0 */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "the same layout in C11 and CUDA C");

@@ -23,22 +23,25 @@ static int64_t pitch_of_copy(const struct gm_operand *operand) {
     return GM_CEIL_DIV(operand->columns, elements) * elements;
 }
 
-/* Adds the copy of an operand, and returns the stride of its rows. */
-static int64_t add_copy(struct gm_sequence *sequence, const char *name, const struct gm_operand *operand, int align) {
+/* Adds the copy of an operand, of all matrices of a batch that differ, and returns the stride of its rows. */
+static int64_t add_copy(struct gm_sequence *sequence, const char *name, const struct gm_operand *operand, int align,
+                        int64_t batch, int64_t *batch_stride) {
     struct gm_step *step = &sequence->steps[sequence->count++];
-    const int64_t pitch = pitch_of_copy(operand);
+    const int64_t pitch = pitch_of_copy(operand), matrices = *batch_stride > 0 ? batch : 1;
     *step = (struct gm_step){.name = name, .operation = &gm_operation_permute, .offset = sequence->bytes};
     *(struct gm_permute_problem *)(void *)step->problem = (struct gm_permute_problem){
         .size = sizeof(struct gm_permute_problem),
-        .rank = 2,
-        .extents = {operand->rows, operand->columns},
-        .x_strides = {operand->stride, 1},
-        .out_strides = {pitch, 1},
+        .rank = 3,
+        .extents = {matrices, operand->rows, operand->columns},
+        .x_strides = {*batch_stride, operand->stride, 1},
+        .out_strides = {operand->rows * pitch, pitch, 1},
         .element_bytes = operand->element_bytes,
         .x_align = align,
         .out_align = GM_WORKSPACE_ALIGN,
     };
-    sequence->bytes += (size_t)GM_CEIL_DIV(operand->rows * pitch * operand->element_bytes, COPY_ALIGN) * COPY_ALIGN;
+    sequence->bytes +=
+        (size_t)GM_CEIL_DIV(matrices * operand->rows * pitch * operand->element_bytes, COPY_ALIGN) * COPY_ALIGN;
+    *batch_stride = matrices > 1 ? operand->rows * pitch : 0;
     return pitch;
 }
 
@@ -48,12 +51,12 @@ static void propose_copies(const struct gm_gemm_problem *from, const struct gm_p
     const struct gm_operand a = gm_operand_a(from), b = gm_operand_b(from);
     if (options->flags & GM_PLAN_BATCH_INVARIANT)
         return;
-    if (!gm_is_aligned(a, p->a_align)) {
-        p->lda = add_copy(sequence, copy_of_a, &a, p->a_align);
+    if (!gm_is_aligned(a, p->a_align) || p->a_batch_stride * a.element_bytes % GM_TMA_ALIGN) {
+        p->lda = add_copy(sequence, copy_of_a, &a, p->a_align, p->batch, &p->a_batch_stride);
         p->a_align = GM_WORKSPACE_ALIGN;
     }
-    if (!gm_is_aligned(b, p->b_align)) {
-        p->ldb = add_copy(sequence, copy_of_b, &b, p->b_align);
+    if (!gm_is_aligned(b, p->b_align) || p->b_batch_stride * b.element_bytes % GM_TMA_ALIGN) {
+        p->ldb = add_copy(sequence, copy_of_b, &b, p->b_align, p->batch, &p->b_batch_stride);
         p->b_align = GM_WORKSPACE_ALIGN;
     }
 }
@@ -108,7 +111,9 @@ static void propose(const void *planned, const struct gm_plan_options *options, 
     struct gm_gemm_problem *p = (struct gm_gemm_problem *)(void *)sequence->problem;
     sequence->count = 0;
     sequence->bytes = 0;
-    if (from->transposed || is_empty(&from->problem) || from->problem.batch > 1 || from->problem.pointer_arrays)
+    if (from->transposed || is_empty(&from->problem) || from->problem.pointer_arrays)
+        return;
+    if (from->problem.gate != GM_GATE_NONE && from->problem.batch > 1) /* the GLU would have rows of two distances */
         return;
     *p = from->problem;
     p->size = sizeof *p;

@@ -16,11 +16,14 @@
 #define SM80_TURN_CLOCKS             26.0  /* clocks that the tensor cores rest between two k-blocks in any case */
 #define SM80_FRAGMENT_CLOCKS         0.052 /* clocks per element of a warp's part of D, for each 16 of k */
 #define SM80_STORE_BYTES_PER_CLOCK   8.7
-#define SM80_STORE_EXPOSED           0.62  /* share of a store that the SM's other CTAs do not hide */
-#define SM80_L2_ENERGY               18.0  /* energy of a byte from L2, in FLOPs of the tensor cores */
-#define SM80_PARTIAL_BYTES_PER_CLOCK 24.0  /* stream-K: bytes a clock, one SM to L2 or back; an estimate */
-#define SM80_STREAM_K_US             1.5   /* stream-K: us from the last store to the first load; an estimate */
-#define SM80_WARP_K_CLOCKS           150.0 /* warp-k: clocks of two barriers, a store and a load; not measured */
+#define SM80_STORE_EXPOSED           0.62 /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY               18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_PARTIAL_BYTES_PER_CLOCK 24.0 /* stream-K: bytes a clock, one SM to L2 or back; an estimate */
+#define SM80_STREAM_K_US             1.5  /* stream-K: us from the last store to the first load; an estimate */
+#define SM80_BATCHED_TILE_CLOCKS                                                                                       \
+    1500.0 /* batches: clocks of a CTA between two tiles, until its first k-block is there */
+#define SM80_BATCHED_STORE_ELEMENTS 1.6   /* batches: elements a clock of an SM where D takes no vectors */
+#define SM80_WARP_K_CLOCKS          150.0 /* warp-k: clocks of two barriers, a store and a load; not measured */
 
 #define SM80_UNALIGNED_CLOCKS      45.0   /* clocks of an SM for 32 unaligned chunks, which come through registers */
 #define SM80_UNALIGNED_WAIT_CLOCKS 1100.0 /* clocks that a CTA alone waits for two unaligned chunks a thread */
@@ -96,14 +99,19 @@ static double sm80_store_us(const struct gm_gemm_variant *v, const struct gm_gem
                             const struct gm_device *device, double together) {
     const double tile_bytes = (double)v->tile_m * v->tile_n * gm_type_bytes(p->d_type);
     const double exposed = together > 1 ? together * SM80_STORE_EXPOSED : 1;
-    return exposed * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
+    const double us = exposed * tile_bytes / SM80_STORE_BYTES_PER_CLOCK / clock_mhz(device);
+    if (!v->batch || (gm_has_vectors_of_d(p) && p->n % 8 == 0))
+        return us;
+    const double elements = min2(v->tile_m, (double)p->m) * min2(v->tile_n, (double)p->n);
+    return max2(us, together * elements / SM80_BATCHED_STORE_ELEMENTS / clock_mhz(device));
 }
 
 /* One round: `together` CTAs share the SM from start to end of a tile each. */
 static double sm80_round_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,
                             const struct gm_device *device, double together) {
+    const double between = v->batch ? SM80_BATCHED_TILE_CLOCKS / clock_mhz(device) : 0;
     return ceil_div((double)p->k, v->tile_k) * sm80_kblock_us(v, p, device, together) +
-           sm80_warp_k_us(v, device, together) + sm80_store_us(v, p, device, together);
+           sm80_warp_k_us(v, device, together) + sm80_store_us(v, p, device, together) + between;
 }
 
 /* A share of the divided tiles: its k-blocks, a store, one partial sum published, and the others of its tile

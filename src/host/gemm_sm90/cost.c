@@ -35,6 +35,9 @@
 #define SM90_GATED_SHARE_COLUMN        0.00095 /* more of it for every column of the tile */
 #define SM90_SWITCH_CLOCKS             563.0   /* ping-pong: clocks from one's last wgmma to the other's full rate */
 #define SM90_DEFERRED_STORE_CLOCKS     1216.0  /* cooperative: clocks between two tiles, the first's store deferred */
+#define SM90_BATCHED_STORE_BYTES       26.0    /* batches: bytes a clock of an SM's epilogue, beside multiplications */
+#define SM90_BATCHED_STAGE_BYTES       17.0    /* batches: bytes a clock of it to staging */
+#define SM90_BATCHED_TILE_CLOCKS       1200.0  /* batches: clocks between two tiles of consumers that defer no store */
 #define SM90_CLUSTER_CLOCKS            487.0   /* clocks of a cluster's CTAs: they start and end together */
 #define SM90_SWAP_CLOCKS               242.0   /* clocks of B on the M side: D is transposed before it is stored */
 #define SM90_CLUSTER_K_CLOCKS          105.0   /* cluster-k: clocks that CTAs wait for each other */
@@ -156,6 +159,21 @@ static double whole_clocks(const struct gm_gemm_variant *v, const struct gm_gemm
     return rounds * (multiply + store + gate);
 }
 
+/* The same of a batch, whose tiles are many and short, and exist in part: stores beside multiplications, then the last
+ * one. */
+static double batched_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double rounds,
+                             double multiply) {
+    const double elements = min2(v->tile_m, (double)p->m) * min2(v->tile_n, (double)p->n);
+    const double staged = (double)v->tile_m * v->tile_n * gm_type_bytes(p->d_type) / SM90_BATCHED_STAGE_BYTES;
+    const double alone = max2(elements_clocks(p, elements), staged);
+    const double vectors = max2(elements * gm_type_bytes(p->d_type) / SM90_BATCHED_STORE_BYTES, staged);
+    const double store = gm_has_vectors_of_d(p) ? vectors : alone;
+    const double each = is_pingpong(v)       ? max2(multiply, (multiply + store) / 2) + SM90_SWITCH_CLOCKS
+                        : defers_store(v, p) ? max2(multiply, store) + SM90_DEFERRED_STORE_CLOCKS
+                                             : multiply + store + SM90_BATCHED_TILE_CLOCKS;
+    return multiply + max2(rounds - 1, 0) * each + alone;
+}
+
 /* Collecting the partial sums of a tile's other pieces from L2: through the ring, if it is drained after this piece of
  * `blocks` k-blocks, else chunk by chunk through the staging of D. The ring is drained where no whole tiles follow; in
  * ping-pong the piece must also have as many k-blocks as the ring has stages. */
@@ -198,7 +216,7 @@ static double path_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_
     const double blocks = ceil_div(ceil_div((double)p->k, v->tile_k), v->cluster_k);
     const double multiply = blocks * kblock_clocks(v, p, SM90_PORT_BYTES), store = store_clocks(v, p);
     const double hidden = is_pingpong(v) ? min2(rounds, 1) * multiply : 0;
-    double clocks = whole_clocks(v, p, rounds, multiply, store);
+    double clocks = v->batch ? batched_clocks(v, p, rounds, multiply) : whole_clocks(v, p, rounds, multiply, store);
     if (GM_SM90_SWAP(gm_sm90_roles(v)))
         clocks += SM90_SWAP_CLOCKS;
     if (division->pieces > 0)

@@ -100,8 +100,11 @@ static int32_t prefetched_blocks(const struct gm_plan *plan, const struct gm_gem
 }
 
 /* An operand that is read once should not push the one that is read by every tile out of L2. One for all matrices of a
- * batch is read again. */
-static void set_policies(struct gm_gemm_sm90_params *params, const struct gm_gemm_problem *p) {
+ * batch is read again. Nothing of a batch's D that is larger than L2 is left there for whoever reads it: entry 86. */
+static void set_policies(struct gm_gemm_sm90_params *params, const struct gm_gemm_problem *p,
+                         const struct gm_device *device) {
+    const double d_bytes = (double)p->batch * (double)p->m * (double)p->n * gm_type_bytes(p->d_type);
+    params->d_policy = d_bytes > (double)device->l2_bytes ? GM_L2_EVICT_FIRST : GM_L2_EVICT_NORMAL;
     const int a_once = params->raster.tiles_n == 1 && (p->batch == 1 || params->a_steps);
     const int b_once = params->raster.tiles_m == 1 && (p->batch == 1 || params->b_steps);
     params->a_policy = a_once == b_once ? GM_L2_EVICT_NORMAL : a_once ? GM_L2_EVICT_FIRST : GM_L2_EVICT_LAST;
@@ -138,7 +141,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     params->b_steps = gm_gemm_batch_strides(p).b != 0;
     gm_gemm_plan_divide(plan, &division);
     params->prefetched = prefetched_blocks(plan, &v);
-    set_policies(params, p);
+    set_policies(params, p, &plan->device);
     return encode_maps(plan, &v, params);
 }
 

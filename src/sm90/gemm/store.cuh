@@ -189,7 +189,7 @@ static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_pa
                 chunk_origin<D_BYTES, PART>(tile, (first + i) / of_atom, (first + i) % of_atom);
             if (BATCHED)
                 tma_store_3d(&p.d, at.col, at.row + share, at.matrix,
-                             buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
+                             buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN, p.d_policy);
             else
                 tma_store_2d(&p.d, at.col, at.row + share, buffer_addr + i * CHUNK_BYTES + share * STORE_SPAN);
         }

@@ -10,6 +10,7 @@ static void add_tests(void) {
     add_gemm_stream_k_tests();
     add_gemm_copies_tests();
     add_gemm_gate_tests();
+    add_gemm_batch_tests();
     add_gemm_api_tests();
     add_gemm_early_tests();
     add_gemm_invariance_tests();

@@ -9,6 +9,7 @@ void add_gemm_rows_tests(void);
 void add_gemm_stream_k_tests(void);
 void add_gemm_copies_tests(void);
 void add_gemm_gate_tests(void);
+void add_gemm_batch_tests(void);
 void add_gemm_api_tests(void);
 void add_gemm_early_tests(void);
 void add_gemm_invariance_tests(void);

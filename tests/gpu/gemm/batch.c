@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches: matrices behind each other, beside each other in common rows, one for all, and in arrays of pointers of which some
+ * are missing; by every kernel that takes them, and as the planner chooses, one product of more rows or columns too. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gemm/gemm_tests.h"
+
+/* BEHIND: an operand's matrices follow each other, `gap` elements apart. BESIDE: they lie beside each other in common rows.
+ * SHARED: there is one. */
+enum place { BEHIND, BESIDE, SHARED };
+
+/* An operand's matrices: rows of `columns` elements, in memory and on paper. */
+struct side {
+    int64_t rows, columns, ld, stride, matrices;
+    enum gm_type type;
+    size_t before, total; /* bytes of the image before the first element, and of all */
+    uint8_t *image;
+    CUdeviceptr at; /* of the first element */
+};
+
+struct batch_case {
+    struct gemm_case gc; /* of one matrix; first */
+    int64_t batch, gap, bias_stride;
+    enum place a, b, c, d;
+    bool arrays;
+    uint32_t missing; /* bit i: matrix i lacks a pointer, one operand's or another's by turns */
+};
+
+enum { GUARD = 1024, MISSING_OF = 3 };
+
+/* ---- where things are ----------------------------------------------------------------------------------- */
+
+static struct side side_of(const struct batch_case *bc, enum place place, int64_t rows, int64_t columns, int64_t pad,
+                           int offset, enum gm_type type) {
+    struct side s = {.rows = rows, .columns = columns, .type = type, .matrices = place == SHARED ? 1 : bc->batch};
+    s.ld = place == BESIDE ? bc->batch * (columns + bc->gap) + pad : columns + pad;
+    s.stride = place == BEHIND ? rows * s.ld + bc->gap : place == BESIDE ? columns + bc->gap : 0;
+    const int64_t elements = (s.matrices - 1) * s.stride + rows * s.ld;
+    s.before = (size_t)(GUARD + offset * gm_type_bytes(type));
+    s.total = s.before + (size_t)(elements * gm_type_bytes(type)) + GUARD;
+    s.image = malloc(s.total);
+    if (!s.image) {
+        fprintf(stderr, "gpu_tests: out of memory for an operand of %zu bytes\n", s.total);
+        exit(2);
+    }
+    memset(s.image, 0xff, s.total);
+    return s;
+}
+
+static uint8_t *element(const struct side *s, int64_t matrix, int64_t row, int64_t column) {
+    const int64_t of = s->matrices > 1 ? matrix : 0;
+    return s->image + s->before + (of * s->stride + row * s->ld + column) * gm_type_bytes(s->type);
+}
+
+static bool upload(struct result *result, struct arena *arena, struct side *s) {
+    const CUdeviceptr base = arena_take(result, arena, s->total);
+    s->at = base + s->before;
+    return base && to_device(result, base, s->image, s->total);
+}
+
+/* ---- what they hold ------------------------------------------------------------------------------------- */
+
+/* Rows of A, or columns of B, of another matrix are others. */
+static float a_value(const struct batch_case *bc, int64_t matrix, int64_t m, int64_t k) {
+    const int64_t outer = m + (bc->a == SHARED ? 0 : matrix * bc->gc.m);
+    return logical_element(opt.seed, bc->gc.inputs, bc->gc.ab_type, 0, outer, k, bc->gc.k);
+}
+
+static float b_value(const struct batch_case *bc, int64_t matrix, int64_t n, int64_t k) {
+    const int64_t outer = n + (bc->b == SHARED ? 0 : matrix * bc->gc.n);
+    return logical_element(opt.seed, bc->gc.inputs, bc->gc.ab_type, 1, outer, k, bc->gc.k);
+}
+
+/* The row and the column by which C and the bias of a matrix are told from those of others. */
+static int64_t row_of(const struct batch_case *bc, int64_t matrix, int64_t m) {
+    return m + (bc->c == SHARED ? 0 : matrix * bc->gc.m);
+}
+static int64_t column_of(const struct batch_case *bc, int64_t matrix, int64_t n) {
+    return n + (bc->gc.bias == GM_BIAS_N && bc->bias_stride ? matrix * bc->gc.n : 0);
+}
+
+static void fill_operand(const struct batch_case *bc, struct side *s, bool is_a) {
+    const bool k_major = (is_a ? bc->gc.a_major : bc->gc.b_major) == GM_K_MAJOR;
+    for (int64_t i = 0; i < s->matrices; i++)
+        for (int64_t row = 0; row < s->rows; row++)
+            for (int64_t column = 0; column < s->columns; column++) {
+                const int64_t outer = k_major ? row : column, k = k_major ? column : row;
+                const float value = is_a ? a_value(bc, i, outer, k) : b_value(bc, i, outer, k);
+                store_bits(element(s, i, row, column), s->type, double_to_bits(s->type, value));
+            }
+}
+
+static void fill_c(const struct batch_case *bc, struct side *s) {
+    for (int64_t i = 0; i < s->matrices; i++)
+        for (int64_t m = 0; m < bc->gc.m; m++)
+            for (int64_t n = 0; n < bc->gc.n; n++)
+                store_bits(element(s, i, m, n), s->type,
+                           double_to_bits(s->type, c_value(&bc->gc, row_of(bc, i, m), column_of(bc, i, n))));
+}
+
+/* ---- one case ------------------------------------------------------------------------------------------- */
+
+enum { A, B, C, D, BIAS, SIDES };
+
+struct batch {
+    const struct batch_case *bc;
+    struct side side[SIDES];
+    struct arena *arenas; /* SIDES, then one for pointers and the counter */
+    struct gm_gemm_problem problem;
+    struct gm_gemm_args args;
+};
+
+static void make_sides(struct batch *b) {
+    const struct batch_case *bc = b->bc;
+    const struct gemm_case *gc = &bc->gc;
+    const bool a_k = gc->a_major == GM_K_MAJOR, b_k = gc->b_major == GM_K_MAJOR;
+    const int64_t biases = gc->bias == GM_BIAS_M ? gc->m : gc->n;
+    b->side[A] = side_of(bc, bc->a, a_k ? gc->m : gc->k, a_k ? gc->k : gc->m, gc->a_pad, gc->a_offset, gc->ab_type);
+    b->side[B] = side_of(bc, bc->b, b_k ? gc->n : gc->k, b_k ? gc->k : gc->n, gc->b_pad, gc->b_offset, gc->ab_type);
+    b->side[C] = side_of(bc, bc->c, gc->m, gc->n, gc->c_pad, gc->c_offset, gc->d_type);
+    b->side[D] = side_of(bc, bc->d, gc->m, gc->n, gc->d_pad, gc->d_offset, gc->d_type);
+    b->side[BIAS] = (struct side){0};
+    if (gc->bias != GM_BIAS_NONE) {
+        b->side[BIAS] = side_of(bc, bc->bias_stride ? BEHIND : SHARED, 1, biases, 0, 0, gc->bias_type);
+        b->side[BIAS].stride = bc->bias_stride ? biases : 0;
+    }
+}
+
+static void fill_sides(struct batch *b) {
+    const struct batch_case *bc = b->bc;
+    fill_operand(bc, &b->side[A], true);
+    fill_operand(bc, &b->side[B], false);
+    fill_c(bc, &b->side[C]);
+    memset(b->side[D].image, POISON, b->side[D].total);
+    if (bc->gc.in_place)
+        fill_c(bc, &b->side[D]);
+    for (int64_t i = 0; bc->gc.bias != GM_BIAS_NONE && i < b->side[BIAS].matrices * b->side[BIAS].columns; i++)
+        store_bits(element(&b->side[BIAS], 0, 0, i), bc->gc.bias_type,
+                   double_to_bits(bc->gc.bias_type, bias_value(&bc->gc, i)));
+}
+
+/* An array of pointers to a side's matrices. Of a missing one D, A or B is 0, or A is at an odd address. */
+static bool point(struct result *result, struct batch *b, int which, CUdeviceptr array) {
+    uint64_t pointers[32];
+    for (int64_t i = 0; i < b->bc->batch; i++) {
+        const struct side *s = &b->side[which];
+        pointers[i] = s->at + (uint64_t)(i * s->stride * gm_type_bytes(s->type));
+        if (b->bc->missing >> i & 1 && which == (int[]){D, A, B}[i % MISSING_OF])
+            pointers[i] = i % 2 && which == A ? pointers[i] + 1 : 0;
+    }
+    return to_device(result, array, pointers, (size_t)b->bc->batch * sizeof *pointers);
+}
+
+static bool point_all(struct result *result, struct batch *b) {
+    const size_t bytes = (size_t)b->bc->batch * 8;
+    const uint32_t none = 0;
+    const CUdeviceptr base = arena_take(result, &b->arenas[SIDES], 4 * bytes + 16);
+    CUdeviceptr *const of[] = {&b->args.a, &b->args.b, &b->args.c, &b->args.d};
+    bool ok = base != 0;
+    for (int i = A; i <= D && ok; i++) {
+        *of[i] = base + 16 + (CUdeviceptr)i * bytes;
+        ok = point(result, b, i == C && b->bc->gc.in_place ? D : i, *of[i]);
+    }
+    b->args.left_out = base;
+    return ok && to_device(result, base, &none, sizeof none);
+}
+
+static int32_t alignment(const struct side *s) {
+    const uint64_t bits = s->at | 16;
+    return (int32_t)(bits & -bits);
+}
+
+static bool place(struct result *result, struct batch *b) {
+    const struct batch_case *bc = b->bc;
+    const struct gemm_case *gc = &bc->gc;
+    struct side *s = b->side;
+    make_sides(b);
+    fill_sides(b);
+    for (int i = 0; i < SIDES; i++)
+        if (s[i].image && !upload(result, &b->arenas[i], &s[i]))
+            return false;
+    b->problem = (struct gm_gemm_problem){.size = sizeof b->problem,
+                                          .m = gc->m,
+                                          .n = gc->n,
+                                          .k = gc->k,
+                                          .ab_type = gc->ab_type,
+                                          .d_type = gc->d_type,
+                                          .a_major = gc->a_major,
+                                          .b_major = gc->b_major,
+                                          .lda = s[A].ld,
+                                          .ldb = s[B].ld,
+                                          .ldc = gc->in_place ? s[D].ld : s[C].ld,
+                                          .ldd = s[D].ld,
+                                          .activation = gc->activation,
+                                          .bias = gc->bias,
+                                          .bias_type = gc->bias_type,
+                                          .a_align = alignment(&s[A]),
+                                          .b_align = alignment(&s[B]),
+                                          .d_align = alignment(&s[D]),
+                                          .batch = bc->batch,
+                                          .a_batch_stride = s[A].stride,
+                                          .b_batch_stride = s[B].stride,
+                                          .c_batch_stride = gc->in_place ? s[D].stride : s[C].stride,
+                                          .d_batch_stride = s[D].stride,
+                                          .bias_batch_stride = s[BIAS].stride,
+                                          .pointer_arrays = bc->arrays};
+    b->args = (struct gm_gemm_args){.size = sizeof b->args,
+                                    .a = s[A].at,
+                                    .b = s[B].at,
+                                    .c = gc->in_place ? s[D].at : s[C].at,
+                                    .d = s[D].at,
+                                    .bias = s[BIAS].at,
+                                    .alpha = &gc->alpha,
+                                    .beta = &gc->beta};
+    return !bc->arrays || point_all(result, b);
+}
+
+/* ---- what came of it ------------------------------------------------------------------------------------ */
+
+static double wanted(const struct batch *b, int64_t matrix, int64_t m, int64_t n, double *tolerance) {
+    const struct batch_case *bc = b->bc;
+    const struct placed placed = {.gc = &bc->gc, .args = b->args};
+    double sum = 0;
+    for (int64_t k = 0; k < bc->gc.k; k++)
+        sum += (double)a_value(bc, matrix, m, k) * (double)b_value(bc, matrix, n, k);
+    return expected(&placed, row_of(bc, matrix, m), column_of(bc, matrix, n), sum, tolerance);
+}
+
+/* Compares a matrix, and makes in `image` what it was before of what it has found right. */
+static bool check_matrix(struct result *result, const struct batch *b, int64_t matrix, const struct side *got,
+                         const char *what) {
+    for (int64_t m = 0; m < b->bc->gc.m; m++)
+        for (int64_t n = 0; n < b->bc->gc.n; n++) {
+            double tolerance;
+            uint8_t *const at = element(got, matrix, m, n);
+            const double want = wanted(b, matrix, m, n, &tolerance);
+            const uint32_t bits = load_bits(at, got->type);
+            if (!bits_match(got->type, bits, want, tolerance)) {
+                fail(result, "%s: element (%lld, %lld) of matrix %lld is %g, want %g", what, (long long)m,
+                     (long long)n, (long long)matrix, bits_to_double(got->type, bits), want);
+                return false;
+            }
+            memcpy(at, element(&b->side[D], matrix, m, n), (size_t)gm_type_bytes(got->type));
+        }
+    return true;
+}
+
+/* Every element of every matrix that was there, and every byte beside them. */
+static bool check(struct result *result, const struct batch *b, const char *what) {
+    struct side got = b->side[D];
+    got.image = malloc(got.total);
+    bool ok = got.image && check_cuda(result, env.drv->cuMemcpyDtoH(got.image, got.at - got.before, got.total), what);
+    for (int64_t i = 0; i < b->bc->batch && ok; i++)
+        ok = b->bc->missing >> i & 1 || check_matrix(result, b, i, &got, what);
+    for (size_t i = 0; i < got.total && ok; i++)
+        if (got.image[i] != b->side[D].image[i]) {
+            fail(result, "%s: wrote byte %lld of D's memory, which is no matrix's", what,
+                 (long long)i - (long long)got.before);
+            ok = false;
+        }
+    free(got.image);
+    return ok;
+}
+
+static bool check_left_out(struct result *result, const struct batch *b, uint32_t runs, const char *what) {
+    uint32_t counted = 0;
+    if (!b->bc->arrays)
+        return true;
+    if (!check_cuda(result, env.drv->cuMemcpyDtoH(&counted, b->args.left_out, sizeof counted), what))
+        return false;
+    const uint32_t want = runs * (uint32_t)__builtin_popcount(b->bc->missing);
+    if (counted != want)
+        fail(result, "%s: %u matrices were left out, want %u", what, counted, want);
+    return counted == want;
+}
+
+static void describe(const struct batch_case *bc, char *text, size_t bytes) {
+    static const char places[] = "-|1";
+    char one[320];
+    describe_gemm(&bc->gc, one, sizeof one);
+    snprintf(text, bytes, "%lld of %s, places %c%c%c%c gap %lld bias stride %lld%s", (long long)bc->batch, one,
+             places[bc->a], places[bc->b], places[bc->c], places[bc->d], (long long)bc->gap,
+             (long long)bc->bias_stride, bc->arrays ? ", arrays" : "");
+}
+
+static bool execute(struct result *result, struct batch *b, gm_plan *plan, const char *what) {
+    return check_ok(result, gm_gemm_execute(plan, &b->args, env.stream), what) &&
+           check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what) && check(result, b, what);
+}
+
+/* A kernel that does not take the case says why: TMA's kernels may. */
+static bool run(struct result *result, const struct batch_case *bc, const char *kernel, uint32_t mask,
+                struct arena *arenas) {
+    const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel, .arch_mask = mask};
+    struct batch b = {.bc = bc, .arenas = arenas};
+    gm_plan *plan = NULL;
+    char what[480];
+    describe(bc, what, sizeof what);
+    heartbeat(what);
+    bool ok = place(result, &b);
+    const enum gm_status status = ok ? gm_gemm_plan_create(env.context, &b.problem, &options, &plan) : GM_OK;
+    const bool refused = status == GM_ERROR_NO_KERNEL && kernel;
+    if (ok && !refused)
+        ok = check_ok(result, status, what) && execute(result, &b, plan, what) && check_left_out(result, &b, 1, what);
+    gm_plan_destroy(plan);
+    for (int i = 0; i < SIDES; i++)
+        free(b.side[i].image);
+    result->cases += ok && !refused;
+    return ok;
+}
+
+/* ---- cases ---------------------------------------------------------------------------------------------- */
+
+/* Strides of whole 16 bytes, which TMA takes, or of any number of elements. */
+static void align(struct batch_case *bc) {
+    struct gemm_case *gc = &bc->gc;
+    const int64_t a = gc->a_major == GM_K_MAJOR ? gc->k : gc->m, b = gc->b_major == GM_K_MAJOR ? gc->k : gc->n;
+    gc->a_pad = (8 - a % 8) % 8;
+    gc->b_pad = (8 - b % 8) % 8;
+    gc->d_pad = gc->c_pad = (8 - gc->n % 8) % 8;
+}
+
+static struct batch_case case_of(const struct variant *v, int i) {
+    const int64_t tm = v ? v->gemm.tile_m : 64, tn = v ? v->gemm.tile_n : 64, tk = v ? v->gemm.tile_k : 64;
+    const struct {
+        int64_t m, n, k, batch;
+    } sizes[] = {{tm, tn, tk, 5}, {tm + 3, 24, tk + 8, 7}, {17, tn + 8, 40, 3}, {8, 16, 24, 19}, {1, 40, 72, 9}};
+    struct batch_case bc = {.batch = sizes[i % 5].batch, .gap = i % 3 == 1 ? 8 : 0};
+    bc.gc = (struct gemm_case){.m = sizes[i % 5].m,
+                               .n = sizes[i % 5].n,
+                               .k = sizes[i % 5].k,
+                               .ab_type = v ? v->kernel.type : (enum gm_type)(i % 2),
+                               .a_major = v ? v->gemm.a_major : (enum gm_major)(i / 2 % 2),
+                               .b_major = v ? v->gemm.b_major : (enum gm_major)(i / 3 % 2),
+                               .alpha = i % 4 == 2 ? -0.5f : 1,
+                               .beta = i % 7 == 3 ? 1 : i % 7 == 5 ? -2 : 0,
+                               .in_place = i % 7 == 5,
+                               .bias = (enum gm_bias)(i % 4 == 1 ? GM_BIAS_N : i % 6 == 5 ? GM_BIAS_M : GM_BIAS_NONE),
+                               .bias_type = (enum gm_type)(i % 3),
+                               .activation = i % 8 == 6 ? GM_ACT_RELU : GM_ACT_NONE,
+                               .inputs = i % 5 == 4 ? NORMAL : INTEGER};
+    bc.gc.d_type = bc.gc.ab_type == GM_FP32 ? GM_FP32 : i % 3 == 2 ? (enum gm_type)(i / 3 % 3) : bc.gc.ab_type;
+    bc.bias_stride = bc.gc.bias == GM_BIAS_M || (bc.gc.bias == GM_BIAS_N && i % 8 == 1);
+    bc.a = (enum place[]){BEHIND, BESIDE, BEHIND, SHARED, BEHIND, BESIDE, BEHIND}[i % 7];
+    bc.b = (enum place[]){BEHIND, BEHIND, SHARED, BEHIND, BESIDE, BEHIND}[i % 6];
+    bc.d = bc.c = i % 4 == 3 ? BESIDE : BEHIND;
+    if (bc.gc.beta == 1 && bc.gc.bias == GM_BIAS_NONE && i % 2)
+        bc.c = SHARED;
+    if (i % 5 != 2 || !v || strcmp(v->kernel.family, "gemm_sm90") == 0)
+        align(&bc);
+    if (i % 9 == 8) {
+        bc.gc.d_pad += 3;
+        bc.gc.d_offset = 1;
+    }
+    return bc;
+}
+
+/* Pointers of any element, some of them missing. */
+static struct batch_case arrays_of(const struct variant *v, int i) {
+    struct batch_case bc = case_of(v, i);
+    bc.arrays = true;
+    bc.gap = i % 2 ? 8 : 3;
+    bc.missing = i % 3 == 1 ? 0x2d : i % 3 == 2 ? 0x2 : 0;
+    bc.missing &= (1u << bc.batch) - 1;
+    return bc;
+}
+
+static void run_cases(struct result *result, const struct variant *v, uint32_t mask) {
+    struct arena arenas[SIDES + 1] = {{0}};
+    const char *kernel = v ? v->kernel.name : NULL;
+    const int count = opt.quick ? 11 : 45;
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++) {
+        const struct batch_case bc = case_of(v, i);
+        ok = run(result, &bc, kernel, mask, arenas);
+    }
+    for (int i = 0; i < count / 2 && ok; i++) {
+        const struct batch_case bc = arrays_of(v, i);
+        ok = run(result, &bc, kernel, mask, arenas);
+    }
+    for (int i = 0; i <= SIDES; i++)
+        arena_free(&arenas[i]);
+}
+
+static void run_kernel(const struct test *test, struct result *result) {
+    struct variant variant;
+    if (opt.self_test)
+        skip(result, "the stand-in multiplies one matrix");
+    else if (read_variant((size_t)test->kernel, &variant))
+        run_cases(result, &variant, 0);
+}
+
+static void run_chosen(const struct test *test, struct result *result) {
+    if (opt.self_test)
+        skip(result, "the stand-in multiplies one matrix");
+    else
+        run_cases(result, NULL, test->mask);
+}
+
+void add_gemm_batch_tests(void) {
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
+        struct variant variant;
+        if (read_variant(i, &variant) && variant.gemm.batch)
+            add_test("batch", variant.kernel.name, run_kernel, (int)i, 0);
+    }
+    add_test("batch", "chosen_sm80", run_chosen, -1, GM_ARCH_SM80);
+    add_test("batch", "chosen_sm90", run_chosen, -1, 0);
+}
