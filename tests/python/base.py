@@ -73,3 +73,8 @@ def matrix(rows, columns, dtype="bf16", seed=1):
     return gristmill.array(
         [[float((seed + 7 * i + 5 * j + i * j) % 7 - 3) for j in range(columns)] for i in range(rows)], dtype
     )
+
+
+def stack(batch, rows, columns, dtype="bf16", seed=1):
+    """As many such matrices, each another."""
+    return gristmill.array([matrix(rows, columns, dtype, seed + i).tolist() for i in range(batch)], dtype)

@@ -25,12 +25,14 @@ class Values(Test):
             self.assertEqual(again.tobytes(), made.tobytes())
             self.assertEqual(made.T.tolist(), [list(column) for column in zip(*made.tolist())])
             self.assertEqual(made.T.T.tobytes(), made.tobytes())
+            self.assertEqual(made.mT.tolist(), made.T.tolist())
 
     def test_shapes(self):
         self.assertEqual(gristmill.array(2.5).tolist(), 2.5)
         self.assertEqual(gristmill.array([[[1], [2]]], "int32").shape, (1, 2, 1))
         self.assertEqual(gristmill.zeros((2, 0)).tolist(), [[], []])
         self.assertEqual(gristmill.zeros(3, "int64").tolist(), [0, 0, 0])
+        self.assertEqual(gristmill.array([[[1.0, 2.0]], [[3.0, 4.0]]]).mT.tolist(), [[[1.0], [2.0]], [[3.0], [4.0]]])
         self.assertEqual(repr(gristmill.zeros((2, 3), "bf16")), "gristmill.Array(shape=(2, 3), dtype='bf16', device=0)")
 
     def rounded(self, dtype, *values):
@@ -55,6 +57,11 @@ class Values(Test):
             TypeError, "there is no element type fp64; there are " + ", ".join(_types.TYPES), gristmill.Array, 3, "fp64"
         )
         self.says(ValueError, "an array has no negative extent: (2, -1)", gristmill.Array, (2, -1))
+        self.says(
+            ValueError,
+            "gristmill.Array(shape=(3,), dtype='fp32', device=0) has no matrices to transpose",
+            lambda: gristmill.zeros(3).mT,
+        )
         self.says(ValueError, "the lists at [1] are not all of 2 elements", gristmill.array, [[1, 2], [3]])
         with self.assertRaises(ValueError) as caught:
             gristmill.array([1, 300], "uint8")

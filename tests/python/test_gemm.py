@@ -2,11 +2,13 @@
 """gemm() and Plan on the simulated GPU: integers, so that results compare bit for bit."""
 
 import ctypes
+import math
+import struct
 import threading
 
 import gristmill
-from base import OnlyDlpack, OnlyInterface, Test, matrix, ml_dtypes, needs_ml_dtypes, needs_numpy, numpy
-from gristmill import _driver, _gemm, api
+from base import OnlyDlpack, OnlyInterface, Test, matrix, ml_dtypes, needs_ml_dtypes, needs_numpy, numpy, stack
+from gristmill import _dlpack, _driver, _gemm, _library, api
 
 
 def product(a, b):
@@ -121,6 +123,145 @@ class Device(Test):
         self.leaves_nothing(lambda: gristmill.gemm(OnlyDlpack(a), b.T))
 
 
+class Batches(Test):
+    def products(self, a, b):
+        return [product(x, y) for x, y in zip(a.tolist(), b.tolist())]
+
+    def is_of_batches(self):
+        """Whether the last plan's kernel takes batches."""
+        info, library = api.gm_gemm_kernel_info(), _library.load()
+        library.gm_gemm_kernel_get(library.gm_plan_kernel(next(reversed(_gemm.plans.values()))[0].handle), info)
+        return info.batch == 1
+
+    def test_layouts(self):
+        for a in (stack(3, 20, 40), stack(3, 40, 20).mT):
+            for b in (stack(3, 40, 24, seed=2), stack(3, 24, 40, seed=2).mT):
+                found = gristmill.gemm(a, b, out_type="fp32")
+                self.assertEqual((found.shape, found.dtype), ((3, 20, 24), "fp32"))
+                self.assertEqual(found.tolist(), self.products(a, b))
+                self.assertTrue(self.is_of_batches())
+        self.assertEqual(gristmill.gemm(OnlyDlpack(a), OnlyDlpack(b), out_type="fp32").tolist(), found.tolist())
+
+    def test_one_for_all(self):
+        a, b = stack(3, 16, 32), stack(3, 24, 32, seed=2)
+        one = matrix(16, 32, seed=5)
+        expected = [product(one.tolist(), y) for y in b.mT.tolist()]
+        for shared in (one, one._view((1, 16, 32), (0, 32, 1)), one._view((3, 16, 32), (0, 32, 1))):
+            self.assertEqual(gristmill.gemm(shared, b.mT, out_type="fp32").tolist(), expected)
+        w = matrix(24, 32, seed=7).T
+        expected = [product(x, w.tolist()) for x in a.tolist()]
+        self.assertEqual(gristmill.gemm(a, w, out_type="fp32").tolist(), expected)
+        self.assertFalse(self.is_of_batches())  # 48 rows by one product
+        found = gristmill.gemm(one._view((1, 16, 32), (9, 32, 1)), w, out_type="fp32")
+        self.assertEqual(found.tolist(), [product(one.tolist(), w.tolist())])
+
+    def test_heads(self):
+        """Matrices beside each other in rows of tokens."""
+        tokens, heads, width = 16, 3, 32
+        q, k = matrix(tokens, heads * width), matrix(tokens, heads * width, seed=3)
+        q, k = (x._view((heads, tokens, width), (width, heads * width, 1)) for x in (q, k))
+        scores = gristmill.gemm(q, k.mT)
+        self.assertEqual(scores.tolist(), self.products(q, k.mT))
+        out = gristmill.zeros((tokens, heads * width), "fp32")
+        beside = out._view((heads, tokens, width), (width, heads * width, 1))
+        self.assertIs(gristmill.gemm(scores, k, out=beside), beside)
+        self.assertEqual(beside.tolist(), self.products(scores, k))
+        self.assertEqual(out.tolist()[5], [x for head in beside.tolist() for x in head[5]])
+
+    def test_c(self):
+        a, b, c = stack(2, 16, 32), stack(2, 24, 32, seed=3).mT, stack(2, 16, 24, "fp32", 5)
+        plain = self.products(a, b)
+        for given in (c, matrix(16, 24, "fp32", 7), stack(1, 16, 24, "fp32", 7)):
+            values = given.tolist() if given.ndim == 3 else [given.tolist()]
+            found = gristmill.gemm(a, b, given, beta=-2, out_type="fp32").tolist()
+            for i in range(2):
+                wanted = [[x - 2 * y for x, y in zip(*rows)] for rows in zip(plain[i], values[i % len(values)])]
+                self.assertEqual(found[i], wanted)
+        expected = gristmill.gemm(a, b, c, out_type="fp32").tolist()
+        self.assertIs(gristmill.gemm(a, b, c, out=c), c)
+        self.assertEqual(c.tolist(), expected)
+
+    def test_bias(self):
+        a, b = stack(2, 16, 32), stack(2, 24, 32, seed=3).mT
+        plain, numbers = self.products(a, b), [float(i % 11) for i in range(48)]
+        for shape in ((24,), (2, 24), (1, 24), (2, 1, 24), (1, 1, 24), (16, 1), (2, 16, 1), (1, 16, 1)):
+            along_n, step = shape[-1] == 24, math.prod(shape[1:]) if shape[0] == 2 else 0
+            bias = gristmill.array(numbers[: math.prod(shape)])._view(shape, _dlpack.packed(shape))
+            wanted = [
+                [
+                    [x + numbers[i * step + (n if along_n else m)] for n, x in enumerate(row)]
+                    for m, row in enumerate(rows)
+                ]
+                for i, rows in enumerate(plain)
+            ]
+            self.assertEqual(gristmill.gemm(a, b, bias=bias, out_type="fp32").tolist(), wanted, shape)
+
+    def test_nothing(self):
+        self.assertEqual(gristmill.gemm(gristmill.zeros((0, 4, 8), "bf16"), matrix(6, 8).T).tolist(), [])
+        self.assertEqual(gristmill.gemm(gristmill.zeros((0, 4, 8), "bf16"), stack(1, 6, 8).mT).shape, (0, 4, 6))
+        found = gristmill.gemm(gristmill.zeros((2, 3, 0), "bf16"), gristmill.zeros((2, 5, 0), "bf16").mT)
+        self.assertEqual(found.tolist(), [[[0.0] * 5] * 3] * 2)
+
+    def test_pointer_arrays(self):
+        a, b, d = stack(3, 16, 32), stack(3, 24, 32, seed=3), gristmill.zeros((3, 16, 24))
+        plan = gristmill.Plan(
+            api.gm_gemm_problem(m=16, n=24, k=32, ab_type=api.GM_BF16, d_type=api.GM_FP32, batch=3, pointer_arrays=1)
+        )
+        self.assertIn("sm80", plan.kernel)
+
+        def pointers(array, bytes, leave=()):
+            places = [0 if i in leave else array.ptr + i * bytes for i in range(3)]
+            return gristmill.Array.from_bytes(struct.pack("<3Q", *places), 3, "int64")
+
+        left_out = gristmill.zeros(1, "int32")
+        plan.execute(
+            a=pointers(a, 16 * 32 * 2),
+            b=pointers(b, 24 * 32 * 2, leave=[1]),
+            d=pointers(d, 16 * 24 * 4),
+            left_out=left_out,
+        )
+        wanted = self.products(a, b.mT)
+        self.assertEqual(d.tolist(), [wanted[0], [[0.0] * 24] * 16, wanted[2]])
+        self.assertEqual(left_out.tolist(), [1])
+
+    def test_sentences(self):
+        a, b = stack(2, 4, 8), stack(2, 6, 8).mT
+        for kind, sentence, args, named in (
+            (ValueError, "a has 2 matrices and b 3: there must be as many, or one for all", (a, stack(3, 8, 6)), {}),
+            (ValueError, "a is 4 x 8 and b 4 x 8: their k differs", (a, a), {}),
+            (
+                ValueError,
+                "b has 4 dimensions, (1, 2, 8, 6); gemm takes two, or three of a batch",
+                (a, gristmill.zeros((1, 2, 8, 6), "bf16")),
+                {},
+            ),
+            (ValueError, "c has shape (3, 4, 6), the result (2, 4, 6)", (a, b, stack(3, 4, 6)), {}),
+            (ValueError, "c has shape (1, 4, 6), the result (4, 6)", (matrix(4, 8), matrix(8, 6), stack(1, 4, 6)), {}),
+            (ValueError, "out has shape (4, 6), the result (2, 4, 6)", (a, b), {"out": matrix(4, 6)}),
+            (
+                ValueError,
+                "bias has shape (3, 6) and strides (6, 1); it must be packed, "
+                "(6,), (4, 1), (2, 6), (2, 1, 6) or (2, 4, 1)",
+                (a, b),
+                {"bias": gristmill.zeros((3, 6))},
+            ),
+            (
+                ValueError,
+                "a has strides (-32, 8, 1): a batch must lie in its order",
+                (a._view((2, 4, 8), (-32, 8, 1)), b),
+                {},
+            ),
+        ):
+            self.says(kind, sentence, gristmill.gemm, *args, **named)
+        with self.assertRaises(gristmill.Error) as caught:
+            gristmill.gemm(a, b, out=matrix(4, 6)._view((2, 4, 6), (0, 6, 1)))
+        self.assertIn("d_batch_stride is 0: the matrices of D overlap", str(caught.exception))
+
+    def test_memory(self):
+        a, b = stack(3, 16, 32), stack(3, 24, 32, seed=3)
+        self.leaves_nothing(lambda: gristmill.gemm(a, b.mT))
+
+
 class Refusals(Test):
     def refuses(self, kind, sentence, *args, **named):
         self.says(kind, sentence, gristmill.gemm, *args, **named)
@@ -128,7 +269,8 @@ class Refusals(Test):
     def test_sentences(self):
         a, b = matrix(4, 8), matrix(8, 6)
         self.refuses(ValueError, "a is 4 x 8 and b 4 x 8: their k differs", a, a)
-        self.refuses(ValueError, "a has 1 dimensions, (3,); gemm takes two", gristmill.zeros(3, "bf16"), b)
+        vector = gristmill.zeros(3, "bf16")
+        self.refuses(ValueError, "a has 1 dimensions, (3,); gemm takes two, or three of a batch", vector, b)
         self.refuses(
             TypeError,
             "a is bf16 and b fp16: both must be bf16, fp16 or fp32; ab_type rounds arrays on the host",
@@ -215,6 +357,15 @@ class Host(Test):
         self.assertEqual(found.dtype, numpy.float16)
         numpy.testing.assert_array_equal(found, a @ b)
         self.leaves_nothing(lambda: gristmill.gemm(a, b))
+
+    def test_batches(self):
+        a, b = numpy.array(stack(3, 33, 47).tolist(), "f4"), numpy.array(stack(3, 29, 47, seed=2).tolist(), "f4")
+        c, transposed = numpy.array(stack(3, 33, 29, seed=4).tolist(), "f4"), b.swapaxes(1, 2)
+        numpy.testing.assert_array_equal(gristmill.gemm(a, transposed, ab_type="bf16"), a @ transposed)
+        found = gristmill.gemm(a, b[0].T, c, ab_type="bf16", bias=c[0, 0])
+        numpy.testing.assert_array_equal(found, a @ b[0].T + c + c[0, 0])
+        found = gristmill.gemm(a, transposed.copy(), ab_type="bf16", bias=c[:, :1])
+        numpy.testing.assert_array_equal(found, a @ transposed + c[:, :1])
 
     @needs_ml_dtypes
     def test_bfloat16(self):

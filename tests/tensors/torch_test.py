@@ -90,6 +90,23 @@ def linear():
 
 
 @test
+def bmm():
+    for batch, m, n, k in ((3, 5, 24, 64), (64, 128, 128, 64), (200, 20, 20, 20), (2, 257, 333, 72), (4, 1, 9, 8)):
+        a, b = randn(batch, m, k, mean=0.1), randn(batch, k, n)
+        close(ops.bmm(a, b), a.double() @ b.double(), k)
+        close(ops.bmm(a, b.mT.contiguous().mT), a.double() @ b.double(), k)
+        close(ops.bmm(a.mT.contiguous().mT, b[:1]), a.double() @ b[:1].double(), k)
+    q, kv = randn(32, 4, 64).transpose(0, 1), randn(48, 4, 64).transpose(0, 1)  # heads beside each other
+    close(ops.bmm(q, kv.mT), q.double() @ kv.double().mT, 64)
+    assert ops.bmm(a, b, fp32_out=True).dtype == torch.float32
+    assert ops.bmm(randn(0, 4, 8), randn(0, 8, 3)).shape == (0, 4, 3)
+    wide = torch.full((2, 5, 40), float("nan"), device="cuda", dtype=torch.bfloat16)
+    a, b = randn(2, 5, 64), randn(2, 64, 32)
+    ops.bmm_out(wide[:, :, :32], a, b)
+    assert torch.equal(wide[:, :, :32], ops.bmm(a, b)) and wide[:, :, 32:].isnan().all()
+
+
+@test
 def linear_is_batch_invariant():
     x, w = randn(64, 1024), randn(512, 1024)
     all_rows = ops.linear(x, w, batch_invariant=True)
@@ -319,6 +336,7 @@ def operators_pass_opcheck():
     kinds = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
     for operator, arguments in (
         (ops.linear, (x, w)),
+        (ops.bmm, (randn(3, 5, 64), randn(3, 64, 16))),
         (ops.rms_norm, (x, w[0])),
         (ops.add_rms_norm, (x.clone(), x, w[0])),
         (ops.layer_norm, (x,)),

@@ -76,6 +76,24 @@ def linear():
 
 
 @test
+def batches():
+    a, b = (gristmill.array([ramp(*size).tolist() for size in sizes], "bf16")
+            for sizes in (((4, 16), (4, 16), (4, 16)), ((16, 8), (16, 8), (16, 8))))
+    exact = zeros(3, 4, 8, dtype="fp32")
+    product = [[[sum(x * y for x, y in zip(row, column)) for column in zip(*other)] for row in one]
+               for one, other in zip(a.tolist(), b.tolist())]
+    module.bmm(tensor(exact), tensor(a), tensor(b), True)
+    assert exact.tolist() == product
+    turned = gristmill.array([[list(column) for column in zip(*one)] for one in b.tolist()], "bf16")
+    out = zeros(3, 4, 8)
+    module.bmm(tensor(out), tensor(a), tensor(turned.mT))
+    close(out, product)
+    module.bmm(tensor(exact), tensor(a), tensor(gristmill.array(turned.tolist()[:1], "bf16").mT), True)
+    assert exact.tolist() == product
+    module.bmm(tensor(zeros(0, 4, 8)), tensor(zeros(0, 4, 16)), tensor(gristmill.array(turned.tolist()[:1], "bf16").mT))
+
+
+@test
 def norms():
     x, w, out = ramp(3, 16), gristmill.array([2.0] * 16, "bf16"), zeros(3, 16)
     rms = [math.sqrt(sum(v * v for v in row) / 16 + 1e-5) for row in x.tolist()]
@@ -142,6 +160,11 @@ def refuses_with_a_sentence():
     refused(ValueError, "activation must be a string", module.linear, out, x, w, None, None, 1)
     refused(ValueError, "activation is \"tanh\" and must be", module.linear, out, x, w, None, None, "tanh")
     refused(ValueError, "fp32_out must be True or False", module.linear, out, x, w, None, None, "none", 1.5)
+    refused(ValueError, "b has 2 dimensions and must have 3: batch, k, n", module.bmm, out, tensor(zeros(2, 3, 16)), w)
+    refused(ValueError, "dimension 0 of b is 3 and must be 2", module.bmm, out, tensor(zeros(2, 3, 16)),
+            tensor(zeros(3, 16, 8)))
+    refused(ValueError, "dimension 1 of b is 8 and must be 16", module.bmm, out, tensor(zeros(2, 3, 16)),
+            tensor(zeros(2, 8, 8)))
     refused(ValueError, "eps must be a number", module.rms_norm, x, x, w, "small")
     refused(ValueError, r"\(GM_ERROR_INVALID_ARGUMENT\)", module.rms_norm, x, x, tensor(gristmill.array([1.0] * 16, "bf16")), -1)
 

@@ -49,10 +49,10 @@
      .targets = targets_}
 #define SM90_ROW(name, state, type, layout, tile_m, tile_n, tile_k, stages, cluster_m, cluster_n, letters, swizzle)    \
     KERNEL_ROW(name, gemm_sm90, SM90, state, type, 168, "sm_90a", GM_LAYOUT_##layout, tile_m, tile_n, tile_k, stages,  \
-               cluster_m, cluster_n, ROLES_##letters, swizzle)
+               cluster_m, cluster_n, ROLES_##letters, GM_BATCH_no, swizzle)
 #define SM80_ROW(name, state, type, layout, tile_m, tile_n, tile_k, stages, warps_m, warps_n, warp_k)                  \
     KERNEL_ROW(name, gemm_sm80, SM80, state, type, 128, "sm_80 sm_90 compute_80", GM_LAYOUT_##layout, tile_m, tile_n,  \
-               tile_k, stages, warps_m, warps_n, warp_k, GM_SMEM_MAP_xor)
+               tile_k, stages, warps_m, warps_n, warp_k, GM_BATCH_no, GM_SMEM_MAP_xor)
 #define GEMV_ROW(name, arch, tile_m, tile_n, warps_k, warps_n)                                                         \
     KERNEL_ROW(name, gemv, arch, 1, bf16, 64, "sm_80", tile_m, tile_n, 256 * (warps_k), 4, warps_k, warps_n)
 

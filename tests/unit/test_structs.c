@@ -178,7 +178,7 @@ static const struct reader {
     READ_GROWN(gm_gemm_problem, 104, problem, plan_problem),
     READ(gm_plan_options, no_options, explain_options),
     READ(gm_plan_options, no_options, plan_options),
-    READ(gm_gemm_args, args, execute),
+    READ_GROWN(gm_gemm_args, 80, args, execute),
     READ(gm_access, access, cost_of),
     READ(gm_access, access, map_of),
     READ(gm_smem_tile, tile, address_in),

@@ -112,6 +112,7 @@ class gm_reason(IntEnum):
     GM_REASON_ORDER = 13
     GM_REASON_DIVISION = 14
     GM_REASON_EPILOGUE = 15
+    GM_REASON_BATCH = 16
 
 
 class gm_source(IntEnum):
@@ -636,6 +637,13 @@ class gm_gemm_problem(Struct):
         ("limit", c_float),
         ("sigmoid_factor", c_float),
         ("up_offset", c_float),
+        ("batch", c_int64),
+        ("a_batch_stride", c_int64),
+        ("b_batch_stride", c_int64),
+        ("c_batch_stride", c_int64),
+        ("d_batch_stride", c_int64),
+        ("bias_batch_stride", c_int64),
+        ("pointer_arrays", c_int64),
     ]
 
 
@@ -652,6 +660,7 @@ class gm_gemm_args(Struct):
         ("beta", POINTER(c_float)),
         ("workspace", gm_device_ptr),
         ("workspace_bytes", c_size_t),
+        ("left_out", gm_device_ptr),
     ]
 
 
@@ -677,6 +686,7 @@ class gm_gemm_kernel_info(Struct):
         ("swap", c_int32),
         ("split_k", c_int32),
         ("gate", c_int64),
+        ("batch", c_int64),
     ]
 
 # ---- glu.h ----------------------------------------------------------------------------------------------------------

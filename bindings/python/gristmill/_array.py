@@ -83,7 +83,19 @@ class Array:
     @property
     def T(self):
         """The same memory with its dimensions in the opposite order."""
-        return Array.__new__(Array)._set(self.memory, self.offset, self.shape[::-1], self.strides[::-1], self.dtype)
+        return self._view(self.shape[::-1], self.strides[::-1])
+
+    @property
+    def mT(self):
+        """The same memory with its last two dimensions in the opposite order: every matrix of a batch transposed."""
+        if self.ndim < 2:
+            raise ValueError(f"{self!r} has no matrices to transpose")
+        shape, strides = self.shape, self.strides
+        return self._view((*shape[:-2], shape[-1], shape[-2]), (*strides[:-2], strides[-1], strides[-2]))
+
+    def _view(self, shape, strides):
+        """The same memory from its first element on. Nobody checks that its last one is in there."""
+        return Array.__new__(Array)._set(self.memory, self.offset, tuple(shape), tuple(strides), self.dtype)
 
     def __len__(self):
         if not self.shape:

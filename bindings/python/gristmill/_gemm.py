@@ -45,7 +45,11 @@ def gemm(
     activation    "relu", "gelu_tanh", "gelu_erf", "silu"
     out_type      "bf16", "fp16", "fp32" (of fp32 a and b nothing else); None: the type of a, before any rounding by
                   ab_type
-    out           where the result goes, m x n, row-major, may be c; None: a new array
+    out           where the result goes, m x n or batch x m x n, row-major, may be c; None: a new array
+
+    A batch is one launch: of a batch x m x k, b batch x k x n, or both, the result is batch x m x n. What has two
+    dimensions, or is a batch of 1, is one for all. Matrices may be any distance apart, beside each other too; w.mT has
+    each of them the other way round. c may be a batch as well, and a bias batch x n, batch x 1 x n, or batch x m x 1.
 
     Arrays of numpy are copied to `device` and the result back. `ab_type` ("bf16", "fp16") rounds a and b on the way,
     which makes float32 fast. A result of bf16 is of ml_dtypes if a is, else float32, which holds it exactly. numpy
@@ -110,8 +114,8 @@ def _on_host(given, scalars, activation, ab_type, out_type, device, choices):
 
 def _upload(value, kind, device):
     """A copy on the device. What lies the other way round stays so: the kernels take both."""
-    if value.ndim == 2 and value.flags.f_contiguous and not value.flags.c_contiguous:
-        return _array.array(value.T, kind, device).T
+    if value.ndim in (2, 3) and not value.flags.c_contiguous and value.swapaxes(-1, -2).flags.c_contiguous:
+        return _array.array(value.swapaxes(-1, -2), kind, device).mT
     return _array.array(value, kind, device)
 
 
@@ -131,10 +135,12 @@ def _on_device(given, scalars, activation, out_type, stream, workspace, choices)
 
 
 def _problem(arrays, activation, out_type):
-    a, b = arrays["a"], arrays["b"]
+    """(problem, shape of the result)"""
     for name in ("a", "b"):
-        if arrays[name].ndim != 2:
-            raise ValueError(f"{name} has {arrays[name].ndim} dimensions, {arrays[name].shape}; gemm takes two")
+        if arrays[name].ndim not in (2, 3):
+            shape = arrays[name].shape
+            raise ValueError(f"{name} has {len(shape)} dimensions, {shape}; gemm takes two, or three of a batch")
+    a, b = _matrix(arrays["a"]), _matrix(arrays["b"])
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"a is {a.shape[0]} x {a.shape[1]} and b {b.shape[0]} x {b.shape[1]}: their k differs")
     if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16", "fp32"):
@@ -155,16 +161,53 @@ def _problem(arrays, activation, out_type):
     problem.a_major, problem.lda = _major("a", a)
     problem.b_major, problem.ldb = _major("b", b.T)  # along k, as a
     problem.a_align, problem.b_align, problem.d_align = _alignment(a), _alignment(b), 16
-    for name, member in (("c", "ldc"), ("out", "ldd")):
+    shape = _batch(problem, arrays)
+    for name, letter in (("c", "c"), ("out", "d")):
         if name in arrays:
-            setattr(problem, member, _result(name, arrays[name], problem, kind.name))
+            setattr(problem, "ld" + letter, _result(name, arrays[name], shape, kind.name))
+            setattr(problem, letter + "_batch_stride", _batch_stride(name, arrays[name]))
+    if "c" not in arrays:  # as d lies: the library may then plan a batch as one product
+        problem.ldc, problem.c_batch_stride = problem.ldd, problem.d_batch_stride
     if "out" in arrays:
         problem.d_align = min(_alignment(arrays[name]) for name in ("out", "c") if name in arrays)
     elif "c" in arrays:
         problem.d_align = _alignment(arrays["c"])
     if "bias" in arrays:
-        _bias(problem, arrays["bias"])
-    return problem
+        _bias(problem, arrays["bias"], shape)
+    if 0 in shape:  # 0 matrices too, which a problem has no number for
+        problem.m = 0
+    return problem, shape
+
+
+def _matrix(array):
+    """The first matrix of a batch, or the only one."""
+    return array._view(array.shape[-2:], array.strides[-2:])
+
+
+def _batch(problem, arrays):
+    """Sets the problem's batch and the strides of a, b and a new result; the shape of the result."""
+    counts = [arrays[name].shape[0] for name in ("a", "b") if arrays[name].ndim == 3]
+    if not counts:
+        return problem.m, problem.n
+    if len({*counts} - {1}) > 1:
+        raise ValueError(f"a has {counts[0]} matrices and b {counts[1]}: there must be as many, or one for all")
+    problem.batch = max({*counts} - {1}, default=1)
+    problem.a_batch_stride, problem.b_batch_stride = (_batch_stride(name, arrays[name]) for name in ("a", "b"))
+    problem.d_batch_stride = problem.m * problem.n
+    return problem.batch, problem.m, problem.n
+
+
+def _batch_stride(name, array):
+    """From a matrix of a batch to the next; 0: it is one for all."""
+    if array.ndim == 2 or array.shape[0] <= 1:
+        return 0
+    return _step(name, array)
+
+
+def _step(name, array):
+    if array.strides[0] < 0:
+        raise ValueError(f"{name} has strides {array.strides}: a batch must lie in its order")
+    return array.strides[0]
 
 
 def _major(name, array):
@@ -178,29 +221,43 @@ def _major(name, array):
     raise ValueError(f"{name} has strides {strides}: one dimension must be contiguous, and the other not overlap")
 
 
-def _result(name, array, problem, kind):
+def _result(name, array, shape, kind):
     """The leading dimension of c or out."""
-    if array.shape != (problem.m, problem.n):
-        raise ValueError(f"{name} has shape {array.shape}, the result {(problem.m, problem.n)}")
+    one_for_all = [shape[1:], (1, *shape[1:])] if name == "c" and len(shape) == 3 else []
+    if array.shape not in (shape, *one_for_all):
+        raise ValueError(f"{name} has shape {array.shape}, the result {shape}")
     if array.dtype != kind:
         raise TypeError(f"{name} is {array.dtype}, the result {kind}")
-    major, leading = _major("a", array)
+    major, leading = _major("a", _matrix(array))
     if major != _api.GM_K_MAJOR:
         raise ValueError(f"{name} has strides {array.strides}: it must be row-major")
     return leading
 
 
-def _bias(problem, bias):
-    problem.bias_type = _types.TYPES[bias.dtype].gm
-    if bias.shape == (problem.n,) and (bias.strides[0] == 1 or problem.n <= 1):
-        problem.bias = _api.GM_BIAS_N
-    elif bias.shape == (problem.m, 1) and (bias.strides[0] == 1 or problem.m <= 1):
-        problem.bias = _api.GM_BIAS_M
-    else:
+def _bias(problem, bias, shape):
+    shapes = _bias_shapes(*shape)
+    one_for_all = _bias_shapes(1, *shape[1:]) if len(shape) == 3 else {}
+    along, is_batch = {**one_for_all, **shapes}.get(bias.shape, (None, False))
+    if along is None or (bias.shape[along] > 1 and bias.strides[along] != 1):
+        forms = [str(form) for form in shapes]
         raise ValueError(
             f"bias has shape {bias.shape} and strides {bias.strides}; it must be packed, "
-            f"({problem.n},) or ({problem.m}, 1)"
+            f"{', '.join(forms[:-1])} or {forms[-1]}"
         )
+    problem.bias_type = _types.TYPES[bias.dtype].gm
+    problem.bias = _api.GM_BIAS_N if along == -1 else _api.GM_BIAS_M
+    problem.bias_batch_stride = _step("bias", bias) if is_batch else 0
+
+
+def _bias_shapes(*shape):
+    """Of a bias for such a result: where its values are, -1 along n and -2 along m, and whether it is a batch. What has
+    two meanings has the first."""
+    *batch, m, n = shape
+    shapes = {(n,): (-1, False), (m, 1): (-2, False)}
+    for count in batch:
+        for form, along in (((count, n), -1), ((count, 1, n), -1), ((count, m, 1), -2)):
+            shapes.setdefault(form, (along, count > 1))
+    return shapes
 
 
 def _alignment(array):
@@ -226,9 +283,9 @@ def _planned(arrays, activation, out_type, workspace_limit, choices):
     for name, array in arrays.items():
         if array.device != ordinal:
             raise ValueError(f"a is on device {ordinal}, {name} on {array.device}")
-    problem = _problem(arrays, activation, out_type)
+    problem, shape = _problem(arrays, activation, out_type)
     plan = Plan(problem, device=ordinal, workspace_limit=workspace_limit, **choices)
-    made = plan, (problem.m, problem.n), _types.BY_GM[problem.d_type].name
+    made = plan, shape, _types.BY_GM[problem.d_type].name
     with lock:
         plans[key] = made
         while len(plans) > PLANS_MAX:

@@ -15,6 +15,9 @@ there. Wrong arguments raise RuntimeError with a sentence.
         result is float32. constant_weight: nothing that may still run on a stream writes the weight, so that it is read
         before the kernel in front of this one has ended. batch_invariant: a row has the same bits whatever rows are
         beside it.
+    bmm(a, b, fp32_out=False, batch_invariant=False)
+        a @ b of every matrix; a [batch, m, k], b [batch, k, n], either dimension of a matrix contiguous, matrices any
+        distance apart. A batch of 1 is one for all. bfloat16, float16, or float32, which is multiplied as it is.
     rms_norm(x, weight, eps=1e-6, weight_offset=0.0, round_early=False)
         x * rsqrt(mean(x^2) + eps) * (weight_offset + weight) of the last dimension. round_early: what is multiplied by
         the weight is rounded before, as in transformers' Llama; Gemma has weight_offset 1 and rounds late.
@@ -94,6 +97,12 @@ def _linear(
     x, weight, bias=None, residual=None, activation="none", fp32_out=False, constant_weight=False, batch_invariant=False
 ):
     return x.new_empty((*x.shape[:-1], weight.shape[0]), dtype=torch.float32 if fp32_out else x.dtype)
+
+
+@_fake("bmm")
+def _bmm(a, b, fp32_out=False, batch_invariant=False):
+    batch = a.shape[0] if b.shape[0] == 1 else b.shape[0]
+    return a.new_empty((batch, a.shape[1], b.shape[2]), dtype=torch.float32 if fp32_out else a.dtype)
 
 
 @_fake("rms_norm", "layer_norm")

@@ -100,6 +100,7 @@ pub const GM_REASON_SMS: gm_reason = 12;
 pub const GM_REASON_ORDER: gm_reason = 13;
 pub const GM_REASON_DIVISION: gm_reason = 14;
 pub const GM_REASON_EPILOGUE: gm_reason = 15;
+pub const GM_REASON_BATCH: gm_reason = 16;
 
 pub type gm_source = c_uint;
 pub const GM_SOURCE_NONE: gm_source = 0;
@@ -867,6 +868,13 @@ pub struct gm_gemm_problem {
     pub limit: f32,
     pub sigmoid_factor: f32,
     pub up_offset: f32,
+    pub batch: i64,
+    pub a_batch_stride: i64,
+    pub b_batch_stride: i64,
+    pub c_batch_stride: i64,
+    pub d_batch_stride: i64,
+    pub bias_batch_stride: i64,
+    pub pointer_arrays: i64,
 }
 
 impl Default for gm_gemm_problem {
@@ -891,6 +899,7 @@ pub struct gm_gemm_args {
     pub beta: *const f32,
     pub workspace: gm_device_ptr,
     pub workspace_bytes: usize,
+    pub left_out: gm_device_ptr,
 }
 
 impl Default for gm_gemm_args {
@@ -924,6 +933,7 @@ pub struct gm_gemm_kernel_info {
     pub swap: i32,
     pub split_k: i32,
     pub gate: i64,
+    pub batch: i64,
 }
 
 impl Default for gm_gemm_kernel_info {

@@ -307,6 +307,7 @@ fn core() {
     assert_eq!(GM_REASON_ORDER, 13);
     assert_eq!(GM_REASON_DIVISION, 14);
     assert_eq!(GM_REASON_EPILOGUE, 15);
+    assert_eq!(GM_REASON_BATCH, 16);
     assert_eq!(GM_SOURCE_NONE, 0);
     assert_eq!(GM_SOURCE_MODEL, 1);
     assert_eq!(GM_SOURCE_LEDGER, 2);
@@ -386,6 +387,13 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_problem, limit), 108);
     assert_eq!(offset_of!(gm_gemm_problem, sigmoid_factor), 112);
     assert_eq!(offset_of!(gm_gemm_problem, up_offset), 116);
+    assert_eq!(offset_of!(gm_gemm_problem, batch), 120);
+    assert_eq!(offset_of!(gm_gemm_problem, a_batch_stride), 128);
+    assert_eq!(offset_of!(gm_gemm_problem, b_batch_stride), 136);
+    assert_eq!(offset_of!(gm_gemm_problem, c_batch_stride), 144);
+    assert_eq!(offset_of!(gm_gemm_problem, d_batch_stride), 152);
+    assert_eq!(offset_of!(gm_gemm_problem, bias_batch_stride), 160);
+    assert_eq!(offset_of!(gm_gemm_problem, pointer_arrays), 168);
     assert!(size_of::<gm_gemm_problem>() >= 104);
     assert_eq!(offset_of!(gm_gemm_args, size), 0);
     assert_eq!(offset_of!(gm_gemm_args, a), 8);
@@ -397,6 +405,7 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_args, beta), 56);
     assert_eq!(offset_of!(gm_gemm_args, workspace), 64);
     assert_eq!(offset_of!(gm_gemm_args, workspace_bytes), 72);
+    assert_eq!(offset_of!(gm_gemm_args, left_out), 80);
     assert!(size_of::<gm_gemm_args>() >= 80);
     assert_eq!(offset_of!(gm_gemm_kernel_info, size), 0);
     assert_eq!(offset_of!(gm_gemm_kernel_info, a_major), 8);
@@ -417,6 +426,7 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_kernel_info, swap), 68);
     assert_eq!(offset_of!(gm_gemm_kernel_info, split_k), 72);
     assert_eq!(offset_of!(gm_gemm_kernel_info, gate), 80);
+    assert_eq!(offset_of!(gm_gemm_kernel_info, batch), 88);
     assert!(size_of::<gm_gemm_kernel_info>() >= 80);
     assert_eq!(GM_GATE_NONE, 0);
     assert_eq!(GM_GATE_HALVES, 1);
