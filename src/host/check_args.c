@@ -50,7 +50,8 @@ static enum gm_status check_pair(const struct gm_range *ranges, int written, int
     if (!overlap(x, w))
         return GM_OK;
     const int may_equal = w->may_equal == other || x->may_equal == written;
-    if (may_equal && w->address == x->address && w->pitch_bytes == x->pitch_bytes && w->row_bytes == x->row_bytes)
+    if (may_equal && w->address == x->address && w->rows == x->rows && w->pitch_bytes == x->pitch_bytes &&
+        w->row_bytes == x->row_bytes)
         return GM_OK;
     char hint[80] = "";
     if (may_equal)

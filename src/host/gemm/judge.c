@@ -50,8 +50,9 @@ static enum gm_reason check_tiles(const struct gm_gemm_inquiry *q) {
                       gm_gemm_layout_name(layout));
     if (q->variant->gate != (q->problem->gate != GM_GATE_NONE))
         return gm_say(q->why, GM_REASON_EPILOGUE, "%s",
-                      q->variant->gate
-                          ? "makes D of gates and ups; the problem has none"
+                      q->variant->gate ? "makes D of gates and ups; the problem has none"
+                      : q->problem->batch > 1
+                          ? "makes D of every column of A B; no kernel has a gate for batches that are not one product"
                           : "makes D of every column of A B; the problem has a gate, which kernels with a g "
                             "in their name take, or this one and a GLU behind it, with a workspace_limit");
     if (limited_tiles(q) > TILES_LIMIT)

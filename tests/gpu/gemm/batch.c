@@ -237,8 +237,8 @@ static bool check_matrix(struct result *result, const struct batch *b, int64_t m
             const double want = wanted(b, matrix, m, n, &tolerance);
             const uint32_t bits = load_bits(at, got->type);
             if (!bits_match(got->type, bits, want, tolerance)) {
-                fail(result, "%s: element (%lld, %lld) of matrix %lld is %g, want %g", what, (long long)m,
-                     (long long)n, (long long)matrix, bits_to_double(got->type, bits), want);
+                fail(result, "%s: element (%lld, %lld) of matrix %lld is %g, want %g", what, (long long)m, (long long)n,
+                     (long long)matrix, bits_to_double(got->type, bits), want);
                 return false;
             }
             memcpy(at, element(&b->side[D], matrix, m, n), (size_t)gm_type_bytes(got->type));
@@ -280,8 +280,8 @@ static void describe(const struct batch_case *bc, char *text, size_t bytes) {
     char one[320];
     describe_gemm(&bc->gc, one, sizeof one);
     snprintf(text, bytes, "%lld of %s, places %c%c%c%c gap %lld bias stride %lld%s", (long long)bc->batch, one,
-             places[bc->a], places[bc->b], places[bc->c], places[bc->d], (long long)bc->gap,
-             (long long)bc->bias_stride, bc->arrays ? ", arrays" : "");
+             places[bc->a], places[bc->b], places[bc->c], places[bc->d], (long long)bc->gap, (long long)bc->bias_stride,
+             bc->arrays ? ", arrays" : "");
 }
 
 static bool execute(struct result *result, struct batch *b, gm_plan *plan, const char *what) {
@@ -334,9 +334,13 @@ static struct batch_case case_of(const struct variant *v, int i) {
                                .a_major = v ? v->gemm.a_major : (enum gm_major)(i / 2 % 2),
                                .b_major = v ? v->gemm.b_major : (enum gm_major)(i / 3 % 2),
                                .alpha = i % 4 == 2 ? -0.5f : 1,
-                               .beta = i % 7 == 3 ? 1 : i % 7 == 5 ? -2 : 0,
+                               .beta = i % 7 == 3   ? 1
+                                       : i % 7 == 5 ? -2
+                                                    : 0,
                                .in_place = i % 7 == 5,
-                               .bias = (enum gm_bias)(i % 4 == 1 ? GM_BIAS_N : i % 6 == 5 ? GM_BIAS_M : GM_BIAS_NONE),
+                               .bias = (enum gm_bias)(i % 4 == 1   ? GM_BIAS_N
+                                                      : i % 6 == 5 ? GM_BIAS_M
+                                                                   : GM_BIAS_NONE),
                                .bias_type = (enum gm_type)(i % 3),
                                .activation = i % 8 == 6 ? GM_ACT_RELU : GM_ACT_NONE,
                                .inputs = i % 5 == 4 ? NORMAL : INTEGER};
