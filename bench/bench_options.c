@@ -115,7 +115,7 @@ int bench_options_cases(const struct bench_options *options, struct bench_suite 
                                             options->sets.count};
     size_t chosen = 0;
     for (size_t i = 0; i < suite->count; i++) {
-        if (suite_override(&suite->cases[i], &override) != 0)
+        if (suite_override(&suite->cases[i], &override) != 0 || case_complete(&suite->cases[i]) != 0)
             return -1;
         chosen += bench_is_chosen(options, &suite->cases[i]);
     }

@@ -12,6 +12,11 @@
          field++)                                                                                                      \
         if (field->uses & GM_IN_SUITES)
 
+#define FOR_TOLD_FIELDS(field, problem)                                                                                \
+    for (const struct gm_field *field = (problem)->operation->operation->fields;                                       \
+         field < (problem)->operation->operation->fields + (problem)->operation->operation->field_count; field++)      \
+        if (case_tells(problem, field))
+
 void case_start(struct bench_case *problem, const struct bench_operation *operation) {
     *problem = (struct bench_case){.operation = operation};
     memcpy(problem->problem.bytes, operation->usual, operation->operation->problem_bytes);
@@ -30,6 +35,29 @@ struct gm_work case_work(const struct bench_case *problem) {
     return problem->operation->operation->work(problem->problem.bytes);
 }
 
+int case_complete(struct bench_case *problem) {
+    const struct bench_operation *operation = problem->operation;
+    return operation->complete && !problem->untaken[0] ? operation->complete(problem->problem.bytes) : 0;
+}
+
+/* A field's value is that of the operation's usual problem. */
+static bool is_usual(const struct bench_case *problem, const struct gm_field *field) {
+    return gm_field_get(field, problem->problem.bytes) == gm_field_get(field, problem->operation->usual);
+}
+
+bool case_tells(const struct bench_case *problem, const struct gm_field *field) {
+    return field->uses & GM_IN_SUITES || (field->uses & GM_IN_OPTIONS && !is_usual(problem, field));
+}
+
+static bool equal_options(const struct bench_case *x, const struct bench_case *y) {
+    const struct gm_operation *operation = x->operation->operation;
+    for (const struct gm_field *field = operation->fields; field < operation->fields + operation->field_count; field++)
+        if (field->uses & GM_IN_OPTIONS &&
+            gm_field_get(field, x->problem.bytes) != gm_field_get(field, y->problem.bytes))
+            return false;
+    return true;
+}
+
 static bool equal_but(const struct bench_case *x, const struct bench_case *y, const struct gm_field *left_out) {
     if (x->operation != y->operation || strcmp(x->untaken, y->untaken) != 0)
         return false;
@@ -41,17 +69,17 @@ static bool equal_but(const struct bench_case *x, const struct bench_case *y, co
 }
 
 bool case_equal(const struct bench_case *x, const struct bench_case *y) {
-    return equal_but(x, y, NULL);
+    return equal_but(x, y, NULL) && equal_options(x, y);
 }
 
 bool case_equal_beside_axis(const struct bench_case *x, const struct bench_case *y) {
-    return equal_but(x, y, case_axis_field(x));
+    char of_x[CASE_TEXT_BYTES], of_y[CASE_TEXT_BYTES];
+    return equal_but(x, y, case_axis_field(x)) && strcmp(case_words(x, of_x), case_words(y, of_y)) == 0;
 }
 
 bool case_is_usual(const struct bench_case *problem) {
     FOR_SUITE_FIELDS(field, problem->operation->operation) {
-        if (field->kind != GM_FIELD_SIZE &&
-            gm_field_get(field, problem->problem.bytes) != gm_field_get(field, problem->operation->usual))
+        if (field->kind != GM_FIELD_SIZE && !is_usual(problem, field))
             return false;
     }
     return true;
@@ -88,10 +116,10 @@ static void print_words(const struct bench_case *problem, char text[CASE_TEXT_BY
     const struct gm_field *type = &operation->fields[operation->type];
     char word[GM_FIELD_TEXT_BYTES], pair[2 * GM_FIELD_TEXT_BYTES];
     text[0] = 0;
-    FOR_SUITE_FIELDS(field, operation) {
+    FOR_TOLD_FIELDS(field, problem) {
         const int64_t value = gm_field_get(field, problem->problem.bytes);
-        const bool is_usual = value == gm_field_get(field, problem->operation->usual);
-        if (field->kind == GM_FIELD_SIZE || (is_usual && field != type))
+        const bool is_size = field->kind == GM_FIELD_SIZE && field->uses & GM_IN_SUITES; /* told elsewhere */
+        if (is_size || (is_usual(problem, field) && field != type))
             continue;
         snprintf(pair, sizeof pair, "%s%s%s", field == type ? "" : field->name, field == type ? "" : " ",
                  gm_field_print(field, value, word));

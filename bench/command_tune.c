@@ -19,7 +19,7 @@ static int load_problems(const struct tune_options *options, struct bench_suite 
     const struct suite_override override = {options->dtype, options->out, options->layout, options->sets.items,
                                             options->sets.count};
     for (size_t i = 0; i < suite->count; i++)
-        if (suite_override(&suite->cases[i], &override) != 0)
+        if (suite_override(&suite->cases[i], &override) != 0 || case_complete(&suite->cases[i]) != 0)
             return -1;
     return 0;
 }

@@ -8,8 +8,8 @@
 
 #include "host/operation.h"
 
-/* An array in device memory that a call reads or writes: `rows` times `columns` elements, packed. Integers that are
- * read are 0, 1, 2, ... */
+/* An array in device memory that a call reads or writes: `rows` times `columns` elements. Integers that are read are
+ * 0, 1, 2, ... */
 struct bench_operand {
     const char *name; /* "D", in sentences */
     enum gm_type type;
@@ -38,8 +38,13 @@ struct bench_operation {
     const void *usual; /* the problem that --shape begins with: its sizes are replaced */
     const char *out;   /* name of the field that --out sets; NULL: it has none */
 
+    /* NULL, or: fills in what a problem's line and options left to the benchmark. -1 with a printed sentence: it does not
+     * measure such a problem. */
+    int (*complete)(void *problem);
     /* The operands of a problem; returns how many. */
     int (*operands)(const void *problem, struct bench_operand operands[BENCH_OPERANDS_MAX]);
+    /* NULL, or: elements from a row of an operand to the next. Without it rows are packed. */
+    int64_t (*pitch)(const void *problem, const struct bench_operand *operand);
     /* The integers of an operand that is read are uniform in [0, below); where this is NULL, or 0, they are 0, 1, 2, ...
      * Floats are N(0,1). */
     int64_t (*below)(const void *problem, const struct bench_operand *operand);

@@ -43,10 +43,16 @@ static const char *line_of(const struct gm_operation *operation, char text[CASE_
     return text;
 }
 
+/* A size that is an option may be 0, which says nothing. */
+static int64_t least_of(const struct gm_field *field) {
+    return field->uses & GM_IN_SUITES ? 1 : 0;
+}
+
 /* "one of bf16, fp16", or "a size from 1 to 2147483647". */
 static void print_values(const struct gm_field *field, char *text, size_t bytes) {
-    size_t used = (size_t)snprintf(text, bytes,
-                                   field->kind == GM_FIELD_SIZE   ? "a size from 1 to 2147483647"
+    static const char *const sizes[] = {"a size from 0 to 2147483647", "a size from 1 to 2147483647"};
+    size_t used = (size_t)snprintf(text, bytes, "%s",
+                                   field->kind == GM_FIELD_SIZE   ? sizes[least_of(field)]
                                    : field->kind == GM_FIELD_REAL ? "a decimal number"
                                                                   : "one of");
     const char *comma = " ";
@@ -68,7 +74,7 @@ static enum set set_field(const struct gm_field *field, void *problem, struct wo
     int64_t value;
     if (!gm_field_parse(field, word.text, word.bytes, &value))
         return field->kind == GM_FIELD_TYPE && gm_type_named(word.text, word.bytes) >= 0 ? NOT_TAKEN : NO_VALUE;
-    if (field->kind == GM_FIELD_SIZE && value < 1)
+    if (field->kind == GM_FIELD_SIZE && value < least_of(field))
         return NO_VALUE;
     return gm_field_set(field, problem, value) ? SET : NOT_TAKEN;
 }
@@ -82,7 +88,57 @@ static void refuse_value(const struct gm_field *field, struct word word, char *e
              values);
 }
 
-/* 1: all fields are read, or known and not taken. */
+/* The option that a NAME=VALUE of so many bytes of name is about; -1 with a sentence: there is none. */
+static int option_of(const struct gm_operation *operation, struct word pair, size_t bytes, char *error,
+                     size_t error_bytes) {
+    char name[GM_FIELD_TEXT_BYTES], text[CASE_TEXT_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)bytes, pair.text);
+    const int index = bytes < sizeof name ? gm_field_named(operation, name) : -1;
+    if (bytes == pair.bytes)
+        snprintf(error, error_bytes, "a line of %s is `%s`, and NAME=VALUE for options behind it, not `%.*s`",
+                 operation->name, line_of(operation, text), (int)pair.bytes, pair.text);
+    else if (index >= 0 && operation->fields[index].uses & GM_IN_OPTIONS)
+        return index;
+    else
+        snprintf(error, error_bytes, "%s has no option %s; `gristmill explain %s --help` lists them", operation->name,
+                 name, operation->name);
+    return -1;
+}
+
+/* One NAME=VALUE behind a line's fields; `said` has a bit for each field that was set so. */
+static enum set read_option(struct word pair, struct bench_case *out, uint64_t *said, char *error, size_t error_bytes) {
+    const char *equals = memchr(pair.text, '=', pair.bytes);
+    const size_t bytes = equals ? (size_t)(equals - pair.text) : pair.bytes;
+    const struct word value = {pair.text + bytes + 1, pair.bytes - bytes - (equals != NULL)};
+    const int index = option_of(out->operation->operation, pair, bytes, error, error_bytes);
+    if (index < 0)
+        return NO_VALUE;
+    const struct gm_field *field = &out->operation->operation->fields[index];
+    if (*said >> index & 1) {
+        snprintf(error, error_bytes, "%s is said twice", field->name);
+        return NO_VALUE;
+    }
+    *said |= UINT64_C(1) << index;
+    const enum set set = set_field(field, out->problem.bytes, value);
+    if (set == NO_VALUE)
+        refuse_value(field, value, error, error_bytes);
+    return set;
+}
+
+/* The rest of a line. 1: all is read, 2: and known but not taken. */
+static int read_options(const char *at, struct bench_case *out, char *error, size_t error_bytes) {
+    uint64_t said = 0;
+    bool taken = true;
+    for (struct word pair = next_word(&at); pair.bytes; pair = next_word(&at)) {
+        const enum set set = read_option(pair, out, &said, error, error_bytes);
+        if (set == NO_VALUE)
+            return -1;
+        taken &= set == SET;
+    }
+    return taken ? 1 : 2;
+}
+
+/* 1: all fields are read, 2: and known but not taken. */
 static int read_fields(const char *at, struct bench_case *out, char *error, size_t error_bytes) {
     const struct gm_operation *operation = out->operation->operation;
     bool taken = true;
@@ -101,11 +157,8 @@ static int read_fields(const char *at, struct bench_case *out, char *error, size
             return -1;
         taken &= set == SET;
     }
-    if (next_word(&at).bytes) {
-        snprintf(error, error_bytes, "a line of %s is `%s`", operation->name, line_of(operation, text));
-        return -1;
-    }
-    return taken ? 1 : 2;
+    const int read = read_options(at, out, error, error_bytes);
+    return taken || read < 0 ? read : 2;
 }
 
 int suite_parse_line(const char *line, struct bench_case *out, char *error, size_t error_bytes) {

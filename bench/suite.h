@@ -33,8 +33,13 @@ void case_start(struct bench_case *problem, const struct bench_operation *operat
 const struct gm_field *case_axis_field(const struct bench_case *problem);
 int64_t case_axis(const struct bench_case *problem); /* tokens, M, rows: what regimes and plots are over */
 struct gm_work case_work(const struct bench_case *problem);
+/* Fills in what line and options left to the benchmark, such as the packed strides of a batch; again it changes nothing.
+ * -1 with a printed sentence: it does not measure such a problem. */
+int case_complete(struct bench_case *problem);
+/* Whether the results of a problem say the field's value: all fields of suites, of options those that are not usual. */
+bool case_tells(const struct bench_case *problem, const struct gm_field *field);
 bool case_equal(const struct bench_case *x, const struct bench_case *y);
-/* Equal but for the axis: one weight matrix. */
+/* Of equal words, and of equal fields of suites but for the axis: one weight matrix. */
 bool case_equal_beside_axis(const struct bench_case *x, const struct bench_case *y);
 bool case_is_usual(const struct bench_case *problem); /* but for its sizes */
 /* Each of these returns `text`. */
@@ -51,7 +56,7 @@ const char *field_title(const struct gm_field *field, char text[GM_FIELD_TEXT_BY
 
 /* ---- suites ----------------------------------------------------------------------------------------- */
 
-/* Reads one line: 1 = a case, 0 = blank or comment, -1 = not a case; then `error` holds a sentence. */
+/* Reads one line, the fields of suites and then NAME=VALUE for each of the options that it has: 1 = a case, 0 = blank or comment, -1 = not a case; then `error` holds a sentence. */
 int suite_parse_line(const char *line, struct bench_case *out, char *error, size_t error_bytes);
 /* Appends the cases of a suite. `name` is a path, or the name of a file in the known suite folder. Prints a
  * sentence and returns -1 when it cannot. */

@@ -20,7 +20,8 @@ import sys
 # Problems by the operation's axis, as `gristmill bench` has them.
 REGIMES = {"m": (("M ≤ 64", 1, 64), ("64 < M ≤ 512", 65, 512), ("M > 512", 513, math.inf)),
            "rows": (("rows ≤ 64", 1, 64), ("64 < rows ≤ 1024", 65, 1024), ("rows > 1024", 1025, math.inf))}
-CONSTANTS = ("op", "epilogue", "batch")  # of a problem, in every row or in older files
+CONSTANTS = ("op", "epilogue")  # of a problem, in every row or in older files
+STRIDE = re.compile(r"ld[a-d]|\w*stride\d*")  # in words, where it is not packed
 USUAL = {"a": "bf16", "b": "bf16", "d": "bf16", "layout": "tn", "weight": "same", "residual": "no", "sum": "late",
          "normalized": "late", "out": "same"}
 MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 end -->)", re.DOTALL)
@@ -42,24 +43,43 @@ def geomean(values):
 def problem_of(row):
     """The fields of a row's problem, which stand before its kernel."""
     names = list(row)
-    return {name: row[name] for name in names[:names.index("kernel")]}
+    problem = {name: row[name] for name in names[:names.index("kernel")]}
+    return {name: value for name, value in problem.items() if (name, value) != ("batch", 1)}  # older files have it
 
 
-def sizes_of(row):
-    return [name for name, value in problem_of(row).items() if isinstance(value, int) and name not in CONSTANTS]
+def sizes_of(rows):
+    """Those that any row has: options stand in some only."""
+    return list(dict.fromkeys(name for row in rows for name, value in problem_of(row).items()
+                              if isinstance(value, int) and name not in CONSTANTS and not STRIDE.fullmatch(name)))
+
+
+def batch_words(row):
+    """What is not packed of a batch: "one B, A and D in common rows"."""
+    # Elements from a row of a matrix of A, B and D to the next, and how many rows a matrix has.
+    a_k, b_k = row["layout"][0] == "t", row["layout"][1] == "n"
+    matrices = {"A": (row.get("lda") or row["k" if a_k else "m"], row["m" if a_k else "k"], row.get("a_batch_stride", 0)),
+                "B": (row.get("ldb") or row["k" if b_k else "n"], row["n" if b_k else "k"], row.get("b_batch_stride", 0)),
+                "D": (row.get("ldd") or row["n"], row["m"], row.get("d_batch_stride", 0))}
+    one = [name for name, (_, _, step) in matrices.items() if step == 0]
+    beside = [name for name, (pitch, rows, step) in matrices.items() if 0 < step < pitch * rows]
+    return [*(["one " + " and ".join(one)] if one else []),
+            *([" and ".join(beside) + " in common rows"] if beside else [])]
 
 
 def words_of(row):
     """What is not usual: "fp16, residual yes"."""
     words = []
-    for name, value in problem_of(row).items():
+    problem = problem_of(row)
+    for name, value in problem.items():
         if isinstance(value, str) and name not in CONSTANTS and value != USUAL.get(name, "bf16"):
             words.append(value if name in ("type", "a", "layout") else f"{name} {value}")
-    return ", ".join(words)
+        elif STRIDE.fullmatch(name) and "batch" not in problem:
+            words.append(f"{name} {value}")
+    return ", ".join(words + (batch_words(row) if "batch" in problem and row["op"] == "gemm" else []))
 
 
 def axis_of(rows):
-    sizes = sizes_of(rows[0])
+    sizes = sizes_of(rows)
     return next((name for name in sizes if name in REGIMES), sizes[0])
 
 
@@ -67,7 +87,7 @@ def fastest_rows(rows):
     """One row for each problem: a sweep over the table has many."""
     best = {}
     for row in rows:
-        key = row["op"], *(value for name, value in problem_of(row).items() if name not in CONSTANTS)
+        key = row["op"], *(pair for pair in problem_of(row).items() if pair[0] not in CONSTANTS)
         if key not in best or row["us"] < best[key]["us"]:
             best[key] = row
     return list(best.values())
@@ -133,7 +153,7 @@ def table(results):
         return mixed_table(results)
     alone, energy = has_alone(rows), any(row.get("ours_joules") for row in rows)
     # What memory bounds is told in bytes, and has no use for joules of arithmetic.
-    sizes, by_bytes = sizes_of(rows[0]), axis_of(rows) != "m"
+    sizes, by_bytes = sizes_of(rows), axis_of(rows) != "m"
     energy = energy and not by_bytes
     words = any(words_of(row) for row in rows)
     titles = [name.upper() if len(name) == 1 else name for name in sizes]
@@ -147,7 +167,7 @@ def table(results):
     ]
     for row in rows:
         lines.append(
-            "| " + " | ".join(str(row[name]) for name in sizes) + (f" | {words_of(row)}" if words else "")
+            "| " + " | ".join(str(row.get(name, "–")) for name in sizes) + (f" | {words_of(row)}" if words else "")
             + f" | `{row['kernel']}` | {number(row['us'], 2)} | "
             f"{number(row['gbs'], 0) if by_bytes else number(row['tflops'], 1)} | "
             f"{number(row['floor_us'] and row['us'] / row['floor_us'], 2)} | "

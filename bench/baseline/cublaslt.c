@@ -14,6 +14,7 @@
 enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_16BF = 14 };
 enum { CUBLAS_COMPUTE_32F = 68, CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
 enum { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4 };
+enum { CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6 };
 enum { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
 
 #define EACH_FUNCTION(F)                                                                                               \
@@ -25,6 +26,7 @@ enum { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
     F(cublasLtMatmulDescSetAttribute)                                                                                  \
     F(cublasLtMatrixLayoutCreate)                                                                                      \
     F(cublasLtMatrixLayoutDestroy)                                                                                     \
+    F(cublasLtMatrixLayoutSetAttribute)                                                                                \
     F(cublasLtMatmulPreferenceCreate)                                                                                  \
     F(cublasLtMatmulPreferenceDestroy)                                                                                 \
     F(cublasLtMatmulPreferenceSetAttribute)                                                                            \
@@ -118,6 +120,29 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
     return status;
 }
 
+/* The matrices of one operand: how many, and how many elements apart. */
+static int describe_matrices(const struct lt *lt, void *layout, int64_t batch, int64_t stride) {
+    const int32_t count = (int32_t)batch;
+    int status =
+        lt->fn.cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
+    if (status == 0)
+        status = lt->fn.cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                                         sizeof stride);
+    return status;
+}
+
+/* Layouts begin as those of one matrix. */
+static int describe_batch(const struct lt *lt, const struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
+    if (gemm->batch <= 1)
+        return 0;
+    int status = describe_matrices(lt, problem->first, gemm->batch, gemm->b_batch_stride);
+    if (status == 0)
+        status = describe_matrices(lt, problem->second, gemm->batch, gemm->a_batch_stride);
+    if (status == 0)
+        status = describe_matrices(lt, problem->out, gemm->batch, gemm->d_batch_stride);
+    return status;
+}
+
 static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
     void *preference = NULL;
     uint64_t workspace = BASELINE_WORKSPACE_BYTES;
@@ -137,6 +162,8 @@ static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
 
 /* What makes D of gates and ups behind cuBLASLt: our GLU, the fastest separate kernel that there is. */
 static int prepare_unit(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
+    if (gemm->batch > 1)
+        return complain("no baseline computes the gates of a batch");
     problem->unit_problem = gm_gemm_unit(gemm, gemm->n);
     const size_t bytes = (size_t)gemm->m * (size_t)gemm->n * (size_t)gm_type_bytes(gemm->d_type);
     if (!lt->gpu || gpu_alloc(lt->gpu, &problem->sums, bytes) != 0)
@@ -170,6 +197,8 @@ static void *prepare(const struct baseline *baseline, const void *gemm, int *way
     }
     const struct gm_gemm_problem *const gate = gemm;
     int status = describe(lt, problem, gemm);
+    if (status == 0)
+        status = describe_batch(lt, problem, gemm);
     if (status == 0 && gate->gate != GM_GATE_NONE)
         status = prepare_unit(lt, problem, gate);
     if (status == 0)

@@ -32,6 +32,7 @@ struct lt_functions {
     int (*cublasLtMatmulDescSetAttribute)(void *desc, int attribute, const void *value, size_t bytes);
     int (*cublasLtMatrixLayoutCreate)(void **layout, int type, uint64_t rows, uint64_t cols, int64_t ld);
     int (*cublasLtMatrixLayoutDestroy)(void *layout);
+    int (*cublasLtMatrixLayoutSetAttribute)(void *layout, int attribute, const void *value, size_t bytes);
     int (*cublasLtMatmulPreferenceCreate)(void **preference);
     int (*cublasLtMatmulPreferenceDestroy)(void *preference);
     int (*cublasLtMatmulPreferenceSetAttribute)(void *preference, int attribute, const void *value, size_t bytes);

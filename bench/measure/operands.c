@@ -136,7 +136,8 @@ int operands_make(const struct gpu *gpu, struct operands *operands, const struct
     operands->count = operation->operands(problem, operands->each);
     for (int i = 0; i < operands->count; i++) {
         const struct bench_operand *operand = &operands->each[i];
-        const size_t elements = (size_t)operand->rows * (size_t)operand->columns;
+        operands->pitch[i] = operation->pitch ? operation->pitch(problem, operand) : operand->columns;
+        const size_t elements = (size_t)operand->rows * (size_t)operands->pitch[i];
         operands->below[i] = operation->below ? operation->below(problem, operand) : 0;
         operands->bytes[i] = (elements * (size_t)gm_type_bytes(operand->type) + 255) / 256 * 256;
     }

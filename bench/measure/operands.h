@@ -26,6 +26,7 @@ struct operands {
     struct bench_operand each[BENCH_OPERANDS_MAX];
     CUdeviceptr arena[BENCH_OPERANDS_MAX]; /* of `sets` arrays */
     size_t bytes[BENCH_OPERANDS_MAX];      /* of one array, rounded up to 256 */
+    int64_t pitch[BENCH_OPERANDS_MAX];     /* elements from a row to the next */
     int64_t below[BENCH_OPERANDS_MAX];     /* of its integers */
     int count, sets;
 };

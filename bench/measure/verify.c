@@ -15,11 +15,13 @@ int verify_choose_rows(int64_t count, int64_t rows[VERIFY_ROWS_MAX]) {
 
 /* ---- a sample --------------------------------------------------------------------------------------- */
 
-static int read_rows(const struct gpu *gpu, CUdeviceptr from, struct verify_rows *rows, void *raw) {
+static int read_rows(const struct gpu *gpu, const struct operands *operands, int of, struct verify_rows *rows,
+                     void *raw) {
     const struct bench_operand *operand = rows->operand;
-    const size_t row_bytes = (size_t)operand->columns * (size_t)gm_type_bytes(operand->type);
+    const size_t element = (size_t)gm_type_bytes(operand->type), row_bytes = (size_t)operand->columns * element;
+    const uint64_t pitch = (uint64_t)operands->pitch[of] * element;
     for (int i = 0; i < rows->rows; i++) {
-        GPU_TRY(gpu, cuMemcpyDtoH, raw, from + (uint64_t)rows->index[i] * row_bytes, row_bytes);
+        GPU_TRY(gpu, cuMemcpyDtoH, raw, operands->arena[of] + (uint64_t)rows->index[i] * pitch, row_bytes);
         for (int64_t column = 0; column < operand->columns; column++)
             rows->values[i * operand->columns + column] = operands_value(raw, column, operand->type);
     }
@@ -32,7 +34,7 @@ static int take_operand(const struct gpu *gpu, const struct operands *operands, 
     rows->rows = verify_choose_rows(operands->each[i].rows, rows->index);
     rows->values = malloc((size_t)rows->rows * columns * sizeof *rows->values);
     void *raw = malloc(columns * (size_t)gm_type_bytes(operands->each[i].type));
-    int status = rows->values && raw ? read_rows(gpu, operands->arena[i], rows, raw) : complain("out of host memory");
+    int status = rows->values && raw ? read_rows(gpu, operands, i, rows, raw) : complain("out of host memory");
     free(raw);
     return status;
 }

@@ -79,7 +79,7 @@ static void write_meta(struct json *json, const struct bench_meta *meta) {
     json_object_end(json);
 }
 
-/* The operation, and every field of its suites: sizes as numbers. */
+/* The operation, every field of its suites, and of its options those that are not usual: sizes as numbers. */
 static void write_problem(struct json *json, const struct bench_case *problem) {
     const struct gm_operation *operation = problem->operation->operation;
     json_put_string(json, "op", operation->name);
@@ -87,7 +87,7 @@ static void write_problem(struct json *json, const struct bench_case *problem) {
         const struct gm_field *field = &operation->fields[i];
         const int64_t value = gm_field_get(field, problem->problem.bytes);
         char text[GM_FIELD_TEXT_BYTES];
-        if (!(field->uses & GM_IN_SUITES))
+        if (!case_tells(problem, field))
             continue;
         if (field->kind == GM_FIELD_SIZE)
             json_put_integer(json, field->name, value);

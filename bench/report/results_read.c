@@ -102,6 +102,31 @@ static void read_field(struct json_reader *reader, const json_t *from, const str
     snprintf(line + used, 256 - used, " %s", text);
 }
 
+/* An option, where the row says it: files up to 0.2 say none but a batch of 1. */
+static void read_option(struct json_reader *reader, const json_t *from, const struct gm_field *field,
+                        struct bench_case *problem) {
+    const json_t *member = json_object_get(from, field->name);
+    char text[GM_FIELD_TEXT_BYTES];
+    int64_t value = json_integer_value(member); /* 0: of a text */
+    if (!member)
+        return;
+    if (field->kind != GM_FIELD_SIZE)
+        NEED_TEXT(reader, from, field->name, text);
+    const bool is_value = field->kind == GM_FIELD_SIZE ? json_is_integer(member) && value >= 0 && value <= INT32_MAX
+                                                       : gm_field_parse(field, text, strlen(text), &value);
+    if (!is_value || !gm_field_set(field, problem->problem.bytes, value))
+        json_read_reject(reader, field->name, "a value of the field");
+}
+
+static void read_options(struct json_reader *reader, const json_t *from, struct bench_case *problem) {
+    const struct gm_operation *operation = problem->operation->operation;
+    for (int i = 0; i < operation->field_count && !reader->bad; i++)
+        if (operation->fields[i].uses & GM_IN_OPTIONS)
+            read_option(reader, from, &operation->fields[i], problem);
+    if (!reader->bad && case_complete(problem) != 0)
+        json_read_reject(reader, "op", "a problem that is measured");
+}
+
 static void read_problem(struct json_reader *reader, const json_t *from, struct bench_case *problem) {
     char line[256], error[256];
     need_text(reader, from, "op", line, 24);
@@ -116,6 +141,8 @@ static void read_problem(struct json_reader *reader, const json_t *from, struct 
         complain("%s: %s: %s", reader->path, reader->where, error);
         reader->bad = true;
     }
+    if (!reader->bad)
+        read_options(reader, from, problem);
 }
 
 static void read_numbers(struct json_reader *reader, const json_t *from, struct bench_row *row) {
@@ -178,6 +205,45 @@ static int read_rows(struct json_reader *reader, const json_t *rows, struct benc
     return 0;
 }
 
+/* ---- options of earlier files ------------------------------------------------------------------------ */
+
+static bool tells_options(const struct bench_case *problem) {
+    const struct gm_operation *operation = problem->operation->operation;
+    for (int i = 0; i < operation->field_count; i++)
+        if (!(operation->fields[i].uses & GM_IN_SUITES) && case_tells(problem, &operation->fields[i]))
+            return true;
+    return false;
+}
+
+/* A pair NAME=VALUE that ends at a blank; what the operation has no longer says nothing. */
+static void set_pair(struct bench_case *problem, const char *pair) {
+    const struct gm_operation *operation = problem->operation->operation;
+    const size_t bytes = strcspn(pair, " "), name_bytes = strcspn(pair, "= ");
+    for (int i = 0; i < operation->field_count; i++) {
+        const struct gm_field *field = &operation->fields[i];
+        int64_t value;
+        if (field->uses & GM_IN_OPTIONS && name_bytes < bytes && strlen(field->name) == name_bytes &&
+            memcmp(field->name, pair, name_bytes) == 0 &&
+            gm_field_parse(field, pair + name_bytes + 1, bytes - name_bytes - 1, &value))
+            gm_field_set(field, problem->problem.bytes, value);
+    }
+}
+
+/* Files up to 0.2 have no options in their rows. All problems have those of the command, where it is one. */
+static void read_sets(struct bench_results *results) {
+    bool told = strchr(results->meta.command, ';') != NULL;
+    for (size_t i = 0; i < results->count && !told; i++)
+        told = tells_options(&results->rows[i].problem);
+    const char *at = told ? NULL : strstr(results->meta.command, "--set");
+    for (; at; at = strstr(at, "--set")) {
+        at += strlen("--set");
+        for (size_t i = 0; i < results->count && (*at == ' ' || *at == '='); i++)
+            set_pair(&results->rows[i].problem, at + 1);
+    }
+    for (size_t i = 0; i < results->count; i++)
+        (void)case_complete(&results->rows[i].problem);
+}
+
 int results_read_json(struct bench_results *results, const char *path) {
     json_error_t error;
     struct json_reader reader = {.path = path};
@@ -192,6 +258,8 @@ int results_read_json(struct bench_results *results, const char *path) {
     else {
         read_meta(&reader, meta, &results->meta);
         status = reader.bad ? -1 : read_rows(&reader, rows, results);
+        if (status == 0 && !reader.bad)
+            read_sets(results);
     }
     json_decref(root);
     if (status == 0 && !reader.bad)

@@ -6,6 +6,7 @@
 #include <check.h>
 
 TCase *parts_tests(void);
+TCase *batch_tests(void);
 TCase *report_tests(void);
 TCase *run_tests(void);
 TCase *resume_tests(void);

@@ -2,7 +2,11 @@
 /* A cuBLASLt that is not there, for the GPU that is not there. */
 #include "fake_gpu.h"
 
+#include <string.h>
+
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+
+struct fake_layout fake_layouts[3];
 
 static int make_handle(void **handle) {
     *handle = &fake;
@@ -14,7 +18,23 @@ static int make_desc(void **desc, int compute_type, int scale_type) {
 }
 
 static int make_layout(void **layout, int type, uint64_t rows, uint64_t cols, int64_t ld) {
-    return ld >= (int64_t)rows ? make_handle(layout) : 7;
+    static int made;
+    struct fake_layout *next = &fake_layouts[made++ % 3];
+    *next = (struct fake_layout){.rows = rows, .cols = cols, .ld = ld, .batch = 1};
+    *layout = next;
+    return ld >= (int64_t)rows ? 0 : 7;
+}
+
+/* CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT and _STRIDED_BATCH_OFFSET, of their sizes; no other. */
+static int set_of_layout(void *layout, int attribute, const void *value, size_t bytes) {
+    struct fake_layout *of = layout;
+    if (attribute == 5 && bytes == sizeof of->batch)
+        memcpy(&of->batch, value, bytes);
+    else if (attribute == 6 && bytes == sizeof of->batch_stride)
+        memcpy(&of->batch_stride, value, bytes);
+    else
+        return 7;
+    return 0;
 }
 
 static int drop(void *anything) {
@@ -57,6 +77,7 @@ void fake_cublaslt(struct baselines *baselines) {
     lt->fn.cublasLtMatmulDescSetAttribute = set_any;
     lt->fn.cublasLtMatrixLayoutCreate = make_layout;
     lt->fn.cublasLtMatrixLayoutDestroy = drop;
+    lt->fn.cublasLtMatrixLayoutSetAttribute = set_of_layout;
     lt->fn.cublasLtMatmulPreferenceCreate = make_handle;
     lt->fn.cublasLtMatmulPreferenceDestroy = drop;
     lt->fn.cublasLtMatmulPreferenceSetAttribute = set_any;

@@ -29,7 +29,15 @@ struct fake_gpu {
     bool ampere;                  /* compute capability 8.0 instead of 9.0 */
 };
 
+/* A layout of the fake cuBLASLt. */
+struct fake_layout {
+    uint64_t rows, cols;
+    int64_t ld, batch_stride;
+    int32_t batch;
+};
+
 extern struct fake_gpu fake;
+extern struct fake_layout fake_layouts[3]; /* of the last problem: B, A, D */
 
 /* Makes `gpu` the one that the library finds. */
 void fake_gpu_install(struct fake_gpu gpu);

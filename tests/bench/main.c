@@ -29,6 +29,7 @@ int main(void) {
     setenv("CK_DEFAULT_TIMEOUT", "120", 0); /* of Check's 4 s a busy machine makes failures */
     Suite *suite = suite_create("bench");
     suite_add_tcase(suite, parts_tests());
+    suite_add_tcase(suite, batch_tests());
     suite_add_tcase(suite, report_tests());
     suite_add_tcase(suite, run_tests());
     suite_add_tcase(suite, resume_tests());

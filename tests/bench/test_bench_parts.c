@@ -163,6 +163,7 @@ static const char *const suites[] = {"gemm-quick",
                                      "gemm-narrow",
                                      "gemm-fp8",
                                      "gemm-fit",
+                                     "gemm-batched",
                                      "rms_norm",
                                      "glu",
                                      "quantize",
@@ -198,7 +199,8 @@ START_TEST(every_suite_of_the_folder_loads) {
         ck_assert_int_eq(suite_load(&suite, suites[i]), 0);
         ck_assert_uint_gt(suite.count, before);
     }
-    ck_assert_ptr_eq(strstr(suite.name, "gemm-quick+gemm-bf16+gemm-odd+gemm-narrow+gemm-fp8+gemm-fit"), suite.name);
+    ck_assert_ptr_eq(strstr(suite.name, "gemm-quick+gemm-bf16+gemm-odd+gemm-narrow+gemm-fp8+gemm-fit+gemm-batched"),
+                     suite.name);
     ck_assert_int_eq(suite_load(&suite, "no-such-suite"), -1);
     suite_free(&suite);
 }
@@ -210,6 +212,7 @@ START_TEST(every_suites_problems_have_operands_and_a_regime) {
         if (strcmp(suites[i], "gemm-fp8"))
             ck_assert_int_eq(suite_load(&suite, suites[i]), 0);
     for (size_t i = 0; i < suite.count; i++) {
+        ck_assert_int_eq(case_complete(&suite.cases[i]), 0);
         check_operands(&suite.cases[i]);
         check_regimes(&suite.cases[i]);
     }
