@@ -187,15 +187,17 @@ END_TEST
 
 /* Options as earlier versions told them: in the command, if it is one; or none but a batch of 1. */
 static void expect_earlier(const char *command, const char *more, const char *line) {
-    static const char rows[] = "\"rows\": [{\"op\": \"gemm\", \"a\": \"bf16\", \"b\": \"bf16\", \"d\": \"bf16\", \"layout\": "
-                               "\"tn\", %s \"m\": 64, \"n\": 512, \"k\": 128, \"kernel\": \"x\", \"us\": 5, \"us_rounds\": [5], "
-                               "\"best_us_rounds\": [], \"default_us_rounds\": [], \"best_heuristic\": -1, \"heuristics\": 0}]}";
+    static const char rows[] =
+        "\"rows\": [{\"op\": \"gemm\", \"a\": \"bf16\", \"b\": \"bf16\", \"d\": \"bf16\", \"layout\": "
+        "\"tn\", %s \"m\": 64, \"n\": 512, \"k\": 128, \"kernel\": \"x\", \"us\": 5, \"us_rounds\": [5], "
+        "\"best_us_rounds\": [], \"default_us_rounds\": [], \"best_heuristic\": -1, \"heuristics\": 0}]}";
     struct bench_results read;
     FILE *out = fopen("bench-tests-batch.json", "w");
-    fprintf(out,
-            "{\"meta\": {\"gpu\": \"NVIDIA X\", \"suite\": \"s\", \"command\": \"%s\", \"sm_count\": 1, \"l2_bytes\": 1, "
-            "\"sm_clock_max_mhz\": 1, \"ceilings\": {}, \"method\": {\"rounds\": 1, \"baseline_heuristics\": 0}},",
-            command);
+    fprintf(
+        out,
+        "{\"meta\": {\"gpu\": \"NVIDIA X\", \"suite\": \"s\", \"command\": \"%s\", \"sm_count\": 1, \"l2_bytes\": 1, "
+        "\"sm_clock_max_mhz\": 1, \"ceilings\": {}, \"method\": {\"rounds\": 1, \"baseline_heuristics\": 0}},",
+        command);
     fprintf(out, rows, more);
     fclose(out);
     ck_assert_int_eq(results_read_json(&read, "bench-tests-batch.json"), 0);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gemm/gemm_tests.h"
+#include "workspace.h"
 
 /* BEHIND: an operand's matrices follow each other, `gap` elements apart. BESIDE: they lie beside each other in common rows.
  * SHARED: there is one. */
@@ -24,10 +25,11 @@ struct batch_case {
     int64_t batch, gap, bias_stride;
     enum place a, b, c, d;
     bool arrays;
+    bool divided;     /* by k-blocks, in a workspace */
     uint32_t missing; /* bit i: matrix i lacks a pointer, one operand's or another's by turns */
 };
 
-enum { GUARD = 1024, MISSING_OF = 3 };
+enum { GUARD = 1024, MISSING_OF = 3, WORKSPACE = 32 << 20 };
 
 /* ---- where things are ----------------------------------------------------------------------------------- */
 
@@ -101,7 +103,7 @@ static void fill_c(const struct batch_case *bc, struct side *s) {
 
 /* ---- one case ------------------------------------------------------------------------------------------- */
 
-enum { A, B, C, D, BIAS, SIDES };
+enum { A, B, C, D, BIAS, SIDES, ARENAS = SIDES + 1 };
 
 struct batch {
     const struct batch_case *bc;
@@ -285,14 +287,27 @@ static void describe(const struct batch_case *bc, char *text, size_t bytes) {
 }
 
 static bool execute(struct result *result, struct batch *b, gm_plan *plan, const char *what) {
-    return check_ok(result, gm_gemm_execute(plan, &b->args, env.stream), what) &&
-           check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what) && check(result, b, what);
+    struct guarded_workspace workspace = {0};
+    const size_t bytes = gm_plan_workspace_bytes(plan);
+    bool ok = bytes == 0 || place_workspace(result, &workspace, bytes, false);
+    b->args.workspace = workspace.address;
+    b->args.workspace_bytes = bytes;
+    ok = ok && check_ok(result, gm_gemm_execute(plan, &b->args, env.stream), what) &&
+         check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what) && check(result, b, what) &&
+         (bytes == 0 || check_workspace(result, &workspace, what));
+    arena_free(&workspace.arena);
+    return ok;
 }
 
 /* A kernel that does not take the case says why: TMA's kernels may. */
 static bool run(struct result *result, const struct batch_case *bc, const char *kernel, uint32_t mask,
                 struct arena *arenas) {
-    const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel, .arch_mask = mask};
+    char divided[160];
+    snprintf(divided, sizeof divided, "%s/k", kernel ? kernel : "");
+    const struct gm_plan_options options = {.size = sizeof options,
+                                            .kernel = bc->divided ? divided : kernel,
+                                            .arch_mask = mask,
+                                            .workspace_limit = bc->divided ? WORKSPACE : 0};
     struct batch b = {.bc = bc, .arenas = arenas};
     gm_plan *plan = NULL;
     char what[480];
@@ -300,7 +315,7 @@ static bool run(struct result *result, const struct batch_case *bc, const char *
     heartbeat(what);
     bool ok = place(result, &b);
     const enum gm_status status = ok ? gm_gemm_plan_create(env.context, &b.problem, &options, &plan) : GM_OK;
-    const bool refused = status == GM_ERROR_NO_KERNEL && kernel;
+    const bool refused = status == GM_ERROR_NO_KERNEL && kernel && !bc->divided;
     if (ok && !refused)
         ok = check_ok(result, status, what) && execute(result, &b, plan, what) && check_left_out(result, &b, 1, what);
     gm_plan_destroy(plan);
@@ -370,8 +385,19 @@ static struct batch_case arrays_of(const struct variant *v, int i) {
     return bc;
 }
 
+/* Pieces of tiles of several matrices. */
+static struct batch_case divided_of(const struct variant *v) {
+    struct batch_case bc = case_of(v, 1);
+    bc.divided = true;
+    bc.batch = 5;
+    bc.gc.n = 24;
+    bc.gc.k = 20 * v->gemm.tile_k;
+    align(&bc);
+    return bc;
+}
+
 static void run_cases(struct result *result, const struct variant *v, uint32_t mask) {
-    struct arena arenas[SIDES + 1] = {{0}};
+    struct arena arenas[ARENAS] = {{0}};
     const char *kernel = v ? v->kernel.name : NULL;
     const int count = opt.quick ? 11 : 45;
     bool ok = true;
@@ -383,7 +409,11 @@ static void run_cases(struct result *result, const struct variant *v, uint32_t m
         const struct batch_case bc = arrays_of(v, i);
         ok = run(result, &bc, kernel, mask, arenas);
     }
-    for (int i = 0; i <= SIDES; i++)
+    if (ok && v) {
+        const struct batch_case bc = divided_of(v);
+        run(result, &bc, kernel, mask, arenas);
+    }
+    for (int i = 0; i < ARENAS; i++)
         arena_free(&arenas[i]);
 }
 
@@ -406,7 +436,7 @@ void add_gemm_batch_tests(void) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         struct variant variant;
         if (read_variant(i, &variant) && variant.gemm.batch)
-            add_test("batch", variant.kernel.name, run_kernel, (int)i, 0);
+            add_test("matrices", variant.kernel.name, run_kernel, (int)i, 0);
     }
     add_test("batch", "chosen_sm80", run_chosen, -1, GM_ARCH_SM80);
     add_test("batch", "chosen_sm90", run_chosen, -1, 0);
