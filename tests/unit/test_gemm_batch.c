@@ -10,8 +10,8 @@
     KERNEL_ROW("batched", gemm_sm90, SM90, 1, bf16, 168, "sm_90a", GM_LAYOUT_tn, 128, 128, 64, 6, 1, 1, ROLES_p2,      \
                GM_BATCH_batch, 128)
 #define BATCHED_SM80                                                                                                   \
-    KERNEL_ROW("batched", gemm_sm80, SM80, 1, bf16, 128, "sm_80 sm_90 compute_80", GM_LAYOUT_tn, 64, 64, 64, 4, 2, 2, 1, \
-               GM_BATCH_batch, GM_SMEM_MAP_xor)
+    KERNEL_ROW("batched", gemm_sm80, SM80, 1, bf16, 128, "sm_80 sm_90 compute_80", GM_LAYOUT_tn, 64, 64, 64, 4, 2, 2,  \
+               1, GM_BATCH_batch, GM_SMEM_MAP_xor)
 
 /* Packed. */
 static struct gm_gemm_problem batch_of(int64_t batch, int64_t m, int64_t n, int64_t k) {
@@ -190,8 +190,8 @@ END_TEST
 START_TEST(one_c_for_all_is_not_d) {
     static const float one = 1;
     struct gm_gemm_problem p = batch_of(9, 256, 256, 128);
-    struct gm_gemm_args args = {.size = sizeof args, .a = 0x10000000, .b = 0x20000000, .c = 0x30000000, .d = 0x30000000,
-                                .beta = &one};
+    struct gm_gemm_args args = {
+        .size = sizeof args, .a = 0x10000000, .b = 0x20000000, .c = 0x30000000, .d = 0x30000000, .beta = &one};
     gm_plan *plan = NULL;
     ck_assert_int_eq(gm_gemm_plan_create(context, &p, NULL, &plan), GM_OK);
     ck_assert_int_eq(gm_gemm_execute(plan, &args, NULL), GM_OK);
@@ -209,8 +209,8 @@ END_TEST
 
 START_TEST(arrays_of_pointers_are_8_bytes_each) {
     struct gm_gemm_problem p = batch_of(9, 256, 256, 128);
-    struct gm_gemm_args args = {.size = sizeof args, .a = 0x10000000, .b = 0x10000048, .d = 0x10000090,
-                                .left_out = 0x100000d8};
+    struct gm_gemm_args args = {
+        .size = sizeof args, .a = 0x10000000, .b = 0x10000048, .d = 0x10000090, .left_out = 0x100000d8};
     gm_plan *plan = NULL;
     p.pointer_arrays = 1;
     ck_assert_int_eq(gm_gemm_plan_create(context, &p, NULL, &plan), GM_OK);

@@ -127,6 +127,38 @@ static __device__ __forceinline__ void epilogue_store8(const struct gm_epilogue_
             st_global_b16(address + i * 2, words[i / 2] >> (i % 2 * 16));
 }
 
+/* epilogue_store8() of 16-bit elements, which stores as many bytes at once as the address allows: 8, 4 or 2. */
+static __device__ __forceinline__ void epilogue_store8_narrow(const struct gm_epilogue_params &p, const float (&v)[8],
+                                                              int row, int col) {
+    const int count = row < p.m ? p.n - col : 0;
+    const uint64_t address = p.d + (row * p.ldd + col) * 2;
+#pragma unroll
+    for (int i = 0; i < 8; i += 4) {
+        uint32_t words[2];
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            const float x = v[i + 2 * j], y = v[i + 2 * j + 1];
+            words[j] = p.d_type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(x, y) : cvt_rn_f16x2_f32(x, y);
+        }
+        if (address % 8 == 0 && i + 4 <= count) {
+            st_global_v2_b32(address + i * 2, words);
+            continue;
+        }
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            const int at = i + 2 * j;
+            if (address % 4 == 0 && at + 2 <= count) {
+                st_global_b32(address + at * 2, words[j]);
+                continue;
+            }
+            if (at < count)
+                st_global_b16(address + at * 2, words[j]);
+            if (at + 1 < count)
+                st_global_b16(address + at * 2 + 2, words[j] >> 16);
+        }
+    }
+}
+
 /* Rounds v to D's type, to nearest even, and stores it at `address`. */
 static __device__ __forceinline__ void epilogue_store1(const struct gm_epilogue_params &p, float v, uint64_t address) {
     if (p.d_type == GM_TYPE_fp32)

@@ -63,10 +63,10 @@ static struct gm_map_desc gated(struct gm_map_desc map, const struct gm_gemm_pro
 }
 
 /* The map of the matrices of a batch, the last of its dimensions. One for all has one. Memory sets the pace of most
- * batches: more than 128 bytes are fetched at once where they are a whole row. */
-static struct gm_map_desc batched(struct gm_map_desc map, int64_t batch, int64_t stride_bytes) {
+ * batches: more than 128 bytes are fetched at once only where they are a row of a matrix that one tile reads. */
+static struct gm_map_desc batched(struct gm_map_desc map, int64_t batch, int64_t stride_bytes, int64_t readers) {
     map.rank = 3;
-    if (map.strides[0] != 256)
+    if (map.strides[0] != 256 || readers > 1)
         map.l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
     map.dims[2] = stride_bytes > 0 ? (uint64_t)batch : 1;
     map.strides[1] = stride_bytes > 0 ? (uint64_t)stride_bytes : map.strides[0];
@@ -110,11 +110,12 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_gemm_variant *v, const str
     if (v->batch) {
         const struct gm_batch_strides strides = gm_gemm_batch_strides(problem);
         const int64_t bytes = gm_type_bytes(problem->ab_type);
-        maps.a = batched(maps.a, problem->batch, strides.a * bytes);
-        maps.b = batched(maps.b, problem->batch, strides.b * bytes);
-        maps.a_tail = batched(maps.a_tail, problem->batch, strides.a * bytes);
-        maps.b_tail = batched(maps.b_tail, problem->batch, strides.b * bytes);
-        maps.d = batched(maps.d, problem->batch, strides.d * gm_type_bytes(problem->d_type));
+        const int64_t of_a = gm_tiles_n(v, problem), of_b = gm_tiles_m(v, problem);
+        maps.a = batched(maps.a, problem->batch, strides.a * bytes, of_a);
+        maps.b = batched(maps.b, problem->batch, strides.b * bytes, of_b);
+        maps.a_tail = batched(maps.a_tail, problem->batch, strides.a * bytes, of_a);
+        maps.b_tail = batched(maps.b_tail, problem->batch, strides.b * bytes, of_b);
+        maps.d = batched(maps.d, problem->batch, strides.d * gm_type_bytes(problem->d_type), 1);
     }
     return maps;
 }

@@ -98,7 +98,10 @@ static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M
             const int row = at.row + rows8 * 8 + i;
             if (row < p.m && at.column < p.n) {
                 epilogue_apply8(p, v, row, at.column);
-                epilogue_store8(p, v, row, at.column);
+                if (BATCHED && !p.d_vector && p.d_type != GM_TYPE_fp32)
+                    epilogue_store8_narrow(p, v, row, at.column);
+                else
+                    epilogue_store8(p, v, row, at.column);
             }
         }
         __syncwarp();

@@ -158,12 +158,6 @@ struct request {
     bool is_greedy;
 };
 
-static __device__ __forceinline__ uint64_t ld_global_b64(uint64_t address) {
-    uint32_t words[2];
-    ld_global_v2_b32(address, words);
-    return (uint64_t)words[1] << 32 | words[0];
-}
-
 static __device__ __forceinline__ float number_of(uint64_t numbers, int row, float own) {
     return numbers ? __uint_as_float(ld_global_b32(numbers + (int64_t)row * 4)) : own;
 }

@@ -348,8 +348,8 @@ static void run_row(const struct test *test, struct result *result) {
     if (variant.gemm.batch && opt.quick) /* of one product they do what their twins do; batch.c has what is their own */
         test_shapes(&rows);
     else if (test_shapes(&rows) && test_persistence(&rows) && test_inputs(&rows) && test_alignment(&rows) &&
-        test_alignment_of_d(&rows) && test_bounds(&rows) && test_scaling(&rows) && test_bias(&rows) &&
-        test_activations(&rows))
+             test_alignment_of_d(&rows) && test_bounds(&rows) && test_scaling(&rows) && test_bias(&rows) &&
+             test_activations(&rows))
         test_schedules(&rows);
     free_buffers(&rows.buffers);
 }
