@@ -36,8 +36,8 @@
 #define SM90_SWITCH_CLOCKS             563.0   /* ping-pong: clocks from one's last wgmma to the other's full rate */
 #define SM90_DEFERRED_STORE_CLOCKS     1216.0  /* cooperative: clocks between two tiles, the first's store deferred */
 #define SM90_BATCHED_STORE_BYTES       26.0    /* batches: bytes a clock of an SM's epilogue, beside multiplications */
-#define SM90_BATCHED_STAGE_BYTES       25.0    /* batches: bytes a clock of it to staging, of a consumer */
-#define SM90_BATCHED_DEFERRED_CLOCKS   1800.0  /* batches: of consumers that defer it */
+#define SM90_BATCHED_STAGE_BYTES       17.0    /* batches: bytes a clock of it to staging, of a consumer */
+#define SM90_BATCHED_DEFERRED_CLOCKS   1500.0  /* batches: of consumers that defer it */
 #define SM90_BATCHED_TILE_CLOCKS       1200.0  /* batches: clocks between two tiles of consumers that defer no store */
 #define SM90_CLUSTER_CLOCKS            487.0   /* clocks of a cluster's CTAs: they start and end together */
 #define SM90_SWAP_CLOCKS               242.0   /* clocks of B on the M side: D is transposed before it is stored */
