@@ -43,9 +43,8 @@ static const char *line_of(const struct gm_operation *operation, char text[CASE_
     return text;
 }
 
-/* A size that is an option may be 0, which says nothing. */
 static int64_t least_of(const struct gm_field *field) {
-    return field->uses & GM_IN_SUITES ? 1 : 0;
+    return field->uses & GM_MAY_BE_0 ? 0 : 1;
 }
 
 /* "one of bf16, fp16", or "a size from 1 to 2147483647". */

@@ -19,6 +19,7 @@ enum gm_field_use {
     GM_IN_LEDGERS = 2, /* an entry's key */
     GM_IN_OPTIONS = 4, /* an option of `gristmill explain` */
     GM_FALLS_BACK = 8, /* of ledgers: what was measured for value 0 answers for the others until they are measured */
+    GM_MAY_BE_0 = 16,  /* of options: a size whose 0 is asked for, not the default that is left unsaid */
 };
 
 /* One field of a problem. Command lines, suites, ledgers, results and test labels are made from these. */

@@ -28,9 +28,9 @@ static struct bench_case case_of(const char *line) {
 /* ---- the line -------------------------------------------------------------------------------------------- */
 
 START_TEST(options_stand_behind_a_lines_fields) {
-    struct bench_case c = case_of(LINE " act=silu  bias_type=fp32 limit=1.5 lda=0 a_align=8 # batch=3");
+    struct bench_case c = case_of(LINE " act=silu  bias_type=fp32 limit=1.5 b_batch_stride=0 a_align=8 # batch=3");
     const struct gm_gemm_problem *p = gemm_of(&c);
-    ck_assert(p->m == 64 && p->n == 512 && p->k == 128 && p->batch == 0 && p->lda == 0 && p->a_align == 8);
+    ck_assert(p->m == 64 && p->n == 512 && p->k == 128 && p->batch == 0 && p->b_batch_stride == 0 && p->a_align == 8);
     ck_assert(p->activation == GM_ACT_SILU && p->bias_type == GM_FP32);
     ck_assert_double_eq((double)p->limit, 1.5);
     c = case_of("rms_norm bf16 same no late late same 8 64 heads=4");
@@ -46,7 +46,8 @@ START_TEST(options_that_make_no_sense) {
         {LINE " =4", "gemm has no option ;"},
         {LINE " m=4", "gemm has no option m;"},
         {LINE " epilogue=plain", "gemm has no option epilogue"},
-        {LINE " batch=", "batch is , not a size from 0 to 2147483647"},
+        {LINE " batch=", "batch is , not a size from 1 to 2147483647"},
+        {LINE " batch=0", "batch is 0, not a size from 1"},
         {LINE " batch=-1", "batch is -1, not a size"},
         {LINE " batch=4x", "batch is 4x, not a size"},
         {LINE " act=tanh", "act is tanh, not one of none, relu"},

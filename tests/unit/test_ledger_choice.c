@@ -294,16 +294,24 @@ static gm_ledger *one_entry(const struct gm_device *device, const struct gm_kern
     const char *type = gm_type_name(row->type);
     snprintf(text, sizeof text,
              "gristmill-ledger 1\ndevice %s\ncc %d.%d\nsms %d\nl2_bytes 1\ndram_gbs 1\n"
-             "gemm %s %s %s %s plain %d %d %d %s 3.25 3.2 3.3 7 *elsewhere 4.5 4.4 4.6 7\n",
+             "gemm %s %s %s %s %s %d %d %d %s 3.25 3.2 3.3 7 *elsewhere 4.5 4.4 4.6 7\n",
              device->name, device->cc_major, device->cc_minor, device->sm_count, type, type, type,
-             gm_gemm_layout_name(gm_gemm_variant(row).layout), (int)p->m, (int)p->n, (int)p->k, row->name);
+             gm_gemm_layout_name(gm_gemm_variant(row).layout), p->batch > 1 ? "batch" : "plain", (int)p->m, (int)p->n,
+             (int)p->k, row->name);
     assert_ok(gm_ledger_parse(text, strlen(text), &made));
     return made;
 }
 
 /* One that a row may be chosen for. */
 static struct gm_gemm_problem problem_within(const struct gm_kernel *row) {
-    return problem_for(row, row->family == &gm_family_gemv ? 2 : 256, 512, 1024);
+    struct gm_gemm_problem p = problem_for(row, row->family == &gm_family_gemv ? 2 : 256, 512, 1024);
+    if (gm_gemm_variant(row).batch) {
+        p.batch = 3;
+        p.a_batch_stride = p.m * p.k;
+        p.b_batch_stride = p.n * p.k;
+        p.c_batch_stride = p.d_batch_stride = p.m * p.n;
+    }
+    return p;
 }
 
 START_TEST(explain_tells_where_the_choice_is_from) {

@@ -48,8 +48,8 @@ static int print_tiles(const struct gm_kernel *row, const char *family, char *na
 static void print_fp32_name(const struct gm_kernel *row, const struct gm_gemm_kernel_info *info, char *name,
                             size_t bytes) {
     const struct gm_gemm_variant v = gm_gemm_variant(row);
-    snprintf(name, bytes, "gemm_fp32_%s_%dx%dx%d_s%d_c1x1_w%dx%d", gm_gemm_layout_name(v.layout), v.tile_m, v.tile_n,
-             v.tile_k, v.stages, info->warps_m, info->warps_n);
+    snprintf(name, bytes, "gemm_fp32_%s_%dx%dx%d_s%d_c1x1_w%dx%d%s", gm_gemm_layout_name(v.layout), v.tile_m, v.tile_n,
+             v.tile_k, v.stages, info->warps_m, info->warps_n, info->batch ? "b" : "");
 }
 
 static void print_name(const struct gm_kernel *row, char *name, size_t bytes) {
@@ -58,13 +58,13 @@ static void print_name(const struct gm_kernel *row, char *name, size_t bytes) {
     assert_ok(gm_gemm_kernel_get((size_t)(row - gm_kernels), &info));
     if (row->family == &gm_family_gemm_sm90) {
         const int at = print_tiles(row, "gemm_sm90", name, bytes);
-        snprintf(name + at, bytes - (size_t)at, "%c%d%s%s%s%s_sw%d", info.schedule == GM_PINGPONG ? 'p' : 'w',
+        snprintf(name + at, bytes - (size_t)at, "%c%d%s%s%s%s%s_sw%d", info.schedule == GM_PINGPONG ? 'p' : 'w',
                  info.consumers, info.swap ? "s" : "", times("k", info.cluster_k, text), info.split_k ? "r" : "",
-                 info.gate ? "g" : "", (int)info.smem_map);
+                 info.gate ? "g" : "", info.batch ? "b" : "", (int)info.smem_map);
     } else if (row->family == &gm_family_gemm_sm80) {
         const int at = print_tiles(row, "gemm_sm80", name, bytes);
-        snprintf(name + at, bytes - (size_t)at, "w%dx%d%s_%s", info.warps_m, info.warps_n,
-                 times("k", info.warp_k, text), info.smem_map == GM_SMEM_PADDED ? "pad" : "xor");
+        snprintf(name + at, bytes - (size_t)at, "w%dx%d%s%s_%s", info.warps_m, info.warps_n,
+                 times("k", info.warp_k, text), info.batch ? "b" : "", info.smem_map == GM_SMEM_PADDED ? "pad" : "xor");
     } else if (row->family == &gm_family_gemm_fp32) {
         print_fp32_name(row, &info, name, bytes);
     } else {
