@@ -346,7 +346,8 @@ static bool run(struct result *result, const struct batch_case *bc, const char *
     heartbeat(what);
     bool ok = place(result, &b);
     const enum gm_status status = ok ? gm_gemm_plan_create(env.context, &b.problem, &options, &plan) : GM_OK;
-    const bool refused = status == GM_ERROR_NO_KERNEL && kernel && !bc->divided;
+    const bool is_tma = kernel && strncmp(kernel, "gemm_sm90", 9) == 0;
+    const bool refused = status == GM_ERROR_NO_KERNEL && is_tma && !bc->divided;
     if (ok && !refused)
         ok = check_ok(result, status, what) && execute(result, &b, plan, what) && check_left_out(result, &b, 1, what);
     gm_plan_destroy(plan);
@@ -461,9 +462,13 @@ static void run_cases(struct result *result, const struct variant *v, uint32_t m
 
 static void run_kernel(const struct test *test, struct result *result) {
     struct variant variant;
+    if (!read_variant((size_t)test->kernel, &variant))
+        return;
     if (opt.self_test)
         skip(result, "the stand-in multiplies one matrix");
-    else if (read_variant((size_t)test->kernel, &variant))
+    else if (uses_tma(&variant) && env.device.cc_major != 9)
+        skip(result, "it wants compute capability 9.0");
+    else
         run_cases(result, &variant, 0);
 }
 
