@@ -49,10 +49,13 @@ extern "C" {
  *  the same along N; for that C needs its stride even if beta is 0. Kernels whose names have a b take batches: by TMA
  *  where A's and B's batch strides are multiples of 16 bytes. There is no gate in a batch that is not planned as one product.
  *
- *  With pointer_arrays a, b, c and d of the arguments are device addresses of arrays of `batch` device pointers, which the
- *  kernel reads: they may be written by a launch before it. Batch strides of A, B, C and D mean nothing then. A matrix
- *  with a pointer that is 0, or no multiple of its element's size, is left out: D is not written, and left_out is counted
- *  up. D's matrices may not overlap each other or what is read, which nobody checks. Kernels of sm80 take pointer arrays. */
+ *  With pointer_arrays a, b, c and d of the arguments are device addresses, multiples of 8, of arrays of `batch` device
+ *  pointers of 8 bytes, which the kernel reads: they may be written by a launch before it. Batch strides of A, B, C and D
+ *  mean nothing then. A matrix with a pointer that is 0, or no multiple of its element's size, is left out: D is not
+ *  written, and left_out is counted up. D's matrices may not overlap each other or what is read, which nobody checks.
+ *  Kernels of sm80 take pointer arrays.
+ *
+ *  Negative batch strides, matrices of D that overlap, and a gate with pointer_arrays are GM_ERROR_INVALID_ARGUMENT. */
 
 enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
 
@@ -88,7 +91,7 @@ struct gm_gemm_args {
     const float *alpha, *beta;      /* host pointers, read during the call; NULL: 1 and 0 */
     gm_device_ptr workspace;
     size_t workspace_bytes;
-    gm_device_ptr left_out; /* of pointer_arrays: a uint32 to which the matrices that are left out are added; 0: none */
+    gm_device_ptr left_out; /* of pointer_arrays: a uint32, on 4 bytes, that counts matrices left out; 0: none */
 };
 
 /* Chooses a kernel, loads it if this context has not yet, prepares its descriptors. `options` may be NULL. */

@@ -56,7 +56,7 @@ static inline double copy_bytes(struct gm_operand operand, int align) {
 
 /* Rows of A, and of B, of all matrices of a batch that differ. */
 static inline double different_rows(const struct gm_gemm_problem *p, int64_t rows, int64_t batch_stride) {
-    return (double)rows * (p->pointer_arrays || batch_stride ? (double)p->batch : 1);
+    return (double)rows * (double)gm_gemm_matrices(p, batch_stride);
 }
 static inline double operand_bytes(const struct gm_gemm_problem *p) {
     return (different_rows(p, p->m, p->a_batch_stride) + different_rows(p, p->n, p->b_batch_stride)) * (double)p->k *

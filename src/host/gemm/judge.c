@@ -28,14 +28,13 @@ static int64_t limited_tiles(const struct gm_gemm_inquiry *q) {
 
 /* One product, or a batch of them, or their pointers. */
 static enum gm_reason check_batch(const struct gm_gemm_inquiry *q) {
-    const int is_batch = q->problem->batch > 1 || q->problem->pointer_arrays;
+    const int is_batch = gm_gemm_is_batch(q->problem);
     if (!q->variant->batch && is_batch)
         return gm_say(q->why, GM_REASON_BATCH, "computes one product; the problem is a batch of %" PRId64,
                       q->problem->batch);
     if (q->variant->batch && !is_batch && !q->question->options->kernel)
-        return gm_say(q->why, GM_REASON_BATCH, "%s",
-                      "finds the matrices of a batch; the problem is one product, which "
-                      "it takes by name");
+        return gm_say(q->why, GM_REASON_BATCH,
+                      "finds the matrices of a batch; the problem is one product, which it takes by name");
     return GM_ACCEPTED;
 }
 
@@ -125,13 +124,12 @@ static enum gm_reason check_tma_batch(const struct gm_gemm_inquiry *q, const cha
 }
 
 static enum gm_reason check_tma_batches(const struct gm_gemm_inquiry *q) {
-    const struct gm_batch_strides strides = gm_gemm_batch_strides(q->problem);
     const int bytes = gm_type_bytes(q->problem->ab_type);
     if (q->problem->pointer_arrays)
-        return gm_say(q->why, GM_REASON_BATCH, "%s",
+        return gm_say(q->why, GM_REASON_BATCH,
                       "the matrices are in pointer_arrays: TMA knows one base; an sm80 kernel takes them");
-    const enum gm_reason reason = check_tma_batch(q, "a", strides.a, bytes);
-    return reason == GM_ACCEPTED ? check_tma_batch(q, "b", strides.b, bytes) : reason;
+    const enum gm_reason reason = check_tma_batch(q, "a", q->problem->a_batch_stride, bytes);
+    return reason == GM_ACCEPTED ? check_tma_batch(q, "b", q->problem->b_batch_stride, bytes) : reason;
 }
 
 enum gm_reason gm_gemm_check_tma(const struct gm_gemm_inquiry *q) {

@@ -45,11 +45,10 @@ struct gm_epilogue_params gm_gemm_epilogue_template(const struct gm_gemm_problem
 }
 
 struct gm_batch_params gm_gemm_batch_template(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
-    const struct gm_batch_strides strides = gm_gemm_batch_strides(p);
     const int bytes = gm_type_bytes(p->d_type);
     return (struct gm_batch_params){
-        .c = strides.c * bytes,
-        .d = strides.d * bytes,
+        .c = p->c_batch_stride * bytes,
+        .d = p->d_batch_stride * bytes,
         .bias = p->bias_batch_stride * gm_type_bytes(p->bias_type),
         .tiles = (int32_t)(gm_tiles_m(v, p) * gm_tiles_n(v, p)),
     };
@@ -66,9 +65,8 @@ struct gm_gemm_call gm_gemm_bind(const struct gm_gemm_planned *planned, const st
     e->bias = args->bias;
     e->alpha = args->alpha ? *args->alpha : 1;
     e->beta = args->beta ? *args->beta : 0;
-    const struct gm_batch_strides strides = gm_gemm_batch_strides(p);
-    const uint64_t c = p->pointer_arrays ? 0 : args->c | (uint64_t)(strides.c * bytes);
-    const uint64_t d = p->pointer_arrays ? 0 : args->d | (uint64_t)(strides.d * bytes);
+    const uint64_t c = p->pointer_arrays ? 0 : args->c | (uint64_t)(p->c_batch_stride * bytes);
+    const uint64_t d = p->pointer_arrays ? 0 : args->d | (uint64_t)(p->d_batch_stride * bytes);
     e->c_vector = gm_copy_bytes(c, p->ldc * bytes, p->m) == 16;
     e->d_vector = gm_copy_bytes(d, p->ldd * bytes, p->m) == 16;
     if (planned->transposed)

@@ -29,7 +29,7 @@ static int set_b_type(void *problem, int64_t type) {
 
 static int64_t get_epilogue(const void *problem) {
     const struct gm_gemm_problem *p = problem;
-    return p->batch > 1 || p->pointer_arrays ? 3 : p->gate != GM_GATE_NONE ? 2 : gm_has_general_epilogue(p);
+    return gm_gemm_is_batch(p) ? 3 : p->gate != GM_GATE_NONE ? 2 : gm_has_general_epilogue(p);
 }
 
 static const char *const epilogues[] = {"plain", "general", "gate", "batch", NULL};
@@ -107,8 +107,8 @@ static int is_empty(const void *problem) {
 static struct gm_work work(const void *problem) {
     const struct gm_gemm_problem *p = problem;
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k, batch = p->batch > 1 ? (double)p->batch : 1;
-    const double as = p->pointer_arrays || p->a_batch_stride ? batch : 1;
-    const double bs = p->pointer_arrays || p->b_batch_stride ? batch : 1;
+    const double as = (double)gm_gemm_matrices(p, p->a_batch_stride);
+    const double bs = (double)gm_gemm_matrices(p, p->b_batch_stride);
     return (struct gm_work){
         .flops = batch * 2 * m * n * k,
         .least_bytes = (as * m + bs * n) * k * gm_type_bytes(p->ab_type) +
@@ -144,8 +144,9 @@ static void set_range(struct gm_range *range, const char *name, gm_device_ptr ad
 }
 
 /* All matrices of a batch: rows that go on from one to the next, or else from the first byte to the last. */
-static void span_batch(struct gm_range *range, int64_t batch, int64_t stride, int element_bytes) {
-    const int64_t one = (range->rows - 1) * range->pitch_bytes + range->row_bytes, step = stride * element_bytes;
+static void span_batch(struct gm_range *range, int64_t batch, int64_t stride) {
+    const int64_t one = (range->rows - 1) * range->pitch_bytes + range->row_bytes;
+    const int64_t step = stride * range->element_bytes;
     if (range->rows == 0 || range->row_bytes == 0 || step == 0)
         return;
     if (step == range->rows * range->pitch_bytes) {
@@ -172,14 +173,13 @@ enum { RANGE_C = 2, RANGE_BIAS, RANGE_D, RANGE_LEFT_OUT, RANGES };
 
 static void set_batch_ranges(const struct gm_gemm_problem *p, const struct gm_gemm_args *args,
                              struct gm_range found[GM_RANGES_MAX]) {
-    const int64_t strides[] = {p->a_batch_stride, p->b_batch_stride, p->c_batch_stride, 0, p->d_batch_stride};
+    const int64_t strides[] = {p->a_batch_stride, p->b_batch_stride, p->c_batch_stride, p->bias_batch_stride,
+                               p->d_batch_stride};
     for (int i = 0; i <= RANGE_D; i++) {
-        if (i == RANGE_BIAS)
-            span_batch(&found[i], p->batch, p->bias_batch_stride, found[i].element_bytes);
-        else if (p->pointer_arrays)
+        if (p->pointer_arrays && i != RANGE_BIAS)
             point_to_batch(&found[i], p->batch);
         else
-            span_batch(&found[i], p->batch, strides[i], found[i].element_bytes);
+            span_batch(&found[i], p->batch, strides[i]);
     }
     const struct gm_operand counter = {p->pointer_arrays && args->left_out, 1, 0, 4};
     set_range(&found[RANGE_LEFT_OUT], "left_out", args->left_out, counter, 4);
@@ -206,7 +206,7 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[RANGE_D].may_equal = RANGE_C;
     workspace->address = args->workspace;
     workspace->bytes = args->workspace_bytes;
-    if (p->batch == 1 && !p->pointer_arrays)
+    if (!gm_gemm_is_batch(p))
         return RANGE_LEFT_OUT;
     set_batch_ranges(p, args, found);
     return RANGES;

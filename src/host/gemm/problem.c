@@ -116,8 +116,12 @@ static enum gm_status check_batches_of_d(const struct gm_gemm_problem *p) {
                    stride, extent, d.columns, d.stride);
 }
 
+static enum gm_status check_bias_stride(const struct gm_gemm_problem *p) {
+    const struct gm_operand bias = {1, 0, p->bias == GM_BIAS_M ? p->m : p->n, gm_type_bytes(p->bias_type)};
+    return p->bias == GM_BIAS_NONE ? GM_OK : check_batch_stride("bias_batch_stride", p->bias_batch_stride, p, bias);
+}
+
 static enum gm_status check_strides_of_batch(const struct gm_gemm_problem *p) {
-    const struct gm_operand bias = {1, p->bias == GM_BIAS_M ? p->m : p->n, 0, gm_type_bytes(p->bias_type)};
     enum gm_status status = check_batch_stride("a_batch_stride", p->a_batch_stride, p, gm_operand_a(p));
     if (status == GM_OK)
         status = check_batch_stride("b_batch_stride", p->b_batch_stride, p, gm_operand_b(p));
@@ -125,8 +129,8 @@ static enum gm_status check_strides_of_batch(const struct gm_gemm_problem *p) {
         status = check_batch_stride("c_batch_stride", p->c_batch_stride, p, gm_operand_c(p));
     if (status == GM_OK)
         status = check_batch_stride("d_batch_stride", p->d_batch_stride, p, gm_operand_d(p));
-    if (status == GM_OK && p->bias != GM_BIAS_NONE)
-        status = check_batch_stride("bias_batch_stride", p->bias_batch_stride, p, bias);
+    if (status == GM_OK)
+        status = check_bias_stride(p);
     return status == GM_OK ? check_batches_of_d(p) : status;
 }
 
@@ -143,11 +147,7 @@ static enum gm_status fill_batch(struct gm_gemm_problem *p) {
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "a gate is not of matrices in pointer_arrays");
     if (p->batch == 1 || p->m == 0 || p->n == 0)
         return GM_OK;
-    if (p->pointer_arrays)
-        return p->bias == GM_BIAS_NONE
-                   ? GM_OK
-                   : check_batch_stride("bias_batch_stride", p->bias_batch_stride, p, (struct gm_operand){0, 0, 0, 4});
-    return check_strides_of_batch(p);
+    return p->pointer_arrays ? check_bias_stride(p) : check_strides_of_batch(p);
 }
 
 /* What lies in memory as rows of the matrices of a batch, one after the other: of a row each, or with no gap between the
@@ -189,9 +189,10 @@ static int folds_along_n(const struct gm_gemm_problem *p) {
 
 struct gm_gemm_problem gm_gemm_folded(const struct gm_gemm_problem *problem) {
     struct gm_gemm_problem p = *problem;
-    const int along_m = problem->batch > 1 && !p.pointer_arrays && p.m > 0 && p.n > 0 && p.k > 0 && folds_along_m(&p);
-    const int along_n = problem->batch > 1 && !p.pointer_arrays && p.m > 0 && p.n > 0 && p.k > 0 && folds_along_n(&p);
-    if (!along_m && !along_n)
+    if (p.batch == 1 || p.pointer_arrays || p.m == 0 || p.n == 0 || p.k == 0)
+        return p;
+    const int along_m = folds_along_m(&p);
+    if (!along_m && !folds_along_n(&p))
         return p;
     if (along_m) {
         p.lda = joined_stride(p.a_major == GM_K_MAJOR, gm_operand_a(problem), p.a_batch_stride);
@@ -253,8 +254,8 @@ static void straighten(enum gm_major *major, int64_t *stride, struct gm_operand 
 
 int gm_gemm_is_column(const struct gm_gemm_problem *p) {
     const int chunks = p->a_align == 16 && p->lda * gm_type_bytes(p->ab_type) % 16 == 0;
-    return p->batch == 1 && !p->pointer_arrays && p->n == 1 && p->m > 1 && p->gate == GM_GATE_NONE && p->ldc == 1 &&
-           p->ldd == 1 && (p->a_major == GM_K_MAJOR || chunks);
+    return !gm_gemm_is_batch(p) && p->n == 1 && p->m > 1 && p->gate == GM_GATE_NONE && p->ldc == 1 && p->ldd == 1 &&
+           (p->a_major == GM_K_MAJOR || chunks);
 }
 
 struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
@@ -274,7 +275,7 @@ struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
 
 struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem) {
     struct gm_gemm_problem p = *problem;
-    if (p.gate != GM_GATE_NONE || p.batch > 1 || p.pointer_arrays)
+    if (p.gate != GM_GATE_NONE || gm_gemm_is_batch(&p))
         return p;
     straighten(&p.a_major, &p.lda, gm_operand_a(problem));
     straighten(&p.b_major, &p.ldb, gm_operand_b(problem));
@@ -283,12 +284,9 @@ struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem) {
 
 /* Whether the kernel asked for by name, if there is one, may take this form of a problem. */
 static int suits_named(const struct gm_gemm_problem *form, const struct gm_gemm_problem *given,
-                       const struct gm_plan_options *options) {
-    if (!options->kernel)
-        return 1;
-    const struct gm_kernel *named = gm_gemm_kernel_named(options->kernel);
-    if (!named)
-        return 0;
+                       const struct gm_plan_options *options, const struct gm_kernel *named) {
+    if (!options->kernel || !named)
+        return !options->kernel;
     const struct gm_gemm_variant v = gm_gemm_variant(named);
     return v.layout == gm_gemm_layout(form) && (v.batch ? form->batch == given->batch : form->batch == 1);
 }
@@ -300,14 +298,15 @@ void gm_gemm_simplify(void *into, const struct gm_plan_options *options) {
     const struct gm_gemm_problem turned = is_column ? gm_gemm_transposed(&folded) : folded;
     const struct gm_gemm_planned forms[] = {
         {gm_gemm_straight(&turned), is_column}, {gm_gemm_straight(&folded), 0}, {gm_gemm_straight(&given), 0}};
+    const struct gm_kernel *named = options->kernel ? gm_gemm_kernel_named(options->kernel) : NULL;
     planned->transposed = 0;
     if (options->flags & GM_PLAN_BATCH_INVARIANT) {
-        if (suits_named(&folded, &given, options))
+        if (suits_named(&folded, &given, options, named))
             planned->problem = folded;
         return;
     }
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (suits_named(&forms[i].problem, &given, options)) {
+        if (suits_named(&forms[i].problem, &given, options, named)) {
             *planned = forms[i];
             return;
         }

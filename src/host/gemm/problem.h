@@ -36,6 +36,16 @@ struct gm_gemm_problem gm_gemm_straight(const struct gm_gemm_problem *problem);
  * of A, C and D go on from matrix to matrix, or the same of columns. */
 struct gm_gemm_problem gm_gemm_folded(const struct gm_gemm_problem *problem);
 
+/* More than one product, or one whose matrices have to be looked up. Of any other, and of pointer arrays, all batch strides
+ * of A, B, C and D are 0 in a normalised problem. */
+static inline int gm_gemm_is_batch(const struct gm_gemm_problem *problem) {
+    return problem->batch > 1 || problem->pointer_arrays;
+}
+/* The matrices of an operand that differ: those of the batch, or one for all. */
+static inline int64_t gm_gemm_matrices(const struct gm_gemm_problem *problem, int64_t batch_stride) {
+    return problem->batch > 1 && (problem->pointer_arrays || batch_stride > 0) ? problem->batch : 1;
+}
+
 /* Of D and C: a gate makes one of two columns of A B. */
 static inline int64_t gm_gemm_columns(const struct gm_gemm_problem *problem) {
     return problem->gate == GM_GATE_NONE ? problem->n : problem->n / 2;
@@ -55,15 +65,6 @@ struct gm_operand gm_operand_a(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_b(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_c(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_d(const struct gm_gemm_problem *problem);
-/* The matrices of a batch that differ are so many elements apart; of pointer arrays nothing is known. */
-struct gm_batch_strides {
-    int64_t a, b, c, d;
-};
-static inline struct gm_batch_strides gm_gemm_batch_strides(const struct gm_gemm_problem *p) {
-    if (p->batch <= 1 || p->pointer_arrays)
-        return (struct gm_batch_strides){0, 0, 0, 0};
-    return (struct gm_batch_strides){p->a_batch_stride, p->b_batch_stride, p->c_batch_stride, p->d_batch_stride};
-}
 /* From the first byte to the last: (rows - 1) * stride + columns elements; 0 when empty. */
 int64_t gm_operand_bytes(const struct gm_operand *operand);
 
@@ -89,7 +90,7 @@ static inline int gm_is_aligned(struct gm_operand operand, int align) {
 /* D is stored in vectors, or by TMA. */
 static inline int gm_has_vectors_of_d(const struct gm_gemm_problem *problem) {
     return gm_is_aligned(gm_operand_d(problem), problem->d_align) &&
-           gm_gemm_batch_strides(problem).d * gm_type_bytes(problem->d_type) % GM_TMA_ALIGN == 0;
+           problem->d_batch_stride * gm_type_bytes(problem->d_type) % GM_TMA_ALIGN == 0;
 }
 
 /* Tiles of D, while beta is 0, go from the accumulators to memory by TMA with nothing asked of a column. TMA clips D's
@@ -98,7 +99,7 @@ static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
     const int bytes = gm_type_bytes(problem->d_type);
     return !gm_has_general_epilogue(problem) && gm_gemm_columns(problem) * bytes % 16 == 0 &&
            gm_has_vectors_of_d(problem) && (problem->m <= 1 || problem->ldd * bytes < GM_TMA_STRIDE_LIMIT) &&
-           gm_gemm_batch_strides(problem).d * bytes < GM_TMA_STRIDE_LIMIT;
+           problem->d_batch_stride * bytes < GM_TMA_STRIDE_LIMIT;
 }
 
 /* sequence.c: GEMM of operands that are copied before, or with a GLU behind it. */

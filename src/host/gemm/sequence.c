@@ -24,10 +24,10 @@ static int64_t pitch_of_copy(const struct gm_operand *operand) {
 }
 
 /* Adds the copy of an operand, of all matrices of a batch that differ, and returns the stride of its rows. */
-static int64_t add_copy(struct gm_sequence *sequence, const char *name, const struct gm_operand *operand, int align,
-                        int64_t batch, int64_t *batch_stride) {
+static int64_t add_copy(struct gm_sequence *sequence, const struct gm_gemm_problem *from, const char *name,
+                        const struct gm_operand *operand, int align, int64_t *batch_stride) {
     struct gm_step *step = &sequence->steps[sequence->count++];
-    const int64_t pitch = pitch_of_copy(operand), matrices = *batch_stride > 0 ? batch : 1;
+    const int64_t pitch = pitch_of_copy(operand), matrices = gm_gemm_matrices(from, *batch_stride);
     *step = (struct gm_step){.name = name, .operation = &gm_operation_permute, .offset = sequence->bytes};
     *(struct gm_permute_problem *)(void *)step->problem = (struct gm_permute_problem){
         .size = sizeof(struct gm_permute_problem),
@@ -52,11 +52,11 @@ static void propose_copies(const struct gm_gemm_problem *from, const struct gm_p
     if (options->flags & GM_PLAN_BATCH_INVARIANT)
         return;
     if (!gm_is_aligned(a, p->a_align) || p->a_batch_stride * a.element_bytes % GM_TMA_ALIGN) {
-        p->lda = add_copy(sequence, copy_of_a, &a, p->a_align, p->batch, &p->a_batch_stride);
+        p->lda = add_copy(sequence, from, copy_of_a, &a, p->a_align, &p->a_batch_stride);
         p->a_align = GM_WORKSPACE_ALIGN;
     }
     if (!gm_is_aligned(b, p->b_align) || p->b_batch_stride * b.element_bytes % GM_TMA_ALIGN) {
-        p->ldb = add_copy(sequence, copy_of_b, &b, p->b_align, p->batch, &p->b_batch_stride);
+        p->ldb = add_copy(sequence, from, copy_of_b, &b, p->b_align, &p->b_batch_stride);
         p->b_align = GM_WORKSPACE_ALIGN;
     }
 }

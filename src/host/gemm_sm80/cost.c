@@ -16,14 +16,13 @@
 #define SM80_TURN_CLOCKS             26.0  /* clocks that the tensor cores rest between two k-blocks in any case */
 #define SM80_FRAGMENT_CLOCKS         0.052 /* clocks per element of a warp's part of D, for each 16 of k */
 #define SM80_STORE_BYTES_PER_CLOCK   8.7
-#define SM80_STORE_EXPOSED           0.62 /* share of a store that the SM's other CTAs do not hide */
-#define SM80_L2_ENERGY               18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
-#define SM80_PARTIAL_BYTES_PER_CLOCK 24.0 /* stream-K: bytes a clock, one SM to L2 or back; an estimate */
-#define SM80_STREAM_K_US             1.5  /* stream-K: us from the last store to the first load; an estimate */
-#define SM80_BATCHED_TILE_CLOCKS                                                                                       \
-    1500.0 /* batches: clocks of a CTA between two tiles, until its first k-block is there */
-#define SM80_BATCHED_STORE_ELEMENTS 1.6   /* batches: elements a clock of an SM where D takes no vectors */
-#define SM80_WARP_K_CLOCKS          150.0 /* warp-k: clocks of two barriers, a store and a load; not measured */
+#define SM80_STORE_EXPOSED           0.62   /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY               18.0   /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_PARTIAL_BYTES_PER_CLOCK 24.0   /* stream-K: bytes a clock, one SM to L2 or back; an estimate */
+#define SM80_STREAM_K_US             1.5    /* stream-K: us from the last store to the first load; an estimate */
+#define SM80_BATCHED_TILE_CLOCKS     1500.0 /* batches: clocks from a tile to the next one's first k-block */
+#define SM80_BATCHED_STORE_ELEMENTS  1.6    /* batches: elements a clock of an SM where D takes no vectors */
+#define SM80_WARP_K_CLOCKS           150.0  /* warp-k: clocks of two barriers, a store and a load; not measured */
 
 #define SM80_UNALIGNED_CLOCKS      45.0   /* clocks of an SM for 32 unaligned chunks, which come through registers */
 #define SM80_UNALIGNED_WAIT_CLOCKS 1100.0 /* clocks that a CTA alone waits for two unaligned chunks a thread */

@@ -54,7 +54,6 @@ enum gm_status gm_gemm_sm80_prepare(struct gm_plan *plan, const struct gm_verdic
     const struct gm_gemm_problem *p = &gm_gemm_planned_of(plan)->problem;
     const struct gm_gemm_variant v = gm_gemm_variant(plan->kernel);
     const struct gm_gemm_division division = gm_gemm_division_of(verdict);
-    const struct gm_batch_strides strides = gm_gemm_batch_strides(p);
     struct gm_gemm_sm80_params *params = plan->params;
     params->epilogue = gm_gemm_epilogue_template(p);
     params->lda = p->lda;
@@ -62,8 +61,8 @@ enum gm_status gm_gemm_sm80_prepare(struct gm_plan *plan, const struct gm_verdic
     params->k = (int32_t)p->k;
     params->b_early = gm_gemm_b_is_early(plan);
     params->batch = gm_gemm_batch_template(&v, p);
-    params->a_batch = strides.a * gm_type_bytes(p->ab_type);
-    params->b_batch = strides.b * gm_type_bytes(p->ab_type);
+    params->a_batch = p->a_batch_stride * gm_type_bytes(p->ab_type);
+    params->b_batch = p->b_batch_stride * gm_type_bytes(p->ab_type);
     params->pointer_arrays = (int32_t)p->pointer_arrays;
     gm_gemm_plan_divide(plan, &division);
     return GM_OK;

@@ -137,8 +137,8 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     params->b_early = gm_gemm_b_is_early(plan);
     params->gate = gate_params(p);
     params->batch = gm_gemm_batch_template(&v, p);
-    params->a_steps = gm_gemm_batch_strides(p).a != 0;
-    params->b_steps = gm_gemm_batch_strides(p).b != 0;
+    params->a_steps = p->a_batch_stride != 0;
+    params->b_steps = p->b_batch_stride != 0;
     gm_gemm_plan_divide(plan, &division);
     params->prefetched = prefetched_blocks(plan, &v);
     set_policies(params, p, &plan->device);

@@ -108,14 +108,13 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_gemm_variant *v, const str
         maps.b_tail = gated(maps.b_tail, problem);
     }
     if (v->batch) {
-        const struct gm_batch_strides strides = gm_gemm_batch_strides(problem);
         const int64_t bytes = gm_type_bytes(problem->ab_type);
         const int64_t of_a = gm_tiles_n(v, problem), of_b = gm_tiles_m(v, problem);
-        maps.a = batched(maps.a, problem->batch, strides.a * bytes, of_a);
-        maps.b = batched(maps.b, problem->batch, strides.b * bytes, of_b);
-        maps.a_tail = batched(maps.a_tail, problem->batch, strides.a * bytes, of_a);
-        maps.b_tail = batched(maps.b_tail, problem->batch, strides.b * bytes, of_b);
-        maps.d = batched(maps.d, problem->batch, strides.d * gm_type_bytes(problem->d_type), 1);
+        maps.a = batched(maps.a, problem->batch, problem->a_batch_stride * bytes, of_a);
+        maps.b = batched(maps.b, problem->batch, problem->b_batch_stride * bytes, of_b);
+        maps.a_tail = batched(maps.a_tail, problem->batch, problem->a_batch_stride * bytes, of_a);
+        maps.b_tail = batched(maps.b_tail, problem->batch, problem->b_batch_stride * bytes, of_b);
+        maps.d = batched(maps.d, problem->batch, problem->d_batch_stride * gm_type_bytes(problem->d_type), 1);
     }
     return maps;
 }

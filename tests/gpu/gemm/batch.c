@@ -168,11 +168,6 @@ static bool point_all(struct result *result, struct batch *b) {
     return ok && to_device(result, base, &none, sizeof none);
 }
 
-static int32_t alignment(const struct side *s) {
-    const uint64_t bits = s->at | 16;
-    return (int32_t)(bits & -bits);
-}
-
 static bool place(struct result *result, struct batch *b) {
     const struct batch_case *bc = b->bc;
     const struct gemm_case *gc = &bc->gc;
@@ -197,9 +192,9 @@ static bool place(struct result *result, struct batch *b) {
                                           .activation = gc->activation,
                                           .bias = gc->bias,
                                           .bias_type = gc->bias_type,
-                                          .a_align = alignment(&s[A]),
-                                          .b_align = alignment(&s[B]),
-                                          .d_align = alignment(&s[D]),
+                                          .a_align = pointer_alignment(s[A].at),
+                                          .b_align = pointer_alignment(s[B].at),
+                                          .d_align = pointer_alignment(s[D].at),
                                           .batch = bc->batch,
                                           .a_batch_stride = s[A].stride,
                                           .b_batch_stride = s[B].stride,

@@ -160,7 +160,7 @@ static bool place_d(struct result *result, struct placed *placed, struct arena *
     return placed->call.region && poison_output(result, &placed->call);
 }
 
-static int32_t alignment(CUdeviceptr pointer) {
+int32_t pointer_alignment(CUdeviceptr pointer) {
     return pointer % 16 == 0 ? 16 : pointer % 8 == 0 ? 8 : pointer % 4 == 0 ? 4 : 2;
 }
 
@@ -185,9 +185,9 @@ static void fill_problem(struct placed *placed) {
                                                .up_offset = gc->up_offset,
                                                .bias = gc->bias,
                                                .bias_type = gc->bias_type,
-                                               .a_align = alignment(placed->args.a),
-                                               .b_align = alignment(placed->args.b),
-                                               .d_align = alignment(placed->args.d)};
+                                               .a_align = pointer_alignment(placed->args.a),
+                                               .b_align = pointer_alignment(placed->args.b),
+                                               .d_align = pointer_alignment(placed->args.d)};
 }
 
 bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed) {

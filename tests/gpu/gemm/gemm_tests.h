@@ -100,6 +100,8 @@ bool run_gemm(struct result *result, const struct gemm_case *wanted, const char 
               struct buffers *buffers);
 void free_buffers(struct buffers *buffers);
 int64_t leading(const struct gemm_case *gc, char operand);
+/* What a pointer is a multiple of: 16 bytes, 8, 4 or 2. */
+int32_t pointer_alignment(CUdeviceptr pointer);
 /* Of C and D. */
 int64_t columns_of(const struct gemm_case *gc);
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
