@@ -270,7 +270,10 @@ static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_para
     store_sync(s);
     stage_chunk_16(s.staging_addr, &acc[0][part_first(PART) / 2], s.thread);
     __syncwarp();
-    store_rows(BATCHED ? batch_epilogue(p.epilogue, p.batch, tile.matrix) : p.epilogue, s.staging_addr, tile, s.thread);
+    struct gm_epilogue_params own; /* of a batch: the epilogue of the tile's matrix */
+    if (BATCHED)
+        own = batch_epilogue(p.epilogue, p.batch, tile.matrix);
+    store_rows(BATCHED ? own : p.epilogue, s.staging_addr, tile, s.thread);
 }
 
 /* Whether the accumulators leave no register even for the thread's number; rows of D that are read from staging before
