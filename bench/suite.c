@@ -333,6 +333,11 @@ static int set_named(struct bench_case *problem, const char *name, const char *o
     return suite_set(problem, field, option, text);
 }
 
+/* A type that a field does not take: of tf32, which is fp32 in memory, that. */
+static enum gm_type taken_by(const struct gm_field *field, int64_t type) {
+    return type == GM_TF32 && !(field->types & GM_TYPE_SET(GM_TF32)) ? GM_FP32 : (enum gm_type)type;
+}
+
 /* The fields that have the kernels' type have it afterwards, too. */
 static int set_type(struct bench_case *problem, const char *text) {
     const struct gm_operation *operation = problem->operation->operation;
@@ -347,7 +352,8 @@ static int set_type(struct bench_case *problem, const char *text) {
         return -1;
     for (int i = 0; text && i < operation->field_count; i++)
         if (follow >> i & 1)
-            gm_field_set(&operation->fields[i], problem->problem.bytes, gm_field_get(type, problem->problem.bytes));
+            gm_field_set(&operation->fields[i], problem->problem.bytes,
+                         taken_by(&operation->fields[i], gm_field_get(type, problem->problem.bytes)));
     return 0;
 }
 

@@ -44,7 +44,7 @@ list(GET ptx 0 ptx)
 file(COPY_FILE ${ptx} ${IMAGE}.ptx)
 file(REMOVE_RECURSE ${scratch})
 # Not file(ARCHIVE_CREATE): it writes the time into the file.
-execute_process(COMMAND gzip -9 -n -f -k ${IMAGE}.ptx RESULT_VARIABLE result)
+execute_process(COMMAND gzip -6 -n -f -k ${IMAGE}.ptx RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
     fail("gzip failed on ${IMAGE}.ptx")
 endif()

@@ -5,17 +5,31 @@ import pathlib
 import sys
 
 HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
-/* wgmma.mma_async.m64nNk16 for every N, both operands in shared memory. Written by tools/gen_wgmma.py: edit that.
- * GM_PTX_TYPE comes from the registry, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) from the kernel's parameter block. [PTX
- * ISA, wgmma.mma_async] */
+/* wgmma.mma_async.m64nN for every N, 32 bytes of K, both operands in shared memory. Written by tools/gen_wgmma.py: edit
+ * that. GM_PTX_TYPE comes from the registry, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) from the kernel's parameter block; only
+ * operands of 16 bits may be MN-major. [PTX ISA, wgmma.mma_async] */
 #ifndef GM_WGMMA_SHAPES_CUH
 #define GM_WGMMA_SHAPES_CUH
 
 #include "common/types.h"
 
+/* Elements of 32 bytes, as the instruction's name has them, and its operands that say which is MN-major. */
+#define GM_WGMMA_K_bf16            "k16"
+#define GM_WGMMA_K_f16             "k16"
+#define GM_WGMMA_K_tf32            "k8"
+#define GM_WGMMA_K_e4m3            "k32"
+#define GM_WGMMA_K_e5m2            "k32"
+#define GM_WGMMA_MAJORS_bf16(m, n) ", " m ", " n
+#define GM_WGMMA_MAJORS_f16(m, n)  ", " m ", " n
+#define GM_WGMMA_MAJORS_tf32(m, n) ""
+#define GM_WGMMA_MAJORS_e4m3(m, n) ""
+#define GM_WGMMA_MAJORS_e5m2(m, n) ""
+#define GM_WGMMA_K                 GM_PASTE(GM_WGMMA_K_, GM_PTX_TYPE)
+#define GM_WGMMA_MAJORS            GM_PASTE(GM_WGMMA_MAJORS_, GM_PTX_TYPE)
+
 /* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
 template <int N>
-static __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate);
+static __device__ __forceinline__ void wgmma_m64(float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate);
 """
 
 RS_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
@@ -64,12 +78,12 @@ def shape(n):
     outs = wrapped([f'"+f"(d[{i}])' for i in range(regs)], 8, 10)
     return f"""
 template <>
-__device__ __forceinline__ void wgmma_m64k16<{n}>(float (&d)[{regs}], uint64_t a, uint64_t b, int accumulate) {{
+__device__ __forceinline__ void wgmma_m64<{n}>(float (&d)[{regs}], uint64_t a, uint64_t b, int accumulate) {{
     asm volatile(
         "{{.reg .pred p; setp.ne.b32 p, %{regs + 2}, 0; "
-        "wgmma.mma_async.sync.aligned.m64n{n}k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {{"
+        "wgmma.mma_async.sync.aligned.m64n{n}" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {{"
         "{text}"
-        "}}, %{regs}, %{regs + 1}, p, 1, 1, %{regs + 3}, %{regs + 4};}}"
+        "}}, %{regs}, %{regs + 1}, p, 1, 1" GM_WGMMA_MAJORS("%{regs + 3}", "%{regs + 4}") ";}}"
         : {outs}
         : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }}

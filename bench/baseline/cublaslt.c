@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_16BF = 14 };
-enum { CUBLAS_COMPUTE_32F = 68, CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
+enum { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_32F_FAST_TF32 = 77, CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
 enum { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4 };
 enum { CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6 };
 enum { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
@@ -102,8 +102,9 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
     int first_op = b_k ? CUBLAS_OP_T : CUBLAS_OP_N;
     int second_op = a_k ? CUBLAS_OP_N : CUBLAS_OP_T;
     int type = cuda_type(gemm->ab_type);
+    int compute = gemm->ab_type == GM_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     const struct lt_functions *fn = &lt->fn;
-    int status = fn->cublasLtMatmulDescCreate(&problem->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    int status = fn->cublasLtMatmulDescCreate(&problem->desc, compute, CUDA_R_32F);
     if (status == 0)
         status = fn->cublasLtMatmulDescSetAttribute(problem->desc, CUBLASLT_MATMUL_DESC_TRANSA, &first_op, 4);
     if (status == 0)

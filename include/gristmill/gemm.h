@@ -18,6 +18,9 @@ extern "C" {
  *
  *  A and B of fp32 are multiplied in fp32, not tf32: each product is rounded once, with the sum it is added to, in the
  *  order of K (but where K is divided, in a workspace). 4 bytes of alignment do for them.
+ *  A and B of GM_TF32 are fp32 in memory, rounded to nearest on their way to the tensor cores: 10 bits of mantissa stay
+ *  (what lies in the middle goes to even in kernels of sm90, away from zero in those of sm80). Hopper's wgmma takes them
+ *  K-major only: with a workspace_limit the plan turns an operand that is MN-major, else a kernel of sm80 takes it.
  *
  *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
  *  be zero: M = 0 or N = 0 launches nothing, K = 0 gives act(beta * C + bias).
@@ -64,8 +67,8 @@ enum gm_gate { GM_GATE_NONE = 0, GM_GATE_HALVES = 1, GM_GATE_PAIRS = 2 };
 struct gm_gemm_problem {
     size_t size;
     int64_t m, n, k;
-    enum gm_type ab_type; /* GM_BF16, GM_FP16 or GM_FP32 */
-    enum gm_type d_type;  /* GM_BF16, GM_FP16 or GM_FP32, of fp32 A and B GM_FP32; C has the same type */
+    enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32 or GM_TF32 */
+    enum gm_type d_type;  /* GM_BF16, GM_FP16 or GM_FP32, of fp32 and tf32 A and B GM_FP32; C has the same */
     enum gm_major a_major, b_major;
     int64_t lda, ldb, ldc, ldd; /* elements; 0: packed */
     enum gm_activation activation;

@@ -63,8 +63,7 @@ static __device__ __forceinline__ void multiply_keys(float (&s)[SCORES], uint32_
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < HEAD / 16; step++)
-        wgmma_m64k16<TOKENS>(s, wgmma_descriptor_advance(q, step * 32), wgmma_descriptor_advance(k, step * 32),
-                             step > 0);
+        wgmma_m64<TOKENS>(s, wgmma_descriptor_advance(q, step * 32), wgmma_descriptor_advance(k, step * 32), step > 0);
     wgmma_commit_group();
     wgmma_wait_group<0>();
     wgmma_fence_operand(s);

@@ -21,20 +21,17 @@ static float element(int operand, int64_t row, int64_t column) {
     return (float)((z >> 40) % 7) - 3;
 }
 
-static uint16_t bits_of(enum gm_type type, float value) {
-    return type == GM_BF16 ? operands_to_bf16(value) : operands_to_fp16(value);
-}
-
 /* Puts an operand of outer x inner elements (inner contiguous, rows a multiple of 8 apart) on the device. */
 static int upload(struct simulator *s, CUdeviceptr *to, enum gm_type type, int64_t outer, int64_t inner, int64_t ld,
                   const float *values, bool transposed) {
-    uint16_t *rows = calloc((size_t)(outer * ld), sizeof *rows);
+    const size_t bytes = (size_t)(outer * ld) * (size_t)gm_type_bytes(type);
+    void *rows = calloc(bytes, 1);
     if (!rows)
         return complain("out of host memory");
     for (int64_t i = 0; i < outer; i++)
         for (int64_t j = 0; j < inner; j++)
-            rows[i * ld + j] = bits_of(type, transposed ? values[j * outer + i] : values[i * inner + j]);
-    const size_t bytes = (size_t)(outer * ld) * sizeof *rows;
+            operands_put(rows, (uint64_t)(i * ld + j), type,
+                         transposed ? values[j * outer + i] : values[i * inner + j]);
     int status = gpu_alloc(&s->gpu, to, bytes);
     if (status == 0 && s->gpu.drv->cuMemcpyHtoD(*to, rows, bytes) != CUDA_SUCCESS)
         status = complain("an operand of %zu bytes could not be copied to the simulated device", bytes);
@@ -49,7 +46,7 @@ static int64_t rounded(int64_t elements) {
 static int make_operands(struct simulator *s, const struct gm_gemm_problem *p, struct gemm_memory *memory) {
     memory->a_host = malloc((size_t)(p->m * p->k) * sizeof(float));
     memory->b_host = malloc((size_t)(p->k * p->n) * sizeof(float));
-    memory->d_bytes = (size_t)(p->m * p->ldd) * (p->d_type == GM_FP32 ? 4 : 2);
+    memory->d_bytes = (size_t)(p->m * p->ldd) * (size_t)gm_type_bytes(p->d_type);
     memory->d_host = malloc(memory->d_bytes);
     float *bias = malloc((size_t)p->n * sizeof *bias);
     if (!memory->a_host || !memory->b_host || !memory->d_host || !bias) {
@@ -91,16 +88,17 @@ static struct gm_gemm_problem problem_of(const struct sim_request *request) {
     struct gm_gemm_kernel_info gemm = {.size = sizeof gemm};
     gm_kernel_get((size_t)request->row, &info);
     gm_gemm_kernel_get((size_t)request->row, &gemm);
+    const enum gm_type d_type = request->fp32 || gm_type_bytes(info.type) == 4 ? GM_FP32 : info.type;
     struct gm_gemm_problem p = {.size = sizeof p,
                                 .m = request->m,
                                 .n = request->n,
                                 .k = request->k,
                                 .ab_type = info.type,
-                                .d_type = request->fp32 ? GM_FP32 : info.type,
+                                .d_type = d_type,
                                 .a_major = gemm.a_major,
                                 .b_major = gemm.b_major,
                                 .bias = request->bias ? GM_BIAS_N : GM_BIAS_NONE,
-                                .bias_type = info.type};
+                                .bias_type = d_type};
     p.lda = rounded(p.a_major == GM_MN_MAJOR ? p.m : p.k);
     p.ldb = rounded(p.b_major == GM_MN_MAJOR ? p.n : p.k);
     p.ldd = rounded(p.n);
@@ -113,20 +111,14 @@ static enum sim_outcome compare(const struct gm_gemm_problem *p, const struct ge
     int64_t wrong = 0;
     for (int64_t m = 0; m < p->m; m++)
         for (int64_t n = 0; n < p->n; n++) {
-            float sum = p->bias == GM_BIAS_N ? element(2, 0, n) : 0, got;
+            float sum = p->bias == GM_BIAS_N ? element(2, 0, n) : 0, rounded_sum;
             for (int64_t k = 0; k < p->k; k++)
                 sum += memory->a_host[m * p->k + k] * memory->b_host[k * p->n + n];
-            uint16_t bits;
-            if (p->d_type == GM_FP32) {
-                memcpy(&got, memory->d_host + (m * p->ldd + n) * 4, 4);
-            } else {
-                memcpy(&bits, memory->d_host + (m * p->ldd + n) * 2, 2);
-                got = p->d_type == GM_BF16 ? operands_from_bf16(bits) : operands_from_fp16(bits);
-                bits = bits_of(p->d_type, sum);
-                sum = p->d_type == GM_BF16 ? operands_from_bf16(bits) : operands_from_fp16(bits);
-            }
-            if (got != sum && wrong++ == 0)
-                snprintf(sentence, bytes, "D[%lld, %lld] is %g instead of %g", (long long)m, (long long)n, got, sum);
+            operands_put(&rounded_sum, 0, p->d_type, sum);
+            const double want = (double)operands_value(&rounded_sum, 0, p->d_type);
+            const double got = (double)operands_value(memory->d_host, m * p->ldd + n, p->d_type);
+            if (got != want && wrong++ == 0)
+                snprintf(sentence, bytes, "D[%lld, %lld] is %g instead of %g", (long long)m, (long long)n, got, want);
         }
     if (wrong) {
         const size_t used = strlen(sentence);

@@ -27,5 +27,8 @@ enum {
 /* A macro's value as a string, such as the type's name in an instruction: GM_QUOTE(GM_PTX_TYPE). */
 #define GM_QUOTE_(text) #text
 #define GM_QUOTE(text)  GM_QUOTE_(text)
+/* Two macros' values as one name: GM_PASTE(GM_WGMMA_K_, GM_PTX_TYPE). */
+#define GM_PASTE_(a, b) a##b
+#define GM_PASTE(a, b)  GM_PASTE_(a, b)
 
 #endif

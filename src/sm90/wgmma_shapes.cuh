@@ -1,70 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wgmma.mma_async.m64nNk16 for every N, both operands in shared memory. Written by tools/gen_wgmma.py: edit that.
- * GM_PTX_TYPE comes from the registry, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) from the kernel's parameter block. [PTX
- * ISA, wgmma.mma_async] */
+/* wgmma.mma_async.m64nN for every N, 32 bytes of K, both operands in shared memory. Written by tools/gen_wgmma.py: edit
+ * that. GM_PTX_TYPE comes from the registry, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) from the kernel's parameter block; only
+ * operands of 16 bits may be MN-major. [PTX ISA, wgmma.mma_async] */
 #ifndef GM_WGMMA_SHAPES_CUH
 #define GM_WGMMA_SHAPES_CUH
 
 #include "common/types.h"
 
+/* Elements of 32 bytes, as the instruction's name has them, and its operands that say which is MN-major. */
+#define GM_WGMMA_K_bf16            "k16"
+#define GM_WGMMA_K_f16             "k16"
+#define GM_WGMMA_K_tf32            "k8"
+#define GM_WGMMA_K_e4m3            "k32"
+#define GM_WGMMA_K_e5m2            "k32"
+#define GM_WGMMA_MAJORS_bf16(m, n) ", " m ", " n
+#define GM_WGMMA_MAJORS_f16(m, n)  ", " m ", " n
+#define GM_WGMMA_MAJORS_tf32(m, n) ""
+#define GM_WGMMA_MAJORS_e4m3(m, n) ""
+#define GM_WGMMA_MAJORS_e5m2(m, n) ""
+#define GM_WGMMA_K                 GM_PASTE(GM_WGMMA_K_, GM_PTX_TYPE)
+#define GM_WGMMA_MAJORS            GM_PASTE(GM_WGMMA_MAJORS_, GM_PTX_TYPE)
+
 /* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
 template <int N>
-static __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate);
+static __device__ __forceinline__ void wgmma_m64(float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate);
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<8>(float (&d)[4], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<8>(float (&d)[4], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %6, 0; "
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n8" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3"
-        "}, %4, %5, p, 1, 1, %7, %8;}"
+        "}, %4, %5, p, 1, 1" GM_WGMMA_MAJORS("%7", "%8") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<16>(float (&d)[8], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<16>(float (&d)[8], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %10, 0; "
-        "wgmma.mma_async.sync.aligned.m64n16k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n16" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7"
-        "}, %8, %9, p, 1, 1, %11, %12;}"
+        "}, %8, %9, p, 1, 1" GM_WGMMA_MAJORS("%11", "%12") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
         : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<24>(float (&d)[12], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<24>(float (&d)[12], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %14, 0; "
-        "wgmma.mma_async.sync.aligned.m64n24k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n24" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
-        "}, %12, %13, p, 1, 1, %15, %16;}"
+        "}, %12, %13, p, 1, 1" GM_WGMMA_MAJORS("%15", "%16") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11])
         : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<32>(float (&d)[16], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<32>(float (&d)[16], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %18, 0; "
-        "wgmma.mma_async.sync.aligned.m64n32k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n32" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-        "}, %16, %17, p, 1, 1, %19, %20;}"
+        "}, %16, %17, p, 1, 1" GM_WGMMA_MAJORS("%19", "%20") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
         : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<40>(float (&d)[20], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<40>(float (&d)[20], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %22, 0; "
-        "wgmma.mma_async.sync.aligned.m64n40k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n40" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19"
-        "}, %20, %21, p, 1, 1, %23, %24;}"
+        "}, %20, %21, p, 1, 1" GM_WGMMA_MAJORS("%23", "%24") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19])
@@ -72,13 +86,13 @@ __device__ __forceinline__ void wgmma_m64k16<40>(float (&d)[20], uint64_t a, uin
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<48>(float (&d)[24], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<48>(float (&d)[24], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %26, 0; "
-        "wgmma.mma_async.sync.aligned.m64n48k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n48" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23"
-        "}, %24, %25, p, 1, 1, %27, %28;}"
+        "}, %24, %25, p, 1, 1" GM_WGMMA_MAJORS("%27", "%28") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23])
@@ -86,13 +100,13 @@ __device__ __forceinline__ void wgmma_m64k16<48>(float (&d)[24], uint64_t a, uin
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<56>(float (&d)[28], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<56>(float (&d)[28], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %30, 0; "
-        "wgmma.mma_async.sync.aligned.m64n56k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n56" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27"
-        "}, %28, %29, p, 1, 1, %31, %32;}"
+        "}, %28, %29, p, 1, 1" GM_WGMMA_MAJORS("%31", "%32") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -101,13 +115,13 @@ __device__ __forceinline__ void wgmma_m64k16<56>(float (&d)[28], uint64_t a, uin
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<64>(float (&d)[32], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<64>(float (&d)[32], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %34, 0; "
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n64" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-        "}, %32, %33, p, 1, 1, %35, %36;}"
+        "}, %32, %33, p, 1, 1" GM_WGMMA_MAJORS("%35", "%36") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -116,14 +130,14 @@ __device__ __forceinline__ void wgmma_m64k16<64>(float (&d)[32], uint64_t a, uin
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<72>(float (&d)[36], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<72>(float (&d)[36], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %38, 0; "
-        "wgmma.mma_async.sync.aligned.m64n72k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n72" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35"
-        "}, %36, %37, p, 1, 1, %39, %40;}"
+        "}, %36, %37, p, 1, 1" GM_WGMMA_MAJORS("%39", "%40") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -133,14 +147,14 @@ __device__ __forceinline__ void wgmma_m64k16<72>(float (&d)[36], uint64_t a, uin
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<80>(float (&d)[40], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<80>(float (&d)[40], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %42, 0; "
-        "wgmma.mma_async.sync.aligned.m64n80k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n80" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39"
-        "}, %40, %41, p, 1, 1, %43, %44;}"
+        "}, %40, %41, p, 1, 1" GM_WGMMA_MAJORS("%43", "%44") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -150,14 +164,14 @@ __device__ __forceinline__ void wgmma_m64k16<80>(float (&d)[40], uint64_t a, uin
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<88>(float (&d)[44], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<88>(float (&d)[44], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %46, 0; "
-        "wgmma.mma_async.sync.aligned.m64n88k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n88" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43"
-        "}, %44, %45, p, 1, 1, %47, %48;}"
+        "}, %44, %45, p, 1, 1" GM_WGMMA_MAJORS("%47", "%48") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -168,14 +182,14 @@ __device__ __forceinline__ void wgmma_m64k16<88>(float (&d)[44], uint64_t a, uin
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<96>(float (&d)[48], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<96>(float (&d)[48], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %50, 0; "
-        "wgmma.mma_async.sync.aligned.m64n96k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n96" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-        "}, %48, %49, p, 1, 1, %51, %52;}"
+        "}, %48, %49, p, 1, 1" GM_WGMMA_MAJORS("%51", "%52") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -186,15 +200,15 @@ __device__ __forceinline__ void wgmma_m64k16<96>(float (&d)[48], uint64_t a, uin
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<104>(float (&d)[52], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<104>(float (&d)[52], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %54, 0; "
-        "wgmma.mma_async.sync.aligned.m64n104k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n104" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51"
-        "}, %52, %53, p, 1, 1, %55, %56;}"
+        "}, %52, %53, p, 1, 1" GM_WGMMA_MAJORS("%55", "%56") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -206,15 +220,15 @@ __device__ __forceinline__ void wgmma_m64k16<104>(float (&d)[52], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<112>(float (&d)[56], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<112>(float (&d)[56], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %58, 0; "
-        "wgmma.mma_async.sync.aligned.m64n112k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n112" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55"
-        "}, %56, %57, p, 1, 1, %59, %60;}"
+        "}, %56, %57, p, 1, 1" GM_WGMMA_MAJORS("%59", "%60") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -226,15 +240,15 @@ __device__ __forceinline__ void wgmma_m64k16<112>(float (&d)[56], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<120>(float (&d)[60], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<120>(float (&d)[60], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %62, 0; "
-        "wgmma.mma_async.sync.aligned.m64n120k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n120" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59"
-        "}, %60, %61, p, 1, 1, %63, %64;}"
+        "}, %60, %61, p, 1, 1" GM_WGMMA_MAJORS("%63", "%64") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -247,15 +261,15 @@ __device__ __forceinline__ void wgmma_m64k16<120>(float (&d)[60], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<128>(float (&d)[64], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<128>(float (&d)[64], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %66, 0; "
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n128" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-        "}, %64, %65, p, 1, 1, %67, %68;}"
+        "}, %64, %65, p, 1, 1" GM_WGMMA_MAJORS("%67", "%68") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -268,16 +282,16 @@ __device__ __forceinline__ void wgmma_m64k16<128>(float (&d)[64], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<136>(float (&d)[68], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<136>(float (&d)[68], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %70, 0; "
-        "wgmma.mma_async.sync.aligned.m64n136k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n136" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
         "%64, %65, %66, %67"
-        "}, %68, %69, p, 1, 1, %71, %72;}"
+        "}, %68, %69, p, 1, 1" GM_WGMMA_MAJORS("%71", "%72") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -291,16 +305,16 @@ __device__ __forceinline__ void wgmma_m64k16<136>(float (&d)[68], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<144>(float (&d)[72], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<144>(float (&d)[72], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %74, 0; "
-        "wgmma.mma_async.sync.aligned.m64n144k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n144" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
         "%64, %65, %66, %67, %68, %69, %70, %71"
-        "}, %72, %73, p, 1, 1, %75, %76;}"
+        "}, %72, %73, p, 1, 1" GM_WGMMA_MAJORS("%75", "%76") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -314,16 +328,16 @@ __device__ __forceinline__ void wgmma_m64k16<144>(float (&d)[72], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<152>(float (&d)[76], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<152>(float (&d)[76], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %78, 0; "
-        "wgmma.mma_async.sync.aligned.m64n152k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n152" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75"
-        "}, %76, %77, p, 1, 1, %79, %80;}"
+        "}, %76, %77, p, 1, 1" GM_WGMMA_MAJORS("%79", "%80") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -338,16 +352,16 @@ __device__ __forceinline__ void wgmma_m64k16<152>(float (&d)[76], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<160>(float (&d)[80], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<160>(float (&d)[80], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %82, 0; "
-        "wgmma.mma_async.sync.aligned.m64n160k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n160" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-        "}, %80, %81, p, 1, 1, %83, %84;}"
+        "}, %80, %81, p, 1, 1" GM_WGMMA_MAJORS("%83", "%84") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -362,17 +376,17 @@ __device__ __forceinline__ void wgmma_m64k16<160>(float (&d)[80], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<168>(float (&d)[84], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<168>(float (&d)[84], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %86, 0; "
-        "wgmma.mma_async.sync.aligned.m64n168k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n168" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
         "%80, %81, %82, %83"
-        "}, %84, %85, p, 1, 1, %87, %88;}"
+        "}, %84, %85, p, 1, 1" GM_WGMMA_MAJORS("%87", "%88") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -388,17 +402,17 @@ __device__ __forceinline__ void wgmma_m64k16<168>(float (&d)[84], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<176>(float (&d)[88], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<176>(float (&d)[88], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %90, 0; "
-        "wgmma.mma_async.sync.aligned.m64n176k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n176" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
         "%80, %81, %82, %83, %84, %85, %86, %87"
-        "}, %88, %89, p, 1, 1, %91, %92;}"
+        "}, %88, %89, p, 1, 1" GM_WGMMA_MAJORS("%91", "%92") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -414,17 +428,17 @@ __device__ __forceinline__ void wgmma_m64k16<176>(float (&d)[88], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<184>(float (&d)[92], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<184>(float (&d)[92], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %94, 0; "
-        "wgmma.mma_async.sync.aligned.m64n184k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n184" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91"
-        "}, %92, %93, p, 1, 1, %95, %96;}"
+        "}, %92, %93, p, 1, 1" GM_WGMMA_MAJORS("%95", "%96") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -441,17 +455,17 @@ __device__ __forceinline__ void wgmma_m64k16<184>(float (&d)[92], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<192>(float (&d)[96], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<192>(float (&d)[96], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %98, 0; "
-        "wgmma.mma_async.sync.aligned.m64n192k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n192" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-        "}, %96, %97, p, 1, 1, %99, %100;}"
+        "}, %96, %97, p, 1, 1" GM_WGMMA_MAJORS("%99", "%100") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -468,10 +482,10 @@ __device__ __forceinline__ void wgmma_m64k16<192>(float (&d)[96], uint64_t a, ui
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<200>(float (&d)[100], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<200>(float (&d)[100], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %102, 0; "
-        "wgmma.mma_async.sync.aligned.m64n200k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n200" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -479,7 +493,7 @@ __device__ __forceinline__ void wgmma_m64k16<200>(float (&d)[100], uint64_t a, u
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99"
-        "}, %100, %101, p, 1, 1, %103, %104;}"
+        "}, %100, %101, p, 1, 1" GM_WGMMA_MAJORS("%103", "%104") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -497,10 +511,10 @@ __device__ __forceinline__ void wgmma_m64k16<200>(float (&d)[100], uint64_t a, u
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<208>(float (&d)[104], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<208>(float (&d)[104], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %106, 0; "
-        "wgmma.mma_async.sync.aligned.m64n208k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n208" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -508,7 +522,7 @@ __device__ __forceinline__ void wgmma_m64k16<208>(float (&d)[104], uint64_t a, u
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103"
-        "}, %104, %105, p, 1, 1, %107, %108;}"
+        "}, %104, %105, p, 1, 1" GM_WGMMA_MAJORS("%107", "%108") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -526,10 +540,10 @@ __device__ __forceinline__ void wgmma_m64k16<208>(float (&d)[104], uint64_t a, u
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<216>(float (&d)[108], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<216>(float (&d)[108], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %110, 0; "
-        "wgmma.mma_async.sync.aligned.m64n216k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n216" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -537,7 +551,7 @@ __device__ __forceinline__ void wgmma_m64k16<216>(float (&d)[108], uint64_t a, u
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107"
-        "}, %108, %109, p, 1, 1, %111, %112;}"
+        "}, %108, %109, p, 1, 1" GM_WGMMA_MAJORS("%111", "%112") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -556,10 +570,10 @@ __device__ __forceinline__ void wgmma_m64k16<216>(float (&d)[108], uint64_t a, u
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<224>(float (&d)[112], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<224>(float (&d)[112], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %114, 0; "
-        "wgmma.mma_async.sync.aligned.m64n224k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n224" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -567,7 +581,7 @@ __device__ __forceinline__ void wgmma_m64k16<224>(float (&d)[112], uint64_t a, u
         "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
-        "}, %112, %113, p, 1, 1, %115, %116;}"
+        "}, %112, %113, p, 1, 1" GM_WGMMA_MAJORS("%115", "%116") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -586,10 +600,10 @@ __device__ __forceinline__ void wgmma_m64k16<224>(float (&d)[112], uint64_t a, u
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<232>(float (&d)[116], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<232>(float (&d)[116], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %118, 0; "
-        "wgmma.mma_async.sync.aligned.m64n232k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n232" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -598,7 +612,7 @@ __device__ __forceinline__ void wgmma_m64k16<232>(float (&d)[116], uint64_t a, u
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115"
-        "}, %116, %117, p, 1, 1, %119, %120;}"
+        "}, %116, %117, p, 1, 1" GM_WGMMA_MAJORS("%119", "%120") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -618,10 +632,10 @@ __device__ __forceinline__ void wgmma_m64k16<232>(float (&d)[116], uint64_t a, u
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<240>(float (&d)[120], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<240>(float (&d)[120], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %122, 0; "
-        "wgmma.mma_async.sync.aligned.m64n240k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n240" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -630,7 +644,7 @@ __device__ __forceinline__ void wgmma_m64k16<240>(float (&d)[120], uint64_t a, u
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115, %116, %117, %118, %119"
-        "}, %120, %121, p, 1, 1, %123, %124;}"
+        "}, %120, %121, p, 1, 1" GM_WGMMA_MAJORS("%123", "%124") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -650,10 +664,10 @@ __device__ __forceinline__ void wgmma_m64k16<240>(float (&d)[120], uint64_t a, u
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<248>(float (&d)[124], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<248>(float (&d)[124], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %126, 0; "
-        "wgmma.mma_async.sync.aligned.m64n248k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n248" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -662,7 +676,7 @@ __device__ __forceinline__ void wgmma_m64k16<248>(float (&d)[124], uint64_t a, u
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123"
-        "}, %124, %125, p, 1, 1, %127, %128;}"
+        "}, %124, %125, p, 1, 1" GM_WGMMA_MAJORS("%127", "%128") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -683,10 +697,10 @@ __device__ __forceinline__ void wgmma_m64k16<248>(float (&d)[124], uint64_t a, u
 }
 
 template <>
-__device__ __forceinline__ void wgmma_m64k16<256>(float (&d)[128], uint64_t a, uint64_t b, int accumulate) {
+__device__ __forceinline__ void wgmma_m64<256>(float (&d)[128], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %130, 0; "
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n256" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -695,7 +709,7 @@ __device__ __forceinline__ void wgmma_m64k16<256>(float (&d)[128], uint64_t a, u
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-        "}, %128, %129, p, 1, 1, %131, %132;}"
+        "}, %128, %129, p, 1, 1" GM_WGMMA_MAJORS("%131", "%132") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),

@@ -80,6 +80,7 @@ static void break_n(struct gm_gemm_problem *p) { p->n = INT64_C(1) << 31; }
 static void break_k(struct gm_gemm_problem *p) { p->k = INT64_MIN; }
 static void break_ab_type(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3; }
 static void break_d_of_fp32(struct gm_gemm_problem *p) { p->ab_type = GM_FP32; }
+static void break_d_of_tf32(struct gm_gemm_problem *p) { p->ab_type = GM_TF32; }
 static void break_d_type(struct gm_gemm_problem *p) { p->d_type = (enum gm_type)7; }
 static void break_a_major(struct gm_gemm_problem *p) { p->a_major = (enum gm_major)2; }
 static void break_b_major(struct gm_gemm_problem *p) { p->b_major = (enum gm_major)-1; }
@@ -115,6 +116,7 @@ static const struct {
     {break_k, GM_ERROR_INVALID_ARGUMENT, "k is -9223372036854775808"},
     {break_ab_type, GM_ERROR_INVALID_ARGUMENT, "ab_type is 3"},
     {break_d_of_fp32, GM_ERROR_INVALID_ARGUMENT, "d_type is bf16: D of fp32 operands is fp32"},
+    {break_d_of_tf32, GM_ERROR_INVALID_ARGUMENT, "D of tf32 operands is fp32"},
     {break_d_type, GM_ERROR_INVALID_ARGUMENT, "d_type is 7"},
     {break_a_major, GM_ERROR_INVALID_ARGUMENT, "a_major is 2"},
     {break_b_major, GM_ERROR_INVALID_ARGUMENT, "b_major is -1"},

@@ -210,16 +210,18 @@ END_TEST
 START_TEST(every_type_and_layout_has_a_production_sm80_row_that_fits_99_kb) {
     if (!has_arch(GM_ARCH_SM80))
         return;
-    for (int type = GM_BF16; type <= GM_FP32; type++) {
+    static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_FP32, GM_TF32};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const enum gm_type type = types[t];
         const struct gm_family *family = type == GM_FP32 ? &gm_family_gemm_fp32 : &gm_family_gemm_sm80;
         for (int layout = 0; layout < 4; layout++) {
             int found = 0;
             for (size_t i = 0; i < gemm_count(); i++) {
                 const struct gm_kernel *row = &gm_kernels[i];
-                found += row->family == family && row->production && (int)row->type == type &&
+                found += row->family == family && row->production && row->type == type &&
                          gm_gemm_variant(row).layout == layout && row->smem_bytes <= 101376;
             }
-            ck_assert_msg(found > 0, "no production sm80 row for %s %s", gm_type_name((enum gm_type)type),
+            ck_assert_msg(found > 0, "no production sm80 row for %s %s", gm_type_name(type),
                           gm_gemm_layout_name(layout));
         }
     }

@@ -60,6 +60,7 @@ class gm_type(IntEnum):
     GM_UINT8 = 6
     GM_INT32 = 7
     GM_INT64 = 8
+    GM_TF32 = 9
 
 
 class gm_major(IntEnum):

@@ -35,6 +35,7 @@ def gemm(
     kernel=None,
     batch_invariant=False,
     constant_b=False,
+    tf32=False,
 ):
     """out = activation(alpha * a @ b + beta * c + bias), with sums in fp32 and one rounding at the end.
 
@@ -64,6 +65,7 @@ def gemm(
     kernel             a row of the table by name
     batch_invariant    a row of the result has the same bits whatever m is
     constant_b         b is constant: it may be loaded while the kernel before on the stream still runs
+    tf32               fp32 a and b are rounded to 10 bits of mantissa on their way to the tensor cores
 
     The plan is kept for the next call of the same sizes, types, strides and options, up to 512 of them.
     ValueError, TypeError: shapes, strides or types that do not fit, with the numbers. gristmill.Error: the library or
@@ -76,18 +78,19 @@ def gemm(
     if beta != 0 and c is None:
         raise ValueError(f"beta is {beta}, but there is no c")
     choices = {"kernel": kernel, "flags": _flags(batch_invariant, constant_b)}
+    types = (out_type, tf32)
     scalars = {"alpha": alpha, "beta": beta}
     places = {name: _array.on_device(value) for name, value in given.items()}
     if all(places.values()):
         if ab_type is not None:
             raise ValueError("ab_type is of arrays on the host; those on a device are used as they are")
-        return _on_device(given, scalars, activation, out_type, stream, workspace, choices)
+        return _on_device(given, scalars, activation, types, stream, workspace, choices)
     if any(places.values()):
         here = [name for name, is_there in places.items() if not is_there]
         raise ValueError(f"{' and '.join(here)} not on the device, but the others are: gristmill.array() copies")
     if out is not None or stream is not None or workspace is not None:
         raise ValueError("out, stream and workspace are of arrays on a device")
-    return _on_host(given, scalars, activation, ab_type, out_type, device, choices)
+    return _on_host(given, scalars, activation, ab_type, types, device, choices)
 
 
 def _flags(batch_invariant, constant_b):
@@ -97,18 +100,18 @@ def _flags(batch_invariant, constant_b):
 # ---- on the host ----------------------------------------------------------------------------------------------------
 
 
-def _on_host(given, scalars, activation, ab_type, out_type, device, choices):
+def _on_host(given, scalars, activation, ab_type, types, device, choices):
     for name, value in given.items():
         if not hasattr(value, "__array_interface__"):
             raise TypeError(
                 f"{name} is a {type(value).__name__}: neither a numpy array nor one on a device. "
                 "gristmill.array() makes one of lists"
             )
-    a = given["a"]
+    a, (out_type, tf32) = given["a"], types
     out_kind = _types.type_of(a.dtype if out_type is None else out_type)
     kinds = {"a": ab_type, "b": ab_type, "c": out_kind}
     there = {name: _upload(value, kinds.get(name), device) for name, value in given.items()}
-    found = _on_device(there, scalars, activation, out_kind, None, None, choices)
+    found = _on_device(there, scalars, activation, (out_kind, tf32), None, None, choices)
     return found.numpy(a.dtype if a.dtype.name == "bfloat16" and out_kind.name == "bf16" else None)
 
 
@@ -122,11 +125,11 @@ def _upload(value, kind, device):
 # ---- on a device ----------------------------------------------------------------------------------------------------
 
 
-def _on_device(given, scalars, activation, out_type, stream, workspace, choices):
+def _on_device(given, scalars, activation, types, stream, workspace, choices):
     stream = _driver.stream_handle(stream)
     arrays = {name: _array.view(value, stream) for name, value in given.items()}
     room = {} if workspace is None else {"workspace": _array.view(workspace, stream)}
-    plan, shape, dtype = _planned(arrays, activation, out_type, room["workspace"].nbytes if room else 0, choices)
+    plan, shape, dtype = _planned(arrays, activation, types, room["workspace"].nbytes if room else 0, choices)
     if "out" not in arrays:
         arrays["out"] = _array.Array(shape, dtype, plan.device)
     operands = {"d" if name == "out" else name: array for name, array in arrays.items()}
@@ -134,8 +137,9 @@ def _on_device(given, scalars, activation, out_type, stream, workspace, choices)
     return given.get("out", arrays["out"])
 
 
-def _problem(arrays, activation, out_type):
+def _problem(arrays, activation, types):
     """(problem, shape of the result)"""
+    out_type, tf32 = types
     for name in ("a", "b"):
         if arrays[name].ndim not in (2, 3):
             shape = arrays[name].shape
@@ -147,6 +151,8 @@ def _problem(arrays, activation, out_type):
         raise TypeError(
             f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16 or fp32; ab_type rounds arrays on the host"
         )
+    if tf32 and a.dtype != "fp32":
+        raise TypeError(f"tf32 is of fp32 a and b; they are {a.dtype}")
     if activation not in ACTIVATIONS:
         raise ValueError(f"there is no activation {activation!r}; there are {', '.join(filter(None, ACTIVATIONS))}")
     kind = _types.type_of(out_type or (arrays["out"].dtype if "out" in arrays else a.dtype))
@@ -154,7 +160,7 @@ def _problem(arrays, activation, out_type):
         m=a.shape[0],
         n=b.shape[1],
         k=a.shape[1],
-        ab_type=_types.TYPES[a.dtype].gm,
+        ab_type=_api.GM_TF32 if tf32 else _types.TYPES[a.dtype].gm,
         d_type=kind.gm,
         activation=ACTIVATIONS[activation],
     )
@@ -271,10 +277,10 @@ plans = collections.OrderedDict()
 lock = threading.Lock()
 
 
-def _planned(arrays, activation, out_type, workspace_limit, choices):
+def _planned(arrays, activation, types, workspace_limit, choices):
     """(Plan, shape and type of the result) for arrays like these: of the calls before, or made and kept."""
     facts = ((name, x.shape, x.strides, x.dtype, x.device, _alignment(x)) for name, x in arrays.items())
-    key = (*facts, activation, out_type, workspace_limit, *choices.values())
+    key = (*facts, activation, *types, workspace_limit, *choices.values())
     with lock:
         if key in plans:
             plans.move_to_end(key)
@@ -283,7 +289,7 @@ def _planned(arrays, activation, out_type, workspace_limit, choices):
     for name, array in arrays.items():
         if array.device != ordinal:
             raise ValueError(f"a is on device {ordinal}, {name} on {array.device}")
-    problem, shape = _problem(arrays, activation, out_type)
+    problem, shape = _problem(arrays, activation, types)
     plan = Plan(problem, device=ordinal, workspace_limit=workspace_limit, **choices)
     made = plan, shape, _types.BY_GM[problem.d_type].name
     with lock:

@@ -51,15 +51,16 @@
     (GM_SM80_WARP_TILE_M(tm, warps) * GM_SM80_WARP_TILE_N(tn, warps) / 32 + GM_SM80_WARP_TILE_M(tm, warps) / 2 +       \
      GM_SM80_WARP_TILE_N(tn, warps) / 2 + 56)
 
-/* 16-byte chunks that a thread copies of an operand's tile in one k-block. Chunks of an operand that is only
+/* 16-byte chunks that a thread copies of an operand's tile in one k-block. Chunks of 16-bit elements that are only
  * element-aligned come through registers, GM_SM80_UNALIGNED_WORDS words each. A variant defers their stores to shared
  * memory if it has registers for a whole k-block of them, with as many CTAs on an SM as Hopper's shared memory holds:
  * then it waits for memory while another k-block is multiplied. */
-#define GM_SM80_CHUNKS(tile_mn, tk, warps) ((tile_mn) * (tk) / 8 / GM_SM80_THREADS(warps))
-#define GM_SM80_UNALIGNED_WORDS            5
-#define GM_SM80_DEFERS_STORES(tm, tn, tk, warps, smem_bytes)                                                           \
-    (65536 / (GM_SM80_THREADS(warps) * (227 * 1024 / (smem_bytes))) >=                                                 \
-     GM_SM80_REGISTERS(tm, tn, warps) + 40 +                                                                           \
-         GM_SM80_UNALIGNED_WORDS * (GM_SM80_CHUNKS(tm, tk, warps) + GM_SM80_CHUNKS(tn, tk, warps)))
+#define GM_SM80_CHUNKS(tile_mn, tk, warps, type) ((tile_mn) * (tk) * GM_TYPE_BYTES(type) / 16 / GM_SM80_THREADS(warps))
+#define GM_SM80_UNALIGNED_WORDS                  5
+#define GM_SM80_DEFERS_STORES(tm, tn, tk, warps, type, smem_bytes)                                                     \
+    (GM_TYPE_BYTES(type) == 2 &&                                                                                       \
+     65536 / (GM_SM80_THREADS(warps) * (227 * 1024 / (smem_bytes))) >=                                                 \
+         GM_SM80_REGISTERS(tm, tn, warps) + 40 +                                                                       \
+             GM_SM80_UNALIGNED_WORDS * (GM_SM80_CHUNKS(tm, tk, warps, type) + GM_SM80_CHUNKS(tn, tk, warps, type)))
 
 #endif

@@ -100,7 +100,8 @@
 
 /* Whether a consumer can keep a tile as 16-bit elements while it multiplies the next, which takes half as many
  * registers again as the accumulators. Ping-pong has no need of it; with cluster-k a CTA has parts of the tile only. */
-#define GM_SM90_DEFERS_STORE(tm, tn, roles)                                                                            \
-    (!GM_SM90_PINGPONG(roles) && GM_SM90_CLUSTER_K(roles) == 1 && GM_SM90_ACCUMULATORS(tm, tn, roles) <= 128)
+#define GM_SM90_DEFERS_STORE(tm, tn, roles, type)                                                                      \
+    (GM_TYPE_BYTES(type) == 2 && !GM_SM90_PINGPONG(roles) && GM_SM90_CLUSTER_K(roles) == 1 &&                          \
+     GM_SM90_ACCUMULATORS(tm, tn, roles) <= 128)
 
 #endif

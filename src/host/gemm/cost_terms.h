@@ -68,8 +68,11 @@ static inline double least_bytes(const struct gm_gemm_problem *p) {
     return operand_bytes(p) + (double)p->batch * (double)p->m * (double)p->n * gm_type_bytes(p->d_type);
 }
 
+/* Of the tensor cores, counted as those of 16-bit operands: one of tf32 draws as much power as so many. */
+#define TF32_POWER 1.5
 static inline double operations(const struct gm_gemm_problem *p) {
-    return 2 * (double)p->batch * (double)p->m * (double)p->n * (double)p->k;
+    const double each = p->ab_type == GM_TF32 ? TF32_POWER : 1;
+    return 2 * each * (double)p->batch * (double)p->m * (double)p->n * (double)p->k;
 }
 
 static inline double dram_us(const struct gm_gemm_problem *p, const struct gm_device *device, double efficiency) {

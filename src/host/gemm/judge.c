@@ -2,6 +2,7 @@
 /* Judges the kernels of all GEMM families against a problem. */
 #include "host/gemm/judge.h"
 
+#include "common/gemm/tokens.h"
 #include "host/gemm/variant.h"
 #include "host/occupancy.h"
 #include "host/text.h"
@@ -134,6 +135,11 @@ static enum gm_reason check_tma_batches(const struct gm_gemm_inquiry *q) {
 
 enum gm_reason gm_gemm_check_tma(const struct gm_gemm_inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
+    if (gm_needs_k_major(p) && gm_gemm_layout(p) != GM_LAYOUT_tn)
+        return gm_say(q->why, GM_REASON_LAYOUT,
+                      "wgmma takes %s K-major only; a workspace_limit lets the plan turn the other operand, or an sm80 "
+                      "kernel takes it",
+                      gm_type_name(p->ab_type));
     if (p->k == 0)
         return gm_say(q->why, GM_REASON_EMPTY_K, "K = 0 leaves TMA nothing to describe; an sm80 kernel takes it");
     enum gm_reason reason = check_tma_batches(q);

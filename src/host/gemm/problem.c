@@ -51,13 +51,19 @@ static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_o
     return gm_fill_stride(name, stride, operand.rows, operand.columns, operand.element_bytes);
 }
 
+static enum gm_status check_types(const struct gm_gemm_problem *p) {
+    if (p->ab_type != GM_TF32 && (p->ab_type < GM_BF16 || p->ab_type > GM_FP32))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "ab_type is %d; known values are %d to %d, and %d (tf32)",
+                       (int)p->ab_type, GM_BF16, GM_FP32, GM_TF32);
+    const enum gm_status status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
+    if (status == GM_OK && gm_type_bytes(p->ab_type) == 4 && p->d_type != GM_FP32)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "d_type is %s: D of %s operands is fp32", gm_type_name(p->d_type),
+                       gm_type_name(p->ab_type));
+    return status;
+}
+
 static enum gm_status check_enums(const struct gm_gemm_problem *p) {
-    enum gm_status status = gm_check_enum("ab_type", (int)p->ab_type, GM_BF16, GM_FP32);
-    if (status == GM_OK)
-        status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
-    if (status == GM_OK && p->ab_type == GM_FP32 && p->d_type != GM_FP32)
-        status =
-            gm_fail(GM_ERROR_INVALID_ARGUMENT, "d_type is %s: D of fp32 operands is fp32", gm_type_name(p->d_type));
+    enum gm_status status = check_types(p);
     if (status == GM_OK)
         status = gm_check_enum("a_major", (int)p->a_major, GM_K_MAJOR, GM_MN_MAJOR);
     if (status == GM_OK)

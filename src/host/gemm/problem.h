@@ -71,6 +71,11 @@ int64_t gm_operand_bytes(const struct gm_operand *operand);
 /* Bytes of one load or copy of an operand, 16, 8, 4 or 2, from what base and stride are multiples of. */
 int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows);
 
+/* wgmma takes operands of 16 bits alone as they lie; of other types, those that are MN-major are turned before. */
+static inline int gm_needs_k_major(const struct gm_gemm_problem *problem) {
+    return gm_type_bytes(problem->ab_type) != 2;
+}
+
 /* D is more than alpha A B + beta C, and so more than a tile's plain store. Kernels with a gate have all of theirs done
  * before they store. */
 static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GEMM in two or three launches: A or B, whose rows TMA cannot load, copied into rows that it can; or gates and ups
- * into the workspace, and a GLU that makes D of them. */
+/* GEMM in two or three launches: A or B, whose rows TMA cannot load, copied into rows that it can, or turned where wgmma
+ * does not take them as they lie; or gates and ups into the workspace, and a GLU that makes D of them. */
 #include "host/sequence.h"
 
 #include "common/arith.h"
@@ -18,30 +18,32 @@ static int is_empty(const struct gm_gemm_problem *p) {
     return p->m == 0 || p->n == 0;
 }
 
-static int64_t pitch_of_copy(const struct gm_operand *operand) {
-    const int64_t elements = PITCH_ALIGN / operand->element_bytes;
-    return GM_CEIL_DIV(operand->columns, elements) * elements;
+static int64_t pitch_of_copy(int64_t columns, int element_bytes) {
+    const int64_t elements = PITCH_ALIGN / element_bytes;
+    return GM_CEIL_DIV(columns, elements) * elements;
 }
 
-/* Adds the copy of an operand, of all matrices of a batch that differ, and returns the stride of its rows. */
+/* Adds the copy of an operand, of all matrices of a batch that differ, and returns the stride of its rows. Where it is
+ * `turned`, these are the operand's columns. */
 static int64_t add_copy(struct gm_sequence *sequence, const struct gm_gemm_problem *from, const char *name,
-                        const struct gm_operand *operand, int align, int64_t *batch_stride) {
+                        const struct gm_operand *operand, int turned, int align, int64_t *batch_stride) {
     struct gm_step *step = &sequence->steps[sequence->count++];
-    const int64_t pitch = pitch_of_copy(operand), matrices = gm_gemm_matrices(from, *batch_stride);
+    const int64_t rows = turned ? operand->columns : operand->rows, columns = turned ? operand->rows : operand->columns;
+    const int64_t pitch = pitch_of_copy(columns, operand->element_bytes);
+    const int64_t matrices = gm_gemm_matrices(from, *batch_stride);
     *step = (struct gm_step){.name = name, .operation = &gm_operation_permute, .offset = sequence->bytes};
     *(struct gm_permute_problem *)(void *)step->problem = (struct gm_permute_problem){
         .size = sizeof(struct gm_permute_problem),
         .rank = 3,
-        .extents = {matrices, operand->rows, operand->columns},
-        .x_strides = {*batch_stride, operand->stride, 1},
-        .out_strides = {operand->rows * pitch, pitch, 1},
+        .extents = {matrices, rows, columns},
+        .x_strides = {*batch_stride, turned ? 1 : operand->stride, turned ? operand->stride : 1},
+        .out_strides = {rows * pitch, pitch, 1},
         .element_bytes = operand->element_bytes,
         .x_align = align,
         .out_align = GM_WORKSPACE_ALIGN,
     };
-    sequence->bytes +=
-        (size_t)GM_CEIL_DIV(matrices * operand->rows * pitch * operand->element_bytes, COPY_ALIGN) * COPY_ALIGN;
-    *batch_stride = matrices > 1 ? operand->rows * pitch : 0;
+    sequence->bytes += (size_t)GM_CEIL_DIV(matrices * rows * pitch * operand->element_bytes, COPY_ALIGN) * COPY_ALIGN;
+    *batch_stride = matrices > 1 ? rows * pitch : 0;
     return pitch;
 }
 
@@ -49,15 +51,19 @@ static int64_t add_copy(struct gm_sequence *sequence, const struct gm_gemm_probl
 static void propose_copies(const struct gm_gemm_problem *from, const struct gm_plan_options *options,
                            struct gm_gemm_problem *p, struct gm_sequence *sequence) {
     const struct gm_operand a = gm_operand_a(from), b = gm_operand_b(from);
+    const int turns_a = gm_needs_k_major(from) && from->a_major == GM_MN_MAJOR;
+    const int turns_b = gm_needs_k_major(from) && from->b_major == GM_MN_MAJOR;
     if (options->flags & GM_PLAN_BATCH_INVARIANT)
         return;
-    if (!gm_is_aligned(a, p->a_align) || p->a_batch_stride * a.element_bytes % GM_TMA_ALIGN) {
-        p->lda = add_copy(sequence, from, copy_of_a, &a, p->a_align, &p->a_batch_stride);
+    if (turns_a || !gm_is_aligned(a, p->a_align) || p->a_batch_stride * a.element_bytes % GM_TMA_ALIGN) {
+        p->lda = add_copy(sequence, from, copy_of_a, &a, turns_a, p->a_align, &p->a_batch_stride);
         p->a_align = GM_WORKSPACE_ALIGN;
+        p->a_major = turns_a ? GM_K_MAJOR : p->a_major;
     }
-    if (!gm_is_aligned(b, p->b_align) || p->b_batch_stride * b.element_bytes % GM_TMA_ALIGN) {
-        p->ldb = add_copy(sequence, from, copy_of_b, &b, p->b_align, &p->b_batch_stride);
+    if (turns_b || !gm_is_aligned(b, p->b_align) || p->b_batch_stride * b.element_bytes % GM_TMA_ALIGN) {
+        p->ldb = add_copy(sequence, from, copy_of_b, &b, turns_b, p->b_align, &p->b_batch_stride);
         p->b_align = GM_WORKSPACE_ALIGN;
+        p->b_major = turns_b ? GM_K_MAJOR : p->b_major;
     }
 }
 
@@ -98,7 +104,7 @@ static void propose_unit(const struct gm_gemm_problem *from, struct gm_gemm_prob
     struct gm_step *step = &sequence->steps[sequence->count++];
     p->gate = GM_GATE_NONE;
     p->activation = GM_ACT_NONE;
-    p->ldc = p->ldd = pitch_of_copy(&sums);
+    p->ldc = p->ldd = pitch_of_copy(sums.columns, sums.element_bytes);
     p->d_align = GM_WORKSPACE_ALIGN;
     *step = (struct gm_step){.name = "a GLU", .operation = &gm_operation_glu};
     *(struct gm_glu_problem *)(void *)step->problem = gm_gemm_unit(from, p->ldd);

@@ -14,7 +14,7 @@
 #define SM80_FILL_BYTES_PER_CLOCK    23.4  /* bytes a clock of the rest of a stage */
 #define SM80_KBLOCK_CLOCKS           314.0 /* clocks of a CTA alone: barrier, first ldmatrix, drain of the mma pipe */
 #define SM80_TURN_CLOCKS             26.0  /* clocks that the tensor cores rest between two k-blocks in any case */
-#define SM80_FRAGMENT_CLOCKS         0.052 /* clocks per element of a warp's part of D, for each 16 of k */
+#define SM80_FRAGMENT_CLOCKS         0.052 /* clocks per element of a warp's part of D, for each 32 bytes of k */
 #define SM80_STORE_BYTES_PER_CLOCK   8.7
 #define SM80_STORE_EXPOSED           0.62   /* share of a store that the SM's other CTAs do not hide */
 #define SM80_L2_ENERGY               18.0   /* energy of a byte from L2, in FLOPs of the tensor cores */
@@ -54,12 +54,13 @@ static void add_copies(struct sm80_copies *copies, const struct gm_gemm_variant 
         copies->shared_clocks += bytes / SM80_PORT_BYTES_PER_CLOCK;
         return;
     }
-    if (copy_bytes > gm_type_bytes(v->kernel->type)) {
+    if (copy_bytes >= 4) {
         copies->shared_clocks += bytes / copy_bytes * SM80_NARROW_COPY_CLOCKS;
         return;
     }
-    const int chunks = GM_SM80_CHUNKS(tile_mn, v->tile_k, gm_sm80_warps(v));
-    const int defers = GM_SM80_DEFERS_STORES(v->tile_m, v->tile_n, v->tile_k, gm_sm80_warps(v), v->kernel->smem_bytes);
+    const int chunks = GM_SM80_CHUNKS(tile_mn, v->tile_k, gm_sm80_warps(v), v->kernel->type);
+    const int defers = GM_SM80_DEFERS_STORES(v->tile_m, v->tile_n, v->tile_k, gm_sm80_warps(v), v->kernel->type,
+                                             v->kernel->smem_bytes);
     copies->shared_clocks += elems / 8 / 32 * SM80_UNALIGNED_CLOCKS;
     copies->alone_clocks =
         defers ? SM80_DEFERRED_WAIT_CLOCKS : copies->alone_clocks + SM80_UNALIGNED_WAIT_CLOCKS * ceil_div(chunks, 2);
@@ -78,9 +79,9 @@ static double sm80_kblock_us(const struct gm_gemm_variant *v, const struct gm_ge
     /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
     const double smem = (v->tile_m * (1 + warps_n) + v->tile_n * (1 + warps_m)) * k_bytes;
     const double fragment = v->tile_m / warps_m * v->tile_n / warps_n;
-    const double tensor = 2.0 * v->tile_m * v->tile_n * v->tile_k / mma_flop_per_clock(device);
+    const double tensor = (double)v->tile_m * v->tile_n * k_bytes / mma_flop_per_clock(device);
     const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copies.shared_clocks));
-    const double steps = (double)v->tile_k / 16 / v->warp_k;
+    const double steps = k_bytes / 32 / v->warp_k;
     const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * steps + copies.alone_clocks;
     const double ahead = v->stages > 1 ? v->stages - 1 : 1;
     const double fill = (SM80_FILL_CLOCKS + asked / SM80_FILL_BYTES_PER_CLOCK) / ahead;

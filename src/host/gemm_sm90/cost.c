@@ -24,14 +24,15 @@
 #define SM90_REQUEST_CLOCKS            0.995  /* clocks of an SM's request of L2: a span of a row, or a part of one */
 #define SM90_L2_LATENCY_CLOCKS         1771.0 /* clocks from TMA's issue to the barrier, under load */
 #define SM90_KBLOCK_CLOCKS             108.0  /* clocks of a k-block's barriers */
-#define SM90_STEP_CLOCKS               22.7   /* clocks of 16 k: a wgmma waits for the sums of the one before */
-#define SM90_REUSE                     6.0    /* requests for a line that cost; later ones find it in L2, or merge */
-#define SM90_REUSED_LINES_PER_CLOCK    83.0   /* such requests a clock, of all SMs, without a line's first */
-#define SM90_UNALIGNED_LINES_PER_CLOCK 85.3   /* second requests a clock, of all SMs, of rows that begin on no line */
-#define SM90_STORE_BYTES_PER_CLOCK     11.7   /* bytes a clock of an SM's epilogue: registers -> staging -> global */
-#define SM90_STORE_ELEMENTS_PER_CLOCK  7.0    /* elements a clock of it where D takes no vectors */
-#define SM90_GATED_PER_CLOCK           5.0    /* elements a clock of an SM that become D of gates and ups */
-#define SM90_GATED_SHARE               0.8 /* of the time otherwise predicted, of a gate above GM_STREAM_MOST tokens */
+#define SM90_STEP_CLOCKS               22.7 /* clocks of 32 bytes of k: a wgmma waits for the sums of the one before */
+#define SM90_REUSE                     6.0  /* requests for a line that cost; later ones find it in L2, or merge */
+#define SM90_REUSED_LINES_PER_CLOCK    83.0 /* such requests a clock, of all SMs, without a line's first */
+#define SM90_UNALIGNED_LINES_PER_CLOCK 85.3 /* second requests a clock, of all SMs, of rows that begin on no line */
+#define SM90_STORE_BYTES_PER_CLOCK     11.7 /* bytes a clock of an SM's epilogue: registers -> staging -> global */
+#define SM90_STORE_TF32_BYTES          60.0 /* bytes a clock of it for D of tf32, which is stored as it is */
+#define SM90_STORE_ELEMENTS_PER_CLOCK  7.0  /* elements a clock of it where D takes no vectors */
+#define SM90_GATED_PER_CLOCK           5.0  /* elements a clock of an SM that become D of gates and ups */
+#define SM90_GATED_SHARE               0.8  /* of the time otherwise predicted, of a gate above GM_STREAM_MOST tokens */
 #define SM90_GATED_SHARE_COLUMN        0.00095 /* more of it for every column of the tile */
 #define SM90_SWITCH_CLOCKS             563.0   /* ping-pong: clocks from one's last wgmma to the other's full rate */
 #define SM90_DEFERRED_STORE_CLOCKS     1216.0  /* cooperative: clocks between two tiles, the first's store deferred */
@@ -65,23 +66,29 @@ static int is_pingpong(const struct gm_gemm_variant *v) {
     return GM_SM90_PINGPONG(gm_sm90_roles(v));
 }
 
-/* wgmma m64nNk16 needs N / 2 clocks of the tensor cores; it reads 64 rows of its M side and N of its N side from
- * shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
-static double atom_clocks(double n, int element_bytes) {
-    return max2(n / 2, (64 + n) * 16 * element_bytes / SMEM_BYTES_PER_CLOCK);
+#define STEP_BYTES 32 /* of K, in one wgmma */
+
+/* wgmma m64nN, of 32 bytes of K, needs N / 2 clocks of the tensor cores, whatever the type; it reads 64 rows of its M side
+ * and N of its N side from shared memory at 128 bytes a clock, which under N = 64 is the slower part. */
+static double atom_clocks(double n) {
+    return max2(n / 2, (64 + n) * STEP_BYTES / SMEM_BYTES_PER_CLOCK);
+}
+
+static double steps(const struct gm_gemm_variant *v) {
+    return (double)v->tile_k * gm_type_bytes(v->kernel->type) / STEP_BYTES;
 }
 
 static double wgmma_clocks(const struct gm_gemm_variant *v) {
     const double m = GM_SM90_WGMMA_M(v->tile_m, v->tile_n, gm_sm90_roles(v));
     const double n = GM_SM90_WGMMA_N(v->tile_m, v->tile_n, gm_sm90_roles(v));
-    return atom_clocks(n, gm_type_bytes(v->kernel->type)) * (m / 64.0) * (v->tile_k / 16.0);
+    return atom_clocks(n) * (m / 64.0) * steps(v);
 }
 
 double gm_gemm_sm90_tensor_share(const struct gm_kernel *kernel, const struct gm_device *device) {
     const struct gm_gemm_variant v = gm_gemm_variant(kernel);
     const double n = GM_SM90_WGMMA_N(v.tile_m, v.tile_n, gm_sm90_roles(&v));
     (void)device;
-    return n / 2 / atom_clocks(n, gm_type_bytes(kernel->type));
+    return n / 2 / atom_clocks(n);
 }
 
 /* Requests of L2 for a span of an operand's row, beyond the first: one where it begins on no line. Where it begins on
@@ -114,14 +121,15 @@ static double kblock_requests(const struct gm_gemm_variant *v, const struct gm_g
 static double kblock_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double port_bytes) {
     const double bytes = (double)GM_SM90_STAGE_BYTES(v->tile_m, v->tile_n, v->tile_k, v->kernel->type);
     const double terms[] = {wgmma_clocks(v), bytes / port_bytes, SM90_L2_LATENCY_CLOCKS / v->stages,
-                            SM90_KBLOCK_CLOCKS + SM90_STEP_CLOCKS * v->tile_k / 16,
+                            SM90_KBLOCK_CLOCKS + SM90_STEP_CLOCKS * steps(v),
                             SM90_REQUEST_CLOCKS * kblock_requests(v, p)};
     return smooth_max(SM90_KBLOCK_SMOOTH, terms, 5);
 }
 
 /* The store of so many elements of D. One by one where their rows begin anywhere, of whatever type. */
 static double elements_clocks(const struct gm_gemm_problem *p, double elements) {
-    const double clocks = elements * gm_type_bytes(p->d_type) / SM90_STORE_BYTES_PER_CLOCK;
+    const double rate = p->ab_type == GM_TF32 ? SM90_STORE_TF32_BYTES : SM90_STORE_BYTES_PER_CLOCK;
+    const double clocks = elements * gm_type_bytes(p->d_type) / rate;
     return gm_has_vectors_of_d(p) ? clocks : max2(clocks, elements / SM90_STORE_ELEMENTS_PER_CLOCK);
 }
 
@@ -143,7 +151,7 @@ static double store_clocks(const struct gm_gemm_variant *v, const struct gm_gemm
  * was not measured. */
 static int defers_store(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
     return GM_SM90_TILE_CONSUMERS(gm_sm90_roles(v)) > 1 &&
-           GM_SM90_DEFERS_STORE(v->tile_m, v->tile_n, gm_sm90_roles(v)) && p->d_type == p->ab_type &&
+           GM_SM90_DEFERS_STORE(v->tile_m, v->tile_n, gm_sm90_roles(v), v->kernel->type) && p->d_type == p->ab_type &&
            gm_has_plain_store(p);
 }
 

@@ -127,17 +127,17 @@ static bool converts(const struct sim_tensor_map *map) {
     return map->type == SIM_TYPE_F32_FTZ || map->type == SIM_TYPE_TF32 || map->type == SIM_TYPE_TF32_FTZ;
 }
 
-/* FLOAT32_FTZ makes zeros of subnormal numbers, TFLOAT32 rounds to 10 bits of mantissa, TFLOAT32_FTZ does both. The
- * rounding is documented as "to nearest" only; ties go away from zero here, as in cvt.rna. */
+/* FLOAT32_FTZ makes zeros of subnormal numbers. TFLOAT32 rounds to 10 bits of mantissa, and so does TFLOAT32_FTZ, which
+ * keeps subnormal numbers all the same. */
 static void convert(const struct sim_tensor_map *map, uint8_t *bytes, uint32_t count) {
     for (uint32_t at = 0; at + 4 <= count; at += 4) {
-        float value;
-        memcpy(&value, bytes + at, sizeof value);
-        if (map->type != SIM_TYPE_TF32 && fpclassify(value) == FP_SUBNORMAL)
-            value = copysignf(0, value);
+        uint32_t bits;
+        memcpy(&bits, bytes + at, sizeof bits);
         if (map->type != SIM_TYPE_F32_FTZ)
-            value = sim_float_of(sim_float_to_tf32(value));
-        memcpy(bytes + at, &value, sizeof value);
+            bits = sim_tma_tf32_bits(bits);
+        else if (fpclassify(sim_float_of(bits)) == FP_SUBNORMAL)
+            bits &= 0x80000000;
+        memcpy(bytes + at, &bits, sizeof bits);
     }
 }
 

@@ -80,6 +80,13 @@ static inline uint32_t sim_float_to_tf32_bits(uint32_t bits) {
     return magnitude > 0x7f800000 ? 0x7fffffff : rounded;
 }
 
+/* TMA's rounding, to nearest, ties to even, and its one NaN: as an H200 does it. */
+static inline uint32_t sim_tma_tf32_bits(uint32_t bits) {
+    const uint32_t magnitude = bits & 0x7fffffff;
+    const uint32_t rounded = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+    return magnitude > 0x7f800000 ? 0x7fffe000 : magnitude == 0x7f800000 ? bits : rounded;
+}
+
 /* As a half e4m3 has an exponent bit more to its left, hence 2^8 too little. */
 static inline uint32_t sim_e4m3_to_float_bits(uint32_t byte) {
     const uint32_t magnitude = byte & 0x7f;

@@ -10,6 +10,10 @@
 
 enum {
     TYPE = GM_TYPE,
+    ELEM_BYTES = GM_TYPE_BYTES(TYPE),
+    IS_HALF = ELEM_BYTES == 2,
+    CHUNK = 16 / ELEM_BYTES,  /* elements */
+    K_STEP = 32 / ELEM_BYTES, /* of K, in one mma.sync */
     LAYOUT = GM_LAYOUT,
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
@@ -30,10 +34,10 @@ enum {
     TILE_THREADS = GM_SM80_TILE_THREADS(WARPS), /* of one part of K: they hold accumulators of the whole tile */
     WARP_M = GM_SM80_WARP_TILE_M(TILE_M, WARPS),
     WARP_N = GM_SM80_WARP_TILE_N(TILE_N, WARPS),
-    BLOCKS_M = WARP_M / 16, /* 16 x 16 blocks of A and B in one k-step of a warp: one ldmatrix.x4 each */
+    BLOCKS_M = WARP_M / 16, /* blocks of 16 rows of A and B in one k-step of a warp: one ldmatrix.x4 each */
     BLOCKS_N = WARP_N / 16,
-    K_STEPS = TILE_K / 16 / WARP_K, /* of a stage, for one warp */
-    FLOATS = WARP_M * WARP_N / 32,  /* accumulators of a thread */
+    K_STEPS = TILE_K / K_STEP / WARP_K, /* of a stage, for one warp */
+    FLOATS = WARP_M * WARP_N / 32,      /* accumulators of a thread */
     A_MN = GM_LAYOUT_A_MN(LAYOUT),
     B_MN = GM_LAYOUT_B_MN(LAYOUT),
     A_ROW_ELEMS = A_MN ? TILE_M : TILE_K,
@@ -46,18 +50,19 @@ enum {
     CTAS_SMEM = 164 * 1024 / (SMEM_BYTES + 1024),
     CTAS_FIT = CTAS_REGISTERS < CTAS_SMEM ? CTAS_REGISTERS : CTAS_SMEM,
     CTAS = CTAS_FIT > 1 ? CTAS_FIT : 1,
-    A_CHUNKS = GM_SM80_CHUNKS(TILE_M, TILE_K, WARPS), /* of each thread, in a k-block */
-    B_CHUNKS = GM_SM80_CHUNKS(TILE_N, TILE_K, WARPS),
-    DEFERS_STORES = GM_SM80_DEFERS_STORES(TILE_M, TILE_N, TILE_K, WARPS, SMEM_BYTES),
+    A_CHUNKS = GM_SM80_CHUNKS(TILE_M, TILE_K, WARPS, TYPE), /* of each thread, in a k-block */
+    B_CHUNKS = GM_SM80_CHUNKS(TILE_N, TILE_K, WARPS, TYPE),
+    DEFERS_STORES = GM_SM80_DEFERS_STORES(TILE_M, TILE_N, TILE_K, WARPS, TYPE, SMEM_BYTES),
 };
 
 static_assert(TILE_M % (WARPS_M * 16) == 0 && TILE_N % (WARPS_N * 16) == 0, "a warp computes 16 x 16 blocks");
-static_assert(TILE_K % (16 * WARP_K) == 0 && K_STEPS % 2 == 0,
+static_assert(TILE_K % (K_STEP * WARP_K) == 0 && K_STEPS % 2 == 0,
               "fragments alternate between two sets, and a k-block starts with the first");
 static_assert((K_STEPS & (K_STEPS - 1)) == 0 || WARP_K == 1, "swizzle_move's constants");
 static_assert(GM_SM80_EXCHANGE_BYTES(TILE_M, TILE_N, WARPS) <= RING_BYTES, "the ring holds the other parts' sums");
 static_assert(STAGES >= 3 && SMEM_BYTES <= 227 * 1024, "the ring has three stages or more and fits Hopper");
 static_assert(MAP == GM_SMEM_MAP_pad || MAP == GM_SMEM_MAP_xor, "the maps of swizzle.cuh");
+static_assert(IS_HALF || TYPE == GM_TYPE_tf32, "the types of mma.cuh");
 static_assert(!A_MN || WARP_M % 64 == 0 || WARP_M == 32 || WARP_M == 16, "swizzle_move's constants");
 static_assert(!B_MN || WARP_N % 64 == 0 || WARP_N == 32 || WARP_N == 16, "swizzle_move's constants");
 

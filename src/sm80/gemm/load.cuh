@@ -3,7 +3,7 @@
  *
  *   full chunks        16 bytes that exist and are aligned: cp.async, spread over the multiplication by load_part()
  *   boundary chunks    partly outside the operand, or copied in units of 4 or 8 bytes: cp.async, by load_begin()
- *   unaligned chunks   of an operand that is only element-aligned: through registers, by load_begin() and load_end() */
+ *   unaligned chunks   of 16-bit elements that are only element-aligned: through registers, by load_begin() and load_end() */
 #ifndef GM_SM80_GEMM_LOAD_CUH
 #define GM_SM80_GEMM_LOAD_CUH
 
@@ -31,12 +31,14 @@ static __device__ __forceinline__ constexpr struct operand_shape shape_b(void) {
 
 /* Thread t copies chunk t % (chunks of a row) of rows t / (chunks of a row) + i * row_step. */
 static __device__ __forceinline__ constexpr int row_step(struct operand_shape shape) {
-    return THREADS * 8 / shape.row_elems;
+    return THREADS * CHUNK / shape.row_elems;
 }
 
-static_assert(THREADS * 8 % shape_a().row_elems == 0 && shape_a().rows % row_step(shape_a()) == 0 &&
-                  THREADS * 8 % shape_b().row_elems == 0 && shape_b().rows % row_step(shape_b()) == 0,
+static_assert(THREADS * CHUNK % shape_a().row_elems == 0 && shape_a().rows % row_step(shape_a()) == 0 &&
+                  THREADS * CHUNK % shape_b().row_elems == 0 && shape_b().rows % row_step(shape_b()) == 0,
               "every thread copies the same number of chunks, all from one column of chunks");
+
+enum { NOT_FULL = IS_HALF ? 0 : -1 }; /* 0: no row exists */
 
 /* One operand of this tile: the problem's side, then this thread's copies of full chunks. */
 struct operand {
@@ -46,7 +48,7 @@ struct operand {
     int mn, mn_left, k;    /* the tile's first row or column, how many there are from it on, and K */
     int full_chunk_blocks; /* leading k-blocks that full chunks cover exactly; load_boundary loads the others */
     int rows_left;         /* rows that this thread's full chunks may take, counted from its first row */
-    int full_chunk_rows;   /* rows_left in the k-block being loaded, or 0 where load_boundary has loaded it */
+    int full_chunk_rows;   /* rows_left in the k-block being loaded, or NOT_FULL where load_boundary has loaded it */
     uint64_t source;       /* this thread's next chunk */
     int64_t block_bytes;   /* from after this thread's last chunk of a k-block to its first of the next */
     uint32_t destination;  /* offset of this thread's first chunk in a stage */
@@ -55,19 +57,19 @@ struct operand {
 /* A tile's operand, to be loaded from k-block `first` on. */
 static __device__ __forceinline__ struct operand operand_begin(struct operand_shape shape, uint64_t base, int64_t ld,
                                                                int vector, int mn, int limit, int k, int first) {
-    const int thread = thread_index(), row = thread / (shape.row_elems / 8), chunk = thread % (shape.row_elems / 8);
+    const int thread = thread_index(), row = thread / (shape.row_elems / CHUNK),
+              chunk = thread % (shape.row_elems / CHUNK);
     const int mn_left = limit - mn;
-    const bool full_chunks = vector == 16 && (!shape.mn_major || mn_left >= shape.row_elems || mn_left % 8 == 0);
-    struct operand o = {base, ld * GM_TYPE_BYTES(GM_TYPE), vector, mn, mn_left, k};
+    const bool full_chunks = vector == 16 && (!shape.mn_major || mn_left >= shape.row_elems || mn_left % CHUNK == 0);
+    struct operand o = {base, ld * ELEM_BYTES, vector, mn, mn_left, k};
     o.full_chunk_blocks = full_chunks ? k / TILE_K : 0;
-    o.rows_left = !shape.mn_major ? mn_left - row : chunk * 8 < mn_left ? shape.rows : 0;
+    o.rows_left = !shape.mn_major ? mn_left - row : chunk * CHUNK < mn_left ? shape.rows : 0;
     const int64_t first_k = (int64_t)first * TILE_K;
     const int64_t first_row = (shape.mn_major ? first_k : mn) + row;
-    const int64_t first_elem = (shape.mn_major ? mn : first_k) + chunk * 8;
-    o.source = base + first_row * o.row_bytes + first_elem * GM_TYPE_BYTES(GM_TYPE);
-    o.block_bytes =
-        (shape.mn_major ? TILE_K * o.row_bytes : TILE_K * GM_TYPE_BYTES(GM_TYPE)) - shape.rows * o.row_bytes;
-    o.destination = shape.start_bytes + swizzle_offset(MAP, shape.row_elems, row, chunk);
+    const int64_t first_elem = (shape.mn_major ? mn : first_k) + chunk * CHUNK;
+    o.source = base + first_row * o.row_bytes + first_elem * ELEM_BYTES;
+    o.block_bytes = (shape.mn_major ? TILE_K * o.row_bytes : TILE_K * ELEM_BYTES) - shape.rows * o.row_bytes;
+    o.destination = shape.start_bytes + swizzle_offset(MAP, shape.row_elems, shape.mn_major, row, chunk);
     return o;
 }
 
@@ -83,17 +85,19 @@ struct boundary {
 
 static __device__ __forceinline__ struct boundary boundary_at(struct operand_shape shape, const struct operand &o,
                                                               int block) {
-    const int thread = thread_index(), row = thread / (shape.row_elems / 8), chunk = thread % (shape.row_elems / 8);
+    const int thread = thread_index(), row = thread / (shape.row_elems / CHUNK),
+              chunk = thread % (shape.row_elems / CHUNK);
     const int64_t k = (int64_t)block * TILE_K;
     const int k_left = o.k - (int)k;
-    const int elems_left = (shape.mn_major ? o.mn_left : k_left) - chunk * 8;
-    const int64_t first_row = (shape.mn_major ? k : o.mn) + row, first_elem = (shape.mn_major ? o.mn : k) + chunk * 8;
+    const int elems_left = (shape.mn_major ? o.mn_left : k_left) - chunk * CHUNK;
+    const int64_t first_row = (shape.mn_major ? k : o.mn) + row,
+                  first_elem = (shape.mn_major ? o.mn : k) + chunk * CHUNK;
     struct boundary e;
-    e.source = o.base + first_row * o.row_bytes + first_elem * GM_TYPE_BYTES(GM_TYPE);
+    e.source = o.base + first_row * o.row_bytes + first_elem * ELEM_BYTES;
     e.step = row_step(shape) * o.row_bytes;
-    e.elems = min(max(elems_left, 0), 8);
+    e.elems = min(max(elems_left, 0), (int)CHUNK);
     e.rows = e.elems ? (shape.mn_major ? k_left : o.mn_left) - row : 0;
-    e.whole_words = first_elem > 0 && elems_left > 8;
+    e.whole_words = first_elem > 0 && elems_left > CHUNK;
     return e;
 }
 
@@ -109,14 +113,15 @@ static __device__ __forceinline__ void copy_boundary(struct operand_shape shape,
 #pragma unroll BOUNDARY_BATCH
     for (int row = 0; row < shape.rows; row += row_step(shape), e.source += e.step) {
         const int elems = row < e.rows ? e.elems : 0;
-        copy_chunk(swizzle_move(MAP, shape.row_elems, shared_addr + o.destination, row, 0), elems ? e.source : o.base,
-                   elems, o.vector);
+        copy_chunk(swizzle_move(MAP, shape.row_elems, shape.mn_major, shared_addr + o.destination, row, 0),
+                   elems ? e.source : o.base, elems, o.vector);
     }
 }
 
 /* ---- unaligned chunks, through registers ----------------------------------------------------------------- */
 
-static_assert(row_step(shape_a()) % 2 == 0 && row_step(shape_b()) % 2 == 0, "a thread's chunks are all odd, or none");
+static_assert(!IS_HALF || (row_step(shape_a()) % 2 == 0 && row_step(shape_b()) % 2 == 0),
+              "a thread's chunks are all odd, or none");
 
 /* Some of a thread's chunks of a k-block, in registers on their way to shared memory. */
 template <int CHUNKS> struct unaligned_chunks {
@@ -146,7 +151,7 @@ static __device__ __forceinline__ void unaligned_store(struct operand_shape shap
 #pragma unroll
     for (int i = 0; i < CHUNKS; ++i) {
         const int row = (first + i) * row_step(shape);
-        *(uint4 *)(smem + swizzle_move(MAP, shape.row_elems, destination, row, 0)) =
+        *(uint4 *)(smem + swizzle_move(MAP, shape.row_elems, shape.mn_major, destination, row, 0)) =
             chunk_of(unaligned.words[i], unaligned.odd);
     }
 }
@@ -176,7 +181,7 @@ struct unaligned_block {
 template <bool DEFER, int CHUNKS>
 static __device__ __forceinline__ void load_boundary(struct operand_shape shape, const struct operand &o, int block,
                                                      uint32_t stage, struct unaligned_chunks<CHUNKS> &unaligned) {
-    if (o.vector > GM_TYPE_BYTES(GM_TYPE)) {
+    if (!IS_HALF || o.vector > ELEM_BYTES) {
         copy_boundary(shape, o, block, stage);
     } else if (DEFER) {
         unaligned.pending = true;
@@ -191,8 +196,8 @@ static __device__ __forceinline__ void load_boundary(struct operand_shape shape,
 template <bool DEFER>
 static __device__ __forceinline__ void load_begin(struct operand &a, struct operand &b, int block, int end,
                                                   uint32_t stage, struct unaligned_block &unaligned) {
-    a.full_chunk_rows = block < min(a.full_chunk_blocks, end) ? a.rows_left : 0;
-    b.full_chunk_rows = block < min(b.full_chunk_blocks, end) ? b.rows_left : 0;
+    a.full_chunk_rows = block < min(a.full_chunk_blocks, end) ? a.rows_left : (int)NOT_FULL;
+    b.full_chunk_rows = block < min(b.full_chunk_blocks, end) ? b.rows_left : (int)NOT_FULL;
     unaligned.a.pending = unaligned.b.pending = false;
     if (block >= min(a.full_chunk_blocks, b.full_chunk_blocks) && block < end) {
         if (block >= a.full_chunk_blocks)
@@ -212,7 +217,9 @@ static __device__ __forceinline__ void load_end(const struct operand &a, const s
         unaligned_store(shape_b(), stage + b.destination, 0, unaligned.b);
 }
 
-/* Copies part `part` of `parts` of an operand's full chunks. `whole`: all of the tile's rows exist, in every thread. */
+/* Copies part `part` of `parts` of an operand's full chunks. `whole`: all of the tile's rows exist, in every thread. What
+ * does not exist is not copied, since it leads to elements of D that nobody stores; but it becomes zeros where ld.shared
+ * reads it, which should not read what nothing has written. */
 static __device__ __forceinline__ void load_part(struct operand_shape shape, struct operand &o, bool whole,
                                                  uint32_t stage, int part, int parts) {
     const int copies = shape.rows / row_step(shape);
@@ -221,8 +228,12 @@ static __device__ __forceinline__ void load_part(struct operand_shape shape, str
     for (int i = 0; i < copies; ++i)
         if (i * parts / copies == part) {
             const int row = i * row_step(shape);
-            cp_async_cg_16_if(swizzle_move(MAP, shape.row_elems, shared_addr, row, 0), o.source,
-                              whole || row < o.full_chunk_rows);
+            const uint32_t destination = swizzle_move(MAP, shape.row_elems, shape.mn_major, shared_addr, row, 0);
+            const bool exists = whole || row < o.full_chunk_rows;
+            if (!IS_HALF && shape.mn_major && !exists && o.full_chunk_rows != NOT_FULL)
+                cp_async_cg_16(destination, o.base, 0);
+            else
+                cp_async_cg_16_if(destination, o.source, exists);
             o.source += row_step(shape) * o.row_bytes;
         }
     if (part == parts - 1)

@@ -3,7 +3,9 @@
 #ifndef GM_SM80_GEMM_MMA_CUH
 #define GM_SM80_GEMM_MMA_CUH
 
+#include "common/convert.cuh"
 #include "common/index.cuh"
+#include "common/shared.cuh"
 #include "sm80/gemm/constants.cuh"
 #include "sm80/gemm/load.cuh"
 #include "sm80/gemm/swizzle.cuh"
@@ -15,14 +17,33 @@ struct fragments {
     uint32_t a[BLOCKS_M][4], b[BLOCKS_N][4];
 };
 
-/* Loads a 16 x 16 block of an operand; `lane_addr` is the lane's address in block (0, 0) of the warp. */
+/* Loads a block of MN-major tf32 one element a lane: element i is 8 i % 16 further along MN and 4 (i / 2) along K, the
+ * order of an A fragment, or with `k_first` the other way round. */
+static __device__ __forceinline__ void load_turned(struct operand_shape shape, uint32_t (&fragment)[4],
+                                                   uint32_t lane_addr, int mn, int k, bool k_first) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const int mn_half = k_first ? i / 2 : i % 2, k_half = k_first ? i % 2 : i / 2;
+        fragment[i] =
+            ld_shared_b32(swizzle_block(MAP, shape.row_elems, 1, lane_addr, mn + 8 * mn_half, k + 4 * k_half));
+    }
+}
+
+/* Loads a block of 16 rows and a k-step of an operand; `lane_addr` is the lane's address in block (0, 0) of the warp.
+ * mma.sync takes no notice of the low bits of tf32, so they are rounded off here. */
 static __device__ __forceinline__ void load_fragment(struct operand_shape shape, uint32_t (&fragment)[4],
-                                                     uint32_t lane_addr, int mn, int k) {
+                                                     uint32_t lane_addr, int mn, int k, bool k_first) {
     const uint32_t shared_addr = swizzle_block(MAP, shape.row_elems, shape.mn_major, lane_addr, mn, k);
-    if (shape.mn_major)
+    if (shape.mn_major && !IS_HALF)
+        load_turned(shape, fragment, lane_addr, mn, k, k_first);
+    else if (shape.mn_major)
         ldmatrix_x4_trans(fragment, shared_addr);
     else
         ldmatrix_x4(fragment, shared_addr);
+    if (TYPE == GM_TYPE_tf32)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            fragment[i] = cvt_rna_tf32_f32(__uint_as_float(fragment[i]));
 }
 
 /* Loads the warp's fragments of k-step `step`. */
@@ -30,9 +51,9 @@ static __device__ __forceinline__ void load_fragments(struct fragments &f, uint3
 #pragma unroll
     for (int i = 0; i < BLOCKS_M || i < BLOCKS_N; ++i) {
         if (i < BLOCKS_N)
-            load_fragment(shape_b(), f.b[i], b_addr, i * 16, step * 16);
+            load_fragment(shape_b(), f.b[i], b_addr, i * 16, step * K_STEP, true);
         if (i < BLOCKS_M)
-            load_fragment(shape_a(), f.a[i], a_addr, i * 16, step * 16);
+            load_fragment(shape_a(), f.a[i], a_addr, i * 16, step * K_STEP, false);
     }
 }
 
@@ -42,18 +63,24 @@ static __device__ __forceinline__ void mma_block_row(float (&acc)[2 * BLOCKS_N][
 #pragma unroll
     for (int n = 0; n < 2 * BLOCKS_N; ++n) {
         const int j = i % 2 ? 2 * BLOCKS_N - 1 - n : n;
-        if (TYPE == GM_TYPE_bf16)
+        if (TYPE == GM_TYPE_tf32)
+            mma_m16n8k8_tf32(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
+        else if (TYPE == GM_TYPE_bf16)
             mma_m16n8k16_bf16(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
         else
             mma_m16n8k16_f16(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
     }
 }
 
+/* Whether fragments are loaded by ld.shared, which should not read what no copy has written. */
+enum { LOADS_TURNED = !IS_HALF && (A_MN || B_MN) };
+
 /* Multiplies the k-steps of one stage, and issues between them the copies of the k-block STAGES - 1 further on. Each
- * step loads the fragments of the next step; the last step loads them from the next stage, after waiting for it. */
+ * step loads the fragments of the next step; the last step loads them from the next stage, after waiting for it. `more`:
+ * there is a next stage; else ldmatrix loads anything. */
 static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct fragments (&f)[2],
                                                  uint32_t a_lane, uint32_t b_lane, struct operand &a, struct operand &b,
-                                                 bool whole, uint32_t &read, uint32_t write) {
+                                                 bool whole, bool more, uint32_t &read, uint32_t write) {
 #pragma unroll
     for (int step = 0; step < K_STEPS; ++step) {
         if (step == K_STEPS - 1) {
@@ -61,7 +88,8 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOC
             pipeline_wait<STAGES - 2>();
             read = pipeline_next(read, STAGE_BYTES, RING_BYTES);
         }
-        load_fragments(f[(step + 1) % 2], a_lane + read, b_lane + read, (step + 1) % K_STEPS);
+        if (!LOADS_TURNED || more || step < K_STEPS - 1)
+            load_fragments(f[(step + 1) % 2], a_lane + read, b_lane + read, (step + 1) % K_STEPS);
         if (step < K_STEPS - 1) {
             load_part(shape_a(), a, whole, write, step, K_STEPS - 1);
             load_part(shape_b(), b, whole, write, step, K_STEPS - 1);
@@ -76,7 +104,7 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOC
 static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct operand &a,
                                                  struct operand &b, int block, int end) {
     const int thread = thread_index(), lane = thread % 32;
-    const int k_part = WARP_K > 1 ? thread / TILE_THREADS : 0, k = k_part * K_STEPS * 16;
+    const int k_part = WARP_K > 1 ? thread / TILE_THREADS : 0, k = k_part * K_STEPS * K_STEP;
     const int warp = thread / 32 - k_part * (TILE_THREADS / 32);
     const uint32_t ring = (uint32_t)__cvta_generic_to_shared(smem);
     const uint32_t a_lane =
@@ -86,28 +114,29 @@ static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOC
     uint32_t read = 0, write = (STAGES - 1) * STAGE_BYTES;
     struct fragments f[2];
     pipeline_wait<STAGES - 2>();
-    load_fragments(f[0], a_lane, b_lane, 0);
+    if (!LOADS_TURNED || block < end)
+        load_fragments(f[0], a_lane, b_lane, 0);
     /* Most k-blocks of a tile inside D need no branch and no predicate: all their chunks are full. */
     const bool whole = a.mn_left >= TILE_M && b.mn_left >= TILE_N;
     const int full_end = whole ? min(min(a.full_chunk_blocks, b.full_chunk_blocks), end) - (STAGES - 1) : 0;
 #pragma unroll 1
     for (; block < full_end; ++block) {
-        mma_stage(acc, f, a_lane, b_lane, a, b, true, read, write);
+        mma_stage(acc, f, a_lane, b_lane, a, b, true, true, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }
     struct unaligned_block unaligned;
-    if (DEFERS_STORES && min(a.vector, b.vector) == GM_TYPE_BYTES(GM_TYPE))
+    if (DEFERS_STORES && min(a.vector, b.vector) == ELEM_BYTES)
 #pragma unroll 1
         for (; block < end; ++block) {
             load_begin<true>(a, b, block + STAGES - 1, end, write, unaligned);
-            mma_stage(acc, f, a_lane, b_lane, a, b, false, read, write);
+            mma_stage(acc, f, a_lane, b_lane, a, b, false, block + 1 < end, read, write);
             load_end(a, b, write, unaligned);
             write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
         }
 #pragma unroll 1
     for (; block < end; ++block) {
         load_begin<false>(a, b, block + STAGES - 1, end, write, unaligned);
-        mma_stage(acc, f, a_lane, b_lane, a, b, false, read, write);
+        mma_stage(acc, f, a_lane, b_lane, a, b, false, block + 1 < end, read, write);
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }
     pipeline_wait<0>();

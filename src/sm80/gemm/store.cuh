@@ -55,7 +55,7 @@ static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][
                                                    const struct gm_epilogue_params &p, struct store_lane at) {
     enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 2) };
     const int rows_left = at.column < p.n ? p.m - at.row : 0;
-    const uint64_t d = p.d + (at.row * p.ldd + at.column) * GM_TYPE_BYTES(GM_TYPE);
+    const uint64_t d = p.d + (at.row * p.ldd + at.column) * 2;
 #pragma unroll
     for (int i = 0; i < BLOCKS_M; ++i) {
 #pragma unroll
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][
         for (int row = 0; row < 16; row += STORE_ROWS) {
             const uint4 chunk = *(const uint4 *)(at.read + row * PITCH_BYTES);
             if (i * 16 + row < rows_left)
-                st_global_v4_b32(d + (i * 16 + row) * p.ldd * GM_TYPE_BYTES(GM_TYPE), &chunk.x);
+                st_global_v4_b32(d + (i * 16 + row) * p.ldd * 2, &chunk.x);
         }
         __syncwarp();
     }
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M
 static __device__ __forceinline__ void store_tile(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                   const struct gm_epilogue_params &p, int m, int n) {
     const bool linear = p.beta == 0.0f && p.bias_mode == 0 && p.activation == 0;
-    if (linear && p.d_type != GM_TYPE_fp32 && p.d_vector && p.n % 8 == 0)
+    if (IS_HALF && linear && p.d_type != GM_TYPE_fp32 && p.d_vector && p.n % 8 == 0)
         store_plain(acc, p, store_begin<2>(m, n));
     else
         store_general(acc, p, store_begin<4>(m, n));

@@ -38,7 +38,7 @@ static __device__ __forceinline__ void multiply_keys(float (&s)[SCORES], uint32_
             wgmma_fence();
         }
         const uint32_t offset = step / 4 * SLAB_BYTES + step % 4 * 32;
-        wgmma_m64k16<BLOCK>(s, wgmma_descriptor_advance(q, offset), wgmma_descriptor_advance(k, offset), step > 0);
+        wgmma_m64<BLOCK>(s, wgmma_descriptor_advance(q, offset), wgmma_descriptor_advance(k, offset), step > 0);
     }
     wgmma_commit_group();
     wgmma_wait_group<0>();

@@ -16,8 +16,8 @@ static __device__ __forceinline__ void issue_scores(float (&s)[SCORES], uint32_t
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < HEAD_DIM / 16; ++step)
-        wgmma_m64k16<TILE_N>(s, wgmma_descriptor_advance(q, step / 4 * TILE_M * SPAN + step % 4 * 32),
-                             wgmma_descriptor_advance(k, step / 4 * l.slab + step % 4 * 32), step > 0);
+        wgmma_m64<TILE_N>(s, wgmma_descriptor_advance(q, step / 4 * TILE_M * SPAN + step % 4 * 32),
+                          wgmma_descriptor_advance(k, step / 4 * l.slab + step % 4 * 32), step > 0);
     wgmma_commit_group();
 }
 

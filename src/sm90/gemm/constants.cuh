@@ -21,6 +21,7 @@
 enum {
     ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K, GM_GATE),
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
+    IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
     TILE_K = GM_TILE_K,
@@ -47,7 +48,7 @@ enum {
     WGMMA_N = GM_SM90_WGMMA_N(TILE_M, TILE_N, ROLES),
     ROWS = PINGPONG ? WGMMA_M : WGMMA_M / CONSUMERS,       /* of the M side, per consumer warpgroup */
     ATOMS_M = ROWS / 64,                                   /* wgmma atoms of 64 rows, per consumer warpgroup */
-    K_STEPS = TILE_K / 16,                                 /* wgmma atoms of 16 k, per stage */
+    K_STEPS = TILE_K * ELEM_BYTES / 32,                    /* wgmma atoms of 32 bytes of k, per stage */
     ATOM_REGISTERS = WGMMA_N / 2,                          /* accumulators of one atom, per thread */
     FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES),  /* accumulators of all atoms, per thread */
     D_N = WGMMA_N / (1 + GATED),                           /* of the N side, what is stored of it */
@@ -75,8 +76,9 @@ enum {
     BAR_PUBLISHED = BAR_ORDER + 1, /* split-K, consumers and fetcher warp: the piece is in its slot and in the ring */
     BAR_RING_FREE = BAR_ORDER + 2, /* split-K, consumers and fetcher warp: the part in the ring has been added */
 };
-static_assert(ROWS % 64 == 0 && WGMMA_N % (SWAPPED ? 8 : 16) == 0 && WGMMA_N <= 256 && TILE_K % 16 == 0,
+static_assert(ROWS % 64 == 0 && WGMMA_N % (SWAPPED ? 8 : 16) == 0 && WGMMA_N <= 256 && TILE_K * ELEM_BYTES % 32 == 0,
               "tile is made of wgmma atoms");
+static_assert(IS_HALF || (!A_MN && !B_MN), "wgmma takes MN-major operands of 16 bits only");
 static_assert(FLOATS == ATOMS_M * ATOM_REGISTERS, "all registers of all atoms");
 static_assert(!PINGPONG || CONSUMERS == 2, "ping-pong takes two consumers");
 static_assert(CLUSTER_K == 1 || (!PINGPONG && SHARERS == 1),

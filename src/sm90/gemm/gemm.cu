@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM for Hopper: TMA -> ring of stages -> WGMMA -> stmatrix -> TMA store, persistent and warp-specialised.
  *
- * D = act(alpha * A B + beta * C + bias) for 16-bit A and B. The maps in the parameters describe A, B and D exactly, so
+ * D = act(alpha * A B + beta * C + bias) for A and B of 16 bits, or of tf32. The maps in the parameters describe A, B and D exactly, so
  * ragged M, N and K are TMA's clipping: elements outside load as zero and are not stored. A CTA, or a cluster that
  * shares operand tiles by multicast or the K of a tile, takes output tiles with the grid's stride. With stream-K it
  * computes its share of the divided tiles before. With split-K it computes one piece of one tile. Warpgroup 0 is the
@@ -81,7 +81,7 @@ static __device__ __forceinline__ enum store_kind store_kind_of(const struct gm_
         return p.plain != GM_SM90_BY_TMA                                ? STORE_UNALIGNED
                : (LAST_TILE_IN_RING ? ring_drained(piece, last) : last) ? STORE_LAST
                                                                         : STORE_PLAIN_16;
-    if (!p.plain || (p.epilogue.d_type != GM_TYPE && p.epilogue.d_type != GM_TYPE_fp32))
+    if (!p.plain || ((!IS_HALF || p.epilogue.d_type != GM_TYPE) && p.epilogue.d_type != GM_TYPE_fp32))
         return STORE_GENERAL;
     if (p.plain != GM_SM90_BY_TMA)
         return p.epilogue.d_type == GM_TYPE_fp32 ? STORE_GENERAL : STORE_UNALIGNED;
@@ -120,7 +120,7 @@ static __device__ __forceinline__ bool store_or_publish(const struct gm_gemm_sm9
         const bool together = TILE_CONSUMERS > 1 && plan.kind == STORE_LAST;
         bar_sync(together ? BAR_ORDER : store.bar, together ? 128 * TILE_CONSUMERS : 128);
     }
-    if (!GATED && PLANS_STORE_EARLY && plan.whole && plan.kind == STORE_LAST) {
+    if (IS_HALF && !GATED && PLANS_STORE_EARLY && plan.whole && plan.kind == STORE_LAST) {
         store_tile(p, store, acc, plan.tile, row0, part, STORE_LAST, base);
         return false;
     }

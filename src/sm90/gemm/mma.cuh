@@ -34,9 +34,8 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGI
     for (int k = 0; k < K_STEPS; ++k)
 #pragma unroll
         for (int i = 0; i < ATOMS_M; ++i)
-            wgmma_m64k16<WGMMA_N>(acc[i], wgmma_descriptor_advance(m, atom_offset<WGMMA_M, GM_M_SIDE_MN>(i * 64, k)),
-                                  wgmma_descriptor_advance(n, atom_offset<WGMMA_N, GM_N_SIDE_MN>(0, k)),
-                                  accumulate | k);
+            wgmma_m64<WGMMA_N>(acc[i], wgmma_descriptor_advance(m, atom_offset<WGMMA_M, GM_M_SIDE_MN>(i * 64, k)),
+                               wgmma_descriptor_advance(n, atom_offset<WGMMA_N, GM_N_SIDE_MN>(0, k)), accumulate | k);
     wgmma_commit_group();
 }
 

@@ -322,8 +322,24 @@ static __device__ __forceinline__ void store_part_along_rows(const struct gm_epi
         }
 }
 
-/* Adds up and stores the part in the ring, one fragment each half warp. `PLAIN`: D has no epilogue but alpha, and the
- * operands' type; its rows are whole 16 bytes then. */
+/* D = alpha v of 8 columns, in the operands' type, or in fp32 where these have 32 bits. */
+static __device__ __forceinline__ void store8_plain(const struct gm_epilogue_params &e, float (&v)[8],
+                                                    struct store_origin at) {
+    const uint64_t address = e.d + (at.row * e.ldd + at.col) * ELEM_BYTES;
+    uint32_t words[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+        v[j] *= e.alpha;
+#pragma unroll
+    for (int j = 0; j < 2 * ELEM_BYTES; ++j)
+        words[j] = IS_HALF ? packed_pair(v, j) : __float_as_uint(v[j]);
+    st_global_v4_b32(address, words);
+    if (!IS_HALF)
+        st_global_v4_b32(address + 16, words + 4);
+}
+
+/* Adds up and stores the part in the ring, one fragment each half warp. `PLAIN`: D is what store8_plain() makes of it; its
+ * rows are whole 16 bytes then. */
 template <bool PLAIN>
 static __device__ __forceinline__ void store_part(const struct gm_gemm_sm90_params &p, uint32_t base, int pieces,
                                                   struct part part, struct tile_position tile, int consumer,
@@ -342,14 +358,7 @@ static __device__ __forceinline__ void store_part(const struct gm_gemm_sm90_para
             else
                 fragment_put_back(v, room_addr + i * FRAGMENT_BYTES, thread);
         } else if (at.row < p.epilogue.m && at.col < p.epilogue.n) {
-            uint32_t words[4];
-#pragma unroll
-            for (int j = 0; j < 8; ++j)
-                v[j] *= p.epilogue.alpha;
-#pragma unroll
-            for (int j = 0; j < 4; ++j)
-                words[j] = packed_pair(v, j);
-            st_global_v4_b32(p.epilogue.d + (at.row * p.epilogue.ldd + at.col) * 2, words);
+            store8_plain(p.epilogue, v, at);
         }
     }
     if (!PLAIN && !p.epilogue.d_vector) {
@@ -362,7 +371,8 @@ static __device__ __forceinline__ void store_part(const struct gm_gemm_sm90_para
 static __device__ __forceinline__ void store_parts(const struct gm_gemm_sm90_params &p, uint32_t base,
                                                    const struct split_k_piece &own, struct tile_position tile,
                                                    int consumer, uint32_t thread) {
-    const bool plain = p.plain == GM_SM90_BY_TMA && p.epilogue.d_type == GM_TYPE;
+    const int own_type = IS_HALF ? (int)GM_TYPE : (int)GM_TYPE_fp32;
+    const bool plain = p.plain == GM_SM90_BY_TMA && p.epilogue.d_type == own_type && (IS_HALF || p.epilogue.n % 8 == 0);
     const struct part none = {0, 0};
     struct part part = part_of(own, own.number);
     for (uint32_t parity = 0;; parity ^= 1) {

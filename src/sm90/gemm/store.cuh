@@ -500,13 +500,13 @@ static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_para
         const struct store_origin at = store_origin_of<PART>(tile, first_m);
         if (kind != STORE_GENERAL)
             scale(acc, p.epilogue.alpha);
-        if (kind == STORE_LAST)
+        if (IS_HALF && kind == STORE_LAST)
             store_last<PART>(p, s, acc, at, ring_addr);
-        else if (kind == STORE_PLAIN_16)
+        else if (IS_HALF && kind == STORE_PLAIN_16)
             store_plain<2, PART>(p, s, acc, at);
         else if (!GATED && kind == STORE_PLAIN_32)
             store_plain<4, PART>(p, s, acc, at);
-        else if (kind == STORE_UNALIGNED)
+        else if (IS_HALF && kind == STORE_UNALIGNED)
             store_unaligned<PART>(p, s, acc, at);
         else if (!GATED)
             store_general<PART>(p, s, acc, at);
@@ -521,7 +521,10 @@ static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_para
  *   tensor cores   | tile 0: ... last k-block |      | tile 1: k-block 0 | 1 | 2 | 3 | ...
  *   consumer                                  | pack |   store a buffer, | one | one | one
  */
-enum { DEFERS_STORE = GM_SM90_DEFERS_STORE(TILE_M, TILE_N, ROLES), DEFERRED_BUFFERS = buffers_of_tile<2, 0>() };
+enum {
+    DEFERS_STORE = GM_SM90_DEFERS_STORE(TILE_M, TILE_N, ROLES, GM_TYPE),
+    DEFERRED_BUFFERS = buffers_of_tile<2, 0>()
+};
 struct deferred_tile {
     uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
     struct store_origin at;

@@ -230,10 +230,10 @@ static struct factors factors_of(const struct batch_case *bc, int64_t matrix) {
     const struct factors f = {values, values + bc->gc.m * k_size};
     for (int64_t m = 0; m < bc->gc.m; m++)
         for (int64_t k = 0; k < k_size; k++)
-            f.a[m * k_size + k] = a_value(bc, matrix, m, k);
+            f.a[m * k_size + k] = multiplied(bc->gc.ab_type, a_value(bc, matrix, m, k));
     for (int64_t n = 0; n < bc->gc.n; n++)
         for (int64_t k = 0; k < k_size; k++)
-            f.b[n * k_size + k] = b_value(bc, matrix, n, k);
+            f.b[n * k_size + k] = multiplied(bc->gc.ab_type, b_value(bc, matrix, n, k));
     return f;
 }
 
@@ -386,7 +386,7 @@ static struct batch_case case_of(const struct variant *v, int i) {
                                .bias_type = (enum gm_type)(i % 3),
                                .activation = i % 8 == 6 ? GM_ACT_RELU : GM_ACT_NONE,
                                .inputs = i % 5 == 4 ? NORMAL : INTEGER};
-    bc.gc.d_type = bc.gc.ab_type == GM_FP32 ? GM_FP32 : i % 3 == 2 ? (enum gm_type)(i / 3 % 3) : bc.gc.ab_type;
+    bc.gc.d_type = gm_type_bytes(bc.gc.ab_type) == 4 ? GM_FP32 : i % 3 == 2 ? (enum gm_type)(i / 3 % 3) : bc.gc.ab_type;
     bc.bias_stride = bc.gc.bias == GM_BIAS_M || (bc.gc.bias == GM_BIAS_N && i % 8 == 1);
     bc.a = (enum place[]){BEHIND, BESIDE, BEHIND, SHARED, BEHIND, BESIDE, BEHIND}[i % 7];
     bc.b = (enum place[]){BEHIND, BEHIND, SHARED, BEHIND, BESIDE, BEHIND}[i % 6];

@@ -212,11 +212,11 @@ bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffer
     return true;
 }
 
-/* D of fp32 operands is fp32, whatever the turn of D's type. */
+/* D of fp32 and tf32 operands is fp32, whatever the turn of D's type. */
 bool run_gemm(struct result *result, const struct gemm_case *wanted, const char *kernel, uint32_t mask,
               struct buffers *buffers) {
     struct gemm_case taken = *wanted, *const gc = &taken;
-    gc->d_type = gc->ab_type == GM_FP32 ? GM_FP32 : gc->d_type;
+    gc->d_type = gm_type_bytes(gc->ab_type) == 4 ? GM_FP32 : gc->d_type;
     const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel, .arch_mask = mask};
     char what[320];
     struct placed placed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands that TMA cannot load, copied into the workspace first: A, B or both, of every layout, with strides and
- * addresses of one element's alignment, bit for bit, and the bytes around the workspace. */
+ * addresses of one element's alignment, bit for bit, and the bytes around the workspace. MN-major tf32 is turned. */
 #include "gemm/gemm_tests.h"
 #include "workspace.h"
 
@@ -15,7 +15,7 @@ static struct gemm_case case_of(const struct size *size, int i, int odd, int ste
     struct gemm_case gc = {.m = size->m,
                            .n = size->n,
                            .k = size->k,
-                           .ab_type = (enum gm_type)(i % 2),
+                           .ab_type = i % 5 == 2 ? GM_TF32 : (enum gm_type)(i % 2),
                            .d_type = (enum gm_type)(i / 2 % 3),
                            .a_major = (enum gm_major)(i % 2),
                            .b_major = (enum gm_major)(i / 2 % 2),
@@ -34,15 +34,21 @@ static struct gemm_case case_of(const struct size *size, int i, int odd, int ste
     return gc;
 }
 
-/* Whether the plan asks for room for a copy of each odd operand. */
+/* Rows that begin on no 16 bytes, or that wgmma wants turned. */
+static bool is_copied(const struct gm_gemm_problem *p, enum gm_major major, int64_t stride, int align) {
+    return align < 16 || stride * gm_type_bytes(p->ab_type) % 16 || (p->ab_type == GM_TF32 && major == GM_MN_MAJOR);
+}
+
+/* Whether the plan asks for room for a copy of each such operand. */
 static bool asks_for_copies(struct result *result, const struct placed *placed, const struct gm_plan_options *options,
-                            int odd, const char *what) {
+                            const char *what) {
     const struct gm_gemm_problem *p = &placed->problem;
     gm_plan *plan = NULL;
     if (gm_gemm_plan_create(env.context, p, options, &plan) != GM_OK)
         return true; /* run_call() says why */
-    const int64_t elements = (odd & 1 ? p->m * p->k : 0) + (odd & 2 ? p->n * p->k : 0);
-    const bool enough = gm_plan_workspace_bytes(plan) >= (size_t)elements * 2;
+    const int64_t elements = (is_copied(p, p->a_major, p->lda, p->a_align) ? p->m * p->k : 0) +
+                             (is_copied(p, p->b_major, p->ldb, p->b_align) ? p->n * p->k : 0);
+    const bool enough = gm_plan_workspace_bytes(plan) >= (size_t)(elements * gm_type_bytes(p->ab_type));
     gm_plan_destroy(plan);
     if (!enough)
         fail(result, "%s: the plan has no room for copies", what);
@@ -61,7 +67,7 @@ static void run_copies(const struct test *test, struct result *result) {
         char what[400];
         describe_gemm(&gc, what, sizeof what);
         heartbeat(what);
-        ok = place_gemm(result, &gc, &buffers, &placed) && asks_for_copies(result, &placed, &options, odd, what) &&
+        ok = place_gemm(result, &gc, &buffers, &placed) && asks_for_copies(result, &placed, &options, what) &&
              run_call_with_workspace(result, &placed.call, &options, gc.repeats, gc.may_refuse, &workspace, i % 2,
                                      &placed.args.workspace, &placed.args.workspace_bytes, what);
     }

@@ -25,7 +25,7 @@ static struct gemm_case case_of(const struct variant *variant, bool many) {
                            .n = variant->gemm.tile_n * variant->gemm.cluster_n * tiles + 8,
                            .k = variant->gemm.tile_k * (many ? variant->gemm.stages + 2 : 2) - 8,
                            .ab_type = variant->kernel.type,
-                           .d_type = variant->kernel.type,
+                           .d_type = d_type_of(variant),
                            .a_major = variant->gemm.a_major,
                            .b_major = variant->gemm.b_major,
                            .alpha = 1};

@@ -30,6 +30,8 @@ struct variant {
 bool read_variant(size_t kernel, struct variant *variant);
 /* Whether TMA loads for it, and whether it has no tensor cores. */
 bool uses_tma(const struct variant *variant);
+/* D's type: that of the operands, or fp32 where they have 32 bits. */
+enum gm_type d_type_of(const struct variant *variant);
 bool is_gemv(const struct variant *variant);
 /* A case as the variant takes it: one with a gate has its own D, epilogues and whole 16 columns of A B. */
 struct gemm_case;
@@ -46,15 +48,18 @@ struct logical {
     int64_t m, n, k;
     enum inputs inputs;
     enum gm_type type;
-    float *a;    /* M x K, values that `type` can hold */
-    float *b;    /* K x N */
-    double *acc; /* M x N: A B */
+    float *a;          /* M x K, values that `type` can hold */
+    float *b;          /* K x N */
+    float *products_b; /* B as products take it: of tf32 rounded, else b itself */
+    double *acc;       /* M x N: A B */
 };
 
 /* Cached; valid until the next call. */
 const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type);
 float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int operand, int64_t outer, int64_t k,
                       int64_t k_size);
+
+float multiplied(enum gm_type type, float value);
 
 /* ---- one GEMM and its check (case.c, compare.c) ------------------------------------------------- */
 

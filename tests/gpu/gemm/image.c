@@ -23,7 +23,7 @@ static void run_image(const struct test *test, struct result *result) {
                                .n = v.gemm.tile_n * v.gemm.cluster_n + 16,
                                .k = cases[i].k,
                                .ab_type = v.kernel.type,
-                               .d_type = cases[i].general ? GM_FP32 : v.kernel.type,
+                               .d_type = cases[i].general ? GM_FP32 : d_type_of(&v),
                                .a_major = v.gemm.a_major,
                                .b_major = v.gemm.b_major,
                                .bias = cases[i].general ? GM_BIAS_N : GM_BIAS_NONE,

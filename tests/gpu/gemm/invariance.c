@@ -18,6 +18,12 @@ struct batch {
     uint8_t *first; /* the anchor's row of D as it was alone */
 };
 
+static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_FP32, GM_TF32};
+
+static enum gm_type type_of_d(const struct batch *batch) {
+    return batch->type == GM_TF32 ? GM_FP32 : batch->type;
+}
+
 static int64_t up8(int64_t x) {
     return (x + 7) / 8 * 8;
 }
@@ -75,7 +81,7 @@ static struct gm_gemm_problem problem_of(const struct batch *batch, int64_t m) {
                                     .n = batch->n,
                                     .k = batch->k,
                                     .ab_type = batch->type,
-                                    .d_type = batch->type,
+                                    .d_type = type_of_d(batch),
                                     .a_major = batch->a_major,
                                     .b_major = batch->b_major,
                                     .lda = lda_of(batch),
@@ -83,7 +89,7 @@ static struct gm_gemm_problem problem_of(const struct batch *batch, int64_t m) {
                                     .ldd = up8(batch->n),
                                     .activation = batch->activation,
                                     .bias = batch->bias,
-                                    .bias_type = batch->type};
+                                    .bias_type = type_of_d(batch)};
 }
 
 /* Row `row` of D of the planned product; false: it failed, or there is no such plan. */
@@ -174,7 +180,7 @@ static void run_batches(const struct test *test, struct result *result) {
     }
     for (size_t i = 0; i < COUNT(sizes) && result->state == PASSED; i++)
         for (int layout = 0; layout < 4 && result->state == PASSED; layout++) {
-            struct batch batch = {.type = (enum gm_type)((layout + i + 1) % 3),
+            struct batch batch = {.type = types[((size_t)layout + i + 1) % COUNT(types)],
                                   .a_major = (enum gm_major)(layout & 1),
                                   .b_major = (enum gm_major)(layout >> 1),
                                   .n = env.simulated && sizes[i][0] > 264 ? 72 : sizes[i][0],
@@ -216,8 +222,8 @@ static void run_table(const struct test *test, struct result *result) {
         skip(result, "no sm90 row runs on compute capability %d.%d", env.device.cc_major, env.device.cc_minor);
         return;
     }
-    for (int kind = 0; kind < 12; kind++) {
-        struct batch batch = {.type = (enum gm_type)(kind / 4),
+    for (int kind = 0; kind < 4 * (int)COUNT(types); kind++) {
+        struct batch batch = {.type = types[kind / 4],
                               .a_major = (enum gm_major)(kind & 1),
                               .b_major = (enum gm_major)(kind >> 1 & 1),
                               .n = env.simulated ? 40 : 1032,

@@ -34,7 +34,8 @@ struct job {
 
 static float to_float(const struct job *job, uint64_t address) {
     const enum gm_type type = job->variant->kernel.type;
-    const float value = (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type));
+    const float value =
+        multiplied(type, (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type)));
     const bool denormal = fabsf(value) < (type == GM_FP16 ? 0x1p-14f : 0x1p-126f);
     return planted_bug == BUG_FLUSHES_DENORMALS && denormal ? 0 : value;
 }
@@ -148,7 +149,7 @@ static void store(const struct job *job, int64_t m, int64_t n) {
     uint32_t bits = double_to_bits(type, value);
     if (planted_bug == BUG_TRUNCATES && type == GM_BF16)
         memcpy(&bits, &value, 4), bits >>= 16;
-    if (planted_bug == BUG_TRUNCATES && job->variant->kernel.type == GM_FP32) /* D has no other type */
+    if (planted_bug == BUG_TRUNCATES && gm_type_bytes(job->variant->kernel.type) == 4) /* D has no other type */
         bits &= 0xffff0000;
     if (planted_bug == BUG_UNSTABLE && type == GM_FP32 && value != floorf(value) && m + n == 0 && unstable++ % 3 == 2)
         bits ^= 1; /* within every tolerance */
@@ -184,12 +185,12 @@ static void walk_tiles(const struct job *job) {
 
 /* ---- parameters ------------------------------------------------------------------------------------ */
 
-static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum gm_major major) {
+static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum gm_major major, int bytes) {
     struct fake_map map;
     memcpy(&map, tensor_map->bytes, sizeof map);
     const int64_t stride = (int64_t)map.strides[0], inner = (int64_t)map.dims[0], outer = (int64_t)map.dims[1];
-    return major == GM_K_MAJOR ? (struct source){map.address, stride, 2, outer, inner, 0, 0}
-                               : (struct source){map.address, 2, stride, inner, outer, 0, 0};
+    return major == GM_K_MAJOR ? (struct source){map.address, stride, bytes, outer, inner, 0, 0}
+                               : (struct source){map.address, bytes, stride, inner, outer, 0, 0};
 }
 
 static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major major, int64_t outer, int64_t k,
@@ -233,8 +234,9 @@ static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params)
     if (params->plain == GM_SM90_BY_TMA)
         read_map_of_d(job, &params->d);
     job->raster = params->raster;
-    job->a = source_of_map(&params->a, job->variant->gemm.a_major);
-    job->b = source_of_map(&params->b, job->variant->gemm.b_major);
+    const int bytes = gm_type_bytes(job->variant->kernel.type);
+    job->a = source_of_map(&params->a, job->variant->gemm.a_major, bytes);
+    job->b = source_of_map(&params->b, job->variant->gemm.b_major, bytes);
     job->k = (int64_t)params->k_blocks * job->variant->gemm.tile_k;
     if (job->variant->gemm.gate) {
         read_gate(job, params);

@@ -12,10 +12,15 @@
  * element of D is one product and its value is known exactly. Some columns of B hold an Inf or a NaN as well. */
 static float special_element(uint64_t random, enum gm_type type, int operand, int64_t outer, int64_t k,
                              int64_t k_size) {
-    const bool is_bf16 = type == GM_BF16, is_fp16 = type == GM_FP16;
-    const float largest = is_bf16 ? 0x1.fep127f : is_fp16 ? 65504.0f : 0x1.fffffep127f;
-    const float denormal = is_bf16 ? 0x1p-133f : is_fp16 ? 0x1p-24f : 0x1p-149f;
-    const int denormals = is_bf16 ? 127 : is_fp16 ? 1023 : 0x7fffff;
+    static const struct {
+        float largest, denormal;
+        int denormals;
+    } formats[] = {[GM_BF16] = {0x1.fep127f, 0x1p-133f, 127},
+                   [GM_FP16] = {65504.0f, 0x1p-24f, 1023},
+                   [GM_FP32] = {0x1.fffffep127f, 0x1p-149f, 0x7fffff},
+                   [GM_TF32] = {0x1.ffcp127f, 0x1p-136f, 1023}};
+    const float largest = formats[type].largest, denormal = formats[type].denormal;
+    const int denormals = formats[type].denormals;
     if (operand == 1) {
         if (outer % 7 == 3 && k == k_size - 1)
             return INFINITY;
@@ -37,6 +42,27 @@ static float special_element(uint64_t random, enum gm_type type, int operand, in
     return values[(size_t)outer % COUNT(values)];
 }
 
+/* What a product takes of an element: of tf32 the nearest number of 10 bits of mantissa. */
+float multiplied(enum gm_type type, float value) {
+    uint32_t bits;
+    if (type != GM_TF32 || !isfinite(value))
+        return value;
+    memcpy(&bits, &value, 4);
+    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+/* The number, or one beside it where it is as far from the next tf32 number above as from the one below: TMA rounds such
+ * a number to even, and kernels of sm80 away from zero. */
+static float between_ties(enum gm_type type, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    bits |= type == GM_TF32 && (bits & 0x1fff) == 0x1000;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
 float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int operand, int64_t outer, int64_t k,
                       int64_t k_size) {
     const uint64_t index = (uint64_t)outer * (uint64_t)k_size + (uint64_t)k;
@@ -48,7 +74,7 @@ float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int 
     if (inputs == INTEGER || inputs == HOLED)
         return (float)((int)((hash64(stream, index) >> 32) % 9) - 4);
     if (inputs == NORMAL)
-        return (float)round_to(type, hash_normal(stream, index));
+        return between_ties(type, (float)round_to(type, hash_normal(stream, index)));
     return special_element(hash64(stream, index), type, operand, outer, k, k_size);
 }
 
@@ -62,8 +88,10 @@ static void fill_a(int64_t first, int64_t last, void *arg) {
 static void fill_b(int64_t first, int64_t last, void *arg) {
     const struct logical *l = arg;
     for (int64_t k = first; k < last; k++)
-        for (int64_t n = 0; n < l->n; n++)
+        for (int64_t n = 0; n < l->n; n++) {
             l->b[k * l->n + n] = logical_element(opt.seed, l->inputs, l->type, 1, n, k, l->k);
+            l->products_b[k * l->n + n] = multiplied(l->type, l->b[k * l->n + n]);
+        }
 }
 
 /* Eight columns of a row of D at a time, which vectorises without reordering any sum; then what is left of them. */
@@ -72,17 +100,17 @@ typedef double eight_doubles __attribute__((vector_size(64)));
 enum { EIGHT = 8 };
 
 static void multiply_eight(const struct logical *l, int64_t m, int64_t n) {
-    const float *a = l->a + m * l->k, *b = l->b + n;
+    const float *a = l->a + m * l->k, *b = l->products_b + n;
     eight_doubles sum = {0};
     for (int64_t k = 0; k < l->k; k++, b += l->n)
-        sum += (double)a[k] * __builtin_convertvector(*(const eight_floats *)b, eight_doubles);
+        sum += (double)multiplied(l->type, a[k]) * __builtin_convertvector(*(const eight_floats *)b, eight_doubles);
     memcpy(l->acc + m * l->n + n, &sum, sizeof sum);
 }
 
 static void multiply_one(const struct logical *l, int64_t m, int64_t n) {
     double sum = 0;
     for (int64_t k = 0; k < l->k; k++)
-        sum += (double)l->a[m * l->k + k] * (double)l->b[k * l->n + n];
+        sum += (double)multiplied(l->type, l->a[m * l->k + k]) * (double)l->products_b[k * l->n + n];
     l->acc[m * l->n + n] = sum;
 }
 
@@ -110,12 +138,15 @@ static size_t cache_budget(void) {
 }
 
 static size_t logical_bytes(const struct logical *l) {
-    return (size_t)(l->m * l->k + l->k * l->n) * sizeof(float) + (size_t)(l->m * l->n) * sizeof(double);
+    const int64_t copies_of_b = l->type == GM_TF32 ? 2 : 1;
+    return (size_t)(l->m * l->k + copies_of_b * l->k * l->n) * sizeof(float) + (size_t)(l->m * l->n) * sizeof(double);
 }
 
 static void release(struct logical *l) {
     if (l->a)
         cache_bytes -= logical_bytes(l);
+    if (l->products_b != l->b)
+        free(l->products_b);
     free(l->a);
     free(l->b);
     free(l->acc);
@@ -152,6 +183,7 @@ const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inp
     cache_bytes += logical_bytes(&key);
     l->a = allocate(m * k, sizeof(float));
     l->b = allocate(k * n, sizeof(float));
+    l->products_b = key.type == GM_TF32 ? allocate(k * n, sizeof(float)) : l->b;
     l->acc = allocate(m * n, sizeof(double));
     parallel_for(m, 20.0 * (double)m * (double)k, fill_a, l);
     parallel_for(k, 20.0 * (double)n * (double)k, fill_b, l);

@@ -24,9 +24,9 @@ static struct gemm_case plain_case(const struct rows *rows, int64_t m, int64_t n
                               .may_refuse = BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM)};
 }
 
-/* D's types, which take turns: of fp32 operands fp32 alone, see run_gemm(). */
+/* D's types, which take turns: of operands of 32 bits fp32 alone, see run_gemm(). */
 static int d_types(const struct rows *rows) {
-    return rows->variant->kernel.type == GM_FP32 ? 1 : 3;
+    return gm_type_bytes(rows->variant->kernel.type) == 4 ? 1 : 3;
 }
 
 /* Strides that TMA takes, one pitched (at least 8 elements of guard) and one as short as it can be, by turns. */
@@ -136,7 +136,7 @@ static bool test_persistence(struct rows *rows) {
     for (size_t i = 0; i < COUNT(k); i++) {
         struct gemm_case gc = plain_case(rows, s.m, s.n, k[i]);
         gc.alpha = i == 2 ? -0.5f : 1;
-        gc.d_type = i == 4 ? GM_FP32 : variant->kernel.type;
+        gc.d_type = i == 4 ? GM_FP32 : d_type_of(variant);
         set_tma_pitch(&gc, false);
         if (!try(rows, gc))
             return false;
@@ -182,7 +182,7 @@ static bool test_inputs(struct rows *rows) {
 /* TMA's rows must say that they do not take every element offset and every stride of A and B, as all others do. */
 static bool test_alignment(struct rows *rows) {
     const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n, tk = rows->variant->gemm.tile_k;
-    const bool tma = uses_tma(rows->variant);
+    const int bytes = gm_type_bytes(rows->variant->kernel.type);
     for (int offset = 1; offset < (opt.quick ? 3 : 8); offset++) {
         struct gemm_case gc = plain_case(rows, tm + 5 + offset, tn + 13, 2 * tk + offset);
         set_tma_pitch(&gc, false);
@@ -193,6 +193,7 @@ static bool test_alignment(struct rows *rows) {
         gc.a_pad += offset % 2 ? offset : offset & 4; /* strides of 16, 8, 4 and 2 bytes' alignment */
         gc.b_pad += (offset * 3) % 8;
         gc.d_pad += offset & 3;
+        const bool tma = uses_tma(rows->variant) && offset * bytes % 16 != 0;
         if (tma)
             gc.may_refuse |= BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT);
         const int ran = rows->result->cases;

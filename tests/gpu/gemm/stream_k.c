@@ -55,7 +55,8 @@ static struct gemm_case case_of(const struct variant *variant, const struct divi
                            .a_major = variant->gemm.a_major,
                            .b_major = variant->gemm.b_major,
                            .alpha = 1,
-                           .d_type = variant->kernel.type == GM_FP32 ? GM_FP32 : (enum gm_type)(d->blocks % 3)};
+                           .d_type =
+                               gm_type_bytes(variant->kernel.type) == 4 ? GM_FP32 : (enum gm_type)(d->blocks % 3)};
     gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8;
     gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + 8;
     gc.d_pad = (8 - gc.n % 8) % 8 + 16;

@@ -33,6 +33,10 @@ struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case 
     return fit;
 }
 
+enum gm_type d_type_of(const struct variant *variant) {
+    return gm_type_bytes(variant->kernel.type) == 2 ? variant->kernel.type : GM_FP32;
+}
+
 bool is_gemv(const struct variant *variant) {
     return strcmp(variant->kernel.family, "gemv") == 0;
 }
