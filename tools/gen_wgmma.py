@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/sm90/wgmma_shapes.cuh, wgmma_rs_shapes.cuh and wgmma_fp8_shapes.cuh: one wgmma wrapper per N. `--check` compares instead of writing."""
+"""Writes src/sm90/wgmma_shapes.cuh, wgmma_s8_shapes.cuh, wgmma_rs_shapes.cuh and wgmma_fp8_shapes.cuh: one wgmma wrapper per N. `--check` compares instead of writing."""
 import pathlib
 import sys
 
@@ -19,17 +19,32 @@ HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
 #define GM_WGMMA_K_tf32            "k8"
 #define GM_WGMMA_K_e4m3            "k32"
 #define GM_WGMMA_K_e5m2            "k32"
+#define GM_WGMMA_K_s8              "k32" /* for wgmma_s8_shapes.cuh to stand beside this */
 #define GM_WGMMA_MAJORS_bf16(m, n) ", " m ", " n
 #define GM_WGMMA_MAJORS_f16(m, n)  ", " m ", " n
 #define GM_WGMMA_MAJORS_tf32(m, n) ""
 #define GM_WGMMA_MAJORS_e4m3(m, n) ""
 #define GM_WGMMA_MAJORS_e5m2(m, n) ""
+#define GM_WGMMA_MAJORS_s8(m, n)   ""
 #define GM_WGMMA_K                 GM_PASTE(GM_WGMMA_K_, GM_PTX_TYPE)
 #define GM_WGMMA_MAJORS            GM_PASTE(GM_WGMMA_MAJORS_, GM_PTX_TYPE)
 
 /* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
 template <int N>
 static __device__ __forceinline__ void wgmma_m64(float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate);
+"""
+
+S8_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
+/* wgmma.mma_async.m64nNk32 of int8, both operands K-major in shared memory, for every N that it has. Written by
+ * tools/gen_wgmma.py: edit that. [PTX ISA, wgmma.mma_async] */
+#ifndef GM_WGMMA_S8_SHAPES_CUH
+#define GM_WGMMA_S8_SHAPES_CUH
+
+#include <stdint.h>
+
+/* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
+template <int N>
+static __device__ __forceinline__ void wgmma_m64(int32_t (&d)[N / 2], uint64_t a, uint64_t b, int accumulate);
 """
 
 RS_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
@@ -86,6 +101,26 @@ __device__ __forceinline__ void wgmma_m64<{n}>(float (&d)[{regs}], uint64_t a, u
         "}}, %{regs}, %{regs + 1}, p, 1, 1" GM_WGMMA_MAJORS("%{regs + 3}", "%{regs + 4}") ";}}"
         : {outs}
         : "l"(a), "l"(b), "r"(accumulate), "n"(GM_M_SIDE_MN), "n"(GM_N_SIDE_MN));
+}}
+"""
+
+
+def s8_shape(n):
+    regs = n // 2
+    names = [f"%{i}" for i in range(regs)]
+    lines = [", ".join(names[i:i + 16]) for i in range(0, regs, 16)]
+    text = ', "\n        "'.join(lines)
+    outs = wrapped([f'"+r"(d[{i}])' for i in range(regs)], 8, 10)
+    return f"""
+template <>
+__device__ __forceinline__ void wgmma_m64<{n}>(int32_t (&d)[{regs}], uint64_t a, uint64_t b, int accumulate) {{
+    asm volatile(
+        "{{.reg .pred p; setp.ne.b32 p, %{regs + 2}, 0; "
+        "wgmma.mma_async.sync.aligned.m64n{n}k32.s32.s8.s8 {{"
+        "{text}"
+        "}}, %{regs}, %{regs + 1}, p;}}"
+        : {outs}
+        : "l"(a), "l"(b), "r"(accumulate));
 }}
 """
 
@@ -147,6 +182,7 @@ def main():
     folder = pathlib.Path(__file__).resolve().parent.parent / "src/sm90"
     texts = {
         folder / "wgmma_shapes.cuh": HEAD + "".join(shape(n) for n in range(8, 257, 8)) + "\n#endif\n",
+        folder / "wgmma_s8_shapes.cuh": S8_HEAD + "".join(s8_shape(n) for n in sorted([8, 24, *range(16, 257, 16)])) + "\n#endif\n",
         folder / "wgmma_rs_shapes.cuh": RS_HEAD + "".join(rs_shape(n) for n in (64, 128, 256)) + "\n#endif\n",
         folder / "wgmma_fp8_shapes.cuh": FP8_HEAD + "".join(fp8_shape(n) for n in (64, 96, 128)) + "\n#endif\n",
     }

@@ -11,8 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_16BF = 14 };
-enum { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_32F_FAST_TF32 = 77, CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
+enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_8I = 3, CUDA_R_32I = 10, CUDA_R_16BF = 14 };
+enum {
+    CUBLAS_COMPUTE_32F = 68,
+    CUBLAS_COMPUTE_32I = 72,
+    CUBLAS_COMPUTE_32F_FAST_TF32 = 77,
+    CUBLAS_OP_N = 0,
+    CUBLAS_OP_T = 1
+};
 enum { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4 };
 enum { CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6 };
 enum { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
@@ -87,7 +93,9 @@ static void close(struct baseline *baseline, const struct gpu *gpu) {
 }
 
 static int cuda_type(enum gm_type type) {
-    return type == GM_BF16 ? CUDA_R_16BF : type == GM_FP16 ? CUDA_R_16F : CUDA_R_32F;
+    static const int types[GM_TYPE_COUNT] = {
+        [GM_BF16] = CUDA_R_16BF, [GM_FP16] = CUDA_R_16F, [GM_INT8] = CUDA_R_8I, [GM_INT32] = CUDA_R_32I};
+    return types[type]; /* CUDA_R_32F is 0 */
 }
 
 static int64_t stride_of(int64_t given, int64_t packed) {
@@ -102,9 +110,12 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
     int first_op = b_k ? CUBLAS_OP_T : CUBLAS_OP_N;
     int second_op = a_k ? CUBLAS_OP_N : CUBLAS_OP_T;
     int type = cuda_type(gemm->ab_type);
-    int compute = gemm->ab_type == GM_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    problem->is_int = gemm->ab_type == GM_INT8;
+    int compute = problem->is_int            ? CUBLAS_COMPUTE_32I
+                  : gemm->ab_type == GM_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                             : CUBLAS_COMPUTE_32F;
     const struct lt_functions *fn = &lt->fn;
-    int status = fn->cublasLtMatmulDescCreate(&problem->desc, compute, CUDA_R_32F);
+    int status = fn->cublasLtMatmulDescCreate(&problem->desc, compute, problem->is_int ? CUDA_R_32I : CUDA_R_32F);
     if (status == 0)
         status = fn->cublasLtMatmulDescSetAttribute(problem->desc, CUBLASLT_MATMUL_DESC_TRANSA, &first_op, 4);
     if (status == 0)
@@ -221,14 +232,16 @@ static int run_unit(const struct lt_problem *problem, gm_device_ptr d, CUstream 
 static int run(const struct baseline *baseline, const void *prepared, int heuristic, const void *arguments,
                CUstream stream) {
     static const float one = 1, zero = 0;
+    static const int32_t int_one = 1;
     const struct lt *lt = baseline->state;
     const struct lt_problem *problem = prepared;
     const struct gm_gemm_args *args = arguments;
     const struct lt_heuristic *chosen = &problem->heuristics[heuristic];
     if (chosen->state != 0)
         return chosen->state;
+    const void *const factor = problem->is_int ? (const void *)&int_one : &one; /* zero is 0 in either type */
     void *out = (void *)(uintptr_t)(problem->unit ? problem->sums : args->d);
-    const int status = lt->fn.cublasLtMatmul(lt->handle, problem->desc, &one, (const void *)(uintptr_t)args->b,
+    const int status = lt->fn.cublasLtMatmul(lt->handle, problem->desc, factor, (const void *)(uintptr_t)args->b,
                                              problem->first, (const void *)(uintptr_t)args->a, problem->second, &zero,
                                              out, problem->out, out, problem->out, &chosen->algo,
                                              (void *)(uintptr_t)lt->workspace, BASELINE_WORKSPACE_BYTES, stream);

@@ -57,6 +57,7 @@ struct lt_problem {
     void *desc, *first, *second, *out; /* column-major: out = first x second, which is D^T = B^T A^T */
     struct lt_heuristic heuristics[LT_HEURISTICS_MAX];
     int count;
+    int is_int;       /* int8 operands, int32 sums and factors */
     CUdeviceptr sums; /* with a gate: A B, of which `unit`, a plan of our GLU, makes D */
     struct gm_glu_problem unit_problem;
     gm_plan *unit;

@@ -86,6 +86,26 @@ static struct extent extent_of_named(const struct gm_gemm_problem *p, char name)
     return extent_of(gm_operand_d(p), p->batch, p->d_batch_stride);
 }
 
+/* What int8's sums are scaled by. */
+static int scaling_operands(const struct gm_gemm_problem *p, struct bench_operand *found) {
+    const struct {
+        bool any;
+        struct bench_operand operand;
+    } all[] = {{p->a_scales != GM_PER_NONE,
+                {"a_scales", GM_FP32, 1, p->a_scales == GM_PER_ROW ? p->m : 1, offsetof(struct gm_gemm_args, a_scales),
+                 BENCH_READ}},
+               {p->b_scales != GM_PER_NONE,
+                {"b_scales", GM_FP32, 1, p->b_scales == GM_PER_ROW ? p->n : 1, offsetof(struct gm_gemm_args, b_scales),
+                 BENCH_READ}},
+               {p->zero_points, {"a_zeros", GM_INT32, 1, p->m, offsetof(struct gm_gemm_args, a_zeros), BENCH_READ}},
+               {p->zero_points, {"b_sums", GM_INT32, 1, p->n, offsetof(struct gm_gemm_args, b_sums), BENCH_READ}}};
+    int count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].any)
+            found[count++] = all[i].operand;
+    return count;
+}
+
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_gemm_problem *p = problem;
     const struct extent a = extent_of_named(p, 'A'), b = extent_of_named(p, 'B'), d = extent_of_named(p, 'D');
@@ -93,11 +113,17 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     found[1] = (struct bench_operand){"B", p->ab_type, b.rows, b.columns, offsetof(struct gm_gemm_args, b), BENCH_READ};
     found[2] =
         (struct bench_operand){"D", p->d_type, d.rows, d.columns, offsetof(struct gm_gemm_args, d), BENCH_WRITTEN};
-    return 3;
+    return 3 + scaling_operands(p, &found[3]);
+}
+
+/* int8 of A and B has any bits; zeros and sums of columns are such too. */
+static int64_t below(const void *problem, const struct bench_operand *operand) {
+    (void)problem;
+    return operand->type == GM_INT8 || operand->type == GM_INT32 ? 256 : 0;
 }
 
 static int64_t pitch(const void *problem, const struct bench_operand *operand) {
-    return extent_of_named(problem, operand->name[0]).pitch;
+    return operand->name[1] ? operand->columns : extent_of_named(problem, operand->name[0]).pitch;
 }
 
 /* ---- results and words ----------------------------------------------------------------------------------- */
@@ -167,6 +193,7 @@ const struct bench_operation gemm_bench = {
     .complete = complete,
     .operands = operands,
     .pitch = pitch,
+    .below = below,
     .workspace = offsetof(struct gm_gemm_args, workspace),
     .workspace_bytes = offsetof(struct gm_gemm_args, workspace_bytes),
     .tolerance = tolerance,

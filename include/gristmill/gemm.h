@@ -44,6 +44,18 @@ extern "C" {
  *  an infinity in them makes NaN of D.
  *  M, N, K up to 2^31 - 1 each; operands may exceed 2^31 elements and 4 GiB.
  *
+ *  A and B of GM_INT8 have sums of s32. D of GM_INT32 is these sums: alpha is 1, beta 0, and there is nothing else. D of 16
+ *  bits or fp32 is made of
+ *
+ *  (A B - a_zeros[m] * b_sums[n]) * a_scales[m] * b_scales[n]      a_scales[0], b_scales[0] with GM_PER_TENSOR
+ *
+ *  in this order, in the place of A B above: the difference is of s32 and becomes fp32, rounded to nearest; each factor
+ *  rounds again. Scales are fp32. With zero_points a_zeros has an int32 for each row of A, and b_sums the sum of each
+ *  column of B along K, so that the zeros of A's rows need not be 0; those of B are. K is 131,071 at most, with
+ *  zero_points 65,793, so that no sum leaves s32. A batch takes scales of GM_PER_TENSOR, the same for all matrices, and
+ *  no zero_points. int8 is K-major for wgmma as for mma.sync, and its rows begin on multiples of 4 bytes: with a
+ *  workspace_limit the plan turns or copies what is not so, else no kernel takes it.
+ *
  *  A batch is `batch` such products of one shape, in one launch. Matrix i of an operand begins i times its batch stride
  *  behind the first: any number of elements from 0, which is one matrix for all, so that matrices may lie beside each other
  *  in common rows (lda 128 H, a_batch_stride 128: heads of a token). Not so D's, which share no element: each lies behind
@@ -64,11 +76,15 @@ enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N v
 
 enum gm_gate { GM_GATE_NONE = 0, GM_GATE_HALVES = 1, GM_GATE_PAIRS = 2 };
 
+/* How many scales an operand has: none, one, or one for each of its rows of K elements (of A M of them, of B N). */
+enum gm_granularity { GM_PER_NONE = 0, GM_PER_TENSOR = 1, GM_PER_ROW = 2 };
+
 struct gm_gemm_problem {
     size_t size;
     int64_t m, n, k;
-    enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32 or GM_TF32 */
-    enum gm_type d_type;  /* GM_BF16, GM_FP16 or GM_FP32, of fp32 and tf32 A and B GM_FP32; C has the same */
+    enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32, GM_TF32 or GM_INT8 */
+    /* GM_BF16, GM_FP16 or GM_FP32, of fp32 and tf32 A and B GM_FP32, of int8 also GM_INT32; C has the same type. */
+    enum gm_type d_type;
     enum gm_major a_major, b_major;
     int64_t lda, ldb, ldc, ldd; /* elements; 0: packed */
     enum gm_activation activation;
@@ -85,7 +101,9 @@ struct gm_gemm_problem {
     int64_t batch;        /* products; 0: 1 */
     int64_t a_batch_stride, b_batch_stride, c_batch_stride, d_batch_stride; /* elements; 0: one matrix for all */
     int64_t bias_batch_stride;
-    int64_t pointer_arrays; /* 1: a, b, c and d are addresses of arrays of pointers */
+    int64_t pointer_arrays;                 /* 1: a, b, c and d are addresses of arrays of pointers */
+    enum gm_granularity a_scales, b_scales; /* of int8 operands, where D is not GM_INT32 */
+    int64_t zero_points;                    /* 1: a_zeros and b_sums of the arguments */
 };
 
 struct gm_gemm_args {
@@ -95,6 +113,8 @@ struct gm_gemm_args {
     gm_device_ptr workspace;
     size_t workspace_bytes;
     gm_device_ptr left_out; /* of pointer_arrays: a uint32, on 4 bytes, that counts matrices left out; 0: none */
+    gm_device_ptr a_scales, b_scales; /* fp32, on 4 bytes, where the problem has them */
+    gm_device_ptr a_zeros, b_sums;    /* int32, on 4 bytes, with zero_points: M and N of them */
 };
 
 /* Chooses a kernel, loads it if this context has not yet, prepares its descriptors. `options` may be NULL. */

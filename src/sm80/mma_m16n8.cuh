@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mma.sync m16n8k16 and m16n8k8: D += A B on fragments of 16 bits and of tf32, fp32 accumulators. */
+/* mma.sync of m16n8 and 32 bytes of k: D += A B on fragments of 16 bits and of tf32 with fp32 accumulators, and of int8
+ * with s32. */
 #ifndef GM_MMA_M16N8_CUH
 #define GM_MMA_M16N8_CUH
 
@@ -29,6 +30,15 @@ static __device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4], const uin
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
                  "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/* PTX 9.7.14.5.10. As above, in words of four neighbours along k: k = 4q, 4q, 4q + 16, 4q + 16, and 4q and 4q + 16. */
+static __device__ __forceinline__ void mma_m16n8k32_s8(int32_t (&d)[4], const uint32_t (&a)[4], uint32_t b0,
+                                                       uint32_t b1) {
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 

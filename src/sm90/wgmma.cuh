@@ -38,6 +38,12 @@ template <int COUNT> static __device__ __forceinline__ void wgmma_fence_operand(
         asm volatile("" : "+f"(d[i])::"memory");
 }
 
+template <int COUNT> static __device__ __forceinline__ void wgmma_fence_operand(int32_t (&d)[COUNT]) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+        asm volatile("" : "+r"(d[i])::"memory");
+}
+
 /* The descriptor: start address, leading and stride byte offsets in units of 16 bytes, swizzle span. Moving the
  * start address by a compile-time number of bytes is an addition to the low word (wgmma_descriptor_advance).
  *

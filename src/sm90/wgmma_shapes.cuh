@@ -13,11 +13,13 @@
 #define GM_WGMMA_K_tf32            "k8"
 #define GM_WGMMA_K_e4m3            "k32"
 #define GM_WGMMA_K_e5m2            "k32"
+#define GM_WGMMA_K_s8              "k32" /* for wgmma_s8_shapes.cuh to stand beside this */
 #define GM_WGMMA_MAJORS_bf16(m, n) ", " m ", " n
 #define GM_WGMMA_MAJORS_f16(m, n)  ", " m ", " n
 #define GM_WGMMA_MAJORS_tf32(m, n) ""
 #define GM_WGMMA_MAJORS_e4m3(m, n) ""
 #define GM_WGMMA_MAJORS_e5m2(m, n) ""
+#define GM_WGMMA_MAJORS_s8(m, n)   ""
 #define GM_WGMMA_K                 GM_PASTE(GM_WGMMA_K_, GM_PTX_TYPE)
 #define GM_WGMMA_MAJORS            GM_PASTE(GM_WGMMA_MAJORS_, GM_PTX_TYPE)
 

@@ -49,8 +49,8 @@ START_TEST(few_tokens_with_odd_strides_run_on_rows_that_defer) {
     const struct gm_kernel *row = choice("h200", 16, 4096, 4095, 0);
     const struct gm_gemm_variant v = gm_gemm_variant(row);
     ck_assert_ptr_eq(row->family, &gm_family_gemm_sm80);
-    ck_assert_msg(GM_SM80_DEFERS_STORES(v.tile_m, v.tile_n, v.tile_k, gm_sm80_warps(&v), row->smem_bytes), "%s",
-                  row->name);
+    ck_assert_msg(GM_SM80_DEFERS_STORES(v.tile_m, v.tile_n, v.tile_k, gm_sm80_warps(&v), row->type, row->smem_bytes),
+                  "%s", row->name);
     ck_assert_int_eq(tile_m_of(row), 16);
     const struct gm_device h200 = device_of("h200");
     const struct gm_gemm_problem odd = normalized(problem_of(16, 4096, 4095));

@@ -136,7 +136,7 @@ START_TEST(sm80_tiles_are_whole_warp_tiles) {
         const int warps = gm_sm80_warps(&v), map = row->columns[GM_GEMM_SM80_SMEM_MAP];
         ck_assert_msg(v.tile_m % (16 * GM_SM80_WARPS_M(warps)) == 0, "%s: tile_m", row->name);
         ck_assert_msg(v.tile_n % (8 * GM_SM80_WARPS_N(warps)) == 0, "%s: tile_n", row->name);
-        ck_assert_msg(v.tile_k % (32 * v.warp_k) == 0, "%s: tile_k", row->name);
+        ck_assert_msg(v.tile_k * gm_type_bytes(row->type) % (64 * v.warp_k) == 0, "%s: tile_k", row->name);
         ck_assert_msg(v.cluster_m == 1 && v.cluster_n == 1 && row->cluster_ctas == 1, "%s: cluster", row->name);
         ck_assert_msg(v.stages >= 2, "%s: stages", row->name);
         ck_assert_msg(map == GM_SMEM_MAP_pad || map == GM_SMEM_MAP_xor, "%s: map", row->name);
@@ -210,11 +210,11 @@ END_TEST
 START_TEST(every_type_and_layout_has_a_production_sm80_row_that_fits_99_kb) {
     if (!has_arch(GM_ARCH_SM80))
         return;
-    static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_FP32, GM_TF32};
+    static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_INT8};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const enum gm_type type = types[t];
         const struct gm_family *family = type == GM_FP32 ? &gm_family_gemm_fp32 : &gm_family_gemm_sm80;
-        for (int layout = 0; layout < 4; layout++) {
+        for (int layout = 0; layout < (type == GM_INT8 ? 1 : 4); layout++) { /* of int8 others are turned */
             int found = 0;
             for (size_t i = 0; i < gemm_count(); i++) {
                 const struct gm_kernel *row = &gm_kernels[i];

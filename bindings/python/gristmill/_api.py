@@ -598,6 +598,12 @@ class gm_gate(IntEnum):
     GM_GATE_PAIRS = 2
 
 
+class gm_granularity(IntEnum):
+    GM_PER_NONE = 0
+    GM_PER_TENSOR = 1
+    GM_PER_ROW = 2
+
+
 class gm_schedule(IntEnum):
     GM_MULTISTAGE = 0
     GM_COOPERATIVE = 1
@@ -645,6 +651,9 @@ class gm_gemm_problem(Struct):
         ("d_batch_stride", c_int64),
         ("bias_batch_stride", c_int64),
         ("pointer_arrays", c_int64),
+        ("a_scales", c_uint),
+        ("b_scales", c_uint),
+        ("zero_points", c_int64),
     ]
 
 
@@ -662,6 +671,10 @@ class gm_gemm_args(Struct):
         ("workspace", gm_device_ptr),
         ("workspace_bytes", c_size_t),
         ("left_out", gm_device_ptr),
+        ("a_scales", gm_device_ptr),
+        ("b_scales", gm_device_ptr),
+        ("a_zeros", gm_device_ptr),
+        ("b_sums", gm_device_ptr),
     ]
 
 
@@ -1765,8 +1778,8 @@ FUNCTIONS = {
 ENUMS = [gm_status, gm_log_level, gm_arch, gm_type, gm_major, gm_rounding, gm_residual, gm_activation, gm_plan_flags,
          gm_reason, gm_source, gm_attention_kv_layout, gm_attention_mask, gm_attention_kv_type, gm_attention_out,
          gm_attention_scales, gm_axpby_terms, gm_convolution_edge, gm_scaling, gm_scale_format, gm_scale_order,
-         gm_division, gm_bias, gm_gate, gm_schedule, gm_smem_map, gm_glu_layout, gm_histogram_of, gm_route_method,
-         gm_reduce_along, gm_reduction, gm_rope_pairing, gm_rope_norm, gm_rope_append, gm_rope_error, gm_access_kind,
-         gm_swizzle_mode, gm_cure, gm_stencil_shape]
+         gm_division, gm_bias, gm_gate, gm_granularity, gm_schedule, gm_smem_map, gm_glu_layout, gm_histogram_of,
+         gm_route_method, gm_reduce_along, gm_reduction, gm_rope_pairing, gm_rope_norm, gm_rope_append, gm_rope_error,
+         gm_access_kind, gm_swizzle_mode, gm_cure, gm_stencil_shape]
 for _enum in ENUMS:
     globals().update(_enum.__members__)

@@ -49,6 +49,15 @@ struct gm_batch_params {
     int32_t reserved;
 };
 
+/* What int8 sums stand for, in kernels of them: (sums - row zero * column zero) * row scale * column scale. Addresses of
+ * fp32 scales and int32 zeros, or 0 where there are none; a step of 0: one scale for all rows, or columns. */
+struct gm_scaling_params {
+    uint64_t row_scales, column_scales, row_zeros, column_zeros;
+    int32_t row_step, column_step;
+    int32_t raw; /* 1: D is the sums, of int32; the epilogue then says fp32, whose bits are copied in the same way */
+    int32_t reserved;
+};
+
 GM_STATIC_ASSERT(sizeof(struct gm_epilogue_params) == 80, "the same layout in C11 and CUDA C");
 GM_STATIC_ASSERT(sizeof(struct gm_stream_k) == 40, "the same layout in C11 and CUDA C");
 

@@ -9,6 +9,7 @@
 
 #include "common/global.cuh"
 #include "common/gemm/stream_k.h"
+#include "common/gemm/sums.cuh"
 
 /* A group of threads that holds a tile's accumulators, or a part of them. Each group of a share has its own slot. */
 struct stream_k_threads {
@@ -45,14 +46,13 @@ static __device__ __forceinline__ void stream_k_wait(const struct gm_stream_k &s
 
 /* Writes the accumulators to a slot of this share and sets its flag. sync() is a barrier of the group; it orders every
  * thread's stores before the release. */
-template <int THREADS, int FLOATS, class SYNC>
+template <int THREADS, int FLOATS, class SUM, class SYNC>
 static __device__ __forceinline__ void stream_k_publish(const struct gm_stream_k &s, struct stream_k_threads threads,
-                                                        int share, const float *acc, SYNC sync) {
+                                                        int share, const SUM *acc, SYNC sync) {
     const uint64_t slot = stream_k_slot<THREADS, FLOATS>(s, threads, share);
 #pragma unroll
     for (int i = 0; i < FLOATS; i += 4) {
-        const uint32_t words[4] = {__float_as_uint(acc[i]), __float_as_uint(acc[i + 1]), __float_as_uint(acc[i + 2]),
-                                   __float_as_uint(acc[i + 3])};
+        const uint32_t words[4] = {sum_bits(acc[i]), sum_bits(acc[i + 1]), sum_bits(acc[i + 2]), sum_bits(acc[i + 3])};
         st_global_v4_b32(slot + i * THREADS * 4, words);
     }
     sync();
@@ -60,9 +60,9 @@ static __device__ __forceinline__ void stream_k_publish(const struct gm_stream_k
         st_release_gpu_b64(stream_k_flag<THREADS, FLOATS>(s, threads, share), s.ready);
 }
 
-/* Adds a chunk of at most CHUNK floats from global memory. `count` is known when the loops are unrolled. */
-template <int THREADS, int CHUNK>
-static __device__ __forceinline__ void stream_k_add(uint64_t address, float *acc, int count) {
+/* Adds a chunk of at most CHUNK sums from global memory. `count` is known when the loops are unrolled. */
+template <int THREADS, int CHUNK, class SUM>
+static __device__ __forceinline__ void stream_k_add(uint64_t address, SUM *acc, int count) {
     uint32_t words[CHUNK];
 #pragma unroll
     for (int i = 0; i < CHUNK; i += 4)
@@ -71,15 +71,15 @@ static __device__ __forceinline__ void stream_k_add(uint64_t address, float *acc
 #pragma unroll
     for (int i = 0; i < CHUNK; ++i)
         if (i < count)
-            acc[i] += __uint_as_float(words[i]);
+            sum_add(acc[i], __uint_as_float(words[i]));
 }
 
 /* Adds the partial sums that the shares before this one have published of its tile, nearest first. Thread t waits for
  * publisher t; the barrier passes on what it has acquired. A chunk of CHUNK floats is loaded at once, as many as
  * registers are free for; the last chunk may be shorter. */
-template <int THREADS, int FLOATS, int CHUNK, class SYNC>
+template <int THREADS, int FLOATS, int CHUNK, class SUM, class SYNC>
 static __device__ __forceinline__ void stream_k_collect(const struct gm_stream_k &s, struct stream_k_threads threads,
-                                                        int share, int tile_blocks, float *acc, SYNC sync) {
+                                                        int share, int tile_blocks, SUM *acc, SYNC sync) {
     const int publishers = gm_stream_k_partials(&s, tile_blocks, share);
     for (int i = threads.thread; i < publishers; i += THREADS) {
         const int publisher = share - 1 - i;

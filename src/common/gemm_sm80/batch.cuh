@@ -18,7 +18,8 @@ static __device__ __forceinline__ int common_alignment(uint64_t address, int byt
  * loaded or stored; false says so. */
 static __device__ __forceinline__ bool take_pointers(struct gm_gemm_sm80_params &own, int matrix) {
     struct gm_epilogue_params &e = own.epilogue;
-    const int d_bytes = GM_TYPE_BYTES(e.d_type), ab_bytes = GM_TYPE_BYTES(GM_TYPE);
+    const int d_bytes = GM_TYPE_BYTES(e.d_type);
+    const int ab_bytes = GM_TYPE_BYTES(GM_TYPE) == 1 ? 4 : GM_TYPE_BYTES(GM_TYPE); /* cp.async copies no less than 4 */
     const uint64_t a = ld_global_b64(own.a + 8 * (uint64_t)matrix), b = ld_global_b64(own.b + 8 * (uint64_t)matrix);
     const uint64_t d = ld_global_b64(e.d + 8 * (uint64_t)matrix);
     const uint64_t c = e.beta != 0.0f ? ld_global_b64(e.c + 8 * (uint64_t)matrix) : d;

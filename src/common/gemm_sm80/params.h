@@ -21,7 +21,8 @@ struct gm_gemm_sm80_params {
     uint64_t left_out;        /* where matrices that are left out are counted, or 0 */
     int32_t pointer_arrays;   /* a, b, and the epilogue's c and d are addresses of arrays of pointers */
     int32_t reserved;
+    struct gm_scaling_params scaling; /* of int8 operands */
 };
-GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 248, "the same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 296, "the same layout in C11 and CUDA C");
 
 #endif

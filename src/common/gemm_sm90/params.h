@@ -15,8 +15,9 @@ struct gm_tiles {
     int32_t rows; /* of one CTA's share of the last tile */
 };
 
-/* Who stores D = alpha * accumulators: TMA, or warps, to rows that begin anywhere. */
-enum { GM_SM90_BY_TMA = 1, GM_SM90_ALONG_ROWS = 2 };
+/* Who stores D = alpha * accumulators: TMA, or warps, to rows that begin anywhere. Or TMA, of int8's sums scaled by rows and
+ * columns into 16 bits. */
+enum { GM_SM90_BY_TMA = 1, GM_SM90_ALONG_ROWS = 2, GM_SM90_SCALED_BY_TMA = 3 };
 
 /* With a gate, D = act(min(g, limit)) * (clamp(u, -limit, limit) + up_offset), where g and u are alpha times the
  * accumulators of a gate and of an up, each with its bias. */
@@ -34,15 +35,16 @@ struct gm_gemm_sm90_params {
     struct gm_tiles a_tiles, b_tiles;
     struct gm_stream_k stream_k;
     int32_t k_blocks;           /* ceil(K / tile_k), >= 1 */
-    int32_t plain;              /* D = alpha * accumulators: GM_SM90_BY_TMA or GM_SM90_ALONG_ROWS; 0: any epilogue */
+    int32_t plain;              /* D = alpha * accumulators: GM_SM90_BY_TMA or the like; 0: any epilogue */
     int32_t b_early;            /* 1: the previous kernel does not write B, so its first k-blocks need no wait */
     int32_t prefetched;         /* k-blocks of a CTA's first piece prefetched to L2 while the previous kernel runs */
     struct gm_gate_params gate; /* of variants with a gate */
     /* Of variants that take batches. */
     struct gm_batch_params batch;
-    uint64_t d_policy;        /* how L2 keeps D */
-    int32_t a_steps, b_steps; /* coordinates of A's and B's maps from a matrix to the next: 1, or 0 */
+    uint64_t d_policy;                /* how L2 keeps D */
+    int32_t a_steps, b_steps;         /* coordinates of A's and B's maps from a matrix to the next: 1, or 0 */
+    struct gm_scaling_params scaling; /* of int8 operands */
 };
-GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 896, "the same layout in C11 and CUDA C");
+GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 1024, "the same layout in C11 and CUDA C");
 
 #endif

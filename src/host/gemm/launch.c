@@ -35,12 +35,20 @@ struct gm_epilogue_params gm_gemm_epilogue_template(const struct gm_gemm_problem
     return (struct gm_epilogue_params){
         .ldc = p->ldc,
         .ldd = p->ldd,
-        .d_type = (int32_t)p->d_type,
+        .d_type = p->d_type == GM_INT32 ? GM_TYPE_fp32 : (int32_t)p->d_type, /* struct gm_scaling_params, raw */
         .bias_type = (int32_t)p->bias_type,
         .bias_mode = (int32_t)p->bias,
         .activation = (int32_t)p->activation,
         .m = (int32_t)p->m,
         .n = (int32_t)gm_gemm_columns(p),
+    };
+}
+
+struct gm_scaling_params gm_gemm_scaling_template(const struct gm_gemm_problem *p) {
+    return (struct gm_scaling_params){
+        .row_step = p->a_scales == GM_PER_ROW,
+        .column_step = p->b_scales == GM_PER_ROW,
+        .raw = p->d_type == GM_INT32,
     };
 }
 
@@ -55,6 +63,16 @@ struct gm_batch_params gm_gemm_batch_template(const struct gm_gemm_variant *v, c
 }
 
 /* ---- once per call -------------------------------------------------------------------------------------- */
+
+void gm_gemm_bind_scaling(const struct gm_gemm_planned *planned, const struct gm_gemm_args *args,
+                          struct gm_scaling_params *s) {
+    const struct gm_gemm_problem *p = &planned->problem;
+    const int turned = planned->transposed;
+    s->row_scales = p->a_scales == GM_PER_NONE ? 0 : turned ? args->b_scales : args->a_scales;
+    s->column_scales = p->b_scales == GM_PER_NONE ? 0 : turned ? args->a_scales : args->b_scales;
+    s->row_zeros = !p->zero_points ? 0 : turned ? args->b_sums : args->a_zeros;
+    s->column_zeros = !p->zero_points ? 0 : turned ? args->a_zeros : args->b_sums;
+}
 
 struct gm_gemm_call gm_gemm_bind(const struct gm_gemm_planned *planned, const struct gm_gemm_args *args,
                                  struct gm_epilogue_params *e) {

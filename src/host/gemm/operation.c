@@ -36,6 +36,7 @@ static const char *const epilogues[] = {"plain", "general", "gate", "batch", NUL
 static const char *const activations[] = {"none", "relu", "gelu", "gelu_erf", "silu", NULL};
 static const char *const biases[] = {"none", "n", "m", NULL};
 static const char *const gates[] = {"none", "halves", "pairs", NULL};
+static const char *const granularities[] = {"none", "tensor", "row", NULL};
 
 /* Alignments are 32 bits wide. */
 #define ALIGN_OF(operand)                                                                                              \
@@ -53,14 +54,15 @@ ALIGN_OF(d)
 #define AT(member) offsetof(struct gm_gemm_problem, member)
 #define HALF       (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16))
 #define ALL        (HALF | GM_TYPE_SET(GM_FP32))
-#define AB         (ALL | GM_TYPE_SET(GM_TF32))
+#define AB         (ALL | GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_INT8))
+#define D          (ALL | GM_TYPE_SET(GM_INT32))
 #define SUITES     (GM_IN_SUITES | GM_IN_LEDGERS)
 
 enum { FIELD_A, FIELD_B, FIELD_D, FIELD_LAYOUT, FIELD_EPILOGUE, FIELD_M };
 static const struct gm_field fields[] = {
     [FIELD_A] = {.name = "a", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(ab_type), .types = AB},
     [FIELD_B] = {"b", GM_FIELD_TYPE, SUITES, .types = AB, .get = get_b_type, .set = set_b_type},
-    [FIELD_D] = {.name = "d", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(d_type), .types = ALL},
+    [FIELD_D] = {.name = "d", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(d_type), .types = D},
     [FIELD_LAYOUT] = {"layout", GM_FIELD_WORD, SUITES, .words = gm_gemm_layout_names, .get = get_layout,
                       .set = set_layout, .about = "tn (default: both K-major), nn, nt, tt"},
     [FIELD_EPILOGUE] = {"epilogue", GM_FIELD_WORD, GM_IN_LEDGERS | GM_FALLS_BACK, .words = epilogues,
@@ -77,6 +79,10 @@ static const struct gm_field fields[] = {
     {"bias_batch_stride", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(bias_batch_stride)},
     {"pointer_arrays", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(pointer_arrays),
      .about = "1: of pointers to the matrices"},
+    {"a_scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(a_scales), .words = granularities,
+     .about = "of int8: tensor, row (default: none)"},
+    {"b_scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(b_scales), .words = granularities},
+    {"zero_points", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(zero_points), .about = "1: of A's rows"},
     {"act", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(activation), .words = activations,
      .about = "relu, gelu, gelu_erf, silu (default: none)"},
     {"bias", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(bias), .words = biases,
@@ -126,6 +132,11 @@ static enum gm_status check_call(const void *problem, const void *arguments) {
     if (planned->problem.gate != GM_GATE_NONE && args->beta && *args->beta != 0)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "beta is %g: there is no C beside a gate, so it is 0",
                        (double)*args->beta);
+    const float alpha = args->alpha ? *args->alpha : 1, beta = args->beta ? *args->beta : 0;
+    if (planned->problem.d_type == GM_INT32 && (alpha != 1 || beta != 0))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "alpha is %g and beta %g: D of int32 is the sums, so they are 1 and 0", (double)alpha,
+                       (double)beta);
     return GM_OK;
 }
 
@@ -170,7 +181,7 @@ static void point_to_batch(struct gm_range *range, int64_t batch) {
     range->may_equal = -1;
 }
 
-enum { RANGE_C = 2, RANGE_BIAS, RANGE_D, RANGE_LEFT_OUT, RANGES };
+enum { RANGE_C = 2, RANGE_BIAS, RANGE_D, RANGE_LEFT_OUT, RANGES, SCALING_RANGES = 4 };
 
 static void set_batch_ranges(const struct gm_gemm_problem *p, const struct gm_gemm_args *args,
                              struct gm_range found[GM_RANGES_MAX]) {
@@ -185,6 +196,24 @@ static void set_batch_ranges(const struct gm_gemm_problem *p, const struct gm_ge
     const struct gm_operand counter = {p->pointer_arrays && args->left_out, 1, 0, 4};
     set_range(&found[RANGE_LEFT_OUT], "left_out", args->left_out, counter, 4);
     found[RANGE_LEFT_OUT].written = 1;
+}
+
+/* What int8's sums are scaled by, by the caller's names, which a transposed problem has the other way round. */
+static int set_scaling_ranges(const struct gm_gemm_planned *planned, const struct gm_gemm_args *args,
+                              struct gm_range found[SCALING_RANGES]) {
+    const struct gm_gemm_problem *p = &planned->problem;
+    const int turned = planned->transposed;
+    const int64_t a_rows = turned ? p->n : p->m, b_rows = turned ? p->m : p->n;
+    const enum gm_granularity a = turned ? p->b_scales : p->a_scales, b = turned ? p->a_scales : p->b_scales;
+    const struct gm_operand vectors[SCALING_RANGES] = {{a != GM_PER_NONE, a == GM_PER_ROW ? a_rows : 1, 0, 4},
+                                                       {b != GM_PER_NONE, b == GM_PER_ROW ? b_rows : 1, 0, 4},
+                                                       {p->zero_points, a_rows, 0, 4},
+                                                       {p->zero_points, b_rows, 0, 4}};
+    set_range(&found[0], "a_scales", args->a_scales, vectors[0], 4);
+    set_range(&found[1], "b_scales", args->b_scales, vectors[1], 4);
+    set_range(&found[2], "a_zeros", args->a_zeros, vectors[2], 4);
+    set_range(&found[3], "b_sums", args->b_sums, vectors[3], 4);
+    return SCALING_RANGES;
 }
 
 /* A, B, C, the bias and D, by the caller's names. */
@@ -207,10 +236,10 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[RANGE_D].may_equal = RANGE_C;
     workspace->address = args->workspace;
     workspace->bytes = args->workspace_bytes;
-    if (!gm_gemm_is_batch(p))
-        return RANGE_LEFT_OUT;
-    set_batch_ranges(p, args, found);
-    return RANGES;
+    const int count = gm_gemm_is_batch(p) ? RANGES : RANGE_LEFT_OUT;
+    if (gm_gemm_is_batch(p))
+        set_batch_ranges(p, args, found);
+    return p->ab_type == GM_INT8 ? count + set_scaling_ranges(planned, args, &found[count]) : count;
 }
 
 const struct gm_operation gm_operation_gemm = {

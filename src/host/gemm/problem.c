@@ -52,9 +52,11 @@ static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_o
 }
 
 static enum gm_status check_types(const struct gm_gemm_problem *p) {
-    if (p->ab_type != GM_TF32 && (p->ab_type < GM_BF16 || p->ab_type > GM_FP32))
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "ab_type is %d; known values are %d to %d, and %d (tf32)",
-                       (int)p->ab_type, GM_BF16, GM_FP32, GM_TF32);
+    if (p->ab_type != GM_TF32 && p->ab_type != GM_INT8 && (p->ab_type < GM_BF16 || p->ab_type > GM_FP32))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "ab_type is %d; known values are %d to %d, %d (int8) and %d (tf32)",
+                       (int)p->ab_type, GM_BF16, GM_FP32, GM_INT8, GM_TF32);
+    if (p->ab_type == GM_INT8 && p->d_type == GM_INT32)
+        return GM_OK;
     const enum gm_status status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
     if (status == GM_OK && gm_type_bytes(p->ab_type) == 4 && p->d_type != GM_FP32)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "d_type is %s: D of %s operands is fp32", gm_type_name(p->d_type),
@@ -91,6 +93,47 @@ static enum gm_status check_gate(struct gm_gemm_problem *p) {
     if (p->bias == GM_BIAS_M)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "the bias is along M: with a gate it is along N, or there is none");
     return gm_check_gated(p->activation, p->limit, &p->sigmoid_factor, p->up_offset);
+}
+
+/* ---- int8 ----------------------------------------------------------------------------------------------- */
+
+/* K whose sums of products stay within 31 bits: of -128 by -128, and of 255 by -128, where zeros are off. */
+enum { MOST_K_INT8 = 131071, MOST_K_ZEROS = 65793 };
+
+static int is_scaled(const struct gm_gemm_problem *p) {
+    return p->a_scales != GM_PER_NONE || p->b_scales != GM_PER_NONE || p->zero_points;
+}
+
+static enum gm_status check_granularities(const struct gm_gemm_problem *p) {
+    enum gm_status status = gm_check_enum("a_scales", (int)p->a_scales, GM_PER_NONE, GM_PER_ROW);
+    if (status == GM_OK)
+        status = gm_check_enum("b_scales", (int)p->b_scales, GM_PER_NONE, GM_PER_ROW);
+    if (status == GM_OK && (p->zero_points < 0 || p->zero_points > 1))
+        status = gm_fail(GM_ERROR_INVALID_ARGUMENT, "zero_points is %" PRId64 "; it must be 0 or 1", p->zero_points);
+    return status;
+}
+
+/* Scales are of int8 alone, and of one product; sums of s32 have nothing beside them. */
+static enum gm_status check_int8(const struct gm_gemm_problem *p) {
+    const enum gm_status status = check_granularities(p);
+    const int64_t most = p->zero_points ? MOST_K_ZEROS : MOST_K_INT8;
+    if (status != GM_OK)
+        return status;
+    if (p->ab_type != GM_INT8)
+        return !is_scaled(p) ? GM_OK
+                             : gm_fail(GM_ERROR_INVALID_ARGUMENT, "scales and zero_points are of int8; A and B are %s",
+                                       gm_type_name(p->ab_type));
+    if (p->k > most)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "k is %" PRId64 ": a sum may leave 32 bits above %" PRId64 "%s", p->k,
+                       most, p->zero_points ? " with zero_points" : "");
+    if (p->d_type == GM_INT32 && (is_scaled(p) || p->bias != GM_BIAS_NONE || p->activation != GM_ACT_NONE || p->gate))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "D is int32, the sums themselves: it has no scales, zero_points, bias, activation or gate");
+    if ((p->batch > 1 || p->pointer_arrays) &&
+        (p->a_scales == GM_PER_ROW || p->b_scales == GM_PER_ROW || p->zero_points))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "a batch takes scales of GM_PER_TENSOR, one for all matrices, and no zero_points");
+    return GM_OK;
 }
 
 /* ---- batches -------------------------------------------------------------------------------------------- */
@@ -248,6 +291,8 @@ enum gm_status gm_gemm_normalize(void *problem) {
         status = check_enums(p);
     if (status == GM_OK)
         status = check_gate(p);
+    if (status == GM_OK)
+        status = check_int8(p);
     return status == GM_OK ? fill(p) : status;
 }
 
@@ -275,6 +320,8 @@ struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
     t.ldc = t.ldd = p->m;
     t.a_align = p->b_align;
     t.b_align = p->a_align;
+    t.a_scales = p->b_scales;
+    t.b_scales = p->a_scales;
     t.bias = p->bias == GM_BIAS_N ? GM_BIAS_M : p->bias == GM_BIAS_M ? GM_BIAS_N : GM_BIAS_NONE;
     return t;
 }

@@ -71,9 +71,9 @@ int64_t gm_operand_bytes(const struct gm_operand *operand);
 /* Bytes of one load or copy of an operand, 16, 8, 4 or 2, from what base and stride are multiples of. */
 int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows);
 
-/* wgmma takes operands of 16 bits alone as they lie; of other types, those that are MN-major are turned before. */
+/* wgmma takes operands of 16 bits alone as they lie; of these types, those that are MN-major are turned before. */
 static inline int gm_needs_k_major(const struct gm_gemm_problem *problem) {
-    return gm_type_bytes(problem->ab_type) != 2;
+    return problem->ab_type == GM_TF32 || problem->ab_type == GM_INT8;
 }
 
 /* D is more than alpha A B + beta C, and so more than a tile's plain store. Kernels with a gate have all of theirs done
@@ -81,7 +81,8 @@ static inline int gm_needs_k_major(const struct gm_gemm_problem *problem) {
 static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem) {
     if (problem->gate != GM_GATE_NONE)
         return 0;
-    return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE;
+    const int dequantizes = problem->ab_type == GM_INT8 && problem->d_type != GM_INT32;
+    return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE || dequantizes;
 }
 
 #define GM_TMA_ALIGN        16 /* bytes: of a row's stride, and of what a pointer must be a multiple of */
@@ -98,13 +99,23 @@ static inline int gm_has_vectors_of_d(const struct gm_gemm_problem *problem) {
            problem->d_batch_stride * gm_type_bytes(problem->d_type) % GM_TMA_ALIGN == 0;
 }
 
-/* Tiles of D, while beta is 0, go from the accumulators to memory by TMA with nothing asked of a column. TMA clips D's
- * rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
-static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
+/* TMA clips D's rows to whole 16-byte chunks only, so it would write beyond a ragged N. */
+static inline int gm_may_tma_store(const struct gm_gemm_problem *problem) {
     const int bytes = gm_type_bytes(problem->d_type);
-    return !gm_has_general_epilogue(problem) && gm_gemm_columns(problem) * bytes % 16 == 0 &&
-           gm_has_vectors_of_d(problem) && (problem->m <= 1 || problem->ldd * bytes < GM_TMA_STRIDE_LIMIT) &&
+    return gm_gemm_columns(problem) * bytes % 16 == 0 && gm_has_vectors_of_d(problem) &&
+           (problem->m <= 1 || problem->ldd * bytes < GM_TMA_STRIDE_LIMIT) &&
            problem->d_batch_stride * bytes < GM_TMA_STRIDE_LIMIT;
+}
+
+/* Tiles of D, while beta is 0, go from the accumulators to memory by TMA with nothing asked of a column. */
+static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
+    return !gm_has_general_epilogue(problem) && gm_may_tma_store(problem);
+}
+
+/* The same of int8's sums, scaled by rows and columns into 16 bits. */
+static inline int gm_has_scaled_store(const struct gm_gemm_problem *problem) {
+    return problem->ab_type == GM_INT8 && gm_type_bytes(problem->d_type) == 2 && problem->bias == GM_BIAS_NONE &&
+           problem->activation == GM_ACT_NONE && !problem->zero_points && gm_may_tma_store(problem);
 }
 
 /* sequence.c: GEMM of operands that are copied before, or with a GLU behind it. */

@@ -37,11 +37,29 @@ static void describe(const struct gm_kernel *kernel, struct gm_gemm_kernel_info 
     info->warps_n = c[GM_GEMM_SM80_WARPS_N];
 }
 
+/* cp.async copies no fewer than 4 bytes; elements of 2 come through registers where they must. */
+static int is_on_words(struct gm_operand operand, int align) {
+    return gm_copy_bytes((uint64_t)align, operand.stride * operand.element_bytes, operand.rows) >= 4;
+}
+
+static enum gm_reason check_words(const struct gm_gemm_inquiry *q) {
+    const struct gm_gemm_problem *p = q->problem;
+    const int a = is_on_words(gm_operand_a(p), p->a_align) && p->a_batch_stride % 4 == 0;
+    const int b = is_on_words(gm_operand_b(p), p->b_align) && p->b_batch_stride % 4 == 0;
+    if (p->ab_type != GM_INT8 || (a && b))
+        return GM_ACCEPTED;
+    return gm_say(
+        q->why, GM_REASON_STRIDE,
+        "rows or matrices of %s begin on no multiple of 4 bytes: int8 needs it, or a workspace_limit that lets "
+        "the plan copy them",
+        a ? "B" : "A");
+}
+
 static enum gm_reason check(const struct gm_gemm_inquiry *q) {
     const int orders = gm_is_batch_invariant(q->question) && q->variant->warp_k == 1;
     if (orders && !q->question->options->kernel && gm_gemm_tma_may_load(q))
         return gm_say(q->why, GM_REASON_ORDER, "a batch-invariant plan takes wgmma's order of K wherever TMA can load");
-    return GM_ACCEPTED;
+    return check_words(q);
 }
 
 static double margin(const struct gm_gemm_inquiry *q) {
@@ -60,6 +78,7 @@ enum gm_status gm_gemm_sm80_prepare(struct gm_plan *plan, const struct gm_verdic
     params->ldb = p->ldb;
     params->k = (int32_t)p->k;
     params->b_early = gm_gemm_b_is_early(plan);
+    params->scaling = gm_gemm_scaling_template(p);
     params->batch = gm_gemm_batch_template(&v, p);
     params->a_batch = p->a_batch_stride * gm_type_bytes(p->ab_type);
     params->b_batch = p->b_batch_stride * gm_type_bytes(p->ab_type);
@@ -84,6 +103,8 @@ CUresult gm_gemm_sm80_bind(const struct gm_plan *plan, const void *args, void *i
     params->b = call.b;
     params->stream_k.workspace = call.workspace;
     params->left_out = ((const struct gm_gemm_args *)args)->left_out;
+    if (planned->problem.ab_type == GM_INT8)
+        gm_gemm_bind_scaling(planned, args, &params->scaling);
     /* The kernel looks at what it finds in pointer arrays itself. */
     const uint64_t a_base = params->pointer_arrays ? 0 : call.a | (uint64_t)params->a_batch;
     const uint64_t b_base = params->pointer_arrays ? 0 : call.b | (uint64_t)params->b_batch;

@@ -29,7 +29,7 @@
 #define SM90_REUSED_LINES_PER_CLOCK    83.0 /* such requests a clock, of all SMs, without a line's first */
 #define SM90_UNALIGNED_LINES_PER_CLOCK 85.3 /* second requests a clock, of all SMs, of rows that begin on no line */
 #define SM90_STORE_BYTES_PER_CLOCK     11.7 /* bytes a clock of an SM's epilogue: registers -> staging -> global */
-#define SM90_STORE_TF32_BYTES          60.0 /* bytes a clock of it for D of tf32, which is stored as it is */
+#define SM90_STORE_COPIED_BYTES        60.0 /* bytes a clock of it for D of tf32 and int32: the sums as they are */
 #define SM90_STORE_ELEMENTS_PER_CLOCK  7.0  /* elements a clock of it where D takes no vectors */
 #define SM90_GATED_PER_CLOCK           5.0  /* elements a clock of an SM that become D of gates and ups */
 #define SM90_GATED_SHARE               0.8  /* of the time otherwise predicted, of a gate above GM_STREAM_MOST tokens */
@@ -128,7 +128,8 @@ static double kblock_clocks(const struct gm_gemm_variant *v, const struct gm_gem
 
 /* The store of so many elements of D. One by one where their rows begin anywhere, of whatever type. */
 static double elements_clocks(const struct gm_gemm_problem *p, double elements) {
-    const double rate = p->ab_type == GM_TF32 ? SM90_STORE_TF32_BYTES : SM90_STORE_BYTES_PER_CLOCK;
+    const int copies = p->ab_type == GM_TF32 || p->d_type == GM_INT32;
+    const double rate = copies ? SM90_STORE_COPIED_BYTES : SM90_STORE_BYTES_PER_CLOCK;
     const double clocks = elements * gm_type_bytes(p->d_type) / rate;
     return gm_has_vectors_of_d(p) ? clocks : max2(clocks, elements / SM90_STORE_ELEMENTS_PER_CLOCK);
 }

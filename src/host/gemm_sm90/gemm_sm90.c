@@ -62,6 +62,10 @@ static enum gm_status encode(const struct gm_plan *plan, const char *letter, str
     return GM_OK;
 }
 
+static int is_stored_by_tma(int plain) {
+    return plain == GM_SM90_BY_TMA || plain == GM_SM90_SCALED_BY_TMA;
+}
+
 static enum gm_status encode_maps(const struct gm_plan *plan, const struct gm_gemm_variant *v,
                                   struct gm_gemm_sm90_params *params) {
     const struct gm_gemm_maps maps = gm_gemm_sm90_maps(v, &gm_gemm_planned_of(plan)->problem);
@@ -70,7 +74,7 @@ static enum gm_status encode_maps(const struct gm_plan *plan, const struct gm_ge
     enum gm_status status = encode(plan, "A", maps.a, &params->a);
     if (status == GM_OK)
         status = encode(plan, "B", maps.b, &params->b);
-    if (status == GM_OK && params->plain == GM_SM90_BY_TMA)
+    if (status == GM_OK && is_stored_by_tma(params->plain))
         status = encode(plan, "D", maps.d, &params->d);
     if (status == GM_OK && maps.a_tiles.rows)
         status = encode(plan, "A's last rows", maps.a_tail, &params->a_tail);
@@ -123,6 +127,13 @@ static struct gm_gate_params gate_params(const struct gm_gemm_problem *p) {
     };
 }
 
+static int plain_store(const struct gm_gemm_problem *p) {
+    return gm_has_plain_store(p)        ? GM_SM90_BY_TMA
+           : gm_has_scaled_store(p)     ? GM_SM90_SCALED_BY_TMA
+           : gm_has_general_epilogue(p) ? 0
+                                        : GM_SM90_ALONG_ROWS;
+}
+
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct gm_gemm_variant v = variant(plan->kernel);
     const struct gm_gemm_problem *p = &gm_gemm_planned_of(plan)->problem;
@@ -130,12 +141,11 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     struct gm_gemm_sm90_params *params = plan->params;
     params->epilogue = gm_gemm_epilogue_template(p);
     params->raster = gm_raster_choose(&v, p, &plan->device);
-    params->plain = gm_has_plain_store(p)        ? GM_SM90_BY_TMA
-                    : gm_has_general_epilogue(p) ? 0
-                                                 : GM_SM90_ALONG_ROWS; /* unless beta is not 0 */
+    params->plain = plain_store(p); /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)v.tile_k);
     params->b_early = gm_gemm_b_is_early(plan);
     params->gate = gate_params(p);
+    params->scaling = gm_gemm_scaling_template(p);
     params->batch = gm_gemm_batch_template(&v, p);
     params->a_steps = p->a_batch_stride != 0;
     params->b_steps = p->b_batch_stride != 0;
@@ -158,13 +168,15 @@ static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     const struct gm_driver *driver = plan->context->driver;
     struct gm_gemm_sm90_params *params = into;
     const struct gm_gemm_call call = gm_gemm_bind(gm_gemm_planned_of(plan), args, &params->epilogue);
+    if (gm_gemm_planned_of(plan)->problem.ab_type == GM_INT8)
+        gm_gemm_bind_scaling(gm_gemm_planned_of(plan), args, &params->scaling);
     if (params->epilogue.beta != 0)
         params->plain = 0;
     params->stream_k.workspace = call.workspace;
     CUresult result = CUDA_SUCCESS;
     readdress(driver, &params->a, call.a, 1, &result);
     readdress(driver, &params->b, call.b, 1, &result);
-    readdress(driver, &params->d, params->epilogue.d, params->plain == GM_SM90_BY_TMA, &result);
+    readdress(driver, &params->d, params->epilogue.d, is_stored_by_tma(params->plain), &result);
     readdress(driver, &params->a_tail, call.a, params->a_tiles.rows, &result);
     readdress(driver, &params->b_tail, call.b, params->b_tiles.rows, &result);
     return result;

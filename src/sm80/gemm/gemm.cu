@@ -5,7 +5,8 @@
  * tile (warp-k): the warps of every part of K multiply their part of each stage into accumulators of the whole tile,
  * and the warps of part 0 add them up.
  *
- * D = act(alpha * A B + beta * C + bias), 16-bit operands, fp32 accumulators, each operand K-major or MN-major. Any
+ * D = act(alpha * A B + beta * C + bias), operands of 16 bits or tf32 with sums of fp32, each K-major or MN-major; or
+ * K-major int8 with sums of s32. Any
  * size (K = 0 too), stride and element alignment: params.a_vector / b_vector say how many bytes base and stride allow
  * per copy. No byte outside the operands' logical rows is read, none outside D's is written. The order of accumulation
  * is the same for every element of D and on every run.
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     }
 #pragma unroll 1
     while (more) {
-        float acc[BLOCKS_M][2 * BLOCKS_N][4] = {};
+        sum_t acc[BLOCKS_M][2 * BLOCKS_N][4] = {};
         mma_piece(acc, a, b, piece.first, piece.end);
         if (WARP_K > 1)
             sum_warp_k(acc);
@@ -65,6 +66,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
             begin_piece(BATCHED ? own : p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
         }
         if (finished && in_k_part_0())
-            store_tile(acc, BATCHED ? of_tile : p.epilogue, m, n);
+            store_tile(acc, BATCHED ? of_tile : p.epilogue, p.scaling, m, n);
     }
 }

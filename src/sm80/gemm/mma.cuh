@@ -57,18 +57,26 @@ static __device__ __forceinline__ void load_fragments(struct fragments &f, uint3
     }
 }
 
+/* One mma.sync of the operands' type. */
+static __device__ __forceinline__ void mma_step(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+    if (TYPE == GM_TYPE_tf32)
+        mma_m16n8k8_tf32(d, a, b0, b1);
+    else if (TYPE == GM_TYPE_bf16)
+        mma_m16n8k16_bf16(d, a, b0, b1);
+    else
+        mma_m16n8k16_f16(d, a, b0, b1);
+}
+static __device__ __forceinline__ void mma_step(int32_t (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+    mma_m16n8k32_s8(d, a, b0, b1);
+}
+
 /* Multiplies 16 rows of the warp's tile, block row `i`. Even block rows run right and odd ones left, so that
  * consecutive instructions share a fragment. */
-static __device__ __forceinline__ void mma_block_row(float (&acc)[2 * BLOCKS_N][4], const struct fragments &f, int i) {
+static __device__ __forceinline__ void mma_block_row(sum_t (&acc)[2 * BLOCKS_N][4], const struct fragments &f, int i) {
 #pragma unroll
     for (int n = 0; n < 2 * BLOCKS_N; ++n) {
         const int j = i % 2 ? 2 * BLOCKS_N - 1 - n : n;
-        if (TYPE == GM_TYPE_tf32)
-            mma_m16n8k8_tf32(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
-        else if (TYPE == GM_TYPE_bf16)
-            mma_m16n8k16_bf16(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
-        else
-            mma_m16n8k16_f16(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
+        mma_step(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
     }
 }
 
@@ -78,7 +86,7 @@ enum { LOADS_TURNED = !IS_HALF && (A_MN || B_MN) };
 /* Multiplies the k-steps of one stage, and issues between them the copies of the k-block STAGES - 1 further on. Each
  * step loads the fragments of the next step; the last step loads them from the next stage, after waiting for it. `more`:
  * there is a next stage; else ldmatrix loads anything. */
-static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct fragments (&f)[2],
+static __device__ __forceinline__ void mma_stage(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct fragments (&f)[2],
                                                  uint32_t a_lane, uint32_t b_lane, struct operand &a, struct operand &b,
                                                  bool whole, bool more, uint32_t &read, uint32_t write) {
 #pragma unroll
@@ -101,7 +109,7 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[BLOCKS_M][2 * BLOC
 }
 
 /* Multiplies k-blocks [block, end) of the tile: the piece that begin_piece() began. */
-static __device__ __forceinline__ void mma_piece(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct operand &a,
+static __device__ __forceinline__ void mma_piece(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4], struct operand &a,
                                                  struct operand &b, int block, int end) {
     const int thread = thread_index(), lane = thread % 32;
     const int k_part = WARP_K > 1 ? thread / TILE_THREADS : 0, k = k_part * K_STEPS * K_STEP;

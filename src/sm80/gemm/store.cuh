@@ -5,13 +5,14 @@
 
 #include "common/convert.cuh"
 #include "common/gemm/epilogue.cuh"
+#include "common/gemm/scaling.cuh"
 #include "common/global.cuh"
 #include "common/index.cuh"
 #include "sm80/gemm/constants.cuh"
 
 /* Zeroes the elements of a partial sum that lie outside D. They were computed from whatever shared memory held, which
  * no other kernel may see. */
-static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+static __device__ __forceinline__ void clear_outside(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                      const struct gm_epilogue_params &p, int m, int n) {
     const int thread = thread_index(), warp = thread / 32, lane = thread % 32;
     const int rows_left = p.m - (m + warp / WARPS_N * WARP_M + lane / 4);
@@ -23,7 +24,7 @@ static __device__ __forceinline__ void clear_outside(float (&acc)[BLOCKS_M][2 * 
 #pragma unroll
             for (int r = 0; r < 4; ++r) {
                 const bool inside = i * 16 + r / 2 * 8 < rows_left && j * 8 + r % 2 < columns_left;
-                acc[i][j][r] = inside ? acc[i][j][r] : 0.0f;
+                acc[i][j][r] = inside ? acc[i][j][r] : 0;
             }
 }
 
@@ -51,7 +52,7 @@ template <int ELEM_BYTES> static __device__ __forceinline__ struct store_lane st
 }
 
 /* Stores D = alpha * acc in 16 bits, where every chunk of 8 columns is whole and aligned: 16 rows at a time. */
-static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+static __device__ __forceinline__ void store_plain(const sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                    const struct gm_epilogue_params &p, struct store_lane at) {
     enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 2) };
     const int rows_left = at.column < p.n ? p.m - at.row : 0;
@@ -77,8 +78,9 @@ static __device__ __forceinline__ void store_plain(const float (&acc)[BLOCKS_M][
 
 /* Stores with any epilogue, through fp32, 8 rows at a time. The outer loop stays rolled, for code size: only the writes
  * need compile-time register numbers. */
-static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
-                                                     const struct gm_epilogue_params &p, struct store_lane at) {
+static __device__ __forceinline__ void store_general(const sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                     const struct gm_epilogue_params &p,
+                                                     const struct gm_scaling_params &scaling, struct store_lane at) {
     enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 4) };
 #pragma unroll 1
     for (int rows8 = 0; rows8 < 2 * BLOCKS_M; ++rows8) {
@@ -88,7 +90,7 @@ static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M
 #pragma unroll
                 for (int j = 0; j < 2 * BLOCKS_N; ++j)
                     *(float2 *)(at.write + j * 32) =
-                        make_float2(acc[i / 2][j][i % 2 * 2], acc[i / 2][j][i % 2 * 2 + 1]);
+                        make_float2(sum_copied(acc[i / 2][j][i % 2 * 2]), sum_copied(acc[i / 2][j][i % 2 * 2 + 1]));
         __syncwarp();
 #pragma unroll 1
         for (int i = 0; i < 8; i += STORE_ROWS) {
@@ -97,7 +99,10 @@ static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M
                           chunk[1].x, chunk[1].y, chunk[1].z, chunk[1].w};
             const int row = at.row + rows8 * 8 + i;
             if (row < p.m && at.column < p.n) {
-                epilogue_apply8(p, v, row, at.column);
+                if (IS_INT)
+                    scaled_epilogue8(scaling, p, v, row, at.column);
+                else
+                    epilogue_apply8(p, v, row, at.column);
                 if (BATCHED && !p.d_vector && p.d_type != GM_TYPE_fp32)
                     epilogue_store8_narrow(p, v, row, at.column);
                 else
@@ -108,13 +113,14 @@ static __device__ __forceinline__ void store_general(const float (&acc)[BLOCKS_M
     }
 }
 
-static __device__ __forceinline__ void store_tile(const float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
-                                                  const struct gm_epilogue_params &p, int m, int n) {
+static __device__ __forceinline__ void store_tile(const sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                  const struct gm_epilogue_params &p,
+                                                  const struct gm_scaling_params &scaling, int m, int n) {
     const bool linear = p.beta == 0.0f && p.bias_mode == 0 && p.activation == 0;
     if (IS_HALF && linear && p.d_type != GM_TYPE_fp32 && p.d_vector && p.n % 8 == 0)
         store_plain(acc, p, store_begin<2>(m, n));
     else
-        store_general(acc, p, store_begin<4>(m, n));
+        store_general(acc, p, scaling, store_begin<4>(m, n));
 }
 
 #endif

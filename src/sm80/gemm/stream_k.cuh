@@ -13,7 +13,7 @@
 
 /* Publishes a piece that does not finish its tile. A share's last piece, if it finishes its tile, collects the partial
  * sums of the tile's other pieces. */
-static __device__ __forceinline__ void publish_or_collect(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+static __device__ __forceinline__ void publish_or_collect(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
                                                           const struct gm_gemm_sm80_params &p, int m, int n,
                                                           bool finished, bool last, int blocks) {
     enum { PARTIAL_CHUNK = 32 }; /* accumulators of a thread that are loaded at once */

@@ -25,22 +25,23 @@ static __device__ __forceinline__ void sync_k_part_0(void) {
 /* Adds the accumulators of all parts of K into those of part 0: (0 + 1) + 2 + ..., always in this order. They pass
  * through the ring, which is drained since the barrier at the end of the piece; the last barrier frees the ring.
  * Accesses are conflict-free: 16 bytes a thread, side by side. */
-static __device__ __forceinline__ void sum_warp_k(float (&acc)[BLOCKS_M][2 * BLOCKS_N][4]) {
+static __device__ __forceinline__ void sum_warp_k(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4]) {
     const int thread = thread_index(), k_part = thread / TILE_THREADS;
     float4 *exchange = (float4 *)smem + thread % TILE_THREADS;
     if (k_part > 0)
 #pragma unroll
         for (int i = 0; i < FLOATS / 4; ++i) {
-            const float *v = acc[i / (2 * BLOCKS_N)][i % (2 * BLOCKS_N)];
-            exchange[((k_part - 1) * (FLOATS / 4) + i) * TILE_THREADS] = make_float4(v[0], v[1], v[2], v[3]);
+            const sum_t *v = acc[i / (2 * BLOCKS_N)][i % (2 * BLOCKS_N)];
+            exchange[((k_part - 1) * (FLOATS / 4) + i) * TILE_THREADS] =
+                make_float4(sum_copied(v[0]), sum_copied(v[1]), sum_copied(v[2]), sum_copied(v[3]));
         }
     __syncthreads();
     if (k_part == 0)
 #pragma unroll
         for (int i = 0; i < (WARP_K - 1) * FLOATS / 4; ++i) {
             const float4 v = exchange[i * TILE_THREADS];
-            float *sum = acc[i % (FLOATS / 4) / (2 * BLOCKS_N)][i % (2 * BLOCKS_N)];
-            sum[0] += v.x, sum[1] += v.y, sum[2] += v.z, sum[3] += v.w;
+            sum_t *sum = acc[i % (FLOATS / 4) / (2 * BLOCKS_N)][i % (2 * BLOCKS_N)];
+            sum_add(sum[0], v.x), sum_add(sum[1], v.y), sum_add(sum[2], v.z), sum_add(sum[3], v.w);
         }
     __syncthreads();
 }

@@ -51,7 +51,7 @@ template <int PART> static __device__ __forceinline__ constexpr int cluster_k_co
     return ATOMS_M * part_size(PART) / 2;
 }
 template <int PART>
-static __device__ __forceinline__ float *cluster_k_registers(float (&acc)[ATOMS_M][ATOM_REGISTERS], int i) {
+static __device__ __forceinline__ sum_t *cluster_k_registers(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], int i) {
     constexpr int of_atom = part_size(PART) / 2;
     return &acc[i / of_atom][part_first(PART) / 2 + i % of_atom];
 }
@@ -59,15 +59,15 @@ static __device__ __forceinline__ float *cluster_k_registers(float (&acc)[ATOMS_
 /* Sends every part but my own to the CTA that owns it; for my own part it announces the bytes that arrive.
  * `thread_base` is the address of this thread's first byte in the ring. */
 template <int PART = 0>
-static __device__ __forceinline__ void cluster_k_send(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t thread_base,
+static __device__ __forceinline__ void cluster_k_send(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t thread_base,
                                                       uint32_t arrived, int k_rank, int consumer) {
     if (PART != k_rank) {
         const uint32_t inbox = cluster_address(cluster_k_inbox(thread_base, k_rank, PART, consumer), PART);
         const uint32_t bar = cluster_address(arrived, PART);
 #pragma unroll
         for (int i = 0; i < cluster_k_count<PART>(); i += 4) {
-            const float *r = cluster_k_registers<PART>(acc, i);
-            st_async_v4(inbox + i * 512, bar, r[0], r[1], r[2], r[3]);
+            const sum_t *r = cluster_k_registers<PART>(acc, i);
+            st_async_v4(inbox + i * 512, bar, sum_copied(r[0]), sum_copied(r[1]), sum_copied(r[2]), sum_copied(r[3]));
         }
     } else if (threadIdx.x % 128 == 0) {
         mbarrier_arrive_expect_tx(arrived, (CLUSTER_K - 1) * cluster_k_count<PART>() * 4 * 128);
@@ -78,17 +78,17 @@ static __device__ __forceinline__ void cluster_k_send(float (&acc)[ATOMS_M][ATOM
 
 /* Adds the partial sums that have arrived to my own part. */
 template <int PART = 0>
-static __device__ __forceinline__ void cluster_k_add(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t thread_base,
+static __device__ __forceinline__ void cluster_k_add(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t thread_base,
                                                      int k_rank, int consumer) {
     if (PART == k_rank) {
 #pragma unroll
         for (int slot = 0; slot < CLUSTER_K - 1; ++slot)
 #pragma unroll
             for (int i = 0; i < cluster_k_count<PART>(); i += 4) {
-                float *r = cluster_k_registers<PART>(acc, i);
+                sum_t *r = cluster_k_registers<PART>(acc, i);
                 float x, y, z, w;
                 ld_shared_v4(thread_base + (slot * CONSUMERS + consumer) * INBOX_BYTES + i * 512, x, y, z, w);
-                r[0] += x, r[1] += y, r[2] += z, r[3] += w;
+                sum_add(r[0], x), sum_add(r[1], y), sum_add(r[2], z), sum_add(r[3], w);
             }
     }
     if constexpr (PART + 1 < CLUSTER_K)
@@ -97,7 +97,7 @@ static __device__ __forceinline__ void cluster_k_add(float (&acc)[ATOMS_M][ATOM_
 
 /* Exchanges partial sums with the other CTAs of the cluster. After it, part `k_rank` of acc holds the whole sum; the
  * other parts hold nothing of use. */
-static __device__ __forceinline__ void cluster_k_exchange(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t base,
+static __device__ __forceinline__ void cluster_k_exchange(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t base,
                                                           int k_rank, int consumer, uint32_t parity, uint32_t thread) {
     const struct cluster_k_barriers bars = cluster_k_barriers_at(base);
     const uint32_t arrived = bars.arrived_addr + 8 * consumer;

@@ -4,6 +4,7 @@
 #ifndef GM_SM90_GEMM_CONSTANTS_CUH
 #define GM_SM90_GEMM_CONSTANTS_CUH
 
+#include "common/gemm/sums.cuh"
 #include "common/gemm_sm90/tile.h"
 #include "sm90/pipeline.cuh"
 
@@ -16,12 +17,15 @@
 #define GM_N_SIDE_MN GM_LAYOUT_B_MN(GM_LAYOUT)
 #endif
 
+typedef sum_of<GM_TYPE>::type sum_t;
+
 /* ---- columns and what follows from them ------------------------------------------------------------- */
 
 enum {
     ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K, GM_GATE),
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
     IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
+    IS_INT = GM_TYPE == GM_TYPE_int8,
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
     TILE_K = GM_TILE_K,

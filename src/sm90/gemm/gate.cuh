@@ -88,6 +88,11 @@ static __device__ __forceinline__ void multiply_gates(const struct gm_gate_param
         multiply_gates_as<ACT_NONE>(g, acc, first);
 }
 
+/* Sums of int8 have no gate. */
+static __device__ __forceinline__ void gate_tile(const struct gm_gemm_sm90_params &,
+                                                 int32_t (&)[ATOMS_M][ATOM_REGISTERS], struct tile_position, uint32_t) {
+}
+
 /* Makes D's elements of the consumer's accumulators, in the first half of each atom's registers. */
 static __device__ __forceinline__ void gate_tile(const struct gm_gemm_sm90_params &p,
                                                  float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,

@@ -50,7 +50,7 @@ static __device__ __forceinline__ void init_barriers_and_prefetch(const struct g
     if (warp == 1) {
         prefetch_tensormap(&p.a);
         prefetch_tensormap(&p.b);
-        if (p.plain == GM_SM90_BY_TMA) /* else there is no map of D */
+        if (p.plain == GM_SM90_BY_TMA || (IS_INT && p.plain == GM_SM90_SCALED_BY_TMA)) /* else there is no map of D */
             prefetch_tensormap(&p.d);
         if (CLUSTER_K > 1)
             cluster_k_init(cluster_k_barriers_at(base));
@@ -81,6 +81,8 @@ static __device__ __forceinline__ enum store_kind store_kind_of(const struct gm_
         return p.plain != GM_SM90_BY_TMA                                ? STORE_UNALIGNED
                : (LAST_TILE_IN_RING ? ring_drained(piece, last) : last) ? STORE_LAST
                                                                         : STORE_PLAIN_16;
+    if (IS_INT && p.plain == GM_SM90_SCALED_BY_TMA)
+        return STORE_SCALED_16;
     if (!p.plain || ((!IS_HALF || p.epilogue.d_type != GM_TYPE) && p.epilogue.d_type != GM_TYPE_fp32))
         return STORE_GENERAL;
     if (p.plain != GM_SM90_BY_TMA)
@@ -112,7 +114,7 @@ static __device__ __forceinline__ struct store_plan plan_store(const struct gm_g
  * NOTE: the barrier stands outside any branch: with a branch ptxas no longer proves that the ring's slots are the same
  * in all lanes, and the main loop pays. */
 static __device__ __forceinline__ bool store_or_publish(const struct gm_gemm_sm90_params &p, uint32_t base,
-                                                        uint32_t rank, float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                        uint32_t rank, sum_t (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                         const struct store_plan &plan, struct store_context &store) {
     const int consumer = store.bar - BAR_STAGING, row0 = PINGPONG ? 0 : consumer * ROWS;
     const int part = CLUSTER_K == 1 ? 0 : rank / SHARERS;
@@ -172,7 +174,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
     const int row0 = PINGPONG ? 0 : consumer * ROWS;
     struct pipeline_state at = {0, 0};
     uint32_t parity = 0, buffer = 0; /* cluster-k: parity of the tile; the next of two staging buffers */
-    float acc[ATOMS_M][ATOM_REGISTERS];
+    sum_t acc[ATOMS_M][ATOM_REGISTERS];
     struct deferred_tile deferred; /* the previous tile, if its store was deferred */
     deferred.any = false;
 
@@ -234,7 +236,7 @@ static __device__ __forceinline__ void consume_split_k(const struct gm_gemm_sm90
     const struct gm_piece piece = gm_split_k_piece(&p.stream_k, own.tile, own.number);
     const struct tile_position tile = tile_at(p, own.tile, rank);
     struct pipeline_state at = {0, 0};
-    float acc[ATOMS_M][ATOM_REGISTERS];
+    sum_t acc[ATOMS_M][ATOM_REGISTERS];
     mma_tile<0>(acc, pipeline_at(base), at, base, consumer * ROWS, piece.end - piece.first, thread, false, [](int) {});
     mma_drain(acc, pipeline_at(base), at, thread);
     clear_outside(p.epilogue, acc, tile, consumer * ROWS, thread);

@@ -6,6 +6,7 @@
 #include "sm90/gemm/constants.cuh"
 #include "sm90/pipeline.cuh"
 #include "sm90/wgmma.cuh"
+#include "sm90/wgmma_s8_shapes.cuh"
 #include "sm90/wgmma_shapes.cuh"
 
 /* Descriptor of an operand's atom at a shared address. */
@@ -21,7 +22,7 @@ static __device__ __forceinline__ constexpr uint32_t atom_offset(int mn, int k_s
 }
 
 /* Issues the wgmma atoms of one k-block, the stage at `stage_addr`, as one group. */
-static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t stage_addr, int row0,
+static __device__ __forceinline__ void mma_stage(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t stage_addr, int row0,
                                                  int accumulate) {
     const uint32_t m_addr = stage_addr + (SWAPPED ? A_BYTES : 0), n_addr = stage_addr + (SWAPPED ? 0 : A_BYTES);
     const uint64_t m = operand_descriptor<GM_M_SIDE_MN>(m_addr + atom_offset<WGMMA_M, GM_M_SIDE_MN>(row0, 0));
@@ -46,7 +47,7 @@ static __device__ __forceinline__ void mma_stage(float (&acc)[ATOMS_M][ATOM_REGI
  * NOTE: the first k-block stands apart because ptxas before 12.9 serialises a loop (C7515) whose own first turn is the
  * one that overwrites the accumulators. */
 template <int PARTS, typename WORK>
-static __device__ __forceinline__ void mma_tile(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
+static __device__ __forceinline__ void mma_tile(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
                                                 struct pipeline_state &at, uint32_t base, int row0, int k_blocks,
                                                 uint32_t thread, bool busy, WORK do_part) {
     constexpr int unrolled = 4;
@@ -84,7 +85,7 @@ static __device__ __forceinline__ void mma_tile(float (&acc)[ATOMS_M][ATOM_REGIS
             step();
 }
 
-static __device__ __forceinline__ void mma_drain(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
+static __device__ __forceinline__ void mma_drain(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
                                                  struct pipeline_state at, uint32_t thread) {
     wgmma_wait_group<0>();
 #pragma unroll

@@ -24,6 +24,7 @@
 #define GM_SM90_GEMM_SPLIT_K_CUH
 
 #include "common/gemm/epilogue.cuh"
+#include "common/gemm/scaling.cuh"
 #include "common/gemm/stream_k.cuh"
 #include "common/gemm/stream_k.h"
 #include "common/gemm_sm90/params.h"
@@ -85,7 +86,7 @@ static __device__ __forceinline__ uint32_t mailbox_addr(uint32_t base) {
 
 /* Writes a consumer's accumulators to where they are added: its own part to the ring, the others to the slot. Then it
  * tells the fetcher warp. */
-static __device__ __forceinline__ void publish_piece(const struct gm_stream_k &s, uint32_t base, const float *acc,
+static __device__ __forceinline__ void publish_piece(const struct gm_stream_k &s, uint32_t base, const sum_t *acc,
                                                      const struct split_k_piece &own, int consumer, int thread) {
     const struct part own_part = part_of(own, own.number);
     const int end = own_part.first + own_part.fragments;
@@ -94,17 +95,19 @@ static __device__ __forceinline__ void publish_piece(const struct gm_stream_k &s
         part_addr(base, consumer, own.number, own_part.fragments) - own_part.first * FRAGMENT_BYTES + thread * 16;
 #pragma unroll
     for (int fragment = 0; fragment < FRAGMENTS; ++fragment) {
-        const float *x = acc + 4 * fragment;
+        const sum_t *x = acc + 4 * fragment;
         if (fragment < own_part.first || fragment >= end)
-            st_global_v4_f32(slot + fragment * FRAGMENT_BYTES, x[0], x[1], x[2], x[3]);
+            st_global_v4_f32(slot + fragment * FRAGMENT_BYTES, sum_copied(x[0]), sum_copied(x[1]), sum_copied(x[2]),
+                             sum_copied(x[3]));
     }
     if (CONSUMERS > 1) /* the other consumers have read the ring, too */
         bar_sync(BAR_ORDER, 128 * CONSUMERS);
 #pragma unroll
     for (int fragment = 0; fragment < FRAGMENTS; ++fragment) {
-        const float *x = acc + 4 * fragment;
+        const sum_t *x = acc + 4 * fragment;
         if (fragment >= own_part.first && fragment < end)
-            st_shared_v4(own_addr + fragment * FRAGMENT_BYTES, x[0], x[1], x[2], x[3]);
+            st_shared_v4(own_addr + fragment * FRAGMENT_BYTES, sum_copied(x[0]), sum_copied(x[1]), sum_copied(x[2]),
+                         sum_copied(x[3]));
     }
     bar_arrive(BAR_PUBLISHED, FETCHER_AND_CONSUMERS);
 }
@@ -220,15 +223,16 @@ static __device__ __forceinline__ void fetch_parts(const struct gm_stream_k &s) 
 
 /* ---- consumers: add and store -------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ void swap(float &x, float &y) {
-    const float z = x;
+template <typename SUM> static __device__ __forceinline__ void swap(SUM &x, SUM &y) {
+    const SUM z = x;
     x = y, y = z;
 }
 
 /* Sums up 8 neighbouring columns of a row of D over all pieces. `fragment_addr` is the fragment of the first piece; the
  * fragments of the other pieces follow in steps of `stride` bytes. Lanes begin at different places, to avoid bank
  * conflicts. */
-static __device__ __forceinline__ void fragment_sum(float (&v)[8], uint32_t fragment_addr, uint32_t stride, int pieces,
+template <typename SUM>
+static __device__ __forceinline__ void fragment_sum(SUM (&v)[8], uint32_t fragment_addr, uint32_t stride, int pieces,
                                                     uint32_t thread) {
     const uint32_t warp_addr = fragment_addr + thread / 32 * 512, lane = thread % 32;
 #pragma unroll
@@ -240,7 +244,7 @@ static __device__ __forceinline__ void fragment_sum(float (&v)[8], uint32_t frag
         for (int piece = 0; piece < pieces; ++piece)
 #pragma unroll
             for (int i = 0; i < 8; ++i)
-                v[i] += ld_shared_f32(((at + i * 64) ^ turn) + piece * stride);
+                sum_add(v[i], ld_shared_f32(((at + i * 64) ^ turn) + piece * stride));
 #pragma unroll
         for (int i = 0; i < 8; i += 2)
             if (turn)
@@ -253,7 +257,7 @@ static __device__ __forceinline__ void fragment_sum(float (&v)[8], uint32_t frag
             for (int i = 0; i < 4; ++i) {
                 float x, y;
                 ld_shared_v2(((at + i * 16) ^ turn) + piece * stride, x, y);
-                v[2 * i] += x, v[2 * i + 1] += y;
+                sum_add(v[2 * i], x), sum_add(v[2 * i + 1], y);
             }
 #pragma unroll
         for (int i = 0; i < 4; ++i)
@@ -264,6 +268,20 @@ static __device__ __forceinline__ void fragment_sum(float (&v)[8], uint32_t frag
             if (turn & 32)
                 swap(v[i], v[i + 4]);
     }
+}
+
+/* The same sums as copies. */
+static __device__ __forceinline__ void fragment_copies(float (&v)[8], uint32_t fragment_addr, uint32_t stride,
+                                                       int pieces, uint32_t thread) {
+    if (!IS_INT) {
+        fragment_sum(v, fragment_addr, stride, pieces, thread);
+        return;
+    }
+    int32_t sums[8];
+    fragment_sum(sums, fragment_addr, stride, pieces, thread);
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        v[i] = sum_copied(sums[i]);
 }
 
 /* An element of a warp's share of a fragment: 16 rows of wgmma's M side, 8 columns of its N side. */
@@ -322,17 +340,17 @@ static __device__ __forceinline__ void store_part_along_rows(const struct gm_epi
         }
 }
 
-/* D = alpha v of 8 columns, in the operands' type, or in fp32 where these have 32 bits. */
+/* D = alpha v of 8 columns, in the operands' type, or in fp32 where these have 32 bits; of int8 copies of the sums. */
 static __device__ __forceinline__ void store8_plain(const struct gm_epilogue_params &e, float (&v)[8],
                                                     struct store_origin at) {
-    const uint64_t address = e.d + (at.row * e.ldd + at.col) * ELEM_BYTES;
     uint32_t words[8];
 #pragma unroll
     for (int j = 0; j < 8; ++j)
-        v[j] *= e.alpha;
+        v[j] *= IS_INT ? 1 : e.alpha;
 #pragma unroll
-    for (int j = 0; j < 2 * ELEM_BYTES; ++j)
+    for (int j = 0; j < (IS_HALF ? 4 : 8); ++j)
         words[j] = IS_HALF ? packed_pair(v, j) : __float_as_uint(v[j]);
+    const uint64_t address = e.d + (at.row * e.ldd + at.col) * (IS_HALF ? 2 : 4);
     st_global_v4_b32(address, words);
     if (!IS_HALF)
         st_global_v4_b32(address + 16, words + 4);
@@ -350,9 +368,12 @@ static __device__ __forceinline__ void store_part(const struct gm_gemm_sm90_para
         const struct store_origin at =
             fragment_origin(tile, consumer * ROWS, part.first + i, thread, fragment_first(thread % 32));
         float v[8];
-        fragment_sum(v, room_addr + i * FRAGMENT_BYTES, stride, pieces, thread);
+        fragment_copies(v, room_addr + i * FRAGMENT_BYTES, stride, pieces, thread);
         if (!PLAIN) {
-            epilogue_apply8(p.epilogue, v, at.row, at.col);
+            if (IS_INT)
+                scaled_epilogue8(p.scaling, p.epilogue, v, at.row, at.col);
+            else
+                epilogue_apply8(p.epilogue, v, at.row, at.col);
             if (p.epilogue.d_vector)
                 epilogue_store8(p.epilogue, v, at.row, at.col);
             else

@@ -9,6 +9,7 @@
 
 #include "common/convert.cuh"
 #include "common/gemm/epilogue.cuh"
+#include "common/gemm/scaling.cuh"
 #include "common/gemm_sm90/params.h"
 #include "common/global.cuh"
 #include "common/index.cuh"
@@ -68,7 +69,7 @@ static __device__ __forceinline__ struct store_origin chunk_origin(struct store_
 /* Zeroes the elements of a partial sum that lie outside D. They were computed from whatever shared memory held, which
  * no other kernel may see. `first_m` is the consumer's first row on wgmma's M side. */
 static __device__ __forceinline__ void clear_outside(const struct gm_epilogue_params &e,
-                                                     float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                     sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
                                                      int first_m, uint32_t thread) {
     const int left_m = e.m - tile.m * TILE_M, left_n = e.n * (1 + GATED) - tile.n * TILE_N;
     if (left_m >= TILE_M && left_n >= TILE_N)
@@ -84,8 +85,8 @@ static __device__ __forceinline__ void clear_outside(const struct gm_epilogue_pa
 }
 
 /* Multiplies the accumulators by alpha, which a gate has done already. The branch is the same in all threads. */
-static __device__ __forceinline__ void scale(float (&acc)[ATOMS_M][ATOM_REGISTERS], float alpha) {
-    if (!GATED && alpha != 1.0f)
+static __device__ __forceinline__ void scale(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], float alpha) {
+    if (!GATED && !IS_INT && alpha != 1.0f)
 #pragma unroll
         for (int i = 0; i < ATOMS_M * ATOM_REGISTERS; ++i)
             acc[i / ATOM_REGISTERS][i % ATOM_REGISTERS] *= alpha;
@@ -95,6 +96,9 @@ static __device__ __forceinline__ void scale(float (&acc)[ATOMS_M][ATOM_REGISTER
 static __device__ __forceinline__ uint32_t packed_pair(const float *acc, int i) {
     return GM_TYPE == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(acc[2 * i], acc[2 * i + 1])
                                    : cvt_rn_f16x2_f32(acc[2 * i], acc[2 * i + 1]);
+}
+static __device__ __forceinline__ uint32_t packed_pair(const int32_t *, int) {
+    return 0; /* sums of int8 are not packed as they are */
 }
 static __device__ __forceinline__ uint32_t packed_pair(const uint32_t *packed, int i) {
     return packed[i];
@@ -127,8 +131,8 @@ static __device__ __forceinline__ void stage_chunk_16(uint32_t chunk_addr, const
     }
 }
 
-/* Stages a chunk of fp32 elements. A swapped chunk is half an atom wide, so half of the warps have nothing in it. */
-static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const float *acc, int half,
+/* Stages a chunk of elements of 32 bits. A swapped chunk is half an atom wide, so half of the warps have nothing in it. */
+static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const sum_t *acc, int half,
                                                       uint32_t thread) {
     constexpr int columns = SWAPPED ? STORE_ROWS : STORE_SPAN / 4;
     const uint32_t warp = thread / 32, m = warp * 16 + thread % 32 / 4, n = thread % 4 * 2;
@@ -138,7 +142,7 @@ static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const
     for (int j = 0; j < columns; j += 8)
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-            const float x = acc[j / 2 + 2 * h], y = acc[j / 2 + 2 * h + 1];
+            const float x = sum_copied(acc[j / 2 + 2 * h]), y = sum_copied(acc[j / 2 + 2 * h + 1]);
             if (SWAPPED) {
                 const uint32_t row = j + n, col = m % 32 + 8 * h;
                 st_shared(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col * 4), x);
@@ -219,7 +223,7 @@ static __device__ __forceinline__ void store_staged(const struct gm_gemm_sm90_pa
 /* Stores a tile whose epilogue is alpha alone. */
 template <int D_BYTES, int PART>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                   const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                   const sum_t (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                    struct store_origin tile) {
 #pragma unroll
     for (int i = 0; i < buffers_of_tile<D_BYTES, PART>(); ++i)
@@ -254,7 +258,7 @@ static __device__ __forceinline__ void store_rows(const struct gm_epilogue_param
  * another. */
 template <int PART>
 static __device__ __forceinline__ void store_last(const struct gm_gemm_sm90_params &p, const struct store_context &s,
-                                                  const float (&acc)[ATOMS_M][ATOM_REGISTERS], struct store_origin tile,
+                                                  const sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], struct store_origin tile,
                                                   uint32_t ring_addr) {
     if (LAST_TILE_IN_RING) {
         constexpr int buffers = buffers_of_tile<2, PART>();
@@ -283,7 +287,8 @@ enum { CROWDED = !PINGPONG && FLOATS > 160, ROWS_AHEAD = FLOATS > 160 ? 1 : FLOA
 /* Applies the epilogue to a staged chunk, without its first `done` rows or columns, 8 columns of a row a thread, and
  * stores what it yields; to a D that takes no vectors, back to staging. The thread's number is computed anew, here and
  * below: the accumulators leave no register to keep it in. */
-static __device__ __forceinline__ void finish_chunk(const struct gm_epilogue_params &e, uint32_t chunk_addr,
+static __device__ __forceinline__ void finish_chunk(const struct gm_scaling_params &scaling,
+                                                    const struct gm_epilogue_params &e, uint32_t chunk_addr,
                                                     struct store_origin at, int done) {
     constexpr int groups = chunk_grid<4>::COLS / 8;
 #pragma unroll 1
@@ -296,7 +301,10 @@ static __device__ __forceinline__ void finish_chunk(const struct gm_epilogue_par
 #pragma unroll
         for (int h = 0; h < 2; ++h)
             ld_shared_v4(addr ^ h * 16, v[4 * h], v[4 * h + 1], v[4 * h + 2], v[4 * h + 3]);
-        epilogue_apply8(e, v, at.row + row, at.col + col);
+        if (IS_INT)
+            scaled_epilogue8(scaling, e, v, at.row + row, at.col + col);
+        else
+            epilogue_apply8(e, v, at.row + row, at.col + col);
         if (e.d_vector)
             epilogue_store8(e, v, at.row + row, at.col + col);
         else
@@ -385,7 +393,7 @@ static __device__ __forceinline__ void store_finished(const struct gm_epilogue_p
  * compile-time register numbers. */
 template <int PART>
 static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                     const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                     const sum_t (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                      struct store_origin tile) {
     struct gm_epilogue_params own; /* of a batch: the epilogue of the tile's matrix */
     if (BATCHED)
@@ -407,7 +415,7 @@ static __device__ __forceinline__ void store_general(const struct gm_gemm_sm90_p
         const int c = chunk % of_atom;
         const int done = even ? 0 : c / chunk_grid<4>::ACROSS * size - chunk_first<4, PART>(c);
         const struct store_origin at = chunk_origin<4, PART>(tile, chunk / of_atom, c);
-        finish_chunk(BATCHED ? own : p.epilogue, chunk_addr, at, done);
+        finish_chunk(p.scaling, BATCHED ? own : p.epilogue, chunk_addr, at, done);
         if (!p.epilogue.d_vector) {
             bar_sync(s.bar, 128);
             store_finished(BATCHED ? own : p.epilogue, chunk_addr, at, done);
@@ -453,7 +461,7 @@ static __device__ __forceinline__ void store_whole_rows(const struct gm_epilogue
  * code size. */
 template <int PART>
 static __device__ __forceinline__ void store_unaligned(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                       const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                       const sum_t (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                        struct store_origin tile) {
     struct gm_epilogue_params own; /* of a batch: the epilogue of the tile's matrix */
     if (BATCHED)
@@ -480,9 +488,65 @@ static __device__ __forceinline__ void store_unaligned(const struct gm_gemm_sm90
     }
 }
 
+/* The scales of rows first, first + 1, ... of wgmma's M side, or of columns of its N side: 1 where there are none. */
+struct side_scales {
+    uint64_t values;
+    int first, end, step;
+};
+static __device__ __forceinline__ float side_scale(const struct side_scales &s, int i) {
+    const int at = s.first + i;
+    return s.values && at < s.end ? __uint_as_float(ld_global_b32(s.values + (int64_t)at * s.step * 4)) : 1;
+}
+
+/* Makes 16-bit elements of a tile's sums, scaled by rows and columns: pairs along the N side, as packed_pair() has them.
+ * `first_m` is the consumer's first row on the M side. */
+static __device__ __forceinline__ void pack_scaled(const struct gm_gemm_sm90_params &p,
+                                                   const int32_t (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                   uint32_t (&packed)[ATOMS_M][ATOM_REGISTERS / 2],
+                                                   struct tile_position tile, int first_m, uint32_t thread) {
+    const struct gm_scaling_params &s = p.scaling;
+    const int row = tile.m * TILE_M, column = tile.n * TILE_N;
+    const int m = first_m + thread / 32 * 16 + thread % 32 / 4, n = thread % 4 * 2;
+    const struct side_scales rows = {s.row_scales, row + (SWAPPED ? n : m), p.epilogue.m, s.row_step};
+    const struct side_scales columns = {s.column_scales, column + (SWAPPED ? m : n), p.epilogue.n, s.column_step};
+    const struct side_scales side_m = SWAPPED ? columns : rows, side_n = SWAPPED ? rows : columns;
+    const bool is_bf16 = p.epilogue.d_type == GM_TYPE_bf16;
+    float of_m[ATOMS_M][2];
+#pragma unroll
+    for (int i = 0; i < 2 * ATOMS_M; ++i)
+        of_m[i / 2][i % 2] = p.epilogue.alpha * side_scale(side_m, i / 2 * 64 + i % 2 * 8);
+#pragma unroll
+    for (int j = 0; j < ATOM_REGISTERS / 4; ++j) {
+        const float of_n[2] = {side_scale(side_n, j * 8), side_scale(side_n, j * 8 + 1)};
+#pragma unroll
+        for (int i = 0; i < 2 * ATOMS_M; ++i) {
+            const int32_t *pair = &acc[i / 2][4 * j + i % 2 * 2];
+            const float x = (float)pair[0] * of_m[i / 2][i % 2] * of_n[0];
+            const float y = (float)pair[1] * of_m[i / 2][i % 2] * of_n[1];
+            packed[i / 2][2 * j + i % 2] = is_bf16 ? cvt_rn_bf16x2_f32(x, y) : cvt_rn_f16x2_f32(x, y);
+        }
+    }
+}
+
+/* Stores a tile of int8's sums, scaled into 16 bits. */
+template <int PART>
+static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                    const int32_t (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                    struct tile_position tile, int first_m, struct store_origin at) {
+    uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
+    pack_scaled(p, acc, packed, tile, first_m, s.thread);
+#pragma unroll
+    for (int i = 0; i < buffers_of_tile<2, PART>(); ++i)
+        store_staged<2, PART>(p, s, packed, at, i);
+}
+template <int PART>
+static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_params &, struct store_context &,
+                                                    const float (&)[ATOMS_M][ATOM_REGISTERS], struct tile_position, int,
+                                                    struct store_origin) {}
+
 /* How a tile is stored: the last tile of a CTA with 16-bit elements; 2 or 4 bytes an element with alpha alone; 2 bytes
- * with alpha alone where TMA cannot store D; or any epilogue. */
-enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_UNALIGNED, STORE_GENERAL };
+ * with alpha alone where TMA cannot store D; or any epilogue; or int8's sums scaled into 2 bytes. */
+enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_UNALIGNED, STORE_GENERAL, STORE_SCALED_16 };
 
 /* Where in D the consumer's part of the tile at `tile` begins; `first_m` is its first row on the M side. */
 template <int PART>
@@ -494,10 +558,14 @@ static __device__ __forceinline__ struct store_origin store_origin_of(struct til
 /* Stores the consumer's part of a tile; with cluster-k, of part `k_rank` of it. */
 template <int PART = 0>
 static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                  float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                  sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
                                                   int first_m, int k_rank, enum store_kind kind, uint32_t ring_addr) {
     if (CLUSTER_K == 1 || PART == k_rank) {
         const struct store_origin at = store_origin_of<PART>(tile, first_m);
+        if (IS_INT && kind == STORE_SCALED_16) {
+            store_scaled<PART>(p, s, acc, tile, first_m, at);
+            return;
+        }
         if (kind != STORE_GENERAL)
             scale(acc, p.epilogue.alpha);
         if (IS_HALF && kind == STORE_LAST)
@@ -535,7 +603,7 @@ struct deferred_tile {
  * NOTE: it packs the accumulators of a tile that has been stored, too. If a branch led around it to the next tile, the
  * elements packed before would stay alive on that branch, and spill. */
 static __device__ __forceinline__ void defer_tile(const struct gm_gemm_sm90_params &p,
-                                                  float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                  sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
                                                   int first_m, struct deferred_tile &deferred) {
     constexpr int of_atom = ATOM_REGISTERS / 2;
     deferred.at = store_origin_of<0>(tile, first_m);

@@ -62,7 +62,7 @@ static __device__ __forceinline__ void fetch_partial_chunks(const struct gm_stre
 }
 
 /* Adds a chunk that has arrived in shared memory, in the layout of the workspace. */
-static __device__ __forceinline__ void add_partial_chunk(float *acc, int number, uint32_t thread_addr) {
+static __device__ __forceinline__ void add_partial_chunk(sum_t *acc, int number, uint32_t thread_addr) {
 #pragma unroll
     for (int b = 0; b < PARTIAL_CHUNKS; ++b)
         if (b == number)
@@ -70,14 +70,14 @@ static __device__ __forceinline__ void add_partial_chunk(float *acc, int number,
             for (int i = b * PARTIAL_CHUNK; i < GM_MIN(FLOATS, (b + 1) * PARTIAL_CHUNK); i += 4) {
                 float x, y, z, w;
                 ld_shared_v4(thread_addr + (i - b * PARTIAL_CHUNK) * 512, x, y, z, w);
-                acc[i] += x, acc[i + 1] += y, acc[i + 2] += z, acc[i + 3] += w;
+                sum_add(acc[i], x), sum_add(acc[i + 1], y), sum_add(acc[i + 2], z), sum_add(acc[i + 3], w);
             }
 }
 
 /* Adds the partial sums that the shares before this one have published of its tile, nearest first. They come through
  * the ring where it is drained, so that all of them are in flight at once, else through the staging of D. A CTA
  * collects only once, so its barrier is in its first phase. */
-static __device__ __forceinline__ void collect_partials(const struct gm_gemm_sm90_params &p, uint32_t base, float *acc,
+static __device__ __forceinline__ void collect_partials(const struct gm_gemm_sm90_params &p, uint32_t base, sum_t *acc,
                                                         struct stream_k_threads threads, bool drained,
                                                         const struct store_context &store) {
     const int units = gm_stream_k_partials(&p.stream_k, p.k_blocks, cluster_index()) * PARTIAL_CHUNKS;
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void collect_partials(const struct gm_gemm_sm9
 
 /* True: the accumulators are the whole sum of a tile now. False: they were a partial sum, which has been published. */
 static __device__ __forceinline__ bool publish_or_collect(const struct gm_gemm_sm90_params &p, uint32_t base,
-                                                          float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                          sum_t (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                           struct tile_position tile, struct gm_piece piece,
                                                           uint32_t rank, int row0, const struct store_context &store) {
     const int consumer = (store.bar - BAR_STAGING) % TILE_CONSUMERS;

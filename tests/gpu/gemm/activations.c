@@ -71,7 +71,8 @@ static bool place_operands(struct result *result, struct launch *launch) {
 }
 
 static void free_operands(struct launch *launch) {
-    struct buffers buffers = {launch->a, launch->b, launch->workspace, launch->d, launch->bias};
+    struct buffers buffers = {
+        .a = launch->a, .b = launch->b, .c = launch->workspace, .d = launch->d, .bias = launch->bias};
     free_buffers(&buffers);
 }
 

@@ -18,14 +18,19 @@ void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
     static const char *acts[] = {"", " relu", " gelu-tanh", " gelu-erf", " silu"},
                       *biases[] = {"", " bias-n:", " bias-m:"};
     static const char *gates[] = {"", " halves", " pairs"};
+    static const char *granularities[] = {"", " per tensor", " per row"};
+    char scales[64] = "";
+    if (gc->ab_type == GM_INT8)
+        snprintf(scales, sizeof scales, " scales%s /%s%s", granularities[gc->a_scales], granularities[gc->b_scales],
+                 gc->zero_points ? " zeros" : "");
     static const char *inputs[] = {"integer", "normal", "special", "ones", "holed"};
     snprintf(text, bytes,
-             "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
+             "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
              "%d,%d,%d,%d,%d",
              (long long)gc->m, (long long)gc->n, (long long)gc->k, gm_type_name(gc->ab_type), gm_type_name(gc->d_type),
              layout_name(gc), inputs[gc->inputs], gc->alpha, gc->beta, gc->in_place ? " C=D" : "",
              gc->c_is_nan ? " C=NaN" : "", biases[gc->bias], gc->bias ? gm_type_name(gc->bias_type) : "",
-             acts[gc->activation], gates[gc->gate], (long long)leading(gc, 'a'), (long long)leading(gc, 'b'),
+             acts[gc->activation], gates[gc->gate], scales, (long long)leading(gc, 'a'), (long long)leading(gc, 'b'),
              (long long)leading(gc, 'c'), (long long)leading(gc, 'd'), gc->a_offset, gc->b_offset, gc->c_offset,
              gc->d_offset, gc->bias_offset);
 }
@@ -142,6 +147,45 @@ static bool place_bias(struct result *result, struct placed *placed, struct aren
     return placed->args.bias != 0;
 }
 
+/* The sums of B's columns stay on the host for the comparison, too. */
+static bool keep_column_sums(struct placed *placed) {
+    static double *sums; /* of the case that was placed last */
+    const struct gemm_case *gc = placed->gc;
+    free(sums);
+    sums = placed->column_sums = calloc((size_t)gc->n + 1, sizeof *sums);
+    for (int64_t n = 0; n < gc->n && sums && gc->zero_points; n++)
+        sums[n] = scaling_value(gc, placed->logical, B_SUMS, n);
+    return sums;
+}
+
+static bool place_scaling(struct result *result, struct placed *placed, struct arena arenas[SCALINGS]) {
+    const struct gemm_case *gc = placed->gc;
+    gm_device_ptr *const args[SCALINGS] = {&placed->args.a_scales, &placed->args.b_scales, &placed->args.a_zeros,
+                                           &placed->args.b_sums};
+    const int64_t counts[SCALINGS] = {gc->a_scales == GM_PER_NONE  ? 0
+                                      : gc->a_scales == GM_PER_ROW ? gc->m
+                                                                   : 1,
+                                      gc->b_scales == GM_PER_NONE  ? 0
+                                      : gc->b_scales == GM_PER_ROW ? gc->n
+                                                                   : 1,
+                                      gc->zero_points ? gc->m : 0, gc->zero_points ? gc->n : 0};
+    bool ok = keep_column_sums(placed);
+    for (int s = 0; s < SCALINGS && ok; s++) {
+        const enum gm_type type = s < A_ZEROS ? GM_FP32 : GM_INT32;
+        struct image image = new_image(1, counts[s] + 1, type, (int)(gc->n + s) % 3, 0xff);
+        for (int64_t i = 0; i < counts[s]; i++) {
+            const double value =
+                s == B_SUMS ? placed->column_sums[i] : scaling_value(gc, placed->logical, (enum scaling)s, i);
+            store_bits(image.bytes + image.start + i * 4, type, double_to_bits(type, value));
+        }
+        *args[s] = counts[s] ? upload(result, &arenas[s], &image, false) : 0;
+        if (!counts[s])
+            free(image.bytes);
+        ok = !counts[s] || *args[s];
+    }
+    return ok;
+}
+
 /* C's values, or NaN, where C is D. */
 void gemm_fill_region(const struct call *call, uint8_t *region) {
     const struct placed *placed = (const struct placed *)call;
@@ -185,6 +229,9 @@ static void fill_problem(struct placed *placed) {
                                                .up_offset = gc->up_offset,
                                                .bias = gc->bias,
                                                .bias_type = gc->bias_type,
+                                               .a_scales = gc->a_scales,
+                                               .b_scales = gc->b_scales,
+                                               .zero_points = gc->zero_points,
                                                .a_align = pointer_alignment(placed->args.a),
                                                .b_align = pointer_alignment(placed->args.b),
                                                .d_align = pointer_alignment(placed->args.d)};
@@ -206,17 +253,34 @@ bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffer
     placed->args.b = place_input(result, placed, &buffers->b, false);
     placed->problem.ldd = leading(gc, 'd');
     if (!placed->args.a || !placed->args.b || !place_c(result, placed, &buffers->c) ||
-        !place_bias(result, placed, &buffers->bias) || !place_d(result, placed, &buffers->d))
+        !place_bias(result, placed, &buffers->bias) || !place_scaling(result, placed, buffers->scaling) ||
+        !place_d(result, placed, &buffers->d))
         return false;
     fill_problem(placed);
     return true;
 }
 
-/* D of fp32 and tf32 operands is fp32, whatever the turn of D's type. */
+struct gemm_case fit_type(const struct gemm_case *gc) {
+    struct gemm_case fit = *gc;
+    const int turn = (int)((gc->m + gc->n + gc->k) % 8);
+    const bool plain = gc->alpha == 1 && gc->beta == 0 && !gc->bias && !gc->activation && !gc->c_is_nan;
+    if (gm_type_bytes(gc->ab_type) == 4)
+        fit.d_type = GM_FP32;
+    if (gc->ab_type != GM_INT8)
+        return fit;
+    if (plain && turn % 2) {
+        fit.d_type = GM_INT32;
+        return fit;
+    }
+    fit.a_scales = (enum gm_granularity)(2 - turn / 2 % 3);
+    fit.b_scales = (enum gm_granularity)(2 - turn % 3);
+    fit.zero_points = turn == 4 || turn == 6;
+    return fit;
+}
+
 bool run_gemm(struct result *result, const struct gemm_case *wanted, const char *kernel, uint32_t mask,
               struct buffers *buffers) {
-    struct gemm_case taken = *wanted, *const gc = &taken;
-    gc->d_type = gm_type_bytes(gc->ab_type) == 4 ? GM_FP32 : gc->d_type;
+    const struct gemm_case taken = fit_type(wanted), *const gc = &taken;
     const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel, .arch_mask = mask};
     char what[320];
     struct placed placed;
@@ -230,4 +294,6 @@ void free_buffers(struct buffers *buffers) {
     struct arena *const arenas[] = {&buffers->a, &buffers->b, &buffers->c, &buffers->d, &buffers->bias};
     for (size_t i = 0; i < COUNT(arenas); i++)
         arena_free(arenas[i]);
+    for (int i = 0; i < SCALINGS; i++)
+        arena_free(&buffers->scaling[i]);
 }

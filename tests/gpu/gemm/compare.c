@@ -20,6 +20,29 @@ double bias_value(const struct gemm_case *gc, int64_t index) {
     return round_to(gc->bias_type, hash_normal(opt.seed ^ 0xb, (uint64_t)index));
 }
 
+double scaling_value(const struct gemm_case *gc, const struct logical *logical, enum scaling scaling, int64_t index) {
+    const enum gm_granularity scales = scaling == A_SCALES ? gc->a_scales : gc->b_scales;
+    const uint64_t random = hash64(opt.seed ^ 0x5ca1e ^ scaling, (uint64_t)(scales == GM_PER_ROW ? index : 0)) >> 32;
+    double sum = 0;
+    if (scaling == A_ZEROS)
+        return gc->zero_points ? (double)((int)(hash64(opt.seed ^ 0x2e05, (uint64_t)index) >> 32 & 7) - 3) : 0;
+    if (scaling != B_SUMS)
+        return scales == GM_PER_NONE ? 1 : ldexp(1, -(int)(random % 3));
+    for (int64_t k = 0; k < gc->k; k++)
+        sum += (double)logical->b[k * gc->n + index];
+    return sum;
+}
+
+/* What int8's sum stands for. */
+static double scaled(const struct placed *placed, int64_t m, int64_t n, double acc) {
+    const struct gemm_case *gc = placed->gc;
+    if (gc->ab_type != GM_INT8)
+        return acc;
+    if (gc->zero_points)
+        acc -= scaling_value(gc, placed->logical, A_ZEROS, m) * placed->column_sums[n];
+    return acc * scaling_value(gc, placed->logical, A_SCALES, m) * scaling_value(gc, placed->logical, B_SCALES, n);
+}
+
 /* c sqrt(K) eps relative to the sum's own size, which for N(0, 1) operands is sqrt(K). eps is that of truncation,
  * since tensor cores truncate as they add, but fp32 operands are multiplied and added with rounding; c = 8 covers the
  * largest of some 10^5 elements. */
@@ -31,14 +54,17 @@ static double accumulation_error(int64_t k, enum gm_type ab_type) {
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance) {
     const struct gemm_case *gc = placed->gc;
     const double beta = placed->args.beta ? *placed->args.beta : 0;
-    const double product = acc * (placed->args.alpha ? *placed->args.alpha : 1);
+    const double product = scaled(placed, m, n, acc) * (placed->args.alpha ? *placed->args.alpha : 1);
     const double c = beta != 0 ? beta * c_value(gc, m, n) : 0;
     const double bias = gc->bias ? bias_value(gc, gc->bias == GM_BIAS_N ? n : m) : 0;
     const double x = product + c + bias, value = activation_value(gc->activation, x);
     *tolerance = 0;
+    if (gc->d_type == GM_INT32)
+        return value;
     if (gc->inputs == NORMAL || gc->activation > GM_ACT_RELU) {
         const double alpha = gc->alpha;
-        double error = gc->inputs == NORMAL ? fabs(alpha) * accumulation_error(gc->k, gc->ab_type) : 0;
+        const bool adds_exactly = gc->inputs != NORMAL || gc->ab_type == GM_INT8;
+        double error = adds_exactly ? 0 : fabs(alpha) * accumulation_error(gc->k, gc->ab_type);
         error += 0x1p-22 * (fabs(product) + fabs(c) + fabs(bias));
         if (gc->activation > GM_ACT_RELU) /* 1.13 is the steepest slope; 2e-6 the functions' own error */
             error = 1.13 * error + 2e-6 * fabs(x);

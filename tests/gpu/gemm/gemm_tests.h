@@ -79,13 +79,18 @@ struct gemm_case {
     enum gm_gate gate;
     float limit, sigmoid_factor, up_offset; /* of the gate */
     bool rounded_sums;                      /* gates and ups may be rounded to D's type */
-    int repeats;                            /* further runs that must give the same bits */
-    uint32_t may_refuse;                    /* BIT(enum gm_reason)s that are no failure */
+    enum gm_granularity a_scales, b_scales; /* of int8, whose D is not int32 */
+    bool zero_points;
+    int repeats;         /* further runs that must give the same bits */
+    uint32_t may_refuse; /* BIT(enum gm_reason)s that are no failure */
 };
+
+/* What int8's sums are scaled by. */
+enum scaling { A_SCALES, B_SCALES, A_ZEROS, B_SUMS, SCALINGS };
 
 /* Device memory for the operands of one case, kept from case to case. */
 struct buffers {
-    struct arena a, b, c, d, bias;
+    struct arena a, b, c, d, bias, scaling[SCALINGS];
 };
 
 /* A case placed in device memory, ready to execute. It stays where it is: the call points into it. */
@@ -95,9 +100,12 @@ struct placed {
     const struct logical *logical;
     struct gm_gemm_problem problem;
     struct gm_gemm_args args;
-    size_t d_before; /* bytes of the region before D */
+    size_t d_before;     /* bytes of the region before D */
+    double *column_sums; /* of B, with zero_points */
 };
 
+/* A case as its operands' type has it: of fp32 and tf32 D is fp32; int8 gets D of int32, or scales and zeros, by turns. */
+struct gemm_case fit_type(const struct gemm_case *gc);
 void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes);
 bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed);
 /* Place, plan, execute, compare. False when it failed. kernel may be NULL. */
@@ -116,6 +124,8 @@ double expected_gated(const struct gemm_case *gc, const double *acc, int64_t n, 
 /* In double, right to the last few bits everywhere. */
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
 double bias_value(const struct gemm_case *gc, int64_t index);
+/* Of row m or column n: a power of 2, 1 where there is none; a small integer; the sum of a column of B. */
+double scaling_value(const struct gemm_case *gc, const struct logical *logical, enum scaling scaling, int64_t index);
 
 /* What struct tested_operation wants (case.c, compare.c, on_cpu.c); the rest is in gemm_tests.c. */
 void gemm_fill_region(const struct call *call, uint8_t *region);

@@ -24,6 +24,7 @@ struct job {
     struct gm_raster raster;
     struct source a, b;
     struct gm_gate_params gate;
+    struct gm_scaling_params scaling; /* of int8 */
     bool gated;
     int64_t m, n, k; /* extent of D and of the sum */
     int64_t sums_n;  /* columns of A B */
@@ -126,12 +127,21 @@ static float gated(const struct job *job, int64_t m, int64_t n) {
     return act * (up + g->up_offset);
 }
 
+static float scaled(const struct job *job, int64_t m, int64_t n) {
+    const struct gm_scaling_params *s = &job->scaling;
+    float x = job->acc[m * job->n + n];
+    if (s->row_zeros)
+        x -= load(s->row_zeros, m, GM_INT32) * load(s->column_zeros, n, GM_INT32);
+    x *= s->row_scales ? load(s->row_scales, m * s->row_step, GM_FP32) : 1;
+    return x * (s->column_scales ? load(s->column_scales, n * s->column_step, GM_FP32) : 1);
+}
+
 static float finish(const struct job *job, int64_t m, int64_t n) {
     const struct gm_epilogue_params *e = &job->epilogue;
     const bool inside = m >= 0 && n >= 0 && m < job->m && n < job->n;
     if (job->gated)
         return inside ? gated(job, m, n) : 0;
-    float x = e->alpha * (inside ? job->acc[m * job->n + n] : 0);
+    float x = e->alpha * (inside ? scaled(job, m, n) : 0);
     if (inside && (e->beta != 0 || (planted_bug == BUG_BETA_ZERO_READS_C && e->c)))
         x += e->beta * load(e->c, m * e->ldc + n, e->d_type);
     if (inside && e->bias_mode) {
@@ -144,7 +154,7 @@ static float finish(const struct job *job, int64_t m, int64_t n) {
 
 static void store(const struct job *job, int64_t m, int64_t n) {
     static atomic_uint unstable;
-    const enum gm_type type = (enum gm_type)job->epilogue.d_type;
+    const enum gm_type type = job->scaling.raw ? GM_INT32 : (enum gm_type)job->epilogue.d_type;
     const float value = finish(job, m, n);
     uint32_t bits = double_to_bits(type, value);
     if (planted_bug == BUG_TRUNCATES && type == GM_BF16)
@@ -230,6 +240,7 @@ static void read_gate(struct job *job, const struct gm_gemm_sm90_params *params)
 
 static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params) {
     job->epilogue = params->epilogue;
+    job->scaling = params->scaling;
     read_d(job);
     if (params->plain == GM_SM90_BY_TMA)
         read_map_of_d(job, &params->d);
@@ -251,6 +262,7 @@ static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params)
 
 static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params) {
     job->epilogue = params->epilogue;
+    job->scaling = params->scaling;
     job->raster = params->raster;
     read_d(job);
     job->k = params->k + (planted_bug == BUG_OVER_READ);

@@ -221,7 +221,7 @@ static const char *gemm_row(const struct gm_gemm_problem *problem, uint32_t mask
 }
 
 static void free_strides(struct strides *s) {
-    struct buffers buffers = {s->arenas[0], s->arenas[1], s->arenas[2], s->arenas[3], {0}};
+    struct buffers buffers = {.a = s->arenas[0], .b = s->arenas[1], .c = s->arenas[2], .d = s->arenas[3]};
     free_buffers(&buffers);
     *s = (struct strides){.logical = NULL};
 }

@@ -73,6 +73,8 @@ float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int 
         return outer % 5 == 3 ? NAN : INFINITY;
     if (inputs == INTEGER || inputs == HOLED)
         return (float)((int)((hash64(stream, index) >> 32) % 9) - 4);
+    if (inputs == NORMAL && type == GM_INT8)
+        return (float)((int)((hash64(stream, index) >> 32) % 256) - 128);
     if (inputs == NORMAL)
         return between_ties(type, (float)round_to(type, hash_normal(stream, index)));
     return special_element(hash64(stream, index), type, operand, outer, k, k_size);

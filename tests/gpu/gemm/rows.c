@@ -32,9 +32,9 @@ static int d_types(const struct rows *rows) {
 /* Strides that TMA takes, one pitched (at least 8 elements of guard) and one as short as it can be, by turns. */
 static void set_tma_pitch(struct gemm_case *gc, bool tight) {
     const int64_t a = gc->a_major == GM_K_MAJOR ? gc->k : gc->m, b = gc->b_major == GM_K_MAJOR ? gc->k : gc->n;
-    const int64_t more = tight ? 0 : 8;
-    gc->a_pad = (8 - a % 8) % 8 + more;
-    gc->b_pad = (8 - b % 8) % 8 + more;
+    const int64_t unit = gc->ab_type == GM_INT8 ? 16 : 8, more = tight ? 0 : unit;
+    gc->a_pad = (unit - a % unit) % unit + more;
+    gc->b_pad = (unit - b % unit) % unit + more;
     gc->d_pad = (8 - gc->n % 8) % 8 + (tight ? 0 : 16);
     gc->c_pad = (8 - gc->n % 8) % 8 + more;
 }
@@ -160,7 +160,7 @@ static bool test_inputs(struct rows *rows) {
             if (!try(rows, gc))
                 return false;
         }
-    for (int type = 0; type < d_types(rows); type++) {
+    for (int type = 0; type < (rows->variant->kernel.type == GM_INT8 ? 0 : d_types(rows)); type++) {
         struct gemm_case gc = plain_case(rows, tm + 30, tn + 3, 45);
         gc.inputs = SPECIAL;
         gc.d_type = (enum gm_type)type;
@@ -179,7 +179,8 @@ static bool test_inputs(struct rows *rows) {
 
 /* ---- alignment ------------------------------------------------------------------------------------ */
 
-/* TMA's rows must say that they do not take every element offset and every stride of A and B, as all others do. */
+/* TMA's rows, and all of int8, must say that they do not take every element offset and every stride of A and B, as all
+ * others do. */
 static bool test_alignment(struct rows *rows) {
     const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n, tk = rows->variant->gemm.tile_k;
     const int bytes = gm_type_bytes(rows->variant->kernel.type);
@@ -193,14 +194,15 @@ static bool test_alignment(struct rows *rows) {
         gc.a_pad += offset % 2 ? offset : offset & 4; /* strides of 16, 8, 4 and 2 bytes' alignment */
         gc.b_pad += (offset * 3) % 8;
         gc.d_pad += offset & 3;
-        const bool tma = uses_tma(rows->variant) && offset * bytes % 16 != 0;
-        if (tma)
+        const int needs = uses_tma(rows->variant) ? 16 : bytes == 1 ? 4 : 1;
+        const bool refuses = offset * bytes % needs != 0;
+        if (refuses)
             gc.may_refuse |= BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT);
         const int ran = rows->result->cases;
         if (!try(rows, gc))
             return false;
-        if (tma && rows->result->cases != ran) {
-            fail(rows->result, "a TMA row accepted operands at element offset %d", offset);
+        if (refuses && rows->result->cases != ran) {
+            fail(rows->result, "the row accepted operands at element offset %d", offset);
             return false;
         }
     }
@@ -245,8 +247,8 @@ static bool test_bounds(struct rows *rows) {
         gc.exact = true;
         set_tma_pitch(&gc, ragged);
         if (!uses_tma(rows->variant)) {
-            gc.a_pad += 1;
-            gc.b_pad += 1;
+            gc.a_pad += rows->variant->kernel.type == GM_INT8 ? 4 : 1;
+            gc.b_pad += rows->variant->kernel.type == GM_INT8 ? 4 : 1;
         }
         if (!try(rows, gc))
             return false;

@@ -831,6 +831,11 @@ pub const GM_GATE_NONE: gm_gate = 0;
 pub const GM_GATE_HALVES: gm_gate = 1;
 pub const GM_GATE_PAIRS: gm_gate = 2;
 
+pub type gm_granularity = c_uint;
+pub const GM_PER_NONE: gm_granularity = 0;
+pub const GM_PER_TENSOR: gm_granularity = 1;
+pub const GM_PER_ROW: gm_granularity = 2;
+
 pub type gm_schedule = c_uint;
 pub const GM_MULTISTAGE: gm_schedule = 0;
 pub const GM_COOPERATIVE: gm_schedule = 1;
@@ -876,6 +881,9 @@ pub struct gm_gemm_problem {
     pub d_batch_stride: i64,
     pub bias_batch_stride: i64,
     pub pointer_arrays: i64,
+    pub a_scales: gm_granularity,
+    pub b_scales: gm_granularity,
+    pub zero_points: i64,
 }
 
 impl Default for gm_gemm_problem {
@@ -901,6 +909,10 @@ pub struct gm_gemm_args {
     pub workspace: gm_device_ptr,
     pub workspace_bytes: usize,
     pub left_out: gm_device_ptr,
+    pub a_scales: gm_device_ptr,
+    pub b_scales: gm_device_ptr,
+    pub a_zeros: gm_device_ptr,
+    pub b_sums: gm_device_ptr,
 }
 
 impl Default for gm_gemm_args {

@@ -273,6 +273,7 @@ fn core() {
     assert_eq!(GM_UINT8, 6);
     assert_eq!(GM_INT32, 7);
     assert_eq!(GM_INT64, 8);
+    assert_eq!(GM_TF32, 9);
     assert_eq!(GM_K_MAJOR, 0);
     assert_eq!(GM_MN_MAJOR, 1);
     assert_eq!(GM_ROUND_LATE, 0);
@@ -394,6 +395,9 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_problem, d_batch_stride), 152);
     assert_eq!(offset_of!(gm_gemm_problem, bias_batch_stride), 160);
     assert_eq!(offset_of!(gm_gemm_problem, pointer_arrays), 168);
+    assert_eq!(offset_of!(gm_gemm_problem, a_scales), 176);
+    assert_eq!(offset_of!(gm_gemm_problem, b_scales), 180);
+    assert_eq!(offset_of!(gm_gemm_problem, zero_points), 184);
     assert!(size_of::<gm_gemm_problem>() >= 104);
     assert_eq!(offset_of!(gm_gemm_args, size), 0);
     assert_eq!(offset_of!(gm_gemm_args, a), 8);
@@ -406,6 +410,10 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_args, workspace), 64);
     assert_eq!(offset_of!(gm_gemm_args, workspace_bytes), 72);
     assert_eq!(offset_of!(gm_gemm_args, left_out), 80);
+    assert_eq!(offset_of!(gm_gemm_args, a_scales), 88);
+    assert_eq!(offset_of!(gm_gemm_args, b_scales), 96);
+    assert_eq!(offset_of!(gm_gemm_args, a_zeros), 104);
+    assert_eq!(offset_of!(gm_gemm_args, b_sums), 112);
     assert!(size_of::<gm_gemm_args>() >= 80);
     assert_eq!(offset_of!(gm_gemm_kernel_info, size), 0);
     assert_eq!(offset_of!(gm_gemm_kernel_info, a_major), 8);
@@ -431,6 +439,9 @@ fn gemm() {
     assert_eq!(GM_GATE_NONE, 0);
     assert_eq!(GM_GATE_HALVES, 1);
     assert_eq!(GM_GATE_PAIRS, 2);
+    assert_eq!(GM_PER_NONE, 0);
+    assert_eq!(GM_PER_TENSOR, 1);
+    assert_eq!(GM_PER_ROW, 2);
     assert_eq!(GM_MULTISTAGE, 0);
     assert_eq!(GM_COOPERATIVE, 1);
     assert_eq!(GM_PINGPONG, 2);
