@@ -12,6 +12,7 @@
 static gm_plan *plan;
 static struct gm_gemm_args args;
 static float one = 1;
+static const float two = 2;
 
 /* An sm80 plan: it takes any stride. D is M x N bf16, bias along N fp32. */
 static void set_up_with(int64_t ldd, int32_t align) {
@@ -106,6 +107,37 @@ START_TEST(c_and_bias_need_their_elements_alignment) {
     assert_fails(execute(), GM_ERROR_MISALIGNED, "c is 0x300000000001, not a multiple of 2");
     args.c += 1;
     assert_ok(execute());
+}
+END_TEST
+
+/* Scales and zeros are operands as the others are; sums of s32 take no factors. */
+START_TEST(scales_are_operands) {
+    gm_plan *int8 = NULL;
+    struct gm_gemm_problem p = problem_of(64, 64, 64);
+    struct gm_gemm_args scaled = {.size = sizeof scaled, .a = ADDRESS_A, .b = ADDRESS_B, .d = ADDRESS_D};
+    p.ab_type = GM_INT8;
+    p.a_scales = GM_PER_ROW, p.b_scales = GM_PER_TENSOR, p.zero_points = 1;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &int8));
+    gm_device_ptr *const pointers[] = {&scaled.a_scales, &scaled.b_scales, &scaled.a_zeros, &scaled.b_sums};
+    static const char *const names[] = {"a_scales is NULL", "b_scales is NULL", "a_zeros is NULL", "b_sums is NULL"};
+    for (int i = 0; i < 4; i++) {
+        assert_fails(gm_gemm_execute(int8, &scaled, NULL), GM_ERROR_INVALID_ARGUMENT, names[i]);
+        *pointers[i] = ADDRESS_BIAS + (gm_device_ptr)i * 4096 + 2;
+        assert_fails(gm_gemm_execute(int8, &scaled, NULL), GM_ERROR_MISALIGNED, "not a multiple of 4");
+        *pointers[i] += 2;
+    }
+    assert_ok(gm_gemm_execute(int8, &scaled, NULL));
+    scaled.a_scales = ADDRESS_D;
+    assert_fails(gm_gemm_execute(int8, &scaled, NULL), GM_ERROR_OVERLAP, "a_scales");
+    gm_plan_destroy(int8);
+    p.a_scales = p.b_scales = GM_PER_NONE, p.zero_points = 0, p.d_type = GM_INT32;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &int8));
+    scaled =
+        (struct gm_gemm_args){.size = sizeof scaled, .a = ADDRESS_A, .b = ADDRESS_B, .d = ADDRESS_D, .alpha = &two};
+    assert_fails(gm_gemm_execute(int8, &scaled, NULL), GM_ERROR_INVALID_ARGUMENT, "D of int32 is the sums");
+    scaled.alpha = NULL, scaled.c = ADDRESS_C, scaled.beta = &one;
+    assert_fails(gm_gemm_execute(int8, &scaled, NULL), GM_ERROR_INVALID_ARGUMENT, "D of int32 is the sums");
+    gm_plan_destroy(int8);
 }
 END_TEST
 
@@ -371,6 +403,7 @@ Suite *check_args_suite(void) {
     tcase_add_test(cases, pointers_keep_the_plans_promise);
     tcase_add_test(cases, a_smaller_promise_takes_smaller_alignment);
     tcase_add_test(cases, c_and_bias_need_their_elements_alignment);
+    tcase_add_test(cases, scales_are_operands);
     tcase_add_test(cases, operands_past_the_end_of_the_address_space_are_refused);
     tcase_add_test(cases, an_output_over_an_input_is_refused);
     tcase_add_test(cases, neighbours_do_not_overlap);

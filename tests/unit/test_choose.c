@@ -357,7 +357,10 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, the_first_of_equal_rows_wins);
     tcase_add_test(cases, test_rows_are_chosen_by_name_only);
     tcase_add_test(cases, unknown_architectures_get_the_ptx_rows);
-    tcase_add_test(cases, the_table_accepts_every_legal_shape);
     suite_add_tcase(suite, cases);
+    TCase *table = tcase_create("every legal shape");
+    tcase_set_tags(table, "long"); /* half a minute under valgrind */
+    tcase_add_test(table, the_table_accepts_every_legal_shape);
+    suite_add_tcase(suite, table);
     return suite;
 }

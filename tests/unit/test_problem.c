@@ -81,6 +81,19 @@ static void break_k(struct gm_gemm_problem *p) { p->k = INT64_MIN; }
 static void break_ab_type(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3; }
 static void break_d_of_fp32(struct gm_gemm_problem *p) { p->ab_type = GM_FP32; }
 static void break_d_of_tf32(struct gm_gemm_problem *p) { p->ab_type = GM_TF32; }
+static void int8_of(struct gm_gemm_problem *p) { p->ab_type = GM_INT8, p->d_type = GM_BF16; }
+static void int8_k(struct gm_gemm_problem *p) { int8_of(p), p->k = p->lda = p->ldb = 131072; }
+static void int8_k_zeros(struct gm_gemm_problem *p) { int8_of(p), p->zero_points = 1, p->k = p->lda = p->ldb = 65794; }
+static void int8_zeros_2(struct gm_gemm_problem *p) { int8_of(p), p->zero_points = 2; }
+static void int8_a_scales(struct gm_gemm_problem *p) { int8_of(p), p->a_scales = (enum gm_granularity)3; }
+static void int8_b_scales(struct gm_gemm_problem *p) { int8_of(p), p->b_scales = (enum gm_granularity)-1; }
+static void int32_scaled(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->a_scales = GM_PER_ROW; }
+static void int32_bias(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->bias = GM_BIAS_N; }
+static void int32_act(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->activation = GM_ACT_RELU; }
+static void int8_batch(struct gm_gemm_problem *p) { int8_of(p), p->batch = 2, p->d_batch_stride = 1 << 20, p->b_scales = GM_PER_ROW; }
+static void int8_batch_zeros(struct gm_gemm_problem *p) { int8_of(p), p->pointer_arrays = 1, p->zero_points = 1; }
+static void bf16_scaled(struct gm_gemm_problem *p) { p->b_scales = GM_PER_TENSOR; }
+static void int32_of_bf16(struct gm_gemm_problem *p) { p->d_type = GM_INT32; }
 static void break_d_type(struct gm_gemm_problem *p) { p->d_type = (enum gm_type)7; }
 static void break_a_major(struct gm_gemm_problem *p) { p->a_major = (enum gm_major)2; }
 static void break_b_major(struct gm_gemm_problem *p) { p->b_major = (enum gm_major)-1; }
@@ -116,6 +129,18 @@ static const struct {
     {break_k, GM_ERROR_INVALID_ARGUMENT, "k is -9223372036854775808"},
     {break_ab_type, GM_ERROR_INVALID_ARGUMENT, "ab_type is 3"},
     {break_d_of_fp32, GM_ERROR_INVALID_ARGUMENT, "d_type is bf16: D of fp32 operands is fp32"},
+    {int8_k, GM_ERROR_INVALID_ARGUMENT, "k is 131072: a sum may leave 32 bits above 131071"},
+    {int8_k_zeros, GM_ERROR_INVALID_ARGUMENT, "k is 65794: a sum may leave 32 bits above 65793 with zero_points"},
+    {int8_zeros_2, GM_ERROR_INVALID_ARGUMENT, "zero_points is 2"},
+    {int8_a_scales, GM_ERROR_INVALID_ARGUMENT, "a_scales is 3"},
+    {int8_b_scales, GM_ERROR_INVALID_ARGUMENT, "b_scales is -1"},
+    {int32_scaled, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
+    {int32_bias, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
+    {int32_act, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
+    {int8_batch, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
+    {int8_batch_zeros, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
+    {bf16_scaled, GM_ERROR_INVALID_ARGUMENT, "scales and zero_points are of int8; A and B are bf16"},
+    {int32_of_bf16, GM_ERROR_INVALID_ARGUMENT, "d_type is 7"},
     {break_d_of_tf32, GM_ERROR_INVALID_ARGUMENT, "D of tf32 operands is fp32"},
     {break_d_type, GM_ERROR_INVALID_ARGUMENT, "d_type is 7"},
     {break_a_major, GM_ERROR_INVALID_ARGUMENT, "a_major is 2"},

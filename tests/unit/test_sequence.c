@@ -41,6 +41,43 @@ START_TEST(operands_with_odd_rows_are_copied) {
 }
 END_TEST
 
+/* What wgmma takes K-major only is turned; K-major operands of whole rows are not. */
+START_TEST(tf32_and_int8_are_turned) {
+    static const struct {
+        enum gm_type type, d_type;
+    } types[] = {{GM_TF32, GM_FP32}, {GM_INT8, GM_INT32}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (int layout = 0; layout < 4; layout++) {
+            struct gm_gemm_problem p = problem_of(1024, 2048, 512);
+            p.ab_type = types[i].type;
+            p.d_type = types[i].d_type;
+            p.a_major = layout & 1 ? GM_MN_MAJOR : GM_K_MAJOR;
+            p.b_major = layout & 2 ? GM_MN_MAJOR : GM_K_MAJOR;
+            gm_plan *plan = plan_of(&p, &with_workspace);
+            const int copies = plan->steps ? plan->steps->sequence.count : 0;
+            ck_assert_int_eq(copies, (layout & 1) + (layout >> 1));
+            ck_assert_int_eq(gm_gemm_variant(plan->kernel).layout, 0);
+            gm_plan_destroy(plan);
+        }
+}
+END_TEST
+
+/* Without a workspace int8 has no kernel for them. */
+START_TEST(int8_that_lies_otherwise_is_refused_without_leave) {
+    struct gm_gemm_problem p = problem_of(64, 64, 64);
+    gm_plan *plan = NULL;
+    p.ab_type = GM_INT8;
+    p.d_type = GM_INT32;
+    p.lda = 66;
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, &plan), GM_ERROR_NO_KERNEL, "TMA needs it; pad lda to 80");
+    ck_assert_int_eq(copies_of(&p, &with_workspace), 1);
+    p.lda = 68; /* whole words, which cp.async takes */
+    ck_assert_int_eq(copies_of(&p, NULL), 0);
+    p.a_major = GM_MN_MAJOR;
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, &plan), GM_ERROR_NO_KERNEL, "");
+}
+END_TEST
+
 START_TEST(nothing_is_copied_without_leave) {
     const struct gm_gemm_problem p = odd_problem();
     struct gm_plan_options options = with_workspace;
@@ -252,6 +289,8 @@ Suite *sequence_suite(void) {
     TCase *plans = tcase_create("plans"), *calls = tcase_create("calls");
     tcase_add_checked_fixture(plans, planned_set_up, planned_tear_down);
     tcase_add_test(plans, operands_with_odd_rows_are_copied);
+    tcase_add_test(plans, tf32_and_int8_are_turned);
+    tcase_add_test(plans, int8_that_lies_otherwise_is_refused_without_leave);
     tcase_add_test(plans, nothing_is_copied_without_leave);
     tcase_add_test(plans, the_sm80_path_takes_copies_too);
     tcase_add_test(plans, nothing_is_copied_where_it_does_not_pay);

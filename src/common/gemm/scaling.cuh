@@ -22,8 +22,8 @@ static __device__ __forceinline__ void scaling_load8(float (&x)[8], uint64_t val
 
 /* v: copies of the sums of D(row, col .. col + 7), col a multiple of 8. Out: (sums - row zero * column zero) * row scale *
  * column scale, in this order, the sums becoming fp32 once the zeros are off. Nothing is read outside m x n. */
-static __device__ __forceinline__ void scaling_apply8(const struct gm_scaling_params &s, float (&v)[8], int row, int col,
-                                                      int m, int n) {
+static __device__ __forceinline__ void scaling_apply8(const struct gm_scaling_params &s, float (&v)[8], int row,
+                                                      int col, int m, int n) {
     const int count = row < m ? n - col : 0;
     if (count <= 0)
         return;

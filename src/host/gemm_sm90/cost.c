@@ -29,7 +29,7 @@
 #define SM90_REUSED_LINES_PER_CLOCK    83.0 /* such requests a clock, of all SMs, without a line's first */
 #define SM90_UNALIGNED_LINES_PER_CLOCK 85.3 /* second requests a clock, of all SMs, of rows that begin on no line */
 #define SM90_STORE_BYTES_PER_CLOCK     11.7 /* bytes a clock of an SM's epilogue: registers -> staging -> global */
-#define SM90_STORE_COPIED_BYTES        60.0 /* bytes a clock of it for D of tf32 and int32: the sums as they are */
+#define SM90_STORE_COPIED_BYTES        22.0 /* bytes a clock of it for D of tf32 and int32: the sums as they are */
 #define SM90_STORE_ELEMENTS_PER_CLOCK  7.0  /* elements a clock of it where D takes no vectors */
 #define SM90_GATED_PER_CLOCK           5.0  /* elements a clock of an SM that become D of gates and ups */
 #define SM90_GATED_SHARE               0.8  /* of the time otherwise predicted, of a gate above GM_STREAM_MOST tokens */

@@ -358,8 +358,9 @@ static bool run(struct result *result, const struct batch_case *bc, const char *
 static void align(struct batch_case *bc) {
     struct gemm_case *gc = &bc->gc;
     const int64_t a = gc->a_major == GM_K_MAJOR ? gc->k : gc->m, b = gc->b_major == GM_K_MAJOR ? gc->k : gc->n;
-    gc->a_pad = (8 - a % 8) % 8;
-    gc->b_pad = (8 - b % 8) % 8;
+    const int64_t unit = gc->ab_type == GM_INT8 ? 16 : 8;
+    gc->a_pad = (unit - a % unit) % unit;
+    gc->b_pad = (unit - b % unit) % unit;
     gc->d_pad = gc->c_pad = (8 - gc->n % 8) % 8;
 }
 
@@ -386,15 +387,25 @@ static struct batch_case case_of(const struct variant *v, int i) {
                                .bias_type = (enum gm_type)(i % 3),
                                .activation = i % 8 == 6 ? GM_ACT_RELU : GM_ACT_NONE,
                                .inputs = i % 5 == 4 ? NORMAL : INTEGER};
-    bc.gc.d_type = gm_type_bytes(bc.gc.ab_type) == 4 ? GM_FP32 : i % 3 == 2 ? (enum gm_type)(i / 3 % 3) : bc.gc.ab_type;
+    bc.gc.d_type = gm_type_bytes(bc.gc.ab_type) != 2 ? GM_FP32 : i % 3 == 2 ? (enum gm_type)(i / 3 % 3) : bc.gc.ab_type;
+    if (bc.gc.ab_type == GM_INT8 && i % 2 == 0) { /* the sums themselves */
+        bc.gc.d_type = GM_INT32;
+        bc.gc.alpha = 1;
+        bc.gc.beta = 0;
+        bc.gc.in_place = false;
+        bc.gc.bias = GM_BIAS_NONE;
+        bc.gc.activation = GM_ACT_NONE;
+    }
     bc.bias_stride = bc.gc.bias == GM_BIAS_M || (bc.gc.bias == GM_BIAS_N && i % 8 == 1);
     bc.a = (enum place[]){BEHIND, BESIDE, BEHIND, SHARED, BEHIND, BESIDE, BEHIND}[i % 7];
     bc.b = (enum place[]){BEHIND, BEHIND, SHARED, BEHIND, BESIDE, BEHIND}[i % 6];
     bc.d = bc.c = i % 4 == 3 ? BESIDE : BEHIND;
     if (bc.gc.beta == 1 && bc.gc.bias == GM_BIAS_NONE && i % 2)
         bc.c = SHARED;
-    if (i % 5 != 2 || !v || strcmp(v->kernel.family, "gemm_sm90") == 0)
+    if (i % 5 != 2 || !v || strcmp(v->kernel.family, "gemm_sm90") == 0 || bc.gc.ab_type == GM_INT8)
         align(&bc);
+    if (bc.gc.ab_type == GM_INT8) /* matrices begin on what TMA, or cp.async, takes */
+        bc.gap *= 2;
     if (i % 9 == 8) {
         bc.gc.d_pad += 3;
         bc.gc.d_offset = 1;
@@ -406,7 +417,7 @@ static struct batch_case case_of(const struct variant *v, int i) {
 static struct batch_case arrays_of(const struct variant *v, int i) {
     struct batch_case bc = case_of(v, i);
     bc.arrays = true;
-    bc.gap = i % 2 ? 8 : 3;
+    bc.gap = bc.gc.ab_type == GM_INT8 ? 16 : i % 2 ? 8 : 3;
     bc.missing = i % 3 == 1 ? 0x2d : i % 3 == 2 ? 0x2 : 0;
     bc.missing &= (1u << bc.batch) - 1;
     return bc;
@@ -414,7 +425,7 @@ static struct batch_case arrays_of(const struct variant *v, int i) {
 
 /* So many tiles that every CTA comes round more than twice, to a tile of another matrix each time. */
 static struct batch_case many_of(const struct variant *v) {
-    struct batch_case bc = {.gc = case_of(v, 0).gc, .gap = 8};
+    struct batch_case bc = {.gc = case_of(v, 0).gc, .gap = v->kernel.type == GM_INT8 ? 16 : 8};
     const int64_t at_once = env.device.sm_count * (227 * 1024 / v->kernel.smem_bytes);
     bc.gc.m = v->gemm.tile_m + 8;
     bc.gc.n = v->gemm.tile_n + 8;
