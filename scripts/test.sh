@@ -21,7 +21,7 @@ compile all
 declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [package_check]=90 [wheel_check]=60 [program_check]=90
     [chooser_on_ledger]=60 [valgrind_unit_tests]=300 [valgrind_lab_tests]=120 [sim_tests]=90
     [sim_h100_sm90_bf16]=240 [sim_h100_sm90_bf16_gemm]=180 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60
-    [sim_h100_sm90_e4m3]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
+    [sim_h100_sm90_e4m3]=60 [sim_h100_sm90_gemm_int8]=60 [sim_h100_sm90_gemm_tf32]=60 [sim_a100_sm80_gemm]=120 [sim_a100_gemm_fp32]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=240
     [decoder_tests]=60 [decoder_program]=60 [sanitized_decoder_tests]=90
     [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=200 [sanitized_sim_h100]=180)
@@ -148,15 +148,19 @@ later sim_h100_sm90_bf16_gemm simulated h100 bf16_gemm --test=rows '--kernel=gem
 later sim_h100_sm90_fp16 simulated h100 fp16 --test=rows '--kernel=*_sm90_fp16_*' --quick
 later sim_h100_sm90_e4m3 simulated h100 e4m3 --test=rows '--kernel=*_sm90_e4m3*' --quick
 later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=2
-later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=*_sm90_*int*_*' --seeds=2
+later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=[!g]*_sm90_*int*_*' --seeds=2
+later sim_h100_sm90_gemm_int8 simulated h100 gemm_int8 --test=rows '--kernel=gemm_sm90_int8_*' --seeds=2 --quick
+later sim_h100_sm90_gemm_tf32 simulated h100 gemm_tf32 --test=rows '--kernel=gemm_sm90_tf32_*' --seeds=2 --quick
 # Kernels of any type have none in their names.
-later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=*_sm90_[t0-9]*' --seeds=2
+later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=[!g]*_sm90_[t0-9]*' --seeds=2
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
     "$build/gpu_tests" "--seed=$seed" --timeout=90 '--kernel=*_c8_*' --seeds=2
 # Groups whose names begin with a, b, i or t run with sanitizers, below.
 later sim_h100_library simulated h100 library --quick '--test=[!abirt]*'
-later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=*_sm80_*' --seeds=2
+later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=[!g]*_sm80_*' --seeds=2
+later sim_a100_sm80_gemm simulated a100 sm80_gemm --test=rows '--kernel=g*_sm80_*' --seeds=2 --quick
+later sim_a100_gemm_fp32 simulated a100 gemm_fp32 --test=rows '--kernel=gemm_fp32_*' --quick
 later sim_a100_library simulated a100 library --quick '--test=[!r]*'
 start_later
 
@@ -204,8 +208,8 @@ step decoder_program env GM_DRIVER=sim GM_SIM_DEVICE=h200 python3 tests/decoder/
 step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_*' --quick
 step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
-# Every third mutant: all of them take three times as long, and belong to a change of a kernel (CONTRIBUTING.md).
-step sim_mutants python3 tests/mutants/mutants.py --every 3 "$build"
+# Every fourth mutant: all of them take four times as long, and belong to a change of a kernel (CONTRIBUTING.md).
+step sim_mutants python3 tests/mutants/mutants.py --every 4 "$build"
 
 # A library for one architecture and type.
 small_library() {

@@ -4,8 +4,8 @@
 
     toolkit12_check.py SOURCE_DIR BUILD_DIR LIBNVRTC [--all] [--ptx DIR]
 
-One row of each template class is compiled, and of families with many classes of every second one, with --all every row:
-rows of a class are the same code but for sizes. And each header beside a kernel's source is compiled alone, with the
+One row of each template class is compiled, and of families with many classes of every third one and the first of each type,
+with --all every row: rows of a class are the same code but for sizes. And each header beside a kernel's source is compiled alone, with the
 columns of its first row: it includes what it uses. Device code includes no CUDA header, so NVRTC takes the same sources
 with the same -D set as nvcc. A row passes when it compiles to a cubin for each of its targets, with no C75xx message and
 no spills. With --ptx the PTX is kept there, as <row>.<target>.ptx. Ends with "N passed, N failed, N skipped".
@@ -33,9 +33,10 @@ MANY_CLASSES = 16
 
 
 def thinned(chosen):
-    """Every second row of a family that has many, as GEMM has."""
+    """Every third row of a family that has many, as GEMM has, and the first of each type."""
     of_family = {family: [row for row in chosen if row["family"] == family] for family in {row["family"] for row in chosen}}
-    kept = {row["name"] for rows_ in of_family.values() for row in (rows_[::2] if len(rows_) > MANY_CLASSES else rows_)}
+    kept = {row["name"] for rows_ in of_family.values() for row in (rows_[::3] if len(rows_) > MANY_CLASSES else rows_)}
+    kept |= set({(row["family"], row["type"]): row["name"] for row in reversed(chosen)}.values())
     return [row for row in chosen if row["name"] in kept]
 
 

@@ -16,6 +16,10 @@ def product(a, b):
     return [[sum(x * y for x, y in zip(row, column)) for column in columns] for row in a]
 
 
+def integers(rows, columns, seed=1):
+    return gristmill.array([[int(x) for x in row] for row in matrix(rows, columns, "fp32", seed).tolist()], "int8")
+
+
 class Device(Test):
     def test_layouts(self):
         m, n, k = 20, 24, 40
@@ -25,6 +29,34 @@ class Device(Test):
                     found = gristmill.gemm(a, b, out_type="fp32")
                     self.assertEqual((found.shape, found.dtype), ((m, n), "fp32"))
                     self.assertEqual(found.tolist(), product(a.tolist(), b.tolist()))
+
+    def test_tf32(self):
+        a, b = matrix(20, 40, "fp32"), matrix(40, 24, "fp32", 2)
+        self.assertEqual(gristmill.gemm(a, b, tf32=True).tolist(), product(a.tolist(), b.tolist()))
+        rounded = gristmill.gemm(gristmill.array([[1 + 2**-12]]), gristmill.array([[1.0]]), tf32=True)
+        self.assertEqual(rounded.tolist(), [[1.0]])
+        with self.assertRaisesRegex(TypeError, "tf32 is of fp32 a and b; they are bf16"):
+            gristmill.gemm(matrix(8, 8), matrix(8, 8), tf32=True)
+
+    def test_int8(self):
+        m, n, k = 20, 24, 48
+        a, b = integers(m, k), integers(n, k, 2).T
+        sums = product(a.tolist(), b.tolist())
+        found = gristmill.gemm(a, b)
+        self.assertEqual((found.dtype, found.tolist()), ("int32", sums))
+        rows, columns = [2.0 ** (i % 3) for i in range(m)], [0.5 ** (j % 2) for j in range(n)]
+        zeros, of_b = [i % 4 - 1 for i in range(m)], [sum(column) for column in zip(*b.tolist())]
+        scales = {"a_scales": gristmill.array(rows, "fp32"), "b_scales": gristmill.array(columns, "fp32")}
+        found = gristmill.gemm(a, b, out_type="fp32", **scales)
+        self.assertEqual(found.tolist(), [[sums[i][j] * rows[i] * columns[j] for j in range(n)] for i in range(m)])
+        found = gristmill.gemm(
+            a, b, out_type="fp32", a_zeros=gristmill.array(zeros, "int32"), b_sums=gristmill.array(of_b, "int32")
+        )
+        self.assertEqual(found.tolist(), [[sums[i][j] - zeros[i] * of_b[j] for j in range(n)] for i in range(m)])
+        with self.assertRaisesRegex(ValueError, "a_zeros and b_sums go together"):
+            gristmill.gemm(a, b, out_type="fp32", a_zeros=gristmill.array(zeros, "int32"))
+        with self.assertRaisesRegex(ValueError, "b_scales is fp32 of shape"):
+            gristmill.gemm(a, b, out_type="fp32", b_scales=scales["a_scales"])
 
     def test_epilogue(self):
         a, b, c = matrix(16, 32), matrix(32, 24, seed=3), matrix(16, 24, "fp32", 5)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the machine code of gemm_sm90 is made of: wgmma, TMA load, TMA store, setmaxnreg."""
-REQUIRED = ["HGMMA", "UTMALDG", "UTMASTG", "USETMAXREG"]
-SPLIT_K = ["HGMMA", "UTMALDG", "UBLKCP", "ATOMG", "USETMAXREG"]  # reduce-scatter stores D from registers
+REQUIRED = ["UTMALDG", "UTMASTG", "USETMAXREG"]
+SPLIT_K = ["UTMALDG", "UBLKCP", "ATOMG", "USETMAXREG"]  # reduce-scatter stores D from registers
 # Waits on the ring whose address is no uniform register. A few stand outside the main loops; with more, ptxas has lost
 # the proof that slots are the same in all lanes, and every k-block pays for descriptors made of vector registers.
 VECTOR_WAIT = r"SYNCS\.PHASECHK\S*TRYWAIT.*\[R\d"
@@ -10,7 +10,8 @@ COUNTED = {"vector wait": VECTOR_WAIT}
 
 
 def required(row):
-    return SPLIT_K if row["columns"]["split_k"] == "split" else REQUIRED
+    wgmma = ["IGMMA" if row["type"] == "int8" else "HGMMA"]
+    return wgmma + (SPLIT_K if row["columns"]["split_k"] == "split" else REQUIRED)
 
 
 def check(row, counter):

@@ -2,9 +2,10 @@
 """gemm(): matrix multiplication of arrays, on the host or on a device, with plans that are kept."""
 
 import collections
+import math
 import threading
 
-from . import _api, _array, _driver, _types
+from . import _api, _array, _dlpack, _driver, _types
 from ._plan import Plan
 
 ACTIVATIONS = {
@@ -36,10 +37,14 @@ def gemm(
     batch_invariant=False,
     constant_b=False,
     tf32=False,
+    a_scales=None,
+    b_scales=None,
+    a_zeros=None,
+    b_sums=None,
 ):
     """out = activation(alpha * a @ b + beta * c + bias), with sums in fp32 and one rounding at the end.
 
-    a             m x k, bf16, fp16 or fp32, either dimension contiguous, any distance of rows (or columns)
+    a             m x k, bf16, fp16, fp32 or int8, either dimension contiguous, any distance of rows (or columns)
     b             k x n, the same type and freedom: weights stored n x k are w.T
     c             m x n, row-major, of the type of out; beta is 1 where c is given and nothing else is said
     bias          n values, or m x 1: bf16, fp16 or fp32
@@ -67,11 +72,18 @@ def gemm(
     constant_b         b is constant: it may be loaded while the kernel before on the stream still runs
     tf32               fp32 a and b are rounded to 10 bits of mantissa on their way to the tensor cores
 
+    Of int8 a and b the result is int32, their exact product; or with out_type bf16, fp16 or fp32
+    (a @ b - a_zeros * b_sums) * a_scales * b_scales, where
+
+    a_scales, b_scales  fp32, one value, or m and n of them
+    a_zeros, b_sums     int32, m and n of them: zeros of a's rows, and the sums of b's columns
+
     The plan is kept for the next call of the same sizes, types, strides and options, up to 512 of them.
     ValueError, TypeError: shapes, strides or types that do not fit, with the numbers. gristmill.Error: the library or
     the driver refuses, with the sentence.
     """
     arrays = {"a": a, "b": b, "c": c, "bias": bias, "out": out}
+    arrays |= {"a_scales": a_scales, "b_scales": b_scales, "a_zeros": a_zeros, "b_sums": b_sums}
     given = {name: value for name, value in arrays.items() if value is not None}
     if beta is None:
         beta = 0.0 if c is None else 1.0
@@ -108,7 +120,8 @@ def _on_host(given, scalars, activation, ab_type, types, device, choices):
                 "gristmill.array() makes one of lists"
             )
     a, (out_type, tf32) = given["a"], types
-    out_kind = _types.type_of(a.dtype if out_type is None else out_type)
+    own = "int32" if a.dtype.name == "int8" else a.dtype
+    out_kind = _types.type_of(own if out_type is None else out_type)
     kinds = {"a": ab_type, "b": ab_type, "c": out_kind}
     there = {name: _upload(value, kinds.get(name), device) for name, value in given.items()}
     found = _on_device(there, scalars, activation, (out_kind, tf32), None, None, choices)
@@ -147,15 +160,16 @@ def _problem(arrays, activation, types):
     a, b = _matrix(arrays["a"]), _matrix(arrays["b"])
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"a is {a.shape[0]} x {a.shape[1]} and b {b.shape[0]} x {b.shape[1]}: their k differs")
-    if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16", "fp32"):
+    if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16", "fp32", "int8"):
         raise TypeError(
-            f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16 or fp32; ab_type rounds arrays on the host"
+            f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16, fp32 or int8; ab_type rounds arrays on the host"
         )
     if tf32 and a.dtype != "fp32":
         raise TypeError(f"tf32 is of fp32 a and b; they are {a.dtype}")
     if activation not in ACTIVATIONS:
         raise ValueError(f"there is no activation {activation!r}; there are {', '.join(filter(None, ACTIVATIONS))}")
-    kind = _types.type_of(out_type or (arrays["out"].dtype if "out" in arrays else a.dtype))
+    own = "int32" if a.dtype == "int8" else a.dtype
+    kind = _types.type_of(out_type or (arrays["out"].dtype if "out" in arrays else own))
     problem = _api.gm_gemm_problem(
         m=a.shape[0],
         n=b.shape[1],
@@ -180,6 +194,7 @@ def _problem(arrays, activation, types):
         problem.d_align = _alignment(arrays["c"])
     if "bias" in arrays:
         _bias(problem, arrays["bias"], shape)
+    _scaling(problem, arrays)
     if 0 in shape:  # 0 matrices too, which a problem has no number for
         problem.m = 0
     return problem, shape
@@ -238,6 +253,28 @@ def _result(name, array, shape, kind):
     if major != _api.GM_K_MAJOR:
         raise ValueError(f"{name} has strides {array.strides}: it must be row-major")
     return leading
+
+
+def _scaling(problem, arrays):
+    """The scales and zeros of int8."""
+    for name, count in (("a_scales", problem.m), ("b_scales", problem.n)):
+        if name in arrays:
+            one = _vector(name, arrays[name], "fp32", (1, count)) == 1
+            setattr(problem, name, _api.GM_PER_TENSOR if one else _api.GM_PER_ROW)
+    if ("a_zeros" in arrays) != ("b_sums" in arrays):
+        raise ValueError("a_zeros and b_sums go together")
+    if "a_zeros" in arrays:
+        _vector("a_zeros", arrays["a_zeros"], "int32", (problem.m,))
+        _vector("b_sums", arrays["b_sums"], "int32", (problem.n,))
+        problem.zero_points = 1
+
+
+def _vector(name, array, kind, counts):
+    """The number of values of a packed vector, which is one of `counts`."""
+    count = math.prod(array.shape)
+    if array.dtype != kind or count not in counts or array.strides != _dlpack.packed(array.shape):
+        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}; it must be packed {kind}, {counts[-1]} values")
+    return count
 
 
 def _bias(problem, bias, shape):

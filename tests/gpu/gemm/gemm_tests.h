@@ -30,7 +30,7 @@ struct variant {
 bool read_variant(size_t kernel, struct variant *variant);
 /* Whether TMA loads for it, and whether it has no tensor cores. */
 bool uses_tma(const struct variant *variant);
-/* D's type: that of the operands, or fp32 where they have 32 bits. */
+/* D's type: that of the operands, or fp32 where they have 32 bits, bf16 of int8. */
 enum gm_type d_type_of(const struct variant *variant);
 bool is_gemv(const struct variant *variant);
 /* A case as the variant takes it: one with a gate has its own D, epilogues and whole 16 columns of A B. */

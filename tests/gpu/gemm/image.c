@@ -29,10 +29,11 @@ static void run_image(const struct test *test, struct result *result) {
                                .bias = cases[i].general ? GM_BIAS_N : GM_BIAS_NONE,
                                .d_pad = cases[i].odd ? 3 : 0,
                                .alpha = cases[i].alpha,
-                               .inputs = INTEGER,
+                               .inputs = v.kernel.type == GM_TF32 ? NORMAL : INTEGER, /* which rounding shows in */
                                .exact = odd_loads};
-        gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8 + odd_loads;
-        gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + odd_loads;
+        const int64_t unit = v.kernel.type == GM_INT8 ? 16 : 8, odd = odd_loads ? unit == 16 ? 4 : 1 : 0;
+        gc.a_pad = (unit - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % unit) % unit + odd;
+        gc.b_pad = (unit - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % unit) % unit + odd;
         gc = fit_gate(&v, &gc);
         if (!run_gemm(result, &gc, v.kernel.name, 0, &buffers))
             break;

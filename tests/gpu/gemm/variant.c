@@ -34,7 +34,8 @@ struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case 
 }
 
 enum gm_type d_type_of(const struct variant *variant) {
-    return gm_type_bytes(variant->kernel.type) == 2 ? variant->kernel.type : GM_FP32;
+    const enum gm_type type = variant->kernel.type;
+    return type == GM_INT8 ? GM_BF16 : gm_type_bytes(type) == 4 ? GM_FP32 : type;
 }
 
 bool is_gemv(const struct variant *variant) {
