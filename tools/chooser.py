@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good the planner's model is where times are known: needs no GPU.
 
-    chooser.py PROGRAM LEDGER [--device MODEL] [--workspace MIB] [--worst N] [--at-least PERCENT,PERCENT,PERCENT]
+    chooser.py PROGRAM LEDGER [--types bf16,fp16] [--device MODEL] [--workspace MIB] [--worst N]
+               [--at-least PERCENT,PERCENT,PERCENT]
 
 For every problem of a tuning ledger, PROGRAM (the built gristmill) is asked what the model alone picks; its loss is what
 the picked kernel took, by the ledger, beyond the fastest that was timed. A pick that the ledger did not time is left out
-and counted. With --at-least the exit status is 1 where a smaller share of the picks of up to 64 tokens, of 65 to 512, or of
+and counted. Problems are of 16-bit operands, to which the constants are fitted, or of those of --types. With --at-least the exit status is 1 where a smaller share of the picks of up to 64 tokens, of 65 to 512, or of
 more is within 3 %.
 """
 import argparse
@@ -30,10 +31,10 @@ class Entry:
         self.times = {words[i].lstrip("*"): float(words[i + 1]) for i in range(9, len(words), 5)}
 
 
-def read_ledger(path):
+def read_ledger(path, types=("bf16", "fp16")):
     with open(path, encoding="utf-8") as file:
         lines = [line.split() for line in file]
-    return [Entry(words) for words in lines if words and words[0] == "gemm"]
+    return [Entry(words) for words in lines if words and words[0] == "gemm" and words[1] in types]
 
 
 def model_pick(program, device, workspace, entry):
@@ -66,13 +67,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("ledger")
+    parser.add_argument("--types", default="bf16,fp16")
     parser.add_argument("--device", default="h200")
     parser.add_argument("--workspace", type=int, default=64)
     parser.add_argument("--worst", type=int, default=0)
     parser.add_argument("--at-least")
     options = parser.parse_args()
     wanted = [float(text) for text in options.at_least.split(",")] if options.at_least else [0] * len(REGIMES)
-    entries = read_ledger(options.ledger)
+    entries = read_ledger(options.ledger, options.types.split(","))
     if not entries or len(wanted) != len(REGIMES):
         sys.exit("chooser.py: a ledger with entries, and three shares for --at-least")
     with ThreadPoolExecutor() as pool:

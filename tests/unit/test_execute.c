@@ -13,7 +13,7 @@ static void clear(void) {
 START_TEST(execute_makes_one_launch_and_nothing_else) {
     for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+        const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3008);
         const struct gm_gemm_args args = args_apart();
         gm_plan *plan = plan_for(row, &p);
         const struct gm_gemm_sm90_params *params = plan->params;
@@ -83,10 +83,10 @@ START_TEST(every_row_is_launched_with_its_numbers) {
     for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
         const struct gm_gemm_variant v = gm_gemm_variant(row);
-        struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+        struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3008);
         if (v.gate) /* there is no C, nor a bias along M: the next test's */
             continue;
-        p.lda = 3008, p.ldb = 3016, p.ldc = 2008, p.ldd = 2016;
+        p.lda = 3024, p.ldb = 3040, p.ldc = 2008, p.ldd = 2016;
         p.d_type = GM_FP32, p.bias = GM_BIAS_M, p.bias_type = GM_FP16, p.activation = GM_ACT_SILU;
         struct gm_gemm_args args = args_apart();
         args.alpha = &alpha, args.beta = &beta;
@@ -100,7 +100,7 @@ START_TEST(every_row_is_launched_with_its_numbers) {
             check_epilogue(&params->epilogue, alpha, beta);
             ck_assert_uint_eq(fake_map_address(&params->a), ADDRESS_A);
             ck_assert_uint_eq(fake_map_address(&params->b), ADDRESS_B);
-            ck_assert_int_eq(params->k_blocks, GM_CEIL_DIV(3000, v.tile_k));
+            ck_assert_int_eq(params->k_blocks, GM_CEIL_DIV(3008, v.tile_k));
             ck_assert_int_eq(params->plain, 0);
             if (params->a_tiles.rows)
                 ck_assert_uint_eq(fake_map_address(&params->a_tail), ADDRESS_A);
@@ -112,9 +112,9 @@ START_TEST(every_row_is_launched_with_its_numbers) {
             check_epilogue(&params->epilogue, alpha, beta);
             ck_assert_uint_eq(params->a, ADDRESS_A);
             ck_assert_uint_eq(params->b, ADDRESS_B);
-            ck_assert_int_eq(params->lda, 3008);
-            ck_assert_int_eq(params->ldb, 3016);
-            ck_assert_int_eq(params->k, 3000);
+            ck_assert_int_eq(params->lda, 3024);
+            ck_assert_int_eq(params->ldb, 3040);
+            ck_assert_int_eq(params->k, 3008);
             ck_assert_int_eq(params->a_vector, 16);
             ck_assert_int_eq(params->b_vector, 16);
             ck_assert_int_eq(params->raster.tiles_n, GM_CEIL_DIV(2000, v.tile_n));
@@ -128,7 +128,7 @@ START_TEST(a_gate_is_launched_with_its_numbers) {
     const float alpha = 0.5f;
     for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+        struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3008);
         if (!gm_gemm_variant(row).gate)
             continue;
         p.gate = i % 2 ? GM_GATE_PAIRS : GM_GATE_HALVES;

@@ -16,7 +16,7 @@ static unsigned cluster_of(const struct fake_launch *launch) {
 START_TEST(a_graph_launches_what_a_plain_launch_does) {
     for (size_t i = 0; i < gemm_count(); i++) {
         const struct gm_kernel *row = &gm_kernels[i];
-        const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+        const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3008);
         gm_plan *plan = plan_for(row, &p);
         execute(plan, STREAM);
         assert_launched(1, 0);

@@ -54,7 +54,7 @@ END_TEST
 
 START_TEST(every_row_can_be_planned_by_name) {
     for (size_t i = 0; i < gemm_count(); i++) {
-        const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 1000, 2000, 3000);
+        const struct gm_gemm_problem p = problem_for(&gm_kernels[i], 1000, 2000, 3008);
         gm_plan *plan = plan_for(&gm_kernels[i], &p);
         ck_assert_int_eq(gm_plan_kernel(plan), (int)i);
         gm_plan_destroy(plan);
@@ -66,7 +66,7 @@ START_TEST(an_sm90_plan_holds_legal_maps_of_its_operands) {
     const struct gm_kernel *row = row_of(&gm_family_gemm_sm90);
     if (!row)
         return;
-    const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3000);
+    const struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3008);
     gm_plan *plan = plan_for(row, &p);
     const struct gm_gemm_variant v = gm_gemm_variant(row);
     const struct gm_gemm_maps maps = gm_gemm_sm90_maps(&v, &gm_gemm_planned_of(plan)->problem);
@@ -80,7 +80,7 @@ START_TEST(an_sm90_plan_holds_legal_maps_of_its_operands) {
     ck_assert_mem_eq(a.dims, maps.a.dims, sizeof a.dims);
     ck_assert_mem_eq(a.box, maps.a.box, sizeof a.box);
     ck_assert_mem_eq(d.dims, maps.d.dims, sizeof d.dims);
-    ck_assert_int_eq(params->k_blocks, GM_CEIL_DIV(3000, v.tile_k));
+    ck_assert_int_eq(params->k_blocks, GM_CEIL_DIV(3008, v.tile_k));
     gm_plan_destroy(plan);
 }
 END_TEST
@@ -142,6 +142,7 @@ START_TEST(the_named_row_says_why_it_refuses) {
         char words[128];
         gm_plan *plan = NULL;
         p.ab_type = p.ab_type == GM_BF16 ? GM_FP16 : GM_BF16;
+        p.d_type = GM_FP32;
         snprintf(words, sizeof words, "; %s: computes with %s; the problem is %s", row->name, gm_type_name(row->type),
                  gm_type_name(p.ab_type));
         assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_NO_KERNEL, words);
