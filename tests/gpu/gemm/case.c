@@ -205,7 +205,7 @@ static bool place_d(struct result *result, struct placed *placed, struct arena *
 }
 
 int32_t pointer_alignment(CUdeviceptr pointer) {
-    return pointer % 16 == 0 ? 16 : pointer % 8 == 0 ? 8 : pointer % 4 == 0 ? 4 : 2;
+    return pointer % 16 == 0 ? 16 : pointer % 8 == 0 ? 8 : pointer % 4 == 0 ? 4 : pointer % 2 == 0 ? 2 : 1;
 }
 
 static void fill_problem(struct placed *placed) {
@@ -258,6 +258,15 @@ bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffer
         return false;
     fill_problem(placed);
     return true;
+}
+
+int row_unit(enum gm_type type) {
+    return type == GM_INT8 ? 16 : 8;
+}
+
+int64_t pad_row(enum gm_type type, int64_t elements) {
+    const int64_t unit = row_unit(type);
+    return (unit - elements % unit) % unit;
 }
 
 struct gemm_case fit_type(const struct gemm_case *gc) {

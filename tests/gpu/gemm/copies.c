@@ -15,7 +15,9 @@ static struct gemm_case case_of(const struct size *size, int i, int odd, int ste
     struct gemm_case gc = {.m = size->m,
                            .n = size->n,
                            .k = size->k,
-                           .ab_type = i % 5 == 2 ? GM_TF32 : (enum gm_type)(i % 2),
+                           .ab_type = i % 5 == 2   ? GM_TF32
+                                      : i % 7 == 3 ? GM_INT8
+                                                   : (enum gm_type)(i % 2),
                            .d_type = (enum gm_type)(i / 2 % 3),
                            .a_major = (enum gm_major)(i % 2),
                            .b_major = (enum gm_major)(i / 2 % 2),
@@ -31,12 +33,13 @@ static struct gemm_case case_of(const struct size *size, int i, int odd, int ste
     gc.d_pad = (8 - gc.n % 8) % 8;
     gc.a_offset = odd & 1 ? i % 3 * step : 0;
     gc.b_offset = odd & 2 ? i % 2 * step : 0;
-    return gc;
+    return fit_type(&gc);
 }
 
 /* Rows that begin on no 16 bytes, or that wgmma wants turned. */
 static bool is_copied(const struct gm_gemm_problem *p, enum gm_major major, int64_t stride, int align) {
-    return align < 16 || stride * gm_type_bytes(p->ab_type) % 16 || (p->ab_type == GM_TF32 && major == GM_MN_MAJOR);
+    const bool turned = (p->ab_type == GM_TF32 || p->ab_type == GM_INT8) && major == GM_MN_MAJOR;
+    return align < 16 || stride * gm_type_bytes(p->ab_type) % 16 || turned;
 }
 
 /* Whether the plan asks for room for a copy of each such operand. */

@@ -8,11 +8,11 @@ static bool run_after(struct result *result, const struct slow_copy *copy, const
                       struct arena *arena, const gm_plan *plan, const char *what) {
     const struct gemm_case *gc = placed->gc;
     const int64_t rows = gc->a_major == GM_K_MAJOR ? gc->m : gc->k;
-    const size_t elements = (size_t)(rows * leading(gc, 'a')), bytes = elements * 2;
+    const size_t elements = (size_t)(rows * leading(gc, 'a')), bytes = elements * (size_t)gm_type_bytes(gc->ab_type);
     const CUdeviceptr a = (CUdeviceptr)placed->args.a, elsewhere = arena_take(result, arena, bytes);
     return elsewhere && check_cuda(result, env.drv->cuMemcpyDtoD(elsewhere, a, bytes), what) &&
            check_cuda(result, env.drv->cuMemsetD8(a, 0xff, bytes), what) && poison_output(result, &placed->call) &&
-           launch_slow_copy(result, copy, a, elsewhere, elements) &&
+           launch_slow_copy(result, copy, a, elsewhere, bytes / 2) &&
            check_ok(result, gm_gemm_execute(plan, &placed->args, env.stream), what) &&
            check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what) &&
            check_output(result, &placed->call, what);
@@ -23,13 +23,15 @@ static struct gemm_case case_of(const struct variant *variant, bool many) {
     const int64_t tiles = env.simulated ? 5 : many ? 140 : 67;
     struct gemm_case gc = {.m = many ? 1 : variant->gemm.tile_m * variant->gemm.cluster_m + 5,
                            .n = variant->gemm.tile_n * variant->gemm.cluster_n * tiles + 8,
-                           .k = variant->gemm.tile_k * (many ? variant->gemm.stages + 2 : 2) - 8,
+                           .k = variant->gemm.tile_k * (many ? variant->gemm.stages + 2 : 2) -
+                                row_unit(variant->kernel.type),
                            .ab_type = variant->kernel.type,
                            .d_type = d_type_of(variant),
                            .a_major = variant->gemm.a_major,
                            .b_major = variant->gemm.b_major,
                            .alpha = 1};
-    gc.a_pad = gc.a_major == GM_K_MAJOR ? 0 : (8 - gc.m % 8) % 8;
+    gc.a_pad = gc.a_major == GM_K_MAJOR ? 0 : pad_row(gc.ab_type, gc.m);
+    gc = fit_type(&gc);
     return fit_gate(variant, &gc);
 }
 

@@ -106,6 +106,10 @@ struct placed {
 
 /* A case as its operands' type has it: of fp32 and tf32 D is fp32; int8 gets D of int32, or scales and zeros, by turns. */
 struct gemm_case fit_type(const struct gemm_case *gc);
+/* Elements that pad_row() makes whole: 16 bytes of a row of 16-bit types and of int8, 32 of tf32. */
+int row_unit(enum gm_type type);
+/* What a row of so many elements lacks of whole units. */
+int64_t pad_row(enum gm_type type, int64_t elements);
 void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes);
 bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed);
 /* Place, plan, execute, compare. False when it failed. kernel may be NULL. */
@@ -113,7 +117,7 @@ bool run_gemm(struct result *result, const struct gemm_case *wanted, const char 
               struct buffers *buffers);
 void free_buffers(struct buffers *buffers);
 int64_t leading(const struct gemm_case *gc, char operand);
-/* What a pointer is a multiple of: 16 bytes, 8, 4 or 2. */
+/* What a pointer is a multiple of: 16 bytes, 8, 4, 2 or 1. */
 int32_t pointer_alignment(CUdeviceptr pointer);
 /* Of C and D. */
 int64_t columns_of(const struct gemm_case *gc);

@@ -31,9 +31,9 @@ static void run_image(const struct test *test, struct result *result) {
                                .alpha = cases[i].alpha,
                                .inputs = v.kernel.type == GM_TF32 ? NORMAL : INTEGER, /* which rounding shows in */
                                .exact = odd_loads};
-        const int64_t unit = v.kernel.type == GM_INT8 ? 16 : 8, odd = odd_loads ? unit == 16 ? 4 : 1 : 0;
-        gc.a_pad = (unit - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % unit) % unit + odd;
-        gc.b_pad = (unit - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % unit) % unit + odd;
+        const int64_t odd = !odd_loads ? 0 : v.kernel.type == GM_INT8 ? 4 : 1;
+        gc.a_pad = pad_row(gc.ab_type, gc.a_major == GM_K_MAJOR ? gc.k : gc.m) + odd;
+        gc.b_pad = pad_row(gc.ab_type, gc.b_major == GM_K_MAJOR ? gc.k : gc.n) + odd;
         gc = fit_gate(&v, &gc);
         if (!run_gemm(result, &gc, v.kernel.name, 0, &buffers))
             break;

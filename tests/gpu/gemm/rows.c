@@ -32,9 +32,9 @@ static int d_types(const struct rows *rows) {
 /* Strides that TMA takes, one pitched (at least 8 elements of guard) and one as short as it can be, by turns. */
 static void set_tma_pitch(struct gemm_case *gc, bool tight) {
     const int64_t a = gc->a_major == GM_K_MAJOR ? gc->k : gc->m, b = gc->b_major == GM_K_MAJOR ? gc->k : gc->n;
-    const int64_t unit = gc->ab_type == GM_INT8 ? 16 : 8, more = tight ? 0 : unit;
-    gc->a_pad = (unit - a % unit) % unit + more;
-    gc->b_pad = (unit - b % unit) % unit + more;
+    const int64_t more = tight ? 0 : row_unit(gc->ab_type);
+    gc->a_pad = pad_row(gc->ab_type, a) + more;
+    gc->b_pad = pad_row(gc->ab_type, b) + more;
     gc->d_pad = (8 - gc->n % 8) % 8 + (tight ? 0 : 16);
     gc->c_pad = (8 - gc->n % 8) % 8 + more;
 }

@@ -57,8 +57,8 @@ static struct gemm_case case_of(const struct variant *variant, const struct divi
                            .alpha = 1,
                            .d_type =
                                gm_type_bytes(variant->kernel.type) == 4 ? GM_FP32 : (enum gm_type)(d->blocks % 3)};
-    gc.a_pad = (8 - (gc.a_major == GM_K_MAJOR ? gc.k : gc.m) % 8) % 8;
-    gc.b_pad = (8 - (gc.b_major == GM_K_MAJOR ? gc.k : gc.n) % 8) % 8 + 8;
+    gc.a_pad = pad_row(gc.ab_type, gc.a_major == GM_K_MAJOR ? gc.k : gc.m);
+    gc.b_pad = pad_row(gc.ab_type, gc.b_major == GM_K_MAJOR ? gc.k : gc.n) + row_unit(gc.ab_type);
     gc.d_pad = (8 - gc.n % 8) % 8 + 16;
     return gc;
 }
@@ -148,7 +148,7 @@ static bool replay_twice(struct setup *s) {
 /* ---- the cases --------------------------------------------------------------------------------------- */
 
 static bool try(struct setup *s, const struct gemm_case *gc, const struct division *d, bool (*run)(struct setup *s)) {
-    const struct gemm_case fit = fit_gate(s->variant, gc);
+    const struct gemm_case typed = fit_type(gc), fit = fit_gate(s->variant, &typed);
     const bool ok = set_up(s, &fit, d) && run(s);
     s->result->cases += ok;
     tear_down(s);
@@ -219,8 +219,8 @@ static bool same_bits(struct setup *s) {
 static bool try_ones(struct setup *s, const struct division *d) {
     struct gemm_case gc = case_of(s->variant, d);
     gc.k += d->rest ? 0 : 5;
-    gc.a_pad += gc.a_major == GM_K_MAJOR ? (8 - (gc.k + gc.a_pad) % 8) % 8 : 0;
-    gc.b_pad += gc.b_major == GM_K_MAJOR ? (8 - (gc.k + gc.b_pad) % 8) % 8 : 0;
+    gc.a_pad += gc.a_major == GM_K_MAJOR ? pad_row(gc.ab_type, gc.k + gc.a_pad) : 0;
+    gc.b_pad += gc.b_major == GM_K_MAJOR ? pad_row(gc.ab_type, gc.k + gc.b_pad) : 0;
     gc.inputs = ONES, gc.d_type = GM_FP32;
     s->workspace_of_ones = true;
     const bool ok = try(s, &gc, d, launch_again);
@@ -232,6 +232,7 @@ static bool try_ones(struct setup *s, const struct division *d) {
 static bool try_epilogues(struct setup *s, const struct division *d) {
     if (is_twin(s->variant))
         return true;
+    const int odd = s->variant->kernel.type == GM_INT8 ? 4 : 1; /* cp.async takes words */
     struct gemm_case gc = case_of(s->variant, d);
     gc.alpha = 0.5f, gc.beta = -2, gc.bias = GM_BIAS_M, gc.bias_type = GM_FP32, gc.activation = GM_ACT_RELU;
     if (!try(s, &gc, d, launch_again))
@@ -239,7 +240,7 @@ static bool try_epilogues(struct setup *s, const struct division *d) {
     gc = case_of(s->variant, d);
     gc.d_offset = 5, gc.d_pad += 3;
     if (s->variant->kernel.arch == GM_ARCH_SM80) /* TMA takes no such operands */
-        gc.a_offset = 1, gc.b_offset = 3, gc.a_pad += 3, gc.b_pad += 1;
+        gc.a_offset = odd, gc.b_offset = 3 * odd, gc.a_pad += 3 * odd, gc.b_pad += odd;
     if (!try(s, &gc, d, launch_again))
         return false;
     gc = case_of(s->variant, d);
