@@ -103,12 +103,12 @@ static void fill_c(const struct batch_case *bc, struct side *s) {
 
 /* ---- one case ------------------------------------------------------------------------------------------- */
 
-enum { A, B, C, D, BIAS, SIDES, ARENAS = SIDES + 1 };
+enum { A, B, C, D, BIAS, SIDES, POINTERS = SIDES, TENSOR_SCALES, ARENAS };
 
 struct batch {
     const struct batch_case *bc;
     struct side side[SIDES];
-    struct arena *arenas; /* SIDES, then one for pointers and the counter */
+    struct arena *arenas; /* of the sides; of pointers and the counter; of scales */
     struct gm_gemm_problem problem;
     struct gm_gemm_args args;
 };
@@ -157,7 +157,7 @@ static bool point(struct result *result, struct batch *b, int which, CUdeviceptr
 static bool point_all(struct result *result, struct batch *b) {
     const size_t bytes = (size_t)b->bc->batch * 8;
     const uint32_t none = 0;
-    const CUdeviceptr base = arena_take(result, &b->arenas[SIDES], 4 * bytes + 16);
+    const CUdeviceptr base = arena_take(result, &b->arenas[POINTERS], 4 * bytes + 16);
     CUdeviceptr *const of[] = {&b->args.a, &b->args.b, &b->args.c, &b->args.d};
     bool ok = base != 0;
     for (int i = A; i <= D && ok; i++) {
@@ -166,6 +166,16 @@ static bool point_all(struct result *result, struct batch *b) {
     }
     b->args.left_out = base;
     return ok && to_device(result, base, &none, sizeof none);
+}
+
+/* A's scale and B's, of all matrices. */
+static bool place_scales(struct result *result, struct batch *b) {
+    const struct gemm_case *gc = &b->bc->gc;
+    const float scales[] = {(float)scaling_value(gc, NULL, A_SCALES, 0), (float)scaling_value(gc, NULL, B_SCALES, 0)};
+    const CUdeviceptr at = arena_take(result, &b->arenas[TENSOR_SCALES], sizeof scales);
+    b->args.a_scales = gc->a_scales ? at : 0;
+    b->args.b_scales = gc->b_scales ? at + sizeof *scales : 0;
+    return at && to_device(result, at, scales, sizeof scales);
 }
 
 static bool place(struct result *result, struct batch *b) {
@@ -192,6 +202,8 @@ static bool place(struct result *result, struct batch *b) {
                                           .activation = gc->activation,
                                           .bias = gc->bias,
                                           .bias_type = gc->bias_type,
+                                          .a_scales = gc->a_scales,
+                                          .b_scales = gc->b_scales,
                                           .a_align = pointer_alignment(s[A].at),
                                           .b_align = pointer_alignment(s[B].at),
                                           .d_align = pointer_alignment(s[D].at),
@@ -210,7 +222,7 @@ static bool place(struct result *result, struct batch *b) {
                                     .bias = s[BIAS].at,
                                     .alpha = &gc->alpha,
                                     .beta = &gc->beta};
-    return !bc->arrays || point_all(result, b);
+    return place_scales(result, b) && (!bc->arrays || point_all(result, b));
 }
 
 /* ---- what came of it ------------------------------------------------------------------------------------ */
@@ -358,9 +370,8 @@ static bool run(struct result *result, const struct batch_case *bc, const char *
 static void align(struct batch_case *bc) {
     struct gemm_case *gc = &bc->gc;
     const int64_t a = gc->a_major == GM_K_MAJOR ? gc->k : gc->m, b = gc->b_major == GM_K_MAJOR ? gc->k : gc->n;
-    const int64_t unit = gc->ab_type == GM_INT8 ? 16 : 8;
-    gc->a_pad = (unit - a % unit) % unit;
-    gc->b_pad = (unit - b % unit) % unit;
+    gc->a_pad = pad_row(gc->ab_type, a);
+    gc->b_pad = pad_row(gc->ab_type, b);
     gc->d_pad = gc->c_pad = (8 - gc->n % 8) % 8;
 }
 
@@ -388,7 +399,11 @@ static struct batch_case case_of(const struct variant *v, int i) {
                                .activation = i % 8 == 6 ? GM_ACT_RELU : GM_ACT_NONE,
                                .inputs = i % 5 == 4 ? NORMAL : INTEGER};
     bc.gc.d_type = gm_type_bytes(bc.gc.ab_type) != 2 ? GM_FP32 : i % 3 == 2 ? (enum gm_type)(i / 3 % 3) : bc.gc.ab_type;
-    if (bc.gc.ab_type == GM_INT8 && i % 2 == 0) { /* the sums themselves */
+    if (bc.gc.ab_type == GM_INT8 && i % 2) { /* sums that are scaled */
+        bc.gc.d_type = (enum gm_type)(i / 2 % 3);
+        bc.gc.a_scales = i % 3 ? GM_PER_TENSOR : GM_PER_NONE;
+        bc.gc.b_scales = i % 5 ? GM_PER_TENSOR : GM_PER_NONE;
+    } else if (bc.gc.ab_type == GM_INT8) { /* the sums themselves */
         bc.gc.d_type = GM_INT32;
         bc.gc.alpha = 1;
         bc.gc.beta = 0;
