@@ -305,7 +305,7 @@ class Refusals(Test):
         self.refuses(ValueError, "a has 1 dimensions, (3,); gemm takes two, or three of a batch", vector, b)
         self.refuses(
             TypeError,
-            "a is bf16 and b fp16: both must be bf16, fp16 or fp32; ab_type rounds arrays on the host",
+            "a is bf16 and b fp16: both must be bf16, fp16, fp32 or int8; ab_type rounds arrays on the host",
             a,
             matrix(8, 6, "fp16"),
         )
@@ -375,7 +375,7 @@ class Host(Test):
         numpy.testing.assert_array_equal(gristmill.gemm(a, b[::1, ::2], ab_type="bf16"), a @ b[:, ::2])
         self.says(
             TypeError,
-            "a is fp32 and b fp16: both must be bf16, fp16 or fp32; ab_type rounds arrays on the host",
+            "a is fp32 and b fp16: both must be bf16, fp16, fp32 or int8; ab_type rounds arrays on the host",
             gristmill.gemm,
             a,
             b.astype("f2"),
