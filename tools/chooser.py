@@ -7,8 +7,8 @@
 
 For every problem of a tuning ledger, PROGRAM (the built gristmill) is asked what the model alone picks; its loss is what
 the picked kernel took, by the ledger, beyond the fastest that was timed. A pick that the ledger did not time is left out
-and counted. Problems are of 16-bit operands, to which the constants are fitted, or of those of --types. With --at-least the exit status is 1 where a smaller share of the picks of up to 64 tokens, of 65 to 512, or of
-more is within 3 %.
+and counted. Problems are of 16-bit operands, to which the constants are fitted, or of those of --types. With --at-least
+the exit status is 1 where a smaller share of the picks of up to 64 tokens, of 65 to 512, or of more is within 3 %.
 """
 import argparse
 import os

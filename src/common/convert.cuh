@@ -19,7 +19,6 @@ static __device__ __forceinline__ uint32_t cvt_rn_f16x2_f32(float low, float hig
     return packed;
 }
 
-/* cvt.f32.f16 of both halves: exact. */
 /* The fp32 number that has the 10 bits of mantissa of tf32; ties go away from zero. */
 static __device__ __forceinline__ uint32_t cvt_rna_tf32_f32(float x) {
     uint32_t bits;
@@ -27,6 +26,7 @@ static __device__ __forceinline__ uint32_t cvt_rna_tf32_f32(float x) {
     return bits;
 }
 
+/* cvt.f32.f16 of both halves: exact. */
 static __device__ __forceinline__ void cvt_f32_f16x2(uint32_t packed, float &low, float &high) {
     asm("{\n\t.reg .b16 l, h;\n\t"
         "mov.b32 {l, h}, %2;\n\t"

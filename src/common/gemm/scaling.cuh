@@ -56,13 +56,14 @@ static __device__ __forceinline__ void scaling_apply8(const struct gm_scaling_pa
     }
 }
 
-/* The whole epilogue of int8's sums: D's values, or copies of the sums where D is these. */
-static __device__ __forceinline__ void scaled_epilogue8(const struct gm_scaling_params &s,
-                                                        const struct gm_epilogue_params &e, float (&v)[8], int row,
-                                                        int col) {
-    if (s.raw)
-        return;
-    scaling_apply8(s, v, row, col, e.m, e.n);
+/* The whole epilogue of copies of the sums: D's values, or the copies where D is int8's sums themselves. */
+static __device__ __forceinline__ void
+sum_epilogue8(const struct gm_scaling_params &s, const struct gm_epilogue_params &e, float (&v)[8], int row, int col) {
+    if (GM_TYPE == GM_TYPE_int8) {
+        if (s.raw)
+            return;
+        scaling_apply8(s, v, row, col, e.m, e.n);
+    }
     epilogue_apply8(e, v, row, col);
 }
 

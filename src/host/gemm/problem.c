@@ -129,8 +129,7 @@ static enum gm_status check_int8(const struct gm_gemm_problem *p) {
     if (p->d_type == GM_INT32 && (is_scaled(p) || p->bias != GM_BIAS_NONE || p->activation != GM_ACT_NONE || p->gate))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT,
                        "D is int32, the sums themselves: it has no scales, zero_points, bias, activation or gate");
-    if ((p->batch > 1 || p->pointer_arrays) &&
-        (p->a_scales == GM_PER_ROW || p->b_scales == GM_PER_ROW || p->zero_points))
+    if (gm_gemm_is_batch(p) && (p->a_scales == GM_PER_ROW || p->b_scales == GM_PER_ROW || p->zero_points))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT,
                        "a batch takes scales of GM_PER_TENSOR, one for all matrices, and no zero_points");
     return GM_OK;

@@ -6,10 +6,10 @@
  * and the warps of part 0 add them up.
  *
  * D = act(alpha * A B + beta * C + bias), operands of 16 bits or tf32 with sums of fp32, each K-major or MN-major; or
- * K-major int8 with sums of s32. Any
- * size (K = 0 too), stride and element alignment: params.a_vector / b_vector say how many bytes base and stride allow
- * per copy. No byte outside the operands' logical rows is read, none outside D's is written. The order of accumulation
- * is the same for every element of D and on every run.
+ * K-major int8 with sums of s32, see scaling.cuh. Any size (K = 0 too), stride and element alignment, of int8 whole
+ * words: params.a_vector / b_vector say how many bytes base and stride allow per copy. No byte outside the operands'
+ * logical rows is read, none outside D's is written. The order of accumulation is the same for every element of D and
+ * on every run.
  *
  * Here is the entry. Each of the fragments beside it can be read, and compiled, alone:
  *

@@ -99,10 +99,7 @@ static __device__ __forceinline__ void store_general(const sum_t (&acc)[BLOCKS_M
                           chunk[1].x, chunk[1].y, chunk[1].z, chunk[1].w};
             const int row = at.row + rows8 * 8 + i;
             if (row < p.m && at.column < p.n) {
-                if (IS_INT)
-                    scaled_epilogue8(scaling, p, v, row, at.column);
-                else
-                    epilogue_apply8(p, v, row, at.column);
+                sum_epilogue8(scaling, p, v, row, at.column);
                 if (BATCHED && !p.d_vector && p.d_type != GM_TYPE_fp32)
                     epilogue_store8_narrow(p, v, row, at.column);
                 else

@@ -6,8 +6,8 @@
 #include "common/gemm_sm80/tile.h"
 #include <stdint.h>
 
-/* A chunk is 16 bytes of a row, 8 elements or 4 of tf32. ldmatrix reads one chunk of 8 consecutive rows at a time: they must lie in 8
- * different 16-byte columns of the 128-byte bank line.
+/* A chunk is 16 bytes of a row: 8 elements of 16 bits, 4 of tf32, 16 of int8. ldmatrix reads one chunk of 8 consecutive
+ * rows at a time: they must lie in 8 different 16-byte columns of the 128-byte bank line.
  *
  *   pad: each row is 16 bytes longer                xor: chunk c of row r goes to place c ^ key(r)
  *

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM for Hopper: TMA -> ring of stages -> WGMMA -> stmatrix -> TMA store, persistent and warp-specialised.
  *
- * D = act(alpha * A B + beta * C + bias) for A and B of 16 bits, or of tf32. The maps in the parameters describe A, B and D exactly, so
- * ragged M, N and K are TMA's clipping: elements outside load as zero and are not stored. A CTA, or a cluster that
- * shares operand tiles by multicast or the K of a tile, takes output tiles with the grid's stride. With stream-K it
- * computes its share of the divided tiles before. With split-K it computes one piece of one tile. Warpgroup 0 is the
- * producer; the other warpgroups are consumers. Cooperative consumers each take a part of wgmma's M side of every tile.
- * Ping-pong consumers each take every second tile whole; one multiplies while the other stores. wgmma's M side is A, or
- * B in a swapped variant. Compiled once per variant.
+ * D = act(alpha * A B + beta * C + bias) for A and B of 16 bits or tf32; of int8, whose sums are s32, see scaling.cuh.
+ * The maps in the parameters describe A, B and D exactly, so ragged M, N and K are TMA's clipping: elements outside
+ * load as zero and are not stored. A CTA, or a cluster that shares operand tiles by multicast or the K of a tile,
+ * takes output tiles with the grid's stride. With stream-K it computes its share of the divided tiles before. With
+ * split-K it computes one piece of one tile. Warpgroup 0 is the producer; the other warpgroups are consumers.
+ * Cooperative consumers each take a part of wgmma's M side of every tile. Ping-pong consumers each take every second
+ * tile whole; one multiplies while the other stores. wgmma's M side is A, or B in a swapped variant. Compiled once per
+ * variant.
  *
  * Here are the roles and the entry. Each of the fragments beside it can be read, and compiled, alone:
  *

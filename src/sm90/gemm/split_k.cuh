@@ -344,9 +344,10 @@ static __device__ __forceinline__ void store_part_along_rows(const struct gm_epi
 static __device__ __forceinline__ void store8_plain(const struct gm_epilogue_params &e, float (&v)[8],
                                                     struct store_origin at) {
     uint32_t words[8];
+    if (!IS_INT)
 #pragma unroll
-    for (int j = 0; j < 8; ++j)
-        v[j] *= IS_INT ? 1 : e.alpha;
+        for (int j = 0; j < 8; ++j)
+            v[j] *= e.alpha;
 #pragma unroll
     for (int j = 0; j < (IS_HALF ? 4 : 8); ++j)
         words[j] = IS_HALF ? packed_pair(v, j) : __float_as_uint(v[j]);
@@ -370,10 +371,7 @@ static __device__ __forceinline__ void store_part(const struct gm_gemm_sm90_para
         float v[8];
         fragment_copies(v, room_addr + i * FRAGMENT_BYTES, stride, pieces, thread);
         if (!PLAIN) {
-            if (IS_INT)
-                scaled_epilogue8(p.scaling, p.epilogue, v, at.row, at.col);
-            else
-                epilogue_apply8(p.epilogue, v, at.row, at.col);
+            sum_epilogue8(p.scaling, p.epilogue, v, at.row, at.col);
             if (p.epilogue.d_vector)
                 epilogue_store8(p.epilogue, v, at.row, at.col);
             else

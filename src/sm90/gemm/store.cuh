@@ -301,10 +301,7 @@ static __device__ __forceinline__ void finish_chunk(const struct gm_scaling_para
 #pragma unroll
         for (int h = 0; h < 2; ++h)
             ld_shared_v4(addr ^ h * 16, v[4 * h], v[4 * h + 1], v[4 * h + 2], v[4 * h + 3]);
-        if (IS_INT)
-            scaled_epilogue8(scaling, e, v, at.row + row, at.col + col);
-        else
-            epilogue_apply8(e, v, at.row + row, at.col + col);
+        sum_epilogue8(scaling, e, v, at.row + row, at.col + col);
         if (e.d_vector)
             epilogue_store8(e, v, at.row + row, at.col + col);
         else
