@@ -264,6 +264,10 @@ int row_unit(enum gm_type type) {
     return type == GM_INT8 ? 16 : 8;
 }
 
+int copied_elements(enum gm_type type) {
+    return type == GM_INT8 ? 4 : 1;
+}
+
 int64_t pad_row(enum gm_type type, int64_t elements) {
     const int64_t unit = row_unit(type);
     return (unit - elements % unit) % unit;

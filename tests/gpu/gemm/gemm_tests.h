@@ -108,6 +108,8 @@ struct placed {
 struct gemm_case fit_type(const struct gemm_case *gc);
 /* Elements that pad_row() makes whole: 16 bytes of a row of 16-bit types and of int8, 32 of tf32. */
 int row_unit(enum gm_type type);
+/* The fewest elements that kernels of sm80 copy: one, but of int8 a word. */
+int copied_elements(enum gm_type type);
 /* What a row of so many elements lacks of whole units. */
 int64_t pad_row(enum gm_type type, int64_t elements);
 void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes);

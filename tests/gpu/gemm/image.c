@@ -31,7 +31,7 @@ static void run_image(const struct test *test, struct result *result) {
                                .alpha = cases[i].alpha,
                                .inputs = v.kernel.type == GM_TF32 ? NORMAL : INTEGER, /* which rounding shows in */
                                .exact = odd_loads};
-        const int64_t odd = !odd_loads ? 0 : v.kernel.type == GM_INT8 ? 4 : 1;
+        const int64_t odd = odd_loads ? copied_elements(v.kernel.type) : 0;
         gc.a_pad = pad_row(gc.ab_type, gc.a_major == GM_K_MAJOR ? gc.k : gc.m) + odd;
         gc.b_pad = pad_row(gc.ab_type, gc.b_major == GM_K_MAJOR ? gc.k : gc.n) + odd;
         gc = fit_gate(&v, &gc);

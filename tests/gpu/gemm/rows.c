@@ -194,7 +194,7 @@ static bool test_alignment(struct rows *rows) {
         gc.a_pad += offset % 2 ? offset : offset & 4; /* strides of 16, 8, 4 and 2 bytes' alignment */
         gc.b_pad += (offset * 3) % 8;
         gc.d_pad += offset & 3;
-        const int needs = uses_tma(rows->variant) ? 16 : bytes == 1 ? 4 : 1;
+        const int needs = uses_tma(rows->variant) ? 16 : bytes * copied_elements(gc.ab_type);
         const bool refuses = offset * bytes % needs != 0;
         if (refuses)
             gc.may_refuse |= BIT(GM_REASON_STRIDE) | BIT(GM_REASON_ALIGNMENT);
@@ -248,8 +248,8 @@ static bool test_bounds(struct rows *rows) {
         gc.exact = true;
         set_tma_pitch(&gc, ragged);
         if (!uses_tma(rows->variant)) {
-            gc.a_pad += rows->variant->kernel.type == GM_INT8 ? 4 : 1;
-            gc.b_pad += rows->variant->kernel.type == GM_INT8 ? 4 : 1;
+            gc.a_pad += copied_elements(gc.ab_type);
+            gc.b_pad += copied_elements(gc.ab_type);
         }
         if (!try(rows, gc))
             return false;

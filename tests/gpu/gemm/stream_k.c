@@ -232,7 +232,7 @@ static bool try_ones(struct setup *s, const struct division *d) {
 static bool try_epilogues(struct setup *s, const struct division *d) {
     if (is_twin(s->variant))
         return true;
-    const int odd = s->variant->kernel.type == GM_INT8 ? 4 : 1; /* cp.async takes words */
+    const int odd = copied_elements(s->variant->kernel.type);
     struct gemm_case gc = case_of(s->variant, d);
     gc.alpha = 0.5f, gc.beta = -2, gc.bias = GM_BIAS_M, gc.bias_type = GM_FP32, gc.activation = GM_ACT_RELU;
     if (!try(s, &gc, d, launch_again))
