@@ -150,7 +150,7 @@ later sim_h100_sm90_e4m3 simulated h100 e4m3 --test=rows '--kernel=*_sm90_e4m3*'
 later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=2
 later sim_h100_sm90_int simulated h100 int --test=rows '--kernel=[!g]*_sm90_*int*_*' --seeds=2
 later sim_h100_sm90_gemm_int8 simulated h100 gemm_int8 --test=rows '--kernel=gemm_sm90_int8_*' --seeds=2 --quick
-later sim_h100_sm90_gemm_tf32 simulated h100 gemm_tf32 --test=rows '--kernel=gemm_sm90_tf32_*' --seeds=2 --quick
+later sim_h100_sm90_gemm_tf32 simulated h100 gemm_tf32 --test=rows '--kernel=gemm_sm90_tf32*' --seeds=2 --quick
 # Kernels of any type have none in their names.
 later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=[!g]*_sm90_[t0-9]*' --seeds=2
 # Clusters of 8 want more SMs than the simulator has if nothing is said.

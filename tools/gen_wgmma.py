@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/sm90/wgmma_shapes.cuh, wgmma_s8_shapes.cuh, wgmma_rs_shapes.cuh and wgmma_fp8_shapes.cuh: one wgmma wrapper per N. `--check` compares instead of writing."""
+"""Writes src/sm90/wgmma_shapes.cuh, wgmma_s8_shapes.cuh, wgmma_rs_shapes.cuh, wgmma_tf32_rs_shapes.cuh and wgmma_fp8_shapes.cuh: one wgmma wrapper per N. `--check` compares instead of writing."""
 import pathlib
 import sys
 
@@ -61,6 +61,21 @@ static __device__ __forceinline__ void wgmma_m64k16_rs(float (&d)[N / 2], uint32
                                                        uint32_t a3, uint64_t b);
 """
 
+TF32_RS_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
+/* wgmma.mma_async.m64nNk8 of tf32 with A in registers and a K-major B in shared memory, for the N of GEMM's
+ * tiles. Written by tools/gen_wgmma.py: edit that. [PTX ISA, wgmma.mma_async] */
+#ifndef GM_WGMMA_TF32_RS_SHAPES_CUH
+#define GM_WGMMA_TF32_RS_SHAPES_CUH
+
+#include <stdint.h>
+
+/* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. a: one element each, rows r and r + 8 of column c, then of
+ * column c + 4, where r is lane / 4 and c is lane % 4. */
+template <int N>
+static __device__ __forceinline__ void wgmma_m64k8_rs(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+                                                      int accumulate);
+"""
+
 FP8_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma.mma_async.m64nNk32 of 8-bit floats, for the N of attention's heads and blocks. Both operands are K-major: there is no
  * other way. Written by tools/gen_wgmma.py: edit that. GM_PTX_TYPE comes from the registry. [PTX ISA, wgmma.mma_async] */
@@ -85,12 +100,17 @@ def wrapped(items, per_line, indent):
     return (",\n" + " " * indent).join(lines)
 
 
-def shape(n):
+def accumulators(n, kind="f"):
+    """How many a thread has, their places in the instruction, and the operands."""
     regs = n // 2
     names = [f"%{i}" for i in range(regs)]
     lines = [", ".join(names[i:i + 16]) for i in range(0, regs, 16)]
     text = ', "\n        "'.join(lines)
-    outs = wrapped([f'"+f"(d[{i}])' for i in range(regs)], 8, 10)
+    return regs, text, wrapped([f'"+{kind}"(d[{i}])' for i in range(regs)], 8, 10)
+
+
+def shape(n):
+    regs, text, outs = accumulators(n)
     return f"""
 template <>
 __device__ __forceinline__ void wgmma_m64<{n}>(float (&d)[{regs}], uint64_t a, uint64_t b, int accumulate) {{
@@ -106,11 +126,7 @@ __device__ __forceinline__ void wgmma_m64<{n}>(float (&d)[{regs}], uint64_t a, u
 
 
 def s8_shape(n):
-    regs = n // 2
-    names = [f"%{i}" for i in range(regs)]
-    lines = [", ".join(names[i:i + 16]) for i in range(0, regs, 16)]
-    text = ', "\n        "'.join(lines)
-    outs = wrapped([f'"+r"(d[{i}])' for i in range(regs)], 8, 10)
+    regs, text, outs = accumulators(n, "r")
     return f"""
 template <>
 __device__ __forceinline__ void wgmma_m64<{n}>(int32_t (&d)[{regs}], uint64_t a, uint64_t b, int accumulate) {{
@@ -126,11 +142,7 @@ __device__ __forceinline__ void wgmma_m64<{n}>(int32_t (&d)[{regs}], uint64_t a,
 
 
 def rs_shape(n):
-    regs = n // 2
-    names = [f"%{i}" for i in range(regs)]
-    lines = [", ".join(names[i:i + 16]) for i in range(0, regs, 16)]
-    text = ', "\n        "'.join(lines)
-    outs = wrapped([f'"+f"(d[{i}])' for i in range(regs)], 8, 10)
+    regs, text, outs = accumulators(n)
     return f"""
 template <>
 __device__ __forceinline__ void wgmma_m64k16_rs<{n}>(float (&d)[{regs}], uint32_t a0, uint32_t a1, uint32_t a2,
@@ -145,12 +157,25 @@ __device__ __forceinline__ void wgmma_m64k16_rs<{n}>(float (&d)[{regs}], uint32_
 """
 
 
+def tf32_rs_shape(n):
+    regs, text, outs = accumulators(n)
+    return f"""
+template <>
+__device__ __forceinline__ void wgmma_m64k8_rs<{n}>(float (&d)[{regs}], const uint32_t (&a)[4], uint64_t b,
+                                                   int accumulate) {{
+    asm volatile(
+        "{{.reg .pred p; setp.ne.b32 p, %{regs + 5}, 0; "
+        "wgmma.mma_async.sync.aligned.m64n{n}k8.f32.tf32.tf32 {{"
+        "{text}"
+        "}}, {{%{regs}, %{regs + 1}, %{regs + 2}, %{regs + 3}}}, %{regs + 4}, p, 1, 1;}}"
+        : {outs}
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));
+}}
+"""
+
+
 def fp8_shape(n):
-    regs = n // 2
-    names = [f"%{i}" for i in range(regs)]
-    lines = [", ".join(names[i:i + 16]) for i in range(0, regs, 16)]
-    text = ', "\n        "'.join(lines)
-    outs = wrapped([f'"+f"(d[{i}])' for i in range(regs)], 8, 10)
+    regs, text, outs = accumulators(n)
     name = f'"wgmma.mma_async.sync.aligned.m64n{n}k32.f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {{"'
     return f"""
 template <>
@@ -184,6 +209,7 @@ def main():
         folder / "wgmma_shapes.cuh": HEAD + "".join(shape(n) for n in range(8, 257, 8)) + "\n#endif\n",
         folder / "wgmma_s8_shapes.cuh": S8_HEAD + "".join(s8_shape(n) for n in sorted([8, 24, *range(16, 257, 16)])) + "\n#endif\n",
         folder / "wgmma_rs_shapes.cuh": RS_HEAD + "".join(rs_shape(n) for n in (64, 128, 256)) + "\n#endif\n",
+        folder / "wgmma_tf32_rs_shapes.cuh": TF32_RS_HEAD + "".join(tf32_rs_shape(n) for n in (16, 32, 64, 128)) + "\n#endif\n",
         folder / "wgmma_fp8_shapes.cuh": FP8_HEAD + "".join(fp8_shape(n) for n in (64, 96, 128)) + "\n#endif\n",
     }
     for path, text in texts.items():

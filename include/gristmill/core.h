@@ -133,7 +133,7 @@ GM_API enum gm_status gm_device_model(const char *name, struct gm_device *device
 /* ---- the kernel table --------------------------------------------------------------------------- */
 
 /* Element types; each operation says which it takes. E4M3 has no infinity (its NaN is 0x7f), E5M2 has. TF32 is FP32 in
- * memory, multiplied with 10 bits of mantissa. */
+ * memory, multiplied with 10 bits of mantissa; TF32X3 is FP32 in memory, multiplied by three products of TF32. */
 enum gm_type {
     GM_BF16 = 0,
     GM_FP16 = 1,
@@ -144,7 +144,8 @@ enum gm_type {
     GM_UINT8 = 6,
     GM_INT32 = 7,
     GM_INT64 = 8,
-    GM_TF32 = 9
+    GM_TF32 = 9,
+    GM_TF32X3 = 10
 };
 enum gm_major { GM_K_MAJOR = 0, GM_MN_MAJOR = 1 }; /* which index of an operand is contiguous */
 /* Whether what is computed on the way to a result is kept in fp32, or rounded to the operands' type where another

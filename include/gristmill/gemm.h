@@ -21,6 +21,9 @@ extern "C" {
  *  A and B of GM_TF32 are fp32 in memory, rounded to nearest on their way to the tensor cores: 10 bits of mantissa stay
  *  (what lies in the middle goes to even in kernels of sm90, away from zero in those of sm80). Hopper's wgmma takes them
  *  K-major only: with a workspace_limit the plan turns an operand that is MN-major, else a kernel of sm80 takes it.
+ *  A and B of GM_TF32X3 are fp32 in memory, each split into two numbers of tf32, and multiplied by three products of the
+ *  tensor cores: the error is that of fp32 or less from K = 64 or so on, at some 2.5 times the rate (docs/TF32X3.md).
+ *  What is infinite or NaN in fp32 is so here. Layouts as of GM_TF32.
  *
  *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
  *  be zero: M = 0 or N = 0 launches nothing, K = 0 gives act(beta * C + bias).
@@ -82,8 +85,8 @@ enum gm_granularity { GM_PER_NONE = 0, GM_PER_TENSOR = 1, GM_PER_ROW = 2 };
 struct gm_gemm_problem {
     size_t size;
     int64_t m, n, k;
-    enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32, GM_TF32 or GM_INT8 */
-    /* GM_BF16, GM_FP16 or GM_FP32, of fp32 and tf32 A and B GM_FP32, of int8 also GM_INT32; C has the same type. */
+    enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3 or GM_INT8 */
+    /* GM_BF16, GM_FP16 or GM_FP32, of fp32, tf32 and tf32x3 A and B GM_FP32, of int8 also GM_INT32; C has the same type. */
     enum gm_type d_type;
     enum gm_major a_major, b_major;
     int64_t lda, ldb, ldc, ldd; /* elements; 0: packed */

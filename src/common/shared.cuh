@@ -34,6 +34,12 @@ static __device__ __forceinline__ void st_shared_v4(uint32_t addr, float x, floa
     asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(addr), "f"(x), "f"(y), "f"(z), "f"(w) : "memory");
 }
 
+static __device__ __forceinline__ void st_shared_v4_b32(uint32_t addr, const uint32_t (&words)[4]) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(addr), "r"(words[0]), "r"(words[1]), "r"(words[2]),
+                 "r"(words[3])
+                 : "memory");
+}
+
 static __device__ __forceinline__ uint32_t ld_shared_b32(uint32_t addr) {
     uint32_t x;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(addr) : "memory");

@@ -32,11 +32,19 @@ class Device(Test):
 
     def test_tf32(self):
         a, b = matrix(20, 40, "fp32"), matrix(40, 24, "fp32", 2)
-        self.assertEqual(gristmill.gemm(a, b, tf32=True).tolist(), product(a.tolist(), b.tolist()))
-        rounded = gristmill.gemm(gristmill.array([[1 + 2**-12]]), gristmill.array([[1.0]]), tf32=True)
+        self.assertEqual(gristmill.gemm(a, b, precision="tf32").tolist(), product(a.tolist(), b.tolist()))
+        rounded = gristmill.gemm(gristmill.array([[1 + 2**-12]]), gristmill.array([[1.0]]), precision="tf32")
         self.assertEqual(rounded.tolist(), [[1.0]])
         with self.assertRaisesRegex(TypeError, "tf32 is of fp32 a and b; they are bf16"):
-            gristmill.gemm(matrix(8, 8), matrix(8, 8), tf32=True)
+            gristmill.gemm(matrix(8, 8), matrix(8, 8), precision="tf32")
+
+    def test_tf32x3(self):
+        a, b = matrix(20, 40, "fp32"), matrix(40, 24, "fp32", 2)
+        self.assertEqual(gristmill.gemm(a, b, precision="tf32x3").tolist(), product(a.tolist(), b.tolist()))
+        kept = gristmill.gemm(gristmill.array([[1 + 2**-12]]), gristmill.array([[1.0]]), precision="tf32x3")
+        self.assertEqual(kept.tolist(), [[1 + 2**-12]])
+        with self.assertRaisesRegex(ValueError, "there is no precision 'fp64'; there are tf32, tf32x3"):
+            gristmill.gemm(a, b, precision="fp64")
 
     def test_int8(self):
         m, n, k = 20, 24, 48

@@ -3,6 +3,6 @@
 
 
 def required(row):
-    """Of MN-major tf32 nothing comes by ldmatrix."""
-    turned = row["type"] == "tf32" and row["columns"]["layout"] == "nt"
+    """Of MN-major tf32 and tf32x3 nothing comes by ldmatrix."""
+    turned = row["type"].startswith("tf32") and row["columns"]["layout"] == "nt"
     return ["LDGSTS", "LDS" if turned else "LDSM", "IMMA" if row["type"] == "int8" else "HMMA"]

@@ -81,6 +81,7 @@ static void break_k(struct gm_gemm_problem *p) { p->k = INT64_MIN; }
 static void break_ab_type(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3; }
 static void break_d_of_fp32(struct gm_gemm_problem *p) { p->ab_type = GM_FP32; }
 static void break_d_of_tf32(struct gm_gemm_problem *p) { p->ab_type = GM_TF32; }
+static void break_d_of_tf32x3(struct gm_gemm_problem *p) { p->ab_type = GM_TF32X3; }
 static void int8_of(struct gm_gemm_problem *p) { p->ab_type = GM_INT8, p->d_type = GM_BF16; }
 static void int8_k(struct gm_gemm_problem *p) { int8_of(p), p->k = p->lda = p->ldb = 131072; }
 static void int8_k_zeros(struct gm_gemm_problem *p) { int8_of(p), p->zero_points = 1, p->k = p->lda = p->ldb = 65794; }
@@ -142,6 +143,7 @@ static const struct {
     {bf16_scaled, GM_ERROR_INVALID_ARGUMENT, "scales and zero_points are of int8; A and B are bf16"},
     {int32_of_bf16, GM_ERROR_INVALID_ARGUMENT, "d_type is 7"},
     {break_d_of_tf32, GM_ERROR_INVALID_ARGUMENT, "D of tf32 operands is fp32"},
+    {break_d_of_tf32x3, GM_ERROR_INVALID_ARGUMENT, "D of tf32x3 operands is fp32"},
     {break_d_type, GM_ERROR_INVALID_ARGUMENT, "d_type is 7"},
     {break_a_major, GM_ERROR_INVALID_ARGUMENT, "a_major is 2"},
     {break_b_major, GM_ERROR_INVALID_ARGUMENT, "b_major is -1"},

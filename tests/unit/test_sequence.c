@@ -45,7 +45,7 @@ END_TEST
 START_TEST(tf32_and_int8_are_turned) {
     static const struct {
         enum gm_type type, d_type;
-    } types[] = {{GM_TF32, GM_FP32}, {GM_INT8, GM_INT32}};
+    } types[] = {{GM_TF32, GM_FP32}, {GM_TF32X3, GM_FP32}, {GM_INT8, GM_INT32}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         for (int layout = 0; layout < 4; layout++) {
             struct gm_gemm_problem p = problem_of(1024, 2048, 512);

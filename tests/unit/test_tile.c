@@ -24,7 +24,16 @@ START_TEST(sm90_shared_memory_is_ring_staging_barriers_and_slack) {
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 96, SM90_ROLES(w2)), 64);
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 48, SM90_ROLES(w2)), 32);
     ck_assert_int_eq(GM_SM90_STORE_BOX_ROWS(128, 48, SM90_ROLES(w2)), 16);
-    ck_assert_int_eq(GM_SM90_THREADS(2), 384);
+    ck_assert_int_eq(GM_SM90_THREADS(2, GM_TYPE_bf16), 384);
+}
+END_TEST
+
+START_TEST(a_stage_of_tf32x3_has_room_for_the_n_sides_small_halves) {
+    ck_assert_int_eq(GM_SM90_STAGE_BYTES(128, 64, 32, GM_TYPE_tf32x3), 24576);
+    ck_assert_int_eq(GM_SM90_SLOT_BYTES(128, 64, 32, SM90_ROLES(w2), GM_TYPE_tf32x3), 24576 + 64 * 32 * 4);
+    ck_assert_int_eq(GM_SM90_SLOT_BYTES(128, 64, 32, SM90_ROLES(w2), GM_TYPE_tf32), 24576);
+    ck_assert_int_eq(GM_SM90_BARRIER_BYTES(6, SM90_ROLES(w2), GM_TYPE_tf32x3), 6 * 16 + 2 * 8 + 6 * 8);
+    ck_assert_int_eq(GM_SM90_THREADS(2, GM_TYPE_tf32x3), 512);
 }
 END_TEST
 
@@ -36,7 +45,7 @@ START_TEST(a_split_stages_a_part_of_the_tile) {
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 128, SM90_ROLES(w2k2)), 128);
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 128, SM90_ROLES(w2k4)), 64);
     ck_assert_int_eq(GM_SM90_STORE_SPAN(128, 112, SM90_ROLES(w2k2)), 32);
-    ck_assert_int_eq(GM_SM90_BARRIER_BYTES(6, SM90_ROLES(w2k2)), 6 * 16 + 16 + 2 * 8);
+    ck_assert_int_eq(GM_SM90_BARRIER_BYTES(6, SM90_ROLES(w2k2), GM_TYPE_bf16), 6 * 16 + 16 + 2 * 8);
 }
 END_TEST
 
@@ -264,6 +273,7 @@ Suite *tile_suite(void) {
     tcase_add_test(cases, a_split_stages_a_part_of_the_tile);
     tcase_add_test(cases, a_swapped_row_stages_rows_of_its_n_side);
     tcase_add_test(cases, sm90_shared_memory_is_ring_staging_barriers_and_slack);
+    tcase_add_test(cases, a_stage_of_tf32x3_has_room_for_the_n_sides_small_halves);
     tcase_add_test(cases, sm80_shared_memory_follows_layout_and_map);
     tcase_add_test(cases, warp_k_multiplies_the_threads_and_takes_no_shared_memory);
     tcase_add_test(cases, roles_are_their_columns);

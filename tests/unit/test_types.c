@@ -12,12 +12,17 @@ START_TEST(types_have_a_name_bytes_and_a_tma_code) {
         enum gm_type type;
         const char *name;
         int bytes, tma;
-    } types[] = {
-        {GM_BF16, "bf16", 2, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}, {GM_FP16, "fp16", 2, CU_TENSOR_MAP_DATA_TYPE_FLOAT16},
-        {GM_FP32, "fp32", 4, CU_TENSOR_MAP_DATA_TYPE_FLOAT32},  {GM_E4M3, "e4m3", 1, CU_TENSOR_MAP_DATA_TYPE_UINT8},
-        {GM_E5M2, "e5m2", 1, CU_TENSOR_MAP_DATA_TYPE_UINT8},    {GM_INT8, "int8", 1, CU_TENSOR_MAP_DATA_TYPE_UINT8},
-        {GM_UINT8, "uint8", 1, CU_TENSOR_MAP_DATA_TYPE_UINT8},  {GM_INT32, "int32", 4, CU_TENSOR_MAP_DATA_TYPE_INT32},
-        {GM_INT64, "int64", 8, CU_TENSOR_MAP_DATA_TYPE_INT64},  {GM_TF32, "tf32", 4, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32}};
+    } types[] = {{GM_BF16, "bf16", 2, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16},
+                 {GM_FP16, "fp16", 2, CU_TENSOR_MAP_DATA_TYPE_FLOAT16},
+                 {GM_FP32, "fp32", 4, CU_TENSOR_MAP_DATA_TYPE_FLOAT32},
+                 {GM_E4M3, "e4m3", 1, CU_TENSOR_MAP_DATA_TYPE_UINT8},
+                 {GM_E5M2, "e5m2", 1, CU_TENSOR_MAP_DATA_TYPE_UINT8},
+                 {GM_INT8, "int8", 1, CU_TENSOR_MAP_DATA_TYPE_UINT8},
+                 {GM_UINT8, "uint8", 1, CU_TENSOR_MAP_DATA_TYPE_UINT8},
+                 {GM_INT32, "int32", 4, CU_TENSOR_MAP_DATA_TYPE_INT32},
+                 {GM_INT64, "int64", 8, CU_TENSOR_MAP_DATA_TYPE_INT64},
+                 {GM_TF32, "tf32", 4, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32},
+                 {GM_TF32X3, "tf32x3", 4, CU_TENSOR_MAP_DATA_TYPE_FLOAT32}};
     ck_assert_int_eq(GM_TYPE_COUNT, sizeof types / sizeof *types);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         ck_assert_str_eq(gm_type_name(types[i].type), types[i].name);

@@ -61,6 +61,7 @@ class gm_type(IntEnum):
     GM_INT32 = 7
     GM_INT64 = 8
     GM_TF32 = 9
+    GM_TF32X3 = 10
 
 
 class gm_major(IntEnum):

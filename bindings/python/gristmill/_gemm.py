@@ -15,6 +15,7 @@ ACTIVATIONS = {
     "gelu_erf": _api.GM_ACT_GELU_ERF,
     "silu": _api.GM_ACT_SILU,
 }
+PRECISIONS = {None: None, "tf32": _api.GM_TF32, "tf32x3": _api.GM_TF32X3}
 PLANS_MAX = 512
 
 
@@ -36,7 +37,7 @@ def gemm(
     kernel=None,
     batch_invariant=False,
     constant_b=False,
-    tf32=False,
+    precision=None,
     a_scales=None,
     b_scales=None,
     a_zeros=None,
@@ -70,7 +71,8 @@ def gemm(
     kernel             a row of the table by name
     batch_invariant    a row of the result has the same bits whatever m is
     constant_b         b is constant: it may be loaded while the kernel before on the stream still runs
-    tf32               fp32 a and b are rounded to 10 bits of mantissa on their way to the tensor cores
+    precision          of fp32 a and b, by the tensor cores: "tf32" rounds them to 10 bits of mantissa, "tf32x3" makes
+                       three such products of each, with fp32's error; None: fp32 throughout
 
     Of int8 a and b the result is int32, their exact product; or with out_type bf16, fp16 or fp32
     (a @ b - a_zeros * b_sums) * a_scales * b_scales, where
@@ -90,7 +92,7 @@ def gemm(
     if beta != 0 and c is None:
         raise ValueError(f"beta is {beta}, but there is no c")
     choices = {"kernel": kernel, "flags": _flags(batch_invariant, constant_b)}
-    types = (out_type, tf32)
+    types = (out_type, precision)
     scalars = {"alpha": alpha, "beta": beta}
     places = {name: _array.on_device(value) for name, value in given.items()}
     if all(places.values()):
@@ -119,12 +121,12 @@ def _on_host(given, scalars, activation, ab_type, types, device, choices):
                 f"{name} is a {type(value).__name__}: neither a numpy array nor one on a device. "
                 "gristmill.array() makes one of lists"
             )
-    a, (out_type, tf32) = given["a"], types
+    a, (out_type, precision) = given["a"], types
     own = "int32" if a.dtype.name == "int8" else a.dtype
     out_kind = _types.type_of(own if out_type is None else out_type)
     kinds = {"a": ab_type, "b": ab_type, "c": out_kind}
     there = {name: _upload(value, kinds.get(name), device) for name, value in given.items()}
-    found = _on_device(there, scalars, activation, (out_kind, tf32), None, None, choices)
+    found = _on_device(there, scalars, activation, (out_kind, precision), None, None, choices)
     return found.numpy(a.dtype if a.dtype.name == "bfloat16" and out_kind.name == "bf16" else None)
 
 
@@ -152,7 +154,7 @@ def _on_device(given, scalars, activation, types, stream, workspace, choices):
 
 def _problem(arrays, activation, types):
     """(problem, shape of the result)"""
-    out_type, tf32 = types
+    out_type, precision = types
     for name in ("a", "b"):
         if arrays[name].ndim not in (2, 3):
             shape = arrays[name].shape
@@ -164,8 +166,10 @@ def _problem(arrays, activation, types):
         raise TypeError(
             f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16, fp32 or int8; ab_type rounds arrays on the host"
         )
-    if tf32 and a.dtype != "fp32":
-        raise TypeError(f"tf32 is of fp32 a and b; they are {a.dtype}")
+    if precision not in PRECISIONS:
+        raise ValueError(f"there is no precision {precision!r}; there are {', '.join(filter(None, PRECISIONS))}")
+    if precision and a.dtype != "fp32":
+        raise TypeError(f"{precision} is of fp32 a and b; they are {a.dtype}")
     if activation not in ACTIVATIONS:
         raise ValueError(f"there is no activation {activation!r}; there are {', '.join(filter(None, ACTIVATIONS))}")
     own = "int32" if a.dtype == "int8" else a.dtype
@@ -174,7 +178,7 @@ def _problem(arrays, activation, types):
         m=a.shape[0],
         n=b.shape[1],
         k=a.shape[1],
-        ab_type=_api.GM_TF32 if tf32 else _types.TYPES[a.dtype].gm,
+        ab_type=PRECISIONS[precision] if precision else _types.TYPES[a.dtype].gm,
         d_type=kind.gm,
         activation=ACTIVATIONS[activation],
     )

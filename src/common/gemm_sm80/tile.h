@@ -44,12 +44,13 @@
 
 /* ---- registers ------------------------------------------------------------------------------------- */
 
-/* Of a thread: accumulators, two sets of fragments, and what addresses and the loop take. */
+/* Of a thread: accumulators, two sets of fragments, and what addresses, the loop and tf32x3's halves take. */
 #define GM_SM80_WARP_TILE_M(tm, warps) ((tm) / GM_SM80_WARPS_M(warps))
 #define GM_SM80_WARP_TILE_N(tn, warps) ((tn) / GM_SM80_WARPS_N(warps))
-#define GM_SM80_REGISTERS(tm, tn, warps)                                                                               \
-    (GM_SM80_WARP_TILE_M(tm, warps) * GM_SM80_WARP_TILE_N(tn, warps) / 32 + GM_SM80_WARP_TILE_M(tm, warps) / 2 +       \
-     GM_SM80_WARP_TILE_N(tn, warps) / 2 + 56)
+#define GM_SM80_REGISTERS(tm, tn, warps, type)                                                                         \
+    (GM_SM80_WARP_TILE_M(tm, warps) * GM_SM80_WARP_TILE_N(tn, warps) / 32 +                                            \
+     (GM_SM80_WARP_TILE_M(tm, warps) + GM_SM80_WARP_TILE_N(tn, warps)) / 2 +                                           \
+     ((int)(type) == (int)GM_TYPE_tf32x3 ? 120 : 56))
 
 /* 16-byte chunks that a thread copies of an operand's tile in one k-block. Chunks of 16-bit elements that are only
  * element-aligned come through registers, GM_SM80_UNALIGNED_WORDS words each. A variant defers their stores to shared
@@ -60,7 +61,7 @@
 #define GM_SM80_DEFERS_STORES(tm, tn, tk, warps, type, smem_bytes)                                                     \
     (GM_TYPE_BYTES(type) == 2 &&                                                                                       \
      65536 / (GM_SM80_THREADS(warps) * (227 * 1024 / (smem_bytes))) >=                                                 \
-         GM_SM80_REGISTERS(tm, tn, warps) + 40 +                                                                       \
+         GM_SM80_REGISTERS(tm, tn, warps, type) + 40 +                                                                 \
              GM_SM80_UNALIGNED_WORDS * (GM_SM80_CHUNKS(tm, tk, warps, type) + GM_SM80_CHUNKS(tn, tk, warps, type)))
 
 #endif

@@ -54,7 +54,7 @@ ALIGN_OF(d)
 #define AT(member) offsetof(struct gm_gemm_problem, member)
 #define HALF       (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16))
 #define ALL        (HALF | GM_TYPE_SET(GM_FP32))
-#define AB         (ALL | GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_INT8))
+#define AB         (ALL | GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_TF32X3) | GM_TYPE_SET(GM_INT8))
 #define D          (ALL | GM_TYPE_SET(GM_INT32))
 #define SUITES     (GM_IN_SUITES | GM_IN_LEDGERS)
 

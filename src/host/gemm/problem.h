@@ -73,7 +73,7 @@ int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows);
 
 /* wgmma takes operands of 16 bits alone as they lie; of these types, those that are MN-major are turned before. */
 static inline int gm_needs_k_major(const struct gm_gemm_problem *problem) {
-    return problem->ab_type == GM_TF32 || problem->ab_type == GM_INT8;
+    return problem->ab_type == GM_TF32 || problem->ab_type == GM_TF32X3 || problem->ab_type == GM_INT8;
 }
 
 /* D is more than alpha A B + beta C, and so more than a tile's plain store. Kernels with a gate have all of theirs done

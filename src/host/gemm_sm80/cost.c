@@ -16,10 +16,11 @@
 #define SM80_TURN_CLOCKS             26.0  /* clocks that the tensor cores rest between two k-blocks in any case */
 #define SM80_FRAGMENT_CLOCKS         0.052 /* clocks per element of a warp's part of D, for each 32 bytes of k */
 #define SM80_STORE_BYTES_PER_CLOCK   8.7
-#define SM80_STORE_EXPOSED           0.62   /* share of a store that the SM's other CTAs do not hide */
-#define SM80_L2_ENERGY               18.0   /* energy of a byte from L2, in FLOPs of the tensor cores */
-#define SM80_PARTIAL_BYTES_PER_CLOCK 24.0   /* stream-K: bytes a clock, one SM to L2 or back; an estimate */
-#define SM80_STREAM_K_US             1.5    /* stream-K: us from the last store to the first load; an estimate */
+#define SM80_STORE_EXPOSED           0.62 /* share of a store that the SM's other CTAs do not hide */
+#define SM80_L2_ENERGY               18.0 /* energy of a byte from L2, in FLOPs of the tensor cores */
+#define SM80_PARTIAL_BYTES_PER_CLOCK 24.0 /* stream-K: bytes a clock, one SM to L2 or back; an estimate */
+#define SM80_STREAM_K_US             1.5  /* stream-K: us from the last store to the first load; an estimate */
+#define SM80_TF32X3_PRODUCTS         5.0 /* tf32x3: products of tf32 that take as long as three, splitting and adding */
 #define SM80_BATCHED_TILE_CLOCKS     1500.0 /* batches: clocks from a tile to the next one's first k-block */
 #define SM80_BATCHED_STORE_ELEMENTS  1.6    /* batches: elements a clock of an SM where D takes no vectors */
 #define SM80_WARP_K_CLOCKS           150.0  /* warp-k: clocks of two barriers, a store and a load; not measured */
@@ -79,7 +80,8 @@ static double sm80_kblock_us(const struct gm_gemm_variant *v, const struct gm_ge
     /* Shared memory is written once by cp.async, and read by every row of warps (B) and every column of them (A). */
     const double smem = (v->tile_m * (1 + warps_n) + v->tile_n * (1 + warps_m)) * k_bytes;
     const double fragment = v->tile_m / warps_m * v->tile_n / warps_n;
-    const double tensor = (double)v->tile_m * v->tile_n * k_bytes / mma_flop_per_clock(device);
+    const double products = p->ab_type == GM_TF32X3 ? SM80_TF32X3_PRODUCTS : 1;
+    const double tensor = products * v->tile_m * v->tile_n * k_bytes / mma_flop_per_clock(device);
     const double shared = max2(tensor, max2(smem / SMEM_BYTES_PER_CLOCK, copies.shared_clocks));
     const double steps = k_bytes / 32 / v->warp_k;
     const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * steps + copies.alone_clocks;

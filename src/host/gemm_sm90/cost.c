@@ -24,15 +24,17 @@
 #define SM90_REQUEST_CLOCKS            0.995  /* clocks of an SM's request of L2: a span of a row, or a part of one */
 #define SM90_L2_LATENCY_CLOCKS         1771.0 /* clocks from TMA's issue to the barrier, under load */
 #define SM90_KBLOCK_CLOCKS             108.0  /* clocks of a k-block's barriers */
-#define SM90_STEP_CLOCKS               22.7 /* clocks of 32 bytes of k: a wgmma waits for the sums of the one before */
-#define SM90_REUSE                     6.0  /* requests for a line that cost; later ones find it in L2, or merge */
-#define SM90_REUSED_LINES_PER_CLOCK    83.0 /* such requests a clock, of all SMs, without a line's first */
-#define SM90_UNALIGNED_LINES_PER_CLOCK 85.3 /* second requests a clock, of all SMs, of rows that begin on no line */
-#define SM90_STORE_BYTES_PER_CLOCK     11.7 /* bytes a clock of an SM's epilogue: registers -> staging -> global */
-#define SM90_STORE_COPIED_BYTES        22.0 /* bytes a clock of it for D of tf32 and int32: the sums as they are */
-#define SM90_STORE_ELEMENTS_PER_CLOCK  7.0  /* elements a clock of it where D takes no vectors */
-#define SM90_GATED_PER_CLOCK           5.0  /* elements a clock of an SM that become D of gates and ups */
-#define SM90_GATED_SHARE               0.8  /* of the time otherwise predicted, of a gate above GM_STREAM_MOST tokens */
+#define SM90_STEP_CLOCKS               22.7  /* clocks of 32 bytes of k: a wgmma waits for the sums of the one before */
+#define SM90_SPLIT_CLOCKS              690.0 /* tf32x3: clocks of a k-block's splitting and adding, */
+#define SM90_SPLIT_SHARE               0.58  /* and the share of the wgmmas' clocks that comes on top */
+#define SM90_REUSE                     6.0   /* requests for a line that cost; later ones find it in L2, or merge */
+#define SM90_REUSED_LINES_PER_CLOCK    83.0  /* such requests a clock, of all SMs, without a line's first */
+#define SM90_UNALIGNED_LINES_PER_CLOCK 85.3  /* second requests a clock, of all SMs, of rows that begin on no line */
+#define SM90_STORE_BYTES_PER_CLOCK     11.7  /* bytes a clock of an SM's epilogue: registers -> staging -> global */
+#define SM90_STORE_COPIED_BYTES        22.0  /* bytes a clock of it for D of tf32 and int32: the sums as they are */
+#define SM90_STORE_ELEMENTS_PER_CLOCK  7.0   /* elements a clock of it where D takes no vectors */
+#define SM90_GATED_PER_CLOCK           5.0   /* elements a clock of an SM that become D of gates and ups */
+#define SM90_GATED_SHARE               0.8 /* of the time otherwise predicted, of a gate above GM_STREAM_MOST tokens */
 #define SM90_GATED_SHARE_COLUMN        0.00095 /* more of it for every column of the tile */
 #define SM90_SWITCH_CLOCKS             563.0   /* ping-pong: clocks from one's last wgmma to the other's full rate */
 #define SM90_DEFERRED_STORE_CLOCKS     1216.0  /* cooperative: clocks between two tiles, the first's store deferred */
@@ -75,7 +77,8 @@ static double atom_clocks(double n) {
 }
 
 static double steps(const struct gm_gemm_variant *v) {
-    return (double)v->tile_k * gm_type_bytes(v->kernel->type) / STEP_BYTES;
+    const int products = v->kernel->type == GM_TF32X3 ? 3 : 1;
+    return (double)v->tile_k * gm_type_bytes(v->kernel->type) / STEP_BYTES * products;
 }
 
 static double wgmma_clocks(const struct gm_gemm_variant *v) {
@@ -120,7 +123,9 @@ static double kblock_requests(const struct gm_gemm_variant *v, const struct gm_g
  * there is to multiply, a k-block has its barriers and its chain of wgmmas. */
 static double kblock_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double port_bytes) {
     const double bytes = (double)GM_SM90_STAGE_BYTES(v->tile_m, v->tile_n, v->tile_k, v->kernel->type);
-    const double terms[] = {wgmma_clocks(v), bytes / port_bytes, SM90_L2_LATENCY_CLOCKS / v->stages,
+    const double multiply = wgmma_clocks(v);
+    const double split = v->kernel->type == GM_TF32X3 ? SM90_SPLIT_CLOCKS + SM90_SPLIT_SHARE * multiply : 0;
+    const double terms[] = {max2(multiply, split), bytes / port_bytes, SM90_L2_LATENCY_CLOCKS / v->stages,
                             SM90_KBLOCK_CLOCKS + SM90_STEP_CLOCKS * steps(v),
                             SM90_REQUEST_CLOCKS * kblock_requests(v, p)};
     return smooth_max(SM90_KBLOCK_SMOOTH, terms, 5);
@@ -128,7 +133,7 @@ static double kblock_clocks(const struct gm_gemm_variant *v, const struct gm_gem
 
 /* The store of so many elements of D. One by one where their rows begin anywhere, of whatever type. */
 static double elements_clocks(const struct gm_gemm_problem *p, double elements) {
-    const int copies = p->ab_type == GM_TF32 || p->d_type == GM_INT32;
+    const int copies = gm_type_bytes(p->ab_type) == 4 || p->d_type == GM_INT32;
     const double rate = copies ? SM90_STORE_COPIED_BYTES : SM90_STORE_BYTES_PER_CLOCK;
     const double clocks = elements * gm_type_bytes(p->d_type) / rate;
     return gm_has_vectors_of_d(p) ? clocks : max2(clocks, elements / SM90_STORE_ELEMENTS_PER_CLOCK);

@@ -4,6 +4,7 @@
 #define GM_SM80_GEMM_MMA_CUH
 
 #include "common/convert.cuh"
+#include "common/gemm/split.cuh"
 #include "common/index.cuh"
 #include "common/shared.cuh"
 #include "sm80/gemm/constants.cuh"
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void load_fragments(struct fragments &f, uint3
 
 /* One mma.sync of the operands' type. */
 static __device__ __forceinline__ void mma_step(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-    if (TYPE == GM_TYPE_tf32)
+    if (TYPE == GM_TYPE_tf32 || IS_SPLIT)
         mma_m16n8k8_tf32(d, a, b0, b1);
     else if (TYPE == GM_TYPE_bf16)
         mma_m16n8k16_bf16(d, a, b0, b1);
@@ -79,6 +80,42 @@ static __device__ __forceinline__ void mma_block_row(sum_t (&acc)[2 * BLOCKS_N][
         mma_step(acc[j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
     }
 }
+
+/* What a step's fragments of B are split into, of tf32x3. Those of A are split row by row, for want of registers. */
+struct b_halves {
+    uint32_t big[BLOCKS_N][4], small[BLOCKS_N][4];
+};
+
+static __device__ __forceinline__ void split_b(struct b_halves &b, const struct fragments &f) {
+#pragma unroll
+    for (int n = 0; n < BLOCKS_N; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            split(f.b[n][i], b.big[n][i], b.small[n][i]);
+}
+
+/* The same of tf32x3: tensor cores, which cut off as they add, add up a k-step at most, the small products first. FADD
+ * adds the k-steps. */
+static __device__ __forceinline__ void mma_block_row(float (&acc)[2 * BLOCKS_N][4], const uint32_t (&a)[4],
+                                                     const struct b_halves &b) {
+    uint32_t big[4], small[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        split(a[i], big[i], small[i]);
+#pragma unroll
+    for (int j = 0; j < 2 * BLOCKS_N; ++j) {
+        const uint32_t *const b_big = &b.big[j / 2][j % 2 * 2], *const b_small = &b.small[j / 2][j % 2 * 2];
+        float sums[4] = {};
+        mma_step(sums, big, b_small[0], b_small[1]);
+        mma_step(sums, small, b_big[0], b_big[1]);
+        mma_step(sums, big, b_big[0], b_big[1]);
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            acc[j][e] += sums[e];
+    }
+}
+static __device__ __forceinline__ void mma_block_row(int32_t (&)[2 * BLOCKS_N][4], const uint32_t (&)[4],
+                                                     const struct b_halves &) {}
 
 /* Whether fragments are loaded by ld.shared, which should not read what no copy has written. */
 enum { LOADS_TURNED = !IS_HALF && (A_MN || B_MN) };
@@ -102,9 +139,15 @@ static __device__ __forceinline__ void mma_stage(sum_t (&acc)[BLOCKS_M][2 * BLOC
             load_part(shape_a(), a, whole, write, step, K_STEPS - 1);
             load_part(shape_b(), b, whole, write, step, K_STEPS - 1);
         }
+        struct b_halves b_halves;
+        if (IS_SPLIT)
+            split_b(b_halves, f[step % 2]);
 #pragma unroll
         for (int i = 0; i < BLOCKS_M; ++i)
-            mma_block_row(acc[i], f[step % 2], i);
+            if (IS_SPLIT)
+                mma_block_row(acc[i], f[step % 2].a[i], b_halves);
+            else
+                mma_block_row(acc[i], f[step % 2], i);
     }
 }
 

@@ -26,6 +26,7 @@ enum {
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
     IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
     IS_INT = GM_TYPE == GM_TYPE_int8,
+    IS_SPLIT = GM_TYPE == GM_TYPE_tf32x3, /* every element becomes two of tf32, see mma_split.cuh */
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
     TILE_K = GM_TILE_K,
@@ -46,7 +47,7 @@ enum {
     B_MN = GM_LAYOUT_B_MN(GM_LAYOUT),
     SPAN = GM_SWIZZLE, /* swizzle span of A and B, bytes */
     SPAN_ELEMS = SPAN / ELEM_BYTES,
-    THREADS = GM_SM90_THREADS(CONSUMERS),
+    THREADS = GM_SM90_THREADS(CONSUMERS, GM_TYPE),
 
     WGMMA_M = GM_SM90_WGMMA_M(TILE_M, TILE_N, ROLES),
     WGMMA_N = GM_SM90_WGMMA_N(TILE_M, TILE_N, ROLES),
@@ -59,7 +60,8 @@ enum {
     MAX_PART_N = GM_CEIL_DIV(D_N / 8, 2 * CLUSTER_K) * 16, /* cluster-k: columns of the N side that a CTA stores */
 
     A_BYTES = GM_SM90_A_BYTES(TILE_M, TILE_K, GM_TYPE),
-    STAGE_BYTES = GM_SM90_STAGE_BYTES(TILE_M, TILE_N, TILE_K, GM_TYPE),
+    LOADED_BYTES = GM_SM90_STAGE_BYTES(TILE_M, TILE_N, TILE_K, GM_TYPE),
+    STAGE_BYTES = GM_SM90_SLOT_BYTES(TILE_M, TILE_N, TILE_K, ROLES, GM_TYPE),
     STAGING_BYTES = GM_SM90_STAGING_BYTES(TILE_M, TILE_N, ROLES),
     STORE_SPAN = GM_SM90_STORE_SPAN(TILE_M, TILE_N, ROLES), /* bytes of one row of a staged chunk of D */
     STORE_ROWS = GM_SM90_STORE_ROWS(TILE_M, TILE_N, ROLES), /* rows of it */
@@ -72,8 +74,11 @@ enum {
     PREFETCHED_EARLY = 2, /* k-blocks of B prefetched to L2, where B is loaded before the previous kernel ends */
 
     /* Registers of a thread. Three warpgroups are launched with 168 each, four with 128. */
-    PRODUCER_REGISTERS = CONSUMERS < 3 ? 40 : 32,
-    CONSUMER_REGISTERS = CONSUMERS < 3 ? 232 : 160,
+    PRODUCER_REGISTERS = THREADS < 512 ? 40 : 32,
+    SPLITTER_REGISTERS = 48,
+    CONSUMER_REGISTERS = THREADS < 512 ? 232
+                         : IS_SPLIT    ? 216
+                                       : 160,
 
     BAR_STAGING = 1,               /* named barriers: + consumer */
     BAR_ORDER = 1 + CONSUMERS,     /* ping-pong: + consumer; cooperative: of all consumers */
@@ -91,6 +96,8 @@ static_assert(!SPLIT_K || (!PINGPONG && CLUSTER_K == 1), "split-K is for coopera
 static_assert(!GATED || (!SWAPPED && !SPLIT_K && CLUSTER_K == 1 && !B_MN && WGMMA_N % 32 == 0),
               "a gate is of whole tiles of K-major gates and ups on the N side");
 static_assert(!BATCHED || (!GATED && !SPLIT_K), "batches are of whole tiles without a gate");
+static_assert(!IS_SPLIT || (ATOMS_M == 1 && WGMMA_N <= 128), "registers for sums of 64 x 128 of a consumer, twice");
+static_assert(!IS_SPLIT || (!PINGPONG && !SPLIT_K && CLUSTER_SIZE == 1), "stages of tf32x3 are of one CTA's tile");
 static_assert(!SWAPPED || WGMMA_N % (8 * CLUSTER_K) == 0, "the parts of a swapped tile are equal");
 static_assert(ATOMS_M * ATOM_REGISTERS <= (CONSUMERS < 3 ? 192 : 96), "accumulators must leave registers for the rest");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM for Hopper: TMA -> ring of stages -> WGMMA -> stmatrix -> TMA store, persistent and warp-specialised.
  *
- * D = act(alpha * A B + beta * C + bias) for A and B of 16 bits or tf32; of int8, whose sums are s32, see scaling.cuh.
+ * D = act(alpha * A B + beta * C + bias) for A and B of 16 bits or tf32; of int8, whose sums are s32, see scaling.cuh;
+ * of tf32x3, which multiplies fp32 by three products of tf32, see mma_split.cuh.
  * The maps in the parameters describe A, B and D exactly, so ragged M, N and K are TMA's clipping: elements outside
  * load as zero and are not stored. A CTA, or a cluster that shares operand tiles by multicast or the K of a tile,
  * takes output tiles with the grid's stride. With stream-K it computes its share of the divided tiles before. With
- * split-K it computes one piece of one tile. Warpgroup 0 is the producer; the other warpgroups are consumers.
+ * split-K it computes one piece of one tile. Warpgroup 0 is the producer; the other warpgroups are consumers, but of
+ * tf32x3 the last, which are the splitters.
  * Cooperative consumers each take a part of wgmma's M side of every tile. Ping-pong consumers each take every second
  * tile whole; one multiplies while the other stores. wgmma's M side is A, or B in a swapped variant. Compiled once per
  * variant.
@@ -16,6 +18,7 @@
  *   walk.cuh                 which tile, or piece of a tile, comes next
  *   load.cuh   produce       A, B -> the ring
  *   mma.cuh    mma_tile      the ring -> accumulators
+ *   mma_split.cuh            the same of tf32x3
  *   gate.cuh   gate_tile     pairs of accumulators -> elements of D, in variants with a gate
  *   store.cuh  store_tile    accumulators -> D
  *   cluster_k.cuh            cluster-k: CTAs of a cluster share the K of a tile
@@ -31,6 +34,7 @@
 #include "sm90/gemm/gate.cuh"
 #include "sm90/gemm/load.cuh"
 #include "sm90/gemm/mma.cuh"
+#include "sm90/gemm/mma_split.cuh"
 #include "sm90/gemm/split_k.cuh"
 #include "sm90/gemm/store.cuh"
 #include "sm90/gemm/stream_k.cuh"
@@ -40,6 +44,12 @@
 #include "sm90/tma.cuh"
 
 /* ---- set-up: needs no other kernel's results, so it may overlap the end of the previous kernel ------- */
+
+static __device__ __forceinline__ void init_slot(struct pipeline ring, uint32_t base, int slot) {
+    pipeline_init(ring, slot, TILE_CONSUMERS * SHARERS * (IS_SPLIT ? 4 : 1));
+    if (IS_SPLIT)
+        mbarrier_init(split_barrier_addr(base, slot), SPLITTERS / 32);
+}
 
 /* Initialises the barriers and prefetches the tensor maps. Warp 0 finds its first tile meanwhile. Warp 1 prefetches;
  * the others take the barriers in turns, since a thread takes 80 clocks for each. */
@@ -57,7 +67,7 @@ static __device__ __forceinline__ void init_barriers_and_prefetch(const struct g
             cluster_k_init(cluster_k_barriers_at(base));
     }
     for (int slot = warp - 2; slot >= 0 && slot < STAGES; slot += THREADS / 32 - 2)
-        pipeline_init(ring, slot, TILE_CONSUMERS * SHARERS);
+        init_slot(ring, base, slot);
     if (CLUSTER_K == 1 && warp >= 2 && warp < 2 + TILE_CONSUMERS)
         mbarrier_init(partials_barrier_addr(base, warp - 2), 1);
     fence_mbarrier_init();
@@ -68,7 +78,7 @@ static __device__ __forceinline__ void init_barriers_and_prefetch(const struct g
 /* How a piece will be stored. It is computed before the piece is multiplied, while the first TMA loads are in flight:
  * instruction-cache misses cost hundreds of clocks, and after the last wgmma nothing would hide them. Tiles that leave
  * too few registers to keep the plan compute it while their last wgmmas run. */
-enum { PLANS_STORE_EARLY = ATOMS_M * ATOM_REGISTERS <= (DEFERS_STORE ? 96 : 128) };
+enum { PLANS_STORE_EARLY = !IS_SPLIT && ATOMS_M * ATOM_REGISTERS <= (DEFERS_STORE ? 96 : 128) };
 struct store_plan {
     struct gm_piece piece;
     struct tile_position tile;
@@ -197,9 +207,13 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
             bar_sync(BAR_ORDER + consumer, 256);
         turn = 1;
         struct store_context store = store_context_of(base, buffer);
-        mma_tile<DEFERS_STORE ? DEFERRED_BUFFERS : 0>(
-            acc, ring, at, base, row0, now.piece.end - now.piece.first, thread, deferred.any,
-            [&](int i) { store_staged<2, 0>(p, store, deferred.packed, deferred.at, i); });
+        const int k_blocks = now.piece.end - now.piece.first;
+        if (IS_SPLIT)
+            mma_split_tile(acc[0], {ring, base, thread, row0}, at, k_blocks);
+        else
+            mma_tile<DEFERS_STORE ? DEFERRED_BUFFERS : 0>(
+                acc, ring, at, base, row0, k_blocks, thread, deferred.any,
+                [&](int i) { store_staged<2, 0>(p, store, deferred.packed, deferred.at, i); });
         if (PINGPONG && walk_more(p, walk))
             bar_arrive(BAR_ORDER + (consumer ^ 1), 256);
         store = store_context_of(base, DEFERS_STORE ? store.buffer : buffer);
@@ -210,7 +224,8 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
             now = pop_piece(p, rank, walk);
             asm volatile("" : "+r"(walk), "+r"(now.piece.first), "+r"(now.piece.end)); /* here, not after the drain */
         }
-        mma_drain(acc, ring, at, thread);
+        if (!IS_SPLIT)
+            mma_drain(acc, ring, at, thread);
         if (CLUSTER_K > 1)
             cluster_k_exchange(acc, base, rank / SHARERS, consumer, parity, thread);
         parity ^= 1;
@@ -255,6 +270,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
     griddep_launch_dependents(); /* the next kernel may set itself up on SMs that become idle */
     init_barriers_and_prefetch(p, base, __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0));
+    if (IS_SPLIT)
+        zero_ring_outside(p, base);
     const struct load_cursor first = producer_begin(p, rank); /* by all threads, so that it is in uniform registers */
     if (CLUSTER_SIZE == 1)
         __syncthreads();
@@ -267,6 +284,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             fetch_parts(p.stream_k);
         else if (threadIdx.x == 0)
             produce(p, base, rank, first);
+    } else if (IS_SPLIT && warpgroup > CONSUMERS) {
+        setmaxnreg_dec<SPLITTER_REGISTERS>();
+        split_stages(p, base, rank, threadIdx.x % 128);
     } else {
         setmaxnreg_inc<CONSUMER_REGISTERS>();
         if (SPLIT_K)

@@ -73,9 +73,9 @@ static void run_fuzz(const struct test *test, struct result *result) {
         if (i % 4 == 3 && test->mask != GM_ARCH_SM90)
             gc.ab_type = GM_FP32;
         if (i % 4 == 1)
-            gc.ab_type = GM_TF32;
+            gc.ab_type = i % 8 == 1 ? GM_TF32 : GM_TF32X3;
         if (test->mask == GM_ARCH_SM90)
-            gc.may_refuse = (gc.ab_type == GM_TF32 ? BIT(GM_REASON_LAYOUT) : 0) | BIT(GM_REASON_STRIDE) |
+            gc.may_refuse = (i % 4 == 1 ? BIT(GM_REASON_LAYOUT) : 0) | BIT(GM_REASON_STRIDE) |
                             BIT(GM_REASON_ALIGNMENT) | BIT(GM_REASON_EMPTY_K) | BIT(GM_REASON_NO_IMAGE) |
                             BIT(GM_REASON_SMEM);
         if (!run_gemm(result, &gc, NULL, test->mask, &buffers) && !opt.verbose)

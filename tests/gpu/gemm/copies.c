@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands that TMA cannot load, copied into the workspace first: A, B or both, of every layout, with strides and
- * addresses of one element's alignment, bit for bit, and the bytes around the workspace. MN-major tf32 is turned. */
+ * addresses of one element's alignment, bit for bit, and the bytes around the workspace. MN-major tf32, tf32x3 and int8 are turned. */
 #include "gemm/gemm_tests.h"
 #include "workspace.h"
 
@@ -15,7 +15,7 @@ static struct gemm_case case_of(const struct size *size, int i, int odd, int ste
     struct gemm_case gc = {.m = size->m,
                            .n = size->n,
                            .k = size->k,
-                           .ab_type = i % 5 == 2   ? GM_TF32
+                           .ab_type = i % 5 == 2   ? (i % 2 ? GM_TF32X3 : GM_TF32)
                                       : i % 7 == 3 ? GM_INT8
                                                    : (enum gm_type)(i % 2),
                            .d_type = (enum gm_type)(i / 2 % 3),
@@ -38,7 +38,7 @@ static struct gemm_case case_of(const struct size *size, int i, int odd, int ste
 
 /* Rows that begin on no 16 bytes, or that wgmma wants turned. */
 static bool is_copied(const struct gm_gemm_problem *p, enum gm_major major, int64_t stride, int align) {
-    const bool turned = (p->ab_type == GM_TF32 || p->ab_type == GM_INT8) && major == GM_MN_MAJOR;
+    const bool turned = gm_type_bytes(p->ab_type) != 2 && major == GM_MN_MAJOR;
     return align < 16 || stride * gm_type_bytes(p->ab_type) % 16 || turned;
 }
 

@@ -29,7 +29,8 @@ static void run_image(const struct test *test, struct result *result) {
                                .bias = cases[i].general ? GM_BIAS_N : GM_BIAS_NONE,
                                .d_pad = cases[i].odd ? 3 : 0,
                                .alpha = cases[i].alpha,
-                               .inputs = v.kernel.type == GM_TF32 ? NORMAL : INTEGER, /* which rounding shows in */
+                               .inputs =
+                                   gm_type_bytes(v.kernel.type) == 4 ? NORMAL : INTEGER, /* which rounding shows in */
                                .exact = odd_loads};
         const int64_t odd = odd_loads ? copied_elements(v.kernel.type) : 0;
         gc.a_pad = pad_row(gc.ab_type, gc.a_major == GM_K_MAJOR ? gc.k : gc.m) + odd;

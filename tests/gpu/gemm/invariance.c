@@ -18,10 +18,10 @@ struct batch {
     uint8_t *first; /* the anchor's row of D as it was alone */
 };
 
-static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_FP32, GM_TF32};
+static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3};
 
 static enum gm_type type_of_d(const struct batch *batch) {
-    return batch->type == GM_TF32 ? GM_FP32 : batch->type;
+    return gm_type_bytes(batch->type) == 4 ? GM_FP32 : batch->type;
 }
 
 static int64_t up8(int64_t x) {

@@ -18,7 +18,8 @@ static float special_element(uint64_t random, enum gm_type type, int operand, in
     } formats[] = {[GM_BF16] = {0x1.fep127f, 0x1p-133f, 127},
                    [GM_FP16] = {65504.0f, 0x1p-24f, 1023},
                    [GM_FP32] = {0x1.fffffep127f, 0x1p-149f, 0x7fffff},
-                   [GM_TF32] = {0x1.ffcp127f, 0x1p-136f, 1023}};
+                   [GM_TF32] = {0x1.ffcp127f, 0x1p-136f, 1023},
+                   [GM_TF32X3] = {0x1.ffcp127f, 0x1p-136f, 1023}};
     const float largest = formats[type].largest, denormal = formats[type].denormal;
     const int denormals = formats[type].denormals;
     if (operand == 1) {

@@ -55,6 +55,7 @@ pub const GM_UINT8: gm_type = 6;
 pub const GM_INT32: gm_type = 7;
 pub const GM_INT64: gm_type = 8;
 pub const GM_TF32: gm_type = 9;
+pub const GM_TF32X3: gm_type = 10;
 
 pub type gm_major = c_uint;
 pub const GM_K_MAJOR: gm_major = 0;

@@ -274,6 +274,7 @@ fn core() {
     assert_eq!(GM_INT32, 7);
     assert_eq!(GM_INT64, 8);
     assert_eq!(GM_TF32, 9);
+    assert_eq!(GM_TF32X3, 10);
     assert_eq!(GM_K_MAJOR, 0);
     assert_eq!(GM_MN_MAJOR, 1);
     assert_eq!(GM_ROUND_LATE, 0);
