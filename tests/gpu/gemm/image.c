@@ -2,6 +2,13 @@
 /* A few cases of a row whose image --image has replaced. Only for --test=image --kernel=<row>. */
 #include "gemm/gemm_tests.h"
 
+/* Of tf32 what rounding shows in; of tf32x3 infinite numbers, too. */
+static enum inputs inputs_of(enum gm_type type, size_t i) {
+    if (type == GM_TF32X3 && i == 1)
+        return SPECIAL;
+    return type == GM_TF32 || type == GM_TF32X3 ? NORMAL : INTEGER;
+}
+
 /* The ring of stages goes round twice, or K ends before a tile's store does; tiles are ragged, both epilogues run, the
  * plain one with alpha too, and strides are odd: of D, and where no TMA loads, of A and B. */
 static void run_image(const struct test *test, struct result *result) {
@@ -29,8 +36,7 @@ static void run_image(const struct test *test, struct result *result) {
                                .bias = cases[i].general ? GM_BIAS_N : GM_BIAS_NONE,
                                .d_pad = cases[i].odd ? 3 : 0,
                                .alpha = cases[i].alpha,
-                               .inputs =
-                                   gm_type_bytes(v.kernel.type) == 4 ? NORMAL : INTEGER, /* which rounding shows in */
+                               .inputs = inputs_of(v.kernel.type, i),
                                .exact = odd_loads};
         const int64_t odd = odd_loads ? copied_elements(v.kernel.type) : 0;
         gc.a_pad = pad_row(gc.ab_type, gc.a_major == GM_K_MAJOR ? gc.k : gc.m) + odd;

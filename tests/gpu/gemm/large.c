@@ -186,6 +186,7 @@ static const struct {
     {"large_d_tf32", {.m = 33000, .n = 66000, .k = 64, .type = GM_TF32, .d_type = GM_FP32}, 66000, true},
     {"large_a_tf32", {.m = 270000, .n = 64, .k = 8192, .type = GM_TF32, .d_type = GM_FP32}, 8192, true},
     {"large_b_tf32", {.m = 24, .n = 270000, .k = 8192, .type = GM_TF32, .d_type = GM_FP32}, 8192, false},
+    {"large_d_tf32x3", {.m = 33000, .n = 66000, .k = 64, .type = GM_TF32X3, .d_type = GM_FP32}, 66000, true},
     {"large_d_int8", {.m = 33000, .n = 66000, .k = 64, .type = GM_INT8, .d_type = GM_INT32}, 66000, true},
     {"large_a_int8", {.m = 270000, .n = 64, .k = 8192, .type = GM_INT8, .d_type = GM_INT32}, 8192, true},
     {"large_b_int8", {.m = 24, .n = 270000, .k = 8192, .type = GM_INT8, .d_type = GM_BF16}, 8192, false},
