@@ -176,6 +176,23 @@ bool call_type(struct call *call, int argument, enum gm_type type) {
                                     name_of(call, argument), call_type_name(has), call_type_name(type));
 }
 
+bool call_precision(struct call *call, int argument, enum gm_type type, enum gm_type *multiplied) {
+    static const struct {
+        const char *word;
+        enum gm_type type;
+    } precisions[] = {{"fp32", GM_FP32}, {"tf32", GM_TF32}, {"tf32x3", GM_TF32X3}};
+    const char *word = call->in[argument].text;
+    for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
+        if (strcmp(word, precisions[i].word) == 0) {
+            *multiplied = type == GM_FP32 ? precisions[i].type : type;
+            return type == GM_FP32 || i == 0 ||
+                   call_fail(call, GM_ERROR_INVALID_ARGUMENT, "precision is \"%s\", which is of float32, not %s", word,
+                             call_type_name(type));
+        }
+    }
+    return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "precision is \"%s\" and must be fp32, tf32 or tf32x3", word);
+}
+
 bool call_vector(struct call *call, int argument, enum gm_type type, int64_t size) {
     return !call_tensor(call, argument) ||
            (call_rank(call, argument, 1) && call_size(call, argument, 0, size) && call_type(call, argument, type));

@@ -68,6 +68,8 @@ bool call_size(struct call *call, int argument, int dimension, int64_t size);
 /* Fails unless it has all sizes of `like`, and its type. */
 bool call_alike(struct call *call, int argument, const struct tensor *like);
 bool call_type(struct call *call, int argument, enum gm_type type);
+/* What GEMM multiplies elements of this type as, by the argument's word: of float32 "fp32", "tf32" or "tf32x3". */
+bool call_precision(struct call *call, int argument, enum gm_type type, enum gm_type *multiplied);
 /* A tensor of one dimension, packed; None passes. */
 bool call_vector(struct call *call, int argument, enum gm_type type, int64_t size);
 /* Its first dimensions as one, all but the last `kept`. */

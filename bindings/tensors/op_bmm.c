@@ -6,7 +6,7 @@
 
 RUNS_BY_PLAN(gemm, WITH_WORKSPACE)
 
-enum { A, B, FP32_OUT, BATCH_INVARIANT };
+enum { A, B, FP32_OUT, BATCH_INVARIANT, PRECISION };
 
 static bool has_three_dimensions(struct call *call, int argument, const char *sizes) {
     const struct tensor *tensor = call_tensor(call, argument);
@@ -65,18 +65,19 @@ static bool run(struct call *call) {
     problem.m = out->size[0] > 0 ? a->size[1] : 0; /* no product: 0 rows of one */
     problem.n = b->size[2];
     problem.k = a->size[2];
-    problem.ab_type = a->type;
     problem.d_type = out->type;
     problem.a_align = tensor_align(a);
     problem.b_align = tensor_align(b);
     problem.d_align = tensor_align(out);
-    return read_matrices(call, A, 2, &problem.a_major, &problem.lda, &problem.a_batch_stride) &&
+    return call_precision(call, PRECISION, a->type, &problem.ab_type) &&
+           read_matrices(call, A, 2, &problem.a_major, &problem.lda, &problem.a_batch_stride) &&
            read_matrices(call, B, 1, &problem.b_major, &problem.ldb, &problem.b_batch_stride) &&
            read_out(call, &problem) &&
            run_gemm(call, &problem, call->in[BATCH_INVARIANT].integer ? GM_PLAN_BATCH_INVARIANT : 0u, &args);
 }
 
 const struct tensor_operation operation_bmm = {
-    .schema = "bmm(Tensor a, Tensor b, bool fp32_out=False, bool batch_invariant=False) -> Tensor",
+    .schema =
+        "bmm(Tensor a, Tensor b, bool fp32_out=False, bool batch_invariant=False, str precision=\"fp32\") -> Tensor",
     .shape = shape,
     .run = run};

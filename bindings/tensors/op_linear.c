@@ -6,7 +6,7 @@
 
 RUNS_BY_PLAN(gemm, WITH_WORKSPACE)
 
-enum { X, WEIGHT, BIAS, RESIDUAL, ACTIVATION, FP32_OUT, CONSTANT_WEIGHT, BATCH_INVARIANT };
+enum { X, WEIGHT, BIAS, RESIDUAL, ACTIVATION, FP32_OUT, CONSTANT_WEIGHT, BATCH_INVARIANT, PRECISION };
 
 static bool shape(struct call *call) {
     if (!call_rows(call, X, 1)) {
@@ -93,7 +93,6 @@ static bool run(struct call *call) {
     problem.m = x_rows.count;
     problem.n = weight->size[0];
     problem.k = weight->size[1];
-    problem.ab_type = x->type;
     problem.d_type = out->type;
     problem.lda = leading_stride(x_rows);
     problem.ldd = leading_stride(out_rows);
@@ -102,13 +101,14 @@ static bool run(struct call *call) {
     problem.d_align = tensor_align(out);
     uint32_t flags = (call->in[CONSTANT_WEIGHT].integer ? GM_PLAN_CONSTANT_B : 0u) |
                      (call->in[BATCH_INVARIANT].integer ? GM_PLAN_BATCH_INVARIANT : 0u);
-    return read_activation(call, &problem.activation) && read_weight(call, &problem) &&
-           read_bias(call, &problem, &args) && read_residual(call, &problem, &args) &&
+    return call_precision(call, PRECISION, x->type, &problem.ab_type) && read_activation(call, &problem.activation) &&
+           read_weight(call, &problem) && read_bias(call, &problem, &args) && read_residual(call, &problem, &args) &&
            run_gemm(call, &problem, flags, &args);
 }
 
 const struct tensor_operation operation_linear = {
     .schema = "linear(Tensor x, Tensor weight, Tensor? bias=None, Tensor? residual=None, str activation=\"none\", "
-              "bool fp32_out=False, bool constant_weight=False, bool batch_invariant=False) -> Tensor",
+              "bool fp32_out=False, bool constant_weight=False, bool batch_invariant=False, str precision=\"fp32\") -> "
+              "Tensor",
     .shape = shape,
     .run = run};

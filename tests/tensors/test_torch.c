@@ -189,8 +189,8 @@ START_TEST(writes_to_a_tensor_that_is_there) {
     device_write(x->data, ones, 128);
     device_write(weight->data, ones, 128);
     device_write(bias->data, ones, 8);
-    uint64_t stack[] = {T(out), T(x), T(weight), maybe(bias), 0, string("relu"), 0, 0, 1};
-    ck_assert_str_eq(call("linear_out", stack, 9, 0), "");
+    uint64_t stack[] = {T(out), T(x), T(weight), maybe(bias), 0, string("relu"), 0, 0, 1, string("fp32")};
+    ck_assert_str_eq(call("linear_out", stack, 10, 0), "");
     ck_assert_int_eq(torch->tensors, 0);
     ck_assert_int_eq(torch->strings, 0);
     device_read(got, address, 32);
@@ -225,8 +225,9 @@ START_TEST(refuses_and_frees_all_the_same) {
                                                              "expand() makes it: contiguous() copies it");
     uint64_t eps_stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 16)), real(-1), real(0), 0};
     ck_assert(strstr(call("rms_norm", eps_stack, 5, 1), "(GM_ERROR_INVALID_ARGUMENT)") != NULL);
-    uint64_t act_stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 4, 16)), maybe(NEW(BF16, 4)), 0, string("tanh"), 0, 0, 0};
-    ck_assert(strstr(call("linear", act_stack, 8, 1), "activation is \"tanh\" and must be") != NULL);
+    uint64_t act_stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 4, 16)), maybe(NEW(BF16, 4)), 0, string("tanh"), 0, 0, 0,
+                            string("fp32")};
+    ck_assert(strstr(call("linear", act_stack, 9, 1), "activation is \"tanh\" and must be") != NULL);
     ck_assert_int_eq(torch->tensors, 0);
     ck_assert_int_eq(torch->strings, 0);
 }

@@ -87,6 +87,12 @@ def linear():
     close(ops.linear(wide[:, 32:96], w), wide[:, 32:96].double() @ w.double().T, 64)
     close(ops.linear(wide[:, 1:65], w), wide[:, 1:65].double() @ w.double().T, 64)  # not aligned
     assert ops.linear(randn(0, 64), w).shape == (0, 32)
+    x, w = torch.randn(33, 257, device="cuda"), torch.randn(40, 257, device="cuda")
+    exact = x.double() @ w.double().T
+    for precision, bound in (("fp32", 3e-5), ("tf32x3", 3e-5), ("tf32", 6e-2)):
+        found = ops.linear(x, w, precision=precision)
+        assert found.dtype == torch.float32 and (found.double() - exact).abs().max() < bound, precision
+        assert torch.equal(ops.bmm(x[None], w.T[None], precision=precision)[0], found), precision
 
 
 @test

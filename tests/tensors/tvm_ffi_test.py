@@ -73,6 +73,11 @@ def linear():
     exact = zeros(3, 8, dtype="fp32")
     module.linear(tensor(exact), tensor(x), tensor(w), None, None, "none", True)
     assert exact.tolist() == product
+    x, w = (gristmill.array(array.tolist(), "fp32") for array in (x, w))
+    for precision in ("fp32", "tf32", "tf32x3"):
+        exact = zeros(3, 8, dtype="fp32")
+        module.linear(tensor(exact), tensor(x), tensor(w), None, None, "none", False, False, False, precision)
+        assert exact.tolist() == product
 
 
 @test
@@ -159,6 +164,10 @@ def refuses_with_a_sentence():
     refused(ValueError, "activation must be a string of less than 24", module.linear, out, x, w, None, None, "x" * 40)
     refused(ValueError, "activation must be a string", module.linear, out, x, w, None, None, 1)
     refused(ValueError, "activation is \"tanh\" and must be", module.linear, out, x, w, None, None, "tanh")
+    refused(ValueError, "precision is \"tf32\", which is of float32, not bfloat16", module.linear, out, x, w, None, None,
+            "none", False, False, False, "tf32")
+    refused(ValueError, "precision is \"fp64\" and must be fp32, tf32 or tf32x3", module.linear, out, x, w, None, None,
+            "none", False, False, False, "fp64")
     refused(ValueError, "fp32_out must be True or False", module.linear, out, x, w, None, None, "none", 1.5)
     refused(ValueError, "b has 2 dimensions and must have 3: batch, k, n", module.bmm, out, tensor(zeros(2, 3, 16)), w)
     refused(ValueError, "dimension 0 of b is 3 and must be 2", module.bmm, out, tensor(zeros(2, 3, 16)),

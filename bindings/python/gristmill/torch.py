@@ -9,15 +9,16 @@ in CUDA graphs and on every device of the process, and have no gradient. NAME_ou
 there. Wrong arguments raise RuntimeError with a sentence.
 
     linear(x, weight, bias=None, residual=None, activation="none", fp32_out=False, constant_weight=False,
-           batch_invariant=False)
+           batch_invariant=False, precision="fp32")
         activation(x @ weight.T + bias + residual); x [..., in], weight [out, in] or a transpose of [in, out], bias
-        [out], residual [..., out]. bfloat16 or float16. activation: none, relu, gelu, gelu_tanh, silu. fp32_out: the
+        [out], residual [..., out]. bfloat16, float16 or float32. activation: none, relu, gelu, gelu_tanh, silu. fp32_out: the
         result is float32. constant_weight: nothing that may still run on a stream writes the weight, so that it is read
         before the kernel in front of this one has ended. batch_invariant: a row has the same bits whatever rows are
-        beside it.
-    bmm(a, b, fp32_out=False, batch_invariant=False)
+        beside it. precision, of float32: fp32 multiplies as it is, tf32 rounds to 10 bits of mantissa, tf32x3 makes
+        three such products of each, with fp32's error.
+    bmm(a, b, fp32_out=False, batch_invariant=False, precision="fp32")
         a @ b of every matrix; a [batch, m, k], b [batch, k, n], either dimension of a matrix contiguous, matrices any
-        distance apart. A batch of 1 is one for all. bfloat16, float16, or float32, which is multiplied as it is.
+        distance apart. A batch of 1 is one for all. bfloat16, float16 or float32, whose precision is as linear's.
     rms_norm(x, weight, eps=1e-6, weight_offset=0.0, round_early=False)
         x * rsqrt(mean(x^2) + eps) * (weight_offset + weight) of the last dimension. round_early: what is multiplied by
         the weight is rounded before, as in transformers' Llama; Gemma has weight_offset 1 and rounds late.
@@ -94,13 +95,21 @@ def _fake(*names):
 
 @_fake("linear")
 def _linear(
-    x, weight, bias=None, residual=None, activation="none", fp32_out=False, constant_weight=False, batch_invariant=False
+    x,
+    weight,
+    bias=None,
+    residual=None,
+    activation="none",
+    fp32_out=False,
+    constant_weight=False,
+    batch_invariant=False,
+    precision="fp32",
 ):
     return x.new_empty((*x.shape[:-1], weight.shape[0]), dtype=torch.float32 if fp32_out else x.dtype)
 
 
 @_fake("bmm")
-def _bmm(a, b, fp32_out=False, batch_invariant=False):
+def _bmm(a, b, fp32_out=False, batch_invariant=False, precision="fp32"):
     batch = a.shape[0] if b.shape[0] == 1 else b.shape[0]
     return a.new_empty((batch, a.shape[1], b.shape[2]), dtype=torch.float32 if fp32_out else a.dtype)
 
