@@ -61,26 +61,18 @@ START_TEST(bad_requests_create_nothing) {
 }
 END_TEST
 
-START_TEST(a_row_is_loaded_once) {
+START_TEST(a_row_is_loaded_once_and_may_use_its_shared_memory) {
     gm_context *context = create();
     for (int again = 0; again < 3; again++)
-        for (size_t i = 0; i < gm_kernel_count(); i++)
+        for (size_t i = 0; i < gm_kernel_count(); i++) {
+            struct gm_kernel_info info = {.size = sizeof info};
+            assert_ok(gm_kernel_get(i, &info));
+            fake.smem_attribute = 0; /* rows that use none ask for none */
             assert_ok(load(context, (int)i));
+            ck_assert_int_eq(fake.smem_attribute, info.smem_bytes);
+        }
     ck_assert_int_eq(fake.count[FAKE_cuLibraryLoadData], (int)gm_kernel_count());
     ck_assert_int_eq(fake.libraries, (int)gm_kernel_count());
-    gm_context_destroy(context);
-}
-END_TEST
-
-START_TEST(a_loaded_row_may_use_its_shared_memory) {
-    gm_context *context = create();
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
-        struct gm_kernel_info info = {.size = sizeof info};
-        assert_ok(gm_kernel_get(i, &info));
-        fake.smem_attribute = 0; /* rows that use none ask for none */
-        assert_ok(load(context, (int)i));
-        ck_assert_int_eq(fake.smem_attribute, info.smem_bytes);
-    }
     gm_context_destroy(context);
 }
 END_TEST
@@ -169,8 +161,7 @@ Suite *context_suite(void) {
     TCase *table = tcase_create("every row of the table");
     tcase_set_tags(table, "long"); /* minutes under valgrind */
     tcase_add_checked_fixture(table, fake_install, fake_remove);
-    tcase_add_test(table, a_row_is_loaded_once);
-    tcase_add_test(table, a_loaded_row_may_use_its_shared_memory);
+    tcase_add_test(table, a_row_is_loaded_once_and_may_use_its_shared_memory);
     suite_add_tcase(suite, table);
     return suite;
 }

@@ -413,9 +413,13 @@ Suite *ledger_choice_suite(void) {
     tcase_add_test(cases, a_row_that_is_not_accepted_leaves_the_model_the_word);
     tcase_add_test(cases, a_name_and_the_model_only_flag_ask_no_ledger);
     tcase_add_test(cases, foreign_ledgers_and_contradictions_are_refused);
-    tcase_add_test(cases, explain_tells_where_the_choice_is_from);
     tcase_add_test(cases, explain_refuses_what_plans_refuse);
     suite_add_tcase(suite, cases);
+    TCase *explained = tcase_create("every row of the table");
+    tcase_set_tags(explained, "long"); /* half a minute under valgrind, beside test_explain.c's */
+    tcase_add_checked_fixture(explained, set_up, tear_down);
+    tcase_add_test(explained, explain_tells_where_the_choice_is_from);
+    suite_add_tcase(suite, explained);
     TCase *plans = tcase_create("plans");
     tcase_set_tags(plans, "long"); /* a minute under valgrind */
     tcase_add_checked_fixture(plans, set_up_planned, tear_down_planned);

@@ -51,14 +51,15 @@ static bool allocate(struct sim_slot *slot, const struct sim_machine *machine) {
     const size_t warps = warps_per_cta * cluster->cta_count, paths = warps * SIM_PATHS_PER_WARP;
     cluster->ctas = calloc(cluster->cta_count, sizeof *cluster->ctas);
     slot->warps = calloc(warps, sizeof *slot->warps);
-    slot->registers = aligned_alloc(ROW_BYTES, warps * register_file_bytes(machine));
+    slot->register_memory = calloc(warps * register_file_bytes(machine) + ROW_BYTES, 1);
     slot->locals = calloc(warps * PTX_LANES + 1, machine->function->local_bytes + (size_t)1);
     queue->storage = calloc(paths, sizeof *queue->storage);
     queue->heap = calloc(paths, sizeof *queue->heap);
     queue->parked = calloc(paths, sizeof *queue->parked);
-    if (!cluster->ctas || !slot->warps || !slot->registers || !slot->locals || !queue->storage || !queue->heap ||
+    if (!cluster->ctas || !slot->warps || !slot->register_memory || !slot->locals || !queue->storage || !queue->heap ||
         !queue->parked)
         return false;
+    slot->registers = slot->register_memory + (ROW_BYTES - (uintptr_t)slot->register_memory % ROW_BYTES);
     for (size_t n = 0; n < paths; n++) {
         queue->storage[n].next = queue->spare;
         queue->spare = &queue->storage[n];
@@ -102,7 +103,7 @@ void sim_slot_free(struct sim_slot *slot) {
     }
     free(cluster->ctas);
     free(slot->warps);
-    free(slot->registers);
+    free(slot->register_memory);
     free(slot->locals);
     free(slot->queue.storage);
     free(slot->queue.heap);
@@ -138,8 +139,9 @@ static void begin_warp(struct sim_slot *slot, struct sim_cta *cta, uint32_t inde
                               .local = local_bytes ? slot->locals + number * PTX_LANES * local_bytes : NULL,
                               .lanes = left < PTX_LANES ? (UINT32_C(1) << left) - 1 : UINT32_MAX,
                               .register_limit = registers_per_thread(machine)};
-    memset(warp->registers, 0, register_file_bytes(machine));
-    if (warp->local)
+    if (slot->was_used) /* else they are zero, and mostly no memory of this machine yet */
+        memset(warp->registers, 0, register_file_bytes(machine));
+    if (slot->was_used && warp->local)
         memset(warp->local, 0, PTX_LANES * local_bytes);
     sim_special_registers(warp);
     sim_warp_knowledge_begin(warp);
@@ -244,4 +246,5 @@ void sim_slot_end(struct sim_slot *slot) {
     cluster->peers = NULL;
     forget_rest(slot);
     slot->running = false;
+    slot->was_used = true;
 }

@@ -103,9 +103,11 @@ struct sim_slot {
     struct sim_cluster cluster;
     struct sim_queue queue;
     struct sim_agents agents;
-    uint8_t *registers, *locals; /* of all warps */
+    uint8_t *registers, *locals; /* of all warps, zero when a cluster begins */
+    uint8_t *register_memory;    /* in which the registers are aligned */
     struct sim_warp *warps;
     bool running, polling; /* polling: set aside until others have done something */
+    bool was_used;         /* by an earlier cluster */
     uint64_t set_aside_at;
     uint64_t looked_at, polls; /* idle_instructions and sim_polls() when it was last asked what it waits for */
     uint32_t shared_bytes;     /* of a CTA */

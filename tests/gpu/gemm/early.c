@@ -18,11 +18,20 @@ static bool run_after(struct result *result, const struct slow_copy *copy, const
            check_output(result, &placed->call, what);
 }
 
+/* How many whole tiles of a cluster N has: more of them, of one row or of two, than a GPU has SMs, or the simulated one
+ * holds clusters. */
+static int64_t tiles_of(const struct variant *variant, bool many) {
+    enum { SIMULATED_SMS = 4 };
+    const int64_t held = SIMULATED_SMS / (variant->gemm.cluster_m * variant->gemm.cluster_n * variant->gemm.cluster_k);
+    if (env.simulated)
+        return (many ? held : held / 2) + 1;
+    return many ? 140 : 67;
+}
+
 /* Odd sizes, with strides that TMA takes. Many tiles and more K than the ring holds, or both sides ragged and less. */
 static struct gemm_case case_of(const struct variant *variant, bool many) {
-    const int64_t tiles = env.simulated ? 5 : many ? 140 : 67;
     struct gemm_case gc = {.m = many ? 1 : variant->gemm.tile_m * variant->gemm.cluster_m + 5,
-                           .n = variant->gemm.tile_n * variant->gemm.cluster_n * tiles + 8,
+                           .n = variant->gemm.tile_n * variant->gemm.cluster_n * tiles_of(variant, many) + 8,
                            .k = variant->gemm.tile_k * (many ? variant->gemm.stages + 2 : 2) -
                                 row_unit(variant->kernel.type),
                            .ab_type = variant->kernel.type,

@@ -100,7 +100,7 @@ static void fill_b(int64_t first, int64_t last, void *arg) {
 /* Eight columns of a row of D at a time, which vectorises without reordering any sum; then what is left of them. */
 typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias));
 typedef double eight_doubles __attribute__((vector_size(64)));
-enum { EIGHT = 8 };
+enum { EIGHT = 8, FOUR = 4 };
 
 static void multiply_eight(const struct logical *l, int64_t m, int64_t n) {
     const float *a = l->a + m * l->k, *b = l->products_b + n;
@@ -126,6 +126,39 @@ static void multiply(int64_t first, int64_t last, void *arg) {
     for (int64_t m = first; m < last; m++)
         for (int64_t n = whole; n < l->n; n++)
             multiply_one(l, m, n);
+}
+
+/* ---- the product of small integers, whose sums are exact in fp32 too, and which holes make Inf or NaN in both ------- */
+
+static bool has_exact_sums(const struct logical *l) {
+    enum { LARGEST_PRODUCT = 16, EXACT = 1 << 24 };
+    return (l->inputs == INTEGER || l->inputs == ONES || l->inputs == HOLED) && l->k <= EXACT / LARGEST_PRODUCT;
+}
+
+/* Up to eight columns of `rows` rows. B has eight elements more than its own, so that the last columns may be read as
+ * eight. */
+static inline void multiply_corner(const struct logical *l, int64_t m, int64_t n, const int rows) {
+    const float *a = l->a + m * l->k, *b = l->products_b + n;
+    const int64_t left = l->n - n, columns = left < EIGHT ? left : EIGHT;
+    eight_floats sum[FOUR] = {{0}};
+    for (int64_t k = 0; k < l->k; k++, b += l->n)
+#pragma GCC unroll 4
+        for (int row = 0; row < rows; row++)
+            sum[row] += a[row * l->k + k] * *(const eight_floats *)b;
+    for (int row = 0; row < rows; row++)
+        for (int64_t column = 0; column < columns; column++)
+            l->acc[(m + row) * l->n + n + column] = (double)sum[row][column];
+}
+
+static void multiply_integers(int64_t first, int64_t last, void *arg) {
+    const struct logical *l = arg;
+    for (int64_t n = 0; n < l->n; n += EIGHT) {
+        int64_t m = first;
+        for (; m + FOUR <= last; m += FOUR)
+            multiply_corner(l, m, n, FOUR);
+        for (; m < last; m++)
+            multiply_corner(l, m, n, 1);
+    }
 }
 
 /* ---- the cache: a ring of entries, oldest replaced, within a budget of bytes ---------------------- */
@@ -185,11 +218,12 @@ const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inp
     *l = key;
     cache_bytes += logical_bytes(&key);
     l->a = allocate(m * k, sizeof(float));
-    l->b = allocate(k * n, sizeof(float));
+    l->b = allocate(k * n + EIGHT, sizeof(float));
+    memset(l->b + k * n, 0, EIGHT * sizeof(float));
     l->products_b = key.type == GM_TF32 ? allocate(k * n, sizeof(float)) : l->b;
     l->acc = allocate(m * n, sizeof(double));
     parallel_for(m, 20.0 * (double)m * (double)k, fill_a, l);
     parallel_for(k, 20.0 * (double)n * (double)k, fill_b, l);
-    parallel_for(m, (double)m * (double)n * (double)k, multiply, l);
+    parallel_for(m, (double)m * (double)n * (double)k, has_exact_sums(l) ? multiply_integers : multiply, l);
     return l;
 }

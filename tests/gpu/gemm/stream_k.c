@@ -29,11 +29,11 @@ static const struct division divisions[] = {
     {2, 1, 3, 6, 5, 0, 3, 2, 0},    /* cuts move to the tile's edge */
     {2, 2, 1, 2, 3, 1, 3, 8, 0},    /* K smaller than the smallest piece: nothing is divided */
     {2, 2, 0, 16, 0, 3, ANY, 8, 0}, /* as the planner does */
-    {3, 5, 3, 17, 7, 6, ANY, 4, 0},
-    {1, 1, 7, 4, 3, 0, 2, 1, 2},  /* the same, summed by reduce-scatter: split-K in two, */
-    {1, 2, 3, 7, 0, 0, 6, 1, 3},  /* two tiles in three uneven pieces, */
-    {2, 2, 9, 5, 5, 0, 20, 1, 5}, /* as many pieces as k-blocks, */
-    {1, 1, 3, 11, 0, 0, 8, 1, 8}, /* and more pieces than some tiles have planes */
+    {3, 4, 3, 9, 7, 3, ANY, 4, 0},  /* shares of a tile and a half; some CTAs with a whole one besides */
+    {1, 1, 7, 4, 3, 0, 2, 1, 2},    /* the same, summed by reduce-scatter: split-K in two, */
+    {1, 2, 3, 7, 0, 0, 6, 1, 3},    /* two tiles in three uneven pieces, */
+    {2, 2, 9, 5, 5, 0, 20, 1, 5},   /* as many pieces as k-blocks, */
+    {1, 1, 3, 11, 0, 0, 8, 1, 8},   /* and more pieces than some tiles have planes */
 };
 
 struct setup {
