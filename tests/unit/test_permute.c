@@ -69,7 +69,7 @@ static const struct {
     BAD(order[0], 2, "order[0] is 2"),
     BAD(order[0], -1, "order[0] is -1"),
     BAD(element_bytes, 3, "element_bytes is 3; it must be 1, 2, 4, 8, 16, or 0 for the types'"),
-    BAD(type, 10, "type is 10; known values are 0 to 9"),
+    BAD(type, 11, "type is 11; known values are 0 to 10"),
     BAD(out_type, 12, "out_type is 12"),
     BAD(out_type, GM_INT8, "type is bf16 and out_type int8; a cast is between bf16, fp16 and fp32"),
     BAD(x_strides[0], -64, "x_strides[0] is -64; it must be 1 or more, or 0 for packed"),

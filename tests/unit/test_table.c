@@ -129,7 +129,7 @@ START_TEST(sm90_tiles_are_whole_atoms_spans_and_boxes) {
         ck_assert_msg(v.cluster_m * v.cluster_n <= 8, "%s: cluster", row->name);
         ck_assert_int_eq(row->cluster_ctas, gm_cluster_size(&v));
         ck_assert_msg(v.stages >= 2, "%s: stages", row->name);
-        ck_assert_int_eq(row->threads, 128 * (consumers + 1));
+        ck_assert_int_eq(row->threads, 128 * (consumers + 1 + (row->type == GM_TF32X3))); /* and the splitters */
         ck_assert_int_eq(v.persistent, !v.split_k);
         ck_assert_int_eq(v.stream_k_slots, schedule == GM_PINGPONG ? 1 : consumers);
         ck_assert_uint_eq(row->traits, GM_TRAIT_ONE_CTA_PER_SM | GM_TRAIT_OVERLAPS_LAUNCHES);
