@@ -45,8 +45,10 @@
 
 /* ---- set-up: needs no other kernel's results, so it may overlap the end of the previous kernel ------- */
 
+/* Of tf32x3 every warp of a consumer releases a stage, since it has loaded its own rows of the M side. */
 static __device__ __forceinline__ void init_slot(struct pipeline ring, uint32_t base, int slot) {
-    pipeline_init(ring, slot, TILE_CONSUMERS * SHARERS * (IS_SPLIT ? 4 : 1));
+    constexpr int releases = TILE_CONSUMERS * (IS_SPLIT ? 4 : 1);
+    pipeline_init(ring, slot, releases * SHARERS);
     if (IS_SPLIT)
         mbarrier_init(split_barrier_addr(base, slot), SPLITTERS / 32);
 }

@@ -183,7 +183,7 @@ static __device__ __forceinline__ void mma_split_stage(const struct split_contex
         split_m_side(c, next, at);
     wgmma_wait_group<0>();
     wgmma_fence_operand(sums);
-    pipeline_release<1>(c.ring, slot, c.thread % 32); /* by every warp, which has loaded its own rows */
+    pipeline_release<1>(c.ring, slot, c.thread % 32); /* by every warp */
 #pragma unroll
     for (int i = 0; i < SPLIT_N / 2; ++i)
         acc[i] += sums[i];
