@@ -22,7 +22,7 @@ extern "C" {
  *  (what lies in the middle goes to even in kernels of sm90, away from zero in those of sm80). Hopper's wgmma takes them
  *  K-major only: with a workspace_limit the plan turns an operand that is MN-major, else a kernel of sm80 takes it.
  *  A and B of GM_TF32X3 are fp32 in memory, each split into two numbers of tf32, and multiplied by three products of the
- *  tensor cores: the error is that of fp32 or less from K = 64 or so on, at some 2.5 times the rate (docs/TF32X3.md).
+ *  tensor cores: the error is that of fp32 or less from K = 64 or so on, at 2 to 3 times the rate (docs/TF32X3.md).
  *  What is infinite or NaN in fp32 is so here. Layouts as of GM_TF32.
  *
  *  Leading dimensions are in elements; 0 means packed. fp32 accumulation, one rounding at the end. Sizes may
