@@ -333,10 +333,9 @@ static int set_named(struct bench_case *problem, const char *name, const char *o
     return suite_set(problem, field, option, text);
 }
 
-/* A type that a field does not take: of tf32 and tf32x3, which are fp32 in memory, that. */
+/* The type, or where a field does not take it what it is in memory. */
 static enum gm_type taken_by(const struct gm_field *field, int64_t type) {
-    const int is_fp32 = (type == GM_TF32 || type == GM_TF32X3) && !(field->types & GM_TYPE_SET(type));
-    return is_fp32 ? GM_FP32 : (enum gm_type)type;
+    return field->types & GM_TYPE_SET(type) ? (enum gm_type)type : gm_type_in_memory((enum gm_type)type);
 }
 
 /* The fields that have the kernels' type have it afterwards, too. */

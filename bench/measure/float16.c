@@ -73,7 +73,7 @@ static uint8_t to_e5m2(float value) {
 }
 
 void operands_put(void *array, uint64_t index, enum gm_type type, float value) {
-    if (type == GM_FP32 || type == GM_TF32 || type == GM_TF32X3)
+    if (gm_type_in_memory(type) == GM_FP32)
         ((float *)array)[index] = value;
     else if (type == GM_E4M3)
         ((uint8_t *)array)[index] = to_e4m3(value);
@@ -84,7 +84,7 @@ void operands_put(void *array, uint64_t index, enum gm_type type, float value) {
 }
 
 float operands_value(const void *array, int64_t index, enum gm_type type) {
-    if (type == GM_FP32 || type == GM_TF32 || type == GM_TF32X3)
+    if (gm_type_in_memory(type) == GM_FP32)
         return ((const float *)array)[index];
     if (type == GM_E4M3)
         return from_e4m3(((const uint8_t *)array)[index]);

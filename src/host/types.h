@@ -19,6 +19,11 @@ static inline int gm_type_bytes(enum gm_type type) {
     return GM_TYPE_BYTES(type);
 }
 
+/* What elements are in memory: tf32 and tf32x3 say how fp32 is multiplied. */
+static inline enum gm_type gm_type_in_memory(enum gm_type type) {
+    return type == GM_TF32 || type == GM_TF32X3 ? GM_FP32 : type;
+}
+
 /* "bf16" */
 const char *gm_type_name(enum gm_type type);
 /* -1: no type is called so. */

@@ -54,14 +54,13 @@ ALIGN_OF(d)
 #define AT(member) offsetof(struct gm_gemm_problem, member)
 #define HALF       (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16))
 #define ALL        (HALF | GM_TYPE_SET(GM_FP32))
-#define AB         (ALL | GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_TF32X3) | GM_TYPE_SET(GM_INT8))
 #define D          (ALL | GM_TYPE_SET(GM_INT32))
 #define SUITES     (GM_IN_SUITES | GM_IN_LEDGERS)
 
 enum { FIELD_A, FIELD_B, FIELD_D, FIELD_LAYOUT, FIELD_EPILOGUE, FIELD_M };
 static const struct gm_field fields[] = {
-    [FIELD_A] = {.name = "a", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(ab_type), .types = AB},
-    [FIELD_B] = {"b", GM_FIELD_TYPE, SUITES, .types = AB, .get = get_b_type, .set = set_b_type},
+    [FIELD_A] = {.name = "a", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(ab_type), .types = GM_GEMM_OPERANDS},
+    [FIELD_B] = {"b", GM_FIELD_TYPE, SUITES, .types = GM_GEMM_OPERANDS, .get = get_b_type, .set = set_b_type},
     [FIELD_D] = {.name = "d", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(d_type), .types = D},
     [FIELD_LAYOUT] = {"layout", GM_FIELD_WORD, SUITES, .words = gm_gemm_layout_names, .get = get_layout,
                       .set = set_layout, .about = "tn (default: both K-major), nn, nt, tt"},

@@ -52,11 +52,11 @@ static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_o
 }
 
 static enum gm_status check_types(const struct gm_gemm_problem *p) {
-    const int others = p->ab_type == GM_TF32 || p->ab_type == GM_TF32X3 || p->ab_type == GM_INT8;
-    if (!others && (p->ab_type < GM_BF16 || p->ab_type > GM_FP32))
+    const int type = (int)p->ab_type;
+    if (type < 0 || type >= GM_TYPE_COUNT || !(GM_GEMM_OPERANDS & GM_TYPE_SET(type)))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT,
-                       "ab_type is %d; known values are %d to %d, %d (int8), %d (tf32) and %d (tf32x3)",
-                       (int)p->ab_type, GM_BF16, GM_FP32, GM_INT8, GM_TF32, GM_TF32X3);
+                       "ab_type is %d; known values are %d to %d, %d (int8), %d (tf32) and %d (tf32x3)", type, GM_BF16,
+                       GM_FP32, GM_INT8, GM_TF32, GM_TF32X3);
     if (p->ab_type == GM_INT8 && p->d_type == GM_INT32)
         return GM_OK;
     const enum gm_status status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);

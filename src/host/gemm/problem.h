@@ -7,6 +7,11 @@
 #include "gristmill/glu.h"
 #include "host/types.h"
 
+/* The types of A and B. */
+#define GM_GEMM_OPERANDS                                                                                               \
+    (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16) | GM_TYPE_SET(GM_FP32) | GM_TYPE_SET(GM_INT8) |                       \
+     GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_TF32X3))
+
 /* What is planned. */
 struct gm_gemm_planned {
     struct gm_gemm_problem problem; /* first: fields are read from it */
