@@ -24,8 +24,10 @@
 #define GM_SM90_GATE(roles)      ((roles) >> 14 & 1)
 
 #define GM_SM90_PINGPONG(roles) (GM_SM90_SCHEDULE(roles) == GM_SCHEDULE_pingpong)
+/* Whether every element becomes two, by a warpgroup of splitters and by the consumers. */
+#define GM_SM90_SPLITS(type) ((int)(type) == (int)GM_TYPE_tf32x3)
 /* The producer's warpgroup, the consumers, and with tf32x3 that of the splitters. */
-#define GM_SM90_THREADS(consumers, type) (((consumers) + 1 + ((int)(type) == (int)GM_TYPE_tf32x3)) * 128)
+#define GM_SM90_THREADS(consumers, type) (((consumers) + 1 + GM_SM90_SPLITS(type)) * 128)
 #define GM_SM90_TILE_CONSUMERS(roles)    (GM_SM90_PINGPONG(roles) ? 1 : GM_SM90_CONSUMERS(roles)) /* of one tile */
 
 #define GM_SM90_GATE_COLUMNS 16 /* of A B, which a variant with a gate loads together: 8 gates, then their 8 ups */
@@ -38,7 +40,7 @@
 
 /* tf32x3: a stage's slot of the ring also holds the small halves of the operand on wgmma's N side. */
 #define GM_SM90_SMALL_BYTES(tm, tn, tk, roles, type)                                                                   \
-    ((int)(type) == (int)GM_TYPE_tf32x3 ? GM_SM90_WGMMA_N(tm, tn, roles) * (tk) * GM_TYPE_BYTES(type) : 0)
+    (GM_SM90_SPLITS(type) ? GM_SM90_WGMMA_N(tm, tn, roles) * (tk) * GM_TYPE_BYTES(type) : 0)
 #define GM_SM90_SLOT_BYTES(tm, tn, tk, roles, type)                                                                    \
     (GM_SM90_STAGE_BYTES(tm, tn, tk, type) + GM_SM90_SMALL_BYTES(tm, tn, tk, roles, type))
 
@@ -90,7 +92,7 @@
  * for split-K a mailbox of 8 bytes; for tf32x3 split[stages]. */
 #define GM_SM90_BARRIER_BYTES(stages, roles, type)                                                                     \
     ((stages) * 16 + (GM_SM90_CLUSTER_K(roles) > 1 ? 16 : 0) + 8 * GM_SM90_CONSUMERS(roles) +                          \
-     8 * GM_SM90_SPLIT_K(roles) + ((int)(type) == (int)GM_TYPE_tf32x3 ? (stages) * 8 : 0))
+     8 * GM_SM90_SPLIT_K(roles) + (GM_SM90_SPLITS(type) ? (stages) * 8 : 0))
 #define GM_SM90_ALIGN 1024 /* bytes after which the swizzle pattern repeats: room to round the base up */
 #define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, roles, type)                                                            \
     (GM_SM90_ALIGN + (stages) * GM_SM90_SLOT_BYTES(tm, tn, tk, roles, type) + GM_SM90_STAGING_BYTES(tm, tn, roles) +   \

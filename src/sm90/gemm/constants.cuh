@@ -26,7 +26,7 @@ enum {
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
     IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
     IS_INT = GM_TYPE == GM_TYPE_int8,
-    IS_SPLIT = GM_TYPE == GM_TYPE_tf32x3, /* every element becomes two of tf32, see mma_split.cuh */
+    IS_SPLIT = GM_SM90_SPLITS(GM_TYPE), /* every element becomes two of tf32, see mma_split.cuh */
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
     TILE_K = GM_TILE_K,

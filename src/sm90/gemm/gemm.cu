@@ -211,7 +211,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         struct store_context store = store_context_of(base, buffer);
         const int k_blocks = now.piece.end - now.piece.first;
         if (IS_SPLIT)
-            mma_split_tile(acc[0], {ring, base, thread, row0}, at, k_blocks);
+            mma_split_tile(acc[0], {base, thread, row0}, at, k_blocks);
         else
             mma_tile<DEFERS_STORE ? DEFERRED_BUFFERS : 0>(
                 acc, ring, at, base, row0, k_blocks, thread, deferred.any,

@@ -21,10 +21,18 @@ static __device__ __forceinline__ constexpr uint32_t atom_offset(int mn, int k_s
                        : mn * SPAN + (k_step * 32 / SPAN) * MN * SPAN + k_step * 32 % SPAN;
 }
 
+/* wgmma's M and N side in a stage. */
+static __device__ __forceinline__ uint32_t m_side_addr(uint32_t stage_addr) {
+    return stage_addr + (SWAPPED ? A_BYTES : 0);
+}
+static __device__ __forceinline__ uint32_t n_side_addr(uint32_t stage_addr) {
+    return stage_addr + (SWAPPED ? 0 : A_BYTES);
+}
+
 /* Issues the wgmma atoms of one k-block, the stage at `stage_addr`, as one group. */
 static __device__ __forceinline__ void mma_stage(sum_t (&acc)[ATOMS_M][ATOM_REGISTERS], uint32_t stage_addr, int row0,
                                                  int accumulate) {
-    const uint32_t m_addr = stage_addr + (SWAPPED ? A_BYTES : 0), n_addr = stage_addr + (SWAPPED ? 0 : A_BYTES);
+    const uint32_t m_addr = m_side_addr(stage_addr), n_addr = n_side_addr(stage_addr);
     const uint64_t m = operand_descriptor<GM_M_SIDE_MN>(m_addr + atom_offset<WGMMA_M, GM_M_SIDE_MN>(row0, 0));
     const uint64_t n = operand_descriptor<GM_N_SIDE_MN>(n_addr);
 #pragma unroll

@@ -42,13 +42,6 @@ enum {
 static_assert(!IS_SPLIT || (TILE_K * ELEM_BYTES == SPAN && SPAN == 128), "a row of a stage is a span");
 static_assert(!IS_SPLIT || SPLIT_CHUNKS % (SPLITTERS * CHUNKS_TOGETHER) == 0, "every splitter has as many chunks");
 
-static __device__ __forceinline__ uint32_t m_side_addr(uint32_t stage_addr) {
-    return stage_addr + (SWAPPED ? A_BYTES : 0);
-}
-static __device__ __forceinline__ uint32_t n_side_addr(uint32_t stage_addr) {
-    return stage_addr + (SWAPPED ? 0 : A_BYTES);
-}
-
 /* The mbarrier on which the splitters say that a stage's N side is split: one behind the others for each slot. */
 static __device__ __forceinline__ uint32_t split_barrier_addr(uint32_t base, uint32_t slot) {
     return partials_barrier_addr(base, CONSUMERS) + 8 * slot;
@@ -127,8 +120,7 @@ struct split_fragments {
 
 /* What a consumer has at hand while it multiplies a tile. */
 struct split_context {
-    struct pipeline ring;
-    uint32_t base, thread; /* of the warpgroup */
+    uint32_t base, thread; /* of shared memory; of the warpgroup */
     int row0;              /* of the M side */
 };
 
@@ -138,7 +130,7 @@ static __device__ __forceinline__ void split_m_side(const struct split_context &
                                                     struct pipeline_state at) {
     const uint32_t row = c.row0 + c.thread / 32 * 16 + c.thread % 16, half = c.thread / 16 % 2;
     const uint32_t row_addr = m_side_addr(c.base + at.slot * STAGE_BYTES) + row * SPAN;
-    pipeline_wait(c.ring, at);
+    pipeline_wait(pipeline_at(c.base), at);
 #pragma unroll
     for (int k = 0; k < K_STEPS; ++k) {
         uint32_t x[4];
@@ -183,7 +175,7 @@ static __device__ __forceinline__ void mma_split_stage(const struct split_contex
         split_m_side(c, next, at);
     wgmma_wait_group<0>();
     wgmma_fence_operand(sums);
-    pipeline_release<1>(c.ring, slot, c.thread % 32); /* by every warp */
+    pipeline_release<1>(pipeline_at(c.base), slot, c.thread % 32); /* by every warp */
 #pragma unroll
     for (int i = 0; i < SPLIT_N / 2; ++i)
         acc[i] += sums[i];
