@@ -6,7 +6,7 @@
 
 #include "gpu_tests.h"
 
-enum { COPIES = SCALES, STREAMS = 3 };
+enum { COPIES = SCALES, STREAMS = 3, ROUNDS = 4 };
 
 struct relaunch {
     const struct tested_operation *operation;
@@ -51,19 +51,13 @@ static void check_all(struct result *result, struct relaunch *r, const char *wha
     }
 }
 
-/* How often every copy is executed in turn. The simulated GPU, which has ended a launch before the next begins, is given a
- * first time and one that finds what the first has left. */
-static int rounds(void) {
-    return env.simulated ? 2 : 4;
-}
-
 static enum gm_status execute(const struct relaunch *r, int copy, CUstream stream) {
     return r->operation->execute(r->plan, r->copies[copy]->args, stream);
 }
 
-/* Executes every copy rounds() times in turn, the i-th on stream i mod `streams`. */
+/* Executes every copy `rounds` times in turn, the i-th on stream i mod `streams`. */
 static void execute_in_turn(struct result *result, const struct relaunch *r, int streams, const char *what) {
-    for (int i = 0; i < rounds() * COPIES; i++) {
+    for (int i = 0; i < ROUNDS * COPIES; i++) {
         const int copy = i % COPIES;
         if (!check_ok(result, execute(r, copy, r->streams[copy % streams]), what))
             return;
@@ -86,7 +80,7 @@ static void *work(void *arg) {
     const struct relaunch *r = worker->r;
     if (env.drv->cuCtxSetCurrent(worker->number % 2 ? env.primary : NULL) != CUDA_SUCCESS)
         worker->status = GM_ERROR_DRIVER;
-    for (int i = 0; i < rounds() && worker->status == GM_OK; i++)
+    for (int i = 0; i < ROUNDS && worker->status == GM_OK; i++)
         worker->status = execute(r, worker->number, r->streams[worker->number / 2 % STREAMS]);
     snprintf(worker->sentence, sizeof worker->sentence, "%s", gm_last_error());
     return NULL;

@@ -87,7 +87,7 @@ static void run_cold_thread(const struct test *test, struct result *result) {
 /* ---- one plan, two threads, two streams ------------------------------------------------------------ */
 
 static void run_shared_plan(const struct test *test, struct result *result) {
-    enum { THREADS = 2, EXECUTES = 50, SIMULATED_EXECUTES = 10 };
+    enum { THREADS = 2, EXECUTES = 50 };
     struct setup setups[THREADS];
     struct thread_job jobs[THREADS];
     pthread_t ids[THREADS];
@@ -95,8 +95,7 @@ static void run_shared_plan(const struct test *test, struct result *result) {
     for (int t = 0; t < THREADS; t++)
         ok = set_up(result, &setups[t], test) && ok;
     for (int t = 0; t < THREADS && ok; t++) {
-        jobs[t] = (struct thread_job){
-            .plan = setups[0].plan, .call = setups[t].call, .executes = env.simulated ? SIMULATED_EXECUTES : EXECUTES};
+        jobs[t] = (struct thread_job){.plan = setups[0].plan, .call = setups[t].call, .executes = EXECUTES};
         ok = check_cuda(result, env.drv->cuStreamCreate(&jobs[t].stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     }
     for (int t = 0; t < THREADS && ok; t++)

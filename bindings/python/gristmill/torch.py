@@ -11,11 +11,11 @@ there. Wrong arguments raise RuntimeError with a sentence.
     linear(x, weight, bias=None, residual=None, activation="none", fp32_out=False, constant_weight=False,
            batch_invariant=False, precision="fp32")
         activation(x @ weight.T + bias + residual); x [..., in], weight [out, in] or a transpose of [in, out], bias
-        [out], residual [..., out]. bfloat16, float16 or float32. activation: none, relu, gelu, gelu_tanh, silu. fp32_out: the
-        result is float32. constant_weight: nothing that may still run on a stream writes the weight, so that it is read
-        before the kernel in front of this one has ended. batch_invariant: a row has the same bits whatever rows are
-        beside it. precision, of float32: fp32 multiplies as it is, tf32 rounds to 10 bits of mantissa, tf32x3 makes
-        three such products of each, with fp32's error.
+        [out], residual [..., out]. bfloat16, float16 or float32. activation: none, relu, gelu, gelu_tanh, silu.
+        fp32_out: the result is float32. constant_weight: nothing that may still run on a stream writes the weight, so
+        that it is read before the kernel in front of this one has ended. batch_invariant: a row has the same bits
+        whatever rows are beside it. precision, of float32: fp32 multiplies as it is, tf32 rounds to 10 bits of
+        mantissa, tf32x3 makes three such products of each, with fp32's error.
     bmm(a, b, fp32_out=False, batch_invariant=False, precision="fp32")
         a @ b of every matrix; a [batch, m, k], b [batch, k, n], either dimension of a matrix contiguous, matrices any
         distance apart. A batch of 1 is one for all. bfloat16, float16 or float32, whose precision is as linear's.

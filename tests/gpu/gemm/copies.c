@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands that TMA cannot load, copied into the workspace first: A, B or both, of every layout, with strides and
- * addresses of one element's alignment, bit for bit, and the bytes around the workspace. MN-major tf32, tf32x3 and int8 are turned. */
+ * addresses of one element's alignment, bit for bit, and the bytes around the workspace. MN-major tf32, tf32x3 and int8
+ * are turned. */
 #include "gemm/gemm_tests.h"
 #include "workspace.h"
 

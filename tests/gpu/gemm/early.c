@@ -21,8 +21,8 @@ static bool run_after(struct result *result, const struct slow_copy *copy, const
 /* How many whole tiles of a cluster N has: more of them, of one row or of two, than a GPU has SMs, or the simulated one
  * holds clusters. */
 static int64_t tiles_of(const struct variant *variant, bool many) {
-    enum { SIMULATED_SMS = 4 };
-    const int64_t held = SIMULATED_SMS / (variant->gemm.cluster_m * variant->gemm.cluster_n * variant->gemm.cluster_k);
+    const int64_t held =
+        env.device.sm_count / (variant->gemm.cluster_m * variant->gemm.cluster_n * variant->gemm.cluster_k);
     if (env.simulated)
         return (many ? held : held / 2) + 1;
     return many ? 140 : 67;
