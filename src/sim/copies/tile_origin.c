@@ -11,7 +11,7 @@
 enum { TILES_MAX = 512, PIECE = 16 };
 
 /* A dimension of a box beside the innermost one. One that begins where x or y ends goes on with it: rows that were cut into
- * pieces, or columns. But a piece that is longer than the box is a row by itself, such as a gate with its up behind it. */
+ * pieces, or columns. But a piece that is no box's width is a row by itself, such as a gate with its up behind it. */
 struct side {
     uint32_t count; /* of rows */
     int64_t x, y;   /* from one to the next; neither: it is one of the others */
@@ -41,7 +41,7 @@ static struct side side_of(const struct sim_box *box, uint32_t d) {
     struct side side = {.count = box->delivered[d]};
     if (d == 1)
         side.y = 1;
-    else if (map->strides[d] == row && map->dims[0] <= box->delivered[0])
+    else if (map->strides[d] == row && map->dims[0] == box->delivered[0])
         side.x = (int64_t)row;
     else if (map->strides[d] == column)
         side.y = (int64_t)map->dims[1];
