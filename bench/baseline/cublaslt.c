@@ -2,6 +2,7 @@
 /* The baseline: cuBLASLt, opened at run time, in our row-major terms. */
 #include "bench/baseline/cublaslt.h"
 
+#include "gristmill/quantize.h"
 #include "host/gemm/problem.h"
 #include "host/types.h"
 
@@ -102,6 +103,15 @@ static int64_t stride_of(int64_t given, int64_t packed) {
     return given ? given : packed;
 }
 
+/* D is made of A B by a step of its own. */
+static int has_step(const struct gm_gemm_problem *gemm) {
+    return gemm->gate != GM_GATE_NONE || gm_gemm_has_8_bits(gemm);
+}
+
+static enum gm_type sums_type(const struct gm_gemm_problem *gemm) {
+    return gm_gemm_has_8_bits(gemm) ? gemm->ab_type : gemm->d_type;
+}
+
 /* In column-major terms the first operand is B^T (N x K) and the second A^T (K x M). A K-major B is stored as a
  * column-major K x N, so it is the one to transpose; a K-major A is a column-major K x M, as wanted. */
 static int describe(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
@@ -127,8 +137,8 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
         status = fn->cublasLtMatrixLayoutCreate(&problem->second, type, a_k ? k : m, a_k ? m : k,
                                                 stride_of(gemm->lda, a_k ? gemm->k : gemm->m));
     if (status == 0)
-        status = fn->cublasLtMatrixLayoutCreate(&problem->out, cuda_type(gemm->d_type), n, m,
-                                                gemm->gate ? gemm->n : stride_of(gemm->ldd, gemm->n));
+        status = fn->cublasLtMatrixLayoutCreate(&problem->out, cuda_type(sums_type(gemm)), n, m,
+                                                has_step(gemm) ? gemm->n : stride_of(gemm->ldd, gemm->n));
     return status;
 }
 
@@ -172,22 +182,42 @@ static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
     return status;
 }
 
-/* What makes D of gates and ups behind cuBLASLt: our GLU, the fastest separate kernel that there is. */
-static int prepare_unit(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
-    if (gemm->batch > 1)
-        return complain("no baseline computes the gates of a batch");
+static int plan_quantizer(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
+    const struct gm_quantize_problem quantize = {.size = sizeof quantize,
+                                                 .rows = gemm->m,
+                                                 .columns = gemm->n,
+                                                 .group = gemm->d_group,
+                                                 .type = sums_type(gemm),
+                                                 .out_type = gemm->d_type,
+                                                 .scaling = gemm->d_scaling,
+                                                 .scale_format = gemm->d_scale_format,
+                                                 .out_stride = gemm->ldd};
+    const enum gm_status status = gm_quantize_plan_create(lt->gpu->context, &quantize, NULL, &problem->quantizer);
+    return status == GM_OK ? 0 : gpu_fail_library(status, "gm_quantize_plan_create");
+}
+
+static int plan_unit(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
     problem->unit_problem = gm_gemm_unit(gemm, gemm->n);
-    const size_t bytes = (size_t)gemm->m * (size_t)gemm->n * (size_t)gm_type_bytes(gemm->d_type);
-    if (!lt->gpu || gpu_alloc(lt->gpu, &problem->sums, bytes) != 0)
-        return -1;
     const enum gm_status status = gm_glu_plan_create(lt->gpu->context, &problem->unit_problem, NULL, &problem->unit);
     return status == GM_OK ? 0 : gpu_fail_library(status, "gm_glu_plan_create");
+}
+
+/* What makes D of gates and ups behind cuBLASLt, or quantises: our GLU or quantiser, the fastest separate kernels that
+ * there are. */
+static int prepare_step(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
+    if (gemm->batch > 1)
+        return complain("no baseline computes the gates of a batch, nor its D of 8 bits");
+    const size_t bytes = (size_t)gemm->m * (size_t)gemm->n * (size_t)gm_type_bytes(sums_type(gemm));
+    if (!lt->gpu || gpu_alloc(lt->gpu, &problem->sums, bytes) != 0)
+        return -1;
+    return gemm->gate != GM_GATE_NONE ? plan_unit(lt, problem, gemm) : plan_quantizer(lt, problem, gemm);
 }
 
 static void forget(const struct baseline *baseline, void *prepared) {
     const struct lt *lt = baseline->state;
     struct lt_problem *problem = prepared;
     gm_plan_destroy(problem->unit);
+    gm_plan_destroy(problem->quantizer);
     if (problem->sums)
         gpu_free(lt->gpu, &problem->sums);
     void *const layouts[] = {problem->first, problem->second, problem->out};
@@ -207,12 +237,13 @@ static void *prepare(const struct baseline *baseline, const void *gemm, int *way
         complain("out of host memory");
         return NULL;
     }
-    const struct gm_gemm_problem *const gate = gemm;
+    const struct gm_gemm_problem *const asked = gemm;
+    problem->adds_residual = asked->residual && asked->residual_type == asked->d_type && !asked->activation;
     int status = describe(lt, problem, gemm);
     if (status == 0)
         status = describe_batch(lt, problem, gemm);
-    if (status == 0 && gate->gate != GM_GATE_NONE)
-        status = prepare_unit(lt, problem, gate);
+    if (status == 0 && has_step(asked))
+        status = prepare_step(lt, problem, asked);
     if (status == 0)
         status = ask_heuristics(lt, problem);
     *ways = status == 0 ? problem->count : 0;
@@ -223,12 +254,19 @@ static void *prepare(const struct baseline *baseline, const void *gemm, int *way
     return NULL;
 }
 
-static int run_unit(const struct lt_problem *problem, gm_device_ptr d, CUstream stream) {
-    const struct gm_glu_args args = gm_gemm_unit_args(&problem->unit_problem, problem->sums, d);
-    return (int)gm_glu_execute(problem->unit, &args, stream);
+static int run_step(const struct lt_problem *problem, const struct gm_gemm_args *args, CUstream stream) {
+    if (problem->quantizer) {
+        const struct gm_quantize_args quantize = {
+            .size = sizeof quantize, .x = problem->sums, .out = args->d, .scales = args->d_scales};
+        return (int)gm_quantize_execute(problem->quantizer, &quantize, stream);
+    }
+    struct gm_glu_args unit = gm_gemm_unit_args(&problem->unit_problem, problem->sums, args->d);
+    unit.scales = args->d_scales;
+    return (int)gm_glu_execute(problem->unit, &unit, stream);
 }
 
-/* D = A B, or what a gate makes of it: scales and the other arguments of the call are not looked at. */
+/* D = A B, with a residual of D's type, or what a gate or a quantiser makes of it: scales of A and B and the other arguments
+ * of the call are not looked at. */
 static int run(const struct baseline *baseline, const void *prepared, int heuristic, const void *arguments,
                CUstream stream) {
     static const float one = 1, zero = 0;
@@ -240,12 +278,14 @@ static int run(const struct baseline *baseline, const void *prepared, int heuris
     if (chosen->state != 0)
         return chosen->state;
     const void *const factor = problem->is_int ? (const void *)&int_one : &one; /* zero is 0 in either type */
-    void *out = (void *)(uintptr_t)(problem->unit ? problem->sums : args->d);
+    void *out = (void *)(uintptr_t)(problem->sums ? problem->sums : args->d);
+    const void *const c = problem->adds_residual ? (const void *)(uintptr_t)args->residual : out;
+    const void *const beta = problem->adds_residual ? factor : &zero;
     const int status = lt->fn.cublasLtMatmul(lt->handle, problem->desc, factor, (const void *)(uintptr_t)args->b,
-                                             problem->first, (const void *)(uintptr_t)args->a, problem->second, &zero,
-                                             out, problem->out, out, problem->out, &chosen->algo,
+                                             problem->first, (const void *)(uintptr_t)args->a, problem->second, beta, c,
+                                             problem->out, out, problem->out, &chosen->algo,
                                              (void *)(uintptr_t)lt->workspace, BASELINE_WORKSPACE_BYTES, stream);
-    return status == 0 && problem->unit ? run_unit(problem, args->d, stream) : status;
+    return status == 0 && problem->sums ? run_step(problem, args, stream) : status;
 }
 
 const struct baseline_kind baseline_cublaslt = {

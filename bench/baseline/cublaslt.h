@@ -50,7 +50,7 @@ struct lt {
     struct lt_functions fn;
     void *handle;
     CUdeviceptr workspace;
-    const struct gpu *gpu; /* NULL: problems with a gate are not computed */
+    const struct gpu *gpu; /* NULL: problems with a gate or a D of 8 bits are not computed */
 };
 
 struct lt_problem {
@@ -58,9 +58,10 @@ struct lt_problem {
     struct lt_heuristic heuristics[LT_HEURISTICS_MAX];
     int count;
     int is_int;       /* int8 operands, int32 sums and factors */
-    CUdeviceptr sums; /* with a gate: A B, of which `unit`, a plan of our GLU, makes D */
+    CUdeviceptr sums; /* with a gate or a D of 8 bits: A B, of which our GLU or quantiser makes D */
     struct gm_glu_problem unit_problem;
-    gm_plan *unit;
+    gm_plan *unit, *quantizer; /* at most one of them */
+    int adds_residual;         /* as C, in D's type */
 };
 
 /* The baseline over functions that are there already, such as a test's. */

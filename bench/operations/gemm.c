@@ -7,7 +7,8 @@
 
 #include "bench/baseline/baseline.h"
 #include "bench/operation.h"
-#include "host/gemm/problem.h"
+#include "bench/out.h"
+#include "host/gemm/extended.h"
 #include "host/types.h"
 #include "program/base/messages.h"
 
@@ -106,6 +107,26 @@ static int scaling_operands(const struct gm_gemm_problem *p, struct bench_operan
     return count;
 }
 
+/* The residual, the largest size, and the scales of a D of 8 bits. */
+static int extended_operands(const struct gm_gemm_problem *p, struct bench_operand *found) {
+    const struct gm_out out = gm_gemm_out(p);
+    int count = 0;
+    if (p->residual)
+        found[count++] = (struct bench_operand){"residual",
+                                                p->residual_type,
+                                                p->m,
+                                                p->ldr ? p->ldr : gm_gemm_columns(p),
+                                                offsetof(struct gm_gemm_args, residual),
+                                                BENCH_READ};
+    if (p->amax)
+        found[count++] =
+            (struct bench_operand){"amax", GM_FP32, 1, 1, offsetof(struct gm_gemm_args, amax), BENCH_READ_AND_WRITTEN};
+    if (gm_gemm_has_8_bits(p))
+        found[count++] = bench_scales(&out, offsetof(struct gm_gemm_args, d_scales),
+                                      p->d_scaling == GM_SCALE_STATIC ? BENCH_READ : BENCH_WRITTEN);
+    return count;
+}
+
 static int operands(const void *problem, struct bench_operand found[BENCH_OPERANDS_MAX]) {
     const struct gm_gemm_problem *p = problem;
     const struct extent a = extent_of_named(p, 'A'), b = extent_of_named(p, 'B'), d = extent_of_named(p, 'D');
@@ -113,7 +134,8 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     found[1] = (struct bench_operand){"B", p->ab_type, b.rows, b.columns, offsetof(struct gm_gemm_args, b), BENCH_READ};
     found[2] =
         (struct bench_operand){"D", p->d_type, d.rows, d.columns, offsetof(struct gm_gemm_args, d), BENCH_WRITTEN};
-    return 3 + scaling_operands(p, &found[3]);
+    const int count = 3 + scaling_operands(p, &found[3]);
+    return count + extended_operands(p, &found[count]);
 }
 
 /* int8 of A and B has any bits; zeros and sums of columns are such too. */
@@ -137,6 +159,8 @@ static struct bench_tolerance tolerance(const void *problem, const struct bench_
     const double k = p->gate ? spread * spread * spread * spread : (double)p->k; /* a gate multiplies two sums */
     if (p->ab_type == GM_TF32) /* one may round what it multiplies, and the other cut it off */
         return (struct bench_tolerance){.relative = 0x1p-9, .absolute = sqrt(k) * 0x1p-8};
+    if (gm_gemm_has_8_bits(p)) /* of two roundings there, or one */
+        return bench_out_tolerance(operand, p->ab_type == GM_FP16 ? 0x1p-11 : 0x1p-8);
     const bool is_bf16 = operand->type == GM_BF16, is_fp16 = operand->type == GM_FP16;
     return (struct bench_tolerance){
         .relative = is_bf16   ? 0x1p-6
@@ -170,9 +194,12 @@ static void print_batch(const struct gm_gemm_problem *p, char *text, size_t byte
 static void words(const void *problem, char *text, size_t bytes) {
     const struct gm_gemm_problem *p = problem;
     static const char *const gates[] = {"", ", gate of halves", ", gate of pairs"};
-    const bool other_type = p->d_type != p->ab_type;
-    snprintf(text, bytes, "%s %s%s%s%s", gm_type_name(p->ab_type), gm_gemm_layout_name(gm_gemm_layout(p)),
-             other_type ? " → " : "", other_type ? gm_type_name(p->d_type) : "", gates[p->gate]);
+    static const char *const scalings[] = {"", "", " by row", " by group"};
+    const bool other_type = p->d_type != p->ab_type, has_8_bits = gm_gemm_has_8_bits(p);
+    snprintf(text, bytes, "%s %s%s%s%s%s%s%s", gm_type_name(p->ab_type), gm_gemm_layout_name(gm_gemm_layout(p)),
+             other_type ? " → " : "", other_type ? gm_type_name(p->d_type) : "",
+             has_8_bits ? scalings[p->d_scaling & 3] : "", gates[p->gate], p->residual ? ", residual" : "",
+             p->amax ? ", amax" : "");
     const size_t used = strlen(text);
     if (p->batch > 1)
         print_batch(p, text + used, bytes - used);

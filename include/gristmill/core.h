@@ -310,7 +310,7 @@ enum gm_reason {
     GM_REASON_ORDER = 13,          /* it sums in another order than the plan promises, whatever the number of rows */
     GM_REASON_DIVISION = 14,       /* its tiles cannot be divided as the name asked for says; or it is a row that cuts
                                     * tiles into pieces, which does not pay or fit the workspace_limit */
-    GM_REASON_EPILOGUE = 15,       /* it makes D of gates and ups, and the problem has none, or the reverse */
+    GM_REASON_EPILOGUE = 15,       /* it has a gate or an extended epilogue, and the problem none, or the reverse */
     GM_REASON_BATCH = 16           /* it finds the matrices of batches, or of pointer arrays, or does not */
 };
 

@@ -4,6 +4,7 @@
 #define GRISTMILL_GEMM_H
 
 #include "gristmill/core.h"
+#include "gristmill/quantize.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -74,7 +75,22 @@ extern "C" {
  *  written, and left_out is counted up. D's matrices may not overlap each other or what is read, which nobody checks.
  *  Kernels of sm80 take pointer arrays.
  *
- *  Negative batch strides, matrices of D that overlap, and a gate with pointer_arrays are GM_ERROR_INVALID_ARGUMENT. */
+ *  Negative batch strides, matrices of D that overlap, and a gate with pointer_arrays are GM_ERROR_INVALID_ARGUMENT.
+ *
+ *  Of 16-bit operands and of int8 with scales there are extended epilogues, each part by itself or with others:
+ *
+ *  y = act(alpha * S + beta * C + bias) + residual        S = (A B) * a_scales[m] * b_scales[n]        D = round(y / scale)
+ *
+ *  Scales of A and B: as of int8, of GM_PER_TENSOR or GM_PER_ROW; also of gates and ups, before alpha and the bias.
+ *  C of c_type, where that is not D's. A residual behind the activation: residual[m * ldr + n], ldr >= N, of a type of its
+ *  own. D may be the residual (in place, ldr = ldd, elements of as many bytes) where beta is 0. Beside a gate there is none.
+ *  amax: the float amax[0] becomes the larger of itself and the largest |y|; NaN where a y is NaN. Zero it before.
+ *  D of GM_E4M3, GM_E5M2 or GM_INT8, and its d_scales, as gristmill/quantize.h has out and scales of columns N: a static
+ *  scale, which is read, or one of each row or group of columns, which is made of the fp32 y and written.
+ *  Kernels whose names have an e take all that in one pass, but for scales of rows, and of groups that they have not whole.
+ *  For those a plan with workspace_limit may compute y into the workspace, rounded to A's type or of int8 to fp32, and D of it
+ *  by a second kernel; gm_gemm_explain() says so. A batch, K of 0 where D has scales of groups and no workspace_limit, and
+ *  fp32, tf32 and tf32x3 have none of these. */
 
 enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
 
@@ -87,7 +103,8 @@ struct gm_gemm_problem {
     size_t size;
     int64_t m, n, k;
     enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3 or GM_INT8 */
-    /* GM_BF16, GM_FP16 or GM_FP32, of fp32, tf32 and tf32x3 A and B GM_FP32, of int8 also GM_INT32; C has the same type. */
+    /* GM_BF16, GM_FP16 or GM_FP32, of fp32, tf32 and tf32x3 A and B GM_FP32, of int8 also GM_INT32; or GM_E4M3, GM_E5M2 or
+     * GM_INT8 of an extended epilogue. */
     enum gm_type d_type;
     enum gm_major a_major, b_major;
     int64_t lda, ldb, ldc, ldd; /* elements; 0: packed */
@@ -106,8 +123,23 @@ struct gm_gemm_problem {
     int64_t a_batch_stride, b_batch_stride, c_batch_stride, d_batch_stride; /* elements; 0: one matrix for all */
     int64_t bias_batch_stride;
     int64_t pointer_arrays;                 /* 1: a, b, c and d are addresses of arrays of pointers */
-    enum gm_granularity a_scales, b_scales; /* of int8 operands, where D is not GM_INT32 */
+    enum gm_granularity a_scales, b_scales; /* of 16-bit operands, and of int8 where D is not GM_INT32 */
     int64_t zero_points;                    /* 1: a_zeros and b_sums of the arguments */
+    /* Of an extended epilogue. C is of c_type where has_c_type is 1; else of D's type, or beside a D of 8 bits of A's, and of
+     * fp32 where A is int8. GM_BF16, GM_FP16 or GM_FP32, and so is residual_type. */
+    int32_t has_c_type;
+    enum gm_type c_type;
+    int32_t residual; /* 1: there is one */
+    enum gm_type residual_type;
+    int64_t ldr;  /* elements; 0: packed */
+    int32_t amax; /* 1: the largest |y| is asked for */
+    /* Of a D of 8 bits, as gristmill/quantize.h has them: GM_SCALE_STATIC, GM_SCALE_ROW or GM_SCALE_GROUP. */
+    float d_scale_floor;
+    enum gm_scaling d_scaling;
+    enum gm_scale_format d_scale_format;
+    enum gm_scale_order d_scale_order;
+    enum gm_division d_division;
+    int64_t d_group, d_scales_stride; /* columns: 128 (or 0), 64, 32; elements, 0: packed */
 };
 
 struct gm_gemm_args {
@@ -119,6 +151,8 @@ struct gm_gemm_args {
     gm_device_ptr left_out; /* of pointer_arrays: a uint32, on 4 bytes, that counts matrices left out; 0: none */
     gm_device_ptr a_scales, b_scales; /* fp32, on 4 bytes, where the problem has them */
     gm_device_ptr a_zeros, b_sums;    /* int32, on 4 bytes, with zero_points: M and N of them */
+    /* Of an extended epilogue, 0 where the problem has none; amax: a float on 4 bytes; d_scales: of a D of 8 bits. */
+    gm_device_ptr residual, amax, d_scales;
 };
 
 /* Chooses a kernel, loads it if this context has not yet, prepares its descriptors. `options` may be NULL. */
@@ -174,6 +208,7 @@ struct gm_gemm_kernel_info {
     int32_t split_k;          /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
     int64_t gate;             /* 1: D is made of gates and ups, struct gm_gemm_problem's `gate`; tile_n is of A B */
     int64_t batch;            /* 1: takes batches; one matrix by name only */
+    int64_t extended;         /* 1: takes extended epilogues, and no others */
 };
 
 /* GM_ERROR_INVALID_ARGUMENT: there is no such kernel, or it is not of GEMM. */

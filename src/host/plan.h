@@ -12,7 +12,7 @@ struct gm_launch_graphs;
 struct gm_plan_steps;
 
 #define GM_PARAMS_ALIGN 128  /* bytes; of a tensor map */
-#define GM_PARAMS_MAX   1024 /* bytes of any family's parameters */
+#define GM_PARAMS_MAX   1152 /* bytes of any family's parameters */
 
 struct gm_plan {
     const struct gm_operation *operation;

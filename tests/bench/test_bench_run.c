@@ -83,8 +83,9 @@ START_TEST(all_kernels_give_a_row_each) {
         if (gm_gemm_kernel_get(i, &kernel) != GM_OK)
             continue;
         legal += gm_kernels[i].type == GM_BF16 && kernel.a_major == GM_K_MAJOR && kernel.b_major == GM_K_MAJOR &&
-                 gm_kernels[i].family != &gm_family_gemv &&        /* the problem has too many rows of A for gemv, */
-                 !kernel.split_k && !kernel.gate && !kernel.batch; /* no tile to cut, no gates, and one matrix */
+                 gm_kernels[i].family != &gm_family_gemv &&          /* the problem has too many rows of A for gemv, */
+                 !kernel.split_k && !kernel.gate && !kernel.batch && /* no tile to cut, no gates, one matrix, */
+                 !kernel.extended;                                   /* and nothing but alpha A B */
     }
     ck_assert_uint_eq(bench.results.count, legal);
     for (size_t i = 0; i < legal; i++)

@@ -8,8 +8,9 @@
 /* Why nothing accepts: the reason that says most, since every row of another type or layout has one too. */
 static enum gm_reason first_of(const int votes[REASONS]) {
     static const enum gm_reason telling[] = {
-        GM_ACCEPTED,         GM_REASON_NOT_PRODUCTION, GM_REASON_SMEM,     GM_REASON_EMPTY_K, GM_REASON_STRIDE,
-        GM_REASON_ALIGNMENT, GM_REASON_SIZE,           GM_REASON_NO_IMAGE, GM_REASON_LAYOUT,  GM_REASON_TYPE};
+        GM_ACCEPTED,        GM_REASON_NOT_PRODUCTION, GM_REASON_SMEM, GM_REASON_EMPTY_K,
+        GM_REASON_STRIDE,   GM_REASON_ALIGNMENT,      GM_REASON_SIZE, GM_REASON_NO_IMAGE,
+        GM_REASON_EPILOGUE, GM_REASON_LAYOUT,         GM_REASON_TYPE};
     for (size_t i = 0; i < COUNT(telling); i++)
         if (votes[telling[i]])
             return telling[i];

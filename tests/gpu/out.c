@@ -304,7 +304,7 @@ static bool same_scales(const struct out_case *oc, const uint8_t *got, const uin
     return true;
 }
 
-static struct gm_quantized_store store_of(const struct out_case *oc, enum gm_type of, int64_t rows, int64_t columns) {
+struct gm_quantized_store store_of_out(const struct out_case *oc, enum gm_type of, int64_t rows, int64_t columns) {
     struct gm_out out = {.rows = rows,
                          .columns = columns,
                          .type = oc->type,
@@ -340,7 +340,7 @@ static bool take_row(struct result *result, const struct two_calls *calls, const
 
 bool check_two_calls_made(struct result *result, const struct two_calls *calls, const struct out_case *oc,
                           enum gm_type of, int64_t rows, int64_t columns, const char *what) {
-    const struct gm_quantized_store store = store_of(oc, of, rows, columns);
+    const struct gm_quantized_store store = store_of_out(oc, of, rows, columns);
     struct two_calls want;
     float *v = calloc((size_t)columns, sizeof *v);
     bool ok = v != NULL;

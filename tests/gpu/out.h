@@ -49,6 +49,9 @@ int64_t row_of_scale(const struct out_case *oc, int64_t row, int64_t column);
 void expect_scale(const struct out_case *oc, enum gm_type of, int64_t columns, const double *value, const double *error,
                   int64_t row, int64_t column, double *want, double *tolerance);
 
+/* The parameters that kernels have of it. */
+struct gm_quantized_store store_of_out(const struct out_case *oc, enum gm_type of, int64_t rows, int64_t columns);
+
 /* On the CPU: what is stored for a row of values, by parameters as kernels have them. Planted bugs are below. */
 enum out_bug { OUT_BUG_NONE, OUT_BUG_LOST_SCALE, OUT_BUG_DROPS_NAN };
 void store_row(const struct gm_quantized_store *store, uint64_t out, uint64_t scales, int64_t row, int64_t columns,

@@ -82,6 +82,22 @@ class Device(Test):
         found = gristmill.gemm(a, b, bias=gristmill.array([[x] for x in column], "bf16"), out_type="fp32")
         self.assertEqual(found.tolist(), [[x + column[i] for x in plain[i]] for i in each])
 
+    def test_extended_epilogue(self):
+        """A residual behind the activation, c of another type, scales of 16-bit operands, 8 bits by a static scale."""
+        a, b, c = matrix(16, 32), matrix(32, 24, seed=3), matrix(16, 24, "fp32", 5)
+        plain, added = product(a.tolist(), b.tolist()), c.tolist()
+        found = gristmill.gemm(a, b, residual=c, activation="relu", out_type="fp32")
+        self.assertEqual(found.tolist(), [[max(x, 0) + y for x, y in zip(*rows)] for rows in zip(plain, added)])
+        found = gristmill.gemm(a, b, c, out_type="fp16")
+        self.assertEqual(found.tolist(), [[x + y for x, y in zip(*rows)] for rows in zip(plain, added)])
+        half = gristmill.array([0.5], "fp32")
+        found = gristmill.gemm(a, b, a_scales=half, out_type="fp32")
+        self.assertEqual(found.tolist(), [[x / 2 for x in row] for row in plain])
+        found = gristmill.gemm(a, b, out_type="int8", out_scale=gristmill.array([4.0], "fp32"))
+        self.assertEqual(found.tolist(), [[min(max(round(x / 4), -127), 127) for x in row] for row in plain])
+        with self.assertRaisesRegex(ValueError, "an out_scale is of e4m3, e5m2 and int8"):
+            gristmill.gemm(a, b, out_type="e4m3")
+
     def test_out(self):
         a, b, c = matrix(16, 32), matrix(32, 24, seed=3), matrix(16, 24, "fp32", 5)
         expected = [[x + y for x, y in zip(*rows)] for rows in zip(product(a.tolist(), b.tolist()), c.tolist())]
@@ -326,7 +342,7 @@ class Refusals(Test):
             activation="tanh",
         )
         self.refuses(ValueError, "c has shape (8, 6), the result (4, 6)", a, b, b)
-        self.refuses(TypeError, "c is bf16, the result fp32", a, b, matrix(4, 6), out_type="fp32")
+        self.refuses(TypeError, "c is bf16, the result fp32", matrix(4, 8, "fp32"), matrix(8, 6, "fp32"), matrix(4, 6))
         self.refuses(ValueError, "out has strides (1, 4): it must be row-major", a, b, out=matrix(6, 4).T)
         self.refuses(
             ValueError,

@@ -28,6 +28,8 @@ struct fake_launch {
     union {
         struct gm_gemm_sm90_params sm90;
         struct gm_gemm_sm80_params sm80;
+        struct gm_gemm_sm90_extended_params sm90_extended;
+        struct gm_gemm_sm80_extended_params sm80_extended;
         unsigned char bytes[GM_PARAMS_MAX];
     } params;
 };

@@ -32,6 +32,10 @@ struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64
         p.gate = GM_GATE_HALVES;
         p.n = (n + 15) / 16 * 16;
     }
+    if (gm_gemm_variant(row).extended) {
+        p.amax = 1;
+        p.d_type = p.d_type == GM_INT32 ? GM_BF16 : p.d_type;
+    }
     return p;
 }
 
@@ -84,5 +88,6 @@ struct gm_gemm_args args_apart(void) {
                                  .b = ADDRESS_B,
                                  .c = ADDRESS_C,
                                  .d = ADDRESS_D,
-                                 .bias = ADDRESS_BIAS};
+                                 .bias = ADDRESS_BIAS,
+                                 .amax = ADDRESS_AMAX};
 }

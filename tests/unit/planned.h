@@ -33,10 +33,13 @@ const struct gm_kernel *chosen_of(struct explained *all, const char *operation, 
 
 /* Arguments far apart from each other, aligned to 256. */
 struct gm_gemm_args args_apart(void);
-#define ADDRESS_A    UINT64_C(0x100000000000)
-#define ADDRESS_B    UINT64_C(0x200000000000)
-#define ADDRESS_C    UINT64_C(0x300000000000)
-#define ADDRESS_D    UINT64_C(0x400000000000)
-#define ADDRESS_BIAS UINT64_C(0x500000000000)
+#define ADDRESS_A        UINT64_C(0x100000000000)
+#define ADDRESS_B        UINT64_C(0x200000000000)
+#define ADDRESS_C        UINT64_C(0x300000000000)
+#define ADDRESS_D        UINT64_C(0x400000000000)
+#define ADDRESS_BIAS     UINT64_C(0x500000000000)
+#define ADDRESS_AMAX     UINT64_C(0x580000000000)
+#define ADDRESS_RESIDUAL UINT64_C(0x700000000000)
+#define ADDRESS_SCALES   UINT64_C(0x780000000000)
 
 #endif

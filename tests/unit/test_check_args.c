@@ -141,6 +141,64 @@ START_TEST(scales_are_operands) {
 }
 END_TEST
 
+/* The residual, amax and D's scales are operands, too; only the residual may be D. */
+START_TEST(parts_of_an_extended_epilogue_are_operands) {
+    gm_plan *extended = NULL;
+    struct gm_gemm_problem p = problem_of(64, 64, 64);
+    struct gm_gemm_args a = {.size = sizeof a, .a = ADDRESS_A, .b = ADDRESS_B, .d = ADDRESS_D};
+    p.d_type = GM_E4M3, p.residual = 1, p.amax = 1, p.a_scales = GM_PER_ROW, p.ldr = 72;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &extended));
+    gm_device_ptr *const pointers[] = {&a.a_scales, &a.residual, &a.amax, &a.d_scales};
+    static const char *const names[] = {"a_scales is NULL", "residual is NULL", "amax is NULL", "d_scales is NULL"};
+    static const char *const overlaps[] = {"a_scales", "residual", "amax", "d_scales"};
+    for (int i = 0; i < 4; i++) {
+        assert_fails(gm_gemm_execute(extended, &a, NULL), GM_ERROR_INVALID_ARGUMENT, names[i]);
+        *pointers[i] = ADDRESS_RESIDUAL + (gm_device_ptr)i * 65536 + 1;
+        assert_fails(gm_gemm_execute(extended, &a, NULL), GM_ERROR_MISALIGNED, "not a multiple of");
+        *pointers[i] -= 1;
+    }
+    assert_ok(gm_gemm_execute(extended, &a, NULL));
+    for (int i = 0; i < 4; i++) {
+        const gm_device_ptr apart = *pointers[i];
+        *pointers[i] = ADDRESS_D + 64;
+        assert_fails(gm_gemm_execute(extended, &a, NULL), GM_ERROR_OVERLAP, overlaps[i]);
+        *pointers[i] = apart;
+    }
+    a.amax = a.d_scales; /* written over what is read */
+    assert_fails(gm_gemm_execute(extended, &a, NULL), GM_ERROR_OVERLAP, "amax");
+    gm_plan_destroy(extended);
+}
+END_TEST
+
+START_TEST(a_residual_may_be_d_exactly) {
+    gm_plan *extended = NULL;
+    struct gm_gemm_problem p = problem_of(64, 64, 64);
+    struct gm_gemm_args a = args_apart();
+    p.residual = 1, p.ldd = 72, p.ldr = 72;
+    a.residual = a.d;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &extended));
+    assert_ok(gm_gemm_execute(extended, &a, NULL));
+    a.beta = &one; /* then C alone may be D */
+    assert_fails(gm_gemm_execute(extended, &a, NULL), GM_ERROR_OVERLAP, "residual");
+    a.residual = ADDRESS_RESIDUAL, a.c = a.d;
+    p.ldc = 72;
+    gm_plan_destroy(extended);
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &extended));
+    assert_ok(gm_gemm_execute(extended, &a, NULL));
+    a.beta = NULL, a.residual = a.d + 16;
+    assert_fails(gm_gemm_execute(extended, &a, NULL), GM_ERROR_OVERLAP, "residual");
+    gm_plan_destroy(extended);
+    p.ldr = 80, a.residual = a.d;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &extended));
+    assert_fails(gm_gemm_execute(extended, &a, NULL), GM_ERROR_OVERLAP, "residual");
+    gm_plan_destroy(extended);
+    p.ldr = 72, p.residual_type = GM_FP32;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &extended));
+    assert_fails(gm_gemm_execute(extended, &a, NULL), GM_ERROR_OVERLAP, "residual");
+    gm_plan_destroy(extended);
+}
+END_TEST
+
 START_TEST(operands_past_the_end_of_the_address_space_are_refused) {
     args.b = UINT64_MAX - 15;
     assert_fails(execute(), GM_ERROR_INVALID_ARGUMENT, "passes 2^64");
@@ -404,6 +462,8 @@ Suite *check_args_suite(void) {
     tcase_add_test(cases, a_smaller_promise_takes_smaller_alignment);
     tcase_add_test(cases, c_and_bias_need_their_elements_alignment);
     tcase_add_test(cases, scales_are_operands);
+    tcase_add_test(cases, parts_of_an_extended_epilogue_are_operands);
+    tcase_add_test(cases, a_residual_may_be_d_exactly);
     tcase_add_test(cases, operands_past_the_end_of_the_address_space_are_refused);
     tcase_add_test(cases, an_output_over_an_input_is_refused);
     tcase_add_test(cases, neighbours_do_not_overlap);

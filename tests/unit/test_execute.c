@@ -17,7 +17,8 @@ START_TEST(execute_makes_one_launch_and_nothing_else) {
         const struct gm_gemm_args args = args_apart();
         gm_plan *plan = plan_for(row, &p);
         const struct gm_gemm_sm90_params *params = plan->params;
-        const int maps = has_maps(row) ? 3 + (params->a_tiles.rows > 0) + (params->b_tiles.rows > 0) : 0;
+        const int stored = params->plain != GM_SM90_ALONG_ROWS; /* by TMA; swapped extended rows store otherwise */
+        const int maps = has_maps(row) ? 2 + stored + (params->a_tiles.rows > 0) + (params->b_tiles.rows > 0) : 0;
         clear();
         assert_ok(gm_gemm_execute(plan, &args, NULL));
         ck_assert_msg(fake.count[FAKE_cuLaunchKernelEx] == 1, "%s", row->name);
@@ -101,7 +102,7 @@ START_TEST(every_row_is_launched_with_its_numbers) {
             ck_assert_uint_eq(fake_map_address(&params->a), ADDRESS_A);
             ck_assert_uint_eq(fake_map_address(&params->b), ADDRESS_B);
             ck_assert_int_eq(params->k_blocks, GM_CEIL_DIV(3008, v.tile_k));
-            ck_assert_int_eq(params->plain, 0);
+            ck_assert_msg(params->plain == 0 || v.extended, "%s", row->name);
             if (params->a_tiles.rows)
                 ck_assert_uint_eq(fake_map_address(&params->a_tail), ADDRESS_A);
             if (params->b_tiles.rows)
@@ -119,6 +120,42 @@ START_TEST(every_row_is_launched_with_its_numbers) {
             ck_assert_int_eq(params->b_vector, 16);
             ck_assert_int_eq(params->raster.tiles_n, GM_CEIL_DIV(2000, v.tile_n));
         }
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+static void check_extension(const struct gm_kernel *row) {
+    const struct gm_extension_params *x =
+        has_maps(row) ? &fake.launch.params.sm90_extended.extension : &fake.launch.params.sm80_extended.extension;
+    const struct gm_scaling_params *s =
+        has_maps(row) ? &fake.launch.params.sm90.scaling : &fake.launch.params.sm80.scaling;
+    ck_assert_uint_eq(x->residual, ADDRESS_RESIDUAL + 4);
+    ck_assert_uint_eq(x->amax, ADDRESS_AMAX);
+    ck_assert_uint_eq(x->store.scales, ADDRESS_SCALES);
+    ck_assert(x->ldr == 2024 && x->residual_type == GM_FP32 && x->c_type == GM_FP16);
+    ck_assert(x->c_vector == 16 && x->residual_vector == 4);
+    ck_assert(x->store.out_type == GM_E5M2 && x->store.scaling == SCALE_STATIC && x->store.by_reciprocal == 1);
+    ck_assert(s->row_scales == ADDRESS_SCALES + 4096 && s->column_scales == ADDRESS_SCALES + 8192);
+    ck_assert(s->row_step == 1 && s->column_step == 0);
+}
+
+START_TEST(an_extended_epilogue_is_launched_with_its_numbers) {
+    const float beta = 2;
+    for (size_t i = 0; i < gemm_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        struct gm_gemm_problem p = problem_for(row, 1000, 2000, 3008);
+        if (!gm_gemm_variant(row).extended || gm_gemm_variant(row).gate)
+            continue;
+        p.d_type = GM_E5M2, p.d_division = GM_DIVIDE_BY_RECIPROCAL, p.has_c_type = 1, p.c_type = GM_FP16;
+        p.residual = 1, p.residual_type = GM_FP32, p.ldr = 2024, p.a_scales = GM_PER_ROW, p.b_scales = GM_PER_TENSOR;
+        struct gm_gemm_args args = args_apart();
+        args.beta = &beta, args.residual = ADDRESS_RESIDUAL + 4, args.d_scales = ADDRESS_SCALES;
+        args.a_scales = ADDRESS_SCALES + 4096, args.b_scales = ADDRESS_SCALES + 8192;
+        gm_plan *plan = plan_for(row, &p);
+        clear();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        check_extension(row);
         gm_plan_destroy(plan);
     }
 }
@@ -393,6 +430,7 @@ Suite *execute_suite(void) {
     tcase_add_test(table, execute_makes_one_launch_and_nothing_else);
     tcase_add_test(table, every_row_is_launched_with_its_numbers);
     tcase_add_test(table, a_gate_is_launched_with_its_numbers);
+    tcase_add_test(table, an_extended_epilogue_is_launched_with_its_numbers);
     tcase_add_test(table, execute_does_not_change_its_plan);
     tcase_add_test(table, a_cold_thread_gets_the_plans_context_for_the_call);
     suite_add_tcase(suite, table);

@@ -8,10 +8,10 @@
 
 #define BATCHED_SM90                                                                                                   \
     KERNEL_ROW("batched", gemm_sm90, SM90, 1, bf16, 168, "sm_90a", GM_LAYOUT_tn, 128, 128, 64, 6, 1, 1, ROLES_p2,      \
-               GM_BATCH_batch, 128)
+               GM_BATCH_batch, GM_EXTENDED_no, 128)
 #define BATCHED_SM80                                                                                                   \
     KERNEL_ROW("batched", gemm_sm80, SM80, 1, bf16, 128, "sm_80 sm_90 compute_80", GM_LAYOUT_tn, 64, 64, 64, 4, 2, 2,  \
-               1, GM_BATCH_batch, GM_SMEM_MAP_xor)
+               1, GM_BATCH_batch, GM_EXTENDED_no, GM_SMEM_MAP_xor)
 
 /* Packed. */
 static struct gm_gemm_problem batch_of(int64_t batch, int64_t m, int64_t n, int64_t k) {

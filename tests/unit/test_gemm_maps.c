@@ -144,6 +144,10 @@ START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
                 p.gate = (enum gm_gate)(1 + s % 2);
                 p.n = (p.n + 15) / 16 * 16;
             }
+            if (gm_gemm_variant(row).extended) {
+                p.amax = 1;
+                p.d_type = row->type == GM_INT8 ? GM_BF16 : s % 2 ? GM_E4M3 : p.d_type;
+            }
             const struct gm_gemm_maps maps = maps_of(row, &p);
             ck_assert_msg(gm_tensor_map_check(&maps.a, sentence, sizeof sentence), "%s: A: %s", row->name, sentence);
             ck_assert_msg(gm_tensor_map_check(&maps.b, sentence, sizeof sentence), "%s: B: %s", row->name, sentence);
@@ -191,6 +195,22 @@ START_TEST(a_gate_has_a_map_of_gates_and_ups) {
 }
 END_TEST
 
+static void ask_for_amax(struct gm_gemm_problem *p) {
+    p->amax = 1;
+}
+static void ask_for_residual(struct gm_gemm_problem *p) {
+    p->residual = 1;
+}
+static void ask_for_scales(struct gm_gemm_problem *p) {
+    p->b_scales = GM_PER_ROW;
+}
+static void ask_for_c_type(struct gm_gemm_problem *p) {
+    p->has_c_type = 1, p->c_type = GM_FP32;
+}
+static void ask_for_bytes(struct gm_gemm_problem *p) {
+    p->d_type = GM_E4M3;
+}
+
 START_TEST(a_row_with_a_gate_says_what_it_does_not_take) {
     const struct gm_kernel row = ROW(tn, 128, 256, 2, 1, w2g, 128), plain = ROW(tn, 128, 256, 2, 1, w2, 128);
     const struct gm_device h200 = device_of("h200");
@@ -216,6 +236,39 @@ START_TEST(a_row_with_a_gate_says_what_it_does_not_take) {
 }
 END_TEST
 
+/* Each row takes one kind of problem; of D's scales those of groups that lie in its tile. */
+START_TEST(a_row_with_an_extended_epilogue_says_what_it_does_not_take) {
+    const struct gm_kernel row = SM90_EXTENDED("extended", 128, 128, 6, w2), plain = ROW(tn, 128, 128, 1, 1, w2, 128);
+    const struct gm_kernel swapped = SM90_EXTENDED("swapped", 128, 128, 6, w2s),
+                           narrow = SM90_EXTENDED("n", 128, 64, 6, w2);
+    const struct gm_kernel sm80 = SM80_EXTENDED("sm80", 128, 128, 4, 2, 2);
+    const struct gm_device h200 = device_of("h200");
+    struct gm_gemm_problem p = problem_of(300, 320, 64);
+    ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_REASON_EPILOGUE);
+    assert_judged("the problem has none");
+    ck_assert_int_eq(judge(&plain, &h200, p, NULL).reason, GM_ACCEPTED);
+    void (*const parts[])(struct gm_gemm_problem *) = {ask_for_amax, ask_for_residual, ask_for_scales, ask_for_c_type,
+                                                       ask_for_bytes};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        p = problem_of(300, 320, 64);
+        parts[i](&p);
+        ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_ACCEPTED);
+        ck_assert_int_eq(judge(&sm80, &h200, p, NULL).reason, GM_ACCEPTED);
+        ck_assert_int_eq(judge(&plain, &h200, p, NULL).reason, GM_REASON_EPILOGUE);
+        assert_judged("has no extended epilogue");
+    }
+    p.d_scaling = GM_SCALE_GROUP;
+    ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_ACCEPTED);
+    ck_assert_int_eq(judge(&swapped, &h200, p, NULL).reason, GM_REASON_EPILOGUE);
+    ck_assert_int_eq(judge(&narrow, &h200, p, NULL).reason, GM_REASON_EPILOGUE);
+    ck_assert_int_eq(judge(&sm80, &h200, p, NULL).reason, GM_REASON_EPILOGUE);
+    assert_judged("a static scale only");
+    p.d_scaling = GM_SCALE_ROW;
+    ck_assert_int_eq(judge(&row, &h200, p, NULL).reason, GM_REASON_EPILOGUE);
+    assert_judged("workspace_limit");
+}
+END_TEST
+
 Suite *gemm_maps_suite(void) {
     Suite *suite = suite_create("gemm_maps");
     TCase *maps = tcase_create("maps of rows");
@@ -228,6 +281,7 @@ Suite *gemm_maps_suite(void) {
     tcase_add_test(maps, the_stride_of_a_single_row_is_replaced_by_a_legal_one);
     tcase_add_test(maps, a_gate_has_a_map_of_gates_and_ups);
     tcase_add_test(maps, a_row_with_a_gate_says_what_it_does_not_take);
+    tcase_add_test(maps, a_row_with_an_extended_epilogue_says_what_it_does_not_take);
     suite_add_tcase(suite, maps);
     return suite;
 }

@@ -52,7 +52,7 @@ START_TEST(malformed_texts_are_refused_with_line_and_word) {
         {HEAD "gemm bf16 e4m3 bf16 tn plain 1 1 1 *a 1 1 1 1\n", "b is `e4m3`, which is none of its types"},
         {HEAD "gemm bf16 fp16 bf16 tn plain 1 1 1 *a 1 1 1 1\n",
          "b is fp16, which no problem has beside what stands before it"},
-        {HEAD "gemm bf16 bf16 int8 tn plain 1 1 1 *a 1 1 1 1\n", "d is `int8`, which is none of its types"},
+        {HEAD "gemm bf16 bf16 tf32 tn plain 1 1 1 *a 1 1 1 1\n", "d is `tf32`, which is none of its types"},
         {HEAD "gemm bf16 bf16 bf16 xy plain 1 1 1 *a 1 1 1 1\n",
          "layout is `xy`, which is none of these: tn, nn, tt, nt"},
         {HEAD "gemm bf16 bf16 bf16 tn plains 1 1 1 *a 1 1 1 1\n",

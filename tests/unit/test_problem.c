@@ -93,7 +93,36 @@ static void int32_bias(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_I
 static void int32_act(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->activation = GM_ACT_RELU; }
 static void int8_batch(struct gm_gemm_problem *p) { int8_of(p), p->batch = 2, p->d_batch_stride = 1 << 20, p->b_scales = GM_PER_ROW; }
 static void int8_batch_zeros(struct gm_gemm_problem *p) { int8_of(p), p->pointer_arrays = 1, p->zero_points = 1; }
-static void bf16_scaled(struct gm_gemm_problem *p) { p->b_scales = GM_PER_TENSOR; }
+static void bf16_zeros(struct gm_gemm_problem *p) { p->zero_points = 1; }
+static void fp32_scaled(struct gm_gemm_problem *p) { p->ab_type = GM_FP32, p->d_type = GM_FP32, p->b_scales = GM_PER_TENSOR; }
+static void tf32_amax(struct gm_gemm_problem *p) { p->ab_type = GM_TF32, p->d_type = GM_FP32, p->amax = 1; }
+static void tf32x3_residual(struct gm_gemm_problem *p) { p->ab_type = GM_TF32X3, p->d_type = GM_FP32, p->residual = 1; }
+static void int32_amax(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->amax = 1; }
+static void batch_of_2(struct gm_gemm_problem *p) { p->batch = 2, p->a_batch_stride = p->b_batch_stride = p->d_batch_stride = 1 << 20; }
+static void batch_amax(struct gm_gemm_problem *p) { batch_of_2(p), p->amax = 1; }
+static void batch_residual(struct gm_gemm_problem *p) { batch_of_2(p), p->residual = 1; }
+static void batch_scaled(struct gm_gemm_problem *p) { batch_of_2(p), p->a_scales = GM_PER_TENSOR; }
+static void batch_c_type(struct gm_gemm_problem *p) { batch_of_2(p), p->has_c_type = 1, p->c_type = GM_FP32; }
+static void batch_bytes(struct gm_gemm_problem *p) { batch_of_2(p), p->d_type = GM_E4M3; }
+static void arrays_amax(struct gm_gemm_problem *p) { p->pointer_arrays = 1, p->amax = 1; }
+static void gate_residual(struct gm_gemm_problem *p) { p->gate = GM_GATE_HALVES, p->residual = 1; }
+static void break_has_c_type(struct gm_gemm_problem *p) { p->has_c_type = 2; }
+static void break_c_type(struct gm_gemm_problem *p) { p->has_c_type = 1, p->c_type = GM_E4M3; }
+static void break_residual(struct gm_gemm_problem *p) { p->residual = -1; }
+static void break_residual_type(struct gm_gemm_problem *p) { p->residual = 1, p->residual_type = GM_INT8; }
+static void break_ldr(struct gm_gemm_problem *p) { p->residual = 1, p->ldr = 31; }
+static void break_amax(struct gm_gemm_problem *p) { p->amax = 2; }
+static void bytes_of(struct gm_gemm_problem *p) { p->d_type = GM_E4M3; }
+static void bytes_amax_only(struct gm_gemm_problem *p) { bytes_of(p), p->d_scaling = GM_SCALE_AMAX_ONLY; }
+static void bytes_block(struct gm_gemm_problem *p) { bytes_of(p), p->d_scaling = GM_SCALE_BLOCK; }
+static void bytes_scaling(struct gm_gemm_problem *p) { bytes_of(p), p->d_scaling = (enum gm_scaling)5; }
+static void bytes_format(struct gm_gemm_problem *p) { bytes_of(p), p->d_scale_format = (enum gm_scale_format)3; }
+static void bytes_order(struct gm_gemm_problem *p) { bytes_of(p), p->d_scale_order = (enum gm_scale_order)2; }
+static void bytes_division(struct gm_gemm_problem *p) { bytes_of(p), p->d_division = (enum gm_division)-1; }
+static void bytes_floor(struct gm_gemm_problem *p) { bytes_of(p), p->d_scale_floor = 0x1p-130f; }
+static void bytes_group(struct gm_gemm_problem *p) { bytes_of(p), p->d_scaling = GM_SCALE_GROUP, p->d_group = 96; }
+static void bytes_stride(struct gm_gemm_problem *p) { bytes_of(p), p->d_scaling = GM_SCALE_GROUP, p->d_scale_order = GM_SCALES_BY_COLUMN, p->d_scales_stride = 15; }
+static void bytes_align(struct gm_gemm_problem *p) { bytes_of(p), p->d_align = 3; }
 static void int32_of_bf16(struct gm_gemm_problem *p) { p->d_type = GM_INT32; }
 static void break_d_type(struct gm_gemm_problem *p) { p->d_type = (enum gm_type)7; }
 static void break_a_major(struct gm_gemm_problem *p) { p->a_major = (enum gm_major)2; }
@@ -140,7 +169,34 @@ static const struct {
     {int32_act, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
     {int8_batch, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
     {int8_batch_zeros, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
-    {bf16_scaled, GM_ERROR_INVALID_ARGUMENT, "scales and zero_points are of int8; A and B are bf16"},
+    {bf16_zeros, GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are bf16"},
+    {fp32_scaled, GM_ERROR_INVALID_ARGUMENT, "an extended epilogue"},
+    {tf32_amax, GM_ERROR_INVALID_ARGUMENT, "an extended epilogue"},
+    {tf32x3_residual, GM_ERROR_INVALID_ARGUMENT, "an extended epilogue"},
+    {int32_amax, GM_ERROR_INVALID_ARGUMENT, "an extended epilogue"},
+    {batch_amax, GM_ERROR_INVALID_ARGUMENT, "a batch has no extended epilogue"},
+    {batch_residual, GM_ERROR_INVALID_ARGUMENT, "a batch has no extended epilogue"},
+    {batch_scaled, GM_ERROR_INVALID_ARGUMENT, "a batch has no extended epilogue"},
+    {batch_c_type, GM_ERROR_INVALID_ARGUMENT, "a batch has no extended epilogue"},
+    {batch_bytes, GM_ERROR_INVALID_ARGUMENT, "a batch has no extended epilogue"},
+    {arrays_amax, GM_ERROR_INVALID_ARGUMENT, "a batch has no extended epilogue"},
+    {gate_residual, GM_ERROR_INVALID_ARGUMENT, "there is no residual beside a gate"},
+    {break_has_c_type, GM_ERROR_INVALID_ARGUMENT, "has_c_type is 2"},
+    {break_c_type, GM_ERROR_INVALID_ARGUMENT, "c_type is 3"},
+    {break_residual, GM_ERROR_INVALID_ARGUMENT, "residual is -1"},
+    {break_residual_type, GM_ERROR_INVALID_ARGUMENT, "residual_type is 5"},
+    {break_ldr, GM_ERROR_INVALID_ARGUMENT, "ldr is 31; a row has 32 elements"},
+    {break_amax, GM_ERROR_INVALID_ARGUMENT, "amax is 2"},
+    {bytes_amax_only, GM_ERROR_INVALID_ARGUMENT, "scaling is 1"},
+    {bytes_block, GM_ERROR_INVALID_ARGUMENT, "scaling is 4"},
+    {bytes_scaling, GM_ERROR_INVALID_ARGUMENT, "scaling is 5"},
+    {bytes_format, GM_ERROR_INVALID_ARGUMENT, "scale_format is 3"},
+    {bytes_order, GM_ERROR_INVALID_ARGUMENT, "scale_order is 2"},
+    {bytes_division, GM_ERROR_INVALID_ARGUMENT, "division is -1"},
+    {bytes_floor, GM_ERROR_INVALID_ARGUMENT, "scale_floor is"},
+    {bytes_group, GM_ERROR_INVALID_ARGUMENT, "group is 96"},
+    {bytes_stride, GM_ERROR_INVALID_ARGUMENT, "scales_stride is 15"},
+    {bytes_align, GM_ERROR_INVALID_ARGUMENT, "d_align is 3"},
     {int32_of_bf16, GM_ERROR_INVALID_ARGUMENT, "d_type is 7"},
     {break_d_of_tf32, GM_ERROR_INVALID_ARGUMENT, "D of tf32 operands is fp32"},
     {break_d_of_tf32x3, GM_ERROR_INVALID_ARGUMENT, "D of tf32x3 operands is fp32"},
@@ -175,6 +231,26 @@ START_TEST(every_bad_field_has_its_sentence) {
     const struct gm_gemm_problem before = p;
     assert_fails(gm_problem_read(&gm_operation_gemm, &p, &none, &planned), breakages[_i].status, breakages[_i].words);
     ck_assert_mem_eq(&p, &before, sizeof p);
+}
+END_TEST
+
+START_TEST(an_extended_epilogue_has_defaults) {
+    struct gm_gemm_problem p = problem_of(10, 20, 30);
+    p.residual_type = (enum gm_type)99, p.ldr = 3, p.d_scaling = (enum gm_scaling)77; /* of what is not asked for */
+    p = normalized(p);
+    ck_assert(p.c_type == GM_BF16 && p.ldr == 0 && p.d_scaling == 0 && p.d_group == 0 && !gm_gemm_is_extended(&p));
+    p = problem_of(10, 20, 30);
+    p.d_type = GM_E4M3, p.residual = 1;
+    p = normalized(p);
+    ck_assert(p.c_type == GM_BF16 && p.ldr == 20 && p.d_scaling == GM_SCALE_STATIC && gm_gemm_is_extended(&p));
+    p = problem_of(10, 300, 30);
+    p.ab_type = GM_INT8, p.d_type = GM_INT8, p.d_scaling = GM_SCALE_GROUP;
+    p = normalized(p);
+    ck_assert(p.c_type == GM_FP32 && p.d_group == 128 && p.d_scales_stride == 3 && p.d_scale_floor > 0);
+    p = problem_of(10, 20, 30);
+    p.has_c_type = 1, p.c_type = p.d_type;
+    p = normalized(p);
+    ck_assert(!gm_gemm_is_extended(&p)); /* as if nothing was said */
 }
 END_TEST
 
@@ -257,6 +333,7 @@ Suite *problem_suite(void) {
     tcase_add_test(cases, operands_beyond_4_gib_are_legal);
     tcase_add_test(cases, a_gate_halves_the_columns_of_d);
     tcase_add_loop_test(cases, every_bad_field_has_its_sentence, 0, (int)(sizeof breakages / sizeof *breakages));
+    tcase_add_test(cases, an_extended_epilogue_has_defaults);
     tcase_add_test(cases, a_null_problem_is_refused);
     tcase_add_test(cases, a_packed_column_is_a_row);
     tcase_add_test(cases, a_column_of_d_is_the_row_of_the_transposed_problem);

@@ -284,6 +284,60 @@ START_TEST(there_is_no_c_beside_a_gate) {
 }
 END_TEST
 
+/* ---- 8 bits ------------------------------------------------------------------------------------------- */
+
+static struct gm_gemm_problem row_scaled_problem(void) {
+    struct gm_gemm_problem p = problem_of(64, 1000, 512);
+    p.d_type = GM_E4M3, p.d_scaling = GM_SCALE_ROW, p.residual = 1, p.amax = 1;
+    return p;
+}
+
+/* y, rounded to A's type or of int8 to fp32, in rows of whole 128 bytes, and D of it. */
+START_TEST(a_quantiser_makes_scales_of_rows) {
+    struct gm_gemm_problem p = row_scaled_problem();
+    struct gm_gemm_args args = args_apart();
+    args.residual = ADDRESS_RESIDUAL, args.d_scales = ADDRESS_SCALES, args.workspace = WORKSPACE;
+    for (int int8 = 0; int8 < 2; int8++) {
+        p.ab_type = int8 ? GM_INT8 : GM_BF16;
+        gm_plan *plan = plan_of(&p, &with_workspace);
+        ck_assert_int_eq(plan->steps->sequence.count, 1);
+        ck_assert_int_eq(plan->steps->sequence.before, 0);
+        args.workspace_bytes = gm_plan_workspace_bytes(plan);
+        ck_assert_uint_ge(args.workspace_bytes, int8 ? 64 * 1024 * 4 : 64 * 1024 * 2);
+        fake_clear_counts();
+        assert_ok(gm_gemm_execute(plan, &args, NULL));
+        ck_assert_int_eq(fake.count[FAKE_cuLaunchKernelEx], 2 * 2);
+        ck_assert_str_eq(gm_kernels[fake.launch.kernel].family->name, "quantize");
+        gm_plan_destroy(plan);
+    }
+}
+END_TEST
+
+START_TEST(without_a_workspace_there_are_no_scales_of_rows) {
+    const struct gm_gemm_problem p = row_scaled_problem();
+    gm_plan *plan = NULL;
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, &plan), GM_ERROR_NO_KERNEL, "no kernel of");
+}
+END_TEST
+
+/* Of a gate and a D of 8 bits a GLU makes both; amax is what a kernel with a gate looks for, or none. */
+START_TEST(a_glu_quantises_what_it_gates) {
+    struct gm_gemm_problem p = gate_problem(1026);
+    p.d_type = GM_E4M3, p.d_scaling = GM_SCALE_ROW, p.b_scales = GM_PER_ROW;
+    struct gm_gemm_args args = args_apart();
+    gm_plan *plan = plan_of(&p, &with_workspace);
+    ck_assert_int_eq(plan->steps->sequence.count, 1);
+    args.b_scales = ADDRESS_SCALES, args.d_scales = ADDRESS_SCALES + 65536, args.workspace = WORKSPACE;
+    args.workspace_bytes = gm_plan_workspace_bytes(plan);
+    assert_ok(gm_gemm_execute(plan, &args, NULL));
+    ck_assert_str_eq(gm_kernels[fake.launch.kernel].family->name, "glu");
+    gm_plan_destroy(plan);
+    p.amax = 1;
+    plan = NULL;
+    assert_fails(gm_gemm_plan_create(context, &p, &with_workspace, &plan), GM_ERROR_NO_KERNEL, "");
+}
+END_TEST
+
 Suite *sequence_suite(void) {
     Suite *suite = suite_create("sequence");
     TCase *plans = tcase_create("plans"), *calls = tcase_create("calls");
@@ -311,5 +365,11 @@ Suite *sequence_suite(void) {
     tcase_add_test(gates, an_explanation_tells_of_the_glu);
     tcase_add_test(gates, there_is_no_c_beside_a_gate);
     suite_add_tcase(suite, gates);
+    TCase *bytes = tcase_create("8 bits");
+    tcase_add_checked_fixture(bytes, planned_set_up, planned_tear_down);
+    tcase_add_test(bytes, a_quantiser_makes_scales_of_rows);
+    tcase_add_test(bytes, without_a_workspace_there_are_no_scales_of_rows);
+    tcase_add_test(bytes, a_glu_quantises_what_it_gates);
+    suite_add_tcase(suite, bytes);
     return suite;
 }

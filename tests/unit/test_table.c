@@ -68,13 +68,14 @@ static void print_name(const struct gm_kernel *row, char *name, size_t bytes) {
     assert_ok(gm_gemm_kernel_get((size_t)(row - gm_kernels), &info));
     if (row->family == &gm_family_gemm_sm90) {
         const int at = print_tiles(row, "gemm_sm90", name, bytes);
-        snprintf(name + at, bytes - (size_t)at, "%c%d%s%s%s%s%s_sw%d", info.schedule == GM_PINGPONG ? 'p' : 'w',
+        snprintf(name + at, bytes - (size_t)at, "%c%d%s%s%s%s%s%s_sw%d", info.schedule == GM_PINGPONG ? 'p' : 'w',
                  info.consumers, info.swap ? "s" : "", times("k", info.cluster_k, text), info.split_k ? "r" : "",
-                 info.gate ? "g" : "", info.batch ? "b" : "", (int)info.smem_map);
+                 info.gate ? "g" : "", info.batch ? "b" : "", info.extended ? "e" : "", (int)info.smem_map);
     } else if (row->family == &gm_family_gemm_sm80) {
         const int at = print_tiles(row, "gemm_sm80", name, bytes);
-        snprintf(name + at, bytes - (size_t)at, "w%dx%d%s%s_%s", info.warps_m, info.warps_n,
-                 times("k", info.warp_k, text), info.batch ? "b" : "", info.smem_map == GM_SMEM_PADDED ? "pad" : "xor");
+        snprintf(name + at, bytes - (size_t)at, "w%dx%d%s%s%s_%s", info.warps_m, info.warps_n,
+                 times("k", info.warp_k, text), info.batch ? "b" : "", info.extended ? "e" : "",
+                 info.smem_map == GM_SMEM_PADDED ? "pad" : "xor");
     } else if (row->family == &gm_family_gemm_fp32) {
         print_fp32_name(row, &info, name, bytes);
     } else {

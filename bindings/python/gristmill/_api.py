@@ -655,6 +655,19 @@ class gm_gemm_problem(Struct):
         ("a_scales", c_uint),
         ("b_scales", c_uint),
         ("zero_points", c_int64),
+        ("has_c_type", c_int32),
+        ("c_type", c_uint),
+        ("residual", c_int32),
+        ("residual_type", c_uint),
+        ("ldr", c_int64),
+        ("amax", c_int32),
+        ("d_scale_floor", c_float),
+        ("d_scaling", c_uint),
+        ("d_scale_format", c_uint),
+        ("d_scale_order", c_uint),
+        ("d_division", c_uint),
+        ("d_group", c_int64),
+        ("d_scales_stride", c_int64),
     ]
 
 
@@ -676,6 +689,9 @@ class gm_gemm_args(Struct):
         ("b_scales", gm_device_ptr),
         ("a_zeros", gm_device_ptr),
         ("b_sums", gm_device_ptr),
+        ("residual", gm_device_ptr),
+        ("amax", gm_device_ptr),
+        ("d_scales", gm_device_ptr),
     ]
 
 
@@ -702,6 +718,7 @@ class gm_gemm_kernel_info(Struct):
         ("split_k", c_int32),
         ("gate", c_int64),
         ("batch", c_int64),
+        ("extended", c_int64),
     ]
 
 # ---- glu.h ----------------------------------------------------------------------------------------------------------

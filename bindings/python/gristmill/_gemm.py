@@ -16,6 +16,7 @@ ACTIVATIONS = {
     "silu": _api.GM_ACT_SILU,
 }
 PRECISIONS = {None: None, "tf32": _api.GM_TF32, "tf32x3": _api.GM_TF32X3}
+OPERANDS = {"out": "d", "out_scale": "d_scales"}
 PLANS_MAX = 512
 
 
@@ -42,16 +43,21 @@ def gemm(
     b_scales=None,
     a_zeros=None,
     b_sums=None,
+    residual=None,
+    out_scale=None,
 ):
-    """out = activation(alpha * a @ b + beta * c + bias), with sums in fp32 and one rounding at the end.
+    """out = activation(alpha * a @ b + beta * c + bias) + residual, with sums in fp32 and one rounding at the end.
 
     a             m x k, bf16, fp16, fp32 or int8, either dimension contiguous, any distance of rows (or columns)
     b             k x n, the same type and freedom: weights stored n x k are w.T
-    c             m x n, row-major, of the type of out; beta is 1 where c is given and nothing else is said
+    c             m x n, row-major, of the type of out; beta is 1 where c is given and nothing else is said. On a device it
+                  may also be bf16, fp16 or fp32 beside an out of another type, where a has 16 bits or is int8
     bias          n values, or m x 1: bf16, fp16 or fp32
     activation    "relu", "gelu_tanh", "gelu_erf", "silu"
-    out_type      "bf16", "fp16", "fp32" (of fp32 a and b nothing else); None: the type of a, before any rounding by
-                  ab_type
+    residual      m x n, row-major: bf16, fp16 or fp32; it may be out. Of a with 16 bits, or int8 with scales
+    out_type      "bf16", "fp16", "fp32" (of fp32 a and b nothing else), or "e4m3", "e5m2", "int8" with an out_scale; None:
+                  the type of a, before any rounding by ab_type
+    out_scale     fp32, one value: an out of 8 bits is round(... / out_scale). Of a with 16 bits, or int8 with scales
     out           where the result goes, m x n or batch x m x n, row-major, may be c; None: a new array
 
     A batch is one launch: of a batch x m x k, b batch x k x n, or both, the result is batch x m x n. What has two
@@ -77,7 +83,7 @@ def gemm(
     Of int8 a and b the result is int32, their exact product; or with out_type bf16, fp16 or fp32
     (a @ b - a_zeros * b_sums) * a_scales * b_scales, where
 
-    a_scales, b_scales  fp32, one value, or m and n of them
+    a_scales, b_scales  fp32, one value, or m and n of them; of a and b of 16 bits as well
     a_zeros, b_sums     int32, m and n of them: zeros of a's rows, and the sums of b's columns
 
     The plan is kept for the next call of the same sizes, types, strides and options, up to 512 of them.
@@ -86,6 +92,7 @@ def gemm(
     """
     arrays = {"a": a, "b": b, "c": c, "bias": bias, "out": out}
     arrays |= {"a_scales": a_scales, "b_scales": b_scales, "a_zeros": a_zeros, "b_sums": b_sums}
+    arrays |= {"residual": residual, "out_scale": out_scale}
     given = {name: value for name, value in arrays.items() if value is not None}
     if beta is None:
         beta = 0.0 if c is None else 1.0
@@ -124,7 +131,7 @@ def _on_host(given, scalars, activation, ab_type, types, device, choices):
     a, (out_type, precision) = given["a"], types
     own = "int32" if a.dtype.name == "int8" else a.dtype
     out_kind = _types.type_of(own if out_type is None else out_type)
-    kinds = {"a": ab_type, "b": ab_type, "c": out_kind}
+    kinds = {"a": ab_type, "b": ab_type, "c": out_kind if out_kind.bytes > 1 else None}
     there = {name: _upload(value, kinds.get(name), device) for name, value in given.items()}
     found = _on_device(there, scalars, activation, (out_kind, precision), None, None, choices)
     return found.numpy(a.dtype if a.dtype.name == "bfloat16" and out_kind.name == "bf16" else None)
@@ -147,7 +154,7 @@ def _on_device(given, scalars, activation, types, stream, workspace, choices):
     plan, shape, dtype = _planned(arrays, activation, types, room["workspace"].nbytes if room else 0, choices)
     if "out" not in arrays:
         arrays["out"] = _array.Array(shape, dtype, plan.device)
-    operands = {"d" if name == "out" else name: array for name, array in arrays.items()}
+    operands = {OPERANDS.get(name, name): array for name, array in arrays.items()}
     plan.execute(stream=stream, **operands, **room, **scalars)
     return given.get("out", arrays["out"])
 
@@ -190,6 +197,7 @@ def _problem(arrays, activation, types):
         if name in arrays:
             setattr(problem, "ld" + letter, _result(name, arrays[name], shape, kind.name))
             setattr(problem, letter + "_batch_stride", _batch_stride(name, arrays[name]))
+    _extension(problem, arrays, shape, kind)
     if "c" not in arrays:  # as d lies: the library may then plan a batch as one product
         problem.ldc, problem.c_batch_stride = problem.ldd, problem.d_batch_stride
     if "out" in arrays:
@@ -251,7 +259,7 @@ def _result(name, array, shape, kind):
     one_for_all = [shape[1:], (1, *shape[1:])] if name == "c" and len(shape) == 3 else []
     if array.shape not in (shape, *one_for_all):
         raise ValueError(f"{name} has shape {array.shape}, the result {shape}")
-    if array.dtype != kind:
+    if array.dtype != kind and not (name == "c" and array.dtype in ("bf16", "fp16", "fp32")):
         raise TypeError(f"{name} is {array.dtype}, the result {kind}")
     major, leading = _major("a", _matrix(array))
     if major != _api.GM_K_MAJOR:
@@ -259,8 +267,24 @@ def _result(name, array, shape, kind):
     return leading
 
 
+def _extension(problem, arrays, shape, kind):
+    """C's type, the residual, and the scale of a result of 8 bits."""
+    if "c" in arrays and arrays["c"].dtype != kind.name:
+        if arrays["a"].dtype == "fp32" or kind.name == "int32":
+            raise TypeError(f"c is {arrays['c'].dtype}, the result {kind.name}")
+        problem.has_c_type, problem.c_type = 1, _types.TYPES[arrays["c"].dtype].gm
+    if "residual" in arrays:
+        residual = arrays["residual"]
+        problem.residual, problem.residual_type = 1, _types.TYPES[residual.dtype].gm
+        problem.ldr = _result("residual", residual, shape, residual.dtype)
+    if (kind.bytes == 1) != ("out_scale" in arrays):
+        raise ValueError(f"the result is {kind.name}: an out_scale is of e4m3, e5m2 and int8, which need one")
+    if "out_scale" in arrays:
+        _vector("out_scale", arrays["out_scale"], "fp32", (1,))
+
+
 def _scaling(problem, arrays):
-    """The scales and zeros of int8."""
+    """The scales and zeros of A and B."""
     for name, count in (("a_scales", problem.m), ("b_scales", problem.n)):
         if name in arrays:
             one = _vector(name, arrays[name], "fp32", (1, count)) == 1

@@ -62,6 +62,22 @@ static __device__ __forceinline__ void epilogue_activate8(float (&v)[8], int act
     }
 }
 
+/* Adds the bias of D(row, col .. col + 7), of which `count` exist. */
+static __device__ __forceinline__ void epilogue_bias8(const struct gm_epilogue_params &p, float (&v)[8], int row,
+                                                      int col, int count) {
+    float x[8];
+    if (p.bias_mode == 0)
+        return;
+    const bool along_n = p.bias_mode == EPILOGUE_BIAS_N;
+    const int64_t first = along_n ? col : row;
+    const uint64_t address = p.bias + first * (p.bias_type == GM_TYPE_fp32 ? 4 : 2);
+    const bool vector = along_n && p.bias % 16 == 0;
+    epilogue_load8(x, address, p.bias_type, vector, along_n ? count : min(count, 1));
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        v[i] += along_n ? x[i] : x[0];
+}
+
 /* v: the accumulators of D(row, col .. col + 7), col a multiple of 8. Out: act(alpha v + beta C + bias). C and
  * bias are read only inside p.m x p.n. */
 static __device__ __forceinline__ void epilogue_apply8(const struct gm_epilogue_params &p, float (&v)[8], int row,
@@ -78,16 +94,7 @@ static __device__ __forceinline__ void epilogue_apply8(const struct gm_epilogue_
         for (int i = 0; i < 8; ++i)
             v[i] = fmaf(p.beta, x[i], v[i]);
     }
-    if (p.bias_mode != 0) {
-        const bool along_n = p.bias_mode == EPILOGUE_BIAS_N;
-        const int64_t first = along_n ? col : row;
-        const uint64_t address = p.bias + first * (p.bias_type == GM_TYPE_fp32 ? 4 : 2);
-        const bool vector = along_n && p.bias % 16 == 0;
-        epilogue_load8(x, address, p.bias_type, vector, along_n ? count : min(count, 1));
-#pragma unroll
-        for (int i = 0; i < 8; ++i)
-            v[i] += along_n ? x[i] : x[0];
-    }
+    epilogue_bias8(p, v, row, col, count);
     epilogue_activate8(v, p.activation);
 }
 

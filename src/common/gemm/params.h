@@ -6,8 +6,9 @@
 
 #include "common/arith.h"
 #include "common/fixed_width.h"
+#include "common/quantized_store.h"
 
-/* D = act(alpha * accumulators + beta * C + bias). */
+/* D = act(alpha * accumulators + beta * C + bias); an extended one makes more of it. */
 struct gm_epilogue_params {
     uint64_t c, d, bias;
     int64_t ldc, ldd;           /* elements */
@@ -58,6 +59,17 @@ struct gm_scaling_params {
     int32_t reserved;
 };
 
+/* What kernels of extended epilogues are told beside the rest: scales of A and B are in struct gm_scaling_params, also of
+ * floats. */
+struct gm_extension_params {
+    uint64_t residual, amax; /* addresses; amax: of a float, as bits of a uint32, or 0 */
+    int64_t ldr;             /* elements */
+    int32_t residual_type, c_type;
+    int32_t c_vector, residual_vector; /* bytes that base and stride are multiples of: 16 at most */
+    struct gm_quantized_store store;   /* of a D of 8 bits: its d_type is that */
+};
+
+GM_STATIC_ASSERT(sizeof(struct gm_extension_params) == 96, "the same layout in C11 and CUDA C");
 GM_STATIC_ASSERT(sizeof(struct gm_epilogue_params) == 80, "the same layout in C11 and CUDA C");
 GM_STATIC_ASSERT(sizeof(struct gm_stream_k) == 40, "the same layout in C11 and CUDA C");
 

@@ -20,6 +20,24 @@ static __device__ __forceinline__ void scaling_load8(float (&x)[8], uint64_t val
         x[i] = __uint_as_float(one);
 }
 
+/* Multiplies D(row, col .. col + 7), of which `count` exist, by the row's scale and the columns'. */
+static __device__ __forceinline__ void scales_apply8(const struct gm_scaling_params &s, float (&v)[8], int row, int col,
+                                                     int count) {
+    float x[8];
+    if (s.row_scales) {
+        const float scale = __uint_as_float(ld_global_b32(s.row_scales + (int64_t)row * s.row_step * 4));
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+            v[i] *= scale;
+    }
+    if (s.column_scales) {
+        scaling_load8(x, s.column_scales, col, s.column_step, count);
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+            v[i] *= x[i];
+    }
+}
+
 /* v: copies of the sums of D(row, col .. col + 7), col a multiple of 8. Out: (sums - row zero * column zero) * row scale *
  * column scale, in this order, the sums becoming fp32 once the zeros are off. Nothing is read outside m x n. */
 static __device__ __forceinline__ void scaling_apply8(const struct gm_scaling_params &s, float (&v)[8], int row,
@@ -42,18 +60,7 @@ static __device__ __forceinline__ void scaling_apply8(const struct gm_scaling_pa
 #pragma unroll
     for (int i = 0; i < 8; ++i)
         v[i] = (float)sums[i];
-    if (s.row_scales) {
-        const float scale = __uint_as_float(ld_global_b32(s.row_scales + (int64_t)row * s.row_step * 4));
-#pragma unroll
-        for (int i = 0; i < 8; ++i)
-            v[i] *= scale;
-    }
-    if (s.column_scales) {
-        scaling_load8(x, s.column_scales, col, s.column_step, count);
-#pragma unroll
-        for (int i = 0; i < 8; ++i)
-            v[i] *= x[i];
-    }
+    scales_apply8(s, v, row, col, count);
 }
 
 /* The whole epilogue of copies of the sums: D's values, or the copies where D is int8's sums themselves. */

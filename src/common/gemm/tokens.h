@@ -33,6 +33,9 @@
 #define GM_BATCH_no    0 /* */
 #define GM_BATCH_batch 1 /* b */
 
+#define GM_EXTENDED_no       0 /* */
+#define GM_EXTENDED_extended 1 /* e */
+
 #define GM_WARP_K_1 1 /* */
 #define GM_WARP_K_2 2 /* k2 */
 #define GM_WARP_K_4 4 /* k4 */

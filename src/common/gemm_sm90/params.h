@@ -47,4 +47,10 @@ struct gm_gemm_sm90_params {
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 1024, "the same layout in C11 and CUDA C");
 
+/* Of variants with an extended epilogue; the others take what it begins with. */
+struct gm_gemm_sm90_extended_params {
+    struct gm_gemm_sm90_params gemm;
+    struct gm_extension_params extension;
+};
+
 #endif

@@ -10,18 +10,20 @@
 
 /* ---- who does what in a CTA ------------------------------------------------------------------------ */
 
-/* The columns schedule, consumers, swap, cluster_k, split_k and gate of a variant as one constant:
+/* The columns schedule, consumers, swap, cluster_k, split_k, gate and extended of a variant as one constant:
  *
- *   bits   0-3         4-7        8-11        12     13        14
- *          consumers   schedule   cluster_k   swap   split_k   gate */
-#define GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k, gate)                                             \
-    ((consumers) | (schedule) << 4 | (cluster_k) << 8 | (swap) << 12 | (split_k) << 13 | (gate) << 14)
+ *   bits   0-3         4-7        8-11        12     13        14     15
+ *          consumers   schedule   cluster_k   swap   split_k   gate   extended */
+#define GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k, gate, extended)                                   \
+    ((consumers) | (schedule) << 4 | (cluster_k) << 8 | (swap) << 12 | (split_k) << 13 | (gate) << 14 |                \
+     (extended) << 15)
 #define GM_SM90_CONSUMERS(roles) ((roles) & 15)
 #define GM_SM90_SCHEDULE(roles)  ((roles) >> 4 & 15)
 #define GM_SM90_CLUSTER_K(roles) ((roles) >> 8 & 15)
 #define GM_SM90_SWAP(roles)      ((roles) >> 12 & 1)
 #define GM_SM90_SPLIT_K(roles)   ((roles) >> 13 & 1)
 #define GM_SM90_GATE(roles)      ((roles) >> 14 & 1)
+#define GM_SM90_EXTENDED(roles)  ((roles) >> 15 & 1)
 
 #define GM_SM90_PINGPONG(roles) (GM_SM90_SCHEDULE(roles) == GM_SCHEDULE_pingpong)
 /* Whether every element becomes two, by a warpgroup of splitters and by the consumers. */
@@ -55,15 +57,17 @@
  * A staging buffer holds rows of 128 bytes, so one chunk, or several narrow ones. With cluster-k a CTA stores a part of
  * the tile only: about 1 / cluster_k of the N side, in whole 16 columns. A part may be no multiple of a chunk. Its last
  * chunk then begins early, and some of the part is stored twice, because whole lines are worth it: 112 columns as
- * 0 .. 63 and 48 .. 111, 104 rows as 0 .. 55 and 48 .. 103. With a gate two columns of the N side make one of D. */
+ * 0 .. 63 and 48 .. 111, 104 rows as 0 .. 55 and 48 .. 103. With a gate two columns of the N side make one of D. With an
+ * extended epilogue an element may be one byte, and a chunk has no more columns than the tile then. */
 #define GM_SM90_WGMMA_M(tm, tn, roles) (GM_SM90_SWAP(roles) ? (tn) : (tm))
 #define GM_SM90_WGMMA_N(tm, tn, roles) (GM_SM90_SWAP(roles) ? (tm) : (tn))
 #define GM_SM90_STORED_N(tm, tn, roles)                                                                                \
     (GM_SM90_WGMMA_N(tm, tn, roles) / GM_SM90_CLUSTER_K(roles) / (1 + GM_SM90_GATE(roles)))
 #define GM_SM90_STORE_SPAN(tm, tn, roles)                                                                              \
-    (GM_SM90_SWAP(roles) || GM_SM90_STORE_SPAN_FITS(GM_SM90_STORED_N(tm, tn, roles) / 16 * 16, 64) ? 128               \
-     : GM_SM90_STORE_SPAN_FITS(GM_SM90_STORED_N(tm, tn, roles) / 16 * 16, 32)                      ? 64                \
-                                                                                                   : 32)
+    (GM_SM90_EXTENDED(roles) && !GM_SM90_SWAP(roles) ? (GM_SM90_STORED_N(tm, tn, roles) % 128 == 0 ? 128 : 64)         \
+     : GM_SM90_SWAP(roles) || GM_SM90_STORE_SPAN_FITS(GM_SM90_STORED_N(tm, tn, roles) / 16 * 16, 64) ? 128             \
+     : GM_SM90_STORE_SPAN_FITS(GM_SM90_STORED_N(tm, tn, roles) / 16 * 16, 32)                        ? 64              \
+                                                                                                     : 32)
 /* No more than a quarter of D is stored twice. */
 #define GM_SM90_STORE_SPAN_FITS(part, columns)                                                                         \
     ((part) >= (columns) && GM_CEIL_DIV(part, columns) * (columns) * 4 <= (part) * 5)
@@ -111,6 +115,6 @@
  * registers again as the accumulators. Ping-pong has no need of it; with cluster-k a CTA has parts of the tile only. */
 #define GM_SM90_DEFERS_STORE(tm, tn, roles, type)                                                                      \
     (GM_TYPE_BYTES(type) == 2 && !GM_SM90_PINGPONG(roles) && GM_SM90_CLUSTER_K(roles) == 1 &&                          \
-     GM_SM90_ACCUMULATORS(tm, tn, roles) <= 128)
+     !GM_SM90_EXTENDED(roles) && GM_SM90_ACCUMULATORS(tm, tn, roles) <= 128)
 
 #endif

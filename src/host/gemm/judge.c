@@ -55,6 +55,12 @@ static enum gm_reason check_tiles(const struct gm_gemm_inquiry *q) {
                           ? "makes D of every column of A B; no kernel has a gate for batches that are not one product"
                           : "makes D of every column of A B; the problem has a gate, which kernels with a g "
                             "in their name take, or this one and a GLU behind it, with a workspace_limit");
+    if (q->variant->extended != gm_gemm_is_extended(q->problem))
+        return gm_say(q->why, GM_REASON_EPILOGUE, "%s",
+                      q->variant->extended
+                          ? "has an extended epilogue; the problem has none"
+                          : "has no extended epilogue (scales, c_type, residual, amax, D of 8 bits); kernels with an e "
+                            "in their name have one, and for scales of rows a workspace_limit allows a quantiser");
     if (limited_tiles(q) > TILES_LIMIT)
         return gm_say(q->why, GM_REASON_SIZE,
                       "%" PRId64 " x %" PRId64 " tiles of %" PRId64 " matrices are more than 2^30",

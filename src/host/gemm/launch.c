@@ -55,7 +55,7 @@ struct gm_scaling_params gm_gemm_scaling_template(const struct gm_gemm_problem *
 struct gm_batch_params gm_gemm_batch_template(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
     const int bytes = gm_type_bytes(p->d_type);
     return (struct gm_batch_params){
-        .c = p->c_batch_stride * bytes,
+        .c = p->c_batch_stride * gm_type_bytes(p->c_type),
         .d = p->d_batch_stride * bytes,
         .bias = p->bias_batch_stride * gm_type_bytes(p->bias_type),
         .tiles = (int32_t)(gm_tiles_m(v, p) * gm_tiles_n(v, p)),
@@ -77,15 +77,15 @@ void gm_gemm_bind_scaling(const struct gm_gemm_planned *planned, const struct gm
 struct gm_gemm_call gm_gemm_bind(const struct gm_gemm_planned *planned, const struct gm_gemm_args *args,
                                  struct gm_epilogue_params *e) {
     const struct gm_gemm_problem *p = &planned->problem;
-    const int bytes = gm_type_bytes(p->d_type);
+    const int bytes = gm_type_bytes(p->d_type), c_bytes = gm_type_bytes(p->c_type);
     e->c = args->c;
     e->d = args->d;
     e->bias = args->bias;
     e->alpha = args->alpha ? *args->alpha : 1;
     e->beta = args->beta ? *args->beta : 0;
-    const uint64_t c = p->pointer_arrays ? 0 : args->c | (uint64_t)(p->c_batch_stride * bytes);
+    const uint64_t c = p->pointer_arrays ? 0 : args->c | (uint64_t)(p->c_batch_stride * c_bytes);
     const uint64_t d = p->pointer_arrays ? 0 : args->d | (uint64_t)(p->d_batch_stride * bytes);
-    e->c_vector = gm_copy_bytes(c, p->ldc * bytes, p->m) == 16;
+    e->c_vector = gm_copy_bytes(c, p->ldc * c_bytes, p->m) == 16;
     e->d_vector = gm_copy_bytes(d, p->ldd * bytes, p->m) == 16;
     if (planned->transposed)
         return (struct gm_gemm_call){args->b, args->a, args->workspace};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM as an operation: its fields, what a call reads and writes, and its public functions. */
 #include "host/error.h"
+#include "host/gemm/extended.h"
 #include "host/gemm/problem.h"
 #include "host/gemm/variant.h"
 #include "host/plan.h"
@@ -29,10 +30,13 @@ static int set_b_type(void *problem, int64_t type) {
 
 static int64_t get_epilogue(const void *problem) {
     const struct gm_gemm_problem *p = problem;
-    return gm_gemm_is_batch(p) ? 3 : p->gate != GM_GATE_NONE ? 2 : gm_has_general_epilogue(p);
+    return gm_gemm_is_batch(p)       ? 3
+           : gm_gemm_is_extended(p)  ? 4
+           : p->gate != GM_GATE_NONE ? 2
+                                     : gm_has_general_epilogue(p);
 }
 
-static const char *const epilogues[] = {"plain", "general", "gate", "batch", NULL};
+static const char *const epilogues[] = {"plain", "general", "gate", "batch", "extended", NULL};
 static const char *const activations[] = {"none", "relu", "gelu", "gelu_erf", "silu", NULL};
 static const char *const biases[] = {"none", "n", "m", NULL};
 static const char *const gates[] = {"none", "halves", "pairs", NULL};
@@ -51,10 +55,48 @@ ALIGN_OF(a)
 ALIGN_OF(b)
 ALIGN_OF(d)
 
+/* C's type, where it is not left to D's. */
+static int64_t get_c_type(const void *problem) {
+    return ((const struct gm_gemm_problem *)problem)->c_type;
+}
+
+static int set_c_type(void *problem, int64_t type) {
+    struct gm_gemm_problem *p = problem;
+    p->c_type = (enum gm_type)type;
+    return p->has_c_type = 1;
+}
+
+/* A residual is asked for by its type. */
+static const char *const residuals[] = {"none", "bf16", "fp16", "fp32", NULL};
+
+static int64_t get_residual(const void *problem) {
+    const struct gm_gemm_problem *p = problem;
+    return p->residual ? 1 + (int64_t)p->residual_type : 0;
+}
+
+static int set_residual(void *problem, int64_t word) {
+    struct gm_gemm_problem *p = problem;
+    p->residual = word > 0;
+    p->residual_type = word > 0 ? (enum gm_type)(word - 1) : GM_BF16;
+    return 1;
+}
+
+static int64_t get_amax(const void *problem) {
+    return ((const struct gm_gemm_problem *)problem)->amax;
+}
+
+static int set_amax(void *problem, int64_t asked) {
+    ((struct gm_gemm_problem *)problem)->amax = (int32_t)asked;
+    return 1;
+}
+
+static const char *const scalings[] = {"static", "amax_only", "row", "group", NULL};
+
 #define AT(member) offsetof(struct gm_gemm_problem, member)
 #define HALF       (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16))
 #define ALL        (HALF | GM_TYPE_SET(GM_FP32))
-#define D          (ALL | GM_TYPE_SET(GM_INT32))
+#define EIGHT      (GM_TYPE_SET(GM_E4M3) | GM_TYPE_SET(GM_E5M2) | GM_TYPE_SET(GM_INT8))
+#define D          (ALL | EIGHT | GM_TYPE_SET(GM_INT32))
 #define SUITES     (GM_IN_SUITES | GM_IN_LEDGERS)
 
 enum { FIELD_A, FIELD_B, FIELD_D, FIELD_LAYOUT, FIELD_EPILOGUE, FIELD_M };
@@ -79,7 +121,7 @@ static const struct gm_field fields[] = {
     {"pointer_arrays", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(pointer_arrays),
      .about = "1: of pointers to the matrices"},
     {"a_scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(a_scales), .words = granularities,
-     .about = "of int8: tensor, row (default: none)"},
+     .about = "of 16 bits and int8: tensor, row (default: none)"},
     {"b_scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(b_scales), .words = granularities},
     {"zero_points", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(zero_points), .about = "1: of A's rows"},
     {"act", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(activation), .words = activations,
@@ -92,6 +134,17 @@ static const struct gm_field fields[] = {
     {"limit", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(limit), .about = "of gates and ups (default: none)"},
     {"sigmoid_factor", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(sigmoid_factor), .about = "1.702: gpt-oss"},
     {"up_offset", GM_FIELD_REAL, GM_IN_OPTIONS, .offset = AT(up_offset), .about = "1: gpt-oss's up + 1"},
+    {"c_type", GM_FIELD_TYPE, GM_IN_OPTIONS, .types = ALL, .get = get_c_type, .set = set_c_type,
+     .about = "of C (default: D's)"},
+    {"residual", GM_FIELD_WORD, GM_IN_OPTIONS, .words = residuals, .get = get_residual, .set = set_residual,
+     .about = "added behind the activation: its type (default: none)"},
+    {"amax", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .get = get_amax, .set = set_amax,
+     .about = "1: the largest size before D is rounded"},
+    {"d_scaling", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(d_scaling), .words = scalings,
+     .about = "of a D of 8 bits: static (default), row, group"},
+    {"d_scale_format", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(d_scale_format), .words = gm_scale_format_words,
+     .about = "fp32 (default), power_of_2, e8m0"},
+    {"d_group", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(d_group), .about = "columns: 128 (default), 64, 32"},
     {"lda", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(lda),
      .about = "leading dimensions in elements (default: packed)"},
     {"ldb", GM_FIELD_SIZE, GM_IN_OPTIONS, .offset = AT(ldb)},
@@ -180,7 +233,7 @@ static void point_to_batch(struct gm_range *range, int64_t batch) {
     range->may_equal = -1;
 }
 
-enum { RANGE_C = 2, RANGE_BIAS, RANGE_D, RANGE_LEFT_OUT, RANGES, SCALING_RANGES = 4 };
+enum { RANGE_C = 2, RANGE_BIAS, RANGE_D, RANGE_LEFT_OUT, RANGES, SCALING_RANGES = 4, EXTENDED_RANGES = 3 };
 
 static void set_batch_ranges(const struct gm_gemm_problem *p, const struct gm_gemm_args *args,
                              struct gm_range found[GM_RANGES_MAX]) {
@@ -215,6 +268,24 @@ static int set_scaling_ranges(const struct gm_gemm_planned *planned, const struc
     return SCALING_RANGES;
 }
 
+/* The residual, which may be D where there is no C, the largest size, and the scales of a D of 8 bits. */
+static int set_extended_ranges(const struct gm_gemm_problem *p, const struct gm_gemm_args *args,
+                               struct gm_range found[GM_RANGES_MAX], int first) {
+    const struct gm_out out = gm_gemm_out(p);
+    const struct gm_matrix scales = gm_out_scales(&out);
+    const int residual_bytes = gm_type_bytes(p->residual_type);
+    const struct gm_operand residual = {p->residual ? p->m : 0, gm_gemm_columns(p), p->ldr, residual_bytes};
+    set_range(&found[first], "residual", args->residual, residual, residual_bytes);
+    set_range(&found[first + 1], "amax", args->amax, (struct gm_operand){p->amax, 1, 0, 4}, 4);
+    set_range(&found[first + 2], "d_scales", args->d_scales,
+              (struct gm_operand){scales.rows, scales.columns, scales.stride, scales.element_bytes}, scales.align);
+    found[first + 1].written = 1;
+    found[first + 2].written = p->d_scaling != GM_SCALE_STATIC;
+    if (p->residual && found[RANGE_C].rows == 0)
+        found[RANGE_D].may_equal = first;
+    return EXTENDED_RANGES;
+}
+
 /* A, B, C, the bias and D, by the caller's names. */
 static int ranges(const void *problem, const void *arguments, struct gm_range found[GM_RANGES_MAX],
                   struct gm_workspace *workspace) {
@@ -226,7 +297,7 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     const struct gm_operand bias = {p->bias != GM_BIAS_NONE, p->bias == GM_BIAS_M ? p->m : p->n, 0, bias_bytes};
     set_range(&found[turned], turned ? "b" : "a", turned ? args->b : args->a, gm_operand_a(p), p->a_align);
     set_range(&found[!turned], turned ? "a" : "b", turned ? args->a : args->b, gm_operand_b(p), p->b_align);
-    set_range(&found[RANGE_C], "c", args->c, gm_operand_c(p), gm_type_bytes(p->d_type));
+    set_range(&found[RANGE_C], "c", args->c, gm_operand_c(p), gm_type_bytes(p->c_type));
     set_range(&found[RANGE_BIAS], "bias", args->bias, bias, bias_bytes);
     set_range(&found[RANGE_D], "d", args->d, gm_operand_d(p), p->d_align);
     if (!args->beta || *args->beta == 0)
@@ -235,10 +306,13 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     found[RANGE_D].may_equal = RANGE_C;
     workspace->address = args->workspace;
     workspace->bytes = args->workspace_bytes;
-    const int count = gm_gemm_is_batch(p) ? RANGES : RANGE_LEFT_OUT;
+    int count = gm_gemm_is_batch(p) ? RANGES : RANGE_LEFT_OUT;
     if (gm_gemm_is_batch(p))
         set_batch_ranges(p, args, found);
-    return p->ab_type == GM_INT8 ? count + set_scaling_ranges(planned, args, &found[count]) : count;
+    const int is_extended = gm_gemm_is_extended(p);
+    if (p->ab_type == GM_INT8 || is_extended)
+        count += set_scaling_ranges(planned, args, &found[count]);
+    return is_extended ? count + set_extended_ranges(p, args, found, count) : count;
 }
 
 const struct gm_operation gm_operation_gemm = {

@@ -6,6 +6,7 @@
 #include "host/check_problem.h"
 #include "host/error.h"
 #include "host/gated.h"
+#include "host/gemm/extended.h"
 #include "host/gemm/variant.h"
 
 #include <inttypes.h>
@@ -34,7 +35,7 @@ struct gm_operand gm_operand_b(const struct gm_gemm_problem *p) {
 }
 
 struct gm_operand gm_operand_c(const struct gm_gemm_problem *p) {
-    return (struct gm_operand){p->m, gm_gemm_columns(p), p->ldc, gm_type_bytes(p->d_type)};
+    return (struct gm_operand){p->m, gm_gemm_columns(p), p->ldc, gm_type_bytes(p->c_type)};
 }
 
 struct gm_operand gm_operand_d(const struct gm_gemm_problem *p) {
@@ -59,7 +60,7 @@ static enum gm_status check_types(const struct gm_gemm_problem *p) {
                        GM_FP32, GM_INT8, GM_TF32, GM_TF32X3);
     if (p->ab_type == GM_INT8 && p->d_type == GM_INT32)
         return GM_OK;
-    const enum gm_status status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_FP32);
+    const enum gm_status status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_INT8);
     if (status == GM_OK && gm_type_bytes(p->ab_type) == 4 && p->d_type != GM_FP32)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "d_type is %s: D of %s operands is fp32", gm_type_name(p->d_type),
                        gm_type_name(p->ab_type));
@@ -115,16 +116,16 @@ static enum gm_status check_granularities(const struct gm_gemm_problem *p) {
     return status;
 }
 
-/* Scales are of int8 alone, and of one product; sums of s32 have nothing beside them. */
+/* Zeros are of int8 alone, and of one product; sums of s32 have nothing beside them. */
 static enum gm_status check_int8(const struct gm_gemm_problem *p) {
     const enum gm_status status = check_granularities(p);
     const int64_t most = p->zero_points ? MOST_K_ZEROS : MOST_K_INT8;
     if (status != GM_OK)
         return status;
     if (p->ab_type != GM_INT8)
-        return !is_scaled(p) ? GM_OK
-                             : gm_fail(GM_ERROR_INVALID_ARGUMENT, "scales and zero_points are of int8; A and B are %s",
-                                       gm_type_name(p->ab_type));
+        return !p->zero_points ? GM_OK
+                               : gm_fail(GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are %s",
+                                         gm_type_name(p->ab_type));
     if (p->k > most)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "k is %" PRId64 ": a sum may leave 32 bits above %" PRId64 "%s", p->k,
                        most, p->zero_points ? " with zero_points" : "");
@@ -294,6 +295,8 @@ enum gm_status gm_gemm_normalize(void *problem) {
         status = check_gate(p);
     if (status == GM_OK)
         status = check_int8(p);
+    if (status == GM_OK)
+        status = gm_gemm_check_extended(p);
     return status == GM_OK ? fill(p) : status;
 }
 
@@ -306,8 +309,8 @@ static void straighten(enum gm_major *major, int64_t *stride, struct gm_operand 
 
 int gm_gemm_is_column(const struct gm_gemm_problem *p) {
     const int chunks = p->a_align == 16 && p->lda * gm_type_bytes(p->ab_type) % 16 == 0;
-    return !gm_gemm_is_batch(p) && p->n == 1 && p->m > 1 && p->gate == GM_GATE_NONE && p->ldc == 1 && p->ldd == 1 &&
-           (p->a_major == GM_K_MAJOR || chunks);
+    return !gm_gemm_is_batch(p) && !gm_gemm_is_extended(p) && p->n == 1 && p->m > 1 && p->gate == GM_GATE_NONE &&
+           p->ldc == 1 && p->ldd == 1 && (p->a_major == GM_K_MAJOR || chunks);
 }
 
 struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {

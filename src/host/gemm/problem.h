@@ -56,6 +56,17 @@ static inline int64_t gm_gemm_columns(const struct gm_gemm_problem *problem) {
     return problem->gate == GM_GATE_NONE ? problem->n : problem->n / 2;
 }
 
+/* D is quantised. */
+static inline int gm_gemm_has_8_bits(const struct gm_gemm_problem *problem) {
+    return problem->d_type >= GM_E4M3 && problem->d_type <= GM_INT8;
+}
+/* What kernels with an extended epilogue take, of a normalised problem. Scales of int8 are no part of it. */
+static inline int gm_gemm_is_extended(const struct gm_gemm_problem *problem) {
+    const int scales = problem->a_scales != GM_PER_NONE || problem->b_scales != GM_PER_NONE;
+    return gm_gemm_has_8_bits(problem) || problem->residual || problem->amax ||
+           (problem->has_c_type && problem->c_type != problem->d_type) || (scales && problem->ab_type != GM_INT8);
+}
+
 /* GM_LAYOUT_x, and "tn" */
 int gm_gemm_layout(const struct gm_gemm_problem *problem);
 const char *gm_gemm_layout_name(int layout);
@@ -81,10 +92,10 @@ static inline int gm_needs_k_major(const struct gm_gemm_problem *problem) {
     return problem->ab_type == GM_TF32 || problem->ab_type == GM_TF32X3 || problem->ab_type == GM_INT8;
 }
 
-/* D is more than alpha A B + beta C, and so more than a tile's plain store. Kernels with a gate have all of theirs done
- * before they store. */
+/* D is more than alpha A B + beta C, and so more than a tile's plain store. Kernels with a gate or an extended epilogue
+ * have all of theirs done before they store. */
 static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem) {
-    if (problem->gate != GM_GATE_NONE)
+    if (problem->gate != GM_GATE_NONE || gm_gemm_is_extended(problem))
         return 0;
     const int dequantizes = problem->ab_type == GM_INT8 && problem->d_type != GM_INT32;
     return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE || dequantizes;
@@ -119,8 +130,9 @@ static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
 
 /* The same of int8's sums, scaled by rows and columns into 16 bits. */
 static inline int gm_has_scaled_store(const struct gm_gemm_problem *problem) {
-    return problem->ab_type == GM_INT8 && gm_type_bytes(problem->d_type) == 2 && problem->bias == GM_BIAS_NONE &&
-           problem->activation == GM_ACT_NONE && !problem->zero_points && gm_may_tma_store(problem);
+    return problem->ab_type == GM_INT8 && gm_type_bytes(problem->d_type) == 2 && !gm_gemm_is_extended(problem) &&
+           problem->bias == GM_BIAS_NONE && problem->activation == GM_ACT_NONE && !problem->zero_points &&
+           gm_may_tma_store(problem);
 }
 
 /* sequence.c: GEMM of operands that are copied before, or with a GLU behind it. */

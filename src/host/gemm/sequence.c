@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GEMM in two or three launches: A or B, whose rows TMA cannot load, copied into rows that it can, or turned where wgmma
- * does not take them as they lie; or gates and ups into the workspace, and a GLU that makes D of them. */
+ * does not take them as they lie; or gates and ups into the workspace, and a GLU that makes D of them; or what D is quantised
+ * from, and a quantiser. */
 #include "host/sequence.h"
 
 #include "common/arith.h"
 #include "gristmill/permute.h"
+#include "gristmill/quantize.h"
 #include "host/gemm/problem.h"
 
 #define COPY_ALIGN  256 /* bytes between the beginnings of copies: whole sectors and lines */
@@ -67,14 +69,22 @@ static void propose_copies(const struct gm_gemm_problem *from, const struct gm_p
     }
 }
 
+/* Of what a step makes D of: D's type, or of a D of 8 bits A's, and fp32 of int8. */
+static enum gm_type type_before(const struct gm_gemm_problem *p) {
+    if (!gm_gemm_has_8_bits(p))
+        return p->d_type;
+    return p->ab_type == GM_INT8 ? GM_FP32 : p->ab_type;
+}
+
 struct gm_glu_problem gm_gemm_unit(const struct gm_gemm_problem *gated, int64_t pitch) {
-    const int64_t columns = gm_gemm_columns(gated), to_up = columns * gm_type_bytes(gated->d_type);
+    const enum gm_type type = type_before(gated);
+    const int64_t columns = gm_gemm_columns(gated), to_up = columns * gm_type_bytes(type);
     const int is_pairs = gated->gate == GM_GATE_PAIRS;
     return (struct gm_glu_problem){
         .size = sizeof(struct gm_glu_problem),
         .rows = gated->m,
         .columns = columns,
-        .type = gated->d_type,
+        .type = type,
         .layout = is_pairs ? GM_GLU_INTERLEAVED : GM_GLU_APART,
         .activation = gated->activation,
         .limit = gated->limit,
@@ -85,6 +95,15 @@ struct gm_glu_problem gm_gemm_unit(const struct gm_gemm_problem *gated, int64_t 
         .out_stride = gated->ldd,
         .up_align = is_pairs ? 0 : gm_copy_bytes((uint64_t)to_up, 0, 1),
         .out_align = gated->d_align,
+        .has_out_type = 1,
+        .out_type = gated->d_type,
+        .scaling = gated->d_scaling,
+        .scale_format = gated->d_scale_format,
+        .scale_order = gated->d_scale_order,
+        .division = gated->d_division,
+        .group = gated->d_group,
+        .scales_stride = gated->d_scales_stride,
+        .scale_floor = gated->d_scale_floor,
     };
 }
 
@@ -98,18 +117,51 @@ struct gm_glu_args gm_gemm_unit_args(const struct gm_glu_problem *unit, gm_devic
     };
 }
 
-/* Gates and ups of D's type in the workspace, by a GEMM that has none of the gate, and a GLU that makes D of them. */
+/* A step behind the operation, whose D is then rows in the workspace that are not quantised. */
+static struct gm_step *propose_behind(const struct gm_gemm_problem *from, struct gm_gemm_problem *p, int64_t columns,
+                                      struct gm_sequence *sequence) {
+    const int bytes = gm_type_bytes(type_before(from));
+    p->d_type = type_before(from);
+    p->ldd = pitch_of_copy(columns, bytes);
+    p->d_align = GM_WORKSPACE_ALIGN;
+    sequence->before = 0;
+    sequence->bytes = (size_t)(from->m * p->ldd * bytes);
+    return &sequence->steps[sequence->count++];
+}
+
+/* Gates and ups in the workspace, by a GEMM that has none of the gate, and a GLU that makes D of them. */
 static void propose_unit(const struct gm_gemm_problem *from, struct gm_gemm_problem *p, struct gm_sequence *sequence) {
-    const struct gm_operand sums = {from->m, from->n, 0, gm_type_bytes(from->d_type)};
-    struct gm_step *step = &sequence->steps[sequence->count++];
+    struct gm_step *step = propose_behind(from, p, from->n, sequence);
     p->gate = GM_GATE_NONE;
     p->activation = GM_ACT_NONE;
-    p->ldc = p->ldd = pitch_of_copy(sums.columns, sums.element_bytes);
-    p->d_align = GM_WORKSPACE_ALIGN;
+    p->ldc = p->ldd;
+    p->has_c_type = 0;
     *step = (struct gm_step){.name = "a GLU", .operation = &gm_operation_glu};
     *(struct gm_glu_problem *)(void *)step->problem = gm_gemm_unit(from, p->ldd);
-    sequence->before = 0;
-    sequence->bytes = (size_t)(sums.rows * p->ldd * sums.element_bytes);
+}
+
+/* All but the rounding into the workspace, and a quantiser. */
+static void propose_quantizer(const struct gm_gemm_problem *from, struct gm_gemm_problem *p,
+                              struct gm_sequence *sequence) {
+    struct gm_step *step = propose_behind(from, p, from->n, sequence);
+    *step = (struct gm_step){.name = "a quantiser", .operation = &gm_operation_quantize};
+    *(struct gm_quantize_problem *)(void *)step->problem = (struct gm_quantize_problem){
+        .size = sizeof(struct gm_quantize_problem),
+        .rows = from->m,
+        .columns = from->n,
+        .group = from->d_group,
+        .type = p->d_type,
+        .out_type = from->d_type,
+        .scaling = from->d_scaling,
+        .scale_format = from->d_scale_format,
+        .scale_order = from->d_scale_order,
+        .division = from->d_division,
+        .x_stride = p->ldd,
+        .out_stride = from->ldd,
+        .scales_stride = from->d_scales_stride,
+        .out_align = from->d_align,
+        .scale_floor = from->d_scale_floor,
+    };
 }
 
 static void propose(const void *planned, const struct gm_plan_options *options, struct gm_sequence *sequence) {
@@ -121,10 +173,14 @@ static void propose(const void *planned, const struct gm_plan_options *options, 
         return;
     if (from->problem.gate != GM_GATE_NONE && from->problem.batch > 1) /* the GLU would have rows of two distances */
         return;
+    if (from->problem.gate != GM_GATE_NONE && from->problem.amax) /* which a GLU does not find */
+        return;
     *p = from->problem;
     p->size = sizeof *p;
     if (from->problem.gate != GM_GATE_NONE) {
         propose_unit(&from->problem, p, sequence);
+    } else if (gm_gemm_has_8_bits(&from->problem) && from->problem.d_scaling != GM_SCALE_STATIC) {
+        propose_quantizer(&from->problem, p, sequence);
     } else if (from->problem.k > 0) {
         propose_copies(&from->problem, options, p, sequence);
         sequence->before = sequence->count;
@@ -159,9 +215,14 @@ static void arguments(const struct gm_sequence *sequence, int number, const void
     } else if (number < sequence->before) {
         *(struct gm_permute_args *)into = (struct gm_permute_args){
             .size = sizeof(struct gm_permute_args), .x = *copied(step, &given), .out = given.workspace + step->offset};
+    } else if (step->operation == &gm_operation_quantize) {
+        *(struct gm_quantize_args *)into = (struct gm_quantize_args){
+            .size = sizeof(struct gm_quantize_args), .x = given.workspace, .out = given.d, .scales = given.d_scales};
     } else {
         const struct gm_glu_problem *unit = (const struct gm_glu_problem *)(const void *)step->problem;
-        *(struct gm_glu_args *)into = gm_gemm_unit_args(unit, given.workspace, given.d);
+        struct gm_glu_args *made = into;
+        *made = gm_gemm_unit_args(unit, given.workspace, given.d);
+        made->scales = given.d_scales;
     }
 }
 

@@ -46,6 +46,7 @@ enum gm_status gm_gemm_kernel_get(size_t index, struct gm_gemm_kernel_info *info
         .split_k = v.split_k,
         .gate = v.gate,
         .batch = v.batch,
+        .extended = v.extended,
     };
     gm_gemm_family_of(v.kernel)->describe(v.kernel, &found);
     GM_OUTPUT(info, &found);

@@ -6,7 +6,7 @@
 #include "common/gemm_sm80/tile.h"
 
 #define GM_FACTS_gemm_sm80(arch, type, layout, tile_m, tile_n, tile_k, stages, warps_m, warps_n, warp_k, batch,        \
-                           smem_map)                                                                                   \
+                           extended, smem_map)                                                                         \
     .traits = 0, .threads = GM_SM80_THREADS(GM_SM80_WARPS(warps_m, warps_n, warp_k)),                                  \
     .smem_bytes = GM_SM80_SMEM_BYTES(tile_m, tile_n, tile_k, stages, GM_SM80_WARPS(warps_m, warps_n, warp_k), layout,  \
                                      smem_map, type),                                                                  \

@@ -2,6 +2,7 @@
 /* The family gemm_sm80: what its kernels ask of a problem, and what a launch of one is told. */
 #include "host/gemm_sm80/gemm_sm80.h"
 
+#include "host/gemm/extended.h"
 #include "host/gemm/judge.h"
 #include "host/gemm/launch.h"
 #include "host/gemm/raster.h"
@@ -24,6 +25,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .cluster_k = 1,
         .warp_k = c[GM_GEMM_SM80_WARP_K],
         .batch = c[GM_GEMM_SM80_BATCH],
+        .extended = c[GM_GEMM_SM80_EXTENDED],
         .persistent = 1,
         .stream_k_slots = 1,
     };
@@ -59,6 +61,9 @@ static enum gm_reason check(const struct gm_gemm_inquiry *q) {
     const int orders = gm_is_batch_invariant(q->question) && q->variant->warp_k == 1;
     if (orders && !q->question->options->kernel && gm_gemm_tma_may_load(q))
         return gm_say(q->why, GM_REASON_ORDER, "a batch-invariant plan takes wgmma's order of K wherever TMA can load");
+    if (gm_gemm_has_8_bits(q->problem) && q->problem->d_scaling != GM_SCALE_STATIC)
+        return gm_say(q->why, GM_REASON_EPILOGUE,
+                      "quantises by a static scale only; a workspace_limit lets a quantiser make the others");
     return check_words(q);
 }
 
@@ -83,6 +88,8 @@ enum gm_status gm_gemm_sm80_prepare(struct gm_plan *plan, const struct gm_verdic
     params->a_batch = p->a_batch_stride * gm_type_bytes(p->ab_type);
     params->b_batch = p->b_batch_stride * gm_type_bytes(p->ab_type);
     params->pointer_arrays = (int32_t)p->pointer_arrays;
+    if (v.extended)
+        ((struct gm_gemm_sm80_extended_params *)plan->params)->extension = gm_gemm_extension_template(p);
     gm_gemm_plan_divide(plan, &division);
     return GM_OK;
 }
@@ -103,8 +110,11 @@ CUresult gm_gemm_sm80_bind(const struct gm_plan *plan, const void *args, void *i
     params->b = call.b;
     params->stream_k.workspace = call.workspace;
     params->left_out = ((const struct gm_gemm_args *)args)->left_out;
-    if (planned->problem.ab_type == GM_INT8)
+    const int is_extended = gm_gemm_is_extended(&planned->problem);
+    if (planned->problem.ab_type == GM_INT8 || is_extended)
         gm_gemm_bind_scaling(planned, args, &params->scaling);
+    if (is_extended)
+        gm_gemm_bind_extension(&planned->problem, args, &((struct gm_gemm_sm80_extended_params *)into)->extension);
     /* The kernel looks at what it finds in pointer arrays itself. */
     const uint64_t a_base = params->pointer_arrays ? 0 : call.a | (uint64_t)params->a_batch;
     const uint64_t b_base = params->pointer_arrays ? 0 : call.b | (uint64_t)params->b_batch;
@@ -125,7 +135,7 @@ static const struct gm_gemm_family own = {
 const struct gm_family gm_family_gemm_sm80 = {
     .name = "gemm_sm80",
     .operation = &gm_operation_gemm,
-    .params_bytes = sizeof(struct gm_gemm_sm80_params),
+    .params_bytes = sizeof(struct gm_gemm_sm80_extended_params),
     .own = &own,
     .judge = gm_gemm_judge,
     .prepare = prepare,

@@ -4,6 +4,7 @@
 
 #include "host/error.h"
 #include "host/gated.h"
+#include "host/gemm/extended.h"
 #include "host/gemm/judge.h"
 #include "host/gemm/launch.h"
 #include "host/gemm/raster.h"
@@ -30,6 +31,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .warp_k = 1,
         .split_k = c[GM_GEMM_SM90_SPLIT_K],
         .batch = c[GM_GEMM_SM90_BATCH],
+        .extended = c[GM_GEMM_SM90_EXTENDED],
         .persistent = !c[GM_GEMM_SM90_SPLIT_K],
         .gate = c[GM_GEMM_SM90_GATE],
     };
@@ -127,7 +129,10 @@ static struct gm_gate_params gate_params(const struct gm_gemm_problem *p) {
     };
 }
 
-static int plain_store(const struct gm_gemm_problem *p) {
+/* Kernels with a gate or an extended epilogue have only D left to store, swapped ones of these not by TMA. */
+static int plain_store(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
+    if (v->extended && v->kernel->columns[GM_GEMM_SM90_SWAP])
+        return GM_SM90_ALONG_ROWS;
     return gm_has_plain_store(p)        ? GM_SM90_BY_TMA
            : gm_has_scaled_store(p)     ? GM_SM90_SCALED_BY_TMA
            : gm_has_general_epilogue(p) ? 0
@@ -141,7 +146,7 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     struct gm_gemm_sm90_params *params = plan->params;
     params->epilogue = gm_gemm_epilogue_template(p);
     params->raster = gm_raster_choose(&v, p, &plan->device);
-    params->plain = plain_store(p); /* unless beta is not 0 */
+    params->plain = plain_store(&v, p); /* unless beta is not 0 */
     params->k_blocks = (int32_t)GM_CEIL_DIV(p->k, (int64_t)v.tile_k);
     params->b_early = gm_gemm_b_is_early(plan);
     params->gate = gate_params(p);
@@ -149,6 +154,8 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     params->batch = gm_gemm_batch_template(&v, p);
     params->a_steps = p->a_batch_stride != 0;
     params->b_steps = p->b_batch_stride != 0;
+    if (v.extended)
+        ((struct gm_gemm_sm90_extended_params *)plan->params)->extension = gm_gemm_extension_template(p);
     gm_gemm_plan_divide(plan, &division);
     params->prefetched = prefetched_blocks(plan, &v);
     set_policies(params, p, &plan->device);
@@ -167,10 +174,14 @@ static void readdress(const struct gm_driver *driver, struct gm_tensor_map *map,
 static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     const struct gm_driver *driver = plan->context->driver;
     struct gm_gemm_sm90_params *params = into;
-    const struct gm_gemm_call call = gm_gemm_bind(gm_gemm_planned_of(plan), args, &params->epilogue);
-    if (gm_gemm_planned_of(plan)->problem.ab_type == GM_INT8)
-        gm_gemm_bind_scaling(gm_gemm_planned_of(plan), args, &params->scaling);
-    if (params->epilogue.beta != 0)
+    const struct gm_gemm_planned *planned = gm_gemm_planned_of(plan);
+    const struct gm_gemm_call call = gm_gemm_bind(planned, args, &params->epilogue);
+    const int is_extended = gm_gemm_is_extended(&planned->problem);
+    if (planned->problem.ab_type == GM_INT8 || is_extended)
+        gm_gemm_bind_scaling(planned, args, &params->scaling);
+    if (is_extended)
+        gm_gemm_bind_extension(&planned->problem, args, &((struct gm_gemm_sm90_extended_params *)into)->extension);
+    else if (params->epilogue.beta != 0)
         params->plain = 0;
     params->stream_k.workspace = call.workspace;
     CUresult result = CUDA_SUCCESS;
@@ -182,17 +193,28 @@ static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     return result;
 }
 
-/* A kernel with a gate loads 8 gates and 8 ups by turns. */
-static enum gm_reason check(const struct gm_gemm_inquiry *q) {
+/* Scales of groups of 128 are made where a warpgroup has whole groups of a row in its registers, and TMA stores D. */
+static enum gm_reason check_quantized(const struct gm_gemm_inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
-    const enum gm_reason reason = gm_gemm_check_tma(q);
-    if (reason != GM_ACCEPTED || !q->variant->gate)
-        return reason;
+    const int columns = q->variant->tile_n / (1 + q->variant->gate);
+    if (!gm_gemm_has_8_bits(p) || p->d_scaling == GM_SCALE_STATIC)
+        return GM_ACCEPTED;
+    if (p->d_scaling == GM_SCALE_GROUP && !q->variant->kernel->columns[GM_GEMM_SM90_SWAP] && p->d_group == 128 &&
+        columns % 128 == 0 && gm_may_tma_store(p))
+        return GM_ACCEPTED;
+    return gm_say(q->why, GM_REASON_EPILOGUE,
+                  "makes no such scales of D: of groups of 128 columns that its tile has whole, and of a D that TMA "
+                  "stores; a workspace_limit lets a quantiser make the others");
+}
+
+/* A kernel with a gate loads 8 gates and 8 ups by turns. */
+static enum gm_reason check_gate(const struct gm_gemm_inquiry *q) {
+    const struct gm_gemm_problem *p = q->problem;
     if (p->n % GM_SM90_GATE_COLUMNS != 0)
         return gm_say(q->why, GM_REASON_SIZE,
                       "N %" PRId64 " is not a multiple of 16: a kernel with a gate loads 8 gates and 8 ups by turns",
                       p->n);
-    if (p->d_type != p->ab_type)
+    if (p->d_type != p->ab_type && !q->variant->extended)
         return gm_say(q->why, GM_REASON_TYPE, "D is %s: a kernel with a gate makes D of A's type, %s",
                       gm_type_name(p->d_type), gm_type_name(p->ab_type));
     const struct gm_gate_strides s = gm_gemm_sm90_gate_strides(p);
@@ -201,6 +223,13 @@ static enum gm_reason check(const struct gm_gemm_inquiry *q) {
                       "an up lies %" PRId64 " B behind its gate, 8 gates take %" PRId64 " B: TMA steps less than 2^40",
                       s.up, s.eight);
     return GM_ACCEPTED;
+}
+
+static enum gm_reason check(const struct gm_gemm_inquiry *q) {
+    enum gm_reason reason = gm_gemm_check_tma(q);
+    if (reason == GM_ACCEPTED && q->variant->gate)
+        reason = check_gate(q);
+    return reason == GM_ACCEPTED ? check_quantized(q) : reason;
 }
 
 static const struct gm_gemm_family own = {
@@ -214,7 +243,7 @@ static const struct gm_gemm_family own = {
 const struct gm_family gm_family_gemm_sm90 = {
     .name = "gemm_sm90",
     .operation = &gm_operation_gemm,
-    .params_bytes = sizeof(struct gm_gemm_sm90_params),
+    .params_bytes = sizeof(struct gm_gemm_sm90_extended_params),
     .own = &own,
     .judge = gm_gemm_judge,
     .prepare = prepare,

@@ -29,7 +29,8 @@ enum {
     WARP_K = GM_WARP_K, /* warp-k: parts of K in every stage, each multiplied by its own warps */
     WARPS = GM_SM80_WARPS(WARPS_M, WARPS_N, WARP_K),
     MAP = GM_SMEM_MAP,
-    BATCHED = GM_BATCH, /* tiles are of the matrices of a batch */
+    EXTENDED = GM_EXTENDED, /* its epilogue has scales, a residual, amax, or a D of 8 bits */
+    BATCHED = GM_BATCH,     /* tiles are of the matrices of a batch */
 };
 
 /* ---- derived constants --------------------------------------------------------------------------- */

@@ -31,8 +31,15 @@
 #include "sm80/gemm/stream_k.cuh"
 #include "sm80/gemm/warp_k.cuh"
 
+#if GM_EXTENDED
+typedef struct gm_gemm_sm80_extended_params launch_params;
+#else
+typedef struct gm_gemm_sm80_params launch_params;
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
-    GM_KERNEL_NAME(const __grid_constant__ struct gm_gemm_sm80_params p) {
+    GM_KERNEL_NAME(const __grid_constant__ launch_params launched) {
+    const struct gm_gemm_sm80_params &p = reinterpret_cast<const struct gm_gemm_sm80_params &>(launched);
     const int blocks = p.k / TILE_K + (p.k % TILE_K != 0);
     int walk = gm_stream_k_begin(&p.stream_k, blocks, blockIdx.x), tile_m, tile_n;
     struct gm_piece piece;
@@ -65,7 +72,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
             raster_tile(p.raster, piece.tile, &tile_m, &tile_n);
             begin_piece(BATCHED ? own : p, a, b, piece.first, piece.end, tile_m * TILE_M, tile_n * TILE_N);
         }
-        if (finished && in_k_part_0())
+        if (EXTENDED && finished && in_k_part_0())
+            store_extended(acc, p, store_begin<4>(m, n));
+        else if (finished && in_k_part_0())
             store_tile(acc, BATCHED ? of_tile : p.epilogue, p.scaling, m, n);
     }
 }

@@ -5,7 +5,9 @@
 
 #include "common/convert.cuh"
 #include "common/gemm/epilogue.cuh"
+#include "common/gemm/extended.cuh"
 #include "common/gemm/scaling.cuh"
+#include "common/gemm_sm80/params.h"
 #include "common/global.cuh"
 #include "common/index.cuh"
 #include "sm80/gemm/constants.cuh"
@@ -76,11 +78,17 @@ static __device__ __forceinline__ void store_plain(const sum_t (&acc)[BLOCKS_M][
     }
 }
 
-/* Stores with any epilogue, through fp32, 8 rows at a time. The outer loop stays rolled, for code size: only the writes
- * need compile-time register numbers. */
-static __device__ __forceinline__ void store_general(const sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
-                                                     const struct gm_epilogue_params &p,
-                                                     const struct gm_scaling_params &scaling, struct store_lane at) {
+/* The parameters begin with those of every kernel, of which the epilogue is here. */
+static __device__ __forceinline__ const struct gm_extension_params &extension_of(const struct gm_gemm_sm80_params &p) {
+    return reinterpret_cast<const struct gm_gemm_sm80_extended_params &>(p).extension;
+}
+
+/* Stores with any epilogue, through fp32, 8 rows at a time: finish(v, row, column) makes of copies of 8 sums what it stores.
+ * The outer loop stays rolled, for code size: only the writes need compile-time register numbers. */
+template <typename FINISH>
+static __device__ __forceinline__ void store_rows(const sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                  const struct gm_epilogue_params &p, struct store_lane at,
+                                                  FINISH finish) {
     enum { PITCH_BYTES = GM_SM80_STRIP_PITCH(WARP_N, 4) };
 #pragma unroll 1
     for (int rows8 = 0; rows8 < 2 * BLOCKS_M; ++rows8) {
@@ -98,16 +106,38 @@ static __device__ __forceinline__ void store_general(const sum_t (&acc)[BLOCKS_M
             float v[8] = {chunk[0].x, chunk[0].y, chunk[0].z, chunk[0].w,
                           chunk[1].x, chunk[1].y, chunk[1].z, chunk[1].w};
             const int row = at.row + rows8 * 8 + i;
-            if (row < p.m && at.column < p.n) {
-                sum_epilogue8(scaling, p, v, row, at.column);
-                if (BATCHED && !p.d_vector && p.d_type != GM_TYPE_fp32)
-                    epilogue_store8_narrow(p, v, row, at.column);
-                else
-                    epilogue_store8(p, v, row, at.column);
-            }
+            if (row < p.m && at.column < p.n)
+                finish(v, row, at.column);
         }
         __syncwarp();
     }
+}
+
+static __device__ __forceinline__ void store_general(const sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                     const struct gm_epilogue_params &p,
+                                                     const struct gm_scaling_params &scaling, struct store_lane at) {
+    store_rows(acc, p, at, [&](float(&v)[8], int row, int column) {
+        sum_epilogue8(scaling, p, v, row, column);
+        if (BATCHED && !p.d_vector && p.d_type != GM_TYPE_fp32)
+            epilogue_store8_narrow(p, v, row, column);
+        else
+            epilogue_store8(p, v, row, column);
+    });
+}
+
+/* Stores with an extended epilogue. The largest |y| is one number for all of D. */
+static __device__ __forceinline__ void store_extended(const sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],
+                                                      const struct gm_gemm_sm80_params &p, struct store_lane at) {
+    const struct gm_extension_params &extension = extension_of(p);
+    uint32_t most = 0;
+    store_rows(acc, p.epilogue, at, [&](float(&v)[8], int row, int column) {
+        extended_apply8(extension, p.scaling, p.epilogue, v, row, column);
+        most = max(most, largest_size(v));
+        extended_store8(extension, p.epilogue, v, row, column);
+    });
+    most = __reduce_max_sync(0xffffffff, most);
+    if (extension.amax && thread_index() % 32 == 0)
+        red_max_gpu_u32(extension.amax, most);
 }
 
 static __device__ __forceinline__ void store_tile(const sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4],

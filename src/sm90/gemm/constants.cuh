@@ -22,7 +22,7 @@ typedef sum_of<GM_TYPE>::type sum_t;
 /* ---- columns and what follows from them ------------------------------------------------------------- */
 
 enum {
-    ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K, GM_GATE),
+    ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K, GM_GATE, GM_EXTENDED),
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
     IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
     IS_INT = GM_TYPE == GM_TYPE_int8,
@@ -42,7 +42,8 @@ enum {
     SWAPPED = GM_SWAP,    /* B is on wgmma's M side */
     SPLIT_K = GM_SPLIT_K, /* split-K: every tile is cut into equal pieces, added up by reduce-scatter */
     GATED = GM_GATE, /* B's rows are gates and ups, 8 by turns in shared memory, and two of them make a column of D */
-    BATCHED = GM_BATCH, /* tiles are of the matrices of a batch, and maps have three dimensions */
+    EXTENDED = GM_EXTENDED, /* its epilogue has scales, a residual, amax, or a D of 8 bits */
+    BATCHED = GM_BATCH,     /* tiles are of the matrices of a batch, and maps have three dimensions */
     A_MN = GM_LAYOUT_A_MN(GM_LAYOUT),
     B_MN = GM_LAYOUT_B_MN(GM_LAYOUT),
     SPAN = GM_SWIZZLE, /* swizzle span of A and B, bytes */

@@ -21,6 +21,7 @@
  *   mma_split.cuh            the same of tf32x3
  *   gate.cuh   gate_tile     pairs of accumulators -> elements of D, in variants with a gate
  *   store.cuh  store_tile    accumulators -> D
+ *   extended.cuh             the same with an extended epilogue
  *   cluster_k.cuh            cluster-k: CTAs of a cluster share the K of a tile
  *   split_k.cuh              split-K: CTAs or clusters share the K of every tile, in equal pieces
  *   stream_k.cuh             stream-K: CTAs or clusters share the K of the last tiles, cut anywhere */
@@ -31,6 +32,7 @@
 #include "sm90/cluster.cuh"
 #include "sm90/gemm/cluster_k.cuh"
 #include "sm90/gemm/constants.cuh"
+#include "sm90/gemm/extended.cuh"
 #include "sm90/gemm/gate.cuh"
 #include "sm90/gemm/load.cuh"
 #include "sm90/gemm/mma.cuh"
@@ -90,6 +92,8 @@ struct store_plan {
 
 static __device__ __forceinline__ enum store_kind store_kind_of(const struct gm_gemm_sm90_params &p,
                                                                 struct gm_piece piece, bool last) {
+    if (EXTENDED)
+        return STORE_EXTENDED;
     if (GATED) /* the accumulators are D by then, which has the operands' type */
         return p.plain != GM_SM90_BY_TMA                                ? STORE_UNALIGNED
                : (LAST_TILE_IN_RING ? ring_drained(piece, last) : last) ? STORE_LAST
@@ -135,14 +139,20 @@ static __device__ __forceinline__ bool store_or_publish(const struct gm_gemm_sm9
         const bool together = TILE_CONSUMERS > 1 && plan.kind == STORE_LAST;
         bar_sync(together ? BAR_ORDER : store.bar, together ? 128 * TILE_CONSUMERS : 128);
     }
-    if (IS_HALF && !GATED && PLANS_STORE_EARLY && plan.whole && plan.kind == STORE_LAST) {
+    if (IS_HALF && !GATED && !EXTENDED && PLANS_STORE_EARLY && plan.whole && plan.kind == STORE_LAST) {
         store_tile(p, store, acc, plan.tile, row0, part, STORE_LAST, base);
         return false;
     }
     if (CLUSTER_K == 1 && !plan.whole && !publish_or_collect(p, base, acc, plan.tile, plan.piece, rank, row0, store))
         return false;
+    if (EXTENDED && GATED)
+        scale_gates(p, acc, store_origin_of<0>(plan.tile, row0), store.thread);
     if (GATED)
         gate_tile(p, acc, plan.tile, store.thread);
+    if (EXTENDED) {
+        store_extended(p, store, acc, plan.tile, row0);
+        return false;
+    }
     if (DEFERS_STORE && plan.kind == STORE_PLAIN_16)
         return true;
     store_tile(p, store, acc, plan.tile, row0, part, (enum store_kind)plan.kind, base);
@@ -264,8 +274,15 @@ static __device__ __forceinline__ void consume_split_k(const struct gm_gemm_sm90
 
 /* ---- entry: set-up, roles, drain ------------------------------------------------------------------- */
 
+#if GM_EXTENDED
+typedef struct gm_gemm_sm90_extended_params launch_params;
+#else
+typedef struct gm_gemm_sm90_params launch_params;
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    GM_KERNEL_NAME(const __grid_constant__ struct gm_gemm_sm90_params p) {
+    GM_KERNEL_NAME(const __grid_constant__ launch_params launched) {
+    const struct gm_gemm_sm90_params &p = reinterpret_cast<const struct gm_gemm_sm90_params &>(launched);
     const uint32_t base = smem_base();
     const uint32_t rank = CLUSTER_SIZE == 1 ? 0 : cluster_ctarank();
     const int warpgroup = __shfl_sync(0xFFFFFFFF, threadIdx.x / 128, 0);

@@ -153,6 +153,17 @@ static __device__ __forceinline__ void stage_chunk_32(uint32_t chunk_addr, const
         }
 }
 
+/* Stages a chunk of elements of 8 bits: word 4 s + 2 h + w has row h's columns of 8 (2 w) and 8 (2 w + 1) of strip s of 32. */
+static __device__ __forceinline__ void stage_chunk_8(uint32_t chunk_addr, const uint32_t *words, uint32_t thread) {
+    const uint32_t m = thread / 32 * 16 + thread % 32 / 4, n = thread % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < STORE_SPAN / 8; ++i) {
+        const uint32_t row = m + i / 2 % 2 * 8, col = i / 4 * 32 + i % 2 * 16 + n;
+        st_shared_b16(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col), words[i]);
+        st_shared_b16(chunk_addr + swizzle_offset<STORE_SPAN>(row * STORE_SPAN + col + 8), words[i] >> 16);
+    }
+}
+
 /* Syncs the threads that stage and store together: a warp its 16 rows; in a swapped variant, whose rows of D run across
  * the warps, all four warps. */
 static __device__ __forceinline__ void store_sync(const struct store_context &s) {
@@ -181,6 +192,8 @@ static __device__ __forceinline__ void store_buffer(const struct gm_gemm_sm90_pa
             &registers[atom][(part_first(PART) / 2 + chunk_register<D_BYTES, PART>(c)) / in_register];
         if constexpr (D_BYTES == 4)
             stage_chunk_32(buffer_addr + i * CHUNK_BYTES, chunk_registers, c % 2, s.thread);
+        else if constexpr (D_BYTES == 1)
+            stage_chunk_8(buffer_addr + i * CHUNK_BYTES, chunk_registers, s.thread);
         else
             stage_chunk_16(buffer_addr + i * CHUNK_BYTES, chunk_registers, s.thread);
     }
@@ -542,8 +555,16 @@ static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_pa
                                                     struct store_origin) {}
 
 /* How a tile is stored: the last tile of a CTA with 16-bit elements; 2 or 4 bytes an element with alpha alone; 2 bytes
- * with alpha alone where TMA cannot store D; or any epilogue; or int8's sums scaled into 2 bytes. */
-enum store_kind { STORE_LAST, STORE_PLAIN_16, STORE_PLAIN_32, STORE_UNALIGNED, STORE_GENERAL, STORE_SCALED_16 };
+ * with alpha alone where TMA cannot store D; or any epilogue; or int8's sums scaled into 2 bytes; or an extended epilogue. */
+enum store_kind {
+    STORE_LAST,
+    STORE_PLAIN_16,
+    STORE_PLAIN_32,
+    STORE_UNALIGNED,
+    STORE_GENERAL,
+    STORE_SCALED_16,
+    STORE_EXTENDED
+};
 
 /* Where in D the consumer's part of the tile at `tile` begins; `first_m` is its first row on the M side. */
 template <int PART>

@@ -51,28 +51,34 @@ struct launch {
     int64_t first;      /* argument, a multiple of 8 */
     const char *kernel; /* NULL: the planner's choice under the mask */
     uint32_t mask;
-    struct arena a, b, bias, d, workspace;
+    struct arena a, b, bias, d, amax, workspace;
     uint8_t d_bytes[ROWS * ARGUMENTS * sizeof(float)];
     char what[200];
 };
 
-static bool place_operands(struct result *result, struct launch *launch) {
+static bool place_launch(struct result *result, struct launch *launch) {
     static float values[ARGUMENTS];
     for (size_t i = 0; i < ARGUMENTS; i++)
         values[i] = argument(i);
     const size_t a_bytes = ROWS * K_DIVIDED * 2, b_bytes = (size_t)ARGUMENTS * K_DIVIDED * 2;
     return arena_take(result, &launch->a, a_bytes) && arena_take(result, &launch->b, b_bytes) &&
            arena_take(result, &launch->bias, sizeof values) && arena_take(result, &launch->d, sizeof launch->d_bytes) &&
+           arena_take(result, &launch->amax, sizeof(float)) &&
            arena_take(result, &launch->workspace, WORKSPACE_BYTES) &&
            check_cuda(result, env.drv->cuMemsetD8(launch->a.base, 0, a_bytes), "cuMemsetD8") &&
            check_cuda(result, env.drv->cuMemsetD8(launch->b.base, 0, b_bytes), "cuMemsetD8") &&
+           check_cuda(result, env.drv->cuMemsetD8(launch->amax.base, 0, sizeof(float)), "cuMemsetD8") &&
            check_cuda(result, env.drv->cuMemsetD8(launch->workspace.base, 0xff, WORKSPACE_BYTES), "cuMemsetD8") &&
            to_device(result, launch->bias.base, values, sizeof values);
 }
 
-static void free_operands(struct launch *launch) {
-    struct buffers buffers = {
-        .a = launch->a, .b = launch->b, .c = launch->workspace, .d = launch->d, .bias = launch->bias};
+static void free_launch(struct launch *launch) {
+    struct buffers buffers = {.a = launch->a,
+                              .b = launch->b,
+                              .c = launch->workspace,
+                              .d = launch->d,
+                              .bias = launch->bias,
+                              .residual = launch->amax};
     free_buffers(&buffers);
 }
 
@@ -88,6 +94,7 @@ static bool run_launch(struct result *result, struct launch *launch) {
                                       .b = launch->b.base,
                                       .d = launch->d.base,
                                       .bias = launch->bias.base + (CUdeviceptr)(launch->first * 4),
+                                      .amax = launch->problem.amax ? launch->amax.base : 0,
                                       .alpha = &minus_one,
                                       .workspace = launch->workspace.base,
                                       .workspace_bytes = WORKSPACE_BYTES};
@@ -158,7 +165,7 @@ static void run_values(const struct test *test, struct result *result) {
     }
     static struct launch launch;
     launch = (struct launch){.mask = test->mask};
-    bool ok = place_operands(result, &launch);
+    bool ok = place_launch(result, &launch);
     for (int activation = GM_ACT_RELU; activation <= GM_ACT_SILU && ok; activation++)
         for (int type = GM_BF16; type <= GM_FP32 && ok; type++) {
             describe(&launch, (enum gm_activation)activation, (enum gm_type)type, ARGUMENTS, K);
@@ -166,7 +173,7 @@ static void run_values(const struct test *test, struct result *result) {
             if (ok)
                 check_values(result, &launch, (enum gm_activation)activation);
         }
-    free_operands(&launch);
+    free_launch(&launch);
 }
 
 /* ---- every kind of kernel ---------------------------------------------------------------------------- */
@@ -176,7 +183,8 @@ static uint64_t kind_of(const struct variant *variant) {
     const struct gm_gemm_kernel_info *gemm = &variant->gemm;
     const int parts[] = {
         variant->kernel.arch, (int)gemm->schedule, gemm->cluster_k > 1, gemm->swap,
-        gemm->warp_k > 1,     gemm->split_k,       (int)gemm->smem_map, gemm->cluster_m > 1 || gemm->cluster_n > 1};
+        gemm->warp_k > 1,     gemm->split_k,       (int)gemm->smem_map, gemm->cluster_m > 1 || gemm->cluster_n > 1,
+        (int)gemm->extended};
     uint64_t kind = hash64(0, is_gemv(variant));
     for (size_t i = 0; i < COUNT(parts); i++)
         kind = hash64(kind, (uint64_t)parts[i]);
@@ -209,7 +217,8 @@ static size_t rows_by_kind(int *rows, size_t most) {
 /* What one kernel made of the arguments, in each row of D. */
 typedef uint32_t kind_bits[ROWS][ARGUMENTS_BY_KIND];
 
-/* A row made for equal pieces has an epilogue of its own for them, and takes one tile at a time. */
+/* A row made for equal pieces has an epilogue of its own for them, and takes one tile at a time. One of extended epilogues
+ * is asked for amax as well, which changes no bit of D. */
 static bool run_kind(struct result *result, struct launch *launch, const struct variant *variant,
                      enum gm_activation activation, kind_bits bits) {
     char name[128];
@@ -220,6 +229,7 @@ static bool run_kind(struct result *result, struct launch *launch, const struct 
     for (launch->first = 0; launch->first < ARGUMENTS_BY_KIND; launch->first += step) {
         const int64_t left = ARGUMENTS_BY_KIND - launch->first, n = left < step ? left : step;
         describe(launch, activation, GM_FP32, n, split_k ? K_DIVIDED : K);
+        launch->problem.amax = (int32_t)variant->gemm.extended;
         if (!run_launch(result, launch))
             return false;
         check_values(result, launch, activation);
@@ -252,11 +262,11 @@ static void run_kinds(const struct test *test, struct result *result) {
     static struct launch launch;
     launch = (struct launch){.mask = 0};
     const size_t count = rows_by_kind(rows, COUNT(rows));
-    const bool ok = place_operands(result, &launch);
+    const bool ok = place_launch(result, &launch);
     for (int activation = GM_ACT_RELU; activation <= GM_ACT_SILU && ok; activation++)
         compare_kinds(result, &launch, rows, count, (enum gm_activation)activation);
     snprintf(result->note, sizeof result->note, "%zu kinds of kernel", count);
-    free_operands(&launch);
+    free_launch(&launch);
 }
 
 void add_gemm_activations_tests(void) {

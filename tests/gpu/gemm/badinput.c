@@ -74,6 +74,96 @@ static void run_arguments(const struct test *test, struct result *result) {
     free_buffers(&buffers);
 }
 
+/* ---- execute with an extended epilogue ---------------------------------------------------------------- */
+
+static const struct gemm_case of_bytes = {.m = 40,
+                                          .n = 72,
+                                          .k = 48,
+                                          .d_type = GM_E4M3,
+                                          .out.static_scale = 1,
+                                          .a_scales = GM_PER_ROW,
+                                          .residual = true,
+                                          .amax = true,
+                                          .d_pad = 8,
+                                          .alpha = 1};
+/* C and the residual are apart from D; they may be D in turn. */
+static const struct gemm_case of_two = {
+    .m = 40, .n = 72, .k = 48, .residual = true, .d_pad = 8, .r_pad = 8, .c_pad = 8, .alpha = 1, .beta = 1};
+
+struct bad_argument {
+    const char *what;
+    size_t offset;
+    enum change change;
+    uint64_t value;
+    enum gm_status want;
+};
+
+/* The region is as it was before: it holds more than poison. */
+static void check_untouched(struct result *result, const struct placed *placed) {
+    const size_t bytes = placed->call.region_bytes;
+    uint8_t *got = malloc(bytes), *want = malloc(bytes);
+    if (!got || !want)
+        exit(2);
+    memset(want, POISON, bytes);
+    gemm_fill_region(&placed->call, want);
+    check_cuda(result, env.drv->cuStreamSynchronize(env.stream), "after refused executes");
+    check_cuda(result, env.drv->cuMemcpyDtoH(got, placed->call.region, bytes), "after refused executes");
+    if (memcmp(got, want, bytes) != 0)
+        fail(result, "a refused execute has written something");
+    free(got);
+    free(want);
+}
+
+static void run_bad(struct result *result, const struct gemm_case *gc, uint32_t mask, const struct bad_argument *bad,
+                    size_t count) {
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
+    struct buffers buffers = {0};
+    struct placed placed;
+    gm_plan *plan = NULL;
+    if (place_gemm(result, gc, &buffers, &placed) &&
+        check_ok(result, gm_gemm_plan_create(env.context, &placed.problem, &options, &plan), "plan")) {
+        for (size_t i = 0; i < count; i++) {
+            struct gm_gemm_args args = placed.args;
+            change_field(&args, bad[i].offset, bad[i].change, bad[i].value);
+            check_refusal(result, gm_gemm_execute(plan, &args, env.stream), bad[i].want, bad[i].what);
+        }
+        check_untouched(result, &placed);
+    }
+    gm_plan_destroy(plan);
+    free_buffers(&buffers);
+}
+
+static void run_extended(const struct test *test, struct result *result) {
+    static const struct bad_argument bytes[] = {
+        ARG("residual null", residual, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("amax null", amax, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("d_scales null", d_scales, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("a_scales null", a_scales, SET, 0, GM_ERROR_INVALID_ARGUMENT),
+        ARG("odd residual", residual, MOVE, 1, GM_ERROR_MISALIGNED),
+        ARG("amax at 2", amax, MOVE, 2, GM_ERROR_MISALIGNED),
+        ARG("d_scales at 2", d_scales, MOVE, 2, GM_ERROR_MISALIGNED),
+        ARG("a_scales at 2", a_scales, MOVE, 2, GM_ERROR_MISALIGNED),
+        ARG("residual is D of fewer bytes", residual, INTO_D, 0, GM_ERROR_OVERLAP),
+        ARG("amax in D", amax, INTO_D, 64, GM_ERROR_OVERLAP),
+        ARG("d_scales in D", d_scales, INTO_D, 64, GM_ERROR_OVERLAP),
+        ARG("a_scales in D", a_scales, INTO_D, 64, GM_ERROR_OVERLAP),
+    };
+    static const struct bad_argument two[] = {
+        ARG("residual is D, beta 1", residual, INTO_D, 0, GM_ERROR_OVERLAP),
+        ARG("residual 16 bytes into D", residual, INTO_D, 16, GM_ERROR_OVERLAP),
+    };
+    static const struct bad_argument strides[] = {
+        ARG("residual is D with another stride", residual, INTO_D, 0, GM_ERROR_OVERLAP),
+        ARG("residual 16 bytes into D", residual, INTO_D, 16, GM_ERROR_OVERLAP),
+    };
+    struct gemm_case other_stride = of_two;
+    other_stride.beta = 0;
+    other_stride.r_pad = 16;
+    run_bad(result, &of_bytes, test->mask, bytes, COUNT(bytes));
+    run_bad(result, &of_two, test->mask, two, COUNT(two));
+    run_bad(result, &other_stride, test->mask, strides, COUNT(strides));
+}
+
 /* Also with alpha = 0, where BLAS would look at neither: what D is made of does not depend on alpha's value. */
 static void run_alpha_0(const struct test *test, struct result *result) {
     static const float zero = 0;
@@ -157,7 +247,12 @@ static void run_problems(const struct test *test, struct result *result) {
         FIELD(ab_type, 2, GM_ERROR_INVALID_ARGUMENT),
         FIELD(ab_type, 3, GM_ERROR_INVALID_ARGUMENT),
         FIELD(ab_type, 99, GM_ERROR_INVALID_ARGUMENT),
-        FIELD(d_type, 3, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(d_type, 6, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(has_c_type, 2, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(residual, 2, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(amax, -1, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(a_scales, 3, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(b_scales, -1, GM_ERROR_INVALID_ARGUMENT),
         FIELD(a_major, 2, GM_ERROR_INVALID_ARGUMENT),
         FIELD(b_major, 7, GM_ERROR_INVALID_ARGUMENT),
         FIELD(activation, 5, GM_ERROR_INVALID_ARGUMENT),
@@ -188,6 +283,8 @@ static void run_problems(const struct test *test, struct result *result) {
 void add_gemm_badinput_tests(void) {
     add_test("badinput", "arguments_sm80", run_arguments, -1, GM_ARCH_SM80);
     add_test("badinput", "arguments", run_arguments, -1, 0);
+    add_test("badinput", "extended_arguments_sm80", run_extended, -1, GM_ARCH_SM80);
+    add_test("badinput", "extended_arguments", run_extended, -1, 0);
     add_test("badinput", "a_null_operand_is_refused_with_alpha_0_as_well", run_alpha_0, -1, 0);
     add_test("badinput", "problems", run_problems, -1, 0);
     add_test("badinput", "workspace", run_workspace, -1, GM_ARCH_SM80);

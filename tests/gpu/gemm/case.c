@@ -7,11 +7,26 @@
 #include "gemm/gemm_tests.h"
 
 /* Bytes of NaN before and after each input. After an MN-major operand lie the rows that a tile of K would read. */
-enum { BEFORE = 1024, ROWS_AFTER = 16, GUARD_ROWS = 3, RUN_BYTES = 256 };
+enum { BEFORE = 1024, ROWS_AFTER = 16, GUARD_ROWS = 3, RUN_BYTES = 256, TAIL_GUARD = 1024 };
 
 static const char *layout_name(const struct gemm_case *gc) {
     static const char *names[] = {"tn", "tt", "nn", "nt"};
     return names[gc->a_major * 2 + gc->b_major];
+}
+
+/* " C fp16 residual bf16 ldr 80+3 amax from 3 to e4m3 row ..." */
+static const char *describe_extension(const struct gemm_case *gc, char *text, size_t bytes) {
+    char c[32] = "", residual[64] = "", amax[48] = "", out[160] = "";
+    const struct out_case oc = out_of(gc);
+    if (gc->has_c_type)
+        snprintf(c, sizeof c, " C %s", gm_type_name(gc->c_type));
+    if (gc->residual)
+        snprintf(residual, sizeof residual, " residual%s %s ldr %lld+%d", gc->residual_in_place ? "=D" : "",
+                 gm_type_name(gc->residual_type), (long long)leading(gc, 'r'), gc->r_offset);
+    if (gc->amax)
+        snprintf(amax, sizeof amax, " amax from %g", (double)gc->least_amax);
+    snprintf(text, bytes, "%s%s%s%s", c, residual, amax, describe_out(&oc, out, sizeof out));
+    return text;
 }
 
 void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
@@ -19,20 +34,20 @@ void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
                       *biases[] = {"", " bias-n:", " bias-m:"};
     static const char *gates[] = {"", " halves", " pairs"};
     static const char *granularities[] = {"", " per tensor", " per row"};
-    char scales[64] = "";
-    if (gc->ab_type == GM_INT8)
+    char scales[64] = "", extension[320] = "";
+    if (gc->ab_type == GM_INT8 || gc->a_scales || gc->b_scales)
         snprintf(scales, sizeof scales, " scales%s /%s%s", granularities[gc->a_scales], granularities[gc->b_scales],
                  gc->zero_points ? " zeros" : "");
     static const char *inputs[] = {"integer", "normal", "special", "ones", "holed"};
     snprintf(text, bytes,
              "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
-             "%d,%d,%d,%d,%d",
+             "%d,%d,%d,%d,%d%s",
              (long long)gc->m, (long long)gc->n, (long long)gc->k, gm_type_name(gc->ab_type), gm_type_name(gc->d_type),
              layout_name(gc), inputs[gc->inputs], gc->alpha, gc->beta, gc->in_place ? " C=D" : "",
              gc->c_is_nan ? " C=NaN" : "", biases[gc->bias], gc->bias ? gm_type_name(gc->bias_type) : "",
              acts[gc->activation], gates[gc->gate], scales, (long long)leading(gc, 'a'), (long long)leading(gc, 'b'),
              (long long)leading(gc, 'c'), (long long)leading(gc, 'd'), gc->a_offset, gc->b_offset, gc->c_offset,
-             gc->d_offset, gc->bias_offset);
+             gc->d_offset, gc->bias_offset, describe_extension(gc, extension, sizeof extension));
 }
 
 int64_t leading(const struct gemm_case *gc, char operand) {
@@ -43,6 +58,8 @@ int64_t leading(const struct gemm_case *gc, char operand) {
         return (gc->b_major == GM_K_MAJOR ? gc->k : gc->n) + gc->b_pad;
     case 'c':
         return columns_of(gc) + (gc->in_place ? gc->d_pad : gc->c_pad);
+    case 'r':
+        return columns_of(gc) + (gc->residual_in_place ? gc->d_pad : gc->r_pad);
     default:
         return columns_of(gc) + gc->d_pad;
     }
@@ -50,6 +67,31 @@ int64_t leading(const struct gemm_case *gc, char operand) {
 
 int64_t columns_of(const struct gemm_case *gc) {
     return gc->gate == GM_GATE_NONE ? gc->n : gc->n / 2;
+}
+
+bool is_quantised(const struct gemm_case *gc) {
+    return gc->d_type >= GM_E4M3 && gc->d_type <= GM_INT8;
+}
+
+enum gm_type rounded_type(const struct gemm_case *gc) {
+    return !is_quantised(gc) ? gc->d_type : gc->ab_type == GM_INT8 ? GM_FP32 : gc->ab_type;
+}
+
+enum gm_type c_type_of(const struct gemm_case *gc) {
+    return gc->has_c_type ? gc->c_type : rounded_type(gc); /* which is what it is beside a D of 8 bits, too */
+}
+
+struct out_case out_of(const struct gemm_case *gc) {
+    struct out_case oc = gc->out;
+    oc.has_type = is_quantised(gc);
+    oc.type = gc->d_type;
+    oc.rounding = gc->rounded_y ? GM_ROUND_EARLY : GM_ROUND_LATE;
+    return oc;
+}
+
+bool is_extended(const struct gemm_case *gc) {
+    return is_quantised(gc) || gc->residual || gc->amax || (gc->has_c_type && gc->c_type != gc->d_type) ||
+           (gc->ab_type != GM_INT8 && (gc->a_scales || gc->b_scales));
 }
 
 /* An image of device memory under construction: rows of `ld` elements at `start`. */
@@ -116,22 +158,41 @@ static CUdeviceptr place_input(struct result *result, const struct placed *place
 }
 
 static void store_c(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
-    const int64_t bytes = gm_type_bytes(gc->d_type);
+    const enum gm_type type = c_type_of(gc);
+    const int64_t bytes = gm_type_bytes(type);
     for (int64_t m = 0; m < gc->m; m++)
         for (int64_t n = 0; n < columns_of(gc); n++) {
             const double value = gc->c_is_nan ? NAN : c_value(gc, m, n);
-            store_bits(start + (m * ld + n) * bytes, gc->d_type, double_to_bits(gc->d_type, value));
+            store_bits(start + (m * ld + n) * bytes, type, double_to_bits(type, value));
         }
+}
+
+static void store_residual(const struct gemm_case *gc, uint8_t *start, int64_t ld) {
+    const int64_t bytes = gm_type_bytes(gc->residual_type);
+    for (int64_t m = 0; m < gc->m; m++)
+        for (int64_t n = 0; n < columns_of(gc); n++)
+            store_bits(start + (m * ld + n) * bytes, gc->residual_type,
+                       double_to_bits(gc->residual_type, residual_value(gc, m, n)));
 }
 
 static bool place_c(struct result *result, struct placed *placed, struct arena *arena) {
     const struct gemm_case *gc = placed->gc;
     if (gc->in_place || (gc->beta == 0 && !gc->c_is_nan))
         return true;
-    struct image image = new_image(gc->m, leading(gc, 'c'), gc->d_type, gc->c_offset, 0xff);
+    struct image image = new_image(gc->m, leading(gc, 'c'), c_type_of(gc), gc->c_offset, 0xff);
     store_c(gc, image.bytes + image.start, leading(gc, 'c'));
     placed->args.c = upload(result, arena, &image, false);
     return placed->args.c != 0;
+}
+
+static bool place_residual(struct result *result, struct placed *placed, struct arena *arena) {
+    const struct gemm_case *gc = placed->gc;
+    if (!gc->residual || gc->residual_in_place)
+        return true;
+    struct image image = new_image(gc->m, leading(gc, 'r'), gc->residual_type, gc->r_offset, 0xff);
+    store_residual(gc, image.bytes + image.start, leading(gc, 'r'));
+    placed->args.residual = upload(result, arena, &image, false);
+    return placed->args.residual != 0;
 }
 
 static bool place_bias(struct result *result, struct placed *placed, struct arena *arena) {
@@ -186,21 +247,57 @@ static bool place_scaling(struct result *result, struct placed *placed, struct a
     return ok;
 }
 
-/* C's values, or NaN, where C is D. */
+/* C's values, or NaN, where C is D; the residual's where that is D; what amax holds before; a scale that is read. */
 void gemm_fill_region(const struct call *call, uint8_t *region) {
     const struct placed *placed = (const struct placed *)call;
-    store_c(placed->gc, region + placed->d_before, placed->problem.ldd);
+    const struct gemm_case *gc = placed->gc;
+    if (gc->in_place)
+        store_c(gc, region + placed->d_before, leading(gc, 'd'));
+    if (gc->residual_in_place)
+        store_residual(gc, region + placed->d_before, leading(gc, 'd'));
+    if (gc->amax)
+        memcpy(region + placed->amax_at, &gc->least_amax, sizeof gc->least_amax);
+    if (placed->scales.rows && !placed->scales.written)
+        memcpy(region + placed->scales_at, &gc->out.static_scale, sizeof gc->out.static_scale);
+}
+
+static size_t up_to_run(size_t bytes) {
+    return (bytes + RUN_BYTES - 1) / RUN_BYTES * RUN_BYTES;
+}
+
+/* Behind D: amax, and D's scales, each at no round address. */
+static void lay_out_tail(struct placed *placed) {
+    const struct gemm_case *gc = placed->gc;
+    const struct out_case oc = out_of(gc);
+    size_t end = up_to_run(placed->d_end);
+    placed->scales = scales_operand(&oc, 0, gc->m, columns_of(gc), NULL);
+    if (gc->amax) {
+        placed->amax_at = end + TAIL_GUARD + (size_t)((gc->m + gc->n) % 5 * 4);
+        end = up_to_run(placed->amax_at + sizeof(float)) + TAIL_GUARD;
+    }
+    if (placed->scales.rows) {
+        const size_t bytes = (size_t)gm_type_bytes(placed->scales.type);
+        placed->scales_at = end + TAIL_GUARD + (size_t)(gc->m % 3) * bytes;
+        end = up_to_run(placed->scales_at + (size_t)(placed->scales.rows * placed->scales.stride) * bytes) + TAIL_GUARD;
+    }
+    placed->call.region_bytes = gc->amax || placed->scales.rows ? end : placed->d_end;
+    placed->call.in_place |= gc->residual_in_place || gc->amax || (placed->scales.rows && !placed->scales.written);
 }
 
 static bool place_d(struct result *result, struct placed *placed, struct arena *arena) {
     const struct gemm_case *gc = placed->gc;
     const int64_t bytes = gm_type_bytes(gc->d_type), ldd = leading(gc, 'd');
     placed->d_before = (size_t)((GUARD_ROWS * ldd * bytes + RUN_BYTES) / RUN_BYTES * RUN_BYTES + gc->d_offset * bytes);
-    placed->call.region_bytes = placed->d_before + (size_t)((gc->m + GUARD_ROWS) * ldd * bytes) + RUN_BYTES;
+    placed->d_end = placed->d_before + (size_t)((gc->m + GUARD_ROWS) * ldd * bytes) + RUN_BYTES;
+    lay_out_tail(placed);
     placed->call.region = arena_take(result, arena, placed->call.region_bytes);
     placed->args.d = placed->call.region + placed->d_before;
     if (gc->in_place)
         placed->args.c = placed->args.d;
+    if (gc->residual_in_place)
+        placed->args.residual = placed->args.d;
+    placed->args.amax = gc->amax ? placed->call.region + placed->amax_at : 0;
+    placed->args.d_scales = placed->scales.rows ? placed->call.region + placed->scales_at : 0;
     return placed->call.region && poison_output(result, &placed->call);
 }
 
@@ -210,6 +307,7 @@ int32_t pointer_alignment(CUdeviceptr pointer) {
 
 static void fill_problem(struct placed *placed) {
     const struct gemm_case *gc = placed->gc;
+    const struct out_case oc = out_of(gc);
     placed->problem = (struct gm_gemm_problem){.size = sizeof placed->problem,
                                                .m = gc->m,
                                                .n = gc->n,
@@ -234,7 +332,20 @@ static void fill_problem(struct placed *placed) {
                                                .zero_points = gc->zero_points,
                                                .a_align = pointer_alignment(placed->args.a),
                                                .b_align = pointer_alignment(placed->args.b),
-                                               .d_align = pointer_alignment(placed->args.d)};
+                                               .d_align = pointer_alignment(placed->args.d),
+                                               .has_c_type = gc->has_c_type,
+                                               .c_type = gc->c_type,
+                                               .residual = gc->residual,
+                                               .residual_type = gc->residual_type,
+                                               .ldr = gc->residual ? leading(gc, 'r') : 0,
+                                               .amax = gc->amax,
+                                               .d_scaling = gc->out.scaling,
+                                               .d_scale_format = gc->out.format,
+                                               .d_scale_order = gc->out.order,
+                                               .d_division = gc->out.division,
+                                               .d_group = gc->out.group,
+                                               .d_scale_floor = gc->out.floor,
+                                               .d_scales_stride = scales_stride(&oc, gc->m, columns_of(gc))};
 }
 
 bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffers *buffers, struct placed *placed) {
@@ -253,8 +364,8 @@ bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffer
     placed->args.b = place_input(result, placed, &buffers->b, false);
     placed->problem.ldd = leading(gc, 'd');
     if (!placed->args.a || !placed->args.b || !place_c(result, placed, &buffers->c) ||
-        !place_bias(result, placed, &buffers->bias) || !place_scaling(result, placed, buffers->scaling) ||
-        !place_d(result, placed, &buffers->d))
+        !place_residual(result, placed, &buffers->residual) || !place_bias(result, placed, &buffers->bias) ||
+        !place_scaling(result, placed, buffers->scaling) || !place_d(result, placed, &buffers->d))
         return false;
     fill_problem(placed);
     return true;
@@ -281,7 +392,7 @@ struct gemm_case fit_type(const struct gemm_case *gc) {
         fit.d_type = GM_FP32;
     if (gc->ab_type != GM_INT8)
         return fit;
-    if (plain && turn % 2) {
+    if (plain && turn % 2 && !is_extended(gc)) {
         fit.d_type = GM_INT32;
         return fit;
     }
@@ -295,7 +406,7 @@ bool run_gemm(struct result *result, const struct gemm_case *wanted, const char 
               struct buffers *buffers) {
     const struct gemm_case taken = fit_type(wanted), *const gc = &taken;
     const struct gm_plan_options options = {.size = sizeof options, .kernel = kernel, .arch_mask = mask};
-    char what[320];
+    char what[600];
     struct placed placed;
     describe_gemm(gc, what, sizeof what);
     heartbeat(what);
@@ -304,7 +415,8 @@ bool run_gemm(struct result *result, const struct gemm_case *wanted, const char 
 }
 
 void free_buffers(struct buffers *buffers) {
-    struct arena *const arenas[] = {&buffers->a, &buffers->b, &buffers->c, &buffers->d, &buffers->bias};
+    struct arena *const arenas[] = {&buffers->a, &buffers->b,    &buffers->c,
+                                    &buffers->d, &buffers->bias, &buffers->residual};
     for (size_t i = 0; i < COUNT(arenas); i++)
         arena_free(arenas[i]);
     for (int i = 0; i < SCALINGS; i++)

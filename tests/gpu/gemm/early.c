@@ -41,14 +41,14 @@ static struct gemm_case case_of(const struct variant *variant, bool many) {
                            .alpha = 1};
     gc.a_pad = gc.a_major == GM_K_MAJOR ? 0 : pad_row(gc.ab_type, gc.m);
     gc = fit_type(&gc);
-    return fit_gate(variant, &gc);
+    return fit_variant(variant, &gc);
 }
 
 static void run_flags(struct result *result, const struct slow_copy *copy, const char *kernel,
                       const struct placed *placed, struct arena *elsewhere) {
     static const uint32_t flags[] = {GM_PLAN_CONSTANT_B, 0, GM_PLAN_CONSTANT_B | GM_PLAN_NO_OVERLAP};
     for (size_t i = 0; i < (env.simulated ? 1 : COUNT(flags)); i++) {
-        char what[400];
+        char what[700];
         const int length = snprintf(what, sizeof what, "flags %u: ", flags[i]);
         describe_gemm(placed->gc, what + length, sizeof what - (size_t)length);
         heartbeat(what);

@@ -10,6 +10,7 @@ static void add_tests(void) {
     add_gemm_stream_k_tests();
     add_gemm_copies_tests();
     add_gemm_gate_tests();
+    add_gemm_extended_tests();
     add_gemm_batch_tests();
     add_gemm_api_tests();
     add_gemm_early_tests();
@@ -57,9 +58,14 @@ static bool place_call(struct result *result, struct call *call, int scale, bool
 
 /* ---- the self-test --------------------------------------------------------------------------------- */
 
+/* So that no such row is the smallest, in which the self-test plants the bugs of ordinary ones. */
+enum { EXTENDED_COSTS = 1 << 20 };
+
 static int64_t elements_of_cta(const struct gm_kernel *kernel) {
     struct variant variant;
-    return read_variant((size_t)(kernel - gm_kernels), &variant) ? variant.gemm.tile_m * variant.gemm.tile_n : 0;
+    if (!read_variant((size_t)(kernel - gm_kernels), &variant))
+        return 0;
+    return (int64_t)variant.gemm.tile_m * variant.gemm.tile_n * (variant.gemm.extended ? EXTENDED_COSTS : 1);
 }
 
 static const struct plant plants[] = {
@@ -79,6 +85,12 @@ static const struct plant plants[] = {
     {BUG_FLUSHES_DENORMALS, "flushes denormals", "special", NULL},
     {BUG_GELU_FORMS, "the other form of GELU", "gelu", NULL},
     {BUG_FP16_ACCUMULATION, "accumulates in fp16", "normal", NULL},
+    {BUG_LOST_AMAX, "the last column is not in amax", "amax is", "what_is_easily_got_wrong_all"},
+    {BUG_AMAX_DROPS_NAN, "a NaN does not reach amax", "amax is", "what_is_easily_got_wrong_all"},
+    {BUG_EARLY_RESIDUAL, "the residual before the activation", "relu", "what_is_easily_got_wrong_all"},
+    {BUG_LOST_SCALE, "the last scale of D is not written", "d_scales[", "groups_in_one_pass"},
+    {BUG_SCALES_CHANGED, "scales of rows are those of columns", "scales", "what_is_easily_got_wrong_all"},
+    {BUG_C_OF_D, "C is read as D's type", "want", "what_is_easily_got_wrong_all"},
 };
 
 const struct tested_operation gemm_tests = {

@@ -4,11 +4,13 @@
 #define GEMM_TESTS_H
 
 #include "gpu_tests.h"
+#include "out.h"
 
 void add_gemm_rows_tests(void);
 void add_gemm_stream_k_tests(void);
 void add_gemm_copies_tests(void);
 void add_gemm_gate_tests(void);
+void add_gemm_extended_tests(void);
 void add_gemm_batch_tests(void);
 void add_gemm_api_tests(void);
 void add_gemm_early_tests(void);
@@ -33,9 +35,10 @@ bool uses_tma(const struct variant *variant);
 /* D's type: that of the operands, or fp32 where they have 32 bits, bf16 of int8. */
 enum gm_type d_type_of(const struct variant *variant);
 bool is_gemv(const struct variant *variant);
-/* A case as the variant takes it: one with a gate has its own D, epilogues and whole 16 columns of A B. */
+/* A case as the variant takes it: one with a gate has its own D, epilogues and whole 16 columns of A B; one of extended
+ * epilogues gets parts of these, others by turns. */
 struct gemm_case;
-struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case *gc);
+struct gemm_case fit_variant(const struct variant *variant, const struct gemm_case *gc);
 
 /* ---- logical operands and their product (reference.c) ------------------------------------------- */
 
@@ -78,11 +81,20 @@ struct gemm_case {
     enum inputs inputs;
     enum gm_gate gate;
     float limit, sigmoid_factor, up_offset; /* of the gate */
-    bool rounded_sums;                      /* gates and ups may be rounded to D's type */
-    enum gm_granularity a_scales, b_scales; /* of int8, whose D is not int32 */
+    bool rounded_sums;                      /* gates and ups may be rounded, to rounded_type() */
+    enum gm_granularity a_scales, b_scales; /* of int8, whose D is not int32, and of 16 bits */
     bool zero_points;
-    int repeats;         /* further runs that must give the same bits */
-    uint32_t may_refuse; /* BIT(enum gm_reason)s that are no failure */
+    /* Of an extended epilogue. */
+    bool has_c_type, residual, amax;
+    enum gm_type c_type, residual_type;
+    int64_t r_pad; /* as those of A, B, C and D */
+    int r_offset;
+    bool residual_in_place; /* the residual is D */
+    float least_amax;       /* what amax[0] holds before */
+    struct out_case out;    /* how a D of 8 bits is scaled; its type is D's */
+    bool rounded_y;         /* y may be rounded to rounded_type() before a D of 8 bits is made of it */
+    int repeats;            /* further runs that must give the same bits */
+    uint32_t may_refuse;    /* BIT(enum gm_reason)s that are no failure */
 };
 
 /* What int8's sums are scaled by. */
@@ -90,18 +102,21 @@ enum scaling { A_SCALES, B_SCALES, A_ZEROS, B_SUMS, SCALINGS };
 
 /* Device memory for the operands of one case, kept from case to case. */
 struct buffers {
-    struct arena a, b, c, d, bias, scaling[SCALINGS];
+    struct arena a, b, c, d, bias, residual, scaling[SCALINGS];
 };
 
 /* A case placed in device memory, ready to execute. It stays where it is: the call points into it. */
 struct placed {
-    struct call call; /* first; its region is D between guards */
+    struct call call; /* first; its region is D between guards, and behind it amax and D's scales between theirs */
     const struct gemm_case *gc;
     const struct logical *logical;
     struct gm_gemm_problem problem;
     struct gm_gemm_args args;
-    size_t d_before;     /* bytes of the region before D */
-    double *column_sums; /* of B, with zero_points */
+    size_t d_before; /* bytes of the region before D */
+    size_t d_end;    /* and those of D and its guards */
+    size_t amax_at, scales_at;
+    struct operand scales; /* of a D of 8 bits; else it has no rows */
+    double *column_sums;   /* of B, with zero_points */
 };
 
 /* A case as its operands' type has it: of fp32 and tf32 D is fp32; int8 gets D of int32, or scales and zeros, by turns. */
@@ -123,13 +138,20 @@ int64_t leading(const struct gemm_case *gc, char operand);
 int32_t pointer_alignment(CUdeviceptr pointer);
 /* Of C and D. */
 int64_t columns_of(const struct gemm_case *gc);
+enum gm_type c_type_of(const struct gemm_case *gc);
+/* What lies in the workspace between a GEMM and what makes D: D's type, or of a D of 8 bits A's, of int8 fp32. */
+enum gm_type rounded_type(const struct gemm_case *gc);
+/* Whether D has 8 bits, and the case of it as an output with scales. */
+bool is_quantised(const struct gemm_case *gc);
+struct out_case out_of(const struct gemm_case *gc);
+/* Whether only kernels of extended epilogues take it. */
+bool is_extended(const struct gemm_case *gc);
 /* What D (m, n) shall be, and in *tolerance the error allowed (0: bit for bit). */
 double expected(const struct placed *placed, int64_t m, int64_t n, double acc, double *tolerance);
-/* Of a case with a gate, where `acc` is row m of A B. */
-double expected_gated(const struct gemm_case *gc, const double *acc, int64_t n, double *tolerance);
 /* In double, right to the last few bits everywhere. */
 double c_value(const struct gemm_case *gc, int64_t m, int64_t n);
 double bias_value(const struct gemm_case *gc, int64_t index);
+double residual_value(const struct gemm_case *gc, int64_t m, int64_t n);
 /* Of row m or column n: a power of 2, 1 where there is none; a small integer; the sum of a column of B. */
 double scaling_value(const struct gemm_case *gc, const struct logical *logical, enum scaling scaling, int64_t index);
 
@@ -155,7 +177,14 @@ enum gemm_bug {
     BUG_UNSTABLE,  /* every third launch adds one ulp somewhere */
     BUG_FLUSHES_DENORMALS,
     BUG_GELU_FORMS, /* tanh form where erf is asked, and the reverse */
-    BUG_FP16_ACCUMULATION
+    BUG_FP16_ACCUMULATION,
+    /* Of extended epilogues. */
+    BUG_LOST_AMAX,      /* the last column is not looked at for amax */
+    BUG_AMAX_DROPS_NAN, /* in amax and in scales */
+    BUG_EARLY_RESIDUAL, /* added before the activation */
+    BUG_LOST_SCALE,     /* of D's last group */
+    BUG_SCALES_CHANGED, /* those of rows taken for columns, and the reverse */
+    BUG_C_OF_D          /* C read as D's type */
 };
 
 #endif

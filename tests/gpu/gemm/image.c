@@ -41,7 +41,7 @@ static void run_image(const struct test *test, struct result *result) {
         const int64_t odd = odd_loads ? copied_elements(v.kernel.type) : 0;
         gc.a_pad = pad_row(gc.ab_type, gc.a_major == GM_K_MAJOR ? gc.k : gc.m) + odd;
         gc.b_pad = pad_row(gc.ab_type, gc.b_major == GM_K_MAJOR ? gc.k : gc.n) + odd;
-        gc = fit_gate(&v, &gc);
+        gc = fit_variant(&v, &gc);
         if (!run_gemm(result, &gc, v.kernel.name, 0, &buffers))
             break;
     }

@@ -13,7 +13,8 @@ struct batch {
     bool odd;             /* K-major rows stand at no more than K, which may be no stride for TMA */
     enum gm_activation activation;
     enum gm_bias bias;
-    struct arena a, b, bias_values, d;
+    bool amax; /* asked for, which takes kernels of extended epilogues and changes no bit of D */
+    struct arena a, b, bias_values, d, largest;
     uint8_t *image; /* of A as the device has it: most_m rows, M-major with a stride of most_m */
     uint8_t *first; /* the anchor's row of D as it was alone */
 };
@@ -89,7 +90,8 @@ static struct gm_gemm_problem problem_of(const struct batch *batch, int64_t m) {
                                     .ldd = up8(batch->n),
                                     .activation = batch->activation,
                                     .bias = batch->bias,
-                                    .bias_type = type_of_d(batch)};
+                                    .bias_type = type_of_d(batch),
+                                    .amax = batch->amax};
 }
 
 /* Row `row` of D of the planned product; false: it failed, or there is no such plan. */
@@ -98,10 +100,13 @@ static bool row_of_d(struct result *result, struct batch *batch, const struct gm
     const struct gm_gemm_problem problem = problem_of(batch, m);
     const size_t bytes = (size_t)gm_type_bytes(batch->type), row_bytes = (size_t)problem.ldd * bytes;
     const CUdeviceptr d = arena_take(result, &batch->d, row_bytes * (size_t)m);
-    const struct gm_gemm_args args = {.size = sizeof args, .a = a, .b = b, .d = d, .bias = bias};
+    const CUdeviceptr amax = arena_take(result, &batch->largest, sizeof(float));
+    const struct gm_gemm_args args = {
+        .size = sizeof args, .a = a, .b = b, .d = d, .bias = bias, .amax = batch->amax ? amax : 0};
     gm_plan *plan = NULL;
     const bool ok =
-        d && check_ok(result, gm_gemm_plan_create(env.context, &problem, options, &plan), what) &&
+        d && amax && check_cuda(result, env.drv->cuMemsetD8(amax, 0, sizeof(float)), what) &&
+        check_ok(result, gm_gemm_plan_create(env.context, &problem, options, &plan), what) &&
         check_ok(result, gm_gemm_execute(plan, &args, env.stream), what) &&
         check_cuda(result, env.drv->cuStreamSynchronize(env.stream), what) &&
         check_cuda(result, env.drv->cuMemcpyDtoH(into, d + row_bytes * (size_t)row, (size_t)batch->n * bytes), what);
@@ -133,7 +138,7 @@ static void begin(struct batch *batch) {
 }
 
 static void end(struct batch *batch) {
-    struct arena *const arenas[] = {&batch->a, &batch->b, &batch->bias_values, &batch->d};
+    struct arena *const arenas[] = {&batch->a, &batch->b, &batch->bias_values, &batch->d, &batch->largest};
     for (size_t i = 0; i < COUNT(arenas); i++)
         if (arenas[i]->base)
             env.drv->cuMemFree(arenas[i]->base);
@@ -248,6 +253,7 @@ static void run_table(const struct test *test, struct result *result) {
             char what[120];
             snprintf(what, sizeof what, "%s", variant.kernel.name);
             heartbeat(what);
+            batch.amax = variant.gemm.extended;
             if (row_of_d(result, &batch, &options, a, b, 0, batch.most_m, 5, have ? row : batch.first, what) && have)
                 compare_rows(result, &batch, row, what);
             have = true;

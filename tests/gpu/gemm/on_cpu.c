@@ -24,13 +24,15 @@ struct job {
     struct gm_raster raster;
     struct source a, b;
     struct gm_gate_params gate;
-    struct gm_scaling_params scaling; /* of int8 */
-    bool gated;
+    struct gm_scaling_params scaling; /* of int8, and of extended epilogues */
+    struct gm_extension_params extension;
+    bool gated, extended;
     int64_t m, n, k; /* extent of D and of the sum */
     int64_t sums_n;  /* columns of A B */
     uint64_t d;
     int64_t d_pitch;
     float *b_values, *acc; /* k x sums_n, m x sums_n */
+    float *amax;           /* the largest |y| so far */
 };
 
 static float to_float(const struct job *job, uint64_t address) {
@@ -112,13 +114,25 @@ static float activate(int activation, float x) {
     }
 }
 
+/* A sum of row m and column n of A B, times their scales. */
+static float by_scales(const struct job *job, int64_t m, int64_t n, float x) {
+    const struct gm_scaling_params *s = &job->scaling;
+    const bool changed = planted_bug == BUG_SCALES_CHANGED && job->extended;
+    const uint64_t rows = changed ? s->column_scales : s->row_scales;
+    const uint64_t columns = changed ? s->row_scales : s->column_scales;
+    x *= rows ? load(rows, m * (changed ? s->column_step : s->row_step), GM_FP32) : 1;
+    return x * (columns ? load(columns, n * (changed ? s->row_step : s->column_step), GM_FP32) : 1);
+}
+
 static float gated(const struct job *job, int64_t m, int64_t n) {
     const struct gm_epilogue_params *e = &job->epilogue;
     const struct gm_gate_params *g = &job->gate;
     const float *acc = job->acc + m * job->sums_n + n / 8 * 16 + n % 8;
-    const int64_t at = g->gate_step * n, limited = g->has_limit;
-    float gate = e->alpha * acc[0] + (e->bias_mode ? load(e->bias, at, e->bias_type) : 0);
-    float up = e->alpha * acc[8] + (e->bias_mode ? load(e->bias, at + g->up_first, e->bias_type) : 0);
+    const int64_t at = g->gate_step * n, up_at = at + g->up_first, limited = g->has_limit;
+    float gate = e->alpha * by_scales(job, m, at, acc[0]);
+    float up = e->alpha * by_scales(job, m, up_at, acc[8]);
+    gate += e->bias_mode ? load(e->bias, at, e->bias_type) : 0;
+    up += e->bias_mode ? load(e->bias, up_at, e->bias_type) : 0;
     gate = limited && gate > g->limit ? g->limit : gate;
     up = limited && up > g->limit ? g->limit : limited && up < -g->limit ? -g->limit : up;
     const float factor = g->silu_exponent / -0.72134752f;
@@ -132,30 +146,49 @@ static float scaled(const struct job *job, int64_t m, int64_t n) {
     float x = job->acc[m * job->n + n];
     if (s->row_zeros)
         x -= load(s->row_zeros, m, GM_INT32) * load(s->column_zeros, n, GM_INT32);
-    x *= s->row_scales ? load(s->row_scales, m * s->row_step, GM_FP32) : 1;
-    return x * (s->column_scales ? load(s->column_scales, n * s->column_step, GM_FP32) : 1);
+    return by_scales(job, m, n, x);
 }
 
+static float residual_at(const struct job *job, int64_t m, int64_t n) {
+    const struct gm_extension_params *x = &job->extension;
+    return job->extended && x->residual ? load(x->residual, m * x->ldr + n, x->residual_type) : 0;
+}
+
+/* y, which D is made of. */
 static float finish(const struct job *job, int64_t m, int64_t n) {
     const struct gm_epilogue_params *e = &job->epilogue;
     const bool inside = m >= 0 && n >= 0 && m < job->m && n < job->n;
     if (job->gated)
         return inside ? gated(job, m, n) : 0;
+    const int c_type = job->extended && planted_bug != BUG_C_OF_D ? job->extension.c_type : e->d_type;
     float x = e->alpha * (inside ? scaled(job, m, n) : 0);
     if (inside && (e->beta != 0 || (planted_bug == BUG_BETA_ZERO_READS_C && e->c)))
-        x += e->beta * load(e->c, m * e->ldc + n, e->d_type);
+        x += e->beta * load(e->c, m * e->ldc + n, c_type);
     if (inside && e->bias_mode) {
         const bool along_n = (e->bias_mode == GM_BIAS_N) != (planted_bug == BUG_SWAPPED_BIAS);
         const int64_t count = e->bias_mode == GM_BIAS_N ? job->n : job->m;
         x += load(e->bias, (along_n ? n : m) % count, e->bias_type);
     }
-    return activate(e->activation, x);
+    if (!inside || planted_bug == BUG_EARLY_RESIDUAL)
+        return activate(e->activation, x + (inside ? residual_at(job, m, n) : 0));
+    return activate(e->activation, x) + residual_at(job, m, n);
+}
+
+static void watch(const struct job *job, int64_t m, int64_t n, float y) {
+    const bool is_lost = planted_bug == BUG_LOST_AMAX && n + 1 == job->n;
+    if (!job->extended || m < 0 || n < 0 || m >= job->m || n >= job->n || is_lost)
+        return;
+    if ((isnan(y) || isnan(*job->amax)) && planted_bug != BUG_AMAX_DROPS_NAN)
+        *job->amax = NAN;
+    else
+        *job->amax = fmaxf(*job->amax, fabsf(y));
 }
 
 static void store(const struct job *job, int64_t m, int64_t n) {
     static atomic_uint unstable;
     const enum gm_type type = job->scaling.raw ? GM_INT32 : (enum gm_type)job->epilogue.d_type;
     const float value = finish(job, m, n);
+    watch(job, m, n, value);
     uint32_t bits = double_to_bits(type, value);
     if (planted_bug == BUG_TRUNCATES && type == GM_BF16)
         memcpy(&bits, &value, 4), bits >>= 16;
@@ -166,12 +199,39 @@ static void store(const struct job *job, int64_t m, int64_t n) {
     store_bits((uint8_t *)(uintptr_t)job->d + m * job->d_pitch + n * gm_type_bytes(type), type, bits);
 }
 
+/* Columns of a row of D of 8 bits, which hold whole groups of it. */
+static void store_bytes(const struct job *job, int64_t m, int64_t left, int64_t right) {
+    const struct gm_quantized_store *store = &job->extension.store;
+    const int64_t group = store->scaling == SCALE_GROUP ? left >> store->group_shift : 0;
+    const uint64_t d = job->d + (uint64_t)(m * job->d_pitch + left);
+    float *y = calloc((size_t)(right - left) + 1, sizeof *y);
+    if (!y)
+        exit(2);
+    for (int64_t n = left; n < right; n++) {
+        y[n - left] = finish(job, m, n);
+        watch(job, m, n, y[n - left]);
+    }
+    store_row(store, d, store->scales + (uint64_t)(group * store->scale_across), m, right - left, y,
+              planted_bug == BUG_LOST_SCALE && right == job->n ? OUT_BUG_LOST_SCALE
+              : planted_bug == BUG_AMAX_DROPS_NAN              ? OUT_BUG_DROPS_NAN
+                                                               : OUT_BUG_NONE);
+    free(y);
+}
+
+static bool stores_bytes(const struct job *job) {
+    return job->extended && job->epilogue.d_type >= GM_E4M3 && job->epilogue.d_type <= GM_INT8;
+}
+
 static void store_tile(const struct job *job, int64_t tile_m, int64_t tile_n) {
     const int64_t top = tile_m * job->variant->gemm.tile_m, width = job->variant->gemm.tile_n >> job->gated,
                   left = tile_n * width;
     int64_t bottom = top + job->variant->gemm.tile_m, right = left + width;
     bottom = bottom < job->m ? bottom : job->m - (planted_bug == BUG_LOST_ROW) + (planted_bug == BUG_ROW_AFTER);
     right = right < job->n ? right : job->n + (planted_bug == BUG_COLUMN_AFTER);
+    for (int64_t m = top; m < bottom && left < right && stores_bytes(job); m++)
+        store_bytes(job, m, left, right);
+    if (stores_bytes(job))
+        return;
     for (int64_t m = top - (planted_bug == BUG_ROW_BEFORE && top == 0); m < bottom; m++)
         for (int64_t n = left - (planted_bug == BUG_COLUMN_BEFORE && left == 0); n < right; n++)
             store(job, m, n);
@@ -238,8 +298,10 @@ static void read_gate(struct job *job, const struct gm_gemm_sm90_params *params)
     job->b.eight_bytes = (int64_t)map.strides[2];
 }
 
-static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params) {
+static void read_sm90(struct job *job, const struct gm_gemm_sm90_extended_params *all) {
+    const struct gm_gemm_sm90_params *params = &all->gemm;
     job->epilogue = params->epilogue;
+    job->extension = all->extension;
     job->scaling = params->scaling;
     read_d(job);
     if (params->plain == GM_SM90_BY_TMA)
@@ -253,15 +315,17 @@ static void read_sm90(struct job *job, const struct gm_gemm_sm90_params *params)
         read_gate(job, params);
         return;
     }
-    if (params->plain) { /* then the kernel looks at nothing of the epilogue but alpha */
+    if (params->plain && !job->extended) { /* then the kernel looks at nothing of the epilogue but alpha */
         job->epilogue.beta = planted_bug == BUG_BETA_ZERO_READS_C ? params->epilogue.beta : 0;
         job->epilogue.bias_mode = GM_BIAS_NONE;
         job->epilogue.activation = GM_ACT_NONE;
     }
 }
 
-static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params) {
+static void read_sm80(struct job *job, const struct gm_gemm_sm80_extended_params *all) {
+    const struct gm_gemm_sm80_params *params = &all->gemm;
     job->epilogue = params->epilogue;
+    job->extension = all->extension;
     job->scaling = params->scaling;
     job->raster = params->raster;
     read_d(job);
@@ -271,17 +335,23 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_params *params)
     job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k, bytes);
 }
 
+static void store_amax(uint64_t to, float amax) {
+    float *const at = (float *)(uintptr_t)to;
+    *at = isnan(amax) || isnan(*at) ? NAN : fmaxf(amax, *at);
+}
+
 void gemm_compute(const struct gm_kernel *kernel, const void *params) {
     struct variant variant;
     if (!read_variant((size_t)(kernel - gm_kernels), &variant))
         exit(2);
-    struct job job = {.variant = &variant};
-    struct gm_gemm_sm90_params sm90;
-    struct gm_gemm_sm80_params sm80;
+    float amax = 0;
+    struct job job = {.variant = &variant, .extended = variant.gemm.extended, .amax = &amax};
+    struct gm_gemm_sm90_extended_params sm90 = {0};
+    struct gm_gemm_sm80_extended_params sm80 = {0};
     if (uses_tma(&variant))
-        read_sm90(&job, memcpy(&sm90, params, sizeof sm90));
+        read_sm90(&job, memcpy(&sm90, params, job.extended ? sizeof sm90 : sizeof sm90.gemm));
     else
-        read_sm80(&job, memcpy(&sm80, params, sizeof sm80));
+        read_sm80(&job, memcpy(&sm80, params, job.extended ? sizeof sm80 : sizeof sm80.gemm));
     if (!job.gated)
         job.sums_n = job.n;
     const int64_t exact = job.a.k; /* without the zeros that fill the last step of K */
@@ -296,6 +366,8 @@ void gemm_compute(const struct gm_kernel *kernel, const void *params) {
     parallel_for(job.k, 20.0 * (double)job.k * (double)job.sums_n, read_b, &job);
     parallel_for(job.m, (double)job.m * (double)job.sums_n * (double)job.k, multiply, &job);
     walk_tiles(&job);
+    if (job.extended && job.extension.amax)
+        store_amax(job.extension.amax, amax);
     free(job.b_values);
     free(job.acc);
 }

@@ -209,13 +209,15 @@ static bool run_strides_of(struct result *result, struct strides *s, const char 
     return ok;
 }
 
-/* The planner takes gemv where M is small; the first gemm row of the layout is asked for as well. */
+/* The planner takes gemv where M is small; the first gemm row of the layout, of ordinary epilogues, is asked for as
+ * well. */
 static const char *gemm_row(const struct gm_gemm_problem *problem, uint32_t mask) {
     static struct variant variant;
     for (size_t i = 0; i < gm_kernel_count(); i++)
         if (read_variant(i, &variant) && variant.kernel.arch == mask && !is_gemv(&variant) && !variant.gemm.gate &&
-            variant.kernel.type == problem->ab_type && variant.gemm.a_major == problem->a_major &&
-            variant.gemm.b_major == problem->b_major && variant.kernel.smem_bytes <= env.device.smem_per_block_bytes)
+            !variant.gemm.extended && variant.kernel.type == problem->ab_type &&
+            variant.gemm.a_major == problem->a_major && variant.gemm.b_major == problem->b_major &&
+            variant.kernel.smem_bytes <= env.device.smem_per_block_bytes)
             return variant.kernel.name;
     return NULL;
 }

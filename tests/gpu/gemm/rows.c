@@ -42,7 +42,7 @@ static void set_tma_pitch(struct gemm_case *gc, bool tight) {
 /* False once the row has failed a few times: one broken row should not take the time of a whole run. */
 static bool try(struct rows *rows, struct gemm_case gc) {
     enum { MOST_FAILURES = 3 };
-    gc = fit_gate(rows->variant, &gc);
+    gc = fit_variant(rows->variant, &gc);
     rows->failures += !run_gemm(rows->result, &gc, rows->variant->kernel.name, 0, &rows->buffers);
     return rows->failures < MOST_FAILURES || opt.verbose;
 }

@@ -44,7 +44,7 @@ struct setup {
     struct placed placed;
     gm_plan *plan;
     bool workspace_of_ones; /* all its bits, not noise */
-    char what[400];
+    char what[700];
 };
 
 static struct gemm_case case_of(const struct variant *variant, const struct division *d) {
@@ -148,7 +148,7 @@ static bool replay_twice(struct setup *s) {
 /* ---- the cases --------------------------------------------------------------------------------------- */
 
 static bool try(struct setup *s, const struct gemm_case *gc, const struct division *d, bool (*run)(struct setup *s)) {
-    const struct gemm_case typed = fit_type(gc), fit = fit_gate(s->variant, &typed);
+    const struct gemm_case typed = fit_type(gc), fit = fit_variant(s->variant, &typed);
     const bool ok = set_up(s, &fit, d) && run(s);
     s->result->cases += ok;
     tear_down(s);
@@ -165,7 +165,8 @@ static bool are_alike(const struct variant *x, const struct variant *y) {
     const struct gm_gemm_kernel_info *a = &x->gemm, *b = &y->gemm;
     return x->kernel.arch == y->kernel.arch && a->cluster_m == b->cluster_m && a->cluster_n == b->cluster_n &&
            a->cluster_k == b->cluster_k && a->warp_k == b->warp_k && a->split_k == b->split_k && a->gate == b->gate &&
-           a->swap == b->swap && a->schedule == b->schedule && a->consumers == b->consumers;
+           a->extended == b->extended && a->swap == b->swap && a->schedule == b->schedule &&
+           a->consumers == b->consumers;
 }
 
 /* Quick tests of the simulator, which is slow, run every case at the first of the rows that are alike. */
@@ -326,8 +327,8 @@ static bool divides_here(const struct variant *variant) {
            (variant->kernel.arch == GM_ARCH_SM80 || env.device.cc_major == 9);
 }
 
-/* The first rows that divide their tiles: of sm90 into any pieces and into equal ones, and of sm80; three of sm80 where
- * no other runs. */
+/* The first rows of ordinary epilogues that divide their tiles: of sm90 into any pieces and into equal ones, and of sm80;
+ * three of sm80 where no other runs. */
 static bool pick_sharing(struct variant picked[SHARING]) {
     int last = -1;
     for (int kind = 0; kind < SHARING; kind++) {
@@ -337,7 +338,8 @@ static bool pick_sharing(struct variant picked[SHARING]) {
             if (!read_variant((size_t)i, &variant))
                 continue;
             const int of = variant.kernel.arch == GM_ARCH_SM80 ? 2 : variant.gemm.split_k;
-            if (divides_here(&variant) && !variant.gemm.gate && (of == kind || env.device.cc_major != 9)) {
+            if (divides_here(&variant) && !variant.gemm.gate && !variant.gemm.extended &&
+                (of == kind || env.device.cc_major != 9)) {
                 picked[kind] = variant;
                 last = i;
                 found = true;

@@ -12,7 +12,7 @@ bool uses_tma(const struct variant *variant) {
 }
 
 /* Halves and pairs, and the gate's numbers, by turns of what cases differ in. */
-struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case *gc) {
+static struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case *gc) {
     struct gemm_case fit = *gc;
     const int turn = (int)((gc->m + gc->n + gc->k) % 4);
     if (!variant->gemm.gate)
@@ -31,6 +31,102 @@ struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case 
     fit.beta = 0;
     fit.in_place = fit.c_is_nan = false;
     return fit;
+}
+
+/* ---- extended epilogues ------------------------------------------------------------------------------ */
+
+/* What a case gets, by turns. A gate has no residual and no C; int8 has its scales from fit_type(). */
+struct parts {
+    bool residual, amax, scales, c_type, group;
+    enum gm_type residual_type, d_type; /* d_type GM_BF16: as it is */
+};
+
+static const struct parts turns[] = {
+    {.residual = true, .residual_type = GM_FP32},
+    {.d_type = GM_E4M3, .amax = true},
+    {.scales = true},
+    {.d_type = GM_E4M3, .group = true},
+    {.residual = true, .residual_type = GM_BF16, .amax = true, .scales = true},
+    {.c_type = true, .amax = true},
+    {.d_type = GM_INT8, .residual = true, .residual_type = GM_FP16},
+    {.residual = true,
+     .residual_type = GM_FP16,
+     .amax = true,
+     .scales = true,
+     .c_type = true,
+     .d_type = GM_E5M2,
+     .group = true},
+};
+
+/* The numbers that cases differ in, whose sum is a turn; tiles are multiples of 8. */
+static int turn_of(const struct gemm_case *gc) {
+    const int64_t sizes = gc->m + 3 * gc->n + 5 * gc->k;
+    return (int)((sizes + 2 * (int64_t)gc->d_type + gc->bias + gc->activation + 3 * (gc->beta != 0) + gc->inputs +
+                  gc->d_offset + (gc->alpha != 1)) &
+                 31);
+}
+
+/* Groups have scales where a tile has them whole and TMA stores D, whose columns are then whole chunks of 16. */
+static void fit_groups(const struct variant *variant, struct gemm_case *gc) {
+    const int width = variant->gemm.tile_n >> variant->gemm.gate, turn = turn_of(gc);
+    if (!uses_tma(variant) || variant->gemm.swap || width % 128 || gc->k == 0)
+        return;
+    gc->out.scaling = GM_SCALE_GROUP;
+    gc->out.group = turn % 2 ? 0 : 128;
+    gc->out.format = (enum gm_scale_format)(turn / 8 % 3);
+    gc->out.order = (enum gm_scale_order)(gc->m % 2);
+    gc->out.scales_pad = gc->n % 3;
+    gc->n = (gc->n + 31) / 32 * 32; /* of A B: with a gate D has 16 */
+    gc->d_pad = gc->m % 2 ? 16 : 0;
+    gc->d_offset = 0;
+}
+
+static void fit_bytes(const struct variant *variant, struct gemm_case *gc, const struct parts *parts) {
+    static const float scales[] = {0.25f, 2, 0.37f, 16};
+    const int turn = turn_of(gc);
+    gc->d_type = parts->d_type;
+    gc->in_place = false; /* C has wider elements */
+    gc->out.static_scale = scales[turn / 8 % 4];
+    gc->out.division = (enum gm_division)(turn / 16 % 2);
+    if (parts->group)
+        fit_groups(variant, gc);
+}
+
+static void fit_residual(struct gemm_case *gc, enum gm_type type) {
+    gc->residual = true;
+    gc->residual_type = type;
+    gc->residual_in_place =
+        gm_type_bytes(type) == gm_type_bytes(gc->d_type) && gc->beta == 0 && !gc->in_place && (gc->m + gc->n) % 2 == 0;
+    gc->r_pad = gc->d_pad + (gc->residual_in_place ? 0 : gc->m % 3 * 8);
+    gc->r_offset = gc->d_offset;
+}
+
+static struct gemm_case extend(const struct variant *variant, const struct gemm_case *gc) {
+    const struct parts *parts = &turns[turn_of(gc) % (int)COUNT(turns)];
+    const bool gate = gc->gate != GM_GATE_NONE;
+    struct gemm_case fit = *gc;
+    if (fit.d_type == GM_INT32) /* fit_type()'s */
+        fit.d_type = GM_BF16;
+    if (parts->d_type != GM_BF16)
+        fit_bytes(variant, &fit, parts);
+    if (parts->residual && !gate)
+        fit_residual(&fit, parts->residual_type);
+    if (parts->scales && fit.ab_type != GM_INT8) {
+        fit.a_scales = gc->m % 2 ? GM_PER_ROW : GM_PER_TENSOR;
+        fit.b_scales = gc->k % 3 ? GM_PER_ROW : gc->k % 2 ? GM_PER_NONE : GM_PER_TENSOR;
+    }
+    if ((parts->c_type || fit.beta != 0) && !gate && !fit.in_place) {
+        fit.has_c_type = true;
+        fit.c_type = (enum gm_type)(is_quantised(&fit) ? gc->m % 3 : ((int)fit.d_type + 1 + gc->m % 2) % 3);
+    }
+    fit.amax = parts->amax || !is_extended(&fit);
+    fit.least_amax = gc->m % 4 == 3 ? 0x1p20f : 0;
+    return fit;
+}
+
+struct gemm_case fit_variant(const struct variant *variant, const struct gemm_case *gc) {
+    const struct gemm_case fit = fit_gate(variant, gc);
+    return variant->gemm.extended ? extend(variant, &fit) : fit;
 }
 
 enum gm_type d_type_of(const struct variant *variant) {

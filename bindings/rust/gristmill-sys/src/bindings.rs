@@ -885,6 +885,19 @@ pub struct gm_gemm_problem {
     pub a_scales: gm_granularity,
     pub b_scales: gm_granularity,
     pub zero_points: i64,
+    pub has_c_type: i32,
+    pub c_type: gm_type,
+    pub residual: i32,
+    pub residual_type: gm_type,
+    pub ldr: i64,
+    pub amax: i32,
+    pub d_scale_floor: f32,
+    pub d_scaling: gm_scaling,
+    pub d_scale_format: gm_scale_format,
+    pub d_scale_order: gm_scale_order,
+    pub d_division: gm_division,
+    pub d_group: i64,
+    pub d_scales_stride: i64,
 }
 
 impl Default for gm_gemm_problem {
@@ -914,6 +927,9 @@ pub struct gm_gemm_args {
     pub b_scales: gm_device_ptr,
     pub a_zeros: gm_device_ptr,
     pub b_sums: gm_device_ptr,
+    pub residual: gm_device_ptr,
+    pub amax: gm_device_ptr,
+    pub d_scales: gm_device_ptr,
 }
 
 impl Default for gm_gemm_args {
@@ -948,6 +964,7 @@ pub struct gm_gemm_kernel_info {
     pub split_k: i32,
     pub gate: i64,
     pub batch: i64,
+    pub extended: i64,
 }
 
 impl Default for gm_gemm_kernel_info {

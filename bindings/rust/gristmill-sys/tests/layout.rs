@@ -399,6 +399,19 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_problem, a_scales), 176);
     assert_eq!(offset_of!(gm_gemm_problem, b_scales), 180);
     assert_eq!(offset_of!(gm_gemm_problem, zero_points), 184);
+    assert_eq!(offset_of!(gm_gemm_problem, has_c_type), 192);
+    assert_eq!(offset_of!(gm_gemm_problem, c_type), 196);
+    assert_eq!(offset_of!(gm_gemm_problem, residual), 200);
+    assert_eq!(offset_of!(gm_gemm_problem, residual_type), 204);
+    assert_eq!(offset_of!(gm_gemm_problem, ldr), 208);
+    assert_eq!(offset_of!(gm_gemm_problem, amax), 216);
+    assert_eq!(offset_of!(gm_gemm_problem, d_scale_floor), 220);
+    assert_eq!(offset_of!(gm_gemm_problem, d_scaling), 224);
+    assert_eq!(offset_of!(gm_gemm_problem, d_scale_format), 228);
+    assert_eq!(offset_of!(gm_gemm_problem, d_scale_order), 232);
+    assert_eq!(offset_of!(gm_gemm_problem, d_division), 236);
+    assert_eq!(offset_of!(gm_gemm_problem, d_group), 240);
+    assert_eq!(offset_of!(gm_gemm_problem, d_scales_stride), 248);
     assert!(size_of::<gm_gemm_problem>() >= 104);
     assert_eq!(offset_of!(gm_gemm_args, size), 0);
     assert_eq!(offset_of!(gm_gemm_args, a), 8);
@@ -415,6 +428,9 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_args, b_scales), 96);
     assert_eq!(offset_of!(gm_gemm_args, a_zeros), 104);
     assert_eq!(offset_of!(gm_gemm_args, b_sums), 112);
+    assert_eq!(offset_of!(gm_gemm_args, residual), 120);
+    assert_eq!(offset_of!(gm_gemm_args, amax), 128);
+    assert_eq!(offset_of!(gm_gemm_args, d_scales), 136);
     assert!(size_of::<gm_gemm_args>() >= 80);
     assert_eq!(offset_of!(gm_gemm_kernel_info, size), 0);
     assert_eq!(offset_of!(gm_gemm_kernel_info, a_major), 8);
@@ -436,6 +452,7 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_kernel_info, split_k), 72);
     assert_eq!(offset_of!(gm_gemm_kernel_info, gate), 80);
     assert_eq!(offset_of!(gm_gemm_kernel_info, batch), 88);
+    assert_eq!(offset_of!(gm_gemm_kernel_info, extended), 96);
     assert!(size_of::<gm_gemm_kernel_info>() >= 80);
     assert_eq!(GM_GATE_NONE, 0);
     assert_eq!(GM_GATE_HALVES, 1);
