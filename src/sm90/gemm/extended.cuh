@@ -288,26 +288,32 @@ static __device__ __forceinline__ void extend_blocks(const struct gm_gemm_sm90_p
     }
 }
 
-/* Adds a residual whose pairs of columns are aligned, of a tile that lies inside D. */
+/* Two neighbours of a row. */
+template <int TYPE> static __device__ __forceinline__ void load_pair(uint64_t address, float &x, float &y) {
+    uint32_t words[2];
+    if (TYPE == GM_TYPE_fp32) {
+        ld_global_v2_b32(address, words);
+        x = __uint_as_float(words[0]), y = __uint_as_float(words[1]);
+    } else if (TYPE == GM_TYPE_bf16) {
+        cvt_f32_bf16x2(ld_global_b32(address), x, y);
+    } else {
+        cvt_f32_f16x2(ld_global_b32(address), x, y);
+    }
+}
+
+/* Adds a residual whose pairs of columns are aligned, of a tile that has no column outside D. Rows outside get the last one's. */
 template <int TYPE>
-static __device__ __forceinline__ void add_pairs(const struct matrix_in &in, float (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                                 struct block_place at) {
+static __device__ __forceinline__ void add_pairs(const struct matrix_in &in, int m,
+                                                 float (&acc)[ATOMS_M][ATOM_REGISTERS], struct block_place at) {
     constexpr int bytes = GM_TYPE_BYTES(TYPE);
 #pragma unroll
     for (int i = 0; i < 2 * ATOMS_M; ++i) {
-        const uint64_t row = in.address + ((at.row + i / 2 * 64 + i % 2 * 8) * in.row_step + at.col) * bytes;
+        const int row = min(at.row + i / 2 * 64 + i % 2 * 8, m - 1);
+        const uint64_t address = in.address + (row * in.row_step + at.col) * bytes;
 #pragma unroll
         for (int j = 0; j < D_REGISTERS / 4; ++j) {
-            uint32_t words[2];
             float x, y;
-            if (TYPE == GM_TYPE_fp32) {
-                ld_global_v2_b32(row + j * 8 * bytes, words);
-                x = __uint_as_float(words[0]), y = __uint_as_float(words[1]);
-            } else if (TYPE == GM_TYPE_bf16) {
-                cvt_f32_bf16x2(ld_global_b32(row + j * 8 * bytes), x, y);
-            } else {
-                cvt_f32_f16x2(ld_global_b32(row + j * 8 * bytes), x, y);
-            }
+            load_pair<TYPE>(address + j * 8 * bytes, x, y);
             acc[i / 2][4 * j + i % 2 * 2] += x;
             acc[i / 2][4 * j + i % 2 * 2 + 1] += y;
         }
@@ -318,31 +324,35 @@ static __device__ __forceinline__ void add_residual(const struct gm_gemm_sm90_pa
                                                     float (&acc)[ATOMS_M][ATOM_REGISTERS], struct block_place at) {
     const struct matrix_in in = residual_of(p);
     if (in.type == GM_TYPE_fp32)
-        add_pairs<GM_TYPE_fp32>(in, acc, at);
+        add_pairs<GM_TYPE_fp32>(in, p.epilogue.m, acc, at);
     else if (in.type == GM_TYPE_bf16)
-        add_pairs<GM_TYPE_bf16>(in, acc, at);
+        add_pairs<GM_TYPE_bf16>(in, p.epilogue.m, acc, at);
     else
-        add_pairs<GM_TYPE_fp16>(in, acc, at);
+        add_pairs<GM_TYPE_fp16>(in, p.epilogue.m, acc, at);
 }
 
 /* Makes y of the consumer's sums, in the first D_REGISTERS of each atom, and stores it where TMA does not. */
 static __device__ __forceinline__ void extend_tile(const struct gm_gemm_sm90_params &p,
                                                    float (&acc)[ATOMS_M][ATOM_REGISTERS], struct store_origin tile) {
     const uint32_t thread = thread_index() % 128;
-    const bool whole = tile.row + (SWAPPED ? WGMMA_N : ROWS) <= p.epilogue.m &&
-                       tile.col + (SWAPPED ? ROWS : D_REGISTERS * 2) <= p.epilogue.n;
+    const bool rows_whole = tile.row + (SWAPPED ? WGMMA_N : ROWS) <= p.epilogue.m;
+    const bool columns_whole = tile.col + (SWAPPED ? ROWS : D_REGISTERS * 2) <= p.epilogue.n;
     const bool by_elements = p.plain != GM_SM90_BY_TMA;
     const int all = steps_of(p);
-    const bool last_apart = !SWAPPED && !GATED && whole && !by_elements && all & PLUS_RESIDUAL && residual_of(p).wide;
+    const bool last_apart =
+        !SWAPPED && !GATED && columns_whole && !by_elements && all & PLUS_RESIDUAL && residual_of(p).wide;
     const int steps = last_apart ? all & ~PLUS_RESIDUAL : all;
-    if (!whole)
+    if (!rows_whole || !columns_whole)
         clear_outside_d(p, acc, tile, thread);
     if (steps || by_elements)
         extend_blocks(p, acc, tile, steps, by_elements, thread);
     if (last_apart)
         add_residual(p, acc, place_of(tile, 0, thread));
-    if (extension_of(p).amax)
+    if (extension_of(p).amax) {
+        if (!rows_whole && last_apart)
+            clear_outside_d(p, acc, tile, thread);
         publish_most(p, acc);
+    }
 }
 
 /* ---- 8 bits ----------------------------------------------------------------------------------------- */
