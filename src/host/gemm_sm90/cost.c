@@ -35,9 +35,10 @@
 #define SM90_STORE_ELEMENTS_PER_CLOCK  7.0   /* elements a clock of it where D takes no vectors */
 #define SM90_GATED_PER_CLOCK           5.0   /* elements a clock of an SM that become D of gates and ups */
 #define SM90_EXTENDED_PER_CLOCK        6.0   /* elements a clock of an SM that an extended epilogue makes */
-#define SM90_QUANTIZED_CLOCKS          5000.0 /* of a tile that becomes 8 bits, most of them of one instruction on another */
+#define SM90_QUANTIZED_CLOCKS          3000.0 /* of a tile that becomes 8 bits, half of it where a gate halves the tile */
 #define SM90_GATED_SHARE               0.8 /* of the time otherwise predicted, of a gate above GM_STREAM_MOST tokens */
 #define SM90_GATED_SHARE_COLUMN        0.00095 /* more of it for every column of the tile */
+#define SM90_GATED_EXTENDED_SHARE      0.95    /* of that time, with an extended epilogue, whatever the tile */
 #define SM90_SWITCH_CLOCKS             563.0   /* ping-pong: clocks from one's last wgmma to the other's full rate */
 #define SM90_DEFERRED_STORE_CLOCKS     1216.0  /* cooperative: clocks between two tiles, the first's store deferred */
 #define SM90_BATCHED_STORE_BYTES       26.0    /* batches: bytes a clock of an SM's epilogue, beside multiplications */
@@ -148,10 +149,10 @@ static double gate_clocks(const struct gm_gemm_variant *v) {
 
 /* The same of an extended epilogue. That of the last tile nothing hides at all. */
 static double extended_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
+    const double elements = (double)v->tile_m * v->tile_n / (1 + v->gate);
     if (!v->extended)
         return 0;
-    return (double)v->tile_m * v->tile_n / SM90_EXTENDED_PER_CLOCK +
-           (gm_gemm_has_8_bits(p) ? SM90_QUANTIZED_CLOCKS : 0);
+    return elements / SM90_EXTENDED_PER_CLOCK + (gm_gemm_has_8_bits(p) ? SM90_QUANTIZED_CLOCKS / (1 + v->gate) : 0);
 }
 
 /* The store of this CTA's part of the tile, after the exchange of partial sums. */
@@ -336,7 +337,9 @@ static double launch_clocks(const struct gm_gemm_variant *v, const struct gm_dev
 
 /* A gate costs less than the model thinks, the less the narrower its tiles. Why is not known; entry 84 has the times. */
 static double gated_share(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
-    return v->gate && !gm_is_streamed(p) ? SM90_GATED_SHARE + SM90_GATED_SHARE_COLUMN * v->tile_n : 1;
+    if (!v->gate || gm_is_streamed(p))
+        return 1;
+    return v->extended ? SM90_GATED_EXTENDED_SHARE : SM90_GATED_SHARE + SM90_GATED_SHARE_COLUMN * v->tile_n;
 }
 
 double gm_gemm_sm90_cost_us(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p,

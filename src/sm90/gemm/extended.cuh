@@ -97,7 +97,15 @@ static __device__ __forceinline__ void load_elements(const struct matrix_in &in,
 /* ---- what becomes of a block ------------------------------------------------------------------------ */
 
 /* The epilogue in its order, as bits. With a gate scales and the bias are of gates and ups, done before. */
-enum { BY_ROW_SCALES = 1, BY_COLUMN_SCALES = 2, BY_ALPHA = 4, PLUS_C = 8, PLUS_BIAS = 16, ACTIVATED = 32, PLUS_RESIDUAL = 64 };
+enum {
+    BY_ROW_SCALES = 1,
+    BY_COLUMN_SCALES = 2,
+    BY_ALPHA = 4,
+    PLUS_C = 8,
+    PLUS_BIAS = 16,
+    ACTIVATED = 32,
+    PLUS_RESIDUAL = 64
+};
 
 static __device__ __forceinline__ int steps_of(const struct gm_gemm_sm90_params &p) {
     const struct gm_epilogue_params &e = p.epilogue;
@@ -148,8 +156,8 @@ template <int COUNT> static __device__ __forceinline__ void activate(int activat
 
 /* One step of a block: factor * x * v, or v + factor * x, or an activation. */
 template <int COUNT>
-static __device__ __forceinline__ void extend_step(const struct gm_gemm_sm90_params &p, int step,
-                                                   struct block_place at, float (&v)[COUNT]) {
+static __device__ __forceinline__ void extend_step(const struct gm_gemm_sm90_params &p, int step, struct block_place at,
+                                                   float (&v)[COUNT]) {
     const struct matrix_in in = matrix_of(p, step);
     const bool multiplies = step <= BY_ALPHA;
     const float factor = step == BY_ALPHA ? p.epilogue.alpha : step == PLUS_C ? p.epilogue.beta : 1;
@@ -226,7 +234,8 @@ static __device__ __forceinline__ void scale_gates(const struct gm_gemm_sm90_par
 #pragma unroll
         for (int x = 0; x < 2; ++x) {
             const int of_d = column + j / 2 * 8 + x, of_b = p.gate.gate_step * of_d + j % 2 * p.gate.up_first;
-            const struct side_scales columns = {of_d < p.epilogue.n ? s.column_scales : 0, of_b, INT32_MAX, s.column_step};
+            const struct side_scales columns = {of_d < p.epilogue.n ? s.column_scales : 0, of_b, INT32_MAX,
+                                                s.column_step};
             const float of_column = side_scale(columns, 0);
 #pragma unroll
             for (int i = 0; i < 2 * ATOMS_M; ++i)
@@ -456,8 +465,7 @@ static __device__ __forceinline__ void store_all(const struct gm_gemm_sm90_param
 
 /* By TMA, of whatever type; swapped, D has been stored element by element. */
 template <bool STAGED>
-static __device__ __forceinline__ void store_finished_tile(const struct gm_gemm_sm90_params &p,
-                                                           struct store_context &s,
+static __device__ __forceinline__ void store_finished_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                            const float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                            struct store_origin tile) {
     const int type = p.epilogue.d_type;
@@ -488,11 +496,12 @@ static __device__ __forceinline__ void store_extended(const struct gm_gemm_sm90_
 
 #else
 
-static __device__ __forceinline__ void scale_gates(const struct gm_gemm_sm90_params &, const sum_t (&)[ATOMS_M][ATOM_REGISTERS],
-                                                   struct store_origin, uint32_t) {}
+static __device__ __forceinline__ void scale_gates(const struct gm_gemm_sm90_params &,
+                                                   const sum_t (&)[ATOMS_M][ATOM_REGISTERS], struct store_origin,
+                                                   uint32_t) {}
 static __device__ __forceinline__ void store_extended(const struct gm_gemm_sm90_params &, struct store_context &,
-                                                      const sum_t (&)[ATOMS_M][ATOM_REGISTERS], struct tile_position, int) {
-}
+                                                      const sum_t (&)[ATOMS_M][ATOM_REGISTERS], struct tile_position,
+                                                      int) {}
 
 #endif
 #endif
