@@ -377,7 +377,7 @@ class Refusals(Test):
     def test_library_refuses(self):
         a, b = matrix(4, 8), matrix(8, 4)
         with self.assertRaises(gristmill.Error) as caught:
-            gristmill.gemm(a, b, out=a.T if a.shape[0] == a.shape[1] else gristmill.Array((4, 4), "e4m3"))
+            gristmill.gemm(a, b, out=gristmill.Array((4, 4), "int32"))
         self.assertEqual(caught.exception.name, "GM_ERROR_INVALID_ARGUMENT")
         x = matrix(8, 8)
         with self.assertRaises(gristmill.Error) as caught:
