@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the machine code of gemm_sm90 is made of: wgmma, TMA load, TMA store, setmaxnreg."""
 REQUIRED = ["UTMALDG", "UTMASTG", "USETMAXREG"]
+BY_ELEMENTS = ["UTMALDG", "USETMAXREG"]  # swapped, with an extended epilogue
 SPLIT_K = ["UTMALDG", "UBLKCP", "ATOMG", "USETMAXREG"]  # reduce-scatter stores D from registers
 # Waits on the ring whose address is no uniform register. A few stand outside the main loops; with more, ptxas has lost
 # the proof that slots are the same in all lanes, and every k-block pays for descriptors made of vector registers.
@@ -11,6 +12,8 @@ COUNTED = {"vector wait": VECTOR_WAIT}
 
 def required(row):
     wgmma = ["IGMMA" if row["type"] == "int8" else "HGMMA"]
+    if row["columns"]["swap"] == "swap" and row["columns"]["extended"] == "extended":
+        return wgmma + BY_ELEMENTS
     return wgmma + (SPLIT_K if row["columns"]["split_k"] == "split" else REQUIRED)
 
 

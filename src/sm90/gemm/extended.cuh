@@ -234,7 +234,7 @@ static __device__ __forceinline__ void scale_gates(const struct gm_gemm_sm90_par
 #pragma unroll
         for (int x = 0; x < 2; ++x) {
             const int of_d = column + j / 2 * 8 + x, of_b = p.gate.gate_step * of_d + j % 2 * p.gate.up_first;
-            const struct side_scales columns = {of_d < p.epilogue.n ? s.column_scales : 0, of_b, INT32_MAX,
+            const struct side_scales columns = {of_d < p.epilogue.n ? s.column_scales : 0, of_b, of_b + 1,
                                                 s.column_step};
             const float of_column = side_scale(columns, 0);
 #pragma unroll
