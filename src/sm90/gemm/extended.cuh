@@ -239,7 +239,7 @@ static __device__ __forceinline__ void scale_gates(const struct gm_gemm_sm90_par
             const float of_column = side_scale(columns, 0);
 #pragma unroll
             for (int i = 0; i < 2 * ATOMS_M; ++i)
-                acc[i / 2][4 * j + i % 2 * 2 + x] *= of_row[i] * of_column;
+                acc[i / 2][4 * j + i % 2 * 2 + x] = acc[i / 2][4 * j + i % 2 * 2 + x] * of_row[i] * of_column;
         }
 }
 
