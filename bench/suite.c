@@ -338,16 +338,20 @@ static enum gm_type taken_by(const struct gm_field *field, int64_t type) {
     return field->types & GM_TYPE_SET(type) ? (enum gm_type)type : gm_type_in_memory((enum gm_type)type);
 }
 
+/* Whether it may follow the kernels' type: a member, or part of a suite's line. */
+static int may_follow(const struct gm_field *field) {
+    return field->kind == GM_FIELD_TYPE && (!field->get || field->uses & GM_IN_SUITES);
+}
+
 /* The fields that have the kernels' type have it afterwards, too. */
 static int set_type(struct bench_case *problem, const char *text) {
     const struct gm_operation *operation = problem->operation->operation;
     const struct gm_field *type = &operation->fields[operation->type];
     const int64_t before = gm_field_get(type, problem->problem.bytes);
-    uint32_t follow = 0;
+    uint64_t follow = 0;
     for (int i = 0; text && i < operation->field_count; i++)
-        if (operation->fields[i].kind == GM_FIELD_TYPE &&
-            gm_field_get(&operation->fields[i], problem->problem.bytes) == before)
-            follow |= 1u << i;
+        if (may_follow(&operation->fields[i]) && gm_field_get(&operation->fields[i], problem->problem.bytes) == before)
+            follow |= UINT64_C(1) << i;
     if (set_named(problem, type->name, "--dtype", text) != 0)
         return -1;
     for (int i = 0; text && i < operation->field_count; i++)

@@ -35,7 +35,8 @@
 #define SM90_STORE_ELEMENTS_PER_CLOCK  7.0   /* elements a clock of it where D takes no vectors */
 #define SM90_GATED_PER_CLOCK           5.0   /* elements a clock of an SM that become D of gates and ups */
 #define SM90_EXTENDED_PER_CLOCK        6.0   /* elements a clock of an SM that an extended epilogue makes */
-#define SM90_QUANTIZED_CLOCKS          3000.0 /* of a tile that becomes 8 bits, half of it where a gate halves the tile */
+#define SM90_QUANTIZED_CLOCKS          3000.0 /* of a last tile that becomes 8 bits, half of it where a gate halves the tile */
+#define SM90_QUANTIZED_BETWEEN         9000.0 /* of a tile that does, between two of the same consumers */
 #define SM90_GATED_SHARE               0.8 /* of the time otherwise predicted, of a gate above GM_STREAM_MOST tokens */
 #define SM90_GATED_SHARE_COLUMN        0.00095 /* more of it for every column of the tile */
 #define SM90_GATED_EXTENDED_SHARE      0.95    /* of that time, with an extended epilogue, whatever the tile */
@@ -147,12 +148,17 @@ static double gate_clocks(const struct gm_gemm_variant *v) {
     return v->gate ? (double)v->tile_m * v->tile_n / 2 / SM90_GATED_PER_CLOCK : 0;
 }
 
-/* The same of an extended epilogue. That of the last tile nothing hides at all. */
-static double extended_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
+/* The same of an extended epilogue, where what becomes 8 bits takes so many clocks more. */
+static double extended_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double quantized) {
     const double elements = (double)v->tile_m * v->tile_n / (1 + v->gate);
     if (!v->extended)
         return 0;
-    return elements / SM90_EXTENDED_PER_CLOCK + (gm_gemm_has_8_bits(p) ? SM90_QUANTIZED_CLOCKS / (1 + v->gate) : 0);
+    return elements / SM90_EXTENDED_PER_CLOCK + (gm_gemm_has_8_bits(p) ? quantized : 0);
+}
+
+/* That of the last tile, which nothing hides. */
+static double last_extended_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p) {
+    return extended_clocks(v, p, SM90_QUANTIZED_CLOCKS / (1 + v->gate));
 }
 
 /* The store of this CTA's part of the tile, after the exchange of partial sums. */
@@ -176,13 +182,13 @@ static int defers_store(const struct gm_gemm_variant *v, const struct gm_gemm_pr
  * multiplies. A deferred store runs beside the next tile's multiplications, which end before it where K is short. */
 static double whole_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double rounds,
                            double multiply, double store) {
-    const double gate = gate_clocks(v), extended = extended_clocks(v, p);
+    const double gate = gate_clocks(v), extended = last_extended_clocks(v, p);
     if (is_pingpong(v) && rounds > 1)
         return rounds * max2(multiply, (multiply + store + gate + extended) / 2) + (rounds - 1) * SM90_SWITCH_CLOCKS +
                store + gate;
     if (defers_store(v, p) && rounds > 1)
         return multiply + (rounds - 1) * (max2(multiply, store) + SM90_DEFERRED_STORE_CLOCKS) + store + rounds * gate;
-    return rounds * (multiply + store + gate) + max2(rounds - 1, 0) * extended;
+    return rounds * (multiply + store + gate) + max2(rounds - 1, 0) * extended_clocks(v, p, SM90_QUANTIZED_BETWEEN);
 }
 
 /* The same of a batch, whose tiles are many and short, and exist in part: stores beside multiplications, then the last
@@ -351,7 +357,7 @@ double gm_gemm_sm90_cost_us(const struct gm_gemm_variant *v, const struct gm_gem
         unaligned_clocks(v, p),
     };
     const double clocks =
-        launch_clocks(v, device, max2(whole, shares)) + smooth_max(SM90_SMOOTH, terms, 3) + extended_clocks(v, p);
+        launch_clocks(v, device, max2(whole, shares)) + smooth_max(SM90_SMOOTH, terms, 3) + last_extended_clocks(v, p);
     const double load = power_limit_share(p, device);
     return gated_share(v, p) * ((1 - load * (1 - SM90_CLOCKS_SHARE)) * clocks / mhz + load * energy_us(v, p));
 }
