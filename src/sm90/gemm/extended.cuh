@@ -62,12 +62,11 @@ static __device__ __forceinline__ struct block_place place_of(struct store_origi
 /* ---- what is read ----------------------------------------------------------------------------------- */
 
 /* A matrix, or a vector for all rows or columns: element (row, col) is row_step * row + column_step * col elements behind
- * the first. `wide`: pairs of columns are aligned. */
+ * the first. */
 struct matrix_in {
     uint64_t address;
     int64_t row_step;
     int column_step, type;
-    bool wide;
 };
 
 /* Element by element, 0 outside D. */
@@ -118,7 +117,12 @@ static __device__ __forceinline__ int steps_of(const struct gm_gemm_sm90_params 
 
 static __device__ __forceinline__ struct matrix_in residual_of(const struct gm_gemm_sm90_params &p) {
     const struct gm_extension_params &x = extension_of(p);
-    return {x.residual, x.ldr, 1, x.residual_type, x.residual_vector >= (x.residual_type == GM_TYPE_fp32 ? 8 : 4)};
+    return {x.residual, x.ldr, 1, x.residual_type};
+}
+/* Whether its pairs of columns are aligned. */
+static __device__ __forceinline__ bool residual_has_pairs(const struct gm_gemm_sm90_params &p) {
+    const struct gm_extension_params &x = extension_of(p);
+    return x.residual_vector >= (x.residual_type == GM_TYPE_fp32 ? 8 : 4);
 }
 
 /* What a step reads; an address of 0: nothing. */
@@ -126,16 +130,16 @@ static __device__ __forceinline__ struct matrix_in matrix_of(const struct gm_gem
     const struct gm_epilogue_params &e = p.epilogue;
     const bool along_n = e.bias_mode == EPILOGUE_BIAS_N;
     if (step == BY_ROW_SCALES)
-        return {p.scaling.row_scales, p.scaling.row_step, 0, GM_TYPE_fp32, false};
+        return {p.scaling.row_scales, p.scaling.row_step, 0, GM_TYPE_fp32};
     if (step == BY_COLUMN_SCALES)
-        return {p.scaling.column_scales, 0, p.scaling.column_step, GM_TYPE_fp32, false};
+        return {p.scaling.column_scales, 0, p.scaling.column_step, GM_TYPE_fp32};
     if (step == PLUS_C)
-        return {e.c, e.ldc, 1, extension_of(p).c_type, false};
+        return {e.c, e.ldc, 1, extension_of(p).c_type};
     if (step == PLUS_BIAS)
-        return {e.bias, !along_n, along_n, e.bias_type, false};
+        return {e.bias, !along_n, along_n, e.bias_type};
     if (step == PLUS_RESIDUAL)
         return residual_of(p);
-    return {0, 0, 0, GM_TYPE_fp32, false};
+    return {0, 0, 0, GM_TYPE_fp32};
 }
 
 template <int ACTIVATION, int COUNT> static __device__ __forceinline__ void activate_as(float (&v)[COUNT]) {
@@ -349,7 +353,7 @@ static __device__ __forceinline__ void extend_tile(const struct gm_gemm_sm90_par
     const bool by_elements = p.plain != GM_SM90_BY_TMA;
     const int all = steps_of(p);
     const bool last_apart =
-        !SWAPPED && !GATED && columns_whole && !by_elements && all & PLUS_RESIDUAL && residual_of(p).wide;
+        !SWAPPED && !GATED && columns_whole && !by_elements && all & PLUS_RESIDUAL && residual_has_pairs(p);
     const int steps = last_apart ? all & ~PLUS_RESIDUAL : all;
     if (!rows_whole || !columns_whole)
         clear_outside_d(p, acc, tile, thread);
@@ -454,15 +458,6 @@ static __device__ __forceinline__ void pack_pairs(int type, const float (&acc)[A
         }
 }
 
-template <int D_BYTES, typename REGISTER, int OF_ATOM>
-static __device__ __forceinline__ void store_all(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                 const REGISTER (&registers)[ATOMS_M][OF_ATOM],
-                                                 struct store_origin tile) {
-#pragma unroll
-    for (int i = 0; i < buffers_of_tile<D_BYTES, 0>(); ++i)
-        store_staged<D_BYTES, 0>(p, s, registers, tile, i);
-}
-
 /* By TMA, of whatever type; swapped, D has been stored element by element. */
 template <bool STAGED>
 static __device__ __forceinline__ void store_finished_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
@@ -471,15 +466,15 @@ static __device__ __forceinline__ void store_finished_tile(const struct gm_gemm_
     const int type = p.epilogue.d_type;
     if constexpr (STAGED) {
         if (type == GM_TYPE_fp32) {
-            store_all<4>(p, s, acc, tile);
+            store_plain<4, 0>(p, s, acc, tile);
         } else if (type < GM_TYPE_e4m3) {
             uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
             pack_pairs(type, acc, packed);
-            store_all<2>(p, s, packed, tile);
+            store_plain<2, 0>(p, s, packed, tile);
         } else {
             uint32_t packed[ATOMS_M][ATOM_REGISTERS / 4];
             quantize_tile(p, acc, tile, packed);
-            store_all<1>(p, s, packed, tile);
+            store_plain<1, 0>(p, s, packed, tile);
         }
     }
 }

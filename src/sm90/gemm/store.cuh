@@ -233,14 +233,14 @@ static __device__ __forceinline__ void store_staged(const struct gm_gemm_sm90_pa
     s.buffer ^= 1;
 }
 
-/* Stores a tile whose epilogue is alpha alone. */
-template <int D_BYTES, int PART>
+/* Stores a tile that is D already, in accumulators or packed. */
+template <int D_BYTES, int PART, typename REGISTER, int OF_ATOM>
 static __device__ __forceinline__ void store_plain(const struct gm_gemm_sm90_params &p, struct store_context &s,
-                                                   const sum_t (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                   const REGISTER (&registers)[ATOMS_M][OF_ATOM],
                                                    struct store_origin tile) {
 #pragma unroll
     for (int i = 0; i < buffers_of_tile<D_BYTES, PART>(); ++i)
-        store_staged<D_BYTES, PART>(p, s, acc, tile, i);
+        store_staged<D_BYTES, PART>(p, s, registers, tile, i);
 }
 
 /* Stores the 16-bit elements of a chunk that this warp has staged, 16 bytes a thread: 16 rows of the chunk, or,
@@ -545,9 +545,7 @@ static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_pa
                                                     struct tile_position tile, int first_m, struct store_origin at) {
     uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
     pack_scaled(p, acc, packed, tile, first_m, s.thread);
-#pragma unroll
-    for (int i = 0; i < buffers_of_tile<2, PART>(); ++i)
-        store_staged<2, PART>(p, s, packed, at, i);
+    store_plain<2, PART>(p, s, packed, at);
 }
 template <int PART>
 static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_params &, struct store_context &,
