@@ -2,7 +2,6 @@
 /* The baseline: cuBLASLt, opened at run time, in our row-major terms. */
 #include "bench/baseline/cublaslt.h"
 
-#include "gristmill/quantize.h"
 #include "host/gemm/problem.h"
 #include "host/types.h"
 
@@ -108,10 +107,6 @@ static int has_step(const struct gm_gemm_problem *gemm) {
     return gemm->gate != GM_GATE_NONE || gm_gemm_has_8_bits(gemm);
 }
 
-static enum gm_type sums_type(const struct gm_gemm_problem *gemm) {
-    return gm_gemm_has_8_bits(gemm) ? gemm->ab_type : gemm->d_type;
-}
-
 /* In column-major terms the first operand is B^T (N x K) and the second A^T (K x M). A K-major B is stored as a
  * column-major K x N, so it is the one to transpose; a K-major A is a column-major K x M, as wanted. */
 static int describe(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
@@ -137,7 +132,7 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
         status = fn->cublasLtMatrixLayoutCreate(&problem->second, type, a_k ? k : m, a_k ? m : k,
                                                 stride_of(gemm->lda, a_k ? gemm->k : gemm->m));
     if (status == 0)
-        status = fn->cublasLtMatrixLayoutCreate(&problem->out, cuda_type(sums_type(gemm)), n, m,
+        status = fn->cublasLtMatrixLayoutCreate(&problem->out, cuda_type(gm_gemm_type_before(gemm)), n, m,
                                                 has_step(gemm) ? gemm->n : stride_of(gemm->ldd, gemm->n));
     return status;
 }
@@ -183,15 +178,7 @@ static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
 }
 
 static int plan_quantizer(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
-    const struct gm_quantize_problem quantize = {.size = sizeof quantize,
-                                                 .rows = gemm->m,
-                                                 .columns = gemm->n,
-                                                 .group = gemm->d_group,
-                                                 .type = sums_type(gemm),
-                                                 .out_type = gemm->d_type,
-                                                 .scaling = gemm->d_scaling,
-                                                 .scale_format = gemm->d_scale_format,
-                                                 .out_stride = gemm->ldd};
+    const struct gm_quantize_problem quantize = gm_gemm_quantizer(gemm, gemm->n);
     const enum gm_status status = gm_quantize_plan_create(lt->gpu->context, &quantize, NULL, &problem->quantizer);
     return status == GM_OK ? 0 : gpu_fail_library(status, "gm_quantize_plan_create");
 }
@@ -207,7 +194,7 @@ static int plan_unit(const struct lt *lt, struct lt_problem *problem, const stru
 static int prepare_step(const struct lt *lt, struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
     if (gemm->batch > 1)
         return complain("no baseline computes the gates of a batch, nor its D of 8 bits");
-    const size_t bytes = (size_t)gemm->m * (size_t)gemm->n * (size_t)gm_type_bytes(sums_type(gemm));
+    const size_t bytes = (size_t)gemm->m * (size_t)gemm->n * (size_t)gm_type_bytes(gm_gemm_type_before(gemm));
     if (!lt->gpu || gpu_alloc(lt->gpu, &problem->sums, bytes) != 0)
         return -1;
     return gemm->gate != GM_GATE_NONE ? plan_unit(lt, problem, gemm) : plan_quantizer(lt, problem, gemm);
@@ -256,12 +243,10 @@ static void *prepare(const struct baseline *baseline, const void *gemm, int *way
 
 static int run_step(const struct lt_problem *problem, const struct gm_gemm_args *args, CUstream stream) {
     if (problem->quantizer) {
-        const struct gm_quantize_args quantize = {
-            .size = sizeof quantize, .x = problem->sums, .out = args->d, .scales = args->d_scales};
+        const struct gm_quantize_args quantize = gm_gemm_quantizer_args(problem->sums, args);
         return (int)gm_quantize_execute(problem->quantizer, &quantize, stream);
     }
-    struct gm_glu_args unit = gm_gemm_unit_args(&problem->unit_problem, problem->sums, args->d);
-    unit.scales = args->d_scales;
+    const struct gm_glu_args unit = gm_gemm_unit_args(&problem->unit_problem, problem->sums, args);
     return (int)gm_glu_execute(problem->unit, &unit, stream);
 }
 

@@ -83,14 +83,15 @@ extern "C" {
  *
  *  Scales of A and B: as of int8, of GM_PER_TENSOR or GM_PER_ROW; also of gates and ups, before alpha and the bias.
  *  C of c_type, where that is not D's. A residual behind the activation: residual[m * ldr + n], ldr >= N, of a type of its
- *  own. D may be the residual (in place, ldr = ldd, elements of as many bytes) where beta is 0. Beside a gate there is none.
+ *  own; elements' alignment does for both. D may be the residual (in place, ldr = ldd, elements of as many bytes) where beta
+ *  is 0. Beside a gate there is none.
  *  amax: the float amax[0] becomes the larger of itself and the largest |y|; NaN where a y is NaN. Zero it before.
  *  D of GM_E4M3, GM_E5M2 or GM_INT8, and its d_scales, as gristmill/quantize.h has out and scales of columns N: a static
  *  scale, which is read, or one of each row or group of columns, which is made of the fp32 y and written.
  *  Kernels whose names have an e take all that in one pass, but for scales of rows, and of groups that they have not whole.
  *  For those a plan with workspace_limit may compute y into the workspace, rounded to A's type or of int8 to fp32, and D of it
  *  by a second kernel; gm_gemm_explain() says so. A batch, K of 0 where D has scales of groups and no workspace_limit, and
- *  fp32, tf32 and tf32x3 have none of these. */
+ *  fp32, tf32 and tf32x3 have none of these: GM_ERROR_INVALID_ARGUMENT, or of K GM_ERROR_NO_KERNEL. */
 
 enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
 

@@ -193,9 +193,9 @@ def _problem(arrays, activation, types):
     problem.b_major, problem.ldb = _major("b", b.T)  # along k, as a
     problem.a_align, problem.b_align, problem.d_align = _alignment(a), _alignment(b), 16
     shape = _batch(problem, arrays)
-    for name, letter in (("c", "c"), ("out", "d")):
+    for name, letter, taken in (("c", "c", _type_of_c(arrays, kind)), ("out", "d", kind.name)):
         if name in arrays:
-            setattr(problem, "ld" + letter, _result(name, arrays[name], shape, kind.name))
+            setattr(problem, "ld" + letter, _result(name, arrays[name], shape, taken))
             setattr(problem, letter + "_batch_stride", _batch_stride(name, arrays[name]))
     _extension(problem, arrays, shape, kind)
     if "c" not in arrays:  # as d lies: the library may then plan a batch as one product
@@ -259,7 +259,7 @@ def _result(name, array, shape, kind):
     one_for_all = [shape[1:], (1, *shape[1:])] if name == "c" and len(shape) == 3 else []
     if array.shape not in (shape, *one_for_all):
         raise ValueError(f"{name} has shape {array.shape}, the result {shape}")
-    if array.dtype != kind and not (name == "c" and array.dtype in ("bf16", "fp16", "fp32")):
+    if array.dtype != kind:
         raise TypeError(f"{name} is {array.dtype}, the result {kind}")
     major, leading = _major("a", _matrix(array))
     if major != _api.GM_K_MAJOR:
@@ -267,11 +267,16 @@ def _result(name, array, shape, kind):
     return leading
 
 
+def _type_of_c(arrays, kind):
+    """Its own, where the library takes one beside this type of the result; else the result's."""
+    own = arrays["c"].dtype if "c" in arrays else kind.name
+    is_free = arrays["a"].dtype != "fp32" and kind.name != "int32" and own in ("bf16", "fp16", "fp32")
+    return own if is_free else kind.name
+
+
 def _extension(problem, arrays, shape, kind):
     """C's type, the residual, and the scale of a result of 8 bits."""
     if "c" in arrays and arrays["c"].dtype != kind.name:
-        if arrays["a"].dtype == "fp32" or kind.name == "int32":
-            raise TypeError(f"c is {arrays['c'].dtype}, the result {kind.name}")
         problem.has_c_type, problem.c_type = 1, _types.TYPES[arrays["c"].dtype].gm
     if "residual" in arrays:
         residual = arrays["residual"]

@@ -53,12 +53,6 @@ static enum gm_status check_scales(struct gm_gemm_problem *p) {
     return GM_OK;
 }
 
-static enum gm_type usual_c_type(const struct gm_gemm_problem *p) {
-    if (!gm_gemm_has_8_bits(p))
-        return p->d_type;
-    return p->ab_type == GM_INT8 ? GM_FP32 : p->ab_type;
-}
-
 static enum gm_status check_fit(const struct gm_gemm_problem *p) {
     if (!gm_gemm_is_extended(p))
         return GM_OK;
@@ -83,7 +77,7 @@ enum gm_status gm_gemm_check_extended(struct gm_gemm_problem *p) {
     if (status != GM_OK)
         return status;
     if (!p->has_c_type || p->d_type == GM_INT32)
-        p->c_type = usual_c_type(p);
+        p->c_type = gm_gemm_type_before(p);
     p->has_c_type = 1;
     if (!p->residual) {
         p->residual_type = GM_BF16;

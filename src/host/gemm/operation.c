@@ -42,18 +42,19 @@ static const char *const biases[] = {"none", "n", "m", NULL};
 static const char *const gates[] = {"none", "halves", "pairs", NULL};
 static const char *const granularities[] = {"none", "tensor", "row", NULL};
 
-/* Alignments are 32 bits wide. */
-#define ALIGN_OF(operand)                                                                                              \
-    static int64_t get_##operand##_align(const void *problem) {                                                        \
-        return ((const struct gm_gemm_problem *)problem)->operand##_align;                                             \
+/* Members that are 32 bits wide, where a field has 64. */
+#define NARROW(member)                                                                                                 \
+    static int64_t get_##member(const void *problem) {                                                                 \
+        return ((const struct gm_gemm_problem *)problem)->member;                                                      \
     }                                                                                                                  \
-    static int set_##operand##_align(void *problem, int64_t bytes) {                                                   \
-        ((struct gm_gemm_problem *)problem)->operand##_align = (int32_t)bytes;                                         \
+    static int set_##member(void *problem, int64_t value) {                                                            \
+        ((struct gm_gemm_problem *)problem)->member = (int32_t)value;                                                  \
         return 1;                                                                                                      \
     }
-ALIGN_OF(a)
-ALIGN_OF(b)
-ALIGN_OF(d)
+NARROW(a_align)
+NARROW(b_align)
+NARROW(d_align)
+NARROW(amax)
 
 /* C's type, where it is not left to D's. */
 static int64_t get_c_type(const void *problem) {
@@ -78,15 +79,6 @@ static int set_residual(void *problem, int64_t word) {
     struct gm_gemm_problem *p = problem;
     p->residual = word > 0;
     p->residual_type = word > 0 ? (enum gm_type)(word - 1) : GM_BF16;
-    return 1;
-}
-
-static int64_t get_amax(const void *problem) {
-    return ((const struct gm_gemm_problem *)problem)->amax;
-}
-
-static int set_amax(void *problem, int64_t asked) {
-    ((struct gm_gemm_problem *)problem)->amax = (int32_t)asked;
     return 1;
 }
 

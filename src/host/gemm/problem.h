@@ -5,6 +5,7 @@
 
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
+#include "gristmill/quantize.h"
 #include "host/types.h"
 
 /* The types of A and B. */
@@ -59,6 +60,13 @@ static inline int64_t gm_gemm_columns(const struct gm_gemm_problem *problem) {
 /* D is quantised. */
 static inline int gm_gemm_has_8_bits(const struct gm_gemm_problem *problem) {
     return problem->d_type >= GM_E4M3 && problem->d_type <= GM_INT8;
+}
+/* What a D of 8 bits is quantised from, where it is stored between, and C's type where nothing is said: A's, or of int8 fp32;
+ * of any other D its own type. */
+static inline enum gm_type gm_gemm_type_before(const struct gm_gemm_problem *problem) {
+    if (!gm_gemm_has_8_bits(problem))
+        return problem->d_type;
+    return problem->ab_type == GM_INT8 ? GM_FP32 : problem->ab_type;
 }
 /* What kernels with an extended epilogue take, of a normalised problem. Scales of int8 are no part of it. */
 static inline int gm_gemm_is_extended(const struct gm_gemm_problem *problem) {
@@ -138,9 +146,13 @@ static inline int gm_has_scaled_store(const struct gm_gemm_problem *problem) {
 /* sequence.c: GEMM of operands that are copied before, or with a GLU behind it. */
 extern const struct gm_sequences gm_gemm_sequences;
 
-/* sequence.c: the GLU that makes D, of a problem with a gate, of sums A B in rows `pitch` elements apart; and its call. */
+/* sequence.c: the GLU that makes D, of a problem with a gate, of sums A B in rows `pitch` elements apart; and its call, which
+ * leaves D and d_scales of `args`. The quantiser that does of a D of 8 bits without one. */
 struct gm_glu_problem gm_gemm_unit(const struct gm_gemm_problem *gated, int64_t pitch);
-struct gm_glu_args gm_gemm_unit_args(const struct gm_glu_problem *unit, gm_device_ptr sums, gm_device_ptr d);
+struct gm_glu_args gm_gemm_unit_args(const struct gm_glu_problem *unit, gm_device_ptr sums,
+                                     const struct gm_gemm_args *args);
+struct gm_quantize_problem gm_gemm_quantizer(const struct gm_gemm_problem *problem, int64_t pitch);
+struct gm_quantize_args gm_gemm_quantizer_args(gm_device_ptr sums, const struct gm_gemm_args *args);
 
 #define GM_STREAM_MOST 64 /* of the lesser of M and N */
 

@@ -6,7 +6,6 @@
 
 #include "common/arith.h"
 #include "gristmill/permute.h"
-#include "gristmill/quantize.h"
 #include "host/gemm/problem.h"
 
 #define COPY_ALIGN  256 /* bytes between the beginnings of copies: whole sectors and lines */
@@ -69,15 +68,8 @@ static void propose_copies(const struct gm_gemm_problem *from, const struct gm_p
     }
 }
 
-/* Of what a step makes D of: D's type, or of a D of 8 bits A's, and fp32 of int8. */
-static enum gm_type type_before(const struct gm_gemm_problem *p) {
-    if (!gm_gemm_has_8_bits(p))
-        return p->d_type;
-    return p->ab_type == GM_INT8 ? GM_FP32 : p->ab_type;
-}
-
 struct gm_glu_problem gm_gemm_unit(const struct gm_gemm_problem *gated, int64_t pitch) {
-    const enum gm_type type = type_before(gated);
+    const enum gm_type type = gm_gemm_type_before(gated);
     const int64_t columns = gm_gemm_columns(gated), to_up = columns * gm_type_bytes(type);
     const int is_pairs = gated->gate == GM_GATE_PAIRS;
     return (struct gm_glu_problem){
@@ -107,21 +99,48 @@ struct gm_glu_problem gm_gemm_unit(const struct gm_gemm_problem *gated, int64_t 
     };
 }
 
-struct gm_glu_args gm_gemm_unit_args(const struct gm_glu_problem *unit, gm_device_ptr sums, gm_device_ptr d) {
+struct gm_glu_args gm_gemm_unit_args(const struct gm_glu_problem *unit, gm_device_ptr sums,
+                                     const struct gm_gemm_args *args) {
     const int64_t to_up = unit->columns * gm_type_bytes(unit->type);
     return (struct gm_glu_args){
         .size = sizeof(struct gm_glu_args),
         .gate = sums,
         .up = unit->layout == GM_GLU_APART ? sums + (uint64_t)to_up : 0,
-        .out = d,
+        .out = args->d,
+        .scales = args->d_scales,
     };
+}
+
+struct gm_quantize_problem gm_gemm_quantizer(const struct gm_gemm_problem *p, int64_t pitch) {
+    return (struct gm_quantize_problem){
+        .size = sizeof(struct gm_quantize_problem),
+        .rows = p->m,
+        .columns = p->n,
+        .group = p->d_group,
+        .type = gm_gemm_type_before(p),
+        .out_type = p->d_type,
+        .scaling = p->d_scaling,
+        .scale_format = p->d_scale_format,
+        .scale_order = p->d_scale_order,
+        .division = p->d_division,
+        .x_stride = pitch,
+        .out_stride = p->ldd,
+        .scales_stride = p->d_scales_stride,
+        .out_align = p->d_align,
+        .scale_floor = p->d_scale_floor,
+    };
+}
+
+struct gm_quantize_args gm_gemm_quantizer_args(gm_device_ptr sums, const struct gm_gemm_args *args) {
+    return (struct gm_quantize_args){
+        .size = sizeof(struct gm_quantize_args), .x = sums, .out = args->d, .scales = args->d_scales};
 }
 
 /* A step behind the operation, whose D is then rows in the workspace that are not quantised. */
 static struct gm_step *propose_behind(const struct gm_gemm_problem *from, struct gm_gemm_problem *p, int64_t columns,
                                       struct gm_sequence *sequence) {
-    const int bytes = gm_type_bytes(type_before(from));
-    p->d_type = type_before(from);
+    const int bytes = gm_type_bytes(gm_gemm_type_before(from));
+    p->d_type = gm_gemm_type_before(from);
     p->ldd = pitch_of_copy(columns, bytes);
     p->d_align = GM_WORKSPACE_ALIGN;
     sequence->before = 0;
@@ -145,23 +164,7 @@ static void propose_quantizer(const struct gm_gemm_problem *from, struct gm_gemm
                               struct gm_sequence *sequence) {
     struct gm_step *step = propose_behind(from, p, from->n, sequence);
     *step = (struct gm_step){.name = "a quantiser", .operation = &gm_operation_quantize};
-    *(struct gm_quantize_problem *)(void *)step->problem = (struct gm_quantize_problem){
-        .size = sizeof(struct gm_quantize_problem),
-        .rows = from->m,
-        .columns = from->n,
-        .group = from->d_group,
-        .type = p->d_type,
-        .out_type = from->d_type,
-        .scaling = from->d_scaling,
-        .scale_format = from->d_scale_format,
-        .scale_order = from->d_scale_order,
-        .division = from->d_division,
-        .x_stride = p->ldd,
-        .out_stride = from->ldd,
-        .scales_stride = from->d_scales_stride,
-        .out_align = from->d_align,
-        .scale_floor = from->d_scale_floor,
-    };
+    *(struct gm_quantize_problem *)(void *)step->problem = gm_gemm_quantizer(from, p->ldd);
 }
 
 static void propose(const void *planned, const struct gm_plan_options *options, struct gm_sequence *sequence) {
@@ -216,13 +219,10 @@ static void arguments(const struct gm_sequence *sequence, int number, const void
         *(struct gm_permute_args *)into = (struct gm_permute_args){
             .size = sizeof(struct gm_permute_args), .x = *copied(step, &given), .out = given.workspace + step->offset};
     } else if (step->operation == &gm_operation_quantize) {
-        *(struct gm_quantize_args *)into = (struct gm_quantize_args){
-            .size = sizeof(struct gm_quantize_args), .x = given.workspace, .out = given.d, .scales = given.d_scales};
+        *(struct gm_quantize_args *)into = gm_gemm_quantizer_args(given.workspace, &given);
     } else {
         const struct gm_glu_problem *unit = (const struct gm_glu_problem *)(const void *)step->problem;
-        struct gm_glu_args *made = into;
-        *made = gm_gemm_unit_args(unit, given.workspace, given.d);
-        made->scales = given.d_scales;
+        *(struct gm_glu_args *)into = gm_gemm_unit_args(unit, given.workspace, &given);
     }
 }
 
