@@ -24,8 +24,7 @@ declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [
     [sim_h100_sm90_e4m3]=60 [sim_h100_sm90_gemm_int8]=60 [sim_h100_sm90_gemm_tf32]=60 [sim_a100_sm80_gemm]=120 [sim_a100_gemm_fp32]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=240
     [decoder_tests]=60 [decoder_program]=60 [sanitized_decoder_tests]=90
-    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=200 [sanitized_sim_h100]=180
-    [sanitized_sim_h100_images]=240)
+    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=200 [sanitized_sim_h100]=180)
 over=()
 
 counts='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped(, [0-9]+ illegal)?$'
@@ -137,8 +136,6 @@ later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-tes
 later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
     "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork '--test=[abt]*'
 # Orders of sums run without a sanitizer, below.
-later sanitized_sim_h100_images sanitizing sim_h100_images env GM_DRIVER="$sanitized/libgristmill-sim.so.0" \
-    GM_SIM_DEVICE=h100 "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork --test=image
 
 # Every kernel runs on the simulated GPU, whatever GPU this machine has. fp16's twins of bf16 differ in the names of their
 # instructions only, and run fewer cases on sm90; so do the many rows of GEMM, of which a change runs all (CONTRIBUTING.md).
@@ -160,7 +157,7 @@ later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=[!g]*_sm90_[t0-
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
     "$build/gpu_tests" "--seed=$seed" --timeout=90 '--kernel=*_c8_*' --seeds=2
-# Groups whose names begin with a, b or t run with sanitizers, above, and so do images.
+# Groups whose names begin with a, b or t run with sanitizers, above.
 later sim_h100_orders simulated h100 orders --quick --test=invariance
 later sim_h100_library simulated h100 library --quick '--test=[!abirt]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=[!g]*_sm80_*' --seeds=2
