@@ -173,6 +173,27 @@ GM_API enum gm_status gm_gemm_execute(const gm_plan *plan, const struct gm_gemm_
 GM_API enum gm_status gm_gemm(gm_context *context, const struct gm_gemm_problem *problem,
                               const struct gm_gemm_args *args, void *stream);
 
+/* ---- operands packed once ------------------------------------------------------------------------ */
+
+enum gm_gemm_operand { GM_GEMM_A = 0, GM_GEMM_B = 1 };
+
+/* How an operand lies best that many calls read, as they read weights. Writes to *packed the problem with that operand
+ * packed, to plan instead of this one, and to *bytes the device memory that it takes: all matrices of a batch that differ, one
+ * behind the other, in rows a multiple of 128 bytes apart, on an address that is a multiple of 16, which packed->a_align or
+ * b_align promises; of tf32, tf32x3 and int8 GM_K_MAJOR. Where the operand is that good already, with rows, matrices and
+ * address on 16 bytes, or empty, *bytes is 0 and *packed this problem. Packing needs no workspace, so plans of *packed launch
+ * one kernel, and GM_PLAN_CONSTANT_B has its effect. Both operands: ask again, with *packed and the other one.
+ *
+ * GM_ERROR_INVALID_ARGUMENT: what a plan of the problem would be refused for, pointer_arrays, another operand, a NULL.
+ * Pure: no driver call; any thread. *packed may be *problem. */
+GM_API enum gm_status gm_gemm_packed(const struct gm_gemm_problem *problem, enum gm_gemm_operand operand,
+                                     struct gm_gemm_problem *packed, size_t *bytes);
+/* Copies the operand of `problem`, which is the one before packing, from x to out: one launch on `stream`, by gm_permute(),
+ * whose sentences speak of x and out. Zeros are not written into the ends of rows, which no kernel reads.
+ * GM_ERROR_INVALID_ARGUMENT also where *bytes would be 0. */
+GM_API enum gm_status gm_gemm_pack(gm_context *context, const struct gm_gemm_problem *problem,
+                                   enum gm_gemm_operand operand, gm_device_ptr x, gm_device_ptr out, void *stream);
+
 /* ---- explain ------------------------------------------------------------------------------------ */
 
 /* Writes one candidate for every kernel of GEMM, in the order of the table: min(capacity, their number) of them, and

@@ -103,31 +103,35 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
 
 /* ---- from a problem ---------------------------------------------------------------------------------- */
 
-/* Whether a caller whom no kernel accepts wants to know why this one does not: it is the named one, or it computes with
- * the problem's types and has something else against it than its layout. */
+/* How well a kernel's reason explains to a caller why none accepts: 2 of the named one, or one that computes with the
+ * problem's types and has something else against it than its layout; 1 of its layout; 0 not at all. */
 static int explains(const struct gm_kernel *kernel, const struct gm_question *question, enum gm_reason reason) {
     const char *named = question->options->kernel;
     const struct gm_operation *operation = kernel->family->operation;
     const int64_t type = gm_field_get(&operation->fields[operation->type], question->problem);
     int division;
     if (named)
-        return gm_is_named(kernel, named, strlen(named), &division);
-    return gm_takes_type(kernel, (enum gm_type)type) && reason != GM_REASON_TYPE && reason != GM_REASON_LAYOUT;
+        return gm_is_named(kernel, named, strlen(named), &division) ? 2 : 0;
+    if (!gm_takes_type(kernel, (enum gm_type)type) || reason == GM_REASON_TYPE)
+        return 0;
+    return reason == GM_REASON_LAYOUT ? 1 : 2;
 }
 
-/* No kernel accepts: say how many there are, and what the first one answers that explains it. */
+/* No kernel accepts: say how many there are, and what the first one answers that explains it best. */
 static enum gm_status no_kernel(const struct gm_operation *operation, const struct gm_question *question) {
-    char sentence[232] = "", shown[232] = "none computes with this type and layout";
+    char sentence[232] = "", shown[232] = "none computes with this type";
     const struct gm_sentence why = {sentence, sizeof sentence};
     const char *name = NULL;
     size_t kernels = 0;
-    for (size_t i = 0; i < gm_kernel_count(); i++) {
+    for (size_t i = 0, best = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *kernel = &gm_kernels[i];
         if (kernel->family->operation != operation)
             continue;
         kernels++;
-        if (name || !explains(kernel, question, gm_verdict_of(kernel, question, &why).reason))
+        const size_t rank = (size_t)explains(kernel, question, gm_verdict_of(kernel, question, &why).reason);
+        if (rank <= best)
             continue;
+        best = rank;
         name = kernel->name;
         memcpy(shown, sentence, sizeof shown);
     }

@@ -66,6 +66,34 @@ class Device(Test):
         with self.assertRaisesRegex(ValueError, "b_scales is fp32 of shape"):
             gristmill.gemm(a, b, out_type="fp32", b_scales=scales["a_scales"])
 
+    def test_pack(self):
+        m, n, k = 20, 23, 37
+        a = matrix(m, k)
+        for b in (matrix(k, n, "bf16", 2), matrix(n, k, "bf16", 2).T):
+            packed = gristmill.pack(b)
+            self.assertEqual((packed.shape, packed.dtype, sorted(packed.strides)), ((k, n), "bf16", [1, 64]))
+            self.assertEqual(packed.strides.index(1), b.strides.index(1))
+            self.assertEqual(packed.tolist(), b.tolist())
+            self.assertIs(gristmill.pack(packed), packed)
+            self.assertEqual(gristmill.gemm(a, packed).tolist(), gristmill.gemm(a, b).tolist())
+        self.assertEqual(gristmill.pack(a.T).T.tolist(), a.tolist())
+        batch = stack(2, k, n, seed=2)
+        self.assertEqual(gristmill.pack(batch).strides, (64 * k, 64, 1))
+        self.assertEqual(gristmill.pack(batch).tolist(), batch.tolist())
+
+    def test_pack_turns(self):
+        a, b = integers(20, 48), integers(48, 24, 2)
+        with self.assertRaises(gristmill.Error):
+            gristmill.gemm(a, b)
+        packed = gristmill.pack(b)
+        self.assertEqual(packed.strides, (1, 128))
+        self.assertEqual(gristmill.gemm(a, packed).tolist(), product(a.tolist(), b.tolist()))
+        b = matrix(48, 24, "fp32")
+        self.assertIs(gristmill.pack(b), b)
+        self.assertEqual(gristmill.pack(b, precision="tf32").strides, (1, 64))
+        with self.assertRaisesRegex(ValueError, "b has 1 dimensions"):
+            gristmill.pack(gristmill.array([1.0]))
+
     def test_epilogue(self):
         a, b, c = matrix(16, 32), matrix(32, 24, seed=3), matrix(16, 24, "fp32", 5)
         plain, row = product(a.tolist(), b.tolist()), [float(j % 5) for j in range(24)]

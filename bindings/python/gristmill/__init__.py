@@ -8,6 +8,7 @@
     print(d.tolist())
 
     gemm                              matrix multiplication of arrays on the host or on a device
+    pack                              weights in the layout that gemm loads fastest
     Plan                              a problem of any operation, planned: plan.execute(x=..., out=...)
     Array, array, zeros               device memory, with DLPack and __cuda_array_interface__
     explain, explain_problem          which kernel runs a problem, and why not the others
@@ -30,7 +31,7 @@ from ._array import Array, array, zeros
 from ._devices import Device, device, devices
 from ._driver import use_simulator
 from ._explain import Candidate, Explanation, explain, explain_problem
-from ._gemm import gemm
+from ._gemm import gemm, pack
 from ._library import Error
 from ._plan import Plan
 from ._results import results
@@ -54,6 +55,7 @@ __all__ = [
     "explain_problem",
     "gemm",
     "library_path",
+    "pack",
     "results",
     "swizzle",
     "use_simulator",

@@ -605,6 +605,11 @@ class gm_granularity(IntEnum):
     GM_PER_ROW = 2
 
 
+class gm_gemm_operand(IntEnum):
+    GM_GEMM_A = 0
+    GM_GEMM_B = 1
+
+
 class gm_schedule(IntEnum):
     GM_MULTISTAGE = 0
     GM_COOPERATIVE = 1
@@ -1672,6 +1677,9 @@ FUNCTIONS = {
         POINTER(POINTER(gm_plan))]),
     "gm_gemm_execute": (gm_status, [POINTER(gm_plan), POINTER(gm_gemm_args), c_void_p]),
     "gm_gemm": (gm_status, [POINTER(gm_context), POINTER(gm_gemm_problem), POINTER(gm_gemm_args), c_void_p]),
+    "gm_gemm_packed": (gm_status, [POINTER(gm_gemm_problem), c_uint, POINTER(gm_gemm_problem), POINTER(c_size_t)]),
+    "gm_gemm_pack": (gm_status, [POINTER(gm_context), POINTER(gm_gemm_problem), c_uint, gm_device_ptr, gm_device_ptr,
+        c_void_p]),
     "gm_gemm_explain": (gm_status, [POINTER(gm_device), POINTER(gm_gemm_problem), POINTER(gm_plan_options),
         POINTER(gm_candidate), c_size_t, POINTER(c_size_t)]),
     "gm_gemm_kernel_get": (gm_status, [c_size_t, POINTER(gm_gemm_kernel_info)]),
@@ -1796,8 +1804,8 @@ FUNCTIONS = {
 ENUMS = [gm_status, gm_log_level, gm_arch, gm_type, gm_major, gm_rounding, gm_residual, gm_activation, gm_plan_flags,
          gm_reason, gm_source, gm_attention_kv_layout, gm_attention_mask, gm_attention_kv_type, gm_attention_out,
          gm_attention_scales, gm_axpby_terms, gm_convolution_edge, gm_scaling, gm_scale_format, gm_scale_order,
-         gm_division, gm_bias, gm_gate, gm_granularity, gm_schedule, gm_smem_map, gm_glu_layout, gm_histogram_of,
-         gm_route_method, gm_reduce_along, gm_reduction, gm_rope_pairing, gm_rope_norm, gm_rope_append, gm_rope_error,
-         gm_access_kind, gm_swizzle_mode, gm_cure, gm_stencil_shape]
+         gm_division, gm_bias, gm_gate, gm_granularity, gm_gemm_operand, gm_schedule, gm_smem_map, gm_glu_layout,
+         gm_histogram_of, gm_route_method, gm_reduce_along, gm_reduction, gm_rope_pairing, gm_rope_norm, gm_rope_append,
+         gm_rope_error, gm_access_kind, gm_swizzle_mode, gm_cure, gm_stencil_shape]
 for _enum in ENUMS:
     globals().update(_enum.__members__)

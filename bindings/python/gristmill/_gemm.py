@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gemm(): matrix multiplication of arrays, on the host or on a device, with plans that are kept."""
+"""gemm(): matrix multiplication of arrays, on the host or on a device, with plans that are kept; pack(): its weights."""
 
 import collections
+import ctypes
 import math
 import threading
 
-from . import _api, _array, _dlpack, _driver, _types
+from . import _api, _array, _dlpack, _driver, _library, _types
 from ._plan import Plan
 
 ACTIVATIONS = {
@@ -112,6 +113,38 @@ def gemm(
     if out is not None or stream is not None or workspace is not None:
         raise ValueError("out, stream and workspace are of arrays on a device")
     return _on_host(given, scalars, activation, ab_type, types, device, choices)
+
+
+def pack(b, *, precision=None, stream=None):
+    """b, k x n on a device, copied into the layout that gemm() loads fastest; b itself where it has that already.
+
+    For weights that many calls read and whose rows do not begin on multiples of 16 bytes, of bf16 and fp16 in either order;
+    of int8, and of fp32 with the `precision` that gemm() gets, also for those that lie as k x n in memory, which the tensor
+    cores do not take. A batch is b too. Of an a: pack(a.mT).mT. `stream` as of gemm().
+    """
+    stream = _driver.stream_handle(stream)
+    given = _array.view(b, stream)
+    problem = _problem_of_b(given, precision)
+    packed, bytes_ = _api.gm_gemm_problem(), ctypes.c_size_t()
+    library = _library.load()
+    library.gm_gemm_packed(problem, _api.GM_GEMM_B, packed, bytes_)
+    if bytes_.value == 0:
+        return b
+    made = _array.Array(bytes_.value // _types.TYPES[given.dtype].bytes, given.dtype, given.device)
+    context = _driver.context(given.device).gm
+    library.gm_gemm_pack(context, problem, _api.GM_GEMM_B, given.ptr, made.ptr, stream or None)
+    made.memory.stream = given.memory.stream = stream
+    steps = (1, packed.ldb) if packed.b_major == _api.GM_K_MAJOR else (packed.ldb, 1)
+    return made._view(given.shape, (packed.b_batch_stride, *steps)[-given.ndim :])
+
+
+def _problem_of_b(b, precision):
+    """A problem whose B it is: of one row."""
+    if b.ndim not in (2, 3):
+        raise ValueError(f"b has {b.ndim} dimensions, {b.shape}; gemm takes two, or three of a batch")
+    k = b.shape[-2]
+    a = b._view((1, k), (k, 1))  # nothing is read of it
+    return _problem({"a": a, "b": b}, None, (None, precision))[0]
 
 
 def _flags(batch_invariant, constant_b):

@@ -39,15 +39,22 @@ static enum gm_reason check_batch(const struct gm_gemm_inquiry *q) {
     return GM_ACCEPTED;
 }
 
+/* Packing turns operands of types that wgmma takes K-major alone. */
+static enum gm_reason refuse_layout(const struct gm_gemm_inquiry *q, int layout) {
+    const int is_turned = gm_needs_k_major(q->problem) && q->variant->layout == GM_LAYOUT_tn;
+    return gm_say(q->why, GM_REASON_LAYOUT, "takes layout %s; the problem%s is %s%s",
+                  gm_gemm_layout_name(q->variant->layout), q->transposed ? ", transposed," : "",
+                  gm_gemm_layout_name(layout),
+                  is_turned ? ", which gm_gemm_pack() turns once, and a workspace_limit in every call" : "");
+}
+
 static enum gm_reason check_tiles(const struct gm_gemm_inquiry *q) {
     const int layout = gm_gemm_layout(q->problem);
     if (q->variant->split_k && q->question->options->sm_budget > 0 && limited_tiles(q) > at_once(q))
         return gm_say(q->why, GM_REASON_SMS,
                       "every tile has a CTA of its own, and the SM budget is for %" PRId64 " at once", at_once(q));
     if (q->variant->layout != layout)
-        return gm_say(q->why, GM_REASON_LAYOUT, "takes layout %s; the problem%s is %s",
-                      gm_gemm_layout_name(q->variant->layout), q->transposed ? ", transposed," : "",
-                      gm_gemm_layout_name(layout));
+        return refuse_layout(q, layout);
     if (q->variant->gate != (q->problem->gate != GM_GATE_NONE))
         return gm_say(q->why, GM_REASON_EPILOGUE, "%s",
                       q->variant->gate ? "makes D of gates and ups; the problem has none"
@@ -142,10 +149,7 @@ static enum gm_reason check_tma_batches(const struct gm_gemm_inquiry *q) {
 enum gm_reason gm_gemm_check_tma(const struct gm_gemm_inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
     if (gm_needs_k_major(p) && gm_gemm_layout(p) != GM_LAYOUT_tn)
-        return gm_say(q->why, GM_REASON_LAYOUT,
-                      "wgmma takes %s K-major only; a workspace_limit lets the plan turn the other operand, or an sm80 "
-                      "kernel takes it",
-                      gm_type_name(p->ab_type));
+        return gm_say(q->why, GM_REASON_LAYOUT, "wgmma takes %s K-major only", gm_type_name(p->ab_type));
     if (p->k == 0)
         return gm_say(q->why, GM_REASON_EMPTY_K, "K = 0 leaves TMA nothing to describe; an sm80 kernel takes it");
     enum gm_reason reason = check_tma_batches(q);

@@ -5,11 +5,9 @@
 #include "host/sequence.h"
 
 #include "common/arith.h"
-#include "gristmill/permute.h"
-#include "host/gemm/problem.h"
+#include "host/gemm/pack.h"
 
-#define COPY_ALIGN  256 /* bytes between the beginnings of copies: whole sectors and lines */
-#define PITCH_ALIGN 128 /* bytes of a copy's rows: a span of the swizzle, which is a line of L2 */
+#define COPY_ALIGN 256 /* bytes between the beginnings of copies: whole sectors and lines */
 
 static const char copy_of_a[] = "a copy of a", copy_of_b[] = "a copy of b";
 
@@ -19,53 +17,28 @@ static int is_empty(const struct gm_gemm_problem *p) {
     return p->m == 0 || p->n == 0;
 }
 
-static int64_t pitch_of_copy(int64_t columns, int element_bytes) {
-    const int64_t elements = PITCH_ALIGN / element_bytes;
-    return GM_CEIL_DIV(columns, elements) * elements;
-}
-
-/* Adds the copy of an operand, of all matrices of a batch that differ, and returns the stride of its rows. Where it is
- * `turned`, these are the operand's columns. */
-static int64_t add_copy(struct gm_sequence *sequence, const struct gm_gemm_problem *from, const char *name,
-                        const struct gm_operand *operand, int turned, int align, int64_t *batch_stride) {
+/* Adds the copy of an operand, and lets the problem have it. */
+static void add_copy(struct gm_sequence *sequence, const struct gm_gemm_problem *from, enum gm_gemm_operand which,
+                     struct gm_gemm_problem *p) {
     struct gm_step *step = &sequence->steps[sequence->count++];
-    const int64_t rows = turned ? operand->columns : operand->rows, columns = turned ? operand->rows : operand->columns;
-    const int64_t pitch = pitch_of_copy(columns, operand->element_bytes);
-    const int64_t matrices = gm_gemm_matrices(from, *batch_stride);
-    *step = (struct gm_step){.name = name, .operation = &gm_operation_permute, .offset = sequence->bytes};
-    *(struct gm_permute_problem *)(void *)step->problem = (struct gm_permute_problem){
-        .size = sizeof(struct gm_permute_problem),
-        .rank = 3,
-        .extents = {matrices, rows, columns},
-        .x_strides = {*batch_stride, turned ? 1 : operand->stride, turned ? operand->stride : 1},
-        .out_strides = {rows * pitch, pitch, 1},
-        .element_bytes = operand->element_bytes,
-        .x_align = align,
-        .out_align = GM_WORKSPACE_ALIGN,
-    };
-    sequence->bytes += (size_t)GM_CEIL_DIV(matrices * rows * pitch * operand->element_bytes, COPY_ALIGN) * COPY_ALIGN;
-    *batch_stride = matrices > 1 ? rows * pitch : 0;
-    return pitch;
+    const struct gm_permute_problem copy = gm_gemm_copy_of(from, which);
+    *step = (struct gm_step){.name = which == GM_GEMM_A ? copy_of_a : copy_of_b,
+                             .operation = &gm_operation_permute,
+                             .offset = sequence->bytes};
+    *(struct gm_permute_problem *)(void *)step->problem = copy;
+    sequence->bytes += (size_t)GM_CEIL_DIV(gm_gemm_copy_bytes(&copy), COPY_ALIGN) * COPY_ALIGN;
+    gm_gemm_take_copy(p, which, &copy);
 }
 
 /* Not of a batch-invariant plan, which would take one order of sums or the other by the number of rows. */
 static void propose_copies(const struct gm_gemm_problem *from, const struct gm_plan_options *options,
                            struct gm_gemm_problem *p, struct gm_sequence *sequence) {
-    const struct gm_operand a = gm_operand_a(from), b = gm_operand_b(from);
-    const int turns_a = gm_needs_k_major(from) && from->a_major == GM_MN_MAJOR;
-    const int turns_b = gm_needs_k_major(from) && from->b_major == GM_MN_MAJOR;
     if (options->flags & GM_PLAN_BATCH_INVARIANT)
         return;
-    if (turns_a || !gm_is_aligned(a, p->a_align) || p->a_batch_stride * a.element_bytes % GM_TMA_ALIGN) {
-        p->lda = add_copy(sequence, from, copy_of_a, &a, turns_a, p->a_align, &p->a_batch_stride);
-        p->a_align = GM_WORKSPACE_ALIGN;
-        p->a_major = turns_a ? GM_K_MAJOR : p->a_major;
-    }
-    if (turns_b || !gm_is_aligned(b, p->b_align) || p->b_batch_stride * b.element_bytes % GM_TMA_ALIGN) {
-        p->ldb = add_copy(sequence, from, copy_of_b, &b, turns_b, p->b_align, &p->b_batch_stride);
-        p->b_align = GM_WORKSPACE_ALIGN;
-        p->b_major = turns_b ? GM_K_MAJOR : p->b_major;
-    }
+    if (gm_gemm_needs_copy(from, GM_GEMM_A))
+        add_copy(sequence, from, GM_GEMM_A, p);
+    if (gm_gemm_needs_copy(from, GM_GEMM_B))
+        add_copy(sequence, from, GM_GEMM_B, p);
 }
 
 struct gm_glu_problem gm_gemm_unit(const struct gm_gemm_problem *gated, int64_t pitch) {
@@ -141,7 +114,7 @@ static struct gm_step *propose_behind(const struct gm_gemm_problem *from, struct
                                       struct gm_sequence *sequence) {
     const int bytes = gm_type_bytes(gm_gemm_type_before(from));
     p->d_type = gm_gemm_type_before(from);
-    p->ldd = pitch_of_copy(columns, bytes);
+    p->ldd = gm_gemm_pitch(columns, bytes);
     p->d_align = GM_WORKSPACE_ALIGN;
     sequence->before = 0;
     sequence->bytes = (size_t)(from->m * p->ldd * bytes);

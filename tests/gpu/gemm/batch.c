@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "gemm/gemm_tests.h"
-#include "workspace.h"
 
 /* BEHIND: an operand's matrices follow each other, `gap` elements apart. BESIDE: they lie beside each other in common rows.
  * SHARED: there is one. */
@@ -26,6 +25,7 @@ struct batch_case {
     enum place a, b, c, d;
     bool arrays;
     bool divided;     /* by k-blocks, in a workspace */
+    bool packed;      /* A and B, before the plan */
     uint32_t missing; /* bit i: matrix i lacks a pointer, one operand's or another's by turns */
 };
 
@@ -337,6 +337,11 @@ static bool execute(struct result *result, struct batch *b, gm_plan *plan, const
     return ok;
 }
 
+static bool pack(struct result *result, struct batch *b, struct guarded_workspace rooms[2], const char *what) {
+    return !b->bc->packed || (pack_operand(result, &b->problem, GM_GEMM_A, &b->args.a, &rooms[0], what) &&
+                              pack_operand(result, &b->problem, GM_GEMM_B, &b->args.b, &rooms[1], what));
+}
+
 /* A kernel that does not take the case says why: TMA's kernels may. */
 static bool run(struct result *result, const struct batch_case *bc, const char *kernel, uint32_t mask,
                 struct arena *arenas) {
@@ -347,17 +352,20 @@ static bool run(struct result *result, const struct batch_case *bc, const char *
                                             .arch_mask = mask,
                                             .workspace_limit = bc->divided ? WORKSPACE : 0};
     struct batch b = {.bc = bc, .arenas = arenas};
+    struct guarded_workspace rooms[2] = {0};
     gm_plan *plan = NULL;
     char what[480];
     describe(bc, what, sizeof what);
     heartbeat(what);
-    bool ok = place(result, &b);
+    bool ok = place(result, &b) && pack(result, &b, rooms, what);
     const enum gm_status status = ok ? gm_gemm_plan_create(env.context, &b.problem, &options, &plan) : GM_OK;
     const bool is_tma = kernel && strncmp(kernel, "gemm_sm90", 9) == 0;
     const bool refused = status == GM_ERROR_NO_KERNEL && is_tma && !bc->divided;
     if (ok && !refused)
         ok = check_ok(result, status, what) && execute(result, &b, plan, what) && check_left_out(result, &b, 1, what);
     gm_plan_destroy(plan);
+    arena_free(&rooms[0].arena);
+    arena_free(&rooms[1].arena);
     for (int i = 0; i < SIDES; i++)
         free(b.side[i].image);
     result->cases += ok && !refused;
@@ -438,6 +446,20 @@ static struct batch_case arrays_of(const struct variant *v, int i) {
     return bc;
 }
 
+/* Rows and matrices that begin anywhere, until they are packed. */
+static struct batch_case packed_of(int i) {
+    struct batch_case bc = case_of(NULL, i);
+    bc.packed = true;
+    bc.gap = i % 2 ? 5 : 0;
+    bc.gc.a_pad += 1 + i % 3;
+    bc.gc.b_pad += i % 4;
+    if (i % 3 == 1) {
+        bc.gc.ab_type = GM_TF32;
+        bc.gc.d_type = GM_FP32;
+    }
+    return bc;
+}
+
 /* So many tiles that every CTA comes round more than twice, to a tile of another matrix each time. */
 static struct batch_case many_of(const struct variant *v) {
     struct batch_case bc = {.gc = case_of(v, 0).gc, .gap = v->kernel.type == GM_INT8 ? 16 : 8};
@@ -481,6 +503,19 @@ static void run_cases(struct result *result, const struct variant *v, uint32_t m
         arena_free(&arenas[i]);
 }
 
+static void run_packed(const struct test *test, struct result *result) {
+    struct arena arenas[ARENAS] = {{0}};
+    bool ok = true;
+    if (opt.self_test)
+        skip(result, "the stand-in multiplies one matrix");
+    for (int i = 0; i < (opt.quick ? 12 : 48) && ok && !opt.self_test; i++) {
+        const struct batch_case bc = packed_of(i);
+        ok = run(result, &bc, NULL, test->mask, arenas);
+    }
+    for (int i = 0; i < ARENAS; i++)
+        arena_free(&arenas[i]);
+}
+
 static void run_kernel(const struct test *test, struct result *result) {
     struct variant variant;
     if (!read_variant((size_t)test->kernel, &variant))
@@ -508,4 +543,5 @@ void add_gemm_batch_tests(void) {
     }
     add_test("batch", "chosen_sm80", run_chosen, -1, GM_ARCH_SM80);
     add_test("batch", "chosen_sm90", run_chosen, -1, 0);
+    add_test("pack", "batches", run_packed, -1, 0);
 }

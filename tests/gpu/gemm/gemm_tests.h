@@ -5,10 +5,12 @@
 
 #include "gpu_tests.h"
 #include "out.h"
+#include "workspace.h"
 
 void add_gemm_rows_tests(void);
 void add_gemm_stream_k_tests(void);
 void add_gemm_copies_tests(void);
+void add_gemm_pack_tests(void);
 void add_gemm_gate_tests(void);
 void add_gemm_extended_tests(void);
 void add_gemm_batch_tests(void);
@@ -159,6 +161,11 @@ double scaling_value(const struct gemm_case *gc, const struct logical *logical, 
 void gemm_fill_region(const struct call *call, uint8_t *region);
 bool gemm_compare(struct result *result, const struct call *call, const uint8_t *region, const char *what);
 void gemm_compute(const struct gm_kernel *kernel, const void *params);
+
+/* Packs an operand of a problem into `room`, between guards, where it needs that; the problem and the address are then the
+ * packed ones. (pack.c) */
+bool pack_operand(struct result *result, struct gm_gemm_problem *problem, enum gm_gemm_operand operand,
+                  gm_device_ptr *address, struct guarded_workspace *room, const char *what);
 
 /* ---- bugs that the stand-in's kernel can have --------------------------------------------------- */
 

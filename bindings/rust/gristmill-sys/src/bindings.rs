@@ -837,6 +837,10 @@ pub const GM_PER_NONE: gm_granularity = 0;
 pub const GM_PER_TENSOR: gm_granularity = 1;
 pub const GM_PER_ROW: gm_granularity = 2;
 
+pub type gm_gemm_operand = c_uint;
+pub const GM_GEMM_A: gm_gemm_operand = 0;
+pub const GM_GEMM_B: gm_gemm_operand = 1;
+
 pub type gm_schedule = c_uint;
 pub const GM_MULTISTAGE: gm_schedule = 0;
 pub const GM_COOPERATIVE: gm_schedule = 1;
@@ -982,6 +986,10 @@ extern "C" {
     pub fn gm_gemm_execute(plan: *const gm_plan, args: *const gm_gemm_args, stream: *mut c_void) -> gm_status;
     pub fn gm_gemm(context: *mut gm_context, problem: *const gm_gemm_problem, args: *const gm_gemm_args,
         stream: *mut c_void) -> gm_status;
+    pub fn gm_gemm_packed(problem: *const gm_gemm_problem, operand: gm_gemm_operand, packed: *mut gm_gemm_problem,
+        bytes: *mut usize) -> gm_status;
+    pub fn gm_gemm_pack(context: *mut gm_context, problem: *const gm_gemm_problem, operand: gm_gemm_operand,
+        x: gm_device_ptr, out: gm_device_ptr, stream: *mut c_void) -> gm_status;
     pub fn gm_gemm_explain(device: *const gm_device, problem: *const gm_gemm_problem, options: *const gm_plan_options,
         candidates: *mut gm_candidate, capacity: usize, count: *mut usize) -> gm_status;
     pub fn gm_gemm_kernel_get(index: usize, info: *mut gm_gemm_kernel_info) -> gm_status;
