@@ -21,6 +21,15 @@ toolkit12_wheels=(nvidia-cuda-nvrtc-cu12==12.3.107 nvidia-cuda-runtime-cu12==12.
 # What calls libgristmill-tensors in its test.
 # shellcheck disable=SC2034 # for test.sh
 tvm_ffi_wheels=(apache-tvm-ffi==0.1.15.post2 typing_extensions==4.16.0)
+# What makes the site of the documentation: Sphinx, MyST, the theme furo, and what they need.
+# shellcheck disable=SC2034 # for docs.sh
+docs_wheels=(accessible-pygments==0.0.5 alabaster==1.0.0 babel==2.19.0 beautifulsoup4==4.15.0
+    certifi==2026.10.19.post1 charset-normalizer==3.5.3 docutils==0.21.2 furo==2025.12.19 idna==3.20 imagesize==2.0.1
+    Jinja2==3.1.6 markdown-it-py==3.0.0 MarkupSafe==3.0.4 mdit-py-plugins==0.7.0 mdurl==0.1.2 myst-parser==4.0.1
+    packaging==26.4 Pygments==2.21.0 PyYAML==6.0.4 requests==2.34.2 snowballstemmer==3.1.1 soupsieve==4.1.3
+    Sphinx==8.1.3 sphinx-basic-ng==1.0.0b2 sphinxcontrib-applehelp==2.0.0 sphinxcontrib-devhelp==2.0.0
+    sphinxcontrib-htmlhelp==2.1.0 sphinxcontrib-jsmath==2.0.0 sphinxcontrib-qthelp==2.0.0
+    sphinxcontrib-serializinghtml==2.0.0 typing_extensions==4.16.0 urllib3==2.8.0)
 
 say() { printf '== %s\n' "$*"; }
 die() {

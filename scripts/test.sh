@@ -178,6 +178,8 @@ step layers python3 tools/layers.py "$build"
 step layers_tests python3 tests/layers_test.py
 step bindings_up_to_date python3 tools/gen_bindings.py --check
 step bindings_reader python3 tests/gen_bindings_test.py
+step api_reference python3 tests/api_reference_test.py
+step docs_check tests/docs_check.sh "$build"
 step report_up_to_date python3 tools/report.py --check
 step install_check tests/install_check.sh "$build"
 step rust_check tests/rust_check.sh "$build"
