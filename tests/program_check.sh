@@ -88,6 +88,8 @@ swizzle --help
 descriptor matrix 0x4000004000010040
 descriptor --help
 lab list
+lab exercise
+lab exercise 1 26
 bench --device h200 --shape 64x64x64
 bench --compare "$results/gemm-quick.json" "$results/gemm-quick.json"
 bench --report "$work/lost.html" "$results/gemm-quick.json"
@@ -317,6 +319,8 @@ expect "tune --import of nothing" 2 "$program" tune --import -o "$work/x"
 expect "lab --help" 0 "$program" lab --help
 expect "lab list" 0 "$program" lab list
 expect "lab report --help" 0 "$program" lab report --help
+expect "lab exercise with the right answer" 0 "$program" lab exercise 18 '(lane * 32 + (5 ^ lane)) * 4'
+expect "lab exercise with another" 1 "$program" lab exercise 1 25
 expect "lab run of no experiment" 2 "$program" lab run no-such-experiment
 expect "bank --help" 0 "$program" bank --help
 expect "swizzle --help" 0 "$program" swizzle --help

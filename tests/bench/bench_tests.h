@@ -22,6 +22,7 @@ TCase *shared_file_tests(void);
 TCase *expression_tests(void);
 TCase *command_bank_tests(void);
 TCase *command_swizzle_tests(void);
+TCase *exercises_tests(void);
 TCase *command_descriptor_tests(void);
 TCase *draw_tests(void);
 TCase *draw_tile_tests(void);

@@ -45,6 +45,7 @@ int main(void) {
     suite_add_tcase(suite, expression_tests());
     suite_add_tcase(suite, command_bank_tests());
     suite_add_tcase(suite, command_swizzle_tests());
+    suite_add_tcase(suite, exercises_tests());
     suite_add_tcase(suite, command_descriptor_tests());
     suite_add_tcase(suite, draw_tests());
     suite_add_tcase(suite, draw_tile_tests());

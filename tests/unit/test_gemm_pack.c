@@ -9,7 +9,7 @@
 static const struct {
     enum gm_type type, d_type;
     int64_t elements; /* of 128 bytes */
-} types[] = {{GM_BF16, GM_BF16, 64}, {GM_FP32, GM_FP32, 32},   {GM_TF32, GM_FP32, 32},
+} types[] = {{GM_BF16, GM_BF16, 64},   {GM_FP32, GM_FP32, 32},   {GM_TF32, GM_FP32, 32},
              {GM_INT8, GM_INT32, 128}, {GM_TF32X3, GM_FP32, 32}, {GM_FP16, GM_FP32, 64}};
 
 static struct gm_gemm_problem packed_of(const struct gm_gemm_problem *problem, enum gm_gemm_operand operand,
@@ -135,8 +135,7 @@ START_TEST(bad_packing_is_refused) {
     assert_fails(gm_gemm_pack(context, &good, GM_GEMM_B, ADDRESS_B, ADDRESS_PACKED, NULL), GM_ERROR_INVALID_ARGUMENT,
                  "b lies as every kernel takes it");
     assert_fails(gm_gemm_pack(context, &p, GM_GEMM_A, ADDRESS_A, 0, NULL), GM_ERROR_INVALID_ARGUMENT, "out");
-    assert_fails(gm_gemm_pack(context, &p, GM_GEMM_A, ADDRESS_A, ADDRESS_PACKED + 2, NULL), GM_ERROR_MISALIGNED,
-                 "out");
+    assert_fails(gm_gemm_pack(context, &p, GM_GEMM_A, ADDRESS_A, ADDRESS_PACKED + 2, NULL), GM_ERROR_MISALIGNED, "out");
     assert_fails(gm_gemm_pack(context, &p, GM_GEMM_A, ADDRESS_A, ADDRESS_A, NULL), GM_ERROR_OVERLAP, "out");
     p.pointer_arrays = 1;
     assert_fails(gm_gemm_packed(&p, GM_GEMM_B, &packed, &bytes), GM_ERROR_INVALID_ARGUMENT, "pointer_arrays");

@@ -96,7 +96,8 @@ static enum gm_status read_problem(const struct gm_gemm_problem *given, enum gm_
     if (status == GM_OK)
         status = gm_check_enum("operand", (int)which, GM_GEMM_A, GM_GEMM_B);
     if (status == GM_OK && normal.pointer_arrays)
-        status = gm_fail(GM_ERROR_INVALID_ARGUMENT, "matrices of pointer_arrays are not packed: their strides are not known");
+        status = gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                         "matrices of pointer_arrays are not packed: their strides are not known");
     if (status == GM_OK) {
         *copy = gm_gemm_copy_of(&normal, which);
         copy->extents[0] = gm_gemm_needs_copy(&normal, which) ? copy->extents[0] : 0;
@@ -131,7 +132,8 @@ enum gm_status gm_gemm_pack(gm_context *context, const struct gm_gemm_problem *p
     if (status != GM_OK)
         return status;
     if (gm_gemm_copy_bytes(&copy) == 0)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "%s lies as every kernel takes it, or is empty: there is nothing to pack",
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "%s lies as every kernel takes it, or is empty: there is nothing to pack",
                        operand == GM_GEMM_A ? "a" : "b");
     return gm_plan_and_execute(&gm_operation_permute, context, &copy, &args, stream);
 }
