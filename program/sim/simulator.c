@@ -41,7 +41,7 @@ static int find_row(struct sim_request *request) {
     return complain("%d kernels are named %s; `gristmill info` lists them", found, request->kernel);
 }
 
-static int read_schedule(struct sim_request *request) {
+int sim_request_read_schedule(struct sim_request *request) {
     const char *text = request->schedule;
     if (!text)
         return 0;
@@ -82,7 +82,7 @@ int sim_request_read(struct sim_request *request, const struct args_command *com
         complain("one kernel at a time, not %s as well", words.items[!named]);
     else if (!request->kernel)
         complain("say which kernel: `gristmill info` lists them");
-    else if (find_row(request) == 0 && read_schedule(request) == 0) {
+    else if (find_row(request) == 0 && sim_request_read_schedule(request) == 0) {
         fill_sizes(request);
         return SIM_GO;
     }
@@ -105,6 +105,13 @@ static int find_functions(struct simulator *s) {
         {"gm_sim_line_count", (void **)&s->line_count},
         {"gm_sim_line_get", (void **)&s->line_get},
         {"gm_sim_line_text", (void **)&s->line_text},
+        {"gm_sim_line_source", (void **)&s->line_source},
+        {"gm_sim_set_access", (void **)&s->set_access},
+        {"gm_sim_ptx_read", (void **)&s->ptx_read},
+        {"gm_sim_ptx_free", (void **)&s->ptx_free},
+        {"gm_sim_ptx_kernel", (void **)&s->ptx_kernel},
+        {"gm_sim_ptx_parameter", (void **)&s->ptx_parameter},
+        {"gm_sim_ptx_variable", (void **)&s->ptx_variable},
         {"gm_sim_set_trace", (void **)&s->set_trace},
         {"gm_sim_set_step", (void **)&s->set_step},
         {"gm_sim_view_line", (void **)&s->view_line},
@@ -128,7 +135,8 @@ static int find_functions(struct simulator *s) {
 int simulator_open(struct simulator *simulator, const struct sim_request *request) {
     char sms[16];
     snprintf(sms, sizeof sms, "%d", request->sms);
-    setenv("GM_SIM_SMS", sms, 1);
+    if (request->sms)
+        setenv("GM_SIM_SMS", sms, 1);
     *simulator = (struct simulator){0};
     if (gpu_simulate(request->device) != 0 || gpu_open(&simulator->gpu, 0) != 0)
         return -1;
@@ -143,27 +151,72 @@ int simulator_open(struct simulator *simulator, const struct sim_request *reques
 
 void simulator_close(struct simulator *simulator) {
     gpu_close(&simulator->gpu);
+    source_files_free(&simulator->files);
 }
 
-size_t simulator_print_reports(const struct simulator *simulator) {
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
+
+const char *simulator_line_text(struct simulator *simulator, uint32_t line) {
+    const char *file, *text = NULL;
+    uint32_t source_line;
+    if (simulator->line_source(line, &file, &source_line) == 0)
+        text = source_text(&simulator->files, file, source_line, simulator->folder);
+    if (!text)
+        text = simulator->line_text(line);
+    return text ? text + strspn(text, " \t") : "";
+}
+
+/* "copy.cu:12 (PTX line 88)", or "PTX line 88". */
+static void print_place(const struct simulator *simulator, uint32_t line) {
+    const char *file;
+    uint32_t source_line;
+    if (simulator->line_source(line, &file, &source_line) == 0)
+        printf("%s:%u (PTX line %u)", source_base(file), source_line, line);
+    else
+        printf("PTX line %u", line);
+}
+
+/* A report's sentence, with a source line for each line of the PTX that it names: "... at line 210 ...". */
+static void print_sentence(const struct simulator *simulator, const char *sentence) {
+    static const char word[] = "line ";
+    const char *file, *at;
+    uint32_t source_line;
+    while ((at = strstr(sentence, word)) != NULL) {
+        char *end;
+        const unsigned long line = strtoul(at + strlen(word), &end, 10);
+        const bool known = end != at + strlen(word) && (at == sentence || at[-1] == ' ' || at[-1] == '(') &&
+                           line <= UINT32_MAX && simulator->line_source((uint32_t)line, &file, &source_line) == 0;
+        printf("%.*s", (int)(at - sentence), sentence);
+        if (known)
+            print_place(simulator, (uint32_t)line);
+        else
+            printf("%.*s", (int)(end - at), at);
+        sentence = end; /* behind the word at least */
+    }
+    printf("%.*s", (int)strcspn(sentence, "\n"), sentence);
+}
+
+size_t simulator_print_reports(struct simulator *simulator) {
     struct gm_sim_report report;
     const size_t count = simulator->report_count();
     for (size_t i = 0; i < count && simulator->report_get(i, &report) == 0; i++) {
-        const char *text = simulator->line_text(report.line);
         printf("%s", simulator->report_kind_name(report.kind));
-        if (report.line)
-            printf(", PTX line %u", report.line);
+        if (report.line) {
+            printf(", ");
+            print_place(simulator, report.line);
+        }
         printf(", CTA %u,%u,%u", report.cta[0], report.cta[1], report.cta[2]);
         if (report.warp >= 0)
             printf(", warp %d", report.warp);
         if (report.lane >= 0)
             printf(", lane %d", report.lane);
-        printf(": %s", report.sentence);
+        printf(": ");
+        print_sentence(simulator, report.sentence);
         if (report.times > 1)
             printf(" (%llu times)", (unsigned long long)report.times);
         printf("\n");
-        if (text)
-            printf("    %.110s\n", text + strspn(text, " \t"));
+        if (report.line)
+            printf("    %.110s\n", simulator_line_text(simulator, report.line));
     }
     return count;
 }

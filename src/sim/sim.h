@@ -54,6 +54,8 @@ struct gm_sim_report {
     uint64_t address;
     uint64_t times; /* how often at this line */
     char sentence[400];
+    char source_file[256]; /* where the PTX says that the instruction comes from (.loc, .file); "": it does not */
+    uint32_t source_line;
 };
 
 GM_SIM_API const char *gm_sim_report_kind_name(enum gm_sim_report_kind kind); /* "read-before-written" */
@@ -84,15 +86,66 @@ GM_SIM_API int gm_sim_metric(const char *name, double *value);
 /* Per PTX line of the last launch. */
 struct gm_sim_line {
     uint32_t line;
-    uint64_t instructions, lanes;   /* warp-instructions, thread-instructions */
-    uint64_t wavefronts, conflicts; /* shared memory */
-    uint64_t sectors;               /* global memory, 32 bytes each */
-    uint64_t bytes;                 /* moved by bulk copies */
+    uint64_t instructions, lanes;     /* warp-instructions, thread-instructions */
+    uint64_t wavefronts, conflicts;   /* shared memory */
+    uint64_t sectors;                 /* global memory, 32 bytes each */
+    uint64_t bytes;                   /* moved by bulk copies */
+    const char *access;               /* "ld.shared", "cp.async" ...; NULL: it is no access to memory */
+    uint32_t width;                   /* bytes a lane, as machine code moves them; 0: nothing was counted */
+    uint64_t accesses;                /* to shared memory, or to global where it is none of shared */
+    uint64_t ideal_wavefronts;        /* if no two words had met in a bank */
+    uint64_t requests, ideal_sectors; /* global memory: as few as hold the bytes that were asked for */
 };
 GM_SIM_API size_t gm_sim_line_count(void);
 GM_SIM_API int gm_sim_line_get(size_t index, struct gm_sim_line *line);
 GM_SIM_API const char *
 gm_sim_line_text(uint32_t line); /* of the last launch's PTX, or NULL; valid until the next launch */
+
+/* Where the instruction at a line of the last launch's PTX comes from, if its .loc and .file say: 0, or -1. The name is
+ * valid until the next launch. */
+GM_SIM_API int gm_sim_line_source(uint32_t line, const char **file, uint32_t *source_line);
+
+/* Every access to shared memory that is counted, in the order of execution, as machine code does it (neighbouring loads
+ * may be one). */
+struct gm_sim_access {
+    uint32_t line;
+    uint32_t cta[3];
+    int warp;
+    int kind; /* enum gm_access_kind of gristmill/smem.h */
+    uint32_t width, mask, address[32];
+    uint32_t wavefronts, ideal, conflicts;
+};
+typedef void gm_sim_access_fn(const struct gm_sim_access *access, void *arg);
+GM_SIM_API void gm_sim_set_access(gm_sim_access_fn *fn, void *arg); /* NULL: none */
+
+/* ---- what a PTX text holds ---------------------------------------------------------------------------------------- */
+
+struct gm_sim_ptx;
+struct gm_sim_kernel {
+    const char *name; /* as the PTX has it */
+    size_t parameters, variables;
+    uint32_t static_shared;
+    uint32_t threads[3]; /* .reqntid; 0: not said */
+};
+struct gm_sim_parameter {
+    char type; /* b, u, s: bits and integers; f: floating-point */
+    uint32_t bytes;
+    uint32_t element_bytes; /* less than `bytes`: an array, such as a struct is */
+};
+/* An array in shared memory that the kernel names; bytes 0: the dynamic part. */
+struct gm_sim_variable {
+    const char *name;
+    uint32_t address, bytes;
+};
+/* NULL: it cannot be read, and `message` says why. Names are valid until it is freed. */
+GM_SIM_API struct gm_sim_ptx *gm_sim_ptx_read(const char *text, char *message, size_t bytes);
+GM_SIM_API void gm_sim_ptx_free(struct gm_sim_ptx *ptx);
+/* 0, or -1: no such. */
+GM_SIM_API int gm_sim_ptx_kernel(const struct gm_sim_ptx *ptx, size_t index, struct gm_sim_kernel *kernel);
+GM_SIM_API int gm_sim_ptx_parameter(const struct gm_sim_ptx *ptx, size_t kernel, size_t index,
+                                    struct gm_sim_parameter *parameter);
+GM_SIM_API int gm_sim_ptx_variable(const struct gm_sim_ptx *ptx, size_t kernel, size_t index,
+                                   struct gm_sim_variable *variable);
 
 /* ---- trace and single step: watch.h's callbacks, set from outside ------------------------------------------------- */
 

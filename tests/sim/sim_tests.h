@@ -25,6 +25,7 @@
     SUITE(driver_launch)                                                                                               \
     SUITE(driver_library)                                                                                              \
     SUITE(driver_occupancy)                                                                                            \
+    SUITE(driver_ptx)                                                                                                  \
     SUITE(driver_start)                                                                                                \
     SUITE(driver_stream)                                                                                               \
     SUITE(lanewise)                                                                                                    \
@@ -43,6 +44,7 @@
     SUITE(ptx_flow)                                                                                                    \
     SUITE(ptx_lexer)                                                                                                   \
     SUITE(ptx_module)                                                                                                  \
+    SUITE(ptx_notes)                                                                                                   \
     SUITE(ptx_parse)                                                                                                   \
     SUITE(ptx_rows)                                                                                                    \
     SUITE(shadow)                                                                                                      \

@@ -28,12 +28,14 @@ static bool keep(const struct sim_reports *reports) {
     return true;
 }
 
-/* "proxy: gemm_sm90 line 210, CTA (0,0,0), warp 4, lane 0: the sentence (3 times)" */
+/* "proxy: gemm_sm90 line 210 (gemm.cu:34), CTA (0,0,0), warp 4, lane 0: the sentence (3 times)" */
 static void print(const struct gm_sim_report *report) {
-    char where[160] = "";
+    char where[460] = "";
     size_t at = 0;
     if (report->line)
         at += (size_t)snprintf(where, sizeof where, " line %u", report->line);
+    if (report->source_line)
+        at += (size_t)snprintf(where + at, sizeof where - at, " (%s:%u)", report->source_file, report->source_line);
     at += (size_t)snprintf(where + at, sizeof where - at, ", CTA (%u,%u,%u)", report->cta[0], report->cta[1],
                            report->cta[2]);
     if (report->warp >= 0)

@@ -116,7 +116,7 @@ struct ptx_register {        /* for reports and the single step */
 };
 
 struct ptx_parameter {
-    const char *name;
+    const char *name, *type; /* type: "u64", "f32"; of an array that of its elements, "b8" */
     uint32_t offset, bytes, align;
 };
 
@@ -161,6 +161,20 @@ struct ptx_function {
     uint32_t max_cluster;              /* .maxclusterrank; 0: not said */
 };
 
+/* From this PTX line on, up to the next one: `line` of the source file whose name begins `name` bytes behind the list's
+ * start; line 0: nothing is said. */
+struct ptx_location {
+    uint32_t ptx_line, name, line;
+};
+
+/* What the .loc and .file of a module say: one block without pointers, so that memcpy of `bytes` makes another. Names
+ * stand behind the list. */
+struct ptx_sources {
+    size_t bytes;
+    uint32_t count;
+    struct ptx_location at[];
+};
+
 struct ptx_module {
     char *text;                        /* the PTX as loaded, for reports and the single step */
     const char **lines;                /* line n begins at lines[n - 1]; line_count of them */
@@ -172,6 +186,7 @@ struct ptx_module {
     uint32_t function_count;
     struct ptx_variable *variables;
     uint32_t variable_count;
+    struct ptx_sources *sources;       /* of the instructions */
     struct ptx_arena *arena;           /* owns everything above but `text` */
 };
 
@@ -199,6 +214,8 @@ struct ptx_function *ptx_find_function(const struct ptx_module *module, const ch
 /* Says where a .global or .const variable of the module lies, and enters the address into all operands that name it.
  * False: `variable` is not such a one. Before that its address is 0. */
 bool ptx_place_variable(struct ptx_module *module, struct ptx_variable *variable, uint64_t address);
+/* Where the instruction at a PTX line comes from. False: the PTX does not say. `sources` may be NULL. */
+bool ptx_source_find(const struct ptx_sources *sources, uint32_t ptx_line, const char **file, uint32_t *line);
 /* "%r12" of the register at an offset ("?" when there is none). */
 const char *ptx_register_name(const struct ptx_function *function, uint32_t offset);
 

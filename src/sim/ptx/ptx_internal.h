@@ -119,6 +119,21 @@ struct ptx_opcode {
     struct ptx_opcode *chain;
 };
 
+/* A .loc: a place in a source, and where that is inlined. */
+struct ptx_place {
+    uint32_t file, line, column;
+};
+struct ptx_note {
+    uint32_t ptx_line, parent; /* parent: of the place it is inlined at, the .loc, counted from 1; 0: not found */
+    bool begins_kernel;        /* no .loc: those before are of another kernel */
+    bool inlined;
+    struct ptx_place place, at;
+};
+struct ptx_source_file {
+    const char *name;        /* in the text */
+    uint32_t length, offset; /* offset: in the block of struct ptx_sources */
+};
+
 /* The lanes of an immediate. */
 struct ptx_lanes {
     uint64_t row64[PTX_LANES];
@@ -134,6 +149,7 @@ struct ptx_parser {
     struct ptx_names names;
     struct ptx_builder builder;
     struct ptx_vector functions, variables; /* struct ptx_function; struct ptx_variable * */
+    struct ptx_vector notes, files;         /* struct ptx_note; struct ptx_source_file */
     struct ptx_opcode *opcodes[256];
     struct ptx_lanes **lanes; /* all immediates so far: a hash table with a power of two of buckets */
     uint32_t lanes_count, lanes_buckets;
@@ -171,8 +187,12 @@ bool ptx_parse_integer(struct ptx_parser *parser, int64_t *value);
 #define PTX_SHOW(token)         (int)((token).length < 60 ? (token).length : 60), (token).text
 #define PTX_SHOW_OPCODE(opcode) (int)((opcode)->length < 120 ? (opcode)->length : 120), (opcode)->text
 
+/* ---- ptx_notes.c ----------------------------------------------------------------------------- */
+
 /* .loc, .file, .section, .pragma: *skipped tells whether it was one. */
 bool ptx_skip_note(struct ptx_parser *parser, bool *skipped);
+bool ptx_begin_source(struct ptx_parser *parser, uint32_t line); /* a kernel begins */
+bool ptx_settle_sources(struct ptx_parser *parser);
 
 /* ---- ptx_names.c ----------------------------------------------------------------------------- */
 

@@ -103,7 +103,7 @@ static bool settle_module(struct ptx_parser *parser) {
     module->function_count = parser->functions.count;
     for (uint32_t i = 0; i < module->variable_count; i++)
         module->variables[i] = **PTX_AT(parser->variables, struct ptx_variable *, i);
-    return true;
+    return ptx_settle_sources(parser);
 }
 
 static bool parse_module(struct ptx_parser *parser, const char *end) {
@@ -122,9 +122,10 @@ static bool parse_module(struct ptx_parser *parser, const char *end) {
 
 static void free_parser(struct ptx_parser *parser) {
     struct ptx_builder *builder = &parser->builder;
-    struct ptx_vector *const vectors[] = {&parser->functions,   &parser->variables,   &builder->code,
-                                          &builder->elements,   &builder->registers,  &builder->pending,
-                                          &builder->references, &builder->parameters, &builder->variables};
+    struct ptx_vector *const vectors[] = {&parser->functions,   &parser->variables, &parser->notes,
+                                          &parser->files,       &builder->code,     &builder->elements,
+                                          &builder->registers,  &builder->pending,  &builder->references,
+                                          &builder->parameters, &builder->variables};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         free(vectors[i]->items);
     free(parser->lanes);

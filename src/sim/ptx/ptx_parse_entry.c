@@ -18,14 +18,16 @@ static bool skip_pointer_notes(struct ptx_parser *parser) {
     return ptx_parse_align(parser, &unused);
 }
 
-static bool add_parameter(struct ptx_parser *parser, const struct ptx_token *name, uint64_t bytes, uint32_t align) {
+static bool add_parameter(struct ptx_parser *parser, const struct ptx_token *name, const struct ptx_type *type,
+                          uint64_t bytes, uint32_t align) {
     struct ptx_builder *builder = &parser->builder;
     struct ptx_function *function = builder->function;
     const uint64_t offset = (function->parameter_bytes + (uint64_t)align - 1) & ~((uint64_t)align - 1);
     if (offset + bytes > PTX_PARAMETERS_MOST)
         return ptx_fail(parser, name->line, "the parameters take more than %d bytes", PTX_PARAMETERS_MOST);
     struct ptx_symbol *symbol = ptx_name_declare(parser, name, PTX_SYMBOL_PARAMETER, false);
-    struct ptx_parameter parameter = {.offset = (uint32_t)offset, .bytes = (uint32_t)bytes, .align = align};
+    struct ptx_parameter parameter = {
+        .type = type->name, .offset = (uint32_t)offset, .bytes = (uint32_t)bytes, .align = align};
     parameter.name = ptx_arena_text(parser->module->arena, name->text, name->length);
     if (!parameter.name)
         return ptx_out_of_memory(parser);
@@ -56,7 +58,7 @@ static bool parse_parameter(struct ptx_parser *parser) {
         (!ptx_expect_count(parser, "an array's length", PTX_PARAMETERS_MOST, &count) || !ptx_expect_mark(parser, ']')))
         return false;
     const uint32_t natural = type->bits / 8u;
-    return add_parameter(parser, &name, count * natural, align > natural ? align : natural);
+    return add_parameter(parser, &name, type, count * natural, align > natural ? align : natural);
 }
 
 static bool parse_parameters(struct ptx_parser *parser) {
@@ -257,7 +259,7 @@ bool ptx_parse_entry(struct ptx_parser *parser) {
     struct ptx_function function = {.module = parser->module};
     struct ptx_token name;
     ptx_next(parser);
-    if (!ptx_expect_word(parser, "a kernel's name", &name))
+    if (!ptx_expect_word(parser, "a kernel's name", &name) || !ptx_begin_source(parser, name.line))
         return false;
     begin_kernel(&parser->builder, &function);
     function.name = ptx_arena_text(parser->module->arena, name.text, name.length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every part of the parser needs: messages, memory, tokens, and the notes for debuggers that it steps over. */
+/* What every part of the parser needs: messages, memory, tokens. */
 #include "sim/ptx/ptx_internal.h"
 
 #include <stdarg.h>
@@ -152,42 +152,5 @@ bool ptx_parse_integer(struct ptx_parser *parser, int64_t *value) {
         ptx_next(parser);
     } while (ptx_at_mark(parser, '+') || ptx_at_mark(parser, '-'));
     *value = (int64_t)sum;
-    return true;
-}
-
-/* ---- debug notes ----------------------------------------------------------------------------- */
-
-static bool skip_section(struct ptx_parser *parser) {
-    while (!ptx_at_mark(parser, '{')) {
-        if (parser->token.kind == PTX_TOKEN_END || parser->token.kind == PTX_TOKEN_WRONG)
-            return ptx_fail_here(parser, "'{'");
-        ptx_next(parser);
-    }
-    while (!ptx_at_mark(parser, '}')) {
-        if (parser->token.kind == PTX_TOKEN_END || parser->token.kind == PTX_TOKEN_WRONG)
-            return ptx_fail_here(parser, "'}'");
-        ptx_next(parser);
-    }
-    ptx_next(parser);
-    return true;
-}
-
-bool ptx_skip_note(struct ptx_parser *parser, bool *skipped) {
-    const uint32_t line = parser->token.line;
-    *skipped = true;
-    if (ptx_at_directive(parser, ".section"))
-        return skip_section(parser);
-    if (ptx_at_directive(parser, ".pragma")) {
-        ptx_next(parser);
-        if (parser->token.kind != PTX_TOKEN_STRING)
-            return ptx_fail_here(parser, "a string");
-        ptx_next(parser);
-        return ptx_expect_mark(parser, ';');
-    }
-    *skipped = ptx_at_directive(parser, ".loc") || ptx_at_directive(parser, ".file");
-    if (*skipped) /* they end with their line */
-        while (parser->token.kind != PTX_TOKEN_END && parser->token.kind != PTX_TOKEN_WRONG &&
-               parser->token.line == line)
-            ptx_next(parser);
     return true;
 }

@@ -13,19 +13,25 @@ struct sim_kept sim_kept;
 
 struct sim_counters *sim_counters_new(const struct ptx_function *function) {
     const char *text = function->module ? function->module->text : "";
+    const struct ptx_sources none = {.bytes = sizeof none};
+    const struct ptx_sources *known = function->module && function->module->sources ? function->module->sources : &none;
     struct sim_counters *counters = calloc(1, sizeof *counters);
     struct gm_sim_line *lines = calloc(function->count + 1, sizeof *lines);
+    struct ptx_sources *sources = malloc(known->bytes);
     char *copy = strdup(text);
-    if (!counters || !lines || !copy) {
+    if (!counters || !lines || !copy || !sources) {
         free(counters);
         free(lines);
+        free(sources);
         free(copy);
         return NULL;
     }
     free(sim_kept.lines);
+    free(sim_kept.sources);
     free(sim_kept.text);
     free(sim_kept.starts);
-    sim_kept = (struct sim_kept){.lines = lines, .text = copy};
+    memcpy(sources, known, known->bytes);
+    sim_kept = (struct sim_kept){.lines = lines, .sources = sources, .text = copy};
     counters->function = function;
     return counters;
 }
@@ -76,19 +82,19 @@ struct sim_counters *sim_counters_of(struct sim_warp *warp) {
 
 /* ---- global memory --------------------------------------------------------------------------------------- */
 
-/* Different sectors that an unordered warp touches: by insertion into a small table of its own. */
-static uint32_t distinct_sectors(const uint64_t *sectors, uint32_t count) {
+/* Different ones of an unordered list: by insertion into a small table of its own. */
+static uint32_t distinct_numbers(const uint64_t *numbers, uint32_t count) {
     enum { PLACES = 128 };
     uint64_t table[PLACES];
     uint8_t used[PLACES] = {0};
     uint32_t distinct = 0;
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t place = (uint32_t)(sectors[k] * UINT64_C(0x9e3779b97f4a7c15) >> 57);
-        while (used[place] && table[place] != sectors[k])
+        uint32_t place = (uint32_t)(numbers[k] * UINT64_C(0x9e3779b97f4a7c15) >> 57);
+        while (used[place] && table[place] != numbers[k])
             place = (place + 1) % PLACES;
         distinct += !used[place];
         used[place] = 1;
-        table[place] = sectors[k];
+        table[place] = numbers[k];
     }
     return distinct;
 }
@@ -115,11 +121,24 @@ static uint32_t count_sectors(const uint64_t addresses[PTX_LANES], uint32_t mask
     bool rising;
     const uint32_t count = list_sectors(list, addresses, mask, bytes, &rising);
     if (!rising)
-        return distinct_sectors(list, count);
+        return distinct_numbers(list, count);
     uint32_t distinct = count > 0;
     for (uint32_t k = 1; k < count; k++)
         distinct += list[k] != list[k - 1];
     return distinct;
+}
+
+/* As few sectors as hold the bytes that the lanes ask for; where addresses rise, each is another. */
+static uint32_t count_ideal(const uint64_t addresses[PTX_LANES], uint32_t mask, uint32_t bytes) {
+    uint64_t list[PTX_LANES];
+    uint32_t count = 0;
+    bool rising = true;
+    for (; mask; mask &= mask - 1) {
+        list[count] = addresses[__builtin_ctz(mask)];
+        rising &= count == 0 || list[count] > list[count - 1];
+        count++;
+    }
+    return ((rising ? count : distinct_numbers(list, count)) * bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
 /* Every lane's bytes where lane 0's would put them if all lanes lay side by side. */
@@ -140,7 +159,11 @@ void sim_count_global(struct sim_warp *warp, const struct ptx_instruction *i, bo
         return;
     const uint32_t sectors = count_sectors(addresses, mask, bytes);
     const enum sim_class class = i->operation->class;
-    counters->at[i->pc].sectors += sectors;
+    struct sim_count_at *at = &counters->at[i->pc];
+    at->sectors += sectors;
+    at->ideal_sectors += count_ideal(addresses, mask, bytes);
+    at->requests++;
+    at->width = bytes > at->width ? bytes : at->width;
     counters->totals.global_accesses++;
     if (class == SIM_CLASS_CP_ASYNC) { /* neither a load nor a store to the hardware's counters */
         counters->totals.scattered_copies |= !is_contiguous(addresses, mask, bytes);
@@ -197,9 +220,30 @@ static size_t merge_lines(struct gm_sim_line *lines, size_t count) {
         sum->conflicts += lines[k].conflicts;
         sum->sectors += lines[k].sectors;
         sum->bytes += lines[k].bytes;
+        sum->accesses += lines[k].accesses;
+        sum->ideal_wavefronts += lines[k].ideal_wavefronts;
+        sum->requests += lines[k].requests;
+        sum->ideal_sectors += lines[k].ideal_sectors;
+        sum->access = sum->access ? sum->access : lines[k].access;
+        sum->width = sum->width > lines[k].width ? sum->width : lines[k].width;
     }
     return kept;
 }
+
+/* What a class of instructions does to memory. */
+static const char *const accesses[SIM_CLASSES] = {
+    [SIM_CLASS_GLOBAL_LOAD] = "ld.global",
+    [SIM_CLASS_GLOBAL_STORE] = "st.global",
+    [SIM_CLASS_GLOBAL_ATOMIC] = "atom.global",
+    [SIM_CLASS_SHARED_LOAD] = "ld.shared",
+    [SIM_CLASS_SHARED_STORE] = "st.shared",
+    [SIM_CLASS_SHARED_ATOMIC] = "atom.shared",
+    [SIM_CLASS_LDMATRIX] = "ldmatrix",
+    [SIM_CLASS_STMATRIX] = "stmatrix",
+    [SIM_CLASS_CP_ASYNC] = "cp.async",
+    [SIM_CLASS_BULK] = "cp.async.bulk",
+    [SIM_CLASS_WGMMA] = "wgmma",
+};
 
 static void keep_lines(const struct sim_machine *machine) {
     const struct ptx_function *function = machine->function;
@@ -215,7 +259,13 @@ static void keep_lines(const struct sim_machine *machine) {
                                                   .wavefronts = at->wavefronts,
                                                   .conflicts = at->conflicts,
                                                   .sectors = at->sectors,
-                                                  .bytes = at->bytes};
+                                                  .bytes = at->bytes,
+                                                  .access = accesses[function->code[pc].operation->class],
+                                                  .width = at->width,
+                                                  .accesses = at->accesses,
+                                                  .ideal_wavefronts = at->ideal_wavefronts,
+                                                  .requests = at->requests,
+                                                  .ideal_sectors = at->ideal_sectors};
     }
     sim_kept.line_count = merge_lines(lines, count);
 }

@@ -191,6 +191,10 @@ int gm_sim_line_get(size_t index, struct gm_sim_line *line) {
     return 0;
 }
 
+int gm_sim_line_source(uint32_t line, const char **file, uint32_t *source_line) {
+    return file && source_line && ptx_source_find(sim_kept.sources, line, file, source_line) ? 0 : -1;
+}
+
 /* Ends every line in NUL and lists where they start. */
 static void split_text(void) {
     uint32_t count = 1, line = 0;

@@ -5,6 +5,7 @@
 
 #include "gristmill/smem.h"
 #include "sim/report/counters_state.h"
+#include "sim/report/watch.h"
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +21,7 @@ struct pattern {
     uint8_t kind, width; /* width 0: an empty place */
     bool merges;         /* a load of which neighbouring phases are served together */
     bool known;          /* the model has such an access */
-    uint16_t wavefronts, conflicts;
+    uint16_t wavefronts, ideal, conflicts;
 };
 
 /* Launches are serialised, so one cache serves all; an entry is the function of its key alone and never goes stale. */
@@ -68,6 +69,7 @@ static void answer(struct pattern *pattern) {
     struct gm_bank_cost cost = {.size = sizeof cost}, apart = {.size = sizeof apart};
     pattern->known = gm_bank_cost(&access, &cost) == GM_OK;
     pattern->wavefronts = pattern->known ? (uint16_t)cost.wavefronts : 0;
+    pattern->ideal = pattern->known ? (uint16_t)cost.ideal : 0;
     pattern->conflicts = pattern->known ? (uint16_t)cost.conflicts : 0;
     pattern->merges = false;
     if (pattern->known && access.kind == GM_ACCESS_LOAD) {
@@ -123,6 +125,9 @@ static void add_pattern(struct sim_counters *counters, struct sim_count_at *at, 
     struct sim_totals *totals = &counters->totals;
     at->wavefronts += pattern->wavefronts;
     at->conflicts += pattern->conflicts;
+    at->ideal_wavefronts += pattern->ideal;
+    at->accesses++;
+    at->width = pattern->width > at->width ? pattern->width : at->width;
     totals->wavefronts[op] += pattern->wavefronts;
     totals->conflicts[op] += pattern->conflicts;
     totals->accesses[op]++;
@@ -131,6 +136,26 @@ static void add_pattern(struct sim_counters *counters, struct sim_count_at *at, 
         totals->merged_conflicts += pattern->conflicts;
     if ((op == SIM_SHARED_STORE || op == SIM_SHARED_ATOMIC) && pattern->mask != UINT32_MAX)
         totals->partial_writes = true;
+}
+
+/* Tells who asked to be told. */
+static void tell(const struct sim_warp *warp, uint32_t line, const uint64_t addresses[PTX_LANES],
+                 const struct pattern *pattern) {
+    const struct sim_watch *watch = warp->machine->watch;
+    if (!watch || !watch->access || !pattern->known)
+        return;
+    struct gm_sim_access access = {.line = line,
+                                   .cta = {warp->cta->id[0], warp->cta->id[1], warp->cta->id[2]},
+                                   .warp = (int)warp->index,
+                                   .kind = pattern->kind,
+                                   .width = pattern->width,
+                                   .mask = pattern->mask,
+                                   .wavefronts = pattern->wavefronts,
+                                   .ideal = pattern->ideal,
+                                   .conflicts = pattern->conflicts};
+    for (uint32_t lane = 0; lane < PTX_LANES; lane++)
+        access.address[lane] = (uint32_t)addresses[lane];
+    watch->access(&access, watch->access_arg);
 }
 
 /* Loads and stores that machine code does in one, `before` bytes below. */
@@ -158,7 +183,9 @@ void sim_count_shared(struct sim_warp *warp, const struct ptx_instruction *i, en
     }
     fill_key(&key, kind_of(counters, i, op, increment, cas), addresses, mask, bytes);
     struct sim_count_at *at = &counters->at[i->pc];
-    add_pattern(counters, at, op, find_pattern(&key, &at->pattern));
+    const struct pattern *pattern = find_pattern(&key, &at->pattern);
+    add_pattern(counters, at, op, pattern);
+    tell(warp, i->line, addresses, pattern);
 }
 
 void sim_count_wgmma(struct sim_warp *warp, const struct ptx_instruction *i, uint64_t wavefronts) {
@@ -166,6 +193,7 @@ void sim_count_wgmma(struct sim_warp *warp, const struct ptx_instruction *i, uin
     if (!counters)
         return;
     counters->at[i->pc].wavefronts += wavefronts;
+    counters->at[i->pc].accesses++;
     counters->totals.wavefronts[SIM_SHARED_WGMMA] += wavefronts;
     counters->totals.accesses[SIM_SHARED_WGMMA]++;
 }

@@ -26,6 +26,8 @@ struct sim_totals {
 /* Of one instruction. */
 struct sim_count_at {
     uint64_t wavefronts, conflicts, sectors, bytes;
+    uint64_t accesses, ideal_wavefronts, requests, ideal_sectors;
+    uint32_t width;
     uint32_t pattern; /* where in the cache of patterns its last access was found */
 };
 
@@ -46,6 +48,7 @@ struct sim_kept {
     struct sim_totals totals;
     struct gm_sim_line *lines; /* room for one for each instruction */
     size_t line_count;
+    struct ptx_sources *sources;
     char *text;          /* the PTX, lines ended by '\n' until somebody asks for one */
     const char **starts; /* then: of every line, which end in NUL; NULL before */
     uint32_t text_lines;

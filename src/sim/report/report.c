@@ -82,6 +82,13 @@ static bool make_room(struct sim_reports *reports) {
     return true;
 }
 
+static void fill_source(struct gm_sim_report *report, const struct ptx_function *function) {
+    const char *file;
+    if (function && function->module &&
+        ptx_source_find(function->module->sources, report->line, &file, &report->source_line))
+        snprintf(report->source_file, sizeof report->source_file, "%s", file);
+}
+
 static void fill_report(struct gm_sim_report *report, const struct sim_warp *warp, int lane, uint64_t address) {
     const struct ptx_function *function = warp->machine->function;
     memset(report, 0, sizeof *report);
@@ -117,6 +124,7 @@ void sim_report(struct sim_warp *warp, const struct ptx_instruction *i, enum gm_
     fill_report(report, warp, lane, address);
     report->kind = kind;
     report->line = line;
+    fill_source(report, machine->function);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(report->sentence, sizeof report->sentence, format, arguments);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program asked to be told: the trace, and where to stop for the single step (step.c). */
+/* What a program asked to be told: the trace, accesses to shared memory, and where to stop for the single step (step.c). */
 #include "sim/report/watch.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 static struct sim_watch watch = {.step_cta = -1, .step_warp = -1};
 
 struct sim_watch *sim_watch_now(void) {
-    return watch.trace || watch.step ? &watch : NULL;
+    return watch.trace || watch.step || watch.access ? &watch : NULL;
 }
 
 void gm_sim_set_trace(gm_sim_trace_fn *fn, void *arg) {
@@ -22,6 +22,11 @@ void gm_sim_set_step(gm_sim_step_fn *fn, void *arg, uint32_t line, int cta, int 
     watch.step_line = line;
     watch.step_cta = cta;
     watch.step_warp = warp;
+}
+
+void gm_sim_set_access(gm_sim_access_fn *fn, void *arg) {
+    watch.access = fn;
+    watch.access_arg = arg;
 }
 
 void sim_trace(struct sim_cta *cta, struct sim_warp *warp, int lane, uint32_t line, uint64_t time, uint64_t until,

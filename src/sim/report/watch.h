@@ -10,11 +10,13 @@ struct sim_watch {
     void *trace_arg;
     gm_sim_step_fn *step;
     void *step_arg;
+    gm_sim_access_fn *access;
+    void *access_arg;
     uint32_t step_line;      /* 0: every line */
     int step_cta, step_warp; /* -1: any; step_cta is the linear index in the grid */
 };
 
-/* What gm_sim_set_trace() and gm_sim_set_step() asked for; NULL: nobody listens. */
+/* What gm_sim_set_trace(), gm_sim_set_step() and gm_sim_set_access() asked for; NULL: nobody listens. */
 struct sim_watch *sim_watch_now(void);
 
 /* One event of the timeline; cheap when nobody listens. `warp` may be NULL (then `cta` names the place). `until` 0: the

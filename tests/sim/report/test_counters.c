@@ -268,6 +268,8 @@ START_TEST(lines) {
     ck_assert_int_eq(gm_sim_line_get(0, &line), 0);
     ck_assert(line.line == 2 && line.instructions == 3 && line.lanes == 96 && line.wavefronts == 2 &&
               line.conflicts == 1);
+    ck_assert(line.accesses == 1 && line.ideal_wavefronts == 1 && line.width == 4 && line.requests == 0);
+    ck_assert_str_eq(line.access, "ld.shared");
     ck_assert_int_eq(gm_sim_line_get(1, &line), 0);
     ck_assert(line.line == 3 && line.bytes == 64 && line.sectors == 2);
     ck_assert_int_eq(gm_sim_line_get(2, &line), -1);
@@ -280,6 +282,26 @@ START_TEST(lines) {
     ck_assert_str_eq(gm_sim_line_text(3), "third");
     ck_assert_ptr_null(gm_sim_line_text(0));
     ck_assert_ptr_null(gm_sim_line_text(4));
+}
+END_TEST
+
+/* Few sectors hold the bytes that are asked for, however far the lanes lie apart and in whatever order. */
+START_TEST(ideal_sectors) {
+    struct gm_sim_line line;
+    uint64_t backwards[PTX_LANES];
+    for (uint32_t lane = 0; lane < PTX_LANES; lane++)
+        backwards[lane] = 0x1000 + 4 * (31 - lane);
+    here.operation.class = SIM_CLASS_GLOBAL_LOAD;
+    sim_count_global(&here.warp, &here.code[LOADS], false, every(0x1000, 128), UINT32_MAX, 4); /* 4 for 32 */
+    sim_count_global(&here.warp, &here.code[LOADS], false, backwards, UINT32_MAX, 4);          /* 4 for 4 */
+    sim_count_global(&here.warp, &here.code[LOADS], false, every(0x1000, 0), UINT32_MAX, 8);   /* 1 for 1 */
+    sim_count_global(&here.warp, &here.code[LOADS], false, every(0x1010, 4), 0xff, 4);         /* 1 for 2 */
+    sim_counters_finish(&here.machine);
+    ck_assert_int_eq(gm_sim_line_get(0, &line), 0);
+    ck_assert_uint_eq(line.sectors, 32 + 4 + 1 + 2);
+    ck_assert_uint_eq(line.ideal_sectors, 4 + 4 + 1 + 1);
+    ck_assert(line.requests == 4 && line.accesses == 0 && line.width == 8);
+    ck_assert_str_eq(line.access, "ld.global");
 }
 END_TEST
 
@@ -299,6 +321,7 @@ Suite *counters_suite(void) {
     tcase_add_test(tests, peers_and_bulk_copies);
     tcase_add_test(tests, names);
     tcase_add_test(tests, lines);
+    tcase_add_test(tests, ideal_sectors);
     suite_add_tcase(suite, tests);
     return suite;
 }
