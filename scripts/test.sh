@@ -186,6 +186,8 @@ step rust_check tests/rust_check.sh "$build"
 step wheel_check tests/wheel_check.sh "$build"
 step package_check tests/package_check.sh "$build"
 step program_check tests/program_check.sh "$build/gristmill" "$build"
+step launch_check python3 tests/launch_check.py "$build/gristmill" --nvcc "$nvcc" \
+    --nvrtc "$(dirname "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)")"
 # The model's picks on the problems that the ledger has times of: how many are within 3 % of the fastest, in per cent, up to
 # 64 tokens by time in turns, above by time alone.
 step chooser_on_ledger python3 tools/chooser.py "$build/gristmill" src/ledgers/h200.ledger --at-least 92,90,99

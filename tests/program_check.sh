@@ -47,7 +47,7 @@ explains_every_kernel() { # of each operation, which takes as many sizes as its 
 }
 
 # Every command without a GPU that README.md and docs/ show, as it stands there: `    gristmill ...`, and after two spaces
-# what it is for. The one with --sbo is shown because it disagrees.
+# what it is for; but those that launch a reader's file, which launch_check.py does. The one with --sbo is shown because it disagrees.
 runs_what_the_pages_show() {
     local root line words shown=0 wanted
     root=$(cd "$(dirname "$0")/.." && pwd)
@@ -59,7 +59,7 @@ runs_what_the_pages_show() {
         [ $? -eq $wanted ] || { echo "$line"; tail -n 3 "$work/shown"; return 1; }
         shown=$((shown + 1))
     done < <(sed -nE 's/^    (gristmill (bank|swizzle|descriptor|sim) .*)/\1/p' "$root"/README.md "$root"/docs/*.md "$root"/docs/*/*.md |
-        grep -v KERNEL)
+        grep -v -e KERNEL -e 'sim launch')
     [ $shown -ge 12 ] || { echo "only $shown commands found"; return 1; }
 }
 
@@ -186,6 +186,7 @@ expect "sim --help" 0 "$program" sim --help
 expect "sim run --help" 0 "$program" sim run --help
 expect "sim trace --help" 0 "$program" sim trace --help
 expect "sim step --help" 0 "$program" sim step --help
+expect "sim launch --help" 0 "$program" sim launch --help
 expect "sim of nothing" 2 "$program" sim
 expect "sim of an unknown part" 2 "$program" sim grind
 expect "sim run of no kernel" 2 "$program" sim run
@@ -207,6 +208,7 @@ sim run $row90 --n 0
 sim run $row90 -k 0
 sim run $row90 --sms 0
 sim run $row90 --seeds 0
+sim launch x.ptx --seeds 0
 sim step $row90 --line 0
 bench --rounds 0
 bench --sm-budget 0

@@ -56,14 +56,19 @@ static void print_totals(const struct simulator *simulator) {
 /* The lines that shared memory was kept busy by, and those that moved global memory. */
 static void print_lines(const struct simulator *simulator) {
     struct gm_sim_line line;
+    const char *file;
+    uint32_t source_line;
     printf("\n%6s %12s %12s %10s %10s %12s  PTX\n", "line", "executed", "wavefronts", "conflicts", "sectors", "bytes");
     for (size_t i = 0; i < simulator->line_count() && simulator->line_get(i, &line) == 0; i++) {
         if (!line.wavefronts && !line.sectors && !line.bytes)
             continue;
         const char *text = simulator->line_text(line.line);
         text = text ? text + strspn(text, " \t") : "";
-        printf("%6u %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %12" PRIu64 "  %.60s\n", line.line,
+        printf("%6u %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %12" PRIu64 "  %.60s", line.line,
                line.instructions, line.wavefronts, line.conflicts, line.sectors, line.bytes, text);
+        if (simulator->line_source(line.line, &file, &source_line) == 0)
+            printf("  %s:%u", source_base(file), source_line);
+        printf("\n");
     }
 }
 
@@ -128,13 +133,15 @@ int command_sim_run(int argc, char **argv) {
 
 static const struct command parts[] = {
     {"run", command_sim_run, "one GEMM of integers: is D right, and what does hardware hide?"},
+    {"launch", command_sim_launch,
+     "a kernel of your own, from .ptx or .cu: what is wrong, what it costs, by source line"},
     {"trace", command_sim_trace, "its timeline: copies, wgmmas, barriers, who waits for whom"},
     {"step", command_sim_step, "stop at a PTX line: registers, shared memory by bank, mbarriers"},
 };
 
 static void print_help(FILE *out) {
     fputs("usage: gristmill sim PART [arguments]\n\n"
-          "The simulated GPU runs the PTX of every kernel on the CPU. Parts:\n",
+          "The simulated GPU runs PTX on the CPU: that of every kernel of the library, and yours. Parts:\n",
           out);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         fprintf(out, "  %-8s %s\n", parts[i].name, parts[i].about);
@@ -145,6 +152,6 @@ int command_sim(int argc, char **argv) {
     const int code = command_dispatch(parts, sizeof parts / sizeof *parts, print_help, argc, argv);
     if (code != COMMAND_UNKNOWN)
         return code;
-    complain("`gristmill sim` has no part %s; it has run, trace and step", argv[0]);
+    complain("`gristmill sim` has no part %s; it has run, launch, trace and step", argv[0]);
     return EXIT_CODE_USAGE;
 }

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of a launch by source line. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/sim/launch_report.h"
+
+struct table {
+    struct launch_row *rows;
+    size_t count;
+};
+
+void launch_place(const char *file, uint32_t line, char *text, size_t bytes) {
+    if (file)
+        snprintf(text, bytes, "%s:%u", source_base(file), line);
+    else
+        snprintf(text, bytes, "PTX %u", line);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static struct launch_row *row_of(struct table *table, const char *file, uint32_t line, const char *access) {
+    for (size_t i = 0; i < table->count; i++) {
+        struct launch_row *row = &table->rows[i];
+        if (row->line == line && row->access == access && (row->file == file || (row->file && file && strcmp(row->file, file) == 0)))
+            return row;
+    }
+    struct launch_row *row = &table->rows[table->count++];
+    *row = (struct launch_row){.file = file, .line = line, .access = access};
+    return row;
+}
+
+static void add_line(struct simulator *simulator, struct table *table, const struct gm_sim_line *line) {
+    const char *file = NULL;
+    uint32_t number = line->line;
+    simulator->line_source(line->line, &file, &number);
+    struct launch_row *row = row_of(table, file, number, line->access);
+    row->ptx_line = row->ptx_line ? row->ptx_line : line->line;
+    row->width = line->width > row->width ? line->width : row->width;
+    row->accesses += line->accesses;
+    row->wavefronts += line->wavefronts;
+    row->ideal += line->ideal_wavefronts;
+    row->conflicts += line->conflicts;
+    row->requests += line->requests;
+    row->sectors += line->sectors;
+    row->ideal_sectors += line->ideal_sectors;
+}
+
+static int by_place(const void *left, const void *right) {
+    const struct launch_row *a = left, *b = right;
+    const int files = strcmp(a->file ? a->file : "", b->file ? b->file : "");
+    if (files != 0)
+        return files;
+    return a->line != b->line ? (a->line > b->line ? 1 : -1) : (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
+}
+
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
+
+static int place_width(const struct table *table) {
+    char place[300];
+    int width = 4;
+    for (size_t i = 0; i < table->count; i++) {
+        launch_place(table->rows[i].file, table->rows[i].line, place, sizeof place);
+        const int length = (int)strlen(place);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static void print_start(const struct launch_row *row, int width, uint64_t times) {
+    char place[300];
+    launch_place(row->file, row->line, place, sizeof place);
+    printf("%-*s  %-13s", width, place, row->access);
+    if (row->width)
+        printf("%6u", row->width);
+    else
+        printf("%6s", "");
+    printf("%11" PRIu64, times);
+}
+
+static void print_shared(struct simulator *simulator, const struct table *table, int width) {
+    bool begun = false;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct launch_row *row = &table->rows[i];
+        if (!row->wavefronts)
+            continue;
+        if (!begun)
+            printf("\nshared memory, by source line (degree: wavefronts for one of the ideal)\n\n%-*s  %-13s%6s%11s%11s%11s"
+                   "%11s%8s  text\n",
+                   width, "line", "access", "bytes", "times", "wavefronts", "ideal", "conflicts", "degree");
+        begun = true;
+        print_start(row, width, row->accesses);
+        printf("%11" PRIu64, row->wavefronts);
+        if (row->ideal)
+            printf("%11" PRIu64 "%11" PRIu64 "%8.2f", row->ideal, row->conflicts,
+                   (double)row->wavefronts / (double)row->ideal);
+        else
+            printf("%11s%11s%8s", "", "", "");
+        printf("  %.44s\n", simulator_line_text(simulator, row->ptx_line));
+    }
+}
+
+static void print_global(struct simulator *simulator, const struct table *table, int width) {
+    bool begun = false;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct launch_row *row = &table->rows[i];
+        if (!row->sectors)
+            continue;
+        if (!begun)
+            printf("\nglobal memory, by source line (sectors of 32 bytes; ideal: as few as hold what is asked for)\n\n%-*s  "
+                   "%-13s%6s%11s%11s%11s%11s%8s  text\n",
+                   width, "line", "access", "bytes", "times", "sectors", "ideal", "a request", "at best");
+        begun = true;
+        print_start(row, width, row->requests);
+        printf("%11" PRIu64, row->sectors);
+        if (row->requests)
+            printf("%11" PRIu64 "%11.2f%8.2f", row->ideal_sectors, (double)row->sectors / (double)row->requests,
+                   (double)row->ideal_sectors / (double)row->requests);
+        else
+            printf("%11s%11s%8s", "", "", "");
+        printf("  %.44s\n", simulator_line_text(simulator, row->ptx_line));
+    }
+}
+
+int launch_print_table(struct simulator *simulator) {
+    struct table table = {.rows = calloc(simulator->line_count() + 1, sizeof *table.rows)};
+    struct gm_sim_line line;
+    if (!table.rows)
+        return complain("out of host memory");
+    for (size_t i = 0; i < simulator->line_count() && simulator->line_get(i, &line) == 0; i++)
+        if (line.access && (line.wavefronts || line.sectors))
+            add_line(simulator, &table, &line);
+    qsort(table.rows, table.count, sizeof *table.rows, by_place);
+    const int width = place_width(&table);
+    print_shared(simulator, &table, width);
+    print_global(simulator, &table, width);
+    free(table.rows);
+    return 0;
+}

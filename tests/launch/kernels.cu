@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that tests/launch_check.py runs on the simulated GPU, right and wrong ones; it names their lines by their text.
+
+namespace shapes {
+__global__ void transpose(float *out, const float *in, int n) {
+    __shared__ float tile[32][32];
+    const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    tile[threadIdx.y][threadIdx.x] = in[y * n + x];
+    __syncthreads();
+    out[(blockIdx.x * 32 + threadIdx.y) * n + blockIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+} // namespace shapes
+
+__global__ void race(float *out, const float *in) {
+    extern __shared__ float shifted[];
+    shifted[threadIdx.x] = in[threadIdx.x];
+    out[threadIdx.x] = shifted[(threadIdx.x + 1) % blockDim.x];
+}
+
+__global__ void turned(float *out, const float *in) {
+    __shared__ float one[32];
+    one[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = one[(threadIdx.x + 1) % blockDim.x];
+}
+
+struct pair {
+    float scale;
+    int offset;
+};
+
+template <typename T> __global__ void scaled(T *out, pair p, double factor, unsigned char add, long long more) {
+    out[threadIdx.x] = (T)(p.scale * (float)factor + (float)(p.offset + add + more + threadIdx.x));
+}
+template __global__ void scaled(float *, pair, double, unsigned char, long long);
+template __global__ void scaled(int *, pair, double, unsigned char, long long);
+
+__global__ void beyond(float *out, const float *in) {
+    out[threadIdx.x] = in[threadIdx.x + 1];
+}
+
+__global__ void empty(void) {}

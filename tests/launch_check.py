@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs `gristmill sim launch` on the kernels of tests/launch/kernels.cu: what it prints, and each way to call it wrongly.
+
+    launch_check.py PROGRAM --nvcc NVCC [--nvrtc FOLDER]
+
+The last line is "N passed, N failed, N skipped". Without --nvrtc, a folder that holds libnvrtc, the case of it is skipped.
+"""
+import argparse
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "launch" / "kernels.cu"
+TRANSPOSE = ("transpose --grid 2,2 --block 32,32 --args {out} buffer:f32:64x64:iota i32:64",
+             "out:f32:64x64")
+SHAPE = "--grid 1 --block 32"
+
+
+def line_of(text):
+    """kernels.cu:LINE of the line that holds the text."""
+    lines = SOURCE.read_text().splitlines()
+    return f"kernels.cu:{1 + next(n for n, line in enumerate(lines) if text in line)}"
+
+
+def floats(*values):
+    return struct.pack(f"{len(values)}f", *values)
+
+
+class Checks:
+    def __init__(self, program, nvcc, folder):
+        self.program, self.nvcc, self.folder = program, nvcc, folder
+        self.passed = self.failed = 0
+        self.home = nvcc.parent.parent  # where CUDA_HOME points
+
+    def run(self, words, home=None):
+        environment = dict(os.environ, CUDA_HOME=str(home or self.home), LC_ALL="C.UTF-8")
+        environment.pop("GM_DRIVER", None)
+        return subprocess.run([self.program, "sim", "launch", *words.split()], cwd=self.folder, env=environment,
+                              text=True, capture_output=True)
+
+    def expect(self, name, code, words, said=(), unsaid=(), home=None):
+        """The exit code, and what stands in the output or on stderr."""
+        result = self.run(words, home)
+        output = result.stdout + result.stderr
+        flat = " ".join(output.split())
+        missing = [text for text in said if " ".join(text.split()) not in flat]
+        present = [text for text in unsaid if text in output]
+        if result.returncode == code and not missing and not present:
+            self.passed += 1
+            print(f"PASS {name}")
+            return
+        self.failed += 1
+        print(f"FAIL {name}: exit code {result.returncode} instead of {code}, not said: {missing}, said: {present}")
+        print("".join(f"     {line}\n" for line in output.splitlines()), end="")
+
+    def expect_bytes(self, name, file, wanted):
+        got = (self.folder / file).read_bytes()
+        self.passed += got == wanted
+        self.failed += got != wanted
+        print(f"{'PASS' if got == wanted else 'FAIL'} {name}")
+
+
+def check_findings(checks):
+    """What is printed of kernels that run."""
+    store, load = line_of("= in[y * n + x]"), line_of("= tile[threadIdx.x]")
+    transposed = floats(*(float(column * 64 + row) for row in range(64) for column in range(64)))
+    (checks.folder / "right").write_bytes(transposed)
+    (checks.folder / "wrong").write_bytes(transposed[:-4] + floats(7))
+    words, out = TRANSPOSE
+    checks.expect("a table by source line, and cures of its conflicts", 0,
+                  "kernels.ptx " + words.format(out=out + ":print=4:save=saved"),
+                  ["seed 0: 0 reports", f"{store} st.shared 4 128 128 128 0 1.00 tile[threadIdx.y]",
+                   f"{load} ld.shared 4 128 4096 128 3968 32.00 out[",
+                   f"{store} ld.global 4 128 512 512 4.00 4.00", f"{load} st.global 4 128 512 512 4.00 4.00",
+                   "tile, rows of 128 bytes: 4 bytes more a row (33 elements of 4 bytes instead of 32)",
+                   f"{load}: 4096 wavefronts become 128, the ideal", "Swizzle<5,2,5>", "0 64 128 192 ..."],
+                  [f"{store}: "])
+    checks.expect_bytes("a saved buffer", "saved", transposed)
+    checks.expect("a buffer as it should be", 0, "kernels.ptx " + words.format(out=out + ":compare=right:save=x"))
+    checks.expect("a buffer as it should not be", 1, "kernels.ptx " + words.format(out=out + ":compare=wrong"),
+                  ["element 4095 is 4095 instead of 7; 1 of 4096 are wrong"])
+    checks.expect("a race, by source line", 1,
+                  f"kernels.ptx race --grid 1 --block 64 --shared 256 --seeds 2 --args {out} buffer:f32:64:ones",
+                  ["seed 1:", f"read-before-written, {line_of('shifted[(')}", f"wrote it at {line_of('shifted[threadIdx.x] =')}",
+                   "out[threadIdx.x] = shifted[(threadIdx.x + 1)"])
+    checks.expect("out of bounds", 1, f"kernels.ptx beyond {SHAPE} --seeds 3 --args out:f32:32 buffer:f32:32:iota",
+                  [f"out-of-bounds, {line_of('in[threadIdx.x + 1]')}", "the launch ended with CUDA_ERROR_ILLEGAL_ADDRESS",
+                   "byte 128 of an allocation of 128 bytes"], ["seed 1"])
+    checks.expect("what was never written", 1, f"kernels.ptx beyond {SHAPE} --no-table --args out:f32:32 out:f32:64",
+                  [f"uninitialised, {line_of('in[threadIdx.x + 1]')}"], ["global memory, by source line"])
+    checks.expect("without line numbers", 0, "plain.ptx " + words.format(out=out), ["PTX ", "ld.shared 4 128 4096"],
+                  ["kernels.cu"])
+
+
+def check_transcript(checks):
+    """The listing and the transcript of docs/SIMULATOR.md: what is printed today, but for times and lines of PTX."""
+    page = (SOURCE.parent.parent.parent / "docs" / "SIMULATOR.md").read_text()
+    listing, transcript = re.search(r"## Your own kernel.*?```cuda\n(.*?)```\n.*?```text\n(.*?)```", page, re.DOTALL).groups()
+    command, _, shown = transcript.partition("\n")
+    (checks.folder / "transpose.cu").write_text(listing)
+    printed = checks.run(command.removeprefix("$ gristmill sim launch ")).stdout
+    plain = [re.sub(r"PTX line \d+|[\d.]+ s$", "", text, flags=re.MULTILINE) for text in (shown, printed)]
+    checks.passed += plain[0] == plain[1]
+    checks.failed += plain[0] != plain[1]
+    print(f"{'PASS' if plain[0] == plain[1] else 'FAIL'} the transcript of docs/SIMULATOR.md")
+    if plain[0] != plain[1]:
+        print("".join(f"     {line}\n" for line in printed.splitlines()), end="")
+
+
+def check_arguments(checks):
+    """Every kind of argument reaches the kernel."""
+    (checks.folder / "pair").write_bytes(struct.pack("fi", 2, 5))
+    (checks.folder / "four").write_bytes(floats(1, 2, 3, 4))
+    checks.expect("a struct from a file, and numbers", 0,
+                  f"kernels.ptx _Z6scaledIiEvPT_4pairdhx {SHAPE} --device rtx4090 --args out:i32:32:save=scaled "
+                  "file:pair f64:1.5 u8:250 i64:-7",
+                  ["251 252 253 254 255 256 257 258 ..."])
+    checks.expect_bytes("its results", "scaled", struct.pack("32i", *range(251, 283)))
+    checks.expect("a buffer from a file, printed whole", 0,
+                  "kernels.ptx turned --grid 1 --block 4 --device a100 --sms 1 --schedule seed=4 --no-table "
+                  "--args buffer:f32:4:zero:print buffer:f32:4:file=four", ["seed 4:", "2 3 4 1"], ["..."])
+    for fill, wanted in (("ones", "1 1 1 1"), ("random=3", ""), ("random", "")):
+        checks.expect(f"filled with {fill}", 0, f"kernels.ptx turned --grid 1 --block 4 --no-table --args "
+                                                f"out:f32:2x2 buffer:f32:4:{fill}:print=4", [wanted])
+    checks.expect("no parameters at all", 0, f"kernels.ptx empty {SHAPE} --cluster 1", ["0 reports"])
+
+
+def check_refusals(checks):
+    """Each command line that makes no sense, with its sentence."""
+    for words, said in {
+            "": "say which file",
+            "kernels.ptx race": "say how many blocks and threads",
+            f"kernels.ptx race more {SHAPE}": "one kernel of one file, and not more as well",
+            "kernels.ptx race --grid 0 --block 1": "--grid is X, X,Y or X,Y,Z",
+            "kernels.ptx race --grid 1,2,3,4 --block 1": "--grid is X, X,Y or X,Y,Z",
+            "kernels.ptx race --grid 1 --block 1, --args": "--block is X, X,Y or X,Y,Z",
+            "kernels.ptx race --grid 1 --block 1 --cluster x": "--cluster is X, X,Y or X,Y,Z",
+            "kernels.ptx race --grid 1 --block 1 --schedule often": "--schedule is seed=N",
+            f"kernels.ptx {SHAPE}": "kernels.ptx holds 7 kernels; say which:",
+            f"kernels.ptx nothing {SHAPE}": "kernels.ptx holds no kernel nothing; it has:",
+            f"kernels.ptx scaled {SHAPE}": "2 kernels of kernels.ptx are named scaled; say which by its whole name:",
+            f"kernels.ptx race {SHAPE}": "race has 2 parameters, and --args gives 0",
+            f"kernels.ptx race {SHAPE} --args out:f32:32 f32:1": "parameter 2 of race is a pointer or a 64-bit integer",
+            f"kernels.ptx transpose {SHAPE} --args out:f32:4 out:f32:4 f32:1": "parameter 3 of shapes::transpose is an "
+                                                                               "integer of 32 bits, and f32:1 is not",
+            f"kernels.ptx _Z6scaledIiEvPT_4pairdhx {SHAPE} --args out:i32:4 i64:1 i64:1 u8:1 i64:1":
+                "parameter 3 of scaled is f64, and i64:1 is not",
+            f"kernels.ptx _Z6scaledIiEvPT_4pairdhx {SHAPE} --args out:i32:4 i32:1 f64:1 u8:1 i64:1":
+                "parameter 2 of scaled is 8 bytes (a struct",
+            "kernels.ptx empty --grid 1 --block 64,32": "--block 64,32 is 2048 threads; a block has 1024 at most",
+            f"kernels.ptx empty {SHAPE} --args {'i32:1 ' * 65}": "more than 64 arguments",
+            f"kernels.ptx race {SHAPE} --args f128:1": "an argument begins with buffer:, out:, file: or a type",
+            f"kernels.ptx race {SHAPE} --args i32": "the value is no number of this type",
+            f"kernels.ptx race {SHAPE} --args i8:128": "the value is no number of this type",
+            f"kernels.ptx race {SHAPE} --args u32:-1": "the value is no number of this type",
+            f"kernels.ptx race {SHAPE} --args f32:1x": "the value is no number of this type",
+            f"kernels.ptx race {SHAPE} --args out:int:4": "an element's type is i8, u8",
+            f"kernels.ptx race {SHAPE} --args out": "an element's type is i8, u8",
+            f"kernels.ptx race {SHAPE} --args out:f32": "behind the type stands how many elements",
+            f"kernels.ptx race {SHAPE} --args out:f32:4x0": "behind the type stands how many elements",
+            f"kernels.ptx race {SHAPE} --args out:f64:4294967296": "of 4 GiB at most",
+            f"kernels.ptx race {SHAPE} --args out:f32:4:full": "behind the count stand zero, ones",
+            f"kernels.ptx race {SHAPE} --args out:f32:4:print=x": "behind the count stand zero, ones",
+            f"kernels.ptx race {SHAPE} --args file:absent": "cannot read absent: No such file"}.items():
+        checks.expect(f"refused: {words[:70]}", 2, words, [said])
+    two = f"kernels.ptx race {SHAPE} --shared 128 --args out:f32:32"
+    for words, said in {
+            f"absent.ptx race {SHAPE}": "cannot read absent.ptx: No such file",
+            f"absent.cu race {SHAPE}": "cannot read absent.cu: No such file",
+            f"func.ptx f {SHAPE}": "cannot read the PTX of func.ptx: unsupported: .func at line 4",
+            f"none.ptx f {SHAPE}": "none.ptx holds no kernel",
+            f"newer.ptx f {SHAPE} --device h200": "the PTX of newer.ptx is for another GPU than a simulated h200",
+            f"kernels.ptx empty {SHAPE} --device v100": "not v100",
+            "required.ptx f --grid 1 --block 32": "f is compiled for blocks of 64,1,1 threads",
+            f"kernels.ptx empty {SHAPE} --shared 167936 --device a100": "a block of NVIDIA A100",
+            f"kernels.ptx empty {SHAPE} --cluster 32": "the launch ended with CUDA_ERROR",
+            two + " buffer:f32:32:file=kernels.cu": "and buffer:f32:32:file=kernels.cu is a buffer of 128",
+            two + ":compare=kernels.cu buffer:f32:32:ones": "kernels.cu has",
+            two + ":save=/absent/x buffer:f32:32:ones": "cannot write /absent/x: No such file"}.items():
+        checks.expect(f"fails: {words[:70]}", 2 if said.startswith(("none.ptx", "f is")) else 1, words, [said])
+
+
+def check_compilers(checks, nvrtc):
+    """A .cu by nvcc, by NVRTC, and by neither."""
+    words, out = TRANSPOSE
+    checks.expect("compiled by nvcc", 0, "kernels.cu " + words.format(out=out) + " --device a100 --flags -O3",
+                  [line_of("= tile[threadIdx.x]")])
+    checks.expect("a .cu that does not compile", 1, f"broken.cu f {SHAPE}", ["could not compile broken.cu", "broken.cu(1)"])
+    empty = checks.folder / "home"
+    (empty / "bin").mkdir(parents=True)
+    checks.expect("no compiler", 1, "kernels.cu " + words.format(out=out),
+                  ["there is no nvcc", "nvcc -ptx -lineinfo -arch=sm_90a kernels.cu` makes a .ptx file"], home=empty)
+    if not nvrtc:
+        return 1
+    (empty / "lib64").symlink_to(nvrtc.resolve())
+    checks.expect("compiled by NVRTC", 0, "kernels.cu " + words.format(out=out) + " --device a100",
+                  [line_of("= tile[threadIdx.x]")], home=empty)
+    checks.expect("a .cu that NVRTC cannot compile", 1, f"broken.cu f {SHAPE}", ["NVRTC could not compile broken.cu"],
+                  home=empty)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--nvcc", type=pathlib.Path, required=True)
+    parser.add_argument("--nvrtc", type=pathlib.Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        checks = Checks(options.program.resolve(), options.nvcc.resolve(), folder)
+        (folder / "kernels.cu").write_bytes(SOURCE.read_bytes())
+        (folder / "broken.cu").write_text("__global__ void f() { this is no code }\n")
+        head = ".version 8.0\n.target {}\n.address_size 64\n"
+        (folder / "func.ptx").write_text(head.format("sm_80") + ".func f() { ret; }\n")
+        (folder / "none.ptx").write_text(head.format("sm_80"))
+        (folder / "newer.ptx").write_text(head.format("sm_100") + ".entry f() { ret; }\n")
+        (folder / "required.ptx").write_text(head.format("sm_80") + ".entry f() .reqntid 64 { ret; }\n")
+        for file, flags in (("kernels.ptx", ["-lineinfo"]), ("plain.ptx", [])):
+            subprocess.run([checks.nvcc, "-ptx", *flags, "-arch=sm_80", "-o", file, "kernels.cu"], cwd=folder, check=True)
+        check_findings(checks)
+        check_transcript(checks)
+        check_arguments(checks)
+        check_refusals(checks)
+        skipped = check_compilers(checks, options.nvrtc)
+    print(f"{checks.passed} passed, {checks.failed} failed, {skipped} skipped")
+    return checks.failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
