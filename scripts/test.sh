@@ -185,6 +185,7 @@ step install_check tests/install_check.sh "$build"
 step rust_check tests/rust_check.sh "$build"
 step wheel_check tests/wheel_check.sh "$build"
 step package_check tests/package_check.sh "$build"
+step pictures_up_to_date python3 tools/pictures.py "$build/gristmill" --check
 step program_check tests/program_check.sh "$build/gristmill" "$build"
 step launch_check python3 tests/launch_check.py "$build/gristmill" --nvcc "$nvcc" \
     --nvrtc "$(dirname "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)")"
