@@ -30,7 +30,8 @@ static int print_list(void) {
     for (size_t i = 0; i < exercise_count; i++) {
         const char *question = exercises[i].question;
         const int is_long = strlen(question) > LIST_COLUMNS;
-        text_table_add(&table, "%zu|%s|%.*s%s", i + 1, exercises[i].page, LIST_COLUMNS, question, is_long ? " ..." : "");
+        text_table_add(&table, "%zu|%s|%.*s%s", i + 1, exercises[i].page, LIST_COLUMNS, question,
+                       is_long ? " ..." : "");
     }
     text_table_print(&table, stdout);
     text_table_free(&table);

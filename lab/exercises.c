@@ -5,10 +5,8 @@
 #include "gristmill/smem.h"
 #include "program/smem/expression.h"
 
-#define EXERCISE_NUMBER(page, name, question, because, hint)                                                           \
-    {page, exercise_##name, NULL, question, because, hint},
-#define EXERCISE_ADDRESS(page, name, question, because, hint)                                                          \
-    {page, NULL, exercise_##name, question, because, hint},
+#define EXERCISE_NUMBER(page, name, question, because, hint)  {page, exercise_##name, NULL, question, because, hint},
+#define EXERCISE_ADDRESS(page, name, question, because, hint) {page, NULL, exercise_##name, question, because, hint},
 const struct exercise exercises[] = {
 #include "lab/exercises.def"
 };

@@ -161,8 +161,8 @@ int64_t exercise_blocks_of_tiles(void) {
 
 /* On a tile of 128 x 112 floats, which a warp walks by column. */
 static struct gm_pad_advice advice(void) {
-    const struct gm_pad_question question = {
-        .size = sizeof question, .tile = {.size = sizeof question.tile, .rows = 128, .row_bytes = 112 * 4}};
+    const struct gm_pad_question question = {.size = sizeof question,
+                                             .tile = {.size = sizeof question.tile, .rows = 128, .row_bytes = 112 * 4}};
     struct gm_tile_access walk = {.size = sizeof walk, .kind = GM_ACCESS_LOAD, .width = 4};
     struct gm_pad_advice found = {.size = sizeof found};
     struct gm_device device = {.size = sizeof device};

@@ -60,10 +60,11 @@ static int ask_for_shared(const struct launch *launch) {
         gpu->drv->cuFuncSetAttribute(launch->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
     if (result == CUDA_SUCCESS)
         return 0;
-    return complain("%s is refused: %d bytes of dynamic shared memory and %u of static; a block of %s may have %d in all "
-                    "(cudaFuncSetAttribute returns %s)",
-                    launch->name, bytes, kernel.static_shared, gpu->device.name, gpu->device.smem_per_block_bytes,
-                    gm_driver_error_name(result));
+    return complain(
+        "%s is refused: %d bytes of dynamic shared memory and %u of static; a block of %s may have %d in all "
+        "(cudaFuncSetAttribute returns %s)",
+        launch->name, bytes, kernel.static_shared, gpu->device.name, gpu->device.smem_per_block_bytes,
+        gm_driver_error_name(result));
 }
 
 static int load(struct launch *launch) {
@@ -293,8 +294,10 @@ static int take_args(int argc, char **argv, struct args_list *list) {
 
 static const char about[] =
     "Runs one kernel of yours on the simulated GPU, prints what is wrong with it (races, barriers, bounds, what was\n"
-    "never written) and what its accesses to memory cost, by source line, and what would cure bank conflicts. Exit code\n"
-    "1: something is wrong. Needs no GPU. FILE is PTX (`nvcc -ptx -lineinfo`), or a .cu, which nvcc or NVRTC compiles.\n\n"
+    "never written) and what its accesses to memory cost, by source line, and what would cure bank conflicts. Exit "
+    "code\n"
+    "1: something is wrong. Needs no GPU. FILE is PTX (`nvcc -ptx -lineinfo`), or a .cu, which nvcc or NVRTC "
+    "compiles.\n\n"
     "Arguments stand behind --args in the order of the kernel's parameters:\n"
     "  i32:64  f32:1.5  u64:0xff     numbers: i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64\n"
     "  buffer:f32:4096:iota          device memory: type, how many (or 64x64), how it is filled: zero, ones, iota,\n"
@@ -317,8 +320,7 @@ int command_sim_launch(int argc, char **argv) {
         {"shared", "BYTES", ARGS_COUNT, &given.shared, "dynamic shared memory"},
         {"args", "ARG ...", ARGS_LIST, &given.given, "the kernel's arguments, up to the next option"},
         {"seeds", "N", ARGS_POSITIVE, &given.seeds, "run under N schedules, from --schedule's seed on: a race search"},
-        {"schedule", "seed=N", ARGS_TEXT, &given.request.schedule,
-         "random run lengths and latencies (default: plain)"},
+        {"schedule", "seed=N", ARGS_TEXT, &given.request.schedule, "random run lengths and latencies (default: plain)"},
         {"device", "DEVICE", ARGS_TEXT, &given.request.device, "a100, h100 (default), h200, rtx4090"},
         {"sms", "N", ARGS_POSITIVE, &given.request.sms, "SMs of the device (default: its own)"},
         {"flags", "FLAGS", ARGS_TEXT, &given.flags, "for the compiler, e.g. '-DTILE=32 -Iinclude'"},

@@ -77,7 +77,8 @@ void *bytes_of_file(const char *path, size_t *size) {
 static bool read_count(const char *text, uint64_t *count, uint64_t *columns) {
     *count = 1;
     for (;; text++) {
-        if (!number_take_64(&text, BUFFER_BYTES_MOST, columns) || *columns == 0 || *columns > BUFFER_BYTES_MOST / *count)
+        if (!number_take_64(&text, BUFFER_BYTES_MOST, columns) || *columns == 0 ||
+            *columns > BUFFER_BYTES_MOST / *count)
             return false;
         *count *= *columns;
         if (*text != 'x')
@@ -87,8 +88,11 @@ static bool read_count(const char *text, uint64_t *count, uint64_t *columns) {
 
 /* One word behind the count. False: there is none of that kind. */
 static bool read_buffer_word(struct launch_argument *argument, const char *word) {
-    static const char *const fills[] = {
-        [FILL_NONE] = "none", [FILL_ZERO] = "zero", [FILL_ONES] = "ones", [FILL_IOTA] = "iota", [FILL_RANDOM] = "random"};
+    static const char *const fills[] = {[FILL_NONE] = "none",
+                                        [FILL_ZERO] = "zero",
+                                        [FILL_ONES] = "ones",
+                                        [FILL_IOTA] = "iota",
+                                        [FILL_RANDOM] = "random"};
     const char *seed = value_of(word, "random"), *count = value_of(word, "print"), *path = value_of(word, "file");
     for (int fill = FILL_NONE; fill <= FILL_RANDOM; fill++)
         if (strcmp(word, fills[fill]) == 0) {
@@ -125,8 +129,9 @@ static int read_buffer(struct launch_argument *argument, char *word, bool is_out
     for (word = next; word; word = next) {
         next = cut(word);
         if (!read_buffer_word(argument, word))
-            return refuse(argument, "behind the count stand zero, ones, iota, random=SEED, file=PATH, print=N, save=PATH "
-                                    "or compare=PATH");
+            return refuse(argument,
+                          "behind the count stand zero, ones, iota, random=SEED, file=PATH, print=N, save=PATH "
+                          "or compare=PATH");
     }
     return 0;
 }

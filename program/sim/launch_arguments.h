@@ -24,8 +24,8 @@ struct element_type {
 enum buffer_fill { FILL_NONE, FILL_ZERO, FILL_ONES, FILL_IOTA, FILL_RANDOM, FILL_FILE };
 
 struct launch_argument {
-    const char *given; /* as on the command line */
-    char *words;       /* a copy, cut at the colons: the paths lie in it */
+    const char *given;               /* as on the command line */
+    char *words;                     /* a copy, cut at the colons: the paths lie in it */
     const struct element_type *type; /* NULL: bytes from a file */
     void *bytes;                     /* a scalar's or a file's */
     size_t size;                     /* of these, or of the buffer */

@@ -115,9 +115,10 @@ static char *compile_somehow(const char *path, const char *architecture, char *c
         return compile(nvcc, path, architecture, flags);
     char *text = launch_nvrtc(path, architecture, flags, &found);
     if (!found)
-        complain("there is no nvcc (in CUDA_HOME, PATH, /usr/local/cuda) and no NVRTC to compile %s with; where there is "
-                 "one, `nvcc -ptx -lineinfo -arch=sm_%s %s` makes a .ptx file, which needs neither",
-                 path, architecture, path);
+        complain(
+            "there is no nvcc (in CUDA_HOME, PATH, /usr/local/cuda) and no NVRTC to compile %s with; where there is "
+            "one, `nvcc -ptx -lineinfo -arch=sm_%s %s` makes a .ptx file, which needs neither",
+            path, architecture, path);
     return text;
 }
 

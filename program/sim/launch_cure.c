@@ -174,8 +174,10 @@ struct advice {
 };
 
 static struct gm_tile_access walk_of(const struct array *array, const struct gm_sim_access *access, uint32_t pitch) {
-    struct gm_tile_access walk = {
-        .size = sizeof walk, .kind = (enum gm_access_kind)access->kind, .width = access->width, .inactive = ~access->mask};
+    struct gm_tile_access walk = {.size = sizeof walk,
+                                  .kind = (enum gm_access_kind)access->kind,
+                                  .width = access->width,
+                                  .inactive = ~access->mask};
     for (uint32_t lane = 0; lane < 32; lane++) {
         if (!(access->mask >> lane & 1))
             continue;
@@ -317,8 +319,8 @@ static void cure(struct simulator *simulator, const struct array *array, uint32_
     free(walks);
 }
 
-void launch_print_cures(struct simulator *simulator, const struct gm_sim_ptx *ptx, size_t index,
-                        uint32_t dynamic_bytes, const struct launch_accesses *accesses) {
+void launch_print_cures(struct simulator *simulator, const struct gm_sim_ptx *ptx, size_t index, uint32_t dynamic_bytes,
+                        const struct launch_accesses *accesses) {
     struct gm_sim_kernel kernel;
     struct gm_sim_variable variable;
     const struct launch_access **each = calloc(accesses->count + 1, sizeof(*each));

@@ -43,9 +43,9 @@ static bool open_nvrtc(struct nvrtc *nvrtc) {
         const char *name;
         void **function;
     } wanted[] = {
-        {"nvrtcCreateProgram", (void **)&nvrtc->create},     {"nvrtcCompileProgram", (void **)&nvrtc->compile},
+        {"nvrtcCreateProgram", (void **)&nvrtc->create},       {"nvrtcCompileProgram", (void **)&nvrtc->compile},
         {"nvrtcGetProgramLogSize", (void **)&nvrtc->log_size}, {"nvrtcGetProgramLog", (void **)&nvrtc->log},
-        {"nvrtcGetPTXSize", (void **)&nvrtc->ptx_size},      {"nvrtcGetPTX", (void **)&nvrtc->ptx},
+        {"nvrtcGetPTXSize", (void **)&nvrtc->ptx_size},        {"nvrtcGetPTX", (void **)&nvrtc->ptx},
         {"nvrtcDestroyProgram", (void **)&nvrtc->destroy},
     };
     nvrtc->library = open_library();

@@ -24,7 +24,8 @@ void launch_place(const char *file, uint32_t line, char *text, size_t bytes) {
 static struct launch_row *row_of(struct table *table, const char *file, uint32_t line, const char *access) {
     for (size_t i = 0; i < table->count; i++) {
         struct launch_row *row = &table->rows[i];
-        if (row->line == line && row->access == access && (row->file == file || (row->file && file && strcmp(row->file, file) == 0)))
+        if (row->line == line && row->access == access &&
+            (row->file == file || (row->file && file && strcmp(row->file, file) == 0)))
             return row;
     }
     struct launch_row *row = &table->rows[table->count++];
@@ -53,7 +54,8 @@ static int by_place(const void *left, const void *right) {
     const int files = strcmp(a->file ? a->file : "", b->file ? b->file : "");
     if (files != 0)
         return files;
-    return a->line != b->line ? (a->line > b->line ? 1 : -1) : (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
+    return a->line != b->line ? (a->line > b->line ? 1 : -1)
+                              : (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
 }
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */
@@ -87,7 +89,8 @@ static void print_shared(struct simulator *simulator, const struct table *table,
         if (!row->wavefronts)
             continue;
         if (!begun)
-            printf("\nshared memory, by source line (degree: wavefronts for one of the ideal)\n\n%-*s  %-13s%6s%11s%11s%11s"
+            printf("\nshared memory, by source line (degree: wavefronts for one of the ideal)\n\n%-*s  "
+                   "%-13s%6s%11s%11s%11s"
                    "%11s%8s  text\n",
                    width, "line", "access", "bytes", "times", "wavefronts", "ideal", "conflicts", "degree");
         begun = true;
@@ -109,7 +112,8 @@ static void print_global(struct simulator *simulator, const struct table *table,
         if (!row->sectors)
             continue;
         if (!begun)
-            printf("\nglobal memory, by source line (sectors of 32 bytes; ideal: as few as hold what is asked for)\n\n%-*s  "
+            printf("\nglobal memory, by source line (sectors of 32 bytes; ideal: as few as hold what is asked "
+                   "for)\n\n%-*s  "
                    "%-13s%6s%11s%11s%11s%11s%8s  text\n",
                    width, "line", "access", "bytes", "times", "sectors", "ideal", "a request", "at best");
         begun = true;

@@ -14,16 +14,16 @@
 /* An address of each lane is asked for. */
 enum { OF_LANES = INT32_MIN };
 static const int64_t right[] = {
-    26,        4,    1,        2,     32,       /* banks */
-    16,        1,    2,        256,   OF_LANES, /* padding */
-    4,         8,    32,       16,    32,       /* vectors */
-    6,         0x1c0, OF_LANES, 1,    1024,     /* swizzle */
-    2,         98304, 5,       32,    32,       /* cp-async */
-    104,       64,   16384,    256,   49152,    /* tma */
-    1024,      32,   0x840,    1,     2198,     /* wgmma-descriptors */
-    2048,      8192, 10,       8,     12,       /* clusters */
-    268435456, 128,  17408,    -2,    2,        /* attention */
-    64,        75,   4,        3,     2,        /* worth-fixing */
+    26,        4,     1,        2,   32,       /* banks */
+    16,        1,     2,        256, OF_LANES, /* padding */
+    4,         8,     32,       16,  32,       /* vectors */
+    6,         0x1c0, OF_LANES, 1,   1024,     /* swizzle */
+    2,         98304, 5,        32,  32,       /* cp-async */
+    104,       64,    16384,    256, 49152,    /* tma */
+    1024,      32,    0x840,    1,   2198,     /* wgmma-descriptors */
+    2048,      8192,  10,       8,   12,       /* clusters */
+    268435456, 128,   17408,    -2,  2,        /* attention */
+    64,        75,    4,        3,   2,        /* worth-fixing */
 };
 
 START_TEST(every_number_is_what_was_worked_out_by_hand) {

@@ -295,6 +295,39 @@ START_TEST(a_gemm_has_the_layouts_and_types_of_its_fields) {
 }
 END_TEST
 
+/* What a ledger tells apart: what is behind the sums, as far as other kernels may be the fastest for it. */
+START_TEST(a_gemms_epilogue_says_what_is_behind_the_sums) {
+    static const struct {
+        const char *word;
+        struct gm_gemm_problem says;
+    } cases[] = {
+        {"plain", {.d_type = GM_FP32}},
+        {"general", {.bias = GM_BIAS_N}},
+        {"gate", {.gate = GM_GATE_HALVES}},
+        {"batch", {.batch = 2}},
+        {"extended", {.residual = 1}},
+        {"extended", {.d_type = GM_E4M3, .d_scaling = GM_SCALE_STATIC}},
+        {"extended_gate", {.gate = GM_GATE_PAIRS, .amax = 1}},
+        {"extended_row", {.d_type = GM_INT8, .d_scaling = GM_SCALE_ROW}},
+        {"extended_gate_row", {.d_type = GM_E4M3, .d_scaling = GM_SCALE_ROW, .gate = GM_GATE_HALVES}},
+        {"extended_group", {.d_type = GM_E5M2, .d_scaling = GM_SCALE_GROUP}},
+        {"extended_gate_group", {.d_type = GM_E4M3, .d_scaling = GM_SCALE_GROUP, .gate = GM_GATE_HALVES}},
+        {"extended", {.residual = 1, .d_scaling = GM_SCALE_GROUP}}, /* which says nothing of 16 bits */
+    };
+    const struct gm_field *epilogue = gemm_field("epilogue");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[GM_FIELD_TEXT_BYTES];
+        struct gm_gemm_problem p = cases[i].says;
+        p.size = sizeof p;
+        p.m = p.n = p.k = 128;
+        if (p.batch) /* each matrix behind the one before */
+            p.a_batch_stride = p.b_batch_stride = p.c_batch_stride = p.d_batch_stride = 256 * 128;
+        ck_assert_msg(gm_gemm_normalize(&p) == GM_OK, "%s: %s", cases[i].word, gm_last_error());
+        ck_assert_str_eq(gm_field_print(epilogue, gm_field_get(epilogue, &p), text), cases[i].word);
+    }
+}
+END_TEST
+
 START_TEST(a_gemms_epilogue_is_read_only) {
     struct gm_gemm_problem p = problem_of(1, 2, 3);
     char text[GM_FIELD_TEXT_BYTES];
@@ -358,6 +391,7 @@ Suite *operation_suite(void) {
     TCase *gemm = tcase_create("GEMM's");
     tcase_add_test(gemm, a_gemm_is_a_line_of_a_suite);
     tcase_add_test(gemm, a_gemm_has_the_layouts_and_types_of_its_fields);
+    tcase_add_test(gemm, a_gemms_epilogue_says_what_is_behind_the_sums);
     tcase_add_test(gemm, a_gemms_epilogue_is_read_only);
     tcase_add_test(gemm, a_gemms_words_are_its_enumerators);
     tcase_add_test(gemm, a_gemm_tells_its_work);

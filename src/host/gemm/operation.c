@@ -28,15 +28,38 @@ static int set_b_type(void *problem, int64_t type) {
     return ((struct gm_gemm_problem *)problem)->ab_type == (enum gm_type)type;
 }
 
-static int64_t get_epilogue(const void *problem) {
-    const struct gm_gemm_problem *p = problem;
-    return gm_gemm_is_batch(p)       ? 3
-           : gm_gemm_is_extended(p)  ? 4
-           : p->gate != GM_GATE_NONE ? 2
-                                     : gm_has_general_epilogue(p);
+enum { EPILOGUE_PLAIN, EPILOGUE_GENERAL, EPILOGUE_GATE, EPILOGUE_BATCH, EPILOGUE_EXTENDED };
+/* Of extended ones, a gate comes after the same without one. */
+static const char *const epilogues[] = {"plain",
+                                        "general",
+                                        "gate",
+                                        "batch",
+                                        "extended",
+                                        "extended_gate",
+                                        "extended_row",
+                                        "extended_gate_row",
+                                        "extended_group",
+                                        "extended_gate_group",
+                                        NULL};
+
+/* What D's scales are of decides who computes it: kernels of one pass have not all of them. */
+static int64_t get_extended(const struct gm_gemm_problem *p) {
+    const int scales = !gm_gemm_has_8_bits(p)           ? 0
+                       : p->d_scaling == GM_SCALE_ROW   ? 2
+                       : p->d_scaling == GM_SCALE_GROUP ? 4
+                                                        : 0;
+    return EPILOGUE_EXTENDED + scales + (p->gate != GM_GATE_NONE);
 }
 
-static const char *const epilogues[] = {"plain", "general", "gate", "batch", "extended", NULL};
+static int64_t get_epilogue(const void *problem) {
+    const struct gm_gemm_problem *p = problem;
+    return gm_gemm_is_batch(p)          ? EPILOGUE_BATCH
+           : gm_gemm_is_extended(p)     ? get_extended(p)
+           : p->gate != GM_GATE_NONE    ? EPILOGUE_GATE
+           : gm_has_general_epilogue(p) ? EPILOGUE_GENERAL
+                                        : EPILOGUE_PLAIN;
+}
+
 static const char *const activations[] = {"none", "relu", "gelu", "gelu_erf", "silu", NULL};
 static const char *const biases[] = {"none", "n", "m", NULL};
 static const char *const gates[] = {"none", "halves", "pairs", NULL};

@@ -22,7 +22,8 @@ START_TEST(kernels_parameters_and_arrays) {
     ck_assert_msg(ptx != NULL, "%s", message);
     ck_assert_int_eq(gm_sim_ptx_kernel(ptx, 0, &kernel), 0);
     ck_assert_str_eq(kernel.name, "first");
-    ck_assert(kernel.parameters == 3 && kernel.variables == 2 && kernel.static_shared == 128 && kernel.threads[0] == 64);
+    ck_assert(kernel.parameters == 3 && kernel.variables == 2 && kernel.static_shared == 128 &&
+              kernel.threads[0] == 64);
     ck_assert_int_eq(gm_sim_ptx_parameter(ptx, 0, 0, &parameter), 0);
     ck_assert(parameter.type == 'u' && parameter.bytes == 8 && parameter.element_bytes == 8);
     ck_assert_int_eq(gm_sim_ptx_parameter(ptx, 0, 1, &parameter), 0);

@@ -51,8 +51,9 @@ START_TEST(inlined_code_belongs_to_the_readers_own_line) {
                            ".loc 3 8 1, function_name $L__info1, inlined_at 1 20 3\nmov.u32 r0, 3;\n"
                            ".loc 2 500 1, function_name $L__info1, inlined_at 3 8 1\nmov.u32 r0, 4;\n"
                            ".loc 2 600 1, function_name $L__info1, inlined_at 2 77 1\nmov.u32 r0, 5;\n");
-    static const char *const wanted[] = {"/home/me/copy.cu:12",    "/home/me/copy.cu:12",   "/home/me/copy.cu:12",
-                                         "/home/me/lib/own.cuh:8", "/home/me/lib/own.cuh:8", "/cuda/include/pipeline.h:77"};
+    static const char *const wanted[] = {"/home/me/copy.cu:12",    "/home/me/copy.cu:12",
+                                         "/home/me/copy.cu:12",    "/home/me/lib/own.cuh:8",
+                                         "/home/me/lib/own.cuh:8", "/cuda/include/pipeline.h:77"};
     for (uint32_t n = 0; n < sizeof wanted / sizeof *wanted; n++)
         ck_assert_msg(strcmp(source_of(module, "k", n), wanted[n]) == 0, "%u: %s", n, source_of(module, "k", n));
     ptx_free(module);
