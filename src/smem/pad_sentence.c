@@ -87,7 +87,8 @@ static void say_swizzle_cure(struct text *text, const struct gm_pad_inquiry *in,
     } else if (a->wavefronts_padded == a->wavefronts_swizzled) {
         say(text, "A ");
         say_pad(text, a);
-        say(text, " does the same, but leaves %d blocks an SM instead of %d.", a->blocks_padded, a->blocks);
+        say(text, " does the same, but leaves %d block%s an SM instead of %d.", a->blocks_padded,
+            a->blocks_padded == 1 ? "" : "s", a->blocks);
     } else {
         say(text, "No pad that fits goes below %u.", a->wavefronts_padded);
     }

@@ -88,6 +88,9 @@ START_TEST(a_pad_that_costs_a_block_makes_room_for_a_swizzle) {
     ck_assert_uint_eq(advice.pad_bytes, 4);
     says(&advice, "Swizzle<5,2,5> on byte addresses costs no byte: 32 wavefronts become 1, the ideal. A pad of 4 bytes "
                   "a row (128 a tile, 3.1 %) does the same, but leaves 24 blocks an SM instead of 25.");
+    question.tiles = 28;
+    advice = advice_of(&question, &walk, 1, "h200");
+    says(&advice, "does the same, but leaves 1 block an SM instead of 2."); /* 28 * 4224 + 1024 are more than half */
 }
 END_TEST
 
