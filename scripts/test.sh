@@ -189,6 +189,7 @@ step pictures_up_to_date python3 tools/pictures.py "$build/gristmill" --check
 step program_check tests/program_check.sh "$build/gristmill" "$build"
 step launch_check python3 tests/launch_check.py "$build/gristmill" --nvcc "$nvcc" \
     --nvrtc "$(dirname "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)")"
+step course_check python3 tests/course_check.py "$build"
 # The model's picks on the problems that the ledger has times of: how many are within 3 % of the fastest, in per cent, up to
 # 64 tokens by time in turns, above by time alone.
 step chooser_on_ledger python3 tools/chooser.py "$build/gristmill" src/ledgers/h200.ledger --at-least 92,90,99

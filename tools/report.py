@@ -7,7 +7,8 @@ of `results:`, its geometric means only. Between `<!-- cost:NAME OTHER begin -->
 how much more time NAME's problems take than OTHER's, by N x K and M. Between `<!-- chain -->` and `<!-- /chain -->` stands
 what `gristmill chain` measured. NAME is a suite (every GPU that has results of it), or gpu/suite. An experiment of the laboratory stands between `<!-- lab:NAME -->` and
 `<!-- /lab -->`, NAME being an experiment, or gpu/experiment; `<!-- lab:NAME only=REGEX -->` keeps the points whose label
-matches. The planted bugs of tests/mutants/ stand between `<!-- mutants -->` and `<!-- /mutants -->`. What stands between
+matches. The steps of a ladder stand, one row each, between `<!-- steps:NAME counted="SUFFIX" timed="SUFFIX" scale="N" sms="N" -->`
+and `<!-- /steps -->`: what was counted at one size beside the time at another, which makes N times the accesses. The planted bugs of tests/mutants/ stand between `<!-- mutants -->` and `<!-- /mutants -->`. What stands between
 is replaced; nothing else is touched.
 """
 import argparse
@@ -28,6 +29,7 @@ MARKERS = re.compile(r"(<!-- (results|means):(\S+) begin -->\n)(.*?)(<!-- \2:\3 
 COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\2 \3 end -->)", re.DOTALL)
 NAMED_MARKERS = re.compile(r"(<!-- (chain|layer|decoder|torch-costs|patch) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
+STEPS_MARKERS = re.compile(r"(<!-- steps:(\S+) (.*?) -->\n)(.*?)(<!-- /steps -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
 
@@ -360,6 +362,33 @@ def lab_table(results, only=None):
     return "\n".join(lines + ([""] + claims if claims else []))
 
 
+def agreed(quantity):
+    """A count once where it was predicted, counted and simulated alike; else all three."""
+    values = [exact(quantity.get(key)) for key in ("predicted", "counted", "simulated")]
+    return values[0] if len(set(values)) == 1 else " / ".join(values)
+
+
+def steps_table(results, counted, timed, scale="1", sms="1", only=None):
+    """A row for each step of a ladder: its counts at one size, its time at another, and how busy that keeps shared memory."""
+    meta, points = results["meta"], {point["label"]: point for point in results["points"]}
+    steps = [label.removesuffix(counted) for label, point in points.items() if label.endswith(counted) and point["quantities"]]
+    steps = [step for step in steps if not only or re.search(only, step)]
+    names = list(dict.fromkeys(quantity["name"] for step in steps for quantity in points[step + counted]["quantities"]))
+    rate = "gbs" if any(points[step + timed]["time"]["gbs"] for step in steps) else "tflops"
+    lines = [f"{meta['gpu']}, {meta['counters']}, revision {meta['revision']}, {meta['date']}: {results['verdict']}.", "",
+             f"| step | {' | '.join(names)} | µs | {'GB/s' if rate == 'gbs' else 'TFLOPS'} | pipe busy |",
+             "|---" + "|---:" * (len(names) + 3) + "|"]
+    for step in steps:
+        quantities = {quantity["name"]: quantity for quantity in points[step + counted]["quantities"]}
+        time = points[step + timed]["time"]
+        wavefronts = sum(quantity["counted"] for name, quantity in quantities.items() if name.endswith("wavefronts"))
+        busy = wavefronts * float(scale) / float(sms) / (time["us"] * time["sm_mhz"])
+        cells = [agreed(quantities[name]) if name in quantities else "" for name in names]
+        lines.append(f"| {step} | {' | '.join(cells)} | {number(time['us'], 1)} | "
+                     f"{number(time[rate], 0 if rate == 'gbs' else 1)} | {100 * busy:.0f} % |")
+    return "\n".join(lines)
+
+
 def mutant_table(results):
     """A row for each planted bug: what it is, what must be reported, what hardware made of it."""
     mutants = results["mutants"]
@@ -395,6 +424,11 @@ def rewrite(text, folder):
             body = f"*Not measured yet: `gristmill lab run {name.split('/')[-1]} --save` does it.*"
         return match.group(1) + f"\n{body}\n\n" + match.group(5)
 
+    def fill_steps(match):
+        options = dict(re.findall(r'(\w+)="(.*?)"', match.group(3)))
+        body = tables(match.group(2), "lab", lambda results: steps_table(results, **options))
+        return match.group(1) + f"\n{body}\n\n" + match.group(5)
+
     def fill_mutants(match):
         body = "\n\n".join(mutant_table(json.loads(path.read_text())) for path in files_of("mutants", folder))
         return match.group(1) + f"\n{body}\n\n" + match.group(3)
@@ -412,7 +446,7 @@ def rewrite(text, folder):
         return match.group(1) + f"\n{tables(name, '', make)}\n\n" + match.group(4)
 
     for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (NAMED_MARKERS, fill_named),
-                          (LAB_MARKERS, fill_lab), (MUTANT_MARKERS, fill_mutants)):
+                          (LAB_MARKERS, fill_lab), (STEPS_MARKERS, fill_steps), (MUTANT_MARKERS, fill_mutants)):
         text = markers.sub(make, text)
     return text
 

@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what the pages of docs/course show and compares it with what stands there. Needs no GPU: all of it is simulated.
+
+    course_check.py BUILD_DIR
+
+The pages follow each other as the list in docs/course/README.md says. Commands in ```console blocks print the lines under them
+(`...` stands for any lines); ```python blocks print what stands behind `# ->`; ```cuda blocks compile. The table of
+capacity.md has the numbers of the library's and the simulator's devices and of the CUDA toolkit; every experiment that a page names exists, and so
+does every counter. Ends with "N passed, N failed, N skipped".
+"""
+import ctypes
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COURSE = ROOT / "docs" / "course"
+
+
+class Wrong(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def page(name):
+    return (COURSE / name).read_text()
+
+
+def pages():
+    """The pages' names in the order of the list."""
+    return re.findall(r"^\| \d+ \| \[[^]]+\]\(([a-z-]+\.md)\) \|", page("README.md"), re.M)
+
+
+def blocks(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+
+
+def run(command, **options):
+    return subprocess.run(command, text=True, capture_output=True, timeout=60, stdin=subprocess.DEVNULL, **options)
+
+
+# ---- what the pages are -------------------------------------------------------------------------------------------
+
+def order_of_pages(_build):
+    listed, here = pages(), {path.name for path in COURSE.glob("*.md")} - {"README.md"}
+    if set(listed) != here or len(listed) != len(here):
+        raise Wrong(f"the list and the folder differ in {sorted(set(listed) ^ here)}")
+    titles = {name: page(name).splitlines()[0].removeprefix("# ") for name in listed}
+    for i, name in enumerate(listed):
+        back = f"[← {titles[listed[i - 1]]}]({listed[i - 1]}) · " if i else ""
+        on = f" · [{titles[listed[i + 1]]} →]({listed[i + 1]})" if i + 1 < len(listed) else ""
+        wanted = f"{back}[the course](README.md){on}"
+        if page(name).splitlines()[-1] != wanted:
+            raise Wrong(f"{name} does not end with: {wanted}")
+
+
+def links(_build):
+    for path in COURSE.glob("*.md"):
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)", path.read_text()):
+            if not (path.parent / target).exists():
+                raise Wrong(f"{path.name}: there is no {target}")
+
+
+def experiments(build):
+    """Those that a page names exist; `lab run all --verify` is a test of its own."""
+    known = {line.split()[0] for line in run([build / "gristmill", "lab", "list"]).stdout.splitlines() if line.strip()}
+    for path in COURSE.glob("*.md"):
+        for name in re.findall(r"gristmill(?: --sim \w+)? lab (?:run|launch) ([a-z0-9-]+)", path.read_text()):
+            if name not in known:
+                raise Wrong(f"{path.name}: there is no experiment {name}")
+
+
+def counters(_build):
+    """A counter that a page names was counted on a GPU: it stands in a committed result, or in docs/counters.md."""
+    known = (ROOT / "docs" / "counters.md").read_text()
+    known += "".join(path.read_text() for path in (ROOT / "bench" / "results").glob("*/lab/*.json"))
+    for path in COURSE.glob("*.md"):
+        for name in re.findall(r"\b(?:smsp|l1tex|lts|sm|dram)__\w+", path.read_text()):
+            if name.removesuffix("_") not in known:
+                raise Wrong(f"{path.name}: {name} is in no result")
+
+
+# ---- commands -----------------------------------------------------------------------------------------------------
+
+def squeezed(lines):
+    return [" ".join(line.split()) for line in lines]
+
+
+def match(shown, printed):
+    """The first run of lines of the page that was not printed in its place; None: all were."""
+    parts = [[]]
+    for line in shown:
+        if line == "...":
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    at = 0
+    for i, part in enumerate(parts):
+        places = range(at, at + 1) if i == 0 else range(at, len(printed) - len(part) + 1)
+        if part and i > 0 and i == len(parts) - 1:
+            places = range(max(at, len(printed) - len(part)), len(printed))
+        found = next((place for place in places if printed[place:place + len(part)] == part), None)
+        if found is None:
+            return part
+        at = found + len(part)
+    return None if at == len(printed) or not parts[-1] else parts[-1]
+
+
+def commands(build):
+    count = 0
+    for path in sorted(COURSE.glob("*.md")):
+        for block in blocks(path.read_text(), "console"):
+            for text in re.split(r"^\$ ", block, flags=re.M)[1:]:
+                command, *shown = text.replace("\\\n", "").rstrip("\n").split("\n")
+                words = shlex.split(command)
+                done = run([build / words[0], *words[1:]])
+                missing = match(squeezed(shown), squeezed(done.stdout.rstrip("\n").split("\n")))
+                if done.returncode != 0 or missing is not None:
+                    raise Wrong(f"{path.name}: {command}: rc {done.returncode}, not printed: {missing}\n{done.stderr}")
+                count += 1
+    if count < 7:
+        raise Wrong(f"only {count} commands found")
+
+
+def python_blocks(build):
+    count = 0
+    for path in sorted(COURSE.glob("*.md")):
+        for block in blocks(path.read_text(), "python"):
+            done = run([sys.executable, "-c", block], cwd=build)
+            wanted = re.findall(r"# -> (.*)$", block, re.M)
+            if done.returncode != 0 or done.stdout.splitlines() != wanted:
+                raise Wrong(f"{path.name}: printed {done.stdout!r}, not {wanted}\n{done.stderr}")
+            count += 1
+    if not count:
+        raise Wrong("no block found")
+
+
+# ---- CUDA ---------------------------------------------------------------------------------------------------------
+
+def compile_cuda(build, text, folder, *options):
+    source, output = folder / "block.cu", folder / "block.out"
+    source.write_text(text)
+    nvcc = (build / "kernels" / "nvcc.txt").read_text().strip()
+    done = run([nvcc, "-arch=sm_80", *options, "-Werror=all-warnings", "-o", output, source])
+    if done.returncode != 0:
+        raise Wrong(done.stdout + done.stderr)
+    return output.read_bytes()
+
+
+def cuda_blocks(build):
+    with tempfile.TemporaryDirectory() as folder:
+        for path in sorted(COURSE.glob("*.md")):
+            for block in blocks(path.read_text(), "cuda"):
+                compile_cuda(build, block, pathlib.Path(folder), "-c")
+
+
+def multiply(library, ptx):
+    """Of a process of its own: README's kernel on 70 x 70 small integers. Prints whether every element is right."""
+    n, tile = 70, 16
+    cuda = ctypes.CDLL(library)
+    context, module, kernel = (ctypes.c_void_p() for _ in range(3))
+    a = (ctypes.c_float * (n * n))(*(i * 7 % 11 - 5 for i in range(n * n)))
+    b = (ctypes.c_float * (n * n))(*(i * 5 % 13 - 6 for i in range(n * n)))
+    c = (ctypes.c_float * (n * n))()
+    cuda.cuInit(0)
+    cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+    cuda.cuCtxSetCurrent(context)
+    assert cuda.cuModuleLoadData(ctypes.byref(module), pathlib.Path(ptx).read_bytes() + b"\0") == 0
+    assert cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"multiply") == 0
+    places = [ctypes.c_uint64() for _ in range(3)]
+    for place, matrix in zip(places, (a, b, c)):
+        cuda.cuMemAlloc_v2(ctypes.byref(place), ctypes.c_size_t(ctypes.sizeof(matrix)))
+        cuda.cuMemcpyHtoD_v2(place, matrix, ctypes.c_size_t(ctypes.sizeof(matrix)))
+    arguments = [*places, ctypes.c_int(n)]
+    pointers = (ctypes.c_void_p * 4)(*(ctypes.addressof(argument) for argument in arguments))
+    blocks_a_side = -(-n // tile)
+    cuda.cuLaunchKernel(kernel, blocks_a_side, blocks_a_side, 1, tile, tile, 1, 0, None, pointers, None)
+    cuda.cuCtxSynchronize()
+    cuda.cuMemcpyDtoH_v2(c, places[2], ctypes.c_size_t(ctypes.sizeof(c)))
+    right = all(c[i * n + j] == sum(a[i * n + k] * b[k * n + j] for k in range(n)) for i in range(n) for j in range(n))
+    print("right" if right else "wrong")
+
+
+def two_barriers(build):
+    """README's product is right and reports nothing; without a barrier the simulator reports the race that the page names."""
+    text = next(block for block in blocks(page("README.md"), "cuda") if "multiply" in block)
+    barrier = "__syncthreads();"
+    first, second, *more = re.split(re.escape(barrier), text)
+    cases = {"": text, "read-before-written": first + second + barrier + more[0],
+             "write-before-read": first + barrier + second + more[0]}
+    with tempfile.TemporaryDirectory() as folder:
+        for report, source in cases.items():
+            ptx = pathlib.Path(folder) / "multiply.ptx"
+            ptx.write_bytes(compile_cuda(build, source, pathlib.Path(folder), "-ptx"))
+            done = run([sys.executable, __file__, "--multiply", build / "libgristmill-sim.so", ptx],
+                       env=dict(os.environ, GM_SIM_DEVICE="a100", GM_SIM_REPORTS="print", GM_SIM_SEED="1"))
+            said = sorted(set(re.findall(r"[a-z]+-before-[a-z]+", done.stderr)))
+            if report not in said and (report or said or done.stdout != "right\n"):
+                raise Wrong(f"wanted {report or 'nothing'}: {done.stdout.strip()}, reports {said}\n{done.stderr[:2000]}")
+            if report and report not in page("README.md"):
+                raise Wrong(f"README.md does not name {report}")
+
+
+# ---- capacity.md --------------------------------------------------------------------------------------------------
+
+def capacities():
+    """{"8.0": {"shared memory per SM, KB": "164"}}, of the page's table."""
+    lines = [line.strip("| \n").split("|") for line in page("capacity.md").splitlines() if line.startswith("| ")]
+    table = [[cell.strip() for cell in line] for line in lines]
+    head = next(i for i, row in enumerate(table) if row[0] == "compute capability")
+    body = [row for row in table[head + 1:] if len(row) == len(table[head])]
+    return {cc: {row[0]: row[column] for row in body} for column, cc in enumerate(table[head]) if column}
+
+
+# Of cuDeviceGetAttribute.
+ATTRIBUTES = {"default, KB": (8, 1024), "shared memory per block, KB": (97, 1024), "shared memory per SM, KB": (81, 1024),
+              "registers per SM": (82, 1), "threads per SM": (39, 1), "blocks per SM": (106, 1)}
+
+
+def capacity_of_models(build):
+    """What `gristmill info` and `bank --advise` say of a device is what the page says of its compute capability."""
+    table = capacities()
+    for model in ("a100", "h100", "h200", "a10", "rtx4090"):
+        device = json.loads(run([build / "gristmill", "info", "--device", model, "--json"]).stdout)["devices"][0]
+        row = table[f"{device['cc_major']}.{device['cc_minor']}"]
+        small = run([build / "gristmill", "bank", "--tile", "1x32", "--walk", "row", "--advise", "--device", model]).stdout
+        blocks_an_sm = re.search(r"^as it is(?: +\d+){3} +(\d+)", small, re.M).group(1)
+        said = {"shared memory per block, KB": device["smem_per_block_bytes"] / 1024,
+                "shared memory per SM, KB": device["smem_per_sm_bytes"] / 1024,
+                "threads per SM": device["max_threads_per_sm"], "warps per SM": device["max_threads_per_sm"] / 32,
+                "blocks per SM": int(blocks_an_sm)}
+        for name, value in said.items():
+            if float(row[name]) != value:
+                raise Wrong(f"{model}: {name}: the page says {row[name]}, the library {value:g}")
+        l2 = f"{device['l2_bytes'] / 2**20:g} ({model.upper().replace('RTX', 'RTX ')})"
+        if l2 not in row["L2, MB"]:
+            raise Wrong(f"{model}: the page has no L2 of {l2}: {row['L2, MB']}")
+
+
+def capacity_of_simulator(build):
+    table, program = capacities(), """if 1:
+        import ctypes, sys
+        cuda, value = ctypes.CDLL(sys.argv[1]), ctypes.c_int()
+        cuda.cuInit(0)
+        for attribute in map(int, sys.argv[2:]):
+            assert cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, 0) == 0
+            print(value.value)"""
+    for model, cc in (("a100", "8.0"), ("h100", "9.0"), ("h200", "9.0"), ("rtx4090", "8.9")):
+        numbers = [str(number) for number, _ in ATTRIBUTES.values()]
+        done = run([sys.executable, "-c", program, build / "libgristmill-sim.so", *numbers],
+                   env=dict(os.environ, GM_SIM_DEVICE=model))
+        for (name, (_, unit)), line in zip(ATTRIBUTES.items(), done.stdout.splitlines(), strict=True):
+            if float(table[cc][name]) * unit != int(line):
+                raise Wrong(f"{model}: {name}: the page says {table[cc][name]}, the simulated driver {line}")
+
+
+OCCUPANCY = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include "cuda_occupancy.h"
+int main(int argc, char **argv) { /* of each compute capability: blocks of an SM, and what shared memory can be set to */
+    for (int i = 1; i < argc; i += 3) {
+        cudaOccDeviceProp device = {0};
+        int blocks = 0;
+        size_t set = 0;
+        device.computeMajor = atoi(argv[i]);
+        device.computeMinor = atoi(argv[i + 1]);
+        if (cudaOccMaxBlocksPerMultiprocessor(&blocks, &device) == CUDA_OCC_SUCCESS) {
+            printf("%d", blocks);
+            for (size_t kb = 0; kb <= (size_t)atoi(argv[i + 2]); kb = set / 1024 + 1) {
+                set = kb * 1024;
+                if (cudaOccAlignUpShmemSizeVoltaPlus(&set, &device) != CUDA_OCC_SUCCESS)
+                    return 1;
+                printf("%s%zu", kb ? ", " : " ", set / 1024);
+            }
+        }
+        puts("");
+    }
+}
+"""
+
+
+def capacity_of_toolkit(build):
+    """Blocks of an SM and carve-outs, of all columns that the toolkit's cuda_occupancy.h knows."""
+    table, nvcc = capacities(), pathlib.Path((build / "kernels" / "nvcc.txt").read_text().strip())
+    include = nvcc.resolve().parent.parent / "include"
+    if not (include / "cuda_occupancy.h").exists():
+        raise Skipped(f"{include} has no cuda_occupancy.h")
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = pathlib.Path(folder) / "occupancy.c", pathlib.Path(folder) / "occupancy"
+        source.write_text(OCCUPANCY)
+        done = run(["cc", "-w", "-I", include, "-o", program, source])
+        if done.returncode != 0:
+            raise Wrong(done.stderr)
+        words = [word for cc, row in table.items() for word in (*cc.split("."), row["shared memory per SM, KB"])]
+        lines = run([program, *words]).stdout.splitlines()
+    for (cc, row), line in zip(table.items(), lines, strict=True):
+        carve_outs = row["carve-outs, KB"]
+        if carve_outs.startswith("as "):
+            carve_outs = table[carve_outs.removeprefix("as ")]["carve-outs, KB"]
+        if line and line != f"{row['blocks per SM']} {carve_outs}":
+            raise Wrong(f"{cc}: the page says {row['blocks per SM']} {carve_outs}, cuda_occupancy.h {line}")
+
+
+def main():
+    if sys.argv[1:2] == ["--multiply"]:
+        return multiply(*sys.argv[2:])
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    build = pathlib.Path(sys.argv[1]).resolve()
+    checks = (order_of_pages, links, experiments, counters, commands, python_blocks, cuda_blocks, two_barriers,
+              capacity_of_models, capacity_of_simulator, capacity_of_toolkit)
+    failed = skipped = 0
+    for check in checks:
+        try:
+            check(build)
+            print(f"PASS {check.__name__}")
+        except Wrong as wrong:
+            failed += 1
+            print(f"FAIL {check.__name__}: {wrong}")
+        except Skipped as why:
+            skipped += 1
+            print(f"SKIP {check.__name__}: {why}")
+    print(f"{len(checks) - failed - skipped} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
