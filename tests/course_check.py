@@ -4,10 +4,10 @@
 
     course_check.py BUILD_DIR
 
-The pages follow each other as the list in docs/course/README.md says. Commands in ```console blocks print the lines under them
-(`...` stands for any lines); ```python blocks print what stands behind `# ->`; ```cuda blocks compile. The table of
-capacity.md has the numbers of the library's and the simulator's devices and of the CUDA toolkit; every experiment that a page names exists, and so
-does every counter. Ends with "N passed, N failed, N skipped".
+The pages follow each other as the list in docs/course/README.md says. Commands in ```console blocks print the lines under
+them (`...` stands for any lines), and commands in sentences run; ```python blocks print what stands behind `# ->`; ```cuda
+blocks compile. The table of capacity.md has the numbers of the library's and the simulator's devices and of the CUDA
+toolkit; every experiment that a page names exists, and so does every counter. Ends with "N passed, N failed, N skipped".
 """
 import ctypes
 import json
@@ -129,6 +129,18 @@ def commands(build):
                 count += 1
     if count < 7:
         raise Wrong(f"only {count} commands found")
+
+
+def commands_in_sentences(build):
+    """`gristmill bank --stride 2` in a sentence runs, too, unless a part is left open."""
+    for path in sorted(COURSE.glob("*.md")):
+        for command in re.findall(r"`(gristmill (?:info|bank|swizzle|descriptor) [^`]+)`", path.read_text()):
+            words = shlex.split(command)
+            if words[-1] == "..." or any(word.isupper() for word in words):
+                continue
+            done = run([build / words[0], *words[1:]])
+            if done.returncode != 0:
+                raise Wrong(f"{path.name}: {command}: rc {done.returncode}\n{done.stderr}")
 
 
 def python_blocks(build):
@@ -317,8 +329,8 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1]).resolve()
-    checks = (order_of_pages, links, experiments, counters, commands, python_blocks, cuda_blocks, two_barriers,
-              capacity_of_models, capacity_of_simulator, capacity_of_toolkit)
+    checks = (order_of_pages, links, experiments, counters, commands, commands_in_sentences, python_blocks,
+              cuda_blocks, two_barriers, capacity_of_models, capacity_of_simulator, capacity_of_toolkit)
     failed = skipped = 0
     for check in checks:
         try:
