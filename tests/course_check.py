@@ -32,7 +32,7 @@ class Skipped(Exception):
 
 
 def page(name):
-    return (COURSE / name).read_text()
+    return (COURSE / name).read_text(encoding="utf-8")
 
 
 def pages():
@@ -40,12 +40,19 @@ def pages():
     return re.findall(r"^\| \d+ \| \[[^]]+\]\(([a-z-]+\.md)\) \|", page("README.md"), re.M)
 
 
-def blocks(text, language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+def texts():
+    """All pages and the list: (name, text)."""
+    return [(path.name, page(path.name)) for path in sorted(COURSE.glob("*.md"))]
+
+
+def blocks(language):
+    """All ```language blocks: (page, text)."""
+    fence = re.compile(rf"^```{language}\n(.*?)^```$", re.M | re.S)
+    return [(name, block) for name, text in texts() for block in fence.findall(text)]
 
 
 def run(command, **options):
-    return subprocess.run(command, text=True, capture_output=True, timeout=60, stdin=subprocess.DEVNULL, **options)
+    return subprocess.run(command, encoding="utf-8", capture_output=True, timeout=60, stdin=subprocess.DEVNULL, **options)
 
 
 # ---- what the pages are -------------------------------------------------------------------------------------------
@@ -63,30 +70,37 @@ def order_of_pages(_build):
             raise Wrong(f"{name} does not end with: {wanted}")
 
 
+def anchors(text):
+    """Those that GitHub gives a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
 def links(_build):
-    for path in COURSE.glob("*.md"):
-        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)", path.read_text()):
-            if not (path.parent / target).exists():
-                raise Wrong(f"{path.name}: there is no {target}")
+    for name, text in texts():
+        for target, anchor in re.findall(r"\]\(([^)#:\s]+)(?:#([^)\s]*))?\)", text):
+            path = COURSE / target
+            if not path.exists() or (anchor and anchor not in anchors(path.read_text(encoding="utf-8"))):
+                raise Wrong(f"{name}: there is no {target}{'#' + anchor if anchor else ''}")
 
 
 def experiments(build):
     """Those that a page names exist; `lab run all --verify` is a test of its own."""
     known = {line.split()[0] for line in run([build / "gristmill", "lab", "list"]).stdout.splitlines() if line.strip()}
-    for path in COURSE.glob("*.md"):
-        for name in re.findall(r"gristmill(?: --sim \w+)? lab (?:run|launch) ([a-z0-9-]+)", path.read_text()):
-            if name not in known:
-                raise Wrong(f"{path.name}: there is no experiment {name}")
+    for name, text in texts():
+        for experiment in re.findall(r"gristmill(?: --sim \w+)? lab (?:run|launch) ([a-z0-9-]+)", text):
+            if experiment not in known:
+                raise Wrong(f"{name}: there is no experiment {experiment}")
 
 
 def counters(_build):
     """A counter that a page names was counted on a GPU: it stands in a committed result, or in docs/counters.md."""
-    known = (ROOT / "docs" / "counters.md").read_text()
-    known += "".join(path.read_text() for path in (ROOT / "bench" / "results").glob("*/lab/*.json"))
-    for path in COURSE.glob("*.md"):
-        for name in re.findall(r"\b(?:smsp|l1tex|lts|sm|dram)__\w+", path.read_text()):
-            if name.removesuffix("_") not in known:
-                raise Wrong(f"{path.name}: {name} is in no result")
+    known = (ROOT / "docs" / "counters.md").read_text(encoding="utf-8")
+    known += "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bench" / "results").glob("*/lab/*.json"))
+    for name, text in texts():
+        for counter in re.findall(r"\b(?:smsp|l1tex|lts|sm|dram)__\w+", text):
+            if counter.removesuffix("_") not in known:
+                raise Wrong(f"{name}: {counter} is in no result")
 
 
 # ---- commands -----------------------------------------------------------------------------------------------------
@@ -116,51 +130,43 @@ def match(shown, printed):
 
 
 def commands(build):
-    count = 0
-    for path in sorted(COURSE.glob("*.md")):
-        for block in blocks(path.read_text(), "console"):
-            for text in re.split(r"^\$ ", block, flags=re.M)[1:]:
-                command, *shown = text.replace("\\\n", "").rstrip("\n").split("\n")
-                words = shlex.split(command)
-                done = run([build / words[0], *words[1:]])
-                missing = match(squeezed(shown), squeezed(done.stdout.rstrip("\n").split("\n")))
-                if done.returncode != 0 or missing is not None:
-                    raise Wrong(f"{path.name}: {command}: rc {done.returncode}, not printed: {missing}\n{done.stderr}")
-                count += 1
-    if count < 7:
-        raise Wrong(f"only {count} commands found")
+    shown = [(name, text) for name, block in blocks("console") for text in re.split(r"^\$ ", block, flags=re.M)[1:]]
+    if len(shown) < 7:
+        raise Wrong(f"only {len(shown)} commands found")
+    for name, text in shown:
+        command, *lines = text.rstrip("\n").split("\n")
+        words = shlex.split(command)
+        done = run([build / words[0], *words[1:]])
+        missing = match(squeezed(lines), squeezed(done.stdout.rstrip("\n").split("\n")))
+        if done.returncode != 0 or missing is not None:
+            raise Wrong(f"{name}: {command}: rc {done.returncode}, not printed: {missing}\n{done.stderr}")
 
 
 def commands_in_sentences(build):
     """`gristmill bank --stride 2` in a sentence runs, too, unless a part is left open."""
-    for path in sorted(COURSE.glob("*.md")):
-        for command in re.findall(r"`(gristmill (?:info|bank|swizzle|descriptor) [^`]+)`", path.read_text()):
+    for name, text in texts():
+        for command in re.findall(r"`(gristmill (?:info|bank|swizzle|descriptor) [^`]+)`", text):
             words = shlex.split(command)
             if words[-1] == "..." or any(word.isupper() for word in words):
                 continue
             done = run([build / words[0], *words[1:]])
             if done.returncode != 0:
-                raise Wrong(f"{path.name}: {command}: rc {done.returncode}\n{done.stderr}")
+                raise Wrong(f"{name}: {command}: rc {done.returncode}\n{done.stderr}")
 
 
 def python_blocks(build):
-    count = 0
-    for path in sorted(COURSE.glob("*.md")):
-        for block in blocks(path.read_text(), "python"):
-            done = run([sys.executable, "-c", block], cwd=build)
-            wanted = re.findall(r"# -> (.*)$", block, re.M)
-            if done.returncode != 0 or done.stdout.splitlines() != wanted:
-                raise Wrong(f"{path.name}: printed {done.stdout!r}, not {wanted}\n{done.stderr}")
-            count += 1
-    if not count:
-        raise Wrong("no block found")
+    for name, block in blocks("python"):
+        done = run([sys.executable, "-c", block], cwd=build)
+        wanted = re.findall(r"# -> (.*)$", block, re.M)
+        if done.returncode != 0 or done.stdout.splitlines() != wanted:
+            raise Wrong(f"{name}: printed {done.stdout!r}, not {wanted}\n{done.stderr}")
 
 
 # ---- CUDA ---------------------------------------------------------------------------------------------------------
 
 def compile_cuda(build, text, folder, *options):
     source, output = folder / "block.cu", folder / "block.out"
-    source.write_text(text)
+    source.write_text(text, encoding="utf-8")
     nvcc = (build / "kernels" / "nvcc.txt").read_text().strip()
     done = run([nvcc, "-arch=sm_80", *options, "-Werror=all-warnings", "-o", output, source])
     if done.returncode != 0:
@@ -170,9 +176,8 @@ def compile_cuda(build, text, folder, *options):
 
 def cuda_blocks(build):
     with tempfile.TemporaryDirectory() as folder:
-        for path in sorted(COURSE.glob("*.md")):
-            for block in blocks(path.read_text(), "cuda"):
-                compile_cuda(build, block, pathlib.Path(folder), "-c")
+        for _, block in blocks("cuda"):
+            compile_cuda(build, block, pathlib.Path(folder), "-c")
 
 
 def multiply(library, ptx):
@@ -204,7 +209,7 @@ def multiply(library, ptx):
 
 def two_barriers(build):
     """README's product is right and reports nothing; without a barrier the simulator reports the race that the page names."""
-    text = next(block for block in blocks(page("README.md"), "cuda") if "multiply" in block)
+    text = next(block for name, block in blocks("cuda") if name == "README.md")
     barrier = "__syncthreads();"
     first, second, *more = re.split(re.escape(barrier), text)
     cases = {"": text, "read-before-written": first + second + barrier + more[0],
@@ -216,7 +221,7 @@ def two_barriers(build):
             done = run([sys.executable, __file__, "--multiply", build / "libgristmill-sim.so", ptx],
                        env=dict(os.environ, GM_SIM_DEVICE="a100", GM_SIM_REPORTS="print", GM_SIM_SEED="1"))
             said = sorted(set(re.findall(r"[a-z]+-before-[a-z]+", done.stderr)))
-            if report not in said and (report or said or done.stdout != "right\n"):
+            if not (report in said if report else not said and done.stdout == "right\n"):
                 raise Wrong(f"wanted {report or 'nothing'}: {done.stdout.strip()}, reports {said}\n{done.stderr[:2000]}")
             if report and report not in page("README.md"):
                 raise Wrong(f"README.md does not name {report}")
@@ -329,6 +334,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1]).resolve()
+    os.environ["LC_ALL"] = "C.UTF-8"  # the pages show a table's dashes
     checks = (order_of_pages, links, experiments, counters, commands, commands_in_sentences, python_blocks,
               cuda_blocks, two_barriers, capacity_of_models, capacity_of_simulator, capacity_of_toolkit)
     failed = skipped = 0
