@@ -5,16 +5,16 @@
     course_check.py BUILD_DIR
 
 The pages follow each other as the list in docs/course/README.md says. Commands in ```console blocks print the lines under
-them (`...` stands for any lines), and commands in sentences run; ```python blocks print what stands behind `# ->`; ```cuda
-blocks compile. The table of capacity.md has the numbers of the library's and the simulator's devices and of the CUDA
+them, where `...` stands for any lines or words, and find the page's ```cuda blocks as the files that their first lines name;
+commands in sentences run. The table of capacity.md has the numbers of the library's and the simulator's devices and of the CUDA
 toolkit; every experiment that a page names exists, and so does every counter. Ends with "N passed, N failed, N skipped".
 """
-import ctypes
 import json
 import os
 import pathlib
 import re
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -68,6 +68,9 @@ def order_of_pages(_build):
         wanted = f"{back}[the course](README.md){on}"
         if page(name).splitlines()[-1] != wanted:
             raise Wrong(f"{name} does not end with: {wanted}")
+    site = re.findall(r"^docs/course/([a-z-]+\.md)$", (ROOT / "docs/site/index.md").read_text(encoding="utf-8"), re.M)
+    if site != listed:
+        raise Wrong(f"docs/site/index.md has another order: {site}")
 
 
 def anchors(text):
@@ -105,41 +108,44 @@ def counters(_build):
 
 # ---- commands -----------------------------------------------------------------------------------------------------
 
-def squeezed(lines):
-    return [" ".join(line.split()) for line in lines]
+def pattern(lines):
+    """Of consecutive lines, with any spaces, and `...` for any words."""
+    words = (r"[ \t]+".join(re.escape(word) for word in line.split()).replace(r"\.\.\.", ".*") for line in lines)
+    return "".join(rf"[ \t]*{line}[ \t]*\n" for line in words)
 
 
-def match(shown, printed):
-    """The first run of lines of the page that was not printed in its place; None: all were."""
-    parts = [[]]
-    for line in shown:
-        if line == "...":
-            parts.append([])
-        else:
-            parts[-1].append(line)
-    at = 0
-    for i, part in enumerate(parts):
-        places = range(at, at + 1) if i == 0 else range(at, len(printed) - len(part) + 1)
-        if part and i > 0 and i == len(parts) - 1:
-            places = range(max(at, len(printed) - len(part)), len(printed))
-        found = next((place for place in places if printed[place:place + len(part)] == part), None)
-        if found is None:
-            return part
-        at = found + len(part)
-    return None if at == len(printed) or not parts[-1] else parts[-1]
+def was_printed(shown, printed):
+    """Lines of `...` stand for any lines."""
+    parts = [pattern(part.splitlines()) for part in re.split(r"^\.\.\.\n", "\n".join(shown) + "\n", flags=re.M)]
+    return re.fullmatch(r"(?:.*\n)*?".join(parts), printed)
+
+
+def with_nvcc(build):
+    nvcc = pathlib.Path((build / "kernels" / "nvcc.txt").read_text().strip())
+    return dict(os.environ, PATH=f"{nvcc.parent}:{os.environ['PATH']}", CUDA_HOME="")
+
+
+def write_files(folder):
+    """The ```cuda blocks whose first line is `// NAME.cu`."""
+    for _, block in blocks("cuda"):
+        if name := re.match(r"// ([\w-]+\.cu)\b", block):
+            (folder / name.group(1)).write_text(block, encoding="utf-8")
 
 
 def commands(build):
     shown = [(name, text) for name, block in blocks("console") for text in re.split(r"^\$ ", block, flags=re.M)[1:]]
     if len(shown) < 7:
         raise Wrong(f"only {len(shown)} commands found")
-    for name, text in shown:
-        command, *lines = text.rstrip("\n").split("\n")
-        words = shlex.split(command)
-        done = run([build / words[0], *words[1:]])
-        missing = match(squeezed(lines), squeezed(done.stdout.rstrip("\n").split("\n")))
-        if done.returncode != 0 or missing is not None:
-            raise Wrong(f"{name}: {command}: rc {done.returncode}, not printed: {missing}\n{done.stderr}")
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(pathlib.Path(folder))
+        for name, text in shown:
+            command, *lines = text.replace("\\\n", "").rstrip("\n").split("\n")
+            words = shlex.split(command)
+            done = run([build / words[0], *words[1:]], cwd=folder, env=with_nvcc(build))
+            if done.returncode != any(line.startswith("gristmill: ") for line in lines):
+                raise Wrong(f"{name}: {command}: rc {done.returncode}\n{done.stderr}")
+            if not was_printed(lines, done.stdout + done.stderr):
+                raise Wrong(f"{name}: {command} printed\n{done.stdout}{done.stderr}")
 
 
 def commands_in_sentences(build):
@@ -154,76 +160,32 @@ def commands_in_sentences(build):
                 raise Wrong(f"{name}: {command}: rc {done.returncode}\n{done.stderr}")
 
 
-def python_blocks(build):
-    for name, block in blocks("python"):
-        done = run([sys.executable, "-c", block], cwd=build)
-        wanted = re.findall(r"# -> (.*)$", block, re.M)
-        if done.returncode != 0 or done.stdout.splitlines() != wanted:
-            raise Wrong(f"{name}: printed {done.stdout!r}, not {wanted}\n{done.stderr}")
+# ---- the first kernel ---------------------------------------------------------------------------------------------------------
 
-
-# ---- CUDA ---------------------------------------------------------------------------------------------------------
-
-def compile_cuda(build, text, folder, *options):
-    source, output = folder / "block.cu", folder / "block.out"
-    source.write_text(text, encoding="utf-8")
-    nvcc = (build / "kernels" / "nvcc.txt").read_text().strip()
-    done = run([nvcc, "-arch=sm_80", *options, "-Werror=all-warnings", "-o", output, source])
-    if done.returncode != 0:
-        raise Wrong(done.stdout + done.stderr)
-    return output.read_bytes()
-
-
-def cuda_blocks(build):
-    with tempfile.TemporaryDirectory() as folder:
-        for _, block in blocks("cuda"):
-            compile_cuda(build, block, pathlib.Path(folder), "-c")
-
-
-def multiply(library, ptx):
-    """Of a process of its own: README's kernel on 70 x 70 small integers. Prints whether every element is right."""
-    n, tile = 70, 16
-    cuda = ctypes.CDLL(library)
-    context, module, kernel = (ctypes.c_void_p() for _ in range(3))
-    a = (ctypes.c_float * (n * n))(*(i * 7 % 11 - 5 for i in range(n * n)))
-    b = (ctypes.c_float * (n * n))(*(i * 5 % 13 - 6 for i in range(n * n)))
-    c = (ctypes.c_float * (n * n))()
-    cuda.cuInit(0)
-    cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
-    cuda.cuCtxSetCurrent(context)
-    assert cuda.cuModuleLoadData(ctypes.byref(module), pathlib.Path(ptx).read_bytes() + b"\0") == 0
-    assert cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"multiply") == 0
-    places = [ctypes.c_uint64() for _ in range(3)]
-    for place, matrix in zip(places, (a, b, c)):
-        cuda.cuMemAlloc_v2(ctypes.byref(place), ctypes.c_size_t(ctypes.sizeof(matrix)))
-        cuda.cuMemcpyHtoD_v2(place, matrix, ctypes.c_size_t(ctypes.sizeof(matrix)))
-    arguments = [*places, ctypes.c_int(n)]
-    pointers = (ctypes.c_void_p * 4)(*(ctypes.addressof(argument) for argument in arguments))
-    blocks_a_side = -(-n // tile)
-    cuda.cuLaunchKernel(kernel, blocks_a_side, blocks_a_side, 1, tile, tile, 1, 0, None, pointers, None)
-    cuda.cuCtxSynchronize()
-    cuda.cuMemcpyDtoH_v2(c, places[2], ctypes.c_size_t(ctypes.sizeof(c)))
-    right = all(c[i * n + j] == sum(a[i * n + k] * b[k * n + j] for k in range(n)) for i in range(n) for j in range(n))
-    print("right" if right else "wrong")
+def product(a, b, n):
+    return [sum(a[i * n + k] * b[k * n + j] for k in range(n)) for i in range(n) for j in range(n)]
 
 
 def two_barriers(build):
     """README's product is right and reports nothing; without a barrier the simulator reports the race that the page names."""
-    text = next(block for name, block in blocks("cuda") if name == "README.md")
+    n, text = 70, next(block for name, block in blocks("cuda") if name == "README.md")
     barrier = "__syncthreads();"
-    first, second, *more = re.split(re.escape(barrier), text)
-    cases = {"": text, "read-before-written": first + second + barrier + more[0],
-             "write-before-read": first + barrier + second + more[0]}
+    first, second, rest = text.split(barrier)
+    cases = {"": text, "read-before-written": first + second + barrier + rest,
+             "write-before-read": first + barrier + second + rest}
+    a, b = ([i * step % around - around // 2 for i in range(n * n)] for step, around in ((7, 11), (5, 13)))
     with tempfile.TemporaryDirectory() as folder:
+        for name, matrix in {"a": a, "b": b, "c": product(a, b, n)}.items():
+            (pathlib.Path(folder) / name).write_bytes(struct.pack(f"{n * n}f", *matrix))
         for report, source in cases.items():
-            ptx = pathlib.Path(folder) / "multiply.ptx"
-            ptx.write_bytes(compile_cuda(build, source, pathlib.Path(folder), "-ptx"))
-            done = run([sys.executable, __file__, "--multiply", build / "libgristmill-sim.so", ptx],
-                       env=dict(os.environ, GM_SIM_DEVICE="a100", GM_SIM_REPORTS="print", GM_SIM_SEED="1"))
-            said = sorted(set(re.findall(r"[a-z]+-before-[a-z]+", done.stderr)))
-            if not (report in said if report else not said and done.stdout == "right\n"):
-                raise Wrong(f"wanted {report or 'nothing'}: {done.stdout.strip()}, reports {said}\n{done.stderr[:2000]}")
-            if report and report not in page("README.md"):
+            (pathlib.Path(folder) / "multiply.cu").write_text(source)
+            done = run([build / "gristmill", "sim", "launch", "multiply.cu", "--grid", "5,5", "--block", "16,16", "--no-table",
+                        "--schedule", "seed=1", "--args", "buffer:f32:70x70:file=a", "buffer:f32:70x70:file=b",
+                        "out:f32:70x70:compare=c", "i32:70"], cwd=folder, env=with_nvcc(build))
+            said = set(re.findall(r"[a-z]+-before-[a-z]+", done.stdout))
+            if not (report in said if report else done.returncode == 0 and not said):
+                raise Wrong(f"{report or 'nothing'} is to be reported: {done.stdout}{done.stderr}")
+            if report not in page("README.md"):
                 raise Wrong(f"README.md does not name {report}")
 
 
@@ -329,14 +291,12 @@ def capacity_of_toolkit(build):
 
 
 def main():
-    if sys.argv[1:2] == ["--multiply"]:
-        return multiply(*sys.argv[2:])
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1]).resolve()
     os.environ["LC_ALL"] = "C.UTF-8"  # the pages show a table's dashes
-    checks = (order_of_pages, links, experiments, counters, commands, commands_in_sentences, python_blocks,
-              cuda_blocks, two_barriers, capacity_of_models, capacity_of_simulator, capacity_of_toolkit)
+    checks = (order_of_pages, links, experiments, counters, commands, commands_in_sentences, two_barriers,
+              capacity_of_models, capacity_of_simulator, capacity_of_toolkit)
     failed = skipped = 0
     for check in checks:
         try:
