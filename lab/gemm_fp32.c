@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/baseline/baseline.h"
 #include "lab/gemm_matrices.h"
@@ -267,6 +268,15 @@ static int gemm_conclude(struct lab *lab) {
     return 0;
 }
 
+/* Percent of cuBLAS. */
+static double gemm_article(const char *step) {
+    for (int i = 0; i < GEMM_STEPS; i++) {
+        if (strcmp(steps[i].label, step) == 0 && steps[i].article > 0)
+            return steps[i].article;
+    }
+    return NAN;
+}
+
 static void gemm_teardown(struct lab *lab) {
     struct gemm_data *data = lab->data;
     if (!data)
@@ -288,4 +298,5 @@ const struct lab_experiment gemm_fp32 = {
     .check = gemm_check,
     .conclude = gemm_conclude,
     .teardown = gemm_teardown,
+    .article = gemm_article,
 };

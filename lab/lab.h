@@ -126,6 +126,8 @@ struct lab_experiment {
     int (*check)(struct lab *lab, struct lab_point *point);   /* after it: lab_correct() or lab_wrong(). May be NULL */
     int (*conclude)(struct lab *lab);                         /* claims. May be NULL */
     void (*teardown)(struct lab *lab);                        /* frees what lab->data points to. May be NULL */
+    double (*article)(const char *step); /* what an article reached in a step of this name, in the unit of the report's
+                                          * figure; NaN: nothing. May be NULL */
 };
 
 /* All of these return 0, or -1 with a printed sentence, unless they say otherwise. */

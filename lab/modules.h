@@ -19,6 +19,15 @@ const struct lab_module *lab_module_find(const char *name);
 /* The experiments, ended by NULL. */
 const struct lab_experiment *const *lab_registry(void);
 const struct lab_experiment *lab_experiment_find(const char *name);
+
+/* A heading of the report, with the experiments that stand below it in experiments.def. */
+struct lab_topic {
+    const char *id, *heading; /* "topic-banks", "Banks" */
+};
+/* What is not in experiments.def, or NULL, is of the topic "topic-other", and has no source. */
+const struct lab_topic *lab_topic_of(const struct lab_experiment *experiment);
+/* Below the project root: "lab/bank_strides.c"; NULL: nobody knows. */
+const char *lab_experiment_source(const struct lab_experiment *experiment);
 /* Names like `wrong`, ", "-separated, for the sentence that says there is no such experiment; "" when none is near. */
 void lab_experiments_near(const char *wrong, char *names, size_t bytes);
 

@@ -4,15 +4,30 @@
 
 #include "lab/modules.h"
 
-#define EXPERIMENT(symbol) extern const struct lab_experiment symbol;
+#define TOPIC(id, heading)
+#define EXPERIMENT(symbol, file) extern const struct lab_experiment symbol;
 #include "lab/experiments.def"
 #undef EXPERIMENT
 
 const struct lab_experiment *const lab_experiments[] = {
-#define EXPERIMENT(symbol) &symbol,
+#define EXPERIMENT(symbol, file) &symbol,
 #include "lab/experiments.def"
 #undef EXPERIMENT
     NULL};
+#undef TOPIC
+
+/* The lines of experiments.def: a topic, or an experiment of the topic above it. */
+static const struct line {
+    struct lab_topic topic;
+    const struct lab_experiment *experiment;
+    const char *source;
+} lines[] = {
+#define TOPIC(id, heading)       {{"topic-" #id, heading}, NULL, NULL},
+#define EXPERIMENT(symbol, file) {{NULL, NULL}, &symbol, "lab/" #file ".c"},
+#include "lab/experiments.def"
+#undef EXPERIMENT
+#undef TOPIC
+};
 
 static const struct lab_experiment *const *experiments = lab_experiments;
 static const struct lab_module *modules = lab_modules;
@@ -40,6 +55,27 @@ const struct lab_experiment *lab_experiment_find(const char *name) {
             return experiments[i];
     }
     return NULL;
+}
+
+static const struct line *line_of(const struct lab_experiment *experiment) {
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (experiment && lines[i].experiment == experiment)
+            return &lines[i];
+    }
+    return NULL;
+}
+
+const char *lab_experiment_source(const struct lab_experiment *experiment) {
+    const struct line *line = line_of(experiment);
+    return line ? line->source : NULL;
+}
+
+const struct lab_topic *lab_topic_of(const struct lab_experiment *experiment) {
+    static const struct lab_topic other = {"topic-other", "Other experiments"};
+    const struct line *line = line_of(experiment);
+    while (line && line->experiment)
+        line--;
+    return line ? &line->topic : &other;
 }
 
 /* Letters to be added, dropped or changed to make one word of the other (Levenshtein), by rows of the usual table. */

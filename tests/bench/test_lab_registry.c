@@ -24,6 +24,22 @@ START_TEST(every_experiment_says_what_it_is) {
 }
 END_TEST
 
+START_TEST(every_experiment_has_a_topic_and_a_source) {
+    static const struct lab_experiment unknown = {.name = "unknown"};
+    ck_assert_str_eq(lab_topic_of(lab_experiments[0])->heading, "Banks");
+    for (size_t i = 0; lab_experiments[i]; i++) {
+        const char *name = lab_experiments[i]->name, *source = lab_experiment_source(lab_experiments[i]);
+        ck_assert_msg(strcmp(lab_topic_of(lab_experiments[i])->id, "topic-other") != 0, "%s has no topic", name);
+        ck_assert_msg(source && strncmp(source, "lab/", 4) == 0, "%s has no source", name);
+        ck_assert_msg(lab_experiments[i]->page, "%s has no page", name);
+    }
+    ck_assert_str_eq(lab_topic_of(NULL)->id, "topic-other");
+    ck_assert_str_eq(lab_topic_of(&unknown)->id, "topic-other");
+    ck_assert_ptr_null(lab_experiment_source(&unknown));
+    ck_assert_ptr_null(lab_experiment_source(NULL));
+}
+END_TEST
+
 START_TEST(near_names) {
     static const struct lab_experiment one = {.name = "strided-reads"}, two = {.name = "strided-writes"};
     char names[64], few[20];
@@ -103,6 +119,7 @@ TCase *lab_registry_tests(void) {
     TCase *tests = tcase_create("lab registry");
     tcase_set_tags(tests, "lab");
     tcase_add_test(tests, every_experiment_says_what_it_is);
+    tcase_add_test(tests, every_experiment_has_a_topic_and_a_source);
     tcase_add_test(tests, near_names);
     tcase_add_test(tests, every_module_is_built_for_its_architectures);
     return tests;
