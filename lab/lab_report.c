@@ -95,6 +95,45 @@ static int load(struct report *report, const char *gpu) {
     return status;
 }
 
+/* ---- links ---------------------------------------------------------------------------------------- */
+
+/* How much of two absolute paths is the same folders. */
+static size_t common_folders(const char *a, const char *b) {
+    size_t same = 0, whole = 0;
+    for (; a[same] && a[same] == b[same]; same++)
+        whole = a[same] == '/' ? same : whole;
+    const bool ends = (!a[same] || a[same] == '/') && (!b[same] || b[same] == '/');
+    return ends ? same : whole;
+}
+
+/* The way from one absolute folder to another, "" or with a slash at its end: "../../". */
+static void way_between(const char *from, const char *to, char *way, size_t bytes) {
+    const size_t common = common_folders(from, to);
+    size_t used = 0;
+    for (const char *at = from + common; *at && used < bytes; at++)
+        used += *at == '/' && at[1] ? (size_t)snprintf(way + used, bytes - used, "../") : 0;
+    const char *rest = to + common + (to[common] == '/');
+    if (used < bytes)
+        snprintf(way + used, bytes - used, "%s%s", rest, *rest ? "/" : "");
+}
+
+/* From the page to the current folder, where the project is. */
+static int find_root(const char *page, char *root, size_t bytes) {
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", page);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = 0;
+    char *from = realpath(slash ? folder : ".", NULL), *to = realpath(".", NULL);
+    root[0] = 0;
+    if (from && to)
+        way_between(from, to, root, bytes);
+    const int status = from && to ? 0 : complain("cannot write %s: %s", page, strerror(errno));
+    free(from);
+    free(to);
+    return status;
+}
+
 /* ---- writing -------------------------------------------------------------------------------------- */
 
 static int write_page(struct report *report, const char *gpu) {
@@ -102,10 +141,13 @@ static int write_page(struct report *report, const char *gpu) {
         snprintf(report->path, sizeof report->path, "%s", report->out);
     else
         snprintf(report->path, sizeof report->path, "%s/%s/lab.html", report->folder, gpu);
+    char root[4096];
+    if (find_root(report->path, root, sizeof root) != 0)
+        return -1;
     FILE *out = fopen(report->path, "w");
     if (!out)
         return complain("cannot write %s: %s", report->path, strerror(errno));
-    report_page(out, (const struct record *const *)report->records, report->count);
+    report_page(out, (const struct record *const *)report->records, report->count, root);
     if (file_finish(out, report->path) != 0)
         return -1;
     printf("%s: %zu experiment%s on %s\n", report->path, report->count, report->count == 1 ? "" : "s",
@@ -129,10 +171,12 @@ int lab_report(int argc, char **argv) {
         {"gpu", "NAME", ARGS_TEXT, &report.gpu, "the folder's name, where there are several: h200"},
         {"out", "FILE", ARGS_TEXT, &report.out, "the page (default: DIR/GPU/lab.html)"},
     };
-    const struct args_command command = {"gristmill lab report [options]",
-                                         "Writes one HTML page from the saved results of one GPU: every experiment's "
-                                         "table and plots.\nNeeds no GPU.",
-                                         options, sizeof options / sizeof *options};
+    const struct args_command command = {
+        "gristmill lab report [options]",
+        "Writes one HTML page from the saved results of one GPU: what agreed, and by topic "
+        "every experiment's figures and claims.\nIts links lead to the current folder, "
+        "where docs/ and lab/ are. Needs no GPU.",
+        options, sizeof options / sizeof *options};
     struct args_list words = {0};
     enum args_outcome outcome = args_parse(&command, argc, argv, &words);
     if (outcome == ARGS_GO && words.count) {

@@ -10,9 +10,12 @@
 /* The command: arguments after `gristmill lab report`; returns an exit code. */
 int lab_report(int argc, char **argv);
 
-/* The page. `records` are in the order of the page. */
-void report_page(FILE *out, const struct record *const *records, size_t count);
-/* The plots of one experiment: what was counted beside what was predicted, cycles, times; only what there is. */
-void report_charts(FILE *out, const struct record *record);
+/* The page. `records` are in the order of the page; `root` is the way from the page to the project root, "" or with a
+ * slash at its end. */
+void report_page(FILE *out, const struct record *const *records, size_t count, const char *root);
+/* The figures of one experiment: at least one. */
+void report_figures(FILE *out, const struct record *record);
+/* Its points, folded away. */
+void report_rows(FILE *out, const struct record *record);
 
 #endif

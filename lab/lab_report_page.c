@@ -1,238 +1,192 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of lab report: for every experiment its question, its verdict, its numbers, its plots, its steps. */
+/* The page of lab report: what agreed in all, then topic by topic every experiment with its question, figures and claims. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/base/text_table.h"
 #include "lab/lab_report.h"
+#include "lab/modules.h"
 #include "program/draw/page.h"
 
 static const enum page_state state_of_record[] = {
     [RECORD_AGREE] = PAGE_OK, [RECORD_DISAGREE] = PAGE_BAD, [RECORD_NOT_MEASURED] = PAGE_NEUTRAL};
-static const enum page_state state_of_number[] = {
-    [NOT_MEASURED] = PAGE_NEUTRAL, [AGREES] = PAGE_OK, [DISAGREES] = PAGE_BAD, [NOT_PREDICTED] = PAGE_NEUTRAL};
-static const char *const word_of_number[] = {
-    [NOT_MEASURED] = "not measured", [AGREES] = "agrees", [DISAGREES] = "disagrees", [NOT_PREDICTED] = "not predicted"};
 
-/* ---- the table ------------------------------------------------------------------------------------ */
+static const struct lab_topic *topic_of(const struct record *record) {
+    return lab_topic_of(lab_experiment_find(record->meta.experiment));
+}
 
-/* Which columns have anything in them. */
-struct columns {
-    bool quantities, simulated, cycles, cycles_predicted, us, gbs, tflops;
+/* ---- the summary ---------------------------------------------------------------------------------- */
+
+/* What agreed, of all experiments. */
+struct sum {
+    size_t agreeing, points, correct, predicted, counted, counted_as_predicted, simulated, simulated_as_counted, clocks,
+        clocks_as_predicted, claims, claims_that_hold;
 };
 
-static struct columns columns_of(const struct record *record) {
-    struct columns has = {0};
+static void add_quantity(struct sum *sum, const struct record_quantity *quantity) {
+    const bool predicted = isfinite(quantity->predicted);
+    sum->predicted += predicted;
+    sum->counted += predicted && isfinite(quantity->counted);
+    sum->counted_as_predicted += quantity->agrees == AGREES;
+    sum->simulated += quantity->simulated_agrees == AGREES || quantity->simulated_agrees == DISAGREES;
+    sum->simulated_as_counted += quantity->simulated_agrees == AGREES;
+}
+
+static void add_record(struct sum *sum, const struct record *record) {
+    sum->agreeing += record->state == RECORD_AGREE;
+    sum->claims += record->claim_count;
+    for (size_t i = 0; i < record->claim_count; i++)
+        sum->claims_that_hold += record->claims[i].holds;
     for (size_t i = 0; i < record->point_count; i++) {
         const struct record_point *point = &record->points[i];
-        has.quantities |= point->quantity_count > 0;
+        sum->points += point->result != LAB_NOT_CHECKED;
+        sum->correct += point->result == LAB_CORRECT;
+        sum->clocks += point->cycles_agree == AGREES || point->cycles_agree == DISAGREES;
+        sum->clocks_as_predicted += point->cycles_agree == AGREES;
         for (size_t j = 0; j < point->quantity_count; j++)
-            has.simulated |= isfinite(point->quantities[j].simulated);
-        has.cycles |= isfinite(point->cycles);
-        has.cycles_predicted |= isfinite(point->cycles_predicted);
-        has.us |= isfinite(point->us);
-        has.gbs |= isfinite(point->gbs);
-        has.tflops |= isfinite(point->tflops);
-    }
-    return has;
-}
-
-static void put_number(FILE *out, enum page_state state, double value, const char *format) {
-    char text[TEXT_TABLE_NUMBER_BYTES];
-    page_cell(out, state, false, "%s", text_table_number(text, value, format));
-}
-
-static void put_quantity(FILE *out, const struct columns *has, const struct record_point *point,
-                         const struct record_quantity *quantity) {
-    page_cell(out, PAGE_NEUTRAL, true, "%s", quantity ? quantity->name : "");
-    if (quantity) {
-        put_number(out, PAGE_NEUTRAL, quantity->predicted, "%.15g");
-        put_number(out, state_of_number[quantity->agrees], quantity->counted, "%.15g");
-    } else {
-        page_cell(out, PAGE_NEUTRAL, false, "%s", "");
-        page_cell(out, PAGE_NEUTRAL, false, "%s", "");
-    }
-    if (has->simulated && quantity && !point->too_large)
-        put_number(out, state_of_number[quantity->simulated_agrees], quantity->simulated, "%.15g");
-    else if (has->simulated)
-        page_cell(out, PAGE_NEUTRAL, false, "%s", quantity ? "too large" : "");
-}
-
-/* A cell of the point itself, on the first of its rows only. */
-static void put_once(FILE *out, bool column, bool first, enum page_state state, double value, const char *format) {
-    if (!column)
-        return;
-    if (first)
-        put_number(out, state, value, format);
-    else
-        page_cell(out, PAGE_NEUTRAL, false, "%s", "");
-}
-
-static void put_verdict(FILE *out, const struct record_point *point, const struct record_quantity *quantity,
-                        bool first) {
-    if (first && point->result == LAB_WRONG)
-        page_cell(out, PAGE_BAD, true, "wrong: %s", point->wrong);
-    else if (first && point->cycles_agree == DISAGREES)
-        page_cell(out, PAGE_BAD, true, "%s", "the cycles disagree");
-    else if (quantity && quantity->simulated_agrees == DISAGREES)
-        page_cell(out, PAGE_BAD, true, "%s", "the simulator disagrees");
-    else if (quantity && quantity->agrees == NOT_MEASURED && quantity->simulated_agrees == AGREES)
-        page_cell(out, PAGE_OK, true, "%s", "agrees, simulated");
-    else if (quantity)
-        page_cell(out, state_of_number[quantity->agrees], true, "%s", word_of_number[quantity->agrees]);
-    else if (first && isfinite(point->cycles_predicted))
-        page_cell(out, state_of_number[point->cycles_agree], true, "%s", word_of_number[point->cycles_agree]);
-    else
-        page_cell(out, PAGE_NEUTRAL, true, "%s", first && point->result == LAB_CORRECT ? "correct" : "");
-}
-
-static void put_row(FILE *out, const struct columns *has, const struct record_point *point, size_t index) {
-    const struct record_quantity *quantity = index < point->quantity_count ? &point->quantities[index] : NULL;
-    const bool first = index == 0;
-    page_row_begin(out);
-    page_cell(out, PAGE_NEUTRAL, true, "%s", first ? point->label : "");
-    if (has->quantities)
-        put_quantity(out, has, point, quantity);
-    put_once(out, has->cycles_predicted, first, PAGE_NEUTRAL, point->cycles_predicted, "%.0f");
-    put_once(out, has->cycles, first, state_of_number[point->cycles_agree], point->cycles, "%.0f");
-    put_once(out, has->us, first, PAGE_NEUTRAL, point->us, "%.2f");
-    put_once(out, has->gbs, first, PAGE_NEUTRAL, point->gbs, "%.1f");
-    put_once(out, has->tflops, first, PAGE_NEUTRAL, point->tflops, "%.2f");
-    put_verdict(out, point, quantity, first);
-    page_row_end(out);
-}
-
-static void put_table(FILE *out, const struct record *record) {
-    const struct columns has = columns_of(record);
-    char titles[256];
-    snprintf(titles, sizeof titles, "<point%s%s%s%s%s%s%s|<verdict",
-             has.quantities ? "|<quantity|predicted|counted" : "", has.simulated ? "|simulated" : "",
-             has.cycles_predicted ? "|cycles predicted" : "", has.cycles ? "|cycles" : "", has.us ? "|µs" : "",
-             has.gbs ? "|GB/s" : "", has.tflops ? "|TFLOPS" : "");
-    page_table_begin(out, titles, NULL);
-    for (size_t i = 0; i < record->point_count; i++) {
-        put_row(out, &has, &record->points[i], 0);
-        for (size_t j = 1; j < record->points[i].quantity_count; j++)
-            put_row(out, &has, &record->points[i], j);
-    }
-    page_table_end(out);
-}
-
-/* ---- the words ------------------------------------------------------------------------------------ */
-
-/* What each point changes; points in a row that say the same share a line. */
-static void put_changes(FILE *out, const struct record *record) {
-    bool any = false;
-    for (size_t i = 0; i < record->point_count; i++)
-        any |= record->points[i].change[0] != 0;
-    if (!any)
-        return;
-    page_table_begin(out, "<point|<what it changes", "The steps");
-    for (size_t from = 0, to; from < record->point_count; from = to) {
-        const struct record_point *point = &record->points[from];
-        for (to = from + 1; to < record->point_count && !strcmp(record->points[to].change, point->change);)
-            to++;
-        page_row_begin(out);
-        page_cell(out, PAGE_NEUTRAL, true, "%s%s%s", point->label, to > from + 1 ? " … " : "",
-                  to > from + 1 ? record->points[to - 1].label : "");
-        page_cell(out, PAGE_NEUTRAL, true, "%s", point->change);
-        page_row_end(out);
-    }
-    page_table_end(out);
-}
-
-static void put_claims(FILE *out, const struct record *record) {
-    if (record->claim_count == 0)
-        return;
-    page_table_begin(out, "<|<claim|<rests on", "What follows");
-    for (size_t i = 0; i < record->claim_count; i++) {
-        const struct lab_claim *claim = &record->claims[i];
-        page_row_begin(out);
-        page_cell(out, claim->holds ? PAGE_OK : PAGE_BAD, true, "%s", claim->holds ? "✓ holds" : "✗ broken");
-        page_cell(out, PAGE_NEUTRAL, true, "%s", claim->sentence);
-        page_cell(out, PAGE_NEUTRAL, true, "%s", claim->of_time ? "times" : "results, counters");
-        page_row_end(out);
-    }
-    page_table_end(out);
-}
-
-/* Every file once, separated by commas. */
-static void list_sources(const struct record *record, char *text, size_t bytes) {
-    text[0] = 0;
-    for (size_t i = 0; i < record->point_count; i++) {
-        const char *source = record->points[i].source;
-        size_t used = strlen(text);
-        if (*source && !strstr(text, source))
-            snprintf(text + used, bytes - used, "%s%s", used ? ", " : "", source);
+            add_quantity(sum, &point->quantities[j]);
     }
 }
 
-static void put_method(FILE *out, const struct record *record) {
-    const struct record_meta *meta = &record->meta;
-    char times[128] = "no times were taken", clock[96] = "", sources[1024];
-    list_sources(record, sources, sizeof sources);
-    if (meta->rounds)
-        snprintf(times, sizeof times, "times: %d rounds of %g ms after %g s of warm-up", meta->rounds, meta->round_ms,
-                 meta->warmup_s);
-    for (size_t i = 0; meta->rounds && i < record->point_count && !clock[0]; i++) {
-        if (isfinite(record->points[i].sm_mhz))
-            snprintf(clock, sizeof clock, ", at %.0f MHz and %.0f W", record->points[i].sm_mhz,
-                     record->points[i].watts);
-    }
-    page_code(out, "gristmill lab run %s --verify", meta->experiment);
-    page_aside(out, "Device code: %s. %s%s;%s%s%s %s%s; %s, revision %s.", sources[0] ? sources : "none",
-               meta->counted ? "Counters: " : "No counters: ", meta->counters, meta->simulated ? " simulated by " : "",
-               meta->simulated ? meta->simulator : "", meta->simulated ? ";" : "", times, clock, meta->date,
-               meta->revision[0] ? meta->revision : "unknown");
+/* "184 of 184"; nothing where there is nothing to count. */
+static void put_fact(FILE *out, size_t number, size_t all, const char *what) {
+    char text[64];
+    snprintf(text, sizeof text, "%zu of %zu", number, all);
+    if (all)
+        page_fact(out, text, what);
 }
 
-static void put_experiment(FILE *out, const struct record *record) {
-    page_section_begin(out, record->meta.experiment, record->meta.title);
-    page_paragraph(out, "%s", record->meta.question);
-    page_verdict(out, state_of_record[record->state], "%s: %s", record->meta.experiment, record->verdict);
-    put_table(out, record);
-    put_claims(out, record);
-    put_changes(out, record);
-    report_charts(out, record);
-    put_method(out, record);
-    page_section_end(out);
+static void put_summary(FILE *out, const struct record *const *records, size_t count) {
+    const struct record_meta *meta = &records[0]->meta;
+    struct sum sum = {0};
+    for (size_t i = 0; i < count; i++)
+        add_record(&sum, records[i]);
+    page_facts_begin(out);
+    put_fact(out, sum.agreeing, count, "experiments agree");
+    put_fact(out, sum.correct, sum.points, "results are right");
+    put_fact(out, sum.counted_as_predicted, sum.counted, "counted numbers are as predicted");
+    put_fact(out, sum.simulated_as_counted, sum.simulated, "simulated numbers are the counted ones");
+    put_fact(out, sum.clocks_as_predicted, sum.clocks, "clocks are as predicted");
+    put_fact(out, sum.claims_that_hold, sum.claims, "claims hold");
+    page_facts_end(out);
+    page_paragraph(out, "%s, driver %s, toolkit %s. %zu numbers are predicted from the model before anything is run.",
+                   meta->gpu, meta->driver, meta->toolkit[0] ? meta->toolkit : "unknown", sum.predicted);
 }
-
-/* ---- the page ------------------------------------------------------------------------------------- */
 
 static void put_contents(FILE *out, const struct record *const *records, size_t count) {
-    static const char *const words[] = {
-        [RECORD_AGREE] = "agree", [RECORD_DISAGREE] = "DISAGREE", [RECORD_NOT_MEASURED] = "not measured"};
-    struct page_link *links = calloc(count, sizeof *links);
+    struct page_link *links = calloc(2 * count, sizeof *links);
     char(*texts)[192] = calloc(count, sizeof *texts);
+    size_t used = 0;
     for (size_t i = 0; links && texts && i < count; i++) {
-        snprintf(texts[i], sizeof texts[i], "%s: %s", records[i]->meta.title, words[records[i]->state]);
-        links[i] = (struct page_link){records[i]->meta.experiment, texts[i]};
+        const struct lab_topic *topic = topic_of(records[i]);
+        if (i == 0 || topic != topic_of(records[i - 1]))
+            links[used++] = (struct page_link){topic->id, topic->heading, false};
+        snprintf(texts[i], sizeof texts[i], "%s%s", records[i]->meta.title,
+                 records[i]->state == RECORD_AGREE      ? ""
+                 : records[i]->state == RECORD_DISAGREE ? ": DISAGREE"
+                                                        : ": not measured");
+        links[used++] = (struct page_link){records[i]->meta.experiment, texts[i], true};
     }
-    if (links && texts)
-        page_contents(out, links, count);
+    page_contents(out, links, used);
     free(links);
     free(texts);
 }
 
-void report_page(FILE *out, const struct record *const *records, size_t count) {
-    const struct record_meta *meta = &records[0]->meta;
-    char title[128], lead[256];
-    size_t states[3] = {0};
-    for (size_t i = 0; i < count; i++)
-        states[records[i]->state]++;
-    snprintf(title, sizeof title, "The laboratory on %s", meta->gpu);
-    snprintf(lead, sizeof lead,
-             "%zu experiments, each a number predicted, counted by the profiler and timed: %zu agree, %zu disagree, "
-             "%zu were not measured.",
-             count, states[RECORD_AGREE], states[RECORD_DISAGREE], states[RECORD_NOT_MEASURED]);
-    page_begin(out, title, lead);
+/* ---- an experiment -------------------------------------------------------------------------------- */
+
+static void put_claims(FILE *out, const struct record *record) {
+    page_list_begin(out);
+    for (size_t i = 0; i < record->claim_count; i++)
+        page_item(out, record->claims[i].holds ? PAGE_OK : PAGE_BAD, "%s", record->claims[i].sentence);
+    page_list_end(out);
+}
+
+enum { LINKS_MAX = 12 };
+struct links {
+    struct page_link links[LINKS_MAX];
+    char paths[LINKS_MAX][4352];
+    size_t count;
+};
+
+/* To a file below the project root; `text` NULL: its path. Each only once. */
+static void add_link(struct links *links, const char *root, const char *file, const char *text) {
+    char path[4352];
+    snprintf(path, sizeof path, "%s%s", root, file);
+    for (size_t i = 0; i < links->count; i++) {
+        if (strcmp(links->paths[i], path) == 0)
+            return;
+    }
+    if (links->count == LINKS_MAX)
+        return;
+    memcpy(links->paths[links->count], path, sizeof path);
+    links->links[links->count] = (struct page_link){links->paths[links->count], text ? text : file, false};
+    links->count++;
+}
+
+/* Where a module of this name is built from today: older results may name an older place. */
+static const char *source_today(const char *source) {
+    char name[96];
+    const char *slash = strrchr(source, '/');
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : source);
+    name[strcspn(name, ".")] = 0;
+    const struct lab_module *module = lab_module_find(name);
+    return module ? module->source : source;
+}
+
+/* To the page of the course, the host code, the device code. */
+static void put_links(FILE *out, const struct record *record, const char *root) {
+    const struct lab_experiment *experiment = lab_experiment_find(record->meta.experiment);
+    const char *page = experiment && experiment->page ? experiment->page : record->meta.page;
+    const char *source = lab_experiment_source(experiment);
+    struct links links = {.count = 0};
+    char file[96], text[96];
+    snprintf(file, sizeof file, "docs/course/%s.md", page);
+    snprintf(text, sizeof text, "the course on %s", page);
+    if (page[0])
+        add_link(&links, root, file, text);
+    if (source)
+        add_link(&links, root, source, source);
+    for (size_t i = 0; i < record->point_count; i++) {
+        if (record->points[i].source[0])
+            add_link(&links, root, source_today(record->points[i].source), NULL);
+    }
+    if (links.count)
+        page_links(out, links.links, links.count);
+}
+
+static void put_experiment(FILE *out, const struct record *record, const char *root) {
+    page_part_begin(out, record->meta.experiment, record->meta.question);
+    page_verdict(out, state_of_record[record->state], "%s: %s", record->meta.title, record->verdict);
+    page_pair_begin(out);
+    report_figures(out, record);
+    page_pair_middle(out);
+    put_claims(out, record);
+    put_links(out, record, root);
+    page_pair_end(out);
+    report_rows(out, record);
+    page_part_end(out);
+}
+
+/* ---- the page ------------------------------------------------------------------------------------- */
+
+void report_page(FILE *out, const struct record *const *records, size_t count, const char *root) {
+    const struct lab_topic *open = NULL;
+    char title[128];
+    snprintf(title, sizeof title, "The laboratory on %s", records[0]->meta.gpu);
+    page_begin_adaptive(out, title,
+                        "Experiments on shared memory. Each predicts its numbers from a model, has them counted by the "
+                        "profiler and by the simulated GPU, and takes times.");
+    put_summary(out, records, count);
     put_contents(out, records, count);
-    for (size_t i = 0; i < count; i++)
-        put_experiment(out, records[i]);
-    page_section_begin(out, "machine", "The machine");
-    page_paragraph(out, "%s, driver %s, toolkit %s.", meta->gpu, meta->driver, meta->toolkit);
+    for (size_t i = 0; i < count; i++) {
+        const struct lab_topic *topic = topic_of(records[i]);
+        if (open && topic != open)
+            page_section_end(out);
+        if (topic != open)
+            page_section_begin(out, topic->id, topic->heading);
+        open = topic;
+        put_experiment(out, records[i], root);
+    }
     page_section_end(out);
-    page_end(out, "Made by `gristmill lab report` from the saved results.");
+    page_end(out, "Made by gristmill lab report from the saved results.");
 }

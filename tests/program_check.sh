@@ -323,6 +323,13 @@ expect "lab list" 0 "$program" lab list
 expect "lab report --help" 0 "$program" lab report --help
 expect "lab exercise with the right answer" 0 "$program" lab exercise 18 '(lane * 32 + (5 ^ lane)) * 4'
 expect "lab exercise with another" 1 "$program" lab exercise 1 25
+reports_the_laboratory() {
+    local root
+    root=$(cd "$(dirname "$0")/.." && pwd)
+    env -C "$root" python3 tests/lab_report_check.py "$program" h200 "$work/lab.html"
+}
+expect "lab report" 0 reports_the_laboratory
+expect "lab report into no folder" 1 "$program" lab report --results "$results/.." --gpu h200 --out "$work/no/such.html"
 expect "lab run of no experiment" 2 "$program" lab run no-such-experiment
 expect "bank --help" 0 "$program" bank --help
 expect "swizzle --help" 0 "$program" swizzle --help

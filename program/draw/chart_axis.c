@@ -151,3 +151,46 @@ double chart_head(FILE *out, const struct chart *chart) {
     }
     return y;
 }
+
+double chart_narrow_head_height(const struct chart *chart) {
+    return 4 + (chart->title ? 18 : 0) + (chart->subtitle ? 16 : 0);
+}
+
+double chart_narrow_head(FILE *out, const struct chart *chart) {
+    double y = 0;
+    if (chart->title)
+        svg_text(out, (struct svg_text){.x = CHART_NARROW_MARGIN, .y = y += 14, .role = SVG_HEADING}, "%s",
+                 chart->title);
+    if (chart->subtitle)
+        svg_text(out, (struct svg_text){.x = CHART_NARROW_MARGIN, .y = y + 16, .role = SVG_SMALL, .ink = COLOUR_MUTED},
+                 "%s", chart->subtitle);
+    return chart_narrow_head_height(chart);
+}
+
+enum { KEY = 16, NAME_GAP = 14 }; /* of a legend: room for a name's key, and behind the name */
+
+void chart_legend_place(struct chart_legend *legend, const char *name) {
+    const double width = KEY + svg_text_width(SVG_SMALL, name);
+    if (legend->x > CHART_NARROW_MARGIN && legend->x + width > CHART_NARROW - CHART_NARROW_MARGIN) {
+        legend->x = CHART_NARROW_MARGIN;
+        legend->y += CHART_LEGEND_LINE;
+    }
+}
+
+void chart_legend_name(FILE *out, struct chart_legend *legend, const char *name) {
+    if (out)
+        svg_text(out, (struct svg_text){.x = legend->x + KEY, .y = legend->y + 4, .role = SVG_SMALL}, "%s", name);
+    legend->x += KEY + svg_text_width(SVG_SMALL, name) + NAME_GAP;
+}
+
+void chart_cut(char *text, size_t bytes, const char *whole, enum svg_role role, double width) {
+    const size_t letters = (size_t)(width / svg_text_width(role, "x"));
+    size_t used = 0, count = 0;
+    for (; whole[used] && used + 5 < bytes; used++) {
+        const bool starts = ((unsigned char)whole[used] & 0xc0) != 0x80;
+        if (starts && count == letters)
+            break;
+        count += starts;
+    }
+    snprintf(text, bytes, "%.*s%s", (int)used, whole, whole[used] ? "…" : "");
+}

@@ -7,6 +7,7 @@
 #include "program/draw/svg.h"
 
 enum { CHART_WIDTH = 920, CHART_MARGIN = 24, CHART_TICKS_MAX = 24 };
+enum { CHART_NARROW = 360, CHART_NARROW_MARGIN = 2 };
 
 struct chart_axis {
     bool log;
@@ -38,5 +39,21 @@ uint32_t chart_series_colour(size_t index);
 
 /* Title and subtitle; returns the y below them. */
 double chart_head(FILE *out, const struct chart *chart);
+/* The same in a narrow chart. */
+double chart_narrow_head(FILE *out, const struct chart *chart);
+double chart_narrow_head_height(const struct chart *chart);
+
+/* Names beside their keys, in as many lines as they need. */
+enum { CHART_LEGEND_LINE = 18 };
+struct chart_legend {
+    double x, y; /* where the next name stands, and its line's middle */
+};
+/* Where the next name stands: in the next line where this one has no room for it. Then its key's left end is at x. */
+void chart_legend_place(struct chart_legend *legend, const char *name);
+/* Writes the name where it was placed, and goes on behind it. */
+void chart_legend_name(FILE *out, struct chart_legend *legend, const char *name);
+
+/* As much of the text as `width` has room for, with an ellipsis where that is not all. */
+void chart_cut(char *text, size_t bytes, const char *whole, enum svg_role role, double width);
 
 #endif

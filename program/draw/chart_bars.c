@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grouped horizontal bars.
+/* Grouped horizontal bars, in a narrow chart. Long labels stand above their bars, short ones beside them.
  *
  *      group
- *           label  ######################|   812     one bar for each series, a tick where it was predicted
- *                  ############|             430  */
+ *      label  ######################|   812     one bar for each series, a tick where it was predicted
+ *             ############|             430  */
 #include <math.h>
 #include <string.h>
 
 #include "program/draw/chart_axis.h"
 #include "program/base/messages.h"
 
-enum { BAR = 13, BAR_GAP = 2, ROW_GAP = 9, GROUP = 26, LEGEND = 24, AXIS = 30, FOOT = 30, VALUE_ROOM = 84 };
-enum { LABEL_LEAST = 90, LABEL_MOST = 340, LABEL_GAP = 10 };
+enum { BAR = 11, BAR_GAP = 2, ROW_GAP = 8, GROUP = 22, AXIS = 20, FOOT = 4, VALUE_ROOM = 52 };
+enum { LABEL_BESIDE_MOST = 112, LABEL_GAP = 7, LABEL_LINE = 14 };
 enum { TICK_WIDTH = 2, HALO_WIDTH = 5 }; /* the halo sets a tick off from the bar that it crosses */
 
 struct bar_chart {
@@ -24,6 +24,7 @@ struct bar_chart {
     size_t count;
     struct chart_axis axis;
     double left, right; /* of the plot */
+    bool above;         /* labels stand above their bars */
 };
 
 /* ---- sizes -------------------------------------------------------------------------------------- */
@@ -34,24 +35,32 @@ static bool begins_group(const struct bar_chart *c, size_t i) {
     return i == 0 || !c->bars[i - 1].group || strcmp(c->bars[i].group, c->bars[i - 1].group) != 0;
 }
 
-static double row_height(const struct bar_chart *c) {
-    return (double)c->series_count * (BAR + BAR_GAP) - BAR_GAP + ROW_GAP;
+/* A series without a value and a tick takes no room. */
+static bool has_bar(const struct bar_chart *c, const struct chart_bar *bar, size_t s) {
+    return c->series_count == 1 || isfinite(bar->value[s]) || (c->marker && isfinite(bar->marker[s]));
+}
+
+static double bars_height(const struct bar_chart *c, const struct chart_bar *bar) {
+    double height = 0;
+    for (size_t s = 0; s < c->series_count; s++)
+        height += has_bar(c, bar, s) ? BAR + BAR_GAP : 0;
+    return fmax(height, BAR + BAR_GAP) - BAR_GAP;
+}
+
+static double row_height(const struct bar_chart *c, const struct chart_bar *bar) {
+    return bars_height(c, bar) + ROW_GAP + (c->above ? LABEL_LINE : 0);
 }
 
 static double rows_height(const struct bar_chart *c) {
-    double height = (double)c->count * row_height(c);
+    double height = 0;
     for (size_t i = 0; i < c->count; i++)
-        height += begins_group(c, i) ? GROUP : 0;
+        height += row_height(c, &c->bars[i]) + (begins_group(c, i) ? GROUP : 0);
     return height;
-}
-
-static bool has_legend(const struct bar_chart *c) {
-    return c->series_count > 1 || c->marker;
 }
 
 static bool measure(struct bar_chart *c) {
     struct chart_range range = CHART_RANGE_EMPTY;
-    double label = LABEL_LEAST;
+    double label = 0;
     for (size_t i = 0; i < c->count; i++) {
         label = fmax(label, svg_text_width(SVG_BODY, c->bars[i].label));
         for (size_t s = 0; s < c->series_count; s++) {
@@ -60,8 +69,9 @@ static bool measure(struct bar_chart *c) {
         }
     }
     range.positive /= 2; /* on a logarithmic axis the shortest bar still has a length */
-    c->left = CHART_MARGIN + fmin(label, LABEL_MOST) + LABEL_GAP;
-    c->right = CHART_WIDTH - CHART_MARGIN - VALUE_ROOM;
+    c->above = label > LABEL_BESIDE_MOST;
+    c->left = CHART_NARROW_MARGIN + (c->above ? 1 : label + LABEL_GAP);
+    c->right = CHART_NARROW - CHART_NARROW_MARGIN - VALUE_ROOM;
     return chart_axis_fit(&c->axis, c->chart->log, c->chart->from, c->chart->to, &range);
 }
 
@@ -71,36 +81,57 @@ static double x_of(const struct bar_chart *c, double value) {
 
 /* ---- drawing ------------------------------------------------------------------------------------ */
 
-static double draw_legend(const struct bar_chart *c, double y) {
-    double x = CHART_MARGIN;
+/* Returns the y below it. To no file it is only measured. */
+static double draw_legend(FILE *out, const struct bar_chart *c, double y) {
+    struct chart_legend legend = {CHART_NARROW_MARGIN, y + 7};
     for (size_t s = 0; s < c->series_count && c->series_count > 1; s++) {
-        svg_rect(c->out, x, y, 14, BAR, (struct svg_paint){.fill = chart_series_colour(s), .radius = 1.5}, NULL);
-        svg_text(c->out, (struct svg_text){.x = x + 20, .y = y + 10.5, .role = SVG_SMALL}, "%s", c->series[s]);
-        x += 20 + svg_text_width(SVG_SMALL, c->series[s]) + 22;
+        chart_legend_place(&legend, c->series[s]);
+        if (out)
+            svg_rect(out, legend.x, legend.y - 5, 11, 10, (struct svg_paint){.fill = chart_series_colour(s)}, NULL);
+        chart_legend_name(out, &legend, c->series[s]);
     }
     if (c->marker) {
-        svg_line(c->out, x + 5, y - 2, x + 5, y + BAR + 2,
-                 (struct svg_paint){.stroke = COLOUR_INK, .stroke_width = TICK_WIDTH});
-        svg_text(c->out, (struct svg_text){.x = x + 14, .y = y + 10.5, .role = SVG_SMALL}, "%s", c->marker);
+        chart_legend_place(&legend, c->marker);
+        if (out)
+            svg_line(out, legend.x + 6, legend.y - 7, legend.x + 6, legend.y + 7,
+                     (struct svg_paint){.stroke = COLOUR_INK, .stroke_width = TICK_WIDTH});
+        chart_legend_name(out, &legend, c->marker);
     }
-    return y + LEGEND;
+    return legend.x > CHART_NARROW_MARGIN ? legend.y + 11 : y;
 }
 
-/* Grid lines over the whole height, numbers above and below, and what is measured. */
+/* Whether the labels of every `stride`th tick stand apart. */
+static bool has_room(const struct bar_chart *c, int stride) {
+    double taken = 0;
+    for (int i = 0; i < c->axis.tick_count; i += stride) {
+        char text[32];
+        chart_tick(text, sizeof text, c->axis.ticks[i]);
+        const double half = svg_text_width(SVG_SMALL, text) / 2, x = x_of(c, c->axis.ticks[i]);
+        if (i && x - half < taken + 4)
+            return false;
+        taken = x + half;
+    }
+    return true;
+}
+
+/* Grid lines over the whole height and their numbers above: as many as have room. */
 static void draw_axis(const struct bar_chart *c, double top, double bottom) {
-    for (int i = 0; i < c->axis.tick_count; i++) {
+    int stride = 1;
+    while (stride < c->axis.tick_count && !has_room(c, stride))
+        stride++;
+    for (int i = 0; i < c->axis.tick_count; i += stride) {
         const double x = x_of(c, c->axis.ticks[i]);
         char text[32];
         chart_tick(text, sizeof text, c->axis.ticks[i]);
         const bool base = c->axis.ticks[i] == 0 && !c->axis.log;
         svg_line(c->out, x, top, x, bottom, (struct svg_paint){.stroke = base ? COLOUR_RULE : COLOUR_FAINT});
-        const struct svg_text above = {
-            .x = x, .y = top - 6, .role = SVG_SMALL, .anchor = SVG_MIDDLE, .ink = COLOUR_MUTED};
-        svg_text(c->out, above, "%s", text);
+        const struct svg_text label = {.x = fmax(x, svg_text_width(SVG_SMALL, text) / 2),
+                                       .y = top - 5,
+                                       .role = SVG_SMALL,
+                                       .anchor = SVG_MIDDLE,
+                                       .ink = COLOUR_MUTED};
+        svg_text(c->out, label, "%s", text);
     }
-    if (c->chart->axis)
-        svg_text(c->out, (struct svg_text){.x = c->left, .y = bottom + 18, .role = SVG_SMALL, .ink = COLOUR_MUTED},
-                 "%s%s", c->chart->axis, c->axis.log ? " (logarithmic)" : "");
 }
 
 /* There is no halo over the end of a bar, which would then look short of its tick. */
@@ -112,59 +143,72 @@ static void draw_tick(const struct bar_chart *c, double x, double y, double zero
     svg_line(c->out, x, top, x, bottom, (struct svg_paint){.stroke = COLOUR_INK, .stroke_width = TICK_WIDTH});
 }
 
-static void draw_bar(const struct bar_chart *c, const struct chart_bar *bar, size_t s, double y) {
-    const double value = bar->value[s], marker = c->marker ? bar->marker[s] : NAN;
-    char number[48], hover[512];
-    chart_number(number, sizeof number, value, c->chart->decimals);
-    const double zero = x_of(c, c->axis.log ? c->axis.from : 0);
-    const double end = isfinite(value) ? x_of(c, value) : zero;
-    int used = snprintf(hover, sizeof hover, "%.120s, %.80s: %s", bar->label, c->series[s], number);
+static void describe(const struct bar_chart *c, const struct chart_bar *bar, size_t s, char *text, size_t bytes) {
+    const double marker = c->marker ? bar->marker[s] : NAN;
+    char number[48];
+    chart_number(number, sizeof number, bar->value[s], c->chart->decimals);
+    int used = snprintf(text, bytes, "%.120s, %.80s: %s", bar->label, c->series[s], number);
     if (isfinite(marker)) {
-        char other[48];
-        chart_number(other, sizeof other, marker, c->chart->decimals);
-        used += snprintf(hover + used, sizeof hover - (size_t)used, "; %.80s: %s", c->marker, other);
+        chart_number(number, sizeof number, marker, c->chart->decimals);
+        used += snprintf(text + used, bytes - (size_t)used, "; %.80s: %s", c->marker, number);
     }
     if (bar->note)
-        snprintf(hover + used, sizeof hover - (size_t)used, ". %.150s", bar->note);
-    svg_rect(c->out, fmin(zero, end), y, fmax(fabs(end - zero), 1), BAR,
+        snprintf(text + used, bytes - (size_t)used, ". %.150s", bar->note);
+}
+
+static void draw_bar(const struct bar_chart *c, const struct chart_bar *bar, size_t s, double y) {
+    const double value = bar->value[s], marker = c->marker ? bar->marker[s] : NAN;
+    const double zero = x_of(c, c->axis.log ? c->axis.from : 0);
+    const double end = isfinite(value) ? x_of(c, value) : zero;
+    char number[48], hover[512];
+    chart_number(number, sizeof number, value, c->chart->decimals);
+    describe(c, bar, s, hover, sizeof hover);
+    const double least = isfinite(marker) ? 0 : 1; /* a tick shows where there is next to nothing */
+    svg_rect(c->out, fmin(zero, end), y, fmax(fabs(end - zero), least), BAR,
              (struct svg_paint){.fill = isfinite(value) ? chart_series_colour(s) : (uint32_t)COLOUR_FAINT}, hover);
     double text_at = fmax(zero, end);
     if (isfinite(marker)) {
-        const double x = x_of(c, marker);
-        draw_tick(c, x, y, zero, end);
-        text_at = fmax(text_at, x);
+        draw_tick(c, x_of(c, marker), y, zero, end);
+        text_at = fmax(text_at, x_of(c, marker));
     }
-    svg_text(c->out, (struct svg_text){.x = text_at + 7, .y = y + 10.5, .role = SVG_SMALL}, "%s", number);
+    svg_text(c->out, (struct svg_text){.x = text_at + 6, .y = y + 9.5, .role = SVG_SMALL}, "%s", number);
 }
 
-/* The label cut to the room it has. */
-static void draw_label(const struct bar_chart *c, const char *label, double y) {
+static void draw_label(const struct bar_chart *c, const struct chart_bar *bar, double y) {
     char text[256];
-    const size_t letters = (size_t)(LABEL_MOST / svg_text_width(SVG_BODY, "x"));
-    size_t used = 0, count = 0;
-    for (; label[used] && used + 5 < sizeof text; used++) {
-        const bool starts = ((unsigned char)label[used] & 0xc0) != 0x80;
-        if (starts && count == letters)
-            break;
-        count += starts;
+    const double room = c->above ? CHART_NARROW - 2 * CHART_NARROW_MARGIN : LABEL_BESIDE_MOST + 1;
+    chart_cut(text, sizeof text, bar->label, SVG_BODY, room);
+    if (c->above)
+        svg_text(c->out, (struct svg_text){.x = c->left + 3, .y = y + 11, .role = SVG_BODY}, "%s", text);
+    else
+        svg_text(c->out,
+                 (struct svg_text){.x = c->left - LABEL_GAP,
+                                   .y = y + (ROW_GAP + bars_height(c, bar)) / 2 + 4,
+                                   .role = SVG_BODY,
+                                   .anchor = SVG_END},
+                 "%s", text);
+}
+
+static void draw_row(const struct bar_chart *c, const struct chart_bar *bar, double y) {
+    double at = y + (c->above ? LABEL_LINE + 2 : ROW_GAP / 2.0);
+    draw_label(c, bar, y);
+    for (size_t s = 0; s < c->series_count; s++) {
+        if (!has_bar(c, bar, s))
+            continue;
+        draw_bar(c, bar, s, at);
+        at += BAR + BAR_GAP;
     }
-    snprintf(text, sizeof text, "%.*s%s", (int)used, label, label[used] ? "…" : "");
-    svg_text(c->out, (struct svg_text){.x = c->left - LABEL_GAP, .y = y, .role = SVG_BODY, .anchor = SVG_END}, "%s",
-             text);
 }
 
 static void draw_rows(const struct bar_chart *c, double y) {
     for (size_t i = 0; i < c->count; i++) {
         if (begins_group(c, i)) {
-            svg_text(c->out, (struct svg_text){.x = CHART_MARGIN, .y = y + 17, .role = SVG_BOLD}, "%s",
+            svg_text(c->out, (struct svg_text){.x = CHART_NARROW_MARGIN, .y = y + 15, .role = SVG_BOLD}, "%s",
                      c->bars[i].group);
             y += GROUP;
         }
-        const double bars = row_height(c) - ROW_GAP;
-        draw_label(c, c->bars[i].label, y + ROW_GAP / 2.0 + bars / 2 + 4);
-        for (size_t s = 0; s < c->series_count; s++)
-            draw_bar(c, &c->bars[i], s, y + ROW_GAP / 2.0 + (double)s * (BAR + BAR_GAP));
-        y += row_height(c);
+        draw_row(c, &c->bars[i], y);
+        y += row_height(c, &c->bars[i]);
     }
 }
 
@@ -183,12 +227,9 @@ int svg_bars(FILE *out, const struct chart *chart, const char *const *series, si
                         count, series_count, CHART_SERIES_MAX);
     if (!measure(&c))
         return complain("%s: no value that its axis can show", title);
-    const double head = CHART_MARGIN + 10 + (chart->title ? 20 : 0) + (chart->subtitle ? 18 : 0);
-    const double top = head + (has_legend(&c) ? LEGEND : 0) + AXIS, bottom = top + rows_height(&c);
-    svg_begin(out, CHART_WIDTH, bottom + (chart->axis ? FOOT : 14), chart->inside_page, chart->title);
-    double y = chart_head(out, chart);
-    if (has_legend(&c))
-        y = draw_legend(&c, y);
+    const double top = draw_legend(NULL, &c, chart_narrow_head_height(chart)) + AXIS, bottom = top + rows_height(&c);
+    svg_begin(out, CHART_NARROW, bottom + FOOT, chart->inside_page, chart->title);
+    draw_legend(out, &c, chart_narrow_head(out, chart));
     draw_axis(&c, top, bottom);
     draw_rows(&c, top);
     svg_end(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines over a number; each line's name stands at its right end. */
+/* Lines over a number; each line's name stands at its right end, or above the plot of a narrow chart. */
 #include <math.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "program/base/messages.h"
 
 enum { PLOT_HEIGHT = 320, LEFT_ROOM = 56, ABOVE = 30, BELOW = 54, NAME_LEAST = 60, NAME_MOST = 260, NAME_LINE = 15 };
+enum { NARROW_PLOT_HEIGHT = 200, NARROW_LEFT_ROOM = 40, NARROW_RIGHT_ROOM = 12, NARROW_ABOVE = 8 };
 
 struct line_chart {
     FILE *out;
@@ -54,13 +55,14 @@ static bool measure(struct line_chart *c) {
             chart_range_add(&y, c->lines[i].y[p]);
         }
     }
-    c->left = CHART_MARGIN + LEFT_ROOM;
-    c->right = CHART_WIDTH - CHART_MARGIN - fmin(name, NAME_MOST) - 12;
+    c->left = c->chart->narrow ? NARROW_LEFT_ROOM : CHART_MARGIN + LEFT_ROOM;
+    c->right =
+        c->chart->narrow ? CHART_NARROW - NARROW_RIGHT_ROOM : CHART_WIDTH - CHART_MARGIN - fmin(name, NAME_MOST) - 12;
     const bool fits = c->chart->x_log ? fit_powers(&c->x, &x) : chart_axis_fit(&c->x, false, 0, 0, &x);
     return fits && chart_axis_fit(&c->y, c->chart->log, c->chart->from, c->chart->to, &y);
 }
 
-static void draw_axes(const struct line_chart *c) {
+static void draw_y_axis(const struct line_chart *c) {
     char text[32];
     for (int i = 0; i < c->y.tick_count; i++) {
         const double y = y_of(c, c->y.ticks[i]);
@@ -70,6 +72,10 @@ static void draw_axes(const struct line_chart *c) {
             .x = c->left - 8, .y = y + 4, .role = SVG_SMALL, .anchor = SVG_END, .ink = COLOUR_MUTED};
         svg_text(c->out, label, "%s", text);
     }
+}
+
+static void draw_x_axis(const struct line_chart *c) {
+    char text[32];
     for (int i = 0; i < c->x.tick_count; i++) {
         const double x = x_of(c, c->x.ticks[i]);
         chart_tick(text, sizeof text, c->x.ticks[i]);
@@ -78,7 +84,10 @@ static void draw_axes(const struct line_chart *c) {
             .x = x, .y = c->bottom + 18, .role = SVG_SMALL, .anchor = SVG_MIDDLE, .ink = COLOUR_MUTED};
         svg_text(c->out, label, "%s", text);
     }
-    if (c->chart->axis)
+}
+
+static void draw_axis_names(const struct line_chart *c) {
+    if (c->chart->axis && !c->chart->narrow)
         svg_text(c->out, (struct svg_text){.x = CHART_MARGIN, .y = c->top - 12, .role = SVG_SMALL, .ink = COLOUR_MUTED},
                  "%s%s", c->chart->axis, c->y.log ? " (logarithmic)" : "");
     if (c->chart->x_axis)
@@ -181,6 +190,33 @@ static void draw_names(const struct line_chart *c) {
     }
 }
 
+/* Names above a narrow plot; returns the y below them. To no file they are only measured. */
+static double draw_legend(FILE *out, const struct line_chart *c, double y) {
+    struct chart_legend legend = {CHART_NARROW_MARGIN, y + 7};
+    for (size_t i = 0; i < c->count; i++) {
+        chart_legend_place(&legend, c->lines[i].name);
+        if (out)
+            draw_key(out, legend.x + 6, legend.y, &c->lines[i], i);
+        chart_legend_name(out, &legend, c->lines[i].name);
+    }
+    return legend.y + 11;
+}
+
+/* The head, and where the plot begins and ends. */
+static void begin(struct line_chart *c) {
+    const struct chart *chart = c->chart;
+    if (chart->narrow)
+        c->top = draw_legend(NULL, c, chart_narrow_head_height(chart)) + NARROW_ABOVE;
+    else
+        c->top = CHART_MARGIN + 10 + (chart->title ? 20 : 0) + (chart->subtitle ? 18 : 0) + ABOVE;
+    c->bottom = c->top + (chart->narrow ? NARROW_PLOT_HEIGHT : PLOT_HEIGHT);
+    svg_begin(c->out, chart->narrow ? CHART_NARROW : CHART_WIDTH, c->bottom + BELOW, chart->inside_page, chart->title);
+    if (chart->narrow)
+        draw_legend(c->out, c, chart_narrow_head(c->out, chart));
+    else
+        chart_head(c->out, chart);
+}
+
 int svg_lines(FILE *out, const struct chart *chart, const struct chart_line *lines, size_t count) {
     struct line_chart c = {.out = out, .chart = chart, .lines = lines, .count = count};
     const char *title = chart->title ? chart->title : "a chart";
@@ -188,17 +224,17 @@ int svg_lines(FILE *out, const struct chart *chart, const struct chart_line *lin
         return complain("%s: %zu lines; a chart has 1 to %d", title, count, CHART_LINES_MAX);
     if (!measure(&c))
         return complain("%s: no value that its axes can show", title);
-    c.top = CHART_MARGIN + 10 + (chart->title ? 20 : 0) + (chart->subtitle ? 18 : 0) + ABOVE;
-    c.bottom = c.top + PLOT_HEIGHT;
-    svg_begin(out, CHART_WIDTH, c.bottom + BELOW, chart->inside_page, chart->title);
-    chart_head(out, chart);
-    draw_axes(&c);
+    begin(&c);
+    draw_y_axis(&c);
+    draw_x_axis(&c);
+    draw_axis_names(&c);
     for (size_t i = 0; i < count; i++)
         draw_stroke(&c, &lines[i], i);
     for (size_t i = count; i-- > 0;) /* the first lies on top */
         if (!lines[i].dashed)
             draw_points(&c, &lines[i], i);
-    draw_names(&c);
+    if (!chart->narrow)
+        draw_names(&c);
     svg_end(out);
     return 0;
 }

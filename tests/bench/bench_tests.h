@@ -30,6 +30,7 @@ TCase *draw_descriptor_tests(void);
 TCase *page_tests(void);
 TCase *lab_banks_tests(void);
 TCase *lab_registry_tests(void);
+TCase *lab_report_tests(void);
 TCase *lab_profiler_tests(void);
 TCase *lab_gemm_tests(void);
 TCase *lab_ladders_tests(void);

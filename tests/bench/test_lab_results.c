@@ -239,13 +239,19 @@ START_TEST(the_page) {
     forget_outcome(&got);
     char *page = read_all(FOLDER "/h200/lab.html");
     static const char *const parts[] = {"<title>The laboratory on NVIDIA H200</title>",
+                                        "<dt>0 of 2</dt>\n<dd>experiments agree</dd>",
+                                        "<section id=\"topic-other\">\n<h2>Other experiments</h2>",
                                         "href=\"#strides\"",
                                         "Strided reads: DISAGREE",
-                                        "What does a stride cost?",
+                                        "<h3>What does a stride cost?</h3>",
+                                        "prefers-color-scheme:dark",
+                                        "<a href=\"../../../docs/course/banks.md\">the course on banks</a>",
+                                        "<a href=\"../../../ptx/strides.ptx\">ptx/strides.ptx</a>",
+                                        "<details>\n<summary>3 points, every number</summary>",
                                         "wrong: lane 3 read 7",
                                         "stride 1 … stride 33",
                                         "&lt;k&gt; ways",
-                                        "✓ holds",
+                                        "<li class=\"ok\"><b>✓</b>Padding cures it.</li>",
                                         "<svg",
                                         "at 1980 MHz and 350 W",
                                         "No counters: switched off;",
@@ -254,7 +260,6 @@ START_TEST(the_page) {
                                         "the simulator disagrees",
                                         "too large",
                                         "gristmill lab run strides --verify",
-                                        "Device code: ptx/strides.ptx.",
                                         "</html>"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         ck_assert_msg(strstr(page, parts[i]), "the page has no `%s`", parts[i]);
@@ -269,7 +274,8 @@ START_TEST(reports_that_cannot_be_made) {
     } cases[] = {{"report more", "takes no `more`", 2},
                  {"report --results bench-tests-out/nowhere", "there are no results in bench-tests-out/nowhere/*/lab", 1},
                  {"report --results " FOLDER " --gpu b300", "there is no file " FOLDER "/b300/lab/*.json", 1},
-                 {"report --results " FOLDER " --out /proc/nowhere", "cannot write /proc/nowhere", 1}};
+                 {"report --results " FOLDER " --out /proc/nowhere", "cannot write /proc/nowhere", 1},
+                 {"report --results " FOLDER " --out no/such/folder.html", "cannot write no/such/folder.html", 1}};
     ck_assert_int_eq(record_write(record, FILE_OF_ONE), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome got = run_command(command_lab, cases[i].line);

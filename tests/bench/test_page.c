@@ -197,18 +197,32 @@ END_TEST
 /* ---- page --------------------------------------------------------------------------------------- */
 
 START_TEST(a_page_is_whole_and_escaped) {
-    const struct page_link links[] = {{"bank-model", "The <bank> model"}, {"a b\"c", "odd"}};
+    const struct page_link links[] = {{"bank-model", "The <bank> model", false}, {"a b\"c", "odd", true}};
     struct drawing drawing;
     drawing_begin(&drawing);
     FILE *out = drawing.out;
     page_begin(out, "T <1> & \"2\"", "lead");
     page_contents(out, links, 2);
-    page_section_begin(out, links[1].id, "Section");
+    page_section_begin(out, links[1].to, "Section");
     page_heading(out, "smaller");
     page_paragraph(out, "%s", "1 < 2");
     page_aside(out, "aside");
     page_code(out, "gristmill bank --address 'lane << 2'\nsecond line & more");
     page_verdict(out, PAGE_BAD, "%d wrong", 3);
+    page_links(out, (const struct page_link[]){{"../a b/<x>.md", "a & b", false}, {"c.c", "c.c", false}}, 2);
+    page_facts_begin(out);
+    page_fact(out, "3 of 4", "claims < all");
+    page_facts_end(out);
+    page_part_begin(out, "part", "Why?");
+    page_pair_begin(out);
+    page_pair_middle(out);
+    page_list_begin(out);
+    page_item(out, PAGE_OK, "%d < 2", 1);
+    page_item(out, PAGE_BAD, "no");
+    page_item(out, PAGE_NEUTRAL, "so");
+    page_list_end(out);
+    page_pair_end(out);
+    page_part_end(out);
     page_beside_begin(out);
     page_table_begin(out, "<name|value", "caption");
     page_row_begin(out);
@@ -228,7 +242,13 @@ START_TEST(a_page_is_whole_and_escaped) {
     char *text = drawing_end(&drawing);
     drawing_check_xml(text);
     ck_assert_ptr_nonnull(strstr(text, "<section id=\"a-b-c\">"));
-    ck_assert_ptr_nonnull(strstr(text, "<a href=\"#bank-model\">The &lt;bank&gt; model</a>"));
+    ck_assert_ptr_nonnull(strstr(text, "<li class=\"section\"><a href=\"#bank-model\">The &lt;bank&gt; model</a>"));
+    ck_assert_ptr_nonnull(strstr(text, "<li class=\"part\"><a href=\"#a-b-c\">odd</a>"));
+    ck_assert_ptr_nonnull(strstr(text, "<a href=\"../a b/&lt;x&gt;.md\">a &amp; b</a> · <a href=\"c.c\">c.c</a></p>"));
+    ck_assert_ptr_nonnull(strstr(text, "<dt>3 of 4</dt>\n<dd>claims &lt; all</dd>"));
+    ck_assert_ptr_nonnull(strstr(text, "<article id=\"part\">\n<h3>Why?</h3>"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "<li class=\"ok\"><b>✓</b>1 &lt; 2</li>\n<li class=\"bad\"><b>✗</b>no</li>\n<li>so</li>"));
     ck_assert_ptr_nonnull(strstr(text, "'lane &lt;&lt; 2'\nsecond line &amp; more</pre>"));
     ck_assert_ptr_nonnull(strstr(text, "<td class=\"ok left\">a&lt;b</td><td>7</td>"));
     ck_assert_ptr_nonnull(strstr(text, "viewBox=\"0 0 11 10\""));
@@ -249,7 +269,7 @@ static char *bars_drawn(const struct chart *chart, size_t series_count, const st
 }
 
 START_TEST(bars_show_values_and_gaps) {
-    const struct chart chart = {.title = "Bars <1>", .subtitle = "sub", .axis = "GB/s", .decimals = -1};
+    const struct chart chart = {.title = "Bars <1>", .subtitle = "sub", .decimals = -1};
     const struct chart_bar bars[] = {
         {"one", "naive", {120.25, NAN}, {118, NAN}, "note \"x\""},
         {"one",
@@ -283,7 +303,7 @@ struct drawn_bar {
 };
 
 static struct drawn_bar bar_drawn(double value, double marker) {
-    const struct chart chart = {.title = "Ticks", .axis = "x", .from = -200, .to = 200, .decimals = 0};
+    const struct chart chart = {.title = "Ticks", .from = -200, .to = 200, .decimals = 0};
     const struct chart_bar bars[] = {{NULL, "one", {value}, {marker}, NULL}};
     char ink[32], halo[32];
     snprintf(ink, sizeof ink, "stroke=\"#%06x\"", COLOUR_INK);
@@ -330,7 +350,7 @@ START_TEST(a_tick_is_set_off_from_a_bar_that_crosses_it) {
 END_TEST
 
 START_TEST(logarithmic_bars_survive_zeros) {
-    struct chart chart = {.title = "Conflicts", .axis = "conflicts", .log = true, .decimals = 0, .inside_page = true};
+    struct chart chart = {.title = "Conflicts", .log = true, .decimals = 0, .inside_page = true};
     const struct chart_bar bars[] = {{NULL, "free", {0}, {0}, NULL}, {NULL, "32-way", {31}, {31}, NULL}};
     for (size_t count = 1; count <= 2; count++) {
         char *text = bars_drawn(&chart, 1, bars, count, 0);
@@ -388,9 +408,13 @@ START_TEST(lines_are_drawn_on_every_axis) {
     }
     for (int line = 0; line < CHART_LINES_MAX; line++)
         lines[line] = (struct chart_line){.name = "line <1>", .x = x, .y = y[line], .count = 40, .dashed = line % 2};
-    for (int kind = 0; kind < 4; kind++) {
-        const struct chart chart = {
-            .title = "Lines", .axis = "GB/s", .x_axis = "stride", .log = kind & 1, .x_log = kind & 2};
+    for (int kind = 0; kind < 8; kind++) {
+        const struct chart chart = {.title = "Lines",
+                                    .axis = "GB/s",
+                                    .x_axis = "stride",
+                                    .log = kind & 1,
+                                    .x_log = kind & 2,
+                                    .narrow = kind & 4};
         for (size_t count = 1; count <= CHART_LINES_MAX; count++) {
             struct drawing drawing;
             drawing_begin(&drawing);
@@ -406,6 +430,72 @@ START_TEST(lines_are_drawn_on_every_axis) {
     ck_assert_int_eq(svg_lines(drawing.out, &chart, lines, 0), -1);
     ck_assert_int_eq(svg_lines(drawing.out, &chart, lines, CHART_LINES_MAX + 1), -1);
     free(drawing_end(&drawing));
+}
+END_TEST
+
+/* ---- cells -------------------------------------------------------------------------------------- */
+
+static char *cells_drawn(const char *title, const struct chart_cell *cells, size_t count, int status) {
+    const struct chart chart = {.title = title, .decimals = -1};
+    struct drawing drawing;
+    drawing_begin(&drawing);
+    ck_assert_int_eq(svg_cells(drawing.out, &chart, "refused", cells, count), status);
+    return drawing_end(&drawing);
+}
+
+/* The text that stands before another one. */
+static bool in_order(const char *text, const char *first, const char *second) {
+    const char *one = strstr(text, first), *other = strstr(text, second);
+    ck_assert_msg(one && other, "%s, %s", first, second);
+    return one < other;
+}
+
+START_TEST(cells_stand_in_rows_and_columns) {
+    const struct chart_cell cells[] = {{"plain <row>", "1", "note & more", CHART_NUMBER, 1, false},
+                                       {"plain <row>", "128", NULL, CHART_NUMBER, 32, true},
+                                       {"second", "16", NULL, CHART_NUMBER, NAN, false},
+                                       {"second", "8", NULL, CHART_NUMBER, 0, false}};
+    char *text = cells_drawn("Cells", cells, 4, 0);
+    drawing_check_xml(text);
+    ck_assert(in_order(text, ">1</text>", ">8</text>") && in_order(text, ">8</text>", ">16</text>") &&
+              in_order(text, ">16</text>", ">128</text>"));
+    ck_assert(in_order(text, "plain &lt;row&gt;</text>", ">32</text>") &&
+              in_order(text, ">32</text>", ">second</text>"));
+    ck_assert_ptr_nonnull(strstr(text, "<title>note &amp; more</title>"));
+    ck_assert_ptr_nonnull(strstr(text, ">-</text>"));
+    ck_assert_ptr_null(strstr(text, "as predicted"));
+    free(text);
+}
+END_TEST
+
+/* Of two marks in one place the worse is shown, and the legend has what is there. */
+START_TEST(marks_are_explained) {
+    const struct chart_cell cells[] = {
+        {"row", "a column of words", NULL, CHART_HOLDS, NAN, false},
+        {"row", "a column of words", "why", CHART_BROKEN, NAN, false},
+        {"row", "b", NULL, CHART_REFUSED, NAN, false},
+        {"a name that is so long that it stands above all of its cells, alas", "c", NULL, CHART_HOLDS, NAN, false}};
+    char *text = cells_drawn("Marks", cells, 4, 0);
+    drawing_check_xml(text);
+    ck_assert_ptr_nonnull(strstr(text, ">as predicted</text>"));
+    ck_assert_ptr_nonnull(strstr(text, ">not as predicted</text>"));
+    ck_assert_ptr_nonnull(strstr(text, ">refused</text>"));
+    ck_assert_ptr_nonnull(strstr(text, "<title>why</title>"));
+    ck_assert_ptr_nonnull(strstr(text, ">words</text>"));
+    free(text);
+    text = cells_drawn("Marks", cells, 1, 0);
+    ck_assert_ptr_null(strstr(text, "refused"));
+    free(text);
+}
+END_TEST
+
+START_TEST(cells_of_nothing_are_refused) {
+    static struct chart_cell many[200];
+    for (size_t i = 0; i < 200; i++)
+        many[i] = (struct chart_cell){.row = "row", .column = ""};
+    free(cells_drawn("Nothing", many, 0, -1));
+    free(cells_drawn(NULL, many, 200, -1));
+    free(cells_drawn("No columns", many, 128, 0));
 }
 END_TEST
 
@@ -426,5 +516,8 @@ TCase *page_tests(void) {
     tcase_add_test(tests, an_axis_of_any_numbers_has_an_end);
     tcase_add_test(tests, a_chart_of_nothing_is_refused);
     tcase_add_test(tests, lines_are_drawn_on_every_axis);
+    tcase_add_test(tests, cells_stand_in_rows_and_columns);
+    tcase_add_test(tests, marks_are_explained);
+    tcase_add_test(tests, cells_of_nothing_are_refused);
     return tests;
 }
