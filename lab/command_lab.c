@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gristmill lab: list, run, report, exercise, and the hidden launch and simulate. */
+/* gristmill lab: list, run, report, play, exercise, and the hidden launch and simulate. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "lab/command_exercise.h"
 #include "lab/lab_report.h"
 #include "lab/lab_run.h"
+#include "lab/play.h"
 #include "bench/report/results.h"
 
 #define TIMEOUT_SECONDS  240.0
@@ -156,10 +157,11 @@ static int lab_simulate_one(int argc, char **argv) {
 /* ---- the command ----------------------------------------------------------------------------------- */
 
 static void print_help(FILE *out) {
-    fputs("usage: gristmill lab list | run | report | exercise [arguments]\n\n"
-          "  list    every experiment, and the question it answers\n"
-          "  run     predicted, counted and timed side by side, and whether they agree\n"
-          "  report  one HTML page from the saved results of one GPU\n"
+    fputs("usage: gristmill lab list | run | report | play | exercise [arguments]\n\n"
+          "  list      every experiment, and the question it answers\n"
+          "  run       predicted, counted and timed side by side, and whether they agree\n"
+          "  report    one HTML page from the saved results of one GPU\n"
+          "  play      an interactive HTML page on bank conflicts\n"
           "  exercise  the course's exercises: a question, and whether an answer is right\n\n"
           "`gristmill lab run --help` says more\n",
           out);
@@ -169,11 +171,12 @@ int command_lab(int argc, char **argv) {
     static const struct command parts[] = {
         {"list", lab_list, NULL},         {"run", lab_run, NULL},
         {"launch", lab_launch_one, NULL}, {"simulate", lab_simulate_one, NULL},
-        {"report", lab_report, NULL},     {"exercise", lab_exercise, NULL},
+        {"report", lab_report, NULL},     {"play", lab_play, NULL},
+        {"exercise", lab_exercise, NULL},
     };
     int code = command_dispatch(parts, sizeof parts / sizeof *parts, print_help, argc, argv);
     if (code != COMMAND_UNKNOWN)
         return code;
-    complain("there is no `gristmill lab %s`; there are list, run, report and exercise", argv[0]);
+    complain("there is no `gristmill lab %s`; there are list, run, report, play and exercise", argv[0]);
     return EXIT_CODE_USAGE;
 }

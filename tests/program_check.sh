@@ -90,6 +90,7 @@ descriptor --help
 lab list
 lab exercise
 lab exercise 1 26
+lab play --help
 bench --device h200 --shape 64x64x64
 bench --compare "$results/gemm-quick.json" "$results/gemm-quick.json"
 bench --report "$work/lost.html" "$results/gemm-quick.json"
@@ -330,6 +331,8 @@ reports_the_laboratory() {
 }
 expect "lab report" 0 reports_the_laboratory
 expect "lab report into no folder" 1 "$program" lab report --results "$results/.." --gpu h200 --out "$work/no/such.html"
+expect "lab play --help" 0 "$program" lab play --help
+expect "lab play without a file" 0 eval 'env -C "$work" "$program" lab play && tail -n 1 "$work/bank-conflicts.html" | grep -qx "</html>"'
 expect "lab run of no experiment" 2 "$program" lab run no-such-experiment
 expect "bank --help" 0 "$program" bank --help
 expect "swizzle --help" 0 "$program" swizzle --help

@@ -12,8 +12,8 @@
 static const char style[] =
     "*{box-sizing:border-box}\n"
     "html{-webkit-text-size-adjust:100%;color-scheme:light}\n"
-    "body{margin:0;background:#fff;color:var(--ink);font:15px/1.55 'Helvetica Neue',Helvetica,Arial,'Liberation Sans',"
-    "'DejaVu Sans',sans-serif}\n"
+    "body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.55 'Helvetica Neue',Helvetica,Arial,"
+    "'Liberation Sans','DejaVu Sans',sans-serif}\n"
     "main{max-width:1040px;margin:0 auto;padding:36px 28px 56px}\n"
     "header{margin-bottom:28px;padding-bottom:18px;border-bottom:2px solid var(--ink)}\n"
     "h1{font-size:28px;line-height:1.2;margin:0;letter-spacing:-.01em}\n"
@@ -78,7 +78,7 @@ static const struct {
 } dark_colours[] = {{"ink", COLOUR_INK, 0xe6eaef},     {"muted", COLOUR_MUTED, 0x9aa5b1},
                     {"rule", COLOUR_RULE, 0x59626d},   {"faint", COLOUR_FAINT, 0x2b3138},
                     {"panel", COLOUR_PANEL, 0x1d2228}, {"ok", COLOUR_OK, 0x5cc3e0},
-                    {"bad", COLOUR_BAD, 0xff8f6b},     {NULL, COLOUR_PAPER, 0x14181d},
+                    {"bad", COLOUR_BAD, 0xff8f6b},     {"paper", COLOUR_PAPER, 0x14181d},
                     {NULL, COLOUR_SERIES_0, 0x6cb0ee}, {NULL, COLOUR_SERIES_3, 0xb794d1}};
 
 static void dark_style(FILE *out) {
@@ -88,7 +88,7 @@ static void dark_style(FILE *out) {
         if (dark_colours[i].name)
             fprintf(out, "--%s:#%06x;", dark_colours[i].name, dark_colours[i].dark);
     }
-    fputs("}\nbody{background:#14181d}\nsvg text{fill:var(--ink)}\n", out);
+    fputs("}\nsvg text{fill:var(--ink)}\n", out);
     for (size_t i = 0; i < count; i++) {
         const uint32_t light = dark_colours[i].light, dark = dark_colours[i].dark;
         fprintf(out,
@@ -102,8 +102,8 @@ static void dark_style(FILE *out) {
 void page_style(FILE *out, bool adaptive) {
     fprintf(out,
             ":root{--ink:#%06x;--muted:#%06x;--rule:#%06x;--faint:#%06x;--panel:#%06x;--ok:#%06x;"
-            "--bad:#%06x}\n",
-            COLOUR_INK, COLOUR_MUTED, COLOUR_RULE, COLOUR_FAINT, COLOUR_PANEL, COLOUR_OK, COLOUR_BAD);
+            "--bad:#%06x;--paper:#%06x}\n",
+            COLOUR_INK, COLOUR_MUTED, COLOUR_RULE, COLOUR_FAINT, COLOUR_PANEL, COLOUR_OK, COLOUR_BAD, COLOUR_PAPER);
     fputs(style, out);
     svg_style(out);
     if (adaptive)

@@ -38,6 +38,7 @@ TCase *lab_attention_tests(void);
 TCase *lab_tma_tests(void);
 TCase *lab_run_tests(void);
 TCase *lab_results_tests(void);
+TCase *lab_play_tests(void);
 TCase *torch_tests(void);
 
 /* The text of a file, or of what was written to a temporary stream; the caller frees it. */

@@ -61,6 +61,7 @@ int main(void) {
     suite_add_tcase(suite, lab_tma_tests());
     suite_add_tcase(suite, lab_run_tests());
     suite_add_tcase(suite, lab_results_tests());
+    suite_add_tcase(suite, lab_play_tests());
     suite_add_tcase(suite, torch_tests());
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
