@@ -41,6 +41,7 @@ have() {
     case $1 in
         check | jansson | zlib | libpcre2-8 | libutf8proc) pkg-config --exists "$1" 2>/dev/null ;;
         venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
+        browser) python3 "$root/tests/play/browser.py" >/dev/null ;;
         *) command -v "$1" >/dev/null 2>&1 ;;
     esac
 }
@@ -57,6 +58,8 @@ package_of() {
         venv) echo python3-venv ;;
         readelf) echo binutils ;;
         dpkg-shlibdeps) echo dpkg-dev ;;
+        node) echo nodejs ;;
+        browser) echo chromium-headless-shell ;;
         *) echo "$1" ;;
     esac
 }
@@ -83,6 +86,14 @@ need() {
         die "apt-get install failed; needed: ${packages[*]}"
     for tool in "${missing[@]}"; do
         have "$tool" || die "$tool is still missing after apt-get install ${packages[*]}"
+    done
+}
+
+# want TOOL...: the same, but tests are skipped that miss what cannot be had.
+want() {
+    local tool
+    for tool in "$@"; do
+        (need "$tool") || say "without $tool"
     done
 }
 

@@ -11,6 +11,7 @@ cd "$root" || exit 1
 
 need cmake ninja cc c++ pkg-config check jansson zlib libpcre2-8 libutf8proc python3 venv valgrind
 ! have apt-get || need dpkg-shlibdeps
+want node browser
 configure -DGM_WERROR=ON -DGM_TESTS=ON -DGM_PROGRAM=ON -DGM_EXAMPLES=ON -DCMAKE_INSTALL_PREFIX=/usr
 find_disassembler
 wheels "${toolkit12_wheels[@]}"
@@ -190,6 +191,8 @@ step program_check tests/program_check.sh "$build/gristmill" "$build"
 step launch_check python3 tests/launch_check.py "$build/gristmill" --nvcc "$nvcc" \
     --nvrtc "$(dirname "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)")"
 step course_check python3 tests/course_check.py "$build"
+step play_model tests/play/model_check.sh "$build/gristmill" "$build/play_patterns" 1000000 "$seed"
+step play_browser python3 tests/play/browser_test.py "$build/gristmill"
 # The model's picks on the problems that the ledger has times of: how many are within 3 % of the fastest, in per cent, up to
 # 64 tokens by time in turns, above by time alone.
 step chooser_on_ledger python3 tools/chooser.py "$build/gristmill" src/ledgers/h200.ledger --at-least 92,90,99
