@@ -102,9 +102,7 @@ static void put_facts(FILE *out) {
 /* ---- the page ------------------------------------------------------------------------------------- */
 
 static void put_page(FILE *out) {
-    page_begin_adaptive(out, "Bank conflicts, live",
-                        "What one access of a warp to shared memory costs, lane by lane and bank by bank. Change "
-                        "anything and see.");
+    page_begin_adaptive(out, "Bank conflicts, live", NULL);
     fprintf(out, "<style>\n:root{--light:#%06x;--dark:#%06x;--late:#%06x}\n", COLOUR_PAPER, COLOUR_DARK, COLOUR_BAD);
     put_bytes(out, gm_image_play_page_css, gm_image_play_page_css_end);
     fputs("</style>\n", out);

@@ -2,7 +2,8 @@
 // The pictures, as SVG in text: a tile or lines of memory, the wavefronts, the pads. One colour a bank, from
 // program/draw/palette.c through FACTS; red is what waits.
 
-const CELL = 25, TILE_ROW = 26, WAVE_ROW = 20, LABEL = 58, HEAD = 18, BARS = 46;
+const CELL = 25, TILE_ROW = 26, WAVE_ROW = 20, LABEL = 70, HEAD = 18, BARS = 46;
+const DIGIT = 5.2; // of a bank's number
 const ROWS_MAX = 64, COLUMNS_MAX = 128, PADS_MAX = 16; // what is drawn of a tile
 
 const escapeText = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
@@ -39,36 +40,47 @@ const textAt = (x, y, classes, text) => `<text x="${x}" y="${y}" class="${classe
 
 // ---- a tile, or lines of memory ---------------------------------------------------------------------------
 
-// The part of a tile that is drawn: from the first row and column, or from the first that is touched.
-function tileWindow(layout, walk) {
-    const touched = walk ? lanesOf(accessShape(walk).active) : [];
+// The part of a tile that is drawn: from the first row and column on, or from lane 0's where the access leaves that.
+function tileWindow(layout, walk, lanes) {
     const span = (values, count, most) => {
-        const first = values.some((value) => value >= most) ? Math.min(Math.min(...values), count - most) : 0;
-        return [Math.max(first, 0), Math.min(Math.max(first, 0) + most, count)];
+        const first = values.some((value) => value >= most) ? Math.max(Math.min(values[0], count - most), 0) : 0;
+        return [first, Math.min(first + most, count)];
     };
-    return {rows: span(touched.map((lane) => walk.row[lane]), layout.tile.rows, ROWS_MAX),
-        columns: span(touched.map((lane) => Math.floor(walk.byte[lane] / layout.elementBytes)), layout.columns,
+    return {rows: span(lanes.map((lane) => walk.row[lane]), layout.tile.rows, ROWS_MAX),
+        columns: span(lanes.map((lane) => Math.floor(walk.byte[lane] / layout.elementBytes)), layout.columns,
             COLUMNS_MAX)};
 }
 
-// A sheet of a tile: rows of {label, cells: [{address, pad}]}, and what the lanes touch: {row, first, count, lane}.
+// What each lane touches within the window, as {row, first, count, lane} of the sheet.
+function tileTouches({elementBytes}, walk, lanes, {rows, columns}) {
+    return lanes.map((lane) => {
+        const column = walk.byte[lane] / elementBytes, end = column + accessShape(walk).width / elementBytes;
+        const first = Math.max(column, columns[0]);
+        return {row: walk.row[lane] - rows[0], first: first - columns[0], count: Math.min(end, columns[1]) - first,
+            lane};
+    }).filter(({row, count}) => row >= 0 && row < rows[1] - rows[0] && count > 0);
+}
+
+// A sheet of a tile: rows of {label, cells: [{address, pad, row, column}]}, and what the lanes touch.
 function tileSheet(layout, walk) {
-    const {tile, elementBytes, columns} = layout, shown = tileWindow(layout, walk), rows = [], touches = [];
-    for (let row = shown.rows[0]; row < shown.rows[1]; row++) {
+    const {tile, elementBytes, columns} = layout, lanes = walk ? lanesOf(accessShape(walk).active) : [], rows = [];
+    const drawn = tileWindow(layout, walk, lanes), touches = tileTouches(layout, walk, lanes, drawn);
+    const end = drawn.columns[1] === columns ? columns + Math.min(layout.pad, PADS_MAX) : drawn.columns[1];
+    for (let row = drawn.rows[0]; row < drawn.rows[1]; row++) {
         const cells = [];
-        const last = shown.columns[1] === columns ? columns + Math.min(layout.pad, PADS_MAX) : shown.columns[1];
-        for (let column = shown.columns[0]; column < last; column++)
+        for (let column = drawn.columns[0]; column < end; column++)
             cells.push({address: tileAddress(tile, row, column * elementBytes), pad: column >= columns, row, column});
         rows.push({label: row, cells});
     }
-    for (const lane of walk ? lanesOf(accessShape(walk).active) : [])
-        touches.push({row: walk.row[lane] - shown.rows[0], first: walk.byte[lane] / elementBytes - shown.columns[0],
-            count: accessShape(walk).width / elementBytes, lane});
-    const heads = rows[0].cells.map((cell) => cell.pad ? "pad" : cell.column);
-    const cut = shown.rows[1] - shown.rows[0] < tile.rows || shown.columns[1] - shown.columns[0] < columns;
-    return {rows, touches, heads, unit: elementBytes, corner: "row", headName: "column",
-        note: cut ? `Rows ${shown.rows[0]} to ${shown.rows[1] - 1} and columns ${shown.columns[0]} to ` +
-            `${shown.columns[1] - 1} are drawn.` : ""};
+    return {rows, touches, heads: rows[0].cells.map((cell) => cell.pad ? "pad" : cell.column), unit: elementBytes,
+        corner: "row", note: windowNote(layout, drawn, lanes.length - touches.length)};
+}
+
+function windowNote({tile, columns: all}, {rows, columns}, outside) {
+    if (rows[1] - rows[0] === tile.rows && columns[1] - columns[0] === all)
+        return "";
+    return `Rows ${rows[0]} to ${rows[1] - 1} and columns ${columns[0]} to ${columns[1] - 1} are drawn` +
+        `${outside ? `; ${plural(outside, "lane")} of the access lie${outside === 1 ? "s" : ""} outside` : ""}.`;
 }
 
 // A sheet of the lines of 128 bytes in which the addresses lie: a column is a bank.
@@ -82,11 +94,12 @@ function memorySheet(access) {
         cells: Array.from({length: FACTS.banks},
             (_, bank) => ({address: line * LINE_BYTES + bank * WORD_BYTES, row: line, column: bank})),
     }));
-    for (const lane of lanesOf(active))
-        touches.push({row: order.indexOf(Math.floor(access.address[lane] / LINE_BYTES)),
-            first: bankOf(access.address[lane]), count: Math.max(1, width / WORD_BYTES), lane});
+    for (const lane of lanesOf(active)) { // a misaligned one may reach beyond its line
+        const row = order.indexOf(Math.floor(access.address[lane] / LINE_BYTES)), first = bankOf(access.address[lane]);
+        touches.push({row, first, count: Math.min(Math.max(1, width / WORD_BYTES), FACTS.banks - first), lane});
+    }
     return {rows, touches, heads: rows[0].cells.map((cell) => cell.column), unit: WORD_BYTES, corner: "address",
-        headName: "bank", note: ""};
+        note: ""};
 }
 
 // Lanes that touch the same cells, as one.
@@ -117,12 +130,38 @@ function misalignedLanes(access) {
     return lanesOf(active).reduce((all, lane) => access.address[lane] % width ? all | 1 << lane : all, 0);
 }
 
-function drawCell(cell, x, y, unit, touched) {
-    const bank = bankOf(cell.address), [ground, ink] = FACTS.bankColours[bank];
-    const label = unit > WORD_BYTES ? `${bank}+` : bank;
-    const classes = `cell${touched ? " touched" : ""}${cell.pad ? " pad" : ""}`;
-    return `<rect x="${x}" y="${y}" width="${CELL}" height="${TILE_ROW}" fill="${ground}" class="${classes}"/>` +
-        textAt(x + CELL / 2, y + TILE_ROW - (touched ? 4 : 9), `bank${touched ? " " + ink : ""}`, label);
+const bankLabel = (address, unit) => `${bankOf(address)}${unit > WORD_BYTES ? "+" : ""}`;
+
+function drawTouchedCell(address, x, y, unit) {
+    const [ground, ink] = FACTS.bankColours[bankOf(address)];
+    return `<rect x="${x}" y="${y}" width="${CELL}" height="${TILE_ROW}" fill="${ground}"/>` +
+        textAt(x + CELL / 2, y + TILE_ROW - 4, `bank ${ink}`, bankLabel(address, unit));
+}
+
+// The cells of a row that nobody touches: one rectangle for neighbours of a bank, and one text with a place for each of
+// its characters, since a browser takes its time for thousands of texts.
+function drawRow(cells, y, unit, isTouched) {
+    const rects = [], places = [];
+    let label = "", last = null;
+    cells.forEach(({address, pad}, c) => {
+        const bank = bankOf(address), x = LABEL + CELL * c, text = bankLabel(address, unit);
+        if (isTouched(c)) {
+            last = null;
+            return;
+        }
+        for (let i = 0; i < text.length; i++)
+            places.push((x + CELL / 2 + (i - text.length / 2) * DIGIT).toFixed(1));
+        label += text;
+        if (last && last.bank === bank && !pad) {
+            last.width += CELL;
+        } else {
+            last = {bank, x, width: CELL, pad};
+            rects.push(last);
+        }
+    });
+    return rects.map(({bank, x, width, pad}) => `<rect x="${x}" y="${y}" width="${width}" height="${TILE_ROW}" ` +
+        `fill="${FACTS.bankColours[bank][0]}" class="cell${pad ? " pad" : ""}"/>`).join("") +
+        `<text x="${places.join(" ")}" y="${y + TILE_ROW - 9}" class="banks">${label}</text>`;
 }
 
 // The whole sheet. `marked`: a mask of lanes to be framed in red. `wave`: the one whose lanes stand out; -1: all.
@@ -131,14 +170,17 @@ function drawSheet(sheet, map, marked, wave, label) {
     const width = LABEL + CELL * sheet.heads.length + 2, height = HEAD + TILE_ROW * sheet.rows.length + 2;
     for (const {row, first, count} of touches)
         for (let i = 0; i < count; i++)
-            touched.add(row * 1024 + first + i);
+            touched.add(row * COLUMNS_MAX * 2 + first + i);
     const parts = [textAt(LABEL - 8, HEAD - 6, "head end", sheet.corner)];
     sheet.heads.forEach((head, i) => parts.push(textAt(LABEL + CELL * (i + 0.5), HEAD - 6, "head", head)));
     sheet.rows.forEach((row, r) => {
         const y = HEAD + TILE_ROW * r;
-        parts.push(textAt(LABEL - 8, y + 17, "head end", row.label));
-        row.cells.forEach((cell, c) =>
-            parts.push(drawCell(cell, LABEL + CELL * c, y, sheet.unit, touched.has(r * 1024 + c))));
+        parts.push(textAt(LABEL - 8, y + 17, "head end", row.label),
+            drawRow(row.cells, y, sheet.unit, (c) => touched.has(r * COLUMNS_MAX * 2 + c)));
+        row.cells.forEach(({address}, c) => {
+            if (touched.has(r * COLUMNS_MAX * 2 + c))
+                parts.push(drawTouchedCell(address, LABEL + CELL * c, y, sheet.unit));
+        });
     });
     for (const {row, first, count, lanes, waves} of touches) {
         const x = LABEL + CELL * first, y = HEAD + TILE_ROW * row;

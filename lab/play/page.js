@@ -7,6 +7,12 @@ const form = byId("form");
 const FIELDS = ["by", "type", "walk", "address", "kind", "width", "matrices", "pad", "at", "base", "tiles",
     "other-bytes", "lanes"];
 const KIND_TEXTS = {increment: "atomic, counting by 1", cas: "compare-and-swap"};
+const WALK_HINTS = {
+    row: "Lane 1 takes what follows lane 0's bytes, and at the end of a row the lanes go on with the next.",
+    column: "Lane 1 takes what lies below lane 0's bytes, and at the bottom the lanes go on with the next column.",
+    transpose: "One access stores along the rows, another loads down the columns.",
+    ldmatrix: "Lane l gives the 16 bytes of row l mod 16 from byte 16 * (l / 16) on: a fragment of mma.m16n8k16.",
+};
 const USUAL_DEVICE = FACTS.devices.find((device) => device.key === FACTS.defaultDevice);
 let state = stateOf(location.hash);
 let shown = {}; // what is drawn: {layout, sheet, answer, advice}, as far as there is one
@@ -29,7 +35,7 @@ function showKinds() {
     const kinds = FACTS.kinds.filter(({matrices}) => !tile || !!matrices === (state.walk === "ldmatrix"));
     setOptions(form.elements.kind, kinds.map(({name}) => [name === usual ? "" : name, KIND_TEXTS[name] || name]),
         state.kind === usual ? "" : state.kind);
-    const width = usualWidth(rule, tile && TYPES[state.type] || WORD_BYTES), widths = choicesOf(rule.widths);
+    const width = usualWidth(rule, tile && Number(TYPES[state.type]) || WORD_BYTES), widths = choicesOf(rule.widths);
     setOptions(form.elements.width, widths.map((one) => [one === width ? "" : `${one}`, `${one}`]),
         state.width === `${width}` ? "" : state.width);
     byId("kind-label").hidden = tile && state.walk === "transpose";
@@ -37,10 +43,11 @@ function showKinds() {
     byId("matrices-label").hidden = !rule.matrices;
 }
 
-// What is being typed stays as it is.
+// What is being typed stays as it is. A link may have a pad that is no number, which its control cannot show.
 function setControl(control, value) {
-    if (control.value !== value && document.activeElement !== control)
-        control.value = value;
+    const fit = control.type === "number" && isNaN(numberOf(value)) ? "" : value;
+    if (control.value !== fit && document.activeElement !== control)
+        control.value = fit;
 }
 
 function showState() {
@@ -49,12 +56,14 @@ function showState() {
     showKinds();
     for (const name of FIELDS)
         setControl(form.elements[name], state[name]);
-    const [rows, columns = ""] = state.tile.split("x"), mode = state.swizzle in MODES ? state.swizzle : "custom";
+    const [rows, columns = ""] = state.tile.split("x");
+    const mode = Object.hasOwn(MODES, state.swizzle) ? state.swizzle : "custom";
     setControl(byId("rows"), rows);
     setControl(byId("columns"), columns);
     setControl(byId("swizzle"), mode);
     setControl(byId("custom"), state.swizzle);
     byId("custom-label").hidden = mode !== "custom";
+    byId("walk-hint").textContent = WALKS.includes(state.walk) ? WALK_HINTS[state.walk] : "";
 }
 
 // The controls -> the state. What another choice leaves without a meaning goes back to what is usual.
@@ -87,7 +96,7 @@ function showRefusal({message, misaligned}) {
     const sentence = misaligned ? `Illegal: ${message}` : message[0].toUpperCase() + message.slice(1);
     byId("answer").innerHTML =
         `<p class="verdict bad" id="refusal" data-sentence="${escapeText(message)}">${escapeText(sentence)}.</p>`;
-    byId("reason").textContent = misaligned ? "The GPU stops the kernel with the error `misaligned address`." : "";
+    byId("reason").textContent = misaligned ? "The GPU stops the kernel with the error \"misaligned address\"." : "";
 }
 
 // ---- the pictures ---------------------------------------------------------------------------------------
@@ -99,7 +108,7 @@ function sheetLegend(layout, sheet, red) {
     return (layout ? "A cell is an element, its small number its bank" :
         "A row is a line of 128 bytes, a column a bank") + ", its colour too: " +
         `0 <span class="key ramp" style="background:linear-gradient(90deg,${ramp})"></span> 31. What the access ` +
-        "touches is framed, with the lane's number in bold" + (red ? `; <span class="key late"></span> ${red}` : "") + ". " +
+        `touches is framed, with the lane's number in bold${red ? `; <span class="key late"></span> ${red}` : ""}. ` +
         (layout ? "Click an element to have lane 0 begin there. " : "") + sheet.note;
 }
 
@@ -160,8 +169,8 @@ function ask() {
 
 // Which of the accesses is shown: the one that was asked for, or the one with the most conflicts.
 function shownOf(accesses, answers) {
-    const conflicts = answers.map((one) => one.map.conflicts);
-    return accesses[state.show] ? Number(state.show) : Math.max(conflicts.indexOf(Math.max(...conflicts)), 0);
+    const asked = numberOf(state.show), conflicts = answers.map((one) => one.map.conflicts);
+    return asked < accesses.length ? asked : Math.max(conflicts.indexOf(Math.max(...conflicts)), 0);
 }
 
 function showChoice(accesses, index) {

@@ -11,7 +11,7 @@ const PRESETS = [
             "strides are free."],
         ["Broadcast", "address=64", "All lanes ask for one word. One wavefront brings it to all of them: what counts " +
             "is different words, not lanes."],
-        ["Four words, one bank", "address=(lane % 4) * 128", "Eight lanes share each word and ride together, but the " +
+        ["Shared words", "address=(lane % 4) * 128", "Eight lanes share each word and ride together, but the " +
             "four words lie in one bank: four wavefronts."],
         ["Double words", "address=lane * 8&width=8", "32 lanes of 8 bytes are two lines of 128 bytes, so two phases " +
             "of 16 lanes are the ideal, and no conflict."],

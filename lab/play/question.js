@@ -62,7 +62,7 @@ function readPair(what, text, between) {
 }
 
 function readSwizzle(text) {
-    if (text in MODES)
+    if (Object.hasOwn(MODES, text))
         return swizzleOfMode(text);
     const fields = /^([^,]+),([^,]+),(-?)([^,]+)$/.exec(text) || [];
     const [bits, base, shift] = [fields[1], fields[2], fields[4]].map((field) => numberOf(field || ""));
@@ -138,11 +138,11 @@ function readAddresses(text, access) {
 }
 
 function readTile(state) {
-    const elementBytes = TYPES[state.type], [rows, columns] = readPair("rows x columns", state.tile, "x");
-    if (!elementBytes)
+    if (!Object.hasOwn(TYPES, state.type))
         throw new Refusal(`there is no element type \`${state.type.slice(0, 40)}\``);
     if (!WALKS.includes(state.walk))
         throw new Refusal(`there is no walk \`${state.walk.slice(0, 40)}\``);
+    const elementBytes = TYPES[state.type], [rows, columns] = readPair("rows x columns", state.tile, "x");
     const pad = readNumber("a pad", state.pad, 0, FACTS.tileBytesMax), rowBytes = columns * elementBytes;
     const tile = {
         rows, rowBytes, pitch: rowBytes + pad * elementBytes,

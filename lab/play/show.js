@@ -129,17 +129,20 @@ function adviceButtons({padded, swizzle}, {tile, pad, elementBytes}) {
     return buttons.map(([what, text]) => `<button type="button" data-apply="${what}">${text}</button>`).join(" ");
 }
 
-// Per device the blocks that an SM holds of the plain and of the padded tile, and the cure there.
-function devicesHtml(question, {plain, padded}) {
+// Per device the blocks that an SM holds of the plain and of the padded tile, and the cure there; and of the tile as it
+// is, where it has another pad.
+function devicesHtml(question, {plain, padded}, bytesNow) {
+    const other = bytesNow !== plain.bytes && bytesNow !== padded.bytes;
     const rows = FACTS.devices.map((device) => {
         const here = advise(question, device);
         return {attributes: ` data-device="${device.key}" data-cure="${here.cure}" data-pad="${here.padded.pad}"`,
             row: [`<span title="${escapeText(device.name)}">${device.key}</span>`,
                 `<span data-fact="blocks">${here.plain.blocks}</span>`,
-                `<span data-fact="blocks padded">${here.padded.pad ? here.padded.blocks : "-"}</span>`, here.cure]};
+                `<span data-fact="blocks padded">${here.padded.pad ? here.padded.blocks : "-"}</span>`,
+                ...(other ? [blocksOnSm(device, question.tiles * bytesNow + question.otherBytes)] : []), here.cure]};
     });
     const names = ["<device", `tile of ${plain.bytes} bytes`, padded.pad ? `padded, ${padded.bytes} bytes` : "padded",
-        "<better cure"];
+        ...(other ? [`as now, ${bytesNow} bytes`] : []), "<better cure"];
     const alone = question.tiles === 1 && question.otherBytes === 0 ? ", one tile a block" : "";
     return `<div class="box" tabindex="0" role="region" aria-label="Blocks per device"><table>` +
         `<caption>Blocks that an SM holds${alone}</caption>${tableHtml(names, rows)}</table></div>` +
@@ -151,5 +154,6 @@ function adviceHtml(question, advice, layout) {
     return `<p>${adviceSentences(advice).join(" ")}</p><p>${adviceButtons(advice, layout)}</p>` +
         `<p class="hint">Wavefronts by bytes of pad a row${both}, in steps of ${advice.unit} bytes: what a lane ` +
         `takes, at least a word.</p><div class="box" tabindex="0" role="region" aria-label="Wavefronts by pad">` +
-        `${drawLadder(advice, layout.pad * layout.elementBytes)}</div>${devicesHtml(question, advice)}`;
+        `${drawLadder(advice, layout.pad * layout.elementBytes)}</div>` +
+        devicesHtml(question, advice, layout.tile.rows * layout.tile.pitch);
 }

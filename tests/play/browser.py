@@ -38,7 +38,9 @@ class Page:
 
         self.process = subprocess.Popen(
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
-             "--disable-dev-shm-usage", "--hide-scrollbars", f"--user-data-dir={self.profile.name}", "about:blank"],
+             "--disable-dev-shm-usage", "--hide-scrollbars", f"--user-data-dir={self.profile.name}",
+             "--disable-ipc-flooding-protection",  # which stops at 200 changes of the hash in ten seconds
+             "about:blank"],
             preexec_fn=pipes, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         os.close(theirs_in)
