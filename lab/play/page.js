@@ -184,7 +184,9 @@ function showPresets() {
     const now = hashOf(state), links = [...document.querySelectorAll("#presets a")];
     const here = links.find((link) => link.hash === now);
     for (const link of links)
-        link.toggleAttribute("aria-current", link === here);
+        link.removeAttribute("aria-current");
+    if (here)
+        here.setAttribute("aria-current", "true");
     byId("lesson").textContent = here ? here.title : "";
     byId("lesson").hidden = !here;
 }
