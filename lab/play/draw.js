@@ -208,8 +208,15 @@ function drawBars(rides) {
     }).join("");
 }
 
-// One row for each wavefront, one column for each bank: the lanes that get the bank's word. Phases stand apart.
-function drawWaves(map, rides, wave, label) {
+// A byte address as far as a cell has room for it.
+function wordLabel(address) {
+    const digits = address.toString(16);
+    return digits.length <= 5 ? digits : `…${digits.slice(-4)}`;
+}
+
+// One row for each wavefront, one column for each bank: the lanes that get the bank's word, or the word. Phases stand
+// apart.
+function drawWaves(rides, wave, cells, label) {
     const parts = [textAt(LABEL - 8, BARS - 3, "head end", "words"), drawBars(rides),
         textAt(LABEL - 8, BARS + HEAD - 5, "head end", "bank")];
     for (let bank = 0; bank < FACTS.banks; bank++)
@@ -228,7 +235,8 @@ function drawWaves(map, rides, wave, label) {
             const [ground, ink] = FACTS.bankColours[bank], x = LABEL + CELL * bank;
             parts.push(`<rect x="${x}" y="${y}" width="${CELL}" height="${WAVE_ROW}" ` +
                 `${ride.late ? "" : `fill="${ground}" `}class="ride${ride.late ? " late" : ""}"/>`,
-                textAt(x + CELL / 2, y + 14, `lane ${ride.late ? "late" : ink}`, lanesLabel(ride.lanes)));
+                textAt(x + CELL / 2, y + 14, `${cells === "words" ? "word" : "lane"} ${ride.late ? "late" : ink}`,
+                    cells === "words" ? wordLabel(ride.word) : lanesLabel(ride.lanes)));
         });
         parts.push("</g>");
         y += WAVE_ROW;

@@ -129,7 +129,9 @@ function showRides({map, rides}) {
     const at = wave();
     byId("wave-name").textContent =
         at < 0 ? `all ${plural(map.wavefronts, "wavefront")}` : `wave ${at} of 0-${map.wavefronts - 1}`;
-    byId("rides").innerHTML = drawWaves(map, rides, at, "The lanes that each bank serves in each wavefront");
+    byId("rides").innerHTML = drawWaves(rides, at, state.cells, "What each bank serves in each wavefront");
+    for (const choice of byId("cells").querySelectorAll("input"))
+        choice.checked = choice.value === (state.cells === "words" ? "words" : "lanes");
     byId("rides-readout").textContent = "";
     byId("together").innerHTML = ridesTable(rides, at);
 }
@@ -288,6 +290,7 @@ function listen() {
         changeState({show: event.target.value});
         byId("show").querySelector(":checked").focus();
     });
+    on("cells", "change", (event) => changeState({cells: event.target.value}));
     on("wave", "input", update);
     on("rides", "click", clickOnRides);
     on("rides", "pointermove", pointAtRides);

@@ -2,10 +2,11 @@
 // What is asked, as texts by the names that `gristmill bank` has for its options; the URL's hash holds the same names.
 
 // Empty: whatever the kind or the type usually has; of `show`, the access with the most conflicts. `by` says which of
-// `tile` and `address` counts; the hash has that one.
+// `tile` and `address` counts; the hash has that one. `cells`: what the cells of the wavefronts name, lanes or words.
 const DEFAULTS = {
     by: "tile", tile: "32x32", type: "f32", walk: "column", at: "0,0", pad: "0", swizzle: "none", base: "0",
     address: "lane * 4", kind: "", width: "", matrices: "", lanes: "", tiles: "1", "other-bytes": "0", show: "",
+    cells: "lanes",
 };
 const OF_BOTH = ["kind", "width", "matrices", "lanes"];
 const OF_TILE = ["tile", "type", "walk", "at", "pad", "swizzle", "base", ...OF_BOTH];
@@ -22,7 +23,7 @@ function hashOf(state) {
     const words = new URLSearchParams();
     for (const name of optionsOf(state))
         words.set(name, state[name]);
-    for (const name of state.by === "tile" ? [...OF_ADVICE, "show"] : [])
+    for (const name of state.by === "tile" ? [...OF_ADVICE, "show", "cells"] : ["cells"])
         if (state[name] !== DEFAULTS[name])
             words.set(name, state[name]);
     return "#" + words;

@@ -69,6 +69,7 @@ tile=32x32&walk=constructor
 tile=32x32&walk=column&swizzle=toString
 tile=32x32&walk=transpose&show=length
 tile=32x32&walk=transpose&show=0
+tile=32x32&walk=column&cells=words
 tile=&walk=&at=&pad=&kind=<b>
 tile=32x32&walk=ldmatrix&lanes=0-7
 tile=32x32&walk=ldmatrix&kind=load
@@ -196,6 +197,10 @@ def check_hands(failures, page):
     page.evaluate("document.getElementById('wave').focus()")
     page.press("ArrowRight", 39)
     failures.check(page.evaluate("document.querySelectorAll('g.wave.dim').length") == 31, "one wavefront by key")
+    page.evaluate("document.querySelector('#cells [value=words]').click()")
+    words = "[...document.querySelectorAll('#rides text.word')].map((text) => text.textContent)"
+    failures.check(page.evaluate(words) == [f"{128 * lane:x}" for lane in range(32)], "words in the cells")
+    page.evaluate("document.querySelector('#cells [value=lanes]').click()")
     page.evaluate("document.querySelector('[data-apply=swizzle]').click()")
     failures.check("swizzle=5%2C2%2C5" in page.evaluate("location.hash"), "the button of the swizzle")
     page.evaluate("document.querySelector('[data-apply=pad]').click()")
