@@ -190,6 +190,7 @@ step pictures_up_to_date python3 tools/pictures.py "$build/gristmill" --check
 step program_check tests/program_check.sh "$build/gristmill" "$build"
 step launch_check python3 tests/launch_check.py "$build/gristmill" --nvcc "$nvcc" \
     --nvrtc "$(dirname "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)")"
+step gallery_check python3 tests/gallery_check.py "$build/gristmill" --nvcc "$nvcc"
 step course_check python3 tests/course_check.py "$build"
 step play_model tests/play/model_check.sh "$build/gristmill" "$build/play_patterns" 1000000 "$seed"
 step play_browser python3 tests/play/browser_test.py "$build/gristmill"

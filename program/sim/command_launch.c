@@ -122,7 +122,7 @@ static CUresult start(struct launch *launch) {
 }
 
 static void print_outcome(const struct launch *launch, uint64_t seed, CUresult result, double seconds) {
-    const size_t reports = launch->simulator.report_count();
+    const size_t reports = simulator_count_reports(&launch->simulator);
     printf("seed %" PRIu64 ": ", seed);
     if (result != CUDA_SUCCESS)
         printf("the launch ended with %s, ", gm_driver_error_name(result));

@@ -187,6 +187,11 @@ static struct gm_tile_access walk_of(const struct array *array, const struct gm_
     return walk;
 }
 
+/* Advice is worth a line that removes half of what conflicts cost. */
+static bool is_worth(uint64_t today, uint64_t after, uint64_t ideal) {
+    return after < today && 2 * (today - after) >= today - ideal;
+}
+
 /* What the adviser says of rows of `pitch` bytes; its swizzle may be better for another pitch, so the least wins. */
 static void ask(const struct array *array, uint32_t pitch, uint32_t other_bytes, const struct gm_device *device,
                 struct gm_tile_access *walks, struct advice *advice) {
@@ -299,22 +304,20 @@ static void print_advice(struct simulator *simulator, const struct array *array,
         print_swizzle(simulator, array, &advice->swizzle);
 }
 
-static uint64_t wavefronts_of(const struct array *array) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < array->count; i++)
-        sum += array->each[i]->times * array->each[i]->access.wavefronts;
-    return sum;
-}
-
 static void cure(struct simulator *simulator, const struct array *array, uint32_t other_bytes) {
-    const uint64_t today = wavefronts_of(array);
+    uint64_t today = 0, ideal = 0;
+    for (size_t i = 0; i < array->count; i++) {
+        today += array->each[i]->times * array->each[i]->access.wavefronts;
+        ideal += array->each[i]->times * array->each[i]->access.ideal;
+    }
     struct advice advice = {.padded = today, .swizzled = today};
     struct gm_tile_access *walks = calloc(array->count, sizeof *walks);
     uint32_t pitches[PITCHES_MAX];
     const size_t count = walks ? find_pitches(array, pitches) : 0;
     for (size_t i = 0; i < count; i++)
         ask(array, pitches[i], other_bytes, &simulator->gpu.device, walks, &advice);
-    if (advice.found)
+    const uint64_t after = advice.padded < advice.swizzled ? advice.padded : advice.swizzled;
+    if (advice.found && is_worth(today, after, ideal))
         print_advice(simulator, array, &advice);
     free(walks);
 }

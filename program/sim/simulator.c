@@ -196,27 +196,65 @@ static void print_sentence(const struct simulator *simulator, const char *senten
     printf("%.*s", (int)strcspn(sentence, "\n"), sentence);
 }
 
+static bool same_fault(const struct gm_sim_report *a, const struct gm_sim_report *b) {
+    return a->kind == b->kind && a->source_line && a->source_line == b->source_line &&
+           strcmp(a->source_file, b->source_file) == 0;
+}
+
+/* Whether no report before is of this kind and source line: of a loop that is unrolled many lines of PTX have one fault.
+ * Then `times` and `lines` are those of all of them. */
+static bool is_first(const struct simulator *simulator, size_t index, uint64_t *times, size_t *lines) {
+    struct gm_sim_report report, other;
+    simulator->report_get(index, &report);
+    *times = *lines = 0;
+    for (size_t i = 0; simulator->report_get(i, &other) == 0; i++) {
+        if (i != index && !same_fault(&report, &other))
+            continue;
+        if (i < index)
+            return false;
+        *times += other.times;
+        ++*lines;
+    }
+    return true;
+}
+
+size_t simulator_count_reports(const struct simulator *simulator) {
+    uint64_t times;
+    size_t lines, count = 0;
+    for (size_t i = 0; i < simulator->report_count(); i++)
+        count += is_first(simulator, i, &times, &lines);
+    return count;
+}
+
+static void print_report(struct simulator *simulator, const struct gm_sim_report *report, uint64_t times,
+                         size_t lines) {
+    printf("%s", simulator->report_kind_name(report->kind));
+    if (report->line) {
+        printf(", ");
+        print_place(simulator, report->line);
+    }
+    printf(", CTA %u,%u,%u", report->cta[0], report->cta[1], report->cta[2]);
+    if (report->warp >= 0)
+        printf(", warp %d", report->warp);
+    if (report->lane >= 0)
+        printf(", lane %d", report->lane);
+    printf(": ");
+    print_sentence(simulator, report->sentence);
+    if (lines > 1)
+        printf(" (%llu times, in %zu lines of PTX)", (unsigned long long)times, lines);
+    else if (times > 1)
+        printf(" (%llu times)", (unsigned long long)times);
+    printf("\n");
+    if (report->line)
+        printf("    %.110s\n", simulator_line_text(simulator, report->line));
+}
+
 size_t simulator_print_reports(struct simulator *simulator) {
     struct gm_sim_report report;
-    const size_t count = simulator->report_count();
-    for (size_t i = 0; i < count && simulator->report_get(i, &report) == 0; i++) {
-        printf("%s", simulator->report_kind_name(report.kind));
-        if (report.line) {
-            printf(", ");
-            print_place(simulator, report.line);
-        }
-        printf(", CTA %u,%u,%u", report.cta[0], report.cta[1], report.cta[2]);
-        if (report.warp >= 0)
-            printf(", warp %d", report.warp);
-        if (report.lane >= 0)
-            printf(", lane %d", report.lane);
-        printf(": ");
-        print_sentence(simulator, report.sentence);
-        if (report.times > 1)
-            printf(" (%llu times)", (unsigned long long)report.times);
-        printf("\n");
-        if (report.line)
-            printf("    %.110s\n", simulator_line_text(simulator, report.line));
-    }
-    return count;
+    uint64_t times;
+    size_t lines;
+    for (size_t i = 0; simulator->report_get(i, &report) == 0; i++)
+        if (is_first(simulator, i, &times, &lines))
+            print_report(simulator, &report, times, lines);
+    return simulator->report_count();
 }

@@ -79,6 +79,8 @@ enum sim_outcome sim_gemm_run(struct simulator *simulator, const struct sim_requ
                               size_t bytes);
 /* Prints the reports so far, by source line where the PTX says it; returns how many. */
 size_t simulator_print_reports(struct simulator *simulator);
+/* How many it would print: one for each kind of fault and source line. */
+size_t simulator_count_reports(const struct simulator *simulator);
 /* The text of the source line, or of the PTX where it has no source; "" where there is none. */
 const char *simulator_line_text(struct simulator *simulator, uint32_t line);
 
