@@ -203,6 +203,27 @@ static inline double sim_min_f64(double a, double b) {
 static inline double sim_max_f64(double a, double b) {
     return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b;
 }
+/* The next float above, or below. */
+static inline float sim_next_f32(float a, bool up) {
+    if (a == 0)
+        return up ? 0x1p-149f : -0x1p-149f;
+    return sim_float_of(sim_bits_f32(a) + ((a > 0) == up ? 1 : UINT32_MAX));
+}
+/* a * b + c, rounded once: down, up, or towards zero as `direction` is -1, 1 or 0. The nearest float is one step away where
+ * it lies on the wrong side of the exact sum, which two doubles hold: the product of two floats is exact in one. */
+static inline float sim_fma_towards(float a, float b, float c, int direction) {
+    const double product = (double)a * (double)b, sum = product + (double)c, part = sum - product;
+    const double lost = (product - (sum - part)) + ((double)c - part);
+    const float nearest = fmaf(a, b, c);
+    const double over = ((double)nearest - sum) - lost;
+    if (nearest != nearest || fabsf(a) == INFINITY || fabsf(b) == INFINITY || fabsf(c) == INFINITY)
+        return nearest;
+    if (direction < 0 && nearest == 0 && over == 0 && (signbit(product) || signbit(c)))
+        return -0.0f;
+    const bool too_large = over > 0 && (direction < 0 || (direction == 0 && nearest > 0));
+    const bool too_small = over < 0 && (direction > 0 || (direction == 0 && nearest < 0));
+    return too_large || too_small ? sim_next_f32(nearest, too_small) : nearest;
+}
 static inline float sim_saturate_f32(float value) {
     return value > 1 ? 1 : value > 0 ? value : 0; /* NaN becomes 0 */
 }

@@ -4,6 +4,7 @@
 #include "run_ptx.h"
 #include "sim_tests.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,6 +68,32 @@ static uint64_t from_g(double value) {
 }
 
 /* ---- what C has no operator for ------------------------------------------------------------------------------ */
+
+/* The host's own rounding; volatile, so that nothing is computed before or after. */
+static float fused(float a, float b, float c, int rounding) {
+    volatile float x = a, y = b, z = c, result;
+    fesetround(rounding);
+    result = fmaf(x, y, z);
+    fesetround(FE_TONEAREST);
+    return result;
+}
+static float added(float a, float b, int rounding) {
+    volatile float x = a, y = b, result;
+    fesetround(rounding);
+    result = x + y;
+    fesetround(FE_TONEAREST);
+    return result;
+}
+static float subtracted(float a, float b, int rounding) {
+    return added(a, -b, rounding);
+}
+static float multiplied(float a, float b, int rounding) {
+    volatile float x = a, y = b, result;
+    fesetround(rounding);
+    result = x * y;
+    fesetround(FE_TONEAREST);
+    return result;
+}
 
 static int64_t within(wide x, wide low, wide high) {
     return (int64_t)(x < low ? low : x > high ? high : x);
