@@ -93,6 +93,13 @@ def check_findings(checks):
                    "byte 128 of an allocation of 128 bytes"], ["seed 1"])
     checks.expect("what was never written", 1, f"kernels.ptx beyond {SHAPE} --no-table --args out:f32:32 out:f32:64",
                   [f"uninitialised, {line_of('in[threadIdx.x + 1]')}"], ["global memory, by source line"])
+    checks.expect("cures of vectors, in dynamic shared memory", 0,
+                  f"kernels.ptx vectors {SHAPE} --shared 4096 --args out:f32:1024 buffer:f32:1024:iota",
+                  ["rows, rows of 128 bytes: 16 bytes more a row (9 elements of 16 bytes instead of 8) "
+                   f"{line_of('rows[threadIdx.x * 8 + i] =')}: 256 wavefronts become 32, the ideal",
+                   "rows: Swizzle<3,4,3> of its byte offsets, and no byte more: o ^ (o >> 3 & 0x70)"])
+    checks.expect("conflicts that nothing cures", 0, f"kernels.ptx scattered {SHAPE} --args out:f32:32 buffer:f32:1024:iota",
+                  [f"{line_of('some[threadIdx.x * 2654435761u')} ld.shared"], ["cure"])
     checks.expect("without line numbers", 0, "plain.ptx " + words.format(out=out), ["PTX ", "ld.shared 4 128 4096"],
                   ["kernels.cu"])
 
@@ -127,6 +134,10 @@ def check_arguments(checks):
     for fill, wanted in (("ones", "1 1 1 1"), ("random=3", ""), ("random", "")):
         checks.expect(f"filled with {fill}", 0, f"kernels.ptx turned --grid 1 --block 4 --no-table --args "
                                                 f"out:f32:2x2 buffer:f32:4:{fill}:print=4", [wanted])
+    checks.expect("beside a kernel that cannot be simulated", 0, f"mixed.cu silent {SHAPE} --args out:i32:32",
+                  ["0 1 2 3 4 5 6 7 ..."])
+    checks.expect("clusters that a kernel was compiled for", 0, "mixed.cu rank --grid 4 --block 32 --args out:u32:4",
+                  ["0 1 0 1"])
     checks.expect("no parameters at all", 0, f"kernels.ptx empty {SHAPE} --cluster 1", ["0 reports"])
 
 
@@ -141,7 +152,7 @@ def check_refusals(checks):
             "kernels.ptx race --grid 1 --block 1, --args": "--block is X, X,Y or X,Y,Z",
             "kernels.ptx race --grid 1 --block 1 --cluster x": "--cluster is X, X,Y or X,Y,Z",
             "kernels.ptx race --grid 1 --block 1 --schedule often": "--schedule is seed=N",
-            f"kernels.ptx {SHAPE}": "kernels.ptx holds 7 kernels; say which:",
+            f"kernels.ptx {SHAPE}": "kernels.ptx holds 9 kernels; say which:",
             f"kernels.ptx nothing {SHAPE}": "kernels.ptx holds no kernel nothing; it has:",
             f"kernels.ptx scaled {SHAPE}": "2 kernels of kernels.ptx are named scaled; say which by its whole name:",
             f"kernels.ptx race {SHAPE}": "race has 2 parameters, and --args gives 0",
@@ -172,7 +183,9 @@ def check_refusals(checks):
     for words, said in {
             f"absent.ptx race {SHAPE}": "cannot read absent.ptx: No such file",
             f"absent.cu race {SHAPE}": "cannot read absent.cu: No such file",
-            f"func.ptx f {SHAPE}": "cannot read the PTX of func.ptx: unsupported: .func at line 4",
+            f"odd.ptx f {SHAPE}": "cannot read the PTX of odd.ptx: unsupported: frobnicate.b32 at line 5: frobnicate.b32;",
+            f"mixed.cu speaks {SHAPE} --args out:i32:1": "(mixed.cu:6): .param .b64 param0; (a call of a function",
+            f"func.ptx f {SHAPE}": "func.ptx holds no kernel",
             f"none.ptx f {SHAPE}": "none.ptx holds no kernel",
             f"newer.ptx f {SHAPE} --device h200": "the PTX of newer.ptx is for another GPU than a simulated h200",
             f"kernels.ptx empty {SHAPE} --device v100": "not v100",
@@ -182,7 +195,7 @@ def check_refusals(checks):
             two + " buffer:f32:32:file=kernels.cu": "and buffer:f32:32:file=kernels.cu is a buffer of 128",
             two + ":compare=kernels.cu buffer:f32:32:ones": "kernels.cu has",
             two + ":save=/absent/x buffer:f32:32:ones": "cannot write /absent/x: No such file"}.items():
-        checks.expect(f"fails: {words[:70]}", 2 if said.startswith(("none.ptx", "f is")) else 1, words, [said])
+        checks.expect(f"fails: {words[:70]}", 2 if said.startswith(("none.ptx", "func.ptx", "f is")) else 1, words, [said])
 
 
 def check_compilers(checks, nvrtc):
@@ -215,9 +228,11 @@ def main():
         folder = pathlib.Path(name)
         checks = Checks(options.program.resolve(), options.nvcc.resolve(), folder)
         (folder / "kernels.cu").write_bytes(SOURCE.read_bytes())
+        (folder / "mixed.cu").write_bytes((SOURCE.parent / "mixed.cu").read_bytes())
         (folder / "broken.cu").write_text("__global__ void f() { this is no code }\n")
         head = ".version 8.0\n.target {}\n.address_size 64\n"
         (folder / "func.ptx").write_text(head.format("sm_80") + ".func f() { ret; }\n")
+        (folder / "odd.ptx").write_text(head.format("sm_80") + ".entry f() {\nfrobnicate.b32;\nret; }\n")
         (folder / "none.ptx").write_text(head.format("sm_80"))
         (folder / "newer.ptx").write_text(head.format("sm_100") + ".entry f() { ret; }\n")
         (folder / "required.ptx").write_text(head.format("sm_80") + ".entry f() .reqntid 64 { ret; }\n")

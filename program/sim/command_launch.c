@@ -9,6 +9,7 @@
 #include "program/sim/launch_arguments.h"
 #include "program/sim/launch_compile.h"
 #include "program/sim/launch_kernel.h"
+#include "program/sim/launch_mask.h"
 #include "program/sim/launch_report.h"
 #include "program/smem/numbers.h"
 
@@ -97,10 +98,20 @@ static int check_threads(const struct launch *launch) {
 
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
+/* --cluster, or what the kernel was compiled for, as by __cluster_dims__. */
+static CUlaunchAttribute cluster_of(const struct launch *launch) {
+    const unsigned *given = launch->options->cluster;
+    struct gm_sim_kernel kernel;
+    launch->simulator.ptx_kernel(launch->ptx, launch->kernel, &kernel);
+    if (!launch->options->cluster_text && kernel.cluster[0])
+        given = kernel.cluster;
+    return (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                               .value.clusterDim = {given[0], given[1], given[2]}};
+}
+
 static CUresult start(struct launch *launch) {
     const struct launch_options *given = launch->options;
-    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                 .value.clusterDim = {given->cluster[0], given->cluster[1], given->cluster[2]}};
+    CUlaunchAttribute cluster = cluster_of(launch);
     const CUlaunchConfig config = {.gridDimX = given->grid[0],
                                    .gridDimY = given->grid[1],
                                    .gridDimZ = given->grid[2],
@@ -110,7 +121,7 @@ static CUresult start(struct launch *launch) {
                                    .sharedMemBytes = (unsigned)given->shared,
                                    .hStream = launch->simulator.gpu.stream,
                                    .attrs = &cluster,
-                                   .numAttrs = given->cluster_text != NULL};
+                                   .numAttrs = cluster.value.clusterDim.x != 0};
     void *values[LAUNCH_ARGUMENTS_MAX];
     for (size_t i = 0; i < launch->arguments->count; i++) {
         struct launch_argument *argument = &launch->arguments->each[i];
@@ -189,20 +200,34 @@ static int run(struct launch *launch) {
 
 /* ---- from the options to the launch ------------------------------------------------------------------------------ */
 
+/* If not all of it can be read, then without the kernels that are not asked for, and without functions. */
+static int read_ptx(struct launch *launch) {
+    char message[400] = "", where[300];
+    launch->ptx = launch->simulator.ptx_read(launch->text, message, sizeof message);
+    if (launch->ptx)
+        return 0;
+    launch_mask_others(launch->text, launch->options->kernel);
+    launch->ptx = launch->simulator.ptx_read(launch->text, message, sizeof message);
+    if (launch->ptx)
+        return 0;
+    const char *line = strstr(message, "line ");
+    launch_describe_line(launch->text, line ? (uint32_t)strtoul(line + strlen("line "), NULL, 10) : 0, where,
+                         sizeof where);
+    const bool calls = strstr(message, ": .param") || strstr(message, ": call");
+    return complain("the simulated GPU cannot read the PTX of %s: %s%s%s", launch->options->file, message, where,
+                    calls ? " (a call of a function, such as printf: there are only kernels)" : "");
+}
+
 /* An exit code; EXIT_CODE_OK: the kernel is there and its arguments fit. */
 static int prepare(struct launch *launch) {
     const struct launch_options *given = launch->options;
     struct simulator *simulator = &launch->simulator;
     struct gm_sim_kernel kernel;
-    char message[400] = "";
     launch->text = launch_ptx(given->file, given->request.device, given->flags);
     if (!launch->text)
         return EXIT_CODE_FAILURE;
-    launch->ptx = simulator->ptx_read(launch->text, message, sizeof message);
-    if (!launch->ptx) {
-        complain("the simulated GPU cannot read the PTX of %s: %s", given->file, message);
+    if (read_ptx(launch) != 0)
         return EXIT_CODE_FAILURE;
-    }
     if (launch_find_kernel(simulator, launch->ptx, given->file, given->kernel, &launch->kernel) != 0 ||
         launch_check_arguments(simulator, launch->ptx, launch->kernel, launch->arguments) != 0)
         return EXIT_CODE_USAGE;

@@ -169,7 +169,6 @@ static size_t find_pitches(const struct array *array, uint32_t pitches[PITCHES_M
 struct advice {
     struct layout pad, swizzle;
     uint64_t padded, swizzled; /* wavefronts; UINT64_MAX: there is none */
-    enum gm_cure cure;
     bool found;
 };
 
@@ -211,7 +210,7 @@ static void ask(const struct array *array, uint32_t pitch, uint32_t other_bytes,
     const uint64_t before = advice->padded < advice->swizzled ? advice->padded : advice->swizzled;
     if (least >= before)
         return;
-    *advice = (struct advice){pad, swizzle, padded, swizzled, answer.cure, true};
+    *advice = (struct advice){pad, swizzle, padded, swizzled, true};
 }
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */
@@ -246,10 +245,19 @@ static size_t list_changes(struct simulator *simulator, const struct array *arra
     return count;
 }
 
+static int by_line(const void *left, const void *right) {
+    const struct change *a = left, *b = right;
+    const int files = a->file && b->file ? strcmp(a->file, b->file) : 0;
+    return files                ? files
+           : a->line != b->line ? (a->line > b->line ? 1 : -1)
+                                : (a->kind > b->kind) - (a->kind < b->kind);
+}
+
 static void print_changes(struct simulator *simulator, const struct array *array, const struct layout *layout) {
     struct change changes[LINES_MAX];
     char place[300];
     const size_t count = list_changes(simulator, array, layout, changes);
+    qsort(changes, count, sizeof *changes, by_line);
     for (size_t i = 0; i < count; i++) {
         const struct change *change = &changes[i];
         if (change->before == change->after && change->before == change->ideal)
@@ -291,20 +299,16 @@ static void print_swizzle(struct simulator *simulator, const struct array *array
     print_changes(simulator, array, layout);
 }
 
-/* The adviser's choice first; the other one where it does as well. */
+/* The better of the two, or both. */
 static void print_advice(struct simulator *simulator, const struct array *array, const struct advice *advice) {
-    const bool swizzle_first = advice->cure == GM_CURE_SWIZZLE || advice->padded > advice->swizzled;
-    printf("\nwhat would cure it, by the addresses of this launch\n\n");
-    if (swizzle_first) {
-        print_swizzle(simulator, array, &advice->swizzle);
-        return;
-    }
-    print_pad(simulator, array, &advice->pad);
+    if (advice->padded <= advice->swizzled)
+        print_pad(simulator, array, &advice->pad);
     if (advice->swizzled <= advice->padded)
         print_swizzle(simulator, array, &advice->swizzle);
 }
 
-static void cure(struct simulator *simulator, const struct array *array, uint32_t other_bytes) {
+/* `*begun`: something was printed before. */
+static void cure(struct simulator *simulator, const struct array *array, uint32_t other_bytes, bool *begun) {
     uint64_t today = 0, ideal = 0;
     for (size_t i = 0; i < array->count; i++) {
         today += array->each[i]->times * array->each[i]->access.wavefronts;
@@ -317,9 +321,13 @@ static void cure(struct simulator *simulator, const struct array *array, uint32_
     for (size_t i = 0; i < count; i++)
         ask(array, pitches[i], other_bytes, &simulator->gpu.device, walks, &advice);
     const uint64_t after = advice.padded < advice.swizzled ? advice.padded : advice.swizzled;
-    if (advice.found && is_worth(today, after, ideal))
-        print_advice(simulator, array, &advice);
     free(walks);
+    if (!advice.found || !is_worth(today, after, ideal))
+        return;
+    if (!*begun)
+        printf("\nwhat would cure it, by the addresses of this launch\n\n");
+    *begun = true;
+    print_advice(simulator, array, &advice);
 }
 
 void launch_print_cures(struct simulator *simulator, const struct gm_sim_ptx *ptx, size_t index, uint32_t dynamic_bytes,
@@ -328,6 +336,7 @@ void launch_print_cures(struct simulator *simulator, const struct gm_sim_ptx *pt
     struct gm_sim_variable variable;
     const struct launch_access **each = calloc(accesses->count + 1, sizeof(*each));
     uint32_t before = 0;
+    bool begun = false;
     if (each && !accesses->full && simulator->ptx_kernel(ptx, index, &kernel) == 0)
         for (size_t v = 0; simulator->ptx_variable(ptx, index, v, &variable) == 0; v++) {
             struct array array = {
@@ -337,7 +346,7 @@ void launch_print_cures(struct simulator *simulator, const struct gm_sim_ptx *pt
                 if (accesses->each[i].times)
                     add_if_inside(&array, &accesses->each[i]);
             if (array.conflicts && !array.crossed && array.address != before)
-                cure(simulator, &array, kernel.static_shared + dynamic_bytes - array.bytes);
+                cure(simulator, &array, kernel.static_shared + dynamic_bytes - array.bytes, &begun);
             before = array.address; /* all names of the dynamic part are one */
         }
     free(each);

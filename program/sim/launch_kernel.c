@@ -55,8 +55,7 @@ void launch_variable_name(const char *mangled, char plain[LAUNCH_NAME_BYTES]) {
     launch_plain_name(mangled, plain);
 }
 
-/* The mangled name, the plain one, or the last part of that. */
-static bool is_named(const char *mangled, const char *name) {
+bool launch_is_named(const char *mangled, const char *name) {
     char plain[LAUNCH_NAME_BYTES];
     launch_plain_name(mangled, plain);
     const size_t length = strlen(plain), wanted = strlen(name);
@@ -81,7 +80,7 @@ int launch_find_kernel(const struct simulator *simulator, const struct gm_sim_pt
     struct gm_sim_kernel kernel;
     size_t count = 0, found = 0;
     for (; simulator->ptx_kernel(ptx, count, &kernel) == 0; count++)
-        if (!name || is_named(kernel.name, name)) {
+        if (!name || launch_is_named(kernel.name, name)) {
             *index = count;
             found++;
         }

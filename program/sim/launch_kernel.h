@@ -12,6 +12,8 @@ void launch_plain_name(const char *mangled, char plain[LAUNCH_NAME_BYTES]);
 /* The last name of a variable within a function: "tile" of _ZZ9transposePfPKfE4tile. */
 void launch_variable_name(const char *mangled, char plain[LAUNCH_NAME_BYTES]);
 
+/* The mangled name, the plain one, or the last part of that. */
+bool launch_is_named(const char *mangled, const char *name);
 /* The kernel of this name, mangled or plain, or the only one where `name` is NULL. 0, or -1 with a printed sentence, which
  * lists what there is. */
 int launch_find_kernel(const struct simulator *simulator, const struct gm_sim_ptx *ptx, const char *file,

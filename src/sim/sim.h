@@ -126,6 +126,7 @@ struct gm_sim_kernel {
     size_t parameters, variables;
     uint32_t static_shared;
     uint32_t threads[3]; /* .reqntid; 0: not said */
+    uint32_t cluster[3]; /* .reqnctapercluster; 0: not said */
 };
 struct gm_sim_parameter {
     char type; /* b, u, s: bits and integers; f: floating-point */

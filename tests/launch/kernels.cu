@@ -39,4 +39,22 @@ __global__ void beyond(float *out, const float *in) {
     out[threadIdx.x] = in[threadIdx.x + 1];
 }
 
+// Rows of eight vectors, in the dynamic part; and of no order at all.
+__global__ void vectors(float4 *out, const float4 *in) {
+    extern __shared__ float4 rows[];
+    for (int i = 0; i < 8; i++)
+        rows[threadIdx.x * 8 + i] = in[threadIdx.x + 32 * i];
+    __syncthreads();
+    for (int i = 0; i < 8; i++)
+        out[threadIdx.x + 32 * i] = rows[threadIdx.x * 8 + i];
+}
+
+__global__ void scattered(float *out, const float *in) {
+    __shared__ float some[1024];
+    for (int i = 0; i < 32; i++)
+        some[threadIdx.x + 32 * i] = in[threadIdx.x + 32 * i];
+    __syncthreads();
+    out[threadIdx.x] = some[threadIdx.x * 2654435761u >> 22];
+}
+
 __global__ void empty(void) {}

@@ -50,6 +50,7 @@ int gm_sim_ptx_kernel(const struct gm_sim_ptx *ptx, size_t index, struct gm_sim_
         kernel->variables++;
     if (function->threads_required)
         memcpy(kernel->threads, function->max_threads, sizeof kernel->threads);
+    memcpy(kernel->cluster, function->required_cluster, sizeof kernel->cluster);
     return 0;
 }
 

@@ -9,7 +9,8 @@
 static const char text[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.extern .shared .align 16 .b8 pool[];\n"
     ".entry first(.param .u64 .ptr .global .align 4 to, .param .f32 scale, .param .align 4 .b8 pair[8])\n"
-    ".reqntid 64\n{\n.reg .b32 r<4>; .reg .b64 d<4>;\n.shared .align 4 .b8 tile[128];\n.loc 1 5 1\n"
+    ".reqntid 64\n.reqnctapercluster 2\n{\n.reg .b32 r<4>; .reg .b64 d<4>;\n.shared .align 4 .b8 tile[128];\n.loc 1 5 "
+    "1\n"
     "ld.param.u64 d0, [to]; mov.u32 r0, tile; mov.u32 r1, pool;\n.loc 1 6 1\nld.shared.u32 r2, [r0];\n"
     ".loc 1 7 1\nst.global.u32 [d0], r2;\nret;\n}\n.entry second() { ret; }\n.file 1 \"/home/me/kernels.cu\"\n";
 
@@ -23,7 +24,7 @@ START_TEST(kernels_parameters_and_arrays) {
     ck_assert_int_eq(gm_sim_ptx_kernel(ptx, 0, &kernel), 0);
     ck_assert_str_eq(kernel.name, "first");
     ck_assert(kernel.parameters == 3 && kernel.variables == 2 && kernel.static_shared == 128 &&
-              kernel.threads[0] == 64);
+              kernel.threads[0] == 64 && kernel.cluster[0] == 2 && kernel.cluster[2] == 1);
     ck_assert_int_eq(gm_sim_ptx_parameter(ptx, 0, 0, &parameter), 0);
     ck_assert(parameter.type == 'u' && parameter.bytes == 8 && parameter.element_bytes == 8);
     ck_assert_int_eq(gm_sim_ptx_parameter(ptx, 0, 1, &parameter), 0);
@@ -35,7 +36,7 @@ START_TEST(kernels_parameters_and_arrays) {
     ck_assert_int_eq(gm_sim_ptx_variable(ptx, 0, 1, &variable), 0);
     ck_assert(strcmp(variable.name, "pool") == 0 && variable.address == 1024 + 128 && variable.bytes == 0);
     ck_assert_int_eq(gm_sim_ptx_kernel(ptx, 1, &kernel), 0);
-    ck_assert(kernel.parameters == 0 && kernel.threads[0] == 0);
+    ck_assert(kernel.parameters == 0 && kernel.threads[0] == 0 && kernel.cluster[0] == 0);
     ck_assert_int_eq(gm_sim_ptx_kernel(ptx, 2, &kernel), -1);
     ck_assert_int_eq(gm_sim_ptx_kernel(NULL, 0, &kernel), -1);
     ck_assert_int_eq(gm_sim_ptx_kernel(ptx, 0, NULL), -1);
