@@ -100,7 +100,7 @@ def check_findings(checks):
                    "rows: Swizzle<3,4,3> of its byte offsets, and no byte more: o ^ (o >> 3 & 0x70)"])
     checks.expect("conflicts that nothing cures", 0, f"kernels.ptx scattered {SHAPE} --args out:f32:32 buffer:f32:1024:iota",
                   [f"{line_of('some[threadIdx.x * 2654435761u')} ld.shared"], ["cure"])
-    checks.expect("without line numbers", 0, "plain.ptx " + words.format(out=out), ["PTX ", "ld.shared 4 128 4096"],
+    checks.expect("without line numbers", 0, "plain.ptx " + words.format(out=out), ["PTX ", "-lineinfo makes nvcc", "ld.shared 4 128 4096"],
                   ["kernels.cu"])
 
 

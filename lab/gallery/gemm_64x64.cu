@@ -4,6 +4,7 @@
 // launch: faulty --grid 1,1 --block 256 --device a100
 //         --args out:f32:64x64 buffer:f32:64x32:random=1 buffer:f32:32x64:random=2 i32:64 i32:32
 // finds: nothing
+// wavefronts: ld.shared 2176 in `right[j] = b[k]`
 // degree: ld.shared 1.89 in `right[j] = b[k]`
 // sectors: ld.global 32.00 in `a[row][k] = left[`
 // result: right: sum(a[i // 64 * 32 + k] * b[k * 64 + i % 64] for k in range(32))
@@ -11,6 +12,7 @@
 // launch: fixed --grid 1,1 --block 256 --device a100
 //         --args out:f32:64x64 buffer:f32:64x32:random=1 buffer:f32:32x64:random=2 i32:64 i32:32
 // finds: nothing
+// wavefronts: ld.shared 1152 in `right[j] = b[k]`
 // degree: ld.shared 1.00 in `right[j] = b[k]`
 // degree: ld.shared 1.00 in `sum[i][j] +=`
 // degree: st.shared 1.00 in `a[row][k] = left[`

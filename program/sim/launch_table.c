@@ -128,6 +128,13 @@ static void print_global(struct simulator *simulator, const struct table *table,
     }
 }
 
+static bool has_sources(const struct table *table) {
+    for (size_t i = 0; i < table->count; i++)
+        if (table->rows[i].file)
+            return true;
+    return table->count == 0;
+}
+
 int launch_print_table(struct simulator *simulator) {
     struct table table = {.rows = calloc(simulator->line_count() + 1, sizeof *table.rows)};
     struct gm_sim_line line;
@@ -138,6 +145,8 @@ int launch_print_table(struct simulator *simulator) {
             add_line(simulator, &table, &line);
     qsort(table.rows, table.count, sizeof *table.rows, by_place);
     const int width = place_width(&table);
+    if (!has_sources(&table))
+        printf("\nthe PTX names no lines of its source, only its own stand here: -lineinfo makes nvcc write them\n");
     print_shared(simulator, &table, width);
     print_global(simulator, &table, width);
     free(table.rows);
