@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gristmill lab: list, run, report, play, exercise, and the hidden launch and simulate. */
+/* gristmill lab: list, run, report, figure, play, exercise, and the hidden launch and simulate. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,10 +157,11 @@ static int lab_simulate_one(int argc, char **argv) {
 /* ---- the command ----------------------------------------------------------------------------------- */
 
 static void print_help(FILE *out) {
-    fputs("usage: gristmill lab list | run | report | play | exercise [arguments]\n\n"
+    fputs("usage: gristmill lab list | run | report | figure | play | exercise [arguments]\n\n"
           "  list      every experiment, and the question it answers\n"
           "  run       predicted, counted and timed side by side, and whether they agree\n"
           "  report    one HTML page from the saved results of one GPU\n"
+          "  figure    one figure of that page as SVG\n"
           "  play      an interactive HTML page on bank conflicts\n"
           "  exercise  the course's exercises: a question, and whether an answer is right\n\n"
           "`gristmill lab run --help` says more\n",
@@ -172,11 +173,11 @@ int command_lab(int argc, char **argv) {
         {"list", lab_list, NULL},         {"run", lab_run, NULL},
         {"launch", lab_launch_one, NULL}, {"simulate", lab_simulate_one, NULL},
         {"report", lab_report, NULL},     {"play", lab_play, NULL},
-        {"exercise", lab_exercise, NULL},
+        {"figure", lab_figure, NULL},     {"exercise", lab_exercise, NULL},
     };
     int code = command_dispatch(parts, sizeof parts / sizeof *parts, print_help, argc, argv);
     if (code != COMMAND_UNKNOWN)
         return code;
-    complain("there is no `gristmill lab %s`; there are list, run, report, play and exercise", argv[0]);
+    complain("there is no `gristmill lab %s`; there are list, run, report, figure, play and exercise", argv[0]);
     return EXIT_CODE_USAGE;
 }

@@ -155,13 +155,17 @@ static int write_page(struct report *report, const char *gpu) {
     return 0;
 }
 
+/* The name of the GPU's folder: as asked for, or the only one. */
+static int choose_gpu(const struct report *report, char *gpu, size_t bytes) {
+    if (!report->gpu)
+        return find_gpu(report, gpu, bytes);
+    snprintf(gpu, bytes, "%s", report->gpu);
+    return 0;
+}
+
 static int make(struct report *report) {
     char gpu[64];
-    if (report->gpu)
-        snprintf(gpu, sizeof gpu, "%s", report->gpu);
-    else if (find_gpu(report, gpu, sizeof gpu) != 0)
-        return -1;
-    return load(report, gpu) == 0 ? write_page(report, gpu) : -1;
+    return choose_gpu(report, gpu, sizeof gpu) == 0 && load(report, gpu) == 0 ? write_page(report, gpu) : -1;
 }
 
 int lab_report(int argc, char **argv) {
@@ -190,4 +194,56 @@ int lab_report(int argc, char **argv) {
         free(report.records[i]);
     free(report.records);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}
+
+/* ---- one figure ----------------------------------------------------------------------------------- */
+
+static int write_picture(const struct record *record, size_t number, const char *path) {
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return complain("cannot write %s: %s", path, strerror(errno));
+    if (report_picture(out, record, number) == 0)
+        return file_finish(out, path);
+    fclose(out);
+    remove(path);
+    return -1;
+}
+
+static int draw_one(const struct report *report, const char *experiment, size_t number) {
+    char gpu[64], path[4096];
+    if (choose_gpu(report, gpu, sizeof gpu) != 0)
+        return -1;
+    struct record *record = calloc(1, sizeof *record);
+    if (!record)
+        return complain("out of host memory");
+    snprintf(path, sizeof path, "%s/%s/lab/%s.json", report->folder, gpu, experiment);
+    int status = record_read(record, path);
+    if (status == 0)
+        status = write_picture(record, number, report->out);
+    free(record);
+    return status;
+}
+
+int lab_figure(int argc, char **argv) {
+    struct report report = {.folder = "bench/results"};
+    int number = 1;
+    const struct args_option options[] = {
+        {"svg", "FILE", ARGS_TEXT, &report.out, "where it goes"},
+        {"figure", "N", ARGS_POSITIVE, &number, "which, where the experiment has several (default: 1)"},
+        {"results", "DIR", ARGS_TEXT, &report.folder, "where the results are, DIR/GPU/lab/*.json (bench/results)"},
+        {"gpu", "NAME", ARGS_TEXT, &report.gpu, "the folder's name, where there are several: h200"},
+    };
+    const struct args_command command = {
+        "gristmill lab figure EXPERIMENT --svg FILE [options]",
+        "Draws one figure of `gristmill lab report` as a picture of its own. Needs no GPU.", options,
+        sizeof options / sizeof *options};
+    struct args_list words = {0};
+    const enum args_outcome outcome = args_parse(&command, argc, argv, &words);
+    if (outcome != ARGS_GO)
+        return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    if (words.count != 1 || !report.out) {
+        complain("`gristmill lab figure` takes one experiment, and --svg FILE");
+        return EXIT_CODE_USAGE;
+    }
+    return draw_one(&report, words.items[0], (size_t)number - 1) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

@@ -5,6 +5,7 @@
 
 #include "lab/lab_report.h"
 #include "lab/lab_report_plot.h"
+#include "program/base/messages.h"
 #include "program/draw/page.h"
 
 static size_t index_of(const char *name, const char **names, size_t *count, size_t most) {
@@ -189,15 +190,19 @@ static int draw_cells(const struct plot *plot) {
 
 /* ---- figures -------------------------------------------------------------------------------------- */
 
-/* Whether there was anything to draw. */
-static bool draw_figure(FILE *out, const struct record *record, const struct figure *figure) {
+static int draw(const struct plot *plot) {
     static int (*const forms[])(const struct plot *) = {
         [FIGURE_BARS] = draw_bars, [FIGURE_LINES] = draw_lines, [FIGURE_DOTS] = draw_dots, [FIGURE_CELLS] = draw_cells};
+    return forms[plot->figure->form](plot);
+}
+
+/* Whether there was anything to draw. */
+static bool draw_figure(FILE *out, const struct record *record, const struct figure *figure) {
     struct plot plot;
     if (!plot_make(&plot, out, record, figure))
         return false;
     page_figure_begin(out);
-    forms[figure->form](&plot);
+    draw(&plot);
     page_figure_end(out, NULL);
     return true;
 }
@@ -211,4 +216,17 @@ void report_figures(FILE *out, const struct record *record) {
     const struct figure usual = figure_usual(record);
     if (!drawn)
         draw_figure(out, record, &usual);
+}
+
+int report_picture(FILE *out, const struct record *record, size_t number) {
+    struct figure figures[FIGURES_MAX];
+    const size_t count = figures_listed(record->meta.experiment, figures);
+    const struct figure usual = figure_usual(record);
+    struct plot plot;
+    if (number >= count && (count > 0 || number > 0))
+        return complain("%s has %zu figure%s", record->meta.experiment, count ? count : 1, count > 1 ? "s" : "");
+    if (!plot_make(&plot, out, record, count ? &figures[number] : &usual))
+        return complain("%s has no number that this figure shows", record->meta.experiment);
+    plot.alone = true;
+    return draw(&plot);
 }

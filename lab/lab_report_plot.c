@@ -117,8 +117,11 @@ static void make_title(struct plot *plot) {
 }
 
 struct chart plot_chart(const struct plot *plot) {
-    return (struct chart){
-        .title = plot->title, .x_axis = plot->figure->x_axis, .decimals = -1, .inside_page = true, .narrow = true};
+    return (struct chart){.title = plot->title,
+                          .x_axis = plot->figure->x_axis,
+                          .decimals = -1,
+                          .inside_page = !plot->alone,
+                          .narrow = true};
 }
 
 /* Percents are read on a linear axis, whatever they span. */

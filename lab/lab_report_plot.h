@@ -27,6 +27,7 @@ struct plot {
     const struct lab_experiment *experiment; /* NULL: unknown */
     enum unit unit;                          /* of FIGURE_RATE */
     double whole;                            /* what is 100 percent; NaN: values are themselves */
+    bool alone;                              /* no page is around it */
     struct shown shown[LAB_POINTS_MAX];
     size_t count;
     char title[160];

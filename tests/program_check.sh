@@ -330,6 +330,9 @@ reports_the_laboratory() {
     env -C "$root" python3 tests/lab_report_check.py "$program" h200 "$work/lab.html"
 }
 expect "lab report" 0 reports_the_laboratory
+expect "lab figure" 0 "$program" lab figure transpose --results "$results/.." --gpu h200 --svg "$work/transpose.svg"
+expect "lab figure of no results" 1 "$program" lab figure nothing --results "$results/.." --gpu h200 --svg "$work/x.svg"
+expect "lab figure into no folder" 1 "$program" lab figure transpose --results "$results/.." --gpu h200 --svg "$work/no/x.svg"
 expect "lab report into no folder" 1 "$program" lab report --results "$results/.." --gpu h200 --out "$work/no/such.html"
 expect "lab play --help" 0 "$program" lab play --help
 expect "lab play without a file" 0 eval 'env -C "$work" "$program" lab play && tail -n 1 "$work/bank-conflicts.html" | grep -qx "</html>"'

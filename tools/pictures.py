@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-PAGES = pathlib.Path(__file__).resolve().parent.parent / "docs/course"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs/course"
 PICTURE = re.compile(r"<!-- picture: (.+?) -->\n!\[[^\]]+\]\((pictures/[\w.-]+\.svg)\)")
 
 
@@ -39,7 +40,7 @@ def pictures():
 def draw(program, line):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "picture.svg"
-        run = subprocess.run([program, *shlex.split(line), "--svg", str(file)], capture_output=True, text=True)
+        run = subprocess.run([program, *shlex.split(line), "--svg", str(file)], capture_output=True, text=True, cwd=ROOT)
         if run.returncode not in (0, 1) or not file.exists():
             sys.exit(f"gristmill {line}: {run.stderr.strip()}")
         return file.read_text()
@@ -50,10 +51,11 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
+    program = str(pathlib.Path(given.program).resolve())
     old = 0
     found = pictures()
     for file, line in found.items():
-        text = draw(given.program, line)
+        text = draw(program, line)
         if not given.check:
             file.parent.mkdir(exist_ok=True)
             file.write_text(text)

@@ -11,6 +11,7 @@
 #include "lab/lab_figures.h"
 #include "lab/lab_label.h"
 #include "lab/lab_report.h"
+#include "run_command.h"
 #include "lab/modules.h"
 
 /* ---- labels --------------------------------------------------------------------------------------- */
@@ -254,6 +255,43 @@ START_TEST(figures_have_bounds) {
 }
 END_TEST
 
+/* One figure by itself, which is white paper too; what is not there is said. */
+START_TEST(a_figure_may_stand_alone) {
+    struct drawing drawing;
+    add("naive, 4096 x 4096")->gbs = 466;
+    add("padded, 4096 x 4096")->gbs = 3597;
+    snprintf(record->meta.experiment, sizeof record->meta.experiment, "transpose");
+    record_judge(record);
+    drawing_begin(&drawing);
+    ck_assert_int_eq(report_picture(drawing.out, record, 0), 0);
+    char *text = drawing_end(&drawing);
+    drawing_check_xml(text);
+    ck_assert(strncmp(text, "<svg", 4) == 0);
+    ck_assert_ptr_nonnull(strstr(text, "<style>"));
+    ck_assert_ptr_nonnull(strstr(text, ">GB/s at 4096 x 4096</text>"));
+    free(text);
+    drawing_begin(&drawing);
+    ck_assert_int_eq(report_picture(drawing.out, record, 1), -1);
+    record->point_count = 0;
+    ck_assert_int_eq(report_picture(drawing.out, record, 0), -1);
+    free(drawing_end(&drawing));
+}
+END_TEST
+
+static const struct {
+    const char *line, *words;
+} refused_figures[] = {
+    {"", "takes one experiment, and --svg FILE"},
+    {"transpose", "takes one experiment, and --svg FILE"},
+    {"transpose stencil --svg x", "takes one experiment, and --svg FILE"},
+    {"transpose --svg x --figure 0", "figure"},
+};
+
+START_TEST(other_figures_are_refused) {
+    expect_refusal(lab_figure, refused_figures[_i].line, refused_figures[_i].words);
+}
+END_TEST
+
 TCase *lab_report_tests(void) {
     TCase *tests = tcase_create("lab report");
     tcase_set_tags(tests, "lab");
@@ -271,5 +309,7 @@ TCase *lab_report_tests(void) {
     tcase_add_test(tests, cells_are_numbers_or_marks);
     tcase_add_test(tests, every_record_has_a_figure);
     tcase_add_test(tests, figures_have_bounds);
+    tcase_add_test(tests, a_figure_may_stand_alone);
+    tcase_add_loop_test(tests, other_figures_are_refused, 0, sizeof refused_figures / sizeof *refused_figures);
     return tests;
 }
