@@ -19,7 +19,7 @@ compile all
 
 # The seconds that a step may take on two cores, all steps together 2400; the end says which took more. Steps that are
 # not named have 30.
-declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [install_check]=90 [package_check]=90 [wheel_check]=60 [program_check]=90
+declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [docs_check]=60 [install_check]=90 [package_check]=90 [wheel_check]=60 [program_check]=90
     [chooser_on_ledger]=60 [valgrind_unit_tests]=300 [valgrind_lab_tests]=120 [sim_tests]=90
     [sim_h100_sm90_bf16]=240 [sim_h100_sm90_bf16_gemm]=180 [sim_h100_sm90_fp16]=200 [sim_h100_sm90_fp32]=60
     [sim_h100_sm90_e4m3]=60 [sim_h100_sm90_gemm_int8]=60 [sim_h100_sm90_gemm_tf32]=60 [sim_a100_sm80_gemm]=120 [sim_a100_gemm_fp32]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120

@@ -228,7 +228,7 @@ START_TEST(command_lines_that_make_no_sense) {
     static const struct {
         const char *line, *sentence;
     } cases[] = {{"", "usage: gristmill lab"},
-                 {"walk", "there is no `gristmill lab walk`; there are list, run, report and play\n"},
+                 {"walk", "there is no `gristmill lab walk`; there are list, run, report, figure, play and exercise\n"},
                  {"list more", "takes no `more`"},
                  {"run", "which experiment? `gristmill lab list` lists them"},
                  {"run toy-square", "there is no experiment toy-square; perhaps toy-squares\n"},

@@ -155,9 +155,9 @@ function readAll() {
 }
 
 const rest = readAll();
-const passed = counts.reduce((sum, [one]) => sum + one, 0);
-const failed = counts.reduce((sum, [, one]) => sum + one, rest ? 1 : 0);
+const passed = counts.filter(([alike, different]) => alike && !different).length; // kinds of answers, not patterns
+const failed = counts.length - passed + (rest ? 1 : 0);
 ANSWERS.forEach(([name], type) =>
     console.log(`${name}: ${counts[type][0]} alike, ${counts[type][1]} different; ${counts[type][2]} of them refused`));
 console.log(`${passed} passed, ${failed} failed, 0 skipped`);
-process.exitCode = failed || counts.some(([one]) => !one) ? 1 : 0;
+process.exitCode = failed ? 1 : 0;
