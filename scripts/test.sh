@@ -25,7 +25,7 @@ declare -A budget=([toolkit12_kernels]=240 [sass_check]=180 [docs_check]=60 [ins
     [sim_h100_sm90_e4m3]=60 [sim_h100_sm90_gemm_int8]=60 [sim_h100_sm90_gemm_tf32]=60 [sim_a100_sm80_gemm]=120 [sim_a100_gemm_fp32]=60 [sim_h100_clusters_of_8]=90 [sim_h100_library]=270 [sim_a100_sm80]=180 [sim_a100_library]=120
     [sim_rtx4090_sm80]=60 [sim_counters]=120 [sim_laboratory]=120 [sim_mutants]=240 [sanitized_build]=240
     [decoder_tests]=60 [decoder_program]=60 [sanitized_decoder_tests]=90
-    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [sanitized_self_test]=200 [sanitized_sim_h100]=180)
+    [sanitized_unit_tests]=120 [sanitized_bench_tests]=120 [self_test]=120 [sanitized_sim_h100]=180)
 over=()
 
 counts='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped(, [0-9]+ illegal)?$'
@@ -133,7 +133,8 @@ later valgrind_unit_tests in_folder valgrind_unit_tests env CK_FORK=no CK_EXCLUD
 # In one process each, so that leaks are looked for once.
 later sanitized_unit_tests sanitizing unit_tests env CK_FORK=no "$sanitized/unit_tests"
 later sanitized_bench_tests sanitizing bench_tests env CK_FORK=no "$sanitized/bench_tests"
-later sanitized_self_test sanitizing self_test "$sanitized/gpu_tests" --self-test "--seed=$seed"
+# It is of the tests themselves: no sanitizer.
+later self_test in_folder self_test "$build/gpu_tests" --self-test "--seed=$seed"
 later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristmill-sim.so.0" GM_SIM_DEVICE=h100 \
     "$sanitized/gpu_tests" "--seed=$seed" --timeout=90 --quick --no-fork '--test=[abt]*'
 # Orders of sums run without a sanitizer, below.
@@ -217,7 +218,9 @@ for model in "$root"/tests/decoder/models/*; do
 done
 step decoder_llama_a100 env GM_DRIVER=sim GM_SIM_DEVICE=a100 "$build/decoder" check tests/decoder/models/llama --page 16
 step decoder_program env GM_DRIVER=sim GM_SIM_DEVICE=h200 python3 tests/decoder/program_test.py "$build/decoder"
-step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_*' --quick
+# Without fp16's twins.
+step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_[!f]*' --quick
+step sim_rtx4090_sm80_fp32 simulated rtx4090 sm80_fp32 --test=rows '--kernel=*_sm80_fp32*' --quick
 step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
 # Every fourth mutant: all of them take four times as long, and belong to a change of a kernel (CONTRIBUTING.md).

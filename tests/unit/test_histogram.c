@@ -477,7 +477,6 @@ Suite *histogram_suite(void) {
     tcase_add_test(launches, a_launch_is_told_what_the_call_says);
     tcase_add_test(launches, bins_of_many_elements_are_copied_or_cut_into_slices);
     tcase_add_test(launches, bins_of_few_elements_are_cut_into_more_slices);
-    tcase_add_test(launches, words_are_divided_by_every_width);
     tcase_add_test(launches, parts_fill_the_device);
     tcase_add_test(launches, no_plan_asks_for_more_workspace_than_the_header_says);
     tcase_add_test(launches, large_problems_come_in_slabs);
@@ -489,5 +488,10 @@ Suite *histogram_suite(void) {
     suite_add_tcase(suite, problems);
     suite_add_tcase(suite, choices);
     suite_add_tcase(suite, launches);
+    TCase *divisions = tcase_create("divisions");
+    tcase_set_tags(divisions, "long"); /* a quarter of a minute under valgrind */
+    tcase_add_checked_fixture(divisions, planned_set_up, planned_tear_down);
+    tcase_add_test(divisions, words_are_divided_by_every_width);
+    suite_add_tcase(suite, divisions);
     return suite;
 }

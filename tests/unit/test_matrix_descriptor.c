@@ -217,14 +217,17 @@ Suite *matrix_descriptor_suite(void) {
     Suite *suite = suite_create("matrix_descriptor");
     TCase *bits = tcase_create("bits");
     tcase_add_test(bits, known_bits);
-    tcase_add_test(bits, what_is_encoded_is_decoded);
     tcase_add_test(bits, bits_of_no_field_are_refused);
     tcase_add_test(bits, fields_that_do_not_fit_are_refused);
     suite_add_tcase(suite, bits);
     TCase *addresses = tcase_create("addresses");
-    tcase_add_test(addresses, addresses_follow_the_canonical_layouts);
     tcase_add_test(addresses, a_base_offset_moves_the_phase);
     tcase_add_test(addresses, elements_that_no_instruction_reads);
     suite_add_tcase(suite, addresses);
+    TCase *all = tcase_create("all");
+    tcase_set_tags(all, "long"); /* a quarter of a minute under valgrind */
+    tcase_add_test(all, what_is_encoded_is_decoded);
+    tcase_add_test(all, addresses_follow_the_canonical_layouts);
+    suite_add_tcase(suite, all);
     return suite;
 }
