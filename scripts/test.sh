@@ -145,6 +145,14 @@ later sanitized_sim_h100 sanitizing sim_h100 env GM_DRIVER="$sanitized/libgristm
 simulated() {
     in_folder "sim_$1_$2" env GM_DRIVER=sim GM_SIM_DEVICE="$1" "$build/gpu_tests" "--seed=$seed" --timeout=90 "${@:3}"
 }
+# The longest first, so that the workers end together. Groups whose names begin with a, b or t run with sanitizers, above.
+later sim_h100_library simulated h100 library --quick '--test=[!abirt]*'
+later sim_a100_library simulated a100 library --quick '--test=[!r]*'
+later sim_h100_orders simulated h100 orders --quick --test=invariance
+# Every fourth mutant: all of them take four times as long, and belong to a change of a kernel (CONTRIBUTING.md).
+later sim_mutants python3 tests/mutants/mutants.py --every 4 "$build"
+later sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
+later sim_laboratory in_folder sim_laboratory env GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
 later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=[!g]*_sm90_bf16_*' --seeds=2
 later sim_h100_sm90_bf16_glu simulated h100 bf16_glu --test=rows '--kernel=gl*_sm90_bf16_*' --seeds=2
 later sim_h100_sm90_bf16_gemm simulated h100 bf16_gemm --test=rows '--kernel=gem*_sm90_bf16_*' --seeds=2 --quick
@@ -159,13 +167,9 @@ later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=[!g]*_sm90_[t0-
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
     "$build/gpu_tests" "--seed=$seed" --timeout=90 '--kernel=*_c8_*' --seeds=2
-# Groups whose names begin with a, b or t run with sanitizers, above.
-later sim_h100_orders simulated h100 orders --quick --test=invariance
-later sim_h100_library simulated h100 library --quick '--test=[!abirt]*'
 later sim_a100_sm80 simulated a100 sm80 --test=rows '--kernel=[!g]*_sm80_*' --seeds=2
 later sim_a100_sm80_gemm simulated a100 sm80_gemm --test=rows '--kernel=g*_sm80_*' --seeds=2 --quick
 later sim_a100_gemm_fp32 simulated a100 gemm_fp32 --test=rows '--kernel=gemm_fp32_*' --quick
-later sim_a100_library simulated a100 library --quick '--test=[!r]*'
 start_later
 
 step unit_tests env -C "$logs" "$build/unit_tests"
@@ -221,10 +225,6 @@ step decoder_program env GM_DRIVER=sim GM_SIM_DEVICE=h200 python3 tests/decoder/
 # Without fp16's twins.
 step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_[!f]*' --quick
 step sim_rtx4090_sm80_fp32 simulated rtx4090 sm80_fp32 --test=rows '--kernel=*_sm80_fp32*' --quick
-step sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
-step sim_laboratory env -C "$logs" GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
-# Every fourth mutant: all of them take four times as long, and belong to a change of a kernel (CONTRIBUTING.md).
-step sim_mutants python3 tests/mutants/mutants.py --every 4 "$build"
 
 # A library for one architecture and type.
 small_library() {
