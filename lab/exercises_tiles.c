@@ -3,6 +3,7 @@
 #include "lab/exercises.h"
 
 #include "gristmill/smem.h"
+#include "host/occupancy.h"
 
 /* ---- tma ------------------------------------------------------------------------------------------------ */
 
@@ -134,7 +135,7 @@ int64_t exercise_empty_sms(void) {
 
 static int32_t blocks_on_h200(int32_t block_bytes) {
     struct gm_device device = {.size = sizeof device};
-    return gm_device_model("h200", &device) == GM_OK ? device.smem_per_sm_bytes / (block_bytes + 1024) : 0;
+    return gm_device_model("h200", &device) == GM_OK ? gm_blocks_per_sm(&device, block_bytes) : 0;
 }
 
 int64_t exercise_bytes_of_scores(void) {

@@ -199,13 +199,12 @@ int lab_report(int argc, char **argv) {
 /* ---- one figure ----------------------------------------------------------------------------------- */
 
 static int write_picture(const struct record *record, size_t number, const char *path) {
-    FILE *out = fopen(path, "w");
-    if (!out)
-        return complain("cannot write %s: %s", path, strerror(errno));
-    if (report_picture(out, record, number) == 0)
-        return file_finish(out, path);
-    fclose(out);
-    remove(path);
+    struct draft draft;
+    if (draft_begin(&draft, path) != 0)
+        return -1;
+    if (report_picture(draft.out, record, number) == 0)
+        return draft_end(&draft);
+    draft_drop(&draft);
     return -1;
 }
 

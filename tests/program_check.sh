@@ -332,6 +332,8 @@ reports_the_laboratory() {
 expect "lab report" 0 reports_the_laboratory
 expect "lab figure" 0 "$program" lab figure transpose --results "$results/.." --gpu h200 --svg "$work/transpose.svg"
 expect "lab figure of no results" 1 "$program" lab figure nothing --results "$results/.." --gpu h200 --svg "$work/x.svg"
+expect "lab figure that there is not" 1 "$program" lab figure transpose --results "$results/.." --gpu h200 --figure 9 --svg "$work/transpose.svg"
+expect "and the file stays" 0 test -s "$work/transpose.svg"
 expect "lab figure into no folder" 1 "$program" lab figure transpose --results "$results/.." --gpu h200 --svg "$work/no/x.svg"
 expect "lab report into no folder" 1 "$program" lab report --results "$results/.." --gpu h200 --out "$work/no/such.html"
 expect "lab play --help" 0 "$program" lab play --help

@@ -188,9 +188,9 @@ enum gm_gemm_operand { GM_GEMM_A = 0, GM_GEMM_B = 1 };
  * Pure: no driver call; any thread. *packed may be *problem. */
 GM_API enum gm_status gm_gemm_packed(const struct gm_gemm_problem *problem, enum gm_gemm_operand operand,
                                      struct gm_gemm_problem *packed, size_t *bytes);
-/* Copies the operand of `problem`, which is the one before packing, from x to out: one launch on `stream`, by gm_permute(),
- * whose sentences speak of x and out. Zeros are not written into the ends of rows, which no kernel reads.
- * GM_ERROR_INVALID_ARGUMENT also where *bytes would be 0. */
+/* Copies the operand of `problem`, which is the one before packing, from x to out: one launch on `stream`, by
+ * gm_permute(), whose sentences and errors speak of x and out. Zeros are not written into the ends of rows, which no
+ * kernel reads. Any thread; not for a hot loop. GM_ERROR_INVALID_ARGUMENT also where *bytes would be 0. */
 GM_API enum gm_status gm_gemm_pack(gm_context *context, const struct gm_gemm_problem *problem,
                                    enum gm_gemm_operand operand, gm_device_ptr x, gm_device_ptr out, void *stream);
 

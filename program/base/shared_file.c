@@ -52,6 +52,12 @@ int draft_end(struct draft *draft) {
     return complain("cannot write %s: %s", draft->path, strerror(error));
 }
 
+void draft_drop(struct draft *draft) {
+    fclose(draft->out);
+    if (strcmp(draft->name, draft->path) != 0)
+        remove(draft->name);
+}
+
 /* ---- locks --------------------------------------------------------------------------------------------- */
 
 static int flock_whatever_interrupts(int file, int how) {

@@ -20,7 +20,8 @@ struct draft {
 };
 /* Each prints a sentence and returns -1 when it cannot; then there is no draft. */
 int draft_begin(struct draft *draft, const char *path);
-int draft_end(struct draft *draft); /* what was written to `out` is the file now */
+int draft_end(struct draft *draft);   /* what was written to `out` is the file now */
+void draft_drop(struct draft *draft); /* the file stays what it was */
 
 /* Held by one process at a time, from before it reads the file until it has written it. All zero: not held. */
 struct file_lock {

@@ -2,11 +2,11 @@
 /* The arguments of a reader's kernel: the words of the command line read. launch_buffers.c has what becomes of them. */
 #include "program/sim/launch_arguments.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/base/whole_file.h"
 #include "program/sim/launch_elements.h"
 #include "program/smem/numbers.h"
 
@@ -37,7 +37,7 @@ static bool take_whole(const char *text, uint64_t *value) {
     return number_take_64(&text, UINT64_MAX, value) && *text == '\0';
 }
 
-/* ---- scalars and files ------------------------------------------------------------------------------------------- */
+/* ---- scalars ----------------------------------------------------------------------------------------------------- */
 
 static int read_scalar(struct launch_argument *argument, const char *value) {
     argument->size = argument->type->bytes;
@@ -47,28 +47,6 @@ static int read_scalar(struct launch_argument *argument, const char *value) {
     if (!value || !element_read(argument->type, value, argument->bytes))
         return refuse(argument, "the value is no number of this type");
     return 0;
-}
-
-void *bytes_of_file(const char *path, size_t *size) {
-    errno = 0;
-    FILE *in = fopen(path, "rb");
-    long bytes = -1;
-    if (in && fseek(in, 0, SEEK_END) == 0)
-        bytes = ftell(in);
-    char *read = bytes >= 0 ? malloc((size_t)bytes + 1) : NULL;
-    if (read && (fseek(in, 0, SEEK_SET) != 0 || fread(read, 1, (size_t)bytes, in) != (size_t)bytes)) {
-        free(read);
-        read = NULL;
-    }
-    if (!read)
-        complain("cannot read %s: %s", path, errno ? strerror(errno) : "it is no file");
-    if (in)
-        fclose(in);
-    if (read) {
-        read[bytes] = '\0';
-        *size = (size_t)bytes;
-    }
-    return read;
 }
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
@@ -141,7 +119,7 @@ static int read_one(struct launch_argument *argument) {
     if (strcmp(first, "buffer") == 0 || strcmp(first, "out") == 0)
         return read_buffer(argument, rest, *first == 'o');
     if (strcmp(first, "file") == 0 && rest) {
-        argument->bytes = bytes_of_file(rest, &argument->size);
+        argument->bytes = file_read_or_complain(rest, &argument->size);
         return argument->bytes ? 0 : -1;
     }
     argument->type = element_find(first);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/base/shared_file.h"
+#include "program/base/whole_file.h"
 #include "program/sim/launch_elements.h"
 
 /* ---- before the launch ------------------------------------------------------------------------------------------- */
@@ -33,7 +34,7 @@ static int64_t number_at(const struct launch_argument *argument, uint64_t index)
 /* A file that a buffer is filled or compared with has the buffer's size. NULL: a sentence was printed. */
 static void *whole_file(const struct launch_argument *argument, const char *path) {
     size_t size = 0;
-    void *bytes = bytes_of_file(path, &size);
+    void *bytes = file_read_or_complain(path, &size);
     if (bytes && size != argument->size) {
         complain("%s has %zu bytes, and %s is a buffer of %zu", path, size, argument->given, argument->size);
         free(bytes);

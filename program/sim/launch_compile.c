@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "program/base/messages.h"
+#include "program/base/whole_file.h"
 #include "program/sim/launch_elements.h"
 
 enum { FLAGS_MAX = 64, PATH_BYTES = 4096 };
@@ -86,7 +87,7 @@ static char *compile(const char *nvcc, const char *path, const char *architectur
     words[count] = (char *)path;
     char *text = NULL;
     if (run(nvcc, words) == 0)
-        text = bytes_of_file(ptx, &bytes);
+        text = file_read_or_complain(ptx, &bytes);
     else
         complain("%s could not compile %s", nvcc, path);
     unlink(ptx);
@@ -126,7 +127,7 @@ char *launch_ptx(const char *path, const char *device, const char *flags) {
     char *words[FLAGS_MAX], *copy = flags ? strdup(flags) : NULL, *text = NULL;
     size_t bytes;
     if (!ends_in(path, ".cu"))
-        return bytes_of_file(path, &bytes);
+        return file_read_or_complain(path, &bytes);
     if (access(path, R_OK) != 0)
         complain("cannot read %s: %s", path, strerror(errno));
     else if ((flags && !copy) || !split_flags(copy, words))

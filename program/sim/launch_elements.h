@@ -14,7 +14,4 @@ bool element_read(const struct element_type *type, const char *text, void *to);
 void element_put(const struct element_type *type, int64_t number, void *to);
 void element_print(const struct element_type *type, const void *from, FILE *out);
 
-/* A whole file with a NUL behind it, and its size; NULL with a printed sentence. */
-void *bytes_of_file(const char *path, size_t *size);
-
 #endif

@@ -8,6 +8,7 @@
 
 #include "program/base/messages.h"
 #include "program/sim/launch_compile.h"
+#include "program/base/whole_file.h"
 #include "program/sim/launch_elements.h"
 
 enum { OPTIONS_MAX = 80 };
@@ -109,7 +110,7 @@ char *launch_nvrtc(const char *path, const char *architecture, char *const *flag
     struct nvrtc nvrtc = {0};
     size_t bytes;
     *found = open_nvrtc(&nvrtc);
-    char *source = *found ? bytes_of_file(path, &bytes) : NULL;
+    char *source = *found ? file_read_or_complain(path, &bytes) : NULL;
     char *text = source ? compile(&nvrtc, path, source, architecture, flags) : NULL;
     free(source);
     return text;

@@ -71,7 +71,40 @@ static int place_width(const struct table *table) {
     return width;
 }
 
-static void print_start(const struct launch_row *row, int width, uint64_t times) {
+/* What a table shows of a row: its accesses, what they took, the fewest they could, and two numbers made of these. */
+struct shown {
+    uint64_t times, taken, least; /* nothing taken: the row is of the other table */
+    bool known;                   /* the fewest are */
+    char numbers[48];
+};
+
+static struct shown shared_of(const struct launch_row *row) {
+    struct shown shown = {row->accesses, row->wavefronts, row->ideal, row->ideal > 0, ""};
+    if (shown.known)
+        snprintf(shown.numbers, sizeof shown.numbers, "%11" PRIu64 "%8.2f", row->conflicts,
+                 (double)row->wavefronts / (double)row->ideal);
+    return shown;
+}
+
+static struct shown global_of(const struct launch_row *row) {
+    struct shown shown = {row->requests, row->sectors, row->ideal_sectors, row->requests > 0, ""};
+    if (shown.known)
+        snprintf(shown.numbers, sizeof shown.numbers, "%11.2f%8.2f", (double)row->sectors / (double)row->requests,
+                 (double)row->ideal_sectors / (double)row->requests);
+    return shown;
+}
+
+static const struct view {
+    const char *title, *taken, *third, *fourth; /* and the words above the numbers */
+    struct shown (*of)(const struct launch_row *row);
+} views[] = {
+    {"shared memory, by source line (degree: wavefronts for one of the ideal)", "wavefronts", "conflicts", "degree",
+     shared_of},
+    {"global memory, by source line (sectors of 32 bytes; ideal: as few as hold what is asked for)", "sectors",
+     "a request", "at best", global_of},
+};
+
+static void print_row(struct simulator *simulator, const struct launch_row *row, const struct shown *shown, int width) {
     char place[300];
     launch_place(row->file, row->line, place, sizeof place);
     printf("%-*s  %-13s", width, place, row->access);
@@ -79,52 +112,25 @@ static void print_start(const struct launch_row *row, int width, uint64_t times)
         printf("%6u", row->width);
     else
         printf("%6s", "");
-    printf("%11" PRIu64, times);
+    printf("%11" PRIu64 "%11" PRIu64, shown->times, shown->taken);
+    if (shown->known)
+        printf("%11" PRIu64 "%s", shown->least, shown->numbers);
+    else
+        printf("%11s%11s%8s", "", "", "");
+    printf("  %.44s\n", simulator_line_text(simulator, row->ptx_line));
 }
 
-static void print_shared(struct simulator *simulator, const struct table *table, int width) {
+static void print_view(struct simulator *simulator, const struct table *table, const struct view *view, int width) {
     bool begun = false;
     for (size_t i = 0; i < table->count; i++) {
-        const struct launch_row *row = &table->rows[i];
-        if (!row->wavefronts)
+        const struct shown shown = view->of(&table->rows[i]);
+        if (!shown.taken)
             continue;
         if (!begun)
-            printf("\nshared memory, by source line (degree: wavefronts for one of the ideal)\n\n%-*s  "
-                   "%-13s%6s%11s%11s%11s"
-                   "%11s%8s  text\n",
-                   width, "line", "access", "bytes", "times", "wavefronts", "ideal", "conflicts", "degree");
+            printf("\n%s\n\n%-*s  %-13s%6s%11s%11s%11s%11s%8s  text\n", view->title, width, "line", "access", "bytes",
+                   "times", view->taken, "ideal", view->third, view->fourth);
         begun = true;
-        print_start(row, width, row->accesses);
-        printf("%11" PRIu64, row->wavefronts);
-        if (row->ideal)
-            printf("%11" PRIu64 "%11" PRIu64 "%8.2f", row->ideal, row->conflicts,
-                   (double)row->wavefronts / (double)row->ideal);
-        else
-            printf("%11s%11s%8s", "", "", "");
-        printf("  %.44s\n", simulator_line_text(simulator, row->ptx_line));
-    }
-}
-
-static void print_global(struct simulator *simulator, const struct table *table, int width) {
-    bool begun = false;
-    for (size_t i = 0; i < table->count; i++) {
-        const struct launch_row *row = &table->rows[i];
-        if (!row->sectors)
-            continue;
-        if (!begun)
-            printf("\nglobal memory, by source line (sectors of 32 bytes; ideal: as few as hold what is asked "
-                   "for)\n\n%-*s  "
-                   "%-13s%6s%11s%11s%11s%11s%8s  text\n",
-                   width, "line", "access", "bytes", "times", "sectors", "ideal", "a request", "at best");
-        begun = true;
-        print_start(row, width, row->requests);
-        printf("%11" PRIu64, row->sectors);
-        if (row->requests)
-            printf("%11" PRIu64 "%11.2f%8.2f", row->ideal_sectors, (double)row->sectors / (double)row->requests,
-                   (double)row->ideal_sectors / (double)row->requests);
-        else
-            printf("%11s%11s%8s", "", "", "");
-        printf("  %.44s\n", simulator_line_text(simulator, row->ptx_line));
+        print_row(simulator, &table->rows[i], &shown, width);
     }
 }
 
@@ -147,8 +153,8 @@ int launch_print_table(struct simulator *simulator) {
     const int width = place_width(&table);
     if (!has_sources(&table))
         printf("\nthe PTX names no lines of its source, only its own stand here: -lineinfo makes nvcc write them\n");
-    print_shared(simulator, &table, width);
-    print_global(simulator, &table, width);
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        print_view(simulator, &table, &views[i], width);
     free(table.rows);
     return 0;
 }

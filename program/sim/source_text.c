@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_BYTES_MOST ((size_t)16 << 20)
+#include "program/base/whole_file.h"
 
 struct source_files {
     struct source_files *next;
@@ -19,27 +19,18 @@ const char *source_base(const char *file) {
     return slash ? slash + 1 : file;
 }
 
-static char *read_text(FILE *in, size_t *bytes) {
-    char *text = malloc(FILE_BYTES_MOST + 1);
-    *bytes = text ? fread(text, 1, FILE_BYTES_MOST, in) : 0;
-    fclose(in);
-    char *fitting = text ? realloc(text, *bytes + 1) : NULL;
-    if (!fitting)
-        return text;
-    fitting[*bytes] = '\0';
-    for (size_t i = 0; i < *bytes; i++)
-        if (fitting[i] == '\n' || fitting[i] == '\r')
-            fitting[i] = '\0';
-    return fitting;
-}
-
-static FILE *open_file(const char *file, const char *folder) {
+/* Its lines end in NUL. NULL: the file is neither where the PTX says nor in the folder. */
+static char *read_text(const char *file, const char *folder, size_t *bytes) {
     char path[4096];
-    FILE *in = fopen(file, "r");
-    if (in || !folder)
-        return in;
-    snprintf(path, sizeof path, "%s/%s", folder, source_base(file));
-    return fopen(path, "r");
+    char *text = file_read(file, bytes);
+    if (!text && folder) {
+        snprintf(path, sizeof path, "%s/%s", folder, source_base(file));
+        text = file_read(path, bytes);
+    }
+    for (size_t i = 0; text && i < *bytes; i++)
+        if (text[i] == '\n' || text[i] == '\r')
+            text[i] = '\0';
+    return text;
 }
 
 static const struct source_files *find(struct source_files **files, const char *file, const char *folder) {
@@ -52,9 +43,8 @@ static const struct source_files *find(struct source_files **files, const char *
         free(made);
         return NULL;
     }
-    FILE *in = open_file(file, folder);
     made->name = name;
-    made->text = in ? read_text(in, &made->bytes) : NULL;
+    made->text = read_text(file, folder, &made->bytes);
     made->next = *files;
     *files = made;
     return made;

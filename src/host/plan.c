@@ -103,18 +103,19 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
 
 /* ---- from a problem ---------------------------------------------------------------------------------- */
 
-/* How well a kernel's reason explains to a caller why none accepts: 2 of the named one, or one that computes with the
- * problem's types and has something else against it than its layout; 1 of its layout; 0 not at all. */
+/* How well a kernel's reason explains to a caller why none accepts: that of the named one, or of one that computes with the
+ * problem's types and has something else against it than its layout, best. */
+enum { EXPLAINS_NOT, EXPLAINS_LAYOUT, EXPLAINS };
 static int explains(const struct gm_kernel *kernel, const struct gm_question *question, enum gm_reason reason) {
     const char *named = question->options->kernel;
     const struct gm_operation *operation = kernel->family->operation;
     const int64_t type = gm_field_get(&operation->fields[operation->type], question->problem);
     int division;
     if (named)
-        return gm_is_named(kernel, named, strlen(named), &division) ? 2 : 0;
+        return gm_is_named(kernel, named, strlen(named), &division) ? EXPLAINS : EXPLAINS_NOT;
     if (!gm_takes_type(kernel, (enum gm_type)type) || reason == GM_REASON_TYPE)
-        return 0;
-    return reason == GM_REASON_LAYOUT ? 1 : 2;
+        return EXPLAINS_NOT;
+    return reason == GM_REASON_LAYOUT ? EXPLAINS_LAYOUT : EXPLAINS;
 }
 
 /* No kernel accepts: say how many there are, and what the first one answers that explains it best. */
@@ -123,12 +124,15 @@ static enum gm_status no_kernel(const struct gm_operation *operation, const stru
     const struct gm_sentence why = {sentence, sizeof sentence};
     const char *name = NULL;
     size_t kernels = 0;
-    for (size_t i = 0, best = 0; i < gm_kernel_count(); i++) {
+    int best = EXPLAINS_NOT;
+    for (size_t i = 0; i < gm_kernel_count(); i++) {
         const struct gm_kernel *kernel = &gm_kernels[i];
         if (kernel->family->operation != operation)
             continue;
         kernels++;
-        const size_t rank = (size_t)explains(kernel, question, gm_verdict_of(kernel, question, &why).reason);
+        if (best == EXPLAINS)
+            continue;
+        const int rank = explains(kernel, question, gm_verdict_of(kernel, question, &why).reason);
         if (rank <= best)
             continue;
         best = rank;
