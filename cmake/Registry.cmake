@@ -13,7 +13,7 @@
 set(gm_src ${PROJECT_SOURCE_DIR}/src)
 set(gm_lists ${gm_src}/archs.def ${gm_src}/operations.def ${gm_src}/families.def ${gm_src}/common/types.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${gm_lists} ${gm_src}/common/types.h)
-set(GM_COLUMNS_MAX 16) # src/host/table.h has as many
+set(GM_COLUMNS_MAX 20) # src/host/table.h has as many
 
 # ---- lines of literals ------------------------------------------------------------------------------
 

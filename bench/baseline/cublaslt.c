@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_8I = 3, CUDA_R_32I = 10, CUDA_R_16BF = 14 };
+enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_8I = 3, CUDA_R_32I = 10, CUDA_R_16BF = 14, CUDA_R_8F_E4M3 = 28 };
 enum {
     CUBLAS_COMPUTE_32F = 68,
     CUBLAS_COMPUTE_32I = 72,
@@ -19,7 +19,16 @@ enum {
     CUBLAS_OP_N = 0,
     CUBLAS_OP_T = 1
 };
-enum { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4 };
+enum {
+    CUBLASLT_MATMUL_DESC_TRANSA = 3,
+    CUBLASLT_MATMUL_DESC_TRANSB = 4,
+    CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17,
+    CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18,
+    CUBLASLT_MATMUL_DESC_FAST_ACCUM = 25,
+    CUBLASLT_MATMUL_DESC_A_SCALE_MODE = 31,
+    CUBLASLT_MATMUL_DESC_B_SCALE_MODE = 32
+};
+enum { CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F = 3 };
 enum { CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6 };
 enum { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
 
@@ -93,8 +102,11 @@ static void close(struct baseline *baseline, const struct gpu *gpu) {
 }
 
 static int cuda_type(enum gm_type type) {
-    static const int types[GM_TYPE_COUNT] = {
-        [GM_BF16] = CUDA_R_16BF, [GM_FP16] = CUDA_R_16F, [GM_INT8] = CUDA_R_8I, [GM_INT32] = CUDA_R_32I};
+    static const int types[GM_TYPE_COUNT] = {[GM_BF16] = CUDA_R_16BF,
+                                             [GM_FP16] = CUDA_R_16F,
+                                             [GM_E4M3] = CUDA_R_8F_E4M3,
+                                             [GM_INT8] = CUDA_R_8I,
+                                             [GM_INT32] = CUDA_R_32I};
     return types[type]; /* CUDA_R_32F is 0 */
 }
 
@@ -116,6 +128,7 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
     int second_op = a_k ? CUBLAS_OP_N : CUBLAS_OP_T;
     int type = cuda_type(gemm->ab_type);
     problem->is_int = gemm->ab_type == GM_INT8;
+    problem->is_fp8 = gemm->ab_type == GM_E4M3;
     int compute = problem->is_int            ? CUBLAS_COMPUTE_32I
                   : gemm->ab_type == GM_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                              : CUBLAS_COMPUTE_32F;
@@ -158,6 +171,44 @@ static int describe_batch(const struct lt *lt, const struct lt_problem *problem,
     if (status == 0)
         status = describe_matrices(lt, problem->out, gemm->batch, gemm->d_batch_stride);
     return status;
+}
+
+/* How cuBLASLt's A, which is our B, or its B is scaled. */
+static int describe_scales(const struct lt *lt, const struct lt_problem *problem, int attribute,
+                           enum gm_granularity granularity) {
+    const int32_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+    if (granularity != GM_PER_ROW)
+        return 0;
+    return lt->fn.cublasLtMatmulDescSetAttribute(problem->desc, attribute, &mode, sizeof mode);
+}
+
+/* A call's scales; 0: there are none. */
+static int point_to_scales(const struct lt *lt, const struct lt_problem *problem, gm_device_ptr of_a,
+                           gm_device_ptr of_b) {
+    const void *const a = (const void *)(uintptr_t)of_b, *const b = (const void *)(uintptr_t)of_a;
+    if (!problem->is_fp8)
+        return 0;
+    const int status =
+        lt->fn.cublasLtMatmulDescSetAttribute(problem->desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &a, sizeof a);
+    return status == 0 ? lt->fn.cublasLtMatmulDescSetAttribute(problem->desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &b,
+                                                               sizeof b)
+                       : status;
+}
+
+/* How fp8 is scaled, and where its sums are added up. Heuristics look at whether there are scales, not at them. */
+static int describe_fp8(const struct lt *lt, const struct lt_problem *problem, const struct gm_gemm_problem *gemm) {
+    const int8_t fast = gemm->fast_accumulation != 0;
+    if (!problem->is_fp8)
+        return 0;
+    int status =
+        lt->fn.cublasLtMatmulDescSetAttribute(problem->desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
+    if (status == 0)
+        status = describe_scales(lt, problem, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, gemm->b_scales);
+    if (status == 0)
+        status = describe_scales(lt, problem, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, gemm->a_scales);
+    return status == 0
+               ? point_to_scales(lt, problem, gemm->a_scales ? lt->workspace : 0, gemm->b_scales ? lt->workspace : 0)
+               : status;
 }
 
 static int ask_heuristics(const struct lt *lt, struct lt_problem *problem) {
@@ -229,6 +280,8 @@ static void *prepare(const struct baseline *baseline, const void *gemm, int *way
     int status = describe(lt, problem, gemm);
     if (status == 0)
         status = describe_batch(lt, problem, gemm);
+    if (status == 0)
+        status = describe_fp8(lt, problem, gemm);
     if (status == 0 && has_step(asked))
         status = prepare_step(lt, problem, asked);
     if (status == 0)
@@ -250,7 +303,7 @@ static int run_step(const struct lt_problem *problem, const struct gm_gemm_args 
     return (int)gm_glu_execute(problem->unit, &unit, stream);
 }
 
-/* D = A B, with a residual of D's type, or what a gate or a quantiser makes of it: scales of A and B and the other arguments
+/* D = A B, with a residual of D's type, or what a gate or a quantiser makes of it. Of fp8 A and B have scales; other arguments
  * of the call are not looked at. */
 static int run(const struct baseline *baseline, const void *prepared, int heuristic, const void *arguments,
                CUstream stream) {
@@ -266,10 +319,13 @@ static int run(const struct baseline *baseline, const void *prepared, int heuris
     void *out = (void *)(uintptr_t)(problem->sums ? problem->sums : args->d);
     const void *const c = problem->adds_residual ? (const void *)(uintptr_t)args->residual : out;
     const void *const beta = problem->adds_residual ? factor : &zero;
-    const int status = lt->fn.cublasLtMatmul(lt->handle, problem->desc, factor, (const void *)(uintptr_t)args->b,
-                                             problem->first, (const void *)(uintptr_t)args->a, problem->second, beta, c,
-                                             problem->out, out, problem->out, &chosen->algo,
-                                             (void *)(uintptr_t)lt->workspace, BASELINE_WORKSPACE_BYTES, stream);
+    int status = point_to_scales(lt, problem, args->a_scales, args->b_scales);
+    if (status != 0)
+        return status;
+    status = lt->fn.cublasLtMatmul(lt->handle, problem->desc, factor, (const void *)(uintptr_t)args->b, problem->first,
+                                   (const void *)(uintptr_t)args->a, problem->second, beta, c, problem->out, out,
+                                   problem->out, &chosen->algo, (void *)(uintptr_t)lt->workspace,
+                                   BASELINE_WORKSPACE_BYTES, stream);
     return status == 0 && problem->sums ? run_step(problem, args, stream) : status;
 }
 

@@ -58,6 +58,7 @@ struct lt_problem {
     struct lt_heuristic heuristics[LT_HEURISTICS_MAX];
     int count;
     int is_int;       /* int8 operands, int32 sums and factors */
+    int is_fp8;       /* operands with scales of theirs */
     CUdeviceptr sums; /* with a gate or a D of 8 bits: A B, of which our GLU or quantiser makes D */
     struct gm_glu_problem unit_problem;
     gm_plan *unit, *quantizer; /* at most one of them */

@@ -159,6 +159,8 @@ static struct bench_tolerance tolerance(const void *problem, const struct bench_
     const double k = p->gate ? spread * spread * spread * spread : (double)p->k; /* a gate multiplies two sums */
     if (p->ab_type == GM_TF32) /* one may round what it multiplies, and the other cut it off */
         return (struct bench_tolerance){.relative = 0x1p-9, .absolute = sqrt(k) * 0x1p-8};
+    if (p->ab_type == GM_E4M3 && p->fast_accumulation) /* sums of some 14 bits, of either or both */
+        return (struct bench_tolerance){.relative = 0x1p-4, .absolute = k * 0x1p-9};
     if (gm_gemm_has_8_bits(p)) /* of two roundings there, or one */
         return bench_out_tolerance(operand, p->ab_type == GM_FP16 ? 0x1p-11 : 0x1p-8);
     const bool is_bf16 = operand->type == GM_BF16, is_fp16 = operand->type == GM_FP16;
@@ -196,8 +198,8 @@ static void words(const void *problem, char *text, size_t bytes) {
     static const char *const gates[] = {"", ", gate of halves", ", gate of pairs"};
     static const char *const scalings[] = {"", "", " by row", " by group"};
     const bool other_type = p->d_type != p->ab_type, has_8_bits = gm_gemm_has_8_bits(p);
-    snprintf(text, bytes, "%s %s%s%s%s%s%s%s", gm_type_name(p->ab_type), gm_gemm_layout_name(gm_gemm_layout(p)),
-             other_type ? " → " : "", other_type ? gm_type_name(p->d_type) : "",
+    snprintf(text, bytes, "%s%s %s%s%s%s%s%s%s", gm_type_name(p->ab_type), p->fast_accumulation ? " fast" : "",
+             gm_gemm_layout_name(gm_gemm_layout(p)), other_type ? " → " : "", other_type ? gm_type_name(p->d_type) : "",
              has_8_bits ? scalings[p->d_scaling & 3] : "", gates[p->gate], p->residual ? ", residual" : "",
              p->amax ? ", amax" : "");
     const size_t used = strlen(text);

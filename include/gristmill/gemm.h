@@ -61,6 +61,16 @@ extern "C" {
  *  no zero_points. int8 is K-major for wgmma as for mma.sync, and its rows begin on multiples of 4 bytes: with a
  *  workspace_limit the plan turns or copies what is not so, else no kernel takes it.
  *
+ *  A and B of GM_E4M3 are multiplied exactly. D of 16 bits or fp32, in the place of A B above, is of
+ *
+ *  (A B) * a_scales[m] * b_scales[n]      fp32 scales, as of int8: what a value of 1 stands for
+ *
+ *  The tensor cores of Hopper keep some 14 bits of a sum's mantissa and cut off the rest. So they add up 128 products at
+ *  most, and fp32 adds up those sums: an error of 2^-9 of the sum of |A| |B| or less, whatever K. With fast_accumulation
+ *  they may add up all of K, which is faster for large M and N; of long K and numbers of one sign the error then has no
+ *  useful bound (docs/FP8.md). Layouts, strides and scales as of int8; kernels of sm90 take it, of one product, with K of 1
+ *  or more. fast_accumulation of other operands is GM_ERROR_INVALID_ARGUMENT.
+ *
  *  A batch is `batch` such products of one shape, in one launch. Matrix i of an operand begins i times its batch stride
  *  behind the first: any number of elements from 0, which is one matrix for all, so that matrices may lie beside each other
  *  in common rows (lda 128 H, a_batch_stride 128: heads of a token). Not so D's, which share no element: each lies behind
@@ -77,11 +87,11 @@ extern "C" {
  *
  *  Negative batch strides, matrices of D that overlap, and a gate with pointer_arrays are GM_ERROR_INVALID_ARGUMENT.
  *
- *  Of 16-bit operands and of int8 with scales there are extended epilogues, each part by itself or with others:
+ *  Of 16-bit operands, of e4m3 and of int8 with scales there are extended epilogues, each part by itself or with others:
  *
  *  y = act(alpha * S + beta * C + bias) + residual        S = (A B) * a_scales[m] * b_scales[n]        D = round(y / scale)
  *
- *  Scales of A and B: as of int8, of GM_PER_TENSOR or GM_PER_ROW; also of gates and ups, before alpha and the bias.
+ *  Scales of A and B: of GM_PER_TENSOR or GM_PER_ROW; also of gates and ups, before alpha and the bias.
  *  C of c_type, where that is not D's. A residual behind the activation: residual[m * ldr + n], ldr >= N, of a type of its
  *  own; elements' alignment does for both. D may be the residual (in place, ldr = ldd, elements of as many bytes) where beta
  *  is 0. Beside a gate there is none.
@@ -89,8 +99,8 @@ extern "C" {
  *  D of GM_E4M3, GM_E5M2 or GM_INT8, and its d_scales, as gristmill/quantize.h has out and scales of columns N: a static
  *  scale, which is read, or one of each row or group of columns, which is made of the fp32 y and written.
  *  Kernels whose names have an e take all that in one pass, but for scales of rows, and of groups that they have not whole.
- *  For those a plan with workspace_limit may compute y into the workspace, rounded to A's type or of int8 to fp32, and D of it
- *  by a second kernel; gm_gemm_explain() says so. A batch, K of 0 where D has scales of groups and no workspace_limit, and
+ *  For those a plan with workspace_limit may compute y into the workspace, rounded to A's type or of 8-bit operands to fp32,
+ *  and D of it by a second kernel; gm_gemm_explain() says so. A batch, K of 0 where D has scales of groups and no workspace_limit, and
  *  fp32, tf32 and tf32x3 have none of these: GM_ERROR_INVALID_ARGUMENT, or of K GM_ERROR_NO_KERNEL. */
 
 enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
@@ -103,7 +113,7 @@ enum gm_granularity { GM_PER_NONE = 0, GM_PER_TENSOR = 1, GM_PER_ROW = 2 };
 struct gm_gemm_problem {
     size_t size;
     int64_t m, n, k;
-    enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3 or GM_INT8 */
+    enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3, GM_E4M3 or GM_INT8 */
     /* GM_BF16, GM_FP16 or GM_FP32, of fp32, tf32 and tf32x3 A and B GM_FP32, of int8 also GM_INT32; or GM_E4M3, GM_E5M2 or
      * GM_INT8 of an extended epilogue. */
     enum gm_type d_type;
@@ -124,10 +134,10 @@ struct gm_gemm_problem {
     int64_t a_batch_stride, b_batch_stride, c_batch_stride, d_batch_stride; /* elements; 0: one matrix for all */
     int64_t bias_batch_stride;
     int64_t pointer_arrays;                 /* 1: a, b, c and d are addresses of arrays of pointers */
-    enum gm_granularity a_scales, b_scales; /* of 16-bit operands, and of int8 where D is not GM_INT32 */
+    enum gm_granularity a_scales, b_scales; /* of operands of 16 bits and 8, but of int8 where D is GM_INT32 */
     int64_t zero_points;                    /* 1: a_zeros and b_sums of the arguments */
     /* Of an extended epilogue. C is of c_type where has_c_type is 1; else of D's type, or beside a D of 8 bits of A's, and of
-     * fp32 where A is int8. GM_BF16, GM_FP16 or GM_FP32, and so is residual_type. */
+     * fp32 where A has 8 bits. GM_BF16, GM_FP16 or GM_FP32, and so is residual_type. */
     int32_t has_c_type;
     enum gm_type c_type;
     int32_t residual; /* 1: there is one */
@@ -141,6 +151,7 @@ struct gm_gemm_problem {
     enum gm_scale_order d_scale_order;
     enum gm_division d_division;
     int64_t d_group, d_scales_stride; /* columns: 128 (or 0), 64, 32; elements, 0: packed */
+    int64_t fast_accumulation;        /* of GM_E4M3; 1: sums may stay in the tensor cores */
 };
 
 struct gm_gemm_args {
@@ -223,14 +234,15 @@ struct gm_gemm_kernel_info {
     int32_t cluster_k;            /* and that share the K of a tile, through distributed shared memory */
     enum gm_schedule schedule;
     enum gm_smem_map smem_map;
-    int32_t consumers;        /* gemm_sm90: consumer warpgroups of a CTA; else 0 */
-    int32_t warps_m, warps_n; /* the others: warps that share a tile's rows and columns */
-    int32_t warp_k;           /* and warps that share the K of a tile */
-    int32_t swap;             /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are still of M x N */
-    int32_t split_k;          /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
-    int64_t gate;             /* 1: D is made of gates and ups, struct gm_gemm_problem's `gate`; tile_n is of A B */
-    int64_t batch;            /* 1: takes batches; one matrix by name only */
-    int64_t extended;         /* 1: takes extended epilogues, and no others */
+    int32_t consumers;         /* gemm_sm90: consumer warpgroups of a CTA; else 0 */
+    int32_t warps_m, warps_n;  /* the others: warps that share a tile's rows and columns */
+    int32_t warp_k;            /* and warps that share the K of a tile */
+    int32_t swap;              /* gemm_sm90, 1: B is on wgmma's M side; tile and cluster are still of M x N */
+    int32_t split_k;           /* 1: 2 to 8 CTAs or clusters share the K of a tile through the workspace */
+    int64_t gate;              /* 1: D is made of gates and ups, struct gm_gemm_problem's `gate`; tile_n is of A B */
+    int64_t batch;             /* 1: takes batches; one matrix by name only */
+    int64_t extended;          /* 1: takes extended epilogues, and no others */
+    int64_t fast_accumulation; /* 1: sums of fp8 stay in the tensor cores, as struct gm_gemm_problem allows */
 };
 
 /* GM_ERROR_INVALID_ARGUMENT: there is no such kernel, or it is not of GEMM. */

@@ -7,7 +7,7 @@
 #include "columns.h"
 #include "gristmill/core.h"
 
-#define GM_COLUMNS_MAX 16
+#define GM_COLUMNS_MAX 20
 
 /* What a kernel is capable of, or asks of a launch. */
 enum gm_trait {

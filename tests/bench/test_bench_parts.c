@@ -54,8 +54,8 @@ START_TEST(suite_lines) {
     ck_assert_int_eq(problem->ab_type, GM_FP16);
     ck_assert(problem->a_major == GM_MN_MAJOR && problem->b_major == GM_MN_MAJOR);
     ck_assert_str_eq(c.untaken, "");
-    ck_assert_int_eq(suite_parse_line("gemm e4m3 e4m3 bf16 tn 1 2 3\n", &c, error, sizeof error), 1);
-    ck_assert_str_eq(c.untaken, "gemm e4m3 e4m3 bf16 tn 1 2 3");
+    ck_assert_int_eq(suite_parse_line("gemm e5m2 e5m2 bf16 tn 1 2 3\n", &c, error, sizeof error), 1);
+    ck_assert_str_eq(c.untaken, "gemm e5m2 e5m2 bf16 tn 1 2 3");
     ck_assert_int_eq(case_axis(&c), 1);
     ck_assert_int_eq(suite_parse_line("gemm bf16 fp16 bf16 tn 1 2 3", &c, error, sizeof error), 1);
     ck_assert_str_ne(c.untaken, ""); /* A and B have one type */

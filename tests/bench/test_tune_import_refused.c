@@ -32,7 +32,7 @@ START_TEST(rows_that_cannot_be_chosen_are_counted) {
     add("gone", 1, 1, 1);
     add("gone too", 1, 1, 1);
     struct gm_gemm_problem *fp8 = gemm_of(&add(name_of(0), 1, 1, 1)->problem);
-    fp8->ab_type = GM_FP16; /* e4m3 in the file */
+    fp8->ab_type = GM_FP16; /* e5m2 in the file */
     struct gm_gemm_problem *nt = gemm_of(&add(name_of(2), 1, 1, 1)->problem);
     nt->a_major = nt->b_major = GM_MN_MAJOR;
     add_flat(0, 1);
@@ -40,7 +40,7 @@ START_TEST(rows_that_cannot_be_chosen_are_counted) {
     if (test_row())
         add(test_row(), 1, 1, 1);
     write_to(FIRST);
-    replace_in(FIRST, "\"a\": \"fp16\", \"b\": \"fp16\"", "\"a\": \"e4m3\", \"b\": \"e4m3\"");
+    replace_in(FIRST, "\"a\": \"fp16\", \"b\": \"fp16\"", "\"a\": \"e5m2\", \"b\": \"e5m2\"");
     expect_run(IMPORT, 0, "1 imported, 0 already there", "left out: 2 rows of kernels that the table does not have");
     expect_in(BOOK, "gone", false);
     expect_in(BOOK, " 1.000", false);

@@ -66,6 +66,20 @@ class Device(Test):
         with self.assertRaisesRegex(ValueError, "b_scales is fp32 of shape"):
             gristmill.gemm(a, b, out_type="fp32", b_scales=scales["a_scales"])
 
+    def test_fp8(self):
+        m, n, k = 20, 24, 48
+        a, b = matrix(m, k, "e4m3"), matrix(n, k, "e4m3", 2).T
+        sums = product(a.tolist(), b.tolist())
+        found = gristmill.gemm(a, b)
+        self.assertEqual((found.dtype, found.tolist()), ("bf16", sums))
+        rows, columns = [2.0 ** (i % 3) for i in range(m)], [0.5 ** (j % 2) for j in range(n)]
+        scales = {"a_scales": gristmill.array(rows, "fp32"), "b_scales": gristmill.array(columns, "fp32")}
+        for fast in (False, True):
+            found = gristmill.gemm(a, b, out_type="fp32", fast_accumulation=fast, **scales)
+            self.assertEqual(found.tolist(), [[sums[i][j] * rows[i] * columns[j] for j in range(n)] for i in range(m)])
+        with self.assertRaisesRegex(gristmill.Error, "fast_accumulation is of fp8; A and B are bf16"):
+            gristmill.gemm(matrix(m, k), matrix(k, n), fast_accumulation=True)
+
     def test_pack(self):
         m, n, k = 20, 23, 37
         a = matrix(m, k)
@@ -357,7 +371,7 @@ class Refusals(Test):
         self.refuses(ValueError, "a has 1 dimensions, (3,); gemm takes two, or three of a batch", vector, b)
         self.refuses(
             TypeError,
-            "a is bf16 and b fp16: both must be bf16, fp16, fp32 or int8; ab_type rounds arrays on the host",
+            "a is bf16 and b fp16: both must be bf16, fp16, fp32, e4m3 or int8; ab_type rounds arrays on the host",
             a,
             matrix(8, 6, "fp16"),
         )
@@ -427,7 +441,7 @@ class Host(Test):
         numpy.testing.assert_array_equal(gristmill.gemm(a, b[::1, ::2], ab_type="bf16"), a @ b[:, ::2])
         self.says(
             TypeError,
-            "a is fp32 and b fp16: both must be bf16, fp16, fp32 or int8; ab_type rounds arrays on the host",
+            "a is fp32 and b fp16: both must be bf16, fp16, fp32, e4m3 or int8; ab_type rounds arrays on the host",
             gristmill.gemm,
             a,
             b.astype("f2"),

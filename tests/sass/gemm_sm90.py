@@ -11,7 +11,7 @@ COUNTED = {"vector wait": VECTOR_WAIT}
 
 
 def required(row):
-    wgmma = ["IGMMA" if row["type"] == "int8" else "HGMMA"]
+    wgmma = [{"int8": "IGMMA", "e4m3": "QGMMA"}.get(row["type"], "HGMMA")]
     if row["columns"]["swap"] == "swap" and row["columns"]["extended"] == "extended":
         return wgmma + BY_ELEMENTS
     return wgmma + (SPLIT_K if row["columns"]["split_k"] == "split" else REQUIRED)

@@ -25,7 +25,10 @@ struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64
     struct gm_gemm_problem p = problem_of(m, n, k);
     const int layout = gm_gemm_variant(row).layout;
     p.ab_type = row->type;
-    p.d_type = gm_type_bytes(row->type) == 4 ? GM_FP32 : row->type == GM_INT8 ? GM_INT32 : row->type;
+    p.fast_accumulation = gm_gemm_variant(row).fast_accumulation;
+    p.d_type = gm_type_bytes(row->type) == 4 || row->type == GM_E4M3 ? GM_FP32
+               : row->type == GM_INT8                                ? GM_INT32
+                                                                     : row->type;
     p.a_major = GM_LAYOUT_A_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
     p.b_major = GM_LAYOUT_B_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
     if (gm_gemm_variant(row).gate) {

@@ -136,6 +136,7 @@ START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
             struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]);
             const int layout = gm_gemm_variant(row).layout;
             p.ab_type = row->type;
+            p.fast_accumulation = gm_gemm_variant(row).fast_accumulation;
             p.d_type = gm_type_bytes(row->type) == 4 ? GM_FP32 : row->type == GM_INT8 ? GM_INT32 : p.d_type;
             p.a_major = GM_LAYOUT_A_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
             p.b_major = GM_LAYOUT_B_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;

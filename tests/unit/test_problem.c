@@ -78,7 +78,7 @@ static void break_size_0(struct gm_gemm_problem *p) { p->size = 0; }
 static void break_m(struct gm_gemm_problem *p) { p->m = -1; }
 static void break_n(struct gm_gemm_problem *p) { p->n = INT64_C(1) << 31; }
 static void break_k(struct gm_gemm_problem *p) { p->k = INT64_MIN; }
-static void break_ab_type(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3; }
+static void break_ab_type(struct gm_gemm_problem *p) { p->ab_type = GM_E5M2; }
 static void break_d_of_fp32(struct gm_gemm_problem *p) { p->ab_type = GM_FP32; }
 static void break_d_of_tf32(struct gm_gemm_problem *p) { p->ab_type = GM_TF32; }
 static void break_d_of_tf32x3(struct gm_gemm_problem *p) { p->ab_type = GM_TF32X3; }
@@ -91,6 +91,10 @@ static void int8_b_scales(struct gm_gemm_problem *p) { int8_of(p), p->b_scales =
 static void int32_scaled(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->a_scales = GM_PER_ROW; }
 static void int32_bias(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->bias = GM_BIAS_N; }
 static void int32_act(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->activation = GM_ACT_RELU; }
+static void fast_bf16(struct gm_gemm_problem *p) { p->fast_accumulation = 1; }
+static void fast_2(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->fast_accumulation = 2; }
+static void fp8_zeros(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->zero_points = 1; }
+static void fp8_batch(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->batch = 2, p->d_batch_stride = 1 << 20, p->a_scales = GM_PER_ROW; }
 static void int8_batch(struct gm_gemm_problem *p) { int8_of(p), p->batch = 2, p->d_batch_stride = 1 << 20, p->b_scales = GM_PER_ROW; }
 static void int8_batch_zeros(struct gm_gemm_problem *p) { int8_of(p), p->pointer_arrays = 1, p->zero_points = 1; }
 static void bf16_zeros(struct gm_gemm_problem *p) { p->zero_points = 1; }
@@ -157,7 +161,7 @@ static const struct {
     {break_m, GM_ERROR_INVALID_ARGUMENT, "m is -1"},
     {break_n, GM_ERROR_INVALID_ARGUMENT, "n is 2147483648; it must be 0 to 2147483647"},
     {break_k, GM_ERROR_INVALID_ARGUMENT, "k is -9223372036854775808"},
-    {break_ab_type, GM_ERROR_INVALID_ARGUMENT, "ab_type is 3"},
+    {break_ab_type, GM_ERROR_INVALID_ARGUMENT, "ab_type is 4"},
     {break_d_of_fp32, GM_ERROR_INVALID_ARGUMENT, "d_type is bf16: D of fp32 operands is fp32"},
     {int8_k, GM_ERROR_INVALID_ARGUMENT, "k is 131072: a sum may leave 32 bits above 131071"},
     {int8_k_zeros, GM_ERROR_INVALID_ARGUMENT, "k is 65794: a sum may leave 32 bits above 65793 with zero_points"},
@@ -167,6 +171,10 @@ static const struct {
     {int32_scaled, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
     {int32_bias, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
     {int32_act, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
+    {fast_bf16, GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is of fp8; A and B are bf16"},
+    {fast_2, GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is 2; it must be 0 or 1"},
+    {fp8_zeros, GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are e4m3"},
+    {fp8_batch, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
     {int8_batch, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
     {int8_batch_zeros, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
     {bf16_zeros, GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are bf16"},

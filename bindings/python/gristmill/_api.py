@@ -673,6 +673,7 @@ class gm_gemm_problem(Struct):
         ("d_division", c_uint),
         ("d_group", c_int64),
         ("d_scales_stride", c_int64),
+        ("fast_accumulation", c_int64),
     ]
 
 
@@ -724,6 +725,7 @@ class gm_gemm_kernel_info(Struct):
         ("gate", c_int64),
         ("batch", c_int64),
         ("extended", c_int64),
+        ("fast_accumulation", c_int64),
     ]
 
 # ---- glu.h ----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ ACTIVATIONS = {
     "gelu_erf": _api.GM_ACT_GELU_ERF,
     "silu": _api.GM_ACT_SILU,
 }
+OWN = {"int8": "int32", "e4m3": "bf16"}  # types of results where that is not the operands'
 PRECISIONS = {None: None, "tf32": _api.GM_TF32, "tf32x3": _api.GM_TF32X3}
 OPERANDS = {"out": "d", "out_scale": "d_scales"}
 PLANS_MAX = 512
@@ -46,19 +47,20 @@ def gemm(
     b_sums=None,
     residual=None,
     out_scale=None,
+    fast_accumulation=False,
 ):
     """out = activation(alpha * a @ b + beta * c + bias) + residual, with sums in fp32 and one rounding at the end.
 
-    a             m x k, bf16, fp16, fp32 or int8, either dimension contiguous, any distance of rows (or columns)
+    a             m x k, bf16, fp16, fp32, e4m3 or int8, either dimension contiguous, any distance of rows (or columns)
     b             k x n, the same type and freedom: weights stored n x k are w.T
     c             m x n, row-major, of the type of out; beta is 1 where c is given and nothing else is said. On a device it
-                  may also be bf16, fp16 or fp32 beside an out of another type, where a has 16 bits or is int8
+                  may also be bf16, fp16 or fp32 beside an out of another type, where a has not fp32
     bias          n values, or m x 1: bf16, fp16 or fp32
     activation    "relu", "gelu_tanh", "gelu_erf", "silu"
-    residual      m x n, row-major: bf16, fp16 or fp32; it may be out. Of a with 16 bits, or int8 with scales
+    residual      m x n, row-major: bf16, fp16 or fp32; it may be out. Of a with 16 bits, e4m3, or int8 with scales
     out_type      "bf16", "fp16", "fp32" (of fp32 a and b nothing else), or "e4m3", "e5m2", "int8" with an out_scale; None:
-                  the type of a, before any rounding by ab_type
-    out_scale     fp32, one value: an out of 8 bits is round(... / out_scale). Of a with 16 bits, or int8 with scales
+                  the type of a, before any rounding by ab_type; of e4m3 bf16
+    out_scale     fp32, one value: an out of 8 bits is round(... / out_scale). Of a as a residual is
     out           where the result goes, m x n or batch x m x n, row-major, may be c; None: a new array
 
     A batch is one launch: of a batch x m x k, b batch x k x n, or both, the result is batch x m x n. What has two
@@ -84,8 +86,10 @@ def gemm(
     Of int8 a and b the result is int32, their exact product; or with out_type bf16, fp16 or fp32
     (a @ b - a_zeros * b_sums) * a_scales * b_scales, where
 
-    a_scales, b_scales  fp32, one value, or m and n of them; of a and b of 16 bits as well
+    a_scales, b_scales  fp32, one value, or m and n of them; of a and b of e4m3 and of 16 bits as well
     a_zeros, b_sums     int32, m and n of them: zeros of a's rows, and the sums of b's columns
+
+    fast_accumulation  of e4m3: sums may stay in the tensor cores, which is faster and much less exact
 
     The plan is kept for the next call of the same sizes, types, strides and options, up to 512 of them.
     ValueError, TypeError: shapes, strides or types that do not fit, with the numbers. gristmill.Error: the library or
@@ -100,7 +104,7 @@ def gemm(
     if beta != 0 and c is None:
         raise ValueError(f"beta is {beta}, but there is no c")
     choices = {"kernel": kernel, "flags": _flags(batch_invariant, constant_b)}
-    types = (out_type, precision)
+    types = (out_type, precision, fast_accumulation)
     scalars = {"alpha": alpha, "beta": beta}
     places = {name: _array.on_device(value) for name, value in given.items()}
     if all(places.values()):
@@ -144,7 +148,7 @@ def _problem_of_b(b, precision):
         raise ValueError(f"b has {b.ndim} dimensions, {b.shape}; gemm takes two, or three of a batch")
     k = b.shape[-2]
     a = b._view((1, k), (k, 1))  # nothing is read of it
-    return _problem({"a": a, "b": b}, None, (None, precision))[0]
+    return _problem({"a": a, "b": b}, None, (None, precision, False))[0]
 
 
 def _flags(batch_invariant, constant_b):
@@ -161,12 +165,12 @@ def _on_host(given, scalars, activation, ab_type, types, device, choices):
                 f"{name} is a {type(value).__name__}: neither a numpy array nor one on a device. "
                 "gristmill.array() makes one of lists"
             )
-    a, (out_type, precision) = given["a"], types
-    own = "int32" if a.dtype.name == "int8" else a.dtype
+    a, (out_type, *others) = given["a"], types
+    own = OWN.get(_types.type_of(a.dtype).name, a.dtype)
     out_kind = _types.type_of(own if out_type is None else out_type)
     kinds = {"a": ab_type, "b": ab_type, "c": out_kind if out_kind.bytes > 1 else None}
     there = {name: _upload(value, kinds.get(name), device) for name, value in given.items()}
-    found = _on_device(there, scalars, activation, (out_kind, precision), None, None, choices)
+    found = _on_device(there, scalars, activation, (out_kind, *others), None, None, choices)
     return found.numpy(a.dtype if a.dtype.name == "bfloat16" and out_kind.name == "bf16" else None)
 
 
@@ -194,7 +198,7 @@ def _on_device(given, scalars, activation, types, stream, workspace, choices):
 
 def _problem(arrays, activation, types):
     """(problem, shape of the result)"""
-    out_type, precision = types
+    out_type, precision, fast_accumulation = types
     for name in ("a", "b"):
         if arrays[name].ndim not in (2, 3):
             shape = arrays[name].shape
@@ -202,9 +206,9 @@ def _problem(arrays, activation, types):
     a, b = _matrix(arrays["a"]), _matrix(arrays["b"])
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"a is {a.shape[0]} x {a.shape[1]} and b {b.shape[0]} x {b.shape[1]}: their k differs")
-    if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16", "fp32", "int8"):
+    if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16", "fp32", "e4m3", "int8"):
         raise TypeError(
-            f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16, fp32 or int8; ab_type rounds arrays on the host"
+            f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16, fp32, e4m3 or int8; ab_type rounds arrays on the host"
         )
     if precision not in PRECISIONS:
         raise ValueError(f"there is no precision {precision!r}; there are {', '.join(filter(None, PRECISIONS))}")
@@ -212,7 +216,7 @@ def _problem(arrays, activation, types):
         raise TypeError(f"{precision} is of fp32 a and b; they are {a.dtype}")
     if activation not in ACTIVATIONS:
         raise ValueError(f"there is no activation {activation!r}; there are {', '.join(filter(None, ACTIVATIONS))}")
-    own = "int32" if a.dtype == "int8" else a.dtype
+    own = OWN.get(a.dtype, a.dtype)
     kind = _types.type_of(out_type or (arrays["out"].dtype if "out" in arrays else own))
     problem = _api.gm_gemm_problem(
         m=a.shape[0],
@@ -221,6 +225,7 @@ def _problem(arrays, activation, types):
         ab_type=PRECISIONS[precision] if precision else _types.TYPES[a.dtype].gm,
         d_type=kind.gm,
         activation=ACTIVATIONS[activation],
+        fast_accumulation=bool(fast_accumulation),
     )
     problem.a_major, problem.lda = _major("a", a)
     problem.b_major, problem.ldb = _major("b", b.T)  # along k, as a

@@ -36,6 +36,9 @@
 #define GM_EXTENDED_no       0 /* */
 #define GM_EXTENDED_extended 1 /* e */
 
+#define GM_FAST_no   0 /* */
+#define GM_FAST_fast 1 /* f */
+
 #define GM_WARP_K_1 1 /* */
 #define GM_WARP_K_2 2 /* k2 */
 #define GM_WARP_K_4 4 /* k4 */

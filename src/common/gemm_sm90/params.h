@@ -15,8 +15,8 @@ struct gm_tiles {
     int32_t rows; /* of one CTA's share of the last tile */
 };
 
-/* Who stores D = alpha * accumulators: TMA, or warps, to rows that begin anywhere. Or TMA, of int8's sums scaled by rows and
- * columns into 16 bits. */
+/* Who stores D = alpha * accumulators: TMA, or warps, to rows that begin anywhere. Or TMA, of sums of
+ * int8 or fp8 scaled by rows and columns. */
 enum { GM_SM90_BY_TMA = 1, GM_SM90_ALONG_ROWS = 2, GM_SM90_SCALED_BY_TMA = 3 };
 
 /* With a gate, D = act(min(g, limit)) * (clamp(u, -limit, limit) + up_offset), where g and u are alpha times the
@@ -43,7 +43,7 @@ struct gm_gemm_sm90_params {
     struct gm_batch_params batch;
     uint64_t d_policy;                /* how L2 keeps D */
     int32_t a_steps, b_steps;         /* coordinates of A's and B's maps from a matrix to the next: 1, or 0 */
-    struct gm_scaling_params scaling; /* of int8 operands */
+    struct gm_scaling_params scaling; /* of operands of 8 bits */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 1024, "the same layout in C11 and CUDA C");
 

@@ -69,13 +69,13 @@ static inline double least_bytes(const struct gm_gemm_problem *p) {
 }
 
 /* Of the tensor cores, counted as those of 16-bit operands: one of tf32 draws as much power as so many. */
-#define TF32_POWER   1.5
-#define TF32X3_POWER (3 * TF32_POWER)
-#define INT8_POWER   0.5
+#define TF32_POWER       1.5
+#define TF32X3_POWER     (3 * TF32_POWER)
+#define EIGHT_BITS_POWER 0.5
 static inline double operations(const struct gm_gemm_problem *p) {
     const double each = p->ab_type == GM_TF32     ? TF32_POWER
                         : p->ab_type == GM_TF32X3 ? TF32X3_POWER
-                        : p->ab_type == GM_INT8   ? INT8_POWER
+                        : gm_gemm_is_of_8_bits(p) ? EIGHT_BITS_POWER
                                                   : 1;
     return 2 * each * (double)p->batch * (double)p->m * (double)p->n * (double)p->k;
 }

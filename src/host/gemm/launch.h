@@ -23,7 +23,7 @@ int gm_gemm_b_is_early(const struct gm_plan *plan);
 
 struct gm_epilogue_params gm_gemm_epilogue_template(const struct gm_gemm_problem *problem);
 
-/* What int8's sums are scaled by, of kernels of them: the steps, and this call's addresses. */
+/* What sums of 8-bit operands are scaled by, of kernels of them: the steps, and this call's addresses. */
 struct gm_scaling_params gm_gemm_scaling_template(const struct gm_gemm_problem *problem);
 void gm_gemm_bind_scaling(const struct gm_gemm_planned *planned, const struct gm_gemm_args *args,
                           struct gm_scaling_params *scaling);

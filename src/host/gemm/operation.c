@@ -136,9 +136,11 @@ static const struct gm_field fields[] = {
     {"pointer_arrays", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(pointer_arrays),
      .about = "1: of pointers to the matrices"},
     {"a_scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(a_scales), .words = granularities,
-     .about = "of 16 bits and int8: tensor, row (default: none)"},
+     .about = "of 16 bits and 8: tensor, row (default: none)"},
     {"b_scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(b_scales), .words = granularities},
     {"zero_points", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(zero_points), .about = "1: of A's rows"},
+    {"fast_accumulation", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(fast_accumulation),
+     .about = "1: sums of fp8 may stay in the tensor cores"},
     {"act", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(activation), .words = activations,
      .about = "relu, gelu, gelu_erf, silu (default: none)"},
     {"bias", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(bias), .words = biases,
@@ -265,7 +267,7 @@ static void set_batch_ranges(const struct gm_gemm_problem *p, const struct gm_ge
     found[RANGE_LEFT_OUT].written = 1;
 }
 
-/* What int8's sums are scaled by, by the caller's names, which a transposed problem has the other way round. */
+/* What sums of 8-bit operands are scaled by, by the caller's names, which a transposed problem has the other way round. */
 static int set_scaling_ranges(const struct gm_gemm_planned *planned, const struct gm_gemm_args *args,
                               struct gm_range found[SCALING_RANGES]) {
     const struct gm_gemm_problem *p = &planned->problem;
@@ -325,7 +327,7 @@ static int ranges(const void *problem, const void *arguments, struct gm_range fo
     if (gm_gemm_is_batch(p))
         set_batch_ranges(p, args, found);
     const int is_extended = gm_gemm_is_extended(p);
-    if (p->ab_type == GM_INT8 || is_extended)
+    if (gm_gemm_is_of_8_bits(p) || is_extended)
         count += set_scaling_ranges(planned, args, &found[count]);
     return is_extended ? count + set_extended_ranges(p, args, found, count) : count;
 }

@@ -56,8 +56,8 @@ static enum gm_status check_types(const struct gm_gemm_problem *p) {
     const int type = (int)p->ab_type;
     if (type < 0 || type >= GM_TYPE_COUNT || !(GM_GEMM_OPERANDS & GM_TYPE_SET(type)))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT,
-                       "ab_type is %d; known values are %d to %d, %d (int8), %d (tf32) and %d (tf32x3)", type, GM_BF16,
-                       GM_FP32, GM_INT8, GM_TF32, GM_TF32X3);
+                       "ab_type is %d; known values are %d to %d, %d (e4m3), %d (int8), %d (tf32) and %d (tf32x3)",
+                       type, GM_BF16, GM_FP32, GM_E4M3, GM_INT8, GM_TF32, GM_TF32X3);
     if (p->ab_type == GM_INT8 && p->d_type == GM_INT32)
         return GM_OK;
     const enum gm_status status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_INT8);
@@ -98,14 +98,10 @@ static enum gm_status check_gate(struct gm_gemm_problem *p) {
     return gm_check_gated(p->activation, p->limit, &p->sigmoid_factor, p->up_offset);
 }
 
-/* ---- int8 ----------------------------------------------------------------------------------------------- */
+/* ---- operands of 8 bits --------------------------------------------------------------------------------- */
 
 /* K whose sums of products stay within 31 bits: of -128 by -128, and of 255 by -128, where zeros are off. */
 enum { MOST_K_INT8 = 131071, MOST_K_ZEROS = 65793 };
-
-static int is_scaled(const struct gm_gemm_problem *p) {
-    return p->a_scales != GM_PER_NONE || p->b_scales != GM_PER_NONE || p->zero_points;
-}
 
 static enum gm_status check_granularities(const struct gm_gemm_problem *p) {
     enum gm_status status = gm_check_enum("a_scales", (int)p->a_scales, GM_PER_NONE, GM_PER_ROW);
@@ -113,29 +109,41 @@ static enum gm_status check_granularities(const struct gm_gemm_problem *p) {
         status = gm_check_enum("b_scales", (int)p->b_scales, GM_PER_NONE, GM_PER_ROW);
     if (status == GM_OK && (p->zero_points < 0 || p->zero_points > 1))
         status = gm_fail(GM_ERROR_INVALID_ARGUMENT, "zero_points is %" PRId64 "; it must be 0 or 1", p->zero_points);
+    if (status == GM_OK && (p->fast_accumulation < 0 || p->fast_accumulation > 1))
+        status = gm_fail(GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is %" PRId64 "; it must be 0 or 1",
+                         p->fast_accumulation);
+    if (status == GM_OK && p->fast_accumulation && p->ab_type != GM_E4M3)
+        status =
+            gm_fail(GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is of fp8; A and B are %s", gm_type_name(p->ab_type));
     return status;
 }
 
-/* Zeros are of int8 alone, and of one product; sums of s32 have nothing beside them. */
-static enum gm_status check_int8(const struct gm_gemm_problem *p) {
-    const enum gm_status status = check_granularities(p);
-    const int64_t most = p->zero_points ? MOST_K_ZEROS : MOST_K_INT8;
-    if (status != GM_OK)
-        return status;
-    if (p->ab_type != GM_INT8)
-        return !p->zero_points ? GM_OK
-                               : gm_fail(GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are %s",
-                                         gm_type_name(p->ab_type));
-    if (p->k > most)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "k is %" PRId64 ": a sum may leave 32 bits above %" PRId64 "%s", p->k,
-                       most, p->zero_points ? " with zero_points" : "");
-    if (p->d_type == GM_INT32 && (is_scaled(p) || p->bias != GM_BIAS_NONE || p->activation != GM_ACT_NONE || p->gate))
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
-                       "D is int32, the sums themselves: it has no scales, zero_points, bias, activation or gate");
+/* Scales of the matrices of a batch. */
+static enum gm_status check_scales_of_batch(const struct gm_gemm_problem *p) {
     if (gm_gemm_is_batch(p) && (p->a_scales == GM_PER_ROW || p->b_scales == GM_PER_ROW || p->zero_points))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT,
                        "a batch takes scales of GM_PER_TENSOR, one for all matrices, and no zero_points");
     return GM_OK;
+}
+
+/* Zeros are of int8 alone, and of one product; sums of s32 have nothing beside them. */
+static enum gm_status check_8_bits(const struct gm_gemm_problem *p) {
+    const enum gm_status status = check_granularities(p);
+    const int64_t most = p->zero_points ? MOST_K_ZEROS : MOST_K_INT8;
+    if (status != GM_OK)
+        return status;
+    if (p->ab_type != GM_INT8 && p->zero_points)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are %s", gm_type_name(p->ab_type));
+    if (p->ab_type != GM_INT8)
+        return p->ab_type == GM_E4M3 ? check_scales_of_batch(p) : GM_OK;
+    if (p->k > most)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "k is %" PRId64 ": a sum may leave 32 bits above %" PRId64 "%s", p->k,
+                       most, p->zero_points ? " with zero_points" : "");
+    if (p->d_type == GM_INT32 &&
+        (gm_gemm_is_scaled(p) || p->zero_points || p->bias != GM_BIAS_NONE || p->activation != GM_ACT_NONE || p->gate))
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "D is int32, the sums themselves: it has no scales, zero_points, bias, activation or gate");
+    return check_scales_of_batch(p);
 }
 
 /* ---- batches -------------------------------------------------------------------------------------------- */
@@ -294,7 +302,7 @@ enum gm_status gm_gemm_normalize(void *problem) {
     if (status == GM_OK)
         status = check_gate(p);
     if (status == GM_OK)
-        status = check_int8(p);
+        status = check_8_bits(p);
     if (status == GM_OK)
         status = gm_gemm_check_extended(p);
     return status == GM_OK ? fill(p) : status;

@@ -10,8 +10,8 @@
 
 /* The types of A and B. */
 #define GM_GEMM_OPERANDS                                                                                               \
-    (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16) | GM_TYPE_SET(GM_FP32) | GM_TYPE_SET(GM_INT8) |                       \
-     GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_TF32X3))
+    (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16) | GM_TYPE_SET(GM_FP32) | GM_TYPE_SET(GM_E4M3) |                       \
+     GM_TYPE_SET(GM_INT8) | GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_TF32X3))
 
 /* What is planned. */
 struct gm_gemm_planned {
@@ -57,22 +57,35 @@ static inline int64_t gm_gemm_columns(const struct gm_gemm_problem *problem) {
     return problem->gate == GM_GATE_NONE ? problem->n : problem->n / 2;
 }
 
+/* A and B are quantised: scales of theirs belong to every epilogue. */
+static inline int gm_gemm_is_of_8_bits(const struct gm_gemm_problem *problem) {
+    return problem->ab_type == GM_INT8 || problem->ab_type == GM_E4M3;
+}
+static inline int gm_gemm_is_scaled(const struct gm_gemm_problem *problem) {
+    return problem->a_scales != GM_PER_NONE || problem->b_scales != GM_PER_NONE;
+}
+/* D is more than copies of sums of 8-bit operands. */
+static inline int gm_gemm_dequantizes(const struct gm_gemm_problem *problem) {
+    return problem->ab_type == GM_INT8   ? problem->d_type != GM_INT32
+           : problem->ab_type == GM_E4M3 ? problem->d_type != GM_FP32 || gm_gemm_is_scaled(problem)
+                                         : 0;
+}
 /* D is quantised. */
 static inline int gm_gemm_has_8_bits(const struct gm_gemm_problem *problem) {
     return problem->d_type >= GM_E4M3 && problem->d_type <= GM_INT8;
 }
-/* What a D of 8 bits is quantised from, where it is stored between, and C's type where nothing is said: A's, or of int8 fp32;
+/* What a D of 8 bits is quantised from, where it is stored between, and C's type where nothing is said: A's, or of 8 bits fp32;
  * of any other D its own type. */
 static inline enum gm_type gm_gemm_type_before(const struct gm_gemm_problem *problem) {
     if (!gm_gemm_has_8_bits(problem))
         return problem->d_type;
-    return problem->ab_type == GM_INT8 ? GM_FP32 : problem->ab_type;
+    return gm_gemm_is_of_8_bits(problem) ? GM_FP32 : problem->ab_type;
 }
-/* What kernels with an extended epilogue take, of a normalised problem. Scales of int8 are no part of it. */
+/* What kernels with an extended epilogue take, of a normalised problem. Scales of operands of 8 bits are no part of it. */
 static inline int gm_gemm_is_extended(const struct gm_gemm_problem *problem) {
-    const int scales = problem->a_scales != GM_PER_NONE || problem->b_scales != GM_PER_NONE;
     return gm_gemm_has_8_bits(problem) || problem->residual || problem->amax ||
-           (problem->has_c_type && problem->c_type != problem->d_type) || (scales && problem->ab_type != GM_INT8);
+           (problem->has_c_type && problem->c_type != problem->d_type) ||
+           (gm_gemm_is_scaled(problem) && !gm_gemm_is_of_8_bits(problem));
 }
 
 /* GM_LAYOUT_x, and "tn" */
@@ -97,7 +110,7 @@ int gm_copy_bytes(uint64_t base, int64_t stride_bytes, int64_t rows);
 
 /* wgmma takes operands of 16 bits alone as they lie; of these types, those that are MN-major are turned before. */
 static inline int gm_needs_k_major(const struct gm_gemm_problem *problem) {
-    return problem->ab_type == GM_TF32 || problem->ab_type == GM_TF32X3 || problem->ab_type == GM_INT8;
+    return problem->ab_type == GM_TF32 || problem->ab_type == GM_TF32X3 || gm_gemm_is_of_8_bits(problem);
 }
 
 /* D is more than alpha A B + beta C, and so more than a tile's plain store. Kernels with a gate or an extended epilogue
@@ -105,8 +118,7 @@ static inline int gm_needs_k_major(const struct gm_gemm_problem *problem) {
 static inline int gm_has_general_epilogue(const struct gm_gemm_problem *problem) {
     if (problem->gate != GM_GATE_NONE || gm_gemm_is_extended(problem))
         return 0;
-    const int dequantizes = problem->ab_type == GM_INT8 && problem->d_type != GM_INT32;
-    return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE || dequantizes;
+    return problem->bias != GM_BIAS_NONE || problem->activation != GM_ACT_NONE || gm_gemm_dequantizes(problem);
 }
 
 #define GM_TMA_ALIGN        16 /* bytes: of a row's stride, and of what a pointer must be a multiple of */
@@ -136,11 +148,11 @@ static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
     return !gm_has_general_epilogue(problem) && gm_may_tma_store(problem);
 }
 
-/* The same of int8's sums, scaled by rows and columns into 16 bits. */
+/* The same of sums scaled by rows and columns, of int8 into 16 bits, of fp8 into 16 bits or fp32. */
 static inline int gm_has_scaled_store(const struct gm_gemm_problem *problem) {
-    return problem->ab_type == GM_INT8 && gm_type_bytes(problem->d_type) == 2 && !gm_gemm_is_extended(problem) &&
-           problem->bias == GM_BIAS_NONE && problem->activation == GM_ACT_NONE && !problem->zero_points &&
-           gm_may_tma_store(problem);
+    return gm_gemm_dequantizes(problem) && (gm_type_bytes(problem->d_type) == 2 || problem->ab_type == GM_E4M3) &&
+           problem->gate == GM_GATE_NONE && !gm_gemm_is_extended(problem) && problem->bias == GM_BIAS_NONE &&
+           problem->activation == GM_ACT_NONE && !problem->zero_points && gm_may_tma_store(problem);
 }
 
 /* sequence.c: GEMM of operands that are copied before, or with a GLU behind it. */

@@ -47,6 +47,7 @@ enum gm_status gm_gemm_kernel_get(size_t index, struct gm_gemm_kernel_info *info
         .gate = v.gate,
         .batch = v.batch,
         .extended = v.extended,
+        .fast_accumulation = v.fast_accumulation,
     };
     gm_gemm_family_of(v.kernel)->describe(v.kernel, &found);
     GM_OUTPUT(info, &found);

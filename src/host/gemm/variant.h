@@ -12,10 +12,11 @@ struct gm_gemm_variant {
     int tile_m, tile_n, tile_k, stages;
     int cluster_m, cluster_n, cluster_k; /* 1 where there are no clusters */
     int warp_k;                          /* warps that share the K of a tile */
-    int split_k;    /* every tile is cut into equal pieces, a CTA or cluster each, see common/gemm/stream_k.h */
-    int gate;       /* D is made of gates and ups */
-    int extended;   /* it takes extended epilogues, and no others */
-    int batch;      /* it finds the matrices of a batch */
+    int split_k;           /* every tile is cut into equal pieces, a CTA or cluster each, see common/gemm/stream_k.h */
+    int gate;              /* D is made of gates and ups */
+    int extended;          /* it takes extended epilogues, and no others */
+    int fast_accumulation; /* sums of fp8 stay in the tensor cores */
+    int batch;             /* it finds the matrices of a batch */
     int persistent; /* as many CTAs as the SMs hold take tile after tile; else every tile or piece has its own CTA */
     int stream_k_slots; /* of a CTA in the workspace: one for each group of threads that publishes by itself */
 };

@@ -32,6 +32,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .split_k = c[GM_GEMM_SM90_SPLIT_K],
         .batch = c[GM_GEMM_SM90_BATCH],
         .extended = c[GM_GEMM_SM90_EXTENDED],
+        .fast_accumulation = c[GM_GEMM_SM90_FAST],
         .persistent = !c[GM_GEMM_SM90_SPLIT_K],
         .gate = c[GM_GEMM_SM90_GATE],
     };
@@ -177,7 +178,7 @@ static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     const struct gm_gemm_planned *planned = gm_gemm_planned_of(plan);
     const struct gm_gemm_call call = gm_gemm_bind(planned, args, &params->epilogue);
     const int is_extended = gm_gemm_is_extended(&planned->problem);
-    if (planned->problem.ab_type == GM_INT8 || is_extended)
+    if (gm_gemm_is_of_8_bits(&planned->problem) || is_extended)
         gm_gemm_bind_scaling(planned, args, &params->scaling);
     if (is_extended)
         gm_gemm_bind_extension(&planned->problem, args, &((struct gm_gemm_sm90_extended_params *)into)->extension);
@@ -225,8 +226,18 @@ static enum gm_reason check_gate(const struct gm_gemm_inquiry *q) {
     return GM_ACCEPTED;
 }
 
+/* Promoted sums do where fast ones would. */
+static enum gm_reason check_accumulation(const struct gm_gemm_inquiry *q) {
+    if (!q->variant->fast_accumulation || q->problem->fast_accumulation)
+        return GM_ACCEPTED;
+    return gm_say(q->why, GM_REASON_EPILOGUE,
+                  "leaves sums in the tensor cores, which keep some 14 bits of them: fast_accumulation allows it");
+}
+
 static enum gm_reason check(const struct gm_gemm_inquiry *q) {
     enum gm_reason reason = gm_gemm_check_tma(q);
+    if (reason == GM_ACCEPTED)
+        reason = check_accumulation(q);
     if (reason == GM_ACCEPTED && q->variant->gate)
         reason = check_gate(q);
     return reason == GM_ACCEPTED ? check_quantized(q) : reason;

@@ -26,6 +26,10 @@ enum {
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
     IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
     IS_INT = GM_TYPE == GM_TYPE_int8,
+    IS_FP8 = GM_TYPE == GM_TYPE_e4m3,
+    PROMOTES =
+        IS_FP8 && !GM_FAST, /* sums of PROMOTED_STEPS atoms are added up by fp32 instructions, see mma_promoted.cuh */
+    SCALES = IS_INT || IS_FP8,          /* tiles may be stored by TMA scaled by rows and columns */
     IS_SPLIT = GM_SM90_SPLITS(GM_TYPE), /* every element becomes two of tf32, see mma_split.cuh */
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
@@ -55,6 +59,7 @@ enum {
     ROWS = PINGPONG ? WGMMA_M : WGMMA_M / CONSUMERS,       /* of the M side, per consumer warpgroup */
     ATOMS_M = ROWS / 64,                                   /* wgmma atoms of 64 rows, per consumer warpgroup */
     K_STEPS = TILE_K * ELEM_BYTES / 32,                    /* wgmma atoms of 32 bytes of k, per stage */
+    PROMOTED_STEPS = 4,                                    /* of them: 128 bytes of k */
     ATOM_REGISTERS = WGMMA_N / 2,                          /* accumulators of one atom, per thread */
     FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES),  /* accumulators of all atoms, per thread */
     D_N = WGMMA_N / (1 + GATED),                           /* of the N side, what is stored of it */
@@ -81,6 +86,8 @@ enum {
                          : IS_SPLIT    ? 216
                                        : 160,
 
+    MOST_ACCUMULATORS = CONSUMERS < 3 ? 192 : 96, /* of a thread: the others are for the rest */
+
     BAR_STAGING = 1,               /* named barriers: + consumer */
     BAR_ORDER = 1 + CONSUMERS,     /* ping-pong: + consumer; cooperative: of all consumers */
     BAR_PUBLISHED = BAR_ORDER + 1, /* split-K, consumers and fetcher warp: the piece is in its slot and in the ring */
@@ -100,7 +107,10 @@ static_assert(!BATCHED || (!GATED && !SPLIT_K), "batches are of whole tiles with
 static_assert(!IS_SPLIT || (ATOMS_M == 1 && WGMMA_N <= 128), "registers for sums of 64 x 128 of a consumer, twice");
 static_assert(!IS_SPLIT || (!PINGPONG && !SPLIT_K && CLUSTER_SIZE == 1), "stages of tf32x3 are of one CTA's tile");
 static_assert(!SWAPPED || WGMMA_N % (8 * CLUSTER_K) == 0, "the parts of a swapped tile are equal");
-static_assert(ATOMS_M * ATOM_REGISTERS <= (CONSUMERS < 3 ? 192 : 96), "accumulators must leave registers for the rest");
+static_assert(ATOMS_M * ATOM_REGISTERS <= MOST_ACCUMULATORS, "accumulators must leave registers for the rest");
+static_assert(!PROMOTES || (K_STEPS % PROMOTED_STEPS == 0 && (ATOMS_M + 1) * ATOM_REGISTERS <= MOST_ACCUMULATORS),
+              "registers for an atom's sums, once more");
+static_assert(!GM_FAST || IS_FP8, "fast sums are of fp8");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
 static_assert(B_MN ? TILE_N % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "B is cut into slabs of the span");
 static_assert(GM_SM90_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE) <= 232448, "fits a Hopper SM");

@@ -95,7 +95,8 @@ static __device__ __forceinline__ void load_elements(const struct matrix_in &in,
 
 /* ---- what becomes of a block ------------------------------------------------------------------------ */
 
-/* The epilogue in its order, as bits. With a gate scales and the bias are of gates and ups, done before. */
+/* The epilogue in its order, as bits. With a gate scales and the bias are of gates and ups, done before; so are scales and
+ * alpha of fp8. */
 enum {
     BY_ROW_SCALES = 1,
     BY_COLUMN_SCALES = 2,
@@ -110,8 +111,9 @@ static __device__ __forceinline__ int steps_of(const struct gm_gemm_sm90_params 
     const struct gm_epilogue_params &e = p.epilogue;
     if (GATED)
         return 0;
-    return (p.scaling.row_scales ? BY_ROW_SCALES : 0) | (p.scaling.column_scales ? BY_COLUMN_SCALES : 0) |
-           (e.alpha != 1 ? BY_ALPHA : 0) | (e.beta != 0 ? PLUS_C : 0) | (e.bias_mode ? PLUS_BIAS : 0) |
+    const int factors = (p.scaling.row_scales ? BY_ROW_SCALES : 0) | (p.scaling.column_scales ? BY_COLUMN_SCALES : 0) |
+                        (e.alpha != 1 ? BY_ALPHA : 0);
+    return (IS_FP8 ? 0 : factors) | (e.beta != 0 ? PLUS_C : 0) | (e.bias_mode ? PLUS_BIAS : 0) |
            (e.activation ? ACTIVATED : 0) | (extension_of(p).residual ? PLUS_RESIDUAL : 0);
 }
 
@@ -446,18 +448,6 @@ static __device__ __forceinline__ void quantize_tile(const struct gm_gemm_sm90_p
 
 /* ---- the store -------------------------------------------------------------------------------------- */
 
-/* y as pairs of 16-bit elements of either type. */
-static __device__ __forceinline__ void pack_pairs(int type, const float (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                                  uint32_t (&packed)[ATOMS_M][ATOM_REGISTERS / 2]) {
-#pragma unroll
-    for (int i = 0; i < ATOMS_M; ++i)
-#pragma unroll
-        for (int r = 0; r < D_REGISTERS / 2; ++r) {
-            const float low = acc[i][2 * r], high = acc[i][2 * r + 1];
-            packed[i][r] = type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
-        }
-}
-
 /* By TMA, of whatever type; swapped, D has been stored element by element. */
 template <bool STAGED>
 static __device__ __forceinline__ void store_finished_tile(const struct gm_gemm_sm90_params &p, struct store_context &s,
@@ -469,7 +459,7 @@ static __device__ __forceinline__ void store_finished_tile(const struct gm_gemm_
             store_plain<4, 0>(p, s, acc, tile);
         } else if (type < GM_TYPE_e4m3) {
             uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
-            pack_pairs(type, acc, packed);
+            pack_pairs<D_REGISTERS>(type, acc, packed);
             store_plain<2, 0>(p, s, packed, tile);
         } else {
             uint32_t packed[ATOMS_M][ATOM_REGISTERS / 4];
@@ -484,6 +474,8 @@ static __device__ __forceinline__ void store_extended(const struct gm_gemm_sm90_
                                                       float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position at,
                                                       int first_m) {
     const struct store_origin tile = store_origin_of<0>(at, first_m);
+    if (IS_FP8 && !GATED)
+        scale_sums(acc, tile_scales_of(p, at, first_m, thread_index() % 128));
     extend_tile(p, acc, tile);
     if (p.plain == GM_SM90_BY_TMA)
         store_finished_tile<!SWAPPED>(p, s, acc, tile);

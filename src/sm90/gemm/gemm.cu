@@ -2,7 +2,8 @@
 /* GEMM for Hopper: TMA -> ring of stages -> WGMMA -> stmatrix -> TMA store, persistent and warp-specialised.
  *
  * D = act(alpha * A B + beta * C + bias) for A and B of 16 bits or tf32; of int8, whose sums are s32, see scaling.cuh;
- * of tf32x3, which multiplies fp32 by three products of tf32, see mma_split.cuh.
+ * of fp8, see mma_promoted.cuh; of tf32x3, which multiplies fp32 by three products of tf32,
+ * see mma_split.cuh.
  * The maps in the parameters describe A, B and D exactly, so ragged M, N and K are TMA's clipping: elements outside
  * load as zero and are not stored. A CTA, or a cluster that shares operand tiles by multicast or the K of a tile,
  * takes output tiles with the grid's stride. With stream-K it computes its share of the divided tiles before. With
@@ -18,6 +19,7 @@
  *   walk.cuh                 which tile, or piece of a tile, comes next
  *   load.cuh   produce       A, B -> the ring
  *   mma.cuh    mma_tile      the ring -> accumulators
+ *   mma_promoted.cuh         the same of fp8
  *   mma_split.cuh            the same of tf32x3
  *   gate.cuh   gate_tile     pairs of accumulators -> elements of D, in variants with a gate
  *   store.cuh  store_tile    accumulators -> D
@@ -36,6 +38,7 @@
 #include "sm90/gemm/gate.cuh"
 #include "sm90/gemm/load.cuh"
 #include "sm90/gemm/mma.cuh"
+#include "sm90/gemm/mma_promoted.cuh"
 #include "sm90/gemm/mma_split.cuh"
 #include "sm90/gemm/split_k.cuh"
 #include "sm90/gemm/store.cuh"
@@ -65,7 +68,7 @@ static __device__ __forceinline__ void init_barriers_and_prefetch(const struct g
     if (warp == 1) {
         prefetch_tensormap(&p.a);
         prefetch_tensormap(&p.b);
-        if (p.plain == GM_SM90_BY_TMA || (IS_INT && p.plain == GM_SM90_SCALED_BY_TMA)) /* else there is no map of D */
+        if (p.plain == GM_SM90_BY_TMA || (SCALES && p.plain == GM_SM90_SCALED_BY_TMA)) /* else there is no map of D */
             prefetch_tensormap(&p.d);
         if (CLUSTER_K > 1)
             cluster_k_init(cluster_k_barriers_at(base));
@@ -98,8 +101,8 @@ static __device__ __forceinline__ enum store_kind store_kind_of(const struct gm_
         return p.plain != GM_SM90_BY_TMA                                ? STORE_UNALIGNED
                : (LAST_TILE_IN_RING ? ring_drained(piece, last) : last) ? STORE_LAST
                                                                         : STORE_PLAIN_16;
-    if (IS_INT && p.plain == GM_SM90_SCALED_BY_TMA)
-        return STORE_SCALED_16;
+    if (SCALES && p.plain == GM_SM90_SCALED_BY_TMA)
+        return STORE_SCALED;
     if (!p.plain || ((!IS_HALF || p.epilogue.d_type != GM_TYPE) && p.epilogue.d_type != GM_TYPE_fp32))
         return STORE_GENERAL;
     if (p.plain != GM_SM90_BY_TMA)
@@ -222,6 +225,8 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
         const int k_blocks = now.piece.end - now.piece.first;
         if (IS_SPLIT)
             mma_split_tile(acc[0], {base, thread, row0}, at, k_blocks);
+        else if constexpr (PROMOTES)
+            mma_promoted_tile(acc, ring, at, base, row0, k_blocks, thread);
         else
             mma_tile<DEFERS_STORE ? DEFERRED_BUFFERS : 0>(
                 acc, ring, at, base, row0, k_blocks, thread, deferred.any,
@@ -236,7 +241,7 @@ static __device__ __forceinline__ void consume(const struct gm_gemm_sm90_params 
             now = pop_piece(p, rank, walk);
             asm volatile("" : "+r"(walk), "+r"(now.piece.first), "+r"(now.piece.end)); /* here, not after the drain */
         }
-        if (!IS_SPLIT)
+        if (!IS_SPLIT && !PROMOTES)
             mma_drain(acc, ring, at, thread);
         if (CLUSTER_K > 1)
             cluster_k_exchange(acc, base, rank / SHARERS, consumer, parity, thread);
@@ -265,8 +270,14 @@ static __device__ __forceinline__ void consume_split_k(const struct gm_gemm_sm90
     const struct tile_position tile = tile_at(p, own.tile, rank);
     struct pipeline_state at = {0, 0};
     sum_t acc[ATOMS_M][ATOM_REGISTERS];
-    mma_tile<0>(acc, pipeline_at(base), at, base, consumer * ROWS, piece.end - piece.first, thread, false, [](int) {});
-    mma_drain(acc, pipeline_at(base), at, thread);
+    const struct pipeline ring = pipeline_at(base);
+    const int k_blocks = piece.end - piece.first;
+    if constexpr (PROMOTES) {
+        mma_promoted_tile(acc, ring, at, base, consumer * ROWS, k_blocks, thread);
+    } else {
+        mma_tile<0>(acc, ring, at, base, consumer * ROWS, k_blocks, thread, false, [](int) {});
+        mma_drain(acc, ring, at, thread);
+    }
     clear_outside(p.epilogue, acc, tile, consumer * ROWS, thread);
     publish_piece(p.stream_k, base, &acc[0][0], own, consumer, thread);
     store_parts(p, base, own, tile, consumer, thread);

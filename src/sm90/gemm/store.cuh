@@ -508,59 +508,104 @@ static __device__ __forceinline__ float side_scale(const struct side_scales &s, 
     return s.values && at < s.end ? __uint_as_float(ld_global_b32(s.values + (int64_t)at * s.step * 4)) : 1;
 }
 
-/* Makes 16-bit elements of a tile's sums, scaled by rows and columns: pairs along the N side, as packed_pair() has them.
- * `first_m` is the consumer's first row on the M side. */
-static __device__ __forceinline__ void pack_scaled(const struct gm_gemm_sm90_params &p,
-                                                   const int32_t (&acc)[ATOMS_M][ATOM_REGISTERS],
-                                                   uint32_t (&packed)[ATOMS_M][ATOM_REGISTERS / 2],
-                                                   struct tile_position tile, int first_m, uint32_t thread) {
+/* What a tile's sums are scaled by, of this thread: alpha and the scales of wgmma's M side; where those of its N side are. */
+struct tile_scales {
+    float of_m[ATOMS_M][2];
+    struct side_scales side_n;
+};
+/* `first_m` is the consumer's first row on the M side. */
+static __device__ __forceinline__ struct tile_scales
+tile_scales_of(const struct gm_gemm_sm90_params &p, struct tile_position tile, int first_m, uint32_t thread) {
     const struct gm_scaling_params &s = p.scaling;
     const int row = tile.m * TILE_M, column = tile.n * TILE_N;
     const int m = first_m + thread / 32 * 16 + thread % 32 / 4, n = thread % 4 * 2;
     const struct side_scales rows = {s.row_scales, row + (SWAPPED ? n : m), p.epilogue.m, s.row_step};
     const struct side_scales columns = {s.column_scales, column + (SWAPPED ? m : n), p.epilogue.n, s.column_step};
-    const struct side_scales side_m = SWAPPED ? columns : rows, side_n = SWAPPED ? rows : columns;
-    const bool is_bf16 = p.epilogue.d_type == GM_TYPE_bf16;
-    float of_m[ATOMS_M][2];
+    const struct side_scales side_m = SWAPPED ? columns : rows;
+    struct tile_scales scales;
+    scales.side_n = SWAPPED ? rows : columns;
 #pragma unroll
     for (int i = 0; i < 2 * ATOMS_M; ++i)
-        of_m[i / 2][i % 2] = p.epilogue.alpha * side_scale(side_m, i / 2 * 64 + i % 2 * 8);
+        scales.of_m[i / 2][i % 2] = p.epilogue.alpha * side_scale(side_m, i / 2 * 64 + i % 2 * 8);
+    return scales;
+}
+
+/* Makes 16-bit elements of a tile's sums, scaled by rows and columns: pairs along the N side, as packed_pair() has them. */
+static __device__ __forceinline__ void pack_scaled(const struct gm_gemm_sm90_params &p,
+                                                   const int32_t (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                   uint32_t (&packed)[ATOMS_M][ATOM_REGISTERS / 2],
+                                                   const struct tile_scales &scales) {
+    const bool is_bf16 = p.epilogue.d_type == GM_TYPE_bf16;
 #pragma unroll
     for (int j = 0; j < ATOM_REGISTERS / 4; ++j) {
-        const float of_n[2] = {side_scale(side_n, j * 8), side_scale(side_n, j * 8 + 1)};
+        const float of_n[2] = {side_scale(scales.side_n, j * 8), side_scale(scales.side_n, j * 8 + 1)};
 #pragma unroll
         for (int i = 0; i < 2 * ATOMS_M; ++i) {
             const int32_t *pair = &acc[i / 2][4 * j + i % 2 * 2];
-            const float x = (float)pair[0] * of_m[i / 2][i % 2] * of_n[0];
-            const float y = (float)pair[1] * of_m[i / 2][i % 2] * of_n[1];
+            const float x = (float)pair[0] * scales.of_m[i / 2][i % 2] * of_n[0];
+            const float y = (float)pair[1] * scales.of_m[i / 2][i % 2] * of_n[1];
             packed[i / 2][2 * j + i % 2] = is_bf16 ? cvt_rn_bf16x2_f32(x, y) : cvt_rn_f16x2_f32(x, y);
         }
     }
 }
 
-/* Stores a tile of int8's sums, scaled into 16 bits. */
+/* Scales a tile's sums by rows and columns, and by alpha. */
+static __device__ __forceinline__ void scale_sums(float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                  const struct tile_scales &scales) {
+#pragma unroll
+    for (int j = 0; j < ATOM_REGISTERS / 4; ++j) {
+        const float of_n[2] = {side_scale(scales.side_n, j * 8), side_scale(scales.side_n, j * 8 + 1)};
+#pragma unroll
+        for (int i = 0; i < 4 * ATOMS_M; ++i)
+            acc[i / 4][4 * j + i % 4] = acc[i / 4][4 * j + i % 4] * scales.of_m[i / 4][i / 2 % 2] * of_n[i % 2];
+    }
+}
+
+/* The first REGISTERS of each atom as pairs of 16-bit elements of either type. */
+template <int REGISTERS>
+static __device__ __forceinline__ void pack_pairs(int type, const float (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                  uint32_t (&packed)[ATOMS_M][ATOM_REGISTERS / 2]) {
+#pragma unroll
+    for (int i = 0; i < ATOMS_M; ++i)
+#pragma unroll
+        for (int r = 0; r < REGISTERS / 2; ++r) {
+            const float low = acc[i][2 * r], high = acc[i][2 * r + 1];
+            packed[i][r] = type == GM_TYPE_bf16 ? cvt_rn_bf16x2_f32(low, high) : cvt_rn_f16x2_f32(low, high);
+        }
+}
+
+/* Stores a tile of sums scaled by rows and columns, of int8 into 16 bits, of fp8 into 16 bits or fp32. */
 template <int PART>
 static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                     const int32_t (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                     struct tile_position tile, int first_m, struct store_origin at) {
     uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
-    pack_scaled(p, acc, packed, tile, first_m, s.thread);
+    pack_scaled(p, acc, packed, tile_scales_of(p, tile, first_m, s.thread));
     store_plain<2, PART>(p, s, packed, at);
 }
 template <int PART>
-static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_params &, struct store_context &,
-                                                    const float (&)[ATOMS_M][ATOM_REGISTERS], struct tile_position, int,
-                                                    struct store_origin) {}
+static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_params &p, struct store_context &s,
+                                                    float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
+                                                    int first_m, struct store_origin at) {
+    scale_sums(acc, tile_scales_of(p, tile, first_m, s.thread));
+    if (p.epilogue.d_type == GM_TYPE_fp32) {
+        store_plain<4, PART>(p, s, acc, at);
+        return;
+    }
+    uint32_t packed[ATOMS_M][ATOM_REGISTERS / 2];
+    pack_pairs<ATOM_REGISTERS>(p.epilogue.d_type, acc, packed);
+    store_plain<2, PART>(p, s, packed, at);
+}
 
 /* How a tile is stored: the last tile of a CTA with 16-bit elements; 2 or 4 bytes an element with alpha alone; 2 bytes
- * with alpha alone where TMA cannot store D; or any epilogue; or int8's sums scaled into 2 bytes; or an extended epilogue. */
+ * with alpha alone where TMA cannot store D; or any epilogue; or sums scaled by rows and columns; or an extended epilogue. */
 enum store_kind {
     STORE_LAST,
     STORE_PLAIN_16,
     STORE_PLAIN_32,
     STORE_UNALIGNED,
     STORE_GENERAL,
-    STORE_SCALED_16,
+    STORE_SCALED,
     STORE_EXTENDED
 };
 
@@ -578,7 +623,7 @@ static __device__ __forceinline__ void store_tile(const struct gm_gemm_sm90_para
                                                   int first_m, int k_rank, enum store_kind kind, uint32_t ring_addr) {
     if (CLUSTER_K == 1 || PART == k_rank) {
         const struct store_origin at = store_origin_of<PART>(tile, first_m);
-        if (IS_INT && kind == STORE_SCALED_16) {
+        if (SCALES && kind == STORE_SCALED) {
             store_scaled<PART>(p, s, acc, tile, first_m, at);
             return;
         }

@@ -48,7 +48,8 @@ MEMBER(gm_gemm_problem, d_scale_order, 232)
 MEMBER(gm_gemm_problem, d_division, 236)
 MEMBER(gm_gemm_problem, d_group, 240)
 MEMBER(gm_gemm_problem, d_scales_stride, 248)
-END(gm_gemm_problem, d_scales_stride, 104)
+MEMBER(gm_gemm_problem, fast_accumulation, 256)
+END(gm_gemm_problem, fast_accumulation, 104)
 
 MEMBER(gm_gemm_args, size, 0)
 MEMBER(gm_gemm_args, a, 8)
@@ -91,7 +92,8 @@ MEMBER(gm_gemm_kernel_info, split_k, 72)
 MEMBER(gm_gemm_kernel_info, gate, 80)
 MEMBER(gm_gemm_kernel_info, batch, 88)
 MEMBER(gm_gemm_kernel_info, extended, 96)
-END(gm_gemm_kernel_info, extended, 80)
+MEMBER(gm_gemm_kernel_info, fast_accumulation, 104)
+END(gm_gemm_kernel_info, fast_accumulation, 80)
 
 /* ---- enumerators ------------------------------------------------------------------------------------ */
 

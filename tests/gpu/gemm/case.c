@@ -35,19 +35,21 @@ void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
     static const char *gates[] = {"", " halves", " pairs"};
     static const char *granularities[] = {"", " per tensor", " per row"};
     char scales[64] = "", extension[320] = "";
-    if (gc->ab_type == GM_INT8 || gc->a_scales || gc->b_scales)
+    if (is_of_8_bits(gc->ab_type) || gc->a_scales || gc->b_scales)
         snprintf(scales, sizeof scales, " scales%s /%s%s", granularities[gc->a_scales], granularities[gc->b_scales],
                  gc->zero_points ? " zeros" : "");
-    static const char *inputs[] = {"integer", "normal", "special", "ones", "holed"};
+    const char *const fast = gc->fast_accumulation ? " fast" : "";
+    static const char *inputs[] = {"integer", "normal", "special", "ones", "holed", "positive"};
     snprintf(text, bytes,
-             "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
+             "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
              "%d,%d,%d,%d,%d%s",
              (long long)gc->m, (long long)gc->n, (long long)gc->k, gm_type_name(gc->ab_type), gm_type_name(gc->d_type),
              layout_name(gc), inputs[gc->inputs], gc->alpha, gc->beta, gc->in_place ? " C=D" : "",
              gc->c_is_nan ? " C=NaN" : "", biases[gc->bias], gc->bias ? gm_type_name(gc->bias_type) : "",
-             acts[gc->activation], gates[gc->gate], scales, (long long)leading(gc, 'a'), (long long)leading(gc, 'b'),
-             (long long)leading(gc, 'c'), (long long)leading(gc, 'd'), gc->a_offset, gc->b_offset, gc->c_offset,
-             gc->d_offset, gc->bias_offset, describe_extension(gc, extension, sizeof extension));
+             acts[gc->activation], gates[gc->gate], scales, fast, (long long)leading(gc, 'a'),
+             (long long)leading(gc, 'b'), (long long)leading(gc, 'c'), (long long)leading(gc, 'd'), gc->a_offset,
+             gc->b_offset, gc->c_offset, gc->d_offset, gc->bias_offset,
+             describe_extension(gc, extension, sizeof extension));
 }
 
 int64_t leading(const struct gemm_case *gc, char operand) {
@@ -69,12 +71,16 @@ int64_t columns_of(const struct gemm_case *gc) {
     return gc->gate == GM_GATE_NONE ? gc->n : gc->n / 2;
 }
 
+bool is_of_8_bits(enum gm_type type) {
+    return type == GM_INT8 || type == GM_E4M3;
+}
+
 bool is_quantised(const struct gemm_case *gc) {
     return gc->d_type >= GM_E4M3 && gc->d_type <= GM_INT8;
 }
 
 enum gm_type rounded_type(const struct gemm_case *gc) {
-    return !is_quantised(gc) ? gc->d_type : gc->ab_type == GM_INT8 ? GM_FP32 : gc->ab_type;
+    return !is_quantised(gc) ? gc->d_type : is_of_8_bits(gc->ab_type) ? GM_FP32 : gc->ab_type;
 }
 
 enum gm_type c_type_of(const struct gemm_case *gc) {
@@ -91,7 +97,7 @@ struct out_case out_of(const struct gemm_case *gc) {
 
 bool is_extended(const struct gemm_case *gc) {
     return is_quantised(gc) || gc->residual || gc->amax || (gc->has_c_type && gc->c_type != gc->d_type) ||
-           (gc->ab_type != GM_INT8 && (gc->a_scales || gc->b_scales));
+           (!is_of_8_bits(gc->ab_type) && (gc->a_scales || gc->b_scales));
 }
 
 /* An image of device memory under construction: rows of `ld` elements at `start`. */
@@ -330,6 +336,7 @@ static void fill_problem(struct placed *placed) {
                                                .a_scales = gc->a_scales,
                                                .b_scales = gc->b_scales,
                                                .zero_points = gc->zero_points,
+                                               .fast_accumulation = gc->fast_accumulation,
                                                .a_align = pointer_alignment(placed->args.a),
                                                .b_align = pointer_alignment(placed->args.b),
                                                .d_align = pointer_alignment(placed->args.d),
@@ -372,7 +379,7 @@ bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffer
 }
 
 int row_unit(enum gm_type type) {
-    return type == GM_INT8 ? 16 : 8;
+    return is_of_8_bits(type) ? 16 : 8;
 }
 
 int copied_elements(enum gm_type type) {
@@ -390,15 +397,17 @@ struct gemm_case fit_type(const struct gemm_case *gc) {
     const bool plain = gc->alpha == 1 && gc->beta == 0 && !gc->bias && !gc->activation && !gc->c_is_nan;
     if (gm_type_bytes(gc->ab_type) == 4)
         fit.d_type = GM_FP32;
-    if (gc->ab_type != GM_INT8)
+    if (gc->ab_type == GM_E4M3 && gc->inputs == HOLED) /* it has no infinity */
+        fit.inputs = INTEGER;
+    if (!is_of_8_bits(gc->ab_type))
         return fit;
-    if (plain && turn % 2 && !is_extended(gc)) {
+    if (gc->ab_type == GM_INT8 && plain && turn % 2 && !is_extended(gc)) {
         fit.d_type = GM_INT32;
         return fit;
     }
     fit.a_scales = (enum gm_granularity)(2 - turn / 2 % 3);
     fit.b_scales = (enum gm_granularity)(2 - turn % 3);
-    fit.zero_points = turn == 4 || turn == 6;
+    fit.zero_points = gc->ab_type == GM_INT8 && (turn == 4 || turn == 6);
     return fit;
 }
 

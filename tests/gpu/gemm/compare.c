@@ -58,15 +58,25 @@ static double scaled(const struct placed *placed, int64_t m, int64_t n, double a
 /* c sqrt(K) eps relative to the sum's own size, which for N(0, 1) operands is sqrt(K). eps is that of truncation,
  * since tensor cores truncate as they add, but fp32 operands are multiplied and added with rounding; c = 8 covers the
  * largest of some 10^5 elements. A product of tf32x3 misses 2^-20 of itself. */
-static double accumulation_error(int64_t k, enum gm_type ab_type) {
+static double accumulation_error(const struct gemm_case *gc) {
+    const int64_t k = gc->k;
+    const enum gm_type ab_type = gc->ab_type;
     const double size = sqrt((double)k + 1);
+    if (gc->inputs == POSITIVE) /* a share of the sum, which is 2 / pi of K; all of it where nothing is promised */
+        return (gc->fast_accumulation ? 1 : 0x1p-9) * (double)k * 0.64;
+    if (ab_type == GM_E4M3) /* of every 32 products a part in 2^13 of the sum so far, which holds 128 of them or all */
+        return 0x1p-13 * ((double)k / 32 + 1) * 4 * (gc->fast_accumulation ? size : fmin(size, 12)) + 0x1p-21 * size;
     const bool rounds = ab_type == GM_FP32 || ab_type == GM_TF32X3; /* tensor cores add few of tf32x3 */
     return 8 * size * ((rounds ? 0x1p-24 : 0x1p-23) * size + (ab_type == GM_TF32X3 ? 0x1p-20 : 0));
 }
 
+static bool is_random(enum inputs inputs) {
+    return inputs == NORMAL || inputs == POSITIVE;
+}
+
 /* Whether y is exact, small integers and powers of 2 being all it is made of, or D is the sums. */
 static bool is_exact(const struct gemm_case *gc) {
-    return gc->d_type == GM_INT32 || (gc->inputs != NORMAL && gc->activation <= GM_ACT_RELU);
+    return gc->d_type == GM_INT32 || (!is_random(gc->inputs) && gc->activation <= GM_ACT_RELU);
 }
 
 /* y, which D is the rounding of, and how far the kernel's may be off. */
@@ -79,14 +89,14 @@ static double made(const struct placed *placed, int64_t m, int64_t n, double acc
     const double bias = gc->bias ? bias_value(gc, gc->bias == GM_BIAS_N ? n : m) : 0;
     const double x = product + c + bias;
     const double value = activation_value(gc->activation, x) + (gc->residual ? residual_value(gc, m, n) : 0);
-    const bool adds_exactly = gc->inputs != NORMAL || gc->ab_type == GM_INT8;
+    const bool adds_exactly = !is_random(gc->inputs) || gc->ab_type == GM_INT8;
     *error = 0;
     if (gc->d_type == GM_INT32)
         return value;
     if (is_exact(gc))
         return (double)(float)value;
     if (!adds_exactly)
-        *error = fabs(alpha) * scale_of(placed, m, n) * accumulation_error(gc->k, gc->ab_type);
+        *error = fabs(alpha) * scale_of(placed, m, n) * accumulation_error(gc);
     *error += 0x1p-22 * (fabs(product) + fabs(c) + fabs(bias));
     if (gc->activation > GM_ACT_RELU) /* 1.13 is the steepest slope; 2e-6 the functions' own error */
         *error = 1.13 * *error + 2e-6 * fabs(x);
@@ -122,7 +132,7 @@ static double gate_sum(const struct placed *placed, int64_t m, const double *acc
 static double gate_error(const struct placed *placed, int64_t m, int64_t c, double x) {
     const struct gemm_case *gc = placed->gc;
     const double scale = fabs((double)gc->alpha) * scale_of(placed, m, c);
-    double error = gc->inputs == NORMAL ? scale * accumulation_error(gc->k, gc->ab_type) + 0x1p-22 * fabs(x) : 0;
+    double error = gc->inputs == NORMAL ? scale * accumulation_error(gc) + 0x1p-22 * fabs(x) : 0;
     if (gc->rounded_sums && (gc->inputs == NORMAL || gc->activation > GM_ACT_RELU))
         error += 2 * half_ulp(rounded_type(gc), fabs(x) + error);
     return error;

@@ -17,7 +17,7 @@ static struct gemm_case case_of(const struct size *size, int i, int odd, int ste
                            .n = size->n,
                            .k = size->k,
                            .ab_type = i % 5 == 2   ? (i % 2 ? GM_TF32X3 : GM_TF32)
-                                      : i % 7 == 3 ? GM_INT8
+                                      : i % 7 == 3 ? (i % 2 ? GM_E4M3 : GM_INT8)
                                                    : (enum gm_type)(i % 2),
                            .d_type = (enum gm_type)(i / 2 % 3),
                            .a_major = (enum gm_major)(i % 2),

@@ -10,6 +10,7 @@ static void add_tests(void) {
     add_gemm_stream_k_tests();
     add_gemm_copies_tests();
     add_gemm_pack_tests();
+    add_gemm_fp8_tests();
     add_gemm_gate_tests();
     add_gemm_extended_tests();
     add_gemm_batch_tests();

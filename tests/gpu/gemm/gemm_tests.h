@@ -11,6 +11,7 @@ void add_gemm_rows_tests(void);
 void add_gemm_stream_k_tests(void);
 void add_gemm_copies_tests(void);
 void add_gemm_pack_tests(void);
+void add_gemm_fp8_tests(void);
 void add_gemm_gate_tests(void);
 void add_gemm_extended_tests(void);
 void add_gemm_batch_tests(void);
@@ -46,8 +47,8 @@ struct gemm_case fit_variant(const struct variant *variant, const struct gemm_ca
 
 /* INTEGER: small integers, so that every partial sum is exact in fp32. NORMAL: N(0, 1). SPECIAL: A and B hold
  * Inf, NaN, largest, smallest and denormal values among powers of two, one non-zero product per element of D. ONES: 1.
- * HOLED: small integers, and in some rows of A a NaN or an Inf. */
-enum inputs { INTEGER, NORMAL, SPECIAL, ONES, HOLED };
+ * HOLED: small integers, and in some rows of A a NaN or an Inf. POSITIVE: the sizes of N(0, 1). */
+enum inputs { INTEGER, NORMAL, SPECIAL, ONES, HOLED, POSITIVE };
 
 struct logical {
     int64_t m, n, k;
@@ -84,8 +85,9 @@ struct gemm_case {
     enum gm_gate gate;
     float limit, sigmoid_factor, up_offset; /* of the gate */
     bool rounded_sums;                      /* gates and ups may be rounded, to rounded_type() */
-    enum gm_granularity a_scales, b_scales; /* of int8, whose D is not int32, and of 16 bits */
+    enum gm_granularity a_scales, b_scales; /* of operands of 8 bits and 16, but of int8 where D is int32 */
     bool zero_points;
+    bool fast_accumulation; /* of e4m3 */
     /* Of an extended epilogue. */
     bool has_c_type, residual, amax;
     enum gm_type c_type, residual_type;
@@ -121,9 +123,10 @@ struct placed {
     double *column_sums;   /* of B, with zero_points */
 };
 
-/* A case as its operands' type has it: of fp32 and tf32 D is fp32; int8 gets D of int32, or scales and zeros, by turns. */
+/* A case as its operands' type has it: of fp32 and tf32 D is fp32; int8 gets D of int32, or scales and zeros, by
+ * turns, and e4m3 scales. */
 struct gemm_case fit_type(const struct gemm_case *gc);
-/* Elements that pad_row() makes whole: 16 bytes of a row of 16-bit types and of int8, 32 of tf32. */
+/* Elements that pad_row() makes whole: 16 bytes of a row of types of 16 and 8 bits, 32 of tf32. */
 int row_unit(enum gm_type type);
 /* The fewest elements that kernels of sm80 copy: one, but of int8 a word. */
 int copied_elements(enum gm_type type);
@@ -141,8 +144,10 @@ int32_t pointer_alignment(CUdeviceptr pointer);
 /* Of C and D. */
 int64_t columns_of(const struct gemm_case *gc);
 enum gm_type c_type_of(const struct gemm_case *gc);
-/* What lies in the workspace between a GEMM and what makes D: D's type, or of a D of 8 bits A's, of int8 fp32. */
+/* What lies in the workspace between a GEMM and what makes D: D's type, or of a D of 8 bits A's, of 8-bit operands fp32. */
 enum gm_type rounded_type(const struct gemm_case *gc);
+/* Operands that have scales beside any epilogue. */
+bool is_of_8_bits(enum gm_type type);
 /* Whether D has 8 bits, and the case of it as an output with scales. */
 bool is_quantised(const struct gemm_case *gc);
 struct out_case out_of(const struct gemm_case *gc);

@@ -6,7 +6,7 @@
 enum { CASES = 48 };
 
 static struct gemm_case case_of(int i) {
-    static const enum gm_type types[] = {GM_BF16, GM_INT8, GM_TF32, GM_FP16, GM_TF32X3, GM_FP32};
+    static const enum gm_type types[] = {GM_BF16, GM_INT8, GM_TF32, GM_E4M3, GM_FP16, GM_TF32X3, GM_FP32};
     const struct gemm_case gc = {.m = i % 5 == 4 ? 1 : 67 + i,
                                  .n = i % 7 == 6 ? 1 : 45 + 3 * i,
                                  .k = i % 11 == 10 ? 1 : 77 + i % 3,

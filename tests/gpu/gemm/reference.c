@@ -15,24 +15,23 @@ static float special_element(uint64_t random, enum gm_type type, int operand, in
     static const struct {
         float largest, denormal;
         int denormals;
-    } formats[] = {[GM_BF16] = {0x1.fep127f, 0x1p-133f, 127},
-                   [GM_FP16] = {65504.0f, 0x1p-24f, 1023},
-                   [GM_FP32] = {0x1.fffffep127f, 0x1p-149f, 0x7fffff},
-                   [GM_TF32] = {0x1.ffcp127f, 0x1p-136f, 1023},
-                   [GM_TF32X3] = {0x1.ffcp127f, 0x1p-136f, 1023}};
+    } formats[] = {[GM_BF16] = {0x1.fep127f, 0x1p-133f, 127},          [GM_FP16] = {65504.0f, 0x1p-24f, 1023},
+                   [GM_FP32] = {0x1.fffffep127f, 0x1p-149f, 0x7fffff}, [GM_E4M3] = {448, 0x1p-9f, 7},
+                   [GM_TF32] = {0x1.ffcp127f, 0x1p-136f, 1023},        [GM_TF32X3] = {0x1.ffcp127f, 0x1p-136f, 1023}};
+    const float infinity = type == GM_E4M3 ? NAN : INFINITY; /* which e4m3 does not have */
     const float largest = formats[type].largest, denormal = formats[type].denormal;
     const int denormals = formats[type].denormals;
     if (operand == 1) {
         if (outer % 7 == 3 && k == k_size - 1)
-            return INFINITY;
+            return infinity;
         if (outer % 7 == 5 && k == 0)
             return NAN;
         return ldexpf(random & 1 ? 1.0f : -1.0f, (int)(random >> 1 & 3) - 1);
     }
     if (k != outer % k_size)
         return 0;
-    const float values[] = {INFINITY,
-                            -INFINITY,
+    const float values[] = {infinity,
+                            -infinity,
                             NAN,
                             largest,
                             -largest,
@@ -76,6 +75,8 @@ float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int 
         return (float)((int)((hash64(stream, index) >> 32) % 9) - 4);
     if (inputs == NORMAL && type == GM_INT8)
         return (float)((int)((hash64(stream, index) >> 32) % 256) - 128);
+    if (inputs == POSITIVE)
+        return (float)round_to(type, fabs(hash_normal(stream, index)));
     if (inputs == NORMAL)
         return between_ties(type, (float)round_to(type, hash_normal(stream, index)));
     return special_element(hash64(stream, index), type, operand, outer, k, k_size);

@@ -19,7 +19,7 @@ static struct gemm_case fit_gate(const struct variant *variant, const struct gem
         return fit;
     fit.n = (gc->n + 15) / 16 * 16;
     fit.d_pad -= gc->d_pad ? (8 - gc->n % 8) % 8 : 0;
-    fit.d_type = gc->ab_type;
+    fit.d_type = d_type_of(variant);
     fit.gate = turn % 2 ? GM_GATE_PAIRS : GM_GATE_HALVES;
     /* Of a row as long as one box the simulator would take an up for the rest of its gate. */
     if (fit.gate == GM_GATE_PAIRS && gc->k <= 64 && gc->b_pad == 0 && !gc->exact)
@@ -111,7 +111,7 @@ static struct gemm_case extend(const struct variant *variant, const struct gemm_
         fit_bytes(variant, &fit, parts);
     if (parts->residual && !gate)
         fit_residual(&fit, parts->residual_type);
-    if (parts->scales && fit.ab_type != GM_INT8) {
+    if (parts->scales && !is_of_8_bits(fit.ab_type)) {
         fit.a_scales = gc->m % 2 ? GM_PER_ROW : GM_PER_TENSOR;
         fit.b_scales = gc->k % 3 ? GM_PER_ROW : gc->k % 2 ? GM_PER_NONE : GM_PER_TENSOR;
     }
@@ -125,13 +125,14 @@ static struct gemm_case extend(const struct variant *variant, const struct gemm_
 }
 
 struct gemm_case fit_variant(const struct variant *variant, const struct gemm_case *gc) {
-    const struct gemm_case fit = fit_gate(variant, gc);
+    struct gemm_case fit = fit_gate(variant, gc);
+    fit.fast_accumulation = variant->gemm.fast_accumulation;
     return variant->gemm.extended ? extend(variant, &fit) : fit;
 }
 
 enum gm_type d_type_of(const struct variant *variant) {
     const enum gm_type type = variant->kernel.type;
-    return type == GM_INT8 ? GM_BF16 : gm_type_bytes(type) == 4 ? GM_FP32 : type;
+    return is_of_8_bits(type) ? GM_BF16 : gm_type_bytes(type) == 4 ? GM_FP32 : type;
 }
 
 bool is_gemv(const struct variant *variant) {

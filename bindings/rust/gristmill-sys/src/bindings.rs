@@ -902,6 +902,7 @@ pub struct gm_gemm_problem {
     pub d_division: gm_division,
     pub d_group: i64,
     pub d_scales_stride: i64,
+    pub fast_accumulation: i64,
 }
 
 impl Default for gm_gemm_problem {
@@ -969,6 +970,7 @@ pub struct gm_gemm_kernel_info {
     pub gate: i64,
     pub batch: i64,
     pub extended: i64,
+    pub fast_accumulation: i64,
 }
 
 impl Default for gm_gemm_kernel_info {

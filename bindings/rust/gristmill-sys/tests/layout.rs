@@ -412,6 +412,7 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_problem, d_division), 236);
     assert_eq!(offset_of!(gm_gemm_problem, d_group), 240);
     assert_eq!(offset_of!(gm_gemm_problem, d_scales_stride), 248);
+    assert_eq!(offset_of!(gm_gemm_problem, fast_accumulation), 256);
     assert!(size_of::<gm_gemm_problem>() >= 104);
     assert_eq!(offset_of!(gm_gemm_args, size), 0);
     assert_eq!(offset_of!(gm_gemm_args, a), 8);
@@ -453,6 +454,7 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_kernel_info, gate), 80);
     assert_eq!(offset_of!(gm_gemm_kernel_info, batch), 88);
     assert_eq!(offset_of!(gm_gemm_kernel_info, extended), 96);
+    assert_eq!(offset_of!(gm_gemm_kernel_info, fast_accumulation), 104);
     assert!(size_of::<gm_gemm_kernel_info>() >= 80);
     assert_eq!(GM_GATE_NONE, 0);
     assert_eq!(GM_GATE_HALVES, 1);
