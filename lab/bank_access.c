@@ -59,6 +59,14 @@ uint32_t bank_width(enum bank_instruction instruction) {
     return instructions[instruction].width;
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b) {
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+uint32_t bank_ways_of_stride(uint32_t stride) {
+    return common_divisor(stride, GM_BANKS);
+}
+
 static bool reads(const struct bank_shot *shot) {
     return shot->access.kind == GM_ACCESS_LOAD || shot->access.kind == GM_ACCESS_LDMATRIX;
 }

@@ -80,6 +80,10 @@ int bank_sums_right(const struct bank_shot *shot, const struct bank_result *resu
 int bank_image_right(const struct bank_shot *shot, const struct bank_result *result, char *sentence, size_t bytes);
 unsigned char bank_source_byte(uint32_t at); /* of what cp.async copies */
 
+/* How many lanes meet in a bank when lane i is at word i * stride. Lanes i and j do when (i - j) * stride is a multiple of
+ * 32: gcd(stride, 32). */
+uint32_t bank_ways_of_stride(uint32_t stride);
+
 /* Nsight Compute's names for a kind of instruction. NULL: there is none. */
 struct bank_counters {
     const char *conflicts, *wavefronts; /* of the pipe, of all that it does for this kind */

@@ -8,10 +8,6 @@
 
 enum { STRIDES = 33 };
 
-static uint32_t common_divisor(uint32_t a, uint32_t b) {
-    return b == 0 ? a : common_divisor(b, a % b);
-}
-
 static int setup(struct lab *lab, enum bank_instruction instruction) {
     if (bank_open(lab) != 0)
         return -1;
@@ -33,12 +29,11 @@ static int setup_writes(struct lab *lab) {
     return setup(lab, STORE_B32);
 }
 
-/* The formula beside the model: lanes i and j meet in a bank when (i - j) * stride is a multiple of 32, so gcd(stride,
- * 32) lanes meet. Returns how many strides were counted to have one conflict less than that. */
+/* The formula beside the model. Returns how many strides were counted to have one conflict less than ways. */
 static size_t as_the_divisor_says(const struct lab *lab) {
     size_t agree = 0;
     for (uint32_t stride = 1; stride <= STRIDES; stride++) {
-        const double conflicts = (double)BANK_ACCESSES * (common_divisor(stride, GM_BANKS) - 1);
+        const double conflicts = (double)BANK_ACCESSES * (bank_ways_of_stride(stride) - 1);
         agree += lab->points[stride - 1].quantities[0].counted == conflicts;
     }
     return agree;

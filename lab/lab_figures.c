@@ -16,6 +16,7 @@ static const struct figure figures[] = {
      .x_axis = "stride, in words"},
     {"strided-writes", FIGURE_LINES, "stride {x}", WAVEFRONTS, .title = "Wavefronts an access",
      .x_axis = "stride, in words"},
+    {"scalar-pads", FIGURE_BARS, "{row}", WAVEFRONTS, .title = "Wavefronts an access"},
     {"broadcast", FIGURE_CELLS, "{column}.shared.b32: {row}", WAVEFRONTS, .title = "Wavefronts an access of a word"},
     {"broadcast", FIGURE_CELLS, "{column}.shared.v{column}: {row}", WAVEFRONTS,
      .title = "Wavefronts an access of 2 or 4 words"},
