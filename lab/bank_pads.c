@@ -70,8 +70,8 @@ static void conclude_rule(struct lab *lab) {
                  (double)BANK_ACCESSES * (bank_ways_of_stride(pitch_of(way)) - 1);
     }
     lab_claim(lab, agree == asked, false,
-              "A column of rows of p words, pad included, has gcd(p, 32) ways: counted so for %zu of %zu pitches.", agree,
-              asked);
+              "A column of rows of p words, pad included, has gcd(p, 32) ways: counted so for %zu of %zu pitches.",
+              agree, asked);
 }
 
 /* An article has it that pads of 2 and 4 words only halve the conflicts. */
@@ -79,10 +79,11 @@ static void conclude_article(struct lab *lab) {
     const double none = lab_counted(lab_find(lab, "32 columns, no pad"), "wavefronts");
     const double two = lab_counted(lab_find(lab, "32 columns, pad 2"), "wavefronts");
     const double four = lab_counted(lab_find(lab, "32 columns, pad 4"), "wavefronts");
-    lab_claim(lab, two * 16 == none && four * 8 == none, false,
-              "A pad of 2 words leaves %.0f of %.0f wavefronts, one of 4 leaves %.0f: a sixteenth and an eighth, where an "
-              "article says half.",
-              two, none, four);
+    lab_claim(
+        lab, two * 16 == none && four * 8 == none, false,
+        "A pad of 2 words leaves %.0f of %.0f wavefronts, one of 4 leaves %.0f: a sixteenth and an eighth, where an "
+        "article says half.",
+        two, none, four);
 }
 
 static int conclude(struct lab *lab) {

@@ -25,6 +25,9 @@ static const struct figure figures[] = {
     {"random-access", FIGURE_DOTS, "{row}", WAVEFRONTS, .title = "Wavefronts an access"},
     {"arbitration", FIGURE_CELLS, "{row}, {x} warp{rest}", FIGURE_EXCESS, "wavefronts of the pipe",
      .title = "The pipe's wavefronts beyond the prediction, by warps"},
+    {"degree-bandwidth", FIGURE_BARS, "{group}, {row}, all SMs|{row}, all SMs", .value = FIGURE_RATE,
+     .title = "GB/s of all SMs"},
+    {"reads-and-writes", FIGURE_BARS, "{group}, {group}, {row}", .value = FIGURE_CYCLES, .title = "Cycles"},
 
     {"access-widths", FIGURE_CELLS, "{row}, a lane every {column} bytes", WAVEFRONTS,
      .title = "Wavefronts an access, by bytes from lane to lane"},
