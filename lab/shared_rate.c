@@ -259,8 +259,8 @@ static uint32_t shared_sum(const struct shot *shot, uint32_t thread) {
     const uint32_t home = thread % GM_LANES * shot->lane_bytes;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < RATE_ACCESSES && shot->what & LOADS; i++)
-        sum += shot->trips / 2 * (sum_of_load(shot, home + i * RATE_STEP) +
-                                  sum_of_load(shot, home + i * RATE_STEP + RATE_TRIP_STEP));
+        sum += shot->trips / 2 *
+               (sum_of_load(shot, home + i * RATE_STEP) + sum_of_load(shot, home + i * RATE_STEP + RATE_TRIP_STEP));
     if (shot->what & STORES)
         sum += shot->width / 4 * RATE_STORED(thread);
     return sum;
@@ -310,9 +310,10 @@ static double bytes_a_clock(struct lab *lab, const char *label) {
 static int conclude_degrees(struct lab *lab) {
     const double wide = bytes_a_clock(lab, "v4, 1-way"), narrow = bytes_a_clock(lab, "b32, 1-way");
     const double two = bytes_a_clock(lab, "b32, 2-way"), worst = bytes_a_clock(lab, "b32, 32-way");
-    lab_claim(lab, wide > 0.9 * 128 && wide <= 128, true,
-              "At their full rate the banks of an SM give %.1f bytes a clock to 16-byte loads, of 128 that are predicted.",
-              wide);
+    lab_claim(
+        lab, wide > 0.9 * 128 && wide <= 128, true,
+        "At their full rate the banks of an SM give %.1f bytes a clock to 16-byte loads, of 128 that are predicted.",
+        wide);
     lab_claim(lab, narrow > two && narrow <= 128, true,
               "To 4-byte loads without conflicts %.1f, of 2 ways %.1f (predicted 64), of 32 ways %.2f (predicted 4).",
               narrow, two, worst);
@@ -330,10 +331,11 @@ static int conclude_mixes(struct lab *lab) {
     for (size_t i = 1; i < MIXES; i++) {
         const double loads = lab->points[3 * i].cycles, stores = lab->points[3 * i + 1].cycles;
         const double both = lab->points[3 * i + 2].cycles;
-        lab_claim(lab, fabs(both / (loads + stores) - 1) < 0.1, true,
-                  "%s: loads %.0f cycles, stores %.0f, both together %.0f, the sum is %.0f: a bank does one or the other "
-                  "in a cycle.",
-                  mixes[i].label, loads, stores, both, loads + stores);
+        lab_claim(
+            lab, fabs(both / (loads + stores) - 1) < 0.1, true,
+            "%s: loads %.0f cycles, stores %.0f, both together %.0f, the sum is %.0f: a bank does one or the other "
+            "in a cycle.",
+            mixes[i].label, loads, stores, both, loads + stores);
     }
     return 0;
 }

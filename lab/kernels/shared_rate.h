@@ -11,7 +11,7 @@
 #define RATE_GLOBAL_LOADS 8    /* 16-byte loads of a trip that reads global memory */
 
 /* Word w of the image, and every word that a thread stores. */
-#define RATE_WORD(w)        ((w)*2654435761u)
+#define RATE_WORD(w)        ((w) * 2654435761u)
 #define RATE_STORED(thread) ((thread) + 1)
 
 #endif
