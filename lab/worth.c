@@ -13,8 +13,8 @@ enum {
     COUNTED_CTAS = 2,
     COUNTED_ROUNDS = 32,
     TIMED_ROUNDS = 1024,
-    CTAS_FULL = 4,        /* of a full tile, an SM */
-    CTA_RESERVED = 1024,  /* bytes of shared memory that every CTA takes beside its own */
+    CTAS_FULL = 4,       /* of a full tile, an SM */
+    CTA_RESERVED = 1024, /* bytes of shared memory that every CTA takes beside its own */
     CTAS_BY_THREADS = 8
 };
 
@@ -24,7 +24,8 @@ enum work { MEMORY, FULL, FFMA, CRITICAL, WORKS };
 static const struct {
     const char *label, *change;
 } works[WORKS] = {
-    [MEMORY] = {"memory", "Structures are taken apart by way of tiles of 8 KB, 4-way, while memory brings the next ones."},
+    [MEMORY] = {"memory",
+                "Structures are taken apart by way of tiles of 8 KB, 4-way, while memory brings the next ones."},
     [FULL] = {"memory, full tiles", "The same with tiles of which four fill an SM: a pad leaves room for three."},
     [FFMA] = {"32 FFMA a value", "Structures are read 4-way again and again, and 32 FFMA done with every word."},
     [CRITICAL] = {"1 FFMA a value", "The same reads with 1 FFMA a word: nothing else to wait for."},
@@ -78,9 +79,7 @@ static uint32_t word_of(uint32_t k) {
 /* ---- prediction ----------------------------------------------------------------------------------- */
 
 static uint32_t address_of(enum layout layout, uint32_t s, uint32_t f) {
-    return 4 * (layout == PADDED     ? WORTH_PADDED(s, f)
-                : layout == SWIZZLED ? WORTH_SWIZZLED(s, f)
-                                     : WORTH_PLAIN(s, f));
+    return 4 * (layout == PADDED ? WORTH_PADDED(s, f) : layout == SWIZZLED ? WORTH_SWIZZLED(s, f) : WORTH_PLAIN(s, f));
 }
 
 /* Wavefronts of a warp that stores 32 words as they come from memory, or loads a field of 32 structures. Every group of 32
@@ -89,7 +88,8 @@ static double wavefronts(enum layout layout, bool store) {
     struct bank_shot shot;
     uint32_t address[GM_LANES];
     for (uint32_t lane = 0; lane < GM_LANES; lane++)
-        address[lane] = store ? address_of(layout, lane / WORTH_FIELDS, lane % WORTH_FIELDS) : address_of(layout, lane, 0);
+        address[lane] =
+            store ? address_of(layout, lane / WORTH_FIELDS, lane % WORTH_FIELDS) : address_of(layout, lane, 0);
     return bank_shot_fill(&shot, store ? STORE_B32 : LOAD_B32, address, 0) == 0 ? shot.cost.wavefronts : NAN;
 }
 
@@ -100,7 +100,8 @@ static uint32_t resident_ctas(const struct lab *lab, const struct shot *shot) {
 
 static int predict(struct lab *lab, const struct shot *shot, struct lab_point *point) {
     const double warps = shot->tile / (double)GM_LANES * shot->ctas * WORTH_FIELDS;
-    const double reads = splits(shot) ? warps : (double)shot->ctas * WORTH_THREADS / GM_LANES * shot->rounds * WORTH_FIELDS;
+    const double reads =
+        splits(shot) ? warps : (double)shot->ctas * WORTH_THREADS / GM_LANES * shot->rounds * WORTH_FIELDS;
     unsigned resident = 0;
     lab_quantity(point, "load wavefronts", LAB_EXACT_WAVEFRONTS_LD, reads * wavefronts(shot->layout, false), 0);
     lab_quantity(point, "store wavefronts", LAB_EXACT_WAVEFRONTS_ST, warps * wavefronts(shot->layout, true), 0);
@@ -274,10 +275,11 @@ static void conclude_counts(struct lab *lab) {
         snprintf(label, sizeof label, "%s: %s, %d CTAs", works[CRITICAL].label, layouts[layout], COUNTED_CTAS);
         loads[layout] = lab_counted(lab_find(lab, label), "load wavefronts");
     }
-    lab_claim(lab, loads[PLAIN] == 4 * loads[PADDED] && loads[PADDED] == loads[SWIZZLED], false,
-              "The pad and the swizzle take away three of four wavefronts of the loads, in all four kernels: %.0f and %.0f "
-              "of %.0f are left in the last.",
-              loads[PADDED], loads[SWIZZLED], loads[PLAIN]);
+    lab_claim(
+        lab, loads[PLAIN] == 4 * loads[PADDED] && loads[PADDED] == loads[SWIZZLED], false,
+        "The pad and the swizzle take away three of four wavefronts of the loads, in all four kernels: %.0f and %.0f "
+        "of %.0f are left in the last.",
+        loads[PADDED], loads[SWIZZLED], loads[PLAIN]);
 }
 
 static int conclude(struct lab *lab) {
@@ -291,9 +293,10 @@ static int conclude(struct lab *lab) {
     lab_claim(lab, fmax(gain[MEMORY][PADDED], gain[MEMORY][SWIZZLED]) < 1.05, true,
               "Where memory is waited for, no conflict is worth nothing: %.2f times the speed padded, %.2f swizzled.",
               gain[MEMORY][PADDED], gain[MEMORY][SWIZZLED]);
-    lab_claim(lab, gain[FULL][PADDED] < 1 && gain[FULL][SWIZZLED] > gain[FULL][PADDED], true,
-              "A pad that costs a CTA an SM makes the kernel slower, conflicts or not: %.2f times the speed; swizzled %.2f.",
-              gain[FULL][PADDED], gain[FULL][SWIZZLED]);
+    lab_claim(
+        lab, gain[FULL][PADDED] < 1 && gain[FULL][SWIZZLED] > gain[FULL][PADDED], true,
+        "A pad that costs a CTA an SM makes the kernel slower, conflicts or not: %.2f times the speed; swizzled %.2f.",
+        gain[FULL][PADDED], gain[FULL][SWIZZLED]);
     lab_claim(lab, fmax(gain[FFMA][PADDED], gain[FFMA][SWIZZLED]) < 1.05, true,
               "Under 32 FFMA a value the conflict is hidden: %.2f times the speed padded, %.2f swizzled.",
               gain[FFMA][PADDED], gain[FFMA][SWIZZLED]);
@@ -306,7 +309,8 @@ static int conclude(struct lab *lab) {
 const struct lab_experiment conflict_worth = {
     .name = "conflict-worth",
     .title = "One conflict, worth fixing or not",
-    .question = "What is the same 4-way conflict worth where a kernel waits for memory, for FFMA, or for shared memory?",
+    .question =
+        "What is the same 4-way conflict worth where a kernel waits for memory, for FFMA, or for shared memory?",
     .page = "worth-fixing",
     .setup = setup,
     .prepare = prepare,

@@ -80,13 +80,13 @@ static __device__ __forceinline__ void sum(const float *__restrict__ from, float
 }
 
 #define SPLIT(layout)                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(THREADS, CTAS) lab_worth_split_##layout(                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS, CTAS) lab_worth_split_##layout(                              \
         const float *__restrict__ from, float *__restrict__ to, uint32_t count, uint32_t tile) {                       \
         split<layout>(from, to, count, tile);                                                                          \
     }
 
 #define SUM(name, layout, ffmas)                                                                                       \
-    extern "C" __global__ void __launch_bounds__(THREADS, CTAS)                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS, CTAS)                                                        \
         name(const float *__restrict__ from, float *__restrict__ to, uint32_t rounds, float scale) {                   \
         sum<layout, ffmas>(from, to, rounds, scale);                                                                   \
     }
