@@ -86,6 +86,7 @@ static const struct figure figures[] = {
      .article = "an A6000's ladder", .whole = "cuBLAS"},
     {"reduction", FIGURE_BARS, "{row}, 2^28", .value = FIGURE_RATE, .title = "GB/s, 2^28 elements",
      .article = "a V100 in the articles"},
+    {"matrix-sums", FIGURE_BARS, "{group}, {row}, 16384 x 16384", .value = FIGURE_RATE, .title = "GB/s"},
     {"stencil", FIGURE_BARS, "{row}", .value = FIGURE_RATE},
     {"histogram", FIGURE_BARS, "{row}, {column} {x}|{row}", .value = FIGURE_RATE, .title = "GB/s, by values"},
     {"histogram-large", FIGURE_BARS, "{row}, {column} {x}", .value = FIGURE_RATE, .title = "GB/s, by values"},

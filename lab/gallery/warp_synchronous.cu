@@ -61,7 +61,7 @@ __global__ void half_fixed(float *out, const float *in) {
     if (t < 32) {
         for (int step = 32; step > 0; step /= 2) {
             part[t] += part[t + step]; // over what another lane may still have to read
-            __syncwarp(); // all stores before the next step's loads
+            __syncwarp();              // all stores before the next step's loads
         }
         store(out, part[t]);
     }
