@@ -21,9 +21,10 @@ static const struct {
     [ROW_THREADS] = {"rows, a thread each", "lab_rows_by_threads",
                      "The lanes of a warp walk along 32 rows: every load asks for 32 sectors.", MATRIX_THREADS, false,
                      true},
-    [ROW_TILES] = {"rows, tiles", "lab_rows_by_tiles",
-                   "Tiles of 32 x 32 are loaded by rows, 4 sectors a load, and read by columns in shared memory: 32-way.",
-                   MATRIX_TILE, false, false},
+    [ROW_TILES] =
+        {"rows, tiles", "lab_rows_by_tiles",
+         "Tiles of 32 x 32 are loaded by rows, 4 sectors a load, and read by columns in shared memory: 32-way.",
+         MATRIX_TILE, false, false},
     [ROW_PADDED] = {"rows, padded tiles", "lab_rows_by_padded_tiles",
                     "One word of pad a row of the tile: no conflicts.", MATRIX_TILE, false, false},
     [ROW_WARPS] = {"rows, a warp each", "lab_rows_by_warps",
@@ -75,7 +76,8 @@ static void predict(struct lab_point *point, enum step step, const struct shape 
     lab_quantity(point, "load sectors", LAB_SECTORS_LD, steps[step].scattered ? elements : elements / 8, 0);
     lab_quantity(point, "load wavefronts", LAB_EXACT_WAVEFRONTS_LD,
                  by_tiles ? tiles * MATRIX_TILE * column_wavefronts(step) + ctas * WARPS : 0, 0);
-    lab_quantity(point, "store wavefronts", LAB_EXACT_WAVEFRONTS_ST, by_tiles ? tiles * MATRIX_TILE + ctas * WARPS : 0, 0);
+    lab_quantity(point, "store wavefronts", LAB_EXACT_WAVEFRONTS_ST, by_tiles ? tiles * MATRIX_TILE + ctas * WARPS : 0,
+                 0);
 }
 
 /* ---- points --------------------------------------------------------------------------------------- */
@@ -211,9 +213,10 @@ static int conclude(struct lab *lab) {
     lab_claim(lab, rates[ROW_WARPS] > rates[ROW_PADDED], true,
               "And a warp a row, without shared memory, is %.2f times as fast as that: %.0f GB/s.",
               rates[ROW_WARPS] / rates[ROW_PADDED], rates[ROW_WARPS]);
-    lab_claim(lab, rates[ROW_WARPS] > rates[ROW_THREADS] && rates[COLUMN_THREADS] > rates[COLUMN_WARPS], true,
-              "Rows want a warp each, columns a thread each: %.0f and %.0f GB/s. The other way round it is %.0f and %.0f.",
-              rates[ROW_WARPS], rates[COLUMN_THREADS], rates[ROW_THREADS], rates[COLUMN_WARPS]);
+    lab_claim(
+        lab, rates[ROW_WARPS] > rates[ROW_THREADS] && rates[COLUMN_THREADS] > rates[COLUMN_WARPS], true,
+        "Rows want a warp each, columns a thread each: %.0f and %.0f GB/s. The other way round it is %.0f and %.0f.",
+        rates[ROW_WARPS], rates[COLUMN_THREADS], rates[ROW_THREADS], rates[COLUMN_WARPS]);
     return 0;
 }
 

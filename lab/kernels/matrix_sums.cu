@@ -46,13 +46,14 @@ struct plain {
 };
 
 struct padded {
-    static __device__ __forceinline__ uint32_t word(uint32_t row, uint32_t column) { return MATRIX_PADDED(row, column); }
+    static __device__ __forceinline__ uint32_t word(uint32_t row, uint32_t column) {
+        return MATRIX_PADDED(row, column);
+    }
 };
 
 /* 32 rows a CTA, by way of tiles: warps load rows of a tile, side by side, and then lane i adds up row i, in which every
  * warp takes each eighth column. The lanes read a column of the tile. */
-template <class layout>
-static __device__ __forceinline__ void rows_by_tiles(const struct matrix &matrix, float *sums) {
+template <class layout> static __device__ __forceinline__ void rows_by_tiles(const struct matrix &matrix, float *sums) {
     __shared__ float tile[TILE * (TILE + 1)], part[THREADS];
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, top = blockIdx.x * TILE;
     float sum = 0;

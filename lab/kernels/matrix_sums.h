@@ -7,7 +7,7 @@
 #define MATRIX_STRIP   1024 /* elements of a row or a column that a CTA adds up; an atomic joins the strips */
 #define MATRIX_TILE    32
 
-#define MATRIX_PLAIN(row, column)  ((row)*MATRIX_TILE + (column))
+#define MATRIX_PLAIN(row, column)  ((row) * MATRIX_TILE + (column))
 #define MATRIX_PADDED(row, column) ((row) * (MATRIX_TILE + 1) + (column))
 
 #endif
