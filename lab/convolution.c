@@ -8,24 +8,31 @@
 #include "lab/kernels/convolution.h"
 #include "lab/ladders.h"
 
-enum { ELEMENTS = 1 << 26 /* timed: 256 MiB in, as much out */, SIDE = 8192, GUARD = 256 /* elements behind the result */ };
+enum {
+    ELEMENTS = 1 << 26 /* timed: 256 MiB in, as much out */,
+    SIDE = 8192,
+    GUARD = 256 /* elements behind the result */
+};
 
 static const struct {
     const char *label, *kernel, *change;
 } steps[CONVOLUTION_STEPS] = {
     [LINE_NAIVE] = {"naive", "lab_convolution_line_naive",
                     "A thread an output, 17 loads from global memory: of five sectors, where lanes begin inside one."},
-    [LINE_TILE] = {"tile", "lab_convolution_line_tile",
-                   "256 outputs and their halo of 16 go through shared memory, from where every output reads 17 words."},
+    [LINE_TILE] =
+        {"tile", "lab_convolution_line_tile",
+         "256 outputs and their halo of 16 go through shared memory, from where every output reads 17 words."},
     [LINE_REGISTERS] = {"registers", "lab_convolution_line_registers",
                         "Four outputs a thread share 20 words in five loads of 16 bytes: 5 wavefronts for 32 outputs."},
     [IMAGE_NAIVE] = {"naive", "lab_convolution_image_naive", "A thread an output, 49 loads from global memory."},
-    [IMAGE_TILED] = {"tile", "lab_convolution_image_tile",
-                     "32 x 32 outputs and their halo go through shared memory, from where every output reads 49 words."},
+    [IMAGE_TILED] =
+        {"tile", "lab_convolution_image_tile",
+         "32 x 32 outputs and their halo go through shared memory, from where every output reads 49 words."},
     [IMAGE_REGISTERS] = {"registers", "lab_convolution_image_registers",
                          "Four outputs a thread share the words of ten rows: 17.5 loads an output, 49 FFMA as before."},
-    [IMAGE_SEPARABLE] = {"separable", "lab_convolution_image_separable",
-                         "Rows first and columns then: 14 FFMA an output and 11 loads, for a second tile and a barrier."},
+    [IMAGE_SEPARABLE] =
+        {"separable", "lab_convolution_image_separable",
+         "Rows first and columns then: 14 FFMA an output and 11 loads, for a second tile and a barrier."},
 };
 
 struct shape {
@@ -65,10 +72,8 @@ static void add_arguments(const struct convolution_data *data, struct lab_point 
         LAB_ARGUMENT(point, line);
         return;
     }
-    struct image image = {.from = (const float *)data->from,
-                          .to = (float *)data->to,
-                          .width = shape->width,
-                          .height = shape->height};
+    struct image image = {
+        .from = (const float *)data->from, .to = (float *)data->to, .width = shape->width, .height = shape->height};
     for (int j = 0; j < IMAGE_TAPS; j++) {
         image.row[j] = image.column[j] = (float)convolution_image_tap(j);
         for (int i = 0; i < IMAGE_TAPS; i++)

@@ -87,8 +87,8 @@ static struct convolution_counts cta_wavefronts(enum convolution_step step) {
     case LINE_TILE:
         return (struct convolution_counts){0, LINE_THREADS / GM_LANES * LINE_TAPS, filled};
     case LINE_REGISTERS: /* loads of 16 bytes a lane, 4 wavefronts each */
-        return (struct convolution_counts){
-            0, 4.0 * LINE_THREADS / GM_LANES * ((LINE_OUTPUTS + 2 * LINE_RADIUS) / 4), filled};
+        return (struct convolution_counts){0, 4.0 * LINE_THREADS / GM_LANES * ((LINE_OUTPUTS + 2 * LINE_RADIUS) / 4),
+                                           filled};
     case IMAGE_TILED:
         return (struct convolution_counts){0, IMAGE_TILE * IMAGE_TAPS * IMAGE_TAPS, filled};
     case IMAGE_REGISTERS:

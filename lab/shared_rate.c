@@ -210,7 +210,7 @@ static int setup_degrees(struct lab *lab) {
             add_timed(lab, degree->width, degree->lane_bytes, label, degree->change) != 0)
             return -1;
     }
-    return add_global(lab, 1, 1, false, "L2, one CTA") != 0
+    return add_global(lab, 1, 2, false, "L2, two CTAs") != 0
                ? -1
                : add_global(lab, GLOBAL_TRIPS, (uint32_t)lab->gpu.device.sm_count, true, "L2, all SMs");
 }

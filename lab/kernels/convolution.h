@@ -19,7 +19,7 @@ struct line {
 };
 
 #define LINE_THREADS  256
-#define LINE_OUTPUTS  4 /* of a thread of the last step */
+#define LINE_OUTPUTS  4                       /* of a thread of the last step */
 #define LINE_WORDS(n) ((n) + 2 * LINE_RADIUS) /* of the tile that n outputs need */
 
 /* The same with a square of taps, which here is a column times a row, so that the last step can use these alone. */
@@ -37,8 +37,8 @@ struct image {
 #define IMAGE_THREADS 256
 #define IMAGE_WARPS   8
 #define IMAGE_TILE    32
-#define IMAGE_SPAN    (IMAGE_TILE + 2 * IMAGE_RADIUS)   /* of the tile with its halo, along x and along y */
-#define IMAGE_ROWS    (IMAGE_TILE / IMAGE_WARPS)        /* of a warp in the last steps */
-#define IMAGE_REACH   (IMAGE_ROWS + 2 * IMAGE_RADIUS)   /* rows of the tile that these need */
+#define IMAGE_SPAN    (IMAGE_TILE + 2 * IMAGE_RADIUS) /* of the tile with its halo, along x and along y */
+#define IMAGE_ROWS    (IMAGE_TILE / IMAGE_WARPS)      /* of a warp in the last steps */
+#define IMAGE_REACH   (IMAGE_ROWS + 2 * IMAGE_RADIUS) /* rows of the tile that these need */
 
 #endif

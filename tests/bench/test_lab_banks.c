@@ -187,6 +187,16 @@ START_TEST(merged_loads) {
 }
 END_TEST
 
+/* The rule on paper and the model, of words a stride apart. */
+START_TEST(ways_of_strides) {
+    for (uint32_t stride = 1; stride <= 64; stride++) {
+        const struct bank_shot load = shot_at(LOAD_B32, 4 * stride), store = shot_at(STORE_B32, 4 * stride);
+        ck_assert_uint_eq(load.cost.wavefronts, bank_ways_of_stride(stride));
+        ck_assert_uint_eq(store.cost.wavefronts, bank_ways_of_stride(stride));
+    }
+}
+END_TEST
+
 START_TEST(random_patterns_are_legal) {
     for (int instruction = 0; instruction < BANK_INSTRUCTIONS; instruction++) {
         for (uint32_t seed = 0; seed < 100; seed++) {
@@ -267,6 +277,7 @@ TCase *lab_banks_tests(void) {
     tcase_add_test(tests, patterns_that_do_not_fit);
     tcase_add_test(tests, what_is_predicted);
     tcase_add_test(tests, merged_loads);
+    tcase_add_test(tests, ways_of_strides);
     tcase_add_test(tests, random_patterns_are_legal);
     tcase_add_test(tests, laws_of_the_phase);
     tcase_add_test(tests, the_model_is_a_law);

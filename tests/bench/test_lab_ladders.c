@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ladders transpose, reduction and histogram on paper: their layouts hold every element once, do what the kernels
+/* The ladders transpose, reduction, histogram, conflict-worth and convolution on paper: their layouts hold every element once, do what the kernels
  * rely on, and cost the wavefronts that one can count by hand. */
 #include "bench_tests.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "lab/convolution_model.h"
+#include "lab/kernels/convolution.h"
 #include "lab/kernels/histogram.h"
 #include "lab/kernels/transpose_tile.h"
+#include "lab/kernels/worth.h"
 #include "lab/ladders.h"
 
 /* ---- transpose ------------------------------------------------------------------------------------ */
@@ -115,6 +118,96 @@ START_TEST(wavefronts_of_counting) {
 }
 END_TEST
 
+/* ---- structures ------------------------------------------------------------------------------------ */
+
+static uint32_t worth_word(int layout, uint32_t s, uint32_t f) {
+    return layout == 0 ? WORTH_PLAIN(s, f) : layout == 1 ? WORTH_PADDED(s, f) : WORTH_SWIZZLED(s, f);
+}
+
+/* Plain, padded, swizzled: no two fields in one word, and a field of 32 structures in so many wavefronts. */
+START_TEST(cures_of_structures) {
+    static const uint32_t words[] = {4, 5, 4}, wavefronts[] = {4, 1, 1};
+    for (int layout = 0; layout < 3; layout++) {
+        bool taken[5 * WORTH_SMALL] = {false};
+        for (uint32_t s = 0; s < WORTH_SMALL; s++) {
+            for (uint32_t f = 0; f < WORTH_FIELDS; f++) {
+                const uint32_t word = worth_word(layout, s, f);
+                ck_assert_uint_lt(word, words[layout] * WORTH_SMALL);
+                ck_assert(!taken[word]);
+                taken[word] = true;
+            }
+        }
+        struct gm_access access = {.size = sizeof access, .kind = GM_ACCESS_LOAD, .width = 4};
+        struct gm_bank_cost cost = {.size = sizeof cost};
+        for (uint32_t lane = 0; lane < GM_LANES; lane++)
+            access.address[lane] = 4 * worth_word(layout, 64 + lane, 3);
+        ck_assert_int_eq(gm_bank_cost(&access, &cost), GM_OK);
+        ck_assert_uint_eq(cost.wavefronts, wavefronts[layout]);
+    }
+}
+END_TEST
+
+/* ---- convolution ----------------------------------------------------------------------------------- */
+
+/* Element (x, y), tap by tap. */
+static int convolved(bool line, int width, int height, int x, int y) {
+    const int across = line ? LINE_RADIUS : IMAGE_RADIUS, down = line ? 0 : IMAGE_RADIUS;
+    int sum = 0;
+    for (int j = -down; j <= down; j++) {
+        for (int i = -across; i <= across; i++) {
+            if (x + i < 0 || x + i >= width || y + j < 0 || y + j >= height)
+                continue;
+            const int tap = line ? convolution_line_tap(i + across)
+                                 : convolution_image_tap(i + across) * convolution_image_tap(j + down);
+            sum += tap * convolution_value((uint32_t)((y + j) * width + x + i));
+        }
+    }
+    return sum;
+}
+
+START_TEST(convolutions_tap_by_tap) {
+    static const struct {
+        bool line;
+        int width, height;
+    } shapes[] = {{true, 1, 1}, {true, 40, 1}, {false, 1, 1}, {false, 2, 9}, {false, 13, 5}};
+    int scratch[40], row[40];
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (int y = 0; y < shapes[i].height; y++) {
+            convolution_row(shapes[i].line, shapes[i].width, shapes[i].height, y, scratch, row);
+            for (int x = 0; x < shapes[i].width; x++)
+                ck_assert_int_eq(row[x], convolved(shapes[i].line, shapes[i].width, shapes[i].height, x, y));
+        }
+    }
+}
+END_TEST
+
+/* By hand, of one CTA alone: its tile has nothing outside but the halo, which is not loaded. An image's rows of 32 are 4
+ * sectors each, and those in which one warp ends and the next begins are loaded by both. */
+START_TEST(counts_of_convolutions) {
+    ck_assert_double_eq(convolution_predict(LINE_TILE, LINE_THREADS, 1).sectors, LINE_THREADS / 8);
+    ck_assert_double_eq(convolution_predict(LINE_TILE, LINE_THREADS, 1).load_wavefronts, 8 * 17);
+    ck_assert_double_eq(convolution_predict(LINE_TILE, LINE_THREADS, 1).store_wavefronts, 9);
+    ck_assert_double_eq(convolution_predict(LINE_REGISTERS, 1024, 1).sectors, 1024 / 8);
+    ck_assert_double_eq(convolution_predict(LINE_REGISTERS, 1024, 1).load_wavefronts, 8 * 5 * 4);
+    ck_assert_double_eq(convolution_predict(LINE_NAIVE, LINE_THREADS, 1).load_wavefronts, 0);
+    const struct convolution_counts tile = convolution_predict(IMAGE_TILED, 32, 32);
+    const struct convolution_counts registers = convolution_predict(IMAGE_REGISTERS, 32, 32);
+    const struct convolution_counts separable = convolution_predict(IMAGE_SEPARABLE, 32, 32);
+    int split = 0;
+    for (int i = GM_LANES; i < IMAGE_SPAN * IMAGE_SPAN; i += GM_LANES) { /* word i is the first of a warp */
+        const int x = i % IMAGE_SPAN - IMAGE_RADIUS, y = i / IMAGE_SPAN - IMAGE_RADIUS;
+        split += y >= 0 && y < IMAGE_TILE && x > 0 && x < IMAGE_TILE && x % 8 != 0;
+    }
+    ck_assert_double_eq(tile.sectors, 32 * 4 + split);
+    ck_assert_double_eq(tile.sectors, registers.sectors);
+    ck_assert_double_eq(tile.sectors, separable.sectors);
+    ck_assert_double_eq(tile.load_wavefronts, 32 * 49);
+    ck_assert_double_eq(registers.load_wavefronts, 8 * 70);
+    ck_assert_double_eq(separable.load_wavefronts, 38 * 7 + 8 * 10);
+    ck_assert_double_eq(separable.store_wavefronts, 46 + 38);
+}
+END_TEST
+
 TCase *lab_ladders_tests(void) {
     TCase *tests = tcase_create("lab ladders");
     tcase_add_test(tests, tiles_come_out_transposed);
@@ -123,5 +216,8 @@ TCase *lab_ladders_tests(void) {
     tcase_add_test(tests, only_strided_sums_conflict);
     tcase_add_test(tests, wavefronts_of_sums);
     tcase_add_test(tests, wavefronts_of_counting);
+    tcase_add_test(tests, cures_of_structures);
+    tcase_add_test(tests, convolutions_tap_by_tap);
+    tcase_add_test(tests, counts_of_convolutions);
     return tests;
 }
