@@ -86,6 +86,7 @@ static const struct figure figures[] = {
      .article = "an A6000's ladder", .whole = "cuBLAS"},
     {"reduction", FIGURE_BARS, "{row}, 2^28", .value = FIGURE_RATE, .title = "GB/s, 2^28 elements",
      .article = "a V100 in the articles"},
+    {"warp-sum", FIGURE_BARS, "{row}", .value = FIGURE_CYCLES, .per = 100, .title = "Cycles a sum"},
     {"matrix-sums", FIGURE_BARS, "{group}, {row}, 16384 x 16384", .value = FIGURE_RATE, .title = "GB/s"},
     {"stencil", FIGURE_BARS, "{row}", .value = FIGURE_RATE},
     {"convolution-1d", FIGURE_BARS, "{row}, 67108864", .value = FIGURE_RATE, .title = "GB/s, 2^26 elements"},
