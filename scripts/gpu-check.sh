@@ -112,7 +112,7 @@ if [ $sanitizer -eq 1 ] && [ -n "$tool" ]; then
     # Every kernel of the laboratory's ladders, at the sizes that are counted. The laboratory asks the driver for a kernel's
     # parameters until it says that there are no more: no error.
     for ladder in transpose reduction warp-sum matrix-sums histogram stencil convolution-1d convolution-2d gemm-fp32 reuse \
-        conflict-worth attention; do
+        conflict-worth row-major-pads attention; do
         launch=("$BUILD/gristmill" lab launch "$ladder")
         step "memcheck:$ladder" "$CAP" "${check[@]}" memcheck --report-api-errors no "${launch[@]}"
         step "racecheck:$ladder" "$CAP" "${check[@]}" racecheck "${launch[@]}"

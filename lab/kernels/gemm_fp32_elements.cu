@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fp32 GEMM ladder, first part: one element of C a thread. What limits these steps is how often an element of A or
  * B is fetched again, and how a warp's fetch falls into sectors and banks. */
-#include "gemm_fp32_parts.cuh"
+#include "gemm_fp32_tiles.cuh"
 
 /* Step 1. A thread computes one element; a warp runs down a column of C, so that each of its lanes reads another row of
  * A: 32 sectors for 32 words. */
@@ -31,26 +31,7 @@ extern "C" __global__ void __launch_bounds__(1024) lab_gemm_coalesced(const stru
     p.c[row * p.c_pitch + column] = sum;
 }
 
-/* Step 3. A tile of A and one of B pass through shared memory, so an element is fetched once for TILE elements of C.
- * Every thread loads one element of each; what lies outside is 0 and adds nothing. */
-template <int TILE> static __device__ __forceinline__ void multiply_tiles(const struct gemm_fp32 &p) {
-    __shared__ float a_tile[TILE][TILE], b_tile[TILE][TILE];
-    const int x = threadIdx.x, y = threadIdx.y;
-    const int row = blockIdx.y * TILE + y, column = blockIdx.x * TILE + x;
-    float sum = 0.0f;
-    for (int first = 0; first < p.k; first += TILE) {
-        a_tile[y][x] = load_one(view_a(p), row, first + x);
-        b_tile[y][x] = load_one(view_b(p), first + y, column);
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < TILE; k++) {
-            sum += a_tile[y][k] * b_tile[k][x];
-        }
-        __syncthreads();
-    }
-    store_one(p, row, column, sum);
-}
-
+/* Step 3. A tile of A and one of B pass through shared memory. */
 extern "C" __global__ void __launch_bounds__(1024) lab_gemm_tiled(const struct gemm_fp32 p) {
     multiply_tiles<GEMM_TILE>(p);
 }
