@@ -16,7 +16,7 @@ static const struct figure figures[] = {
      .x_axis = "stride, in words"},
     {"strided-writes", FIGURE_LINES, "stride {x}", WAVEFRONTS, .title = "Wavefronts an access",
      .x_axis = "stride, in words"},
-    {"scalar-pads", FIGURE_BARS, "{row}", WAVEFRONTS, .title = "Wavefronts an access"},
+    {"scalar-pads", FIGURE_BARS, "{group}, {row}", WAVEFRONTS, .title = "Wavefronts an access"},
     {"broadcast", FIGURE_CELLS, "{column}.shared.b32: {row}", WAVEFRONTS, .title = "Wavefronts an access of a word"},
     {"broadcast", FIGURE_CELLS, "{column}.shared.v{column}: {row}", WAVEFRONTS,
      .title = "Wavefronts an access of 2 or 4 words"},
@@ -25,8 +25,7 @@ static const struct figure figures[] = {
     {"random-access", FIGURE_DOTS, "{row}", WAVEFRONTS, .title = "Wavefronts an access"},
     {"arbitration", FIGURE_CELLS, "{row}, {x} warp{rest}", FIGURE_EXCESS, "wavefronts of the pipe",
      .title = "The pipe's wavefronts beyond the prediction, by warps"},
-    {"degree-bandwidth", FIGURE_BARS, "{group}, {row}, all SMs|{row}, all SMs", .value = FIGURE_RATE,
-     .title = "GB/s of all SMs"},
+    {"degree-bandwidth", FIGURE_BARS, "{group}, {row}, all SMs", .value = FIGURE_RATE, .title = "GB/s of all SMs"},
     {"reads-and-writes", FIGURE_BARS, "{group}, {group}, {row}", .value = FIGURE_CYCLES, .title = "Cycles"},
 
     {"access-widths", FIGURE_CELLS, "{row}, a lane every {column} bytes", WAVEFRONTS,

@@ -210,9 +210,9 @@ static int setup_degrees(struct lab *lab) {
             add_timed(lab, degree->width, degree->lane_bytes, label, degree->change) != 0)
             return -1;
     }
-    return add_global(lab, 1, 2, false, "L2, two CTAs") != 0
+    return add_global(lab, 1, 2, false, "L2, v4, two CTAs") != 0
                ? -1
-               : add_global(lab, GLOBAL_TRIPS, (uint32_t)lab->gpu.device.sm_count, true, "L2, all SMs");
+               : add_global(lab, GLOBAL_TRIPS, (uint32_t)lab->gpu.device.sm_count, true, "L2, v4, all SMs");
 }
 
 static const struct pattern mixes[] = {
@@ -317,7 +317,7 @@ static int conclude_degrees(struct lab *lab) {
     lab_claim(lab, narrow > two && narrow <= 128, true,
               "To 4-byte loads without conflicts %.1f, of 2 ways %.1f (predicted 64), of 32 ways %.2f (predicted 4).",
               narrow, two, worst);
-    const double l2 = lab_gbs(lab_find(lab, "L2, all SMs"));
+    const double l2 = lab_gbs(lab_find(lab, "L2, v4, all SMs"));
     const double whole = lab_gbs(lab_find(lab, "v4, 1-way, all SMs"));
     const double last = lab_gbs(lab_find(lab, "b32, 32-way, all SMs"));
     lab_claim(lab, last < l2 && l2 < whole, true,
