@@ -75,6 +75,11 @@ static const struct figure figures[] = {
     {"cluster-limits", FIGURE_LINES, "{y} x {x} CTAs, {row}", .value = FIGURE_LABEL,
      .title = "Clusters resident at once, by bytes a CTA", .x_axis = "CTAs of a cluster"},
 
+    {"occupancy", FIGURE_LINES, "{row}, {x} KB", FIGURE_QUANTITY, "blocks at once",
+     .title = "Blocks on an SM, by shared memory", .x_axis = "KB a block"},
+    {"occupancy", FIGURE_BARS, "{row}", FIGURE_QUANTITY, "blocks at once", .title = "Blocks on an SM"},
+    {"occupancy-worth", FIGURE_BARS, "{row}", .value = FIGURE_RATE},
+
     {"transpose", FIGURE_BARS, "{row}, 4096 x 4096", .value = FIGURE_RATE, .title = "GB/s at 4096 x 4096",
      .article = "a V100 in the articles"},
     {"reuse", FIGURE_BARS, "{row}", .value = FIGURE_RATE, .article = "a table in print"},
