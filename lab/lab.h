@@ -52,6 +52,9 @@ struct lab_launch {
     unsigned grid[3], block[3];
     unsigned cluster[3];   /* 0: no clusters */
     unsigned shared_bytes; /* dynamic; above 48 KB the runner asks the driver for it */
+    unsigned
+        carve_out; /* 1 + the carve-out that the kernel prefers, in per cent; 0: it prefers none. It is the kernel's,
+                            * so points of one kernel have the same */
     size_t argument_count;
     void *arguments[LAB_ARGUMENTS_MAX];       /* into the buffer below: fill with lab_argument() */
     size_t argument_sizes[LAB_ARGUMENTS_MAX]; /* compared with what the kernel declares */

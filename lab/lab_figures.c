@@ -79,6 +79,11 @@ static const struct figure figures[] = {
      .title = "Blocks on an SM, by shared memory", .x_axis = "KB a block"},
     {"occupancy", FIGURE_BARS, "{row}", FIGURE_QUANTITY, "blocks at once", .title = "Blocks on an SM"},
     {"occupancy-worth", FIGURE_BARS, "{row}", .value = FIGURE_RATE},
+    {"carve-out", FIGURE_LINES, "{row} of shared memory, {x} %", FIGURE_QUANTITY, "blocks at once",
+     .title = "Blocks on an SM, by the carve-out wished for", .x_axis = "per cent of the SM's shared memory"},
+    {"carve-out", FIGURE_BARS, "96 KB read again, {row}", .value = FIGURE_RATE, .title = "GB/s of 96 KB read again"},
+    {"carve-out", FIGURE_BARS, "48 KB of shared memory, {row}", .value = FIGURE_RATE,
+     .title = "µs of blocks of 48 KB of shared memory"},
 
     {"transpose", FIGURE_BARS, "{row}, 4096 x 4096", .value = FIGURE_RATE, .title = "GB/s at 4096 x 4096",
      .article = "a V100 in the articles"},

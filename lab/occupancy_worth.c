@@ -34,7 +34,8 @@ static const struct step {
     const char *change;
 } steps[] = {
     {"plain", PLAIN, TILE_BYTES, "128 x 112 floats, 56 KB: columns meet 16 to a bank."},
-    {"padded", PADDED, PADDED_BYTES, "One float more a row, 0.9 %: no conflicts, and a block an SM less where 56 KB just fit."},
+    {"padded", PADDED, PADDED_BYTES,
+     "One float more a row, 0.9 %: no conflicts, and a block an SM less where 56 KB just fit."},
     {"XOR", XOR, TILE_BYTES, "The swizzle does what the pad does, and costs no byte."},
     {"XOR, the pad's bytes", XOR, PADDED_BYTES, "The same kernel, asking for as much as the padded one."},
     {"XOR, 76 KB", XOR, 76 << 10, "The same kernel, asking for more than a third of the SM's."},
@@ -47,7 +48,8 @@ static const struct product {
     unsigned side, block_x, block_y; /* elements of C down and across, and threads, of a block */
     const char *change;
 } products[] = {
-    {"product, no tile", "gemm_fp32_elements", "lab_gemm_coalesced", 32, 32, 32, "An element a thread, from global memory."},
+    {"product, no tile", "gemm_fp32_elements", "lab_gemm_coalesced", 32, 32, 32,
+     "An element a thread, from global memory."},
     {"product, tile 32", "gemm_fp32_elements", "lab_gemm_tiled", 32, 32, 32,
      "An element a thread, by tiles of 32 x 32 in shared memory."},
     {"product, 8 x 8 a thread", "gemm_fp32_registers", "lab_gemm_double_buffer", 128, GEMM_2D_THREADS, 1,
@@ -71,8 +73,7 @@ static int place(enum layout layout, int row, int column) {
 static double wavefronts_of(enum layout layout, bool store) {
     double sum = 0;
     for (int first = 0; first < TILE_WORDS; first += GM_LANES) {
-        struct gm_access access = {
-            .size = sizeof access, .kind = store ? GM_ACCESS_STORE : GM_ACCESS_LOAD, .width = 4};
+        struct gm_access access = {.size = sizeof access, .kind = store ? GM_ACCESS_STORE : GM_ACCESS_LOAD, .width = 4};
         struct gm_bank_cost cost = {.size = sizeof cost};
         for (int i = first; i < first + GM_LANES; i++) {
             const int word = store ? place(layout, i / OCCUPANCY_COLUMNS, i % OCCUPANCY_COLUMNS)
@@ -132,8 +133,10 @@ static int add_step(struct lab *lab, const struct step *step, int tiles, bool ti
         point->bytes = 2.0 * rows * columns * sizeof(float);
         return 0;
     }
-    lab_quantity(point, "load wavefronts", LAB_EXACT_WAVEFRONTS_LD, tiles * tiles * wavefronts_of(step->layout, false), 0);
-    lab_quantity(point, "store wavefronts", LAB_EXACT_WAVEFRONTS_ST, tiles * tiles * wavefronts_of(step->layout, true), 0);
+    lab_quantity(point, "load wavefronts", LAB_EXACT_WAVEFRONTS_LD, tiles * tiles * wavefronts_of(step->layout, false),
+                 0);
+    lab_quantity(point, "store wavefronts", LAB_EXACT_WAVEFRONTS_ST, tiles * tiles * wavefronts_of(step->layout, true),
+                 0);
     return 0;
 }
 
@@ -245,12 +248,12 @@ static double warps_of(const struct lab *lab, const struct lab_point *point) {
 }
 
 static void claim_products(struct lab *lab) {
-    const struct lab_point *none = lab_find(lab, products[0].label), *most = lab_find(lab, products[PRODUCTS - 1].label);
+    const struct lab_point *none = lab_find(lab, products[0].label),
+                           *most = lab_find(lab, products[PRODUCTS - 1].label);
     const double whole = lab->gpu.device.max_threads_per_sm / GM_LANES;
     lab_claim(lab, lab_tflops(most) > lab_tflops(none), true,
               "%.0f %% of the warps with tiles beat %.0f %% without: %.1f and %.1f TFLOPS (an article: 50 and 100 %%)",
-              100 * warps_of(lab, most) / whole, 100 * warps_of(lab, none) / whole, lab_tflops(most),
-              lab_tflops(none));
+              100 * warps_of(lab, most) / whole, 100 * warps_of(lab, none) / whole, lab_tflops(most), lab_tflops(none));
 }
 
 static int conclude(struct lab *lab) {

@@ -72,5 +72,8 @@ int runner_load(struct runner *runner, const struct lab_launch *launch, CUfuncti
                         gm_driver_error_name(step.result));
     if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > CLUSTER_PORTABLE)
         GPU_TRY(gpu, cuFuncSetAttribute, *function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    if (launch->carve_out)
+        GPU_TRY(gpu, cuFuncSetAttribute, *function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                (int)launch->carve_out - 1);
     return check_arguments(gpu, launch, *function);
 }
