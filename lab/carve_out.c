@@ -18,7 +18,7 @@ enum {
     SIMULATED_HOPS = 100,
     SMS_MAX = 1024,
     RESULTS_OF_SM = 6144, /* threads of the most blocks */
-    AT_ONCE = 0 /* the first quantity of those that share */
+    AT_ONCE = 0           /* the first quantity of those that share */
 };
 
 static const struct wish {
@@ -107,8 +107,7 @@ static int add_sharing(struct lab *lab, const struct wish *wish, const struct sh
     if (!point)
         return -1;
     lab_kernel(point, "carve_out", wish->shares,
-               lab->simulated ? 2 : (unsigned)lab->gpu.device.sm_count * sharing->blocks,
-               sharing->threads);
+               lab->simulated ? 2 : (unsigned)lab->gpu.device.sm_count * sharing->blocks, sharing->threads);
     point->launch.carve_out = 1 + wish->percent;
     point->launch.shared_bytes = sharing->bytes;
     LAB_ARGUMENT(point, study->present);
@@ -184,8 +183,7 @@ static int check(struct lab *lab, struct lab_point *point) {
     lab_correct(point);
     for (size_t i = 0; i < threads_of(point) && point->result == LAB_CORRECT; i++) {
         const uint32_t expected =
-            reads ? sum_of(study, i)
-                  : ((uint32_t)(i % point->launch.block[0]) + study->hops * CARVE_OUT_STEP) % words;
+            reads ? sum_of(study, i) : ((uint32_t)(i % point->launch.block[0]) + study->hops * CARVE_OUT_STEP) % words;
         if (study->host[i] != expected)
             lab_wrong(point, "thread %zu has %u, not %u", i, study->host[i], expected);
     }

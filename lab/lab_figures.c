@@ -38,6 +38,7 @@ static const struct figure figures[] = {
 
     {"cp-async", FIGURE_CELLS, "cp.async.{column}, {row}", FIGURE_QUANTITY, "conflicts", BANK_ACCESSES,
      .title = "Conflicts an access"},
+    {"ring-stages", FIGURE_BARS, "{row}", .value = FIGURE_RATE},
 
     {"tma-modes", RESULTS, .labels = "{column}, {row}", .title = "Image of a box, by mode"},
     {"tma-phase", RESULTS, .labels = "{row} at {column}", .title = "Image, by where the buffer begins"},

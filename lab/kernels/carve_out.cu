@@ -58,9 +58,8 @@ static __device__ __forceinline__ void share(uint32_t *present, uint32_t *most, 
         lab_carve_out_read_##percent(uint32_t *sums, const uint4 *from, uint32_t rounds) {                             \
         read_again(sums, from, rounds);                                                                                \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(256, 8)                                                               \
-        lab_carve_out_share_##percent(uint32_t *present, uint32_t *most, uint32_t *ends, uint32_t words,               \
-                                      uint32_t hops) {                                                                 \
+    extern "C" __global__ void __launch_bounds__(256, 8) lab_carve_out_share_##percent(                                \
+        uint32_t *present, uint32_t *most, uint32_t *ends, uint32_t words, uint32_t hops) {                            \
         share(present, most, ends, words, hops);                                                                       \
     }
 
