@@ -8,6 +8,7 @@
 #include "bench/baseline/baseline.h"
 #include "lab/gemm_matrices.h"
 #include "lab/gemm_model.h"
+#include "lab/gemm_peak.h"
 
 #define ELEMENTS  "gemm_fp32_elements"
 #define REGISTERS "gemm_fp32_registers"
@@ -117,6 +118,8 @@ static int add_step(struct lab *lab, enum gemm_step which, int size) {
     LAB_ARGUMENT(point, *problem);
     set_work(point, size);
     point->too_large = is_left_out(lab, size);
+    if (size == TIMED)
+        gemm_peak_add(lab, point);
     if (size == COUNTED) {
         const struct gemm_counts counts = gemm_predict(which, problem->m);
         expect(point, "load sectors", LAB_SECTORS_LD, counts.sectors);
@@ -165,6 +168,7 @@ static int add_baseline(struct lab *lab) {
     data->size_of[point - lab->points] = TIMED;
     point->run = run_baseline;
     set_work(point, TIMED);
+    gemm_peak_add(lab, point);
     return 0;
 }
 
@@ -252,6 +256,7 @@ static void claim_conflicts(struct lab *lab) {
 static int gemm_conclude(struct lab *lab) {
     if (lab->has_counts)
         claim_conflicts(lab);
+    gemm_peak_fill(lab);
     claim_order(lab);
     const struct lab_point *baseline = lab_find(lab, "cuBLAS");
     if (!baseline)

@@ -96,6 +96,7 @@ static const struct figure figures[] = {
     {"gemm-fp32", FIGURE_BARS, "{row}", .value = FIGURE_RATE, .title = "Percent of cuBLAS at 4096 x 4096 x 4096",
      .article = "an A6000's ladder", .whole = "cuBLAS"},
     {"row-major-pads", FIGURE_BARS, "{row}, 2048 x 2048 x 2048", .value = FIGURE_RATE},
+    {"gemm-tiles", FIGURE_BARS, "{row}", .value = FIGURE_RATE},
     {"reduction", FIGURE_BARS, "{row}, 2^28", .value = FIGURE_RATE, .title = "GB/s, 2^28 elements",
      .article = "a V100 in the articles"},
     {"warp-sum", FIGURE_BARS, "{row}", .value = FIGURE_CYCLES, .per = 100, .title = "Cycles a sum"},

@@ -20,14 +20,10 @@ static const struct step {
     int stages;
     bool registers;
 } steps[] = {
-    {"registers, 1 stage", "lab_ring_registers_1", 1, true},
-    {"cp.async, 1 stage", "lab_ring_1", 1, false},
-    {"registers, 2 stages", "lab_ring_registers_2", 2, true},
-    {"cp.async, 2 stages", "lab_ring_2", 2, false},
-    {"cp.async, 3 stages", "lab_ring_3", 3, false},
-    {"cp.async, 4 stages", "lab_ring_4", 4, false},
-    {"cp.async, 5 stages", "lab_ring_5", 5, false},
-    {"cp.async, 6 stages", "lab_ring_6", 6, false},
+    {"registers, 1 stage", "lab_ring_registers_1", 1, true},  {"cp.async, 1 stage", "lab_ring_1", 1, false},
+    {"registers, 2 stages", "lab_ring_registers_2", 2, true}, {"cp.async, 2 stages", "lab_ring_2", 2, false},
+    {"cp.async, 3 stages", "lab_ring_3", 3, false},           {"cp.async, 4 stages", "lab_ring_4", 4, false},
+    {"cp.async, 5 stages", "lab_ring_5", 5, false},           {"cp.async, 6 stages", "lab_ring_6", 6, false},
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 
