@@ -23,7 +23,8 @@ void gemm_peak_fill(struct lab *lab) {
         struct lab_point *point = &lab->points[i];
         for (size_t j = 0; j < point->quantity_count; j++) {
             if (strcmp(point->quantities[j].name, PER_CENT) == 0)
-                point->quantities[j].counted = round(1000 * lab_tflops(point) / gemm_peak_tflops(&lab->gpu.device)) / 10;
+                point->quantities[j].counted =
+                    round(1000 * lab_tflops(point) / gemm_peak_tflops(&lab->gpu.device)) / 10;
         }
     }
 }

@@ -12,7 +12,12 @@
 static const struct gemm_tile tiles[] = {
 #define ROW(rows, columns, depth, down, across, pitch)                                                                 \
     {"lab_gemm_tile_" #rows "x" #columns "x" #depth "_" #down "x" #across "_" #pitch,                                  \
-     rows, columns, depth, down, across, pitch},
+     rows,                                                                                                             \
+     columns,                                                                                                          \
+     depth,                                                                                                            \
+     down,                                                                                                             \
+     across,                                                                                                           \
+     pitch},
     GEMM_TILES(ROW)
 #undef ROW
 };
@@ -39,7 +44,8 @@ static void label_of(const struct gemm_tile *tile, char *label, size_t bytes) {
 
 static void describe(const struct gemm_tile *tile, char *change, size_t bytes) {
     const int multiplications = tile->down * tile->across, words = tile->down + tile->across;
-    snprintf(change, bytes, "%d threads; %d words read serve %d multiplications; %.1f operations a byte fetched; %.1f KB",
+    snprintf(change, bytes,
+             "%d threads; %d words read serve %d multiplications; %.1f operations a byte fetched; %.1f KB",
              gemm_tile_threads(tile), words, multiplications,
              2.0 * tile->rows * tile->columns / (4.0 * (tile->rows + tile->columns)),
              tile->depth * (tile->pitch + tile->columns) / 256.0);
@@ -128,15 +134,17 @@ static void claim_best(struct lab *lab) {
         best = !best || lab_tflops(point) > lab_tflops(best) ? point : best;
         usual = is_usual(&tiles[i]) ? point : usual;
     }
-    lab_claim(lab, lab_tflops(best) >= lab_tflops(usual), true,
-              "the best of %d tiles is %s: %.1f TFLOPS, %.1f %% of the fp32 peak, %.2f times the ladder's vectorised step "
-              "(the ladder of an A6000, autotuned: 1.08)",
-              TILES, best->label, lab_tflops(best), 100 * lab_tflops(best) / gemm_peak_tflops(&lab->gpu.device),
-              lab_tflops(best) / lab_tflops(usual));
-    lab_claim(lab, lab_tflops(usual) > lab_tflops(first), true,
-              "%s: %.1f TFLOPS, %.1f %% of the fp32 peak (an article on an A100: 6.2 TFLOPS, 32 %%); 8 x 8 a thread %.1f",
-              first->label, lab_tflops(first), 100 * lab_tflops(first) / gemm_peak_tflops(&lab->gpu.device),
-              lab_tflops(usual));
+    lab_claim(
+        lab, lab_tflops(best) >= lab_tflops(usual), true,
+        "the best of %d tiles is %s: %.1f TFLOPS, %.1f %% of the fp32 peak, %.2f times the ladder's vectorised step "
+        "(the ladder of an A6000, autotuned: 1.08)",
+        TILES, best->label, lab_tflops(best), 100 * lab_tflops(best) / gemm_peak_tflops(&lab->gpu.device),
+        lab_tflops(best) / lab_tflops(usual));
+    lab_claim(
+        lab, lab_tflops(usual) > lab_tflops(first), true,
+        "%s: %.1f TFLOPS, %.1f %% of the fp32 peak (an article on an A100: 6.2 TFLOPS, 32 %%); 8 x 8 a thread %.1f",
+        first->label, lab_tflops(first), 100 * lab_tflops(first) / gemm_peak_tflops(&lab->gpu.device),
+        lab_tflops(usual));
 }
 
 /* Tiles that differ by their pads. */
@@ -170,7 +178,8 @@ static void teardown(struct lab *lab) {
 const struct lab_experiment gemm_tiles = {
     .name = "gemm-tiles",
     .title = "Tiles of an fp32 multiplication",
-    .question = "Which tile is the fastest, of those that an autotuner would try, and how much of the peak does it reach?",
+    .question =
+        "Which tile is the fastest, of those that an autotuner would try, and how much of the peak does it reach?",
     .page = "padding",
     .setup = setup,
     .prepare = prepare,

@@ -71,4 +71,3 @@ struct gemm_counts gemm_tile_predict(const struct gemm_tile *tile, int size) {
     counts.store.all *= blocks, counts.store.ideal *= blocks;
     return counts;
 }
-

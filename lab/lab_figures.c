@@ -27,6 +27,8 @@ static const struct figure figures[] = {
      .title = "The pipe's wavefronts beyond the prediction, by warps"},
     {"degree-bandwidth", FIGURE_BARS, "{group}, {row}, all SMs", .value = FIGURE_RATE, .title = "GB/s of all SMs"},
     {"reads-and-writes", FIGURE_BARS, "{group}, {group}, {row}", .value = FIGURE_CYCLES, .title = "Cycles"},
+    {"latency", FIGURE_BARS, "1024 dependent loads, {row}", .value = FIGURE_CYCLES, .per = 1024,
+     .title = "Cycles a load"},
 
     {"access-widths", FIGURE_CELLS, "{row}, a lane every {column} bytes", WAVEFRONTS,
      .title = "Wavefronts an access, by bytes from lane to lane"},
