@@ -78,6 +78,7 @@ static const struct figure figures[] = {
     {"cluster-limits", FIGURE_LINES, "{y} x {x} CTAs, {row}", .value = FIGURE_LABEL,
      .title = "Clusters resident at once, by bytes a CTA", .x_axis = "CTAs of a cluster"},
 
+    {"shared-limit", RESULTS, .labels = "{row} static, {column}", .title = "Attempts that end as predicted"},
     {"occupancy", FIGURE_LINES, "{row}, {x} KB", FIGURE_QUANTITY, "blocks at once",
      .title = "Blocks on an SM, by shared memory", .x_axis = "KB a block"},
     {"occupancy", FIGURE_BARS, "{row}", FIGURE_QUANTITY, "blocks at once", .title = "Blocks on an SM"},

@@ -23,7 +23,8 @@ static const struct place {
     {"L1", "lab_latency_cached", 256, 128, WARM, "a chain of 32 KB through the L1, walked before"},
     {"L2, 4 MB", "lab_latency_global", 1024, 4 << 10, WARM, "a chain of 4 MB past the L1, walked before"},
     {"L2, 32 MB", "lab_latency_global", 1024, 32 << 10, WARM, "the same in 32 MB: more pages to translate"},
-    {"memory", "lab_latency_global", 1024, 32 << 10, 0, "the same chain after 256 MB of other data went through the L2"},
+    {"memory", "lab_latency_global", 1024, 32 << 10, 0,
+     "the same chain after 256 MB of other data went through the L2"},
 };
 enum { SHARED, L1, L2, L2_WIDE, MEMORY, PLACES };
 
@@ -133,8 +134,8 @@ static int conclude(struct lab *lab) {
               "shared memory, L1, L2, memory: %.0f, %.0f, %.0f and %.0f cycles", cycles[SHARED], cycles[L1], cycles[L2],
               cycles[MEMORY]);
     lab_claim(lab, cycles[L2_WIDE] < cycles[MEMORY], true,
-              "the chain of 32 MB takes %.0f cycles a load where the L2 has it, %.0f where it does not", cycles[L2_WIDE],
-              cycles[MEMORY]);
+              "the chain of 32 MB takes %.0f cycles a load where the L2 has it, %.0f where it does not",
+              cycles[L2_WIDE], cycles[MEMORY]);
     return 0;
 }
 
