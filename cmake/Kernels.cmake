@@ -18,7 +18,12 @@ set(GM_KERNEL_DIR ${PROJECT_BINARY_DIR}/kernels)
 file(MAKE_DIRECTORY ${GM_GENERATED_DIR} ${GM_KERNEL_DIR})
 
 # The rule that builds <image>.fatbin, .log, .ptx and .ptx.gz of a source; where GM_IMAGES_FROM has the image, it is copied.
+# A fifth argument is the script that does it, in place of CompileKernel.cmake.
 function(gm_add_image image source gencode defines)
+    set(script ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake)
+    if(ARGN)
+        set(script ${ARGN})
+    endif()
     cmake_path(GET image FILENAME name)
     set(outputs ${image}.fatbin ${image}.log ${image}.ptx ${image}.ptx.gz)
     cmake_path(RELATIVE_PATH image BASE_DIRECTORY ${PROJECT_BINARY_DIR} OUTPUT_VARIABLE from)
@@ -43,8 +48,8 @@ function(gm_add_image image source gencode defines)
         OUTPUT ${outputs}
         COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DNVCC=${GM_TOOLKIT_NVCC} -DSOURCE=${source} -DIMAGE=${image}
                 -DINCLUDE=${PROJECT_SOURCE_DIR}/src "-DGENCODE=${gencode}" "-DDEFINES=${defines}"
-                -P ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
-        DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/CompileKernel.cmake
+                -P ${script}
+        DEPENDS ${source} ${script}
         ${depfile}
         COMMENT "Image ${name}"
         VERBATIM)

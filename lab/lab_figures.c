@@ -88,6 +88,7 @@ static const struct figure figures[] = {
     {"carve-out", FIGURE_BARS, "96 KB read again, {row}", .value = FIGURE_RATE, .title = "GB/s of 96 KB read again"},
     {"carve-out", FIGURE_BARS, "48 KB of shared memory, {row}", .value = FIGURE_RATE,
      .title = "µs of blocks of 48 KB of shared memory"},
+    {"spilling", FIGURE_BARS, "{row}", .value = FIGURE_RATE, .title = "µs, by registers a thread"},
 
     {"transpose", FIGURE_BARS, "{row}, 4096 x 4096", .value = FIGURE_RATE, .title = "GB/s at 4096 x 4096",
      .article = "a V100 in the articles"},

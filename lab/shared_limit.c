@@ -47,8 +47,8 @@ static int attempt_with(struct lab *lab, struct attempt *attempt, CUlibrary libr
     if (residency_function(lab, library, kernels[attempt->kernel], 0, &function) != 0)
         return -1;
     if (attempt->asks)
-        attempt->attribute = lab->gpu.drv->cuFuncSetAttribute(
-            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)attempt->dynamic_bytes);
+        attempt->attribute = lab->gpu.drv->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                              (int)attempt->dynamic_bytes);
     attempt->launch = lab->gpu.drv->cuLaunchKernelEx(&config, function, arguments, NULL);
     return gpu_finish(&lab->gpu);
 }
@@ -165,7 +165,8 @@ static int conclude(struct lab *lab) {
 const struct lab_experiment shared_limit = {
     .name = "shared-limit",
     .title = "How much a block may have",
-    .question = "How much shared memory may a block have, static and dynamic, and what does the driver say to a word more?",
+    .question =
+        "How much shared memory may a block have, static and dynamic, and what does the driver say to a word more?",
     .page = "capacity",
     .setup = setup,
     .prepare = prepare,
