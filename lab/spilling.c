@@ -22,8 +22,8 @@ enum {
 static const struct step {
     const char *kernel;
     int registers, blocks; /* at most, of a thread; on an SM */
-} steps[] = {{"lab_spilling_255", 255, 1}, {"lab_spilling_128", 128, 2}, {"lab_spilling_64", 64, 4},
-             {"lab_spilling_32", 32, 8}};
+} steps[] = {
+    {"lab_spilling_255", 255, 1}, {"lab_spilling_128", 128, 2}, {"lab_spilling_64", 64, 4}, {"lab_spilling_32", 32, 8}};
 enum { STEPS = sizeof steps / sizeof *steps };
 
 struct study {
@@ -56,8 +56,8 @@ static int add(struct lab *lab, const struct step *step) {
     const int without = SPILLING_SUMS > step->registers ? SPILLING_SUMS - step->registers : 0;
     char label[64], change[160];
     snprintf(label, sizeof label, "%d registers", step->registers);
-    snprintf(change, sizeof change, "%d sums a thread, at least %d of them without a register; %d block%s an SM", SPILLING_SUMS,
-             without, step->blocks, step->blocks == 1 ? "" : "s");
+    snprintf(change, sizeof change, "%d sums a thread, at least %d of them without a register; %d block%s an SM",
+             SPILLING_SUMS, without, step->blocks, step->blocks == 1 ? "" : "s");
     struct lab_point *point = lab_add(lab, label, change);
     if (!point)
         return -1;
@@ -132,10 +132,12 @@ static int conclude(struct lab *lab) {
         const struct lab_point *point = &lab->points[i];
         const double local = point->quantities[LOCAL].counted, least = 4.0 * (SPILLING_SUMS - steps[i].registers);
         lab_claim(lab, local >= least, false,
-                  "with %d registers %.0f bytes of a thread lie in local memory, at least the %.0f of sums without a register",
+                  "with %d registers %.0f bytes of a thread lie in local memory, at least the %.0f of sums without a "
+                  "register",
                   steps[i].registers, local, least);
-        lab_claim(lab, point->us > most->us, true, "and it takes %.2f times as long as with 255, with %d blocks an SM for 1",
-                  point->us / most->us, steps[i].blocks);
+        lab_claim(lab, point->us > most->us, true,
+                  "and it takes %.2f times as long as with 255, with %d blocks an SM for 1", point->us / most->us,
+                  steps[i].blocks);
     }
     return 0;
 }

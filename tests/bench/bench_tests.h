@@ -33,6 +33,7 @@ TCase *lab_registry_tests(void);
 TCase *lab_report_tests(void);
 TCase *lab_profiler_tests(void);
 TCase *lab_gemm_tests(void);
+TCase *lab_occupancy_tests(void);
 TCase *lab_ladders_tests(void);
 TCase *lab_attention_tests(void);
 TCase *lab_tma_tests(void);

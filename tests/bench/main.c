@@ -56,6 +56,7 @@ int main(void) {
     suite_add_tcase(suite, lab_report_tests());
     suite_add_tcase(suite, lab_profiler_tests());
     suite_add_tcase(suite, lab_gemm_tests());
+    suite_add_tcase(suite, lab_occupancy_tests());
     suite_add_tcase(suite, lab_ladders_tests());
     suite_add_tcase(suite, lab_attention_tests());
     suite_add_tcase(suite, lab_tma_tests());
