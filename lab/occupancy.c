@@ -42,7 +42,7 @@ static int add(struct lab *lab, const char *kernel, const char *label, CUfunctio
     struct residency taken;
     int said;
     char change[160];
-    if (residency_of(lab, function, block, dynamic_bytes, &taken) != 0 ||
+    if (residency_prefer_shared(lab, function) != 0 || residency_of(lab, function, block, dynamic_bytes, &taken) != 0 ||
         residency_by_driver(lab, function, block, dynamic_bytes, &said) != 0)
         return -1;
     const int blocks = residency_model(&lab->gpu.device, &taken), warps = blocks * ((block + 31) / 32);
@@ -55,6 +55,7 @@ static int add(struct lab *lab, const char *kernel, const char *label, CUfunctio
                lab->simulated || blocks < 1 ? 1 : (unsigned)(WAVES * blocks * lab->gpu.device.sm_count),
                (unsigned)block);
     point->launch.shared_bytes = (unsigned)dynamic_bytes;
+    point->launch.carve_out = RESIDENCY_CARVE_OUT;
     LAB_ARGUMENT(point, study->present);
     LAB_ARGUMENT(point, study->most);
     LAB_ARGUMENT(point, study->blocks);

@@ -33,13 +33,13 @@ static const struct step {
     unsigned bytes; /* of shared memory */
     const char *change;
 } steps[] = {
-    {"plain", PLAIN, TILE_BYTES, "128 x 112 floats, 56 KB: columns meet 16 to a bank."},
-    {"padded", PADDED, PADDED_BYTES,
+    {"tile, plain", PLAIN, TILE_BYTES, "128 x 112 floats, 56 KB: columns meet 16 to a bank."},
+    {"tile, padded", PADDED, PADDED_BYTES,
      "One float more a row, 0.9 %: no conflicts, and a block an SM less where 56 KB just fit."},
-    {"XOR", XOR, TILE_BYTES, "The swizzle does what the pad does, and costs no byte."},
-    {"XOR, the pad's bytes", XOR, PADDED_BYTES, "The same kernel, asking for as much as the padded one."},
-    {"XOR, 76 KB", XOR, 76 << 10, "The same kernel, asking for more than a third of the SM's."},
-    {"XOR, 114 KB", XOR, 114 << 10, "The same kernel, asking for more than half of the SM's."},
+    {"tile, XOR", XOR, TILE_BYTES, "The swizzle does what the pad does, and costs no byte."},
+    {"tile, XOR, the pad's bytes", XOR, PADDED_BYTES, "The same kernel, asking for as much as the padded one."},
+    {"tile, XOR, 76 KB", XOR, 76 << 10, "The same kernel, asking for more than a third of the SM's."},
+    {"tile, XOR, 114 KB", XOR, 114 << 10, "The same kernel, asking for more than half of the SM's."},
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 
@@ -98,11 +98,13 @@ static int add_blocks(struct lab *lab, struct lab_point *point) {
     if (residency_open(lab, launch->module, &library) != 0)
         return -1;
     const int status = residency_function(lab, library, launch->kernel, launch->shared_bytes, &function) != 0 ||
+                       residency_prefer_shared(lab, function) != 0 ||
                        residency_of(lab, function, threads, launch->shared_bytes, &taken) != 0 ||
                        residency_by_driver(lab, function, threads, launch->shared_bytes, &said) != 0;
     lab->gpu.drv->cuLibraryUnload(library);
     if (status)
         return -1;
+    point->launch.carve_out = RESIDENCY_CARVE_OUT;
     lab_quantity(point, "blocks an SM", NULL, residency_model(&lab->gpu.device, &taken), 0);
     residency_answer(lab, &point->quantities[BLOCKS], said);
     return 0;
@@ -222,8 +224,8 @@ static double blocks_of(const struct lab *lab, const struct lab_point *point) {
 }
 
 static void claim_steps(struct lab *lab) {
-    const struct lab_point *plain = lab_find(lab, "plain"), *padded = lab_find(lab, "padded");
-    const struct lab_point *swizzled = lab_find(lab, "XOR"), *fewer = lab_find(lab, steps[SAME_BYTES].label);
+    const struct lab_point *plain = lab_find(lab, steps[PLAIN].label), *padded = lab_find(lab, steps[PADDED].label);
+    const struct lab_point *swizzled = lab_find(lab, steps[XOR].label), *fewer = lab_find(lab, steps[SAME_BYTES].label);
     if (!plain || !padded || !swizzled || !fewer)
         return;
     lab_claim(lab, blocks_of(lab, swizzled) == blocks_of(lab, plain) && blocks_of(lab, fewer) == blocks_of(lab, padded),

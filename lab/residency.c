@@ -41,6 +41,12 @@ int residency_function(struct lab *lab, CUlibrary library, const char *kernel, s
     return step.result == CUDA_SUCCESS ? 0 : gpu_fail(step.result, step.name);
 }
 
+int residency_prefer_shared(struct lab *lab, CUfunction function) {
+    GPU_TRY(&lab->gpu, cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+            RESIDENCY_CARVE_OUT - 1);
+    return 0;
+}
+
 int residency_of(struct lab *lab, CUfunction function, int threads, size_t dynamic_bytes, struct residency *block) {
     int fixed;
     *block = (struct residency){.threads = threads};

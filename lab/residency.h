@@ -21,6 +21,11 @@ int residency_open(struct lab *lab, const char *module, CUlibrary *library);
 /* Its kernel, allowed `dynamic_bytes` of shared memory where that is more than 48 KB. */
 int residency_function(struct lab *lab, CUlibrary library, const char *kernel, size_t dynamic_bytes,
                        CUfunction *function);
+/* The kernel prefers the largest carve-out, so that not the driver's choice of one decides how many blocks fit. Launches say so
+ * by `carve_out`. */
+int residency_prefer_shared(struct lab *lab, CUfunction function);
+enum { RESIDENCY_CARVE_OUT = 1 + 100 };
+
 /* What a block of this launch takes, by the driver. */
 int residency_of(struct lab *lab, CUfunction function, int threads, size_t dynamic_bytes, struct residency *block);
 /* How many of them the driver says an SM holds. */

@@ -80,7 +80,8 @@ static int add(struct lab *lab, int kernel, unsigned dynamic_bytes, bool asks) {
     const bool launches = asks && granted ? true : all <= WITHOUT_ASKING;
     char dynamic[24], label[64];
     write_bytes(dynamic, sizeof dynamic, dynamic_bytes);
-    snprintf(label, sizeof label, "%d KB static, %s dynamic%s", fixed_kb[kernel], dynamic, asks ? ", asked" : "");
+    snprintf(label, sizeof label, "%d KB static, %s dynamic%s", fixed_kb[kernel], dynamic,
+             asks ? ", asked" : ", not asked");
     struct lab_point *point = lab_add(lab, label,
                                       launches ? "it runs"
                                       : asks   ? "the attribute is refused, and so is the launch"
