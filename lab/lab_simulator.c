@@ -74,7 +74,7 @@ static struct lab_point *smallest(struct lab *lab, const bool done[LAB_POINTS_MA
 static void print_point(const struct lab *lab, const struct lab_point *point, FILE *out) {
     for (size_t i = 0; i < point->quantity_count; i++) {
         const struct lab_quantity *quantity = &point->quantities[i];
-        if (isfinite(quantity->simulated))
+        if (quantity->metric && isfinite(quantity->simulated))
             fprintf(out, "simulated %zu %.17g %s\n", (size_t)(point - lab->points), quantity->simulated,
                     quantity->metric);
     }

@@ -48,8 +48,9 @@ static __device__ __forceinline__ void share(uint32_t *present, uint32_t *most, 
     }
     ends[blockIdx.x * blockDim.x + threadIdx.x] = at;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        atomicSub(present + sm, 1);
+    /* Waits for what it takes away, so that no block comes before this one is off the books. */
+    if (threadIdx.x == 0 && atomicSub(present + sm, 1) == 0) {
+        ends[blockIdx.x * blockDim.x] = words;
     }
 }
 

@@ -38,8 +38,9 @@ static __device__ __forceinline__ void stay(uint32_t *present, uint32_t *most, u
     if (KEPT && folded == 0x9e3779b9) {
         *blocks = 0;
     }
-    if (threadIdx.x == 0) {
-        atomicSub(present + sm, 1);
+    /* Waits for what it takes away, so that no block comes before this one is off the books. */
+    if (threadIdx.x == 0 && atomicSub(present + sm, 1) == 0) {
+        *blocks = 0;
     }
 }
 
