@@ -57,11 +57,13 @@ static const int *capacities(const struct gm_device *device, int *l1) {
     return most == 228 ? hopper : most == 164 ? ampere : most == 100 ? ada : NULL;
 }
 
-/* The smallest carve-out of at least so many per cent of the largest, and that has room for one block; KB. */
+/* The smallest carve-out that has room for one block and, beside the KB that the system keeps of each block, at least so
+ * many per cent of the largest; KB. That the wish does not count those KB is what an H200 shows, no page says it. */
 static int carve_out_of(const struct gm_device *device, unsigned percent, unsigned block_bytes) {
     int l1;
     const int *sizes = capacities(device, &l1);
-    const double wanted = percent / 100.0 * device->smem_per_sm_bytes / KB, block = (double)block_bytes / KB + 1;
+    const double block = (double)block_bytes / KB + 1, own = block_bytes ? block / (block - 1) : 1;
+    const double wanted = percent / 100.0 * device->smem_per_sm_bytes / KB * own;
     while (sizes && *sizes >= 0 && (*sizes < wanted || *sizes < block))
         sizes++;
     return sizes ? *sizes : -1;

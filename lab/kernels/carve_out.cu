@@ -24,6 +24,7 @@ static __device__ __forceinline__ void read_again(uint32_t *sums, const uint4 *f
             const uint4 v = load_cached(set + i * CARVE_OUT_READERS);
             sum += v.x + v.y + v.z + v.w;
         }
+        __syncthreads(); /* ptxas would take the loads out of the loop, as nothing else says that the words may change */
     }
     sums[blockIdx.x * CARVE_OUT_READERS + threadIdx.x] = sum;
 }
