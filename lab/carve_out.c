@@ -63,7 +63,7 @@ static int carve_out_of(const struct gm_device *device, unsigned percent, unsign
     int l1;
     const int *sizes = capacities(device, &l1);
     const double block = (double)block_bytes / KB + 1, own = block_bytes ? block / (block - 1) : 1;
-    const double wanted = percent / 100.0 * device->smem_per_sm_bytes / KB * own;
+    const double most = (double)device->smem_per_sm_bytes / KB, wanted = fmin(percent / 100.0 * own, 1) * most;
     while (sizes && *sizes >= 0 && (*sizes < wanted || *sizes < block))
         sizes++;
     return sizes ? *sizes : -1;

@@ -28,8 +28,8 @@ static int set_b_type(void *problem, int64_t type) {
     return ((struct gm_gemm_problem *)problem)->ab_type == (enum gm_type)type;
 }
 
-enum { EPILOGUE_PLAIN, EPILOGUE_GENERAL, EPILOGUE_GATE, EPILOGUE_BATCH, EPILOGUE_EXTENDED };
-/* Of extended ones, a gate comes after the same without one. */
+enum { EPILOGUE_PLAIN, EPILOGUE_GENERAL, EPILOGUE_GATE, EPILOGUE_BATCH, EPILOGUE_EXTENDED, EPILOGUE_FAST = 10 };
+/* Of extended ones, a gate comes after the same without one. Fast sums have kernels of their own, whatever is behind them. */
 static const char *const epilogues[] = {"plain",
                                         "general",
                                         "gate",
@@ -40,6 +40,7 @@ static const char *const epilogues[] = {"plain",
                                         "extended_gate_row",
                                         "extended_group",
                                         "extended_gate_group",
+                                        "fast",
                                         NULL};
 
 /* What D's scales are of decides who computes it: kernels of one pass have not all of them. */
@@ -56,6 +57,7 @@ static int64_t get_epilogue(const void *problem) {
     return gm_gemm_is_batch(p)          ? EPILOGUE_BATCH
            : gm_gemm_is_extended(p)     ? get_extended(p)
            : p->gate != GM_GATE_NONE    ? EPILOGUE_GATE
+           : p->fast_accumulation       ? EPILOGUE_FAST
            : gm_has_general_epilogue(p) ? EPILOGUE_GENERAL
                                         : EPILOGUE_PLAIN;
 }
