@@ -233,10 +233,11 @@ static void claim_steps(struct lab *lab) {
               blocks_of(lab, plain), blocks_of(lab, padded));
     lab_claim(lab, padded->us < plain->us, true, "the pad is worth its block: %.2f times the speed of plain",
               plain->us / padded->us);
-    lab_claim(lab, swizzled->us < plain->us && swizzled->us < fewer->us, true,
-              "the swizzle, which keeps the block, takes %.3f of its own time with the pad's bytes; of the pad's, whose "
-              "indices cost less, %.3f",
-              swizzled->us / fewer->us, swizzled->us / padded->us);
+    lab_claim(
+        lab, swizzled->us < plain->us && swizzled->us < fewer->us, true,
+        "the swizzle, which keeps the block, takes %.3f of its own time with the pad's bytes; of the pad's, whose "
+        "indices cost less, %.3f",
+        swizzled->us / fewer->us, swizzled->us / padded->us);
     for (int i = SAME_BYTES; i < STEPS; i++) {
         const struct lab_point *point = lab_find(lab, steps[i].label);
         if (point)

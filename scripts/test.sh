@@ -155,7 +155,7 @@ later sim_counters python3 tests/sim_lab_check.py "$build/gristmill" --budget 5
 later sim_laboratory in_folder sim_laboratory env GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/gristmill" lab run all --verify
 later sim_h100_sm90_bf16 simulated h100 bf16 --test=rows '--kernel=[!g]*_sm90_bf16_*' --seeds=2
 later sim_h100_sm90_bf16_glu simulated h100 bf16_glu --test=rows '--kernel=gl*_sm90_bf16_*' --seeds=2
-later sim_h100_sm90_bf16_gemm simulated h100 bf16_gemm --test=rows '--kernel=gem*_sm90_bf16_*' --seeds=2 --quick
+later sim_h100_sm90_bf16_gemm simulated h100 bf16_gemm --test=rows '--kernel=gem*_sm90_bf16_*' --quick
 later sim_h100_sm90_fp16 simulated h100 fp16 --test=rows '--kernel=*_sm90_fp16_*' --quick
 later sim_h100_sm90_e4m3 simulated h100 e4m3 --test=rows '--kernel=*_sm90_e4m3*' --quick
 later sim_h100_sm90_fp32 simulated h100 fp32 --test=rows '--kernel=*_sm90_fp32_*' --seeds=2

@@ -33,9 +33,9 @@ MANY_CLASSES = 16
 
 
 def thinned(chosen):
-    """Every third row of a family that has many, as GEMM has, and the first of each type."""
+    """Every sixth row of a family that has many, as GEMM has, and the first of each type."""
     of_family = {family: [row for row in chosen if row["family"] == family] for family in {row["family"] for row in chosen}}
-    kept = {row["name"] for rows_ in of_family.values() for row in (rows_[::3] if len(rows_) > MANY_CLASSES else rows_)}
+    kept = {row["name"] for rows_ in of_family.values() for row in (rows_[::6] if len(rows_) > MANY_CLASSES else rows_)}
     kept |= set({(row["family"], row["type"]): row["name"] for row in reversed(chosen)}.values())
     return [row for row in chosen if row["name"] in kept]
 

@@ -30,18 +30,12 @@ static int set_b_type(void *problem, int64_t type) {
 
 enum { EPILOGUE_PLAIN, EPILOGUE_GENERAL, EPILOGUE_GATE, EPILOGUE_BATCH, EPILOGUE_EXTENDED, EPILOGUE_FAST = 10 };
 /* Of extended ones, a gate comes after the same without one. Fast sums have kernels of their own, whatever is behind them. */
-static const char *const epilogues[] = {"plain",
-                                        "general",
-                                        "gate",
-                                        "batch",
-                                        "extended",
-                                        "extended_gate",
-                                        "extended_row",
-                                        "extended_gate_row",
-                                        "extended_group",
-                                        "extended_gate_group",
-                                        "fast",
-                                        NULL};
+static const char *const epilogues[] = {"plain",          "general",
+                                        "gate",           "batch",
+                                        "extended",       "extended_gate",
+                                        "extended_row",   "extended_gate_row",
+                                        "extended_group", "extended_gate_group",
+                                        "fast",           NULL};
 
 /* What D's scales are of decides who computes it: kernels of one pass have not all of them. */
 static int64_t get_extended(const struct gm_gemm_problem *p) {
