@@ -245,7 +245,7 @@ static void run_problems(const struct test *test, struct result *result) {
         FIELD(ldd, 1, GM_ERROR_INVALID_ARGUMENT),
         FIELD(ldd, INT64_MAX, GM_ERROR_INVALID_ARGUMENT),
         FIELD(ab_type, 2, GM_ERROR_INVALID_ARGUMENT),
-        FIELD(ab_type, 3, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(ab_type, 4, GM_ERROR_INVALID_ARGUMENT),
         FIELD(ab_type, 99, GM_ERROR_INVALID_ARGUMENT),
         FIELD(d_type, 6, GM_ERROR_INVALID_ARGUMENT),
         FIELD(has_c_type, 2, GM_ERROR_INVALID_ARGUMENT),
