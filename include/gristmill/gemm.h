@@ -100,8 +100,8 @@ extern "C" {
  *  scale, which is read, or one of each row or group of columns, which is made of the fp32 y and written.
  *  Kernels whose names have an e take all that in one pass, but for scales of rows, and of groups that they have not whole.
  *  For those a plan with workspace_limit may compute y into the workspace, rounded to A's type or of 8-bit operands to fp32,
- *  and D of it by a second kernel; gm_gemm_explain() says so. A batch, K of 0 where D has scales of groups and no workspace_limit, and
- *  fp32, tf32 and tf32x3 have none of these: GM_ERROR_INVALID_ARGUMENT, or of K GM_ERROR_NO_KERNEL. */
+ *  and D of it by a second kernel; gm_gemm_explain() says so. A batch, K of 0 where D has scales of groups and no
+ *  workspace_limit, and fp32, tf32 and tf32x3 have none of these: GM_ERROR_INVALID_ARGUMENT, or of K GM_ERROR_NO_KERNEL. */
 
 enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N values, along M: M values */
 

@@ -27,8 +27,7 @@ enum {
     IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
     IS_INT = GM_TYPE == GM_TYPE_int8,
     IS_FP8 = GM_TYPE == GM_TYPE_e4m3,
-    PROMOTES =
-        IS_FP8 && !GM_FAST, /* sums of PROMOTED_STEPS atoms are added up by fp32 instructions, see mma_promoted.cuh */
+    PROMOTES = IS_FP8 && !GM_FAST,      /* fp32 instructions add up sums of a few atoms, see mma_promoted.cuh */
     SCALES = IS_INT || IS_FP8,          /* tiles may be stored by TMA scaled by rows and columns */
     IS_SPLIT = GM_SM90_SPLITS(GM_TYPE), /* every element becomes two of tf32, see mma_split.cuh */
     TILE_M = GM_TILE_M,
@@ -110,6 +109,7 @@ static_assert(!SWAPPED || WGMMA_N % (8 * CLUSTER_K) == 0, "the parts of a swappe
 static_assert(ATOMS_M * ATOM_REGISTERS <= MOST_ACCUMULATORS, "accumulators must leave registers for the rest");
 static_assert(!PROMOTES || (K_STEPS % PROMOTED_STEPS == 0 && (ATOMS_M + 1) * ATOM_REGISTERS <= MOST_ACCUMULATORS),
               "registers for an atom's sums, once more");
+static_assert(!PROMOTES || !SPLIT_K, "pieces of split-K are multiplied by mma_tile()");
 static_assert(!GM_FAST || IS_FP8, "fast sums are of fp8");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
 static_assert(B_MN ? TILE_N % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "B is cut into slabs of the span");

@@ -475,7 +475,7 @@ static __device__ __forceinline__ void store_extended(const struct gm_gemm_sm90_
                                                       int first_m) {
     const struct store_origin tile = store_origin_of<0>(at, first_m);
     if (IS_FP8 && !GATED)
-        scale_sums(acc, tile_scales_of(p, at, first_m, thread_index() % 128));
+        scale_sums(p, acc, tile_scales_of(p, at, first_m, thread_index() % 128));
     extend_tile(p, acc, tile);
     if (p.plain == GM_SM90_BY_TMA)
         store_finished_tile<!SWAPPED>(p, s, acc, tile);

@@ -270,14 +270,8 @@ static __device__ __forceinline__ void consume_split_k(const struct gm_gemm_sm90
     const struct tile_position tile = tile_at(p, own.tile, rank);
     struct pipeline_state at = {0, 0};
     sum_t acc[ATOMS_M][ATOM_REGISTERS];
-    const struct pipeline ring = pipeline_at(base);
-    const int k_blocks = piece.end - piece.first;
-    if constexpr (PROMOTES) {
-        mma_promoted_tile(acc, ring, at, base, consumer * ROWS, k_blocks, thread);
-    } else {
-        mma_tile<0>(acc, ring, at, base, consumer * ROWS, k_blocks, thread, false, [](int) {});
-        mma_drain(acc, ring, at, thread);
-    }
+    mma_tile<0>(acc, pipeline_at(base), at, base, consumer * ROWS, piece.end - piece.first, thread, false, [](int) {});
+    mma_drain(acc, pipeline_at(base), at, thread);
     clear_outside(p.epilogue, acc, tile, consumer * ROWS, thread);
     publish_piece(p.stream_k, base, &acc[0][0], own, consumer, thread);
     store_parts(p, base, own, tile, consumer, thread);

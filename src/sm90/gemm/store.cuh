@@ -508,10 +508,9 @@ static __device__ __forceinline__ float side_scale(const struct side_scales &s, 
     return s.values && at < s.end ? __uint_as_float(ld_global_b32(s.values + (int64_t)at * s.step * 4)) : 1;
 }
 
-/* What a tile's sums are scaled by, of this thread: alpha and the scales of wgmma's M side; where those of its N side are. */
+/* The scales of a tile's sums, of this thread's rows and columns, on wgmma's sides. */
 struct tile_scales {
-    float of_m[ATOMS_M][2];
-    struct side_scales side_n;
+    struct side_scales side_m, side_n;
 };
 /* `first_m` is the consumer's first row on the M side. */
 static __device__ __forceinline__ struct tile_scales
@@ -521,13 +520,28 @@ tile_scales_of(const struct gm_gemm_sm90_params &p, struct tile_position tile, i
     const int m = first_m + thread / 32 * 16 + thread % 32 / 4, n = thread % 4 * 2;
     const struct side_scales rows = {s.row_scales, row + (SWAPPED ? n : m), p.epilogue.m, s.row_step};
     const struct side_scales columns = {s.column_scales, column + (SWAPPED ? m : n), p.epilogue.n, s.column_step};
-    const struct side_scales side_m = SWAPPED ? columns : rows;
-    struct tile_scales scales;
-    scales.side_n = SWAPPED ? rows : columns;
+    return {SWAPPED ? columns : rows, SWAPPED ? rows : columns};
+}
+
+/* Scales a tile's sums by alpha, rows and columns: store(i, j, x, y) gets pair i % 2 of atom i / 2, of columns 8 j on the
+ * N side. */
+template <typename SUM, typename STORE>
+static __device__ __forceinline__ void for_scaled_pairs(const struct gm_gemm_sm90_params &p,
+                                                        const SUM (&acc)[ATOMS_M][ATOM_REGISTERS],
+                                                        const struct tile_scales &scales, STORE store) {
+    float of_m[ATOMS_M][2];
 #pragma unroll
     for (int i = 0; i < 2 * ATOMS_M; ++i)
-        scales.of_m[i / 2][i % 2] = p.epilogue.alpha * side_scale(side_m, i / 2 * 64 + i % 2 * 8);
-    return scales;
+        of_m[i / 2][i % 2] = p.epilogue.alpha * side_scale(scales.side_m, i / 2 * 64 + i % 2 * 8);
+#pragma unroll
+    for (int j = 0; j < ATOM_REGISTERS / 4; ++j) {
+        const float of_n[2] = {side_scale(scales.side_n, j * 8), side_scale(scales.side_n, j * 8 + 1)};
+#pragma unroll
+        for (int i = 0; i < 2 * ATOMS_M; ++i) {
+            const SUM *pair = &acc[i / 2][4 * j + i % 2 * 2];
+            store(i, j, (float)pair[0] * of_m[i / 2][i % 2] * of_n[0], (float)pair[1] * of_m[i / 2][i % 2] * of_n[1]);
+        }
+    }
 }
 
 /* Makes 16-bit elements of a tile's sums, scaled by rows and columns: pairs along the N side, as packed_pair() has them. */
@@ -536,29 +550,19 @@ static __device__ __forceinline__ void pack_scaled(const struct gm_gemm_sm90_par
                                                    uint32_t (&packed)[ATOMS_M][ATOM_REGISTERS / 2],
                                                    const struct tile_scales &scales) {
     const bool is_bf16 = p.epilogue.d_type == GM_TYPE_bf16;
-#pragma unroll
-    for (int j = 0; j < ATOM_REGISTERS / 4; ++j) {
-        const float of_n[2] = {side_scale(scales.side_n, j * 8), side_scale(scales.side_n, j * 8 + 1)};
-#pragma unroll
-        for (int i = 0; i < 2 * ATOMS_M; ++i) {
-            const int32_t *pair = &acc[i / 2][4 * j + i % 2 * 2];
-            const float x = (float)pair[0] * scales.of_m[i / 2][i % 2] * of_n[0];
-            const float y = (float)pair[1] * scales.of_m[i / 2][i % 2] * of_n[1];
-            packed[i / 2][2 * j + i % 2] = is_bf16 ? cvt_rn_bf16x2_f32(x, y) : cvt_rn_f16x2_f32(x, y);
-        }
-    }
+    for_scaled_pairs(p, acc, scales, [&](int i, int j, float x, float y) {
+        packed[i / 2][2 * j + i % 2] = is_bf16 ? cvt_rn_bf16x2_f32(x, y) : cvt_rn_f16x2_f32(x, y);
+    });
 }
 
 /* Scales a tile's sums by rows and columns, and by alpha. */
-static __device__ __forceinline__ void scale_sums(float (&acc)[ATOMS_M][ATOM_REGISTERS],
+static __device__ __forceinline__ void scale_sums(const struct gm_gemm_sm90_params &p,
+                                                  float (&acc)[ATOMS_M][ATOM_REGISTERS],
                                                   const struct tile_scales &scales) {
-#pragma unroll
-    for (int j = 0; j < ATOM_REGISTERS / 4; ++j) {
-        const float of_n[2] = {side_scale(scales.side_n, j * 8), side_scale(scales.side_n, j * 8 + 1)};
-#pragma unroll
-        for (int i = 0; i < 4 * ATOMS_M; ++i)
-            acc[i / 4][4 * j + i % 4] = acc[i / 4][4 * j + i % 4] * scales.of_m[i / 4][i / 2 % 2] * of_n[i % 2];
-    }
+    for_scaled_pairs(p, acc, scales, [&](int i, int j, float x, float y) {
+        acc[i / 2][4 * j + i % 2 * 2] = x;
+        acc[i / 2][4 * j + i % 2 * 2 + 1] = y;
+    });
 }
 
 /* The first REGISTERS of each atom as pairs of 16-bit elements of either type. */
@@ -587,7 +591,7 @@ template <int PART>
 static __device__ __forceinline__ void store_scaled(const struct gm_gemm_sm90_params &p, struct store_context &s,
                                                     float (&acc)[ATOMS_M][ATOM_REGISTERS], struct tile_position tile,
                                                     int first_m, struct store_origin at) {
-    scale_sums(acc, tile_scales_of(p, tile, first_m, s.thread));
+    scale_sums(p, acc, tile_scales_of(p, tile, first_m, s.thread));
     if (p.epilogue.d_type == GM_TYPE_fp32) {
         store_plain<4, PART>(p, s, acc, at);
         return;
