@@ -169,34 +169,28 @@ static bool are_alike(const struct variant *x, const struct variant *y) {
            a->consumers == b->consumers;
 }
 
-/* Quick tests of the simulator, which is slow, run every case at the first of the rows that are alike. */
-static bool is_twin(const struct variant *variant) {
-    if (!env.simulated || !opt.quick)
-        return false;
+/* Whether a row before it is alike, of any type or of its own. */
+static bool comes_after_its_like(const struct variant *variant, bool of_its_type) {
     for (size_t i = 0; i < gm_kernel_count(); i++) {
         struct variant other;
         if (strcmp(gm_kernels[i].name, variant->kernel.name) == 0)
             return false;
-        if (read_variant(i, &other) && !is_gemv(&other) && are_alike(&other, variant))
+        if (read_variant(i, &other) && !is_gemv(&other) && are_alike(&other, variant) &&
+            (!of_its_type || other.kernel.type == variant->kernel.type))
             return true;
     }
     return false;
 }
 
-/* Quick tests of the simulator leave out fp16, which is bf16 but for the names of its instructions, and of each type the
- * rows that are alike: rows.c runs all by name. */
+/* Quick tests of the simulator, which is slow, run every case at the first of the rows that are alike. */
+static bool is_twin(const struct variant *variant) {
+    return env.simulated && opt.quick && comes_after_its_like(variant, false);
+}
+
+/* They leave out fp16, which is bf16 but for the names of its instructions, and of each type all but the first of the rows
+ * that are alike: rows.c runs all by name. */
 static bool is_left_out(const struct variant *variant) {
-    if (!env.simulated || !opt.quick)
-        return false;
-    for (size_t i = 0; i < gm_kernel_count() && variant->kernel.type != GM_FP16; i++) {
-        struct variant other;
-        if (strcmp(gm_kernels[i].name, variant->kernel.name) == 0)
-            return false;
-        if (gm_kernels[i].type == variant->kernel.type && read_variant(i, &other) && !is_gemv(&other) &&
-            are_alike(&other, variant))
-            return true;
-    }
-    return true;
+    return env.simulated && opt.quick && (variant->kernel.type == GM_FP16 || comes_after_its_like(variant, true));
 }
 
 static bool try_divisions(struct setup *s) {
