@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles one registry row to ${IMAGE}.fatbin, with ptxas's report in ${IMAGE}.log, the headers it read in ${IMAGE}.d,
 # and the PTX that the compilation went through in ${IMAGE}.ptx and, for the simulator to embed, ${IMAGE}.ptx.gz. Fails,
-# naming the row, where the compiler does, or says that it serialised wgmma or ignored setmaxnreg (any message C75xx),
-# or spilled registers.
+# naming the row, where the compiler does, or warns, or says that it serialised wgmma or ignored setmaxnreg (any message
+# C75xx), or spilled registers.
 
 separate_arguments(gencode UNIX_COMMAND "${GENCODE}")
 separate_arguments(defines UNIX_COMMAND "${DEFINES}")
@@ -27,6 +27,9 @@ endfunction()
 
 if(NOT result EQUAL 0)
     fail("nvcc failed")
+endif()
+if(log MATCHES "warning")
+    fail("nvcc warns")
 endif()
 if(log MATCHES "C75[0-9][0-9]")
     fail("ptxas says ${CMAKE_MATCH_0}: wgmma is serialised or setmaxnreg ignored")

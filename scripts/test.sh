@@ -255,7 +255,7 @@ done
 [ ${#broken[@]} -eq 0 ] || say "failed in: ${broken[*]}"
 for name in "${broken[@]}"; do
     say "$name: the lines around its first failures"
-    { grep -E -m 8 -B 3 ' FAIL|^FAIL|MISSED|:[FE]:|ERROR: |runtime error' "$logs/$name.log" || tail -n 8 "$logs/$name.log"; } |
+    { grep -E -m 8 -B 3 -A 3 ' FAIL|^FAIL|MISSED|:[FE]:|ERROR: |runtime error' "$logs/$name.log" || tail -n 8 "$logs/$name.log"; } |
         cut -c 1-300 | sed 's/^/   /'
 done
 [ "$passed" -gt 0 ] || say "no test ran"

@@ -28,7 +28,11 @@ enum {
     CUBLASLT_MATMUL_DESC_A_SCALE_MODE = 31,
     CUBLASLT_MATMUL_DESC_B_SCALE_MODE = 32
 };
-enum { CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F = 3 };
+enum {
+    CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F = 3,
+    CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F = 4,
+    CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F = 5
+};
 enum { CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6 };
 enum { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
 
@@ -173,11 +177,15 @@ static int describe_batch(const struct lt *lt, const struct lt_problem *problem,
     return status;
 }
 
-/* How cuBLASLt's A, which is our B, or its B is scaled. */
+/* How cuBLASLt's A, which is our B, or its B is scaled: scales of groups it has by column, of blocks by row, in rows of whole
+ * fours. */
 static int describe_scales(const struct lt *lt, const struct lt_problem *problem, int attribute,
                            enum gm_granularity granularity) {
-    const int32_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
-    if (granularity != GM_PER_ROW)
+    static const int32_t modes[] = {[GM_PER_ROW] = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F,
+                                    [GM_PER_GROUP] = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F,
+                                    [GM_PER_BLOCK] = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F};
+    const int32_t mode = modes[granularity];
+    if (mode == 0)
         return 0;
     return lt->fn.cublasLtMatmulDescSetAttribute(problem->desc, attribute, &mode, sizeof mode);
 }

@@ -87,16 +87,22 @@ static struct extent extent_of_named(const struct gm_gemm_problem *p, char name)
     return extent_of(gm_operand_d(p), p->batch, p->d_batch_stride);
 }
 
+/* The floats that scales take: room for the baseline's rows of whole fours, too. */
+static int64_t scales_extent(struct gm_operand scales) {
+    const int64_t stride = scales.rows == 1 ? scales.columns : scales.stride;
+    return scales.rows * ((stride + 3) / 4 * 4);
+}
+
 /* What int8's sums are scaled by. */
 static int scaling_operands(const struct gm_gemm_problem *p, struct bench_operand *found) {
     const struct {
         bool any;
         struct bench_operand operand;
     } all[] = {{p->a_scales != GM_PER_NONE,
-                {"a_scales", GM_FP32, 1, p->a_scales == GM_PER_ROW ? p->m : 1, offsetof(struct gm_gemm_args, a_scales),
+                {"a_scales", GM_FP32, 1, scales_extent(gm_operand_a_scales(p)), offsetof(struct gm_gemm_args, a_scales),
                  BENCH_READ}},
                {p->b_scales != GM_PER_NONE,
-                {"b_scales", GM_FP32, 1, p->b_scales == GM_PER_ROW ? p->n : 1, offsetof(struct gm_gemm_args, b_scales),
+                {"b_scales", GM_FP32, 1, scales_extent(gm_operand_b_scales(p)), offsetof(struct gm_gemm_args, b_scales),
                  BENCH_READ}},
                {p->zero_points, {"a_zeros", GM_INT32, 1, p->m, offsetof(struct gm_gemm_args, a_zeros), BENCH_READ}},
                {p->zero_points, {"b_sums", GM_INT32, 1, p->n, offsetof(struct gm_gemm_args, b_sums), BENCH_READ}}};

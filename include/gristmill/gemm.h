@@ -71,6 +71,16 @@ extern "C" {
  *  useful bound (docs/FP8.md). Layouts, strides and scales as of int8; kernels of sm90 take it, of one product, with K of 1
  *  or more. fast_accumulation of other operands is GM_ERROR_INVALID_ARGUMENT.
  *
+ *  Scales of GM_E4M3 may also be of each 128 of K, of GM_PER_GROUP for each row, of GM_PER_BLOCK for each 128 rows: fp32,
+ *  in the order and with the stride that gristmill/quantize.h has for groups and blocks of columns K. The last of K, and
+ *  the last rows, may be fewer. Then in the place of A B above
+ *
+ *  sum over g of (A B)_g * (a_scales[m, g] * b_scales[n, g])      (A B)_g: the products of k = 128 g .. 128 g + 127
+ *
+ *  where an operand whose scales are of GM_PER_TENSOR or GM_PER_ROW has the same in every g; neither is GM_PER_NONE. Kernels
+ *  whose names have an x take it; an extended epilogue or a gate only where a second kernel does that, with a
+ *  workspace_limit.
+ *
  *  A batch is `batch` such products of one shape, in one launch. Matrix i of an operand begins i times its batch stride
  *  behind the first: any number of elements from 0, which is one matrix for all, so that matrices may lie beside each other
  *  in common rows (lda 128 H, a_batch_stride 128: heads of a token). Not so D's, which share no element: each lies behind
@@ -107,8 +117,9 @@ enum gm_bias { GM_BIAS_NONE = 0, GM_BIAS_N = 1, GM_BIAS_M = 2 }; /* along N: N v
 
 enum gm_gate { GM_GATE_NONE = 0, GM_GATE_HALVES = 1, GM_GATE_PAIRS = 2 };
 
-/* How many scales an operand has: none, one, or one for each of its rows of K elements (of A M of them, of B N). */
-enum gm_granularity { GM_PER_NONE = 0, GM_PER_TENSOR = 1, GM_PER_ROW = 2 };
+/* How many scales an operand has: none, one, or one for each of its rows of K elements (of A M of them, of B N); of fp8
+ * also one for each 128 elements of a row, or each 128 rows by 128 elements. */
+enum gm_granularity { GM_PER_NONE = 0, GM_PER_TENSOR = 1, GM_PER_ROW = 2, GM_PER_GROUP = 3, GM_PER_BLOCK = 4 };
 
 struct gm_gemm_problem {
     size_t size;
@@ -152,6 +163,9 @@ struct gm_gemm_problem {
     enum gm_division d_division;
     int64_t d_group, d_scales_stride; /* columns: 128 (or 0), 64, 32; elements, 0: packed */
     int64_t fast_accumulation;        /* of GM_E4M3; 1: sums may stay in the tensor cores */
+    /* Of scales of GM_PER_GROUP and GM_PER_BLOCK, as gristmill/quantize.h has them; strides in elements, 0: packed. */
+    enum gm_scale_order a_scale_order, b_scale_order;
+    int64_t a_scales_stride, b_scales_stride;
 };
 
 struct gm_gemm_args {
@@ -243,6 +257,8 @@ struct gm_gemm_kernel_info {
     int64_t batch;             /* 1: takes batches; one matrix by name only */
     int64_t extended;          /* 1: takes extended epilogues, and no others */
     int64_t fast_accumulation; /* 1: sums of fp8 stay in the tensor cores, as struct gm_gemm_problem allows */
+    /* Scales of each 128 of K. 1: the operand on wgmma's N side has one for all rows of a tile; 2: one for each. */
+    int64_t sum_scales;
 };
 
 /* GM_ERROR_INVALID_ARGUMENT: there is no such kernel, or it is not of GEMM. */

@@ -36,6 +36,12 @@ static __device__ __forceinline__ void cp_async_ca_4(uint32_t shared_addr, uint6
                  : "memory");
 }
 
+/* PTX 9.7.13.15.16 cp.async.mbarrier.arrive: arrives, as one of those the barrier was made for, when this thread's copies so
+ * far have landed. */
+static __device__ __forceinline__ void cp_async_mbarrier_arrive_noinc(uint32_t bar) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
+}
+
 /* PTX 9.7.9.25.3.2 cp.async.commit_group: this thread's copies so far become one group. */
 static __device__ __forceinline__ void cp_async_commit_group(void) {
     asm volatile("cp.async.commit_group;" ::: "memory");

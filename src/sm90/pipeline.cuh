@@ -23,9 +23,11 @@ struct pipeline_state {
     uint32_t slot, phase;
 };
 
-/* One slot's barriers, by one thread; fence_mbarrier_init() has to follow. `readers`: arrivals that free the stage. */
-static __device__ __forceinline__ void pipeline_init(struct pipeline p, uint32_t slot, uint32_t readers) {
-    mbarrier_init(p.full_addr + 8 * slot, 1);
+/* One slot's barriers, by one thread; fence_mbarrier_init() has to follow. `readers`: arrivals that free the stage;
+ * `writers`: that fill it, beside TMA's bytes. */
+static __device__ __forceinline__ void pipeline_init(struct pipeline p, uint32_t slot, uint32_t readers,
+                                                     uint32_t writers = 1) {
+    mbarrier_init(p.full_addr + 8 * slot, writers);
     mbarrier_init(p.empty_addr + 8 * slot, readers);
 }
 

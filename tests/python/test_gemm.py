@@ -77,8 +77,30 @@ class Device(Test):
         for fast in (False, True):
             found = gristmill.gemm(a, b, out_type="fp32", fast_accumulation=fast, **scales)
             self.assertEqual(found.tolist(), [[sums[i][j] * rows[i] * columns[j] for j in range(n)] for i in range(m)])
+    def test_fp8_with_scales_of_each_128_of_k(self):
+        m, n, k = 20, 136, 272
+        a, b = matrix(m, k, "e4m3"), matrix(n, k, "e4m3", 2).T
+        values = [a.tolist(), b.tolist()]
+        of_a = [[2.0 ** ((i + g) % 3) for g in range(3)] for i in range(m)]
+        of_b = [[0.5 ** ((j + g) % 2) for j in range(2)] for g in range(3)]
+        scaled = [
+            [[x * of_a[i][c // 128] for c, x in enumerate(row)] for i, row in enumerate(values[0])],
+            [[x * of_b[c // 128][j // 128] for j, x in enumerate(row)] for c, row in enumerate(values[1])],
+        ]
+        a_scales, b_scales = gristmill.array(of_a, "fp32"), gristmill.array(of_b, "fp32")
+        turned = [gristmill.array([list(x) for x in zip(*s)], "fp32").T for s in (of_a, of_b)]
+        wanted = product(*scaled)
+        for scales in ((a_scales, b_scales), turned):
+            found = gristmill.gemm(a, b, out_type="fp32", a_scales=scales[0], b_scales=scales[1])
+            self.assertEqual(found.tolist(), wanted)
+        with self.assertRaisesRegex(ValueError, "b_scales is fp32 of shape .* of 136 or 2 rows and 3"):
+            gristmill.gemm(a, b, a_scales=a_scales, b_scales=gristmill.array([[1.0] * 3] * 3, "fp32"))
+        with self.assertRaisesRegex(gristmill.Error, "A has scales of each 128 of K and B none"):
+            gristmill.gemm(a, b, a_scales=a_scales)
+
+    def test_fp8_refusals(self):
         with self.assertRaisesRegex(gristmill.Error, "fast_accumulation is of fp8; A and B are bf16"):
-            gristmill.gemm(matrix(m, k), matrix(k, n), fast_accumulation=True)
+            gristmill.gemm(matrix(20, 48), matrix(48, 24), fast_accumulation=True)
 
     def test_pack(self):
         m, n, k = 20, 23, 37

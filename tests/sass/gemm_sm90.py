@@ -12,6 +12,8 @@ COUNTED = {"vector wait": VECTOR_WAIT}
 
 def required(row):
     wgmma = [{"int8": "IGMMA", "e4m3": "QGMMA"}.get(row["type"], "HGMMA")]
+    if row["columns"]["scales"] != "no":
+        wgmma = wgmma + ["LDGSTS"]
     if row["columns"]["swap"] == "swap" and row["columns"]["extended"] == "extended":
         return wgmma + BY_ELEMENTS
     return wgmma + (SPLIT_K if row["columns"]["split_k"] == "split" else REQUIRED)

@@ -33,7 +33,7 @@
 
 /* GM_SM90_ROLES() by these letters, of ordinary epilogues. */
 #define SM90_ROLES(letters) SM90_ROLES_OF(ROLES_##letters)
-#define SM90_ROLES_OF(...)  GM_SM90_ROLES(__VA_ARGS__, GM_EXTENDED_no)
+#define SM90_ROLES_OF(...)  GM_SM90_ROLES(__VA_ARGS__, GM_EXTENDED_no, GM_SCALES_no)
 
 /* A row whose facts come from where the table has them; columns as in the family's registry, from behind `types`. */
 #define KERNEL_ROW(name_, family_, arch_, state_, type_, registers_, targets_, ...)                                    \
@@ -49,14 +49,14 @@
      .targets = targets_}
 #define SM90_ROW(name, state, type, layout, tile_m, tile_n, tile_k, stages, cluster_m, cluster_n, letters, swizzle)    \
     KERNEL_ROW(name, gemm_sm90, SM90, state, type, 168, "sm_90a", GM_LAYOUT_##layout, tile_m, tile_n, tile_k, stages,  \
-               cluster_m, cluster_n, ROLES_##letters, GM_BATCH_no, GM_EXTENDED_no, GM_FAST_no, swizzle)
+               cluster_m, cluster_n, ROLES_##letters, GM_BATCH_no, GM_EXTENDED_no, GM_FAST_no, GM_SCALES_no, swizzle)
 #define SM80_ROW(name, state, type, layout, tile_m, tile_n, tile_k, stages, warps_m, warps_n, warp_k)                  \
     KERNEL_ROW(name, gemm_sm80, SM80, state, type, 128, "sm_80 sm_90 compute_80", GM_LAYOUT_##layout, tile_m, tile_n,  \
                tile_k, stages, warps_m, warps_n, warp_k, GM_BATCH_no, GM_EXTENDED_no, GM_SMEM_MAP_xor)
 /* The same with extended epilogues, of bf16 and layout tn. */
 #define SM90_EXTENDED(name, tile_m, tile_n, stages, letters)                                                           \
     KERNEL_ROW(name, gemm_sm90, SM90, 1, bf16, 168, "sm_90a", GM_LAYOUT_tn, tile_m, tile_n, 64, stages, 1, 1,          \
-               ROLES_##letters, GM_BATCH_no, GM_EXTENDED_extended, GM_FAST_no, 128)
+               ROLES_##letters, GM_BATCH_no, GM_EXTENDED_extended, GM_FAST_no, GM_SCALES_no, 128)
 #define SM80_EXTENDED(name, tile_m, tile_n, stages, warps_m, warps_n)                                                  \
     KERNEL_ROW(name, gemm_sm80, SM80, 1, bf16, 128, "sm_80 sm_90 compute_80", GM_LAYOUT_tn, tile_m, tile_n, 64,        \
                stages, warps_m, warps_n, 1, GM_BATCH_no, GM_EXTENDED_extended, GM_SMEM_MAP_xor)

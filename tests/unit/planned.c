@@ -29,6 +29,10 @@ struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64
     p.d_type = gm_type_bytes(row->type) == 4 || row->type == GM_E4M3 ? GM_FP32
                : row->type == GM_INT8                                ? GM_INT32
                                                                      : row->type;
+    if (gm_gemm_variant(row).sum_scales) {
+        p.a_scales = GM_PER_GROUP;
+        p.b_scales = GM_PER_BLOCK;
+    }
     p.a_major = GM_LAYOUT_A_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
     p.b_major = GM_LAYOUT_B_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
     if (gm_gemm_variant(row).gate) {
@@ -92,5 +96,7 @@ struct gm_gemm_args args_apart(void) {
                                  .c = ADDRESS_C,
                                  .d = ADDRESS_D,
                                  .bias = ADDRESS_BIAS,
-                                 .amax = ADDRESS_AMAX};
+                                 .amax = ADDRESS_AMAX,
+                                 .a_scales = ADDRESS_A_SCALES,
+                                 .b_scales = ADDRESS_B_SCALES};
 }

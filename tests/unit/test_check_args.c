@@ -170,6 +170,30 @@ START_TEST(parts_of_an_extended_epilogue_are_operands) {
 }
 END_TEST
 
+/* Scales of groups of K, by column, and of blocks: to their last byte, and no further. */
+START_TEST(scales_of_sums_are_operands_as_they_lie) {
+    gm_plan *plan_of_sums = NULL;
+    struct gm_gemm_problem p = problem_of(200, 304, 400);
+    struct gm_gemm_args a = {.size = sizeof a, .a = ADDRESS_A, .b = ADDRESS_B, .d = ADDRESS_D};
+    p.ab_type = GM_E4M3, p.a_scales = GM_PER_GROUP, p.b_scales = GM_PER_BLOCK;
+    p.a_scale_order = GM_SCALES_BY_COLUMN, p.a_scales_stride = 208;
+    const int64_t a_bytes = (3 * 208 + 200) * 4, b_bytes = (2 * 4 + 4) * 4;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &plan_of_sums));
+    assert_fails(gm_gemm_execute(plan_of_sums, &a, NULL), GM_ERROR_INVALID_ARGUMENT, "a_scales is NULL");
+    a.a_scales = ADDRESS_D - (gm_device_ptr)a_bytes + 4;
+    assert_fails(gm_gemm_execute(plan_of_sums, &a, NULL), GM_ERROR_INVALID_ARGUMENT, "b_scales is NULL");
+    a.b_scales = ADDRESS_B_SCALES;
+    assert_fails(gm_gemm_execute(plan_of_sums, &a, NULL), GM_ERROR_OVERLAP, "a_scales");
+    a.a_scales -= 4;
+    assert_ok(gm_gemm_execute(plan_of_sums, &a, NULL));
+    a.b_scales = ADDRESS_D - (gm_device_ptr)b_bytes + 4;
+    assert_fails(gm_gemm_execute(plan_of_sums, &a, NULL), GM_ERROR_OVERLAP, "b_scales");
+    a.b_scales += 2;
+    assert_fails(gm_gemm_execute(plan_of_sums, &a, NULL), GM_ERROR_MISALIGNED, "b_scales");
+    gm_plan_destroy(plan_of_sums);
+}
+END_TEST
+
 START_TEST(a_residual_may_be_d_exactly) {
     gm_plan *extended = NULL;
     struct gm_gemm_problem p = problem_of(64, 64, 64);
@@ -463,6 +487,7 @@ Suite *check_args_suite(void) {
     tcase_add_test(cases, c_and_bias_need_their_elements_alignment);
     tcase_add_test(cases, scales_are_operands);
     tcase_add_test(cases, parts_of_an_extended_epilogue_are_operands);
+    tcase_add_test(cases, scales_of_sums_are_operands_as_they_lie);
     tcase_add_test(cases, a_residual_may_be_d_exactly);
     tcase_add_test(cases, operands_past_the_end_of_the_address_space_are_refused);
     tcase_add_test(cases, an_output_over_an_input_is_refused);

@@ -8,7 +8,7 @@
 
 #define BATCHED_SM90                                                                                                   \
     KERNEL_ROW("batched", gemm_sm90, SM90, 1, bf16, 168, "sm_90a", GM_LAYOUT_tn, 128, 128, 64, 6, 1, 1, ROLES_p2,      \
-               GM_BATCH_batch, GM_EXTENDED_no, GM_FAST_no, 128)
+               GM_BATCH_batch, GM_EXTENDED_no, GM_FAST_no, GM_SCALES_no, 128)
 #define BATCHED_SM80                                                                                                   \
     KERNEL_ROW("batched", gemm_sm80, SM80, 1, bf16, 128, "sm_80 sm_90 compute_80", GM_LAYOUT_tn, 64, 64, 64, 4, 2, 2,  \
                1, GM_BATCH_batch, GM_EXTENDED_no, GM_SMEM_MAP_xor)

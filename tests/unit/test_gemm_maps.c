@@ -141,6 +141,8 @@ START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
             p.a_major = GM_LAYOUT_A_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
             p.b_major = GM_LAYOUT_B_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;
             p.lda = p.ldb = p.ldd = 4096;
+            if (gm_gemm_variant(row).sum_scales)
+                p.a_scales = p.b_scales = GM_PER_BLOCK;
             if (gm_gemm_variant(row).gate) {
                 p.gate = (enum gm_gate)(1 + s % 2);
                 p.n = (p.n + 15) / 16 * 16;

@@ -308,6 +308,8 @@ START_TEST(a_gemms_epilogue_says_what_is_behind_the_sums) {
         {"batch", {.batch = 2}},
         {"fast", {.ab_type = GM_E4M3, .fast_accumulation = 1}},
         {"general", {.ab_type = GM_E4M3}},
+        {"sum_scales", {.ab_type = GM_E4M3, .a_scales = GM_PER_GROUP, .b_scales = GM_PER_BLOCK}},
+        {"sum_scales", {.ab_type = GM_E4M3, .a_scales = GM_PER_ROW, .b_scales = GM_PER_GROUP, .fast_accumulation = 1}},
         {"extended", {.ab_type = GM_E4M3, .fast_accumulation = 1, .residual = 1}},
         {"extended", {.residual = 1}},
         {"extended", {.d_type = GM_E4M3, .d_scaling = GM_SCALE_STATIC}},

@@ -144,6 +144,7 @@ START_TEST(the_named_row_says_why_it_refuses) {
         p.ab_type = p.ab_type == GM_BF16 ? GM_FP16 : GM_BF16;
         p.d_type = GM_FP32;
         p.fast_accumulation = 0;
+        p.a_scales = p.b_scales = GM_PER_NONE;
         snprintf(words, sizeof words, "; %s: computes with %s; the problem is %s", row->name, gm_type_name(row->type),
                  gm_type_name(p.ab_type));
         assert_fails(gm_gemm_plan_create(context, &p, &options, &plan), GM_ERROR_NO_KERNEL, words);

@@ -86,13 +86,22 @@ static void int8_of(struct gm_gemm_problem *p) { p->ab_type = GM_INT8, p->d_type
 static void int8_k(struct gm_gemm_problem *p) { int8_of(p), p->k = p->lda = p->ldb = 131072; }
 static void int8_k_zeros(struct gm_gemm_problem *p) { int8_of(p), p->zero_points = 1, p->k = p->lda = p->ldb = 65794; }
 static void int8_zeros_2(struct gm_gemm_problem *p) { int8_of(p), p->zero_points = 2; }
-static void int8_a_scales(struct gm_gemm_problem *p) { int8_of(p), p->a_scales = (enum gm_granularity)3; }
+static void int8_a_scales(struct gm_gemm_problem *p) { int8_of(p), p->a_scales = (enum gm_granularity)5; }
 static void int8_b_scales(struct gm_gemm_problem *p) { int8_of(p), p->b_scales = (enum gm_granularity)-1; }
 static void int32_scaled(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->a_scales = GM_PER_ROW; }
 static void int32_bias(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->bias = GM_BIAS_N; }
 static void int32_act(struct gm_gemm_problem *p) { int8_of(p), p->d_type = GM_INT32, p->activation = GM_ACT_RELU; }
 static void fast_bf16(struct gm_gemm_problem *p) { p->fast_accumulation = 1; }
 static void fast_2(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->fast_accumulation = 2; }
+static void sums_of(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->a_scales = GM_PER_GROUP, p->b_scales = GM_PER_BLOCK; }
+static void sums_of_bf16(struct gm_gemm_problem *p) { p->a_scales = GM_PER_GROUP, p->b_scales = GM_PER_BLOCK; }
+static void sums_of_a(struct gm_gemm_problem *p) { sums_of(p), p->b_scales = GM_PER_NONE; }
+static void sums_of_b(struct gm_gemm_problem *p) { sums_of(p), p->a_scales = GM_PER_NONE; }
+static void sums_order(struct gm_gemm_problem *p) { sums_of(p), p->a_scale_order = (enum gm_scale_order)2; }
+static void sums_b_order(struct gm_gemm_problem *p) { sums_of(p), p->b_scale_order = (enum gm_scale_order)-1; }
+static void sums_stride(struct gm_gemm_problem *p) { sums_of(p), p->a_scale_order = GM_SCALES_BY_COLUMN, p->a_scales_stride = 15, p->k = p->lda = p->ldb = 256; }
+static void sums_b_stride(struct gm_gemm_problem *p) { sums_of(p), p->b_scales_stride = -1; }
+static void sums_batch(struct gm_gemm_problem *p) { sums_of(p), p->batch = 2, p->d_batch_stride = 1 << 20; }
 static void fp8_zeros(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->zero_points = 1; }
 static void fp8_batch(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->batch = 2, p->d_batch_stride = 1 << 20, p->a_scales = GM_PER_ROW; }
 static void int8_batch(struct gm_gemm_problem *p) { int8_of(p), p->batch = 2, p->d_batch_stride = 1 << 20, p->b_scales = GM_PER_ROW; }
@@ -166,12 +175,20 @@ static const struct {
     {int8_k, GM_ERROR_INVALID_ARGUMENT, "k is 131072: a sum may leave 32 bits above 131071"},
     {int8_k_zeros, GM_ERROR_INVALID_ARGUMENT, "k is 65794: a sum may leave 32 bits above 65793 with zero_points"},
     {int8_zeros_2, GM_ERROR_INVALID_ARGUMENT, "zero_points is 2"},
-    {int8_a_scales, GM_ERROR_INVALID_ARGUMENT, "a_scales is 3"},
+    {int8_a_scales, GM_ERROR_INVALID_ARGUMENT, "a_scales is 5"},
     {int8_b_scales, GM_ERROR_INVALID_ARGUMENT, "b_scales is -1"},
     {int32_scaled, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
     {int32_bias, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
     {int32_act, GM_ERROR_INVALID_ARGUMENT, "D is int32, the sums themselves"},
     {fast_bf16, GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is of fp8; A and B are bf16"},
+    {sums_of_bf16, GM_ERROR_INVALID_ARGUMENT, "scales of GM_PER_GROUP and GM_PER_BLOCK are of e4m3; A and B are bf16"},
+    {sums_of_a, GM_ERROR_INVALID_ARGUMENT, "A has scales of each 128 of K and B none"},
+    {sums_of_b, GM_ERROR_INVALID_ARGUMENT, "B has scales of each 128 of K and A none"},
+    {sums_order, GM_ERROR_INVALID_ARGUMENT, "a_scale_order is 2"},
+    {sums_b_order, GM_ERROR_INVALID_ARGUMENT, "b_scale_order is -1"},
+    {sums_stride, GM_ERROR_INVALID_ARGUMENT, "a_scales_stride is 15; a row has 16 elements"},
+    {sums_b_stride, GM_ERROR_INVALID_ARGUMENT, "b_scales_stride is -1"},
+    {sums_batch, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
     {fast_2, GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is 2; it must be 0 or 1"},
     {fp8_zeros, GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are e4m3"},
     {fp8_batch, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},

@@ -68,10 +68,14 @@ static void print_name(const struct gm_kernel *row, char *name, size_t bytes) {
     assert_ok(gm_gemm_kernel_get((size_t)(row - gm_kernels), &info));
     if (row->family == &gm_family_gemm_sm90) {
         const int at = print_tiles(row, "gemm_sm90", name, bytes);
-        snprintf(name + at, bytes - (size_t)at, "%c%d%s%s%s%s%s%s%s_sw%d", info.schedule == GM_PINGPONG ? 'p' : 'w',
+        snprintf(name + at, bytes - (size_t)at, "%c%d%s%s%s%s%s%s%s%s_sw%d", info.schedule == GM_PINGPONG ? 'p' : 'w',
                  info.consumers, info.swap ? "s" : "", times("k", info.cluster_k, text), info.split_k ? "r" : "",
                  info.gate ? "g" : "", info.batch ? "b" : "", info.extended ? "e" : "",
-                 info.fast_accumulation ? "f" : "", (int)info.smem_map);
+                 info.fast_accumulation ? "f" : "",
+                 info.sum_scales == 2 ? "xc"
+                 : info.sum_scales    ? "x"
+                                      : "",
+                 (int)info.smem_map);
     } else if (row->family == &gm_family_gemm_sm80) {
         const int at = print_tiles(row, "gemm_sm80", name, bytes);
         snprintf(name + at, bytes - (size_t)at, "w%dx%d%s%s%s_%s", info.warps_m, info.warps_n,

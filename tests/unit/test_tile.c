@@ -100,14 +100,14 @@ END_TEST
 START_TEST(roles_are_their_columns) {
     for (int schedule = GM_SCHEDULE_cooperative; schedule <= GM_SCHEDULE_pingpong; schedule++)
         for (int consumers = 1; consumers <= 3; consumers++)
-            for (int more = 0; more < 64; more++) {
+            for (int more = 0; more < 192; more++) {
                 const int swap = more & 1, split_k = more >> 1 & 1, cluster_k = 1 + (more >> 2 & 3);
-                const int gate = more >> 4 & 1, extended = more >> 5;
-                const int roles = GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k, gate, extended);
+                const int gate = more >> 4 & 1, extended = more >> 5 & 1, scales = more >> 6;
+                const int roles = GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k, gate, extended, scales);
                 ck_assert(GM_SM90_SCHEDULE(roles) == schedule && GM_SM90_CONSUMERS(roles) == consumers);
                 ck_assert(GM_SM90_SWAP(roles) == swap && GM_SM90_SPLIT_K(roles) == split_k);
                 ck_assert(GM_SM90_CLUSTER_K(roles) == cluster_k && GM_SM90_GATE(roles) == gate);
-                ck_assert_int_eq(GM_SM90_EXTENDED(roles), extended);
+                ck_assert(GM_SM90_EXTENDED(roles) == extended && GM_SM90_SCALES(roles) == scales);
             }
 }
 END_TEST

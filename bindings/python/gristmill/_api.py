@@ -603,6 +603,8 @@ class gm_granularity(IntEnum):
     GM_PER_NONE = 0
     GM_PER_TENSOR = 1
     GM_PER_ROW = 2
+    GM_PER_GROUP = 3
+    GM_PER_BLOCK = 4
 
 
 class gm_gemm_operand(IntEnum):
@@ -674,6 +676,10 @@ class gm_gemm_problem(Struct):
         ("d_group", c_int64),
         ("d_scales_stride", c_int64),
         ("fast_accumulation", c_int64),
+        ("a_scale_order", c_uint),
+        ("b_scale_order", c_uint),
+        ("a_scales_stride", c_int64),
+        ("b_scales_stride", c_int64),
     ]
 
 
@@ -726,6 +732,7 @@ class gm_gemm_kernel_info(Struct):
         ("batch", c_int64),
         ("extended", c_int64),
         ("fast_accumulation", c_int64),
+        ("sum_scales", c_int64),
     ]
 
 # ---- glu.h ----------------------------------------------------------------------------------------------------------

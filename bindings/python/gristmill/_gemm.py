@@ -86,7 +86,9 @@ def gemm(
     Of int8 a and b the result is int32, their exact product; or with out_type bf16, fp16 or fp32
     (a @ b - a_zeros * b_sums) * a_scales * b_scales, where
 
-    a_scales, b_scales  fp32, one value, or m and n of them; of a and b of e4m3 and of 16 bits as well
+    a_scales, b_scales  fp32, one value, or m and n of them; of a and b of e4m3 and of 16 bits as well. Of e4m3 also one for
+                        each 128 of k: of shape m x ceil(k / 128) and ceil(k / 128) x n, or ceil(m / 128) and
+                        ceil(n / 128) for one of each 128 rows
     a_zeros, b_sums     int32, m and n of them: zeros of a's rows, and the sums of b's columns
 
     fast_accumulation  of e4m3: sums may stay in the tensor cores, which is faster and much less exact
@@ -329,7 +331,9 @@ def _extension(problem, arrays, shape, kind):
 def _scaling(problem, arrays):
     """The scales and zeros of A and B."""
     for name, count in (("a_scales", problem.m), ("b_scales", problem.n)):
-        if name in arrays:
+        if name in arrays and _has_sums(arrays[name], name, problem.k):
+            _sum_scales(problem, name, arrays[name], count)
+        elif name in arrays:
             one = _vector(name, arrays[name], "fp32", (1, count)) == 1
             setattr(problem, name, _api.GM_PER_TENSOR if one else _api.GM_PER_ROW)
     if ("a_zeros" in arrays) != ("b_sums" in arrays):
@@ -338,6 +342,31 @@ def _scaling(problem, arrays):
         _vector("a_zeros", arrays["a_zeros"], "int32", (problem.m,))
         _vector("b_sums", arrays["b_sums"], "int32", (problem.n,))
         problem.zero_points = 1
+
+
+def _along_k(values, name):
+    """(of rows, of K): what shape and strides say of a's scales, and of b's, which lie as b does."""
+    return tuple(values) if name == "a_scales" else tuple(reversed(values))
+
+
+def _has_sums(array, name, k):
+    """Whether there are scales of each 128 of K. Where K has no more, scales of rows say the same."""
+    return len(array.shape) == 2 and k > 128 and _along_k(array.shape, name)[1] == -(-k // 128)
+
+
+def _sum_scales(problem, name, array, rows):
+    """Scales of each 128 of K, of each row or of 128 rows, either of which may be contiguous."""
+    lines, sums = _along_k(array.shape, name)
+    of_line, of_sum = _along_k(array.strides, name)
+    if array.dtype != "fp32" or lines not in (rows, -(-rows // 128)) or 1 not in (of_line, of_sum):
+        raise ValueError(
+            f"{name} is {array.dtype} of shape {array.shape} and strides {array.strides}; scales of each 128 of k are fp32, "
+            f"contiguous along one dimension, of {rows} or {-(-rows // 128)} rows and {sums}"
+        )
+    order, stride = (_api.GM_SCALES_BY_ROW, of_line) if of_sum == 1 else (_api.GM_SCALES_BY_COLUMN, of_sum)
+    setattr(problem, name, _api.GM_PER_GROUP if lines == rows else _api.GM_PER_BLOCK)
+    setattr(problem, name[:-1] + "_order", order)
+    setattr(problem, name + "_stride", stride if (lines if of_sum == 1 else sums) > 1 else 0)
 
 
 def _vector(name, array, kind, counts):

@@ -39,6 +39,10 @@
 #define GM_FAST_no   0 /* */
 #define GM_FAST_fast 1 /* f */
 
+#define GM_SCALES_no      0 /* */
+#define GM_SCALES_blocks  1 /* x */
+#define GM_SCALES_columns 2 /* xc */
+
 #define GM_WARP_K_1 1 /* */
 #define GM_WARP_K_2 2 /* k2 */
 #define GM_WARP_K_4 4 /* k4 */

@@ -27,6 +27,14 @@ struct gm_gate_params {
     int32_t gate_step, up_first; /* the bias of column c of D: gate_step c, and up_first beyond that for the up */
 };
 
+/* The scales of an operand's rows in each 128 of K: sum i of row r has values[(r >> shift) * row_step + i * sum_step]. A step
+ * of 0: one for all. */
+struct gm_sum_scales {
+    uint64_t values;            /* address of floats */
+    int64_t row_step, sum_step; /* elements */
+    int32_t shift, rows;        /* of the operand */
+};
+
 struct gm_gemm_sm90_params {
     struct gm_tensor_map a, b, d, a_tail, b_tail;
     struct gm_epilogue_params epilogue;
@@ -44,6 +52,9 @@ struct gm_gemm_sm90_params {
     uint64_t d_policy;                /* how L2 keeps D */
     int32_t a_steps, b_steps;         /* coordinates of A's and B's maps from a matrix to the next: 1, or 0 */
     struct gm_scaling_params scaling; /* of operands of 8 bits */
+    /* Of variants with scales of sums. */
+    struct gm_sum_scales a_sum_scales, b_sum_scales;
+    int32_t sums; /* of K: ceil(K / 128) */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm90_params) == 1024, "the same layout in C11 and CUDA C");
 

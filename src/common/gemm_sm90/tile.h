@@ -10,13 +10,13 @@
 
 /* ---- who does what in a CTA ------------------------------------------------------------------------ */
 
-/* The columns schedule, consumers, swap, cluster_k, split_k, gate and extended of a variant as one constant:
+/* The columns schedule, consumers, swap, cluster_k, split_k, gate, extended and scales of a variant as one constant:
  *
- *   bits   0-3         4-7        8-11        12     13        14     15
- *          consumers   schedule   cluster_k   swap   split_k   gate   extended */
-#define GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k, gate, extended)                                   \
+ *   bits   0-3         4-7        8-11        12     13        14     15         16-17
+ *          consumers   schedule   cluster_k   swap   split_k   gate   extended   scales */
+#define GM_SM90_ROLES(schedule, consumers, swap, cluster_k, split_k, gate, extended, scales)                           \
     ((consumers) | (schedule) << 4 | (cluster_k) << 8 | (swap) << 12 | (split_k) << 13 | (gate) << 14 |                \
-     (extended) << 15)
+     (extended) << 15 | (scales) << 16)
 #define GM_SM90_CONSUMERS(roles) ((roles) & 15)
 #define GM_SM90_SCHEDULE(roles)  ((roles) >> 4 & 15)
 #define GM_SM90_CLUSTER_K(roles) ((roles) >> 8 & 15)
@@ -24,6 +24,7 @@
 #define GM_SM90_SPLIT_K(roles)   ((roles) >> 13 & 1)
 #define GM_SM90_GATE(roles)      ((roles) >> 14 & 1)
 #define GM_SM90_EXTENDED(roles)  ((roles) >> 15 & 1)
+#define GM_SM90_SCALES(roles)    ((roles) >> 16 & 3)
 
 #define GM_SM90_PINGPONG(roles) (GM_SM90_SCHEDULE(roles) == GM_SCHEDULE_pingpong)
 /* Whether every element becomes two, by a warpgroup of splitters and by the consumers. */
@@ -45,6 +46,17 @@
     (GM_SM90_SPLITS(type) ? GM_SM90_WGMMA_N(tm, tn, roles) * (tk) * GM_TYPE_BYTES(type) : 0)
 #define GM_SM90_SLOT_BYTES(tm, tn, tk, roles, type)                                                                    \
     (GM_SM90_STAGE_BYTES(tm, tn, tk, type) + GM_SM90_SMALL_BYTES(tm, tn, tk, roles, type))
+
+/* ---- the scales of a stage ------------------------------------------------------------------------- */
+
+/* Each sum of GM_SM90_SUM_K products of fp8 has its own: floats of the rows of wgmma's M side, then of its N side one for
+ * each column, or one for all, which takes the room of four. */
+#define GM_SM90_SUM_K 128
+#define GM_SM90_N_SCALES(tm, tn, roles)                                                                                \
+    (GM_SM90_SCALES(roles) == GM_SCALES_columns ? GM_SM90_WGMMA_N(tm, tn, roles) : 4)
+#define GM_SM90_SUM_SCALES(tm, tn, roles) (GM_SM90_WGMMA_M(tm, tn, roles) + GM_SM90_N_SCALES(tm, tn, roles))
+#define GM_SM90_SCALES_BYTES(tm, tn, tk, stages, roles)                                                                \
+    (GM_SM90_SCALES(roles) ? (stages) * ((tk) / GM_SM90_SUM_K) * 4 * GM_SM90_SUM_SCALES(tm, tn, roles) : 0)
 
 /* ---- the staging of D ------------------------------------------------------------------------------ */
 
@@ -90,7 +102,7 @@
     (GM_SM90_SPLIT_K(roles) ? 0                                                                                        \
                             : GM_SM90_CONSUMERS(roles) * GM_SM90_STORE_BUFFERS * GM_SM90_BUFFER_BYTES(tm, tn, roles))
 
-/* ---- shared memory, from a 1024-byte boundary: ring of stages | staging of D | barriers ------------ */
+/* ---- shared memory, from a 1024-byte boundary: ring of stages | staging of D | scales | barriers --- */
 
 /* full[stages], empty[stages]; with cluster-k ready, free, arrived[consumers]; else partials[consumers], of stream-K;
  * for split-K a mailbox of 8 bytes; for tf32x3 split[stages]. */
@@ -100,7 +112,7 @@
 #define GM_SM90_ALIGN 1024 /* bytes after which the swizzle pattern repeats: room to round the base up */
 #define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, roles, type)                                                            \
     (GM_SM90_ALIGN + (stages) * GM_SM90_SLOT_BYTES(tm, tn, tk, roles, type) + GM_SM90_STAGING_BYTES(tm, tn, roles) +   \
-     GM_SM90_BARRIER_BYTES(stages, roles, type))
+     GM_SM90_SCALES_BYTES(tm, tn, tk, stages, roles) + GM_SM90_BARRIER_BYTES(stages, roles, type))
 
 /* ---- registers ------------------------------------------------------------------------------------- */
 

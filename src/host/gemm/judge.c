@@ -62,6 +62,10 @@ static enum gm_reason check_tiles(const struct gm_gemm_inquiry *q) {
                           ? "makes D of every column of A B; no kernel has a gate for batches that are not one product"
                           : "makes D of every column of A B; the problem has a gate, which kernels with a g "
                             "in their name take, or this one and a GLU behind it, with a workspace_limit");
+    if (!q->variant->sum_scales != !gm_has_scales_of_sums(q->problem))
+        return gm_say(q->why, GM_REASON_EPILOGUE, "%s",
+                      q->variant->sum_scales ? "scales the sums of each 128 of K; the problem has no such scales"
+                                             : "has no scales of each 128 of K; kernels with an x in their name have");
     if (q->variant->extended != gm_gemm_is_extended(q->problem))
         return gm_say(q->why, GM_REASON_EPILOGUE, "%s",
                       q->variant->extended

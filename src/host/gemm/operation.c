@@ -28,14 +28,30 @@ static int set_b_type(void *problem, int64_t type) {
     return ((struct gm_gemm_problem *)problem)->ab_type == (enum gm_type)type;
 }
 
-enum { EPILOGUE_PLAIN, EPILOGUE_GENERAL, EPILOGUE_GATE, EPILOGUE_BATCH, EPILOGUE_EXTENDED, EPILOGUE_FAST = 10 };
-/* Of extended ones, a gate comes after the same without one. Fast sums have kernels of their own, whatever is behind them. */
-static const char *const epilogues[] = {"plain",          "general",
-                                        "gate",           "batch",
-                                        "extended",       "extended_gate",
-                                        "extended_row",   "extended_gate_row",
-                                        "extended_group", "extended_gate_group",
-                                        "fast",           NULL};
+enum {
+    EPILOGUE_PLAIN,
+    EPILOGUE_GENERAL,
+    EPILOGUE_GATE,
+    EPILOGUE_BATCH,
+    EPILOGUE_EXTENDED,
+    EPILOGUE_FAST = 10,
+    EPILOGUE_SUM_SCALES
+};
+/* Of extended ones, a gate comes after the same without one. Fast sums, and sums with scales, have kernels of their own,
+ * whatever is behind them. */
+static const char *const epilogues[] = {"plain",
+                                        "general",
+                                        "gate",
+                                        "batch",
+                                        "extended",
+                                        "extended_gate",
+                                        "extended_row",
+                                        "extended_gate_row",
+                                        "extended_group",
+                                        "extended_gate_group",
+                                        "fast",
+                                        "sum_scales",
+                                        NULL};
 
 /* What D's scales are of decides who computes it: kernels of one pass have not all of them. */
 static int64_t get_extended(const struct gm_gemm_problem *p) {
@@ -51,6 +67,7 @@ static int64_t get_epilogue(const void *problem) {
     return gm_gemm_is_batch(p)          ? EPILOGUE_BATCH
            : gm_gemm_is_extended(p)     ? get_extended(p)
            : p->gate != GM_GATE_NONE    ? EPILOGUE_GATE
+           : gm_has_scales_of_sums(p)   ? EPILOGUE_SUM_SCALES
            : p->fast_accumulation       ? EPILOGUE_FAST
            : gm_has_general_epilogue(p) ? EPILOGUE_GENERAL
                                         : EPILOGUE_PLAIN;
@@ -59,7 +76,8 @@ static int64_t get_epilogue(const void *problem) {
 static const char *const activations[] = {"none", "relu", "gelu", "gelu_erf", "silu", NULL};
 static const char *const biases[] = {"none", "n", "m", NULL};
 static const char *const gates[] = {"none", "halves", "pairs", NULL};
-static const char *const granularities[] = {"none", "tensor", "row", NULL};
+static const char *const granularities[] = {"none", "tensor", "row", "group", "block", NULL};
+static const char *const orders[] = {"row", "column", NULL};
 
 /* Members that are 32 bits wide, where a field has 64. */
 #define NARROW(member)                                                                                                 \
@@ -132,8 +150,11 @@ static const struct gm_field fields[] = {
     {"pointer_arrays", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(pointer_arrays),
      .about = "1: of pointers to the matrices"},
     {"a_scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(a_scales), .words = granularities,
-     .about = "of 16 bits and 8: tensor, row (default: none)"},
+     .about = "of 16 bits and 8: tensor, row; of fp8 also group, block (default: none)"},
     {"b_scales", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(b_scales), .words = granularities},
+    {"a_scale_order", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(a_scale_order), .words = orders,
+     .about = "of groups and blocks, what lies in a row: those of a row (default), column"},
+    {"b_scale_order", GM_FIELD_WORD, GM_IN_OPTIONS, .offset = AT(b_scale_order), .words = orders},
     {"zero_points", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(zero_points), .about = "1: of A's rows"},
     {"fast_accumulation", GM_FIELD_SIZE, GM_IN_OPTIONS | GM_MAY_BE_0, .offset = AT(fast_accumulation),
      .about = "1: sums of fp8 may stay in the tensor cores"},
@@ -269,11 +290,9 @@ static int set_scaling_ranges(const struct gm_gemm_planned *planned, const struc
     const struct gm_gemm_problem *p = &planned->problem;
     const int turned = planned->transposed;
     const int64_t a_rows = turned ? p->n : p->m, b_rows = turned ? p->m : p->n;
-    const enum gm_granularity a = turned ? p->b_scales : p->a_scales, b = turned ? p->a_scales : p->b_scales;
-    const struct gm_operand vectors[SCALING_RANGES] = {{a != GM_PER_NONE, a == GM_PER_ROW ? a_rows : 1, 0, 4},
-                                                       {b != GM_PER_NONE, b == GM_PER_ROW ? b_rows : 1, 0, 4},
-                                                       {p->zero_points, a_rows, 0, 4},
-                                                       {p->zero_points, b_rows, 0, 4}};
+    const struct gm_operand of_a = gm_operand_a_scales(p), of_b = gm_operand_b_scales(p);
+    const struct gm_operand vectors[SCALING_RANGES] = {
+        turned ? of_b : of_a, turned ? of_a : of_b, {p->zero_points, a_rows, 0, 4}, {p->zero_points, b_rows, 0, 4}};
     set_range(&found[0], "a_scales", args->a_scales, vectors[0], 4);
     set_range(&found[1], "b_scales", args->b_scales, vectors[1], 4);
     set_range(&found[2], "a_zeros", args->a_zeros, vectors[2], 4);

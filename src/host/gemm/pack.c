@@ -108,7 +108,7 @@ static enum gm_status read_problem(const struct gm_gemm_problem *given, enum gm_
 enum gm_status gm_gemm_packed(const struct gm_gemm_problem *problem, enum gm_gemm_operand operand,
                               struct gm_gemm_problem *packed, size_t *bytes) {
     struct gm_gemm_problem made;
-    struct gm_permute_problem copy;
+    struct gm_permute_problem copy = {0};
     enum gm_status status = read_problem(problem, operand, &made, &copy);
     if (status == GM_OK)
         status = gm_struct_check_output(packed, gm_operation_gemm.problem_bytes_least, sizeof *packed, "packed");
@@ -127,7 +127,7 @@ enum gm_status gm_gemm_pack(gm_context *context, const struct gm_gemm_problem *p
                             gm_device_ptr x, gm_device_ptr out, void *stream) {
     const struct gm_permute_args args = {.size = sizeof args, .x = x, .out = out};
     struct gm_gemm_problem given;
-    struct gm_permute_problem copy;
+    struct gm_permute_problem copy = {0};
     const enum gm_status status = read_problem(problem, operand, &given, &copy);
     if (status != GM_OK)
         return status;

@@ -2,6 +2,7 @@
 /* Checks a GEMM problem and fills in its defaults, with a sentence for everything wrong. */
 #include "host/gemm/problem.h"
 
+#include "common/arith.h"
 #include "common/gemm/tokens.h"
 #include "host/check_problem.h"
 #include "host/error.h"
@@ -40,6 +41,26 @@ struct gm_operand gm_operand_c(const struct gm_gemm_problem *p) {
 
 struct gm_operand gm_operand_d(const struct gm_gemm_problem *p) {
     return (struct gm_operand){p->m, gm_gemm_columns(p), p->ldd, gm_type_bytes(p->d_type)};
+}
+
+/* Of an operand with `rows` rows. Scales by row are what quantize.h calls that; the rows here are memory's. */
+static struct gm_operand scales_of(enum gm_granularity scales, enum gm_scale_order order, int64_t stride, int64_t rows,
+                                   int64_t k) {
+    const int64_t sums = GM_CEIL_DIV(k, INT64_C(128));
+    const int64_t lines = scales == GM_PER_BLOCK ? GM_CEIL_DIV(rows, INT64_C(128)) : rows;
+    if (scales <= GM_PER_ROW)
+        return (struct gm_operand){scales != GM_PER_NONE, scales == GM_PER_ROW ? rows : 1, 0, 4};
+    if (order == GM_SCALES_BY_COLUMN)
+        return (struct gm_operand){sums, lines, stride, 4};
+    return (struct gm_operand){lines, sums, stride, 4};
+}
+
+struct gm_operand gm_operand_a_scales(const struct gm_gemm_problem *p) {
+    return scales_of(p->a_scales, p->a_scale_order, p->a_scales_stride, p->m, p->k);
+}
+
+struct gm_operand gm_operand_b_scales(const struct gm_gemm_problem *p) {
+    return scales_of(p->b_scales, p->b_scale_order, p->b_scales_stride, p->n, p->k);
 }
 
 int64_t gm_operand_bytes(const struct gm_operand *operand) {
@@ -104,9 +125,9 @@ static enum gm_status check_gate(struct gm_gemm_problem *p) {
 enum { MOST_K_INT8 = 131071, MOST_K_ZEROS = 65793 };
 
 static enum gm_status check_granularities(const struct gm_gemm_problem *p) {
-    enum gm_status status = gm_check_enum("a_scales", (int)p->a_scales, GM_PER_NONE, GM_PER_ROW);
+    enum gm_status status = gm_check_enum("a_scales", (int)p->a_scales, GM_PER_NONE, GM_PER_BLOCK);
     if (status == GM_OK)
-        status = gm_check_enum("b_scales", (int)p->b_scales, GM_PER_NONE, GM_PER_ROW);
+        status = gm_check_enum("b_scales", (int)p->b_scales, GM_PER_NONE, GM_PER_BLOCK);
     if (status == GM_OK && (p->zero_points < 0 || p->zero_points > 1))
         status = gm_fail(GM_ERROR_INVALID_ARGUMENT, "zero_points is %" PRId64 "; it must be 0 or 1", p->zero_points);
     if (status == GM_OK && (p->fast_accumulation < 0 || p->fast_accumulation > 1))
@@ -118,17 +139,45 @@ static enum gm_status check_granularities(const struct gm_gemm_problem *p) {
     return status;
 }
 
+/* Scales of each 128 of K are of fp8, and of both operands then; of others their order and stride mean nothing. */
+static enum gm_status check_scales_of_sums(struct gm_gemm_problem *p) {
+    if (p->a_scales <= GM_PER_ROW)
+        p->a_scale_order = GM_SCALES_BY_ROW, p->a_scales_stride = 0;
+    if (p->b_scales <= GM_PER_ROW)
+        p->b_scale_order = GM_SCALES_BY_ROW, p->b_scales_stride = 0;
+    if (!gm_has_scales_of_sums(p))
+        return GM_OK;
+    if (p->ab_type != GM_E4M3)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scales of GM_PER_GROUP and GM_PER_BLOCK are of e4m3; A and B are %s",
+                       gm_type_name(p->ab_type));
+    if (p->a_scales == GM_PER_NONE || p->b_scales == GM_PER_NONE)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "%s has scales of each 128 of K and %s none: both have scales, of GM_PER_TENSOR at least",
+                       p->a_scales ? "A" : "B", p->a_scales ? "B" : "A");
+    enum gm_status status =
+        gm_check_enum("a_scale_order", (int)p->a_scale_order, GM_SCALES_BY_ROW, GM_SCALES_BY_COLUMN);
+    if (status == GM_OK)
+        status = gm_check_enum("b_scale_order", (int)p->b_scale_order, GM_SCALES_BY_ROW, GM_SCALES_BY_COLUMN);
+    if (status == GM_OK && p->a_scales >= GM_PER_GROUP)
+        status = fill_stride("a_scales_stride", &p->a_scales_stride, gm_operand_a_scales(p));
+    if (status == GM_OK && p->b_scales >= GM_PER_GROUP)
+        status = fill_stride("b_scales_stride", &p->b_scales_stride, gm_operand_b_scales(p));
+    return status;
+}
+
 /* Scales of the matrices of a batch. */
 static enum gm_status check_scales_of_batch(const struct gm_gemm_problem *p) {
-    if (gm_gemm_is_batch(p) && (p->a_scales == GM_PER_ROW || p->b_scales == GM_PER_ROW || p->zero_points))
+    if (gm_gemm_is_batch(p) && (p->a_scales >= GM_PER_ROW || p->b_scales >= GM_PER_ROW || p->zero_points))
         return gm_fail(GM_ERROR_INVALID_ARGUMENT,
                        "a batch takes scales of GM_PER_TENSOR, one for all matrices, and no zero_points");
     return GM_OK;
 }
 
 /* Zeros are of int8 alone, and of one product; sums of s32 have nothing beside them. */
-static enum gm_status check_8_bits(const struct gm_gemm_problem *p) {
-    const enum gm_status status = check_granularities(p);
+static enum gm_status check_8_bits(struct gm_gemm_problem *p) {
+    enum gm_status status = check_granularities(p);
+    if (status == GM_OK)
+        status = check_scales_of_sums(p);
     const int64_t most = p->zero_points ? MOST_K_ZEROS : MOST_K_INT8;
     if (status != GM_OK)
         return status;
@@ -334,6 +383,10 @@ struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
     t.b_align = p->a_align;
     t.a_scales = p->b_scales;
     t.b_scales = p->a_scales;
+    t.a_scale_order = p->b_scale_order;
+    t.b_scale_order = p->a_scale_order;
+    t.a_scales_stride = p->b_scales_stride;
+    t.b_scales_stride = p->a_scales_stride;
     t.bias = p->bias == GM_BIAS_N ? GM_BIAS_M : p->bias == GM_BIAS_M ? GM_BIAS_N : GM_BIAS_NONE;
     return t;
 }

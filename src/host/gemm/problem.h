@@ -64,6 +64,10 @@ static inline int gm_gemm_is_of_8_bits(const struct gm_gemm_problem *problem) {
 static inline int gm_gemm_is_scaled(const struct gm_gemm_problem *problem) {
     return problem->a_scales != GM_PER_NONE || problem->b_scales != GM_PER_NONE;
 }
+/* A scale is of each 128 of K, and not of an operand's rows alone. */
+static inline int gm_has_scales_of_sums(const struct gm_gemm_problem *problem) {
+    return problem->a_scales >= GM_PER_GROUP || problem->b_scales >= GM_PER_GROUP;
+}
 /* D is more than copies of sums of 8-bit operands. */
 static inline int gm_gemm_dequantizes(const struct gm_gemm_problem *problem) {
     return problem->ab_type == GM_INT8   ? problem->d_type != GM_INT32
@@ -102,6 +106,9 @@ struct gm_operand gm_operand_a(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_b(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_c(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_d(const struct gm_gemm_problem *problem);
+/* The scales of A and B, in rows as they lie in memory. */
+struct gm_operand gm_operand_a_scales(const struct gm_gemm_problem *problem);
+struct gm_operand gm_operand_b_scales(const struct gm_gemm_problem *problem);
 /* From the first byte to the last: (rows - 1) * stride + columns elements; 0 when empty. */
 int64_t gm_operand_bytes(const struct gm_operand *operand);
 

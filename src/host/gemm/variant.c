@@ -48,6 +48,7 @@ enum gm_status gm_gemm_kernel_get(size_t index, struct gm_gemm_kernel_info *info
         .batch = v.batch,
         .extended = v.extended,
         .fast_accumulation = v.fast_accumulation,
+        .sum_scales = v.sum_scales,
     };
     gm_gemm_family_of(v.kernel)->describe(v.kernel, &found);
     GM_OUTPUT(info, &found);

@@ -16,6 +16,7 @@ struct gm_gemm_variant {
     int gate;              /* D is made of gates and ups */
     int extended;          /* it takes extended epilogues, and no others */
     int fast_accumulation; /* sums of fp8 stay in the tensor cores */
+    int sum_scales;        /* GM_SCALES_x: sums of each 128 of K have scales, and none else */
     int batch;             /* it finds the matrices of a batch */
     int persistent; /* as many CTAs as the SMs hold take tile after tile; else every tile or piece has its own CTA */
     int stream_k_slots; /* of a CTA in the workspace: one for each group of threads that publishes by itself */

@@ -33,6 +33,7 @@ static struct gm_gemm_variant variant(const struct gm_kernel *kernel) {
         .batch = c[GM_GEMM_SM90_BATCH],
         .extended = c[GM_GEMM_SM90_EXTENDED],
         .fast_accumulation = c[GM_GEMM_SM90_FAST],
+        .sum_scales = c[GM_GEMM_SM90_SCALES],
         .persistent = !c[GM_GEMM_SM90_SPLIT_K],
         .gate = c[GM_GEMM_SM90_GATE],
     };
@@ -140,6 +141,22 @@ static int plain_store(const struct gm_gemm_variant *v, const struct gm_gemm_pro
                                         : GM_SM90_ALONG_ROWS;
 }
 
+/* The scales of an operand of `rows` rows. */
+static struct gm_sum_scales sum_scales(enum gm_granularity scales, enum gm_scale_order order, int64_t stride,
+                                       int64_t rows) {
+    const int by_column = order == GM_SCALES_BY_COLUMN, of_sums = scales >= GM_PER_GROUP;
+    return (struct gm_sum_scales){
+        .row_step = scales == GM_PER_TENSOR             ? 0
+                    : scales == GM_PER_ROW || by_column ? 1
+                                                        : stride,
+        .sum_step = !of_sums    ? 0
+                    : by_column ? stride
+                                : 1,
+        .shift = scales == GM_PER_BLOCK ? 7 : 0,
+        .rows = (int32_t)rows,
+    };
+}
+
 static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *verdict) {
     const struct gm_gemm_variant v = variant(plan->kernel);
     const struct gm_gemm_problem *p = &gm_gemm_planned_of(plan)->problem;
@@ -152,6 +169,9 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     params->b_early = gm_gemm_b_is_early(plan);
     params->gate = gate_params(p);
     params->scaling = gm_gemm_scaling_template(p);
+    params->a_sum_scales = sum_scales(p->a_scales, p->a_scale_order, p->a_scales_stride, p->m);
+    params->b_sum_scales = sum_scales(p->b_scales, p->b_scale_order, p->b_scales_stride, p->n);
+    params->sums = (int32_t)GM_CEIL_DIV(p->k, (int64_t)GM_SM90_SUM_K);
     params->batch = gm_gemm_batch_template(&v, p);
     params->a_steps = p->a_batch_stride != 0;
     params->b_steps = p->b_batch_stride != 0;
@@ -176,10 +196,13 @@ static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     const struct gm_driver *driver = plan->context->driver;
     struct gm_gemm_sm90_params *params = into;
     const struct gm_gemm_planned *planned = gm_gemm_planned_of(plan);
+    const struct gm_gemm_args *given = args;
     const struct gm_gemm_call call = gm_gemm_bind(planned, args, &params->epilogue);
     const int is_extended = gm_gemm_is_extended(&planned->problem);
     if (gm_gemm_is_of_8_bits(&planned->problem) || is_extended)
         gm_gemm_bind_scaling(planned, args, &params->scaling);
+    params->a_sum_scales.values = planned->transposed ? given->b_scales : given->a_scales;
+    params->b_sum_scales.values = planned->transposed ? given->a_scales : given->b_scales;
     if (is_extended)
         gm_gemm_bind_extension(&planned->problem, args, &((struct gm_gemm_sm90_extended_params *)into)->extension);
     else if (params->epilogue.beta != 0)
@@ -226,6 +249,17 @@ static enum gm_reason check_gate(const struct gm_gemm_inquiry *q) {
     return GM_ACCEPTED;
 }
 
+/* Where a tile's N side has one scale, its operand has no more of a tile's rows. */
+static enum gm_reason check_sum_scales(const struct gm_gemm_inquiry *q) {
+    const struct gm_gemm_problem *p = q->problem;
+    const int swap = q->variant->kernel->columns[GM_GEMM_SM90_SWAP];
+    const enum gm_granularity n_side = swap ? p->a_scales : p->b_scales;
+    if (q->variant->sum_scales == GM_SCALES_blocks && (n_side == GM_PER_ROW || n_side == GM_PER_GROUP))
+        return gm_say(q->why, GM_REASON_EPILOGUE,
+                      "scales a tile's columns by one factor; B has one for each, as kernels with an xc take it");
+    return GM_ACCEPTED;
+}
+
 /* Promoted sums do where fast ones would. */
 static enum gm_reason check_accumulation(const struct gm_gemm_inquiry *q) {
     if (!q->variant->fast_accumulation || q->problem->fast_accumulation)
@@ -238,6 +272,8 @@ static enum gm_reason check(const struct gm_gemm_inquiry *q) {
     enum gm_reason reason = gm_gemm_check_tma(q);
     if (reason == GM_ACCEPTED)
         reason = check_accumulation(q);
+    if (reason == GM_ACCEPTED)
+        reason = check_sum_scales(q);
     if (reason == GM_ACCEPTED && q->variant->gate)
         reason = check_gate(q);
     return reason == GM_ACCEPTED ? check_quantized(q) : reason;

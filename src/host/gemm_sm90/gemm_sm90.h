@@ -14,7 +14,7 @@ static inline int gm_sm90_roles(const struct gm_gemm_variant *v) {
     const int32_t *c = v->kernel->columns;
     return GM_SM90_ROLES(c[GM_GEMM_SM90_SCHEDULE], c[GM_GEMM_SM90_CONSUMERS], c[GM_GEMM_SM90_SWAP],
                          c[GM_GEMM_SM90_CLUSTER_K], c[GM_GEMM_SM90_SPLIT_K], c[GM_GEMM_SM90_GATE],
-                         c[GM_GEMM_SM90_EXTENDED]);
+                         c[GM_GEMM_SM90_EXTENDED], c[GM_GEMM_SM90_SCALES]);
 }
 
 /* Bytes of the swizzle span of A and B. */

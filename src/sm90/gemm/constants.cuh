@@ -22,14 +22,17 @@ typedef sum_of<GM_TYPE>::type sum_t;
 /* ---- columns and what follows from them ------------------------------------------------------------- */
 
 enum {
-    ROLES = GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K, GM_GATE, GM_EXTENDED),
+    ROLES =
+        GM_SM90_ROLES(GM_SCHEDULE, GM_CONSUMERS, GM_SWAP, GM_CLUSTER_K, GM_SPLIT_K, GM_GATE, GM_EXTENDED, GM_SCALES),
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
     IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
     IS_INT = GM_TYPE == GM_TYPE_int8,
     IS_FP8 = GM_TYPE == GM_TYPE_e4m3,
-    PROMOTES = IS_FP8 && !GM_FAST,      /* fp32 instructions add up sums of a few atoms, see mma_promoted.cuh */
-    SCALES = IS_INT || IS_FP8,          /* tiles may be stored by TMA scaled by rows and columns */
-    IS_SPLIT = GM_SM90_SPLITS(GM_TYPE), /* every element becomes two of tf32, see mma_split.cuh */
+    PROMOTES = IS_FP8 && !GM_FAST,           /* fp32 instructions add up sums of a few atoms, see mma_promoted.cuh */
+    SCALES = IS_INT || IS_FP8,               /* tiles may be stored by TMA scaled by rows and columns */
+    SCALES_SUMS = GM_SCALES != GM_SCALES_no, /* each promoted sum has scales, see sum_scales.cuh */
+    HAS_N_SCALES = GM_SCALES == GM_SCALES_columns, /* one for each column of the N side, else one for all */
+    IS_SPLIT = GM_SM90_SPLITS(GM_TYPE),            /* every element becomes two of tf32, see mma_split.cuh */
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
     TILE_K = GM_TILE_K,
@@ -58,7 +61,8 @@ enum {
     ROWS = PINGPONG ? WGMMA_M : WGMMA_M / CONSUMERS,       /* of the M side, per consumer warpgroup */
     ATOMS_M = ROWS / 64,                                   /* wgmma atoms of 64 rows, per consumer warpgroup */
     K_STEPS = TILE_K * ELEM_BYTES / 32,                    /* wgmma atoms of 32 bytes of k, per stage */
-    PROMOTED_STEPS = 4,                                    /* of them: 128 bytes of k */
+    PROMOTED_STEPS = 4,                                    /* of them: 128 bytes of k, GM_SM90_SUM_K of fp8 */
+    SUMS_OF_STAGE = K_STEPS < 4 ? 1 : K_STEPS / 4,         /* of so many */
     ATOM_REGISTERS = WGMMA_N / 2,                          /* accumulators of one atom, per thread */
     FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES),  /* accumulators of all atoms, per thread */
     D_N = WGMMA_N / (1 + GATED),                           /* of the N side, what is stored of it */
@@ -72,6 +76,8 @@ enum {
     STORE_ROWS = GM_SM90_STORE_ROWS(TILE_M, TILE_N, ROLES), /* rows of it */
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, ROLES),
+    SUM_SCALES = GM_SM90_SUM_SCALES(TILE_M, TILE_N, ROLES), /* floats of a sum */
+    SCALES_BYTES = GM_SM90_SCALES_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES),
     /* Whether a CTA's last tile is staged in the ring: if a consumer has several chunks of 16-bit elements of it. */
     LAST_TILE_IN_RING =
         ATOMS_M * GM_CEIL_DIV(SWAPPED ? D_N / CLUSTER_K : MAX_PART_N, SWAPPED ? STORE_ROWS : STORE_SPAN / 2) > 1,
@@ -109,6 +115,8 @@ static_assert(!SWAPPED || WGMMA_N % (8 * CLUSTER_K) == 0, "the parts of a swappe
 static_assert(ATOMS_M * ATOM_REGISTERS <= MOST_ACCUMULATORS, "accumulators must leave registers for the rest");
 static_assert(!PROMOTES || (K_STEPS % PROMOTED_STEPS == 0 && (ATOMS_M + 1) * ATOM_REGISTERS <= MOST_ACCUMULATORS),
               "registers for an atom's sums, once more");
+static_assert(!SCALES_SUMS || (PROMOTES && !GATED && !EXTENDED), "scales are of promoted sums");
+static_assert(!SCALES_SUMS || HAS_N_SCALES || GM_SM90_SUM_K % WGMMA_N == 0, "a tile's N side is of one block");
 static_assert(!PROMOTES || !SPLIT_K, "pieces of split-K are multiplied by mma_tile()");
 static_assert(!GM_FAST || IS_FP8, "fast sums are of fp8");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
@@ -123,7 +131,7 @@ static __device__ __forceinline__ constexpr int part_size(int part) {
     return part_first(part + 1) - part_first(part);
 }
 
-/* ---- shared memory: stages | staging | barriers ---------------------------------------------------- */
+/* ---- shared memory: stages | staging | scales | barriers ------------------------------------------- */
 
 static __device__ __forceinline__ uint32_t smem_base(void) {
     extern __shared__ unsigned char smem[];
@@ -135,7 +143,7 @@ static __device__ __forceinline__ uint32_t staging_addr(uint32_t base, int consu
 }
 
 static __device__ __forceinline__ struct pipeline pipeline_at(uint32_t base) {
-    const uint32_t full = base + STAGES * STAGE_BYTES + STAGING_BYTES;
+    const uint32_t full = base + STAGES * STAGE_BYTES + STAGING_BYTES + SCALES_BYTES;
     return {full, full + 8 * STAGES};
 }
 

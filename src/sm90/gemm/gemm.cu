@@ -20,6 +20,7 @@
  *   load.cuh   produce       A, B -> the ring
  *   mma.cuh    mma_tile      the ring -> accumulators
  *   mma_promoted.cuh         the same of fp8
+ *   sum_scales.cuh           scales of fp8's sums: memory -> beside the ring -> factors
  *   mma_split.cuh            the same of tf32x3
  *   gate.cuh   gate_tile     pairs of accumulators -> elements of D, in variants with a gate
  *   store.cuh  store_tile    accumulators -> D
@@ -43,6 +44,7 @@
 #include "sm90/gemm/split_k.cuh"
 #include "sm90/gemm/store.cuh"
 #include "sm90/gemm/stream_k.cuh"
+#include "sm90/gemm/sum_scales.cuh"
 #include "sm90/gemm/walk.cuh"
 #include "sm90/mbarrier.cuh"
 #include "sm90/pipeline.cuh"
@@ -50,10 +52,10 @@
 
 /* ---- set-up: needs no other kernel's results, so it may overlap the end of the previous kernel ------- */
 
-/* Of tf32x3 every warp of a consumer releases a stage, since it has loaded its own rows of the M side. */
+/* Of tf32x3, and where sums have scales, every warp of a consumer releases a stage, since it has loaded from it itself. */
 static __device__ __forceinline__ void init_slot(struct pipeline ring, uint32_t base, int slot) {
-    constexpr int releases = TILE_CONSUMERS * (IS_SPLIT ? 4 : 1);
-    pipeline_init(ring, slot, releases * SHARERS);
+    constexpr int releases = TILE_CONSUMERS * (IS_SPLIT || SCALES_SUMS ? 4 : 1);
+    pipeline_init(ring, slot, releases * SHARERS, STAGE_ARRIVALS);
     if (IS_SPLIT)
         mbarrier_init(split_barrier_addr(base, slot), SPLITTERS / 32);
 }
@@ -306,6 +308,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         setmaxnreg_dec<PRODUCER_REGISTERS>();
         if (SPLIT_K && __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0) == 1)
             fetch_parts(p.stream_k);
+        else if (SCALES_SUMS && __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0) == 1)
+            load_sum_scales(p, base, rank, threadIdx.x % 32);
         else if (threadIdx.x == 0)
             produce(p, base, rank, first);
     } else if (IS_SPLIT && warpgroup > CONSUMERS) {

@@ -9,6 +9,7 @@
 
 #include "sm90/gemm/constants.cuh"
 #include "sm90/gemm/mma.cuh"
+#include "sm90/gemm/sum_scales.cuh"
 #include "sm90/pipeline.cuh"
 #include "sm90/wgmma.cuh"
 #include "sm90/wgmma_shapes.cuh"
@@ -28,45 +29,65 @@ static __device__ __forceinline__ void mma_sums(float (&sums)[ATOM_REGISTERS], u
     wgmma_commit_group();
 }
 
-/* Waits for all groups but the last IN_FLIGHT, and adds an atom's sums to its accumulators. */
+/* Where a consumer's sums come from: the ring, its slots' shared memory, and this thread's place. */
+struct promoted_context {
+    struct pipeline ring;
+    uint32_t base, thread;
+    int row0; /* of the M side */
+};
+
+/* Waits for all groups but the last IN_FLIGHT, and adds an atom's sums, number `part` of the stage in `slot`, to its
+ * accumulators; times their scales, if they have any, which are loaded before. */
 template <int IN_FLIGHT>
-static __device__ __forceinline__ void promote(float (&acc)[ATOM_REGISTERS], float (&sums)[ATOM_REGISTERS]) {
+static __device__ __forceinline__ void promote(const struct promoted_context &c, float (&acc)[ATOM_REGISTERS],
+                                               float (&sums)[ATOM_REGISTERS], uint32_t slot, int i, int part) {
+    struct sum_factors factors;
+    if (SCALES_SUMS)
+        factors = sum_factors_at(sum_scales_addr(c.base, slot, part), c.row0 + i * 64, c.thread);
     wgmma_wait_group<IN_FLIGHT>();
     wgmma_fence_operand(sums);
+    if (SCALES_SUMS)
+        add_scaled(acc, sums, factors);
+    else
 #pragma unroll
-    for (int r = 0; r < ATOM_REGISTERS; ++r)
-        acc[r] += sums[r];
+        for (int r = 0; r < ATOM_REGISTERS; ++r)
+            acc[r] += sums[r];
+}
+
+/* Tells the producer that a stage is free. Warps that have loaded scales each say so themselves. */
+static __device__ __forceinline__ void release_stage(const struct promoted_context &c, uint32_t slot) {
+    if (SCALES_SUMS)
+        __syncwarp();
+    pipeline_release<SHARERS>(c.ring, slot, SCALES_SUMS ? c.thread % 32 : c.thread);
 }
 
 enum {
-    SUMS_OF_STAGE = K_STEPS / PROMOTED_STEPS,
     HAS_TWO_SUMS = ATOMS_M == 1 && 3 * ATOM_REGISTERS <= MOST_ACCUMULATORS,
-    BLOCKS_AT_ONCE = SUMS_OF_STAGE < 4 ? 4 / (SUMS_OF_STAGE > 0 ? (int)SUMS_OF_STAGE : 1) : 1,
+    BLOCKS_AT_ONCE = SUMS_OF_STAGE < 4 ? 4 / SUMS_OF_STAGE : 1,
 };
 
 /* One sum at a time: all k-blocks of a piece. */
-static __device__ __forceinline__ void mma_one_sum(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
-                                                   struct pipeline_state &at, uint32_t base, int row0, int k_blocks,
-                                                   uint32_t thread) {
+static __device__ __forceinline__ void mma_one_sum(const struct promoted_context &c,
+                                                   float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline_state &at,
+                                                   int k_blocks) {
 #pragma unroll 1
     for (int block = 0; block < k_blocks; ++block) {
-        pipeline_wait(ring, at);
+        pipeline_wait(c.ring, at);
 #pragma unroll
         for (int part = 0; part < ATOMS_M * K_STEPS / PROMOTED_STEPS; ++part) {
             float sums[ATOM_REGISTERS];
-            mma_sums(sums, base + at.slot * STAGE_BYTES, row0, part % ATOMS_M, part / ATOMS_M * PROMOTED_STEPS);
-            promote<0>(acc[part % ATOMS_M], sums);
+            mma_sums(sums, c.base + at.slot * STAGE_BYTES, c.row0, part % ATOMS_M, part / ATOMS_M * PROMOTED_STEPS);
+            promote<0>(c, acc[part % ATOMS_M], sums, at.slot, part % ATOMS_M, part / ATOMS_M);
         }
-        pipeline_release<SHARERS>(ring, at.slot, thread);
+        release_stage(c, at.slot);
         pipeline_next<STAGES>(at);
     }
 }
 
 /* Two sums by turns, of BLOCKS_AT_ONCE k-blocks: while one is promoted, the next is on its way. In the end none is.
  * NOTE: if one were on its way from one turn of the loop over them to the next, ptxas would serialise all (C7514). */
-static __device__ __forceinline__ void mma_two_sums(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
-                                                    struct pipeline_state &at, uint32_t base, int row0,
-                                                    uint32_t thread) {
+static __device__ __forceinline__ void mma_two_sums(const struct promoted_context &c,
+                                                    float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline_state &at) {
     constexpr int count = BLOCKS_AT_ONCE * SUMS_OF_STAGE;
     float sums[2][ATOM_REGISTERS];
     uint32_t slots[BLOCKS_AT_ONCE];
@@ -74,25 +95,26 @@ static __device__ __forceinline__ void mma_two_sums(float (&acc)[ATOMS_M][ATOM_R
     for (int i = 0; i < count; ++i) {
         if (i % SUMS_OF_STAGE == 0) {
             slots[i / SUMS_OF_STAGE] = at.slot;
-            pipeline_wait(ring, at);
+            pipeline_wait(c.ring, at);
             pipeline_next<STAGES>(at);
         }
-        const uint32_t stage_addr = base + slots[i / SUMS_OF_STAGE] * STAGE_BYTES;
-        mma_sums(sums[i % 2], stage_addr, row0, 0, i % SUMS_OF_STAGE * PROMOTED_STEPS);
+        const uint32_t stage_addr = c.base + slots[i / SUMS_OF_STAGE] * STAGE_BYTES;
+        mma_sums(sums[i % 2], stage_addr, c.row0, 0, i % SUMS_OF_STAGE * PROMOTED_STEPS);
         if (i > 0) {
-            promote<1>(acc[0], sums[(i - 1) % 2]);
+            promote<1>(c, acc[0], sums[(i - 1) % 2], slots[(i - 1) / SUMS_OF_STAGE], 0, (i - 1) % SUMS_OF_STAGE);
             if (i % SUMS_OF_STAGE == 0)
-                pipeline_release<SHARERS>(ring, slots[i / SUMS_OF_STAGE - 1], thread);
+                release_stage(c, slots[i / SUMS_OF_STAGE - 1]);
         }
     }
-    promote<0>(acc[0], sums[(count - 1) % 2]);
-    pipeline_release<SHARERS>(ring, slots[BLOCKS_AT_ONCE - 1], thread);
+    promote<0>(c, acc[0], sums[(count - 1) % 2], slots[BLOCKS_AT_ONCE - 1], 0, SUMS_OF_STAGE - 1);
+    release_stage(c, slots[BLOCKS_AT_ONCE - 1]);
 }
 
 /* Multiplies all k-blocks of one piece. */
 static __device__ __forceinline__ void mma_promoted_tile(float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline ring,
                                                          struct pipeline_state &at, uint32_t base, int row0,
                                                          int k_blocks, uint32_t thread) {
+    const struct promoted_context c = {ring, base, thread, row0};
     int block = 0;
 #pragma unroll
     for (int i = 0; i < ATOMS_M * ATOM_REGISTERS; ++i)
@@ -100,9 +122,9 @@ static __device__ __forceinline__ void mma_promoted_tile(float (&acc)[ATOMS_M][A
     if constexpr (HAS_TWO_SUMS) {
 #pragma unroll 1
         for (; block + BLOCKS_AT_ONCE <= k_blocks; block += BLOCKS_AT_ONCE)
-            mma_two_sums(acc, ring, at, base, row0, thread);
+            mma_two_sums(c, acc, at);
     }
-    mma_one_sum(acc, ring, at, base, row0, k_blocks - block, thread);
+    mma_one_sum(c, acc, at, k_blocks - block);
 }
 static __device__ __forceinline__ void mma_promoted_tile(int32_t (&)[ATOMS_M][ATOM_REGISTERS], struct pipeline,
                                                          struct pipeline_state &, uint32_t, int, int, uint32_t) {}

@@ -49,7 +49,11 @@ MEMBER(gm_gemm_problem, d_division, 236)
 MEMBER(gm_gemm_problem, d_group, 240)
 MEMBER(gm_gemm_problem, d_scales_stride, 248)
 MEMBER(gm_gemm_problem, fast_accumulation, 256)
-END(gm_gemm_problem, fast_accumulation, 104)
+MEMBER(gm_gemm_problem, a_scale_order, 264)
+MEMBER(gm_gemm_problem, b_scale_order, 268)
+MEMBER(gm_gemm_problem, a_scales_stride, 272)
+MEMBER(gm_gemm_problem, b_scales_stride, 280)
+END(gm_gemm_problem, b_scales_stride, 104)
 
 MEMBER(gm_gemm_args, size, 0)
 MEMBER(gm_gemm_args, a, 8)
@@ -93,7 +97,8 @@ MEMBER(gm_gemm_kernel_info, gate, 80)
 MEMBER(gm_gemm_kernel_info, batch, 88)
 MEMBER(gm_gemm_kernel_info, extended, 96)
 MEMBER(gm_gemm_kernel_info, fast_accumulation, 104)
-END(gm_gemm_kernel_info, fast_accumulation, 80)
+MEMBER(gm_gemm_kernel_info, sum_scales, 112)
+END(gm_gemm_kernel_info, sum_scales, 80)
 
 /* ---- enumerators ------------------------------------------------------------------------------------ */
 

@@ -252,6 +252,7 @@ static void run_problems(const struct test *test, struct result *result) {
         FIELD(residual, 2, GM_ERROR_INVALID_ARGUMENT),
         FIELD(amax, -1, GM_ERROR_INVALID_ARGUMENT),
         FIELD(a_scales, 3, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(a_scales, 5, GM_ERROR_INVALID_ARGUMENT),
         FIELD(b_scales, -1, GM_ERROR_INVALID_ARGUMENT),
         FIELD(a_major, 2, GM_ERROR_INVALID_ARGUMENT),
         FIELD(b_major, 7, GM_ERROR_INVALID_ARGUMENT),

@@ -33,11 +33,13 @@ void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
     static const char *acts[] = {"", " relu", " gelu-tanh", " gelu-erf", " silu"},
                       *biases[] = {"", " bias-n:", " bias-m:"};
     static const char *gates[] = {"", " halves", " pairs"};
-    static const char *granularities[] = {"", " per tensor", " per row"};
-    char scales[64] = "", extension[320] = "";
+    static const char *granularities[] = {"", " per tensor", " per row", " per group", " per block"};
+    static const char *orders[] = {"", " by column"};
+    char scales[128] = "", extension[320] = "";
     if (is_of_8_bits(gc->ab_type) || gc->a_scales || gc->b_scales)
-        snprintf(scales, sizeof scales, " scales%s /%s%s", granularities[gc->a_scales], granularities[gc->b_scales],
-                 gc->zero_points ? " zeros" : "");
+        snprintf(scales, sizeof scales, " scales%s%s+%d /%s%s+%d%s", granularities[gc->a_scales],
+                 orders[gc->a_scale_order], gc->a_scales_pad, granularities[gc->b_scales], orders[gc->b_scale_order],
+                 gc->b_scales_pad, gc->zero_points ? " zeros" : "");
     const char *const fast = gc->fast_accumulation ? " fast" : "";
     static const char *inputs[] = {"integer", "normal", "special", "ones", "holed", "positive"};
     snprintf(text, bytes,
@@ -225,32 +227,41 @@ static bool keep_column_sums(struct placed *placed) {
     return sums;
 }
 
+/* Row by row, as they lie in memory, between NaN. */
+static CUdeviceptr place_scales(struct result *result, const struct gemm_case *gc, bool is_a, struct arena *arena) {
+    const struct scales_layout lie = scales_layout_of(gc, is_a);
+    struct image image = new_image(lie.rows, lie.stride, GM_FP32, (int)(gc->n + is_a) % 3, 0xff);
+    for (int64_t i = 0; i < lie.rows * lie.columns; i++) {
+        const int64_t row = i / lie.columns, column = i % lie.columns;
+        store_bits(image.bytes + image.start + (row * lie.stride + column) * 4, GM_FP32,
+                   double_to_bits(GM_FP32, stored_scale(gc, is_a, row, column)));
+    }
+    return upload(result, arena, &image, false);
+}
+
+static CUdeviceptr place_zeros(struct result *result, const struct placed *placed, enum scaling scaling, int64_t count,
+                               struct arena *arena) {
+    struct image image = new_image(1, count + 1, GM_INT32, (int)(placed->gc->n + scaling) % 3, 0xff);
+    for (int64_t i = 0; i < count; i++) {
+        const double value =
+            scaling == B_SUMS ? placed->column_sums[i] : scaling_value(placed->gc, placed->logical, scaling, i);
+        store_bits(image.bytes + image.start + i * 4, GM_INT32, double_to_bits(GM_INT32, value));
+    }
+    return upload(result, arena, &image, false);
+}
+
 static bool place_scaling(struct result *result, struct placed *placed, struct arena arenas[SCALINGS]) {
     const struct gemm_case *gc = placed->gc;
-    gm_device_ptr *const args[SCALINGS] = {&placed->args.a_scales, &placed->args.b_scales, &placed->args.a_zeros,
-                                           &placed->args.b_sums};
-    const int64_t counts[SCALINGS] = {gc->a_scales == GM_PER_NONE  ? 0
-                                      : gc->a_scales == GM_PER_ROW ? gc->m
-                                                                   : 1,
-                                      gc->b_scales == GM_PER_NONE  ? 0
-                                      : gc->b_scales == GM_PER_ROW ? gc->n
-                                                                   : 1,
-                                      gc->zero_points ? gc->m : 0, gc->zero_points ? gc->n : 0};
-    bool ok = keep_column_sums(placed);
-    for (int s = 0; s < SCALINGS && ok; s++) {
-        const enum gm_type type = s < A_ZEROS ? GM_FP32 : GM_INT32;
-        struct image image = new_image(1, counts[s] + 1, type, (int)(gc->n + s) % 3, 0xff);
-        for (int64_t i = 0; i < counts[s]; i++) {
-            const double value =
-                s == B_SUMS ? placed->column_sums[i] : scaling_value(gc, placed->logical, (enum scaling)s, i);
-            store_bits(image.bytes + image.start + i * 4, type, double_to_bits(type, value));
-        }
-        *args[s] = counts[s] ? upload(result, &arenas[s], &image, false) : 0;
-        if (!counts[s])
-            free(image.bytes);
-        ok = !counts[s] || *args[s];
-    }
-    return ok;
+    struct gm_gemm_args *args = &placed->args;
+    if (!keep_column_sums(placed))
+        return false;
+    placed->sums = scaled_sums(gc, placed->logical);
+    args->a_scales = gc->a_scales ? place_scales(result, gc, true, &arenas[A_SCALES]) : 0;
+    args->b_scales = gc->b_scales ? place_scales(result, gc, false, &arenas[B_SCALES]) : 0;
+    args->a_zeros = gc->zero_points ? place_zeros(result, placed, A_ZEROS, gc->m, &arenas[A_ZEROS]) : 0;
+    args->b_sums = gc->zero_points ? place_zeros(result, placed, B_SUMS, gc->n, &arenas[B_SUMS]) : 0;
+    return (!gc->a_scales || args->a_scales) && (!gc->b_scales || args->b_scales) &&
+           (!gc->zero_points || (args->a_zeros && args->b_sums));
 }
 
 /* C's values, or NaN, where C is D; the residual's where that is D; what amax holds before; a scale that is read. */
@@ -337,6 +348,10 @@ static void fill_problem(struct placed *placed) {
                                                .b_scales = gc->b_scales,
                                                .zero_points = gc->zero_points,
                                                .fast_accumulation = gc->fast_accumulation,
+                                               .a_scale_order = gc->a_scale_order,
+                                               .b_scale_order = gc->b_scale_order,
+                                               .a_scales_stride = scales_layout_of(gc, true).stride,
+                                               .b_scales_stride = scales_layout_of(gc, false).stride,
                                                .a_align = pointer_alignment(placed->args.a),
                                                .b_align = pointer_alignment(placed->args.b),
                                                .d_align = pointer_alignment(placed->args.d),
@@ -399,7 +414,7 @@ struct gemm_case fit_type(const struct gemm_case *gc) {
         fit.d_type = GM_FP32;
     if (gc->ab_type == GM_E4M3 && gc->inputs == HOLED) /* it has no infinity */
         fit.inputs = INTEGER;
-    if (!is_of_8_bits(gc->ab_type))
+    if (!is_of_8_bits(gc->ab_type) || has_scales_of_sums(gc))
         return fit;
     if (gc->ab_type == GM_INT8 && plain && turn % 2 && !is_extended(gc)) {
         fit.d_type = GM_INT32;

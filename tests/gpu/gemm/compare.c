@@ -42,6 +42,8 @@ double scaling_value(const struct gemm_case *gc, const struct logical *logical, 
 
 static double scale_of(const struct placed *placed, int64_t m, int64_t n) {
     const struct gemm_case *gc = placed->gc;
+    if (has_scales_of_sums(gc)) /* they are in the sums already */
+        return 1;
     return scaling_value(gc, placed->logical, A_SCALES, m) * scaling_value(gc, placed->logical, B_SCALES, n);
 }
 
@@ -190,7 +192,7 @@ static void free_row(struct row *row) {
 
 static void make_row(const struct walk *walk, int64_t m, struct row *row) {
     const struct placed *p = walk->placed;
-    const double *acc = p->logical->acc + m * p->gc->n;
+    const double *acc = p->sums + m * p->gc->n;
     const int64_t columns = columns_of(p->gc);
     for (int64_t n = 0; n < columns; n++)
         row->want[n] = p->gc->gate ? made_of_gate(p, m, n, acc, &row->off[n]) : made(p, m, n, acc[n], &row->off[n]);

@@ -83,9 +83,11 @@ struct gemm_case {
     bool c_is_nan; /* beta = 0 and C, which may be D, full of NaN */
     enum inputs inputs;
     enum gm_gate gate;
-    float limit, sigmoid_factor, up_offset; /* of the gate */
-    bool rounded_sums;                      /* gates and ups may be rounded, to rounded_type() */
-    enum gm_granularity a_scales, b_scales; /* of operands of 8 bits and 16, but of int8 where D is int32 */
+    float limit, sigmoid_factor, up_offset;           /* of the gate */
+    bool rounded_sums;                                /* gates and ups may be rounded, to rounded_type() */
+    enum gm_granularity a_scales, b_scales;           /* of operands of 8 bits and 16, but of int8 where D is int32 */
+    enum gm_scale_order a_scale_order, b_scale_order; /* of groups and blocks */
+    int a_scales_pad, b_scales_pad;
     bool zero_points;
     bool fast_accumulation; /* of e4m3 */
     /* Of an extended epilogue. */
@@ -121,7 +123,21 @@ struct placed {
     size_t amax_at, scales_at;
     struct operand scales; /* of a D of 8 bits; else it has no rows */
     double *column_sums;   /* of B, with zero_points */
+    const double *sums;    /* M x N: A B, or with scales of sums what stands in its place */
 };
+
+/* Scales of each 128 of K (sum_scales.c): the scale of a row in such a sum; how they lie in memory, `rows` rows of `columns`
+ * floats; what lies there; and the sums, scaled, or A B where there are no such scales. */
+struct scales_layout {
+    int64_t rows, columns, stride;
+    bool by_column;
+    int64_t block; /* rows of the operand that share one */
+};
+bool has_scales_of_sums(const struct gemm_case *gc);
+double sum_scale(const struct gemm_case *gc, bool is_a, int64_t row, int64_t sum);
+struct scales_layout scales_layout_of(const struct gemm_case *gc, bool is_a);
+double stored_scale(const struct gemm_case *gc, bool is_a, int64_t line, int64_t column);
+const double *scaled_sums(const struct gemm_case *gc, const struct logical *logical);
 
 /* A case as its operands' type has it: of fp32 and tf32 D is fp32; int8 gets D of int32, or scales and zeros, by
  * turns, and e4m3 scales. */

@@ -8,6 +8,7 @@
 
 #include "common/gemm_sm80/params.h"
 #include "common/gemm_sm90/params.h"
+#include "common/gemm_sm90/tile.h"
 #include "gemm/gemm_tests.h"
 #include "fake_driver.h"
 
@@ -26,6 +27,7 @@ struct job {
     struct gm_gate_params gate;
     struct gm_scaling_params scaling; /* of int8, and of extended epilogues */
     struct gm_extension_params extension;
+    struct gm_sum_scales a_scales, b_scales; /* of each 128 of K, where a kernel has them */
     bool gated, extended;
     int64_t m, n, k; /* extent of D and of the sum */
     int64_t sums_n;  /* columns of A B */
@@ -65,6 +67,21 @@ static void add_row_of_b(const struct job *job, int64_t m, int64_t k) {
         acc[n] += a * b[n];
 }
 
+static float sum_scale_at(const struct gm_sum_scales *s, int64_t row, int64_t sum) {
+    const int64_t at = (row >> s->shift) * s->row_step + sum * s->sum_step;
+    float scale;
+    memcpy(&scale, (const float *)(uintptr_t)s->values + at, sizeof scale);
+    return scale;
+}
+
+/* The same with the scales of the sum that k belongs to, which are powers of 2. */
+static void add_scaled_row_of_b(const struct job *job, int64_t m, int64_t k) {
+    const float a = element(job, &job->a, m, k) * sum_scale_at(&job->a_scales, m, k / GM_SM90_SUM_K);
+    for (int64_t n = 0; n < job->sums_n; n++)
+        job->acc[m * job->sums_n + n] +=
+            a * job->b_values[k * job->sums_n + n] * sum_scale_at(&job->b_scales, n, k / GM_SM90_SUM_K);
+}
+
 /* Sums of integers are spared: large ones would be caught by their bits, not by the bound. */
 static void round_sums(const struct job *job, int64_t m) {
     float *acc = job->acc + m * job->sums_n;
@@ -77,7 +94,10 @@ static void multiply(int64_t first, int64_t last, void *arg) {
     const struct job *job = arg;
     for (int64_t m = first; m < last; m++)
         for (int64_t k = 0; k < job->k; k++) {
-            add_row_of_b(job, m, k);
+            if (job->variant->gemm.sum_scales)
+                add_scaled_row_of_b(job, m, k);
+            else
+                add_row_of_b(job, m, k);
             if (planted_bug == BUG_FP16_ACCUMULATION && k % 64 == 63)
                 round_sums(job, m);
         }
@@ -303,6 +323,8 @@ static void read_sm90(struct job *job, const struct gm_gemm_sm90_extended_params
     job->epilogue = params->epilogue;
     job->extension = all->extension;
     job->scaling = params->scaling;
+    job->a_scales = params->a_sum_scales;
+    job->b_scales = params->b_sum_scales;
     read_d(job);
     if (params->plain == GM_SM90_BY_TMA)
         read_map_of_d(job, &params->d);

@@ -165,8 +165,8 @@ static bool are_alike(const struct variant *x, const struct variant *y) {
     const struct gm_gemm_kernel_info *a = &x->gemm, *b = &y->gemm;
     return x->kernel.arch == y->kernel.arch && a->cluster_m == b->cluster_m && a->cluster_n == b->cluster_n &&
            a->cluster_k == b->cluster_k && a->warp_k == b->warp_k && a->split_k == b->split_k && a->gate == b->gate &&
-           a->extended == b->extended && a->swap == b->swap && a->schedule == b->schedule &&
-           a->consumers == b->consumers;
+           a->extended == b->extended && a->sum_scales == b->sum_scales && a->swap == b->swap &&
+           a->schedule == b->schedule && a->consumers == b->consumers;
 }
 
 /* Whether a row before it is alike, of any type or of its own. */

@@ -124,9 +124,26 @@ static struct gemm_case extend(const struct variant *variant, const struct gemm_
     return fit;
 }
 
+/* Each scale of each 128 of K in turn, in both orders, with gaps between rows. Columns of one scale are of few kinds. */
+static void fit_sum_scales(const struct variant *variant, struct gemm_case *gc) {
+    static const enum gm_granularity of_one[] = {GM_PER_BLOCK, GM_PER_TENSOR},
+                                     of_each[] = {GM_PER_GROUP, GM_PER_BLOCK, GM_PER_ROW, GM_PER_TENSOR};
+    const int turn = turn_of(gc);
+    gc->a_scales = of_each[turn / 2 % 4];
+    gc->b_scales = variant->gemm.sum_scales == 1 ? of_one[turn % 2] : of_each[(turn + turn / 8) % 4];
+    if (!has_scales_of_sums(gc))
+        gc->a_scales = GM_PER_GROUP;
+    gc->a_scale_order = gc->a_scales >= GM_PER_GROUP && gc->m % 2 ? GM_SCALES_BY_COLUMN : GM_SCALES_BY_ROW;
+    gc->b_scale_order = gc->b_scales >= GM_PER_GROUP && turn / 4 % 2 ? GM_SCALES_BY_COLUMN : GM_SCALES_BY_ROW;
+    gc->a_scales_pad = gc->n % 3;
+    gc->b_scales_pad = gc->k % 2;
+}
+
 struct gemm_case fit_variant(const struct variant *variant, const struct gemm_case *gc) {
     struct gemm_case fit = fit_gate(variant, gc);
     fit.fast_accumulation = variant->gemm.fast_accumulation;
+    if (variant->gemm.sum_scales)
+        fit_sum_scales(variant, &fit);
     return variant->gemm.extended ? extend(variant, &fit) : fit;
 }
 

@@ -836,6 +836,8 @@ pub type gm_granularity = c_uint;
 pub const GM_PER_NONE: gm_granularity = 0;
 pub const GM_PER_TENSOR: gm_granularity = 1;
 pub const GM_PER_ROW: gm_granularity = 2;
+pub const GM_PER_GROUP: gm_granularity = 3;
+pub const GM_PER_BLOCK: gm_granularity = 4;
 
 pub type gm_gemm_operand = c_uint;
 pub const GM_GEMM_A: gm_gemm_operand = 0;
@@ -903,6 +905,10 @@ pub struct gm_gemm_problem {
     pub d_group: i64,
     pub d_scales_stride: i64,
     pub fast_accumulation: i64,
+    pub a_scale_order: gm_scale_order,
+    pub b_scale_order: gm_scale_order,
+    pub a_scales_stride: i64,
+    pub b_scales_stride: i64,
 }
 
 impl Default for gm_gemm_problem {
@@ -971,6 +977,7 @@ pub struct gm_gemm_kernel_info {
     pub batch: i64,
     pub extended: i64,
     pub fast_accumulation: i64,
+    pub sum_scales: i64,
 }
 
 impl Default for gm_gemm_kernel_info {

@@ -413,6 +413,10 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_problem, d_group), 240);
     assert_eq!(offset_of!(gm_gemm_problem, d_scales_stride), 248);
     assert_eq!(offset_of!(gm_gemm_problem, fast_accumulation), 256);
+    assert_eq!(offset_of!(gm_gemm_problem, a_scale_order), 264);
+    assert_eq!(offset_of!(gm_gemm_problem, b_scale_order), 268);
+    assert_eq!(offset_of!(gm_gemm_problem, a_scales_stride), 272);
+    assert_eq!(offset_of!(gm_gemm_problem, b_scales_stride), 280);
     assert!(size_of::<gm_gemm_problem>() >= 104);
     assert_eq!(offset_of!(gm_gemm_args, size), 0);
     assert_eq!(offset_of!(gm_gemm_args, a), 8);
@@ -455,6 +459,7 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_kernel_info, batch), 88);
     assert_eq!(offset_of!(gm_gemm_kernel_info, extended), 96);
     assert_eq!(offset_of!(gm_gemm_kernel_info, fast_accumulation), 104);
+    assert_eq!(offset_of!(gm_gemm_kernel_info, sum_scales), 112);
     assert!(size_of::<gm_gemm_kernel_info>() >= 80);
     assert_eq!(GM_GATE_NONE, 0);
     assert_eq!(GM_GATE_HALVES, 1);
