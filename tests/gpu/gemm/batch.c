@@ -407,7 +407,7 @@ static struct batch_case case_of(const struct variant *v, int i) {
                                .activation = i % 8 == 6 ? GM_ACT_RELU : GM_ACT_NONE,
                                .inputs = i % 5 == 4 ? NORMAL : INTEGER};
     bc.gc.d_type = gm_type_bytes(bc.gc.ab_type) != 2 ? GM_FP32 : i % 3 == 2 ? (enum gm_type)(i / 3 % 3) : bc.gc.ab_type;
-    if (bc.gc.ab_type == GM_INT8 && i % 2) { /* sums that are scaled */
+    if (bc.gc.ab_type == GM_E4M3 || (bc.gc.ab_type == GM_INT8 && i % 2)) { /* sums that are scaled */
         bc.gc.d_type = (enum gm_type)(i / 2 % 3);
         bc.gc.a_scales = i % 3 ? GM_PER_TENSOR : GM_PER_NONE;
         bc.gc.b_scales = i % 5 ? GM_PER_TENSOR : GM_PER_NONE;
@@ -425,9 +425,9 @@ static struct batch_case case_of(const struct variant *v, int i) {
     bc.d = bc.c = i % 4 == 3 ? BESIDE : BEHIND;
     if (bc.gc.beta == 1 && bc.gc.bias == GM_BIAS_NONE && i % 2)
         bc.c = SHARED;
-    if (i % 5 != 2 || !v || strcmp(v->kernel.family, "gemm_sm90") == 0 || bc.gc.ab_type == GM_INT8)
+    if (i % 5 != 2 || !v || strcmp(v->kernel.family, "gemm_sm90") == 0 || is_of_8_bits(bc.gc.ab_type))
         align(&bc);
-    if (bc.gc.ab_type == GM_INT8) /* matrices begin on what TMA, or cp.async, takes */
+    if (is_of_8_bits(bc.gc.ab_type)) /* matrices begin on what TMA, or cp.async, takes */
         bc.gap *= 2;
     if (i % 9 == 8) {
         bc.gc.d_pad += 3;
@@ -440,7 +440,7 @@ static struct batch_case case_of(const struct variant *v, int i) {
 static struct batch_case arrays_of(const struct variant *v, int i) {
     struct batch_case bc = case_of(v, i);
     bc.arrays = true;
-    bc.gap = bc.gc.ab_type == GM_INT8 ? 16 : i % 2 ? 8 : 3;
+    bc.gap = is_of_8_bits(bc.gc.ab_type) ? 16 : i % 2 ? 8 : 3;
     bc.missing = i % 3 == 1 ? 0x2d : i % 3 == 2 ? 0x2 : 0;
     bc.missing &= (1u << bc.batch) - 1;
     return bc;
@@ -462,7 +462,7 @@ static struct batch_case packed_of(int i) {
 
 /* So many tiles that every CTA comes round more than twice, to a tile of another matrix each time. */
 static struct batch_case many_of(const struct variant *v) {
-    struct batch_case bc = {.gc = case_of(v, 0).gc, .gap = v->kernel.type == GM_INT8 ? 16 : 8};
+    struct batch_case bc = {.gc = case_of(v, 0).gc, .gap = is_of_8_bits(v->kernel.type) ? 16 : 8};
     const int64_t at_once = env.device.sm_count * (227 * 1024 / v->kernel.smem_bytes);
     bc.gc.m = v->gemm.tile_m + 8;
     bc.gc.n = v->gemm.tile_n + 8;
