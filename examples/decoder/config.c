@@ -5,6 +5,7 @@
 
 #include "common.h"
 #include "json.h"
+#include "quantization.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define VALUE_SHOWN 80 /* bytes of a value that a sentence quotes */
 
 /* Which layers have a window. */
 enum windows { WINDOWS_NONE, WINDOWS_ALL, WINDOWS_LAST, WINDOWS_PATTERN };
@@ -83,16 +82,8 @@ struct source {
 
 /* ---- a key of an object -------------------------------------------------------------------------------- */
 
-/* A value, for a sentence that ends the process. */
-static const char *shown(const json_t *value) {
-    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-    if (text && strlen(text) > VALUE_SHOWN)
-        memcpy(text + VALUE_SHOWN - 3, "...", 4);
-    return text ? text : "missing";
-}
-
 static _Noreturn void refuse(const struct source *source, const char *key, const json_t *value, const char *wanted) {
-    die("%s: `%s` is %s; %s", source->path, key, shown(value), wanted);
+    refuse_value(source->path, key, value, wanted);
 }
 
 /* Of the text model, or of the whole. */
@@ -167,16 +158,8 @@ static const struct family *find_family(const struct source *source) {
 
 /* ---- what is refused ----------------------------------------------------------------------------------- */
 
-static void refuse_quantisation(const struct source *source) {
-    const json_t *value = value_around(source, "quantization_config");
-    if (value)
-        refuse(source, "quantization_config.quant_method", field(value, "quant_method"),
-               "this decoder reads weights of 16 bits only: take the model that was quantised");
-}
-
 static void refuse_unknown(const struct source *source) {
     const json_t *rotated = field(source->text, "partial_rotary_factor");
-    refuse_quantisation(source);
     if (!source->family->has_qkv_bias) /* Qwen2 has biases without such a key */
         refuse_flag(source, "attention_bias", "this architecture is computed without biases of projections");
     refuse_flag(source, "mlp_bias", "an MLP is computed without biases");
@@ -570,6 +553,7 @@ struct config config_read(const char *folder) {
     refuse_unknown(&source);
     read_sizes(&source, &config);
     read_switches(&source, &config);
+    read_quantization(path, value_around(&source, "quantization_config"), &config);
     read_ropes(&source, &config);
     read_windows(&source, &config);
     read_tokens(&source, &config, source.text);

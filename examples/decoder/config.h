@@ -12,6 +12,11 @@ enum activation { ACTIVATION_SILU, ACTIVATION_GELU_TANH };
 enum rope_kind { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN };
 enum dtype { DTYPE_BF16, DTYPE_FP16 };
 
+/* Matrices of a layer that are of e4m3 together, or not: bits. */
+enum e4m3 { E4M3_QKV = 1, E4M3_ATTENTION_OUT = 2, E4M3_MLP = 4, E4M3_ALL = 7 };
+/* What has a scale of its own of a matrix of e4m3. */
+enum scaled { SCALED_CHANNELS /* each row of the matrix */, SCALED_TENSORS };
+
 /* Angles of rotary embedding. */
 struct rope_scaling {
     enum rope_kind kind;
@@ -40,16 +45,19 @@ struct config {
     double weight_offset;    /* of norms: Gemma 1 */
     double embedding_scale;  /* Gemma: sqrt(hidden), rounded to the dtype; 0: none */
     enum activation activation;
-    double attention_scale;             /* 1 / sqrt(head_dim), or of query_pre_attn_scalar */
-    double attention_cap, logits_cap;   /* 0: none */
-    struct rope_scaling rope;           /* of layers that see all tokens */
-    struct rope_scaling local_rope;     /* of layers with a window: Gemma-3 has another */
-    int64_t experts;                    /* of a layer that has some; 0: none has */
-    int64_t chosen;                     /* experts of a row */
-    int64_t expert_intermediate;        /* a multiple of 8, as hidden is where there are experts */
-    int renormalizes;                   /* the weights of a row's experts add up to 1 */
-    int has_mixtral_names;              /* of experts' tensors */
-    uint8_t has_experts[LAYERS_MAX];    /* each layer */
+    double attention_scale;           /* 1 / sqrt(head_dim), or of query_pre_attn_scalar */
+    double attention_cap, logits_cap; /* 0: none */
+    struct rope_scaling rope;         /* of layers that see all tokens */
+    struct rope_scaling local_rope;   /* of layers with a window: Gemma-3 has another */
+    int64_t experts;                  /* of a layer that has some; 0: none has */
+    int64_t chosen;                   /* experts of a row */
+    int64_t expert_intermediate;      /* a multiple of 8, as hidden is where there are experts */
+    int renormalizes;                 /* the weights of a row's experts add up to 1 */
+    int has_mixtral_names;            /* of experts' tensors */
+    uint8_t has_experts[LAYERS_MAX];  /* each layer */
+    uint8_t e4m3[LAYERS_MAX];         /* of each layer, of enum e4m3: what rows of e4m3 are multiplied with */
+    uint8_t any_e4m3;                 /* of all layers */
+    enum scaled scaled;
     int64_t window;                     /* tokens that a layer with a window sees, its own included; 0: there is none */
     uint8_t has_window[LAYERS_MAX];     /* of each layer */
     int64_t end_tokens[END_TOKENS_MAX]; /* any of them ends the text: config.json's and generation_config.json's */
@@ -59,7 +67,7 @@ struct config {
 
 /* Reads folder/config.json, and generation_config.json if there is one. What it does not know is refused by die() with
  * the key and the value: an architecture, a rope type, a dtype, an activation, biases where none are known, a
- * quantisation, experts that all tokens share. A key that is missing has the value of transformers' class, where it has
+ * quantisation other than quantization.h's, experts that all tokens share. A key that is missing has the value of transformers' class, where it has
  * one that is sure. */
 struct config config_read(const char *folder);
 

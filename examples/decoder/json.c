@@ -4,6 +4,9 @@
 #include "common.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_SHOWN = 80 /* bytes of a value that a sentence quotes */ };
 
 json_t *parse_object(const char *path, const char *text, size_t bytes, size_t flags) {
     json_error_t error;
@@ -26,4 +29,16 @@ json_t *read_object(const char *path, size_t flags) {
 json_t *field(const json_t *object, const char *name) {
     json_t *value = json_object_get(object, name);
     return json_is_null(value) ? NULL : value;
+}
+
+/* A value, for a sentence that ends the process. */
+static const char *shown(const json_t *value) {
+    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    if (text && strlen(text) > VALUE_SHOWN)
+        memcpy(text + VALUE_SHOWN - 3, "...", 4);
+    return text ? text : "missing";
+}
+
+void refuse_value(const char *path, const char *key, const json_t *value, const char *wanted) {
+    die("%s: `%s` is %s; %s", path, key, shown(value), wanted);
 }

@@ -12,5 +12,7 @@ json_t *parse_object(const char *path, const char *text, size_t bytes, size_t fl
 json_t *read_object(const char *path, size_t flags);
 /* NULL: it is missing or null. */
 json_t *field(const json_t *object, const char *name);
+/* die() with "path: `key` is value; wanted". NULL: it is missing. */
+_Noreturn void refuse_value(const char *path, const char *key, const json_t *value, const char *wanted);
 
 #endif

@@ -17,9 +17,19 @@ enum { ALIGNMENT = 256, NAME_BYTES = 160, RANK_MAX = 3 };
 
 /* ---- where every tensor goes ---------------------------------------------------------------------------- */
 
+/* How a tensor lies in the files and on the device. */
+enum kind {
+    KIND_DTYPE,  /* elements of the model's dtype */
+    KIND_E4M3,   /* e4m3 */
+    KIND_SCALES, /* floats, made of what the files have of 16 or 32 bits: one for each row of a matrix, or one for all */
+    KINDS
+};
+static const int kind_bytes[KINDS] = {[KIND_DTYPE] = ELEMENT_BYTES, [KIND_E4M3] = 1, [KIND_SCALES] = sizeof(float)};
+
 /* A tensor of the files: a row, rows of columns, or such rows of every expert. */
 struct piece {
     char name[NAME_BYTES];
+    enum kind kind;
     int rank;
     int64_t shape[RANK_MAX];
     gm_device_ptr to;
@@ -48,15 +58,15 @@ struct plan {
 };
 
 /* The last `rank` of the sizes are the tensor's shape, the others 1. */
-static gm_device_ptr place(struct plan *plan, const char *name, int rank, int64_t experts, int64_t rows,
+static gm_device_ptr place(struct plan *plan, const char *name, enum kind kind, int rank, int64_t experts, int64_t rows,
                            int64_t columns) {
     const int64_t sizes[RANK_MAX] = {experts, rows, columns};
     plan->piece = grown(plan->piece, plan->count, &plan->room, sizeof *plan->piece);
     struct piece *piece = &plan->piece[plan->count++];
-    *piece = (struct piece){.rank = rank, .to = plan->base + plan->bytes};
+    *piece = (struct piece){.kind = kind, .rank = rank, .to = plan->base + plan->bytes};
     memcpy(piece->shape, sizes + RANK_MAX - rank, (size_t)rank * sizeof *sizes);
     snprintf(piece->name, sizeof piece->name, "%s", name);
-    plan->bytes += (size_t)(experts * rows * columns) * ELEMENT_BYTES;
+    plan->bytes += (size_t)(experts * rows * columns * kind_bytes[kind]);
     return piece->to;
 }
 
@@ -65,12 +75,12 @@ static void align(struct plan *plan) {
 }
 
 static gm_device_ptr matrix(struct plan *plan, const char *name, int64_t rows, int64_t columns) {
-    return place(plan, name, 2, 1, rows, columns);
+    return place(plan, name, KIND_DTYPE, 2, 1, rows, columns);
 }
 
 /* Behind what was placed before, without a gap. */
 static gm_device_ptr row(struct plan *plan, const char *name, int64_t columns) {
-    return place(plan, name, 1, 1, 1, columns);
+    return place(plan, name, KIND_DTYPE, 1, 1, 1, columns);
 }
 
 static gm_device_ptr vector(struct plan *plan, const char *name, int64_t columns) {
@@ -97,7 +107,7 @@ static void place_expert(struct plan *plan, int64_t layer, int64_t expert, const
     if (plan->names->gate)
         matrix(plan, name, rows, columns);
     else
-        place(plan, name, RANK_MAX, plan->config->experts, rows, columns);
+        place(plan, name, KIND_DTYPE, RANK_MAX, plan->config->experts, rows, columns);
 }
 
 /* The router; gate and up of the first expert, of the second ...; down of each. */
@@ -107,18 +117,68 @@ static void place_experts(struct plan *plan, struct layer *layer, int64_t number
     const int64_t tensors = names->gate ? c->experts : 1, columns = c->expert_intermediate;
     char name[NAME_BYTES];
     snprintf(name, sizeof name, "%slayers.%" PRId64 ".%s.gate.weight", c->tensor_prefix, number, names->block);
-    layer->router = matrix(plan, name, c->experts, c->hidden);
+    layer->router.weights = matrix(plan, name, c->experts, c->hidden);
     align(plan);
-    layer->gate_up = plan->base + plan->bytes;
+    layer->gate_up.weights = plan->base + plan->bytes;
     for (int64_t i = 0; i < tensors; i++) {
         if (names->gate)
             place_expert(plan, number, i, names->gate, columns, c->hidden);
         place_expert(plan, number, i, names->up, names->gate ? columns : 2 * columns, c->hidden);
     }
     align(plan);
-    layer->down = plan->base + plan->bytes;
+    layer->down.weights = plan->base + plan->bytes;
     for (int64_t i = 0; i < tensors; i++)
         place_expert(plan, number, i, names->down, c->hidden, columns);
+}
+
+/* A module of a layer, with a matrix of so many rows. */
+struct part {
+    const char *module;
+    int64_t rows;
+};
+
+enum { PARTS_MAX = 3 };
+
+/* Modules whose matrices lie behind each other, and so their scales and biases, whose kinds those are that follow. */
+static struct linear place_linear(struct plan *plan, int64_t layer, int is_e4m3, int has_bias, int64_t columns,
+                                  const struct part part[PARTS_MAX]) {
+    struct linear linear = {0};
+    char name[NAME_BYTES];
+#define EACH(i)                                                                                                        \
+    int i = 0;                                                                                                         \
+    i < PARTS_MAX &&part[i].module;                                                                                    \
+    i++
+#define NAMED(i, ending)                                                                                               \
+    (snprintf(name, sizeof name, "%slayers.%" PRId64 ".%s." ending, plan->config->tensor_prefix, layer,                \
+              part[i].module),                                                                                         \
+     name)
+    align(plan);
+    linear.weights = plan->base + plan->bytes;
+    for (EACH(i))
+        place(plan, NAMED(i, "weight"), is_e4m3 ? KIND_E4M3 : KIND_DTYPE, 2, 1, part[i].rows, columns);
+    align(plan);
+    linear.scales = is_e4m3 ? plan->base + plan->bytes : 0;
+    for (EACH(i))
+        if (is_e4m3)
+            place(plan, NAMED(i, "weight_scale"), KIND_SCALES, 1, 1, 1, part[i].rows);
+    align(plan);
+    linear.bias = has_bias ? plan->base + plan->bytes : 0;
+    for (EACH(i))
+        if (has_bias)
+            row(plan, NAMED(i, "bias"), part[i].rows);
+#undef NAMED
+#undef EACH
+    return linear;
+}
+
+static void place_mlp(struct plan *plan, struct layer *layer, int64_t number) {
+    const struct config *c = plan->config;
+    const int is_e4m3 = c->e4m3[number] & E4M3_MLP;
+    layer->gate_up = place_linear(
+        plan, number, is_e4m3, 0, c->hidden,
+        (const struct part[PARTS_MAX]){{"mlp.gate_proj", c->intermediate}, {"mlp.up_proj", c->intermediate}});
+    layer->down = place_linear(plan, number, is_e4m3, 0, c->intermediate,
+                               (const struct part[PARTS_MAX]){{"mlp.down_proj", c->hidden}});
 }
 
 static void place_layer(struct plan *plan, struct layer *layer, int64_t number) {
@@ -127,21 +187,15 @@ static void place_layer(struct plan *plan, struct layer *layer, int64_t number) 
     char name[NAME_BYTES];
 #define NAMED(words) (snprintf(name, sizeof name, "%slayers.%" PRId64 "." words, c->tensor_prefix, number), name)
     *layer = (struct layer){.attention_norm = vector(plan, NAMED("input_layernorm.weight"), c->hidden)};
-    align(plan);
-    layer->qkv = matrix(plan, NAMED("self_attn.q_proj.weight"), q, c->hidden);
-    matrix(plan, NAMED("self_attn.k_proj.weight"), kv, c->hidden);
-    matrix(plan, NAMED("self_attn.v_proj.weight"), kv, c->hidden);
-    if (c->has_qkv_bias) {
-        layer->qkv_bias = vector(plan, NAMED("self_attn.q_proj.bias"), q);
-        row(plan, NAMED("self_attn.k_proj.bias"), kv);
-        row(plan, NAMED("self_attn.v_proj.bias"), kv);
-    }
+    layer->qkv = place_linear(
+        plan, number, c->e4m3[number] & E4M3_QKV, c->has_qkv_bias, c->hidden,
+        (const struct part[PARTS_MAX]){{"self_attn.q_proj", q}, {"self_attn.k_proj", kv}, {"self_attn.v_proj", kv}});
     if (c->has_head_norm) {
         layer->q_norm = vector(plan, NAMED("self_attn.q_norm.weight"), c->head_dim);
         layer->k_norm = vector(plan, NAMED("self_attn.k_norm.weight"), c->head_dim);
     }
-    align(plan);
-    layer->attention_out = matrix(plan, NAMED("self_attn.o_proj.weight"), c->hidden, q);
+    layer->attention_out = place_linear(plan, number, c->e4m3[number] & E4M3_ATTENTION_OUT, 0, q,
+                                        (const struct part[PARTS_MAX]){{"self_attn.o_proj", c->hidden}});
     if (c->has_sandwich) {
         layer->after_attention_norm = vector(plan, NAMED("post_attention_layernorm.weight"), c->hidden);
         layer->mlp_norm = vector(plan, NAMED("pre_feedforward_layernorm.weight"), c->hidden);
@@ -150,14 +204,10 @@ static void place_layer(struct plan *plan, struct layer *layer, int64_t number) 
         layer->mlp_norm = vector(plan, NAMED("post_attention_layernorm.weight"), c->hidden);
     }
     align(plan);
-    if (c->has_experts[number]) {
+    if (c->has_experts[number])
         place_experts(plan, layer, number);
-        return;
-    }
-    layer->gate_up = matrix(plan, NAMED("mlp.gate_proj.weight"), c->intermediate, c->hidden);
-    matrix(plan, NAMED("mlp.up_proj.weight"), c->intermediate, c->hidden);
-    align(plan);
-    layer->down = matrix(plan, NAMED("mlp.down_proj.weight"), c->hidden, c->intermediate);
+    else
+        place_mlp(plan, layer, number);
 #undef NAMED
 }
 
@@ -175,10 +225,10 @@ static struct plan place_model(struct model *model, const struct config *config,
     name_head(config, head);
     snprintf(name, sizeof name, "%sembed_tokens.weight", config->tensor_prefix);
     model->embeddings = matrix(&plan, name, config->vocabulary, config->hidden);
-    model->head = model->embeddings;
+    model->head = (struct linear){.weights = model->embeddings};
     align(&plan);
     if (!config->has_tied_embeddings)
-        model->head = matrix(&plan, head, config->vocabulary, config->hidden);
+        model->head.weights = matrix(&plan, head, config->vocabulary, config->hidden);
     for (int64_t i = 0; i < config->layers; i++)
         place_layer(&plan, &model->layer[i], i);
     snprintf(name, sizeof name, "%snorm.weight", config->tensor_prefix);
@@ -230,20 +280,47 @@ static int is_left_out(const struct config *config, const char *name) {
     return config->has_tied_embeddings && strcmp(name, head) == 0;
 }
 
+static int has_shape(const struct tensor *t, const int64_t *shape, int rank) {
+    return t->rank == rank && memcmp(t->shape, shape, (size_t)rank * sizeof *shape) == 0;
+}
+
+/* Scales of channels are [rows, 1], or [rows]; that of a tensor one element of any rank. */
+static const struct tensor *scales_of(const struct tensor *t, const struct piece *piece, const struct config *config) {
+    const int64_t rows = config->scaled == SCALED_CHANNELS ? piece->shape[0] : 1, column[2] = {rows, 1};
+    int64_t elements = 1;
+    if (strcmp(t->dtype, "BF16") != 0 && strcmp(t->dtype, "F16") != 0 && strcmp(t->dtype, "F32") != 0)
+        die("%s is of %s; scales of BF16, F16 and F32 are known", t->name, t->dtype);
+    for (int i = 0; i < t->rank; i++)
+        elements *= t->shape[i];
+    if (config->scaled == SCALED_TENSORS ? elements != 1 : !has_shape(t, column, 2) && !has_shape(t, column, 1))
+        die("%s has not the shape that config.json asks for, %" PRId64 " x 1", t->name, rows);
+    return t;
+}
+
 static const struct tensor *tensor_of(const struct tensors *tensors, const struct piece *piece,
                                       const struct config *config) {
-    const char *dtype = config->dtype == DTYPE_BF16 ? "BF16" : "F16";
+    const char *dtype = piece->kind == KIND_E4M3 ? "F8_E4M3" : config->dtype == DTYPE_BF16 ? "BF16" : "F16";
     const struct tensor *t = tensors_find(tensors, piece->name);
     if (!t)
         die("the files have no tensor %s", piece->name);
+    if (piece->kind == KIND_SCALES)
+        return scales_of(t, piece, config);
     if (strcmp(t->dtype, dtype) != 0)
         die("%s is of %s; config.json says that weights are %s", t->name, t->dtype, dtype);
     char shape[80] = "";
     for (int i = 0; i < piece->rank; i++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%" PRId64, i ? " x " : "", piece->shape[i]);
-    if (t->rank != piece->rank || memcmp(t->shape, piece->shape, (size_t)t->rank * sizeof *t->shape) != 0)
+    if (!has_shape(t, piece->shape, piece->rank))
         die("%s has not the shape that config.json asks for, %s", t->name, shape);
     return t;
+}
+
+/* Weights of 8 bits mean nothing without a word on their scales. */
+static void check_8_bits(const struct tensors *tensors, const struct config *config) {
+    for (size_t i = 0; i < tensors->count && !config->any_e4m3; i++)
+        if (strncmp(tensors->tensor[i].dtype, "F8_", 3) == 0)
+            die("%s is of %s, and config.json has no quantization_config", tensors->tensor[i].name,
+                tensors->tensor[i].dtype);
 }
 
 /* The names that the files have for the experts of the first layer with some; else the architecture's. */
@@ -301,6 +378,7 @@ static void show_progress(struct ferry *ferry) {
     fflush(stderr);
 }
 
+/* Bytes as they are. */
 static void carry(struct ferry *ferry, const struct tensor *tensor, gm_device_ptr to) {
     for (uint64_t from = 0; from < tensor->bytes;) {
         const uint64_t bytes = tensor->bytes - from < FERRY_BYTES ? tensor->bytes - from : FERRY_BYTES;
@@ -315,14 +393,58 @@ static void carry(struct ferry *ferry, const struct tensor *tensor, gm_device_pt
     }
 }
 
+/* Of fp16's or bf16's bits. */
+static float float_of(uint16_t bits, int is_bf16) {
+    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fff;
+    const uint32_t whole = is_bf16 ? sign | rest << 16 : sign | rest << 13; /* of fp16 less by 2^112 */
+    float value;
+    memcpy(&value, &whole, sizeof value);
+    if (is_bf16)
+        return value;
+    return rest >= 0x7c00 ? NAN : value * 0x1p112f;
+}
+
+static float scale_of(const struct tensor *tensor, const void *data, int64_t i) {
+    const int is_float = strcmp(tensor->dtype, "F32") == 0;
+    const float value =
+        is_float ? ((const float *)data)[i] : float_of(((const uint16_t *)data)[i], tensor->dtype[0] == 'B');
+    if (!isfinite(value) || value < 0)
+        die("%s has a scale of %g", tensor->name, (double)value);
+    return value;
+}
+
+/* Scales become floats, and the one of a tensor one for each row. */
+static void carry_scales(struct ferry *ferry, const struct tensor *tensor, const struct piece *piece,
+                         const struct config *config) {
+    const int64_t rows = piece->shape[0], most = FERRY_BYTES / (int64_t)sizeof(float);
+    void *data = grab(tensor->bytes, 1);
+    tensor_read(tensor, 0, tensor->bytes, data);
+    for (int64_t from = 0; from < rows; from += most) {
+        const int64_t count = rows - from < most ? rows - from : most;
+        const int turn = ferry->turn ^= 1;
+        float *scales = (float *)(void *)ferry->buffer[turn];
+        mark_wait(ferry->copied[turn]);
+        for (int64_t i = 0; i < count; i++)
+            scales[i] = scale_of(tensor, data, config->scaled == SCALED_TENSORS ? 0 : from + i);
+        copy_to_device(piece->to + (size_t)from * sizeof *scales, scales, (size_t)count * sizeof *scales);
+        mark_here(ferry->copied[turn]);
+    }
+    free(data);
+}
+
 static void carry_all(const struct tensors *tensors, const struct plan *plan) {
     struct ferry ferry = {.total = plan->bytes};
     for (int i = 0; i < 2; i++) {
         ferry.buffer[i] = pinned_allocate(FERRY_BYTES);
         ferry.copied[i] = mark_create();
     }
-    for (size_t i = 0; i < plan->count; i++)
-        carry(&ferry, tensor_of(tensors, &plan->piece[i], plan->config), plan->piece[i].to);
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct tensor *tensor = tensor_of(tensors, &plan->piece[i], plan->config);
+        if (plan->piece[i].kind == KIND_SCALES)
+            carry_scales(&ferry, tensor, &plan->piece[i], plan->config);
+        else
+            carry(&ferry, tensor, plan->piece[i].to);
+    }
     ferry.done = ferry.total;
     show_progress(&ferry);
     device_wait();
@@ -361,6 +483,7 @@ struct model *model_load(const char *folder, const struct config *config, int64_
     struct tensors tensors = tensors_open(folder);
     struct model *model = model_of(config, positions);
     const struct plan plan = place_model(model, config, names_of(&tensors, config), model->weights);
+    check_8_bits(&tensors, config);
     check_all_used(&tensors, &plan);
     carry_all(&tensors, &plan);
     free(plan.piece);
@@ -381,18 +504,51 @@ static uint16_t random_element(uint64_t *state, enum dtype dtype) {
     return (uint16_t)((bits >> 16 & 0x8000) | (((bits >> 23 & 0xff) - 127 + 15) << 10) | (bits >> 13 & 0x3ff));
 }
 
+/* A number of e4m3, not NaN: of all sizes alike often. */
+static uint8_t random_e4m3(uint64_t *state) {
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const uint8_t bits = (uint8_t)(*state >> 56);
+    return (bits & 0x7f) == 0x7f ? 0 : bits;
+}
+
+/* The pattern again and again. */
+static void fill(gm_device_ptr to, size_t size, const void *pattern, size_t bytes) {
+    for (size_t from = 0; from < size; from += bytes)
+        copy_to_device(to + from, pattern, size - from < bytes ? size - from : bytes);
+}
+
+/* Patterns of each kind are repeated; rows do not begin where they do. */
+enum { PATTERN = (16 << 20) + 8 * 127 };
+
+static void fill_pieces(const struct plan *plan, enum kind kind, const void *pattern) {
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct piece *piece = &plan->piece[i];
+        int64_t elements = 1;
+        for (int j = 0; j < piece->rank; j++)
+            elements *= piece->shape[j];
+        if (piece->kind == kind)
+            fill(piece->to, (size_t)(elements * kind_bytes[kind]), pattern, PATTERN);
+    }
+    device_wait();
+}
+
 struct model *model_random(const struct config *config, int64_t positions) {
-    enum { ELEMENTS = (16 << 20) + 8 * 127 }; /* repeated; rows do not begin where it does */
     struct model *model = model_of(config, positions);
     const struct plan plan = place_model(model, config, NULL, model->weights);
-    uint16_t *pattern = pinned_allocate(ELEMENTS * sizeof *pattern);
+    uint16_t *pattern = pinned_allocate(PATTERN * sizeof *pattern);
+    uint8_t *bytes = (uint8_t *)pattern;
+    float *scales = (float *)(void *)pattern;
     uint64_t state = 1;
-    for (size_t i = 0; i < ELEMENTS; i++)
+    for (size_t i = 0; i < PATTERN; i++)
         pattern[i] = random_element(&state, config->dtype);
-    const size_t bytes = ELEMENTS * sizeof *pattern;
-    for (size_t from = 0; from < plan.bytes; from += bytes)
-        copy_to_device(model->weights + from, pattern, plan.bytes - from < bytes ? plan.bytes - from : bytes);
+    fill(model->weights, plan.bytes, pattern, PATTERN * sizeof *pattern);
     device_wait();
+    for (size_t i = 0; i < PATTERN && config->any_e4m3; i++)
+        bytes[i] = random_e4m3(&state);
+    fill_pieces(&plan, KIND_E4M3, pattern);
+    for (size_t i = 0; i < PATTERN / sizeof *scales; i++)
+        scales[i] = 1.0f / 4096;
+    fill_pieces(&plan, KIND_SCALES, pattern);
     pinned_release(pattern);
     free(plan.piece);
     return model;

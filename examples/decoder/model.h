@@ -8,18 +8,29 @@
 
 #include <gristmill/core.h>
 
+/* A matrix that rows are multiplied with, or several of them as one. */
+struct linear {
+    gm_device_ptr weights; /* [out][in] of the model's dtype; or of e4m3, where there are */
+    gm_device_ptr scales;  /* fp32 [out]: what a 1 of each row of weights stands for; else 0 */
+    gm_device_ptr bias;    /* [out] of the model's dtype, or 0 */
+};
+
 struct layer {
-    gm_device_ptr attention_norm, qkv, qkv_bias, q_norm, k_norm,
-        attention_out;                     /* [hidden], [(q + 2 kv) heads * dim][hidden] ... */
-    gm_device_ptr after_attention_norm;    /* with a sandwich; else 0 */
-    gm_device_ptr mlp_norm, gate_up, down; /* with experts those of all of them, behind each other */
-    gm_device_ptr router;                  /* [experts][hidden]; without experts 0 */
-    gm_device_ptr after_mlp_norm;          /* with a sandwich; else 0 */
+    gm_device_ptr attention_norm; /* [hidden], and so the other norms but those of heads, [head_dim] */
+    struct linear qkv;            /* [(q + 2 kv) heads * head_dim][hidden] */
+    gm_device_ptr q_norm, k_norm;
+    struct linear attention_out;
+    gm_device_ptr after_attention_norm; /* with a sandwich; else 0 */
+    gm_device_ptr mlp_norm;
+    struct linear gate_up, down;  /* with experts those of all of them, behind each other */
+    struct linear router;         /* [experts][hidden]; without experts 0 */
+    gm_device_ptr after_mlp_norm; /* with a sandwich; else 0 */
 };
 
 struct model {
     struct config config;
-    gm_device_ptr embeddings, head, final_norm; /* [vocabulary][hidden] twice, or one of it */
+    gm_device_ptr embeddings, final_norm;
+    struct linear head; /* [vocabulary][hidden], as the embeddings are; they may be the same */
     struct layer layer[LAYERS_MAX];
     gm_device_ptr weights; /* all of these, in one piece */
     size_t weight_bytes;

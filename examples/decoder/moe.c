@@ -185,12 +185,12 @@ static const struct routing *routing_of(struct moe *moe, int64_t rows) {
     struct routing *r = grab(1, sizeof *r);
     *r =
         (struct routing){.rows = rows,
-                         .router = plan_gemm(maker, rows, c->experts, c->hidden, 0, GM_FP32),
+                         .router = plan_gemm(maker, ROWS_DTYPE, rows, c->experts, c->hidden, 0, GM_FP32),
                          .route = plan_route(maker, rows),
                          .align = plan_align(maker, rows),
                          .look_up = plan_gather(maker, slots, moe->rows * c->chosen, 1, GM_FP32 /* moved as bits */, 0),
                          .gather = plan_gather(maker, slots, moe->rows, c->hidden, type_of(c), 0),
-                         .glu = plan_glu(maker, slots, c->expert_intermediate),
+                         .glu = plan_glu(maker, ROWS_DTYPE, slots, c->expert_intermediate),
                          .finalize = plan_finalize(maker, rows),
                          .next = moe->routing};
     return moe->routing = r;
@@ -201,8 +201,8 @@ static const struct expert *expert_of(struct moe *moe, int64_t rows) {
     const int64_t number = planned_number(rows), planned = planned_rows(number);
     struct expert *e = &moe->expert[number];
     if (!e->gate_up) {
-        e->gate_up = plan_gemm(&moe->maker, planned, 2 * c->expert_intermediate, c->hidden, 0, type_of(c));
-        e->down = plan_gemm(&moe->maker, planned, c->hidden, c->expert_intermediate, 0, type_of(c));
+        e->gate_up = plan_gemm(&moe->maker, ROWS_DTYPE, planned, 2 * c->expert_intermediate, c->hidden, 0, type_of(c));
+        e->down = plan_gemm(&moe->maker, ROWS_DTYPE, planned, c->hidden, c->expert_intermediate, 0, type_of(c));
     }
     return e;
 }
@@ -242,7 +242,7 @@ static void run_routing(const struct moe *moe, const struct routing *r, const st
         .size = sizeof look_up, .ids = m[SLOTS], .table = m[ROWS_OF_SLOTS], .out = m[TOKENS], .row_count = place_count};
     const struct gm_embed_args gather = {
         .size = sizeof gather, .ids = m[TOKENS], .table = s->normed, .out = m[GATHERED], .row_count = place_count};
-    run_gemm(parts, s, r->router, s->normed, layer->router, 0, m[LOGITS], 0);
+    run_linear(parts, s, r->router, s->normed, &layer->router, m[LOGITS], 0);
     RUN(parts, PART_REST, moe_route, r->route, route);
     RUN(parts, PART_REST, moe_align, r->align, align);
     if (has_part(parts, PART_LINEARS)) {
@@ -254,7 +254,8 @@ static void run_routing(const struct moe *moe, const struct routing *r, const st
 }
 
 /* One matrix of every expert that has rows: [out][in] times those rows. */
-static void run_experts(struct moe *moe, const struct scratch *s, int is_down, gm_device_ptr weights, int64_t parts) {
+static void run_experts(struct moe *moe, const struct scratch *s, int is_down, const struct linear *all,
+                        int64_t parts) {
     const struct config *c = moe->maker.config;
     const int64_t in = is_down ? c->expert_intermediate : c->hidden;
     const int64_t out = is_down ? c->hidden : 2 * c->expert_intermediate;
@@ -264,8 +265,9 @@ static void run_experts(struct moe *moe, const struct scratch *s, int is_down, g
         if (rows == 0)
             continue;
         const struct expert *expert = expert_of(moe, rows);
-        run_gemm(parts, s, is_down ? expert->down : expert->gate_up, from + (size_t)(first * in) * ELEMENT_BYTES,
-                 weights + (size_t)(i * out * in) * ELEMENT_BYTES, 0, to + (size_t)(first * out) * ELEMENT_BYTES, 0);
+        const struct linear linear = {.weights = all->weights + (size_t)(i * out * in) * ELEMENT_BYTES};
+        run_linear(parts, s, is_down ? expert->down : expert->gate_up, from + (size_t)(first * in) * ELEMENT_BYTES,
+                   &linear, to + (size_t)(first * out) * ELEMENT_BYTES, 0);
     }
 }
 
@@ -300,10 +302,10 @@ void moe_run(struct moe *moe, const struct scratch *s, const struct layer *layer
     run_routing(moe, r, s, layer, row_count, parts);
     if (has_part(parts, PART_LINEARS)) {
         mark_wait(moe->read); /* the only place of a step where the host waits */
-        run_experts(moe, s, 0, layer->gate_up, parts);
+        run_experts(moe, s, 0, &layer->gate_up, parts);
     }
     run_glu(moe, r, parts);
     if (has_part(parts, PART_LINEARS))
-        run_experts(moe, s, 1, layer->down, parts);
+        run_experts(moe, s, 1, &layer->down, parts);
     run_finalize(moe, r, s, row_count, parts);
 }

@@ -12,17 +12,26 @@ struct maker maker_of(gm_context *context, const struct config *config, uint32_t
         context, config, {.size = sizeof(struct gm_plan_options), .workspace_limit = WORKSPACE_BYTES, .flags = flags}};
 }
 
-gm_plan *plan_gemm(const struct maker *maker, int64_t rows, int64_t out, int64_t in, int has_bias,
-                   enum gm_type out_type) {
-    const enum gm_type type = type_of(maker->config);
-    const struct gm_gemm_problem problem = {.size = sizeof problem,
-                                            .m = rows,
-                                            .n = out,
-                                            .k = in,
-                                            .ab_type = type,
-                                            .d_type = out_type,
-                                            .bias = has_bias ? GM_BIAS_N : GM_BIAS_NONE,
-                                            .bias_type = type};
+static struct gm_gemm_problem gemm_of(const struct config *config, enum rows_type rows_type, int64_t rows, int64_t out,
+                                      int64_t in) {
+    const int is_e4m3 = rows_type == ROWS_E4M3;
+    const enum gm_granularity scales = is_e4m3 ? GM_PER_ROW : GM_PER_NONE;
+    return (struct gm_gemm_problem){.size = sizeof(struct gm_gemm_problem),
+                                    .m = rows,
+                                    .n = out,
+                                    .k = in,
+                                    .ab_type = is_e4m3 ? GM_E4M3 : type_of(config),
+                                    .d_type = type_of(config),
+                                    .a_scales = scales,
+                                    .b_scales = scales};
+}
+
+gm_plan *plan_gemm(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t out, int64_t in,
+                   int has_bias, enum gm_type out_type) {
+    struct gm_gemm_problem problem = gemm_of(maker->config, rows_type, rows, out, in);
+    problem.d_type = out_type;
+    problem.bias = has_bias ? GM_BIAS_N : GM_BIAS_NONE;
+    problem.bias_type = type_of(maker->config);
     struct maker constant = *maker;
     constant.options.flags |= GM_PLAN_CONSTANT_B;
     gm_plan *plan = NULL;
@@ -35,15 +44,9 @@ static enum gm_activation activation_of(const struct config *c) {
 }
 
 gm_plan *plan_gated(const struct maker *maker, int64_t rows, int64_t columns, int64_t in) {
-    const enum gm_type type = type_of(maker->config);
-    const struct gm_gemm_problem problem = {.size = sizeof problem,
-                                            .m = rows,
-                                            .n = 2 * columns,
-                                            .k = in,
-                                            .ab_type = type,
-                                            .d_type = type,
-                                            .activation = activation_of(maker->config),
-                                            .gate = GM_GATE_HALVES};
+    struct gm_gemm_problem problem = gemm_of(maker->config, ROWS_DTYPE, rows, 2 * columns, in);
+    problem.activation = activation_of(maker->config);
+    problem.gate = GM_GATE_HALVES;
     struct maker constant = *maker;
     constant.options.flags |= GM_PLAN_CONSTANT_B;
     constant.options.workspace_limit = gated_workspace_bytes(rows, columns);
@@ -52,19 +55,42 @@ gm_plan *plan_gated(const struct maker *maker, int64_t rows, int64_t columns, in
     return plan;
 }
 
-void run_gemm(int64_t parts, const struct scratch *s, const gm_plan *plan, gm_device_ptr a, gm_device_ptr weights,
-              gm_device_ptr bias, gm_device_ptr d, int accumulates) {
+void run_linear(int64_t parts, const struct scratch *s, const gm_plan *plan, gm_device_ptr a,
+                const struct linear *linear, gm_device_ptr d, int accumulates) {
     static const float one = 1;
     const struct gm_gemm_args args = {.size = sizeof args,
                                       .a = a,
-                                      .b = weights,
+                                      .b = linear->weights,
                                       .c = accumulates ? d : 0,
                                       .d = d,
-                                      .bias = bias,
+                                      .bias = linear->bias,
                                       .beta = accumulates ? &one : NULL,
                                       .workspace = s->workspace,
-                                      .workspace_bytes = s->workspace_bytes};
+                                      .workspace_bytes = s->workspace_bytes,
+                                      .a_scales = linear->scales ? s->row_scales : 0,
+                                      .b_scales = linear->scales};
     RUN(parts, PART_LINEARS, gemm, plan, args);
+}
+
+gm_plan *plan_quantize(const struct maker *maker, int64_t rows, int64_t columns) {
+    const struct gm_quantize_problem problem = {.size = sizeof problem,
+                                                .rows = rows,
+                                                .columns = columns,
+                                                .type = type_of(maker->config),
+                                                .out_type = GM_E4M3,
+                                                .scaling = GM_SCALE_ROW};
+    gm_plan *plan = NULL;
+    PLAN(maker, quantize, problem, plan);
+    return plan;
+}
+
+void check_linears(gm_context *context, const struct config *config) {
+    const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = WORKSPACE_BYTES};
+    const struct gm_gemm_problem problem = gemm_of(config, ROWS_E4M3, 1, config->hidden, config->hidden);
+    gm_plan *plan = NULL;
+    if (config->any_e4m3 && gm_gemm_plan_create(context, &problem, &options, &plan) != GM_OK)
+        die("the model's weights are e4m3, which gristmill does not multiply on this GPU: %s", gm_last_error());
+    gm_plan_destroy(plan);
 }
 
 gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, int64_t columns, enum gm_type type,
@@ -80,7 +106,7 @@ gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, int64_
     return plan;
 }
 
-gm_plan *plan_glu(const struct maker *maker, int64_t rows, int64_t columns) {
+gm_plan *plan_glu(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t columns) {
     const struct config *c = maker->config;
     const struct gm_glu_problem problem = {
         .size = sizeof problem,
@@ -91,6 +117,9 @@ gm_plan *plan_glu(const struct maker *maker, int64_t rows, int64_t columns) {
         .gate_stride = 2 * columns,
         .up_stride = 2 * columns,
         .up_align = columns % 8 ? 2 : 16,
+        .has_out_type = rows_type == ROWS_E4M3,
+        .out_type = GM_E4M3,
+        .scaling = GM_SCALE_ROW,
     };
     gm_plan *plan = NULL;
     PLAN(maker, glu, problem, plan);

@@ -40,20 +40,31 @@ static inline int has_part(int64_t parts, enum part part) {
 
 enum gm_type type_of(const struct config *config);
 
+/* The type of rows, and of the matrix that they are multiplied with: the model's dtype, or e4m3. */
+enum rows_type { ROWS_DTYPE, ROWS_E4M3, ROWS_TYPES };
+
+static inline enum rows_type rows_of(const struct linear *linear) {
+    return linear->scales ? ROWS_E4M3 : ROWS_DTYPE;
+}
+
 /* A matrix of the model, [columns_out][columns_in], times rows. */
-gm_plan *plan_gemm(const struct maker *maker, int64_t rows, int64_t out, int64_t in, int has_bias,
-                   enum gm_type out_type);
-/* d = a * weights, or d + a * weights. */
-void run_gemm(int64_t parts, const struct scratch *scratch, const gm_plan *plan, gm_device_ptr a, gm_device_ptr weights,
-              gm_device_ptr bias, gm_device_ptr d, int accumulates);
+gm_plan *plan_gemm(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t out, int64_t in,
+                   int has_bias, enum gm_type out_type);
+/* d = a * weights, or d + a * weights. Rows of e4m3 have their scales in scratch->row_scales. */
+void run_linear(int64_t parts, const struct scratch *scratch, const gm_plan *plan, gm_device_ptr a,
+                const struct linear *linear, gm_device_ptr d, int accumulates);
+/* Rows to e4m3, and their scales to scratch->row_scales. */
+gm_plan *plan_quantize(const struct maker *maker, int64_t rows, int64_t columns);
+/* Ends the program where the device has no kernel for the model's matrices: before they are read. */
+void check_linears(gm_context *context, const struct config *config);
 
 /* Rows of a table of `of` rows by their numbers. `scale` 0: none. */
 gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, int64_t columns, enum gm_type type,
                      double scale);
-/* The gated unit of rows whose gate and up lie behind each other. */
 /* Gates and ups, in halves of the weights, and the gated unit of both: one kernel, or a GLU behind a GEMM. */
 gm_plan *plan_gated(const struct maker *maker, int64_t rows, int64_t columns, int64_t in);
-gm_plan *plan_glu(const struct maker *maker, int64_t rows, int64_t columns);
+/* The gated unit of rows whose gate and up lie behind each other; as e4m3 with scales as plan_quantize() makes. */
+gm_plan *plan_glu(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t columns);
 
 /* One line: the kernel that was chosen, and what it is thought to take. NULL: none. */
 void explain_plan(const char *name, const gm_plan *plan);

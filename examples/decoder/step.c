@@ -6,15 +6,21 @@
 
 #include <stdlib.h>
 
-struct step {
-    struct step_shape shape;
-    gm_plan *embed;
+/* Matrices of one type, and norms that make the rows that they read. */
+struct linear_plans {
     gm_plan *norm;
     gm_plan *norm_after_add; /* of decoding: the branch is added, and the sum normed */
     gm_plan *norm_between;   /* with a sandwich: the branch is normed, added, and the sum normed again */
     gm_plan *qkv, *attention_out, *gate_up, *down;
+};
+
+struct step {
+    struct step_shape shape;
+    gm_plan *embed;
+    struct linear_plans of[ROWS_TYPES]; /* those that layers have */
     gm_plan *rope;
     gm_plan *attend, *attend_window;
+    gm_plan *quantize, *glu; /* e4m3 of what attention made, and of gates and ups */
     gm_plan *gather, *head, *cap, *sample;
 };
 
@@ -28,9 +34,32 @@ static int64_t qkv_columns(const struct config *c) {
     return (c->q_heads + 2 * c->kv_heads) * c->head_dim;
 }
 
-/* Elements of 16 bits that a row has in all of scratch. */
-static int64_t row_elements(const struct config *c) {
-    return 3 * c->hidden + qkv_columns(c) + q_columns(c) + c->intermediate;
+/* Whether some layer has these of enum e4m3 in e4m3, or for ROWS_DTYPE not. */
+static int has_some(const struct config *c, enum rows_type rows_type, enum e4m3 which) {
+    for (int64_t i = 0; i < c->layers; i++)
+        if (!(which == E4M3_MLP && c->has_experts[i]) && !(c->e4m3[i] & which) == (rows_type == ROWS_DTYPE))
+            return 1;
+    return 0;
+}
+
+/* Columns of a unit that a GEMM makes. */
+static int64_t gated_columns(const struct config *c) {
+    return has_some(c, ROWS_DTYPE, E4M3_MLP) ? c->intermediate : 0;
+}
+
+/* Columns that rows have where matrices are of e4m3. */
+static int64_t quantized_columns(const struct config *c) {
+    return c->any_e4m3 ? q_columns(c) : 0;
+}
+
+static int64_t gate_columns(const struct config *c) {
+    return c->any_e4m3 ? 2 * c->intermediate : 0;
+}
+
+/* Bytes that a row has in all of scratch. */
+static int64_t row_bytes(const struct config *c) {
+    const int64_t elements = 3 * c->hidden + qkv_columns(c) + q_columns(c) + c->intermediate + gate_columns(c);
+    return elements * ELEMENT_BYTES + quantized_columns(c) + (c->any_e4m3 ? (int64_t)sizeof(float) : 0);
 }
 
 size_t gated_workspace_bytes(int64_t rows, int64_t columns) {
@@ -39,8 +68,8 @@ size_t gated_workspace_bytes(int64_t rows, int64_t columns) {
 }
 
 size_t scratch_bytes(const struct config *c, int64_t rows, int64_t results) {
-    return (size_t)(rows * row_elements(c) + results * c->hidden) * ELEMENT_BYTES +
-           (size_t)(results * (c->vocabulary + 2)) * 4 + gated_workspace_bytes(rows, c->intermediate) +
+    return (size_t)(rows * row_bytes(c) + results * c->hidden * ELEMENT_BYTES) +
+           (size_t)(results * (c->vocabulary + 2)) * 4 + gated_workspace_bytes(rows, gated_columns(c)) +
            moe_bytes(c, rows);
 }
 
@@ -59,19 +88,23 @@ struct scratch scratch_create(gm_context *context, const struct config *c, int64
                             .qkv = matrix(rows, qkv_columns(c)),
                             .attended = matrix(rows, q_columns(c)),
                             .mlp = matrix(rows, c->intermediate),
+                            .quantized = matrix(rows, quantized_columns(c) / ELEMENT_BYTES),
+                            .gates = matrix(rows, gate_columns(c)),
+                            .row_scales = matrix(rows, c->any_e4m3 ? 2 : 0),
                             .last = matrix(results, c->hidden),
                             .logits = matrix(results, 2 * c->vocabulary),
                             .sampled = matrix(results, 2),
                             .logprobs = matrix(results, 2),
                             .workspace =
-                                matrix((int64_t)gated_workspace_bytes(rows, c->intermediate) / ELEMENT_BYTES, 1),
-                            .workspace_bytes = gated_workspace_bytes(rows, c->intermediate),
+                                matrix((int64_t)gated_workspace_bytes(rows, gated_columns(c)) / ELEMENT_BYTES, 1),
+                            .workspace_bytes = gated_workspace_bytes(rows, gated_columns(c)),
                             .moe = c->experts ? moe_create(context, c, rows, flags) : NULL};
 }
 
 void scratch_free(struct scratch *s) {
-    const gm_device_ptr all[] = {s->stream, s->normed, s->branch,  s->qkv,      s->attended, s->mlp,
-                                 s->last,   s->logits, s->sampled, s->logprobs, s->workspace};
+    const gm_device_ptr all[] = {s->stream, s->normed,    s->branch,   s->qkv,        s->attended,
+                                 s->mlp,    s->quantized, s->gates,    s->row_scales, s->last,
+                                 s->logits, s->sampled,   s->logprobs, s->workspace};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         device_release(all[i]);
     moe_free(s->moe);
@@ -79,7 +112,8 @@ void scratch_free(struct scratch *s) {
 
 /* ---- plans ---------------------------------------------------------------------------------------------- */
 
-static gm_plan *plan_norm(const struct maker *maker, int64_t rows, enum gm_residual residual) {
+static gm_plan *plan_norm(const struct maker *maker, enum rows_type rows_type, int64_t rows,
+                          enum gm_residual residual) {
     const struct config *c = maker->config;
     const struct gm_rms_norm_problem problem = {.size = sizeof problem,
                                                 .rows = rows,
@@ -87,7 +121,10 @@ static gm_plan *plan_norm(const struct maker *maker, int64_t rows, enum gm_resid
                                                 .type = type_of(c),
                                                 .residual = residual,
                                                 .eps = (float)c->eps,
-                                                .weight_offset = (float)c->weight_offset};
+                                                .weight_offset = (float)c->weight_offset,
+                                                .has_out_type = rows_type == ROWS_E4M3,
+                                                .out_type = GM_E4M3,
+                                                .scaling = GM_SCALE_ROW};
     gm_plan *plan = NULL;
     PLAN(maker, rms_norm, problem, plan);
     return plan;
@@ -164,12 +201,39 @@ static gm_plan *plan_sample(const struct maker *maker, int64_t results) {
     return plan;
 }
 
-/* Of layers without experts. */
-static void plan_mlp(const struct maker *maker, struct step *step) {
+/* A norm of 16 bits there is always: that of what the last matrix reads. */
+static void plan_norms(const struct maker *maker, struct linear_plans *plans, enum rows_type rows_type,
+                       struct step_shape shape) {
     const struct config *c = maker->config;
-    const int64_t rows = step->shape.rows;
-    step->gate_up = plan_gated(maker, rows, c->intermediate, c->hidden);
-    step->down = plan_gemm(maker, rows, c->hidden, c->intermediate, 0, type_of(c));
+    plans->norm = plan_norm(maker, rows_type, shape.rows, GM_RESIDUAL_NONE);
+    if (shape.decodes && !c->has_sandwich)
+        plans->norm_after_add = plan_norm(maker, rows_type, shape.rows, GM_RESIDUAL_BEFORE);
+    if (c->has_sandwich)
+        plans->norm_between = plan_norm(maker, rows_type, shape.rows, GM_RESIDUAL_BETWEEN);
+}
+
+static void plan_linears(const struct maker *maker, struct linear_plans *plans, enum rows_type rows_type,
+                         int64_t rows) {
+    const struct config *c = maker->config;
+    const enum gm_type type = type_of(c);
+    if (has_some(c, rows_type, E4M3_QKV))
+        plans->qkv = plan_gemm(maker, rows_type, rows, qkv_columns(c), c->hidden, c->has_qkv_bias, type);
+    if (has_some(c, rows_type, E4M3_ATTENTION_OUT))
+        plans->attention_out = plan_gemm(maker, rows_type, rows, c->hidden, q_columns(c), 0, type);
+    if (!has_some(c, rows_type, E4M3_MLP))
+        return;
+    plans->gate_up = rows_type == ROWS_E4M3 ? plan_gemm(maker, rows_type, rows, 2 * c->intermediate, c->hidden, 0, type)
+                                            : plan_gated(maker, rows, c->intermediate, c->hidden);
+    plans->down = plan_gemm(maker, rows_type, rows, c->hidden, c->intermediate, 0, type);
+}
+
+/* Rows of e4m3 are made by norms, and by these. */
+static void plan_quantizers(const struct maker *maker, struct step *step) {
+    const struct config *c = maker->config;
+    if (c->any_e4m3 & E4M3_ATTENTION_OUT)
+        step->quantize = plan_quantize(maker, step->shape.rows, q_columns(c));
+    if (c->any_e4m3 & E4M3_MLP)
+        step->glu = plan_glu(maker, ROWS_E4M3, step->shape.rows, c->intermediate);
 }
 
 struct step *step_create(gm_context *context, const struct model *model, const struct cache *cache,
@@ -181,22 +245,18 @@ struct step *step_create(gm_context *context, const struct model *model, const s
     struct step *step = grab(1, sizeof *step);
     step->shape = shape;
     step->embed = plan_gather(&maker, rows, c->vocabulary, c->hidden, type, c->embedding_scale);
-    step->norm = plan_norm(&maker, rows, GM_RESIDUAL_NONE);
-    if (shape.decodes && !c->has_sandwich)
-        step->norm_after_add = plan_norm(&maker, rows, GM_RESIDUAL_BEFORE);
-    if (c->has_sandwich)
-        step->norm_between = plan_norm(&maker, rows, GM_RESIDUAL_BETWEEN);
-    step->qkv = plan_gemm(&maker, rows, qkv_columns(c), c->hidden, c->has_qkv_bias, type);
-    step->attention_out = plan_gemm(&maker, rows, c->hidden, q_columns(c), 0, type);
+    for (int i = ROWS_DTYPE; i <= (c->any_e4m3 ? ROWS_E4M3 : ROWS_DTYPE); i++) {
+        plan_norms(&maker, &step->of[i], (enum rows_type)i, shape);
+        plan_linears(&maker, &step->of[i], (enum rows_type)i, rows);
+    }
+    plan_quantizers(&maker, step);
     step->rope = plan_rope(&maker, rows, cache, model->positions);
     step->attend = plan_attention(&maker, shape, cache, context_length, 0);
     if (c->window)
         step->attend_window = plan_attention(&maker, shape, cache, context_length, c->window);
-    if (c->intermediate)
-        plan_mlp(&maker, step);
     if (shape.results)
         step->gather = plan_gather(&maker, results, rows, c->hidden, type, 0);
-    step->head = plan_gemm(&maker, results, c->vocabulary, c->hidden, 0, GM_FP32);
+    step->head = plan_gemm(&maker, ROWS_DTYPE, results, c->vocabulary, c->hidden, 0, GM_FP32);
     if (c->logits_cap > 0)
         step->cap = plan_cap(&maker, results);
     step->sample = plan_sample(&maker, results);
@@ -208,20 +268,30 @@ struct named_plan {
     const char *name;
     gm_plan *plan;
 };
-enum { PLANS = 15 };
+enum { PLANS = 24 };
 
 static void plans_of(const struct step *s, struct named_plan named[PLANS]) {
+    const struct linear_plans *of = s->of, *e4m3 = &s->of[ROWS_E4M3];
     const struct named_plan all[PLANS] = {{"embed", s->embed},
-                                          {"norm", s->norm},
-                                          {"sum, norm", s->norm_after_add},
-                                          {"norm, sum, norm", s->norm_between},
-                                          {"q, k, v", s->qkv},
+                                          {"norm", of->norm},
+                                          {"norm to e4m3", e4m3->norm},
+                                          {"sum, norm", of->norm_after_add},
+                                          {"sum, norm to e4m3", e4m3->norm_after_add},
+                                          {"norm, sum, norm", of->norm_between},
+                                          {"norm, sum, to e4m3", e4m3->norm_between},
+                                          {"q, k, v", of->qkv},
+                                          {"q, k, v of e4m3", e4m3->qkv},
                                           {"rope, append", s->rope},
                                           {"attention", s->attend},
                                           {"attention, window", s->attend_window},
-                                          {"out of attention", s->attention_out},
-                                          {"gate, up, unit", s->gate_up},
-                                          {"down", s->down},
+                                          {"attention to e4m3", s->quantize},
+                                          {"out of attention", of->attention_out},
+                                          {"out, of e4m3", e4m3->attention_out},
+                                          {"gate, up, unit", of->gate_up},
+                                          {"gate, up of e4m3", e4m3->gate_up},
+                                          {"unit to e4m3", s->glu},
+                                          {"down", of->down},
+                                          {"down of e4m3", e4m3->down},
                                           {"gather", s->gather},
                                           {"logits", s->head},
                                           {"cap", s->cap},
@@ -257,35 +327,47 @@ static void run_gather(const struct step *step, const gm_plan *plan, gm_device_p
     RUN(step->shape.parts, PART_REST, embed, plan, args);
 }
 
+/* What comes next behind a branch: a norm, and the matrix that reads what it makes, in the type that this wants. */
+struct next {
+    gm_device_ptr norm;
+    const struct linear *reader;
+};
+
 /* The residual stream, normed by the weights of what comes next. */
-static void run_norm(const struct step *step, const struct scratch *s, gm_device_ptr weight) {
-    const struct gm_rms_norm_args args = {.size = sizeof args, .x = s->stream, .weight = weight, .out = s->normed};
-    RUN(step->shape.parts, PART_REST, rms_norm, step->norm, args);
+static void run_norm(const struct step *step, const struct scratch *s, struct next next) {
+    const struct gm_rms_norm_args args = {.size = sizeof args,
+                                          .x = s->stream,
+                                          .weight = next.norm,
+                                          .out = s->normed,
+                                          .scales = next.reader->scales ? s->row_scales : 0};
+    RUN(step->shape.parts, PART_REST, rms_norm, step->of[rows_of(next.reader)].norm, args);
 }
 
 /* stream += branch, or norm(branch) by weights of its own; the sum is normed by the weights of what comes next. */
 static void run_norm_of_sum(const struct step *step, const struct scratch *s, gm_device_ptr branch_weight,
-                            gm_device_ptr weight) {
+                            struct next next) {
+    const struct linear_plans *plans = &step->of[rows_of(next.reader)];
     const struct gm_rms_norm_args args = {.size = sizeof args,
                                           .x = s->branch,
                                           .x_weight = branch_weight,
                                           .residual = s->stream,
-                                          .weight = weight,
-                                          .out = s->normed};
-    RUN(step->shape.parts, PART_REST, rms_norm, branch_weight ? step->norm_between : step->norm_after_add, args);
+                                          .weight = next.norm,
+                                          .out = s->normed,
+                                          .scales = next.reader->scales ? s->row_scales : 0};
+    RUN(step->shape.parts, PART_REST, rms_norm, branch_weight ? plans->norm_between : plans->norm_after_add, args);
 }
 
 /* What a branch's last matrix makes is added to the residual stream, and what comes next gets it normed. Of a prompt's rows
  * the matrix adds it, which saves their bytes. Of a row a request the norm does: a GEMM reads what it adds to behind its
  * last product, and waits for it. */
 static void end_branch(const struct step *step, const struct scratch *s, const gm_plan *gemm, gm_device_ptr in,
-                       gm_device_ptr weights, gm_device_ptr branch_weight, gm_device_ptr next_weight) {
-    const int norm_adds = step->norm_after_add || step->norm_between;
-    run_gemm(step->shape.parts, s, gemm, in, weights, 0, norm_adds ? s->branch : s->stream, !norm_adds);
+                       const struct linear *linear, gm_device_ptr branch_weight, struct next next) {
+    const int norm_adds = step->of->norm_after_add || step->of->norm_between;
+    run_linear(step->shape.parts, s, gemm, in, linear, norm_adds ? s->branch : s->stream, !norm_adds);
     if (norm_adds)
-        run_norm_of_sum(step, s, branch_weight, next_weight);
+        run_norm_of_sum(step, s, branch_weight, next);
     else
-        run_norm(step, s, next_weight);
+        run_norm(step, s, next);
 }
 
 struct layer_cache {
@@ -333,19 +415,44 @@ static void run_attention(const struct step *step, const struct model *model, co
         model->config.has_window[layer] ? step->attend_window : step->attend, args);
 }
 
+/* What attention made, through the matrix behind it. */
+static void run_attention_out(const struct step *step, const struct scratch *s, const struct layer *layer) {
+    const struct linear *linear = &layer->attention_out;
+    const struct gm_quantize_args args = {
+        .size = sizeof args, .x = s->attended, .out = s->quantized, .scales = s->row_scales};
+    if (linear->scales)
+        RUN(step->shape.parts, PART_REST, quantize, step->quantize, args);
+    end_branch(step, s, step->of[rows_of(linear)].attention_out, linear->scales ? s->quantized : s->attended, linear,
+               layer->after_attention_norm, (struct next){layer->mlp_norm, &layer->gate_up});
+}
+
+/* The unit of gate and up, to `mlp`: of 16 bits the GEMM may make it, of e4m3 it is made with its scales. */
+static void run_unit(const struct step *step, const struct config *c, const struct scratch *s,
+                     const struct linear *gate_up) {
+    const struct gm_glu_args args = {.size = sizeof args,
+                                     .gate = s->gates,
+                                     .up = s->gates + (size_t)c->intermediate * ELEMENT_BYTES,
+                                     .out = s->mlp,
+                                     .scales = s->row_scales};
+    const int is_e4m3 = rows_of(gate_up) == ROWS_E4M3;
+    run_linear(step->shape.parts, s, step->of[rows_of(gate_up)].gate_up, s->normed, gate_up,
+               is_e4m3 ? s->gates : s->mlp, 0);
+    if (is_e4m3)
+        RUN(step->shape.parts, PART_REST, glu, step->glu, args);
+}
+
 /* The unit of gate and up, and down; or experts, which add to the stream themselves. How many rows are requests' stands
  * in q_indptr, behind the first rows of all requests. */
 static void run_mlp(const struct step *step, const struct config *c, const struct inputs *in, const struct scratch *s,
-                    int64_t number, const struct layer *layer, gm_device_ptr next_weight) {
-    const int64_t parts = step->shape.parts;
+                    int64_t number, const struct layer *layer, struct next next) {
     if (c->has_experts[number]) {
         const gm_device_ptr row_count = in->q_indptr + (size_t)step->shape.requests * sizeof(int32_t);
-        moe_run(s->moe, s, layer, step->shape.rows, row_count, parts);
-        run_norm(step, s, next_weight);
+        moe_run(s->moe, s, layer, step->shape.rows, row_count, step->shape.parts);
+        run_norm(step, s, next);
         return;
     }
-    run_gemm(parts, s, step->gate_up, s->normed, layer->gate_up, 0, s->mlp, 0);
-    end_branch(step, s, step->down, s->mlp, layer->down, layer->after_mlp_norm, next_weight);
+    run_unit(step, c, s, &layer->gate_up);
+    end_branch(step, s, step->of[rows_of(&layer->down)].down, s->mlp, &layer->down, layer->after_mlp_norm, next);
 }
 
 /* The token that follows each of the wanted rows. */
@@ -366,23 +473,29 @@ static void run_sample(const struct step *step, const struct inputs *in, const s
     RUN(step->shape.parts, PART_REST, sample, step->sample, args);
 }
 
+/* What a layer begins with, or what is behind the last. */
+static struct next before_layer(const struct model *model, int64_t layer) {
+    if (layer < model->config.layers)
+        return (struct next){model->layer[layer].attention_norm, &model->layer[layer].qkv};
+    return (struct next){model->final_norm, &model->head};
+}
+
 void step_run(const struct step *step, const struct model *model, const struct cache *cache, const struct inputs *in,
               const struct scratch *s) {
     const struct config *c = &model->config;
     run_gather(step, step->embed, in->tokens, model->embeddings, s->stream);
-    run_norm(step, s, model->layer[0].attention_norm);
+    run_norm(step, s, before_layer(model, 0));
     for (int64_t i = 0; i < c->layers; i++) {
         const struct layer *layer = &model->layer[i];
         const struct layer_cache of_layer = cache_of(c, cache, i);
-        run_gemm(step->shape.parts, s, step->qkv, s->normed, layer->qkv, layer->qkv_bias, s->qkv, 0);
+        run_linear(step->shape.parts, s, step->of[rows_of(&layer->qkv)].qkv, s->normed, &layer->qkv, s->qkv, 0);
         run_rope(step, model, in, s, i, of_layer);
         run_attention(step, model, in, s, i, of_layer);
-        end_branch(step, s, step->attention_out, s->attended, layer->attention_out, layer->after_attention_norm,
-                   layer->mlp_norm);
-        run_mlp(step, c, in, s, i, layer, i + 1 < c->layers ? model->layer[i + 1].attention_norm : model->final_norm);
+        run_attention_out(step, s, layer);
+        run_mlp(step, c, in, s, i, layer, before_layer(model, i + 1));
     }
     if (step->gather)
         run_gather(step, step->gather, in->wanted, s->normed, s->last);
-    run_gemm(step->shape.parts, s, step->head, step->gather ? s->last : s->normed, model->head, 0, s->logits, 0);
+    run_linear(step->shape.parts, s, step->head, step->gather ? s->last : s->normed, &model->head, s->logits, 0);
     run_sample(step, in, s);
 }

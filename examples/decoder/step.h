@@ -40,10 +40,15 @@ struct scratch {
     gm_device_ptr qkv;      /* [rows][(q + 2 kv) heads][head_dim] */
     gm_device_ptr attended; /* [rows][q heads][head_dim] */
     gm_device_ptr mlp;      /* [rows][intermediate]: the unit of gates and ups */
-    gm_device_ptr last;     /* [results][hidden] */
-    gm_device_ptr logits;   /* float [results][vocabulary] */
-    gm_device_ptr sampled;  /* int32_t [results] */
-    gm_device_ptr logprobs; /* float [results] */
+    /* Where matrices are of e4m3, else 0. What they read is made there, also in `normed` and `mlp`, with the same pitch in
+     * elements; there are scales of one such operand at a time. */
+    gm_device_ptr quantized;  /* e4m3 [rows][q heads][head_dim]: `attended` */
+    gm_device_ptr gates;      /* [rows][2 intermediate]: gates and ups */
+    gm_device_ptr row_scales; /* float [rows] */
+    gm_device_ptr last;       /* [results][hidden] */
+    gm_device_ptr logits;     /* float [results][vocabulary] */
+    gm_device_ptr sampled;    /* int32_t [results] */
+    gm_device_ptr logprobs;   /* float [results] */
     gm_device_ptr workspace;
     size_t workspace_bytes;
     struct moe *moe; /* NULL: no layer has experts */

@@ -6,9 +6,11 @@ make_models.py, with a tokenizer that has a token for each byte.
     program_test.py DECODER            the last line is "N passed, N failed, N skipped"
 """
 import json
+import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -101,6 +103,47 @@ def fused(tensors):
     return others
 
 
+def floats(tensor):
+    """A tensor of bf16 in fp32."""
+    dtype, shape, content = tensor
+    assert dtype == "BF16"
+    return ("F32", shape, b"".join(b"\0\0" + content[i:i + 2] for i in range(0, len(content), 2)))
+
+
+def with_scales(change):
+    """`change` gets each weight_scale."""
+    return lambda tensors: {name: change(tensor) if name.endswith("weight_scale") else tensor
+                            for name, tensor in tensors.items()}
+
+
+def eight_bits(kept):
+    """Matrices of layers in e4m3, rounded, with one scale of 1/512, which those of make_models.py fit in; but for some."""
+    def change(tensors):
+        others = dict(tensors)
+        for name, (_, shape, content) in tensors.items():
+            if name.endswith("_proj.weight") and not re.match(kept, name):
+                halves = struct.unpack(f"<{len(content) // 2}H", content)
+                sizes = [max((half & 0x7fff) + 8 - 0x3780, 0) >> 4 for half in halves]
+                assert max(sizes) < 0x7f
+                others[name] = "F8_E4M3", shape, bytes(half >> 8 & 0x80 | size for half, size in zip(halves, sizes))
+                others[name + "_scale"] = "F32", [], struct.pack("<f", 2.0 ** -9)
+        return others
+    return change
+
+
+def scaled(tensor, factor):
+    dtype, shape, content = tensor
+    count = len(content) // 4
+    return dtype, shape, struct.pack(f"<{count}f", *(factor * value for value in struct.unpack(f"<{count}f", content)))
+
+
+def one_scale(rank):
+    """Every matrix has one scale, of that rank; None: one for each row, and all the same."""
+    scale = struct.pack("<f", 0.001953125)
+    return with_scales(lambda tensor: ("F32", tensor[1], scale * tensor[1][0]) if rank is None
+                       else ("F32", [1] * rank, scale))
+
+
 def without(*names):
     return lambda tensors: {name: tensor for name, tensor in tensors.items() if name not in names}
 
@@ -111,10 +154,11 @@ def renamed(old, new):
 
 class Decoder:
     def __init__(self, program):
-        self.program = program
+        self.program, self.environment = program, None
 
     def run(self, *words):
-        return subprocess.run([self.program, *map(str, words)], capture_output=True, timeout=300, check=False)
+        return subprocess.run([self.program, *map(str, words)], capture_output=True, timeout=300, check=False,
+                              env=self.environment)
 
     def text(self, *words):
         done = self.run(*words)
@@ -162,6 +206,47 @@ def experts(decoder, work):
     said = decoder.text("bench", model_folder(work, "mixtral"), "--batch", 3, "--context", 20, "--prefill", 0,
                         "--page", 16, "--explain")
     check("bench of experts says their kernels", b"moe_route_" in said and b"an expert's down" in said, said)
+
+
+def fp8_folder(work, change=None, **keys):
+    """`keys` change config.json's quantization_config."""
+    config = json.loads((MODELS / "llama_fp8" / "config.json").read_text())["quantization_config"]
+    folder = model_folder(work, "llama_fp8", quantization_config={**config, **keys})
+    return with_tensors(folder, change) if change else folder
+
+
+def fp8_group(**keys):
+    """The group of llama_fp8 with these keys in the place of its own."""
+    config = json.loads((MODELS / "llama_fp8" / "config.json").read_text())["quantization_config"]
+    return {"config_groups": {"group_0": {**config["config_groups"]["group_0"], **keys}}}
+
+
+def fp8_weights(**keys):
+    return fp8_group(weights={"num_bits": 8, "type": "float", "symmetric": True, "strategy": "tensor", **keys})
+
+
+OLDER = {"quant_method": "fp8", "activation_scheme": "dynamic", "ignored_layers": ["lm_head"]}
+
+
+def fp8(decoder, work):
+    few = ("Call me", "--page", 16, "--tokens", 6, "--seed", 2)
+
+    def text(*words, **keys):
+        return decoder.text(fp8_folder(work, *words, **keys), *few)
+
+    check("fp8: scales in fp32 give the text of scales in bf16", text(with_scales(floats)) == text())
+    same = text(one_scale(None))
+    check("fp8: a tensor's scale is one for each row", text(one_scale(1), **fp8_weights()) == same and same != text())
+    older = model_folder(work, "llama_fp8", quantization_config=OLDER)
+    check("fp8: and so are scales in quant_method fp8", decoder.text(with_tensors(older, one_scale(0)), *few) == same)
+    some = r"model.layers.(0[.]mlp|1[.]self_attn.o_proj)"
+    for name, kept, times in (("llama", some, 5), ("gemma3", "none", 4), ("qwen2", "none", 8)):
+        ignoring = {**OLDER, "ignored_layers": ["lm_head", "re:" + kept]}
+        folder = with_tensors(model_folder(work, name, quantization_config=ignoring), eight_bits(kept))
+        expected = tensors_of(folder / "expected.safetensors")
+        write_tensors(folder / "expected.safetensors", {**expected, "bf16_error": scaled(expected["bf16_error"], times)})
+        done = decoder.run("check", folder, "--page", 16)
+        check(f"fp8: {name} with weights rounded to e4m3 has nearly its logits", done.returncode == 0, done.stdout.decode())
 
 
 def bench(decoder, work):
@@ -227,10 +312,51 @@ def refused_experts(decoder, work):
     decoder.refuses("Mixtral's experts by other names", [mixtral, "x"], "no tensor", "block_sparse_moe.experts.0.w1.weight")
 
 
+def refused_fp8(decoder, work):
+    module = "model.layers.1.mlp.up_proj"
+    weight, scale = module + ".weight", module + ".weight_scale"
+
+    def changed(name, dtype, shape, content):
+        return lambda tensors: {**tensors, name: (dtype, shape, content)}
+
+    def refuses(name, folder, *sentence):
+        decoder.refuses("fp8: " + name, [folder, "x"], *sentence)
+
+    refuses("a matrix without a scale", fp8_folder(work, without(scale)), "no tensor " + scale)
+    refuses("a scale for half of the rows", fp8_folder(work, changed(scale, "BF16", [32, 1], bytes(64))),
+            scale, "has not the shape", "64 x 1")
+    refuses("scales in a row", fp8_folder(work, changed(scale, "BF16", [1, 64], bytes(128))), scale, "64 x 1")
+    refuses("scales of rows where one of the matrix is said", fp8_folder(work, **fp8_weights()), "weight_scale",
+            "has not the shape", "1 x 1")
+    refuses("scales of 8 bits", fp8_folder(work, changed(scale, "F8_E4M3", [64, 1], bytes(64))), scale, "F8_E4M3",
+            "scales of BF16")
+    refuses("a scale that is no number", fp8_folder(work, changed(scale, "BF16", [64, 1], b"\xc0\x7f" * 64)), scale,
+            "has a scale of nan")
+    refuses("a scale below 0", fp8_folder(work, changed(scale, "F16", [64, 1], b"\0\xc0" * 64)), scale, "a scale of -2")
+    refuses("a matrix of 16 bits", fp8_folder(work, changed(weight, "BF16", [64, 64], bytes(8192))), weight,
+            "config.json says that weights are F8_E4M3")
+    refuses("another type of 8 bits", fp8_folder(work, changed(weight, "F8_E5M2", [64, 64], bytes(4096))), "F8_E5M2")
+    refuses("lm_head of 8 bits", fp8_folder(work, changed("lm_head.weight", "F8_E4M3", [272, 64], bytes(272 * 64))),
+            "lm_head.weight is of F8_E4M3", "are BF16")
+    refuses("no word of it in config.json", model_folder(work, "llama_fp8", quantization_config=None),
+            ".weight is of F8_E4M3, and config.json has no quantization_config")
+    refuses("another method", fp8_folder(work, quant_method="fbgemm_fp8"), "`quantization_config.quant_method`", "fbgemm")
+    refuses("another format", fp8_folder(work, format="int-quantized"), "`quantization_config.format`", "float-quantized")
+    refuses("scales that are known before", fp8_folder(work, **fp8_group(input_activations={
+        "num_bits": 8, "type": "float", "strategy": "tensor", "dynamic": False})), "input_activations", "`")
+    refuses("scales of blocks", fp8_folder(work, **fp8_weights(strategy="block")), "blocks are not computed yet")
+    refuses("DeepSeek's blocks", model_folder(work, "llama_fp8", quantization_config={
+        **OLDER, "weight_block_size": [128, 128]}), "`quantization_config.weight_block_size`", "not computed yet")
+    if os.environ.get("GM_DRIVER") == "sim":
+        decoder.environment = {**os.environ, "GM_SIM_DEVICE": "a100"}
+        refuses("an A100", fp8_folder(work), "weights are e4m3", "does not multiply on this GPU")
+        decoder.environment = None
+
+
 def main():
     decoder = Decoder(sys.argv[1])
     with tempfile.TemporaryDirectory() as work:
-        for part in (texts, experts, bench, refusals, refused_experts):
+        for part in (texts, experts, fp8, bench, refusals, refused_experts, refused_fp8):
             part(decoder, pathlib.Path(work))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return failed > 0

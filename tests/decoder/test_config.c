@@ -445,6 +445,59 @@ START_TEST(end_tokens_of_both_files_are_united) {
 }
 END_TEST
 
+/* ---- quantised ------------------------------------------------------------------------------------------- */
+
+#define ARGUMENTS(bits, type, strategy, dynamic)                                                                       \
+    "{\"num_bits\":" bits ",\"type\":\"" type "\",\"symmetric\":true,\"strategy\":\"" strategy                         \
+    "\",\"dynamic\":" dynamic "}"
+#define CHANNEL ARGUMENTS("8", "float", "channel", "false")
+#define TENSOR  ARGUMENTS("8", "float", "tensor", "false")
+#define TOKEN   ARGUMENTS("8", "float", "token", "true")
+#define COMPRESSED(format, ignored, target, weights, rows, more)                                                       \
+    "{\"quantization_config\":{\"quant_method\":\"compressed-tensors\",\"format\":\"" format "\",\"ignore\":[" ignored \
+    "],\"config_groups\":{\"group_0\":{\"targets\":[\"" target "\"],\"output_activations\":null,\"weights\":" weights  \
+    ",\"input_activations\":" rows "}}" more "}}"
+#define FP8(scheme, more)                                                                                              \
+    "{\"quantization_config\":{\"quant_method\":\"fp8\",\"activation_scheme\":\"" scheme "\"" more "}}"
+
+/* A config, how many layers have all matrices in e4m3, what layer 1 has, and what has scales. */
+static const struct {
+    const char *text, *change;
+    int whole_layers;
+    uint8_t second;
+    enum scaled scaled;
+} quantized[] = {
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN, ",\"kv_cache_scheme\":null"), 32,
+     E4M3_ALL, SCALED_CHANNELS},
+    {qwen2_7b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", TENSOR, TOKEN, ",\"sparsity_config\":{}"), 28,
+     E4M3_ALL, SCALED_TENSORS},
+    {llama_1b, COMPRESSED("float-quantized", "", "Linear", CHANNEL, TOKEN, ""), 16, E4M3_ALL,
+     SCALED_CHANNELS}, /* tied */
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"re:.*lm_head\",\"re:.*layers[.]1[.]mlp\"", "Linear", CHANNEL, TOKEN, ""), 31,
+     E4M3_QKV | E4M3_ATTENTION_OUT, SCALED_CHANNELS},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\",\"re:layers\"", "Linear", CHANNEL, TOKEN, ""), 32, E4M3_ALL,
+     SCALED_CHANNELS}, /* names begin so, or not */
+    {llama_8b, FP8("dynamic", ",\"ignored_layers\":[\"lm_head\",\"model.layers.1.self_attn.o_proj\"]"), 31,
+     E4M3_QKV | E4M3_MLP, SCALED_TENSORS},
+    {llama_8b, FP8("dynamic", ",\"modules_to_not_convert\":[\"model.layers.1.self_attn.o_proj\"]"), 31,
+     E4M3_QKV | E4M3_MLP, SCALED_TENSORS},
+    {llama_8b, FP8("dynamic", ",\"weight_block_size\":null"), 32, E4M3_ALL, SCALED_TENSORS},
+    {llama_8b, "{\"quantization_config\":null}", 0, 0, SCALED_CHANNELS},
+};
+
+START_TEST(quantised_matrices_are_known) {
+    const struct config config = config_changed(quantized[_i].text, quantized[_i].change);
+    int whole_layers = 0;
+    for (int64_t i = 0; i < LAYERS_MAX; i++)
+        whole_layers += config.e4m3[i] == E4M3_ALL;
+    ck_assert_int_eq(whole_layers, quantized[_i].whole_layers);
+    ck_assert_int_eq(config.e4m3[1], quantized[_i].second);
+    ck_assert_int_eq(config.any_e4m3, whole_layers ? E4M3_ALL : 0);
+    ck_assert_int_eq(config.scaled, quantized[_i].scaled);
+}
+END_TEST
+
 /* ---- refused ---------------------------------------------------------------------------------------------- */
 
 /* A model, keys in the place of its own, words of the sentence. */
@@ -459,8 +512,68 @@ static const struct {
     {llama_8b, "{\"architectures\":\"LlamaForCausalLM\"}", "`architectures` is \"LlamaForCausalLM\""},
     {gemma_4b, "{\"text_config\":null}", "`text_config` is missing; an object is needed"},
     {llama_8b, "{\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4}}",
-     "`quantization_config.quant_method` is \"gptq\"; this decoder reads weights of 16 bits only"},
+     "`quantization_config.quant_method` is \"gptq\"; known are \"compressed-tensors\" and \"fp8\""},
     {llama_8b, "{\"quantization_config\":{}}", "`quantization_config.quant_method` is missing"},
+    {llama_8b, COMPRESSED("naive-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN, ""),
+     "`quantization_config.format` is \"naive-quantized\"; \"float-quantized\" is possible"},
+    {llama_8b, COMPRESSED("float-quantized", "", "Linear", CHANNEL, TOKEN, ""),
+     "`quantization_config.ignore` is []; \"lm_head\" has 16 bits, and must be among them"},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\",7", "Linear", CHANNEL, TOKEN, ""),
+     "`quantization_config.ignore` is [\"lm_head\",7]; names of modules are needed"},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\",\"re:(\"", "Linear", CHANNEL, TOKEN, ""),
+     "an expression behind \"re:\" is not understood"},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\",\"re:.*k_proj\"", "Linear", CHANNEL, TOKEN, ""),
+     "`quantization_config.ignore` has some of layer 0's self_attn.q_proj ... self_attn.v_proj; all or none are"},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "re:.*mlp.*", CHANNEL, TOKEN, ""),
+     "config_groups.*.targets` is [\"re:.*mlp.*\"]; [\"Linear\"] is possible"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", ARGUMENTS("8", "int", "channel", "false"), TOKEN, ""),
+     "config_groups.*.weights.type` is \"int\"; \"float\" is possible"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", ARGUMENTS("4", "float", "channel", "false"), TOKEN, ""),
+     "config_groups.*.weights.num_bits` is 4; 8 are possible"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", ARGUMENTS("8", "float", "block", "false"), TOKEN, ""),
+     "weights.strategy` is \"block\"; scales of blocks are not computed yet"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", ARGUMENTS("8", "float", "group", "false"), TOKEN, ""),
+     "weights.strategy` is \"group\"; \"channel\" and \"tensor\" are possible"},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", "null", TOKEN, ""),
+     "config_groups.*.weights` is missing; an object is needed"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", "{\"num_bits\":8,\"type\":\"float\",\"symmetric\":false}",
+                TOKEN, ""),
+     "weights.symmetric` is false; zeros are not moved"},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, "null", ""),
+     "config_groups.*.input_activations` is missing; rows are quantised too"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, ARGUMENTS("8", "float", "tensor", "true"), ""),
+     "input_activations.strategy` is \"tensor\"; a scale for each row, \"token\", is possible"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, ARGUMENTS("8", "float", "token", "false"), ""),
+     "input_activations.dynamic` is false; "},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN, ",\"kv_cache_scheme\":{\"num_bits\":8}"),
+     "`quantization_config.kv_cache_scheme` is {\"num_bits\":8}; the cache has 16 bits"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN,
+                ",\"sparsity_config\":{\"format\":\"sparse-24-bitmask\"}"),
+     "`quantization_config.sparsity_config` is {\"format\":\"sparse-24-bitmask\"}; matrices are dense"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN, ",\"transform_config\":{\"a\":1}"),
+     "`quantization_config.transform_config` is {\"a\":1}; nothing is transformed"},
+    {llama_8b,
+     "{\"quantization_config\":{\"quant_method\":\"compressed-tensors\",\"format\":\"float-quantized\","
+     "\"config_groups\":{\"group_0\":{},\"group_1\":{}}}}",
+     "`quantization_config.config_groups` is {\"group_0\":{},\"group_1\":{}}; one group is possible"},
+    {qwen3_30b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN, ""),
+     "`quantization_config.quant_method` is \"compressed-tensors\"; experts are computed in 16 bits only"},
+    {llama_8b, FP8("static", ""),
+     "`quantization_config.activation_scheme` is \"static\"; rows are quantised as they come"},
+    {llama_8b, FP8("dynamic", ",\"weight_block_size\":[128,128]"),
+     "`quantization_config.weight_block_size` is [128,128]; scales of blocks are not computed yet"},
+    {llama_8b, FP8("dynamic", ",\"ignored_layers\":\"lm_head\""),
+     "`quantization_config.ignored_layers` is \"lm_head\"; an array is needed"},
     {llama_8b, "{\"torch_dtype\":\"float32\"}",
      "`torch_dtype` is \"float32\"; \"bfloat16\" and \"float16\" are computed"},
     {llama_8b, "{\"dtype\":\"float8_e4m3fn\"}", "`dtype` is \"float8_e4m3fn\"; "},
@@ -612,6 +725,7 @@ Suite *config_suite(void) {
     tcase_add_test(good, ropes_follow_their_keys);
     tcase_add_test(good, numbers_of_gemma_follow_their_keys);
     tcase_add_test(good, end_tokens_of_both_files_are_united);
+    tcase_add_loop_test(good, quantised_matrices_are_known, 0, COUNT(quantized));
     tcase_add_loop_test(refused, every_bad_value_has_its_sentence, 0, COUNT(bad));
     tcase_add_test(refused, what_is_no_json_is_refused);
     tcase_add_test(refused, long_values_are_cut_in_sentences);
