@@ -58,7 +58,8 @@ struct config {
     uint8_t e4m3[LAYERS_MAX];         /* of each layer, of enum e4m3: what rows of e4m3 are multiplied with */
     uint8_t any_e4m3;                 /* of all layers */
     enum scaled scaled;
-    int64_t window;                     /* tokens that a layer with a window sees, its own included; 0: there is none */
+    int has_input_scales; /* rows are quantised by scales of the files, each for a matrix's rows; else as they come */
+    int64_t window;       /* tokens that a layer with a window sees, its own included; 0: there is none */
     uint8_t has_window[LAYERS_MAX];     /* of each layer */
     int64_t end_tokens[END_TOKENS_MAX]; /* any of them ends the text: config.json's and generation_config.json's */
     int end_token_count;

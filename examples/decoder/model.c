@@ -22,9 +22,11 @@ enum kind {
     KIND_DTYPE,  /* elements of the model's dtype */
     KIND_E4M3,   /* e4m3 */
     KIND_SCALES, /* floats, made of what the files have of 16 or 32 bits: one for each row of a matrix, or one for all */
+    KIND_INPUT_SCALE, /* a float; of several with one place the largest */
     KINDS
 };
-static const int kind_bytes[KINDS] = {[KIND_DTYPE] = ELEMENT_BYTES, [KIND_E4M3] = 1, [KIND_SCALES] = sizeof(float)};
+static const int kind_bytes[KINDS] = {
+    [KIND_DTYPE] = ELEMENT_BYTES, [KIND_E4M3] = 1, [KIND_SCALES] = sizeof(float), [KIND_INPUT_SCALE] = sizeof(float)};
 
 /* A tensor of the files: a row, rows of columns, or such rows of every expert. */
 struct piece {
@@ -162,6 +164,15 @@ static struct linear place_linear(struct plan *plan, int64_t layer, int is_e4m3,
         if (is_e4m3)
             place(plan, NAMED(i, "weight_scale"), KIND_SCALES, 1, 1, 1, part[i].rows);
     align(plan);
+    const size_t place_of_all = plan->bytes;
+    linear.input_scale = is_e4m3 && plan->config->has_input_scales ? plan->base + plan->bytes : 0;
+    for (EACH(i)) {
+        if (!is_e4m3 || !plan->config->has_input_scales)
+            break;
+        plan->bytes = place_of_all;
+        place(plan, NAMED(i, "input_scale"), KIND_INPUT_SCALE, 1, 1, 1, 1);
+    }
+    align(plan);
     linear.bias = has_bias ? plan->base + plan->bytes : 0;
     for (EACH(i))
         if (has_bias)
@@ -284,15 +295,21 @@ static int has_shape(const struct tensor *t, const int64_t *shape, int rank) {
     return t->rank == rank && memcmp(t->shape, shape, (size_t)rank * sizeof *shape) == 0;
 }
 
-/* Scales of channels are [rows, 1], or [rows]; that of a tensor one element of any rank. */
+/* Whether the files have one scale for the piece, not one for each row. */
+static int is_one_scale(const struct piece *piece, const struct config *config) {
+    return piece->kind == KIND_INPUT_SCALE || config->scaled == SCALED_TENSORS;
+}
+
+/* Scales of channels are [rows, 1], or [rows]; the one of all is one element of any rank. */
 static const struct tensor *scales_of(const struct tensor *t, const struct piece *piece, const struct config *config) {
-    const int64_t rows = config->scaled == SCALED_CHANNELS ? piece->shape[0] : 1, column[2] = {rows, 1};
+    const int is_one = is_one_scale(piece, config);
+    const int64_t rows = is_one ? 1 : piece->shape[0], column[2] = {rows, 1};
     int64_t elements = 1;
     if (strcmp(t->dtype, "BF16") != 0 && strcmp(t->dtype, "F16") != 0 && strcmp(t->dtype, "F32") != 0)
         die("%s is of %s; scales of BF16, F16 and F32 are known", t->name, t->dtype);
     for (int i = 0; i < t->rank; i++)
         elements *= t->shape[i];
-    if (config->scaled == SCALED_TENSORS ? elements != 1 : !has_shape(t, column, 2) && !has_shape(t, column, 1))
+    if (is_one ? elements != 1 : !has_shape(t, column, 2) && !has_shape(t, column, 1))
         die("%s has not the shape that config.json asks for, %" PRId64 " x 1", t->name, rows);
     return t;
 }
@@ -303,7 +320,7 @@ static const struct tensor *tensor_of(const struct tensors *tensors, const struc
     const struct tensor *t = tensors_find(tensors, piece->name);
     if (!t)
         die("the files have no tensor %s", piece->name);
-    if (piece->kind == KIND_SCALES)
+    if (piece->kind == KIND_SCALES || piece->kind == KIND_INPUT_SCALE)
         return scales_of(t, piece, config);
     if (strcmp(t->dtype, dtype) != 0)
         die("%s is of %s; config.json says that weights are %s", t->name, t->dtype, dtype);
@@ -404,11 +421,12 @@ static float float_of(uint16_t bits, int is_bf16) {
     return rest >= 0x7c00 ? NAN : value * 0x1p112f;
 }
 
-static float scale_of(const struct tensor *tensor, const void *data, int64_t i) {
+/* Rows are divided by theirs, so that it is not 0. */
+static float scale_of(const struct tensor *tensor, enum kind kind, const void *data, int64_t i) {
     const int is_float = strcmp(tensor->dtype, "F32") == 0;
     const float value =
         is_float ? ((const float *)data)[i] : float_of(((const uint16_t *)data)[i], tensor->dtype[0] == 'B');
-    if (!isfinite(value) || value < 0)
+    if (!isfinite(value) || value < 0 || (value == 0 && kind == KIND_INPUT_SCALE))
         die("%s has a scale of %g", tensor->name, (double)value);
     return value;
 }
@@ -425,11 +443,26 @@ static void carry_scales(struct ferry *ferry, const struct tensor *tensor, const
         float *scales = (float *)(void *)ferry->buffer[turn];
         mark_wait(ferry->copied[turn]);
         for (int64_t i = 0; i < count; i++)
-            scales[i] = scale_of(tensor, data, config->scaled == SCALED_TENSORS ? 0 : from + i);
+            scales[i] = scale_of(tensor, piece->kind, data, is_one_scale(piece, config) ? 0 : from + i);
         copy_to_device(piece->to + (size_t)from * sizeof *scales, scales, (size_t)count * sizeof *scales);
         mark_here(ferry->copied[turn]);
     }
     free(data);
+}
+
+/* The largest of the scales that have the place of this one, up to it; the last one's is the largest of all. A matrix of
+ * several is multiplied with rows that all of their scales have room for. */
+static void carry_input_scale(const struct tensors *tensors, const struct plan *plan, size_t number) {
+    const struct piece *piece = &plan->piece[number];
+    float largest = 0;
+    for (size_t i = number + 1; i-- > 0 && plan->piece[i].to == piece->to;) {
+        float data;
+        const struct tensor *tensor = tensor_of(tensors, &plan->piece[i], plan->config);
+        tensor_read(tensor, 0, tensor->bytes, &data);
+        largest = fmaxf(largest, scale_of(tensor, piece->kind, &data, 0));
+    }
+    copy_to_device(piece->to, &largest, sizeof largest);
+    device_wait(); /* `largest` is no longer there */
 }
 
 static void carry_all(const struct tensors *tensors, const struct plan *plan) {
@@ -442,6 +475,8 @@ static void carry_all(const struct tensors *tensors, const struct plan *plan) {
         const struct tensor *tensor = tensor_of(tensors, &plan->piece[i], plan->config);
         if (plan->piece[i].kind == KIND_SCALES)
             carry_scales(&ferry, tensor, &plan->piece[i], plan->config);
+        else if (plan->piece[i].kind == KIND_INPUT_SCALE)
+            carry_input_scale(tensors, plan, i);
         else
             carry(&ferry, tensor, plan->piece[i].to);
     }
@@ -549,6 +584,7 @@ struct model *model_random(const struct config *config, int64_t positions) {
     for (size_t i = 0; i < PATTERN / sizeof *scales; i++)
         scales[i] = 1.0f / 4096;
     fill_pieces(&plan, KIND_SCALES, pattern);
+    fill_pieces(&plan, KIND_INPUT_SCALE, pattern);
     pinned_release(pattern);
     free(plan.piece);
     return model;

@@ -10,9 +10,10 @@
 
 /* A matrix that rows are multiplied with, or several of them as one. */
 struct linear {
-    gm_device_ptr weights; /* [out][in] of the model's dtype; or of e4m3, where there are */
-    gm_device_ptr scales;  /* fp32 [out]: what a 1 of each row of weights stands for; else 0 */
-    gm_device_ptr bias;    /* [out] of the model's dtype, or 0 */
+    gm_device_ptr weights;     /* [out][in] of the model's dtype; or of e4m3, where there are */
+    gm_device_ptr scales;      /* fp32 [out]: what a 1 of each row of weights stands for; else 0 */
+    gm_device_ptr input_scale; /* fp32, of rows of e4m3 that it is multiplied with; 0: each row has its own */
+    gm_device_ptr bias;        /* [out] of the model's dtype, or 0 */
 };
 
 struct layer {

@@ -12,18 +12,22 @@ struct maker maker_of(gm_context *context, const struct config *config, uint32_t
         context, config, {.size = sizeof(struct gm_plan_options), .workspace_limit = WORKSPACE_BYTES, .flags = flags}};
 }
 
+enum gm_scaling scaling_of(const struct config *config) {
+    return config->has_input_scales ? GM_SCALE_STATIC : GM_SCALE_ROW;
+}
+
 static struct gm_gemm_problem gemm_of(const struct config *config, enum rows_type rows_type, int64_t rows, int64_t out,
                                       int64_t in) {
     const int is_e4m3 = rows_type == ROWS_E4M3;
-    const enum gm_granularity scales = is_e4m3 ? GM_PER_ROW : GM_PER_NONE;
+    const enum gm_granularity of_rows = config->has_input_scales ? GM_PER_TENSOR : GM_PER_ROW;
     return (struct gm_gemm_problem){.size = sizeof(struct gm_gemm_problem),
                                     .m = rows,
                                     .n = out,
                                     .k = in,
                                     .ab_type = is_e4m3 ? GM_E4M3 : type_of(config),
                                     .d_type = type_of(config),
-                                    .a_scales = scales,
-                                    .b_scales = scales};
+                                    .a_scales = is_e4m3 ? of_rows : GM_PER_NONE,
+                                    .b_scales = is_e4m3 ? GM_PER_ROW : GM_PER_NONE};
 }
 
 gm_plan *plan_gemm(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t out, int64_t in,
@@ -67,7 +71,7 @@ void run_linear(int64_t parts, const struct scratch *s, const gm_plan *plan, gm_
                                       .beta = accumulates ? &one : NULL,
                                       .workspace = s->workspace,
                                       .workspace_bytes = s->workspace_bytes,
-                                      .a_scales = linear->scales ? s->row_scales : 0,
+                                      .a_scales = row_scales(s, linear),
                                       .b_scales = linear->scales};
     RUN(parts, PART_LINEARS, gemm, plan, args);
 }
@@ -78,7 +82,7 @@ gm_plan *plan_quantize(const struct maker *maker, int64_t rows, int64_t columns)
                                                 .columns = columns,
                                                 .type = type_of(maker->config),
                                                 .out_type = GM_E4M3,
-                                                .scaling = GM_SCALE_ROW};
+                                                .scaling = scaling_of(maker->config)};
     gm_plan *plan = NULL;
     PLAN(maker, quantize, problem, plan);
     return plan;
@@ -119,7 +123,7 @@ gm_plan *plan_glu(const struct maker *maker, enum rows_type rows_type, int64_t r
         .up_align = columns % 8 ? 2 : 16,
         .has_out_type = rows_type == ROWS_E4M3,
         .out_type = GM_E4M3,
-        .scaling = GM_SCALE_ROW,
+        .scaling = scaling_of(c),
     };
     gm_plan *plan = NULL;
     PLAN(maker, glu, problem, plan);

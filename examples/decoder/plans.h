@@ -47,13 +47,21 @@ static inline enum rows_type rows_of(const struct linear *linear) {
     return linear->scales ? ROWS_E4M3 : ROWS_DTYPE;
 }
 
+/* Where the scales of rows are that the matrix reads; 0: they are not of e4m3. */
+static inline gm_device_ptr row_scales(const struct scratch *scratch, const struct linear *reader) {
+    return !reader->scales ? 0 : reader->input_scale ? reader->input_scale : scratch->row_scales;
+}
+
+/* How rows of e4m3 are made. */
+enum gm_scaling scaling_of(const struct config *config);
+
 /* A matrix of the model, [columns_out][columns_in], times rows. */
 gm_plan *plan_gemm(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t out, int64_t in,
                    int has_bias, enum gm_type out_type);
-/* d = a * weights, or d + a * weights. Rows of e4m3 have their scales in scratch->row_scales. */
+/* d = a * weights, or d + a * weights. Rows of e4m3 have their scales where row_scales() says. */
 void run_linear(int64_t parts, const struct scratch *scratch, const gm_plan *plan, gm_device_ptr a,
                 const struct linear *linear, gm_device_ptr d, int accumulates);
-/* Rows to e4m3, and their scales to scratch->row_scales. */
+/* Rows to e4m3. */
 gm_plan *plan_quantize(const struct maker *maker, int64_t rows, int64_t columns);
 /* Ends the program where the device has no kernel for the model's matrices: before they are read. */
 void check_linears(gm_context *context, const struct config *config);
@@ -63,7 +71,7 @@ gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, int64_
                      double scale);
 /* Gates and ups, in halves of the weights, and the gated unit of both: one kernel, or a GLU behind a GEMM. */
 gm_plan *plan_gated(const struct maker *maker, int64_t rows, int64_t columns, int64_t in);
-/* The gated unit of rows whose gate and up lie behind each other; as e4m3 with scales as plan_quantize() makes. */
+/* The gated unit of rows whose gate and up lie behind each other; of e4m3 as plan_quantize() makes it. */
 gm_plan *plan_glu(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t columns);
 
 /* One line: the kernel that was chosen, and what it is thought to take. NULL: none. */

@@ -128,15 +128,19 @@ static void read_weights(const struct source *source, struct config *config) {
     config->scaled = says(source, "strategy", "channel") ? SCALED_CHANNELS : SCALED_TENSORS;
 }
 
-static void demand_dynamic_rows(const struct source *source) {
+static void read_rows(const struct source *source, struct config *config) {
+    const json_t *dynamic = field(source->object, "dynamic");
     if (!json_is_object(source->object))
         refuse_value(source->path, source->within, source->object,
-                     "rows are quantised too, so that the object of a dynamic \"token\" is needed");
+                     "rows are quantised too, so that an object is needed");
     demand_e4m3(source);
-    if (!json_is_true(field(source->object, "dynamic")))
-        refuse(source, "dynamic", "rows are quantised as they come, without scales that are known before: true");
-    if (!says(source, "strategy", "token"))
-        refuse(source, "strategy", "a scale for each row, \"token\", is possible");
+    if (dynamic && !json_is_boolean(dynamic))
+        refuse(source, "dynamic", "true or false is possible");
+    config->has_input_scales = !json_is_true(dynamic);
+    if (!says(source, "strategy", config->has_input_scales ? "tensor" : "token"))
+        refuse(source, "strategy",
+               config->has_input_scales ? "rows by scales of the files have one for all, \"tensor\""
+                                        : "rows that are quantised as they come have a scale each, \"token\"");
 }
 
 static void read_compressed(const struct source *source, struct config *config) {
@@ -158,8 +162,9 @@ static void read_compressed(const struct source *source, struct config *config) 
     demand_none(&inner, "output_activations", "what a matrix makes has 16 bits");
     read_weights(&(struct source){source->path, "quantization_config.config_groups.*.weights", field(group, "weights")},
                  config);
-    demand_dynamic_rows(&(struct source){source->path, "quantization_config.config_groups.*.input_activations",
-                                         field(group, "input_activations")});
+    read_rows(&(struct source){source->path, "quantization_config.config_groups.*.input_activations",
+                               field(group, "input_activations")},
+              config);
     if (!config->has_tied_embeddings && !is_listed(source, "ignore", "lm_head"))
         refuse(source, "ignore", "\"lm_head\" has 16 bits, and must be among them");
     read_layers(source, "ignore", config);
@@ -170,9 +175,9 @@ static void read_compressed(const struct source *source, struct config *config) 
 static void read_fp8(const struct source *source, struct config *config) {
     const char *ignored = field(source->object, "ignored_layers") ? "ignored_layers" : "modules_to_not_convert";
     demand_none(source, "weight_block_size", "scales of blocks are not computed yet, those of tensors are");
-    if (!says(source, "activation_scheme", "dynamic"))
-        refuse(source, "activation_scheme",
-               "rows are quantised as they come, without scales that are known before: \"dynamic\"");
+    config->has_input_scales = says(source, "activation_scheme", "static");
+    if (!config->has_input_scales && !says(source, "activation_scheme", "dynamic"))
+        refuse(source, "activation_scheme", "\"dynamic\" and \"static\" are possible");
     config->scaled = SCALED_TENSORS;
     read_layers(source, ignored, config);
 }
@@ -186,6 +191,7 @@ void read_quantization(const char *path, const json_t *object, struct config *co
     else if (says(&source, "quant_method", "fp8"))
         read_fp8(&source, config);
     else
-        refuse(&source, "quant_method",
-               "known are \"compressed-tensors\" and \"fp8\": take another quantisation, or the model that was quantised");
+        refuse(
+            &source, "quant_method",
+            "known are \"compressed-tensors\" and \"fp8\": take another quantisation, or the model that was quantised");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What config.json says of weights of 8 bits. Known is e4m3 with a scale for each channel (a row of a matrix) or for each
- * tensor, multiplied with rows that are quantised to e4m3 as they come, each with a scale of its own. Files have it in two ways:
+ * tensor, multiplied with rows that are quantised to e4m3 as they come, each with a scale of its own, or by a scale that the files
+ * have, X.input_scale. Files have it in two ways:
  *
  *  quant_method         format             weights      scales
  *  "compressed-tensors" "float-quantized"  X.weight     X.weight_scale, [rows, 1] of channels or one of the tensor

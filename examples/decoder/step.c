@@ -124,7 +124,7 @@ static gm_plan *plan_norm(const struct maker *maker, enum rows_type rows_type, i
                                                 .weight_offset = (float)c->weight_offset,
                                                 .has_out_type = rows_type == ROWS_E4M3,
                                                 .out_type = GM_E4M3,
-                                                .scaling = GM_SCALE_ROW};
+                                                .scaling = scaling_of(c)};
     gm_plan *plan = NULL;
     PLAN(maker, rms_norm, problem, plan);
     return plan;
@@ -339,7 +339,7 @@ static void run_norm(const struct step *step, const struct scratch *s, struct ne
                                           .x = s->stream,
                                           .weight = next.norm,
                                           .out = s->normed,
-                                          .scales = next.reader->scales ? s->row_scales : 0};
+                                          .scales = row_scales(s, next.reader)};
     RUN(step->shape.parts, PART_REST, rms_norm, step->of[rows_of(next.reader)].norm, args);
 }
 
@@ -353,7 +353,7 @@ static void run_norm_of_sum(const struct step *step, const struct scratch *s, gm
                                           .residual = s->stream,
                                           .weight = next.norm,
                                           .out = s->normed,
-                                          .scales = next.reader->scales ? s->row_scales : 0};
+                                          .scales = row_scales(s, next.reader)};
     RUN(step->shape.parts, PART_REST, rms_norm, branch_weight ? plans->norm_between : plans->norm_after_add, args);
 }
 
@@ -419,7 +419,7 @@ static void run_attention(const struct step *step, const struct model *model, co
 static void run_attention_out(const struct step *step, const struct scratch *s, const struct layer *layer) {
     const struct linear *linear = &layer->attention_out;
     const struct gm_quantize_args args = {
-        .size = sizeof args, .x = s->attended, .out = s->quantized, .scales = s->row_scales};
+        .size = sizeof args, .x = s->attended, .out = s->quantized, .scales = row_scales(s, linear)};
     if (linear->scales)
         RUN(step->shape.parts, PART_REST, quantize, step->quantize, args);
     end_branch(step, s, step->of[rows_of(linear)].attention_out, linear->scales ? s->quantized : s->attended, linear,
@@ -428,12 +428,13 @@ static void run_attention_out(const struct step *step, const struct scratch *s, 
 
 /* The unit of gate and up, to `mlp`: of 16 bits the GEMM may make it, of e4m3 it is made with its scales. */
 static void run_unit(const struct step *step, const struct config *c, const struct scratch *s,
-                     const struct linear *gate_up) {
+                     const struct layer *layer) {
+    const struct linear *gate_up = &layer->gate_up;
     const struct gm_glu_args args = {.size = sizeof args,
                                      .gate = s->gates,
                                      .up = s->gates + (size_t)c->intermediate * ELEMENT_BYTES,
                                      .out = s->mlp,
-                                     .scales = s->row_scales};
+                                     .scales = row_scales(s, &layer->down)};
     const int is_e4m3 = rows_of(gate_up) == ROWS_E4M3;
     run_linear(step->shape.parts, s, step->of[rows_of(gate_up)].gate_up, s->normed, gate_up,
                is_e4m3 ? s->gates : s->mlp, 0);
@@ -451,7 +452,7 @@ static void run_mlp(const struct step *step, const struct config *c, const struc
         run_norm(step, s, next);
         return;
     }
-    run_unit(step, c, s, &layer->gate_up);
+    run_unit(step, c, s, layer);
     end_branch(step, s, step->of[rows_of(&layer->down)].down, s->mlp, &layer->down, layer->after_mlp_norm, next);
 }
 

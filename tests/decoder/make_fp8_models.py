@@ -3,11 +3,15 @@
 
     python3 tests/decoder/make_fp8_models.py OUT_FOLDER       needs numpy
 
-OUT_FOLDER/llama_fp8/ gets the files that make_models.py's models have: weights as compressed-tensors has them, e4m3 with a
-scale of bf16 for each row of a matrix, and in expected.safetensors
+OUT_FOLDER/NAME/ gets the files that make_models.py's models have:
 
-    logits      F32 [n, vocab]  of these weights; rows before a matrix are quantised to e4m3, with a scale for each, all else
-                                is computed in fp64
+    llama_fp8           as compressed-tensors has it: a scale of bf16 for each row of a matrix; rows before a matrix are
+                        quantised as they come, with a scale for each
+    llama_fp8_static    as quant_method fp8 has it: scales of fp32 for each matrix, and for all rows before it
+
+In expected.safetensors are
+
+    logits      F32 [n, vocab]  of these weights and of rows quantised to e4m3; all else is computed in fp64
     bf16_error  F32 [6]         of |the same with bf16 behind every operation - logits|
 
 Rounding to bf16 moves one element in 16 or 32 across a border of e4m3, whose steps are 32 times as wide. That is off by as much
@@ -28,15 +32,17 @@ SOURCE = pathlib.Path(__file__).resolve().parent / "models" / "llama"
 E4M3_LARGEST = 448
 LINEARS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj",
            "mlp.down_proj")
+LAST = ("o_proj", "down_proj")  # of a block: no other matrix has their rows
 ARGUMENTS = {"num_bits": 8, "type": "float", "symmetric": True, "group_size": None, "block_structure": None,
              "actorder": None, "observer_kwargs": {}}
-QUANTIZATION = {
+CHANNELS = {
     "quant_method": "compressed-tensors", "format": "float-quantized", "quantization_status": "compressed",
     "ignore": ["lm_head"], "kv_cache_scheme": None, "global_compression_ratio": None,
     "config_groups": {"group_0": {
         "targets": ["Linear"], "output_activations": None,
         "weights": {**ARGUMENTS, "strategy": "channel", "dynamic": False, "observer": "minmax"},
         "input_activations": {**ARGUMENTS, "strategy": "token", "dynamic": True, "observer": None}}}}
+STATIC = {"quant_method": "fp8", "activation_scheme": "static", "ignored_layers": ["lm_head"]}
 
 # ---- types -----------------------------------------------------------------------------------------------
 
@@ -102,14 +108,31 @@ def write(path, tensors):
     path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
-# ---- a forward -------------------------------------------------------------------------------------------
+# ---- quantised rows --------------------------------------------------------------------------------------
 
 
-def quantized_rows(x, scaled=lambda scale: scale):
+def as_they_come(x, _name, scaled=lambda scale: scale):
     """As the library's quantiser has it: in fp32, x / scale with scale = amax / 448, at least 2^-126."""
     x = x.astype(np.float32)
     scale = np.maximum(np.abs(x).max(-1, keepdims=True) / np.float32(E4M3_LARGEST), np.float32(2.0 ** -126))
     return to_e4m3((x / scale).astype(np.float64)) * scaled(scale)
+
+
+def by(scales, scaled=lambda scale: scale):
+    """By a scale for all rows before each matrix; one for q, k and v, and one for gate and up: the largest."""
+    def quantized(x, name):
+        block = name.rsplit(".", 1)[0] + "."
+        fused = [scale for other, scale in scales.items() if other.startswith(block) and not other.endswith(LAST)]
+        scale = np.float32(scales[name] if name.endswith(LAST) else max(fused))
+        return to_e4m3((x.astype(np.float32) / scale).astype(np.float64)) * scaled(scale)
+    return quantized
+
+
+def not_at_all(x, _name):
+    return x
+
+
+# ---- a forward -------------------------------------------------------------------------------------------
 
 
 def frequencies(config):
@@ -125,11 +148,11 @@ def frequencies(config):
 class Forward:
     """`weights` by name. `rounded` is what becomes of every operation's result, `quantized` of rows before matrices."""
 
-    def __init__(self, config, weights, rounded=lambda x: x, quantized=quantized_rows):
+    def __init__(self, config, weights, rounded=lambda x: x, quantized=as_they_come):
         self.config, self.weights, self.rounded, self.quantized = config, weights, rounded, quantized
 
     def linear(self, x, name):
-        return self.rounded(self.quantized(x) @ self.weights[name + ".weight"].T)
+        return self.rounded(self.quantized(x, name) @ self.weights[name + ".weight"].T)
 
     def norm(self, x, name):
         normed = self.rounded(x / np.sqrt((x * x).mean(-1, keepdims=True) + self.config["rms_norm_eps"]))
@@ -175,7 +198,7 @@ def check_forward(config, weights, expected):
     tokens, logits = expected["tokens"], expected["logits"]
 
     def logits_of(**changes):
-        return Forward(config, weights, quantized=lambda x: x, **changes).logits(tokens)
+        return Forward(config, weights, quantized=not_at_all, **changes).logits(tokens)
 
     off = np.abs(logits_of() - logits).max()
     errors = np.quantile(np.abs(logits_of(rounded=to_bf16) - logits), expected["quantiles"])
@@ -190,27 +213,47 @@ def is_linear(name):
     return name.removesuffix(".weight").split(".", 3)[-1] in LINEARS
 
 
-def quantized_weights(tensors):
-    """Tensors for the file, and weights as they are multiplied."""
+def quantized_weights(tensors, is_static):
+    """Tensors for the file, weights as they are multiplied, and their scales."""
     files, weights, scales = {}, {}, {}
     for name, tensor in tensors.items():
         weights[name] = values_of(tensor)
         if not is_linear(name):
             files[name] = ("BF16", bf16_bytes(weights[name]))
             continue
-        scale = to_bf16(np.abs(weights[name]).max(-1, keepdims=True) / E4M3_LARGEST)
+        scale = np.abs(weights[name]).max(None if is_static else -1, keepdims=not is_static) / E4M3_LARGEST
+        scale = np.float32(scale) if is_static else to_bf16(scale)
         values = to_e4m3(weights[name] / scale)
-        files[name], files[name + "_scale"] = ("F8_E4M3", e4m3_bytes(values)), ("BF16", bf16_bytes(scale))
+        files[name] = ("F8_E4M3", e4m3_bytes(values))
+        files[name + "_scale"] = ("F32", np.float32(scale)) if is_static else ("BF16", bf16_bytes(scale))
         weights[name], scales[name] = values * scale, scale
     return files, weights, scales
 
 
-def check_features(config, weights, scales, tokens, logits, errors, quantiles):
+def input_scales(config, weights, tokens):
+    """As a calibration finds them that has seen most, but not all: what is larger becomes the largest of e4m3. Of q, k and v
+    they differ, and of gate and up."""
+    largest = {}
+
+    def note(x, name):
+        share = 0.9 if name.endswith(("q_proj", "up_proj", *LAST)) else 0.7
+        largest[name] = np.float32(share * np.abs(x).max() / E4M3_LARGEST)
+        return x
+
+    Forward(config, weights, quantized=note).logits(tokens)
+    return largest
+
+
+def check_features(config, weights, scales, inputs, tokens, logits, errors, quantiles):
     """What is missed least, and by how many times what is fair: it must be more than twice."""
-    shared = {name: weight / scales[name] * scales[name].mean() if name in scales else weight
+    mean = np.mean([scale.mean() for scale in scales.values()])
+    shared = {name: weight / scales[name] * (mean if inputs else scales[name].mean()) if name in scales else weight
               for name, weight in weights.items()}
-    without = {"scales of rows": Forward(config, weights, quantized=lambda x: quantized_rows(x, np.mean)),
-               "scales of channels": Forward(config, shared)}
+    quantized = by(inputs) if inputs else as_they_come
+    same = by(inputs, lambda scale: np.mean(list(inputs.values()))) if inputs \
+        else lambda x, name: as_they_come(x, name, np.mean)
+    without = {"scales of rows": Forward(config, weights, quantized=same),
+               "scales of weights": Forward(config, shared, quantized=quantized)}
     missed = {}
     for what, forward in without.items():
         change = np.quantile(np.abs(forward.logits(tokens) - logits), quantiles)
@@ -219,18 +262,22 @@ def check_features(config, weights, scales, tokens, logits, errors, quantiles):
     return min(missed.items(), key=lambda item: item[1])
 
 
-def make(folder):
+def make(folder, quantization, is_static):
     config = json.loads((SOURCE / "config.json").read_text())
     tensors = read(SOURCE / "model.safetensors")
     expected = {name: values_of(tensor) for name, tensor in read(SOURCE / "expected.safetensors").items()}
     tokens, quantiles = expected["tokens"], expected["quantiles"]
     check_forward(config, {name: values_of(tensor) for name, tensor in tensors.items()}, expected)
-    files, weights, scales = quantized_weights(tensors)
-    logits = Forward(config, weights).logits(tokens)
-    errors = np.quantile(np.abs(Forward(config, weights, rounded=to_bf16).logits(tokens) - logits), quantiles)
-    least, times = check_features(config, weights, scales, tokens, logits, errors, quantiles)
+    files, weights, scales = quantized_weights(tensors, is_static)
+    inputs = input_scales(config, weights, tokens) if is_static else {}
+    files.update({name + ".input_scale": ("F32", scale) for name, scale in inputs.items()})
+    quantized = by(inputs) if is_static else as_they_come
+    logits = Forward(config, weights, quantized=quantized).logits(tokens)
+    rounded = Forward(config, weights, rounded=to_bf16, quantized=quantized).logits(tokens)
+    errors = np.quantile(np.abs(rounded - logits), quantiles)
+    least, times = check_features(config, weights, scales, inputs, tokens, logits, errors, quantiles)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps({**config, "quantization_config": QUANTIZATION}, indent=2) + "\n")
+    (folder / "config.json").write_text(json.dumps({**config, "quantization_config": quantization}, indent=2) + "\n")
     shutil.copy(SOURCE / "generation_config.json", folder)
     write(folder / "model.safetensors", files)
     write(folder / "expected.safetensors",
@@ -244,7 +291,9 @@ def make(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("folder", type=pathlib.Path)
-    make(parser.parse_args().folder / "llama_fp8")
+    folder = parser.parse_args().folder
+    make(folder / "llama_fp8", CHANNELS, is_static=False)
+    make(folder / "llama_fp8_static", STATIC, is_static=True)
     return 0
 
 

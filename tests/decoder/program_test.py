@@ -225,6 +225,16 @@ def fp8_weights(**keys):
     return fp8_group(weights={"num_bits": 8, "type": "float", "symmetric": True, "strategy": "tensor", **keys})
 
 
+def static_folder(work, change):
+    return with_tensors(model_folder(work, "llama_fp8_static"), change)
+
+
+def exchanged(one, other):
+    """Tensors whose names have `one` and `other` in them change places."""
+    return lambda tensors: {**tensors, **{name.replace(one, other): tensors[name] for name in tensors if one in name},
+                            **{name.replace(other, one): tensors[name] for name in tensors if other in name}}
+
+
 OLDER = {"quant_method": "fp8", "activation_scheme": "dynamic", "ignored_layers": ["lm_head"]}
 
 
@@ -239,6 +249,12 @@ def fp8(decoder, work):
     check("fp8: a tensor's scale is one for each row", text(one_scale(1), **fp8_weights()) == same and same != text())
     older = model_folder(work, "llama_fp8", quantization_config=OLDER)
     check("fp8: and so are scales in quant_method fp8", decoder.text(with_tensors(older, one_scale(0)), *few) == same)
+    def static(*scales):
+        return decoder.text(static_folder(work, exchanged(*(letter + ".input_scale" for letter in scales))), *few)
+
+    before = decoder.text(model_folder(work, "llama_fp8_static"), *few)
+    check("fp8: of the scales of rows before q, k and v the largest counts", static("q_proj", "v_proj") == before
+          and static("gate_proj", "up_proj") == before and static("up_proj", "down_proj") != before)
     some = r"model.layers.(0[.]mlp|1[.]self_attn.o_proj)"
     for name, kept, times in (("llama", some, 5), ("gemma3", "none", 4), ("qwen2", "none", 8)):
         ignoring = {**OLDER, "ignored_layers": ["lm_head", "re:" + kept]}
@@ -342,8 +358,18 @@ def refused_fp8(decoder, work):
             ".weight is of F8_E4M3, and config.json has no quantization_config")
     refuses("another method", fp8_folder(work, quant_method="fbgemm_fp8"), "`quantization_config.quant_method`", "fbgemm")
     refuses("another format", fp8_folder(work, format="int-quantized"), "`quantization_config.format`", "float-quantized")
-    refuses("scales that are known before", fp8_folder(work, **fp8_group(input_activations={
-        "num_bits": 8, "type": "float", "strategy": "tensor", "dynamic": False})), "input_activations", "`")
+    refuses("scales of files for each row", fp8_folder(work, **fp8_group(input_activations={
+        "num_bits": 8, "type": "float", "strategy": "token", "dynamic": False})), "input_activations.strategy` is \"token\"")
+    refuses("another scheme", model_folder(work, "llama_fp8", quantization_config={**OLDER, "activation_scheme": "none"}),
+            "`quantization_config.activation_scheme` is \"none\"")
+    refuses("a matrix without a scale of its rows", static_folder(work, without(module + ".input_scale")),
+            "no tensor " + module + ".input_scale")
+    refuses("a scale of rows that is 0", static_folder(work, changed(module + ".input_scale", "F32", [1], bytes(4))),
+            "input_scale has a scale of 0")
+    refuses("two scales of rows", static_folder(work, changed(module + ".input_scale", "F32", [2], bytes(8))),
+            "input_scale has not the shape", "1 x 1")
+    refuses("scales of rows that nobody said", fp8_folder(work, changed(module + ".input_scale", "F32", [1], bytes(4))),
+            module + ".input_scale", "not known to have")
     refuses("scales of blocks", fp8_folder(work, **fp8_weights(strategy="block")), "blocks are not computed yet")
     refuses("DeepSeek's blocks", model_folder(work, "llama_fp8", quantization_config={
         **OLDER, "weight_block_size": [128, 128]}), "`quantization_config.weight_block_size`", "not computed yet")

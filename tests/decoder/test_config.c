@@ -466,24 +466,28 @@ static const struct {
     int whole_layers;
     uint8_t second;
     enum scaled scaled;
+    int has_input_scales;
 } quantized[] = {
     {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN, ",\"kv_cache_scheme\":null"), 32,
-     E4M3_ALL, SCALED_CHANNELS},
+     E4M3_ALL, SCALED_CHANNELS, 0},
     {qwen2_7b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", TENSOR, TOKEN, ",\"sparsity_config\":{}"), 28,
-     E4M3_ALL, SCALED_TENSORS},
-    {llama_1b, COMPRESSED("float-quantized", "", "Linear", CHANNEL, TOKEN, ""), 16, E4M3_ALL,
-     SCALED_CHANNELS}, /* tied */
+     E4M3_ALL, SCALED_TENSORS, 0},
+    {llama_1b, COMPRESSED("float-quantized", "", "Linear", CHANNEL, TOKEN, ""), 16, E4M3_ALL, SCALED_CHANNELS,
+     0}, /* tied */
     {llama_8b,
      COMPRESSED("float-quantized", "\"re:.*lm_head\",\"re:.*layers[.]1[.]mlp\"", "Linear", CHANNEL, TOKEN, ""), 31,
-     E4M3_QKV | E4M3_ATTENTION_OUT, SCALED_CHANNELS},
+     E4M3_QKV | E4M3_ATTENTION_OUT, SCALED_CHANNELS, 0},
     {llama_8b, COMPRESSED("float-quantized", "\"lm_head\",\"re:layers\"", "Linear", CHANNEL, TOKEN, ""), 32, E4M3_ALL,
-     SCALED_CHANNELS}, /* names begin so, or not */
+     SCALED_CHANNELS, 0}, /* names begin so, or not */
     {llama_8b, FP8("dynamic", ",\"ignored_layers\":[\"lm_head\",\"model.layers.1.self_attn.o_proj\"]"), 31,
-     E4M3_QKV | E4M3_MLP, SCALED_TENSORS},
+     E4M3_QKV | E4M3_MLP, SCALED_TENSORS, 0},
     {llama_8b, FP8("dynamic", ",\"modules_to_not_convert\":[\"model.layers.1.self_attn.o_proj\"]"), 31,
-     E4M3_QKV | E4M3_MLP, SCALED_TENSORS},
-    {llama_8b, FP8("dynamic", ",\"weight_block_size\":null"), 32, E4M3_ALL, SCALED_TENSORS},
-    {llama_8b, "{\"quantization_config\":null}", 0, 0, SCALED_CHANNELS},
+     E4M3_QKV | E4M3_MLP, SCALED_TENSORS, 0},
+    {llama_8b, FP8("dynamic", ",\"weight_block_size\":null"), 32, E4M3_ALL, SCALED_TENSORS, 0},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", TENSOR, TENSOR, ""), 32, E4M3_ALL, SCALED_TENSORS,
+     1},
+    {llama_8b, FP8("static", ",\"ignored_layers\":[]"), 32, E4M3_ALL, SCALED_TENSORS, 1},
+    {llama_8b, "{\"quantization_config\":null}", 0, 0, SCALED_CHANNELS, 0},
 };
 
 START_TEST(quantised_matrices_are_known) {
@@ -495,6 +499,7 @@ START_TEST(quantised_matrices_are_known) {
     ck_assert_int_eq(config.e4m3[1], quantized[_i].second);
     ck_assert_int_eq(config.any_e4m3, whole_layers ? E4M3_ALL : 0);
     ck_assert_int_eq(config.scaled, quantized[_i].scaled);
+    ck_assert_int_eq(config.has_input_scales, quantized[_i].has_input_scales);
 }
 END_TEST
 
@@ -548,10 +553,13 @@ static const struct {
      "config_groups.*.input_activations` is missing; rows are quantised too"},
     {llama_8b,
      COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, ARGUMENTS("8", "float", "tensor", "true"), ""),
-     "input_activations.strategy` is \"tensor\"; a scale for each row, \"token\", is possible"},
+     "input_activations.strategy` is \"tensor\"; rows that are quantised as they come have a scale each, \"token\""},
     {llama_8b,
      COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, ARGUMENTS("8", "float", "token", "false"), ""),
-     "input_activations.dynamic` is false; "},
+     "input_activations.strategy` is \"token\"; rows by scales of the files have one for all, \"tensor\""},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, ARGUMENTS("8", "float", "token", "\"local\""), ""),
+     "input_activations.dynamic` is \"local\"; true or false is possible"},
     {llama_8b,
      COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN, ",\"kv_cache_scheme\":{\"num_bits\":8}"),
      "`quantization_config.kv_cache_scheme` is {\"num_bits\":8}; the cache has 16 bits"},
@@ -568,8 +576,8 @@ static const struct {
      "`quantization_config.config_groups` is {\"group_0\":{},\"group_1\":{}}; one group is possible"},
     {qwen3_30b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, TOKEN, ""),
      "`quantization_config.quant_method` is \"compressed-tensors\"; experts are computed in 16 bits only"},
-    {llama_8b, FP8("static", ""),
-     "`quantization_config.activation_scheme` is \"static\"; rows are quantised as they come"},
+    {llama_8b, FP8("none", ""),
+     "`quantization_config.activation_scheme` is \"none\"; \"dynamic\" and \"static\" are possible"},
     {llama_8b, FP8("dynamic", ",\"weight_block_size\":[128,128]"),
      "`quantization_config.weight_block_size` is [128,128]; scales of blocks are not computed yet"},
     {llama_8b, FP8("dynamic", ",\"ignored_layers\":\"lm_head\""),
