@@ -9,12 +9,16 @@
  * the number of another part, -1 for none; and a line IMAGE(name, first, count, packed_bytes) for each image, with its parts. */
 #include "pack.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define IMAGES_MOST 8192
-#define PARTS_MOST  (4 * IMAGES_MOST)
+#define IMAGES_MOST  8192
+#define PARTS_MOST   (4 * IMAGES_MOST)
+#define THREADS_MOST 16
 
 struct image {
     char name[256], path[4096];
@@ -129,6 +133,58 @@ static void pack_part(int number) {
     free(unpacker);
 }
 
+/* ---- many at a time ---------------------------------------------------------------------------------- */
+
+/* Threads take parts whose bases are packed: what is written does not depend on the order. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t packed_one = PTHREAD_COND_INITIALIZER;
+static enum { PART_WAITS, PART_TAKEN, PART_PACKED } progress[PARTS_MOST];
+
+/* The first that nobody has taken and whose base is packed, or -1; *left: there are others to come. */
+static int first_ready(bool *left) {
+    *left = false;
+    for (int i = 0; i < part_count; i++) {
+        if (progress[i] != PART_WAITS)
+            continue;
+        if (parts[i].base < 0 || progress[parts[i].base] == PART_PACKED)
+            return i;
+        *left = true;
+    }
+    return -1;
+}
+
+static void *pack_parts(void *unused) {
+    pthread_mutex_lock(&lock);
+    for (bool left = true; left;) {
+        const int number = first_ready(&left);
+        if (number < 0 && left)
+            pthread_cond_wait(&packed_one, &lock);
+        if (number < 0)
+            continue;
+        left = true;
+        progress[number] = PART_TAKEN;
+        pthread_mutex_unlock(&lock);
+        pack_part(number);
+        pthread_mutex_lock(&lock);
+        progress[number] = PART_PACKED;
+        pthread_cond_broadcast(&packed_one);
+    }
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* A thread that cannot be had is done without. */
+static void pack_all(void) {
+    pthread_t threads[THREADS_MOST];
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int count = 0;
+    while (count + 1 < processors && count < THREADS_MOST && !pthread_create(&threads[count], NULL, pack_parts, NULL))
+        count++;
+    pack_parts(NULL);
+    while (count > 0)
+        pthread_join(threads[--count], NULL);
+}
+
 static void write_all(const char *output, const char *index) {
     FILE *out = fopen(output, "wb"), *lines = fopen(index, "w");
     size_t offset = 0;
@@ -158,8 +214,7 @@ int main(int argc, char **argv) {
         fail("usage:", "pack_images LIST OUTPUT INDEX");
     read_list(argv[1]);
     choose_bases(parts, part_count);
-    for (int i = 0; i < part_count; i++)
-        pack_part(i);
+    pack_all();
     write_all(argv[2], argv[3]);
     return 0;
 }

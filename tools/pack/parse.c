@@ -3,6 +3,7 @@
  * probabilities make. A long copy ends a plan, and is taken without one. */
 #include "pack.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ struct parser {
 /* ---- prices ----------------------------------------------------------------------------------------- */
 
 static uint32_t prices[4097]; /* of probabilities, of 4096 */
+static pthread_once_t prices_made = PTHREAD_ONCE_INIT;
 
 /* Logarithms by squaring, the same on every machine. */
 static void make_prices(void) {
@@ -245,7 +247,7 @@ size_t pack_bytes(const unsigned char *bytes, size_t base, size_t start, size_t 
     p->previous = allocate(sizeof *p->previous * end);
     memset(p->heads, 255, sizeof *p->heads << HASH_BITS);
     gm_packing_begin_distances(p->state.distances, start - base);
-    make_prices();
+    pthread_once(&prices_made, make_prices);
     encoder_begin(&encoder, to);
     for (size_t at = start; at < end;) {
         if (at == start || encoder.used > asked + STALE) {
