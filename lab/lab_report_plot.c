@@ -20,14 +20,22 @@ static bool has_rate(const struct record_point *point, enum unit unit) {
     return isfinite(rate_of(point, unit));
 }
 
-/* A rate says more than a time, where all that have one have the same. */
-static enum unit unit_of(const struct record *record) {
+static bool is_shown(const struct figure *figure, const struct record_point *point) {
+    struct label label;
+    return label_match(figure->labels, point->label, &label);
+}
+
+/* A rate says more than a time, where all points of the figure that have one have the same. */
+static enum unit unit_of(const struct record *record, const struct figure *figure) {
     for (enum unit unit = UNIT_GBS; unit < UNIT_US; unit++) {
         const enum unit other = unit == UNIT_GBS ? UNIT_TFLOPS : UNIT_GBS;
         bool any = false, all = true;
         for (size_t i = 0; i < record->point_count; i++) {
-            any |= has_rate(&record->points[i], unit);
-            all &= has_rate(&record->points[i], unit) || !has_rate(&record->points[i], other);
+            const struct record_point *point = &record->points[i];
+            if (!is_shown(figure, point))
+                continue;
+            any |= has_rate(point, unit);
+            all &= has_rate(point, unit) || !has_rate(point, other);
         }
         if (any && all)
             return unit;
@@ -135,7 +143,7 @@ bool plot_make(struct plot *plot, FILE *out, const struct record *record, const 
                           .gpu = record->meta.gpu,
                           .figure = figure,
                           .experiment = lab_experiment_find(record->meta.experiment),
-                          .unit = unit_of(record)};
+                          .unit = unit_of(record, figure)};
     plot->whole = whole_of(figure, record, plot->unit);
     collect(plot, record);
     make_title(plot);

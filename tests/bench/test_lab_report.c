@@ -170,6 +170,16 @@ START_TEST(rates_of_two_kinds_are_times) {
 }
 END_TEST
 
+/* Two figures of one experiment may have a rate each. */
+START_TEST(a_figure_has_the_rate_of_its_own_points) {
+    add("tile, plain")->gbs = 2500;
+    add("product, no tile")->tflops = 6.5;
+    record->points[0].us = 182;
+    record->points[1].us = 2657;
+    CHECK_DRAWN("occupancy-worth", ">2,500</text>", ">6.50</text>");
+}
+END_TEST
+
 /* What was simulated stands in for what was not counted. */
 START_TEST(sweeps_are_lines) {
     add_counted("stride 1", "wavefronts", 10000, 10000, NAN);
@@ -303,6 +313,7 @@ TCase *lab_report_tests(void) {
     tcase_add_test(tests, rates_may_be_percents);
     tcase_add_test(tests, rates_of_two_decades_are_logarithmic);
     tcase_add_test(tests, rates_of_two_kinds_are_times);
+    tcase_add_test(tests, a_figure_has_the_rate_of_its_own_points);
     tcase_add_test(tests, sweeps_are_lines);
     tcase_add_test(tests, a_sweep_ends_where_its_number_falls);
     tcase_add_test(tests, dots_lie_on_a_diagonal);
