@@ -96,6 +96,20 @@ def experiments(build):
                 raise Wrong(f"{name}: there is no experiment {experiment}")
 
 
+def exercises(build):
+    """A page names the numbers of its own."""
+    listed = {}
+    for line in run([build / "gristmill", "lab", "exercise"]).stdout.splitlines():
+        if row := re.match(r" *(\d+) +([\w-]+) ", line):
+            listed.setdefault(row.group(2) + ".md", []).append(int(row.group(1)))
+    for name in pages():
+        named = [(int(first), int(last)) for first, last in re.findall(r"^\*\*Exercises\*\* (\d+) to (\d+):", page(name), re.M)]
+        if named != ([(listed[name][0], listed[name][-1])] if name in listed else []):
+            raise Wrong(f"{name} names the exercises {named}")
+    if not set(listed) <= set(pages()):
+        raise Wrong(f"exercises of no page: {sorted(set(listed) - set(pages()))}")
+
+
 def counters(_build):
     """A counter that a page names was counted on a GPU: it stands in a committed result, or in docs/counters.md."""
     known = (ROOT / "docs" / "counters.md").read_text(encoding="utf-8")
@@ -295,7 +309,7 @@ def main():
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1]).resolve()
     os.environ["LC_ALL"] = "C.UTF-8"  # the pages show a table's dashes
-    checks = (order_of_pages, links, experiments, counters, commands, commands_in_sentences, two_barriers,
+    checks = (order_of_pages, links, experiments, exercises, counters, commands, commands_in_sentences, two_barriers,
               capacity_of_models, capacity_of_simulator, capacity_of_toolkit)
     failed = skipped = 0
     for check in checks:

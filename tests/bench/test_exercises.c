@@ -18,12 +18,16 @@ static const int64_t right[] = {
     16,        1,     2,        256, OF_LANES, /* padding */
     4,         8,     32,       16,  32,       /* vectors */
     6,         0x1c0, OF_LANES, 1,   1024,     /* swizzle */
+    1,         100,   216064,   0,   4,        /* capacity */
+    21,        3,     19,       80,  4,        /* occupancy */
     2,         98304, 5,        32,  32,       /* cp-async */
     104,       64,    16384,    256, 49152,    /* tma */
     1024,      32,    0x840,    1,   2198,     /* wgmma-descriptors */
     2048,      8192,  10,       8,   12,       /* clusters */
-    268435456, 128,   17408,    -2,  2,        /* attention */
     64,        75,    4,        3,   2,        /* worth-fixing */
+    131072,    6,     0,        6,   30,       /* profiler */
+    268435456, 128,   17408,    -2,  2,        /* attention */
+    2,         64,    101376,   6,   32,       /* gallery */
 };
 
 START_TEST(every_number_is_what_was_worked_out_by_hand) {
@@ -102,7 +106,7 @@ static const struct {
     const char *line, *words;
 } refused[] = {
     {"0", "there is no exercise `0`; they are 1 to "},
-    {"51", "there is no exercise `51`"},
+    {"71", "there is no exercise `71`"},
     {"two", "there is no exercise `two`"},
     {"1x", "there is no exercise `1x`"},
     {"1 2 3", "an answer is one word: put it into quotes"},
