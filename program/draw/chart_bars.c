@@ -200,11 +200,19 @@ static void draw_row(const struct bar_chart *c, const struct chart_bar *bar, dou
     }
 }
 
+/* Where it is wider than the labels no grid line goes through it. */
+static void draw_heading(const struct bar_chart *c, const char *group, double y) {
+    const double width = svg_text_width(SVG_BOLD, group) + 2;
+    if (CHART_NARROW_MARGIN + width > c->left)
+        svg_rect(c->out, c->left - 1, y + 2, CHART_NARROW_MARGIN + width - c->left + 1, GROUP - 4,
+                 (struct svg_paint){.fill = COLOUR_PAPER}, NULL);
+    svg_text(c->out, (struct svg_text){.x = CHART_NARROW_MARGIN, .y = y + 15, .role = SVG_BOLD}, "%s", group);
+}
+
 static void draw_rows(const struct bar_chart *c, double y) {
     for (size_t i = 0; i < c->count; i++) {
         if (begins_group(c, i)) {
-            svg_text(c->out, (struct svg_text){.x = CHART_NARROW_MARGIN, .y = y + 15, .role = SVG_BOLD}, "%s",
-                     c->bars[i].group);
+            draw_heading(c, c->bars[i].group, y);
             y += GROUP;
         }
         draw_row(c, &c->bars[i], y);
