@@ -90,6 +90,7 @@ def links(_build):
 def experiments(build):
     """Those that a page names exist; `lab run all --verify` is a test of its own."""
     known = {line.split()[0] for line in run([build / "gristmill", "lab", "list"]).stdout.splitlines() if line.strip()}
+    known.add("all")
     for name, text in texts():
         for experiment in re.findall(r"gristmill(?: --sim \w+)? lab (?:run|launch) ([a-z0-9-]+)", text):
             if experiment not in known:
