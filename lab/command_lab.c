@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gristmill lab: list, run, report, figure, play, exercise, and the hidden launch and simulate. */
+/* gristmill lab: list, run, count, report, figure, play, exercise, and the hidden launch, count-launch and simulate. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "program/base/args.h"
 #include "program/commands.h"
 #include "program/base/text_table.h"
+#include "lab/command_count.h"
 #include "lab/command_exercise.h"
 #include "lab/lab_report.h"
 #include "lab/lab_run.h"
@@ -157,9 +158,10 @@ static int lab_simulate_one(int argc, char **argv) {
 /* ---- the command ----------------------------------------------------------------------------------- */
 
 static void print_help(FILE *out) {
-    fputs("usage: gristmill lab list | run | report | figure | play | exercise [arguments]\n\n"
+    fputs("usage: gristmill lab list | run | count | report | figure | play | exercise [arguments]\n\n"
           "  list      every experiment, and the question it answers\n"
           "  run       predicted, counted and timed side by side, and whether they agree\n"
+          "  count     a kernel of your own: the simulated GPU's counts beside Nsight Compute's\n"
           "  report    one HTML page from the saved results of one GPU\n"
           "  figure    one figure of that page as SVG\n"
           "  play      an interactive HTML page on bank conflicts\n"
@@ -174,10 +176,11 @@ int command_lab(int argc, char **argv) {
         {"launch", lab_launch_one, NULL}, {"simulate", lab_simulate_one, NULL},
         {"report", lab_report, NULL},     {"play", lab_play, NULL},
         {"figure", lab_figure, NULL},     {"exercise", lab_exercise, NULL},
+        {"count", lab_count, NULL},       {"count-launch", lab_count_launch, NULL},
     };
     int code = command_dispatch(parts, sizeof parts / sizeof *parts, print_help, argc, argv);
     if (code != COMMAND_UNKNOWN)
         return code;
-    complain("there is no `gristmill lab %s`; there are list, run, report, figure, play and exercise", argv[0]);
+    complain("there is no `gristmill lab %s`; there are list, run, count, report, figure, play and exercise", argv[0]);
     return EXIT_CODE_USAGE;
 }

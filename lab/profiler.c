@@ -67,8 +67,7 @@ static bool ask_version(char *program, char *version, size_t bytes) {
     return works;
 }
 
-/* The profiler to run; NULL: none. */
-static char *find_profiler(struct profiler_report *report) {
+char *profiler_find(struct profiler_report *report) {
     char *candidates[] = {getenv("NCU"), "ncu", USUAL_PLACE};
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         char *program = candidates[i];
@@ -83,21 +82,34 @@ static char *find_profiler(struct profiler_report *report) {
     return NULL;
 }
 
+/* ncu's command line in front of that of this program: lists that NULL ends are put behind each other. */
+enum { WORDS_MAX = 128 };
+
+static size_t append(char *words[WORDS_MAX], size_t count, char *const *more) {
+    while (*more && count < WORDS_MAX - 1)
+        words[count++] = *more++;
+    words[count] = NULL;
+    return count;
+}
+
 /* Runs it; its output, which the caller frees. NULL: the report says why. */
-static char *run_profiler(const struct lab *lab, char *profiler, char *metrics, double seconds,
+static char *run_profiler(char *profiler, const struct profiler_launches *launches, char *metrics, double seconds,
                           struct profiler_report *report) {
-    char self[4096], device[16], *output;
+    char self[4096], *output, *words[WORDS_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0) {
         snprintf(report->why, sizeof report->why, "/proc/self/exe cannot be read");
         return NULL;
     }
     self[length] = 0;
-    snprintf(device, sizeof device, "%d", lab->gpu.device.ordinal);
-    char *arguments[] = {profiler, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
-                         "--kernel-name", "regex:^lab_", "--metrics", metrics, self, "lab", "launch",
-                         (char *)lab->experiment->name, "--device", device, NULL};
-    struct spawned spawned = spawn_program(arguments, seconds, &output);
+    char *const always[] = {profiler, "--csv",           "--page", "raw", "--print-units",
+                            "base",   "--clock-control", "none",   NULL};
+    char *const of_lab[] = {"--metrics", metrics, self, NULL};
+    size_t count = append(words, 0, always);
+    count = append(words, count, launches->selection);
+    count = append(words, count, of_lab);
+    append(words, count, launches->command);
+    struct spawned spawned = spawn_program(words, seconds, &output);
     if (spawned.started && !spawned.timed_out && output)
         return output;
     if (spawned.timed_out)
@@ -108,7 +120,8 @@ static char *run_profiler(const struct lab *lab, char *profiler, char *metrics, 
     return NULL;
 }
 
-void profiler_count(struct lab *lab, double seconds, struct profiler_report *report) {
+void profiler_count_launches(struct lab *lab, const struct profiler_launches *launches, double seconds,
+                             struct profiler_report *report) {
     *report = (struct profiler_report){0};
     char *metrics = profiler_metrics(lab);
     if (!metrics || !*metrics) {
@@ -117,10 +130,18 @@ void profiler_count(struct lab *lab, double seconds, struct profiler_report *rep
         return;
     }
     progress_show(0, 1, "counters");
-    char *profiler = find_profiler(report);
-    char *output = profiler ? run_profiler(lab, profiler, metrics, seconds, report) : NULL;
+    char *profiler = profiler_find(report);
+    char *output = profiler ? run_profiler(profiler, launches, metrics, seconds, report) : NULL;
     report->counted = output && profiler_read(lab, output, report->why, sizeof report->why) == 0;
     progress_clear();
     free(output);
     free(metrics);
+}
+
+void profiler_count(struct lab *lab, double seconds, struct profiler_report *report) {
+    char device[16];
+    snprintf(device, sizeof device, "%d", lab->gpu.device.ordinal);
+    char *const selection[] = {"--kernel-name", "regex:^lab_", NULL};
+    char *const command[] = {"lab", "launch", (char *)lab->experiment->name, "--device", device, NULL};
+    profiler_count_launches(lab, &(struct profiler_launches){selection, command}, seconds, report);
 }

@@ -16,6 +16,18 @@ struct profiler_report {
  * only: time then stands alone. Looks for $NCU, ncu in PATH, /usr/local/cuda/bin/ncu. */
 void profiler_count(struct lab *lab, double seconds, struct profiler_report *report);
 
+/* Where Nsight Compute lies, by the same search; NULL: the report says why. */
+char *profiler_find(struct profiler_report *report);
+
+/* Launches of this program that the profiler counts; both lists end with NULL. */
+struct profiler_launches {
+    char *const *selection; /* ncu's options that choose kernels */
+    char *const *command;   /* the program's words */
+};
+/* profiler_count() of launches other than an experiment's: one for every point, in their order. */
+void profiler_count_launches(struct lab *lab, const struct profiler_launches *launches, double seconds,
+                             struct profiler_report *report);
+
 /* ncu's whole output: fills quantity.counted from the rows of its CSV. 0, or -1 with the clause in `why`; then no
  * quantity has been touched. */
 int profiler_read(struct lab *lab, char *output, char *why, size_t why_bytes);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs `gristmill sim launch` on the kernels of tests/launch/kernels.cu: what it prints, and each way to call it wrongly.
+"""Runs `gristmill sim launch` and `gristmill lab count` on the kernels of tests/launch/kernels.cu: what they print, and each
+way to call them wrongly. Nsight Compute is played by a script.
 
     launch_check.py PROGRAM --nvcc NVCC [--nvrtc FOLDER]
 
@@ -43,9 +44,24 @@ class Checks:
         return subprocess.run([self.program, "sim", "launch", *words.split()], cwd=self.folder, env=environment,
                               text=True, capture_output=True)
 
+    def count(self, words, **environment):
+        """`gristmill lab`, for which the simulated GPU stands in for a real one."""
+        environment = dict(os.environ, CUDA_HOME=str(self.home), LC_ALL="C.UTF-8", GM_DRIVER="sim", NCU="./ncu",
+                           TMPDIR=str(self.folder)) | environment
+        return subprocess.run([self.program, "lab", *words.split()], cwd=self.folder, env=environment, text=True,
+                              capture_output=True)
+
     def expect(self, name, code, words, said=(), unsaid=(), home=None):
         """The exit code, and what stands in the output or on stderr."""
-        result = self.run(words, home)
+        self.judge(name, self.run(words, home), code, said, unsaid)
+
+    def expect_count(self, name, code, words, said=(), unsaid=(), **environment):
+        """The same of `gristmill lab`; its compiled files are gone."""
+        self.judge(name, self.count(words, **environment), code, said, unsaid)
+        self.judge(f"{name}: nothing is left", subprocess.run("! ls gristmill-*.ptx", shell=True, cwd=self.folder, text=True,
+                                                              capture_output=True), 0, (), ())
+
+    def judge(self, name, result, code, said, unsaid):
         output = result.stdout + result.stderr
         flat = " ".join(output.split())
         missing = [text for text in said if " ".join(text.split()) not in flat]
@@ -198,6 +214,87 @@ def check_refusals(checks):
         checks.expect(f"fails: {words[:70]}", 2 if said.startswith(("none.ptx", "func.ptx", "f is")) else 1, words, [said])
 
 
+NCU = """#!/bin/sh
+[ "$1" = --version ] && { echo 'Version 2025.3.1.0 (build 1)'; exit 0; }
+echo "$@" > arguments
+while [ "$1" != --metrics ]; do shift; done
+shift 2
+"$@" && cat ncu.csv
+"""
+METRICS = {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": "4,096",
+           "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum": "0",
+           "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": "3,968",
+           "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "512"}
+
+
+def write_counts(folder, kernel, counts):
+    """What the script prints: Nsight Compute's table of one launch."""
+    rows = ("ID", "Kernel Name", *counts), ("",) * (2 + len(counts)), ("0", kernel, *counts.values())
+    (folder / "ncu.csv").write_text("==PROF== Connected\n" + "".join(
+        ",".join(f'"{field}"' for field in row) + "\n" for row in rows))
+
+
+def check_counting(checks):
+    """`gristmill lab count`: predicted beside counted."""
+    words, out = TRANSPOSE
+    words = "kernels.cu " + words.format(out=out)
+    (checks.folder / "ncu").write_text(NCU)
+    (checks.folder / "ncu").chmod(0o755)
+    kernel = "_ZN6shapes9transposeEPfPKfi"
+    write_counts(checks.folder, kernel, METRICS)
+    checks.expect_count("counts that are as predicted", 0, "count --verify " + words,
+                        ["shapes::transpose of kernels.cu: predicted by the simulated h100, counted on NVIDIA H100",
+                         "by Nsight Compute 2025.3.1.0", "wavefronts of loads 4096 4096 = smsp__sass_l1tex_data",
+                         "conflicts of loads, pipe 3968 3968 = l1tex__data_bank_conflicts",
+                         "global sectors loaded 512 512 =", "global sectors stored 512 – not counted",
+                         "equal: 4, of which 0 and not shown: 1; different: 0; not claimed by the simulator: 0; not counted: 18"],
+                        ["wavefronts of atomics "])
+    asked = (checks.folder / "arguments").read_text()
+    checks.judge("what the profiler is asked", subprocess.CompletedProcess((), 0, asked, ""), 0,
+                 ["--clock-control none", f"--kernel-name-base mangled --kernel-name {kernel} --print-kernel-base mangled",
+                  f"{kernel} --device 0 --grid 2,2 --block 32,32 --shared 0 --args {out} buffer:f32:64x64:iota i32:64"], ())
+    write_counts(checks.folder, kernel, METRICS | {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "511"})
+    checks.expect_count("a count that is not as predicted", 0, "count " + words, ["512 511 differs", "different: 1;"])
+    checks.expect_count("the same, to be verified", 1, "count " + words + " --verify", ["512 511 differs"])
+    checks.expect_count("counters of another GPU are not asked for", 0, "count --timeout 100 " + words, ["not counted: 15"],
+                        ["wgmma", "TMA"], GM_SIM_DEVICE="a100")
+    write_counts(checks.folder, "_Z4racePfPKf", METRICS)
+    checks.expect_count("a kernel with a race, of a PTX file", 0, "count kernels.ptx race --like h200 --grid 1 --block 64 "
+                        f"--shared 256 --args {out} buffer:f32:64:ones",
+                        ["predicted by the simulated h200", "reports of this launch; `gristmill sim launch` prints them"],
+                        GM_SIM_REPORTS="quiet")
+    checks.expect_count("no GPU", 1, "count " + words, ["counting needs a GPU: there is no driver where GM_DRIVER says"],
+                        GM_DRIVER="/absent/libcuda.so")
+    checks.expect_count("no profiler", 1, "count " + words, ["counting needs Nsight Compute: NCU=/absent does not run"],
+                        NCU="/absent")
+    checks.expect_count("no such device", 1, "count --device 7 " + words, ["gm_context_create"])
+    checks.expect_count("a simulated launch that fails", 1, f"count kernels.ptx beyond {SHAPE} --args out:f32:32 "
+                        "buffer:f32:32:iota", ["out-of-bounds", "the simulated launch failed"])
+    checks.expect_count("a kernel that is not there", 2, f"count kernels.ptx nothing {SHAPE}", ["holds no kernel nothing"])
+    checks.expect_count("a file that is not there", 1, f"count absent.cu f {SHAPE}", ["cannot read absent.cu"])
+    checks.expect_count("a simulation that takes too long", 1, "count --timeout 0 " + words,
+                        ["the simulated launch took more than 0 s and was stopped"])
+    checks.expect_count("another kernel in the profiler's table", 1, "count " + words,
+                        [f"nothing was counted: Nsight Compute's launch 1 is _Z4racePfPKf, not {kernel}"])
+    (checks.folder / "ncu").write_text(NCU.replace("cat ncu.csv", "echo ==ERROR== ERR_NVGPUCTRPERM"))
+    checks.expect_count("counters that are forbidden", 1, "count " + words,
+                        ["nothing was counted: this user may not read the GPU's counters (ERR_NVGPUCTRPERM)"])
+    for line, said in {"": "say which file", "kernels.ptx race": "say how many blocks", "kernels.ptx race --often": "often",
+                       f"kernels.ptx race {SHAPE} --args f128:1": "an argument begins with"}.items():
+        checks.expect_count(f"count refused: {line}", 2, "count " + line, [said])
+    launch = "count-launch kernels.ptx "
+    for line, code, said in ((f"count-launch kernels.ptx {SHAPE}", 2, "takes a file and a kernel"),
+                             (launch + f"f {SHAPE} --args x", 2, "an argument begins with"),
+                             (f"count-launch absent.ptx f {SHAPE}", 1, "cannot read absent.ptx"),
+                             (launch + f"f {SHAPE}", 1, "f of kernels.ptx does not load on NVIDIA H100"),
+                             (launch + f"_Z5emptyv {SHAPE} --shared 999999", 1, "999999 bytes of dynamic shared memory are refused"),
+                             (launch + f"empty {SHAPE} --device 7", 1, "gm_context_create"),
+                             (launch + f"_Z5emptyv {SHAPE} --cluster 32", 1, "the launch failed: CUDA_ERROR")):
+        checks.expect_count(f"not launched: {line}", code, line, [said])
+    checks.expect("the simulator's own counters", 0, f"kernels.ptx empty {SHAPE} --counters",
+                  ["counters of _Z5emptyv, by Nsight Compute's names (-: not claimed) 1 smsp__warps_launched.sum"])
+
+
 def check_compilers(checks, nvrtc):
     """A .cu by nvcc, by NVRTC, and by neither."""
     words, out = TRANSPOSE
@@ -242,6 +339,7 @@ def main():
         check_transcript(checks)
         check_arguments(checks)
         check_refusals(checks)
+        check_counting(checks)
         skipped = check_compilers(checks, options.nvrtc)
     print(f"{checks.passed} passed, {checks.failed} failed, {skipped} skipped")
     return checks.failed > 0

@@ -50,9 +50,9 @@ int arguments_read(struct launch_arguments *arguments, const struct args_list *g
 void arguments_free(struct launch_arguments *arguments);
 
 /* Buffers into device memory, filled. 0, or -1 with a printed sentence. */
-int arguments_place(struct launch_arguments *arguments, const struct simulator *simulator);
+int arguments_place(struct launch_arguments *arguments, const struct gpu *gpu);
 /* Takes the buffers back; `wanted`: their contents first, as far as something is to become of them. */
-int arguments_collect(struct launch_arguments *arguments, const struct simulator *simulator, bool wanted);
+int arguments_collect(struct launch_arguments *arguments, const struct gpu *gpu, bool wanted);
 /* Compares what was collected: the buffers that differ from their files, each with a printed line. -1: no such file. */
 int arguments_compare(const struct launch_arguments *arguments);
 /* Prints and saves what was collected. */

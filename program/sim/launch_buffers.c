@@ -54,48 +54,48 @@ static void *make_contents(const struct launch_argument *argument) {
     return bytes;
 }
 
-static int place_buffer(struct launch_argument *argument, const struct simulator *simulator) {
-    if (gpu_alloc(&simulator->gpu, &argument->address, argument->size) != 0)
+static int place_buffer(struct launch_argument *argument, const struct gpu *gpu) {
+    if (gpu_alloc(gpu, &argument->address, argument->size) != 0)
         return -1;
     if (argument->fill == FILL_NONE)
         return 0;
     void *contents = make_contents(argument);
     const CUresult result =
-        contents ? simulator->gpu.drv->cuMemcpyHtoD(argument->address, contents, argument->size) : CUDA_SUCCESS;
+        contents ? gpu->drv->cuMemcpyHtoD(argument->address, contents, argument->size) : CUDA_SUCCESS;
     free(contents);
     if (!contents)
         return -1;
     return result == CUDA_SUCCESS ? 0 : gpu_fail(result, "cuMemcpyHtoD");
 }
 
-int arguments_place(struct launch_arguments *arguments, const struct simulator *simulator) {
+int arguments_place(struct launch_arguments *arguments, const struct gpu *gpu) {
     int status = 0;
     for (size_t i = 0; i < arguments->count && status == 0; i++)
         if (arguments->each[i].is_buffer)
-            status = place_buffer(&arguments->each[i], simulator);
+            status = place_buffer(&arguments->each[i], gpu);
     return status;
 }
 
 /* ---- after it ---------------------------------------------------------------------------------------------------- */
 
-static int collect(struct launch_argument *argument, const struct simulator *simulator) {
+static int collect(struct launch_argument *argument, const struct gpu *gpu) {
     if (!argument->result)
         argument->result = malloc(argument->size);
     if (!argument->result)
         return complain("out of host memory");
-    const CUresult result = simulator->gpu.drv->cuMemcpyDtoH(argument->result, argument->address, argument->size);
+    const CUresult result = gpu->drv->cuMemcpyDtoH(argument->result, argument->address, argument->size);
     return result == CUDA_SUCCESS ? 0 : gpu_fail(result, "cuMemcpyDtoH");
 }
 
-int arguments_collect(struct launch_arguments *arguments, const struct simulator *simulator, bool wanted) {
+int arguments_collect(struct launch_arguments *arguments, const struct gpu *gpu, bool wanted) {
     int status = 0;
     for (size_t i = 0; i < arguments->count; i++) {
         struct launch_argument *argument = &arguments->each[i];
         if (!argument->address)
             continue;
         if (wanted && status == 0 && (argument->print || argument->save || argument->compare))
-            status = collect(argument, simulator);
-        gpu_free(&simulator->gpu, &argument->address);
+            status = collect(argument, gpu);
+        gpu_free(gpu, &argument->address);
     }
     return status;
 }

@@ -227,21 +227,22 @@ END_TEST
 START_TEST(command_lines_that_make_no_sense) {
     static const struct {
         const char *line, *sentence;
-    } cases[] = {{"", "usage: gristmill lab"},
-                 {"walk", "there is no `gristmill lab walk`; there are list, run, report, figure, play and exercise\n"},
-                 {"list more", "takes no `more`"},
-                 {"run", "which experiment? `gristmill lab list` lists them"},
-                 {"run toy-square", "there is no experiment toy-square; perhaps toy-squares\n"},
-                 {"run squares", "there is no experiment squares; perhaps toy-squares\n"},
-                 {"run nothing-like-it", "there is no experiment nothing-like-it; `gristmill lab list` lists them\n"},
-                 {"run all --rounds 65", "--rounds is at most 64, not 65"},
-                 {"run all --timeout 0", "--timeout wants more than 0 seconds"},
-                 {"run all --json x --save", "--json and --save"},
-                 {"run all --json x.json", "put {experiment} into it"},
-                 {"run all --frobnicate", "there is no option --frobnicate"},
-                 {"launch", "takes one experiment"},
-                 {"simulate", "takes one experiment"},
-                 {"launch toy-square", "there is no experiment toy-square; perhaps"}};
+    } cases[] = {
+        {"", "usage: gristmill lab"},
+        {"walk", "there is no `gristmill lab walk`; there are list, run, count, report, figure, play and exercise\n"},
+        {"list more", "takes no `more`"},
+        {"run", "which experiment? `gristmill lab list` lists them"},
+        {"run toy-square", "there is no experiment toy-square; perhaps toy-squares\n"},
+        {"run squares", "there is no experiment squares; perhaps toy-squares\n"},
+        {"run nothing-like-it", "there is no experiment nothing-like-it; `gristmill lab list` lists them\n"},
+        {"run all --rounds 65", "--rounds is at most 64, not 65"},
+        {"run all --timeout 0", "--timeout wants more than 0 seconds"},
+        {"run all --json x --save", "--json and --save"},
+        {"run all --json x.json", "put {experiment} into it"},
+        {"run all --frobnicate", "there is no option --frobnicate"},
+        {"launch", "takes one experiment"},
+        {"simulate", "takes one experiment"},
+        {"launch toy-square", "there is no experiment toy-square; perhaps"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lab_command(cases[i].line, 2);
         SAYS(err, cases[i].sentence);
