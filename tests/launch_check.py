@@ -152,6 +152,8 @@ def check_arguments(checks):
                                                 f"out:f32:2x2 buffer:f32:4:{fill}:print=4", [wanted])
     checks.expect("beside a kernel that cannot be simulated", 0, f"mixed.cu silent {SHAPE} --args out:i32:32",
                   ["0 1 2 3 4 5 6 7 ..."])
+    checks.expect("a kernel that prints and calls", 0, "mixed.cu speaks --grid 1 --block 4 --args out:i32:4",
+                  ["the square is 0 the square is 1 the square is 4 the square is 9 seed 0:", "0 1 4 9"])
     checks.expect("clusters that a kernel was compiled for", 0, "mixed.cu rank --grid 4 --block 32 --args out:u32:4",
                   ["0 1 0 1"])
     checks.expect("no parameters at all", 0, f"kernels.ptx empty {SHAPE} --cluster 1", ["0 reports"])
@@ -200,7 +202,7 @@ def check_refusals(checks):
             f"absent.ptx race {SHAPE}": "cannot read absent.ptx: No such file",
             f"absent.cu race {SHAPE}": "cannot read absent.cu: No such file",
             f"odd.ptx f {SHAPE}": "cannot read the PTX of odd.ptx: unsupported: frobnicate.b32 at line 5: frobnicate.b32;",
-            f"mixed.cu speaks {SHAPE} --args out:i32:1": "(mixed.cu:6): .param .b64 param0; (a call of a function",
+            f"mixed.cu takes {SHAPE} --args buffer:u64:1": "unsupported: call of malloc at line",
             f"func.ptx f {SHAPE}": "func.ptx holds no kernel",
             f"none.ptx f {SHAPE}": "none.ptx holds no kernel",
             f"newer.ptx f {SHAPE} --device h200": "the PTX of newer.ptx is for another GPU than a simulated h200",

@@ -159,7 +159,7 @@ static int run(struct launch *launch) {
 
 /* ---- from the options to the launch ------------------------------------------------------------------------------ */
 
-/* If not all of it can be read, then without the kernels that are not asked for, and without functions. */
+/* If not all of it can be read, then without the kernels that are not asked for. */
 static int read_ptx(struct launch *launch) {
     char message[400] = "", where[300];
     launch->ptx = launch->simulator.ptx_read(launch->text, message, sizeof message);
@@ -172,9 +172,7 @@ static int read_ptx(struct launch *launch) {
     const char *line = strstr(message, "line ");
     launch_describe_line(launch->text, line ? (uint32_t)strtoul(line + strlen("line "), NULL, 10) : 0, where,
                          sizeof where);
-    const bool calls = strstr(message, ": .param") || strstr(message, ": call");
-    return complain("the simulated GPU cannot read the PTX of %s: %s%s%s", launch->options->file, message, where,
-                    calls ? " (a call of a function, such as printf: there are only kernels)" : "");
+    return complain("the simulated GPU cannot read the PTX of %s: %s%s", launch->options->file, message, where);
 }
 
 /* An exit code; EXIT_CODE_OK: the kernel is there and its arguments fit. */

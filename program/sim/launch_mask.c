@@ -64,8 +64,6 @@ void launch_mask_others(char *text, const char *name) {
         char *next = behind_note(at);
         if (next != at)
             at = next;
-        else if (strncmp(at, ".func", 5) == 0 && isspace((unsigned char)at[5]))
-            at = blank(text, at);
         else if (strncmp(at, ".entry", 6) == 0 && isspace((unsigned char)at[6]))
             at = is_kept(at, name) ? behind_definition(at) : blank(text, at);
         else

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Blanks out all functions, and all kernels that `name` does not name (NULL: none of them), newlines left where they are,
+/* Blanks out all kernels that `name` does not name (NULL: none of them), newlines left where they are,
  * so that what cannot be simulated elsewhere does no harm. */
 void launch_mask_others(char *text, const char *name);
 

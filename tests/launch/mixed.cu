@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for Hopper, of which one calls a function, which the simulated GPU has not; the others run all the same.
+// Kernels for Hopper, of which one allocates memory, which the simulated GPU cannot; the others run all the same.
 #include <cstdio>
 
+__global__ void takes(int **out) {
+    *out = (int *)malloc(4);
+}
+
+__device__ __noinline__ int squared(int x) {
+    return x < 2 ? x : x * x;
+}
+
 __global__ void speaks(int *out) {
-    printf("%d\n", *out);
+    printf("%s %d\n", "the square is", out[threadIdx.x] = squared(threadIdx.x));
 }
 
 __global__ void silent(int *out) {

@@ -9,6 +9,7 @@
 #define SIM_SUITES(SUITE)                                                                                              \
     SUITE(atomics)                                                                                                     \
     SUITE(barrier_kernels)                                                                                             \
+    SUITE(calls)                                                                                                       \
     SUITE(clocks)                                                                                                      \
     SUITE(cluster_barrier)                                                                                             \
     SUITE(convert)                                                                                                     \

@@ -57,6 +57,7 @@ enum sim_class {
  * Operand pattern, one letter per operand:
  *   d destination register (or '_')    D destination predicate register (or '_')
  *   s source register or immediate     P source predicate register, '!' allowed, or immediate 0 / 1
+ *   q address [.param variable of a body +- immediate]
  *   a address [register +- immediate], [symbol +- immediate], [immediate]
  *   v vector {x, y, ...} of registers or immediates (source or destination: see W)    W vector, destination
  *   l label        i immediate        t a label list named by .branchtargets
@@ -125,6 +126,7 @@ enum ptx_space { PTX_SPACE_GLOBAL, PTX_SPACE_CONST, PTX_SPACE_SHARED, PTX_SPACE_
 struct ptx_variable {
     const char *name;
     enum ptx_space space;
+    bool is_param;           /* .param of a body: an argument of a call, in local memory */
     bool is_extern;          /* .extern .shared x[]: the dynamic part */
     uint64_t bytes;          /* 0 when extern */
     uint32_t align;

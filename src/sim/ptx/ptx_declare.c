@@ -85,7 +85,7 @@ bool ptx_declare_registers(struct ptx_parser *parser) {
 
 struct declaration {
     enum ptx_space space;
-    bool is_extern;
+    bool is_extern, is_param;
     uint32_t align, elements; /* elements: of a vector type */
     const struct ptx_type *type;
 };
@@ -152,6 +152,7 @@ static bool declare_variable(struct ptx_parser *parser, const struct declaration
         return ptx_out_of_memory(parser);
     variable->space = d->space;
     variable->is_extern = d->is_extern;
+    variable->is_param = d->is_param;
     variable->align = d->align;
     if (!parse_size(parser, d, variable))
         return false;
@@ -162,12 +163,14 @@ static bool declare_variable(struct ptx_parser *parser, const struct declaration
 static enum ptx_space space_of(const struct ptx_parser *parser) {
     return ptx_at_directive(parser, ".shared")   ? PTX_SPACE_SHARED
            : ptx_at_directive(parser, ".local")  ? PTX_SPACE_LOCAL
+           : ptx_at_directive(parser, ".param")  ? PTX_SPACE_LOCAL
            : ptx_at_directive(parser, ".global") ? PTX_SPACE_GLOBAL
                                                  : PTX_SPACE_CONST;
 }
 
 bool ptx_declare_variables(struct ptx_parser *parser, bool is_extern) {
     struct declaration d = {.space = space_of(parser), .is_extern = is_extern, .elements = 1};
+    d.is_param = ptx_at_directive(parser, ".param");
     ptx_next(parser);
     if (!ptx_parse_align(parser, &d.align))
         return false;

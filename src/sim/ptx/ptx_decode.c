@@ -133,6 +133,7 @@ static bool decode_operand(struct ptx_parser *parser, const struct ptx_opcode *o
     }
     switch (letter) {
     case 'a':
+    case 'q':
         return decode_address(parser, raw, instruction, k, operand);
     case 'D':
     case 'P':
@@ -183,6 +184,8 @@ bool ptx_decode(struct ptx_parser *parser, const struct ptx_statement *statement
     const struct ptx_candidate *chosen = opcode ? choose(opcode, list, at) : NULL;
     if (!chosen)
         return opcode && fail_operands(parser, &statement->opcode, list);
+    if (parser->calls && chosen->operation->class == SIM_CLASS_PARAM) /* an address that was computed */
+        return ptx_unsupported(parser, &statement->opcode, "a function's parameter by its address: ");
     const char *pattern = chosen->operation->operands;
     if (!ptx_check_widths(parser, opcode, pattern, list, at, statement->opcode.line))
         return false;

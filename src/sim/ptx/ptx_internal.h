@@ -149,6 +149,9 @@ struct ptx_parser {
     struct ptx_names names;
     struct ptx_builder builder;
     struct ptx_vector functions, variables; /* struct ptx_function; struct ptx_variable * */
+    struct ptx_vector callees;              /* ptx_call.c */
+    uint32_t calls;                         /* whose bodies are being parsed, one within the other */
+    uint64_t inlined_bytes;                 /* of all such bodies so far */
     struct ptx_vector notes, files;         /* struct ptx_note; struct ptx_source_file */
     struct ptx_opcode *opcodes[256];
     struct ptx_lanes **lanes; /* all immediates so far: a hash table with a power of two of buckets */
@@ -219,14 +222,34 @@ bool ptx_parse_align(struct ptx_parser *parser, uint32_t *align);
 bool ptx_expect_type(struct ptx_parser *parser, const struct ptx_type **type);
 bool ptx_parse_initial(struct ptx_parser *parser, struct ptx_variable *variable, const struct ptx_type *type);
 
+struct ptx_statement {
+    struct ptx_token opcode;
+    bool guarded, guard_negated;
+    uint32_t guard; /* in builder.registers */
+};
+
 /* ---- ptx_parse_entry.c ----------------------------------------------------------------------- */
 
 bool ptx_parse_entry(struct ptx_parser *parser);
 bool ptx_parse_limits(struct ptx_parser *parser, struct ptx_function *function);
 
+/* ---- ptx_call.c ------------------------------------------------------------------------------ */
+
+/* Finds all functions with a body, wherever in the text. */
+bool ptx_note_functions(struct ptx_parser *parser, const char *end);
+/* At ".func": steps over it, but for its notes. */
+bool ptx_skip_function(struct ptx_parser *parser);
+/* One statement of a body: an instruction, a declaration, the beginning of a block. */
+typedef bool ptx_statement_parser(struct ptx_parser *parser);
+/* At a call, and at a ret of a function's body: up to the ';', which is consumed. */
+bool ptx_parse_call(struct ptx_parser *parser, const struct ptx_statement *statement, ptx_statement_parser *parse);
+bool ptx_parse_return(struct ptx_parser *parser, const struct ptx_statement *statement);
+
 /* ---- ptx_parse_operands.c, ptx_special.c ----------------------------------------------------- */
 /* Up to the ';', which is consumed. */
 bool ptx_parse_operands(struct ptx_parser *parser, struct ptx_raw_list *list);
+/* The kernel's own copy of a variable in shared or local memory; of global memory, the module's. NULL: failed. */
+struct ptx_variable *ptx_use_variable(struct ptx_parser *parser, struct ptx_symbol *symbol);
 /* -1: not a special register; PTX_SPECIALS and up: a clock. */
 int ptx_special_find(const char *name, size_t length);
 const char *ptx_special_name(unsigned special);
@@ -248,11 +271,6 @@ static inline char ptx_letter(const char *pattern, uint32_t k) {
     return '\0';
 }
 
-struct ptx_statement {
-    struct ptx_token opcode;
-    bool guarded, guard_negated;
-    uint32_t guard; /* in builder.registers */
-};
 /* Decodes and appends one instruction. */
 bool ptx_decode(struct ptx_parser *parser, const struct ptx_statement *statement, struct ptx_raw_list *list);
 /* Makes `operand` an immediate with its rows, shared with all operands of the same value: all of the value in row64,

@@ -177,6 +177,8 @@ static bool letter_fits(char letter, const struct ptx_raw *raw) {
         return is_source(raw);
     case 'P':
         return (ptx_is_predicate(raw) && raw->addend == 0) || integer;
+    case 'q':
+        return raw->kind == PTX_RAW_ADDRESS && raw->meaning == PTX_MEANS_VARIABLE && raw->variable->is_param;
     case 'a':
         return raw->kind == PTX_RAW_ADDRESS;
     case 'v':

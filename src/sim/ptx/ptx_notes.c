@@ -69,7 +69,7 @@ static bool take_location(struct ptx_parser *parser, uint32_t line) {
     if (!take_place(parser, &note.place))
         return true;
     take_inlining(parser, &note, line);
-    return ptx_push(parser, &parser->notes, &note, sizeof note);
+    return parser->calls || ptx_push(parser, &parser->notes, &note, sizeof note);
 }
 
 /* Files stand in the parser's list by their numbers; one without a name is none. */

@@ -67,6 +67,8 @@ static bool parse_top(struct ptx_parser *parser) {
     }
     if (ptx_at_directive(parser, ".entry") && !is_extern)
         return ptx_parse_entry(parser);
+    if (ptx_at_directive(parser, ".func"))
+        return ptx_skip_function(parser);
     if (ptx_at_directive(parser, ".shared") || ptx_at_directive(parser, ".global") ||
         ptx_at_directive(parser, ".const"))
         return ptx_declare_variables(parser, is_extern);
@@ -109,6 +111,8 @@ static bool settle_module(struct ptx_parser *parser) {
 static bool parse_module(struct ptx_parser *parser, const char *end) {
     if (!split_lines(parser, end))
         return false;
+    if (!ptx_note_functions(parser, end))
+        return false;
     ptx_lexer_begin(&parser->lexer, parser->module->text, end);
     ptx_next(parser);
     while (parser->token.kind != PTX_TOKEN_END)
@@ -122,10 +126,10 @@ static bool parse_module(struct ptx_parser *parser, const char *end) {
 
 static void free_parser(struct ptx_parser *parser) {
     struct ptx_builder *builder = &parser->builder;
-    struct ptx_vector *const vectors[] = {&parser->functions,   &parser->variables, &parser->notes,
-                                          &parser->files,       &builder->code,     &builder->elements,
-                                          &builder->registers,  &builder->pending,  &builder->references,
-                                          &builder->parameters, &builder->variables};
+    struct ptx_vector *const vectors[] = {&parser->functions,   &parser->variables,   &parser->notes,
+                                          &parser->callees,     &parser->files,       &builder->code,
+                                          &builder->elements,   &builder->registers,  &builder->pending,
+                                          &builder->references, &builder->parameters, &builder->variables};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         free(vectors[i]->items);
     free(parser->lanes);

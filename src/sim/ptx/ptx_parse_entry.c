@@ -173,6 +173,8 @@ static bool parse_guard(struct ptx_parser *parser, struct ptx_statement *stateme
     return symbol->type->bits == 1 || ptx_fail(parser, name.line, "%.*s is no predicate", PTX_SHOW(name));
 }
 
+static bool parse_statement(struct ptx_parser *parser);
+
 static bool parse_instruction(struct ptx_parser *parser) {
     struct ptx_statement statement = {.guarded = false};
     if (!parse_guard(parser, &statement))
@@ -184,6 +186,10 @@ static bool parse_instruction(struct ptx_parser *parser) {
     const struct ptx_opcode *opcode = ptx_opcode_find(parser, &statement.opcode);
     if (!opcode)
         return false;
+    if (ptx_token_is(&statement.opcode, "call") || ptx_token_is(&statement.opcode, "call.uni"))
+        return ptx_parse_call(parser, &statement, parse_statement);
+    if (parser->calls && (ptx_token_is(&statement.opcode, "ret") || ptx_token_is(&statement.opcode, "ret.uni")))
+        return ptx_parse_return(parser, &statement);
     if (!opcode->candidates)
         return ptx_unsupported(parser, &statement.opcode, "");
     ptx_next(parser);
@@ -197,7 +203,7 @@ static bool parse_directive(struct ptx_parser *parser) {
     if (ptx_at_directive(parser, ".reg"))
         return ptx_declare_registers(parser);
     if (ptx_at_directive(parser, ".shared") || ptx_at_directive(parser, ".local") ||
-        ptx_at_directive(parser, ".global") || ptx_at_directive(parser, ".const"))
+        ptx_at_directive(parser, ".global") || ptx_at_directive(parser, ".const") || ptx_at_directive(parser, ".param"))
         return ptx_declare_variables(parser, false);
     if (ptx_at_directive(parser, ".extern")) {
         ptx_next(parser);

@@ -8,7 +8,7 @@
 
 /* The kernel's own copy of a variable in shared or local memory, made at its first use: only what a kernel uses takes
  * room. Variables of global memory are the module's. */
-static struct ptx_variable *use_variable(struct ptx_parser *parser, struct ptx_symbol *symbol) {
+struct ptx_variable *ptx_use_variable(struct ptx_parser *parser, struct ptx_symbol *symbol) {
     const uint32_t kernel = parser->functions.count + 1;
     if (symbol->variable->space != PTX_SPACE_SHARED && symbol->variable->space != PTX_SPACE_LOCAL)
         return symbol->variable;
@@ -36,7 +36,7 @@ static bool look_up(struct ptx_parser *parser, struct ptx_raw *raw) {
     const int special = symbol ? -1 : ptx_special_find(raw->token.text, raw->token.length);
     if (symbol && symbol->kind == PTX_SYMBOL_VARIABLE) {
         raw->meaning = PTX_MEANS_VARIABLE;
-        raw->variable = use_variable(parser, symbol);
+        raw->variable = ptx_use_variable(parser, symbol);
         return raw->variable != NULL;
     }
     if (symbol && symbol->kind == PTX_SYMBOL_PARAMETER) {

@@ -50,8 +50,8 @@ END_TEST
 
 START_TEST(text_that_cannot_be_read) {
     char message[100] = "";
-    ck_assert_ptr_null(gm_sim_ptx_read(".version 8.0\n.target sm_80\n.func f", message, sizeof message));
-    ck_assert_str_eq(message, "unsupported: .func at line 3");
+    ck_assert_ptr_null(gm_sim_ptx_read(".version 8.0\n.target sm_80\n.alias f", message, sizeof message));
+    ck_assert_str_eq(message, "unsupported: .alias at line 3");
     ck_assert_ptr_null(gm_sim_ptx_read(NULL, message, sizeof message));
 }
 END_TEST

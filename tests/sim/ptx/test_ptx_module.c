@@ -101,8 +101,6 @@ static const struct {
     const char *before, *body, *words;
 } refusals[] = {
     {"", "mov.b32 r0, 0;\nfrob.b32 r0, r1;", "unsupported: frob.b32 at line 9"},
-    {"", "call.uni (r0), f, (r1);", "unsupported: call.uni at line 8"},
-    {".func f() { ret; }", "", "unsupported: .func at line 4"},
     {"", ".callprototype _ ();", "unsupported: .callprototype"},
     {".extern .global .u32 x;", "", "line 4: x is .extern"},
     {"", "add.s32 r0, r9, r1;", "line 8: r9 is not declared"},
