@@ -216,6 +216,29 @@ def check_refusals(checks):
         checks.expect(f"fails: {words[:70]}", 2 if said.startswith(("none.ptx", "func.ptx", "f is")) else 1, words, [said])
 
 
+def packed(kind, values):
+    """Small integers as fp32, fp16 or bf16."""
+    form, first = {"f32": ("<f", 0), "f16": ("<e", 0), "bf16": ("<f", 2)}[kind]
+    return b"".join(struct.pack(form, value)[first:] for value in values)
+
+
+def check_matrices(checks):
+    """wmma: what comes out, whatever a fragment's layout is."""
+    for name, m, n, kind, to, layouts in (("square", 16, 16, "f16", "f32", (1, 0, 1)), ("wide", 8, 32, "f16", "f16", (0, 1, 0)),
+                                          ("tall", 32, 8, "bf16", "f32", (1, 1, 0)), ("turned", 16, 16, "bf16", "f32", (0, 0, 1))):
+        a = [[(3 * row + 5 * k) % 7 - 3 for k in range(16)] for row in range(m)]
+        b = [[(5 * k + 2 * column) % 5 - 2 for column in range(n)] for k in range(16)]
+        d = [[2 * (1 + sum(a[row][k] * b[k][column] for k in range(16))) for column in range(n)] for row in range(m)]
+        for file, matrix, by_rows, form in (("a", a, layouts[0], kind), ("b", b, layouts[1], kind), ("d", d, layouts[2], to)):
+            rows = matrix if by_rows else zip(*matrix)
+            (checks.folder / file).write_bytes(packed(form, [value for row in rows for value in row]))
+        checks.expect(f"wmma: {name}", 0, f"matrices.ptx {name} {SHAPE} --device a100 --counters --args out:{to}:{m * n}:compare=d "
+                      f"buffer:{kind}:{m * 16}:file=a buffer:{kind}:{n * 16}:file=b",
+                      ["1 smsp__warps_launched.sum", "- l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"])
+    checks.expect("wmma of bytes", 1, f"matrices.ptx bytes {SHAPE} --device a100 --args out:i32:32 buffer:i8:256:iota",
+                  ["unsupported: wmma.load.a.sync.aligned.row.m16n16k16.global.s8 at line"])
+
+
 NCU = """#!/bin/sh
 [ "$1" = --version ] && { echo 'Version 2025.3.1.0 (build 1)'; exit 0; }
 echo "$@" > arguments
@@ -335,12 +358,15 @@ def main():
         (folder / "none.ptx").write_text(head.format("sm_80"))
         (folder / "newer.ptx").write_text(head.format("sm_100") + ".entry f() { ret; }\n")
         (folder / "required.ptx").write_text(head.format("sm_80") + ".entry f() .reqntid 64 { ret; }\n")
-        for file, flags in (("kernels.ptx", ["-lineinfo"]), ("plain.ptx", [])):
-            subprocess.run([checks.nvcc, "-ptx", *flags, "-arch=sm_80", "-o", file, "kernels.cu"], cwd=folder, check=True)
+        (folder / "matrices.cu").write_bytes((SOURCE.parent / "matrices.cu").read_bytes())
+        for file, source, flags in (("kernels.ptx", "kernels.cu", ["-lineinfo"]), ("plain.ptx", "kernels.cu", []),
+                                    ("matrices.ptx", "matrices.cu", ["-std=c++17"])):
+            subprocess.run([checks.nvcc, "-ptx", *flags, "-arch=sm_80", "-o", file, source], cwd=folder, check=True)
         check_findings(checks)
         check_transcript(checks)
         check_arguments(checks)
         check_refusals(checks)
+        check_matrices(checks)
         check_counting(checks)
         skipped = check_compilers(checks, options.nvrtc)
     print(f"{checks.passed} passed, {checks.failed} failed, {skipped} skipped")

@@ -55,7 +55,8 @@
     SUITE(warp)                                                                                                        \
     SUITE(wgmma)                                                                                                       \
     SUITE(wgmma_origin)                                                                                                \
-    SUITE(wgmma_reports)
+    SUITE(wgmma_reports)                                                                                               \
+    SUITE(wmma)
 
 #define DECLARE(name) Suite *name##_suite(void);
 SIM_SUITES(DECLARE)

@@ -84,21 +84,34 @@ static bool check_pack(struct ptx_parser *parser, const struct ptx_opcode *opcod
     return fits || ptx_fail(parser, line, "%u parts do not make up %u bits", raw->count, bits);
 }
 
+/* Registers of the k-th fragment of wmma. One of fp16 factors has 8, whatever the shape; others have as many as they need. */
+static uint32_t wmma_registers(const struct ptx_opcode *opcode, uint32_t k) {
+    const bool is_mma = has_piece(opcode, ".mma"), is_bf16 = has_piece(opcode, ".bf16");
+    const char which = is_mma ? "dabc"[k] : has_piece(opcode, ".a") ? 'a' : has_piece(opcode, ".b") ? 'b' : 'c';
+    if (which == 'a' || which == 'b')
+        return is_bf16 ? opcode->shape[which == 'a' ? 0 : 1] * opcode->shape[2] / 64 : 8;
+    const struct ptx_type *type = k == 0 ? opcode->first_type : opcode->last_type;
+    return type->bits == 16 ? 4 : 8;
+}
+
 /* The registers that hold a fragment of rows x columns elements, spread over the threads of a warp (mma) or of a
  * warpgroup (wgmma). k is the vector's number: D, A, B, C. */
 static bool check_fragment(struct ptx_parser *parser, const struct ptx_opcode *opcode, const struct ptx_raw *raw,
                            uint32_t k, uint32_t line) {
     const uint32_t m = opcode->shape[0], n = opcode->shape[1], depth = opcode->shape[2];
     const uint32_t rows = k == 2 ? n : m, columns = k == 1 || k == 2 ? depth : n;
-    const uint32_t threads = opcode->text[0] == 'w' ? 128 : 32;
-    if (k >= opcode->type_count)
+    const bool wmma = opcode->length > 5 && memcmp(opcode->text, "wmma.", 5) == 0;
+    const uint32_t threads = opcode->text[0] == 'w' && !wmma ? 128 : 32;
+    if (!wmma && k >= opcode->type_count)
         return ptx_fail(parser, line, "more vectors than types");
-    const uint32_t bits = opcode->types[k]->bits, unit = bits > 32 ? bits : 32;
+    const uint32_t bits = wmma ? 32 : opcode->types[k]->bits, unit = bits > 32 ? bits : 32;
     for (uint32_t i = 0; i < raw->count; i++)
         if (raw->elements[i].kind == PTX_RAW_NAME && raw->elements[i].bits != unit &&
             raw->elements[i].meaning == PTX_MEANS_REGISTER)
             return ptx_fail(parser, raw->elements[i].token.line, "%.*s has %u bits where a fragment takes %u",
                             PTX_SHOW(raw->elements[i].token), raw->elements[i].bits, unit);
+    if (wmma)
+        return check_length(parser, opcode, raw, wmma_registers(opcode, k), line);
     return check_length(parser, opcode, raw, rows * columns * bits / (threads * unit), line);
 }
 

@@ -173,6 +173,12 @@ void sim_count_global(struct sim_warp *warp, const struct ptx_instruction *i, bo
     }
 }
 
+void sim_count_unmodelled(struct sim_warp *warp) {
+    struct sim_counters *counters = sim_counters_of(warp);
+    if (counters)
+        counters->totals.unmodelled = true;
+}
+
 /* ---- peers and bulk copies ------------------------------------------------------------------------------- */
 
 void sim_count_peer(struct sim_warp *warp, const struct ptx_instruction *i, bool store, uint64_t bytes) {

@@ -27,6 +27,8 @@ void sim_count_peer(struct sim_warp *warp, const struct ptx_instruction *i, bool
 /* One warp instruction on global memory: sectors are the distinct 32-byte units that the lanes touch. */
 void sim_count_global(struct sim_warp *warp, const struct ptx_instruction *i, bool store,
                       const uint64_t addresses[PTX_LANES], uint32_t mask, uint32_t bytes);
+/* An access to memory of which nobody knows what machine code makes: the profiler's counters of memory are not claimed. */
+void sim_count_unmodelled(struct sim_warp *warp);
 /* A bulk copy that reads or writes global memory: bytes actually moved, sectors touched; `receivers`: CTAs a multicast
  * load fills (each beyond the first saves an L2 request per sector). */
 void sim_count_bulk(struct sim_warp *warp, const struct ptx_instruction *i, bool store, uint64_t bytes,

@@ -153,6 +153,8 @@ static double value_of_class(const struct sim_totals *totals, const char *name, 
 
 /* One metric, `length` letters without the rollup. */
 static double value_of(const struct sim_totals *t, const char *name, size_t length) {
+    if (t->unmodelled && strncmp(name, "sim__", 5) != 0 && !equals(name, length, "smsp__warps_launched"))
+        return NAN;
 #define METRIC(known, formula)                                                                                         \
     if (equals(name, length, known))                                                                                   \
         return formula;

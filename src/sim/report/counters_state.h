@@ -21,6 +21,7 @@ struct sim_totals {
     uint64_t received_sectors; /* of bulk loads: once for every CTA that a sector is delivered to */
     uint64_t class_instructions[SIM_CLASSES], class_lanes[SIM_CLASSES];
     uint64_t warps;
+    bool unmodelled; /* wmma: what machine code makes of it is not known */
 };
 
 /* Of one instruction. */
