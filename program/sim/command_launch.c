@@ -224,7 +224,9 @@ static const char about[] =
     "never written) and what its accesses to memory cost, by source line, and what would cure bank conflicts. Exit "
     "code\n"
     "1: something is wrong. Needs no GPU. FILE is PTX (`nvcc -ptx -lineinfo`), or a .cu, which nvcc or NVRTC "
-    "compiles.\n\n" LAUNCH_ARGS_HELP
+    "compiles.\n\n"
+    "A kernel may call functions, printf and assert(), and use wmma; docs/SIMULATOR.md says what there is "
+    "not.\n\n" LAUNCH_ARGS_HELP
     "Behind a buffer's fill: print, print=N, save=PATH, compare=PATH (exit code 1: they differ).\n\n"
     "examples:\n"
     "  gristmill sim launch transpose.cu --grid 2,2 --block 32,32 --args out:f32:64x64 buffer:f32:64x64:iota i32:64\n"
