@@ -68,7 +68,9 @@ extern "C" {
  *  The tensor cores of Hopper keep some 14 bits of a sum's mantissa and cut off the rest. So they add up 128 products at
  *  most, and fp32 adds up those sums: an error of 2^-9 of the sum of |A| |B| or less, whatever K. With fast_accumulation
  *  they may add up all of K, which is faster for large M and N; of long K and numbers of one sign the error then has no
- *  useful bound (docs/FP8.md). Layouts, strides and scales as of int8; kernels of sm90 take it, with K of 1 or more. fast_accumulation of other operands is GM_ERROR_INVALID_ARGUMENT.
+ *  useful bound (docs/FP8.md). Kernels of sm80 make fp16 of it, whose sums are exact to some 2^-23, with either. Layouts,
+ *  strides and scales as of int8; batches only by kernels of sm90. fast_accumulation of other operands is
+ *  GM_ERROR_INVALID_ARGUMENT.
  *
  *  Scales of GM_E4M3 may also be of each 128 of K, of GM_PER_GROUP for each row, of GM_PER_BLOCK for each 128 rows: fp32,
  *  in the order and with the stride that gristmill/quantize.h has for groups and blocks of columns K. The last of K, and

@@ -16,9 +16,10 @@ enum {
     ELEM_BYTES = GM_TYPE_BYTES(TYPE),
     IS_HALF = ELEM_BYTES == 2,
     IS_INT = TYPE == GM_TYPE_int8,
+    IS_DECODED = TYPE == GM_TYPE_e4m3, /* mma.sync takes fp16 that is made of it, see decode.cuh */
     IS_SPLIT = TYPE == GM_TYPE_tf32x3, /* every element becomes two of tf32, see common/gemm/split.cuh */
     CHUNK = 16 / ELEM_BYTES,           /* elements */
-    K_STEP = 32 / ELEM_BYTES,          /* of K, in one mma.sync */
+    K_STEP = 32 / ELEM_BYTES,          /* of K, in one mma.sync, of e4m3 in two */
     LAYOUT = GM_LAYOUT,
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
@@ -68,8 +69,8 @@ static_assert((K_STEPS & (K_STEPS - 1)) == 0 || WARP_K == 1, "swizzle_move's con
 static_assert(GM_SM80_EXCHANGE_BYTES(TILE_M, TILE_N, WARPS) <= RING_BYTES, "the ring holds the other parts' sums");
 static_assert(STAGES >= 3 && SMEM_BYTES <= 227 * 1024, "the ring has three stages or more and fits Hopper");
 static_assert(MAP == GM_SMEM_MAP_pad || MAP == GM_SMEM_MAP_xor, "the maps of swizzle.cuh");
-static_assert(IS_HALF || IS_INT || IS_SPLIT || TYPE == GM_TYPE_tf32, "the types of mma.cuh");
-static_assert(!IS_INT || (!A_MN && !B_MN), "ldmatrix transposes no bytes");
+static_assert(IS_HALF || IS_INT || IS_SPLIT || IS_DECODED || TYPE == GM_TYPE_tf32, "the types of mma.cuh");
+static_assert(ELEM_BYTES > 1 || (!A_MN && !B_MN), "ldmatrix transposes no bytes");
 static_assert(!A_MN || WARP_M % 64 == 0 || WARP_M == 32 || WARP_M == 16, "swizzle_move's constants");
 static_assert(!B_MN || WARP_N % 64 == 0 || WARP_N == 32 || WARP_N == 16, "swizzle_move's constants");
 

@@ -8,6 +8,7 @@
 #include "common/index.cuh"
 #include "common/shared.cuh"
 #include "sm80/gemm/constants.cuh"
+#include "sm80/gemm/decode.cuh"
 #include "sm80/gemm/load.cuh"
 #include "sm80/gemm/swizzle.cuh"
 #include "sm80/ldmatrix.cuh"
@@ -117,6 +118,35 @@ static __device__ __forceinline__ void mma_block_row(float (&acc)[2 * BLOCKS_N][
 static __device__ __forceinline__ void mma_block_row(int32_t (&)[2 * BLOCKS_N][4], const uint32_t (&)[4],
                                                      const struct b_halves &) {}
 
+/* Multiplies half a k-step of e4m3, which is a k-step of fp16: of a word of four neighbours along K bytes 0 and 2 take fp16's
+ * k = 2q and 2q + 1, and bytes 1 and 3 k = 2q + 8 and 2q + 9, in A and in B alike. */
+static __device__ __forceinline__ void mma_decoded(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4], const struct fragments &f,
+                                                   int half) {
+    uint32_t b[2 * BLOCKS_N][2], a[4];
+#pragma unroll
+    for (int j = 0; j < 2 * BLOCKS_N; ++j)
+        decode_word(f.b[j / 2][j % 2 * 2 + half], b[j][0], b[j][1]);
+#pragma unroll
+    for (int i = 0; i < BLOCKS_M; ++i) {
+        decode_word(f.a[i][2 * half], a[0], a[2]);
+        decode_word(f.a[i][2 * half + 1], a[1], a[3]);
+#pragma unroll
+        for (int j = 0; j < 2 * BLOCKS_N; ++j)
+            mma_step(acc[i][j], a, b[j][0], b[j][1]);
+    }
+}
+
+/* The sums of decoded products as those of e4m3. */
+static __device__ __forceinline__ void scale_decoded(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4]) {
+#pragma unroll
+    for (int i = 0; i < BLOCKS_M; ++i)
+#pragma unroll
+        for (int j = 0; j < 2 * BLOCKS_N; ++j)
+#pragma unroll
+            for (int r = 0; r < 4; ++r)
+                acc[i][j][r] *= GM_E4M3_AS_F16_UNIT * GM_E4M3_AS_F16_UNIT;
+}
+
 /* Whether fragments are loaded by ld.shared, which should not read what no copy has written. */
 enum { LOADS_TURNED = !IS_HALF && (A_MN || B_MN) };
 
@@ -128,6 +158,8 @@ static __device__ __forceinline__ void mma_stage(sum_t (&acc)[BLOCKS_M][2 * BLOC
                                                  bool whole, bool more, uint32_t &read, uint32_t write) {
 #pragma unroll
     for (int step = 0; step < K_STEPS; ++step) {
+        if (IS_DECODED) /* before there are two sets of fragments, for want of registers */
+            mma_decoded(acc, f[step % 2], 0);
         if (step == K_STEPS - 1) {
             pipeline_commit();
             pipeline_wait<STAGES - 2>();
@@ -138,6 +170,10 @@ static __device__ __forceinline__ void mma_stage(sum_t (&acc)[BLOCKS_M][2 * BLOC
         if (step < K_STEPS - 1) {
             load_part(shape_a(), a, whole, write, step, K_STEPS - 1);
             load_part(shape_b(), b, whole, write, step, K_STEPS - 1);
+        }
+        if (IS_DECODED) {
+            mma_decoded(acc, f[step % 2], 1);
+            continue;
         }
         struct b_halves b_halves;
         if (IS_SPLIT)
@@ -191,6 +227,8 @@ static __device__ __forceinline__ void mma_piece(sum_t (&acc)[BLOCKS_M][2 * BLOC
         write = pipeline_next(write, STAGE_BYTES, RING_BYTES);
     }
     pipeline_wait<0>();
+    if (IS_DECODED)
+        scale_decoded(acc);
 }
 
 #endif

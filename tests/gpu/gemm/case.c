@@ -398,7 +398,7 @@ int row_unit(enum gm_type type) {
 }
 
 int copied_elements(enum gm_type type) {
-    return type == GM_INT8 ? 4 : 1;
+    return is_of_8_bits(type) ? 4 : 1;
 }
 
 int64_t pad_row(enum gm_type type, int64_t elements) {

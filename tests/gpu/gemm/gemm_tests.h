@@ -144,7 +144,7 @@ const double *scaled_sums(const struct gemm_case *gc, const struct logical *logi
 struct gemm_case fit_type(const struct gemm_case *gc);
 /* Elements that pad_row() makes whole: 16 bytes of a row of types of 16 and 8 bits, 32 of tf32. */
 int row_unit(enum gm_type type);
-/* The fewest elements that kernels of sm80 copy: one, but of int8 a word. */
+/* The fewest elements that kernels of sm80 copy: one, but of 8 bits a word. */
 int copied_elements(enum gm_type type);
 /* What a row of so many elements lacks of whole units. */
 int64_t pad_row(enum gm_type type, int64_t elements);

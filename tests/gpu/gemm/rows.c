@@ -179,7 +179,7 @@ static bool test_inputs(struct rows *rows) {
 
 /* ---- alignment ------------------------------------------------------------------------------------ */
 
-/* TMA's rows, and all of int8, must say that they do not take every element offset and every stride of A and B, as all
+/* TMA's rows, and all of 8 bits, must say that they do not take every element offset and every stride of A and B, as all
  * others do. */
 static bool test_alignment(struct rows *rows) {
     const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n, tk = rows->variant->gemm.tile_k;
@@ -236,7 +236,7 @@ static bool test_alignment_of_d(struct rows *rows) {
 }
 
 /* No byte outside the logical rows is read: the simulated GPU sees one behind an allocation's end, and so does
- * compute-sanitizer. Whole chunks of 8 elements up to the very end, under odd strides, then ragged ones; of int8 whole
+ * compute-sanitizer. Whole chunks of 8 elements up to the very end, under odd strides, then ragged ones; of 8 bits whole
  * words, since compute-sanitizer takes a cp.async of a part of one for one of all its bytes. */
 static bool test_bounds(struct rows *rows) {
     const int64_t tm = rows->variant->gemm.tile_m, tn = rows->variant->gemm.tile_n, tk = rows->variant->gemm.tile_k;
@@ -244,7 +244,7 @@ static bool test_bounds(struct rows *rows) {
         struct gemm_case gc = plain_case(rows, (tm + 7) / 8 * 8 + 8, (tn + 7) / 8 * 8 + 8, 2 * tk + 8);
         gc.m += 5 * ragged;
         gc.n += 3 * ragged;
-        gc.k += (rows->variant->kernel.type == GM_INT8 && !env.simulated ? 4 : 3) * ragged;
+        gc.k += (is_of_8_bits(rows->variant->kernel.type) && !env.simulated ? 4 : 3) * ragged;
         gc.exact = true;
         set_tma_pitch(&gc, ragged);
         if (!uses_tma(rows->variant)) {
