@@ -228,6 +228,28 @@ START_TEST(ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small) {
 }
 END_TEST
 
+static enum gm_arch arch_of_e4m3(const char *model, int64_t m, int64_t k, int64_t lda) {
+    const struct gm_device device = device_of(model);
+    struct gm_gemm_problem p = problem_of(m, 4096, k);
+    p.ab_type = GM_E4M3, p.lda = lda;
+    const struct gm_kernel *kernel = choose(gm_kernels, gemm_count(), &device, p, NULL).kernel;
+    ck_assert_msg(kernel != NULL, "%s: %d x 4096 x %d", model, (int)m, (int)k);
+    return kernel->arch;
+}
+
+/* wgmma takes it as it is wherever TMA may load, however kind a model is to kernels that decode it. */
+START_TEST(e4m3_is_decoded_where_there_is_no_wgmma_of_it) {
+    static const char *const models[] = {"a100", "a10", "rtx4090"};
+    for (int64_t m = 1; m <= 4096; m *= 8) {
+        for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+            ck_assert_int_eq(arch_of_e4m3(models[i], m, 4096, 0), GM_ARCH_SM80);
+        ck_assert_int_eq(arch_of_e4m3("h200", m, 4096, 0), GM_ARCH_SM90);
+    }
+    ck_assert_int_eq(arch_of_e4m3("h200", 64, 4096, 4100), GM_ARCH_SM80);
+    ck_assert_int_eq(arch_of_e4m3("h200", 64, 0, 0), GM_ARCH_SM80);
+}
+END_TEST
+
 /* Low tiles where few tokens leave the weights to be read, and nowhere else: each row of tiles reads them again. */
 START_TEST(few_tokens_take_low_tiles_where_there_is_no_tma) {
     static const int64_t weights[][2] = {{4096, 4096}, {28672, 4096}, {4096, 14336}, {2112, 7168}, {1024, 512}};
@@ -350,6 +372,7 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, fewer_sms_take_longer);
     tcase_add_test(cases, ampere_runs_sm80_rows_only);
     tcase_add_test(cases, ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small);
+    tcase_add_test(cases, e4m3_is_decoded_where_there_is_no_wgmma_of_it);
     tcase_add_test(cases, few_tokens_take_low_tiles_where_there_is_no_tma);
     tcase_add_test(cases, rows_beyond_99_kb_stay_off_8_6_and_8_9);
     tcase_add_test(cases, a_mask_forces_the_path);

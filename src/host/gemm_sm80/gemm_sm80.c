@@ -49,7 +49,7 @@ static enum gm_reason check_words(const struct gm_gemm_inquiry *q) {
     const struct gm_gemm_problem *p = q->problem;
     const int a = is_on_words(gm_operand_a(p), p->a_align) && p->a_batch_stride % 4 == 0;
     const int b = is_on_words(gm_operand_b(p), p->b_align) && p->b_batch_stride % 4 == 0;
-    if (!gm_gemm_is_of_8_bits(p) || (a && b))
+    if (!gm_gemm_is_of_8_bits(p) || p->k == 0 || (a && b))
         return GM_ACCEPTED;
     return gm_say(q->why, GM_REASON_STRIDE,
                   "rows or matrices of %s begin on no multiple of 4 bytes: %s needs it, or a workspace_limit that lets "
