@@ -104,14 +104,12 @@ START_TEST(what_cannot_be_called) {
 END_TEST
 
 START_TEST(bodies_do_not_grow_without_end) {
-    enum { LEVELS = 18, BYTES = 4096 };
-    char before[LEVELS * 80 + 64 * 80 + BYTES] = ".func f0() {";
-    size_t used = strlen(before);
-    memset(before + used, ' ', BYTES);
-    used += BYTES;
-    used += (size_t)sprintf(before + used, "}\n");
+    enum { LEVELS = 18, PADDING = 4096 };
+    static char before[LEVELS * 80 + PADDING];
+    size_t used = (size_t)snprintf(before, sizeof before, ".func f0() {%*s}\n", PADDING, "");
     for (int n = 1; n < LEVELS; n++)
-        used += (size_t)sprintf(before + used, ".func f%d() { call f%d; call f%d; }\n", n, n - 1, n - 1);
+        used += (size_t)snprintf(before + used, sizeof before - used, ".func f%d() { call f%d; call f%d; }\n", n, n - 1,
+                                 n - 1);
     ptx_text_refused(before, "call f17;", "the functions that are called have more than");
 }
 END_TEST
