@@ -225,6 +225,7 @@ for model in "$root"/tests/decoder/models/*; do
     step "decoder_${model##*/}" env GM_DRIVER=sim GM_SIM_DEVICE=h200 "$build/decoder" check "$model" --page 16
 done
 step decoder_llama_a100 env GM_DRIVER=sim GM_SIM_DEVICE=a100 "$build/decoder" check tests/decoder/models/llama --page 16
+step decoder_llama_fp8_a100 env GM_DRIVER=sim GM_SIM_DEVICE=a100 "$build/decoder" check tests/decoder/models/llama_fp8 --page 16
 step decoder_program env GM_DRIVER=sim GM_SIM_DEVICE=h200 python3 tests/decoder/program_test.py "$build/decoder"
 # Without fp16's twins.
 step sim_rtx4090_sm80 simulated rtx4090 sm80 --test=rows '--kernel=*_sm80_[!f]*' --quick

@@ -94,7 +94,6 @@ static void report(const struct config *c, const struct options *o, struct engin
 int command_bench(const struct options *o) {
     gm_context *context = device_open(0);
     struct config config = config_read(o->folder);
-    check_linears(context, &config);
     if (o->layers && o->layers < config.layers)
         config.layers = o->layers;
     const int64_t longest = o->context > o->prefill ? o->context : o->prefill;

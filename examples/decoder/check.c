@@ -232,7 +232,6 @@ static void check_engines(const struct place *place, const struct expected *e, c
 int command_check(const struct options *o) {
     gm_context *context = device_open(0);
     const struct config config = config_read(o->folder);
-    check_linears(context, &config);
     struct expected e = read_expected(o->folder, config.vocabulary);
     struct model *model = model_load(o->folder, &config, e.count + MADE);
     const struct place place = {

@@ -19,7 +19,7 @@ static const char usage[] =
     "decoder check FOLDER             compares with FOLDER/expected.safetensors\n"
     "\n"
     "FOLDER has config.json, tokenizer.json and *.safetensors of a Llama, Mistral, Mixtral, Qwen2, Qwen3,\n"
-    "Qwen3-MoE or Gemma-3 model, in bf16, fp16 or, on Hopper and but of experts, fp8.\n"
+    "Qwen3-MoE or Gemma-3 model, in bf16, fp16 or, but of experts, fp8.\n"
     "\n"
     "  --tokens N        made for a prompt, at most (256)\n"
     "  --temperature T   0, the likeliest token (0.7); --top-k N, --top-p P, --min-p P, --seed N\n"

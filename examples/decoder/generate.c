@@ -119,7 +119,6 @@ int command_generate(const struct options *o) {
     const double start = seconds();
     gm_context *context = device_open(0);
     const struct config config = config_read(o->folder);
-    check_linears(context, &config);
     struct tokenizer *tokenizer = tokenizer_open(o->folder);
     const size_t count = begin_texts(&texts, tokenizer, o);
     struct engine_options options =

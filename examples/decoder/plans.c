@@ -88,15 +88,6 @@ gm_plan *plan_quantize(const struct maker *maker, int64_t rows, int64_t columns)
     return plan;
 }
 
-void check_linears(gm_context *context, const struct config *config) {
-    const struct gm_plan_options options = {.size = sizeof options, .workspace_limit = WORKSPACE_BYTES};
-    const struct gm_gemm_problem problem = gemm_of(config, ROWS_E4M3, 1, config->hidden, config->hidden);
-    gm_plan *plan = NULL;
-    if (config->any_e4m3 && gm_gemm_plan_create(context, &problem, &options, &plan) != GM_OK)
-        die("the model's weights are e4m3, which gristmill does not multiply on this GPU: %s", gm_last_error());
-    gm_plan_destroy(plan);
-}
-
 gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, int64_t columns, enum gm_type type,
                      double scale) {
     const struct gm_embed_problem problem = {.size = sizeof problem,

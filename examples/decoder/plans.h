@@ -63,8 +63,6 @@ void run_linear(int64_t parts, const struct scratch *scratch, const gm_plan *pla
                 const struct linear *linear, gm_device_ptr d, int accumulates);
 /* Rows to e4m3. */
 gm_plan *plan_quantize(const struct maker *maker, int64_t rows, int64_t columns);
-/* Ends the program where the device has no kernel for the model's matrices: before they are read. */
-void check_linears(gm_context *context, const struct config *config);
 
 /* Rows of a table of `of` rows by their numbers. `scale` 0: none. */
 gm_plan *plan_gather(const struct maker *maker, int64_t rows, int64_t of, int64_t columns, enum gm_type type,
