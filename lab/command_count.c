@@ -62,30 +62,28 @@ static int find_gpu(struct counting *counting, struct gm_device *device) {
 
 /* ---- the PTX ------------------------------------------------------------------------------------------------------- */
 
-/* Both processes take the same PTX, of a .cu from a file of this process. */
+/* What was compiled, in a file of this process. */
+static int write_ptx(struct counting *counting, const char *ptx) {
+    const int descriptor = launch_temporary(counting->path, sizeof counting->path);
+    counting->compiled = descriptor >= 0;
+    FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (!out)
+        return descriptor < 0 ? -1 : complain("cannot write %s: %s", counting->path, strerror(errno));
+    fputs(ptx, out);
+    return file_finish(out, counting->path);
+}
+
+/* Both processes take the same PTX. */
 static int make_ptx(struct counting *counting) {
     const struct launch_options *given = &counting->given;
-    const char *file = given->file, *end = strrchr(file, '.'), *folder = getenv("TMPDIR");
-    char *ptx = launch_ptx(file, given->request.device, given->flags);
+    char *ptx = launch_ptx(given->file, given->request.device, given->flags);
     if (!ptx)
         return -1;
-    int descriptor = -1;
-    counting->compiled = end && strcmp(end, ".cu") == 0;
-    if (counting->compiled) {
-        snprintf(counting->path, sizeof counting->path, "%s/gristmill-XXXXXX.ptx", folder && *folder ? folder : "/tmp");
-        descriptor = mkstemps(counting->path, 4);
-    } else {
-        snprintf(counting->path, sizeof counting->path, "%s", file);
-    }
     int status = 0;
-    if (counting->compiled) {
-        FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-        if (out)
-            fputs(ptx, out);
-        status = out ? file_finish(out, counting->path)
-                     : complain("cannot make a file like %s: %s", counting->path, strerror(errno));
-        counting->compiled = descriptor >= 0;
-    }
+    if (launch_is_compiled(given->file))
+        status = write_ptx(counting, ptx);
+    else
+        snprintf(counting->path, sizeof counting->path, "%s", given->file);
     free(ptx);
     return status;
 }

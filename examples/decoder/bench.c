@@ -3,7 +3,6 @@
 #include "common.h"
 #include "device.h"
 #include "engine.h"
-#include "plans.h"
 
 #include <gristmill/core.h>
 #include <jansson.h>

@@ -68,19 +68,26 @@ static int run(const char *program, char **words) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
+bool launch_is_compiled(const char *path) {
+    return ends_in(path, ".cu");
+}
+
+int launch_temporary(char *path, size_t bytes) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, bytes, "%s/gristmill-XXXXXX.ptx", folder && *folder ? folder : "/tmp");
+    const int file = mkstemps(path, 4);
+    return file >= 0 ? file : complain("cannot make a file like %s: %s", path, strerror(errno));
+}
+
 /* nvcc writes to a file of its own, which is read and removed. */
 static char *compile(const char *nvcc, const char *path, const char *architecture, char *const *flags) {
-    const char *folder = getenv("TMPDIR");
     char ptx[PATH_BYTES], arch[32];
     char *words[FLAGS_MAX + 8] = {(char *)nvcc, (char *)"-ptx", (char *)"-lineinfo", arch, (char *)"-o", ptx};
     size_t count = 6, bytes;
     snprintf(arch, sizeof arch, "-arch=sm_%s", architecture);
-    snprintf(ptx, sizeof ptx, "%s/gristmill-XXXXXX.ptx", folder && *folder ? folder : "/tmp");
-    const int file = mkstemps(ptx, 4);
-    if (file < 0) {
-        complain("cannot make a file like %s: %s", ptx, strerror(errno));
+    const int file = launch_temporary(ptx, sizeof ptx);
+    if (file < 0)
         return NULL;
-    }
     close(file);
     for (; *flags; flags++)
         words[count++] = *flags;
@@ -126,7 +133,7 @@ static char *compile_somehow(const char *path, const char *architecture, char *c
 char *launch_ptx(const char *path, const char *device, const char *flags) {
     char *words[FLAGS_MAX], *copy = flags ? strdup(flags) : NULL, *text = NULL;
     size_t bytes;
-    if (!ends_in(path, ".cu"))
+    if (!launch_is_compiled(path))
         return file_read_or_complain(path, &bytes);
     if (access(path, R_OK) != 0)
         complain("cannot read %s: %s", path, strerror(errno));

@@ -68,9 +68,8 @@ void gm_gemm_bind_scaling(const struct gm_gemm_planned *planned, const struct gm
                           struct gm_scaling_params *s) {
     const struct gm_gemm_problem *p = &planned->problem;
     const int turned = planned->transposed;
-    const int has_sums = gm_has_scales_of_sums(p);
-    s->row_scales = has_sums || p->a_scales == GM_PER_NONE ? 0 : turned ? args->b_scales : args->a_scales;
-    s->column_scales = has_sums || p->b_scales == GM_PER_NONE ? 0 : turned ? args->a_scales : args->b_scales;
+    s->row_scales = p->a_scales == GM_PER_NONE ? 0 : turned ? args->b_scales : args->a_scales;
+    s->column_scales = p->b_scales == GM_PER_NONE ? 0 : turned ? args->a_scales : args->b_scales;
     s->row_zeros = !p->zero_points ? 0 : turned ? args->b_sums : args->a_zeros;
     s->column_zeros = !p->zero_points ? 0 : turned ? args->a_zeros : args->b_sums;
 }

@@ -2,7 +2,6 @@
 /* Checks a GEMM problem and fills in its defaults, with a sentence for everything wrong. */
 #include "host/gemm/problem.h"
 
-#include "common/arith.h"
 #include "common/gemm/tokens.h"
 #include "host/check_problem.h"
 #include "host/error.h"
@@ -43,24 +42,36 @@ struct gm_operand gm_operand_d(const struct gm_gemm_problem *p) {
     return (struct gm_operand){p->m, gm_gemm_columns(p), p->ldd, gm_type_bytes(p->d_type)};
 }
 
-/* Of an operand with `rows` rows. Scales by row are what quantize.h calls that; the rows here are memory's. */
-static struct gm_operand scales_of(enum gm_granularity scales, enum gm_scale_order order, int64_t stride, int64_t rows,
-                                   int64_t k) {
-    const int64_t sums = GM_CEIL_DIV(k, INT64_C(128));
-    const int64_t lines = scales == GM_PER_BLOCK ? GM_CEIL_DIV(rows, INT64_C(128)) : rows;
-    if (scales <= GM_PER_ROW)
-        return (struct gm_operand){scales != GM_PER_NONE, scales == GM_PER_ROW ? rows : 1, 0, 4};
-    if (order == GM_SCALES_BY_COLUMN)
-        return (struct gm_operand){sums, lines, stride, 4};
-    return (struct gm_operand){lines, sums, stride, 4};
+static struct gm_out quantised(enum gm_granularity scales, enum gm_scale_order order, int64_t stride, int64_t rows,
+                               int64_t k) {
+    static const enum gm_scaling scalings[] = {[GM_PER_NONE] = GM_SCALE_STATIC,
+                                               [GM_PER_TENSOR] = GM_SCALE_STATIC,
+                                               [GM_PER_ROW] = GM_SCALE_ROW,
+                                               [GM_PER_GROUP] = GM_SCALE_GROUP,
+                                               [GM_PER_BLOCK] = GM_SCALE_BLOCK};
+    return (struct gm_out){
+        .rows = rows, .columns = k, .scaling = scalings[scales], .scale_order = order, .scales_stride = stride};
+}
+
+struct gm_out gm_gemm_quantised_a(const struct gm_gemm_problem *p) {
+    return quantised(p->a_scales, p->a_scale_order, p->a_scales_stride, p->m, p->k);
+}
+
+struct gm_out gm_gemm_quantised_b(const struct gm_gemm_problem *p) {
+    return quantised(p->b_scales, p->b_scale_order, p->b_scales_stride, p->n, p->k);
+}
+
+static struct gm_operand scales_of(enum gm_granularity scales, struct gm_out operand) {
+    const struct gm_matrix lie = gm_scales_of(&operand);
+    return (struct gm_operand){scales == GM_PER_NONE ? 0 : lie.rows, lie.columns, lie.stride, lie.element_bytes};
 }
 
 struct gm_operand gm_operand_a_scales(const struct gm_gemm_problem *p) {
-    return scales_of(p->a_scales, p->a_scale_order, p->a_scales_stride, p->m, p->k);
+    return scales_of(p->a_scales, gm_gemm_quantised_a(p));
 }
 
 struct gm_operand gm_operand_b_scales(const struct gm_gemm_problem *p) {
-    return scales_of(p->b_scales, p->b_scale_order, p->b_scales_stride, p->n, p->k);
+    return scales_of(p->b_scales, gm_gemm_quantised_b(p));
 }
 
 int64_t gm_operand_bytes(const struct gm_operand *operand) {

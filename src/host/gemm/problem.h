@@ -6,6 +6,7 @@
 #include "gristmill/gemm.h"
 #include "gristmill/glu.h"
 #include "gristmill/quantize.h"
+#include "host/out.h"
 #include "host/types.h"
 
 /* The types of A and B. */
@@ -106,7 +107,10 @@ struct gm_operand gm_operand_a(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_b(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_c(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_d(const struct gm_gemm_problem *problem);
-/* The scales of A and B, in rows as they lie in memory. */
+/* A and B as a quantiser has made them, M or N rows of K columns; without scales as with one. */
+struct gm_out gm_gemm_quantised_a(const struct gm_gemm_problem *problem);
+struct gm_out gm_gemm_quantised_b(const struct gm_gemm_problem *problem);
+/* Their scales, in rows as they lie in memory. */
 struct gm_operand gm_operand_a_scales(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_b_scales(const struct gm_gemm_problem *problem);
 /* From the first byte to the last: (rows - 1) * stride + columns elements; 0 when empty. */

@@ -141,19 +141,15 @@ static int plain_store(const struct gm_gemm_variant *v, const struct gm_gemm_pro
                                         : GM_SM90_ALONG_ROWS;
 }
 
-/* The scales of an operand of `rows` rows. */
-static struct gm_sum_scales sum_scales(enum gm_granularity scales, enum gm_scale_order order, int64_t stride,
-                                       int64_t rows) {
-    const int by_column = order == GM_SCALES_BY_COLUMN, of_sums = scales >= GM_PER_GROUP;
+static struct gm_sum_scales sum_scales(struct gm_out operand) {
+    const int is_one = operand.scaling == GM_SCALE_STATIC;
+    int64_t down, across; /* bytes */
+    gm_scale_pitches(&operand, &down, &across);
     return (struct gm_sum_scales){
-        .row_step = scales == GM_PER_TENSOR             ? 0
-                    : scales == GM_PER_ROW || by_column ? 1
-                                                        : stride,
-        .sum_step = !of_sums    ? 0
-                    : by_column ? stride
-                                : 1,
-        .shift = scales == GM_PER_BLOCK ? 7 : 0,
-        .rows = (int32_t)rows,
+        .row_step = is_one ? 0 : down / (int64_t)sizeof(float),
+        .sum_step = is_one ? 0 : across / (int64_t)sizeof(float),
+        .shift = operand.scaling == GM_SCALE_BLOCK ? 7 : 0,
+        .rows = (int32_t)operand.rows,
     };
 }
 
@@ -169,8 +165,8 @@ static enum gm_status prepare(struct gm_plan *plan, const struct gm_verdict *ver
     params->b_early = gm_gemm_b_is_early(plan);
     params->gate = gate_params(p);
     params->scaling = gm_gemm_scaling_template(p);
-    params->a_sum_scales = sum_scales(p->a_scales, p->a_scale_order, p->a_scales_stride, p->m);
-    params->b_sum_scales = sum_scales(p->b_scales, p->b_scale_order, p->b_scales_stride, p->n);
+    params->a_sum_scales = sum_scales(gm_gemm_quantised_a(p));
+    params->b_sum_scales = sum_scales(gm_gemm_quantised_b(p));
     params->sums = (int32_t)GM_CEIL_DIV(p->k, (int64_t)GM_SM90_SUM_K);
     params->batch = gm_gemm_batch_template(&v, p);
     params->a_steps = p->a_batch_stride != 0;
@@ -192,17 +188,23 @@ static void readdress(const struct gm_driver *driver, struct gm_tensor_map *map,
         *result = driver->cuTensorMapReplaceAddress(map->bytes, (void *)(uintptr_t)address);
 }
 
+/* Scales of sums are multiplied by before the epilogue, which has none then. */
+static void scale_sums(struct gm_gemm_sm90_params *params) {
+    params->a_sum_scales.values = params->scaling.row_scales;
+    params->b_sum_scales.values = params->scaling.column_scales;
+    params->scaling.row_scales = params->scaling.column_scales = 0;
+}
+
 static CUresult bind(const struct gm_plan *plan, const void *args, void *into) {
     const struct gm_driver *driver = plan->context->driver;
     struct gm_gemm_sm90_params *params = into;
     const struct gm_gemm_planned *planned = gm_gemm_planned_of(plan);
-    const struct gm_gemm_args *given = args;
     const struct gm_gemm_call call = gm_gemm_bind(planned, args, &params->epilogue);
     const int is_extended = gm_gemm_is_extended(&planned->problem);
     if (gm_gemm_is_of_8_bits(&planned->problem) || is_extended)
         gm_gemm_bind_scaling(planned, args, &params->scaling);
-    params->a_sum_scales.values = planned->transposed ? given->b_scales : given->a_scales;
-    params->b_sum_scales.values = planned->transposed ? given->a_scales : given->b_scales;
+    if (gm_has_scales_of_sums(&planned->problem))
+        scale_sums(params);
     if (is_extended)
         gm_gemm_bind_extension(&planned->problem, args, &((struct gm_gemm_sm90_extended_params *)into)->extension);
     else if (params->epilogue.beta != 0)
@@ -249,12 +251,10 @@ static enum gm_reason check_gate(const struct gm_gemm_inquiry *q) {
     return GM_ACCEPTED;
 }
 
-/* Where a tile's N side has one scale, its operand has no more of a tile's rows. */
+/* Where a tile's columns have one scale, B has no more of as many rows. */
 static enum gm_reason check_sum_scales(const struct gm_gemm_inquiry *q) {
-    const struct gm_gemm_problem *p = q->problem;
-    const int swap = q->variant->kernel->columns[GM_GEMM_SM90_SWAP];
-    const enum gm_granularity n_side = swap ? p->a_scales : p->b_scales;
-    if (q->variant->sum_scales == GM_SCALES_blocks && (n_side == GM_PER_ROW || n_side == GM_PER_GROUP))
+    const enum gm_granularity scales = q->problem->b_scales;
+    if (q->variant->sum_scales == GM_SCALES_blocks && (scales == GM_PER_ROW || scales == GM_PER_GROUP))
         return gm_say(q->why, GM_REASON_EPILOGUE,
                       "scales a tile's columns by one factor; B has one for each, as kernels with an xc take it");
     return GM_ACCEPTED;

@@ -58,11 +58,11 @@ enum {
 
     WGMMA_M = GM_SM90_WGMMA_M(TILE_M, TILE_N, ROLES),
     WGMMA_N = GM_SM90_WGMMA_N(TILE_M, TILE_N, ROLES),
-    ROWS = PINGPONG ? WGMMA_M : WGMMA_M / CONSUMERS,       /* of the M side, per consumer warpgroup */
-    ATOMS_M = ROWS / 64,                                   /* wgmma atoms of 64 rows, per consumer warpgroup */
-    K_STEPS = TILE_K * ELEM_BYTES / 32,                    /* wgmma atoms of 32 bytes of k, per stage */
-    PROMOTED_STEPS = 4,                                    /* of them: 128 bytes of k, GM_SM90_SUM_K of fp8 */
-    SUMS_OF_STAGE = K_STEPS < 4 ? 1 : K_STEPS / 4,         /* of so many */
+    ROWS = PINGPONG ? WGMMA_M : WGMMA_M / CONSUMERS, /* of the M side, per consumer warpgroup */
+    ATOMS_M = ROWS / 64,                             /* wgmma atoms of 64 rows, per consumer warpgroup */
+    K_STEPS = TILE_K * ELEM_BYTES / 32,              /* wgmma atoms of 32 bytes of k, per stage */
+    PROMOTED_STEPS = 4,                              /* of them: 128 bytes of k, GM_SM90_SUM_K of fp8 */
+    SUMS_OF_STAGE = K_STEPS < PROMOTED_STEPS ? 1 : K_STEPS / PROMOTED_STEPS,
     ATOM_REGISTERS = WGMMA_N / 2,                          /* accumulators of one atom, per thread */
     FLOATS = GM_SM90_ACCUMULATORS(TILE_M, TILE_N, ROLES),  /* accumulators of all atoms, per thread */
     D_N = WGMMA_N / (1 + GATED),                           /* of the N side, what is stored of it */
@@ -116,7 +116,8 @@ static_assert(ATOMS_M * ATOM_REGISTERS <= MOST_ACCUMULATORS, "accumulators must 
 static_assert(!PROMOTES || (K_STEPS % PROMOTED_STEPS == 0 && (ATOMS_M + 1) * ATOM_REGISTERS <= MOST_ACCUMULATORS),
               "registers for an atom's sums, once more");
 static_assert(!SCALES_SUMS || (PROMOTES && !GATED && !EXTENDED), "scales are of promoted sums");
-static_assert(!SCALES_SUMS || HAS_N_SCALES || GM_SM90_SUM_K % WGMMA_N == 0, "a tile's N side is of one block");
+static_assert(!SCALES_SUMS || HAS_N_SCALES || (!SWAPPED && GM_SM90_SUM_K % WGMMA_N == 0),
+              "a tile's N side is of one block");
 static_assert(!PROMOTES || !SPLIT_K, "pieces of split-K are multiplied by mma_tile()");
 static_assert(!GM_FAST || IS_FP8, "fast sums are of fp8");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");

@@ -28,13 +28,11 @@ double bias_value(const struct gemm_case *gc, int64_t index) {
 }
 
 double scaling_value(const struct gemm_case *gc, const struct logical *logical, enum scaling scaling, int64_t index) {
-    const enum gm_granularity scales = scaling == A_SCALES ? gc->a_scales : gc->b_scales;
-    const uint64_t random = hash64(opt.seed ^ 0x5ca1e ^ scaling, (uint64_t)(scales == GM_PER_ROW ? index : 0)) >> 32;
     double sum = 0;
     if (scaling == A_ZEROS)
         return gc->zero_points ? (double)((int)(hash64(opt.seed ^ 0x2e05, (uint64_t)index) >> 32 & 7) - 3) : 0;
     if (scaling != B_SUMS)
-        return scales == GM_PER_NONE ? 1 : ldexp(1, -(int)(random % 3));
+        return sum_scale(gc, scaling == A_SCALES, index, 0);
     for (int64_t k = 0; k < gc->k; k++)
         sum += (double)logical->b[k * gc->n + index];
     return sum;

@@ -126,7 +126,7 @@ struct placed {
     const double *sums;    /* M x N: A B, or with scales of sums what stands in its place */
 };
 
-/* Scales of each 128 of K (sum_scales.c): the scale of a row in such a sum; how they lie in memory, `rows` rows of `columns`
+/* Scales of A and B (sum_scales.c): the scale of a row, in each 128 of K or in all; how they lie in memory, `rows` rows of `columns`
  * floats; what lies there; and the sums, scaled, or A B where there are no such scales. */
 struct scales_layout {
     int64_t rows, columns, stride;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scales of each 128 of K: what they are, how they lie in memory, and sums that they have scaled. */
+/* Scales of A and B, those of each 128 of K too: what they are, how they lie in memory, and sums that they have scaled. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,8 @@ static int64_t sums_of(const struct gemm_case *gc) {
 double sum_scale(const struct gemm_case *gc, bool is_a, int64_t row, int64_t sum) {
     const enum gm_granularity scales = is_a ? gc->a_scales : gc->b_scales;
     const int64_t line = scales == GM_PER_TENSOR ? 0 : scales == GM_PER_BLOCK ? row / SUM_K : row;
+    if (scales == GM_PER_NONE)
+        return 1;
     const uint64_t index = (uint64_t)(scales <= GM_PER_ROW ? line : line * sums_of(gc) + sum);
     return ldexp(1, -(int)((hash64(opt.seed ^ 0x5ca1e ^ (is_a ? A_SCALES : B_SCALES), index) >> 32) % 3));
 }
