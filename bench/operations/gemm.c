@@ -89,7 +89,7 @@ static struct extent extent_of_named(const struct gm_gemm_problem *p, char name)
 
 /* The floats that scales take: room for the baseline's rows of whole fours, too. */
 static int64_t scales_extent(struct gm_operand scales) {
-    const int64_t stride = scales.rows == 1 ? scales.columns : scales.stride;
+    const int64_t stride = scales.rows == 1 ? scales.columns : with_stride(scales).stride;
     return scales.rows * ((stride + 3) / 4 * 4);
 }
 

@@ -139,6 +139,17 @@ START_TEST(operands_have_all_matrices) {
 }
 END_TEST
 
+/* Factors of sums lie in rows that are packed, and have room for cuBLASLt's, which are whole fours. */
+START_TEST(operands_have_all_factors_of_sums) {
+    const struct bench_case c =
+        case_of("gemm e4m3 e4m3 bf16 tn 70 136 300 a_scales=group b_scales=block a_scale_order=column");
+    struct bench_operand operands[BENCH_OPERANDS_MAX];
+    ck_assert_int_eq(gemm_bench.operands(c.problem.bytes, operands), 5);
+    ck_assert_int_eq(operands[3].columns, 3 * 72); /* 3 groups of K, 70 rows */
+    ck_assert_int_eq(operands[4].columns, 2 * 4);  /* 2 blocks of columns, 3 of K */
+}
+END_TEST
+
 START_TEST(a_batch_in_words) {
     static const char *const words[][2] = {
         {LINE " batch=64", "bf16 tn, 64 matrices"},
@@ -271,6 +282,7 @@ TCase *batch_tests(void) {
     tcase_add_test(tests, arrays_of_pointers_are_not_measured);
     tcase_add_test(tests, a_matrix_that_is_too_large_is_not_packed);
     tcase_add_test(tests, operands_have_all_matrices);
+    tcase_add_test(tests, operands_have_all_factors_of_sums);
     tcase_add_test(tests, a_batch_in_words);
     tcase_add_test(tests, results_keep_the_options);
     tcase_add_test(tests, earlier_results_told_options_in_their_command);
