@@ -31,7 +31,7 @@ enum {
     PROMOTES = IS_FP8 && !GM_FAST,           /* fp32 instructions add up sums of a few atoms, see mma_promoted.cuh */
     SCALES = IS_INT || IS_FP8,               /* tiles may be stored by TMA scaled by rows and columns */
     SCALES_SUMS = GM_SCALES != GM_SCALES_no, /* each promoted sum has scales, see sum_scales.cuh */
-    HAS_N_SCALES = GM_SCALES == GM_SCALES_columns, /* one for each column of the N side, else one for all */
+    HAS_N_SCALES = GM_SCALES == GM_SCALES_columns, /* one for each column of the N side, else one for 128 of them */
     IS_SPLIT = GM_SM90_SPLITS(GM_TYPE),            /* every element becomes two of tf32, see mma_split.cuh */
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,
@@ -76,7 +76,10 @@ enum {
     STORE_ROWS = GM_SM90_STORE_ROWS(TILE_M, TILE_N, ROLES), /* rows of it */
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, ROLES),
-    SUM_SCALES = GM_SM90_SUM_SCALES(TILE_M, TILE_N, ROLES), /* floats of a sum */
+    LANDED_SCALES = GM_SM90_LANDED_SCALES(TILE_M, TILE_N, ROLES),     /* floats of a sum, as they lie in memory */
+    SUM_FACTORS = GM_SM90_SUM_FACTORS(TILE_M, TILE_N, ROLES),         /* and as consumers multiply by them */
+    SCALE_SPAN = HAS_N_SCALES ? WGMMA_N : GM_SM90_SCALE_SPAN(TILE_N), /* columns for which a row has one factor */
+    SCALE_SPANS = WGMMA_N / SCALE_SPAN,
     SCALES_BYTES = GM_SM90_SCALES_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES),
     /* Whether a CTA's last tile is staged in the ring: if a consumer has several chunks of 16-bit elements of it. */
     LAST_TILE_IN_RING =
@@ -85,7 +88,9 @@ enum {
     PREFETCHED_EARLY = 2, /* k-blocks of B prefetched to L2, where B is loaded before the previous kernel ends */
 
     /* Registers of a thread. Three warpgroups are launched with 168 each, four with 128. */
-    PRODUCER_REGISTERS = THREADS < 512 ? 40 : 32,
+    PRODUCER_REGISTERS = SCALES_SUMS && CONSUMERS == 1 ? 96
+                         : THREADS < 512               ? 40
+                                                       : 32,
     SPLITTER_REGISTERS = 48,
     CONSUMER_REGISTERS = THREADS < 512 ? 232
                          : IS_SPLIT    ? 216
@@ -116,8 +121,7 @@ static_assert(ATOMS_M * ATOM_REGISTERS <= MOST_ACCUMULATORS, "accumulators must 
 static_assert(!PROMOTES || (K_STEPS % PROMOTED_STEPS == 0 && (ATOMS_M + 1) * ATOM_REGISTERS <= MOST_ACCUMULATORS),
               "registers for an atom's sums, once more");
 static_assert(!SCALES_SUMS || (PROMOTES && !GATED && !EXTENDED), "scales are of promoted sums");
-static_assert(!SCALES_SUMS || HAS_N_SCALES || (!SWAPPED && GM_SM90_SUM_K % WGMMA_N == 0),
-              "a tile's N side is of one block");
+static_assert(!SCALES_SUMS || HAS_N_SCALES || !SWAPPED, "blocks of 128 columns are on the N side");
 static_assert(!PROMOTES || !SPLIT_K, "pieces of split-K are multiplied by mma_tile()");
 static_assert(!GM_FAST || IS_FP8, "fast sums are of fp8");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");

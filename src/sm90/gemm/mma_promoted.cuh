@@ -36,14 +36,20 @@ struct promoted_context {
     int row0; /* of the M side */
 };
 
-/* Waits for all groups but the last IN_FLIGHT, and adds an atom's sums, number `part` of the stage in `slot`, to its
- * accumulators; times their scales, if they have any, which are loaded before. */
-template <int IN_FLIGHT>
-static __device__ __forceinline__ void promote(const struct promoted_context &c, float (&acc)[ATOM_REGISTERS],
-                                               float (&sums)[ATOM_REGISTERS], uint32_t slot, int i, int part) {
-    struct sum_factors factors;
+/* The factors of an atom's sums, number `part` of the stage in `slot`, if they have any. */
+static __device__ __forceinline__ struct sum_factors factors_of(const struct promoted_context &c, uint32_t slot, int i,
+                                                                int part) {
+    struct sum_factors factors = {};
     if (SCALES_SUMS)
-        factors = sum_factors_at(sum_scales_addr(c.base, slot, part), c.row0 + i * 64, c.thread);
+        factors = sum_factors_at(sum_factors_addr(c.base, slot, part), c.row0 + i * 64, c.thread);
+    return factors;
+}
+
+/* Waits for all groups but the last IN_FLIGHT, and adds an atom's sums to its accumulators; times their factors, if they
+ * have any, which are loaded before. */
+template <int IN_FLIGHT>
+static __device__ __forceinline__ void promote(float (&acc)[ATOM_REGISTERS], float (&sums)[ATOM_REGISTERS],
+                                               const struct sum_factors &factors) {
     wgmma_wait_group<IN_FLIGHT>();
     wgmma_fence_operand(sums);
     if (SCALES_SUMS)
@@ -66,21 +72,36 @@ enum {
     BLOCKS_AT_ONCE = SUMS_OF_STAGE < 4 ? 4 / SUMS_OF_STAGE : 1,
 };
 
-/* One sum at a time: all k-blocks of a piece. */
+/* One sum at a time: all k-blocks of a piece. Factors are loaded while the sum before is on its way. */
 static __device__ __forceinline__ void mma_one_sum(const struct promoted_context &c,
                                                    float (&acc)[ATOMS_M][ATOM_REGISTERS], struct pipeline_state &at,
                                                    int k_blocks) {
+    constexpr int count = ATOMS_M * SUMS_OF_STAGE;
+    struct sum_factors next = {};
+    if (SCALES_SUMS && k_blocks > 0) {
+        pipeline_wait(c.ring, at);
+        next = factors_of(c, at.slot, 0, 0);
+    }
 #pragma unroll 1
     for (int block = 0; block < k_blocks; ++block) {
-        pipeline_wait(c.ring, at);
-#pragma unroll
-        for (int part = 0; part < ATOMS_M * K_STEPS / PROMOTED_STEPS; ++part) {
-            float sums[ATOM_REGISTERS];
-            mma_sums(sums, c.base + at.slot * STAGE_BYTES, c.row0, part % ATOMS_M, part / ATOMS_M * PROMOTED_STEPS);
-            promote<0>(c, acc[part % ATOMS_M], sums, at.slot, part % ATOMS_M, part / ATOMS_M);
-        }
-        release_stage(c, at.slot);
+        const uint32_t slot = at.slot;
+        if (!SCALES_SUMS)
+            pipeline_wait(c.ring, at);
         pipeline_next<STAGES>(at);
+#pragma unroll
+        for (int part = 0; part < count; ++part) {
+            float sums[ATOM_REGISTERS];
+            const struct sum_factors factors = next;
+            mma_sums(sums, c.base + slot * STAGE_BYTES, c.row0, part % ATOMS_M, part / ATOMS_M * PROMOTED_STEPS);
+            if (part + 1 < count) {
+                next = factors_of(c, slot, (part + 1) % ATOMS_M, (part + 1) / ATOMS_M);
+            } else if (SCALES_SUMS && block + 1 < k_blocks) {
+                pipeline_wait(c.ring, at);
+                next = factors_of(c, at.slot, 0, 0);
+            }
+            promote<0>(acc[part % ATOMS_M], sums, factors);
+        }
+        release_stage(c, slot);
     }
 }
 
@@ -101,12 +122,13 @@ static __device__ __forceinline__ void mma_two_sums(const struct promoted_contex
         const uint32_t stage_addr = c.base + slots[i / SUMS_OF_STAGE] * STAGE_BYTES;
         mma_sums(sums[i % 2], stage_addr, c.row0, 0, i % SUMS_OF_STAGE * PROMOTED_STEPS);
         if (i > 0) {
-            promote<1>(c, acc[0], sums[(i - 1) % 2], slots[(i - 1) / SUMS_OF_STAGE], 0, (i - 1) % SUMS_OF_STAGE);
+            promote<1>(acc[0], sums[(i - 1) % 2],
+                       factors_of(c, slots[(i - 1) / SUMS_OF_STAGE], 0, (i - 1) % SUMS_OF_STAGE));
             if (i % SUMS_OF_STAGE == 0)
                 release_stage(c, slots[i / SUMS_OF_STAGE - 1]);
         }
     }
-    promote<0>(c, acc[0], sums[(count - 1) % 2], slots[BLOCKS_AT_ONCE - 1], 0, SUMS_OF_STAGE - 1);
+    promote<0>(acc[0], sums[(count - 1) % 2], factors_of(c, slots[BLOCKS_AT_ONCE - 1], 0, SUMS_OF_STAGE - 1));
     release_stage(c, slots[BLOCKS_AT_ONCE - 1]);
 }
 

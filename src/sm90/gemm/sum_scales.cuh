@@ -3,7 +3,11 @@
  * time beside TMA's operands; the consumers' add_scaled() multiplies by them.
  *
  * TMA takes no rows of 4 bytes, which is how the scales of a k-block often lie. So a warp copies them one by one, by
- * cp.async, which needs no registers while they are on their way: 5 instructions a lane of a k-block of 128 x 128. */
+ * cp.async, which needs no registers while they are on their way, to where nobody else reads or writes, so that it can ask
+ * for them before a stage is free. Then it makes factors of them in the stage; where a tile has few scales of columns,
+ * products.
+ * NOTE: A consumer must not multiply scales. Between loading two and their product it would wait, ptxas lays that between
+ * the wgmma of a group, and the tensor cores wait, too. */
 #ifndef GM_SM90_GEMM_SUM_SCALES_CUH
 #define GM_SM90_GEMM_SUM_SCALES_CUH
 
@@ -15,39 +19,161 @@
 #include "sm90/mbarrier.cuh"
 #include "sm90/pipeline.cuh"
 
-/* Arrivals on a stage's full barrier: the producer's, and of every lane that copies scales. */
-enum { STAGE_ARRIVALS = SCALES_SUMS ? 1 + 32 : 1 };
+enum {
+    STAGE_ARRIVALS =
+        SCALES_SUMS ? 2 : 1, /* on a stage's full barrier: the producer's, and of the warp that loads scales */
+    SCALES_AHEAD = GM_SM90_SCALES_AHEAD,
+};
 
-/* The scales of sum `part` of a stage: of the M side's rows, then of the N side. */
-static __device__ __forceinline__ uint32_t sum_scales_addr(uint32_t base, uint32_t slot, int part) {
-    return base + STAGES * STAGE_BYTES + STAGING_BYTES + (slot * SUMS_OF_STAGE + part) * 4 * SUM_SCALES;
+/* The factors of sum `part` of a stage: SCALE_SPANS times of the M side's rows, then of the N side's columns, if each has
+ * one. Rows r and r + 8 of 16 lie side by side, which are of one thread. */
+static __device__ __forceinline__ uint32_t sum_factors_addr(uint32_t base, uint32_t slot, int part) {
+    return base + STAGES * STAGE_BYTES + STAGING_BYTES + (slot * SUMS_OF_STAGE + part) * 4 * SUM_FACTORS;
+}
+
+/* Where the scales of sum `part` land, the `place`-th of SCALES_AHEAD stages: of the M side's rows, then of the N side. */
+static __device__ __forceinline__ uint32_t landed_scales_addr(uint32_t base, uint32_t place, int part) {
+    return sum_factors_addr(base, STAGES, 0) + (place * SUMS_OF_STAGE + part) * 4 * LANDED_SCALES;
 }
 
 /* ---- the warp that loads ----------------------------------------------------------------------------- */
 
-/* Copies the scales of rows first .. first + ROWS - 1 in sum `sum`; zeros of rows and sums that do not exist, since a sum
- * beyond K is of zeros, and stays 0. */
-template <int ROWS>
-static __device__ __forceinline__ void copy_sum_scales(uint32_t dst, const struct gm_sum_scales &s, int first, int sum,
-                                                       bool is_sum, uint32_t lane) {
+/* The scales that a lane copies of one operand's side of a tile, which has COUNT rows first, first + STEP, ..., in the sum
+ * that is next: four rows of every 128 at once where these lie side by side, else one of every 32. The warp copies hundreds
+ * a k-block, so that an address takes one addition, and a choice is made once. */
+template <int COUNT, int STEP> struct copied_scales {
+    uint64_t next[GM_CEIL_DIV(COUNT, 32)];
+    int rows; /* of the operand, from the lane's first on */
+    bool by_fours;
+
+    __device__ __forceinline__ copied_scales(const struct gm_sum_scales &s, int first, int sum, uint32_t lane)
+        : by_fours(STEP == 1 && COUNT >= 4 && s.row_step == 1 && s.shift == 0 &&
+                   (s.values | s.sum_step * 4) % 16 == 0) {
+        const int step = by_fours ? 4 : STEP;
+        rows = s.rows - first - (int)lane * step;
 #pragma unroll
-    for (int i = 0; i < GM_CEIL_DIV(ROWS, 32); ++i) {
-        const int at = i * 32 + lane, row = first + at;
-        const bool is_there = is_sum && row < s.rows;
-        const int64_t element = (int64_t)(row >> s.shift) * s.row_step + sum * s.sum_step;
-        if (at < ROWS)
-            cp_async_ca_4(dst + at * 4, is_there ? s.values + element * 4 : s.values, is_there ? 4 : 0);
+        for (int i = 0; i < GM_CEIL_DIV(COUNT, 32); ++i) {
+            const int row = first + (i * 32 + (int)lane) * step;
+            next[i] = s.values + 4 * ((int64_t)(row >> s.shift) * s.row_step + sum * s.sum_step);
+        }
     }
+
+    /* Zeros of rows and sums that do not exist, since a sum beyond K is of zeros, and stays 0. */
+    __device__ __forceinline__ void copy(uint32_t dst, const struct gm_sum_scales &s, bool is_sum, uint32_t lane) {
+        const int there = is_sum ? rows : 0;
+        if (by_fours) {
+#pragma unroll
+            for (int i = 0; i < GM_CEIL_DIV(COUNT, 128); ++i) {
+                const int at = i * 128 + (int)lane * 4;
+                if (COUNT % 128 == 0 || at < COUNT)
+                    cp_async_cg_16_alone(dst + at * 4, next[i], min(max(there - i * 128, 0), 4) * 4);
+                next[i] += 4 * s.sum_step;
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < GM_CEIL_DIV(COUNT, 32); ++i) {
+                const int at = i * 32 + (int)lane;
+                if (COUNT % 32 == 0 || at < COUNT)
+                    cp_async_ca_4(dst + at * 4, next[i], i * 32 * STEP < there ? 4 : 0);
+                next[i] += 4 * s.sum_step;
+            }
+        }
+    }
+};
+
+/* The scales of a tile, from k-block `block` on. */
+struct copied_tile {
+    copied_scales<WGMMA_M, 1> m;
+    copied_scales<HAS_N_SCALES ? WGMMA_N : SCALE_SPANS, HAS_N_SCALES ? 1 : SCALE_SPAN> n;
+    int sum;
+
+    __device__ __forceinline__ copied_tile(const struct gm_gemm_sm90_params &p, int first_m, int first_n, int block,
+                                           uint32_t lane)
+        : m(SWAPPED ? p.b_sum_scales : p.a_sum_scales, first_m, block * SUMS_OF_STAGE, lane),
+          n(SWAPPED ? p.a_sum_scales : p.b_sum_scales, first_n, block * SUMS_OF_STAGE, lane),
+          sum(block * SUMS_OF_STAGE) {}
+
+    /* Asks for those of the next k-block. */
+    __device__ __forceinline__ void ask(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t place,
+                                        uint32_t lane) {
+#pragma unroll
+        for (int part = 0; part < SUMS_OF_STAGE; ++part, ++sum) {
+            const uint32_t addr = landed_scales_addr(base, place, part);
+            m.copy(addr, SWAPPED ? p.b_sum_scales : p.a_sum_scales, sum < p.sums, lane);
+            n.copy(addr + 4 * WGMMA_M, SWAPPED ? p.a_sum_scales : p.b_sum_scales, sum < p.sums, lane);
+        }
+        cp_async_commit_group();
+    }
+};
+
+/* The scales of a sum on their way from where they landed into a stage: a lane's rows r, r + 1, r + 8 and r + 9 of 16. */
+struct moved_scales {
+    enum { QUADS = WGMMA_M / 4, OF_LANE = GM_CEIL_DIV(QUADS, 32) };
+    float of_n[SCALE_SPANS], of_m[OF_LANE][4], columns[4];
+
+    static __device__ __forceinline__ bool has(int i, uint32_t lane) {
+        return QUADS % 32 == 0 || i * 32 + (int)lane < QUADS;
+    }
+
+    static __device__ __forceinline__ bool has_columns(uint32_t lane) {
+        return HAS_N_SCALES && (int)lane < WGMMA_N / 4;
+    }
+
+    __device__ __forceinline__ void load(uint32_t from, uint32_t lane) {
+        const uint32_t first = from + lane / 4 * 64 + lane % 4 * 8;
+#pragma unroll
+        for (int span = 0; span < SCALE_SPANS; ++span)
+            of_n[span] = HAS_N_SCALES ? 1 : ld_shared_f32(from + 4 * (WGMMA_M + span));
+#pragma unroll
+        for (int i = 0; i < OF_LANE; ++i)
+            if (has(i, lane)) {
+                ld_shared_v2(first + i * 512, of_m[i][0], of_m[i][2]);
+                ld_shared_v2(first + i * 512 + 32, of_m[i][1], of_m[i][3]);
+            }
+        if (has_columns(lane))
+            ld_shared_v4(from + 4 * WGMMA_M + lane * 16, columns[0], columns[1], columns[2], columns[3]);
+    }
+
+    /* Stores the factors that they make. */
+    __device__ __forceinline__ void store(uint32_t to, uint32_t lane) const {
+#pragma unroll
+        for (int i = 0; i < OF_LANE; ++i)
+#pragma unroll
+            for (int span = 0; span < SCALE_SPANS; ++span)
+                if (has(i, lane))
+                    st_shared_v4(to + 4 * span * WGMMA_M + (i * 32 + lane) * 16, of_m[i][0] * of_n[span],
+                                 of_m[i][1] * of_n[span], of_m[i][2] * of_n[span], of_m[i][3] * of_n[span]);
+        if (has_columns(lane))
+            st_shared_v4(to + 4 * WGMMA_M + lane * 16, columns[0], columns[1], columns[2], columns[3]);
+    }
+};
+
+/* Hands consumers the factors of the next stage, as soon as it is free. Its scales have landed, as far as this lane asked
+ * for them. */
+static __device__ __forceinline__ void hand_over_factors(uint32_t base, struct pipeline_state &at, uint32_t place,
+                                                         uint32_t lane) {
+    const struct pipeline ring = pipeline_at(base);
+    moved_scales moved[SUMS_OF_STAGE];
+    __syncwarp();
+#pragma unroll
+    for (int part = 0; part < SUMS_OF_STAGE; ++part)
+        moved[part].load(landed_scales_addr(base, place, part), lane);
+    mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
+#pragma unroll
+    for (int part = 0; part < SUMS_OF_STAGE; ++part)
+        moved[part].store(sum_factors_addr(base, at.slot, part), lane);
+    __syncwarp();
+    if (lane == 0)
+        mbarrier_arrive(ring.full_addr + 8 * at.slot);
+    pipeline_next<STAGES>(at);
 }
 
-/* One warp copies the scales of every k-block of every piece of this CTA's walk. They may be the previous kernel's
+/* One warp loads the scales of every k-block of every piece of this CTA's walk. They may be the previous kernel's
  * results. */
 static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90_params &p, uint32_t base,
                                                        uint32_t rank, uint32_t lane) {
-    const struct gm_sum_scales &m_side = SWAPPED ? p.b_sum_scales : p.a_sum_scales;
-    const struct gm_sum_scales &n_side = SWAPPED ? p.a_sum_scales : p.b_sum_scales;
-    const struct pipeline ring = pipeline_at(base);
     struct pipeline_state at = {0, 0};
+    uint32_t asked = 0, handed_over = 0; /* k-blocks */
     int walk = walk_begin(p);
     griddep_wait();
     while (walk_more(p, walk)) {
@@ -56,42 +182,37 @@ static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90
         const struct tile_position tile = tile_at(p, piece.tile, rank);
         const int first_m = SWAPPED ? tile.n * TILE_N : tile.m * TILE_M;
         const int first_n = SWAPPED ? tile.m * TILE_M : tile.n * TILE_N;
+        struct copied_tile scales(p, first_m, first_n, piece.first, lane);
 #pragma unroll 1
         for (; piece.first < piece.end; ++piece.first) {
-            mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
-#pragma unroll
-            for (int part = 0; part < SUMS_OF_STAGE; ++part) {
-                const int sum = piece.first * SUMS_OF_STAGE + part;
-                const uint32_t addr = sum_scales_addr(base, at.slot, part);
-                copy_sum_scales<WGMMA_M>(addr, m_side, first_m, sum, sum < p.sums, lane);
-                copy_sum_scales<HAS_N_SCALES ? WGMMA_N : 1>(addr + 4 * WGMMA_M, n_side, first_n, sum, sum < p.sums,
-                                                            lane);
+            scales.ask(p, base, asked++ % SCALES_AHEAD, lane);
+            if (asked >= SCALES_AHEAD) {
+                cp_async_wait_group<SCALES_AHEAD - 1>();
+                hand_over_factors(base, at, handed_over++ % SCALES_AHEAD, lane);
             }
-            cp_async_mbarrier_arrive_noinc(ring.full_addr + 8 * at.slot);
-            pipeline_next<STAGES>(at);
         }
     }
+    cp_async_wait_group<0>();
+    while (handed_over < asked)
+        hand_over_factors(base, at, handed_over++ % SCALES_AHEAD, lane);
 }
 
 /* ---- the consumers ------------------------------------------------------------------------------------ */
 
-/* What an atom's sums are multiplied by: of the thread's rows r and r + 8, with the N side's where that has one for all. */
+/* What an atom's sums are multiplied by: of the thread's rows r and r + 8, in each span of columns. */
 struct sum_factors {
-    float of_m[2];
-    uint32_t n_addr; /* of the N side's columns */
+    float of_rows[SCALE_SPANS][2];
+    uint32_t n_addr; /* the scales of the N side's columns, where each has its own */
 };
 
-/* Loads them of atom rows row0 + ..., the scales of whose sum are at `addr`. */
+/* Loads them of atom rows row0 + ..., the factors of whose sum are at `addr`. */
 static __device__ __forceinline__ struct sum_factors sum_factors_at(uint32_t addr, int row0, uint32_t thread) {
-    const uint32_t row_addr = addr + 4 * (row0 + thread / 32 * 16 + thread % 32 / 4);
-    struct sum_factors f = {{ld_shared_f32(row_addr), ld_shared_f32(row_addr + 32)}, addr + 4 * WGMMA_M};
-    if (HAS_N_SCALES) {
-        f.n_addr += thread % 4 * 8;
-    } else {
-        const float of_n = ld_shared_f32(f.n_addr);
-        f.of_m[0] *= of_n;
-        f.of_m[1] *= of_n;
-    }
+    const uint32_t row_addr = addr + 4 * (row0 + thread / 32 * 16) + thread % 32 / 4 * 8;
+    struct sum_factors f;
+#pragma unroll
+    for (int span = 0; span < SCALE_SPANS; ++span)
+        ld_shared_v2(row_addr + 4 * span * WGMMA_M, f.of_rows[span][0], f.of_rows[span][1]);
+    f.n_addr = addr + 4 * WGMMA_M + thread % 4 * 8;
     return f;
 }
 
@@ -100,12 +221,13 @@ static __device__ __forceinline__ void add_scaled(float (&acc)[ATOM_REGISTERS], 
                                                   const struct sum_factors &f) {
 #pragma unroll
     for (int j = 0; j < ATOM_REGISTERS / 4; ++j) {
-        float of_n[2] = {1, 1};
+        const float(&of_rows)[2] = f.of_rows[j * 8 / SCALE_SPAN];
+        float of_n[2];
         if (HAS_N_SCALES)
             ld_shared_v2(f.n_addr + j * 32, of_n[0], of_n[1]);
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-            acc[4 * j + i] += sums[4 * j + i] * (HAS_N_SCALES ? f.of_m[i / 2] * of_n[i % 2] : f.of_m[i / 2]);
+            acc[4 * j + i] += sums[4 * j + i] * (HAS_N_SCALES ? of_rows[i / 2] * of_n[i % 2] : of_rows[i / 2]);
     }
 }
 

@@ -93,6 +93,8 @@ static const struct gemm_case cases_of_sums[] = {
     {SUMS(33, 256, 256, GROUP, BLOCK), .gate = GM_GATE_HALVES, .activation = GM_ACT_SILU, .rounded_sums = true,
      .inputs = NORMAL},
     {SUMS(33, 256, 256, GROUP, BLOCK), .d_type = GM_E4M3, .out.scaling = GM_SCALE_GROUP, .rounded_y = true},
+    {SUMS(302, 424, 384, GROUP, BLOCK), .a_scale_order = GM_SCALES_BY_COLUMN}, /* rows by fours, two of the last */
+    {SUMS(300, 400, 656, GROUP, BLOCK), .a_scale_order = GM_SCALES_BY_COLUMN, .inputs = NORMAL},
 };
 
 static bool check_case_of_sums(struct result *result, const struct gemm_case *gc, struct buffers *buffers,
