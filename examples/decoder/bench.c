@@ -3,6 +3,7 @@
 #include "common.h"
 #include "device.h"
 #include "engine.h"
+#include "plans.h"
 
 #include <gristmill/core.h>
 #include <jansson.h>
@@ -95,6 +96,7 @@ int command_bench(const struct options *o) {
     struct config config = config_read(o->folder);
     if (o->layers && o->layers < config.layers)
         config.layers = o->layers;
+    demand_kernels(context, &config);
     const int64_t longest = o->context > o->prefill ? o->context : o->prefill;
     const struct engine_options options = engine_options_of(o, o->batch, longest);
     struct model *model = model_random(&config, longest);

@@ -3,6 +3,7 @@
 #include "common.h"
 #include "device.h"
 #include "engine.h"
+#include "plans.h"
 #include "safetensors.h"
 
 #include <gristmill/core.h>
@@ -231,6 +232,7 @@ static void check_engines(const struct place *place, const struct expected *e, c
 int command_check(const struct options *o) {
     gm_context *context = device_open(0);
     const struct config config = config_read(o->folder);
+    demand_kernels(context, &config);
     struct expected e = read_expected(o->folder, config.vocabulary);
     struct model *model = model_load(o->folder, &config, e.count + MADE);
     const struct place place = {

@@ -15,7 +15,13 @@ enum dtype { DTYPE_BF16, DTYPE_FP16 };
 /* Matrices of a layer that are of e4m3 together, or not: bits. */
 enum e4m3 { E4M3_QKV = 1, E4M3_ATTENTION_OUT = 2, E4M3_MLP = 4, E4M3_ALL = 7 };
 /* What has a scale of its own of a matrix of e4m3. */
-enum scaled { SCALED_CHANNELS /* each row of the matrix */, SCALED_TENSORS };
+enum scaled { SCALED_CHANNELS /* each row of the matrix */, SCALED_TENSORS, SCALED_BLOCKS /* each 128 x 128 of it */ };
+enum { SCALES_BLOCK = 128 /* rows, and columns, and those of a row that is quantised to be multiplied with it */ };
+
+/* Blocks of so many; the last one may be smaller. */
+static inline int64_t blocks_of(int64_t rows_or_columns) {
+    return (rows_or_columns + SCALES_BLOCK - 1) / SCALES_BLOCK;
+}
 
 /* Angles of rotary embedding. */
 struct rope_scaling {
@@ -58,8 +64,9 @@ struct config {
     uint8_t e4m3[LAYERS_MAX];         /* of each layer, of enum e4m3: what rows of e4m3 are multiplied with */
     uint8_t any_e4m3;                 /* of all layers */
     enum scaled scaled;
-    int has_input_scales; /* rows are quantised by scales of the files, each for a matrix's rows; else as they come */
-    int64_t window;       /* tokens that a layer with a window sees, its own included; 0: there is none */
+    int has_inverse_names; /* of scales of weights: weight_scale_inv, which they are multiplied with all the same */
+    int has_input_scales;  /* rows are quantised by scales of the files, each for a matrix's rows; else as they come */
+    int64_t window;        /* tokens that a layer with a window sees, its own included; 0: there is none */
     uint8_t has_window[LAYERS_MAX];     /* of each layer */
     int64_t end_tokens[END_TOKENS_MAX]; /* any of them ends the text: config.json's and generation_config.json's */
     int end_token_count;

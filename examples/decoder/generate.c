@@ -3,6 +3,7 @@
 #include "common.h"
 #include "device.h"
 #include "engine.h"
+#include "plans.h"
 #include "tokenizer.h"
 
 #include <gristmill/core.h>
@@ -118,6 +119,7 @@ int command_generate(const struct options *o) {
     const double start = seconds();
     gm_context *context = device_open(0);
     const struct config config = config_read(o->folder);
+    demand_kernels(context, &config);
     struct tokenizer *tokenizer = tokenizer_open(o->folder);
     const size_t count = begin_texts(&texts, tokenizer, o);
     struct engine_options options =

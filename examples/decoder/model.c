@@ -22,13 +22,16 @@ enum kind {
     KIND_DTYPE,  /* elements of the model's dtype */
     KIND_E4M3,   /* e4m3 */
     KIND_SCALES, /* floats, made of what the files have of 16 or 32 bits: one for each row of a matrix, or one for all */
-    KIND_INPUT_SCALE, /* a float; of several with one place the largest */
+    KIND_BLOCK_SCALES, /* such floats as they lie, one for each block of a matrix */
+    KIND_GROUP_SCALES, /* and these once for each row of a block */
+    KIND_INPUT_SCALE,  /* a float; of several with one place the largest */
     KINDS
 };
-static const int kind_bytes[KINDS] = {
-    [KIND_DTYPE] = ELEMENT_BYTES, [KIND_E4M3] = 1, [KIND_SCALES] = sizeof(float), [KIND_INPUT_SCALE] = sizeof(float)};
+static const int kind_bytes[KINDS] = {[KIND_DTYPE] = ELEMENT_BYTES,        [KIND_E4M3] = 1,
+                                      [KIND_SCALES] = sizeof(float),       [KIND_BLOCK_SCALES] = sizeof(float),
+                                      [KIND_GROUP_SCALES] = sizeof(float), [KIND_INPUT_SCALE] = sizeof(float)};
 
-/* A tensor of the files: a row, rows of columns, or such rows of every expert. */
+/* A tensor of the files, with the shape that it has on the device: a row, rows of columns, or such rows of every expert. */
 struct piece {
     char name[NAME_BYTES];
     enum kind kind;
@@ -36,6 +39,17 @@ struct piece {
     int64_t shape[RANK_MAX];
     gm_device_ptr to;
 };
+
+static int is_scale(const struct piece *piece) {
+    return piece->kind >= KIND_SCALES;
+}
+
+static int64_t elements_of(const struct piece *piece) {
+    int64_t elements = 1;
+    for (int i = 0; i < piece->rank; i++)
+        elements *= piece->shape[i];
+    return elements;
+}
 
 /* How files name experts: layers.N.BLOCK.gate.weight is the router, layers.N.BLOCK.experts.E.GATE.weight a matrix.
  * Without a gate all experts' matrices are one tensor each, gate and up together. */
@@ -141,6 +155,30 @@ struct part {
 
 enum { PARTS_MAX = 3 };
 
+/* Whether scales of blocks of the matrices, behind each other, are those of the whole: all but the last have whole blocks. */
+static int blocks_line_up(const struct part part[PARTS_MAX]) {
+    for (int i = 0; i + 1 < PARTS_MAX && part[i + 1].module; i++)
+        if (part[i].rows % SCALES_BLOCK)
+            return 0;
+    return 1;
+}
+
+static enum gm_granularity granularity_of(const struct config *config, const struct part part[PARTS_MAX]) {
+    if (config->scaled != SCALED_BLOCKS)
+        return GM_PER_ROW;
+    return blocks_line_up(part) ? GM_PER_BLOCK : GM_PER_GROUP;
+}
+
+static void place_scales(struct plan *plan, const char *name, enum gm_granularity granularity, int64_t rows,
+                         int64_t columns) {
+    if (granularity == GM_PER_BLOCK)
+        place(plan, name, KIND_BLOCK_SCALES, 2, 1, blocks_of(rows), blocks_of(columns));
+    else if (granularity == GM_PER_GROUP)
+        place(plan, name, KIND_GROUP_SCALES, 2, 1, rows, blocks_of(columns));
+    else
+        place(plan, name, KIND_SCALES, 1, 1, 1, rows);
+}
+
 /* Modules whose matrices lie behind each other, and so their scales and biases, whose kinds those are that follow. */
 static struct linear place_linear(struct plan *plan, int64_t layer, int is_e4m3, int has_bias, int64_t columns,
                                   const struct part part[PARTS_MAX]) {
@@ -160,9 +198,12 @@ static struct linear place_linear(struct plan *plan, int64_t layer, int is_e4m3,
         place(plan, NAMED(i, "weight"), is_e4m3 ? KIND_E4M3 : KIND_DTYPE, 2, 1, part[i].rows, columns);
     align(plan);
     linear.scales = is_e4m3 ? plan->base + plan->bytes : 0;
+    linear.granularity = is_e4m3 ? granularity_of(plan->config, part) : GM_PER_NONE;
     for (EACH(i))
         if (is_e4m3)
-            place(plan, NAMED(i, "weight_scale"), KIND_SCALES, 1, 1, 1, part[i].rows);
+            place_scales(plan,
+                         plan->config->has_inverse_names ? NAMED(i, "weight_scale_inv") : NAMED(i, "weight_scale"),
+                         linear.granularity, part[i].rows, columns);
     align(plan);
     const size_t place_of_all = plan->bytes;
     linear.input_scale = is_e4m3 && plan->config->has_input_scales ? plan->base + plan->bytes : 0;
@@ -300,17 +341,23 @@ static int is_one_scale(const struct piece *piece, const struct config *config) 
     return piece->kind == KIND_INPUT_SCALE || config->scaled == SCALED_TENSORS;
 }
 
-/* Scales of channels are [rows, 1], or [rows]; the one of all is one element of any rank. */
+static int is_of_blocks(const struct piece *piece) {
+    return piece->kind == KIND_BLOCK_SCALES || piece->kind == KIND_GROUP_SCALES;
+}
+
+/* Scales of channels are [rows, 1], or [rows]; those of blocks [rows of blocks, blocks of a row]; the one of all is one
+ * element of any rank. */
 static const struct tensor *scales_of(const struct tensor *t, const struct piece *piece, const struct config *config) {
-    const int is_one = is_one_scale(piece, config);
-    const int64_t rows = is_one ? 1 : piece->shape[0], column[2] = {rows, 1};
+    const int is_one = is_one_scale(piece, config), is_column = !is_one && !is_of_blocks(piece);
+    const int64_t rows = is_one ? 1 : piece->kind == KIND_GROUP_SCALES ? blocks_of(piece->shape[0]) : piece->shape[0];
+    const int64_t shape[2] = {rows, is_of_blocks(piece) ? piece->shape[1] : 1};
     int64_t elements = 1;
     if (strcmp(t->dtype, "BF16") != 0 && strcmp(t->dtype, "F16") != 0 && strcmp(t->dtype, "F32") != 0)
         die("%s is of %s; scales of BF16, F16 and F32 are known", t->name, t->dtype);
     for (int i = 0; i < t->rank; i++)
         elements *= t->shape[i];
-    if (is_one ? elements != 1 : !has_shape(t, column, 2) && !has_shape(t, column, 1))
-        die("%s has not the shape that config.json asks for, %" PRId64 " x 1", t->name, rows);
+    if (is_one ? elements != 1 : !has_shape(t, shape, 2) && !(is_column && has_shape(t, shape, 1)))
+        die("%s has not the shape that config.json asks for, %" PRId64 " x %" PRId64, t->name, shape[0], shape[1]);
     return t;
 }
 
@@ -320,7 +367,7 @@ static const struct tensor *tensor_of(const struct tensors *tensors, const struc
     const struct tensor *t = tensors_find(tensors, piece->name);
     if (!t)
         die("the files have no tensor %s", piece->name);
-    if (piece->kind == KIND_SCALES || piece->kind == KIND_INPUT_SCALE)
+    if (is_scale(piece))
         return scales_of(t, piece, config);
     if (strcmp(t->dtype, dtype) != 0)
         die("%s is of %s; config.json says that weights are %s", t->name, t->dtype, dtype);
@@ -431,19 +478,27 @@ static float scale_of(const struct tensor *tensor, enum kind kind, const void *d
     return value;
 }
 
-/* Scales become floats, and the one of a tensor one for each row. */
+/* Where the files have the scale that is number i on the device. */
+static int64_t place_in_files(const struct piece *piece, const struct config *config, int64_t i) {
+    if (is_one_scale(piece, config))
+        return 0;
+    return piece->kind == KIND_GROUP_SCALES ? i / piece->shape[1] / SCALES_BLOCK * piece->shape[1] + i % piece->shape[1]
+                                            : i;
+}
+
+/* Scales become floats, the one of a tensor one for each row, and that of a block, where it must, too. */
 static void carry_scales(struct ferry *ferry, const struct tensor *tensor, const struct piece *piece,
                          const struct config *config) {
-    const int64_t rows = piece->shape[0], most = FERRY_BYTES / (int64_t)sizeof(float);
+    const int64_t all = elements_of(piece), most = FERRY_BYTES / (int64_t)sizeof(float);
     void *data = grab(tensor->bytes, 1);
     tensor_read(tensor, 0, tensor->bytes, data);
-    for (int64_t from = 0; from < rows; from += most) {
-        const int64_t count = rows - from < most ? rows - from : most;
+    for (int64_t from = 0; from < all; from += most) {
+        const int64_t count = all - from < most ? all - from : most;
         const int turn = ferry->turn ^= 1;
         float *scales = (float *)(void *)ferry->buffer[turn];
         mark_wait(ferry->copied[turn]);
         for (int64_t i = 0; i < count; i++)
-            scales[i] = scale_of(tensor, piece->kind, data, is_one_scale(piece, config) ? 0 : from + i);
+            scales[i] = scale_of(tensor, piece->kind, data, place_in_files(piece, config, from + i));
         copy_to_device(piece->to + (size_t)from * sizeof *scales, scales, (size_t)count * sizeof *scales);
         mark_here(ferry->copied[turn]);
     }
@@ -473,10 +528,10 @@ static void carry_all(const struct tensors *tensors, const struct plan *plan) {
     }
     for (size_t i = 0; i < plan->count; i++) {
         const struct tensor *tensor = tensor_of(tensors, &plan->piece[i], plan->config);
-        if (plan->piece[i].kind == KIND_SCALES)
-            carry_scales(&ferry, tensor, &plan->piece[i], plan->config);
-        else if (plan->piece[i].kind == KIND_INPUT_SCALE)
+        if (plan->piece[i].kind == KIND_INPUT_SCALE)
             carry_input_scale(tensors, plan, i);
+        else if (is_scale(&plan->piece[i]))
+            carry_scales(&ferry, tensor, &plan->piece[i], plan->config);
         else
             carry(&ferry, tensor, plan->piece[i].to);
     }
@@ -558,11 +613,8 @@ enum { PATTERN = (16 << 20) + 8 * 127 };
 static void fill_pieces(const struct plan *plan, enum kind kind, const void *pattern) {
     for (size_t i = 0; i < plan->count; i++) {
         const struct piece *piece = &plan->piece[i];
-        int64_t elements = 1;
-        for (int j = 0; j < piece->rank; j++)
-            elements *= piece->shape[j];
         if (piece->kind == kind)
-            fill(piece->to, (size_t)(elements * kind_bytes[kind]), pattern, PATTERN);
+            fill(piece->to, (size_t)(elements_of(piece) * kind_bytes[kind]), pattern, PATTERN);
     }
     device_wait();
 }
@@ -583,8 +635,8 @@ struct model *model_random(const struct config *config, int64_t positions) {
     fill_pieces(&plan, KIND_E4M3, pattern);
     for (size_t i = 0; i < PATTERN / sizeof *scales; i++)
         scales[i] = 1.0f / 4096;
-    fill_pieces(&plan, KIND_SCALES, pattern);
-    fill_pieces(&plan, KIND_INPUT_SCALE, pattern);
+    for (int kind = KIND_SCALES; kind < KINDS; kind++)
+        fill_pieces(&plan, (enum kind)kind, pattern);
     pinned_release(pattern);
     free(plan.piece);
     return model;

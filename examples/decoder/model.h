@@ -6,12 +6,15 @@
 
 #include "config.h"
 
-#include <gristmill/core.h>
+#include <gristmill/gemm.h>
 
 /* A matrix that rows are multiplied with, or several of them as one. */
 struct linear {
-    gm_device_ptr weights;     /* [out][in] of the model's dtype; or of e4m3, where there are */
-    gm_device_ptr scales;      /* fp32 [out]: what a 1 of each row of weights stands for; else 0 */
+    gm_device_ptr weights; /* [out][in] of the model's dtype; or of e4m3, where there are */
+    gm_device_ptr scales;  /* fp32: what a 1 of weights of e4m3 stands for; else 0 */
+    /* Of scales: GM_PER_ROW, [out]; GM_PER_BLOCK, [out / 128][in / 128]; GM_PER_GROUP, [out][in / 128], where there are blocks
+     * and one of several matrices does not begin with a block of the whole. */
+    enum gm_granularity granularity;
     gm_device_ptr input_scale; /* fp32, of rows of e4m3 that it is multiplied with; 0: each row has its own */
     gm_device_ptr bias;        /* [out] of the model's dtype, or 0 */
 };

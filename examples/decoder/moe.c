@@ -175,6 +175,9 @@ static gm_plan *plan_finalize(const struct maker *maker, int64_t rows) {
     return plan;
 }
 
+/* Without scales or a bias, as all matrices of experts are. */
+static const struct linear of_dtype = {0};
+
 static const struct routing *routing_of(struct moe *moe, int64_t rows) {
     const struct maker *maker = &moe->maker;
     const struct config *c = maker->config;
@@ -185,7 +188,7 @@ static const struct routing *routing_of(struct moe *moe, int64_t rows) {
     struct routing *r = grab(1, sizeof *r);
     *r =
         (struct routing){.rows = rows,
-                         .router = plan_gemm(maker, ROWS_DTYPE, rows, c->experts, c->hidden, 0, GM_FP32),
+                         .router = plan_gemm(maker, &of_dtype, rows, c->experts, c->hidden, GM_FP32),
                          .route = plan_route(maker, rows),
                          .align = plan_align(maker, rows),
                          .look_up = plan_gather(maker, slots, moe->rows * c->chosen, 1, GM_FP32 /* moved as bits */, 0),
@@ -201,8 +204,8 @@ static const struct expert *expert_of(struct moe *moe, int64_t rows) {
     const int64_t number = planned_number(rows), planned = planned_rows(number);
     struct expert *e = &moe->expert[number];
     if (!e->gate_up) {
-        e->gate_up = plan_gemm(&moe->maker, ROWS_DTYPE, planned, 2 * c->expert_intermediate, c->hidden, 0, type_of(c));
-        e->down = plan_gemm(&moe->maker, ROWS_DTYPE, planned, c->hidden, c->expert_intermediate, 0, type_of(c));
+        e->gate_up = plan_gemm(&moe->maker, &of_dtype, planned, 2 * c->expert_intermediate, c->hidden, type_of(c));
+        e->down = plan_gemm(&moe->maker, &of_dtype, planned, c->hidden, c->expert_intermediate, type_of(c));
     }
     return e;
 }

@@ -13,28 +13,41 @@ struct maker maker_of(gm_context *context, const struct config *config, uint32_t
 }
 
 enum gm_scaling scaling_of(const struct config *config) {
+    if (config->scaled == SCALED_BLOCKS)
+        return GM_SCALE_GROUP;
     return config->has_input_scales ? GM_SCALE_STATIC : GM_SCALE_ROW;
 }
 
-static struct gm_gemm_problem gemm_of(const struct config *config, enum rows_type rows_type, int64_t rows, int64_t out,
+enum gm_scale_order scale_order_of(const struct config *config) {
+    return config->scaled == SCALED_BLOCKS ? GM_SCALES_BY_COLUMN : GM_SCALES_BY_ROW;
+}
+
+/* What scaling_of() makes, as a GEMM reads it. */
+static enum gm_granularity granularity_of_rows(const struct config *config) {
+    if (config->scaled == SCALED_BLOCKS)
+        return GM_PER_GROUP;
+    return config->has_input_scales ? GM_PER_TENSOR : GM_PER_ROW;
+}
+
+static struct gm_gemm_problem gemm_of(const struct config *config, const struct linear *like, int64_t rows, int64_t out,
                                       int64_t in) {
-    const int is_e4m3 = rows_type == ROWS_E4M3;
-    const enum gm_granularity of_rows = config->has_input_scales ? GM_PER_TENSOR : GM_PER_ROW;
+    const int is_e4m3 = rows_of(like) == ROWS_E4M3;
     return (struct gm_gemm_problem){.size = sizeof(struct gm_gemm_problem),
                                     .m = rows,
                                     .n = out,
                                     .k = in,
                                     .ab_type = is_e4m3 ? GM_E4M3 : type_of(config),
                                     .d_type = type_of(config),
-                                    .a_scales = is_e4m3 ? of_rows : GM_PER_NONE,
-                                    .b_scales = is_e4m3 ? GM_PER_ROW : GM_PER_NONE};
+                                    .a_scales = is_e4m3 ? granularity_of_rows(config) : GM_PER_NONE,
+                                    .b_scales = like->granularity,
+                                    .a_scale_order = is_e4m3 ? scale_order_of(config) : GM_SCALES_BY_ROW};
 }
 
-gm_plan *plan_gemm(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t out, int64_t in,
-                   int has_bias, enum gm_type out_type) {
-    struct gm_gemm_problem problem = gemm_of(maker->config, rows_type, rows, out, in);
+gm_plan *plan_gemm(const struct maker *maker, const struct linear *like, int64_t rows, int64_t out, int64_t in,
+                   enum gm_type out_type) {
+    struct gm_gemm_problem problem = gemm_of(maker->config, like, rows, out, in);
     problem.d_type = out_type;
-    problem.bias = has_bias ? GM_BIAS_N : GM_BIAS_NONE;
+    problem.bias = like->bias ? GM_BIAS_N : GM_BIAS_NONE;
     problem.bias_type = type_of(maker->config);
     struct maker constant = *maker;
     constant.options.flags |= GM_PLAN_CONSTANT_B;
@@ -43,12 +56,28 @@ gm_plan *plan_gemm(const struct maker *maker, enum rows_type rows_type, int64_t 
     return plan;
 }
 
+void demand_kernels(gm_context *context, const struct config *config) {
+    static const struct linear of_blocks = {.scales = 1, .granularity = GM_PER_BLOCK};
+    const struct gm_gemm_problem problem = gemm_of(config, &of_blocks, SCALES_BLOCK, SCALES_BLOCK, SCALES_BLOCK);
+    struct gm_device device = {.size = sizeof device};
+    gm_plan *plan = NULL;
+    if (!config->any_e4m3 || config->scaled != SCALED_BLOCKS)
+        return;
+    if (gm_gemm_plan_create(context, &problem, NULL, &plan) == GM_ERROR_NO_KERNEL &&
+        gm_context_device(context, &device) == GM_OK)
+        die("%s has no kernel for weights of fp8 with scales of blocks: they need compute capability 9.0, and it has "
+            "%d.%d",
+            device.name, (int)device.cc_major, (int)device.cc_minor);
+    gm_plan_destroy(plan);
+}
+
 static enum gm_activation activation_of(const struct config *c) {
     return c->activation == ACTIVATION_SILU ? GM_ACT_SILU : GM_ACT_GELU_TANH;
 }
 
 gm_plan *plan_gated(const struct maker *maker, int64_t rows, int64_t columns, int64_t in) {
-    struct gm_gemm_problem problem = gemm_of(maker->config, ROWS_DTYPE, rows, 2 * columns, in);
+    static const struct linear of_dtype = {0};
+    struct gm_gemm_problem problem = gemm_of(maker->config, &of_dtype, rows, 2 * columns, in);
     problem.activation = activation_of(maker->config);
     problem.gate = GM_GATE_HALVES;
     struct maker constant = *maker;
@@ -82,7 +111,8 @@ gm_plan *plan_quantize(const struct maker *maker, int64_t rows, int64_t columns)
                                                 .columns = columns,
                                                 .type = type_of(maker->config),
                                                 .out_type = GM_E4M3,
-                                                .scaling = scaling_of(maker->config)};
+                                                .scaling = scaling_of(maker->config),
+                                                .scale_order = scale_order_of(maker->config)};
     gm_plan *plan = NULL;
     PLAN(maker, quantize, problem, plan);
     return plan;
@@ -115,6 +145,7 @@ gm_plan *plan_glu(const struct maker *maker, enum rows_type rows_type, int64_t r
         .has_out_type = rows_type == ROWS_E4M3,
         .out_type = GM_E4M3,
         .scaling = scaling_of(c),
+        .scale_order = scale_order_of(c),
     };
     gm_plan *plan = NULL;
     PLAN(maker, glu, problem, plan);

@@ -52,15 +52,18 @@ static inline gm_device_ptr row_scales(const struct scratch *scratch, const stru
     return !reader->scales ? 0 : reader->input_scale ? reader->input_scale : scratch->row_scales;
 }
 
-/* How rows of e4m3 are made. */
+/* How rows of e4m3 are made, and how their scales lie, packed: of groups those of one group of all rows are neighbours. */
 enum gm_scaling scaling_of(const struct config *config);
+enum gm_scale_order scale_order_of(const struct config *config);
 
-/* A matrix of the model, [columns_out][columns_in], times rows. */
-gm_plan *plan_gemm(const struct maker *maker, enum rows_type rows_type, int64_t rows, int64_t out, int64_t in,
-                   int has_bias, enum gm_type out_type);
+/* A matrix of the model, [out][in], times rows: of the type and with the scales and the bias that `like` has. */
+gm_plan *plan_gemm(const struct maker *maker, const struct linear *like, int64_t rows, int64_t out, int64_t in,
+                   enum gm_type out_type);
 /* d = a * weights, or d + a * weights. Rows of e4m3 have their scales where row_scales() says. */
 void run_linear(int64_t parts, const struct scratch *scratch, const gm_plan *plan, gm_device_ptr a,
                 const struct linear *linear, gm_device_ptr d, int accumulates);
+/* The program ends where the GPU has no kernel for the scales that config.json says: before the weights are read. */
+void demand_kernels(gm_context *context, const struct config *config);
 /* Rows to e4m3. */
 gm_plan *plan_quantize(const struct maker *maker, int64_t rows, int64_t columns);
 

@@ -117,15 +117,38 @@ static void demand_e4m3(const struct source *source) {
         refuse(source, "symmetric", "zeros are not moved");
 }
 
+/* Blocks of 128 rows by 128 columns. */
+static void demand_blocks(const struct source *source, const char *key) {
+    const json_t *sizes = field(source->object, key);
+    if (json_array_size(sizes) != 2 || json_integer_value(json_array_get(sizes, 0)) != SCALES_BLOCK ||
+        json_integer_value(json_array_get(sizes, 1)) != SCALES_BLOCK)
+        refuse(source, key, "scales of blocks of [128, 128] are computed");
+}
+
 static void read_weights(const struct source *source, struct config *config) {
     if (!json_is_object(source->object))
         refuse_value(source->path, source->within, source->object, "an object is needed");
     demand_e4m3(source);
-    if (says(source, "strategy", "block"))
-        refuse(source, "strategy", "scales of blocks are not computed yet: \"channel\" and \"tensor\" are");
-    if (!says(source, "strategy", "channel") && !says(source, "strategy", "tensor"))
-        refuse(source, "strategy", "\"channel\" and \"tensor\" are possible");
-    config->scaled = says(source, "strategy", "channel") ? SCALED_CHANNELS : SCALED_TENSORS;
+    if (says(source, "strategy", "channel"))
+        config->scaled = SCALED_CHANNELS;
+    else if (says(source, "strategy", "tensor"))
+        config->scaled = SCALED_TENSORS;
+    else if (says(source, "strategy", "block"))
+        config->scaled = SCALED_BLOCKS;
+    else
+        refuse(source, "strategy", "\"channel\", \"tensor\" and \"block\" are possible");
+    if (config->scaled == SCALED_BLOCKS)
+        demand_blocks(source, "block_structure");
+}
+
+/* Of weights that have scales of blocks. */
+static void read_groups(const struct source *source) {
+    if (!json_is_true(field(source->object, "dynamic")))
+        refuse(source, "dynamic", "rows before scales of blocks are quantised as they come");
+    if (!says(source, "strategy", "group"))
+        refuse(source, "strategy", "rows before scales of blocks have a scale for each 128 columns, \"group\"");
+    if (json_integer_value(field(source->object, "group_size")) != SCALES_BLOCK)
+        refuse(source, "group_size", "128 are possible");
 }
 
 static void read_rows(const struct source *source, struct config *config) {
@@ -134,6 +157,10 @@ static void read_rows(const struct source *source, struct config *config) {
         refuse_value(source->path, source->within, source->object,
                      "rows are quantised too, so that an object is needed");
     demand_e4m3(source);
+    if (config->scaled == SCALED_BLOCKS) {
+        read_groups(source);
+        return;
+    }
     if (dynamic && !json_is_boolean(dynamic))
         refuse(source, "dynamic", "true or false is possible");
     config->has_input_scales = !json_is_true(dynamic);
@@ -174,11 +201,19 @@ static void read_compressed(const struct source *source, struct config *config) 
 
 static void read_fp8(const struct source *source, struct config *config) {
     const char *ignored = field(source->object, "ignored_layers") ? "ignored_layers" : "modules_to_not_convert";
-    demand_none(source, "weight_block_size", "scales of blocks are not computed yet, those of tensors are");
+    const int has_blocks = field(source->object, "weight_block_size") != NULL;
+    demand_none(source, "scale_fmt", "scales of rows are not rounded to powers of 2");
+    if (field(source->object, "fmt") && !says(source, "fmt", "e4m3"))
+        refuse(source, "fmt", "\"e4m3\" is possible");
     config->has_input_scales = says(source, "activation_scheme", "static");
     if (!config->has_input_scales && !says(source, "activation_scheme", "dynamic"))
         refuse(source, "activation_scheme", "\"dynamic\" and \"static\" are possible");
-    config->scaled = SCALED_TENSORS;
+    if (has_blocks)
+        demand_blocks(source, "weight_block_size");
+    if (has_blocks && config->has_input_scales)
+        refuse(source, "activation_scheme", "rows before scales of blocks are quantised as they come, \"dynamic\"");
+    config->scaled = has_blocks ? SCALED_BLOCKS : SCALED_TENSORS;
+    config->has_inverse_names = has_blocks;
     read_layers(source, ignored, config);
 }
 

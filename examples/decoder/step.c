@@ -34,17 +34,17 @@ static int64_t qkv_columns(const struct config *c) {
     return (c->q_heads + 2 * c->kv_heads) * c->head_dim;
 }
 
-/* Whether some layer has these of enum e4m3 in e4m3, or for ROWS_DTYPE not. */
-static int has_some(const struct config *c, enum rows_type rows_type, enum e4m3 which) {
+/* The first layer that has these of enum e4m3 in e4m3, or for ROWS_DTYPE not; -1: none has. */
+static int64_t layer_with(const struct config *c, enum rows_type rows_type, enum e4m3 which) {
     for (int64_t i = 0; i < c->layers; i++)
         if (!(which == E4M3_MLP && c->has_experts[i]) && !(c->e4m3[i] & which) == (rows_type == ROWS_DTYPE))
-            return 1;
-    return 0;
+            return i;
+    return -1;
 }
 
 /* Columns of a unit that a GEMM makes. */
 static int64_t gated_columns(const struct config *c) {
-    return has_some(c, ROWS_DTYPE, E4M3_MLP) ? c->intermediate : 0;
+    return layer_with(c, ROWS_DTYPE, E4M3_MLP) >= 0 ? c->intermediate : 0;
 }
 
 /* Columns that rows have where matrices are of e4m3. */
@@ -56,10 +56,21 @@ static int64_t gate_columns(const struct config *c) {
     return c->any_e4m3 ? 2 * c->intermediate : 0;
 }
 
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Scales that a row of e4m3 has, at most. */
+static int64_t scales_of_row(const struct config *c) {
+    if (!c->any_e4m3)
+        return 0;
+    return c->scaled == SCALED_BLOCKS ? blocks_of(larger(c->hidden, larger(q_columns(c), c->intermediate))) : 1;
+}
+
 /* Bytes that a row has in all of scratch. */
 static int64_t row_bytes(const struct config *c) {
     const int64_t elements = 3 * c->hidden + qkv_columns(c) + q_columns(c) + c->intermediate + gate_columns(c);
-    return elements * ELEMENT_BYTES + quantized_columns(c) + (c->any_e4m3 ? (int64_t)sizeof(float) : 0);
+    return elements * ELEMENT_BYTES + quantized_columns(c) + scales_of_row(c) * (int64_t)sizeof(float);
 }
 
 size_t gated_workspace_bytes(int64_t rows, int64_t columns) {
@@ -90,7 +101,7 @@ struct scratch scratch_create(gm_context *context, const struct config *c, int64
                             .mlp = matrix(rows, c->intermediate),
                             .quantized = matrix(rows, quantized_columns(c) / ELEMENT_BYTES),
                             .gates = matrix(rows, gate_columns(c)),
-                            .row_scales = matrix(rows, c->any_e4m3 ? 2 : 0),
+                            .row_scales = matrix(rows, 2 * scales_of_row(c)),
                             .last = matrix(results, c->hidden),
                             .logits = matrix(results, 2 * c->vocabulary),
                             .sampled = matrix(results, 2),
@@ -124,7 +135,8 @@ static gm_plan *plan_norm(const struct maker *maker, enum rows_type rows_type, i
                                                 .weight_offset = (float)c->weight_offset,
                                                 .has_out_type = rows_type == ROWS_E4M3,
                                                 .out_type = GM_E4M3,
-                                                .scaling = scaling_of(c)};
+                                                .scaling = scaling_of(c),
+                                                .scale_order = scale_order_of(c)};
     gm_plan *plan = NULL;
     PLAN(maker, rms_norm, problem, plan);
     return plan;
@@ -212,19 +224,23 @@ static void plan_norms(const struct maker *maker, struct linear_plans *plans, en
         plans->norm_between = plan_norm(maker, rows_type, shape.rows, GM_RESIDUAL_BETWEEN);
 }
 
-static void plan_linears(const struct maker *maker, struct linear_plans *plans, enum rows_type rows_type,
-                         int64_t rows) {
+/* The matrices of all layers that have them in this type are alike. */
+static void plan_linears(const struct maker *maker, struct linear_plans *plans, const struct model *model,
+                         enum rows_type rows_type, int64_t rows) {
     const struct config *c = maker->config;
     const enum gm_type type = type_of(c);
-    if (has_some(c, rows_type, E4M3_QKV))
-        plans->qkv = plan_gemm(maker, rows_type, rows, qkv_columns(c), c->hidden, c->has_qkv_bias, type);
-    if (has_some(c, rows_type, E4M3_ATTENTION_OUT))
-        plans->attention_out = plan_gemm(maker, rows_type, rows, c->hidden, q_columns(c), 0, type);
-    if (!has_some(c, rows_type, E4M3_MLP))
+    const int64_t qkv = layer_with(c, rows_type, E4M3_QKV), out = layer_with(c, rows_type, E4M3_ATTENTION_OUT),
+                  mlp = layer_with(c, rows_type, E4M3_MLP);
+    if (qkv >= 0)
+        plans->qkv = plan_gemm(maker, &model->layer[qkv].qkv, rows, qkv_columns(c), c->hidden, type);
+    if (out >= 0)
+        plans->attention_out = plan_gemm(maker, &model->layer[out].attention_out, rows, c->hidden, q_columns(c), type);
+    if (mlp < 0)
         return;
-    plans->gate_up = rows_type == ROWS_E4M3 ? plan_gemm(maker, rows_type, rows, 2 * c->intermediate, c->hidden, 0, type)
+    const struct linear *gate_up = &model->layer[mlp].gate_up, *down = &model->layer[mlp].down;
+    plans->gate_up = rows_type == ROWS_E4M3 ? plan_gemm(maker, gate_up, rows, 2 * c->intermediate, c->hidden, type)
                                             : plan_gated(maker, rows, c->intermediate, c->hidden);
-    plans->down = plan_gemm(maker, rows_type, rows, c->hidden, c->intermediate, 0, type);
+    plans->down = plan_gemm(maker, down, rows, c->hidden, c->intermediate, type);
 }
 
 /* Rows of e4m3 are made by norms, and by these. */
@@ -247,7 +263,7 @@ struct step *step_create(gm_context *context, const struct model *model, const s
     step->embed = plan_gather(&maker, rows, c->vocabulary, c->hidden, type, c->embedding_scale);
     for (int i = ROWS_DTYPE; i <= (c->any_e4m3 ? ROWS_E4M3 : ROWS_DTYPE); i++) {
         plan_norms(&maker, &step->of[i], (enum rows_type)i, shape);
-        plan_linears(&maker, &step->of[i], (enum rows_type)i, rows);
+        plan_linears(&maker, &step->of[i], model, (enum rows_type)i, rows);
     }
     plan_quantizers(&maker, step);
     step->rope = plan_rope(&maker, rows, cache, model->positions);
@@ -256,7 +272,7 @@ struct step *step_create(gm_context *context, const struct model *model, const s
         step->attend_window = plan_attention(&maker, shape, cache, context_length, c->window);
     if (shape.results)
         step->gather = plan_gather(&maker, results, rows, c->hidden, type, 0);
-    step->head = plan_gemm(&maker, ROWS_DTYPE, results, c->vocabulary, c->hidden, 0, GM_FP32);
+    step->head = plan_gemm(&maker, &model->head, results, c->vocabulary, c->hidden, GM_FP32);
     if (c->logits_cap > 0)
         step->cap = plan_cap(&maker, results);
     step->sample = plan_sample(&maker, results);

@@ -44,7 +44,7 @@ struct scratch {
      * elements; there are scales of one such operand at a time. */
     gm_device_ptr quantized;  /* e4m3 [rows][q heads][head_dim]: `attended` */
     gm_device_ptr gates;      /* [rows][2 intermediate]: gates and ups */
-    gm_device_ptr row_scales; /* float [rows] */
+    gm_device_ptr row_scales; /* float [rows], or of blocks [columns / 128][rows of the step] */
     gm_device_ptr last;       /* [results][hidden] */
     gm_device_ptr logits;     /* float [results][vocabulary] */
     gm_device_ptr sampled;    /* int32_t [results] */

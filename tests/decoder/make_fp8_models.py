@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small Llama of make_models.py with weights of e4m3, and the logits that it should have.
+"""Small models with weights of e4m3, and the logits that they should have: the Llama of make_models.py, and two that are
+large enough for blocks.
 
     python3 tests/decoder/make_fp8_models.py OUT_FOLDER       needs numpy
 
@@ -8,6 +9,10 @@ OUT_FOLDER/NAME/ gets the files that make_models.py's models have:
     llama_fp8           as compressed-tensors has it: a scale of bf16 for each row of a matrix; rows before a matrix are
                         quantised as they come, with a scale for each
     llama_fp8_static    as quant_method fp8 has it: scales of fp32 for each matrix, and for all rows before it
+    qwen3_fp8_blocks    as quant_method fp8 has it with weight_block_size: scales of fp32 for each 128 x 128 of a matrix;
+                        rows are quantised as they come, with a scale for each 128 columns
+    llama_fp8_blocks    as compressed-tensors has the same, scales of bf16. Sizes but q's are no multiples of 128: v begins within
+                        a block of q, k and v together, and up within one of gate and up
 
 In expected.safetensors are
 
@@ -18,8 +23,9 @@ Rounding to bf16 moves one element in 16 or 32 across a border of e4m3, whose st
 again as quantising is: so what is fair is computed with the quantisers in their places, and whether rows were quantised at all
 it cannot tell. It need not: a GEMM of e4m3 takes nothing else.
 
-The forward is believed where it makes transformers' logits of the model in 16 bits. Then scales are made equal by turns, which
-must be missed: more than a decoder may be off, twice the error in bf16."""
+The forward is believed where it makes transformers' logits of the models in 16 bits, whose architectures and angles those of
+blocks have, with random weights. Then scales are made equal by turns, or blocks get those of others, which must be missed: more
+than a decoder may be off, twice the error in bf16."""
 import argparse
 import json
 import pathlib
@@ -28,8 +34,9 @@ import sys
 
 import numpy as np
 
-SOURCE = pathlib.Path(__file__).resolve().parent / "models" / "llama"
+MODELS = pathlib.Path(__file__).resolve().parent / "models"
 E4M3_LARGEST = 448
+BLOCK = 128
 LINEARS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj",
            "mlp.down_proj")
 LAST = ("o_proj", "down_proj")  # of a block: no other matrix has their rows
@@ -43,6 +50,15 @@ CHANNELS = {
         "weights": {**ARGUMENTS, "strategy": "channel", "dynamic": False, "observer": "minmax"},
         "input_activations": {**ARGUMENTS, "strategy": "token", "dynamic": True, "observer": None}}}}
 STATIC = {"quant_method": "fp8", "activation_scheme": "static", "ignored_layers": ["lm_head"]}
+BLOCKS = {"quant_method": "fp8", "activation_scheme": "dynamic", "fmt": "e4m3", "weight_block_size": [BLOCK, BLOCK],
+          "modules_to_not_convert": ["lm_head", "model.layers.0.input_layernorm", "model.layers.0.post_attention_layernorm"]}
+COMPRESSED_BLOCKS = {
+    **CHANNELS,
+    "config_groups": {"group_0": {
+        "targets": ["Linear"], "output_activations": None,
+        "weights": {**ARGUMENTS, "strategy": "block", "block_structure": [BLOCK, BLOCK], "dynamic": False,
+                    "observer": "memoryless_minmax"},
+        "input_activations": {**ARGUMENTS, "strategy": "group", "group_size": BLOCK, "dynamic": True, "observer": None}}}}
 
 # ---- types -----------------------------------------------------------------------------------------------
 
@@ -118,6 +134,14 @@ def as_they_come(x, _name, scaled=lambda scale: scale):
     return to_e4m3((x / scale).astype(np.float64)) * scaled(scale)
 
 
+def by_groups(x, _name, scaled=lambda scale: scale):
+    """The same of 128 columns at a time; no scale is less than 1e-10 / 448."""
+    groups = -(-x.shape[-1] // BLOCK)
+    x32 = np.pad(x.astype(np.float32), ((0, 0), (0, groups * BLOCK - x.shape[-1]))).reshape(len(x), groups, BLOCK)
+    scale = np.maximum(np.abs(x32).max(-1, keepdims=True), np.float32(1e-10)) / np.float32(E4M3_LARGEST)
+    return (to_e4m3((x32 / scale).astype(np.float64)) * scaled(scale)).reshape(len(x), -1)[:, :x.shape[-1]]
+
+
 def by(scales, scaled=lambda scale: scale):
     """By a scale for all rows before each matrix; one for q, k and v, and one for gate and up: the largest."""
     def quantized(x, name):
@@ -136,9 +160,11 @@ def not_at_all(x, _name):
 
 
 def frequencies(config):
-    """Of pairs, with Llama-3's scaling: long waves turn slower, short ones as ever, and between them it is a mixture."""
+    """Of pairs, perhaps with Llama-3's scaling: long waves turn slower, short ones as ever, and between them it is a mixture."""
     rope, half = config["rope_parameters"], config["head_dim"] // 2
     plain = rope["rope_theta"] ** -(np.arange(half) / half)
+    if rope["rope_type"] == "default":
+        return plain
     turns = rope["original_max_position_embeddings"] * plain / (2 * np.pi)
     share = (turns - rope["low_freq_factor"]) / (rope["high_freq_factor"] - rope["low_freq_factor"])
     share = np.clip(share, 0, 1)
@@ -167,11 +193,14 @@ class Forward:
         turned = np.concatenate([-second, first], -1)
         return self.rounded(self.rounded(x * cosine) + self.rounded(turned * sine))
 
-    def heads(self, x):
-        return x.reshape(len(x), -1, self.config["head_dim"]).transpose(1, 0, 2)
+    def heads(self, x, norm=None):
+        heads = x.reshape(len(x), -1, self.config["head_dim"])
+        if norm and norm + ".weight" in self.weights:  # Qwen3's
+            heads = self.norm(heads, norm)
+        return heads.transpose(1, 0, 2)
 
     def attention(self, x, name):
-        q, k, v = (self.heads(self.linear(x, f"{name}.{letter}_proj")) for letter in "qkv")
+        q, k, v = (self.heads(self.linear(x, f"{name}.{letter}_proj"), f"{name}.{letter}_norm") for letter in "qkv")
         group = self.config["num_attention_heads"] // self.config["num_key_value_heads"]
         q, k, v = self.rotated(q), np.repeat(self.rotated(k), group, 0), np.repeat(v, group, 0)
         scores = self.rounded(self.rounded(q @ k.transpose(0, 2, 1)) * self.config["head_dim"] ** -0.5)
@@ -185,16 +214,19 @@ class Forward:
         return self.linear(self.rounded(self.rounded(gate / (1 + np.exp(-gate))) * up), f"{name}.down_proj")
 
     def logits(self, tokens):
-        x = self.weights["model.embed_tokens.weight"][tokens]
+        embeddings = self.weights["model.embed_tokens.weight"]
+        x = embeddings[tokens]
         for layer in range(self.config["num_hidden_layers"]):
             name = f"model.layers.{layer}"
             x = self.rounded(x + self.attention(self.norm(x, f"{name}.input_layernorm"), f"{name}.self_attn"))
             x = self.rounded(x + self.mlp(self.norm(x, f"{name}.post_attention_layernorm"), f"{name}.mlp"))
-        return self.rounded(self.norm(x, "model.norm") @ self.weights["lm_head.weight"].T)
+        return self.rounded(self.norm(x, "model.norm") @ self.weights.get("lm_head.weight", embeddings).T)
 
 
-def check_forward(config, weights, expected):
+def check_forward(source):
     """Against what transformers computed in fp32, and how far it was off in bf16."""
+    config, expected = source["config"], source["expected"]
+    weights = {name: values_of(tensor) for name, tensor in source["tensors"].items()}
     tokens, logits = expected["tokens"], expected["logits"]
 
     def logits_of(**changes):
@@ -213,20 +245,104 @@ def is_linear(name):
     return name.removesuffix(".weight").split(".", 3)[-1] in LINEARS
 
 
-def quantized_weights(tensors, is_static):
+def source_of(name):
+    """A model of 16 bits, by whose logits the forward is checked."""
+    folder = MODELS / name
+    source = {"folder": folder, "config": json.loads((folder / "config.json").read_text()), "tensors": {},
+              "expected": {key: values_of(tensor) for key, tensor in read(folder / "expected.safetensors").items()}}
+    for file in sorted(folder.glob("model*.safetensors")):
+        source["tensors"].update(read(file))
+    check_forward(source)
+    return source
+
+
+def shapes(config):
+    """Of a layer's tensors, and of the others; embeddings are tied."""
+    hidden, head_dim = config["hidden_size"], config["head_dim"]
+    q, kv, between = (config[key] for key in ("num_attention_heads", "num_key_value_heads", "intermediate_size"))
+    attention = {"q_proj": (q * head_dim, hidden), "k_proj": (kv * head_dim, hidden), "v_proj": (kv * head_dim, hidden),
+                 "o_proj": (hidden, q * head_dim)}
+    if config["model_type"] == "qwen3":
+        attention |= {"q_norm": (head_dim,), "k_norm": (head_dim,)}
+    mlp = {"gate_proj": (between, hidden), "up_proj": (between, hidden), "down_proj": (hidden, between)}
+    layer = {**{f"self_attn.{name}": shape for name, shape in attention.items()},
+             **{f"mlp.{name}": shape for name, shape in mlp.items()},
+             "input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)}
+    layers = {f"model.layers.{i}.{name}.weight": shape for i in range(config["num_hidden_layers"])
+              for name, shape in layer.items()}
+    return {**layers, "model.embed_tokens.weight": (config["vocab_size"], hidden), "model.norm.weight": (hidden,)}
+
+
+def spread(scales, shape):
+    """A scale for each block, or a row of them, as one for each element."""
+    for axis, size in enumerate(shape):
+        scales = np.repeat(scales, BLOCK, axis)[(slice(None),) * axis + (slice(size),)]
+    return scales
+
+
+def random_weights(config, seed):
+    """Of bf16. Blocks differ in size by up to 4 times, so that a block's scale is not another's."""
+    random = np.random.RandomState(seed)  # whose numbers are the same for ever
+    weights = {}
+    for name, shape in sorted(shapes(config).items()):
+        normal = random.standard_normal(shape)
+        if is_linear(name):
+            normal /= shape[-1] ** 0.5
+        elif "norm" in name:
+            normal = 1 + 0.2 * normal
+        sizes = np.exp2(random.uniform(-1, 1, [-(-size // BLOCK) for size in shape]))
+        is_one_size = "embed_tokens" in name or name == "model.norm.weight"
+        weights[name] = to_bf16(normal if is_one_size else normal * spread(sizes, shape))
+    return weights
+
+
+class Channels:
+    """A scale of bf16 for each row of a matrix."""
+    ending, dtype = "_scale", "BF16"
+
+    def scales(self, weight):
+        return to_bf16(np.abs(weight).max(-1, keepdims=True) / E4M3_LARGEST)
+
+    def spread(self, scale, _shape):
+        return scale
+
+
+class Tensors(Channels):
+    """A scale of fp32 for a matrix."""
+    dtype = "F32"
+
+    def scales(self, weight):
+        return np.float32(np.abs(weight).max() / E4M3_LARGEST)
+
+
+class Blocks:
+    """A scale for each 128 x 128."""
+
+    def __init__(self, ending, dtype):
+        self.ending, self.dtype = ending, dtype
+
+    def scales(self, weight):
+        rows, columns = (range(0, size, BLOCK) for size in weight.shape)
+        scales = [[np.abs(weight[i:i + BLOCK, j:j + BLOCK]).max() / E4M3_LARGEST for j in columns] for i in rows]
+        return np.float32(scales) if self.dtype == "F32" else to_bf16(scales)
+
+    def spread(self, scale, shape):
+        return spread(scale, shape)
+
+
+def quantized_weights(tensors, of):
     """Tensors for the file, weights as they are multiplied, and their scales."""
     files, weights, scales = {}, {}, {}
-    for name, tensor in tensors.items():
-        weights[name] = values_of(tensor)
+    for name, weight in tensors.items():
+        weights[name] = weight
         if not is_linear(name):
-            files[name] = ("BF16", bf16_bytes(weights[name]))
+            files[name] = ("BF16", bf16_bytes(weight))
             continue
-        scale = np.abs(weights[name]).max(None if is_static else -1, keepdims=not is_static) / E4M3_LARGEST
-        scale = np.float32(scale) if is_static else to_bf16(scale)
-        values = to_e4m3(weights[name] / scale)
+        scale = of.scales(weight)
+        values = to_e4m3(weight / of.spread(scale, weight.shape))
         files[name] = ("F8_E4M3", e4m3_bytes(values))
-        files[name + "_scale"] = ("F32", np.float32(scale)) if is_static else ("BF16", bf16_bytes(scale))
-        weights[name], scales[name] = values * scale, scale
+        files[name + of.ending] = (of.dtype, np.float32(scale) if of.dtype == "F32" else bf16_bytes(scale))
+        weights[name], scales[name] = values * of.spread(scale, weight.shape), scale
     return files, weights, scales
 
 
@@ -244,16 +360,43 @@ def input_scales(config, weights, tokens):
     return largest
 
 
-def check_features(config, weights, scales, inputs, tokens, logits, errors, quantiles):
-    """What is missed least, and by how many times what is fair: it must be more than twice."""
+def rescaled(weights, scales, of, change):
+    """Weights whose scales are what `change` makes of them."""
+    changed = dict(weights)
+    for name, scale in scales.items():
+        shape = weights[name].shape
+        changed[name] = weights[name] / of.spread(scale, shape) * of.spread(change(scale), shape)
+    return changed
+
+
+def reversed_blocks(scales):
+    return scales[::-1, ::-1]
+
+
+def reversed_groups(scales):
+    return scales[:, ::-1]
+
+
+def left_out(config, weights, scales, inputs, of):
+    """What is left out -> the forward without it."""
     mean = np.mean([scale.mean() for scale in scales.values()])
-    shared = {name: weight / scales[name] * (mean if inputs else scales[name].mean()) if name in scales else weight
-              for name, weight in weights.items()}
-    quantized = by(inputs) if inputs else as_they_come
+    shared = rescaled(weights, scales, of, lambda scale: np.full_like(scale, mean if inputs else scale.mean()))
+    is_blocks = isinstance(of, Blocks)
+    quantizer = by(inputs) if inputs else by_groups if is_blocks else as_they_come
     same = by(inputs, lambda scale: np.mean(list(inputs.values()))) if inputs \
-        else lambda x, name: as_they_come(x, name, np.mean)
+        else lambda x, name: quantizer(x, name, np.mean)
     without = {"scales of rows": Forward(config, weights, quantized=same),
-               "scales of weights": Forward(config, shared, quantized=quantized)}
+               "scales of weights": Forward(config, shared, quantized=quantizer)}
+    if is_blocks:
+        swapped = rescaled(weights, scales, of, reversed_blocks)
+        without["which block a scale is of"] = Forward(config, swapped, quantized=quantizer)
+        without["which group a scale is of"] = Forward(
+            config, weights, quantized=lambda x, name: by_groups(x, name, reversed_groups))
+    return without
+
+
+def check_features(without, tokens, logits, errors, quantiles):
+    """What is missed least, and by how many times what is fair: it must be more than twice."""
     missed = {}
     for what, forward in without.items():
         change = np.quantile(np.abs(forward.logits(tokens) - logits), quantiles)
@@ -262,23 +405,20 @@ def check_features(config, weights, scales, inputs, tokens, logits, errors, quan
     return min(missed.items(), key=lambda item: item[1])
 
 
-def make(folder, quantization, is_static):
-    config = json.loads((SOURCE / "config.json").read_text())
-    tensors = read(SOURCE / "model.safetensors")
-    expected = {name: values_of(tensor) for name, tensor in read(SOURCE / "expected.safetensors").items()}
-    tokens, quantiles = expected["tokens"], expected["quantiles"]
-    check_forward(config, {name: values_of(tensor) for name, tensor in tensors.items()}, expected)
-    files, weights, scales = quantized_weights(tensors, is_static)
+def make(folder, source, config, tensors, quantization, of):
+    tokens, quantiles = source["expected"]["tokens"], source["expected"]["quantiles"]
+    is_static = quantization.get("activation_scheme") == "static"
+    files, weights, scales = quantized_weights(tensors, of)
     inputs = input_scales(config, weights, tokens) if is_static else {}
     files.update({name + ".input_scale": ("F32", scale) for name, scale in inputs.items()})
-    quantized = by(inputs) if is_static else as_they_come
+    quantized = by(inputs) if is_static else by_groups if isinstance(of, Blocks) else as_they_come
     logits = Forward(config, weights, quantized=quantized).logits(tokens)
     rounded = Forward(config, weights, rounded=to_bf16, quantized=quantized).logits(tokens)
     errors = np.quantile(np.abs(rounded - logits), quantiles)
-    least, times = check_features(config, weights, scales, inputs, tokens, logits, errors, quantiles)
+    least, times = check_features(left_out(config, weights, scales, inputs, of), tokens, logits, errors, quantiles)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps({**config, "quantization_config": quantization}, indent=2) + "\n")
-    shutil.copy(SOURCE / "generation_config.json", folder)
+    shutil.copy(source["folder"] / "generation_config.json", folder)
     write(folder / "model.safetensors", files)
     write(folder / "expected.safetensors",
           {"tokens": ("I32", tokens), "logits": ("F32", logits.astype(np.float32)), "quantiles": ("F32", quantiles),
@@ -288,12 +428,25 @@ def make(folder, quantization, is_static):
           + ", ".join(f"{error:.3g}" for error in errors) + f"; least missed: {least} ({times:.3g} times that)")
 
 
+def make_blocks(folder, source, keys, seed, quantization, of):
+    config = {**source["config"], "tie_word_embeddings": True, **keys}
+    make(folder, source, config, random_weights(config, seed), quantization, of)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("folder", type=pathlib.Path)
     folder = parser.parse_args().folder
-    make(folder / "llama_fp8", CHANNELS, is_static=False)
-    make(folder / "llama_fp8_static", STATIC, is_static=True)
+    llama, qwen3 = source_of("llama"), source_of("qwen3")
+    tensors = {name: values_of(tensor) for name, tensor in llama["tensors"].items()}
+    make(folder / "llama_fp8", llama, llama["config"], tensors, CHANNELS, Channels())
+    make(folder / "llama_fp8_static", llama, llama["config"], tensors, STATIC, Tensors())
+    make_blocks(folder / "qwen3_fp8_blocks", qwen3,
+                {"hidden_size": 256, "intermediate_size": 384, "num_attention_heads": 4, "num_key_value_heads": 2}, 1,
+                BLOCKS, Blocks("_scale_inv", "F32"))
+    make_blocks(folder / "llama_fp8_blocks", llama,
+                {"hidden_size": 192, "intermediate_size": 160, "num_attention_heads": 2, "num_key_value_heads": 1}, 2,
+                COMPRESSED_BLOCKS, Blocks("_scale", "BF16"))
     return 0
 
 

@@ -6,6 +6,8 @@ make_models.py, with a tokenizer that has a token for each byte.
     program_test.py DECODER            the last line is "N passed, N failed, N skipped"
 """
 import json
+import math
+import os
 import pathlib
 import re
 import shutil
@@ -115,8 +117,9 @@ def with_scales(change):
                             for name, tensor in tensors.items()}
 
 
-def eight_bits(kept):
-    """Matrices of layers in e4m3, rounded, with one scale of 1/512, which those of make_models.py fit in; but for some."""
+def eight_bits(kept, block=None):
+    """Matrices of layers in e4m3, rounded, with one scale of 1/512, which those of make_models.py fit in, or one for each block;
+    but for some."""
     def change(tensors):
         others = dict(tensors)
         for name, (_, shape, content) in tensors.items():
@@ -125,7 +128,9 @@ def eight_bits(kept):
                 sizes = [max((half & 0x7fff) + 8 - 0x3780, 0) >> 4 for half in halves]
                 assert max(sizes) < 0x7f
                 others[name] = "F8_E4M3", shape, bytes(half >> 8 & 0x80 | size for half, size in zip(halves, sizes))
-                others[name + "_scale"] = "F32", [], struct.pack("<f", 2.0 ** -9)
+                blocks = [-(-size // block) for size in shape] if block else []
+                others[name + ("_scale_inv" if block else "_scale")] = \
+                    "F32", blocks, struct.pack("<f", 2.0 ** -9) * math.prod(blocks)
         return others
     return change
 
@@ -155,8 +160,9 @@ class Decoder:
     def __init__(self, program):
         self.program = program
 
-    def run(self, *words):
-        return subprocess.run([self.program, *map(str, words)], capture_output=True, timeout=300, check=False)
+    def run(self, *words, **environment):
+        return subprocess.run([self.program, *map(str, words)], capture_output=True, timeout=300, check=False,
+                              env={**os.environ, **environment})
 
     def text(self, *words):
         done = self.run(*words)
@@ -164,8 +170,8 @@ class Decoder:
             raise RuntimeError(done.stderr.decode(errors="replace"))
         return done.stdout
 
-    def refuses(self, name, words, *sentence):
-        done = self.run(*words)
+    def refuses(self, name, words, *sentence, **environment):
+        done = self.run(*words, **environment)
         said = done.stderr.decode(errors="replace")
         is_right = done.returncode == 1 and said.startswith("decoder: ") and all(word in said for word in sentence)
         check(name, is_right, f"status {done.returncode}: {said}")
@@ -261,6 +267,36 @@ def fp8(decoder, work):
         write_tensors(folder / "expected.safetensors", {**expected, "bf16_error": scaled(expected["bf16_error"], times)})
         done = decoder.run("check", folder, "--page", 16)
         check(f"fp8: {name} with weights rounded to e4m3 has nearly its logits", done.returncode == 0, done.stdout.decode())
+
+
+BLOCKS = {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [128, 128]}
+
+
+def blocks_folder(work, change=None, **keys):
+    """Of llama_fp8_blocks; `keys` change config.json."""
+    folder = model_folder(work, "llama_fp8_blocks", **keys)
+    return with_tensors(folder, change) if change else folder
+
+
+def fp8_blocks(decoder, work):
+    few = ("Call me", "--page", 16, "--tokens", 6, "--seed", 2)
+    text = decoder.text(blocks_folder(work), *few)
+    check("fp8: scales of blocks in fp32 give the text of scales in bf16",
+          decoder.text(blocks_folder(work, with_scales(floats)), *few) == text)
+    named = blocks_folder(work, renamed("weight_scale", "weight_scale_inv"), quantization_config=BLOCKS)
+    check("fp8: and so do scales by DeepSeek's names", decoder.text(named, *few) == text)
+    for name, kept, times in (("gemma3", "none", 4), ("qwen2", r"model.layers.0[.]mlp", 8)):
+        ignoring = {**BLOCKS, "modules_to_not_convert": ["lm_head", "re:" + kept]}
+        folder = with_tensors(model_folder(work, name, quantization_config=ignoring), eight_bits(kept, 128))
+        expected = tensors_of(folder / "expected.safetensors")
+        write_tensors(folder / "expected.safetensors", {**expected, "bf16_error": scaled(expected["bf16_error"], times)})
+        done = decoder.run("check", folder, "--page", 16)
+        check(f"fp8: {name} in blocks larger than its matrices has nearly its logits", done.returncode == 0,
+              done.stdout.decode())
+    said = decoder.text("bench", blocks_folder(work), "--batch", 3, "--context", 20, "--prefill", 0, "--page", 16,
+                        "--explain")
+    check("bench of blocks says their kernels", re.search(rb"down of e4m3 .* gemm_sm90_e4m3_\S+x_", said)
+          and re.search(rb"gate, up of e4m3 .* gemm_sm90_e4m3_\S+xc_", said), said)
 
 
 def bench(decoder, work):
@@ -368,15 +404,43 @@ def refused_fp8(decoder, work):
             "input_scale has not the shape", "1 x 1")
     refuses("scales of rows that nobody said", fp8_folder(work, changed(module + ".input_scale", "F32", [1], bytes(4))),
             module + ".input_scale", "not known to have")
-    refuses("scales of blocks", fp8_folder(work, **fp8_weights(strategy="block")), "blocks are not computed yet")
-    refuses("DeepSeek's blocks", model_folder(work, "llama_fp8", quantization_config={
-        **OLDER, "weight_block_size": [128, 128]}), "`quantization_config.weight_block_size`", "not computed yet")
+    refuses("another size of blocks", model_folder(work, "llama_fp8", quantization_config={
+        **OLDER, "weight_block_size": [64, 64]}), "`quantization_config.weight_block_size`", "[128, 128] are computed")
+
+
+def refused_blocks(decoder, work):
+    scale = "model.layers.1.mlp.up_proj.weight_scale"  # 160 x 192: 2 x 2
+
+    def refuses(name, folder, *sentence):
+        decoder.refuses("fp8: " + name, [folder, "x"], *sentence)
+
+    def changed(dtype, shape, content):
+        return lambda tensors: {**tensors, scale: (dtype, shape, content)}
+
+    refuses("blocks without scales", blocks_folder(work, without(scale)), "no tensor " + scale)
+    for shape in ([160, 2], [2, 1], [4], [1, 1], [160, 1]):
+        refuses(f"scales of blocks, {shape}", blocks_folder(work, changed("BF16", shape, bytes(2 * math.prod(shape)))),
+                scale, "has not the shape", "2 x 2")
+    down = "model.layers.0.mlp.down_proj.weight_scale"
+    refuses("a row of blocks too many", blocks_folder(work, lambda tensors: {**tensors, down: ("F32", [3, 2], bytes(24))}),
+            down, "has not the shape", "2 x 2")
+    refuses("a block's scale that is no number", blocks_folder(work, changed("F32", [2, 2], b"\0\0\xc0\x7f" * 4)), scale,
+            "has a scale of nan")
+    refuses("a block's scale below 0", blocks_folder(work, changed("F32", [2, 2], b"\0\0\0\xc0" * 4)), "a scale of -2")
+    refuses("blocks' scales by another name", blocks_folder(work, quantization_config=BLOCKS), "no tensor",
+            "weight_scale_inv")
+    refuses("scales of blocks where one of the matrix is said", blocks_folder(work, quantization_config=OLDER),
+            "weight_scale", "has not the shape", "1 x 1")
+    if os.environ.get("GM_DRIVER") == "sim":
+        for words in ([blocks_folder(work), "x"], ["check", blocks_folder(work)], ["bench", blocks_folder(work)]):
+            decoder.refuses("fp8: blocks on an A100", words, "A100",
+                            "no kernel for weights of fp8 with scales of blocks", "8.0", GM_SIM_DEVICE="a100")
 
 
 def main():
     decoder = Decoder(sys.argv[1])
     with tempfile.TemporaryDirectory() as work:
-        for part in (texts, experts, fp8, bench, refusals, refused_experts, refused_fp8):
+        for part in (texts, experts, fp8, fp8_blocks, bench, refusals, refused_experts, refused_fp8, refused_blocks):
             part(decoder, pathlib.Path(work))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return failed > 0

@@ -450,9 +450,15 @@ END_TEST
 #define ARGUMENTS(bits, type, strategy, dynamic)                                                                       \
     "{\"num_bits\":" bits ",\"type\":\"" type "\",\"symmetric\":true,\"strategy\":\"" strategy                         \
     "\",\"dynamic\":" dynamic "}"
-#define CHANNEL ARGUMENTS("8", "float", "channel", "false")
-#define TENSOR  ARGUMENTS("8", "float", "tensor", "false")
-#define TOKEN   ARGUMENTS("8", "float", "token", "true")
+#define SIZED(strategy, dynamic, size)                                                                                 \
+    "{\"num_bits\":8,\"type\":\"float\",\"symmetric\":true,\"strategy\":\"" strategy "\",\"dynamic\":" dynamic         \
+    "," size "}"
+#define BLOCKS        SIZED("block", "false", "\"block_structure\":[128,128]")
+#define GROUPS        SIZED("group", "true", "\"group_size\":128")
+#define BLOCKS_OF_FP8 ",\"fmt\":\"e4m3\",\"weight_block_size\":[128,128]"
+#define CHANNEL       ARGUMENTS("8", "float", "channel", "false")
+#define TENSOR        ARGUMENTS("8", "float", "tensor", "false")
+#define TOKEN         ARGUMENTS("8", "float", "token", "true")
 #define COMPRESSED(format, ignored, target, weights, rows, more)                                                       \
     "{\"quantization_config\":{\"quant_method\":\"compressed-tensors\",\"format\":\"" format "\",\"ignore\":[" ignored \
     "],\"config_groups\":{\"group_0\":{\"targets\":[\"" target "\"],\"output_activations\":null,\"weights\":" weights  \
@@ -487,6 +493,11 @@ static const struct {
     {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", TENSOR, TENSOR, ""), 32, E4M3_ALL, SCALED_TENSORS,
      1},
     {llama_8b, FP8("static", ",\"ignored_layers\":[]"), 32, E4M3_ALL, SCALED_TENSORS, 1},
+    {llama_8b, FP8("dynamic", BLOCKS_OF_FP8), 32, E4M3_ALL, SCALED_BLOCKS, 0},
+    {llama_8b, FP8("dynamic", BLOCKS_OF_FP8 ",\"modules_to_not_convert\":[\"model.layers.1.self_attn.o_proj\"]"), 31,
+     E4M3_QKV | E4M3_MLP, SCALED_BLOCKS, 0},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", BLOCKS, GROUPS, ""), 32, E4M3_ALL, SCALED_BLOCKS,
+     0},
     {llama_8b, "{\"quantization_config\":null}", 0, 0, SCALED_CHANNELS, 0},
 };
 
@@ -500,6 +511,7 @@ START_TEST(quantised_matrices_are_known) {
     ck_assert_int_eq(config.any_e4m3, whole_layers ? E4M3_ALL : 0);
     ck_assert_int_eq(config.scaled, quantized[_i].scaled);
     ck_assert_int_eq(config.has_input_scales, quantized[_i].has_input_scales);
+    ck_assert_int_eq(config.has_inverse_names, strstr(quantized[_i].change, BLOCKS_OF_FP8) != NULL);
 }
 END_TEST
 
@@ -538,11 +550,29 @@ static const struct {
      COMPRESSED("float-quantized", "\"lm_head\"", "Linear", ARGUMENTS("4", "float", "channel", "false"), TOKEN, ""),
      "config_groups.*.weights.num_bits` is 4; 8 are possible"},
     {llama_8b,
-     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", ARGUMENTS("8", "float", "block", "false"), TOKEN, ""),
-     "weights.strategy` is \"block\"; scales of blocks are not computed yet"},
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", ARGUMENTS("8", "float", "block", "false"), GROUPS, ""),
+     "weights.block_structure` is missing; scales of blocks of [128, 128] are computed"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", SIZED("block", "false", "\"block_structure\":\"128x128\""),
+                GROUPS, ""),
+     "weights.block_structure` is \"128x128\"; scales of blocks of [128, 128] are computed"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", SIZED("block", "false", "\"block_structure\":[128,64]"),
+                GROUPS, ""),
+     "weights.block_structure` is [128,64]; scales of blocks of [128, 128] are computed"},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", BLOCKS, TOKEN, ""),
+     "input_activations.strategy` is \"token\"; rows before scales of blocks have a scale for each 128 columns"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", BLOCKS, SIZED("group", "true", "\"group_size\":64"), ""),
+     "input_activations.group_size` is 64; 128 are possible"},
+    {llama_8b,
+     COMPRESSED("float-quantized", "\"lm_head\"", "Linear", BLOCKS, SIZED("group", "false", "\"group_size\":128"), ""),
+     "input_activations.dynamic` is false; rows before scales of blocks are quantised as they come"},
+    {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", CHANNEL, GROUPS, ""),
+     "input_activations.strategy` is \"group\"; rows that are quantised as they come have a scale each, \"token\""},
     {llama_8b,
      COMPRESSED("float-quantized", "\"lm_head\"", "Linear", ARGUMENTS("8", "float", "group", "false"), TOKEN, ""),
-     "weights.strategy` is \"group\"; \"channel\" and \"tensor\" are possible"},
+     "weights.strategy` is \"group\"; \"channel\", \"tensor\" and \"block\" are possible"},
     {llama_8b, COMPRESSED("float-quantized", "\"lm_head\"", "Linear", "null", TOKEN, ""),
      "config_groups.*.weights` is missing; an object is needed"},
     {llama_8b,
@@ -578,8 +608,18 @@ static const struct {
      "`quantization_config.quant_method` is \"compressed-tensors\"; experts are computed in 16 bits only"},
     {llama_8b, FP8("none", ""),
      "`quantization_config.activation_scheme` is \"none\"; \"dynamic\" and \"static\" are possible"},
-    {llama_8b, FP8("dynamic", ",\"weight_block_size\":[128,128]"),
-     "`quantization_config.weight_block_size` is [128,128]; scales of blocks are not computed yet"},
+    {llama_8b, FP8("dynamic", ",\"weight_block_size\":[64,128]"),
+     "`quantization_config.weight_block_size` is [64,128]; scales of blocks of [128, 128] are computed"},
+    {llama_8b, FP8("dynamic", ",\"weight_block_size\":[128]"),
+     "`quantization_config.weight_block_size` is [128]; scales"},
+    {llama_8b, FP8("dynamic", ",\"weight_block_size\":128"), "`quantization_config.weight_block_size` is 128; scales"},
+    {llama_8b, FP8("static", BLOCKS_OF_FP8),
+     "`quantization_config.activation_scheme` is \"static\"; rows before scales of blocks are quantised as they come"},
+    {llama_8b, FP8("dynamic", BLOCKS_OF_FP8 ",\"scale_fmt\":\"ue8m0\""),
+     "`quantization_config.scale_fmt` is \"ue8m0\"; scales of rows are not rounded to powers of 2"},
+    {llama_8b, FP8("dynamic", ",\"fmt\":\"e5m2\""), "`quantization_config.fmt` is \"e5m2\"; \"e4m3\" is possible"},
+    {qwen3_30b, FP8("dynamic", BLOCKS_OF_FP8),
+     "`quantization_config.quant_method` is \"fp8\"; experts are computed in 16 bits only"},
     {llama_8b, FP8("dynamic", ",\"ignored_layers\":\"lm_head\""),
      "`quantization_config.ignored_layers` is \"lm_head\"; an array is needed"},
     {llama_8b, "{\"torch_dtype\":\"float32\"}",

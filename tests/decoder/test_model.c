@@ -53,6 +53,30 @@ START_TEST(weights_of_e4m3_take_half) {
 }
 END_TEST
 
+/* The same weights, and a scale for each 128 x 128. */
+START_TEST(scales_of_blocks_are_few) {
+    const struct config fp8 = shape("llama-3.1-8b-fp8"), blocks = shape("llama-3.1-8b-fp8-blocks");
+    const struct engine_options options = {.context = 64, .max_requests = 1, .chunk = 2048, .page_size = 64};
+    const double rows = 32 * (6144. + 4096 + 2 * 14336 + 4096);
+    const double scales = 32 * (6144. * 4096 + 4096. * 4096 + 3 * 4096. * 14336) / (128 * 128);
+    const double more = (double)(engine_bytes(&blocks, &options) - engine_bytes(&fp8, &options));
+    ck_assert(fabs((double)model_bytes(&fp8, 0) - 4 * rows + 4 * scales - (double)model_bytes(&blocks, 0)) < 1e5);
+    ck_assert_msg(more == 2048. * 4 * (14336. / 128 - 1), "%.0f", more); /* of the longest rows of e4m3 */
+}
+END_TEST
+
+/* Rows of up that do not begin with a block of the whole: each row has the scales of its block, of gate and up. */
+START_TEST(blocks_that_do_not_line_up_have_scales_for_each_row) {
+    struct config config = shape("llama-3.1-8b-fp8-blocks");
+    config.layers = 1;
+    const double before = (double)model_bytes(&config, 0);
+    config.intermediate -= 8;
+    const double after = (double)model_bytes(&config, 0), rows = 2 * 14328., columns = 4096;
+    const double scales = 4 * (rows * 32 - 2 * 112 * 32.);
+    ck_assert_msg(fabs(after - before - scales + 3 * 8 * columns) < 2000, "%.0f", after - before);
+}
+END_TEST
+
 START_TEST(steps_have_room_for_experts) {
     struct config qwen = shape("qwen3-30b-a3b");
     const struct engine_options options = {.context = 64, .max_requests = 1, .chunk = 2048, .page_size = 64};
@@ -69,6 +93,8 @@ Suite *model_suite(void) {
     tcase_add_test(memory, weights_are_counted);
     tcase_add_test(memory, a_step_reads_the_experts_that_are_chosen);
     tcase_add_test(memory, weights_of_e4m3_take_half);
+    tcase_add_test(memory, scales_of_blocks_are_few);
+    tcase_add_test(memory, blocks_that_do_not_line_up_have_scales_for_each_row);
     tcase_add_test(memory, steps_have_room_for_experts);
     suite_add_tcase(suite, memory);
     return suite;
