@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of the exercises on how much shared memory there is, the blocks of an SM, profiling, and the gallery. */
+/* Answers of the exercises on how much shared memory there is, the blocks of an SM, profiling, FFTs, and the gallery. */
 #include "lab/exercises.h"
 
 #include "common/arith.h"
 #include "gristmill/smem.h"
 #include "host/occupancy.h"
+#include "lab/fft_model.h"
 #include "lab/ladders.h"
 #include "lab/residency.h"
 
@@ -111,6 +112,40 @@ int64_t exercise_excess_of_eight(void) {
 
 int64_t exercise_most_to_gain(void) {
     return 40 * 3 / 4;
+}
+
+/* ---- fft ------------------------------------------------------------------------------------------------ */
+
+int64_t exercise_reversed_order(void) {
+    struct gm_access access = {.size = sizeof access, .kind = GM_ACCESS_STORE, .width = 4};
+    struct gm_bank_cost cost = {.size = sizeof cost};
+    for (uint32_t lane = 0; lane < GM_LANES; lane++)
+        access.address[lane] = 4 * fft_reversed(lane, 2);
+    return gm_bank_cost(&access, &cost) == GM_OK ? cost.wavefronts : 0;
+}
+
+/* Of one plane, an access. */
+static int64_t loads_of_pass(enum fft_step step, uint32_t d) {
+    return (int64_t)fft_pass_wavefronts(step, d).load / (2 * FFT_POINTS / GM_LANES);
+}
+
+int64_t exercise_pass_of_eight(void) {
+    return loads_of_pass(FFT_STEP_PLAIN, 8);
+}
+
+int64_t exercise_passes_that_a_pad_cures(void) {
+    int cured = 0;
+    for (uint32_t d = 1; d <= 16; d *= 2)
+        cured += loads_of_pass(FFT_STEP_PADDED, d) == 1;
+    return cured;
+}
+
+int64_t exercise_masked_bank(void) {
+    return fft_word(FFT_STEP_XOR, 44) % 32;
+}
+
+int64_t exercise_two_passes(void) {
+    return 2 * (1 + 2) * (2 * FFT_POINTS / GM_LANES);
 }
 
 /* ---- gallery -------------------------------------------------------------------------------------------- */

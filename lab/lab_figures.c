@@ -113,6 +113,7 @@ static const struct figure figures[] = {
     {"stencil", FIGURE_BARS, "{row}", .value = FIGURE_RATE},
     {"convolution-1d", FIGURE_BARS, "{row}, 67108864", .value = FIGURE_RATE, .title = "GB/s, 2^26 elements"},
     {"convolution-2d", FIGURE_BARS, "{row}, 8192 x 8192", .value = FIGURE_RATE, .title = "GB/s, 8192 x 8192"},
+    {"fft", FIGURE_BARS, "{row}, 32768", .value = FIGURE_RATE, .title = "GB/s, 2^15 signals"},
     {"histogram", FIGURE_BARS, "{row}, {column} {x}|{row}", .value = FIGURE_RATE, .title = "GB/s, by values"},
     {"histogram-large", FIGURE_BARS, "{row}, {column} {x}", .value = FIGURE_RATE, .title = "GB/s, by values"},
 

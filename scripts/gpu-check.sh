@@ -113,7 +113,7 @@ if [ $sanitizer -eq 1 ] && [ -n "$tool" ]; then
     step racecheck:stream_k "$CAP" "${check[@]}" racecheck "${quick[@]}" --test=stream_k '--kernel=*_sm80_*_w[0-9]x[0-9]_*'
     # Every kernel of the laboratory's ladders, at the sizes that are counted. The laboratory asks the driver for a kernel's
     # parameters until it says that there are no more: no error.
-    for ladder in transpose reduction warp-sum matrix-sums histogram stencil convolution-1d convolution-2d gemm-fp32 reuse \
+    for ladder in transpose reduction warp-sum matrix-sums histogram fft stencil convolution-1d convolution-2d gemm-fp32 reuse \
         conflict-worth row-major-pads attention; do
         launch=("$BUILD/gristmill" lab launch "$ladder")
         step "memcheck:$ladder" "$CAP" "${check[@]}" memcheck --report-api-errors no "${launch[@]}"

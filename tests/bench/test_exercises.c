@@ -27,6 +27,7 @@ static const int64_t right[] = {
     64,        75,    4,        3,   2,        /* worth-fixing */
     131072,    6,     0,        6,   30,       /* profiler */
     268435456, 128,   17408,    -2,  2,        /* attention */
+    32,        2,     1,        19,  384,      /* fft */
     2,         64,    101376,   6,   32,       /* gallery */
 };
 
@@ -106,7 +107,7 @@ static const struct {
     const char *line, *words;
 } refused[] = {
     {"0", "there is no exercise `0`; they are 1 to "},
-    {"71", "there is no exercise `71`"},
+    {"76", "there is no exercise `76`"},
     {"two", "there is no exercise `two`"},
     {"1x", "there is no exercise `1x`"},
     {"1 2 3", "an answer is one word: put it into quotes"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ladders transpose, reduction, histogram, conflict-worth and convolution on paper: their layouts hold every element once, do what the kernels
+/* The ladders transpose, reduction, histogram, conflict-worth, convolution and fft on paper: their layouts hold every element once, do what the kernels
  * rely on, and cost the wavefronts that one can count by hand. */
 #include "bench_tests.h"
 
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lab/convolution_model.h"
+#include "lab/fft_model.h"
 #include "lab/kernels/convolution.h"
 #include "lab/kernels/histogram.h"
 #include "lab/kernels/transpose_tile.h"
@@ -208,6 +209,97 @@ START_TEST(counts_of_convolutions) {
 }
 END_TEST
 
+/* ---- fft ------------------------------------------------------------------------------------------- */
+
+/* Every element has a word of its own, and a plain or an XOR-swizzled plane no word more than elements. */
+START_TEST(planes_hold_every_element) {
+    for (int step = 0; step < FFT_STEPS; step++) {
+        bool taken[FFT_PADDED(FFT_POINTS)] = {false};
+        for (uint32_t i = 0; i < FFT_POINTS; i++) {
+            const uint32_t word = fft_word(step, i);
+            ck_assert_uint_lt(word, step == FFT_STEP_PADDED ? FFT_PADDED(FFT_POINTS) : FFT_POINTS);
+            ck_assert(!taken[word]);
+            taken[word] = true;
+        }
+    }
+}
+END_TEST
+
+/* The table of docs/course/fft.md: of an access, in wavefronts. */
+START_TEST(wavefronts_of_passes) {
+    static const double passes[][FFT_BITS] = {[FFT_STEP_PLAIN] = {2, 2, 2, 2, 2, 1, 1, 1, 1, 1},
+                                              [FFT_STEP_PADDED] = {1, 2, 2, 2, 2, 1, 1, 1, 1, 1},
+                                              [FFT_STEP_XOR] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
+    const double trip = 2.0 * FFT_POINTS / GM_LANES; /* accesses of both planes */
+    for (int step = 0; step < FFT_STEP_FOUR; step++) {
+        double sum = 0;
+        for (int k = 0; k < FFT_BITS; k++) {
+            const struct ladder_wavefronts pass = fft_pass_wavefronts(step, 1u << k);
+            ck_assert_double_eq(pass.load, passes[step][k] * trip);
+            ck_assert_double_eq(pass.store, pass.load);
+            ck_assert_double_eq(pass.load_conflicts, pass.load - trip);
+            sum += pass.load;
+        }
+        const struct ladder_wavefronts all = fft_wavefronts(step);
+        ck_assert_double_eq(all.load, sum + trip);
+        ck_assert_double_eq(all.store, sum + trip * (step == FFT_STEP_PLAIN ? 32 : 1));
+    }
+    const struct ladder_wavefronts four = fft_wavefronts(FFT_STEP_FOUR);
+    ck_assert_double_eq(four.load, (5 + 1) * trip);
+    ck_assert_double_eq(four.store, four.load);
+    ck_assert_double_eq(four.load_conflicts + four.store_conflicts, 0);
+}
+END_TEST
+
+/* e^(2 pi i n f / N) has one line, of N, at f; a lone 1 at n has e^(-2 pi i k n / N) everywhere. */
+START_TEST(spectra_by_hand) {
+    static double signal[2 * FFT_POINTS], spectrum[2 * FFT_POINTS];
+    const double circle = 2 * acos(-1.0) / FFT_POINTS;
+    for (int n = 0; n < FFT_POINTS; n++) {
+        signal[2 * n] = cos(circle * (5 * n % FFT_POINTS));
+        signal[2 * n + 1] = sin(circle * (5 * n % FFT_POINTS));
+    }
+    fft_spectrum(signal, spectrum);
+    for (int k = 0; k < FFT_POINTS; k++) {
+        ck_assert_double_eq_tol(spectrum[2 * k], k == 5 ? FFT_POINTS : 0, 1e-9);
+        ck_assert_double_eq_tol(spectrum[2 * k + 1], 0, 1e-9);
+    }
+    for (int n = 0; n < 2 * FFT_POINTS; n++)
+        signal[n] = n == 2 * 3;
+    fft_spectrum(signal, spectrum);
+    for (int k = 0; k < FFT_POINTS; k++) {
+        ck_assert_double_eq_tol(spectrum[2 * k], cos(circle * (3 * k % FFT_POINTS)), 1e-12);
+        ck_assert_double_eq_tol(spectrum[2 * k + 1], -sin(circle * (3 * k % FFT_POINTS)), 1e-12);
+    }
+    ck_assert_double_eq(fft_error(signal), 40 * ldexp(1, -24));
+}
+END_TEST
+
+/* Digits to the base 4: 0123 0 becomes 0 3210. */
+START_TEST(numbers_reversed) {
+    ck_assert_uint_eq(fft_reversed(1, 2), 512);
+    ck_assert_uint_eq(fft_reversed(0x0d, 2), 0x2c0);
+    ck_assert_uint_eq(fft_reversed(1, 4), 256);
+    ck_assert_uint_eq(fft_reversed(0x6c, 4), 0x0e4); /* 0 1 2 3 0 */
+    for (uint32_t i = 0; i < FFT_POINTS; i++) {
+        ck_assert_uint_eq(fft_reversed(fft_reversed(i, 2), 2), i);
+        ck_assert_uint_eq(fft_reversed(fft_reversed(i, 4), 4), i);
+    }
+}
+END_TEST
+
+/* w^j of every distance, to half a unit in the last place. */
+START_TEST(twiddles_by_distance) {
+    static float table[2 * FFT_POINTS];
+    fft_twiddles(table);
+    ck_assert_float_eq(table[2 * 1], 1); /* d = 1 */
+    ck_assert_float_eq_tol(table[2 * 3], 0, 1e-7f);
+    ck_assert_float_eq(table[2 * 3 + 1], -1); /* d = 2, j = 1: -i */
+    ck_assert_float_eq(table[2 * (512 + 128)], (float)sqrt(0.5));
+    ck_assert_float_eq(table[2 * (512 + 128) + 1], (float)-sqrt(0.5));
+}
+END_TEST
+
 TCase *lab_ladders_tests(void) {
     TCase *tests = tcase_create("lab ladders");
     tcase_add_test(tests, tiles_come_out_transposed);
@@ -219,5 +311,10 @@ TCase *lab_ladders_tests(void) {
     tcase_add_test(tests, cures_of_structures);
     tcase_add_test(tests, convolutions_tap_by_tap);
     tcase_add_test(tests, counts_of_convolutions);
+    tcase_add_test(tests, planes_hold_every_element);
+    tcase_add_test(tests, wavefronts_of_passes);
+    tcase_add_test(tests, spectra_by_hand);
+    tcase_add_test(tests, numbers_reversed);
+    tcase_add_test(tests, twiddles_by_distance);
     return tests;
 }
