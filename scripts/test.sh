@@ -179,6 +179,8 @@ start_later
 step unit_tests env -C "$logs" "$build/unit_tests"
 step bench_tests env -C "$logs" "$build/bench_tests"
 step sass_check python3 tests/sass_check.py "$build" --cuobjdump "$cuobjdump"
+step sass_listings_up_to_date python3 tools/sass.py "$build" --cuobjdump "$cuobjdump" --check
+step sass_listing_tests python3 tests/sass_listing_test.py
 step toolkit12_kernels python3 tests/toolkit12_check.py "$root" "$build" "$(wheel_file cuda_nvrtc/lib/libnvrtc.so.12)" \
     --ptx "$build/toolkit12"
 step toolkit12_header tests/cuda_header_check.sh "$(wheel_file cuda_runtime/include)"
