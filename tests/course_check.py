@@ -6,7 +6,7 @@
 
 The pages follow each other as the list in docs/course/README.md says. Commands in ```console blocks print the lines under
 them, where `...` stands for any lines or words, and find the page's ```cuda blocks as the files that their first lines name;
-commands in sentences run. The table of capacity.md has the numbers of the library's and the simulator's devices and of the CUDA
+commands in sentences run. The model of reuse counts what was counted. The table of capacity.md has the numbers of the library's and the simulator's devices and of the CUDA
 toolkit; every experiment that a page names exists, and so does every counter. Ends with "N passed, N failed, N skipped".
 """
 import json
@@ -156,7 +156,8 @@ def commands(build):
         for name, text in shown:
             command, *lines = text.replace("\\\n", "").rstrip("\n").split("\n")
             words = shlex.split(command)
-            done = run([build / words[0], *words[1:]], cwd=folder, env=with_nvcc(build))
+            program = [sys.executable, ROOT / words[1], *words[2:]] if words[0] == "python3" else [build / words[0], *words[1:]]
+            done = run(program, cwd=folder, env=with_nvcc(build))
             if done.returncode != any(line.startswith("gristmill: ") for line in lines):
                 raise Wrong(f"{name}: {command}: rc {done.returncode}\n{done.stderr}")
             if not was_printed(lines, done.stdout + done.stderr):
@@ -202,6 +203,43 @@ def two_barriers(build):
                 raise Wrong(f"{report or 'nothing'} is to be reported: {done.stdout}{done.stderr}")
             if report not in page("README.md"):
                 raise Wrong(f"README.md does not name {report}")
+
+
+def reuse_rows(*arguments):
+    """{tile: (words, sectors, requests)} that lab/reuse.py prints; 0: none."""
+    done = run([sys.executable, ROOT / "lab/reuse.py", *arguments])
+    rows = re.findall(r"^ *(none|\d+) +(\d+) +\S+ +(\d+) +(\d+) ", done.stdout, re.M)
+    return {int(tile.replace("none", "0")): tuple(map(int, numbers)) for tile, *numbers in rows}, done
+
+
+def reuse_model(build):
+    """lab/reuse.py says what was counted on an H200, and what the simulator counts of README's product; and what it refuses."""
+    results = json.loads((ROOT / "bench/results/h200/lab/reuse.json").read_text())
+    rows, _ = reuse_rows()
+    for point in results["points"]:
+        counted = tuple(quantity["counted"] for quantity in point["quantities"])
+        tile = int(re.sub(r"\D+", "", point["label"]) or 0)
+        if counted and rows.get(tile, ())[1:] != counted:
+            raise Wrong(f"{point['label']}: {rows.get(tile)}, counted {counted}")
+    text = next(block for name, block in blocks("cuda") if name == "README.md")
+    for n, tile in ((70, 16), (33, 32)):
+        rows, done = reuse_rows(str(n), str(tile))
+        if done.returncode != 0:
+            raise Wrong(done.stdout + done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "multiply.cu").write_text(text.replace("TILE = 16", f"TILE = {tile}"))
+            grid, square = -(-n // tile), f"f32:{n}x{n}"
+            said = run([build / "gristmill", "sim", "launch", "multiply.cu", "--grid", f"{grid},{grid}", "--block", f"{tile},{tile}",
+                        "--no-table", "--counters", "--args", f"buffer:{square}:iota", f"buffer:{square}:iota", f"out:{square}",
+                        f"i32:{n}"], cwd=folder, env=with_nvcc(build)).stdout
+        counted = tuple(int(re.search(rf"(\d+)  l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum", said).group(1))
+                        for what in ("sectors", "requests"))
+        if rows[tile][1:] != counted:
+            raise Wrong(f"{n}, tiles of {tile}: {rows[tile]}, simulated {counted}")
+    for arguments, sentence in (("0", "0 is not from 1 to 8192"), ("9 x", "invalid size value: 'x'"), ("8 --peak 0", "0 is not above 0")):
+        _, done = reuse_rows(*arguments.split())
+        if done.returncode != 2 or sentence not in done.stderr:
+            raise Wrong(f"reuse.py {arguments}: rc {done.returncode}, {done.stderr}")
 
 
 # ---- capacity.md --------------------------------------------------------------------------------------------------
@@ -310,7 +348,7 @@ def main():
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1]).resolve()
     os.environ["LC_ALL"] = "C.UTF-8"  # the pages show a table's dashes
-    checks = (order_of_pages, links, experiments, exercises, counters, commands, commands_in_sentences, two_barriers,
+    checks = (order_of_pages, links, experiments, exercises, counters, commands, commands_in_sentences, two_barriers, reuse_model,
               capacity_of_models, capacity_of_simulator, capacity_of_toolkit)
     failed = skipped = 0
     for check in checks:
