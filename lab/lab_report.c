@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "program/base/args.h"
+#include "lab/lab_pairs.h"
 #include "lab/modules.h"
 #include "program/base/shared_file.h"
 
@@ -93,6 +94,12 @@ static int load(struct report *report, const char *gpu) {
         status = read_records(report, &found);
     globfree(&found);
     return status;
+}
+
+static void drop(struct report *report) {
+    for (size_t i = 0; i < report->count; i++)
+        free(report->records[i]);
+    free(report->records);
 }
 
 /* ---- links ---------------------------------------------------------------------------------------- */
@@ -190,9 +197,7 @@ int lab_report(int argc, char **argv) {
     if (outcome != ARGS_GO)
         return outcome == ARGS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
     int status = make(&report);
-    for (size_t i = 0; i < report.count; i++)
-        free(report.records[i]);
-    free(report.records);
+    drop(&report);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }
 
@@ -223,6 +228,17 @@ static int draw_one(const struct report *report, const char *experiment, size_t 
     return status;
 }
 
+static int draw_pairs(struct report *report) {
+    struct draft draft;
+    char gpu[64];
+    if (choose_gpu(report, gpu, sizeof gpu) != 0 || load(report, gpu) != 0 || draft_begin(&draft, report->out) != 0)
+        return -1;
+    if (pairs_picture(draft.out, (const struct record *const *)report->records, report->count) == 0)
+        return draft_end(&draft);
+    draft_drop(&draft);
+    return -1;
+}
+
 int lab_figure(int argc, char **argv) {
     struct report report = {.folder = "bench/results"};
     int number = 1;
@@ -233,9 +249,10 @@ int lab_figure(int argc, char **argv) {
         {"gpu", "NAME", ARGS_TEXT, &report.gpu, "the folder's name, where there are several: h200"},
     };
     const struct args_command command = {
-        "gristmill lab figure EXPERIMENT --svg FILE [options]",
-        "Draws one figure of `gristmill lab report` as a picture of its own. Needs no GPU.", options,
-        sizeof options / sizeof *options};
+        "gristmill lab figure EXPERIMENT | " LAB_PAIRS " --svg FILE [options]",
+        "Draws one figure of `gristmill lab report` as a picture of its own; or, of several experiments, " LAB_PAIRS
+        ": kernels without\nshared memory and with it, beside an article's. Needs no GPU.",
+        options, sizeof options / sizeof *options};
     struct args_list words = {0};
     const enum args_outcome outcome = args_parse(&command, argc, argv, &words);
     if (outcome != ARGS_GO)
@@ -244,5 +261,8 @@ int lab_figure(int argc, char **argv) {
         complain("`gristmill lab figure` takes one experiment, and --svg FILE");
         return EXIT_CODE_USAGE;
     }
-    return draw_one(&report, words.items[0], (size_t)number - 1) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+    const bool pairs = strcmp(words.items[0], LAB_PAIRS) == 0;
+    const int status = pairs ? draw_pairs(&report) : draw_one(&report, words.items[0], (size_t)number - 1);
+    drop(&report);
+    return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

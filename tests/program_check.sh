@@ -335,6 +335,9 @@ expect "lab figure of no results" 1 "$program" lab figure nothing --results "$re
 expect "lab figure that there is not" 1 "$program" lab figure transpose --results "$results/.." --gpu h200 --figure 9 --svg "$work/transpose.svg"
 expect "and the file stays" 0 test -s "$work/transpose.svg"
 expect "lab figure into no folder" 1 "$program" lab figure transpose --results "$results/.." --gpu h200 --svg "$work/no/x.svg"
+expect "lab figure pairs" 0 "$program" lab figure pairs --results "$results/.." --gpu h200 --svg "$work/pairs.svg"
+expect "lab figure pairs of no results" 1 "$program" lab figure pairs --results "$work" --gpu h200 --svg "$work/x.svg"
+expect "lab figure pairs into no folder" 1 "$program" lab figure pairs --results "$results/.." --gpu h200 --svg "$work/no/x.svg"
 expect "lab report into no folder" 1 "$program" lab report --results "$results/.." --gpu h200 --out "$work/no/such.html"
 expect "lab play --help" 0 "$program" lab play --help
 expect "lab play without a file" 0 eval 'env -C "$work" "$program" lab play && tail -n 1 "$work/bank-conflicts.html" | grep -qx "</html>"'

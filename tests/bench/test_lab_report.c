@@ -10,6 +10,7 @@
 #include "drawings.h"
 #include "lab/lab_figures.h"
 #include "lab/lab_label.h"
+#include "lab/lab_pairs.h"
 #include "lab/lab_report.h"
 #include "run_command.h"
 #include "lab/modules.h"
@@ -288,6 +289,32 @@ START_TEST(a_figure_may_stand_alone) {
 }
 END_TEST
 
+/* Rates in GB/s as they are; a product's from the sectors that were counted, 32 bytes each. */
+START_TEST(pairs_stand_beside_an_article) {
+    struct drawing drawing;
+    snprintf(record->meta.experiment, sizeof record->meta.experiment, "reuse");
+    snprintf(record->meta.gpu, sizeof record->meta.gpu, "a GPU");
+    add_counted("no tile", "sectors", 1e6, 1e6, NAN);
+    record->points[0].us = 16;
+    add("tile 8")->gbs = 12345;
+    drawing_begin(&drawing);
+    ck_assert_int_eq(pairs_picture(drawing.out, (const struct record *const *)&record, 1), 0);
+    char *text = drawing_end(&drawing);
+    drawing_check_xml(text);
+    static const char *const parts[] = {
+        ">a GPU</text>", ">a V100 in an article</text>", ">2,000</text>", ">45</text>", ">680</text>", ">120</text>",
+        ">820</text>",   ">transposition</text>"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        ck_assert_msg(strstr(text, parts[i]), "no %s in\n%s", parts[i], text);
+    ck_assert_ptr_null(strstr(text, "12,345"));
+    free(text);
+    record->point_count = 0;
+    drawing_begin(&drawing);
+    ck_assert_int_eq(pairs_picture(drawing.out, (const struct record *const *)&record, 1), -1);
+    free(drawing_end(&drawing));
+}
+END_TEST
+
 static const struct {
     const char *line, *words;
 } refused_figures[] = {
@@ -321,6 +348,7 @@ TCase *lab_report_tests(void) {
     tcase_add_test(tests, every_record_has_a_figure);
     tcase_add_test(tests, figures_have_bounds);
     tcase_add_test(tests, a_figure_may_stand_alone);
+    tcase_add_test(tests, pairs_stand_beside_an_article);
     tcase_add_loop_test(tests, other_figures_are_refused, 0, sizeof refused_figures / sizeof *refused_figures);
     return tests;
 }
