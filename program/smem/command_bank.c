@@ -17,7 +17,7 @@
 struct bank_options {
     struct access_options access;
     struct walk_options walk;
-    bool advise, tma;
+    bool advise, tma, arrows;
     const char *device, *tiles, *other_bytes; /* of the advice */
     const char *svg, *html;
 };
@@ -35,7 +35,7 @@ struct view {
 struct job {
     struct view views[2];
     size_t count;
-    bool advise;
+    bool advise, arrows; /* the latter in files */
     char advice_title[TITLE_BYTES];
     struct gm_tile_access walks[2];
     struct gm_pad_question question;
@@ -59,12 +59,15 @@ static int refuse_idle(const struct bank_options *given) {
                 {"device", given->device, "advise", given->advise},
                 {"tiles", given->tiles, "advise", given->advise},
                 {"other-bytes", given->other_bytes, "advise", given->advise},
-                {"tma", given->tma ? "" : NULL, "advise", given->advise}};
+                {"tma", given->tma ? "" : NULL, "advise", given->advise},
+                {"arrows", given->arrows ? "" : NULL, "svg", given->svg}};
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
         if (idle[i].value && !idle[i].has)
             return complain("--%s says nothing without --%s", idle[i].name, idle[i].wants);
     if (given->advise && (given->walk.pad || given->walk.swizzle))
         return complain("--advise looks for the pad and the swizzle itself; leave --pad and --swizzle out");
+    if (given->advise && given->arrows)
+        return complain("a file holds one picture: --advise or --arrows");
     return 0;
 }
 
@@ -199,6 +202,8 @@ static int prepare(const struct bank_options *given, struct job *job) {
 /* A file holds the advice where one is asked for, else the access. */
 static int draw_one(FILE *out, enum draw_form form, const struct job *job) {
     const struct view *view = &job->views[0];
+    if (job->arrows && form == DRAW_SVG)
+        return draw_arrows(out, view->title, &view->access, &view->map);
     if (job->advise)
         return draw_advice(out, form, job->advice_title, &job->question, &job->advice);
     return draw_bank(out, form, view->title, &view->access, &view->map);
@@ -225,7 +230,7 @@ static int draw_terminal(const struct job *job) {
 }
 
 static int run(const struct bank_options *given, const struct args_list *words) {
-    struct job job = {.count = 0};
+    struct job job = {.arrows = given->arrows};
     if (check_options(given, words) != 0 || prepare(given, &job) != 0)
         return EXIT_CODE_USAGE;
     int status = draw_terminal(&job);
@@ -250,6 +255,7 @@ static const char about[] =
     "  gristmill bank --address 'lane * 132'\n"
     "  gristmill bank --kind ldmatrix --address '(lane * 128) ^ ((lane & 7) << 4)'\n"
     "  gristmill bank --tile 32x32 --type f32 --walk column --pad 1 --svg column.svg\n"
+    "  gristmill bank --width 16 --address 'lane * 144' --arrows --svg arrows.svg\n"
     "  gristmill bank --tile 64x64 --type bf16 --walk ldmatrix --swizzle 128B --html tile.html\n"
     "  gristmill bank --tile 32x32 --walk transpose --advise --device a100";
 
@@ -280,6 +286,7 @@ int command_bank(int argc, char **argv) {
         {"other-bytes", "N", ARGS_TEXT, &given.other_bytes, "shared memory of the block beside them (default: 0)"},
         {"tma", NULL, ARGS_FLAG, &given.tma, "TMA fills the tile or WGMMA reads it, so it cannot be padded"},
         {"svg", "FILE", ARGS_TEXT, &given.svg, "the picture as SVG; with --advise the advice"},
+        {"arrows", NULL, ARGS_FLAG, &given.arrows, "of --svg: an arrow from each lane to its banks, and no wavefronts"},
         {"html", "FILE", ARGS_TEXT, &given.html, "the same as one HTML page"},
     };
     const struct args_command command = {"gristmill bank ACCESS [options]", about, options,

@@ -30,6 +30,9 @@ enum draw_form draw_form_of(FILE *out);
 int draw_bank(FILE *out, enum draw_form form, const char *title, const struct gm_access *access,
               const struct gm_bank_map *map);
 
+/* The same access, as an SVG with an arrow from each lane to its banks, phase by phase. */
+int draw_arrows(FILE *out, const char *title, const struct gm_access *access, const struct gm_bank_map *map);
+
 /* A tile: which logical chunk lies at each physical place; `unit_bytes` 4, 8 or 16 says how fine, 0: as coarse as
  * possible. Beside it the proof (what is conflict-free), and the 32 banks x lines of the memory image with the logical
  * row and chunk in each cell. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "program/smem/access.h"
-#include "program/smem/draw_canvas.h"
+#include "program/smem/draw_bank.h"
 #include "program/base/messages.h"
 #include "smem/bank.h"
 
@@ -23,7 +23,10 @@ struct bank_view {
     bool crowded[GM_BANKS]; /* some ride was late */
 };
 
-static const uint32_t lane_grounds[] = {COLOUR_LANES_0, COLOUR_LANES_1, COLOUR_LANES_2, COLOUR_LANES_3};
+uint32_t bank_lane_ground(uint32_t lane) {
+    static const uint32_t grounds[] = {COLOUR_LANES_0, COLOUR_LANES_1, COLOUR_LANES_2, COLOUR_LANES_3};
+    return grounds[lane / 8];
+}
 
 /* ---- what is to be seen ------------------------------------------------------------------------- */
 
@@ -42,10 +45,10 @@ static int find_phases(struct bank_view *view) {
     return 0;
 }
 
-static uint32_t active_lanes(const struct bank_view *view) {
-    uint32_t active = 0;
+static int count_active(const struct gm_bank_map *map) {
+    int active = 0;
     for (uint32_t lane = 0; lane < GM_LANES; lane++)
-        active |= (uint32_t)(view->map->wavefront[lane][0] != GM_NO_WAVEFRONT) << lane;
+        active += map->wavefront[lane][0] != GM_NO_WAVEFRONT;
     return active;
 }
 
@@ -146,7 +149,7 @@ static void bank_cell(const void *model, uint32_t row, uint32_t bank, struct she
     const bool late = view->late[row][bank], several = lanes & (lanes - 1);
     label_lanes(lanes, late, cell);
     list_lanes(lanes, list, sizeof list);
-    cell->ground = late ? COLOUR_BAD : (uint32_t)lane_grounds[__builtin_ctz(lanes) / 8];
+    cell->ground = late ? COLOUR_BAD : bank_lane_ground((uint32_t)__builtin_ctz(lanes));
     cell->strong = late || several;
     snprintf(cell->hover, sizeof cell->hover,
              "wavefront %" PRIu32 ", bank %" PRIu32 ": word 0x%" PRIx32 " for lane%s %s%s", row, bank,
@@ -169,13 +172,13 @@ static void bank_column(const void *model, uint32_t bank, char text[SHEET_TEXT])
 
 /* ---- words beside it ---------------------------------------------------------------------------- */
 
-static void put_verdict(struct canvas *canvas, const struct bank_view *view) {
-    const struct gm_bank_cost *cost = &view->map->cost;
-    struct gm_access access = *view->access;
+void bank_put_verdict(struct canvas *canvas, const struct gm_access *given, const struct gm_bank_map *map) {
+    const struct gm_bank_cost *cost = &map->cost;
+    struct gm_access access = *given;
     char what[64];
     access.matrices = access.matrices ? access.matrices : 4; /* where it is left 0 */
     access_name(&access, what, sizeof what);
-    const int lanes = __builtin_popcount(active_lanes(view));
+    const int lanes = count_active(map);
     canvas_say(canvas, "%s, %d lane%s, %" PRIu32 " different word%s.", what, lanes, lanes == 1 ? "" : "s", cost->words,
                cost->words == 1 ? "" : "s");
     if (gm_access_rules[access.kind].passes > 1)
@@ -292,7 +295,7 @@ int draw_bank(FILE *out, enum draw_form form, const char *title, const struct gm
                                 .row_label = bank_row,
                                 .column_label = bank_column,
                                 .cell = bank_cell};
-    put_verdict(&canvas, &view);
+    bank_put_verdict(&canvas, access, map);
     canvas_sheet(&canvas, &sheet);
     put_keys(&canvas, &view);
     const int status = put_lanes(&canvas, &view);

@@ -88,6 +88,12 @@ static void take_room(struct canvas *canvas, double width, double height) {
     }
 }
 
+double canvas_room(struct canvas *canvas, double height) {
+    const double y = canvas->y;
+    take_room(canvas, INSIDE, height);
+    return y;
+}
+
 void canvas_beside_begin(struct canvas *canvas) {
     if (on_page(canvas))
         page_beside_begin(canvas->out);

@@ -41,6 +41,9 @@ void canvas_keys(struct canvas *canvas, const struct sheet_key *keys, size_t cou
 void canvas_table(struct canvas *canvas, const char *heading, const struct text_table *table,
                   const enum page_state *states);
 
+/* Room of this height below what is there, of an SVG; where it begins. It is drawn into `body`, from `x` on. */
+double canvas_room(struct canvas *canvas, double height);
+
 /* Blocks between the two stand side by side where there is room. */
 void canvas_beside_begin(struct canvas *canvas);
 void canvas_beside_end(struct canvas *canvas);

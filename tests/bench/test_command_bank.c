@@ -95,6 +95,7 @@ START_TEST(the_examples_of_the_help_work) {
     }
     ck_assert_int_ge(examples, 5);
     ck_assert_int_eq(unlink("column.svg"), 0);
+    ck_assert_int_eq(unlink("arrows.svg"), 0);
     ck_assert_int_eq(unlink("tile.html"), 0);
     ck_assert_int_eq(fchdir(before), 0);
     close(before);
@@ -176,6 +177,9 @@ static const struct {
     {"--stride 1 --advise", "--advise says nothing without --tile"},
     {"--tile 32x32 --walk row --device a100", "--device says nothing without --advise"},
     {"--tile 32x32 --walk row --tma", "--tma says nothing without --advise"},
+    {"--stride 1 --arrows", "--arrows says nothing without --svg"},
+    {"--tile 32x32 --walk row --advise --arrows --svg /no/such/a.svg",
+     "a file holds one picture: --advise or --arrows"},
     {"--tile 32x32", "--tile wants --walk"},
     {"--tile 32x32 --walk knight", "--walk is row, column, transpose or ldmatrix, not `knight`"},
     {"--tile 32x32 --walk row --type bool", "--type is u8, bf16, f16, f32 or f64, not `bool`"},

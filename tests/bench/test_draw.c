@@ -57,6 +57,68 @@ START_TEST(a_broadcast_is_no_conflict) {
 }
 END_TEST
 
+/* The wavefronts below the phases of a picture with arrows, together. */
+static unsigned long sum_of_phases(const char *svg) {
+    unsigned long sum = 0;
+    for (const char *at = svg; (at = strstr(at, " wavefront"));) {
+        const char *digit = at;
+        while (digit > svg && digit[-1] >= '0' && digit[-1] <= '9')
+            digit--;
+        const size_t letters = strcspn(at, "<");
+        sum += digit[-1] == '>' && letters <= strlen(" wavefronts") ? strtoul(digit, NULL, 10) : 0;
+        at++;
+    }
+    return sum;
+}
+
+/* Phases of any access have the wavefronts that the model counts. */
+START_TEST(arrows_lead_to_as_many_wavefronts) {
+    static const struct {
+        enum gm_access_kind kind;
+        uint32_t width;
+    } shapes[] = {{GM_ACCESS_LOAD, 1},     {GM_ACCESS_LOAD, 4},   {GM_ACCESS_LOAD, 8},
+                  {GM_ACCESS_LOAD, 16},    {GM_ACCESS_STORE, 8},  {GM_ACCESS_CP_ASYNC, 16},
+                  {GM_ACCESS_LDMATRIX, 0}, {GM_ACCESS_ATOMIC, 4}, {GM_ACCESS_CAS, 4}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (uint32_t step = 0; step < 40; step += 1 + step / 8) {
+            struct gm_access access = {.size = sizeof access, .kind = shapes[i].kind, .width = shapes[i].width};
+            struct gm_bank_map map = {.size = sizeof map};
+            for (uint32_t lane = 0; lane < GM_LANES; lane++)
+                access.address[lane] = lane * step * (access.width ? access.width : 16);
+            access.inactive = access.kind == GM_ACCESS_LDMATRIX || step % 2 ? 0 : 0x00f00081;
+            ck_assert_int_eq(gm_bank_map(&access, &map), GM_OK);
+            struct drawing drawing;
+            drawing_begin(&drawing);
+            ck_assert_int_eq(draw_arrows(drawing.out, odd_title, &access, &map), 0);
+            char *svg = drawing_end(&drawing);
+            drawing_check_xml(svg);
+            ck_assert_msg(sum_of_phases(svg) == map.cost.wavefronts, "kind %d, width %u, step %u: %lu of %u wavefronts",
+                          access.kind, access.width, step, sum_of_phases(svg), map.cost.wavefronts);
+            free(svg);
+        }
+    }
+}
+END_TEST
+
+/* Eight lanes of 16 bytes in rows of 128 are on the same four banks; in rows of 132 words each on four of its own. */
+START_TEST(arrows_of_vectors) {
+    struct gm_access access;
+    struct gm_bank_map map;
+    for (uint32_t pad = 0; pad <= 4; pad += 4) {
+        struct drawing drawing;
+        access_of_stride(&access, &map, 128 + pad, 16);
+        drawing_begin(&drawing);
+        ck_assert_int_eq(draw_arrows(drawing.out, "vectors", &access, &map), 0);
+        char *svg = drawing_end(&drawing);
+        ck_assert_ptr_nonnull(strstr(svg, ">28-31</text>"));
+        ck_assert_ptr_nonnull(strstr(svg, pad ? ">924</text>" : ">896</text>"));
+        ck_assert_ptr_nonnull(strstr(svg, pad ? ">1 wavefront</text>" : ">8 wavefronts</text>"));
+        ck_assert_int_eq(strstr(svg, "one after the other") == NULL, pad != 0);
+        free(svg);
+    }
+}
+END_TEST
+
 /* Lanes 0 to 2 share a word, 3 and 4 another one of the same bank. */
 START_TEST(lanes_that_wait_together_are_counted) {
     struct gm_access access;
@@ -207,6 +269,8 @@ END_TEST
 
 TCase *draw_tests(void) {
     TCase *tests = tcase_create("draw");
+    tcase_add_test(tests, arrows_lead_to_as_many_wavefronts);
+    tcase_add_test(tests, arrows_of_vectors);
     tcase_add_test(tests, a_conflict_is_said_and_seen);
     tcase_add_test(tests, a_broadcast_is_no_conflict);
     tcase_add_test(tests, lanes_that_wait_together_are_counted);
