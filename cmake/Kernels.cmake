@@ -89,7 +89,7 @@ foreach(name IN LISTS gm_rows)
                           "\"family\": \"${family}\", \"arch\": \"${arch}\", \"state\": \"${gm_state_of_${name}}\", "
                           "\"type\": \"${gm_type_of_${name}}\", \"targets\": \"${gm_targets_of_${name}}\", "
                           "\"source\": \"${gm_source_of_${name}}\", \"words\": \"${words}\", "
-                          "\"defines\": \"${gm_defines_of_${name}}\"}")
+                          "\"defines\": \"${gm_defines_of_${name}}\", \"gencode\": \"${gm_gencode_of_${name}}\"}")
 endforeach()
 string(SUBSTRING "${gm_json}" 1 -1 gm_json) # without the first comma
 

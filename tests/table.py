@@ -2,11 +2,13 @@
 """The kernels of a build, from kernels/rows.json, which cmake/Kernels.cmake writes."""
 import json
 import os
+import re
 
 
 def rows(build):
     """In table order. Each has name, operation, family, arch, state, type, source, and lists of targets and defines; and
-    `columns`, its family's own: numbers where they are."""
+    `columns`, its family's own: numbers where they are; and `virtual`, of each sm_x of its targets the compute_x whose PTX it
+    is made from."""
     with open(os.path.join(build, "kernels", "rows.json"), encoding="utf-8") as file:
         table = json.load(file)
     for row in table:
@@ -14,6 +16,7 @@ def rows(build):
         row["columns"] = {name: int(value) if value.isdigit() else value for name, value in pairs}
         row["targets"] = row["targets"].split()
         row["defines"] = row["defines"].split(";")
+        row["virtual"] = {code: arch for arch, code in re.findall(r"arch=(\w+),code=(sm_\w+)", row["gencode"])}
     return table
 
 

@@ -8,7 +8,8 @@ One row of each template class is compiled, and of families with many classes of
 with --all every row: rows of a class are the same code but for sizes. And each header beside a kernel's source is compiled alone, with the
 columns of its first row: it includes what it uses. Device code includes no CUDA header, so NVRTC takes the same sources
 with the same -D set as nvcc. A row passes when it compiles to a cubin for each of its targets, with no C75xx message and
-no spills. With --ptx the PTX is kept there, as <row>.<target>.ptx. Ends with "N passed, N failed, N skipped".
+no spills; and, where the build makes two cubins from one PTX, when the PTX for both is the same. With --ptx the PTX is kept
+there, as <row>.<target>.ptx. Ends with "N passed, N failed, N skipped".
 """
 import argparse
 import ctypes
@@ -53,34 +54,42 @@ def nvrtc_log(nvrtc, program):
     return log.value.decode()
 
 
-def keep_ptx(nvrtc, program, path):
+def nvrtc_ptx(nvrtc, program):
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
     text = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetPTX(program, text)
-    with open(path, "wb") as file:
-        file.write(text.value)
+    return text.value
 
 
 def compile_row(library, source_dir, row, ptx_dir):
     """Problems of the row, as sentences; none is good."""
     nvrtc = ctypes.CDLL(library)
-    return [problem for target in row["targets"] if target.startswith("sm_")
-            for problem in compile_for(nvrtc, source_dir, row, target, ptx_dir)]
+    problems, texts = [], {}
+    for target, virtual in row["virtual"].items():
+        wrong, ptx = compile_for(nvrtc, source_dir, row, target)
+        problems += wrong
+        texts.setdefault(virtual, set()).add(re.sub(rb"(?m)^\.target .*$", b"", ptx))
+        if ptx_dir and ptx:
+            with open(os.path.join(ptx_dir, "%s.%s.ptx" % (row["name"], target)), "wb") as file:
+                file.write(ptx)
+    return problems + ["other PTX than that for %s, of which its cubins are made: APART names no word of this row" % virtual
+                       for virtual, ptx in texts.items() if len(ptx) > 1]
 
 
-def compile_for(nvrtc, source_dir, row, target, ptx_dir):
+def compile_for(nvrtc, source_dir, row, target):
+    """-> problems, the PTX."""
     path = os.path.join(source_dir, row["source"])
     with open(path, "rb") as file:
         text = b'#include "stdint.h"\n#line 1\n' + file.read()
-    result, log, bytes_ = compile_text(nvrtc, source_dir, row, target, path, text, ptx_dir)
+    result, log, bytes_, ptx = compile_text(nvrtc, source_dir, row, target, path, text)
     if result != 0 or bytes_ == 0:
-        return ["%s: NVRTC error %d\n%s" % (target, result, log)]
+        return ["%s: NVRTC error %d\n%s" % (target, result, log)], ptx
     if "Used " not in log:
-        return ["%s: NVRTC gave no ptxas report" % target]
+        return ["%s: NVRTC gave no ptxas report" % target], ptx
     problems = ["%s: ptxas says %s" % (target, code) for code in sorted(set(re.findall(r"C75\d\d", log)))]
     spills = re.findall(r".*[1-9]\d* bytes spill.*", log)
-    return problems + ["%s spills: %s" % (target, line.strip()) for line in spills]
+    return problems + ["%s spills: %s" % (target, line.strip()) for line in spills], ptx
 
 
 def fragments(source_dir, table):
@@ -94,12 +103,12 @@ def fragments(source_dir, table):
 def compile_alone(library, source_dir, header, row):
     target = next(target for target in row["targets"] if target.startswith("sm_"))
     text = b'#include "stdint.h"\n#include "' + header.encode() + b'"\n'
-    result, log, _ = compile_text(ctypes.CDLL(library), source_dir, row, target, "alone.cu", text, None)
+    result, log, _, _ = compile_text(ctypes.CDLL(library), source_dir, row, target, "alone.cu", text)
     return ["%s: NVRTC error %d\n%s" % (target, result, log)] if result != 0 else []
 
 
-def compile_text(nvrtc, source_dir, row, target, path, text, ptx_dir):
-    """-> NVRTC's result, its log, the bytes of the cubin."""
+def compile_text(nvrtc, source_dir, row, target, path, text):
+    """-> NVRTC's result, its log, the bytes of the cubin, the PTX."""
     program = ctypes.c_void_p()
     contents, names = (ctypes.c_char_p * 1)(STDINT), (ctypes.c_char_p * 1)(b"stdint.h")
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, path.encode(), 1, contents, names)
@@ -108,10 +117,9 @@ def compile_text(nvrtc, source_dir, row, target, path, text, ptx_dir):
     log = nvrtc_log(nvrtc, program)
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
-    if result == 0 and ptx_dir:
-        keep_ptx(nvrtc, program, os.path.join(ptx_dir, "%s.%s.ptx" % (row["name"], target)))
+    ptx = nvrtc_ptx(nvrtc, program) if result == 0 else b""
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    return result, log, size.value
+    return result, log, size.value, ptx
 
 
 def main():
