@@ -5,8 +5,8 @@
 separate_arguments(gencode UNIX_COMMAND "${GENCODE}")
 set(command ${NVCC} -std=c++17 -O3 -allow-unsupported-compiler -I${INCLUDE})
 execute_process(
-    COMMAND ${command} -Xptxas -v -fatbin -no-compress ${gencode} -MD -MF ${IMAGE}.d -MT ${IMAGE}.fatbin
-            -o ${IMAGE}.fatbin ${SOURCE}
+    COMMAND ${command} -Xptxas -v -fatbin -no-compress ${gencode}
+            -Xcompiler -MD,-MF,${IMAGE}.d,-MT,${IMAGE}.fatbin -o ${IMAGE}.fatbin ${SOURCE}
     RESULT_VARIABLE result OUTPUT_VARIABLE log ERROR_VARIABLE log)
 file(WRITE ${IMAGE}.log "${log}")
 if(NOT result EQUAL 0 OR NOT log MATCHES "[1-9][0-9]* bytes spill stores")
