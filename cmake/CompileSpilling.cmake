@@ -3,7 +3,7 @@
 # same ${IMAGE}.fatbin, .log, .d, .ptx and .ptx.gz. Fails where the compiler does, or where nothing spills.
 
 separate_arguments(gencode UNIX_COMMAND "${GENCODE}")
-set(command ${NVCC} -std=c++17 -O3 -allow-unsupported-compiler -I${INCLUDE})
+set(command ${NVCC} -std=c++17 -O3 -allow-unsupported-compiler -D_GLIBCXX_BITS_SPECFUN_H -I${INCLUDE})
 execute_process(
     COMMAND ${command} -Xptxas -v -fatbin -no-compress ${gencode}
             -Xcompiler -MD,-MF,${IMAGE}.d,-MT,${IMAGE}.fatbin -o ${IMAGE}.fatbin ${SOURCE}
