@@ -122,7 +122,7 @@ file(CONFIGURE OUTPUT ${GM_KERNEL_DIR}/images.txt CONTENT "${gm_list}" @ONLY)
 file(GLOB gm_pack_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/pack/*.c)
 add_executable(gm_pack_images EXCLUDE_FROM_ALL ${gm_pack_sources} ${PROJECT_SOURCE_DIR}/src/host/unpack.c)
 target_include_directories(gm_pack_images PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_compile_options(gm_pack_images PRIVATE -O2)
+target_compile_options(gm_pack_images PRIVATE -O3)
 target_link_libraries(gm_pack_images PRIVATE Threads::Threads)
 if(GM_SANITIZE) # unit_tests sanitize the coder; all images take it a minute and a half more
     target_compile_options(gm_pack_images PRIVATE -fno-sanitize=all)

@@ -122,10 +122,14 @@ void choose_bases(struct part *parts, int count) {
     estimate_sizes(&f);
     for (int i = 0; i < count; i++)
         parts[i].base = -1;
+    measure(&f);
     for (int sweep = 0; sweep < SWEEPS; sweep++)
         for (int i = 0; i < count; i++) {
+            const int base = cheapest_base(&f, i, sweep);
+            if (base == parts[i].base)
+                continue;
+            parts[i].base = base;
             measure(&f);
-            parts[i].base = cheapest_base(&f, i, sweep);
         }
     free(f.sizes);
     free(f.chains);

@@ -49,10 +49,8 @@ static void put_tree(struct encoder *e, struct gm_packing_bit *tree, int bits, s
 /* ---- tokens as bits --------------------------------------------------------------------------------- */
 
 unsigned number_slot(size_t value) {
-    unsigned bits = 0;
-    while (value >> bits > 3)
-        bits++;
-    return value < 4 ? (unsigned)value : 2 * bits + (unsigned)(value >> bits);
+    const unsigned bits = value < 4 ? 0 : 62 - (unsigned)__builtin_clzll(value);
+    return 2 * bits + (unsigned)(value >> bits);
 }
 
 static void put_number(struct encoder *e, struct gm_packing_number *number, size_t value) {

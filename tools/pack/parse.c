@@ -34,10 +34,11 @@ struct parser {
     int32_t *heads, *previous; /* the last place of each hash, and the place before each place; -1: none */
     struct gm_packing_model *model;
     struct state state;
-    struct number_prices length[3][GM_PACKING_ALIGN], distance;
-    struct way ways[PLAN_MOST + LONG_COPY + 1]; /* of the plan's bytes */
-    size_t reached;                             /* ways[0 .. reached] have a price */
-    struct token long_copy;                     /* behind the plan; of no length: none */
+    struct number_prices distance;
+    uint32_t length[3][GM_PACKING_ALIGN][LONG_COPY + 1]; /* price of a copy's length */
+    struct way ways[PLAN_MOST + LONG_COPY + 1];          /* of the plan's bytes */
+    size_t reached;                                      /* ways[0 .. reached] have a price */
+    struct token long_copy;                              /* behind the plan; of no length: none */
 };
 
 /* ---- prices ----------------------------------------------------------------------------------------- */
@@ -81,13 +82,6 @@ static void ask_number(struct number_prices *asked, const struct gm_packing_numb
     }
 }
 
-static void ask_prices(struct parser *p) {
-    for (int kind = 0; kind < 3; kind++)
-        for (int place = 0; place < GM_PACKING_ALIGN; place++)
-            ask_number(&p->length[kind][place], &p->model->length[kind][place]);
-    ask_number(&p->distance, &p->model->distance);
-}
-
 static uint32_t number_price(const struct number_prices *asked, size_t value) {
     const unsigned slot = number_slot(value);
     if (slot < 4)
@@ -95,6 +89,17 @@ static uint32_t number_price(const struct number_prices *asked, size_t value) {
     if (slot < GM_PACKING_OWN_SLOTS)
         return asked->slot[slot] + asked->low[slot][value & (((size_t)1 << (slot / 2 - 1)) - 1)];
     return asked->slot[slot] + (slot / 2 - 5) * PRICE_OF_BIT + asked->low[GM_PACKING_OWN_SLOTS][value & 15];
+}
+
+static void ask_prices(struct parser *p) {
+    for (int kind = 0; kind < 3; kind++)
+        for (int place = 0; place < GM_PACKING_ALIGN; place++) {
+            struct number_prices asked;
+            ask_number(&asked, &p->model->length[kind][place]);
+            for (size_t length = 1; length <= LONG_COPY; length++)
+                p->length[kind][place][length] = number_price(&asked, length - 1);
+        }
+    ask_number(&p->distance, &p->model->distance);
 }
 
 static uint32_t literal_price(const struct parser *p, const struct state *state, size_t at) {
@@ -163,12 +168,12 @@ static void offer_literal(struct parser *p, size_t i, size_t at) {
 /* Copies of all lengths from `least` on. */
 static void offer_copy(struct parser *p, size_t i, size_t at, struct token copy, size_t least, uint32_t price) {
     const int kind = copy.kind == GM_PACKING_MATCH ? 0 : copy.which == 0 ? 1 : 2;
-    const struct number_prices *length = &p->length[kind][at % GM_PACKING_ALIGN];
+    const uint32_t *length_prices = p->length[kind][at % GM_PACKING_ALIGN];
     if (copy.length >= LONG_COPY && copy.length > p->long_copy.length)
         p->long_copy = copy;
     const size_t most = copy.length < LONG_COPY ? copy.length : LONG_COPY;
     for (copy.length = least; copy.length <= most; copy.length++)
-        offer(p, i, copy, price + number_price(length, copy.length - 1));
+        offer(p, i, copy, price + length_prices[copy.length]);
 }
 
 static uint32_t copy_price(const struct parser *p, const struct way *way, size_t at, int is_repeat) {
@@ -196,6 +201,8 @@ static void offer_matches(struct parser *p, size_t i, size_t at) {
         return;
     int32_t place = p->heads[hash_at(p, at)];
     for (int tries = 0; tries < CHAIN_MOST && place >= 0; tries++, place = p->previous[place]) {
+        if (at + longest >= p->end || p->bytes[(size_t)place + longest] != p->bytes[at + longest])
+            continue; /* no longer than the longest */
         const struct token match = {GM_PACKING_MATCH, 0, common_bytes(p, (size_t)place, at), at - (size_t)place};
         if (match.length <= longest)
             continue;
