@@ -27,6 +27,11 @@
 #define SM90_STEP_CLOCKS               22.7  /* clocks of 32 bytes of k: a wgmma waits for the sums of the one before */
 #define SM90_SPLIT_CLOCKS              690.0 /* tf32x3: clocks of a k-block's splitting and adding, */
 #define SM90_SPLIT_SHARE               0.58  /* and the share of the wgmmas' clocks that comes on top */
+#define SM90_PROMOTE_CLOCKS            100.0 /* fp8: clocks of a sum's promotion, in which its consumer multiplies nothing, */
+#define SM90_PROMOTE_SPAN              20.0  /* more for every span of columns that have one scale, */
+#define SM90_PROMOTE_COLUMN            1.5   /* and for every column that has its own */
+#define SM90_SCALES_CLOCKS             200.0 /* clocks of a k-block of the warp that loads scales of sums, */
+#define SM90_SCALES_COPY               100.0 /* and for every 128 factors that it makes */
 #define SM90_REUSE                     6.0   /* requests for a line that cost; later ones find it in L2, or merge */
 #define SM90_REUSED_LINES_PER_CLOCK    83.0  /* such requests a clock, of all SMs, without a line's first */
 #define SM90_UNALIGNED_LINES_PER_CLOCK 85.3  /* second requests a clock, of all SMs, of rows that begin on no line */
@@ -123,16 +128,40 @@ static double kblock_requests(const struct gm_gemm_variant *v, const struct gm_g
                     b_rows * (1 + second * unaligned_requests(v, gm_operand_b(p))));
 }
 
+/* The k-block of one consumer that promotes its sums, which are of 128 of K: while it does, only others multiply. */
+static double promoted_clocks(const struct gm_gemm_variant *v) {
+    const double consumers = GM_SM90_TILE_CONSUMERS(gm_sm90_roles(v));
+    const double atoms = GM_SM90_WGMMA_M(v->tile_m, v->tile_n, gm_sm90_roles(v)) / 64.0 / consumers;
+    const double promote =
+        SM90_PROMOTE_CLOCKS + (v->sum_scales == GM_SCALES_blocks ? SM90_PROMOTE_SPAN * GM_SM90_SCALE_SPANS(v->tile_n)
+                               : v->sum_scales == GM_SCALES_columns
+                                   ? SM90_PROMOTE_COLUMN * GM_SM90_WGMMA_N(v->tile_m, v->tile_n, gm_sm90_roles(v))
+                                   : 0);
+    if (v->kernel->type != GM_E4M3 || v->fast_accumulation)
+        return 0;
+    return wgmma_clocks(v) / consumers + atoms * v->tile_k / GM_SM90_SUM_K * promote;
+}
+
+/* The k-block of the warp that loads scales of sums. */
+static double scales_clocks(const struct gm_gemm_variant *v) {
+    const double factors = GM_SM90_SUM_FACTORS(v->tile_m, v->tile_n, gm_sm90_roles(v));
+    return v->sum_scales ? SM90_SCALES_CLOCKS + SM90_SCALES_COPY * factors / 128 * v->tile_k / GM_SM90_SUM_K : 0;
+}
+
 /* The ring holds no more than `stages` k-blocks in flight for one latency (Little's law); and however little
  * there is to multiply, a k-block has its barriers and its chain of wgmmas. */
 static double kblock_clocks(const struct gm_gemm_variant *v, const struct gm_gemm_problem *p, double port_bytes) {
     const double bytes = (double)GM_SM90_STAGE_BYTES(v->tile_m, v->tile_n, v->tile_k, v->kernel->type);
     const double multiply = wgmma_clocks(v);
     const double split = v->kernel->type == GM_TF32X3 ? SM90_SPLIT_CLOCKS + SM90_SPLIT_SHARE * multiply : 0;
-    const double terms[] = {max2(multiply, split), bytes / port_bytes, SM90_L2_LATENCY_CLOCKS / v->stages,
+    const double terms[] = {max2(multiply, split),
+                            bytes / port_bytes,
+                            SM90_L2_LATENCY_CLOCKS / v->stages,
                             SM90_KBLOCK_CLOCKS + SM90_STEP_CLOCKS * steps(v),
-                            SM90_REQUEST_CLOCKS * kblock_requests(v, p)};
-    return smooth_max(SM90_KBLOCK_SMOOTH, terms, 5);
+                            SM90_REQUEST_CLOCKS * kblock_requests(v, p),
+                            promoted_clocks(v),
+                            scales_clocks(v)};
+    return smooth_max(SM90_KBLOCK_SMOOTH, terms, 7);
 }
 
 /* The store of so many elements of D. One by one where their rows begin anywhere, of whatever type. */
