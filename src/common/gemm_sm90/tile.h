@@ -54,7 +54,6 @@
  * columns need not begin where tiles do. A stage has factors, which are made of them: with xc the same floats, with x
  * products, of every row and span. */
 #define GM_SM90_SUM_K           128
-#define GM_SM90_SCALES_AHEAD    4 /* stages whose scales may be on their way */
 #define GM_SM90_SCALE_SPAN(tn)  GM_MIN((tn) & -(tn), 128)
 #define GM_SM90_SCALE_SPANS(tn) ((tn) / GM_SM90_SCALE_SPAN(tn))
 #define GM_SM90_N_SCALES(tm, tn, roles)                                                                                \
@@ -64,11 +63,9 @@
 #define GM_SM90_SUM_FACTORS(tm, tn, roles)                                                                             \
     (GM_SM90_SCALES(roles) == GM_SCALES_columns ? GM_SM90_LANDED_SCALES(tm, tn, roles)                                 \
                                                 : GM_SM90_WGMMA_M(tm, tn, roles) * GM_SM90_SCALE_SPANS(tn))
-#define GM_SM90_SCALES_BYTES(tm, tn, tk, stages, roles)                                                                \
-    (GM_SM90_SCALES(roles) ? ((tk) / GM_SM90_SUM_K) * 4 *                                                              \
-                                 ((stages) * GM_SM90_SUM_FACTORS(tm, tn, roles) +                                      \
-                                  GM_SM90_SCALES_AHEAD * GM_SM90_LANDED_SCALES(tm, tn, roles))                         \
-                           : 0)
+#define GM_SM90_LANDED_BYTES(tm, tn, tk, roles) ((tk) / GM_SM90_SUM_K * 4 * GM_SM90_LANDED_SCALES(tm, tn, roles))
+#define GM_SM90_FACTORS_BYTES(tm, tn, tk, stages, roles)                                                               \
+    ((stages) * ((tk) / GM_SM90_SUM_K) * 4 * GM_SM90_SUM_FACTORS(tm, tn, roles))
 
 /* ---- the staging of D ------------------------------------------------------------------------------ */
 
@@ -121,10 +118,23 @@
 #define GM_SM90_BARRIER_BYTES(stages, roles, type)                                                                     \
     ((stages) * 16 + (GM_SM90_CLUSTER_K(roles) > 1 ? 16 : 0) + 8 * GM_SM90_CONSUMERS(roles) +                          \
      8 * GM_SM90_SPLIT_K(roles) + (GM_SM90_SPLITS(type) ? (stages) * 8 : 0))
-#define GM_SM90_ALIGN 1024 /* bytes after which the swizzle pattern repeats: room to round the base up */
-#define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, roles, type)                                                            \
+#define GM_SM90_MOST_SMEM 232448 /* bytes of shared memory that a CTA may have on an SM of 9.0 */
+#define GM_SM90_ALIGN     1024   /* bytes after which the swizzle pattern repeats: room to round the base up */
+/* Without the places where scales land. */
+#define GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type)                                                           \
     (GM_SM90_ALIGN + (stages) * GM_SM90_SLOT_BYTES(tm, tn, tk, roles, type) + GM_SM90_STAGING_BYTES(tm, tn, roles) +   \
-     GM_SM90_SCALES_BYTES(tm, tn, tk, stages, roles) + GM_SM90_BARRIER_BYTES(stages, roles, type))
+     (GM_SM90_SCALES(roles) ? GM_SM90_FACTORS_BYTES(tm, tn, tk, stages, roles) : 0) +                                  \
+     GM_SM90_BARRIER_BYTES(stages, roles, type))
+/* Stages whose scales may be on their way: 4, or as many as the ring has, if there is room. What memory sets the pace of
+ * asks for all of its stages at once, and would wait for scales otherwise. */
+#define GM_SM90_SCALES_AHEAD(tm, tn, tk, stages, roles, type)                                                          \
+    GM_MAX(4, GM_MIN(stages, (GM_SM90_MOST_SMEM - GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type)) /              \
+                                 GM_SM90_LANDED_BYTES(tm, tn, tk, roles)))
+#define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, roles, type)                                                            \
+    (GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type) +                                                            \
+     (GM_SM90_SCALES(roles)                                                                                            \
+          ? GM_SM90_SCALES_AHEAD(tm, tn, tk, stages, roles, type) * GM_SM90_LANDED_BYTES(tm, tn, tk, roles)            \
+          : 0))
 
 /* ---- registers ------------------------------------------------------------------------------------- */
 

@@ -80,7 +80,10 @@ enum {
     SUM_FACTORS = GM_SM90_SUM_FACTORS(TILE_M, TILE_N, ROLES),         /* and as consumers multiply by them */
     SCALE_SPAN = HAS_N_SCALES ? WGMMA_N : GM_SM90_SCALE_SPAN(TILE_N), /* columns for which a row has one factor */
     SCALE_SPANS = WGMMA_N / SCALE_SPAN,
-    SCALES_BYTES = GM_SM90_SCALES_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES),
+    SCALES_AHEAD = SCALES_SUMS ? GM_SM90_SCALES_AHEAD(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE) : 0,
+    SCALES_BYTES = SCALES_SUMS ? GM_SM90_FACTORS_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES) +
+                                     SCALES_AHEAD * GM_SM90_LANDED_BYTES(TILE_M, TILE_N, TILE_K, ROLES)
+                               : 0,
     /* Whether a CTA's last tile is staged in the ring: if a consumer has several chunks of 16-bit elements of it. */
     LAST_TILE_IN_RING =
         ATOMS_M * GM_CEIL_DIV(SWAPPED ? D_N / CLUSTER_K : MAX_PART_N, SWAPPED ? STORE_ROWS : STORE_SPAN / 2) > 1,
@@ -126,7 +129,8 @@ static_assert(!PROMOTES || !SPLIT_K, "pieces of split-K are multiplied by mma_ti
 static_assert(!GM_FAST || IS_FP8, "fast sums are of fp8");
 static_assert(A_MN ? TILE_M % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "A is cut into slabs of the span");
 static_assert(B_MN ? TILE_N % SPAN_ELEMS == 0 : TILE_K % SPAN_ELEMS == 0, "B is cut into slabs of the span");
-static_assert(GM_SM90_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE) <= 232448, "fits a Hopper SM");
+static_assert(GM_SM90_SMEM_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE) <= GM_SM90_MOST_SMEM,
+              "fits a Hopper SM");
 
 /* With cluster-k every CTA of the cluster stores one part of the N side: part p begins at column part_first(p). */
 static __device__ __forceinline__ constexpr int part_first(int part) {

@@ -19,11 +19,8 @@
 #include "sm90/mbarrier.cuh"
 #include "sm90/pipeline.cuh"
 
-enum {
-    STAGE_ARRIVALS =
-        SCALES_SUMS ? 2 : 1, /* on a stage's full barrier: the producer's, and of the warp that loads scales */
-    SCALES_AHEAD = GM_SM90_SCALES_AHEAD,
-};
+/* Arrivals on a stage's full barrier: the producer's, and of the warp that loads scales. */
+enum { STAGE_ARRIVALS = SCALES_SUMS ? 2 : 1 };
 
 /* The factors of sum `part` of a stage: SCALE_SPANS times of the M side's rows, then of the N side's columns, if each has
  * one. Rows r and r + 8 of 16 lie side by side, which are of one thread. */
@@ -31,7 +28,7 @@ static __device__ __forceinline__ uint32_t sum_factors_addr(uint32_t base, uint3
     return base + STAGES * STAGE_BYTES + STAGING_BYTES + (slot * SUMS_OF_STAGE + part) * 4 * SUM_FACTORS;
 }
 
-/* Where the scales of sum `part` land, the `place`-th of SCALES_AHEAD stages: of the M side's rows, then of the N side. */
+/* Where the scales of sum `part` land, in the `place`-th of SCALES_AHEAD places: of the M side's rows, then of the N side. */
 static __device__ __forceinline__ uint32_t landed_scales_addr(uint32_t base, uint32_t place, int part) {
     return sum_factors_addr(base, STAGES, 0) + (place * SUMS_OF_STAGE + part) * 4 * LANDED_SCALES;
 }
@@ -150,14 +147,15 @@ struct moved_scales {
 
 /* Hands consumers the factors of the next stage, as soon as it is free. Its scales have landed, as far as this lane asked
  * for them. */
-static __device__ __forceinline__ void hand_over_factors(uint32_t base, struct pipeline_state &at, uint32_t place,
-                                                         uint32_t lane) {
+static __device__ __forceinline__ void hand_over_factors(uint32_t base, struct pipeline_state &at,
+                                                         struct pipeline_state &landed, uint32_t lane) {
     const struct pipeline ring = pipeline_at(base);
     moved_scales moved[SUMS_OF_STAGE];
     __syncwarp();
 #pragma unroll
     for (int part = 0; part < SUMS_OF_STAGE; ++part)
-        moved[part].load(landed_scales_addr(base, place, part), lane);
+        moved[part].load(landed_scales_addr(base, landed.slot, part), lane);
+    pipeline_next<SCALES_AHEAD>(landed);
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
 #pragma unroll
     for (int part = 0; part < SUMS_OF_STAGE; ++part)
@@ -168,12 +166,23 @@ static __device__ __forceinline__ void hand_over_factors(uint32_t base, struct p
     pipeline_next<STAGES>(at);
 }
 
+/* Waits for the oldest of BEHIND k-blocks' scales, or of as many as there are. */
+template <int BEHIND> static __device__ __forceinline__ void wait_for_oldest(int behind) {
+    if constexpr (BEHIND > 0) {
+        if (behind == BEHIND)
+            cp_async_wait_group<BEHIND - 1>();
+        else
+            wait_for_oldest<BEHIND - 1>(behind);
+    }
+}
+
 /* One warp loads the scales of every k-block of every piece of this CTA's walk. They may be the previous kernel's
  * results. */
 static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90_params &p, uint32_t base,
                                                        uint32_t rank, uint32_t lane) {
     struct pipeline_state at = {0, 0};
-    uint32_t asked = 0, handed_over = 0; /* k-blocks */
+    struct pipeline_state asked = {0, 0}, landed = {0, 0}; /* places */
+    int behind = 0;                                        /* k-blocks asked for and not handed over */
     int walk = walk_begin(p);
     griddep_wait();
     while (walk_more(p, walk)) {
@@ -185,16 +194,19 @@ static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90
         struct copied_tile scales(p, first_m, first_n, piece.first, lane);
 #pragma unroll 1
         for (; piece.first < piece.end; ++piece.first) {
-            scales.ask(p, base, asked++ % SCALES_AHEAD, lane);
-            if (asked >= SCALES_AHEAD) {
+            scales.ask(p, base, asked.slot, lane);
+            pipeline_next<SCALES_AHEAD>(asked);
+            if (++behind == SCALES_AHEAD) {
                 cp_async_wait_group<SCALES_AHEAD - 1>();
-                hand_over_factors(base, at, handed_over++ % SCALES_AHEAD, lane);
+                hand_over_factors(base, at, landed, lane);
+                --behind;
             }
         }
     }
-    cp_async_wait_group<0>();
-    while (handed_over < asked)
-        hand_over_factors(base, at, handed_over++ % SCALES_AHEAD, lane);
+    for (; behind > 0; --behind) {
+        wait_for_oldest<SCALES_AHEAD>(behind);
+        hand_over_factors(base, at, landed, lane);
+    }
 }
 
 /* ---- the consumers ------------------------------------------------------------------------------------ */
