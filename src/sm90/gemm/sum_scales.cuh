@@ -203,6 +203,7 @@ static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90
             }
         }
     }
+#pragma unroll 1
     for (; behind > 0; --behind) {
         wait_for_oldest<SCALES_AHEAD>(behind);
         hand_over_factors(base, at, landed, lane);
