@@ -76,9 +76,9 @@ enum {
     STORE_ROWS = GM_SM90_STORE_ROWS(TILE_M, TILE_N, ROLES), /* rows of it */
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, ROLES),
-    LANDED_SCALES = GM_SM90_LANDED_SCALES(TILE_M, TILE_N, ROLES),     /* floats of a sum, as they lie in memory */
-    SUM_FACTORS = GM_SM90_SUM_FACTORS(TILE_M, TILE_N, ROLES),         /* and as consumers multiply by them */
-    SCALE_SPAN = HAS_N_SCALES ? WGMMA_N : GM_SM90_SCALE_SPAN(TILE_N), /* columns for which a row has one factor */
+    LANDED_SCALES = GM_SM90_LANDED_SCALES(TILE_M, TILE_N, ROLES), /* floats of a sum, as they lie in memory */
+    SUM_FACTORS = GM_SM90_SUM_FACTORS(TILE_M, TILE_N, ROLES),     /* and as consumers multiply by them */
+    SCALE_SPAN = GM_SCALES == GM_SCALES_blocks ? GM_SM90_SCALE_SPAN(TILE_N) : WGMMA_N, /* columns of a row's factor */
     SCALE_SPANS = WGMMA_N / SCALE_SPAN,
     SCALES_AHEAD = SCALES_SUMS ? GM_SM90_SCALES_AHEAD(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE) : 0,
     SCALES_BYTES = SCALES_SUMS ? GM_SM90_FACTORS_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES) +
