@@ -12,7 +12,6 @@
 #include "program/base/messages.h"
 #include "program/draw/svg.h"
 #include "program/smem/draw_bank.h"
-#include "smem/bank.h"
 
 enum {
     CELL = 26,
@@ -72,11 +71,12 @@ static int look(struct arrows *arrows) {
     const struct gm_access *access = arrows->access;
     struct gm_access_shape shape;
     uint32_t phases[GM_LANES];
-    if (gm_access_shape_of(access->kind, access->width, access->matrices, access->inactive, &shape) != GM_OK)
-        return complain("%s", gm_last_error());
+    const int count = bank_find_phases(access, &shape, phases);
+    if (count < 0)
+        return -1;
     arrows->words_of_unit = shape.width > 4 ? shape.width / 4 : 1;
     arrows->units = GM_BANKS / arrows->words_of_unit;
-    arrows->count = gm_access_phases(access, &shape, phases);
+    arrows->count = (uint32_t)count;
     for (uint32_t i = 0; i < arrows->count; i++)
         look_at_phase(arrows, phases[i], &arrows->phases[i]);
     uint32_t cells = 0;

@@ -11,7 +11,6 @@
 #include "program/smem/access.h"
 #include "program/smem/draw_bank.h"
 #include "program/base/messages.h"
-#include "smem/bank.h"
 
 struct bank_view {
     const struct gm_access *access;
@@ -30,19 +29,22 @@ uint32_t bank_lane_ground(uint32_t lane) {
 
 /* ---- what is to be seen ------------------------------------------------------------------------- */
 
+int bank_find_phases(const struct gm_access *access, struct gm_access_shape *shape, uint32_t phases[GM_LANES]) {
+    if (gm_access_shape_of(access->kind, access->width, access->matrices, access->inactive, shape) != GM_OK)
+        return complain("%s", gm_last_error());
+    return (int)gm_access_phases(access, shape, phases);
+}
+
 /* The model's phases, as the first lane of each. */
 static int find_phases(struct bank_view *view) {
-    const struct gm_access *access = view->access;
     struct gm_access_shape shape;
     uint32_t phases[GM_LANES];
-    if (gm_access_shape_of(access->kind, access->width, access->matrices, access->inactive, &shape) != GM_OK)
-        return complain("%s", gm_last_error());
-    const uint32_t count = gm_access_phases(access, &shape, phases);
-    for (uint32_t i = 0; i < count; i++)
+    const int count = bank_find_phases(view->access, &shape, phases);
+    for (int i = 0; i < count; i++)
         for (uint32_t lane = 0; lane < GM_LANES; lane++)
             if (phases[i] >> lane & 1)
                 view->phase_of[lane] = (uint32_t)__builtin_ctz(phases[i]);
-    return 0;
+    return count < 0 ? -1 : 0;
 }
 
 static int count_active(const struct gm_bank_map *map) {

@@ -118,23 +118,24 @@
 #define GM_SM90_BARRIER_BYTES(stages, roles, type)                                                                     \
     ((stages) * 16 + (GM_SM90_CLUSTER_K(roles) > 1 ? 16 : 0) + 8 * GM_SM90_CONSUMERS(roles) +                          \
      8 * GM_SM90_SPLIT_K(roles) + (GM_SM90_SPLITS(type) ? (stages) * 8 : 0))
-#define GM_SM90_MOST_SMEM 232448 /* bytes of shared memory that a CTA may have on an SM of 9.0 */
-#define GM_SM90_ALIGN     1024   /* bytes after which the swizzle pattern repeats: room to round the base up */
-/* Without the places where scales land. */
-#define GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type)                                                           \
+#define GM_SM90_MOST_SMEM                                    232448 /* bytes of shared memory that a CTA may have on an SM of 9.0 */
+#define GM_SM90_ALIGN                                        1024 /* bytes after which the swizzle pattern repeats: room to round the base up */
+#define GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type) /* but the scales */                                      \
     (GM_SM90_ALIGN + (stages) * GM_SM90_SLOT_BYTES(tm, tn, tk, roles, type) + GM_SM90_STAGING_BYTES(tm, tn, roles) +   \
-     (GM_SM90_SCALES(roles) ? GM_SM90_FACTORS_BYTES(tm, tn, tk, stages, roles) : 0) +                                  \
      GM_SM90_BARRIER_BYTES(stages, roles, type))
 /* Stages whose scales may be on their way: 4, or as many as the ring has, if there is room. What memory sets the pace of
  * asks for all of its stages at once, and would wait for scales otherwise. */
 #define GM_SM90_SCALES_AHEAD(tm, tn, tk, stages, roles, type)                                                          \
-    GM_MAX(4, GM_MIN(stages, (GM_SM90_MOST_SMEM - GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type)) /              \
+    GM_MAX(4, GM_MIN(stages, (GM_SM90_MOST_SMEM - GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type) -               \
+                              GM_SM90_FACTORS_BYTES(tm, tn, tk, stages, roles)) /                                      \
                                  GM_SM90_LANDED_BYTES(tm, tn, tk, roles)))
+#define GM_SM90_SCALES_BYTES(tm, tn, tk, stages, roles, type)                                                          \
+    (GM_SM90_SCALES(roles)                                                                                             \
+         ? GM_SM90_FACTORS_BYTES(tm, tn, tk, stages, roles) +                                                          \
+               GM_SM90_SCALES_AHEAD(tm, tn, tk, stages, roles, type) * GM_SM90_LANDED_BYTES(tm, tn, tk, roles)         \
+         : 0)
 #define GM_SM90_SMEM_BYTES(tm, tn, tk, stages, roles, type)                                                            \
-    (GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type) +                                                            \
-     (GM_SM90_SCALES(roles)                                                                                            \
-          ? GM_SM90_SCALES_AHEAD(tm, tn, tk, stages, roles, type) * GM_SM90_LANDED_BYTES(tm, tn, tk, roles)            \
-          : 0))
+    (GM_SM90_OTHER_BYTES(tm, tn, tk, stages, roles, type) + GM_SM90_SCALES_BYTES(tm, tn, tk, stages, roles, type))
 
 /* ---- registers ------------------------------------------------------------------------------------- */
 

@@ -130,16 +130,16 @@ static double kblock_requests(const struct gm_gemm_variant *v, const struct gm_g
 
 /* The k-block of one consumer that promotes its sums, which are of 128 of K: while it does, only others multiply. */
 static double promoted_clocks(const struct gm_gemm_variant *v) {
-    const double consumers = GM_SM90_TILE_CONSUMERS(gm_sm90_roles(v));
-    const double atoms = GM_SM90_WGMMA_M(v->tile_m, v->tile_n, gm_sm90_roles(v)) / 64.0 / consumers;
-    const double promote =
-        SM90_PROMOTE_CLOCKS + (v->sum_scales == GM_SCALES_blocks ? SM90_PROMOTE_SPAN * GM_SM90_SCALE_SPANS(v->tile_n)
-                               : v->sum_scales == GM_SCALES_columns
-                                   ? SM90_PROMOTE_COLUMN * GM_SM90_WGMMA_N(v->tile_m, v->tile_n, gm_sm90_roles(v))
-                                   : 0);
     if (v->kernel->type != GM_E4M3 || v->fast_accumulation)
         return 0;
-    return wgmma_clocks(v) / consumers + atoms * v->tile_k / GM_SM90_SUM_K * promote;
+    const double consumers = GM_SM90_TILE_CONSUMERS(gm_sm90_roles(v));
+    const double m = GM_SM90_WGMMA_M(v->tile_m, v->tile_n, gm_sm90_roles(v));
+    const double n = GM_SM90_WGMMA_N(v->tile_m, v->tile_n, gm_sm90_roles(v));
+    const double sums = m / 64.0 / consumers * v->tile_k / GM_SM90_SUM_K;
+    const double scales = v->sum_scales == GM_SCALES_blocks    ? SM90_PROMOTE_SPAN * GM_SM90_SCALE_SPANS(v->tile_n)
+                          : v->sum_scales == GM_SCALES_columns ? SM90_PROMOTE_COLUMN * n
+                                                               : 0;
+    return wgmma_clocks(v) / consumers + sums * (SM90_PROMOTE_CLOCKS + scales);
 }
 
 /* The k-block of the warp that loads scales of sums. */

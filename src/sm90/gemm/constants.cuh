@@ -81,16 +81,15 @@ enum {
     SCALE_SPAN = GM_SCALES == GM_SCALES_blocks ? GM_SM90_SCALE_SPAN(TILE_N) : WGMMA_N, /* columns of a row's factor */
     SCALE_SPANS = WGMMA_N / SCALE_SPAN,
     SCALES_AHEAD = SCALES_SUMS ? GM_SM90_SCALES_AHEAD(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE) : 0,
-    SCALES_BYTES = SCALES_SUMS ? GM_SM90_FACTORS_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES) +
-                                     SCALES_AHEAD * GM_SM90_LANDED_BYTES(TILE_M, TILE_N, TILE_K, ROLES)
-                               : 0,
+    SCALES_BYTES = GM_SM90_SCALES_BYTES(TILE_M, TILE_N, TILE_K, STAGES, ROLES, GM_TYPE),
     /* Whether a CTA's last tile is staged in the ring: if a consumer has several chunks of 16-bit elements of it. */
     LAST_TILE_IN_RING =
         ATOMS_M * GM_CEIL_DIV(SWAPPED ? D_N / CLUSTER_K : MAX_PART_N, SWAPPED ? STORE_ROWS : STORE_SPAN / 2) > 1,
 
     PREFETCHED_EARLY = 2, /* k-blocks of B prefetched to L2, where B is loaded before the previous kernel ends */
 
-    /* Registers of a thread. Three warpgroups are launched with 168 each, four with 128. */
+    /* Registers of a thread. Two warpgroups are launched with 232 each, three with 168, four with 128. Beside one consumer
+     * the warp that loads scales has what it needs for tiles of 256 of K. */
     PRODUCER_REGISTERS = SCALES_SUMS && CONSUMERS == 1 ? 96
                          : THREADS < 512               ? 40
                                                        : 32,
