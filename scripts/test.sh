@@ -168,6 +168,9 @@ later sim_h100_sm90_gemm_int8 simulated h100 gemm_int8 --test=rows '--kernel=gem
 later sim_h100_sm90_gemm_tf32 simulated h100 gemm_tf32 --test=rows '--kernel=gemm_sm90_tf32*' --seeds=2 --quick
 # Kernels of any type have none in their names.
 later sim_h100_sm90_any simulated h100 any --test=rows '--kernel=[!g]*_sm90_[t0-9]*' --seeds=2
+# Where CTAs exchange sums, a warp that is late must find everything as if it were not: GM_SIM_SEED makes one late.
+later sim_h100_early_shuffled simulated h100 early_shuffled --quick --test=early '--kernel=gemm_sm90_*k[234]*' \
+    --schedule=seed=12
 # Clusters of 8 want more SMs than the simulator has if nothing is said.
 later sim_h100_clusters_of_8 in_folder sim_h100_clusters_of_8 env GM_DRIVER=sim GM_SIM_DEVICE=h100 GM_SIM_SMS=8 \
     "$build/gpu_tests" "--seed=$seed" --timeout=90 '--kernel=*_c8_*' --seeds=2

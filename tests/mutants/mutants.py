@@ -31,6 +31,7 @@ KINDS = re.findall(r'\[SIM_REPORT_[A-Z_]+\] = "([a-z-]+)"', (ROOT / "src" / "sim
 class Mutant:
     def __init__(self, name):
         self.name, self.why, self.row, self.test, self.file, self.report = name, "", "", "image", "", []
+        self.schedule = ""
         self.old, self.new = [], []
 
 
@@ -48,7 +49,7 @@ def read_mutants():
             continue
         if match := re.fullmatch(r"\[([a-z0-9-]+)\]", line):
             mutants.append(Mutant(match[1]))
-        elif match := re.fullmatch(r"(why|row|test|file|report): (.+)", line):
+        elif match := re.fullmatch(r"(why|row|test|file|report|schedule): (.+)", line):
             value = match[2].split(", ") if match[1] == "report" else match[2]
             setattr(mutants[-1], match[1], value)
         elif match := re.fullmatch(r"([-+]) (.+)", line):
@@ -97,8 +98,9 @@ def compile_mutant(build, mutant, row, newest):
                         f"-I{scratch}/src", f"-I{ROOT}/src", "-o", str(target), str(source)], check=True)
 
 
-def run_row(build, row, test, ptx, simulated):
-    """Runs a test of the row; the PTX, if any, takes its image's place. -> exit status, output."""
+def run_row(build, row, test, ptx, simulated, schedule=""):
+    """Runs a test of the row; the PTX, if any, takes its image's place; the simulator under a shuffled schedule, if it is to
+    find a mutant. -> exit status, output."""
     environment = dict(os.environ)
     if simulated:
         columns = row["columns"] # so few SMs that every CTA or cluster takes more than one tile
@@ -106,6 +108,8 @@ def run_row(build, row, test, ptx, simulated):
         shares_work = max(columns.get(name, 1) for name in ("cluster_k", "cluster", "row_ctas"))
         sms = shares_work if shares_work > 1 else 2 if shares_operands else 1
         environment.update(GM_DRIVER="sim", GM_SIM_REPORTS="fail")
+        if schedule:
+            environment.update(GM_SIM_SEED=schedule)
         if test == "image":
             environment.update(GM_SIM_SMS=str(sms))
     command = [str(build / "gpu_tests"), f"--test={test}", f"--kernel={row['name']}", "--seed=1",
@@ -122,7 +126,8 @@ def reported(output):
 
 
 def check_simulated(build, table, mutant):
-    status, output = run_row(build, table[mutant.row], mutant.test, build / "mutants" / f"{mutant.name}.ptx", True)
+    status, output = run_row(build, table[mutant.row], mutant.test, build / "mutants" / f"{mutant.name}.ptx", True,
+                             mutant.schedule)
     kinds = reported(output)
     wanted = [kind for kind in mutant.report if kind != "result"]
     found = any(kind in kinds for kind in wanted) or ("result" in mutant.report and status == 1)

@@ -167,6 +167,11 @@ static bool begin_cta(struct sim_slot *slot, uint32_t rank) {
     return cta->named && cta->mbarriers;
 }
 
+static struct sim_warp *draw_warp(struct sim_cluster *cluster) {
+    const struct sim_cta *const cta = &cluster->ctas[sim_random(cluster) % cluster->cta_count];
+    return &cta->warps[sim_random(cluster) % cta->warp_count];
+}
+
 bool sim_slot_begin(struct sim_slot *slot, uint64_t index, uint64_t time) {
     struct sim_cluster *const cluster = &slot->cluster;
     const struct sim_machine *const machine = cluster->machine;
@@ -193,6 +198,7 @@ bool sim_slot_begin(struct sim_slot *slot, uint64_t index, uint64_t time) {
             begin_warp(slot, &cluster->ctas[c], w);
     for (uint32_t c = 0; c < cluster->cta_count; c++)
         complete = sim_wgmma_cta_begin(&cluster->ctas[c]) && complete;
+    cluster->laggard = machine->options->seed ? draw_warp(cluster) : NULL;
     cluster->barrier = sim_cluster_barrier_new(cluster);
     cluster->peers = sim_peers_new(cluster->cta_count);
     return complete && cluster->barrier && cluster->peers;

@@ -139,6 +139,7 @@ struct sim_cluster {
     uint64_t progress;       /* counts events that end a stall: see sim_progress() */
     uint64_t idle_instructions; /* executed since the last progress */
     uint64_t random;         /* state of sim_random() */
+    struct sim_warp *laggard; /* slower than all others; NULL without a seed */
 };
 
 /* One launch. */

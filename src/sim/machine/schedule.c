@@ -4,6 +4,9 @@
 #include "sim/machine/schedule.h"
 
 enum { QUANTUM = 64, ALONE = 4096, TIME_OUT = 100 };
+/* With a seed: how long a path pauses between its runs; the laggard for so long that others may do all their work
+ * meanwhile, as behind a miss of the instruction cache. */
+enum { PAUSE = 32, LONG_PAUSE = 65536 };
 
 /* ---- stalled rounds --------------------------------------------------------------------------------------------- */
 
@@ -72,6 +75,10 @@ static uint64_t until(struct sim_cluster *cluster, const struct sim_path *path) 
     return time > path->time ? time : path->time + 1;
 }
 
+static uint64_t pause_of(struct sim_cluster *cluster, const struct sim_path *path) {
+    return sim_random(cluster) % (path->warp == cluster->laggard ? LONG_PAUSE : PAUSE);
+}
+
 static void run_first(struct sim_cluster *cluster) {
     struct sim_path *const path = sim_queue_pop(cluster);
     const struct sim_warp *const warp = path->warp;
@@ -82,7 +89,7 @@ static void run_first(struct sim_cluster *cluster) {
         sim_queue_park(cluster, path);
     } else if (run == SIM_RUN_READY) {
         if (cluster->machine->options->seed)
-            path->time += sim_random(cluster) % 32;
+            path->time += pause_of(cluster, path);
         sim_queue_push(cluster, path);
     }
 }

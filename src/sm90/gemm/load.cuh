@@ -228,10 +228,6 @@ static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params 
     if (waited)
         load_b_before_previous_kernel_ends(p, ring, at, base, rank, w);
     for (; w.more; load_next(p, rank, w)) {
-        if (CLUSTER_K > 1) { /* the exchange of partial sums, which uses the ring, has to be over */
-            mbarrier_wait(cluster_k_barriers_at(base).free_addr, parity ^ 1);
-            parity ^= 1;
-        }
 #pragma unroll 1
         for (; w.piece.first < w.piece.end; ++w.piece.first) {
             const uint32_t stage_addr = base + at.slot * STAGE_BYTES, bar = ring.full_addr + 8 * at.slot;
@@ -243,6 +239,12 @@ static __device__ __forceinline__ void produce(const struct gm_gemm_sm90_params 
             load_a(p, stage_addr, bar, w.load.a, w.piece.first * TILE_K, rank);
             load_b(p, stage_addr, bar, w.load.b, w.piece.first * TILE_K, rank);
             pipeline_next<STAGES>(at);
+        }
+        /* The exchange of partial sums, which uses the ring, has to be over before the next piece. Only then: where all of the
+         * first piece was loaded early, its exchange may be over by now. */
+        if (CLUSTER_K > 1 && walk_more(p, w.rest)) {
+            mbarrier_wait(cluster_k_barriers_at(base).free_addr, parity);
+            parity ^= 1;
         }
     }
     if (!waited)
