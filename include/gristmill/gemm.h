@@ -78,7 +78,8 @@ extern "C" {
  *
  *  sum over g of (A B)_g * (a_scales[m, g] * b_scales[n, g])      (A B)_g: the products of k = 128 g .. 128 g + 127
  *
- *  where an operand whose scales are of GM_PER_TENSOR or GM_PER_ROW has the same in every g; neither is GM_PER_NONE. Kernels
+ *  where an operand whose scales are of GM_PER_TENSOR or GM_PER_ROW has the same in every g; neither is GM_PER_NONE. Scales
+ *  of groups and blocks may be GM_SCALE_E8M0: bytes, in rows of whole words, so that their stride is a multiple of 4. Kernels
  *  whose names have an x take it; an extended epilogue or a gate only where a second kernel does that, with a
  *  workspace_limit.
  *
@@ -167,6 +168,7 @@ struct gm_gemm_problem {
     /* Of scales of GM_PER_GROUP and GM_PER_BLOCK, as gristmill/quantize.h has them; strides in elements, 0: packed. */
     enum gm_scale_order a_scale_order, b_scale_order;
     int64_t a_scales_stride, b_scales_stride;
+    enum gm_scale_format a_scale_format, b_scale_format; /* of each 128 of K; GM_SCALE_POWER_OF_2 is GM_SCALE_FP32 */
 };
 
 struct gm_gemm_args {
@@ -176,7 +178,7 @@ struct gm_gemm_args {
     gm_device_ptr workspace;
     size_t workspace_bytes;
     gm_device_ptr left_out; /* of pointer_arrays: a uint32, on 4 bytes, that counts matrices left out; 0: none */
-    gm_device_ptr a_scales, b_scales; /* fp32, on 4 bytes, where the problem has them */
+    gm_device_ptr a_scales, b_scales; /* on 4 bytes, where the problem has them: fp32, or as a_scale_format says */
     gm_device_ptr a_zeros, b_sums;    /* int32, on 4 bytes, with zero_points: M and N of them */
     /* Of an extended epilogue, 0 where the problem has none; amax: a float on 4 bytes; d_scales: of a D of 8 bits. */
     gm_device_ptr residual, amax, d_scales;

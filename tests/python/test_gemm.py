@@ -93,6 +93,11 @@ class Device(Test):
         for scales in ((a_scales, b_scales), turned):
             found = gristmill.gemm(a, b, out_type="fp32", a_scales=scales[0], b_scales=scales[1])
             self.assertEqual(found.tolist(), wanted)
+        exponents = [[127 + (i + g) % 3 for i in range(m)] for g in range(3)]
+        found = gristmill.gemm(a, b, out_type="fp32", a_scales=gristmill.array(exponents, "uint8").T, b_scales=b_scales)
+        self.assertEqual(found.tolist(), wanted)
+        with self.assertRaisesRegex(gristmill.Error, "a_scales_stride is 3: kernels read ue8m0 by words of 4"):
+            gristmill.gemm(a, b, a_scales=gristmill.array(list(zip(*exponents)), "uint8"), b_scales=b_scales)
         with self.assertRaisesRegex(ValueError, "b_scales is fp32 of shape .* of 136 or 2 rows and 3"):
             gristmill.gemm(a, b, a_scales=a_scales, b_scales=gristmill.array([[1.0] * 3] * 3, "fp32"))
         with self.assertRaisesRegex(gristmill.Error, "A has scales of each 128 of K and B none"):

@@ -194,6 +194,24 @@ START_TEST(scales_of_sums_are_operands_as_they_lie) {
 }
 END_TEST
 
+/* Words of ue8m0, the last of which may be more than the scales in it. */
+START_TEST(scales_of_one_byte_are_operands_to_their_last_word) {
+    gm_plan *plan_of_sums = NULL;
+    struct gm_gemm_problem p = problem_of(200, 304, 400);
+    p.ab_type = GM_E4M3, p.a_scales = GM_PER_GROUP, p.b_scales = GM_PER_BLOCK;
+    p.a_scale_format = p.b_scale_format = GM_SCALE_E8M0, p.b_scale_order = GM_SCALES_BY_COLUMN, p.b_scales_stride = 8;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &plan_of_sums));
+    struct gm_gemm_args a = {.size = sizeof a, .a = ADDRESS_A, .b = ADDRESS_B, .d = ADDRESS_D};
+    a.a_scales = ADDRESS_A_SCALES, a.b_scales = ADDRESS_D - (3 * 8 + 4) + 4; /* 3 blocks along N */
+    assert_fails(gm_gemm_execute(plan_of_sums, &a, NULL), GM_ERROR_OVERLAP, "b_scales");
+    a.b_scales -= 2;
+    assert_fails(gm_gemm_execute(plan_of_sums, &a, NULL), GM_ERROR_MISALIGNED, "b_scales");
+    a.b_scales -= 2;
+    assert_ok(gm_gemm_execute(plan_of_sums, &a, NULL));
+    gm_plan_destroy(plan_of_sums);
+}
+END_TEST
+
 START_TEST(a_residual_may_be_d_exactly) {
     gm_plan *extended = NULL;
     struct gm_gemm_problem p = problem_of(64, 64, 64);
@@ -488,6 +506,7 @@ Suite *check_args_suite(void) {
     tcase_add_test(cases, scales_are_operands);
     tcase_add_test(cases, parts_of_an_extended_epilogue_are_operands);
     tcase_add_test(cases, scales_of_sums_are_operands_as_they_lie);
+    tcase_add_test(cases, scales_of_one_byte_are_operands_to_their_last_word);
     tcase_add_test(cases, a_residual_may_be_d_exactly);
     tcase_add_test(cases, operands_past_the_end_of_the_address_space_are_refused);
     tcase_add_test(cases, an_output_over_an_input_is_refused);

@@ -101,6 +101,10 @@ static void sums_order(struct gm_gemm_problem *p) { sums_of(p), p->a_scale_order
 static void sums_b_order(struct gm_gemm_problem *p) { sums_of(p), p->b_scale_order = (enum gm_scale_order)-1; }
 static void sums_stride(struct gm_gemm_problem *p) { sums_of(p), p->a_scale_order = GM_SCALES_BY_COLUMN, p->a_scales_stride = 15, p->k = p->lda = p->ldb = 256; }
 static void sums_b_stride(struct gm_gemm_problem *p) { sums_of(p), p->b_scales_stride = -1; }
+static void sums_format(struct gm_gemm_problem *p) { sums_of(p), p->a_scale_format = (enum gm_scale_format)3; }
+static void sums_b_format(struct gm_gemm_problem *p) { sums_of(p), p->b_scale_format = (enum gm_scale_format)-1; }
+static void sums_e8m0(struct gm_gemm_problem *p) { sums_of(p), p->a_scale_format = GM_SCALE_E8M0, p->k = p->lda = p->ldb = 272; }
+static void sums_e8m0_stride(struct gm_gemm_problem *p) { sums_e8m0(p), p->a_scales_stride = 6; }
 static void sums_batch(struct gm_gemm_problem *p) { sums_of(p), p->batch = 2, p->d_batch_stride = 1 << 20; }
 static void fp8_zeros(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->zero_points = 1; }
 static void fp8_batch(struct gm_gemm_problem *p) { p->ab_type = GM_E4M3, p->batch = 2, p->d_batch_stride = 1 << 20, p->a_scales = GM_PER_ROW; }
@@ -188,6 +192,10 @@ static const struct {
     {sums_b_order, GM_ERROR_INVALID_ARGUMENT, "b_scale_order is -1"},
     {sums_stride, GM_ERROR_INVALID_ARGUMENT, "a_scales_stride is 15; a row has 16 elements"},
     {sums_b_stride, GM_ERROR_INVALID_ARGUMENT, "b_scales_stride is -1"},
+    {sums_format, GM_ERROR_INVALID_ARGUMENT, "a_scale_format is 3"},
+    {sums_b_format, GM_ERROR_INVALID_ARGUMENT, "b_scale_format is -1"},
+    {sums_e8m0, GM_ERROR_INVALID_ARGUMENT, "a_scales_stride is 3: kernels read ue8m0 by words of 4"},
+    {sums_e8m0_stride, GM_ERROR_INVALID_ARGUMENT, "a_scales_stride is 6: kernels read ue8m0 by words of 4"},
     {sums_batch, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
     {fast_2, GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is 2; it must be 0 or 1"},
     {fp8_zeros, GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are e4m3"},

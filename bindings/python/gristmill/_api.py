@@ -680,6 +680,8 @@ class gm_gemm_problem(Struct):
         ("b_scale_order", c_uint),
         ("a_scales_stride", c_int64),
         ("b_scales_stride", c_int64),
+        ("a_scale_format", c_uint),
+        ("b_scale_format", c_uint),
     ]
 
 

@@ -16,6 +16,7 @@ ACTIVATIONS = {
     "gelu_erf": _api.GM_ACT_GELU_ERF,
     "silu": _api.GM_ACT_SILU,
 }
+SCALE_FORMATS = {"fp32": _api.GM_SCALE_FP32, "uint8": _api.GM_SCALE_E8M0}  # of each 128 of k
 OWN = {"int8": "int32", "e4m3": "bf16"}  # types of results where that is not the operands'
 PRECISIONS = {None: None, "tf32": _api.GM_TF32, "tf32x3": _api.GM_TF32X3}
 OPERANDS = {"out": "d", "out_scale": "d_scales"}
@@ -88,7 +89,8 @@ def gemm(
 
     a_scales, b_scales  fp32, one value, or m and n of them; of a and b of e4m3 and of 16 bits as well. Of e4m3 also one for
                         each 128 of k: of shape m x ceil(k / 128) and ceil(k / 128) x n, or ceil(m / 128) and
-                        ceil(n / 128) for one of each 128 rows
+                        ceil(n / 128) for one of each 128 rows; these are fp32, or uint8, which is ue8m0: the exponent plus
+                        127, in rows (or columns) that begin on multiples of 4
     a_zeros, b_sums     int32, m and n of them: zeros of a's rows, and the sums of b's columns
 
     fast_accumulation  of e4m3: sums may stay in the tensor cores, which is faster and much less exact
@@ -358,14 +360,15 @@ def _sum_scales(problem, name, array, rows):
     """Scales of each 128 of K, of each row or of 128 rows, either of which may be contiguous."""
     lines, sums = _along_k(array.shape, name)
     of_line, of_sum = _along_k(array.strides, name)
-    if array.dtype != "fp32" or lines not in (rows, -(-rows // 128)) or 1 not in (of_line, of_sum):
+    if array.dtype not in SCALE_FORMATS or lines not in (rows, -(-rows // 128)) or 1 not in (of_line, of_sum):
         raise ValueError(
-            f"{name} is {array.dtype} of shape {array.shape} and strides {array.strides}; scales of each 128 of k are fp32, "
-            f"contiguous along one dimension, of {rows} or {-(-rows // 128)} rows and {sums}"
+            f"{name} is {array.dtype} of shape {array.shape} and strides {array.strides}; scales of each 128 of k are fp32 or "
+            f"uint8 (ue8m0), contiguous along one dimension, of {rows} or {-(-rows // 128)} rows and {sums}"
         )
     order, stride = (_api.GM_SCALES_BY_ROW, of_line) if of_sum == 1 else (_api.GM_SCALES_BY_COLUMN, of_sum)
     setattr(problem, name, _api.GM_PER_GROUP if lines == rows else _api.GM_PER_BLOCK)
     setattr(problem, name[:-1] + "_order", order)
+    setattr(problem, name[:-1] + "_format", SCALE_FORMATS[array.dtype])
     setattr(problem, name + "_stride", stride if (lines if of_sum == 1 else sums) > 1 else 0)
 
 

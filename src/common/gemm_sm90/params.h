@@ -27,12 +27,13 @@ struct gm_gate_params {
     int32_t gate_step, up_first; /* the bias of column c of D: gate_step c, and up_first beyond that for the up */
 };
 
-/* The scales of an operand's rows in each 128 of K: sum i of row r has values[(r >> shift) * row_step + i * sum_step]. A step
- * of 0: one for all. */
+/* The scales of an operand's rows in each 128 of K: sum i of row r has the one (r >> shift) * row_step + i * sum_step bytes
+ * behind the first. A step of 0: one for all. */
 struct gm_sum_scales {
-    uint64_t values;            /* address of floats */
-    int64_t row_step, sum_step; /* elements */
-    int32_t shift, rows;        /* of the operand */
+    uint64_t values;            /* address of floats, or of bytes of ue8m0, which lie in whole words */
+    int64_t row_step, sum_step; /* bytes; of ue8m0 one of them 1, the other a multiple of 4 */
+    int16_t shift, is_e8m0;
+    int32_t rows; /* of the operand */
 };
 
 struct gm_gemm_sm90_params {

@@ -49,19 +49,20 @@
 
 /* ---- the scales of a stage ------------------------------------------------------------------------- */
 
-/* Each sum of GM_SM90_SUM_K products of fp8 has its own. As they land in shared memory they are floats of the rows of wgmma's
+/* Each sum of GM_SM90_SUM_K products of fp8 has its own. As they land in shared memory they are words of the rows of wgmma's
  * M side and of its N side: with xc of every column, with x of every GM_SM90_SCALE_SPAN columns, since the blocks of 128
- * columns need not begin where tiles do. A stage has factors, which are made of them: with xc the same floats, with x
- * products, of every row and span. */
+ * columns need not begin where tiles do; and four that say whose they are. A stage has factors, which are made of them: with xc
+ * one for each row and column, with x products, of every row and span. */
 #define GM_SM90_SUM_K           128
 #define GM_SM90_SCALE_SPAN(tn)  GM_MIN((tn) & -(tn), 128)
 #define GM_SM90_SCALE_SPANS(tn) ((tn) / GM_SM90_SCALE_SPAN(tn))
 #define GM_SM90_N_SCALES(tm, tn, roles)                                                                                \
     (GM_SM90_SCALES(roles) == GM_SCALES_columns ? GM_SM90_WGMMA_N(tm, tn, roles)                                       \
                                                 : GM_CEIL_DIV(GM_SM90_SCALE_SPANS(tn), 4) * 4)
-#define GM_SM90_LANDED_SCALES(tm, tn, roles) (GM_SM90_WGMMA_M(tm, tn, roles) + GM_SM90_N_SCALES(tm, tn, roles))
+#define GM_SM90_ROW_SCALES(tm, tn, roles)    (GM_SM90_WGMMA_M(tm, tn, roles) + GM_SM90_N_SCALES(tm, tn, roles))
+#define GM_SM90_LANDED_SCALES(tm, tn, roles) (GM_SM90_ROW_SCALES(tm, tn, roles) + 4)
 #define GM_SM90_SUM_FACTORS(tm, tn, roles)                                                                             \
-    (GM_SM90_SCALES(roles) == GM_SCALES_columns ? GM_SM90_LANDED_SCALES(tm, tn, roles)                                 \
+    (GM_SM90_SCALES(roles) == GM_SCALES_columns ? GM_SM90_ROW_SCALES(tm, tn, roles)                                    \
                                                 : GM_SM90_WGMMA_M(tm, tn, roles) * GM_SM90_SCALE_SPANS(tn))
 #define GM_SM90_LANDED_BYTES(tm, tn, tk, roles) ((tk) / GM_SM90_SUM_K * 4 * GM_SM90_LANDED_SCALES(tm, tn, roles))
 #define GM_SM90_FACTORS_BYTES(tm, tn, tk, stages, roles)                                                               \

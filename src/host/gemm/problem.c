@@ -42,38 +42,6 @@ struct gm_operand gm_operand_d(const struct gm_gemm_problem *p) {
     return (struct gm_operand){p->m, gm_gemm_columns(p), p->ldd, gm_type_bytes(p->d_type)};
 }
 
-static struct gm_out quantised(enum gm_granularity scales, enum gm_scale_order order, int64_t stride, int64_t rows,
-                               int64_t k) {
-    static const enum gm_scaling scalings[] = {[GM_PER_NONE] = GM_SCALE_STATIC,
-                                               [GM_PER_TENSOR] = GM_SCALE_STATIC,
-                                               [GM_PER_ROW] = GM_SCALE_ROW,
-                                               [GM_PER_GROUP] = GM_SCALE_GROUP,
-                                               [GM_PER_BLOCK] = GM_SCALE_BLOCK};
-    return (struct gm_out){
-        .rows = rows, .columns = k, .scaling = scalings[scales], .scale_order = order, .scales_stride = stride};
-}
-
-struct gm_out gm_gemm_quantised_a(const struct gm_gemm_problem *p) {
-    return quantised(p->a_scales, p->a_scale_order, p->a_scales_stride, p->m, p->k);
-}
-
-struct gm_out gm_gemm_quantised_b(const struct gm_gemm_problem *p) {
-    return quantised(p->b_scales, p->b_scale_order, p->b_scales_stride, p->n, p->k);
-}
-
-static struct gm_operand scales_of(enum gm_granularity scales, struct gm_out operand) {
-    const struct gm_matrix lie = gm_scales_of(&operand);
-    return (struct gm_operand){scales == GM_PER_NONE ? 0 : lie.rows, lie.columns, lie.stride, lie.element_bytes};
-}
-
-struct gm_operand gm_operand_a_scales(const struct gm_gemm_problem *p) {
-    return scales_of(p->a_scales, gm_gemm_quantised_a(p));
-}
-
-struct gm_operand gm_operand_b_scales(const struct gm_gemm_problem *p) {
-    return scales_of(p->b_scales, gm_gemm_quantised_b(p));
-}
-
 int64_t gm_operand_bytes(const struct gm_operand *operand) {
     if (operand->rows == 0 || operand->columns == 0)
         return 0;
@@ -150,32 +118,6 @@ static enum gm_status check_granularities(const struct gm_gemm_problem *p) {
     return status;
 }
 
-/* Scales of each 128 of K are of fp8, and of both operands then; of others their order and stride mean nothing. */
-static enum gm_status check_scales_of_sums(struct gm_gemm_problem *p) {
-    if (p->a_scales <= GM_PER_ROW)
-        p->a_scale_order = GM_SCALES_BY_ROW, p->a_scales_stride = 0;
-    if (p->b_scales <= GM_PER_ROW)
-        p->b_scale_order = GM_SCALES_BY_ROW, p->b_scales_stride = 0;
-    if (!gm_has_scales_of_sums(p))
-        return GM_OK;
-    if (p->ab_type != GM_E4M3)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scales of GM_PER_GROUP and GM_PER_BLOCK are of e4m3; A and B are %s",
-                       gm_type_name(p->ab_type));
-    if (p->a_scales == GM_PER_NONE || p->b_scales == GM_PER_NONE)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
-                       "%s has scales of each 128 of K and %s none: both have scales, of GM_PER_TENSOR at least",
-                       p->a_scales ? "A" : "B", p->a_scales ? "B" : "A");
-    enum gm_status status =
-        gm_check_enum("a_scale_order", (int)p->a_scale_order, GM_SCALES_BY_ROW, GM_SCALES_BY_COLUMN);
-    if (status == GM_OK)
-        status = gm_check_enum("b_scale_order", (int)p->b_scale_order, GM_SCALES_BY_ROW, GM_SCALES_BY_COLUMN);
-    if (status == GM_OK && p->a_scales >= GM_PER_GROUP)
-        status = fill_stride("a_scales_stride", &p->a_scales_stride, gm_operand_a_scales(p));
-    if (status == GM_OK && p->b_scales >= GM_PER_GROUP)
-        status = fill_stride("b_scales_stride", &p->b_scales_stride, gm_operand_b_scales(p));
-    return status;
-}
-
 /* Scales of the matrices of a batch. */
 static enum gm_status check_scales_of_batch(const struct gm_gemm_problem *p) {
     if (gm_gemm_is_batch(p) && (p->a_scales >= GM_PER_ROW || p->b_scales >= GM_PER_ROW || p->zero_points))
@@ -188,7 +130,7 @@ static enum gm_status check_scales_of_batch(const struct gm_gemm_problem *p) {
 static enum gm_status check_8_bits(struct gm_gemm_problem *p) {
     enum gm_status status = check_granularities(p);
     if (status == GM_OK)
-        status = check_scales_of_sums(p);
+        status = gm_gemm_check_scales_of_sums(p);
     const int64_t most = p->zero_points ? MOST_K_ZEROS : MOST_K_INT8;
     if (status != GM_OK)
         return status;
@@ -396,6 +338,8 @@ struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
     t.b_scales = p->a_scales;
     t.a_scale_order = p->b_scale_order;
     t.b_scale_order = p->a_scale_order;
+    t.a_scale_format = p->b_scale_format;
+    t.b_scale_format = p->a_scale_format;
     t.a_scales_stride = p->b_scales_stride;
     t.b_scales_stride = p->a_scales_stride;
     t.bias = p->bias == GM_BIAS_N ? GM_BIAS_M : p->bias == GM_BIAS_M ? GM_BIAS_N : GM_BIAS_NONE;

@@ -113,6 +113,8 @@ struct gm_out gm_gemm_quantised_b(const struct gm_gemm_problem *problem);
 /* Their scales, in rows as they lie in memory. */
 struct gm_operand gm_operand_a_scales(const struct gm_gemm_problem *problem);
 struct gm_operand gm_operand_b_scales(const struct gm_gemm_problem *problem);
+/* Checks scales of each 128 of K and fills in how they lie; of others that is nothing. */
+enum gm_status gm_gemm_check_scales_of_sums(struct gm_gemm_problem *problem);
 /* From the first byte to the last: (rows - 1) * stride + columns elements; 0 when empty. */
 int64_t gm_operand_bytes(const struct gm_operand *operand);
 

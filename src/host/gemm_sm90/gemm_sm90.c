@@ -143,12 +143,13 @@ static int plain_store(const struct gm_gemm_variant *v, const struct gm_gemm_pro
 
 static struct gm_sum_scales sum_scales(struct gm_out operand) {
     const int is_one = operand.scaling == GM_SCALE_STATIC;
-    int64_t down, across; /* bytes */
+    int64_t down, across;
     gm_scale_pitches(&operand, &down, &across);
     return (struct gm_sum_scales){
-        .row_step = is_one ? 0 : down / (int64_t)sizeof(float),
-        .sum_step = is_one ? 0 : across / (int64_t)sizeof(float),
+        .row_step = is_one ? 0 : down,
+        .sum_step = is_one ? 0 : across,
         .shift = operand.scaling == GM_SCALE_BLOCK ? 7 : 0,
+        .is_e8m0 = operand.scale_format == GM_SCALE_E8M0,
         .rows = (int32_t)operand.rows,
     };
 }

@@ -76,7 +76,8 @@ enum {
     STORE_ROWS = GM_SM90_STORE_ROWS(TILE_M, TILE_N, ROLES), /* rows of it */
     CHUNK_BYTES = STORE_ROWS * STORE_SPAN,
     BUFFER_BYTES = GM_SM90_BUFFER_BYTES(TILE_M, TILE_N, ROLES),
-    LANDED_SCALES = GM_SM90_LANDED_SCALES(TILE_M, TILE_N, ROLES), /* floats of a sum, as they lie in memory */
+    ROW_SCALES = GM_SM90_ROW_SCALES(TILE_M, TILE_N, ROLES),       /* words of a sum, as they lie in memory, */
+    LANDED_SCALES = GM_SM90_LANDED_SCALES(TILE_M, TILE_N, ROLES), /* and with those that say whose they are */
     SUM_FACTORS = GM_SM90_SUM_FACTORS(TILE_M, TILE_N, ROLES),     /* and as consumers multiply by them */
     SCALE_SPAN = GM_SCALES == GM_SCALES_blocks ? GM_SM90_SCALE_SPAN(TILE_N) : WGMMA_N, /* columns of a row's factor */
     SCALE_SPANS = WGMMA_N / SCALE_SPAN,

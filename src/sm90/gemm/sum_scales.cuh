@@ -28,7 +28,8 @@ static __device__ __forceinline__ uint32_t sum_factors_addr(uint32_t base, uint3
     return base + STAGES * STAGE_BYTES + STAGING_BYTES + (slot * SUMS_OF_STAGE + part) * 4 * SUM_FACTORS;
 }
 
-/* Where the scales of sum `part` land, in the `place`-th of SCALES_AHEAD places: of the M side's rows, then of the N side. */
+/* Where the scales of sum `part` land, in the `place`-th of SCALES_AHEAD places: of the M side's rows, then of the N side, then
+ * whose they are. */
 static __device__ __forceinline__ uint32_t landed_scales_addr(uint32_t base, uint32_t place, int part) {
     return sum_factors_addr(base, STAGES, 0) + (place * SUMS_OF_STAGE + part) * 4 * LANDED_SCALES;
 }
@@ -36,22 +37,22 @@ static __device__ __forceinline__ uint32_t landed_scales_addr(uint32_t base, uin
 /* ---- the warp that loads ----------------------------------------------------------------------------- */
 
 /* The scales that a lane copies of one operand's side of a tile, which has COUNT rows first, first + STEP, ..., in the sum
- * that is next: four rows of every 128 at once where these lie side by side, else one of every 32. The warp copies hundreds
- * a k-block, so that an address takes one addition, and a choice is made once. */
+ * that is next: four rows of every 128 at once where these lie side by side, else one of every 32; of ue8m0 the words that
+ * they are in. The warp copies hundreds a k-block, so that an address takes one addition, and a choice is made once. */
 template <int COUNT, int STEP> struct copied_scales {
     uint64_t next[GM_CEIL_DIV(COUNT, 32)];
     int rows; /* of the operand, from the lane's first on */
     bool by_fours;
 
     __device__ __forceinline__ copied_scales(const struct gm_sum_scales &s, int first, int sum, uint32_t lane)
-        : by_fours(STEP == 1 && COUNT >= 4 && s.row_step == 1 && s.shift == 0 &&
-                   (s.values | s.sum_step * 4) % 16 == 0) {
+        : by_fours(STEP == 1 && COUNT >= 4 && s.row_step == 4 && s.shift == 0 && !s.is_e8m0 &&
+                   (s.values | s.sum_step) % 16 == 0) {
         const int step = by_fours ? 4 : STEP;
         rows = s.rows - first - (int)lane * step;
 #pragma unroll
         for (int i = 0; i < GM_CEIL_DIV(COUNT, 32); ++i) {
             const int row = first + (i * 32 + (int)lane) * step;
-            next[i] = s.values + 4 * ((int64_t)(row >> s.shift) * s.row_step + sum * s.sum_step);
+            next[i] = s.values + (int64_t)(row >> s.shift) * s.row_step + sum * s.sum_step;
         }
     }
 
@@ -64,15 +65,15 @@ template <int COUNT, int STEP> struct copied_scales {
                 const int at = i * 128 + (int)lane * 4;
                 if (COUNT % 128 == 0 || at < COUNT)
                     cp_async_cg_16_alone(dst + at * 4, next[i], min(max(there - i * 128, 0), 4) * 4);
-                next[i] += 4 * s.sum_step;
+                next[i] += s.sum_step;
             }
         } else {
 #pragma unroll
             for (int i = 0; i < GM_CEIL_DIV(COUNT, 32); ++i) {
                 const int at = i * 32 + (int)lane;
                 if (COUNT % 32 == 0 || at < COUNT)
-                    cp_async_ca_4(dst + at * 4, next[i], i * 32 * STEP < there ? 4 : 0);
-                next[i] += 4 * s.sum_step;
+                    cp_async_ca_4(dst + at * 4, next[i] & ~(uint64_t)3, i * 32 * STEP < there ? 4 : 0);
+                next[i] += s.sum_step;
             }
         }
     }
@@ -82,13 +83,13 @@ template <int COUNT, int STEP> struct copied_scales {
 struct copied_tile {
     copied_scales<WGMMA_M, 1> m;
     copied_scales<HAS_N_SCALES ? WGMMA_N : SCALE_SPANS, HAS_N_SCALES ? 1 : SCALE_SPAN> n;
-    int sum;
+    int first_m, first_n, sum;
 
     __device__ __forceinline__ copied_tile(const struct gm_gemm_sm90_params &p, int first_m, int first_n, int block,
                                            uint32_t lane)
         : m(SWAPPED ? p.b_sum_scales : p.a_sum_scales, first_m, block * SUMS_OF_STAGE, lane),
-          n(SWAPPED ? p.a_sum_scales : p.b_sum_scales, first_n, block * SUMS_OF_STAGE, lane),
-          sum(block * SUMS_OF_STAGE) {}
+          n(SWAPPED ? p.a_sum_scales : p.b_sum_scales, first_n, block * SUMS_OF_STAGE, lane), first_m(first_m),
+          first_n(first_n), sum(block * SUMS_OF_STAGE) {}
 
     /* Asks for those of the next k-block. */
     __device__ __forceinline__ void ask(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t place,
@@ -98,8 +99,31 @@ struct copied_tile {
             const uint32_t addr = landed_scales_addr(base, place, part);
             m.copy(addr, SWAPPED ? p.b_sum_scales : p.a_sum_scales, sum < p.sums, lane);
             n.copy(addr + 4 * WGMMA_M, SWAPPED ? p.a_sum_scales : p.b_sum_scales, sum < p.sums, lane);
+            if (lane == 0 && (p.a_sum_scales.is_e8m0 || p.b_sum_scales.is_e8m0))
+                st_shared_v4(addr + 4 * ROW_SCALES, __int_as_float(first_m), __int_as_float(first_n),
+                             __int_as_float(sum), 0);
         }
         cp_async_commit_group();
+    }
+};
+
+/* A ue8m0: 2^(byte - 127), or NaN. 2^-127 is a denormal. */
+static __device__ __forceinline__ float e8m0_to_float(uint32_t byte) {
+    return __uint_as_float(byte == 0 ? 0x400000 : byte == 0xff ? 0x7fffffff : byte << 23);
+}
+
+/* Scales of ue8m0 where words of four landed: number of the first row, and the sum. */
+struct packed_scales {
+    int shift, first, sum;
+    bool by_column;
+
+    __device__ __forceinline__ packed_scales(const struct gm_sum_scales &s, int first, int sum)
+        : shift(s.shift), first(first), sum(sum), by_column(s.row_step == 1) {}
+
+    /* That of row first + `row`, whose word is `word`, in its place. */
+    __device__ __forceinline__ void unpack(float &word, int row) const {
+        const int byte = (by_column ? (first + row) >> shift : sum) % 4;
+        word = e8m0_to_float(__float_as_uint(word) >> 8 * byte & 0xff);
     }
 };
 
@@ -131,6 +155,32 @@ struct moved_scales {
             ld_shared_v4(from + 4 * WGMMA_M + lane * 16, columns[0], columns[1], columns[2], columns[3]);
     }
 
+    /* Makes floats of those that are ue8m0. */
+    __device__ __forceinline__ void unpack(const struct gm_gemm_sm90_params &p, uint32_t from, uint32_t lane) {
+        const struct gm_sum_scales &m = SWAPPED ? p.b_sum_scales : p.a_sum_scales;
+        const struct gm_sum_scales &n = SWAPPED ? p.a_sum_scales : p.b_sum_scales;
+        if (!m.is_e8m0 && !n.is_e8m0)
+            return;
+        float first_m, first_n, sum, unused;
+        ld_shared_v4(from + 4 * ROW_SCALES, first_m, first_n, sum, unused);
+        const struct packed_scales rows(m, __float_as_int(first_m), __float_as_int(sum));
+        const struct packed_scales lines(n, __float_as_int(first_n), __float_as_int(sum));
+        if (m.is_e8m0)
+#pragma unroll
+            for (int i = 0; i < OF_LANE; ++i)
+#pragma unroll
+                for (int j = 0; j < 4; ++j)
+                    rows.unpack(of_m[i][j], (i * 8 + lane / 4) * 16 + lane % 4 * 2 + j / 2 + j % 2 * 8);
+        if (n.is_e8m0 && HAS_N_SCALES)
+#pragma unroll
+            for (int j = 0; j < 4; ++j)
+                lines.unpack(columns[j], lane * 4 + j);
+        if (n.is_e8m0 && !HAS_N_SCALES)
+#pragma unroll
+            for (int span = 0; span < SCALE_SPANS; ++span)
+                lines.unpack(of_n[span], span * SCALE_SPAN);
+    }
+
     /* Stores the factors that they make. */
     __device__ __forceinline__ void store(uint32_t to, uint32_t lane) const {
 #pragma unroll
@@ -147,14 +197,17 @@ struct moved_scales {
 
 /* Hands consumers the factors of the next stage, as soon as it is free. Its scales have landed, as far as this lane asked
  * for them. */
-static __device__ __forceinline__ void hand_over_factors(uint32_t base, struct pipeline_state &at,
-                                                         struct pipeline_state &landed, uint32_t lane) {
+static __device__ __forceinline__ void hand_over_factors(const struct gm_gemm_sm90_params &p, uint32_t base,
+                                                         struct pipeline_state &at, struct pipeline_state &landed,
+                                                         uint32_t lane) {
     const struct pipeline ring = pipeline_at(base);
     moved_scales moved[SUMS_OF_STAGE];
     __syncwarp();
 #pragma unroll
-    for (int part = 0; part < SUMS_OF_STAGE; ++part)
+    for (int part = 0; part < SUMS_OF_STAGE; ++part) {
         moved[part].load(landed_scales_addr(base, landed.slot, part), lane);
+        moved[part].unpack(p, landed_scales_addr(base, landed.slot, part), lane);
+    }
     pipeline_next<SCALES_AHEAD>(landed);
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
 #pragma unroll
@@ -198,7 +251,7 @@ static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90
             pipeline_next<SCALES_AHEAD>(asked);
             if (++behind == SCALES_AHEAD) {
                 cp_async_wait_group<SCALES_AHEAD - 1>();
-                hand_over_factors(base, at, landed, lane);
+                hand_over_factors(p, base, at, landed, lane);
                 --behind;
             }
         }
@@ -206,7 +259,7 @@ static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90
 #pragma unroll 1
     for (; behind > 0; --behind) {
         wait_for_oldest<SCALES_AHEAD>(behind);
-        hand_over_factors(base, at, landed, lane);
+        hand_over_factors(p, base, at, landed, lane);
     }
 }
 

@@ -34,12 +34,13 @@ void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
                       *biases[] = {"", " bias-n:", " bias-m:"};
     static const char *gates[] = {"", " halves", " pairs"};
     static const char *granularities[] = {"", " per tensor", " per row", " per group", " per block"};
-    static const char *orders[] = {"", " by column"};
+    static const char *orders[] = {"", " by column"}, *formats[] = {"", " power of 2", " e8m0"};
     char scales[128] = "", extension[320] = "";
     if (is_of_8_bits(gc->ab_type) || gc->a_scales || gc->b_scales)
-        snprintf(scales, sizeof scales, " scales%s%s+%d /%s%s+%d%s", granularities[gc->a_scales],
-                 orders[gc->a_scale_order], gc->a_scales_pad, granularities[gc->b_scales], orders[gc->b_scale_order],
-                 gc->b_scales_pad, gc->zero_points ? " zeros" : "");
+        snprintf(scales, sizeof scales, " scales%s%s%s+%d /%s%s%s+%d%s", granularities[gc->a_scales],
+                 orders[gc->a_scale_order], formats[gc->a_scale_format], gc->a_scales_pad, granularities[gc->b_scales],
+                 orders[gc->b_scale_order], formats[gc->b_scale_format], gc->b_scales_pad,
+                 gc->zero_points ? " zeros" : "");
     const char *const fast = gc->fast_accumulation ? " fast" : "";
     static const char *inputs[] = {"integer", "normal", "special", "ones", "holed", "positive"};
     snprintf(text, bytes,
@@ -230,11 +231,13 @@ static bool keep_column_sums(struct placed *placed) {
 /* Row by row, as they lie in memory, between NaN. */
 static CUdeviceptr place_scales(struct result *result, const struct gemm_case *gc, bool is_a, struct arena *arena) {
     const struct scales_layout lie = scales_layout_of(gc, is_a);
-    struct image image = new_image(lie.rows, lie.stride, GM_FP32, (int)(gc->n + is_a) % 3, 0xff);
+    const int bytes = gm_type_bytes(lie.type), offset = (int)(gc->n + is_a) % 3;
+    struct image image = new_image(lie.rows, lie.stride, lie.type, offset * 4 / bytes, 0xff);
     for (int64_t i = 0; i < lie.rows * lie.columns; i++) {
         const int64_t row = i / lie.columns, column = i % lie.columns;
-        store_bits(image.bytes + image.start + (row * lie.stride + column) * 4, GM_FP32,
-                   double_to_bits(GM_FP32, stored_scale(gc, is_a, row, column)));
+        const double scale = stored_scale(gc, is_a, row, column);
+        store_bits(image.bytes + image.start + (row * lie.stride + column) * bytes, lie.type,
+                   bytes == 1 ? (uint32_t)(ilogb(scale) + 127) : double_to_bits(GM_FP32, scale));
     }
     return upload(result, arena, &image, false);
 }
@@ -350,6 +353,8 @@ static void fill_problem(struct placed *placed) {
                                                .fast_accumulation = gc->fast_accumulation,
                                                .a_scale_order = gc->a_scale_order,
                                                .b_scale_order = gc->b_scale_order,
+                                               .a_scale_format = gc->a_scale_format,
+                                               .b_scale_format = gc->b_scale_format,
                                                .a_scales_stride = scales_layout_of(gc, true).stride,
                                                .b_scales_stride = scales_layout_of(gc, false).stride,
                                                .a_align = pointer_alignment(placed->args.a),

@@ -95,6 +95,13 @@ static const struct gemm_case cases_of_sums[] = {
     {SUMS(33, 256, 256, GROUP, BLOCK), .d_type = GM_E4M3, .out.scaling = GM_SCALE_GROUP, .rounded_y = true},
     {SUMS(302, 424, 384, GROUP, BLOCK), .a_scale_order = GM_SCALES_BY_COLUMN}, /* rows by fours, two of the last */
     {SUMS(300, 400, 656, GROUP, BLOCK), .a_scale_order = GM_SCALES_BY_COLUMN, .inputs = NORMAL},
+    {SUMS(300, 400, 656, GROUP, BLOCK), .a_scale_format = GM_SCALE_E8M0},
+    {SUMS(301, 264, 1040, GROUP, BLOCK), .a_scale_order = GM_SCALES_BY_COLUMN, .a_scale_format = GM_SCALE_E8M0,
+     .b_scale_format = GM_SCALE_E8M0},
+    {SUMS(130, 650, 1680, BLOCK, GROUP), .a_scale_order = GM_SCALES_BY_COLUMN, .b_scale_order = GM_SCALES_BY_COLUMN,
+     .a_scale_format = GM_SCALE_E8M0, .b_scale_format = GM_SCALE_E8M0},
+    {SUMS(5, 1300, 528, GROUP, BLOCK), .b_scale_order = GM_SCALES_BY_COLUMN, .b_scale_format = GM_SCALE_E8M0},
+    {SUMS(1, 136, 272, GROUP, GROUP), .a_scale_format = GM_SCALE_E8M0, .b_scale_format = GM_SCALE_POWER_OF_2},
 };
 
 static bool check_case_of_sums(struct result *result, const struct gemm_case *gc, struct buffers *buffers,

@@ -87,6 +87,7 @@ struct gemm_case {
     bool rounded_sums;                                /* gates and ups may be rounded, to rounded_type() */
     enum gm_granularity a_scales, b_scales;           /* of operands of 8 bits and 16, but of int8 where D is int32 */
     enum gm_scale_order a_scale_order, b_scale_order; /* of groups and blocks */
+    enum gm_scale_format a_scale_format, b_scale_format;
     int a_scales_pad, b_scales_pad;
     bool zero_points;
     bool fast_accumulation; /* of e4m3 */
@@ -127,8 +128,9 @@ struct placed {
 };
 
 /* Scales of A and B (sum_scales.c): the scale of a row, in each 128 of K or in all; how they lie in memory, `rows` rows of `columns`
- * floats; what lies there; and the sums, scaled, or A B where there are no such scales. */
+ * elements; what lies there; and the sums, scaled, or A B where there are no such scales. */
 struct scales_layout {
+    enum gm_type type; /* GM_FP32, or GM_UINT8: the exponent plus 127 */
     int64_t rows, columns, stride;
     bool by_column;
     int64_t block; /* rows of the operand that share one */

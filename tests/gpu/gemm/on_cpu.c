@@ -68,9 +68,11 @@ static void add_row_of_b(const struct job *job, int64_t m, int64_t k) {
 }
 
 static float sum_scale_at(const struct gm_sum_scales *s, int64_t row, int64_t sum) {
-    const int64_t at = (row >> s->shift) * s->row_step + sum * s->sum_step;
+    const uint64_t at = s->values + (uint64_t)((row >> s->shift) * s->row_step + sum * s->sum_step);
     float scale;
-    memcpy(&scale, (const float *)(uintptr_t)s->values + at, sizeof scale);
+    if (s->is_e8m0)
+        return ldexpf(1, *(const uint8_t *)(uintptr_t)at - 127);
+    memcpy(&scale, (const void *)(uintptr_t)at, sizeof scale);
     return scale;
 }
 

@@ -26,16 +26,22 @@ double sum_scale(const struct gemm_case *gc, bool is_a, int64_t row, int64_t sum
     return ldexp(1, -(int)((hash64(opt.seed ^ 0x5ca1e ^ (is_a ? A_SCALES : B_SCALES), index) >> 32) % 3));
 }
 
+/* Rows of bytes begin on words. */
 struct scales_layout scales_layout_of(const struct gemm_case *gc, bool is_a) {
     const enum gm_granularity scales = is_a ? gc->a_scales : gc->b_scales;
-    const enum gm_scale_order order = is_a ? gc->a_scale_order : gc->b_scale_order;
+    const bool by_column = (is_a ? gc->a_scale_order : gc->b_scale_order) == GM_SCALES_BY_COLUMN;
+    const bool is_e8m0 = (is_a ? gc->a_scale_format : gc->b_scale_format) == GM_SCALE_E8M0;
     const int64_t rows = is_a ? gc->m : gc->n, pad = is_a ? gc->a_scales_pad : gc->b_scales_pad;
     const int64_t lines = scales == GM_PER_BLOCK ? (rows + SUM_K - 1) / SUM_K : rows, sums = sums_of(gc);
     if (scales <= GM_PER_ROW)
-        return (struct scales_layout){scales != GM_PER_NONE, scales == GM_PER_ROW ? rows : 1, rows, 0, 1};
-    if (order == GM_SCALES_BY_COLUMN)
-        return (struct scales_layout){sums, lines, lines + pad, 1, scales == GM_PER_BLOCK ? SUM_K : 1};
-    return (struct scales_layout){lines, sums, sums + pad, 0, scales == GM_PER_BLOCK ? SUM_K : 1};
+        return (struct scales_layout){GM_FP32, scales != GM_PER_NONE, scales == GM_PER_ROW ? rows : 1, rows, 0, 1};
+    const int64_t columns = by_column ? lines : sums;
+    return (struct scales_layout){.type = is_e8m0 ? GM_UINT8 : GM_FP32,
+                                  .rows = by_column ? sums : lines,
+                                  .columns = columns,
+                                  .stride = is_e8m0 ? (columns + pad + 3) / 4 * 4 : columns + pad,
+                                  .by_column = by_column,
+                                  .block = scales == GM_PER_BLOCK ? SUM_K : 1};
 }
 
 double stored_scale(const struct gemm_case *gc, bool is_a, int64_t line, int64_t column) {

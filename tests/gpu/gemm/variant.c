@@ -124,7 +124,7 @@ static struct gemm_case extend(const struct variant *variant, const struct gemm_
     return fit;
 }
 
-/* Each scale of each 128 of K in turn, in both orders, with gaps between rows. Columns of one scale are of few kinds. */
+/* Each scale of each 128 of K in turn, in both orders and formats, with gaps between rows. Columns of one scale are of few kinds. */
 static void fit_sum_scales(const struct variant *variant, struct gemm_case *gc) {
     static const enum gm_granularity of_one[] = {GM_PER_BLOCK, GM_PER_TENSOR},
                                      of_each[] = {GM_PER_GROUP, GM_PER_BLOCK, GM_PER_ROW, GM_PER_TENSOR};
@@ -135,6 +135,8 @@ static void fit_sum_scales(const struct variant *variant, struct gemm_case *gc) 
         gc->a_scales = GM_PER_GROUP;
     gc->a_scale_order = gc->a_scales >= GM_PER_GROUP && gc->m % 2 ? GM_SCALES_BY_COLUMN : GM_SCALES_BY_ROW;
     gc->b_scale_order = gc->b_scales >= GM_PER_GROUP && turn / 4 % 2 ? GM_SCALES_BY_COLUMN : GM_SCALES_BY_ROW;
+    gc->a_scale_format = gc->a_scales >= GM_PER_GROUP && gc->n % 3 == 1 ? GM_SCALE_E8M0 : GM_SCALE_FP32;
+    gc->b_scale_format = gc->b_scales >= GM_PER_GROUP && turn % 3 == 1 ? GM_SCALE_E8M0 : GM_SCALE_FP32;
     gc->a_scales_pad = gc->n % 3;
     gc->b_scales_pad = gc->k % 2;
 }

@@ -909,6 +909,8 @@ pub struct gm_gemm_problem {
     pub b_scale_order: gm_scale_order,
     pub a_scales_stride: i64,
     pub b_scales_stride: i64,
+    pub a_scale_format: gm_scale_format,
+    pub b_scale_format: gm_scale_format,
 }
 
 impl Default for gm_gemm_problem {
