@@ -34,9 +34,9 @@ static enum gm_reason check_type(const struct gm_kernel *kernel, const struct gm
                                  const struct gm_sentence *why) {
     const struct gm_operation *operation = kernel->family->operation;
     const struct gm_field *field = &operation->fields[operation->type];
-    const int64_t type = gm_field_get(field, q->problem);
+    const enum gm_type type = gm_kernel_type_of(operation, q->problem);
     char text[2][GM_FIELD_TEXT_BYTES];
-    if (gm_takes_type(kernel, (enum gm_type)type))
+    if (gm_takes_type(kernel, type))
         return GM_ACCEPTED;
     return gm_say(why, GM_REASON_TYPE, "computes with %s; the problem is %s",
                   gm_field_print(field, kernel->type, text[0]), gm_field_print(field, type, text[1]));
@@ -144,8 +144,8 @@ static struct gm_choice choose_by_ledger(const struct gm_operation *operation, c
     const struct gm_ledger_entry *entry = answer.exact ? answer.exact : answer.below;
     if (!entry)
         return (struct gm_choice){0};
-    const int64_t type = gm_field_get(&operation->fields[operation->type], question->problem);
-    struct gm_choice choice = choose_of_entry(entry, kernels, count, question, (enum gm_type)type);
+    const enum gm_type type = gm_kernel_type_of(operation, question->problem);
+    struct gm_choice choice = choose_of_entry(entry, kernels, count, question, type);
     choice.source = answer.exact ? GM_SOURCE_LEDGER : GM_SOURCE_NEIGHBOURS;
     choice.measured_us = answer.exact ? choice.measured_us : 0;
     choice.answer = answer;

@@ -27,6 +27,11 @@ const struct gm_operation *gm_operation_named(const char *name) {
     return NULL;
 }
 
+enum gm_type gm_kernel_type_of(const struct gm_operation *operation, const void *problem) {
+    return operation->kernel_type ? operation->kernel_type(problem)
+                                  : (enum gm_type)gm_field_get(&operation->fields[operation->type], problem);
+}
+
 int gm_field_named(const struct gm_operation *operation, const char *name) {
     for (int i = 0; i < operation->field_count; i++)
         if (strcmp(operation->fields[i].name, name) == 0)

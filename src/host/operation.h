@@ -88,6 +88,8 @@ struct gm_operation {
     int (*ranges)(const void *planned, const void *args, struct gm_range ranges[GM_RANGES_MAX],
                   struct gm_workspace *workspace);
     const struct gm_sequences *sequences; /* NULL: it is computed by one launch */
+    /* NULL, or: which type of kernels is asked, where other fields than `type` have a say in it. */
+    enum gm_type (*kernel_type)(const void *problem);
 };
 
 #define OPERATION(name, computes) extern const struct gm_operation gm_operation_##name;
@@ -100,6 +102,8 @@ size_t gm_operation_count(void);
 /* NULL: there is none of this name. */
 const struct gm_operation *gm_operation_named(const char *name);
 
+/* The type of kernels that compute a problem. */
+enum gm_type gm_kernel_type_of(const struct gm_operation *operation, const void *problem);
 /* The field of this name; -1: there is none. */
 int gm_field_named(const struct gm_operation *operation, const char *name);
 /* A field's value in a problem: a size, an enum's number, or the bits of a float. */

@@ -108,12 +108,11 @@ static enum gm_status prepare(gm_context *context, gm_plan *plan, const struct g
 enum { EXPLAINS_NOT, EXPLAINS_LAYOUT, EXPLAINS };
 static int explains(const struct gm_kernel *kernel, const struct gm_question *question, enum gm_reason reason) {
     const char *named = question->options->kernel;
-    const struct gm_operation *operation = kernel->family->operation;
-    const int64_t type = gm_field_get(&operation->fields[operation->type], question->problem);
+    const enum gm_type type = gm_kernel_type_of(kernel->family->operation, question->problem);
     int division;
     if (named)
         return gm_is_named(kernel, named, strlen(named), &division) ? EXPLAINS : EXPLAINS_NOT;
-    if (!gm_takes_type(kernel, (enum gm_type)type) || reason == GM_REASON_TYPE)
+    if (!gm_takes_type(kernel, type) || reason == GM_REASON_TYPE)
         return EXPLAINS_NOT;
     return reason == GM_REASON_LAYOUT ? EXPLAINS_LAYOUT : EXPLAINS;
 }
