@@ -7,7 +7,7 @@ import sys
 HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma.mma_async.m64nN for every N, 32 bytes of K, both operands in shared memory. Written by tools/gen_wgmma.py: edit
  * that. GM_PTX_TYPE comes from the registry, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) from the kernel's parameter block; only
- * operands of 16 bits may be MN-major. [PTX ISA, wgmma.mma_async] */
+ * operands of 16 bits may be MN-major. Beside an M side of e5m2 the N side is e4m3. [PTX ISA, wgmma.mma_async] */
 #ifndef GM_WGMMA_SHAPES_CUH
 #define GM_WGMMA_SHAPES_CUH
 
@@ -26,8 +26,15 @@ HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
 #define GM_WGMMA_MAJORS_e4m3(m, n) ""
 #define GM_WGMMA_MAJORS_e5m2(m, n) ""
 #define GM_WGMMA_MAJORS_s8(m, n)   ""
+#define GM_WGMMA_SIDES_bf16        "bf16.bf16" /* types of the M and N side */
+#define GM_WGMMA_SIDES_f16         "f16.f16"
+#define GM_WGMMA_SIDES_tf32        "tf32.tf32"
+#define GM_WGMMA_SIDES_e4m3        "e4m3.e4m3"
+#define GM_WGMMA_SIDES_e5m2        "e5m2.e4m3"
+#define GM_WGMMA_SIDES_s8          "s8.s8"
 #define GM_WGMMA_K                 GM_PASTE(GM_WGMMA_K_, GM_PTX_TYPE)
 #define GM_WGMMA_MAJORS            GM_PASTE(GM_WGMMA_MAJORS_, GM_PTX_TYPE)
+#define GM_WGMMA_SIDES             GM_PASTE(GM_WGMMA_SIDES_, GM_PTX_TYPE)
 
 /* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
 template <int N>
@@ -116,7 +123,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<{n}>(float (&d)[{regs}], uint64_t a, uint64_t b, int accumulate) {{
     asm volatile(
         "{{.reg .pred p; setp.ne.b32 p, %{regs + 2}, 0; "
-        "wgmma.mma_async.sync.aligned.m64n{n}" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {{"
+        "wgmma.mma_async.sync.aligned.m64n{n}" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {{"
         "{text}"
         "}}, %{regs}, %{regs + 1}, p, 1, 1" GM_WGMMA_MAJORS("%{regs + 3}", "%{regs + 4}") ";}}"
         : {outs}

@@ -21,6 +21,9 @@ enum {
 /* Bytes of an element, a constant where the type is one. */
 #define GM_TYPE_BYTES(type) (1 << (GM_TYPE_LOG_BYTES >> 2 * (type) & 3))
 
+/* Floats of 8 bits. */
+#define GM_TYPE_IS_FP8(type) ((int)(type) == (int)GM_TYPE_e4m3 || (int)(type) == (int)GM_TYPE_e5m2)
+
 /* Sets of types, for the column `types` of a registry. */
 #define GM_TYPES_half bf16 fp16
 

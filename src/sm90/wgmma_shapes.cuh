@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma.mma_async.m64nN for every N, 32 bytes of K, both operands in shared memory. Written by tools/gen_wgmma.py: edit
  * that. GM_PTX_TYPE comes from the registry, GM_M_SIDE_MN and GM_N_SIDE_MN (0 or 1) from the kernel's parameter block; only
- * operands of 16 bits may be MN-major. [PTX ISA, wgmma.mma_async] */
+ * operands of 16 bits may be MN-major. Beside an M side of e5m2 the N side is e4m3. [PTX ISA, wgmma.mma_async] */
 #ifndef GM_WGMMA_SHAPES_CUH
 #define GM_WGMMA_SHAPES_CUH
 
@@ -20,8 +20,15 @@
 #define GM_WGMMA_MAJORS_e4m3(m, n) ""
 #define GM_WGMMA_MAJORS_e5m2(m, n) ""
 #define GM_WGMMA_MAJORS_s8(m, n)   ""
+#define GM_WGMMA_SIDES_bf16        "bf16.bf16" /* types of the M and N side */
+#define GM_WGMMA_SIDES_f16         "f16.f16"
+#define GM_WGMMA_SIDES_tf32        "tf32.tf32"
+#define GM_WGMMA_SIDES_e4m3        "e4m3.e4m3"
+#define GM_WGMMA_SIDES_e5m2        "e5m2.e4m3"
+#define GM_WGMMA_SIDES_s8          "s8.s8"
 #define GM_WGMMA_K                 GM_PASTE(GM_WGMMA_K_, GM_PTX_TYPE)
 #define GM_WGMMA_MAJORS            GM_PASTE(GM_WGMMA_MAJORS_, GM_PTX_TYPE)
+#define GM_WGMMA_SIDES             GM_PASTE(GM_WGMMA_SIDES_, GM_PTX_TYPE)
 
 /* d (+)= A B for 64 rows; d is overwritten when accumulate is 0. */
 template <int N>
@@ -31,7 +38,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<8>(float (&d)[4], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %6, 0; "
-        "wgmma.mma_async.sync.aligned.m64n8" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n8" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3"
         "}, %4, %5, p, 1, 1" GM_WGMMA_MAJORS("%7", "%8") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
@@ -42,7 +49,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<16>(float (&d)[8], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %10, 0; "
-        "wgmma.mma_async.sync.aligned.m64n16" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n16" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7"
         "}, %8, %9, p, 1, 1" GM_WGMMA_MAJORS("%11", "%12") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
@@ -53,7 +60,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<24>(float (&d)[12], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %14, 0; "
-        "wgmma.mma_async.sync.aligned.m64n24" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n24" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11"
         "}, %12, %13, p, 1, 1" GM_WGMMA_MAJORS("%15", "%16") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
@@ -65,7 +72,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<32>(float (&d)[16], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %18, 0; "
-        "wgmma.mma_async.sync.aligned.m64n32" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n32" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
         "}, %16, %17, p, 1, 1" GM_WGMMA_MAJORS("%19", "%20") ";}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
@@ -77,7 +84,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<40>(float (&d)[20], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %22, 0; "
-        "wgmma.mma_async.sync.aligned.m64n40" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n40" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19"
         "}, %20, %21, p, 1, 1" GM_WGMMA_MAJORS("%23", "%24") ";}"
@@ -91,7 +98,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<48>(float (&d)[24], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %26, 0; "
-        "wgmma.mma_async.sync.aligned.m64n48" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n48" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23"
         "}, %24, %25, p, 1, 1" GM_WGMMA_MAJORS("%27", "%28") ";}"
@@ -105,7 +112,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<56>(float (&d)[28], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %30, 0; "
-        "wgmma.mma_async.sync.aligned.m64n56" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n56" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27"
         "}, %28, %29, p, 1, 1" GM_WGMMA_MAJORS("%31", "%32") ";}"
@@ -120,7 +127,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<64>(float (&d)[32], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %34, 0; "
-        "wgmma.mma_async.sync.aligned.m64n64" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n64" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
         "}, %32, %33, p, 1, 1" GM_WGMMA_MAJORS("%35", "%36") ";}"
@@ -135,7 +142,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<72>(float (&d)[36], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %38, 0; "
-        "wgmma.mma_async.sync.aligned.m64n72" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n72" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35"
@@ -152,7 +159,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<80>(float (&d)[40], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %42, 0; "
-        "wgmma.mma_async.sync.aligned.m64n80" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n80" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39"
@@ -169,7 +176,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<88>(float (&d)[44], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %46, 0; "
-        "wgmma.mma_async.sync.aligned.m64n88" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n88" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43"
@@ -187,7 +194,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<96>(float (&d)[48], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %50, 0; "
-        "wgmma.mma_async.sync.aligned.m64n96" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n96" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
@@ -205,7 +212,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<104>(float (&d)[52], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %54, 0; "
-        "wgmma.mma_async.sync.aligned.m64n104" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n104" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -225,7 +232,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<112>(float (&d)[56], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %58, 0; "
-        "wgmma.mma_async.sync.aligned.m64n112" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n112" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -245,7 +252,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<120>(float (&d)[60], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %62, 0; "
-        "wgmma.mma_async.sync.aligned.m64n120" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n120" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -266,7 +273,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<128>(float (&d)[64], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %66, 0; "
-        "wgmma.mma_async.sync.aligned.m64n128" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n128" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -287,7 +294,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<136>(float (&d)[68], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %70, 0; "
-        "wgmma.mma_async.sync.aligned.m64n136" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n136" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -310,7 +317,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<144>(float (&d)[72], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %74, 0; "
-        "wgmma.mma_async.sync.aligned.m64n144" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n144" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -333,7 +340,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<152>(float (&d)[76], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %78, 0; "
-        "wgmma.mma_async.sync.aligned.m64n152" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n152" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -357,7 +364,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<160>(float (&d)[80], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %82, 0; "
-        "wgmma.mma_async.sync.aligned.m64n160" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n160" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -381,7 +388,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<168>(float (&d)[84], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %86, 0; "
-        "wgmma.mma_async.sync.aligned.m64n168" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n168" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -407,7 +414,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<176>(float (&d)[88], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %90, 0; "
-        "wgmma.mma_async.sync.aligned.m64n176" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n176" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -433,7 +440,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<184>(float (&d)[92], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %94, 0; "
-        "wgmma.mma_async.sync.aligned.m64n184" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n184" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -460,7 +467,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<192>(float (&d)[96], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %98, 0; "
-        "wgmma.mma_async.sync.aligned.m64n192" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n192" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -487,7 +494,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<200>(float (&d)[100], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %102, 0; "
-        "wgmma.mma_async.sync.aligned.m64n200" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n200" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -516,7 +523,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<208>(float (&d)[104], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %106, 0; "
-        "wgmma.mma_async.sync.aligned.m64n208" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n208" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -545,7 +552,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<216>(float (&d)[108], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %110, 0; "
-        "wgmma.mma_async.sync.aligned.m64n216" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n216" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -575,7 +582,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<224>(float (&d)[112], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %114, 0; "
-        "wgmma.mma_async.sync.aligned.m64n224" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n224" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -605,7 +612,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<232>(float (&d)[116], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %118, 0; "
-        "wgmma.mma_async.sync.aligned.m64n232" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n232" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -637,7 +644,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<240>(float (&d)[120], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %122, 0; "
-        "wgmma.mma_async.sync.aligned.m64n240" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n240" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -669,7 +676,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<248>(float (&d)[124], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %126, 0; "
-        "wgmma.mma_async.sync.aligned.m64n248" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n248" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -702,7 +709,7 @@ template <>
 __device__ __forceinline__ void wgmma_m64<256>(float (&d)[128], uint64_t a, uint64_t b, int accumulate) {
     asm volatile(
         "{.reg .pred p; setp.ne.b32 p, %130, 0; "
-        "wgmma.mma_async.sync.aligned.m64n256" GM_WGMMA_K ".f32." GM_QUOTE(GM_PTX_TYPE) "." GM_QUOTE(GM_PTX_TYPE) " {"
+        "wgmma.mma_async.sync.aligned.m64n256" GM_WGMMA_K ".f32." GM_WGMMA_SIDES " {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "

@@ -71,7 +71,7 @@ sum_epilogue8(const struct gm_scaling_params &s, const struct gm_epilogue_params
             return;
         scaling_apply8(s, v, row, col, e.m, e.n);
     }
-    if (GM_TYPE == GM_TYPE_e4m3 && row < e.m && col < e.n)
+    if (GM_TYPE_IS_FP8(GM_TYPE) && row < e.m && col < e.n)
         scales_apply8(s, v, row, col, e.n - col);
     epilogue_apply8(e, v, row, col);
 }

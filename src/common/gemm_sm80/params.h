@@ -17,11 +17,11 @@ struct gm_gemm_sm80_params {
     struct gm_stream_k stream_k; /* GEMV: none */
     /* Of variants that take batches. */
     struct gm_batch_params batch;
-    int64_t a_batch, b_batch; /* bytes */
-    uint64_t left_out;        /* where matrices that are left out are counted, or 0 */
-    int32_t pointer_arrays;   /* a, b, and the epilogue's c and d are addresses of arrays of pointers */
-    int32_t reserved;
-    struct gm_scaling_params scaling; /* of int8 operands */
+    int64_t a_batch, b_batch;         /* bytes */
+    uint64_t left_out;                /* where matrices that are left out are counted, or 0 */
+    int32_t pointer_arrays;           /* a, b, and the epilogue's c and d are addresses of arrays of pointers */
+    int32_t b_is_e5m2;                /* of kernels of e5m2, 1: B is e5m2 and A e4m3; 0: the reverse */
+    struct gm_scaling_params scaling; /* of 8-bit operands, and of extended epilogues */
 };
 GM_STATIC_ASSERT(sizeof(struct gm_gemm_sm80_params) == 296, "the same layout in C11 and CUDA C");
 

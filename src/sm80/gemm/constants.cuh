@@ -16,10 +16,11 @@ enum {
     ELEM_BYTES = GM_TYPE_BYTES(TYPE),
     IS_HALF = ELEM_BYTES == 2,
     IS_INT = TYPE == GM_TYPE_int8,
-    IS_DECODED = TYPE == GM_TYPE_e4m3, /* mma.sync takes fp16 that is made of it, see decode.cuh */
+    IS_DECODED = GM_TYPE_IS_FP8(TYPE), /* mma.sync takes fp16 that is made of it, see decode.cuh */
+    IS_MIXED = TYPE == GM_TYPE_e5m2,   /* one operand is e5m2, the other e4m3 */
     IS_SPLIT = TYPE == GM_TYPE_tf32x3, /* every element becomes two of tf32, see common/gemm/split.cuh */
     CHUNK = 16 / ELEM_BYTES,           /* elements */
-    K_STEP = 32 / ELEM_BYTES,          /* of K, in one mma.sync, of e4m3 in two */
+    K_STEP = 32 / ELEM_BYTES,          /* of K, in one mma.sync, of fp8 in two */
     LAYOUT = GM_LAYOUT,
     TILE_M = GM_TILE_M,
     TILE_N = GM_TILE_N,

@@ -12,6 +12,7 @@
 #include "sm80/cp_async.cuh"
 #include "sm80/gemm/chunk.cuh"
 #include "sm80/gemm/constants.cuh"
+#include "sm80/gemm/decode.cuh"
 #include "sm80/gemm/swizzle.cuh"
 #include "sm80/pipeline.cuh"
 
@@ -52,6 +53,7 @@ struct operand {
     uint64_t source;       /* this thread's next chunk */
     int64_t block_bytes;   /* from after this thread's last chunk of a k-block to its first of the next */
     uint32_t destination;  /* offset of this thread's first chunk in a stage */
+    struct fp8_bits bits;  /* in kernels of e5m2: of its type */
 };
 
 /* A tile's operand, to be loaded from k-block `first` on. */
@@ -247,6 +249,10 @@ static __device__ __forceinline__ void begin_piece(const struct gm_gemm_sm80_par
                                                    struct operand &b, int first, int end, int m, int n) {
     a = operand_begin(shape_a(), p.a, p.lda, p.a_vector, m, p.epilogue.m, p.k, first);
     b = operand_begin(shape_b(), p.b, p.ldb, p.b_vector, n, p.epilogue.n, p.k, first);
+    if (IS_MIXED) {
+        a.bits = fp8_bits_of(!p.b_is_e5m2);
+        b.bits = fp8_bits_of(p.b_is_e5m2);
+    }
 #pragma unroll 1
     for (int i = 0; i < STAGES - 1; ++i) {
         struct unaligned_block unaligned;

@@ -118,33 +118,43 @@ static __device__ __forceinline__ void mma_block_row(float (&acc)[2 * BLOCKS_N][
 static __device__ __forceinline__ void mma_block_row(int32_t (&)[2 * BLOCKS_N][4], const uint32_t (&)[4],
                                                      const struct b_halves &) {}
 
-/* Multiplies half a k-step of e4m3, which is a k-step of fp16: of a word of four neighbours along K bytes 0 and 2 take fp16's
+/* A word of an operand, which in kernels of e5m2 is of either type. */
+static __device__ __forceinline__ void decode(const struct operand &from, uint32_t word, uint32_t &even,
+                                              uint32_t &odd) {
+    if (IS_MIXED)
+        decode_word(word, from.bits, even, odd);
+    else
+        decode_word(word, even, odd);
+}
+
+/* Multiplies half a k-step of fp8, which is a k-step of fp16: of a word of four neighbours along K bytes 0 and 2 take fp16's
  * k = 2q and 2q + 1, and bytes 1 and 3 k = 2q + 8 and 2q + 9, in A and in B alike. */
 static __device__ __forceinline__ void mma_decoded(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4], const struct fragments &f,
-                                                   int half) {
+                                                   const struct operand &of_a, const struct operand &of_b, int half) {
     uint32_t b[2 * BLOCKS_N][2], a[4];
 #pragma unroll
     for (int j = 0; j < 2 * BLOCKS_N; ++j)
-        decode_word(f.b[j / 2][j % 2 * 2 + half], b[j][0], b[j][1]);
+        decode(of_b, f.b[j / 2][j % 2 * 2 + half], b[j][0], b[j][1]);
 #pragma unroll
     for (int i = 0; i < BLOCKS_M; ++i) {
-        decode_word(f.a[i][2 * half], a[0], a[2]);
-        decode_word(f.a[i][2 * half + 1], a[1], a[3]);
+        decode(of_a, f.a[i][2 * half], a[0], a[2]);
+        decode(of_a, f.a[i][2 * half + 1], a[1], a[3]);
 #pragma unroll
         for (int j = 0; j < 2 * BLOCKS_N; ++j)
             mma_step(acc[i][j], a, b[j][0], b[j][1]);
     }
 }
 
-/* The sums of decoded products as those of e4m3. */
+/* The sums of decoded products as those of fp8. */
 static __device__ __forceinline__ void scale_decoded(sum_t (&acc)[BLOCKS_M][2 * BLOCKS_N][4]) {
+    constexpr float unit = IS_MIXED ? GM_MOVED_E4M3_UNIT : GM_E4M3_AS_F16_UNIT * GM_E4M3_AS_F16_UNIT;
 #pragma unroll
     for (int i = 0; i < BLOCKS_M; ++i)
 #pragma unroll
         for (int j = 0; j < 2 * BLOCKS_N; ++j)
 #pragma unroll
             for (int r = 0; r < 4; ++r)
-                acc[i][j][r] *= GM_E4M3_AS_F16_UNIT * GM_E4M3_AS_F16_UNIT;
+                acc[i][j][r] *= unit;
 }
 
 /* Whether fragments are loaded by ld.shared, which should not read what no copy has written. */
@@ -159,7 +169,7 @@ static __device__ __forceinline__ void mma_stage(sum_t (&acc)[BLOCKS_M][2 * BLOC
 #pragma unroll
     for (int step = 0; step < K_STEPS; ++step) {
         if (IS_DECODED) /* before there are two sets of fragments, for want of registers */
-            mma_decoded(acc, f[step % 2], 0);
+            mma_decoded(acc, f[step % 2], a, b, 0);
         if (step == K_STEPS - 1) {
             pipeline_commit();
             pipeline_wait<STAGES - 2>();
@@ -172,7 +182,7 @@ static __device__ __forceinline__ void mma_stage(sum_t (&acc)[BLOCKS_M][2 * BLOC
             load_part(shape_b(), b, whole, write, step, K_STEPS - 1);
         }
         if (IS_DECODED) {
-            mma_decoded(acc, f[step % 2], 1);
+            mma_decoded(acc, f[step % 2], a, b, 1);
             continue;
         }
         struct b_halves b_halves;

@@ -27,7 +27,7 @@ enum {
     ELEM_BYTES = GM_TYPE_BYTES(GM_TYPE),
     IS_HALF = ELEM_BYTES == 2, /* else D never has the operands' type */
     IS_INT = GM_TYPE == GM_TYPE_int8,
-    IS_FP8 = GM_TYPE == GM_TYPE_e4m3,
+    IS_FP8 = GM_TYPE_IS_FP8(GM_TYPE),        /* of e5m2 the M side; the N side is e4m3 then */
     PROMOTES = IS_FP8 && !GM_FAST,           /* fp32 instructions add up sums of a few atoms, see mma_promoted.cuh */
     SCALES = IS_INT || IS_FP8,               /* tiles may be stored by TMA scaled by rows and columns */
     SCALES_SUMS = GM_SCALES != GM_SCALES_no, /* each promoted sum has scales, see sum_scales.cuh */
