@@ -72,6 +72,11 @@ extern "C" {
  *  strides and scales as of int8; batches only by kernels of sm90. fast_accumulation of other operands is
  *  GM_ERROR_INVALID_ARGUMENT.
  *
+ *  With has_b_type one operand may be GM_E5M2 and the other GM_E4M3, as gradients and weights or activations are in
+ *  training: exact, scaled and added up as e4m3 by e4m3, with the same epilogues; the infinities of e5m2 are such. Two of
+ *  e5m2, other pairs of types, and scales of each 128 of K are GM_ERROR_INVALID_ARGUMENT; a batch that is not planned as one
+ *  product has no kernel, and a gate is made by a second one, with a workspace_limit.
+ *
  *  Scales of GM_E4M3 may also be of each 128 of K, of GM_PER_GROUP for each row, of GM_PER_BLOCK for each 128 rows: fp32,
  *  in the order and with the stride that gristmill/quantize.h has for groups and blocks of columns K. The last of K, and
  *  the last rows, may be fewer. Then in the place of A B above
@@ -126,7 +131,8 @@ enum gm_granularity { GM_PER_NONE = 0, GM_PER_TENSOR = 1, GM_PER_ROW = 2, GM_PER
 struct gm_gemm_problem {
     size_t size;
     int64_t m, n, k;
-    enum gm_type ab_type; /* GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3, GM_E4M3 or GM_INT8 */
+    /* Of A, and of B without has_b_type: GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3, GM_E4M3 or GM_INT8. Of A alone: GM_E5M2. */
+    enum gm_type ab_type;
     /* GM_BF16, GM_FP16 or GM_FP32, of fp32, tf32 and tf32x3 A and B GM_FP32, of int8 also GM_INT32; or GM_E4M3, GM_E5M2 or
      * GM_INT8 of an extended epilogue. */
     enum gm_type d_type;
@@ -169,6 +175,9 @@ struct gm_gemm_problem {
     enum gm_scale_order a_scale_order, b_scale_order;
     int64_t a_scales_stride, b_scales_stride;
     enum gm_scale_format a_scale_format, b_scale_format; /* of each 128 of K; GM_SCALE_POWER_OF_2 is GM_SCALE_FP32 */
+    /* B's type where has_b_type is 1, else A's: GM_E5M2 beside an A of GM_E4M3, GM_E4M3 beside one of GM_E5M2. */
+    int32_t has_b_type;
+    enum gm_type b_type;
 };
 
 struct gm_gemm_args {

@@ -2,6 +2,7 @@
 /* Plans on the fake driver. */
 #include "planned.h"
 
+#include "columns.h"
 #include "common/gemm/tokens.h"
 #include "host/types.h"
 
@@ -21,14 +22,24 @@ void planned_tear_down(void) {
     fake_remove();
 }
 
+void set_operand_types(struct gm_gemm_problem *p, const struct gm_kernel *row) {
+    const int b_is_e5m2 = row->family == &gm_family_gemm_sm90 && row->columns[GM_GEMM_SM90_SWAP];
+    p->ab_type = row->type;
+    if (row->type != GM_E5M2)
+        return;
+    p->ab_type = b_is_e5m2 ? GM_E4M3 : GM_E5M2;
+    p->has_b_type = 1;
+    p->b_type = b_is_e5m2 ? GM_E5M2 : GM_E4M3;
+}
+
 struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64_t n, int64_t k) {
     struct gm_gemm_problem p = problem_of(m, n, k);
     const int layout = gm_gemm_variant(row).layout;
-    p.ab_type = row->type;
+    set_operand_types(&p, row);
     p.fast_accumulation = gm_gemm_variant(row).fast_accumulation;
-    p.d_type = gm_type_bytes(row->type) == 4 || row->type == GM_E4M3 ? GM_FP32
-               : row->type == GM_INT8                                ? GM_INT32
-                                                                     : row->type;
+    p.d_type = gm_type_bytes(row->type) == 4 || GM_TYPE_IS_FP8(row->type) ? GM_FP32
+               : row->type == GM_INT8                                     ? GM_INT32
+                                                                          : row->type;
     if (gm_gemm_variant(row).sum_scales) {
         p.a_scales = GM_PER_GROUP;
         p.b_scales = GM_PER_BLOCK;

@@ -12,6 +12,8 @@ extern gm_context *context; /* of fake device 0, made and destroyed by the fixtu
 void planned_set_up(void);
 void planned_tear_down(void);
 
+/* The types of A and B that `row` takes. */
+void set_operand_types(struct gm_gemm_problem *problem, const struct gm_kernel *row);
 /* A problem that `row` takes; a plan of it by the row's name. */
 struct gm_gemm_problem problem_for(const struct gm_kernel *row, int64_t m, int64_t n, int64_t k);
 gm_plan *plan_for(const struct gm_kernel *row, const struct gm_gemm_problem *problem);

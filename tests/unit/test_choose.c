@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The planner on models of real devices, over a table of its own and over the real one. */
 #include "kernels.h"
+#include "planned.h"
 
 #include "host/occupancy.h"
 #include "host/options.h"
@@ -228,13 +229,25 @@ START_TEST(ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small) {
 }
 END_TEST
 
-static enum gm_arch arch_of_e4m3(const char *model, int64_t m, int64_t k, int64_t lda) {
+/* Of fp8, whose types the caller says. */
+static enum gm_arch arch_of(const char *model, struct gm_gemm_problem p) {
     const struct gm_device device = device_of(model);
+    const struct gm_kernel *kernel = choose(gm_kernels, gemm_count(), &device, p, NULL).kernel;
+    ck_assert_msg(kernel != NULL, "%s: %d x 4096 x %d", model, (int)p.m, (int)p.k);
+    ck_assert_int_eq(kernel->type, p.has_b_type ? GM_E5M2 : GM_E4M3);
+    return kernel->arch;
+}
+
+static enum gm_arch arch_of_e4m3(const char *model, int64_t m, int64_t k, int64_t lda) {
     struct gm_gemm_problem p = problem_of(m, 4096, k);
     p.ab_type = GM_E4M3, p.lda = lda;
-    const struct gm_kernel *kernel = choose(gm_kernels, gemm_count(), &device, p, NULL).kernel;
-    ck_assert_msg(kernel != NULL, "%s: %d x 4096 x %d", model, (int)m, (int)k);
-    return kernel->arch;
+    return arch_of(model, p);
+}
+
+static enum gm_arch arch_of_pair(const char *model, enum gm_type a, int64_t m, int64_t k, int amax) {
+    struct gm_gemm_problem p = problem_of(m, 4096, k);
+    p.ab_type = a, p.has_b_type = 1, p.b_type = a == GM_E5M2 ? GM_E4M3 : GM_E5M2, p.amax = amax;
+    return arch_of(model, p);
 }
 
 /* wgmma takes it as it is wherever TMA may load, however kind a model is to kernels that decode it. */
@@ -247,6 +260,36 @@ START_TEST(e4m3_is_decoded_where_there_is_no_wgmma_of_it) {
     }
     ck_assert_int_eq(arch_of_e4m3("h200", 64, 4096, 4100), GM_ARCH_SM80);
     ck_assert_int_eq(arch_of_e4m3("h200", 64, 0, 0), GM_ARCH_SM80);
+}
+END_TEST
+
+/* Both orders have kernels of both epilogues, one of either side of wgmma and the same of mma.sync. */
+START_TEST(e5m2_may_be_a_or_b) {
+    static const enum gm_type types[] = {GM_E5M2, GM_E4M3};
+    for (int i = 0; i < 4; i++)
+        for (int64_t m = 1; m <= 4096; m *= 8) {
+            ck_assert_int_eq(arch_of_pair("h200", types[i % 2], m, 4096, i / 2), GM_ARCH_SM90);
+            ck_assert_int_eq(arch_of_pair("a100", types[i % 2], m, 4096, i / 2), GM_ARCH_SM80);
+            ck_assert_int_eq(arch_of_pair("rtx4090", types[i % 2], m, 4096, i / 2), GM_ARCH_SM80);
+            ck_assert_int_eq(arch_of_pair("h200", types[i % 2], m, 0, i / 2), GM_ARCH_SM80);
+        }
+}
+END_TEST
+
+/* wgmma's M side is A, or of swapped kernels B: the other order is refused by name. */
+START_TEST(e5m2_is_on_the_m_side) {
+    const struct gm_device device = device_of("h200");
+    for (size_t i = 0; i < gemm_count(); i++) {
+        const struct gm_kernel *row = &gm_kernels[i];
+        if (row->type != GM_E5M2 || row->family != &gm_family_gemm_sm90)
+            continue;
+        struct gm_gemm_problem p = problem_for(row, 128, 4096, 4096);
+        const struct gm_plan_options named = {.size = sizeof named, .kernel = row->name};
+        ck_assert_ptr_eq(choose(gm_kernels, gemm_count(), &device, p, &named).kernel, row);
+        const enum gm_type a = p.ab_type;
+        p.ab_type = p.b_type, p.b_type = a;
+        ck_assert_ptr_null(choose(gm_kernels, gemm_count(), &device, p, &named).kernel);
+    }
 }
 END_TEST
 
@@ -373,6 +416,8 @@ Suite *choose_suite(void) {
     tcase_add_test(cases, ampere_runs_sm80_rows_only);
     tcase_add_test(cases, ampere_prefers_big_tiles_for_big_problems_and_small_ones_for_small);
     tcase_add_test(cases, e4m3_is_decoded_where_there_is_no_wgmma_of_it);
+    tcase_add_test(cases, e5m2_may_be_a_or_b);
+    tcase_add_test(cases, e5m2_is_on_the_m_side);
     tcase_add_test(cases, few_tokens_take_low_tiles_where_there_is_no_tma);
     tcase_add_test(cases, rows_beyond_99_kb_stay_off_8_6_and_8_9);
     tcase_add_test(cases, a_mask_forces_the_path);

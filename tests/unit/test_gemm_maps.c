@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tensor maps of the sm90 rows. */
 #include "kernels.h"
+#include "planned.h"
 
 /* By the columns that maps depend on. */
 #define ROW(layout, tile_m, tile_n, cluster_m, cluster_n, letters, swizzle)                                            \
@@ -135,7 +136,7 @@ START_TEST(every_sm90_row_gets_legal_maps_for_legal_problems) {
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && row->family == &gm_family_gemm_sm90; s++) {
             struct gm_gemm_problem p = problem_of(sizes[s][0], sizes[s][1], sizes[s][2]);
             const int layout = gm_gemm_variant(row).layout;
-            p.ab_type = row->type;
+            set_operand_types(&p, row);
             p.fast_accumulation = gm_gemm_variant(row).fast_accumulation;
             p.d_type = gm_type_bytes(row->type) == 4 ? GM_FP32 : row->type == GM_INT8 ? GM_INT32 : p.d_type;
             p.a_major = GM_LAYOUT_A_MN(layout) ? GM_MN_MAJOR : GM_K_MAJOR;

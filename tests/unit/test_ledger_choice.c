@@ -291,11 +291,12 @@ static gm_ledger *one_entry(const struct gm_device *device, const struct gm_kern
                             const struct gm_gemm_problem *p) {
     char text[1024];
     gm_ledger *made = NULL;
-    const char *type = gm_type_name(row->type), *d_type = gm_type_name(p->d_type);
+    const char *a_type = gm_type_name(p->ab_type), *d_type = gm_type_name(p->d_type);
+    const char *b_type = p->has_b_type ? gm_type_name(p->b_type) : a_type;
     snprintf(text, sizeof text,
              "gristmill-ledger 1\ndevice %s\ncc %d.%d\nsms %d\nl2_bytes 1\ndram_gbs 1\n"
              "gemm %s %s %s %s %s %d %d %d %s 3.25 3.2 3.3 7 *elsewhere 4.5 4.4 4.6 7\n",
-             device->name, device->cc_major, device->cc_minor, device->sm_count, type, type, d_type,
+             device->name, device->cc_major, device->cc_minor, device->sm_count, a_type, b_type, d_type,
              gm_gemm_layout_name(gm_gemm_variant(row).layout), p->batch > 1 ? "batch" : "plain", (int)p->m, (int)p->n,
              (int)p->k, row->name);
     assert_ok(gm_ledger_parse(text, strlen(text), &made));

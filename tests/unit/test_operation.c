@@ -289,7 +289,12 @@ START_TEST(a_gemm_has_the_layouts_and_types_of_its_fields) {
     ck_assert_int_eq(gm_field_set(gemm_field("a"), &p, GM_FP16), 1);
     ck_assert_int_eq(gm_field_set(gemm_field("b"), &p, GM_FP16), 1);
     ck_assert(p.ab_type == GM_FP16 && gm_field_get(gemm_field("b"), &p) == GM_FP16);
-    ck_assert(!gm_field_parse(gemm_field("a"), "e5m2", 4, &value));
+    ck_assert(gm_field_set(gemm_field("a"), &p, GM_E5M2) == 1 && gm_field_set(gemm_field("b"), &p, GM_E5M2) == 0);
+    ck_assert_int_eq(gm_field_set(gemm_field("b"), &p, GM_E4M3), 1);
+    ck_assert(p.has_b_type == 1 && p.b_type == GM_E4M3 && gm_field_get(gemm_field("b"), &p) == GM_E4M3);
+    ck_assert(gm_field_set(gemm_field("a"), &p, GM_E4M3) == 1 && gm_field_set(gemm_field("b"), &p, GM_E4M3) == 1);
+    ck_assert(p.has_b_type == 0); /* it goes with A's */
+    ck_assert(!gm_field_parse(gemm_field("a"), "uint8", 5, &value));
     ck_assert(gm_field_parse(gemm_field("a"), "e4m3", 4, &value));
     ck_assert(gm_field_parse(gemm_field("a"), "fp32", 4, &value));
     ck_assert(gm_field_parse(gemm_field("d"), "fp32", 4, &value));
@@ -307,6 +312,7 @@ START_TEST(a_gemms_epilogue_says_what_is_behind_the_sums) {
         {"gate", {.gate = GM_GATE_HALVES}},
         {"batch", {.batch = 2}},
         {"fast", {.ab_type = GM_E4M3, .fast_accumulation = 1}},
+        {"general", {.ab_type = GM_E5M2, .has_b_type = 1, .b_type = GM_E4M3}},
         {"general", {.ab_type = GM_E4M3}},
         {"sum_scales", {.ab_type = GM_E4M3, .a_scales = GM_PER_GROUP, .b_scales = GM_PER_BLOCK}},
         {"sum_scales", {.ab_type = GM_E4M3, .a_scales = GM_PER_ROW, .b_scales = GM_PER_GROUP, .fast_accumulation = 1}},

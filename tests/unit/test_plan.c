@@ -142,6 +142,7 @@ START_TEST(the_named_row_says_why_it_refuses) {
         char words[128];
         gm_plan *plan = NULL;
         p.ab_type = p.ab_type == GM_BF16 ? GM_FP16 : GM_BF16;
+        p.has_b_type = 0;
         p.d_type = GM_FP32;
         p.fast_accumulation = 0;
         p.a_scales = p.b_scales = GM_PER_NONE;
@@ -224,6 +225,26 @@ START_TEST(a_refused_row_says_why) {
 }
 END_TEST
 
+/* What kernels of e5m2 have not, each with its sentence. Matrices that make one product are one. */
+START_TEST(e4m3_beside_e5m2_has_no_batches_and_no_gate_of_its_own) {
+    struct gm_gemm_problem p = problem_of(64, 128, 256);
+    gm_plan *plan = NULL;
+    p.ab_type = GM_E4M3, p.has_b_type = 1, p.b_type = GM_E5M2, p.d_type = GM_BF16;
+    p.batch = 3, p.a_batch_stride = p.m * p.k, p.c_batch_stride = p.d_batch_stride = p.m * p.n;
+    assert_ok(gm_gemm_plan_create(context, &p, NULL, &plan));
+    gm_plan_destroy(plan);
+    p.b_batch_stride = p.n * p.k;
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, &plan), GM_ERROR_NO_KERNEL,
+                 "computes one product; the problem is a batch of 3");
+    p.batch = 0, p.gate = GM_GATE_HALVES, p.activation = GM_ACT_SILU;
+    assert_fails(gm_gemm_plan_create(context, &p, NULL, &plan), GM_ERROR_NO_KERNEL,
+                 "this one and a GLU behind it, with a workspace_limit");
+    const struct gm_plan_options room = {.size = sizeof room, .workspace_limit = 1 << 20};
+    assert_ok(gm_gemm_plan_create(context, &p, &room, &plan));
+    gm_plan_destroy(plan);
+}
+END_TEST
+
 START_TEST(a_device_without_images_says_so) {
     gm_context *old = NULL;
     gm_plan *plan = NULL;
@@ -287,6 +308,7 @@ Suite *plan_suite(void) {
     tcase_add_test(cases, bad_arguments_make_no_plan);
     tcase_add_test(cases, a_refused_row_says_why);
     tcase_add_test(cases, the_named_row_says_why_it_refuses);
+    tcase_add_test(cases, e4m3_beside_e5m2_has_no_batches_and_no_gate_of_its_own);
     tcase_add_test(cases, a_device_without_images_says_so);
     tcase_add_test(cases, a_failed_image_fails_the_plan);
     tcase_add_test(cases, a_refused_tensor_map_fails_the_plan);

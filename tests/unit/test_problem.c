@@ -78,7 +78,17 @@ static void break_size_0(struct gm_gemm_problem *p) { p->size = 0; }
 static void break_m(struct gm_gemm_problem *p) { p->m = -1; }
 static void break_n(struct gm_gemm_problem *p) { p->n = INT64_C(1) << 31; }
 static void break_k(struct gm_gemm_problem *p) { p->k = INT64_MIN; }
-static void break_ab_type(struct gm_gemm_problem *p) { p->ab_type = GM_E5M2; }
+static void break_ab_type(struct gm_gemm_problem *p) { p->ab_type = GM_UINT8; }
+static void break_has_b_type(struct gm_gemm_problem *p) { p->has_b_type = 2; }
+static void pair_of(struct gm_gemm_problem *p, enum gm_type a, enum gm_type b) { p->ab_type = a, p->has_b_type = 1, p->b_type = b; }
+static void two_of_e5m2(struct gm_gemm_problem *p) { p->ab_type = GM_E5M2; }
+static void e5m2_by_e5m2(struct gm_gemm_problem *p) { pair_of(p, GM_E5M2, GM_E5M2); }
+static void bf16_by_fp16(struct gm_gemm_problem *p) { pair_of(p, GM_BF16, GM_FP16); }
+static void e4m3_by_int8(struct gm_gemm_problem *p) { pair_of(p, GM_E4M3, GM_INT8); }
+static void e5m2_by_none(struct gm_gemm_problem *p) { pair_of(p, GM_E5M2, (enum gm_type)99); }
+static void pair_sums(struct gm_gemm_problem *p) { pair_of(p, GM_E4M3, GM_E5M2), p->a_scales = GM_PER_GROUP, p->b_scales = GM_PER_BLOCK; }
+static void pair_zeros(struct gm_gemm_problem *p) { pair_of(p, GM_E5M2, GM_E4M3), p->zero_points = 1; }
+static void pair_batch(struct gm_gemm_problem *p) { pair_of(p, GM_E5M2, GM_E4M3), p->batch = 2, p->d_batch_stride = 1 << 20, p->a_scales = GM_PER_ROW; }
 static void break_d_of_fp32(struct gm_gemm_problem *p) { p->ab_type = GM_FP32; }
 static void break_d_of_tf32(struct gm_gemm_problem *p) { p->ab_type = GM_TF32; }
 static void break_d_of_tf32x3(struct gm_gemm_problem *p) { p->ab_type = GM_TF32X3; }
@@ -174,7 +184,16 @@ static const struct {
     {break_m, GM_ERROR_INVALID_ARGUMENT, "m is -1"},
     {break_n, GM_ERROR_INVALID_ARGUMENT, "n is 2147483648; it must be 0 to 2147483647"},
     {break_k, GM_ERROR_INVALID_ARGUMENT, "k is -9223372036854775808"},
-    {break_ab_type, GM_ERROR_INVALID_ARGUMENT, "ab_type is 4"},
+    {break_ab_type, GM_ERROR_INVALID_ARGUMENT, "ab_type is 6; known values are 0 to 2, 3 (e4m3), 4 (e5m2)"},
+    {break_has_b_type, GM_ERROR_INVALID_ARGUMENT, "has_b_type is 2"},
+    {two_of_e5m2, GM_ERROR_INVALID_ARGUMENT, "A and B are e5m2: one of them is e4m3 (has_b_type and b_type say B's type)"},
+    {e5m2_by_e5m2, GM_ERROR_INVALID_ARGUMENT, "A and B are e5m2: one of them is e4m3"},
+    {bf16_by_fp16, GM_ERROR_INVALID_ARGUMENT, "b_type is 1 beside an A of bf16: B is of A's type, but for e4m3 (3) and e5m2 (4)"},
+    {e4m3_by_int8, GM_ERROR_INVALID_ARGUMENT, "b_type is 5 beside an A of e4m3"},
+    {e5m2_by_none, GM_ERROR_INVALID_ARGUMENT, "b_type is 99 beside an A of e5m2"},
+    {pair_sums, GM_ERROR_INVALID_ARGUMENT, "scales of GM_PER_GROUP and GM_PER_BLOCK are of e4m3; A and B are e4m3 and e5m2"},
+    {pair_zeros, GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8"},
+    {pair_batch, GM_ERROR_INVALID_ARGUMENT, "a batch takes scales of GM_PER_TENSOR"},
     {break_d_of_fp32, GM_ERROR_INVALID_ARGUMENT, "d_type is bf16: D of fp32 operands is fp32"},
     {int8_k, GM_ERROR_INVALID_ARGUMENT, "k is 131072: a sum may leave 32 bits above 131071"},
     {int8_k_zeros, GM_ERROR_INVALID_ARGUMENT, "k is 65794: a sum may leave 32 bits above 65793 with zero_points"},

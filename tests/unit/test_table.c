@@ -226,11 +226,11 @@ END_TEST
 START_TEST(every_type_and_layout_has_a_production_sm80_row_that_fits_99_kb) {
     if (!has_arch(GM_ARCH_SM80))
         return;
-    static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3, GM_INT8};
+    static const enum gm_type types[] = {GM_BF16, GM_FP16, GM_FP32, GM_TF32, GM_TF32X3, GM_INT8, GM_E4M3, GM_E5M2};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const enum gm_type type = types[t];
         const struct gm_family *family = type == GM_FP32 ? &gm_family_gemm_fp32 : &gm_family_gemm_sm80;
-        for (int layout = 0; layout < (type == GM_INT8 ? 1 : 4); layout++) { /* of int8 others are turned */
+        for (int layout = 0; layout < (gm_type_bytes(type) == 1 ? 1 : 4); layout++) { /* of 8 bits others are turned */
             int found = 0;
             for (size_t i = 0; i < gemm_count(); i++) {
                 const struct gm_kernel *row = &gm_kernels[i];

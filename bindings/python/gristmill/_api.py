@@ -682,6 +682,8 @@ class gm_gemm_problem(Struct):
         ("b_scales_stride", c_int64),
         ("a_scale_format", c_uint),
         ("b_scale_format", c_uint),
+        ("has_b_type", c_int32),
+        ("b_type", c_uint),
     ]
 
 

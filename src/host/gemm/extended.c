@@ -59,7 +59,7 @@ static enum gm_status check_fit(const struct gm_gemm_problem *p) {
     if (gm_type_bytes(p->ab_type) == 4 || p->d_type == GM_INT32)
         return gm_fail(
             GM_ERROR_INVALID_ARGUMENT,
-            "an extended epilogue (scales, c_type, residual, amax, D of 8 bits) is of bf16 and fp16, of e4m3, "
+            "an extended epilogue (scales, c_type, residual, amax, D of 8 bits) is of bf16 and fp16, of fp8, "
             "and of int8 with scales; A and B are %s and D is %s",
             gm_type_name(p->ab_type), gm_type_name(p->d_type));
     if (gm_gemm_is_batch(p))

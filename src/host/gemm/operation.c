@@ -19,13 +19,22 @@ static int set_layout(void *problem, int64_t layout) {
     return 1;
 }
 
-/* A and B have one type. */
 static int64_t get_b_type(const void *problem) {
-    return ((const struct gm_gemm_problem *)problem)->ab_type;
+    return gm_gemm_b_type(problem);
 }
 
+/* B's type is left unsaid where it is A's, so that it goes with that. */
 static int set_b_type(void *problem, int64_t type) {
-    return ((struct gm_gemm_problem *)problem)->ab_type == (enum gm_type)type;
+    struct gm_gemm_problem *p = problem;
+    if (!gm_gemm_is_pair(p->ab_type, (enum gm_type)type))
+        return 0;
+    p->has_b_type = p->ab_type != (enum gm_type)type;
+    p->b_type = (enum gm_type)type;
+    return 1;
+}
+
+static enum gm_type kernel_type(const void *problem) {
+    return gm_gemm_kernel_type(problem);
 }
 
 enum {
@@ -131,7 +140,8 @@ static const char *const scalings[] = {"static", "amax_only", "row", "group", NU
 enum { FIELD_A, FIELD_B, FIELD_D, FIELD_LAYOUT, FIELD_EPILOGUE, FIELD_M };
 static const struct gm_field fields[] = {
     [FIELD_A] = {.name = "a", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(ab_type), .types = GM_GEMM_OPERANDS},
-    [FIELD_B] = {"b", GM_FIELD_TYPE, SUITES, .types = GM_GEMM_OPERANDS, .get = get_b_type, .set = set_b_type},
+    [FIELD_B] = {"b", GM_FIELD_TYPE, SUITES, .types = GM_GEMM_OPERANDS, .get = get_b_type, .set = set_b_type,
+                 .about = "type of B, e5m2 beside e4m3 or the reverse (default: dtype)"},
     [FIELD_D] = {.name = "d", .kind = GM_FIELD_TYPE, .uses = SUITES, .offset = AT(d_type), .types = D},
     [FIELD_LAYOUT] = {"layout", GM_FIELD_WORD, SUITES, .words = gm_gemm_layout_names, .get = get_layout,
                       .set = set_layout, .about = "tn (default: both K-major), nn, nt, tt"},
@@ -369,6 +379,7 @@ const struct gm_operation gm_operation_gemm = {
     .check_call = check_call,
     .ranges = ranges,
     .sequences = &gm_gemm_sequences,
+    .kernel_type = kernel_type,
 };
 
 /* ---- the public functions ------------------------------------------------------------------------------- */

@@ -30,8 +30,8 @@ struct gm_operand gm_operand_a(const struct gm_gemm_problem *p) {
 
 struct gm_operand gm_operand_b(const struct gm_gemm_problem *p) {
     if (p->b_major == GM_K_MAJOR)
-        return (struct gm_operand){p->n, p->k, p->ldb, gm_type_bytes(p->ab_type)};
-    return (struct gm_operand){p->k, p->n, p->ldb, gm_type_bytes(p->ab_type)};
+        return (struct gm_operand){p->n, p->k, p->ldb, gm_type_bytes(gm_gemm_b_type(p))};
+    return (struct gm_operand){p->k, p->n, p->ldb, gm_type_bytes(gm_gemm_b_type(p))};
 }
 
 struct gm_operand gm_operand_c(const struct gm_gemm_problem *p) {
@@ -52,22 +52,44 @@ static enum gm_status fill_stride(const char *name, int64_t *stride, struct gm_o
     return gm_fill_stride(name, stride, operand.rows, operand.columns, operand.element_bytes);
 }
 
-static enum gm_status check_types(const struct gm_gemm_problem *p) {
+/* Fills in B's type. */
+static enum gm_status check_pair(struct gm_gemm_problem *p) {
+    const enum gm_status status = gm_check_enum("has_b_type", p->has_b_type, 0, 1);
+    const enum gm_type type = gm_gemm_b_type(p);
+    if (status != GM_OK)
+        return status;
+    p->has_b_type = 1;
+    p->b_type = type;
+    if (gm_gemm_is_pair(p->ab_type, type))
+        return GM_OK;
+    if (type == GM_E5M2 && p->ab_type == GM_E5M2)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "A and B are e5m2: one of them is e4m3 (has_b_type and b_type say B's type)");
+    return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                   "b_type is %d beside an A of %s: B is of A's type, but for e4m3 (%d) and e5m2 (%d) together",
+                   (int)type, gm_type_name(p->ab_type), GM_E4M3, GM_E5M2);
+}
+
+static enum gm_status check_types(struct gm_gemm_problem *p) {
     const int type = (int)p->ab_type;
     if (type < 0 || type >= GM_TYPE_COUNT || !(GM_GEMM_OPERANDS & GM_TYPE_SET(type)))
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
-                       "ab_type is %d; known values are %d to %d, %d (e4m3), %d (int8), %d (tf32) and %d (tf32x3)",
-                       type, GM_BF16, GM_FP32, GM_E4M3, GM_INT8, GM_TF32, GM_TF32X3);
+        return gm_fail(
+            GM_ERROR_INVALID_ARGUMENT,
+            "ab_type is %d; known values are %d to %d, %d (e4m3), %d (e5m2), %d (int8), %d (tf32) and %d (tf32x3)",
+            type, GM_BF16, GM_FP32, GM_E4M3, GM_E5M2, GM_INT8, GM_TF32, GM_TF32X3);
+    enum gm_status status = check_pair(p);
+    if (status != GM_OK)
+        return status;
     if (p->ab_type == GM_INT8 && p->d_type == GM_INT32)
         return GM_OK;
-    const enum gm_status status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_INT8);
+    status = gm_check_enum("d_type", (int)p->d_type, GM_BF16, GM_INT8);
     if (status == GM_OK && gm_type_bytes(p->ab_type) == 4 && p->d_type != GM_FP32)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "d_type is %s: D of %s operands is fp32", gm_type_name(p->d_type),
                        gm_type_name(p->ab_type));
     return status;
 }
 
-static enum gm_status check_enums(const struct gm_gemm_problem *p) {
+static enum gm_status check_enums(struct gm_gemm_problem *p) {
     enum gm_status status = check_types(p);
     if (status == GM_OK)
         status = gm_check_enum("a_major", (int)p->a_major, GM_K_MAJOR, GM_MN_MAJOR);
@@ -112,7 +134,7 @@ static enum gm_status check_granularities(const struct gm_gemm_problem *p) {
     if (status == GM_OK && (p->fast_accumulation < 0 || p->fast_accumulation > 1))
         status = gm_fail(GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is %" PRId64 "; it must be 0 or 1",
                          p->fast_accumulation);
-    if (status == GM_OK && p->fast_accumulation && p->ab_type != GM_E4M3)
+    if (status == GM_OK && p->fast_accumulation && !gm_gemm_is_of_fp8(p))
         status =
             gm_fail(GM_ERROR_INVALID_ARGUMENT, "fast_accumulation is of fp8; A and B are %s", gm_type_name(p->ab_type));
     return status;
@@ -137,7 +159,7 @@ static enum gm_status check_8_bits(struct gm_gemm_problem *p) {
     if (p->ab_type != GM_INT8 && p->zero_points)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "zero_points are of int8; A and B are %s", gm_type_name(p->ab_type));
     if (p->ab_type != GM_INT8)
-        return p->ab_type == GM_E4M3 ? check_scales_of_batch(p) : GM_OK;
+        return gm_gemm_is_of_fp8(p) ? check_scales_of_batch(p) : GM_OK;
     if (p->k > most)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT, "k is %" PRId64 ": a sum may leave 32 bits above %" PRId64 "%s", p->k,
                        most, p->zero_points ? " with zero_points" : "");
@@ -327,6 +349,8 @@ struct gm_gemm_problem gm_gemm_transposed(const struct gm_gemm_problem *p) {
     struct gm_gemm_problem t = *p;
     t.m = p->n;
     t.n = p->m;
+    t.ab_type = p->b_type;
+    t.b_type = p->ab_type;
     t.a_major = p->b_major;
     t.b_major = p->a_major;
     t.lda = p->ldb;

@@ -12,7 +12,7 @@
 /* The types of A and B. */
 #define GM_GEMM_OPERANDS                                                                                               \
     (GM_TYPE_SET(GM_BF16) | GM_TYPE_SET(GM_FP16) | GM_TYPE_SET(GM_FP32) | GM_TYPE_SET(GM_E4M3) |                       \
-     GM_TYPE_SET(GM_INT8) | GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_TF32X3))
+     GM_TYPE_SET(GM_E5M2) | GM_TYPE_SET(GM_INT8) | GM_TYPE_SET(GM_TF32) | GM_TYPE_SET(GM_TF32X3))
 
 /* What is planned. */
 struct gm_gemm_planned {
@@ -58,9 +58,24 @@ static inline int64_t gm_gemm_columns(const struct gm_gemm_problem *problem) {
     return problem->gate == GM_GATE_NONE ? problem->n : problem->n / 2;
 }
 
+/* A and B are floats of 8 bits, each of its type. */
+static inline int gm_gemm_is_of_fp8(const struct gm_gemm_problem *problem) {
+    return GM_TYPE_IS_FP8(problem->ab_type);
+}
+static inline enum gm_type gm_gemm_b_type(const struct gm_gemm_problem *problem) {
+    return problem->has_b_type ? problem->b_type : problem->ab_type;
+}
+/* Whether A and B may have these types: one for both, or e4m3 and e5m2. */
+static inline int gm_gemm_is_pair(enum gm_type a, enum gm_type b) {
+    return a == b ? a != GM_E5M2 : GM_TYPE_IS_FP8(a) && GM_TYPE_IS_FP8(b);
+}
+/* The type of kernels: those of e5m2 take one operand of it, and one of e4m3. */
+static inline enum gm_type gm_gemm_kernel_type(const struct gm_gemm_problem *problem) {
+    return gm_gemm_b_type(problem) == problem->ab_type ? problem->ab_type : GM_E5M2;
+}
 /* A and B are quantised: scales of theirs belong to every epilogue. */
 static inline int gm_gemm_is_of_8_bits(const struct gm_gemm_problem *problem) {
-    return problem->ab_type == GM_INT8 || problem->ab_type == GM_E4M3;
+    return problem->ab_type == GM_INT8 || gm_gemm_is_of_fp8(problem);
 }
 static inline int gm_gemm_is_scaled(const struct gm_gemm_problem *problem) {
     return problem->a_scales != GM_PER_NONE || problem->b_scales != GM_PER_NONE;
@@ -71,9 +86,9 @@ static inline int gm_has_scales_of_sums(const struct gm_gemm_problem *problem) {
 }
 /* D is more than copies of sums of 8-bit operands. */
 static inline int gm_gemm_dequantizes(const struct gm_gemm_problem *problem) {
-    return problem->ab_type == GM_INT8   ? problem->d_type != GM_INT32
-           : problem->ab_type == GM_E4M3 ? problem->d_type != GM_FP32 || gm_gemm_is_scaled(problem)
-                                         : 0;
+    return problem->ab_type == GM_INT8  ? problem->d_type != GM_INT32
+           : gm_gemm_is_of_fp8(problem) ? problem->d_type != GM_FP32 || gm_gemm_is_scaled(problem)
+                                        : 0;
 }
 /* D is quantised. */
 static inline int gm_gemm_has_8_bits(const struct gm_gemm_problem *problem) {
@@ -163,7 +178,7 @@ static inline int gm_has_plain_store(const struct gm_gemm_problem *problem) {
 
 /* The same of sums scaled by rows and columns, of int8 into 16 bits, of fp8 into 16 bits or fp32. */
 static inline int gm_has_scaled_store(const struct gm_gemm_problem *problem) {
-    return gm_gemm_dequantizes(problem) && (gm_type_bytes(problem->d_type) == 2 || problem->ab_type == GM_E4M3) &&
+    return gm_gemm_dequantizes(problem) && (gm_type_bytes(problem->d_type) == 2 || gm_gemm_is_of_fp8(problem)) &&
            problem->gate == GM_GATE_NONE && !gm_gemm_is_extended(problem) && problem->bias == GM_BIAS_NONE &&
            problem->activation == GM_ACT_NONE && !problem->zero_points && gm_may_tma_store(problem);
 }

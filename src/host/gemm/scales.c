@@ -92,9 +92,11 @@ static enum gm_status fill_stride(const struct operand_scales *s, struct gm_oper
 
 /* They are of fp8, and of both operands then. */
 static enum gm_status check_kinds(const struct gm_gemm_problem *p) {
-    if (p->ab_type != GM_E4M3)
-        return gm_fail(GM_ERROR_INVALID_ARGUMENT, "scales of GM_PER_GROUP and GM_PER_BLOCK are of e4m3; A and B are %s",
-                       gm_type_name(p->ab_type));
+    if (gm_gemm_kernel_type(p) != GM_E4M3)
+        return gm_fail(GM_ERROR_INVALID_ARGUMENT,
+                       "scales of GM_PER_GROUP and GM_PER_BLOCK are of e4m3; A and B are %s%s%s",
+                       gm_type_name(p->ab_type), p->b_type == p->ab_type ? "" : " and ",
+                       p->b_type == p->ab_type ? "" : gm_type_name(p->b_type));
     if (p->a_scales == GM_PER_NONE || p->b_scales == GM_PER_NONE)
         return gm_fail(GM_ERROR_INVALID_ARGUMENT,
                        "%s has scales of each 128 of K and %s none: both have scales, of GM_PER_TENSOR at least",

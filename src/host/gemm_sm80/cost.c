@@ -21,9 +21,9 @@
 #define SM80_PARTIAL_BYTES_PER_CLOCK 24.0 /* stream-K: bytes a clock, one SM to L2 or back; an estimate */
 #define SM80_STREAM_K_US             1.5  /* stream-K: us from the last store to the first load; an estimate */
 #define SM80_TF32X3_PRODUCTS         5.0 /* tf32x3: products of tf32 that take as long as three, splitting and adding */
-#define SM80_DECODED_PRODUCTS        2.0 /* e4m3: products of 8 bits that take as long as one, which is of fp16 */
-#define SM80_DECODE_CLOCKS           2.9 /* e4m3: clocks of an SM for a word of each lane of a warp; not measured */
-#define SM80_MMA_ISSUE               0.125  /* e4m3: share of its clocks in which an mma.sync takes an issue slot */
+#define SM80_DECODED_PRODUCTS        2.0 /* fp8: products of 8 bits that take as long as one, which is of fp16 */
+#define SM80_DECODE_CLOCKS           2.9 /* fp8: clocks of an SM for a word of each lane of a warp; not measured */
+#define SM80_MMA_ISSUE               0.125  /* fp8: share of its clocks in which an mma.sync takes an issue slot */
 #define SM80_BATCHED_TILE_CLOCKS     1500.0 /* batches: clocks from a tile to the next one's first k-block */
 #define SM80_BATCHED_STORE_ELEMENTS  1.6    /* batches: elements a clock of an SM where D takes no vectors */
 #define SM80_WARP_K_CLOCKS           150.0  /* warp-k: clocks of two barriers, a store and a load; not measured */
@@ -71,13 +71,13 @@ static void add_copies(struct sm80_copies *copies, const struct gm_gemm_variant 
 }
 
 static double products_of(const struct gm_gemm_problem *p) {
-    return p->ab_type == GM_TF32X3 ? SM80_TF32X3_PRODUCTS : p->ab_type == GM_E4M3 ? SM80_DECODED_PRODUCTS : 1;
+    return p->ab_type == GM_TF32X3 ? SM80_TF32X3_PRODUCTS : gm_gemm_is_of_fp8(p) ? SM80_DECODED_PRODUCTS : 1;
 }
 
 /* Every warp decodes the rows of A and of B that it multiplies. */
 static double decode_clocks(const struct gm_gemm_variant *v, double k_bytes) {
     const double rows = v->tile_m * GM_SM80_WARPS_N(gm_sm80_warps(v)) + v->tile_n * GM_SM80_WARPS_M(gm_sm80_warps(v));
-    return v->kernel->type == GM_E4M3 ? rows * k_bytes / 128 * SM80_DECODE_CLOCKS : 0;
+    return GM_TYPE_IS_FP8(v->kernel->type) ? rows * k_bytes / 128 * SM80_DECODE_CLOCKS : 0;
 }
 
 /* One k-block of `together` CTAs that share the SM. */
@@ -97,7 +97,7 @@ static double sm80_kblock_us(const struct gm_gemm_variant *v, const struct gm_ge
     const double tensor = products * v->tile_m * v->tile_n * k_bytes / mma_flop_per_clock(device);
     const double issue = decode_clocks(v, k_bytes) + SM80_MMA_ISSUE * tensor;
     const double shared = max2(max2(tensor, issue), max2(smem / SMEM_BYTES_PER_CLOCK, copies.shared_clocks));
-    const double steps = (p->ab_type == GM_E4M3 ? 2 : 1) * k_bytes / 32 / v->warp_k;
+    const double steps = (gm_gemm_is_of_fp8(p) ? 2 : 1) * k_bytes / 32 / v->warp_k;
     const double alone = SM80_KBLOCK_CLOCKS + SM80_FRAGMENT_CLOCKS * fragment * steps + copies.alone_clocks;
     const double ahead = v->stages > 1 ? v->stages - 1 : 1;
     const double fill = (SM80_FILL_CLOCKS + asked / SM80_FILL_BYTES_PER_CLOCK) / ahead;
@@ -155,7 +155,7 @@ double gm_gemm_sm80_cost_us(const struct gm_gemm_variant *v, const struct gm_gem
     const double l2_bytes =
         (double)p->batch * (p->m * tiles_n + p->n * tiles_m) * (double)p->k * gm_type_bytes(p->ab_type) + partial_bytes;
     const double share = gm_gemm_sm80_tensor_share(v->kernel, device);
-    const double decoded = p->ab_type == GM_E4M3 ? operations(p) : 0; /* fp16 draws twice what 8 bits do */
+    const double decoded = gm_gemm_is_of_fp8(p) ? operations(p) : 0; /* fp16 draws twice what 8 bits do */
     const double terms[] = {
         path_us,
         dram_us(p, device, SM80_DRAM_EFFICIENCY),

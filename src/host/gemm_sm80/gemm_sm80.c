@@ -69,7 +69,7 @@ static enum gm_reason check(const struct gm_gemm_inquiry *q) {
 
 static double margin(const struct gm_gemm_inquiry *q) {
     const struct gm_device *device = q->question->device;
-    if (q->problem->ab_type == GM_E4M3 && device->cc_major == 9 && device->cc_minor == 0)
+    if (gm_gemm_is_of_fp8(q->problem) && device->cc_major == 9 && device->cc_minor == 0)
         return DECODED_MARGIN;
     return gm_gemm_tma_may_load(q) ? OLDER_MARGIN : 1;
 }
@@ -91,6 +91,7 @@ enum gm_status gm_gemm_sm80_prepare(struct gm_plan *plan, const struct gm_verdic
     params->a_batch = p->a_batch_stride * gm_type_bytes(p->ab_type);
     params->b_batch = p->b_batch_stride * gm_type_bytes(p->ab_type);
     params->pointer_arrays = (int32_t)p->pointer_arrays;
+    params->b_is_e5m2 = gm_gemm_b_type(p) == GM_E5M2;
     if (v.extended)
         ((struct gm_gemm_sm80_extended_params *)plan->params)->extension = gm_gemm_extension_template(p);
     gm_gemm_plan_divide(plan, &division);

@@ -130,7 +130,7 @@ static double kblock_requests(const struct gm_gemm_variant *v, const struct gm_g
 
 /* The k-block of one consumer that promotes its sums, which are of 128 of K: while it does, only others multiply. */
 static double promoted_clocks(const struct gm_gemm_variant *v) {
-    if (v->kernel->type != GM_E4M3 || v->fast_accumulation)
+    if (!GM_TYPE_IS_FP8(v->kernel->type) || v->fast_accumulation)
         return 0;
     const double consumers = GM_SM90_TILE_CONSUMERS(gm_sm90_roles(v));
     const double m = GM_SM90_WGMMA_M(v->tile_m, v->tile_n, gm_sm90_roles(v));

@@ -269,8 +269,20 @@ static enum gm_reason check_accumulation(const struct gm_gemm_inquiry *q) {
                   "leaves sums in the tensor cores, which keep some 14 bits of them: fast_accumulation allows it");
 }
 
+/* Kernels of e5m2 have it on wgmma's M side, and e4m3 on its N side. */
+static enum gm_reason check_sides(const struct gm_gemm_inquiry *q) {
+    const int swap = q->variant->kernel->columns[GM_GEMM_SM90_SWAP];
+    const enum gm_type m_side = swap ? gm_gemm_b_type(q->problem) : q->problem->ab_type;
+    if (q->variant->kernel->type != GM_E5M2 || m_side == GM_E5M2)
+        return GM_ACCEPTED;
+    return gm_say(q->why, GM_REASON_TYPE, "has %s on wgmma's M side, where it takes e5m2; the problem's %s is e4m3",
+                  swap != q->transposed ? "B" : "A", swap != q->transposed ? "B" : "A");
+}
+
 static enum gm_reason check(const struct gm_gemm_inquiry *q) {
-    enum gm_reason reason = gm_gemm_check_tma(q);
+    enum gm_reason reason = check_sides(q);
+    if (reason == GM_ACCEPTED)
+        reason = gm_gemm_check_tma(q);
     if (reason == GM_ACCEPTED)
         reason = check_accumulation(q);
     if (reason == GM_ACCEPTED)

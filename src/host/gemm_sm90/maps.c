@@ -94,7 +94,7 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_gemm_variant *v, const str
     const int store_rows = GM_SM90_STORE_BOX_ROWS(v->tile_m, v->tile_n, gm_sm90_roles(v));
     struct gm_gemm_maps maps = {
         .a = describe(a, problem->ab_type, gm_sm90_swizzle(v), a_rows, streamed),
-        .b = describe(b, problem->ab_type, gm_sm90_swizzle(v), b_rows, streamed),
+        .b = describe(b, gm_gemm_b_type(problem), gm_sm90_swizzle(v), b_rows, streamed),
         .d = describe(gm_operand_d(problem), problem->d_type, store_span, store_rows, 0),
         .a_tiles = tiles_of(a_mn, problem->m, v->tile_m, v->cluster_n, 1),
         .b_tiles = tiles_of(b_mn, problem->n, v->tile_n, v->cluster_m, v->gate ? GM_SM90_GATE_COLUMNS : 1),
@@ -102,7 +102,7 @@ struct gm_gemm_maps gm_gemm_sm90_maps(const struct gm_gemm_variant *v, const str
     if (maps.a_tiles.rows)
         maps.a_tail = describe(a, problem->ab_type, gm_sm90_swizzle(v), maps.a_tiles.rows, streamed);
     if (maps.b_tiles.rows)
-        maps.b_tail = describe(b, problem->ab_type, gm_sm90_swizzle(v), maps.b_tiles.rows, streamed);
+        maps.b_tail = describe(b, gm_gemm_b_type(problem), gm_sm90_swizzle(v), maps.b_tiles.rows, streamed);
     if (v->gate) {
         maps.b = gated(maps.b, problem);
         maps.b_tail = gated(maps.b_tail, problem);

@@ -247,6 +247,7 @@ static void run_problems(const struct test *test, struct result *result) {
         FIELD(ab_type, 2, GM_ERROR_INVALID_ARGUMENT),
         FIELD(ab_type, 4, GM_ERROR_INVALID_ARGUMENT),
         FIELD(ab_type, 99, GM_ERROR_INVALID_ARGUMENT),
+        FIELD(has_b_type, 2, GM_ERROR_INVALID_ARGUMENT),
         FIELD(d_type, 6, GM_ERROR_INVALID_ARGUMENT),
         FIELD(has_c_type, 2, GM_ERROR_INVALID_ARGUMENT),
         FIELD(residual, 2, GM_ERROR_INVALID_ARGUMENT),

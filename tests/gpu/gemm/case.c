@@ -43,16 +43,18 @@ void describe_gemm(const struct gemm_case *gc, char *text, size_t bytes) {
                  gc->zero_points ? " zeros" : "");
     const char *const fast = gc->fast_accumulation ? " fast" : "";
     static const char *inputs[] = {"integer", "normal", "special", "ones", "holed", "positive"};
-    snprintf(text, bytes,
-             "%lldx%lldx%lld %s>%s %s %s alpha %g beta %g%s%s%s%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
-             "%d,%d,%d,%d,%d%s",
-             (long long)gc->m, (long long)gc->n, (long long)gc->k, gm_type_name(gc->ab_type), gm_type_name(gc->d_type),
-             layout_name(gc), inputs[gc->inputs], gc->alpha, gc->beta, gc->in_place ? " C=D" : "",
-             gc->c_is_nan ? " C=NaN" : "", biases[gc->bias], gc->bias ? gm_type_name(gc->bias_type) : "",
-             acts[gc->activation], gates[gc->gate], scales, fast, (long long)leading(gc, 'a'),
-             (long long)leading(gc, 'b'), (long long)leading(gc, 'c'), (long long)leading(gc, 'd'), gc->a_offset,
-             gc->b_offset, gc->c_offset, gc->d_offset, gc->bias_offset,
-             describe_extension(gc, extension, sizeof extension));
+    const bool is_pair = b_type_of(gc) != gc->ab_type;
+    snprintf(
+        text, bytes,
+        "%lldx%lldx%lld %s%s%s>%s %s %s alpha %g beta %g%s%s%s%s%s%s%s%s lda %lld ldb %lld ldc %lld ldd %lld offsets "
+        "%d,%d,%d,%d,%d%s",
+        (long long)gc->m, (long long)gc->n, (long long)gc->k, gm_type_name(gc->ab_type), is_pair ? " " : "",
+        is_pair ? gm_type_name(gc->b_type) : "", gm_type_name(gc->d_type), layout_name(gc), inputs[gc->inputs],
+        gc->alpha, gc->beta, gc->in_place ? " C=D" : "", gc->c_is_nan ? " C=NaN" : "", biases[gc->bias],
+        gc->bias ? gm_type_name(gc->bias_type) : "", acts[gc->activation], gates[gc->gate], scales, fast,
+        (long long)leading(gc, 'a'), (long long)leading(gc, 'b'), (long long)leading(gc, 'c'),
+        (long long)leading(gc, 'd'), gc->a_offset, gc->b_offset, gc->c_offset, gc->d_offset, gc->bias_offset,
+        describe_extension(gc, extension, sizeof extension));
 }
 
 int64_t leading(const struct gemm_case *gc, char operand) {
@@ -75,7 +77,11 @@ int64_t columns_of(const struct gemm_case *gc) {
 }
 
 bool is_of_8_bits(enum gm_type type) {
-    return type == GM_INT8 || type == GM_E4M3;
+    return type == GM_INT8 || GM_TYPE_IS_FP8(type);
+}
+
+enum gm_type b_type_of(const struct gemm_case *gc) {
+    return gc->b_type ? gc->b_type : gc->ab_type;
 }
 
 bool is_quantised(const struct gemm_case *gc) {
@@ -142,12 +148,12 @@ static void store_rows(int64_t first, int64_t last, void *arg) {
     const struct storing *s = arg;
     const int64_t k_size = s->gc->k, extent = s->is_a ? s->gc->m : s->gc->n;
     const int64_t columns = s->k_major ? k_size : extent;
+    const enum gm_type type = s->is_a ? s->gc->ab_type : b_type_of(s->gc);
     for (int64_t row = first; row < last; row++)
         for (int64_t column = 0; column < columns; column++) {
             const int64_t outer = s->k_major ? row : column, k = s->k_major ? column : row;
             const float value = s->is_a ? s->logical->a[outer * k_size + k] : s->logical->b[k * extent + outer];
-            store_bits(s->start + (row * s->ld + column) * gm_type_bytes(s->gc->ab_type), s->gc->ab_type,
-                       double_to_bits(s->gc->ab_type, value));
+            store_bits(s->start + (row * s->ld + column) * gm_type_bytes(type), type, double_to_bits(type, value));
         }
 }
 
@@ -333,6 +339,8 @@ static void fill_problem(struct placed *placed) {
                                                .n = gc->n,
                                                .k = gc->k,
                                                .ab_type = gc->ab_type,
+                                               .has_b_type = b_type_of(gc) != gc->ab_type,
+                                               .b_type = gc->b_type,
                                                .d_type = gc->d_type,
                                                .a_major = gc->a_major,
                                                .b_major = gc->b_major,
@@ -382,7 +390,7 @@ bool place_gemm(struct result *result, const struct gemm_case *gc, struct buffer
                                        .in_place = gc->in_place},
                               .gc = gc,
                               .args = {.size = sizeof placed->args}};
-    placed->logical = logical_operands(gc->m, gc->n, gc->k, gc->inputs, gc->ab_type);
+    placed->logical = logical_operands(gc->m, gc->n, gc->k, gc->inputs, gc->ab_type, b_type_of(gc));
     if (gc->alpha != 1)
         placed->args.alpha = &gc->alpha;
     if (gc->beta != 0 || gc->c_is_nan)

@@ -64,7 +64,8 @@ static double accumulation_error(const struct gemm_case *gc) {
     const double size = sqrt((double)k + 1);
     if (gc->inputs == POSITIVE) /* a share of the sum, which is 2 / pi of K; all of it where nothing is promised */
         return (gc->fast_accumulation ? 1 : 0x1p-9) * (double)k * 0.64;
-    if (ab_type == GM_E4M3) /* of every 32 products a part in 2^13 of the sum so far, which holds 128 of them or all */
+    if (GM_TYPE_IS_FP8(
+            ab_type)) /* of every 32 products a part in 2^13 of the sum so far, which holds 128 of them or all */
         return 0x1p-13 * ((double)k / 32 + 1) * 4 * (gc->fast_accumulation ? size : fmin(size, 12)) + 0x1p-21 * size;
     const bool rounds = ab_type == GM_FP32 || ab_type == GM_TF32X3; /* tensor cores add few of tf32x3 */
     return 8 * size * ((rounds ? 0x1p-24 : 0x1p-23) * size + (ab_type == GM_TF32X3 ? 0x1p-20 : 0));

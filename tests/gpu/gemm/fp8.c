@@ -40,19 +40,20 @@ static bool check_errors(struct result *result, const struct placed *placed, con
 
 static bool check_sums(struct result *result, const struct variant *variant, int64_t k, struct buffers *buffers) {
     const enum gm_granularity scales = variant->gemm.sum_scales ? GM_PER_BLOCK : GM_PER_NONE;
-    const struct gemm_case gc = {.m = variant->gemm.tile_m,
-                                 .n = variant->gemm.tile_n,
-                                 .k = k,
-                                 .ab_type = GM_E4M3,
-                                 .d_type = GM_FP32,
-                                 .alpha = 1,
-                                 .inputs = POSITIVE,
-                                 .a_scales = scales,
-                                 .b_scales = scales,
-                                 .fast_accumulation = variant->gemm.fast_accumulation};
+    struct gemm_case gc = {.m = variant->gemm.tile_m,
+                           .n = variant->gemm.tile_n,
+                           .k = k,
+                           .ab_type = GM_E4M3,
+                           .d_type = GM_FP32,
+                           .alpha = 1,
+                           .inputs = POSITIVE,
+                           .a_scales = scales,
+                           .b_scales = scales,
+                           .fast_accumulation = variant->gemm.fast_accumulation};
     const struct gm_plan_options options = {.size = sizeof options, .kernel = variant->kernel.name};
     char what[400];
     struct placed placed;
+    set_pair(variant, k / 128, &gc.ab_type, &gc.b_type);
     describe_gemm(&gc, what, sizeof what);
     heartbeat(what);
     const uint32_t may_refuse = BIT(GM_REASON_NO_IMAGE) | BIT(GM_REASON_SMEM);
@@ -68,7 +69,7 @@ static void run_sums(const struct test *test, struct result *result) {
     struct variant variant;
     for (size_t i = 0; read_variant(i, &variant); i++)
         for (size_t j = 0; j < (env.simulated || opt.self_test ? 1 : COUNT(k)); j++)
-            if (variant.kernel.type == GM_E4M3 && variant.kernel.arch == test->mask && !variant.gemm.extended &&
+            if (GM_TYPE_IS_FP8(variant.kernel.type) && variant.kernel.arch == test->mask && !variant.gemm.extended &&
                 !check_sums(result, &variant, env.simulated || opt.self_test ? 640 : k[j], &buffers))
                 break;
     free_buffers(&buffers);
@@ -104,10 +105,10 @@ static const struct gemm_case cases_of_sums[] = {
     {SUMS(1, 136, 272, GROUP, GROUP), .a_scale_format = GM_SCALE_E8M0, .b_scale_format = GM_SCALE_POWER_OF_2},
 };
 
-static bool check_case_of_sums(struct result *result, const struct gemm_case *gc, struct buffers *buffers,
-                               struct guarded_workspace *workspace) {
-    const struct gm_plan_options options = {
-        .size = sizeof options, .arch_mask = GM_ARCH_SM90, .workspace_limit = 8 << 20};
+/* As the planner chooses, with a workspace for what takes a second kernel. */
+static bool check_chosen(struct result *result, const struct gemm_case *gc, uint32_t mask, struct buffers *buffers,
+                         struct guarded_workspace *workspace) {
+    const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask, .workspace_limit = 8 << 20};
     char what[600];
     struct placed placed;
     describe_gemm(gc, what, sizeof what);
@@ -125,14 +126,54 @@ static void run_sum_scales(const struct test *test, struct result *result) {
         struct gemm_case gc = cases_of_sums[i];
         gc.a_scales_pad = (int)(i % 3);
         gc.b_scales_pad = (int)(i % 2) * 5;
-        if (!check_case_of_sums(result, &gc, &buffers, &workspace))
+        if (!check_chosen(result, &gc, GM_ARCH_SM90, &buffers, &workspace))
             break;
     }
     arena_free(&workspace.arena);
     free_buffers(&buffers);
 }
 
+/* ---- e4m3 beside e5m2 ---------------------------------------------------------------------------------- */
+
+#define PAIR(m_, n_, k_) .alpha = 1, .m = m_, .n = n_, .k = k_
+/* What is easily got wrong: one row, one column (D^T = B^T A^T, whose operands change places), operands that are turned or
+ * copied before, infinities, every kind of D, and what a second kernel makes. */
+static const struct gemm_case cases_of_pairs[] = {
+    {PAIR(200, 136, 528), .inputs = NORMAL},
+    {PAIR(1, 400, 272), .d_type = GM_FP32},
+    {PAIR(136, 1, 272), .a_scales = GM_PER_ROW, .b_scales = GM_PER_TENSOR},
+    {PAIR(70, 90, 45), .d_pad = 3, .inputs = SPECIAL},
+    {PAIR(70, 90, 64), .d_type = GM_FP32, .inputs = SPECIAL},
+    {PAIR(300, 272, 656), .beta = 1, .bias = GM_BIAS_N, .activation = GM_ACT_RELU, .a_scales = GM_PER_ROW,
+     .b_scales = GM_PER_ROW},
+    {PAIR(130, 72, 141), .d_type = GM_FP16},
+    {PAIR(144, 80, 100), .a_major = GM_MN_MAJOR, .b_major = GM_MN_MAJOR},
+    {PAIR(130, 260, 256), .residual = true, .residual_type = GM_FP32, .amax = true, .inputs = NORMAL},
+    {PAIR(33, 256, 256), .d_type = GM_E5M2, .amax = true, .out.static_scale = 0.25f, .a_scales = GM_PER_ROW},
+    {PAIR(65, 192, 128), .d_type = GM_E4M3, .residual = true, .out.scaling = GM_SCALE_ROW, .rounded_y = true},
+    {PAIR(40, 96, 128), .d_type = GM_INT8, .beta = 1, .has_c_type = true, .c_type = GM_FP16, .out.static_scale = 2},
+    {PAIR(33, 256, 256), .gate = GM_GATE_HALVES, .activation = GM_ACT_SILU, .rounded_sums = true},
+    {PAIR(129, 264, 1040), .fast_accumulation = true, .d_type = GM_FP32},
+    {PAIR(40, 56, 0), .beta = 1, .a_pad = 16, .b_pad = 16},
+};
+
+static void run_pairs(const struct test *test, struct result *result) {
+    struct buffers buffers = {0};
+    struct guarded_workspace workspace = {0};
+    bool ok = true;
+    for (size_t i = 0; i < 2 * COUNT(cases_of_pairs) && ok; i++) {
+        struct gemm_case gc = cases_of_pairs[i / 2];
+        gc.ab_type = i % 2 ? GM_E4M3 : GM_E5M2;
+        gc.b_type = i % 2 ? GM_E5M2 : GM_E4M3;
+        ok = check_chosen(result, &gc, test->mask, &buffers, &workspace);
+    }
+    arena_free(&workspace.arena);
+    free_buffers(&buffers);
+}
+
 void add_gemm_fp8_tests(void) {
+    add_test("fp8", "pairs", run_pairs, -1, 0);
+    add_test("fp8", "pairs_sm80", run_pairs, -1, GM_ARCH_SM80);
     add_test("fp8", "sum_scales", run_sum_scales, -1, GM_ARCH_SM90);
     add_test("fp8", "sums", run_sums, -1, GM_ARCH_SM90);
     add_test("fp8", "sums_sm80", run_sums, -1, GM_ARCH_SM80);

@@ -38,7 +38,10 @@ bool uses_tma(const struct variant *variant);
 /* D's type: that of the operands, or fp32 where they have 32 bits, bf16 of int8. */
 enum gm_type d_type_of(const struct variant *variant);
 bool is_gemv(const struct variant *variant);
-/* A case as the variant takes it: one with a gate has its own D, epilogues and whole 16 columns of A B; one of extended
+/* The types of A and B of a kernel of e5m2, which has one operand of it and one of e4m3; those of sm80 take either, and have
+ * what `turn` says. Of any other kernel nothing. */
+void set_pair(const struct variant *variant, int64_t turn, enum gm_type *a, enum gm_type *b);
+/* A case as the variant takes it: one of e5m2 has a pair of types; one with a gate has its own D, epilogues and whole 16 columns of A B; one of extended
  * epilogues gets parts of these, others by turns. */
 struct gemm_case;
 struct gemm_case fit_variant(const struct variant *variant, const struct gemm_case *gc);
@@ -53,15 +56,16 @@ enum inputs { INTEGER, NORMAL, SPECIAL, ONES, HOLED, POSITIVE };
 struct logical {
     int64_t m, n, k;
     enum inputs inputs;
-    enum gm_type type;
+    enum gm_type type, b_type;
     float *a;          /* M x K, values that `type` can hold */
-    float *b;          /* K x N */
+    float *b;          /* K x N, of b_type */
     float *products_b; /* B as products take it: of tf32 rounded, else b itself */
     double *acc;       /* M x N: A B */
 };
 
 /* Cached; valid until the next call. */
-const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type);
+const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type,
+                                       enum gm_type b_type);
 float logical_element(uint64_t seed, enum inputs inputs, enum gm_type type, int operand, int64_t outer, int64_t k,
                       int64_t k_size);
 
@@ -72,6 +76,7 @@ float multiplied(enum gm_type type, float value);
 struct gemm_case {
     int64_t m, n, k;
     enum gm_type ab_type, d_type, bias_type;
+    enum gm_type b_type; /* where B is not of ab_type; else 0, which is bf16 */
     enum gm_major a_major, b_major;
     int64_t a_pad, b_pad, c_pad, d_pad;                      /* elements between the row's end and the next row */
     int a_offset, b_offset, c_offset, d_offset, bias_offset; /* elements past a 256-byte boundary */
@@ -166,6 +171,7 @@ enum gm_type c_type_of(const struct gemm_case *gc);
 enum gm_type rounded_type(const struct gemm_case *gc);
 /* Operands that have scales beside any epilogue. */
 bool is_of_8_bits(enum gm_type type);
+enum gm_type b_type_of(const struct gemm_case *gc);
 /* Whether D has 8 bits, and the case of it as an output with scales. */
 bool is_quantised(const struct gemm_case *gc);
 struct out_case out_of(const struct gemm_case *gc);

@@ -2,9 +2,9 @@
 /* A few cases of a row whose image --image has replaced. Only for --test=image --kernel=<row>. */
 #include "gemm/gemm_tests.h"
 
-/* Of tf32 what rounding shows in; of tf32x3 and e4m3 what is infinite or NaN, too. */
+/* Of tf32 what rounding shows in; of tf32x3 and fp8 what is infinite or NaN, too. */
 static enum inputs inputs_of(enum gm_type type, size_t i) {
-    if ((type == GM_TF32X3 || type == GM_E4M3) && i == 1)
+    if ((type == GM_TF32X3 || GM_TYPE_IS_FP8(type)) && i == 1)
         return SPECIAL;
     return type == GM_TF32 || type == GM_TF32X3 ? NORMAL : INTEGER;
 }

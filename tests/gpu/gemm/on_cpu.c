@@ -12,11 +12,12 @@
 #include "gemm/gemm_tests.h"
 #include "fake_driver.h"
 
-/* One operand: element (outer, k) lies at base + outer * outer_bytes + k * k_bytes; outside its extent it is 0. Of gates
+/* One operand: elements of `type`, of which (outer, k) lies at base + outer * outer_bytes + k * k_bytes; outside its extent it is 0. Of gates
  * and ups, 8 of each by turns, an up lies up_bytes behind its gate, and the next 8 eight_bytes behind. */
 struct source {
     uint64_t base;
     int64_t outer_bytes, k_bytes, outer, k, up_bytes, eight_bytes;
+    enum gm_type type;
 };
 
 struct job {
@@ -37,20 +38,19 @@ struct job {
     float *amax;           /* the largest |y| so far */
 };
 
-static float to_float(const struct job *job, uint64_t address) {
-    const enum gm_type type = job->variant->kernel.type;
+static float to_float(enum gm_type type, uint64_t address) {
     const float value =
         multiplied(type, (float)bits_to_double(type, load_bits((const uint8_t *)(uintptr_t)address, type)));
     const bool denormal = fabsf(value) < (type == GM_FP16 ? 0x1p-14f : 0x1p-126f);
     return planted_bug == BUG_FLUSHES_DENORMALS && denormal ? 0 : value;
 }
 
-static float element(const struct job *job, const struct source *s, int64_t outer, int64_t k) {
+static float element(const struct source *s, int64_t outer, int64_t k) {
     const bool inside = outer < s->outer && k < s->k + (planted_bug == BUG_OVER_READ);
     const int64_t row = s->up_bytes
                             ? outer / 16 * s->eight_bytes + outer / 8 % 2 * s->up_bytes + outer % 8 * s->outer_bytes
                             : outer * s->outer_bytes;
-    return inside ? to_float(job, s->base + (uint64_t)(row + k * s->k_bytes)) : 0;
+    return inside ? to_float(s->type, s->base + (uint64_t)(row + k * s->k_bytes)) : 0;
 }
 
 /* Eight columns at a time, which changes the order of no sum. */
@@ -58,7 +58,7 @@ typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias
 enum { EIGHT = 8 };
 
 static void add_row_of_b(const struct job *job, int64_t m, int64_t k) {
-    const float a = element(job, &job->a, m, k), *b = job->b_values + k * job->sums_n;
+    const float a = element(&job->a, m, k), *b = job->b_values + k * job->sums_n;
     float *acc = job->acc + m * job->sums_n;
     const int64_t whole = job->sums_n - job->sums_n % EIGHT;
     for (int64_t n = 0; n < whole; n += EIGHT)
@@ -78,7 +78,7 @@ static float sum_scale_at(const struct gm_sum_scales *s, int64_t row, int64_t su
 
 /* The same with the scales of the sum that k belongs to, which are powers of 2. */
 static void add_scaled_row_of_b(const struct job *job, int64_t m, int64_t k) {
-    const float a = element(job, &job->a, m, k) * sum_scale_at(&job->a_scales, m, k / GM_SM90_SUM_K);
+    const float a = element(&job->a, m, k) * sum_scale_at(&job->a_scales, m, k / GM_SM90_SUM_K);
     for (int64_t n = 0; n < job->sums_n; n++)
         job->acc[m * job->sums_n + n] +=
             a * job->b_values[k * job->sums_n + n] * sum_scale_at(&job->b_scales, n, k / GM_SM90_SUM_K);
@@ -109,7 +109,7 @@ static void read_b(int64_t first, int64_t last, void *arg) {
     const struct job *job = arg;
     for (int64_t k = first; k < last; k++)
         for (int64_t n = 0; n < job->sums_n; n++)
-            job->b_values[k * job->sums_n + n] = element(job, &job->b, n, k);
+            job->b_values[k * job->sums_n + n] = element(&job->b, n, k);
 }
 
 /* ---- epilogue -------------------------------------------------------------------------------------- */
@@ -277,18 +277,20 @@ static void walk_tiles(const struct job *job) {
 
 /* ---- parameters ------------------------------------------------------------------------------------ */
 
-static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum gm_major major, int bytes) {
+static struct source source_of_map(const struct gm_tensor_map *tensor_map, enum gm_major major, enum gm_type type) {
+    const int bytes = gm_type_bytes(type);
     struct fake_map map;
     memcpy(&map, tensor_map->bytes, sizeof map);
     const int64_t stride = (int64_t)map.strides[0], inner = (int64_t)map.dims[0], outer = (int64_t)map.dims[1];
-    return major == GM_K_MAJOR ? (struct source){map.address, stride, bytes, outer, inner, 0, 0}
-                               : (struct source){map.address, bytes, stride, inner, outer, 0, 0};
+    return major == GM_K_MAJOR ? (struct source){map.address, stride, bytes, outer, inner, .type = type}
+                               : (struct source){map.address, bytes, stride, inner, outer, .type = type};
 }
 
 static struct source source_of_pointer(uint64_t base, int64_t ld, enum gm_major major, int64_t outer, int64_t k,
-                                       int bytes) {
-    return major == GM_K_MAJOR ? (struct source){base, ld * bytes, bytes, outer, k, 0, 0}
-                               : (struct source){base, bytes, ld * bytes, outer, k, 0, 0};
+                                       enum gm_type type) {
+    const int bytes = gm_type_bytes(type);
+    return major == GM_K_MAJOR ? (struct source){base, ld * bytes, bytes, outer, k, .type = type}
+                               : (struct source){base, bytes, ld * bytes, outer, k, .type = type};
 }
 
 /* D as the epilogue has it. */
@@ -331,9 +333,10 @@ static void read_sm90(struct job *job, const struct gm_gemm_sm90_extended_params
     if (params->plain == GM_SM90_BY_TMA)
         read_map_of_d(job, &params->d);
     job->raster = params->raster;
-    const int bytes = gm_type_bytes(job->variant->kernel.type);
-    job->a = source_of_map(&params->a, job->variant->gemm.a_major, bytes);
-    job->b = source_of_map(&params->b, job->variant->gemm.b_major, bytes);
+    enum gm_type a_type = job->variant->kernel.type, b_type = a_type;
+    set_pair(job->variant, 0, &a_type, &b_type);
+    job->a = source_of_map(&params->a, job->variant->gemm.a_major, a_type);
+    job->b = source_of_map(&params->b, job->variant->gemm.b_major, b_type);
     job->k = (int64_t)params->k_blocks * job->variant->gemm.tile_k;
     if (job->variant->gemm.gate) {
         read_gate(job, params);
@@ -354,9 +357,10 @@ static void read_sm80(struct job *job, const struct gm_gemm_sm80_extended_params
     job->raster = params->raster;
     read_d(job);
     job->k = params->k + (planted_bug == BUG_OVER_READ);
-    const int bytes = gm_type_bytes(job->variant->kernel.type);
-    job->a = source_of_pointer(params->a, params->lda, job->variant->gemm.a_major, job->m, params->k, bytes);
-    job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k, bytes);
+    enum gm_type a_type = job->variant->kernel.type, b_type = a_type;
+    set_pair(job->variant, params->b_is_e5m2, &a_type, &b_type);
+    job->a = source_of_pointer(params->a, params->lda, job->variant->gemm.a_major, job->m, params->k, a_type);
+    job->b = source_of_pointer(params->b, params->ldb, job->variant->gemm.b_major, job->n, params->k, b_type);
 }
 
 static void store_amax(uint64_t to, float amax) {

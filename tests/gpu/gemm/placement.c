@@ -96,7 +96,7 @@ static bool set_up_gaps(struct result *result, struct gaps *g, struct arena aren
     const struct gm_plan_options options = {.size = sizeof options, .arch_mask = mask};
     const CUdeviceptr both = arena_take(result, &arenas[0], (size_t)(GAP_M + 1) * (GAP_K + GAP_N) * 2);
     const CUdeviceptr b = arena_take(result, &arenas[1], (size_t)GAP_N * GAP_K * 2);
-    g->logical = logical_operands(GAP_M, GAP_N, GAP_K, INTEGER, GM_BF16);
+    g->logical = logical_operands(GAP_M, GAP_N, GAP_K, INTEGER, GM_BF16, GM_BF16);
     g->a = (struct matrix){both, GAP_M, GAP_K, problem.lda};
     g->b = (struct matrix){b, GAP_N, GAP_K, GAP_K};
     g->d = (struct matrix){both + GAP_K * 2, GAP_M, GAP_N, problem.ldd};
@@ -173,7 +173,7 @@ static void describe_strides(struct strides *s, enum strided which, int64_t stri
                                           .ldb = s->b.stride,
                                           .ldc = s->c.stride,
                                           .ldd = s->d.stride};
-    s->logical = logical_operands(m, n, k, INTEGER, GM_BF16);
+    s->logical = logical_operands(m, n, k, INTEGER, GM_BF16, GM_BF16);
 }
 
 static bool place_strides(struct result *result, struct strides *s) {

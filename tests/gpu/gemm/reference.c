@@ -15,9 +15,13 @@ static float special_element(uint64_t random, enum gm_type type, int operand, in
     static const struct {
         float largest, denormal;
         int denormals;
-    } formats[] = {[GM_BF16] = {0x1.fep127f, 0x1p-133f, 127},          [GM_FP16] = {65504.0f, 0x1p-24f, 1023},
-                   [GM_FP32] = {0x1.fffffep127f, 0x1p-149f, 0x7fffff}, [GM_E4M3] = {448, 0x1p-9f, 7},
-                   [GM_TF32] = {0x1.ffcp127f, 0x1p-136f, 1023},        [GM_TF32X3] = {0x1.ffcp127f, 0x1p-136f, 1023}};
+    } formats[] = {[GM_BF16] = {0x1.fep127f, 0x1p-133f, 127},
+                   [GM_FP16] = {65504.0f, 0x1p-24f, 1023},
+                   [GM_FP32] = {0x1.fffffep127f, 0x1p-149f, 0x7fffff},
+                   [GM_E4M3] = {448, 0x1p-9f, 7},
+                   [GM_E5M2] = {57344, 0x1p-16f, 3},
+                   [GM_TF32] = {0x1.ffcp127f, 0x1p-136f, 1023},
+                   [GM_TF32X3] = {0x1.ffcp127f, 0x1p-136f, 1023}};
     const float infinity = type == GM_E4M3 ? NAN : INFINITY; /* which e4m3 does not have */
     const float largest = formats[type].largest, denormal = formats[type].denormal;
     const int denormals = formats[type].denormals;
@@ -93,8 +97,8 @@ static void fill_b(int64_t first, int64_t last, void *arg) {
     const struct logical *l = arg;
     for (int64_t k = first; k < last; k++)
         for (int64_t n = 0; n < l->n; n++) {
-            l->b[k * l->n + n] = logical_element(opt.seed, l->inputs, l->type, 1, n, k, l->k);
-            l->products_b[k * l->n + n] = multiplied(l->type, l->b[k * l->n + n]);
+            l->b[k * l->n + n] = logical_element(opt.seed, l->inputs, l->b_type, 1, n, k, l->k);
+            l->products_b[k * l->n + n] = multiplied(l->b_type, l->b[k * l->n + n]);
         }
 }
 
@@ -201,13 +205,19 @@ static void *allocate(int64_t count, size_t bytes) {
 
 static bool same_key(const struct logical *l, const struct logical *key) {
     return l->a && l->m == key->m && l->n == key->n && l->k == key->k && l->inputs == key->inputs &&
-           l->type == key->type;
+           l->type == key->type && l->b_type == key->b_type;
 }
 
-const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type) {
+const struct logical *logical_operands(int64_t m, int64_t n, int64_t k, enum inputs inputs, enum gm_type type,
+                                       enum gm_type b_type) {
     /* Small integers are the same numbers in every type: one reference serves all. */
     const bool integers = inputs == INTEGER || inputs == ONES || inputs == HOLED;
-    const struct logical key = {.m = m, .n = n, .k = k, .inputs = inputs, .type = integers ? GM_BF16 : type};
+    const struct logical key = {.m = m,
+                                .n = n,
+                                .k = k,
+                                .inputs = inputs,
+                                .type = integers ? GM_BF16 : type,
+                                .b_type = integers ? GM_BF16 : b_type};
     for (size_t i = 0; i < ENTRIES; i++)
         if (same_key(&cache[i], &key))
             return &cache[i];

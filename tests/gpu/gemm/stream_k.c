@@ -60,6 +60,7 @@ static struct gemm_case case_of(const struct variant *variant, const struct divi
     gc.a_pad = pad_row(gc.ab_type, gc.a_major == GM_K_MAJOR ? gc.k : gc.m);
     gc.b_pad = pad_row(gc.ab_type, gc.b_major == GM_K_MAJOR ? gc.k : gc.n) + row_unit(gc.ab_type);
     gc.d_pad = (8 - gc.n % 8) % 8 + 16;
+    set_pair(variant, d->blocks, &gc.ab_type, &gc.b_type);
     return gc;
 }
 

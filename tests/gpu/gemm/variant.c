@@ -11,6 +11,14 @@ bool uses_tma(const struct variant *variant) {
     return strcmp(variant->kernel.family, "gemm_sm90") == 0;
 }
 
+void set_pair(const struct variant *variant, int64_t turn, enum gm_type *a, enum gm_type *b) {
+    const bool of_b = uses_tma(variant) ? variant->gemm.swap : turn % 2;
+    if (variant->kernel.type != GM_E5M2)
+        return;
+    *a = of_b ? GM_E4M3 : GM_E5M2;
+    *b = of_b ? GM_E5M2 : GM_E4M3;
+}
+
 /* Halves and pairs, and the gate's numbers, by turns of what cases differ in. */
 static struct gemm_case fit_gate(const struct variant *variant, const struct gemm_case *gc) {
     struct gemm_case fit = *gc;
@@ -143,6 +151,7 @@ static void fit_sum_scales(const struct variant *variant, struct gemm_case *gc) 
 
 struct gemm_case fit_variant(const struct variant *variant, const struct gemm_case *gc) {
     struct gemm_case fit = fit_gate(variant, gc);
+    set_pair(variant, gc->m + gc->n, &fit.ab_type, &fit.b_type);
     fit.fast_accumulation = variant->gemm.fast_accumulation;
     if (variant->gemm.sum_scales)
         fit_sum_scales(variant, &fit);

@@ -911,6 +911,8 @@ pub struct gm_gemm_problem {
     pub b_scales_stride: i64,
     pub a_scale_format: gm_scale_format,
     pub b_scale_format: gm_scale_format,
+    pub has_b_type: i32,
+    pub b_type: gm_type,
 }
 
 impl Default for gm_gemm_problem {

@@ -419,6 +419,8 @@ fn gemm() {
     assert_eq!(offset_of!(gm_gemm_problem, b_scales_stride), 280);
     assert_eq!(offset_of!(gm_gemm_problem, a_scale_format), 288);
     assert_eq!(offset_of!(gm_gemm_problem, b_scale_format), 292);
+    assert_eq!(offset_of!(gm_gemm_problem, has_b_type), 296);
+    assert_eq!(offset_of!(gm_gemm_problem, b_type), 300);
     assert!(size_of::<gm_gemm_problem>() >= 104);
     assert_eq!(offset_of!(gm_gemm_args, size), 0);
     assert_eq!(offset_of!(gm_gemm_args, a), 8);
