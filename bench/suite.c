@@ -319,8 +319,11 @@ static const struct gm_field *field_of(const struct bench_case *problem, const c
 int suite_set(struct bench_case *problem, const struct gm_field *field, const char *option, const char *text) {
     const struct word word = {text, strlen(text)};
     char values[128];
+    int64_t value;
     if (set_field(field, problem->problem.bytes, word) == SET)
         return 0;
+    if (field->set && gm_field_parse(field, word.text, word.bytes, &value))
+        return complain("%s is `%s`, which no problem has beside the rest", option, text);
     print_values(field, values, sizeof values);
     return complain("%s is %s, not `%s`", option, values, text);
 }

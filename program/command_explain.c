@@ -22,9 +22,9 @@ struct explain_options {
 /* ---- the problem ------------------------------------------------------------------------------------ */
 
 /* A field that has an option of its own: sizes of suites are the words of the command, and the types of operands that are
- * called by one letter are --dtype and --out. */
+ * called by one letter are --dtype and --out, but for one that --help has something to say of. */
 static bool has_option(const struct gm_field *field) {
-    if (strlen(field->name) == 1)
+    if (strlen(field->name) == 1 && !field->about)
         return false;
     return field->uses & GM_IN_OPTIONS || (field->uses & GM_IN_SUITES && field->kind != GM_FIELD_SIZE);
 }

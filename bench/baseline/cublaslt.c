@@ -11,7 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_8I = 3, CUDA_R_32I = 10, CUDA_R_16BF = 14, CUDA_R_8F_E4M3 = 28 };
+enum {
+    CUDA_R_32F = 0,
+    CUDA_R_16F = 2,
+    CUDA_R_8I = 3,
+    CUDA_R_32I = 10,
+    CUDA_R_16BF = 14,
+    CUDA_R_8F_E4M3 = 28,
+    CUDA_R_8F_E5M2 = 29
+};
 enum {
     CUBLAS_COMPUTE_32F = 68,
     CUBLAS_COMPUTE_32I = 72,
@@ -106,11 +114,9 @@ static void close(struct baseline *baseline, const struct gpu *gpu) {
 }
 
 static int cuda_type(enum gm_type type) {
-    static const int types[GM_TYPE_COUNT] = {[GM_BF16] = CUDA_R_16BF,
-                                             [GM_FP16] = CUDA_R_16F,
-                                             [GM_E4M3] = CUDA_R_8F_E4M3,
-                                             [GM_INT8] = CUDA_R_8I,
-                                             [GM_INT32] = CUDA_R_32I};
+    static const int types[GM_TYPE_COUNT] = {
+        [GM_BF16] = CUDA_R_16BF,    [GM_FP16] = CUDA_R_16F, [GM_E4M3] = CUDA_R_8F_E4M3,
+        [GM_E5M2] = CUDA_R_8F_E5M2, [GM_INT8] = CUDA_R_8I,  [GM_INT32] = CUDA_R_32I};
     return types[type]; /* CUDA_R_32F is 0 */
 }
 
@@ -130,9 +136,9 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
     uint64_t m = (uint64_t)gemm->m, n = (uint64_t)gemm->n, k = (uint64_t)gemm->k;
     int first_op = b_k ? CUBLAS_OP_T : CUBLAS_OP_N;
     int second_op = a_k ? CUBLAS_OP_N : CUBLAS_OP_T;
-    int type = cuda_type(gemm->ab_type);
+    const int first_type = cuda_type(gm_gemm_b_type(gemm)), second_type = cuda_type(gemm->ab_type);
     problem->is_int = gemm->ab_type == GM_INT8;
-    problem->is_fp8 = gemm->ab_type == GM_E4M3;
+    problem->is_fp8 = gm_gemm_is_of_fp8(gemm);
     int compute = problem->is_int            ? CUBLAS_COMPUTE_32I
                   : gemm->ab_type == GM_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                              : CUBLAS_COMPUTE_32F;
@@ -143,10 +149,10 @@ static int describe(const struct lt *lt, struct lt_problem *problem, const struc
     if (status == 0)
         status = fn->cublasLtMatmulDescSetAttribute(problem->desc, CUBLASLT_MATMUL_DESC_TRANSB, &second_op, 4);
     if (status == 0)
-        status = fn->cublasLtMatrixLayoutCreate(&problem->first, type, b_k ? k : n, b_k ? n : k,
+        status = fn->cublasLtMatrixLayoutCreate(&problem->first, first_type, b_k ? k : n, b_k ? n : k,
                                                 stride_of(gemm->ldb, b_k ? gemm->k : gemm->n));
     if (status == 0)
-        status = fn->cublasLtMatrixLayoutCreate(&problem->second, type, a_k ? k : m, a_k ? m : k,
+        status = fn->cublasLtMatrixLayoutCreate(&problem->second, second_type, a_k ? k : m, a_k ? m : k,
                                                 stride_of(gemm->lda, a_k ? gemm->k : gemm->m));
     if (status == 0)
         status = fn->cublasLtMatrixLayoutCreate(&problem->out, cuda_type(gm_gemm_type_before(gemm)), n, m,

@@ -137,7 +137,8 @@ static int operands(const void *problem, struct bench_operand found[BENCH_OPERAN
     const struct gm_gemm_problem *p = problem;
     const struct extent a = extent_of_named(p, 'A'), b = extent_of_named(p, 'B'), d = extent_of_named(p, 'D');
     found[0] = (struct bench_operand){"A", p->ab_type, a.rows, a.columns, offsetof(struct gm_gemm_args, a), BENCH_READ};
-    found[1] = (struct bench_operand){"B", p->ab_type, b.rows, b.columns, offsetof(struct gm_gemm_args, b), BENCH_READ};
+    found[1] =
+        (struct bench_operand){"B", gm_gemm_b_type(p), b.rows, b.columns, offsetof(struct gm_gemm_args, b), BENCH_READ};
     found[2] =
         (struct bench_operand){"D", p->d_type, d.rows, d.columns, offsetof(struct gm_gemm_args, d), BENCH_WRITTEN};
     const int count = 3 + scaling_operands(p, &found[3]);
@@ -165,7 +166,7 @@ static struct bench_tolerance tolerance(const void *problem, const struct bench_
     const double k = p->gate ? spread * spread * spread * spread : (double)p->k; /* a gate multiplies two sums */
     if (p->ab_type == GM_TF32) /* one may round what it multiplies, and the other cut it off */
         return (struct bench_tolerance){.relative = 0x1p-9, .absolute = sqrt(k) * 0x1p-8};
-    if (p->ab_type == GM_E4M3 && p->fast_accumulation) /* sums of some 14 bits, of either or both */
+    if (gm_gemm_is_of_fp8(p) && p->fast_accumulation) /* sums of some 14 bits, of either or both */
         return (struct bench_tolerance){.relative = 0x1p-4, .absolute = k * 0x1p-9};
     if (gm_gemm_has_8_bits(p)) /* of two roundings there, or one */
         return bench_out_tolerance(operand, p->ab_type == GM_FP16 ? 0x1p-11 : 0x1p-8);
@@ -204,7 +205,9 @@ static void words(const void *problem, char *text, size_t bytes) {
     static const char *const gates[] = {"", ", gate of halves", ", gate of pairs"};
     static const char *const scalings[] = {"", "", " by row", " by group"};
     const bool other_type = p->d_type != p->ab_type, has_8_bits = gm_gemm_has_8_bits(p);
-    snprintf(text, bytes, "%s%s %s%s%s%s%s%s%s", gm_type_name(p->ab_type), p->fast_accumulation ? " fast" : "",
+    const bool is_pair = gm_gemm_b_type(p) != p->ab_type;
+    snprintf(text, bytes, "%s%s%s%s %s%s%s%s%s%s%s", gm_type_name(p->ab_type), is_pair ? " × " : "",
+             is_pair ? gm_type_name(p->b_type) : "", p->fast_accumulation ? " fast" : "",
              gm_gemm_layout_name(gm_gemm_layout(p)), other_type ? " → " : "", other_type ? gm_type_name(p->d_type) : "",
              has_8_bits ? scalings[p->d_scaling & 3] : "", gates[p->gate], p->residual ? ", residual" : "",
              p->amax ? ", amax" : "");

@@ -63,8 +63,8 @@ static int make_operands(struct simulator *s, const struct gm_gemm_problem *p, s
     int status =
         upload(s, &memory->a, p->ab_type, a_mn ? p->k : p->m, a_mn ? p->m : p->k, p->lda, memory->a_host, a_mn);
     if (status == 0)
-        status =
-            upload(s, &memory->b, p->ab_type, b_mn ? p->k : p->n, b_mn ? p->n : p->k, p->ldb, memory->b_host, !b_mn);
+        status = upload(s, &memory->b, p->has_b_type ? p->b_type : p->ab_type, b_mn ? p->k : p->n, b_mn ? p->n : p->k,
+                        p->ldb, memory->b_host, !b_mn);
     if (status == 0)
         status = upload(s, &memory->bias, p->bias_type, 1, p->n, rounded(p->n), bias, false);
     if (status == 0)
@@ -99,6 +99,11 @@ static struct gm_gemm_problem problem_of(const struct sim_request *request) {
                                 .b_major = gemm.b_major,
                                 .bias = request->bias ? GM_BIAS_N : GM_BIAS_NONE,
                                 .bias_type = d_type};
+    if (info.type == GM_E5M2) { /* on wgmma's M side, or of mma.sync's operands either */
+        p.ab_type = gemm.swap ? GM_E4M3 : GM_E5M2;
+        p.b_type = gemm.swap ? GM_E5M2 : GM_E4M3;
+        p.has_b_type = 1;
+    }
     p.lda = rounded(p.a_major == GM_MN_MAJOR ? p.m : p.k);
     p.ldb = rounded(p.b_major == GM_MN_MAJOR ? p.n : p.k);
     p.ldd = rounded(p.n);

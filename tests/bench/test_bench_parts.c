@@ -58,7 +58,10 @@ START_TEST(suite_lines) {
     ck_assert_str_eq(c.untaken, "gemm e5m2 e5m2 bf16 tn 1 2 3");
     ck_assert_int_eq(case_axis(&c), 1);
     ck_assert_int_eq(suite_parse_line("gemm bf16 fp16 bf16 tn 1 2 3", &c, error, sizeof error), 1);
-    ck_assert_str_ne(c.untaken, ""); /* A and B have one type */
+    ck_assert_str_ne(c.untaken, ""); /* A and B have one type, */
+    ck_assert_int_eq(suite_parse_line("gemm e5m2 e4m3 bf16 tn 1 2 3", &c, error, sizeof error), 1);
+    ck_assert_str_eq(c.untaken, ""); /* or these two */
+    ck_assert(gemm_of(&c)->ab_type == GM_E5M2 && gemm_of(&c)->has_b_type == 1 && gemm_of(&c)->b_type == GM_E4M3);
 }
 END_TEST
 

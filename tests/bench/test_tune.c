@@ -395,7 +395,7 @@ START_TEST(command_lines_that_make_no_sense) {
         {"-o x --shape 1x1x1 --settle -1", "--settle"},
         {"-o x --shape 1x1x1 --top 0", "--top is 1 to 63"},
         {"-o x --shape 1x1x1 --top 64", "--top is 1 to 63"},
-        {"-o x --shape 1x1x1 --dtype e5m2", "--dtype is"},
+        {"-o x --shape 1x1x1 --dtype uint8", "--dtype is"},
         {"-o x --shape 1x1x1 --out int64", "--out is"},
         {"-o x --shape 1x1x1 --layout xy", "--layout is"},
         {"-o x --shape 1x1x1 --epilogue fancy", "--epilogue is plain or general"},
