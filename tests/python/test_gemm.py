@@ -77,6 +77,23 @@ class Device(Test):
         for fast in (False, True):
             found = gristmill.gemm(a, b, out_type="fp32", fast_accumulation=fast, **scales)
             self.assertEqual(found.tolist(), [[sums[i][j] * rows[i] * columns[j] for j in range(n)] for i in range(m)])
+    def test_e4m3_and_e5m2(self):
+        m, n, k = 20, 32, 48
+        for of_a, of_b in (("e4m3", "e5m2"), ("e5m2", "e4m3")):
+            a, b = matrix(m, k, of_a), matrix(n, k, of_b, 2).T
+            sums = product(a.tolist(), b.tolist())
+            found = gristmill.gemm(a, b)
+            self.assertEqual((found.dtype, found.tolist()), ("bf16", sums))
+            scale, one = gristmill.array([0.5], "fp32"), gristmill.array([1.0], "fp32")
+            found = gristmill.gemm(a, b, out_type="fp32", a_scales=scale)
+            self.assertEqual(found.tolist(), [[x * 0.5 for x in row] for row in sums])
+            found = gristmill.gemm(a, b, out_type="e5m2", out_scale=one)
+            self.assertEqual(found.tolist(), gristmill.array(sums, "e5m2").tolist())
+            turned = gristmill.array(b.tolist(), of_b)  # as k x n, which the tensor cores do not take
+            self.assertEqual(gristmill.gemm(a, gristmill.pack(turned)).tolist(), sums)
+        with self.assertRaisesRegex(TypeError, "a is e5m2 and b e5m2: .* or one e4m3 and the other e5m2"):
+            gristmill.gemm(a, matrix(n, k, "e5m2").T)
+
     def test_fp8_with_scales_of_each_128_of_k(self):
         m, n, k = 20, 136, 272
         a, b = matrix(m, k, "e4m3"), matrix(n, k, "e4m3", 2).T
@@ -398,7 +415,8 @@ class Refusals(Test):
         self.refuses(ValueError, "a has 1 dimensions, (3,); gemm takes two, or three of a batch", vector, b)
         self.refuses(
             TypeError,
-            "a is bf16 and b fp16: both must be bf16, fp16, fp32, e4m3 or int8; ab_type rounds arrays on the host",
+            "a is bf16 and b fp16: both must be bf16, fp16, fp32, e4m3 or int8, or one e4m3 and the other e5m2; "
+            "ab_type rounds arrays on the host",
             a,
             matrix(8, 6, "fp16"),
         )
@@ -468,7 +486,8 @@ class Host(Test):
         numpy.testing.assert_array_equal(gristmill.gemm(a, b[::1, ::2], ab_type="bf16"), a @ b[:, ::2])
         self.says(
             TypeError,
-            "a is fp32 and b fp16: both must be bf16, fp16, fp32, e4m3 or int8; ab_type rounds arrays on the host",
+            "a is fp32 and b fp16: both must be bf16, fp16, fp32, e4m3 or int8, or one e4m3 and the other e5m2; "
+            "ab_type rounds arrays on the host",
             gristmill.gemm,
             a,
             b.astype("f2"),

@@ -17,7 +17,7 @@ ACTIVATIONS = {
     "silu": _api.GM_ACT_SILU,
 }
 SCALE_FORMATS = {"fp32": _api.GM_SCALE_FP32, "uint8": _api.GM_SCALE_E8M0}  # of each 128 of k
-OWN = {"int8": "int32", "e4m3": "bf16"}  # types of results where that is not the operands'
+OWN = {"int8": "int32", "e4m3": "bf16", "e5m2": "bf16"}  # types of results where that is not the operands'
 PRECISIONS = {None: None, "tf32": _api.GM_TF32, "tf32x3": _api.GM_TF32X3}
 OPERANDS = {"out": "d", "out_scale": "d_scales"}
 PLANS_MAX = 512
@@ -53,14 +53,15 @@ def gemm(
     """out = activation(alpha * a @ b + beta * c + bias) + residual, with sums in fp32 and one rounding at the end.
 
     a             m x k, bf16, fp16, fp32, e4m3 or int8, either dimension contiguous, any distance of rows (or columns)
-    b             k x n, the same type and freedom: weights stored n x k are w.T
+    b             k x n, the same type and freedom: weights stored n x k are w.T. One of a and b may be e5m2 where the other
+                  is e4m3
     c             m x n, row-major, of the type of out; beta is 1 where c is given and nothing else is said. On a device it
                   may also be bf16, fp16 or fp32 beside an out of another type, where a has not fp32
     bias          n values, or m x 1: bf16, fp16 or fp32
     activation    "relu", "gelu_tanh", "gelu_erf", "silu"
-    residual      m x n, row-major: bf16, fp16 or fp32; it may be out. Of a with 16 bits, e4m3, or int8 with scales
+    residual      m x n, row-major: bf16, fp16 or fp32; it may be out. Of a with 16 bits, fp8, or int8 with scales
     out_type      "bf16", "fp16", "fp32" (of fp32 a and b nothing else), or "e4m3", "e5m2", "int8" with an out_scale; None:
-                  the type of a, before any rounding by ab_type; of e4m3 bf16
+                  the type of a, before any rounding by ab_type; of fp8 bf16
     out_scale     fp32, one value: an out of 8 bits is round(... / out_scale). Of a as a residual is
     out           where the result goes, m x n or batch x m x n, row-major, may be c; None: a new array
 
@@ -87,13 +88,13 @@ def gemm(
     Of int8 a and b the result is int32, their exact product; or with out_type bf16, fp16 or fp32
     (a @ b - a_zeros * b_sums) * a_scales * b_scales, where
 
-    a_scales, b_scales  fp32, one value, or m and n of them; of a and b of e4m3 and of 16 bits as well. Of e4m3 also one for
-                        each 128 of k: of shape m x ceil(k / 128) and ceil(k / 128) x n, or ceil(m / 128) and
+    a_scales, b_scales  fp32, one value, or m and n of them; of a and b of fp8 and of 16 bits as well. Of e4m3 alone also
+                        one for each 128 of k: of shape m x ceil(k / 128) and ceil(k / 128) x n, or ceil(m / 128) and
                         ceil(n / 128) for one of each 128 rows; these are fp32, or uint8, which is ue8m0: the exponent plus
                         127, in rows (or columns) that begin on multiples of 4
     a_zeros, b_sums     int32, m and n of them: zeros of a's rows, and the sums of b's columns
 
-    fast_accumulation  of e4m3: sums may stay in the tensor cores, which is faster and much less exact
+    fast_accumulation  of fp8: sums may stay in the tensor cores, which is faster and much less exact
 
     The plan is kept for the next call of the same sizes, types, strides and options, up to 512 of them.
     ValueError, TypeError: shapes, strides or types that do not fit, with the numbers. gristmill.Error: the library or
@@ -152,6 +153,7 @@ def _problem_of_b(b, precision):
         raise ValueError(f"b has {b.ndim} dimensions, {b.shape}; gemm takes two, or three of a batch")
     k = b.shape[-2]
     a = b._view((1, k), (k, 1))  # nothing is read of it
+    a.dtype = "e4m3" if b.dtype == "e5m2" else b.dtype
     return _problem({"a": a, "b": b}, None, (None, precision, False))[0]
 
 
@@ -210,9 +212,11 @@ def _problem(arrays, activation, types):
     a, b = _matrix(arrays["a"]), _matrix(arrays["b"])
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"a is {a.shape[0]} x {a.shape[1]} and b {b.shape[0]} x {b.shape[1]}: their k differs")
-    if a.dtype != b.dtype or a.dtype not in ("bf16", "fp16", "fp32", "e4m3", "int8"):
+    is_pair = {a.dtype, b.dtype} == {"e4m3", "e5m2"}
+    if not is_pair and (a.dtype != b.dtype or a.dtype not in ("bf16", "fp16", "fp32", "e4m3", "int8")):
         raise TypeError(
-            f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16, fp32, e4m3 or int8; ab_type rounds arrays on the host"
+            f"a is {a.dtype} and b {b.dtype}: both must be bf16, fp16, fp32, e4m3 or int8, or one e4m3 and the other e5m2; "
+            "ab_type rounds arrays on the host"
         )
     if precision not in PRECISIONS:
         raise ValueError(f"there is no precision {precision!r}; there are {', '.join(filter(None, PRECISIONS))}")
@@ -230,6 +234,8 @@ def _problem(arrays, activation, types):
         d_type=kind.gm,
         activation=ACTIVATIONS[activation],
         fast_accumulation=bool(fast_accumulation),
+        has_b_type=is_pair,
+        b_type=_types.TYPES[b.dtype].gm if is_pair else 0,
     )
     problem.a_major, problem.lda = _major("a", a)
     problem.b_major, problem.ldb = _major("b", b.T)  # along k, as a
