@@ -9,9 +9,9 @@ def required(row):
 
 
 def check(row, counter):
-    """A word of e4m3 in a fragment becomes two pairs of fp16: each by an instruction from sm_89 on, before by two FMAs beside
-    integer ones, which keep its NaN. A warp decodes a fragment once, whatever it is multiplied by."""
-    if row["type"] != "e4m3":
+    """A word of fp8 in a fragment becomes two pairs of fp16: of e4m3 by e4m3 each by an instruction from sm_89 on, else by two
+    FMAs beside integer ones, which keep its NaN. A warp decodes a fragment once, whatever it is multiplied by."""
+    if row["type"] not in ("e4m3", "e5m2"):
         return
     columns = row["columns"]
     m, n = columns["tile_m"] // columns["warps_m"], columns["tile_n"] // columns["warps_n"]

@@ -11,7 +11,7 @@ COUNTED = {"vector wait": VECTOR_WAIT}
 
 
 def required(row):
-    wgmma = [{"int8": "IGMMA", "e4m3": "QGMMA"}.get(row["type"], "HGMMA")]
+    wgmma = [{"int8": "IGMMA", "e4m3": "QGMMA", "e5m2": "QGMMA"}.get(row["type"], "HGMMA")]
     if row["columns"]["scales"] != "no":
         wgmma = wgmma + ["LDGSTS"]
     if row["columns"]["swap"] == "swap" and row["columns"]["extended"] == "extended":
