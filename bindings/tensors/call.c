@@ -10,6 +10,7 @@
 void call_begin(struct call *call, int operation) {
     call->operation = tensor_operation(operation);
     call->signature = tensor_operation_signature(operation);
+    memset(call->out_by_column, 0, sizeof call->out_by_column);
     call->device = -1;
     call->stream = NULL;
     call->workspace = NULL;
@@ -25,8 +26,8 @@ bool call_read_tensor(struct call *call, const char *name, bool on_cuda, bool kn
     if (!known_type) {
         return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is of a type that gristmill has no kernel for", name);
     }
-    if (rank < 1 || rank > TENSOR_RANK_MAX) {
-        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s has %lld dimensions and must have 1 to %d", name,
+    if (rank > TENSOR_RANK_MAX) {
+        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s has %lld dimensions and must have %d at most", name,
                          (long long)rank, TENSOR_RANK_MAX);
     }
     tensor->rank = (int32_t)rank;
@@ -71,8 +72,13 @@ bool call_prepare(struct call *call) {
         return false;
     }
     for (int i = 0; i < call->signature->outputs_count; i++) {
-        call->out[i].device = call->device;
-        tensor_pack(&call->out[i]);
+        struct tensor *out = &call->out[i];
+        out->device = call->device;
+        if (call->out_by_column[i]) {
+            tensor_pack_by_column(out, 16 / (int64_t)sizeof(float));
+        } else {
+            tensor_pack(out);
+        }
     }
     return true;
 }
@@ -127,7 +133,7 @@ const struct tensor *call_tensor(const struct call *call, int argument) {
     return is_tensor ? &call->in[argument].tensor : NULL;
 }
 
-static const char *name_of(const struct call *call, int argument) {
+const char *call_name(const struct call *call, int argument) {
     return call->signature->arguments[argument].name;
 }
 
@@ -135,7 +141,7 @@ bool call_rank(struct call *call, int argument, int rank) {
     const struct tensor *tensor = call_tensor(call, argument);
     if (tensor->rank != rank) {
         return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s has %d dimensions and must have %d",
-                         name_of(call, argument), tensor->rank, rank);
+                         call_name(call, argument), tensor->rank, rank);
     }
     return call_rows(call, argument, rank);
 }
@@ -144,18 +150,18 @@ bool call_rows(struct call *call, int argument, int rank_min) {
     const struct tensor *tensor = call_tensor(call, argument);
     if (tensor->rank < rank_min) {
         return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s has %d dimensions and must have %d at least",
-                         name_of(call, argument), tensor->rank, rank_min);
+                         call_name(call, argument), tensor->rank, rank_min);
     }
     return tensor_is_dense_last(tensor) ||
            call_fail(call, GM_ERROR_INVALID_ARGUMENT,
                      "%s has a last dimension of stride %lld and must have 1: contiguous() gives it",
-                     name_of(call, argument), (long long)tensor->stride[tensor->rank - 1]);
+                     call_name(call, argument), (long long)tensor->stride[tensor->rank - 1]);
 }
 
 bool call_size(struct call *call, int argument, int dimension, int64_t size) {
     int64_t has = call_tensor(call, argument)->size[dimension];
     return has == size || call_fail(call, GM_ERROR_INVALID_ARGUMENT, "dimension %d of %s is %lld and must be %lld",
-                                    dimension, name_of(call, argument), (long long)has, (long long)size);
+                                    dimension, call_name(call, argument), (long long)has, (long long)size);
 }
 
 bool call_alike(struct call *call, int argument, const struct tensor *like) {
@@ -173,24 +179,44 @@ bool call_alike(struct call *call, int argument, const struct tensor *like) {
 bool call_type(struct call *call, int argument, enum gm_type type) {
     enum gm_type has = call_tensor(call, argument)->type;
     return has == type || call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is of %s and must be of %s",
-                                    name_of(call, argument), call_type_name(has), call_type_name(type));
+                                    call_name(call, argument), call_type_name(has), call_type_name(type));
+}
+
+bool call_asked_type(struct call *call, int argument, const enum gm_type types[], int count, const char *choice,
+                     enum gm_type *type) {
+    const struct value *asked = &call->in[argument];
+    *type = asked->given ? (enum gm_type)asked->integer : types[0];
+    for (int i = 0; i < count; i++) {
+        if (*type == types[i]) {
+            return true;
+        }
+    }
+    return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is %s and must be %s", call_name(call, argument),
+                     call_type_name(*type), choice);
+}
+
+int call_word(struct call *call, int argument, const char *const words[], int count, const char *choice) {
+    const char *word = call->in[argument].text;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return i;
+        }
+    }
+    call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s is \"%s\" and must be %s", call_name(call, argument), word, choice);
+    return -1;
 }
 
 bool call_precision(struct call *call, int argument, enum gm_type type, enum gm_type *multiplied) {
-    static const struct {
-        const char *word;
-        enum gm_type type;
-    } precisions[] = {{"fp32", GM_FP32}, {"tf32", GM_TF32}, {"tf32x3", GM_TF32X3}};
-    const char *word = call->in[argument].text;
-    for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
-        if (strcmp(word, precisions[i].word) == 0) {
-            *multiplied = type == GM_FP32 ? precisions[i].type : type;
-            return type == GM_FP32 || i == 0 ||
-                   call_fail(call, GM_ERROR_INVALID_ARGUMENT, "precision is \"%s\", which is of float32, not %s", word,
-                             call_type_name(type));
-        }
+    static const char *const words[] = {"fp32", "tf32", "tf32x3"};
+    static const enum gm_type types[] = {GM_FP32, GM_TF32, GM_TF32X3};
+    const int number = call_word(call, argument, words, 3, "fp32, tf32 or tf32x3");
+    if (number < 0) {
+        return false;
     }
-    return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "precision is \"%s\" and must be fp32, tf32 or tf32x3", word);
+    *multiplied = type == GM_FP32 ? types[number] : type;
+    return type == GM_FP32 || number == 0 ||
+           call_fail(call, GM_ERROR_INVALID_ARGUMENT, "precision is \"%s\", which is of float32, not %s", words[number],
+                     call_type_name(type));
 }
 
 bool call_vector(struct call *call, int argument, enum gm_type type, int64_t size) {
@@ -203,7 +229,7 @@ bool call_leading(struct call *call, int argument, int kept, struct leading *lea
     return tensor_leading(tensor, tensor->rank - kept, leading) ||
            call_fail(call, GM_ERROR_INVALID_ARGUMENT,
                      "the first dimensions of %s do not lie one stride apart: contiguous() puts them so",
-                     name_of(call, argument));
+                     call_name(call, argument));
 }
 
 bool call_output_rows(struct call *call, struct leading *rows) {

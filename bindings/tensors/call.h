@@ -10,7 +10,7 @@ struct call;
 /* An operation on tensors. Its results are tensors that the caller has made as shape() says, or that it had. */
 struct tensor_operation {
     const char *schema;
-    /* Type and sizes of out[], which say packed strides; false: error[] says why there is no such call. */
+    /* Type and sizes of out[], which is packed by rows or by columns; false: error[] says why there is no such call. */
     bool (*shape)(struct call *call);
     bool (*run)(struct call *call);
     int parameter; /* what tells operations of one function apart */
@@ -21,6 +21,7 @@ struct call {
     const struct signature *signature;
     struct value in[ARGUMENTS_MAX];
     struct tensor out[OUTPUTS_MAX];
+    bool out_by_column[OUTPUTS_MAX]; /* of floats, packed by columns that are a multiple of 16 bytes apart */
     int32_t device;
     void *stream;
     /* Memory of the device for this call's kernel, which the framework keeps until it has run; NULL: there is none. */
@@ -68,6 +69,13 @@ bool call_size(struct call *call, int argument, int dimension, int64_t size);
 /* Fails unless it has all sizes of `like`, and its type. */
 bool call_alike(struct call *call, int argument, const struct tensor *like);
 bool call_type(struct call *call, int argument, enum gm_type type);
+/* The type that an argument asks for, the first of `types` where it is None; fails unless it is one of them, which
+ * `choice` lists. */
+bool call_asked_type(struct call *call, int argument, const enum gm_type types[], int count, const char *choice,
+                     enum gm_type *type);
+/* Which of `words` an argument is; -1: none, and the call has failed with `choice`, which lists them. */
+int call_word(struct call *call, int argument, const char *const words[], int count, const char *choice);
+const char *call_name(const struct call *call, int argument);
 /* What GEMM multiplies elements of this type as, by the argument's word: of float32 "fp32", "tf32" or "tf32x3". */
 bool call_precision(struct call *call, int argument, enum gm_type type, enum gm_type *multiplied);
 /* A tensor of one dimension, packed; None passes. */

@@ -39,8 +39,9 @@ static bool took_kind(const char **at, enum value_kind *kind) {
     static const struct {
         const char *word;
         enum value_kind kind;
-    } kinds[] = {{"Tensor?", VALUE_MAYBE_TENSOR}, {"Tensor", VALUE_TENSOR}, {"int", VALUE_INT},
-                 {"float", VALUE_FLOAT},          {"bool", VALUE_BOOL},     {"str", VALUE_STRING}};
+    } kinds[] = {{"Tensor?", VALUE_MAYBE_TENSOR},  {"Tensor", VALUE_TENSOR}, {"int", VALUE_INT},
+                 {"float", VALUE_FLOAT},           {"bool", VALUE_BOOL},     {"str", VALUE_STRING},
+                 {"ScalarType?", VALUE_MAYBE_TYPE}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (took(at, kinds[i].word)) {
             *kind = kinds[i].kind;

@@ -10,12 +10,20 @@
 
 enum { ARGUMENTS_MAX = 24, OUTPUTS_MAX = 2, NAME_MAX_BYTES = 40, TEXT_MAX_BYTES = 24 };
 
-enum value_kind { VALUE_TENSOR, VALUE_MAYBE_TENSOR, VALUE_INT, VALUE_FLOAT, VALUE_BOOL, VALUE_STRING };
+enum value_kind {
+    VALUE_TENSOR,
+    VALUE_MAYBE_TENSOR,
+    VALUE_INT,
+    VALUE_FLOAT,
+    VALUE_BOOL,
+    VALUE_STRING,
+    VALUE_MAYBE_TYPE
+};
 
 struct value {
-    bool given; /* VALUE_MAYBE_TENSOR: it is not None */
+    bool given; /* VALUE_MAYBE_TENSOR, VALUE_MAYBE_TYPE: it is not None */
     struct tensor tensor;
-    int64_t integer; /* VALUE_BOOL too: 0 or 1 */
+    int64_t integer; /* VALUE_BOOL: 0 or 1; VALUE_MAYBE_TYPE: an enum gm_type, -1: one that gristmill has not */
     double real;
     char text[TEXT_MAX_BYTES];
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tensor.h"
 
+#include <stdio.h>
+
 int64_t leading_stride(struct leading leading) {
     return leading.count > 1 ? leading.stride : 0;
 }
@@ -68,4 +70,26 @@ void tensor_pack(struct tensor *t) {
         t->stride[i] = stride;
         stride *= t->size[i] > 1 ? t->size[i] : 1;
     }
+}
+
+void tensor_pack_by_column(struct tensor *t, int64_t multiple) {
+    const int last = t->rank - 1;
+    int64_t stride = 1;
+    for (int i = last - 1; i >= 0; i--) {
+        t->stride[i] = stride;
+        stride *= t->size[i] > 1 ? t->size[i] : 1;
+    }
+    t->stride[last] = (stride + multiple - 1) / multiple * multiple;
+}
+
+const char *tensor_sizes(const struct tensor *t, char text[TENSOR_SIZES_BYTES]) {
+    int length = snprintf(text, TENSOR_SIZES_BYTES, "[");
+    for (int i = 0; i < t->rank && length < TENSOR_SIZES_BYTES; i++) {
+        length += snprintf(text + length, (size_t)(TENSOR_SIZES_BYTES - length), i ? ", %lld" : "%lld",
+                           (long long)t->size[i]);
+    }
+    if (length < TENSOR_SIZES_BYTES) {
+        snprintf(text + length, (size_t)(TENSOR_SIZES_BYTES - length), "]");
+    }
+    return text;
 }

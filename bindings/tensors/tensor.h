@@ -40,5 +40,11 @@ int32_t tensor_align(const struct tensor *t);
 void tensor_settle(struct tensor *t);
 /* Gives a tensor of these sizes its packed strides. */
 void tensor_pack(struct tensor *t);
+/* Or strides where the indices of all dimensions but the last are neighbours, and those of the last `multiple` elements
+ * apart, or 2 `multiple`, and so on. */
+void tensor_pack_by_column(struct tensor *t, int64_t multiple);
+/* Its sizes as text: "[2, 3]". */
+enum { TENSOR_SIZES_BYTES = 96 };
+const char *tensor_sizes(const struct tensor *t, char text[TENSOR_SIZES_BYTES]);
 
 #endif

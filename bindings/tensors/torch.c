@@ -95,14 +95,36 @@ static void read_string(torch_value value, char text[TEXT_MAX_BYTES]) {
     torch.torch_delete_string(string);
 }
 
+/* What may be None, and is not. */
+static torch_value take_inner(torch_value value) {
+    torch_value *inner = (torch_value *)(uintptr_t)value, taken = *inner;
+    torch.free_value(inner);
+    return taken;
+}
+
 /* The tensor's handle; what is None, or no tensor, has none. */
 static torch_tensor take_handle(enum value_kind kind, torch_value value) {
     if (kind == VALUE_MAYBE_TENSOR && value) {
-        torch_value *inner = (torch_value *)(uintptr_t)value;
-        value = *inner;
-        torch.free_value(inner);
+        value = take_inner(value);
     }
     return kind == VALUE_TENSOR || kind == VALUE_MAYBE_TENSOR ? (torch_tensor)(uintptr_t)value : NULL;
+}
+
+/* A value that is no tensor. */
+static void take_plain(struct value *value, enum value_kind kind, torch_value from) {
+    if (kind == VALUE_INT) {
+        value->integer = (int64_t)from;
+    } else if (kind == VALUE_BOOL) {
+        value->integer = (from & 0xff) != 0;
+    } else if (kind == VALUE_FLOAT) {
+        memcpy(&value->real, &from, sizeof value->real);
+    } else if (kind == VALUE_STRING) {
+        read_string(from, value->text);
+    } else if (kind == VALUE_MAYBE_TYPE && from) {
+        const struct type_code *type = by_code((int32_t)take_inner(from));
+        value->given = true;
+        value->integer = type ? (int64_t)type->type : -1;
+    }
 }
 
 /* Takes the arguments off the stack, every one of them, and then reads the tensors. */
@@ -117,14 +139,8 @@ static bool take_arguments(struct torch_call *own, const torch_value *stack) {
         value->given = handles[i] != NULL;
         if (handles[i]) {
             own->owned[own->owned_count++] = handles[i];
-        } else if (kind == VALUE_INT) {
-            value->integer = (int64_t)stack[i];
-        } else if (kind == VALUE_BOOL) {
-            value->integer = (stack[i] & 0xff) != 0;
-        } else if (kind == VALUE_FLOAT) {
-            memcpy(&value->real, &stack[i], sizeof value->real);
-        } else if (kind == VALUE_STRING) {
-            read_string(stack[i], value->text);
+        } else {
+            take_plain(value, kind, stack[i]);
         }
     }
     for (int i = 0; i < signature->arguments_count; i++) {

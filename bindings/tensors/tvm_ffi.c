@@ -42,7 +42,7 @@ static int raise_error(const struct call *call) {
 
 /* ---- arguments ------------------------------------------------------------------------------------------ */
 
-static bool read_type(const struct dl_tensor *from, enum gm_type *type) {
+static bool read_type(struct dl_type from, enum gm_type *type) {
     static const struct {
         uint8_t code, bits;
         enum gm_type type;
@@ -50,7 +50,7 @@ static bool read_type(const struct dl_tensor *from, enum gm_type *type) {
                  {DL_E4M3FN, 8, GM_E4M3},  {DL_E5M2, 8, GM_E5M2},   {DL_INT, 8, GM_INT8},
                  {DL_UINT, 8, GM_UINT8},   {DL_INT, 32, GM_INT32},  {DL_INT, 64, GM_INT64}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (types[i].code == from->code && types[i].bits == from->bits && from->lanes == 1) {
+        if (types[i].code == from.code && types[i].bits == from.bits && from.lanes == 1) {
             *type = types[i].type;
             return true;
         }
@@ -66,7 +66,7 @@ static bool read_tensor(struct call *call, const char *name, const struct tvm_va
     if (!from) {
         return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s must be a tensor", name);
     }
-    bool known_type = read_type(from, &tensor->type);
+    bool known_type = read_type(from->type, &tensor->type);
     tensor->data = (gm_device_ptr)(uintptr_t)from->data + from->byte_offset;
     tensor->device = from->device_id;
     return call_read_tensor(call, name, from->device_type == DL_CUDA, known_type, from->rank, from->sizes,
@@ -106,6 +106,16 @@ static bool read_number(struct call *call, const struct argument *argument, cons
                                                     : "an integer");
 }
 
+static bool read_asked_type(struct call *call, const char *name, const struct tvm_value *from, struct value *value) {
+    enum gm_type type;
+    value->given = from->kind != TVM_NONE;
+    if (value->given && from->kind != TVM_TYPE) {
+        return call_fail(call, GM_ERROR_INVALID_ARGUMENT, "%s must be a dtype", name);
+    }
+    value->integer = value->given && read_type(from->type, &type) ? (int64_t)type : -1;
+    return true;
+}
+
 static bool read_argument(struct call *call, int i, const struct tvm_value *from) {
     const struct argument *argument = &call->signature->arguments[i];
     struct value *value = &call->in[i];
@@ -117,6 +127,8 @@ static bool read_argument(struct call *call, int i, const struct tvm_value *from
         return read_tensor(call, argument->name, from, &value->tensor);
     case VALUE_STRING:
         return read_text(call, argument->name, from, value->text);
+    case VALUE_MAYBE_TYPE:
+        return read_asked_type(call, argument->name, from, value);
     default:
         return read_number(call, argument, from, value);
     }

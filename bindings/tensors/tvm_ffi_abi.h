@@ -10,12 +10,16 @@
 enum { DL_CUDA = 2 };
 enum dl_code { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_E4M3FN = 10, DL_E5M2 = 12 };
 
+struct dl_type {
+    uint8_t code, bits; /* code: of enum dl_code */
+    uint16_t lanes;
+};
+
 struct dl_tensor {
     void *data;
     int32_t device_type, device_id;
     int32_t rank;
-    uint8_t code, bits; /* of enum dl_code */
-    uint16_t lanes;
+    struct dl_type type;
     int64_t *sizes, *strides; /* strides may be NULL: packed */
     uint64_t byte_offset;
 };
@@ -25,6 +29,7 @@ enum tvm_kind {
     TVM_INT = 1,
     TVM_BOOL = 2,
     TVM_FLOAT = 3,
+    TVM_TYPE = 5,          /* a type of DLPack, in the value */
     TVM_DL_TENSOR = 7,     /* pointer: to the tensor */
     TVM_RAW_STRING = 8,    /* pointer: to text with its end */
     TVM_SMALL_STRING = 11, /* in the value */
@@ -41,6 +46,7 @@ struct tvm_value {
         double real;
         void *pointer;
         char small_text[8];
+        struct dl_type type;
     };
 };
 

@@ -65,6 +65,25 @@ START_TEST(dimensions_of_one_get_a_stride_behind_the_others) {
 }
 END_TEST
 
+START_TEST(columns_are_packed_apart) {
+    char text[TENSOR_SIZES_BYTES];
+    struct tensor t = TENSOR(3, {2, 3, 5}, {0, 0, 0}), row = TENSOR(2, {1, 5}, {0, 0}), column = TENSOR(1, {5}, {0});
+    tensor_pack_by_column(&t, 4);
+    ck_assert(t.stride[0] == 3 && t.stride[1] == 1 && t.stride[2] == 8);
+    tensor_pack_by_column(&row, 4);
+    ck_assert(row.stride[0] == 1 && row.stride[1] == 4);
+    tensor_pack_by_column(&column, 4);
+    ck_assert(column.stride[0] == 4);
+    ck_assert_str_eq(tensor_sizes(&t, text), "[2, 3, 5]");
+    struct tensor scalar = {.rank = 0}, huge = {.rank = 8};
+    ck_assert_str_eq(tensor_sizes(&scalar, text), "[]");
+    for (int i = 0; i < 8; i++) {
+        huge.size[i] = INT64_MAX;
+    }
+    ck_assert_uint_eq(strlen(tensor_sizes(&huge, text)), TENSOR_SIZES_BYTES - 1);
+}
+END_TEST
+
 START_TEST(every_schema_is_read) {
     ck_assert_int_gt(tensor_operations_count(), 10);
     for (int i = 0; i < tensor_operations_count(); i++) {
@@ -80,14 +99,14 @@ END_TEST
 START_TEST(a_schema_is_what_it_says) {
     struct signature s;
     ck_assert(
-        signature_parse("f(Tensor(a!) x, Tensor? y=None, float eps=1e-5, int n=-1, bool b=True, *, str t=\"none\") -> "
-                        "(Tensor, Tensor)",
+        signature_parse("f(Tensor(a!) x, Tensor? y=None, float eps=1e-5, int n=-1, bool b=True, *, str t=\"none\", "
+                        "ScalarType? d=None) -> (Tensor, Tensor)",
                         &s));
-    const enum value_kind kinds[] = {VALUE_TENSOR, VALUE_MAYBE_TENSOR, VALUE_FLOAT,
-                                     VALUE_INT,    VALUE_BOOL,         VALUE_STRING};
-    ck_assert_int_eq(s.arguments_count, 6);
+    const enum value_kind kinds[] = {VALUE_TENSOR, VALUE_MAYBE_TENSOR, VALUE_FLOAT,     VALUE_INT,
+                                     VALUE_BOOL,   VALUE_STRING,       VALUE_MAYBE_TYPE};
+    ck_assert_int_eq(s.arguments_count, 7);
     ck_assert_int_eq(s.outputs_count, 2);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         ck_assert_int_eq(s.arguments[i].kind, kinds[i]);
         ck_assert_int_eq(s.arguments[i].has_default, i > 0);
     }
@@ -118,6 +137,7 @@ Suite *tensor_suite(void) {
     tcase_add_test(tests, dense_and_contiguous);
     tcase_add_test(tests, alignment_is_the_pointers);
     tcase_add_test(tests, dimensions_of_one_get_a_stride_behind_the_others);
+    tcase_add_test(tests, columns_are_packed_apart);
     tcase_add_test(tests, every_schema_is_read);
     tcase_add_test(tests, a_schema_is_what_it_says);
     suite_add_tcase(suite, tests);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BF16 = 100, FP32 = 102, INT32 = 107 }; /* of the fake */
+enum { BF16 = 100, FP32 = 102, E4M3 = 103, INT8 = 105, INT32 = 107 }; /* of the fake */
 
 static struct fake_libtorch *torch;
 static int (*device_alloc)(uint64_t *address, size_t bytes);
@@ -87,11 +87,14 @@ static struct fake_tensor *new_tensor(int32_t type, int rank, const int64_t *siz
 #define NEW(type, ...)                                                                                                 \
     new_tensor(type, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
-/* What may be None comes on the heap. */
-static uint64_t maybe(struct fake_tensor *tensor) {
+/* What may be None comes on the heap: a tensor, or a type's number. */
+static uint64_t maybe_value(uint64_t given) {
     uint64_t *value = malloc(sizeof *value);
-    *value = (uint64_t)(uintptr_t)tensor;
+    *value = given;
     return (uint64_t)(uintptr_t)value;
+}
+static uint64_t maybe(struct fake_tensor *tensor) {
+    return maybe_value((uint64_t)(uintptr_t)tensor);
 }
 
 static uint64_t real(double value) {
@@ -200,6 +203,66 @@ START_TEST(writes_to_a_tensor_that_is_there) {
 }
 END_TEST
 
+/* Ones in groups of 128 become 448 with scales of 1 / 448, and products of them 1 again. */
+START_TEST(quantizes_and_multiplies) {
+    uint16_t ones[4 * 256], got[16];
+    for (int i = 0; i < 4 * 256; i++) {
+        ones[i] = 0x3f80;
+    }
+    struct fake_tensor *x = NEW(BF16, 4, 256);
+    device_write(x->data, ones, sizeof ones);
+    uint64_t stack[] = {T(x), string("group"), maybe_value(E4M3), 1, 0, real(0)};
+    ck_assert_str_eq(call("quantize", stack, 6, 2), "");
+    struct fake_tensor *quantized = (struct fake_tensor *)(uintptr_t)stack[0];
+    struct fake_tensor *scales = (struct fake_tensor *)(uintptr_t)stack[1];
+    ck_assert(quantized->type == E4M3 && quantized->sizes[0] == 4 && quantized->sizes[1] == 256);
+    ck_assert(scales->type == FP32 && scales->sizes[0] == 4 && scales->sizes[1] == 2);
+    ck_assert(scales->strides[0] == 1 && scales->strides[1] == 4);
+
+    struct fake_tensor *weight = NEW(E4M3, 4, 256), *of_weight = NEW(FP32, 4, 2);
+    unsigned char largest[4 * 256];
+    memset(largest, 0x7e, sizeof largest); /* 448 */
+    device_write(weight->data, largest, sizeof largest);
+    const float one = 1 / 448.f, all[8] = {one, one, one, one, one, one, one, one};
+    device_write(of_weight->data, all, sizeof all);
+    uint64_t linear[] = {T(quantized), T(weight), T(scales), T(of_weight), 0, 0, string("none"), 0, 0, 0, 0};
+    ck_assert_str_eq(call("scaled_linear", linear, 11, 1), "");
+    const struct fake_tensor out = result(linear);
+    ck_assert(out.rank == 2 && out.type == BF16);
+    device_read(got, out.data, sizeof got);
+    for (int i = 0; i < 16; i++) {
+        ck_assert_uint_eq(got[i], bf16(256));
+    }
+    ck_assert_int_eq(torch->tensors, 0);
+    ck_assert_int_eq(torch->strings, 0);
+}
+END_TEST
+
+START_TEST(refuses_types_and_frees_them) {
+    uint64_t stack[] = {T(NEW(BF16, 4, 16)), string("row"), maybe_value(FAKE_DOUBLE), 0, 0, real(0)};
+    ck_assert_str_eq(call("quantize", stack, 6, 2), "gristmill::quantize: out_dtype is an unknown type and must be "
+                                                    "float8_e4m3fn, float8_e5m2 or int8");
+    struct fake_tensor *scalar = NEW(FP32, 1);
+    scalar->rank = 0;
+    uint64_t linear[] = {T(NEW(INT8, 4, 16)),
+                         T(NEW(INT8, 8, 16)),
+                         T(scalar),
+                         T(NEW(FP32, 7)),
+                         0,
+                         0,
+                         string("none"),
+                         maybe_value(FP32),
+                         0,
+                         0,
+                         0};
+    ck_assert_str_eq(call("scaled_linear", linear, 11, 1),
+                     "gristmill::scaled_linear: weight_scales is [7] and must be one "
+                     "scale, one for each of 8 channels");
+    ck_assert_int_eq(torch->tensors, 0);
+    ck_assert_int_eq(torch->strings, 0);
+}
+END_TEST
+
 START_TEST(refuses_and_frees_all_the_same) {
     uint64_t stack[] = {T(NEW(BF16, 4, 16)), T(NEW(BF16, 15)), real(0), real(0), 0};
     ck_assert_str_eq(call("rms_norm", stack, 5, 1), "gristmill::rms_norm: dimension 0 of weight is 15 and must be 16");
@@ -217,7 +280,7 @@ START_TEST(refuses_and_frees_all_the_same) {
                      "gristmill::rms_norm: x is of a type that gristmill has no kernel for");
     uint64_t deep_stack[] = {T(NEW(BF16, 1, 1, 1, 1, 1, 1, 1, 1, 16)), T(NEW(BF16, 16)), real(0), real(0), 0};
     ck_assert_str_eq(call("rms_norm", deep_stack, 5, 1),
-                     "gristmill::rms_norm: x has 9 dimensions and must have 1 to 8");
+                     "gristmill::rms_norm: x has 9 dimensions and must have 8 at most");
     struct fake_tensor *repeated = NEW(BF16, 4, 16);
     repeated->strides[0] = 0;
     uint64_t repeated_stack[] = {T(repeated), T(NEW(BF16, 16)), real(0), real(0), 0};
@@ -313,6 +376,8 @@ Suite *torch_suite(void) {
     tcase_add_test(tests, registers_operators_and_their_out_variants);
     tcase_add_test(tests, computes_and_frees_what_it_was_given);
     tcase_add_test(tests, writes_to_a_tensor_that_is_there);
+    tcase_add_test(tests, quantizes_and_multiplies);
+    tcase_add_test(tests, refuses_types_and_frees_them);
     tcase_add_test(tests, refuses_and_frees_all_the_same);
     tcase_add_test(tests, says_when_torch_has_no_memory_or_no_stream);
     tcase_add_test(tests, keeps_a_plan_for_what_recurs);

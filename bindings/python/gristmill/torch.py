@@ -16,6 +16,24 @@ there. Wrong arguments raise RuntimeError with a sentence.
         that it is read before the kernel in front of this one has ended. batch_invariant: a row has the same bits
         whatever rows are beside it. precision, of float32: fp32 multiplies as it is, tf32 rounds to 10 bits of
         mantissa, tf32x3 makes three such products of each, with fp32's error.
+    scaled_linear(x, weight, x_scales, weight_scales, bias=None, residual=None, activation="none", out_dtype=None,
+                  fast_accumulation=False, constant_weight=False, batch_invariant=False)
+        activation((x * x_scales) @ (weight * weight_scales).T + bias + residual); x [..., in], weight [out, in], both
+        float8_e4m3fn or both int8. Scales are float32, what a value of 1 stands for, and cover what their sizes say.
+        x_scales: one; [..., 1] (or of all tokens, [tokens]), one for each token; [..., ceil(in / 128)], of e4m3, one
+        for each 128 of a token, with its rows or its columns contiguous. weight_scales: one; [out], [out, 1] or
+        [1, out], one for each channel; [ceil(out / 128), ceil(in / 128)], of e4m3, one for each block of 128 x 128,
+        which is what [1, out] means where it is that as well; [out, ceil(in / 128)]. out_dtype: bfloat16 (None),
+        float16 or float32; residual is of it. fast_accumulation, of e4m3: sums may stay in the tensor cores, with an
+        error that grows with `in`.
+    quantize(x, scaling="row", out_dtype=None, by_column=False, power_of_2=False, scale_floor=0.0)
+        (q, scales): x / scale in 8 bits, and the scales, float32, amax / limit of who shares one. x [..., columns] of
+        bfloat16, float16 or float32; out_dtype: float8_e4m3fn (None), float8_e5m2 or int8. scaling: row, [..., 1];
+        group, [..., ceil(columns / 128)]; block, [ceil(rows / 128), ceil(columns / 128)] of two dimensions; tensor,
+        [1]. by_column: the columns of scales of groups or blocks are contiguous, and a multiple of 16 bytes apart,
+        which scaled_linear reads faster. power_of_2: scales are rounded up to one. scale_floor: none is less.
+    quantize_static(x, scale, out_dtype=None, by_reciprocal=False)
+        x / scale in 8 bits, by one scale that is given, float32 on the device. by_reciprocal: x * (1 / scale).
     bmm(a, b, fp32_out=False, batch_invariant=False, precision="fp32")
         a @ b of every matrix; a [batch, m, k], b [batch, k, n], either dimension of a matrix contiguous, matrices any
         distance apart. A batch of 1 is one for all. bfloat16, float16 or float32, whose precision is as linear's.
@@ -106,6 +124,47 @@ def _linear(
     precision="fp32",
 ):
     return x.new_empty((*x.shape[:-1], weight.shape[0]), dtype=torch.float32 if fp32_out else x.dtype)
+
+
+@_fake("scaled_linear")
+def _scaled_linear(
+    x,
+    weight,
+    x_scales,
+    weight_scales,
+    bias=None,
+    residual=None,
+    activation="none",
+    out_dtype=None,
+    fast_accumulation=False,
+    constant_weight=False,
+    batch_invariant=False,
+):
+    return x.new_empty((*x.shape[:-1], weight.shape[0]), dtype=out_dtype or torch.bfloat16)
+
+
+@_fake("quantize")
+def _quantize(x, scaling="row", out_dtype=None, by_column=False, power_of_2=False, scale_floor=0.0):
+    rows, last = list(x.shape[:-1]), 1
+    if scaling in ("group", "block"):
+        last = (x.shape[-1] + 127) // 128
+    if scaling == "block":
+        rows = [(rows[0] + 127) // 128]
+    elif scaling == "tensor":
+        rows = []
+    strides, count = [], 1
+    for size in reversed(rows):
+        strides.insert(0, count)
+        count *= size
+    scales = x.new_empty((*rows, last), dtype=torch.float32)
+    if by_column and scaling in ("group", "block"):
+        scales = scales.new_empty_strided((*rows, last), (*strides, (count + 3) // 4 * 4))
+    return x.new_empty(x.shape, dtype=out_dtype or torch.float8_e4m3fn), scales
+
+
+@_fake("quantize_static")
+def _quantize_static(x, scale, out_dtype=None, by_reciprocal=False):
+    return x.new_empty(x.shape, dtype=out_dtype or torch.float8_e4m3fn)
 
 
 @_fake("bmm")
