@@ -83,7 +83,9 @@ def patch(model):
     where they stay; torch.compile may come after.
     Padded batches take PyTorch's attention. So does a whole model that is compiled without a cache, where transformers
     does not tell whether sequences are packed: attention_mask may be int32 [batch] then, the tokens of each row.
+    Layers of float8_e4m3fn with scales of blocks of 128 x 128, of channels or of the whole weight quantise their input
+    and multiply in fp8, but for those whose input is not to be quantised.
     PyTorch 2.10 and transformers 5 or newer. ValueError: a model of another kind, or one whose weights are not plain
-    tensors of bfloat16 or float16."""
+    tensors of bfloat16 or float16, nor of float8_e4m3fn with such scales."""
     from . import _patch
     return _patch.patch(model)
