@@ -89,6 +89,24 @@ def cases():
         lambda: ops.linear_out(out, x, w),
         lambda: F.linear(x, w),
     )
+    eight, weight = x.to(torch.float8_e4m3fn), w.to(torch.float8_e4m3fn)
+    one = torch.ones(1, device="cuda")
+    yield (
+        "scaled_linear 1 x 4096 x 4096",
+        api.gm_gemm_problem(
+            m=1, n=4096, k=4096, ab_type=api.GM_E4M3, a_scales=api.GM_PER_TENSOR, b_scales=api.GM_PER_TENSOR
+        ),
+        dict(
+            a=eight.data_ptr(),
+            b=weight.data_ptr(),
+            d=out.data_ptr(),
+            a_scales=one.data_ptr(),
+            b_scales=one.data_ptr(),
+        ),
+        lambda: ops.scaled_linear(eight, weight, one, one),
+        lambda: ops.scaled_linear_out(out, eight, weight, one, one),
+        lambda: torch._scaled_mm(eight, weight.T, one, one, out_dtype=torch.bfloat16),
+    )
     yield (
         "rms_norm 1 x 4096",
         api.gm_rms_norm_problem(rows=1, columns=4096, eps=1e-6),

@@ -120,6 +120,167 @@ def linear_is_batch_invariant():
         assert torch.equal(ops.linear(x[row : row + 1], w, batch_invariant=True)[0], all_rows[row])
 
 
+# ---- 8 bits -----------------------------------------------------------------------------------------------
+
+E4M3, INT8, E5M2 = torch.float8_e4m3fn, torch.int8, torch.float8_e5m2
+HAS_BLOCKS = torch.cuda.get_device_capability() == (9, 0)  # kernels with scales of each 128 of K
+LIMITS = {E4M3: 448.0, E5M2: 57344.0, INT8: 127.0}
+
+
+def spread(scales, shape, scaling):
+    """The scale of every element of a matrix."""
+    if scaling == "tensor":
+        return scales.view(1, 1).expand(shape)
+    wide = scales.repeat_interleave(128, 1)[:, : shape[1]] if scaling != "row" else scales.expand(shape)
+    return wide.repeat_interleave(128, 0)[: shape[0]] if scaling == "block" else wide
+
+
+def rounded(q, dtype):
+    """To nearest even, as the type has it."""
+    q = q.clamp(-LIMITS[dtype], LIMITS[dtype])
+    return q.round().to(dtype) if dtype == INT8 else q.to(dtype)
+
+
+@test
+def quantize():
+    for shape in ((1, 4096), (3, 300), (130, 257), (64, 128)):
+        for dtype in (torch.bfloat16, torch.float16, torch.float32):
+            x = randn(*shape, dtype=dtype)
+            for out_dtype, limit in LIMITS.items():
+                shares = ("row", 1, shape[1]), ("group", 1, 128), ("block", 128, 128), ("tensor", *shape)
+                for scaling, rows, columns in shares:
+                    q, scales = ops.quantize(x, scaling, out_dtype)
+                    high, wide = -(-shape[0] // rows), -(-shape[1] // columns)
+                    padded = F.pad(x.float().abs(), (0, wide * columns - shape[1], 0, high * rows - shape[0]))
+                    amax = padded.view(high, rows, wide, columns).amax((1, 3))
+                    close(scales.view(amax.shape), amax.double() / limit, 1, 2.0**-23)
+                    every = spread(scales, shape, scaling)
+                    assert q.dtype == out_dtype and torch.equal(
+                        q.view(torch.uint8), rounded(x.float() / every, out_dtype).view(torch.uint8)
+                    ), f"{scaling} {out_dtype} of {dtype} {shape}"
+    x = randn(2, 5, 300)
+    q, scales = ops.quantize(x, "group")
+    same, turned = ops.quantize(x, "group", by_column=True)
+    assert scales.shape == (2, 5, 3) and turned.stride() == (5, 1, 12)
+    assert torch.equal(turned, scales) and torch.equal(same.view(torch.uint8), q.view(torch.uint8))
+    _, powers = ops.quantize(x, power_of_2=True)
+    assert powers.shape == (2, 5, 1) and torch.equal(powers.log2().round().exp2(), powers)
+    assert torch.equal(ops.quantize(torch.zeros_like(x), scale_floor=0.5)[1], torch.full((2, 5, 1), 0.5, device="cuda"))
+    one = torch.tensor(0.02, device="cuda")
+    static = ops.quantize_static(x, one)
+    assert torch.equal(static.view(torch.uint8), rounded(x.float() / one, E4M3).view(torch.uint8))
+    assert [t.shape for t in ops.quantize(randn(0, 256), "group")] == [(0, 256), (0, 2)]
+
+
+def eight_bits(m, n, k, dtype):
+    """x and weight of 8 bits, and x of float32 times weight^T where scales of each element are given."""
+    x, w = (ops.quantize(randn(rows, k, mean=0.1), out_dtype=dtype)[0] for rows in (m, n))
+    return x, w, lambda x_scales, w_scales: (x.double() * x_scales) @ (w.double() * w_scales).T
+
+
+def positive(*shape):
+    return torch.rand(*shape, device="cuda") + 0.5
+
+
+@test
+def scaled_linear():
+    for m, n, k in ((1, 4096, 4096), (3, 96, 64), (17, 129, 272), (128, 256, 512), (257, 1000, 333)):
+        groups, blocks = -(-k // 128), -(-n // 128)
+        for dtype in (E4M3, INT8):
+            x, w, product = eight_bits(m, n, k, dtype)
+            cases = [("tensor", positive(1), "tensor", positive(1)), ("row", positive(m, 1), "row", positive(n, 1))]
+            if dtype == E4M3 and HAS_BLOCKS:
+                columns = positive(groups, m).T
+                cases += [("group", positive(m, groups), "block", positive(blocks, groups))]
+                cases += [("group", columns, "block", positive(groups, blocks).T)]
+                cases += [("row", positive(m, 1), "block", positive(blocks, groups))]
+                cases += [("group", columns, "group", positive(n, groups))]
+            for x_kind, x_scales, w_kind, w_scales in cases:
+                if groups == 1 and "group" in (x_kind, w_kind):
+                    continue
+                exact = product(spread(x_scales, x.shape, x_kind), spread(w_scales, w.shape, w_kind))
+                bound = (x.double().abs() * spread(x_scales, x.shape, x_kind)) @ (
+                    w.double().abs() * spread(w_scales, w.shape, w_kind)
+                ).T
+                ours = ops.scaled_linear(x, w, x_scales, w_scales, out_dtype=torch.float32)
+                lost = 2.0**-9 if dtype == E4M3 else 2.0**-21
+                assert ((ours.double() - exact).abs() <= lost * bound).all(), f"{dtype} {(m, n, k)} {x_kind} {w_kind}"
+    x, w, product = eight_bits(6, 128, 256, INT8)
+    x_scales, w_scales, b, r = positive(6), positive(128), randn(128), randn(6, 128)
+    plain = product(x_scales[:, None], w_scales[:, None])
+    for activation, function in ACTIVATIONS.items():
+        ours = ops.scaled_linear(x, w, x_scales, w_scales[None], b, r, activation)
+        assert ours.dtype == torch.bfloat16
+        close(ours, function(plain + b.double() + r.double()), 256)
+    assert ops.scaled_linear(x, w, x_scales, w_scales, out_dtype=torch.float16).dtype == torch.float16
+    tokens = ops.scaled_linear(x.view(2, 3, 256), w, x_scales.view(2, 3, 1), w_scales)
+    assert torch.equal(tokens.view(6, 128), ops.scaled_linear(x, w, x_scales, w_scales))
+    turned = ops.scaled_linear(x, w.T.contiguous().T, x_scales, w_scales, constant_weight=True)
+    assert torch.equal(turned, ops.scaled_linear(x, w, x_scales, w_scales))
+    scalar = torch.tensor(2.0, device="cuda")
+    assert torch.equal(ops.scaled_linear(x, w, scalar, w_scales), ops.scaled_linear(x, w, scalar.view(1, 1), w_scales))
+    assert ops.scaled_linear(x[:0], w, x_scales[:0], w_scales).shape == (0, 128)
+    x, w, _ = eight_bits(512, 512, 512, E4M3)
+    fast = ops.scaled_linear(x, w, scalar, scalar, fast_accumulation=True, out_dtype=torch.float32)
+    slow = ops.scaled_linear(x, w, scalar, scalar, out_dtype=torch.float32)
+    assert (fast - slow).abs().max() <= 0.05 * slow.abs().max()
+
+
+def quantized_linear(x, w, w_scales):
+    q, scales = ops.quantize(x, "group", by_column=True)
+    return ops.scaled_linear(q, w, scales, w_scales)
+
+
+@test
+def linear_of_quantized_rows():
+    if not HAS_BLOCKS:
+        return
+    x, w = randn(33, 512), randn(256, 512)
+    weight, w_scales = ops.quantize(w, "block")
+    exact = x.double() @ w.double().T
+    ours = quantized_linear(x, weight, w_scales)
+    assert (ours.double() - exact).norm() <= 0.06 * exact.norm()
+    compiled = torch.compile(quantized_linear, fullgraph=True, dynamic=True)
+    for rows in (33, 1, 7):
+        assert torch.equal(compiled(x[:rows], weight, w_scales), quantized_linear(x[:rows], weight, w_scales))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        replayed = quantized_linear(x, weight, w_scales)
+    x.copy_(randn(33, 512))
+    graph.replay()
+    assert torch.equal(replayed, quantized_linear(x, weight, w_scales))
+    graph = torch.cuda.CUDAGraph()
+    ops.quantize(x, "tensor")
+    with torch.cuda.graph(graph):
+        _, scale = ops.quantize(x, "tensor")
+    for size in (3, 1):  # not the largest of all replays
+        x.copy_(randn(33, 512).clamp(-size, size))
+        graph.replay()
+        close(scale, x.double().abs().max().view(1) / 448, 1, 2.0**-23)
+
+
+@test
+def the_example_of_the_documentation_runs():
+    if not HAS_BLOCKS:
+        return
+    text = (ROOT / "docs/PYTORCH.md").read_text()
+    (example,) = (block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "scaled_linear" in block)
+    found = {}
+    exec(example, found)
+    assert found["y"].shape == (16, 512) and found["y"].isfinite().all()
+
+
+@test
+def scaled_linear_is_batch_invariant():
+    x, w = randn(64, 1024), randn(512, 1024)
+    weight, w_scales = ops.quantize(w, "block" if HAS_BLOCKS else "row")
+    q, scales = ops.quantize(x, "group" if HAS_BLOCKS else "row")
+    all_rows = ops.scaled_linear(q, weight, scales, w_scales, batch_invariant=True)
+    for row in (0, 17, 63):
+        one = ops.scaled_linear(q[row : row + 1], weight, scales[row : row + 1], w_scales, batch_invariant=True)
+        assert torch.equal(one[0], all_rows[row])
+
+
 def rms_reference(x, w, eps, offset):
     x = x.double()
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * (offset + w.double())
@@ -343,6 +504,12 @@ def operators_pass_opcheck():
     for operator, arguments in (
         (ops.linear, (x, w)),
         (ops.bmm, (randn(3, 5, 64), randn(3, 64, 16))),
+        (ops.quantize, (x,)),
+        (ops.quantize, (x, "group", INT8, True)),
+        (ops.quantize, (x, "block", None, True)),
+        (ops.quantize, (x, "tensor")),
+        (ops.quantize_static, (x, positive(1))),
+        (ops.scaled_linear, (rounded(x, INT8), rounded(w, INT8), positive(6), positive(64))),  # checks multiply no fp8
         (ops.rms_norm, (x, w[0])),
         (ops.add_rms_norm, (x.clone(), x, w[0])),
         (ops.layer_norm, (x,)),
@@ -459,6 +626,15 @@ def refuses_with_a_sentence():
     refused("do not lie one stride apart", ops.linear, randn(4, 3, 64).transpose(0, 1), w)
     refused("dimension 0 of x has stride 0, as expand", ops.linear, x[:1].expand(4, 64), w)
     refused("must have two halves", ops.silu_mul, randn(4, 63))
+    eight, weight, one = rounded(x, E4M3), rounded(w, E4M3), positive(1)
+    refused("x is of bfloat16 and must be of float8_e4m3fn or int8", ops.scaled_linear, x, w, one, one)
+    refused(r"x_scales is \[4, 3\] and must be one scale", ops.scaled_linear, eight, weight, positive(4, 3), one)
+    refused(r"weight_scales is \[7\] and must be one scale", ops.scaled_linear, eight, weight, one, positive(7))
+    refused("rows that are no neighbours", ops.scaled_linear, eight, weight, positive(4, 2)[:, :1], one)
+    refused("out_dtype is int8", ops.scaled_linear, eight, weight, one, one, out_dtype=INT8)
+    refused("out_dtype is uint8 and must be", ops.quantize, x, out_dtype=torch.uint8)
+    refused('scaling is "column" and must be row', ops.quantize, x, "column")
+    refused("x has 3 dimensions and must have 2", ops.quantize, x[None], "block")
     refused("out is of float32 and must be of bfloat16", ops.linear_out, torch.empty(4, 8, device="cuda"), x, w)
     refused("out has 2 dimensions, the last of 9", ops.linear_out, randn(4, 9), x, w)
     q, k = randn(4, 2, 64), randn(4, 1, 64)
@@ -556,6 +732,15 @@ def patches_models_of_transformers():
             )
             assert torch.equal(made, static), f"{name}: another text with a static cache"
         print(f"   {name}: {ratio:.2f} of transformers' error")
+
+
+@test
+def patches_models_of_fp8():
+    import fp8_models
+
+    for line in fp8_models.check("cuda", fp8_models.KINDS if HAS_BLOCKS else fp8_models.KINDS[1:]):
+        print("   " + line)
+    fp8_models.check_other_layers("cuda")
 
 
 def main():
