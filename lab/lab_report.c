@@ -9,6 +9,7 @@
 
 #include "program/base/args.h"
 #include "lab/lab_pairs.h"
+#include "lab/lab_profile.h"
 #include "lab/modules.h"
 #include "program/base/shared_file.h"
 
@@ -213,17 +214,31 @@ static int write_picture(const struct record *record, size_t number, const char 
     return -1;
 }
 
-static int draw_one(const struct report *report, const char *experiment, size_t number) {
+/* What to draw of an experiment's profile. */
+enum profile_part { PROFILE_NONE, PROFILE_PART_STALLS, PROFILE_PART_MEMORY, PROFILE_PART_SHARED };
+
+static int write_profile(const struct record *record, enum profile_part part, const char *path) {
+    struct draft draft;
+    if (draft_begin(&draft, path) != 0)
+        return -1;
+    if ((part == PROFILE_PART_STALLS ? profile_stalls_picture(draft.out, record)
+                                     : profile_roofline_picture(draft.out, record, part == PROFILE_PART_MEMORY)) == 0)
+        return draft_end(&draft);
+    draft_drop(&draft);
+    return -1;
+}
+
+static int draw_one(const struct report *report, const char *experiment, size_t number, enum profile_part part) {
     char gpu[64], path[4096];
     if (choose_gpu(report, gpu, sizeof gpu) != 0)
         return -1;
     struct record *record = calloc(1, sizeof *record);
     if (!record)
         return complain("out of host memory");
-    snprintf(path, sizeof path, "%s/%s/lab/%s.json", report->folder, gpu, experiment);
+    snprintf(path, sizeof path, "%s/%s/%s/%s.json", report->folder, gpu, part ? "profile" : "lab", experiment);
     int status = record_read(record, path);
     if (status == 0)
-        status = write_picture(record, number, report->out);
+        status = part ? write_profile(record, part, report->out) : write_picture(record, number, report->out);
     free(record);
     return status;
 }
@@ -242,10 +257,15 @@ static int draw_pairs(struct report *report) {
 int lab_figure(int argc, char **argv) {
     struct report report = {.folder = "bench/results"};
     int number = 1;
+    bool stalls = false;
+    const char *roofline = NULL;
     const struct args_option options[] = {
         {"svg", "FILE", ARGS_TEXT, &report.out, "where it goes"},
+        {"stalls", NULL, ARGS_FLAG, &stalls, "what warps wait for, by `gristmill lab profile`"},
+        {"roofline", "OF", ARGS_TEXT, &roofline, "memory, or shared for its pipe, by `gristmill lab profile`"},
         {"figure", "N", ARGS_POSITIVE, &number, "which, where the experiment has several (default: 1)"},
-        {"results", "DIR", ARGS_TEXT, &report.folder, "where the results are, DIR/GPU/lab/*.json (bench/results)"},
+        {"results", "DIR", ARGS_TEXT, &report.folder,
+         "where they are, DIR/GPU/lab and DIR/GPU/profile (bench/results)"},
         {"gpu", "NAME", ARGS_TEXT, &report.gpu, "the folder's name, where there are several: h200"},
     };
     const struct args_command command = {
@@ -261,8 +281,18 @@ int lab_figure(int argc, char **argv) {
         complain("`gristmill lab figure` takes one experiment, and --svg FILE");
         return EXIT_CODE_USAGE;
     }
+    const bool memory = roofline && strcmp(roofline, "memory") == 0,
+               shared = roofline && strcmp(roofline, "shared") == 0;
+    if (roofline && (stalls || !(memory || shared))) {
+        complain("--roofline is of memory or of shared, and without --stalls");
+        return EXIT_CODE_USAGE;
+    }
+    const enum profile_part part = stalls   ? PROFILE_PART_STALLS
+                                   : memory ? PROFILE_PART_MEMORY
+                                   : shared ? PROFILE_PART_SHARED
+                                            : PROFILE_NONE;
     const bool pairs = strcmp(words.items[0], LAB_PAIRS) == 0;
-    const int status = pairs ? draw_pairs(&report) : draw_one(&report, words.items[0], (size_t)number - 1);
+    const int status = pairs ? draw_pairs(&report) : draw_one(&report, words.items[0], (size_t)number - 1, part);
     drop(&report);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

@@ -8,9 +8,8 @@
 
 #include "program/commands.h"
 #include "bench/measure/environment.h"
-#include "lab/lab_results.h"
+#include "lab/lab_profile.h"
 #include "program/base/paths.h"
-#include "lab/profiler.h"
 #include "bench/report/results.h"
 #include "lab/lab_simulator.h"
 #include "lab/spawn.h"
@@ -38,10 +37,7 @@ struct witnesses {
     struct simulator_report simulator;
 };
 
-static void fill_meta(struct record_meta *meta, const struct lab *lab, const struct witnesses *witnesses,
-                      const struct runner_method *method) {
-    const struct profiler_report *counters = &witnesses->counters;
-    const struct simulator_report *simulator = &witnesses->simulator;
+void lab_describe(struct record_meta *meta, const struct lab *lab, const struct profiler_report *counters) {
     struct nvml nvml;
     const struct gm_device *device = &lab->gpu.device;
     snprintf(meta->gpu, sizeof meta->gpu, "%s", device->name);
@@ -54,6 +50,12 @@ static void fill_meta(struct record_meta *meta, const struct lab *lab, const str
     meta->counted = counters->counted;
     snprintf(meta->counters, sizeof meta->counters, "%s", counters->counted ? counters->version : counters->why);
     meta->simulated_gpu = lab->simulated;
+}
+
+static void fill_meta(struct record_meta *meta, const struct lab *lab, const struct witnesses *witnesses,
+                      const struct runner_method *method) {
+    const struct simulator_report *simulator = &witnesses->simulator;
+    lab_describe(meta, lab, &witnesses->counters);
     meta->simulated = simulator->simulated;
     snprintf(meta->simulator, sizeof meta->simulator, "%s%s%s", simulator->simulated ? simulator->device : "",
              simulator->simulated && simulator->why[0] ? "; " : "", simulator->why);
@@ -151,11 +153,14 @@ enum lab_end lab_run_one(const struct lab_experiment *experiment, const struct l
     return end;
 }
 
-int lab_launch(const struct lab_experiment *experiment, int device) {
+int lab_launch(const struct lab_experiment *experiment, int device, bool timed) {
     struct runner runner;
     int status = -1;
-    if (runner_open(&runner, experiment, device, true) == RUNNER_READY)
+    if (runner_open(&runner, experiment, device, !timed) == RUNNER_READY) { /* times depend on what is in memory */
+        if (timed)
+            profile_ask(runner.lab);
         status = runner_launch_all(&runner);
+    }
     runner_close(&runner);
     return status == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }

@@ -3,6 +3,8 @@
 #ifndef LAB_RUN_H
 #define LAB_RUN_H
 
+#include "lab/lab_results.h"
+#include "lab/profiler.h"
 #include "lab/runner.h"
 
 struct lab_request {
@@ -23,8 +25,12 @@ enum lab_end lab_run_one(const struct lab_experiment *experiment, const struct l
 /* All of them in turn, each in its own process. Returns the exit code of the program. */
 int lab_run_all(const struct lab_experiment *const *experiments, size_t count, const struct lab_request *request);
 
-/* The child under the profiler, and the one on the simulated GPU. They return the exit code of the program. */
-int lab_launch(const struct lab_experiment *experiment, int device);
+/* The GPU, the build, the day, and who counted. */
+void lab_describe(struct record_meta *meta, const struct lab *lab, const struct profiler_report *counters);
+
+/* The child under the profiler, which launches what is counted, or `timed` what is timed; and the one on the simulated
+ * GPU. They return the exit code of the program. */
+int lab_launch(const struct lab_experiment *experiment, int device, bool timed);
 int lab_simulate(const struct lab_experiment *experiment, double budget);
 
 #endif

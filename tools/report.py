@@ -8,7 +8,9 @@ how much more time NAME's problems take than OTHER's, by N x K and M. Between `<
 what `gristmill chain` measured. NAME is a suite (every GPU that has results of it), or gpu/suite. An experiment of the laboratory stands between `<!-- lab:NAME -->` and
 `<!-- /lab -->`, NAME being an experiment, or gpu/experiment; `<!-- lab:NAME only=REGEX -->` keeps the points whose label
 matches. The steps of a ladder stand, one row each, between `<!-- steps:NAME counted="SUFFIX" timed="SUFFIX" scale="N" sms="N" -->`
-and `<!-- /steps -->`: what was counted at one size beside the time at another, which makes N times the accesses. The planted bugs of tests/mutants/ stand between `<!-- mutants -->` and `<!-- /mutants -->`. What stands between
+and `<!-- /steps -->`: what was counted at one size beside the time at another, which makes N times the accesses. What
+`gristmill lab profile` said of them stands between `<!-- busy:NAME timed="SUFFIX" only="REGEX" -->` and `<!-- /busy -->`, how busy the
+GPU's parts were, and between `<!-- stalls:NAME timed="SUFFIX" only="REGEX" -->` and `<!-- /stalls -->`, what warps waited for. The planted bugs of tests/mutants/ stand between `<!-- mutants -->` and `<!-- /mutants -->`. What stands between
 is replaced; nothing else is touched.
 """
 import argparse
@@ -30,6 +32,7 @@ COST_MARKERS = re.compile(r"(<!-- cost:(\S+) (\S+) begin -->\n)(.*?)(<!-- cost:\
 NAMED_MARKERS = re.compile(r"(<!-- (chain|layer|decoder|torch-costs|patch) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
 LAB_MARKERS = re.compile(r"(<!-- lab:(\S+)(?: only=(.*?))? -->\n)(.*?)(<!-- /lab -->)", re.DOTALL)
 STEPS_MARKERS = re.compile(r"(<!-- steps:(\S+) (.*?) -->\n)(.*?)(<!-- /steps -->)", re.DOTALL)
+PROFILE_MARKERS = re.compile(r"(<!-- (busy|stalls):(\S+)(.*?) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
 MUTANT_MARKERS = re.compile(r"(<!-- mutants -->\n)(.*?)(<!-- /mutants -->)", re.DOTALL)
 
 
@@ -389,6 +392,50 @@ def steps_table(results, counted, timed, scale="1", sms="1", only=None):
     return "\n".join(lines)
 
 
+def profiled(results, timed, only):
+    """{step: its point, with its counts by name} of a profile."""
+    return {point["label"].removesuffix(timed): dict(point, counts={q["name"]: q["counted"] for q in point["quantities"]})
+            for point in results["points"] if point["label"].endswith(timed)
+            and (not only or re.search(only, point["label"].removesuffix(timed)))}
+
+
+def profile_lines(results, columns):
+    meta = results["meta"]
+    return [f"{meta['gpu']}, {meta['counters']}, revision {meta['revision']}, {meta['date']}.", "",
+            "| step | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
+
+
+def busy_table(results, timed="", only=None):
+    """A row for each step: its time under the profiler, and per cent of their peaks."""
+    steps = profiled(results, timed, only)
+    rate = "gbs" if any(point["time"]["gbs"] for point in steps.values()) else "tflops"
+    parts = [name for point in steps.values() for name in point["counts"] if name.endswith(", %")]
+    parts = list(dict.fromkeys(parts))
+    lines = profile_lines(results, ["µs", "GB/s" if rate == "gbs" else "TFLOPS", *(part.removesuffix(", %") for part in parts)])
+    for step, point in steps.items():
+        time = point["time"]
+        cells = [number(time["us"], 1), number(time[rate], 0 if rate == "gbs" else 1),
+                 *(number(point["counts"][part], 0) + " %" for part in parts)]
+        lines.append(f"| {step} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def stalls_table(results, timed="", only=None):
+    """A row for each step: cycles from an instruction of a warp to its next, and what it waits for in per cent of them; a
+    reason that has 5 % nowhere is with the others."""
+    steps, latency, stalled = profiled(results, timed, only), "cycles an instruction", "stalled: "
+    shares = {step: {name.removeprefix(stalled): 100 * (value or 0) / point["counts"][latency]
+                     for name, value in point["counts"].items() if name.startswith(stalled)} for step, point in steps.items()}
+    reasons = [reason for row in shares.values() for reason in row if row[reason] >= 5]
+    reasons = [reason for reason in next(iter(shares.values()), {}) if reason in reasons]
+    lines = profile_lines(results, ["cycles", *reasons, "other"])
+    for step, point in steps.items():
+        cells = [number(point["counts"][latency], 1), *(f"{shares[step][reason]:.0f} %" for reason in reasons),
+                 f"{max(100 - sum(shares[step][reason] for reason in reasons), 0):.0f} %"]
+        lines.append(f"| {step} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def mutant_table(results):
     """A row for each planted bug: what it is, what must be reported, what hardware made of it."""
     mutants = results["mutants"]
@@ -429,6 +476,14 @@ def rewrite(text, folder):
         body = tables(match.group(2), "lab", lambda results: steps_table(results, **options))
         return match.group(1) + f"\n{body}\n\n" + match.group(5)
 
+    def fill_profile(match):
+        options = dict(re.findall(r'(\w+)="(.*?)"', match.group(4)))
+        make = busy_table if match.group(2) == "busy" else stalls_table
+        body = tables(match.group(3), "profile", lambda results: make(results, **options))
+        if not body:
+            body = f"*Not measured yet: `gristmill lab profile {match.group(3).split('/')[-1]} --save` does it.*"
+        return match.group(1) + f"\n{body}\n\n" + match.group(6)
+
     def fill_mutants(match):
         body = "\n\n".join(mutant_table(json.loads(path.read_text())) for path in files_of("mutants", folder))
         return match.group(1) + f"\n{body}\n\n" + match.group(3)
@@ -446,7 +501,8 @@ def rewrite(text, folder):
         return match.group(1) + f"\n{tables(name, '', make)}\n\n" + match.group(4)
 
     for markers, make in ((MARKERS, fill), (COST_MARKERS, fill_cost), (NAMED_MARKERS, fill_named),
-                          (LAB_MARKERS, fill_lab), (STEPS_MARKERS, fill_steps), (MUTANT_MARKERS, fill_mutants)):
+                          (LAB_MARKERS, fill_lab), (STEPS_MARKERS, fill_steps),
+                          (PROFILE_MARKERS, fill_profile), (MUTANT_MARKERS, fill_mutants)):
         text = markers.sub(make, text)
     return text
 

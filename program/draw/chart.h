@@ -46,6 +46,7 @@ struct chart_line {
     bool dashed;              /* a prediction, a ceiling */
     bool scattered;           /* points that no stroke joins */
     const char *const *notes; /* of each point, shown when the pointer rests on it; NULL: none */
+    bool named;               /* scattered points have their notes beside them, too */
 };
 int svg_lines(FILE *out, const struct chart *chart, const struct chart_line *lines, size_t count);
 

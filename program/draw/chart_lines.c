@@ -7,7 +7,15 @@
 #include "program/base/messages.h"
 
 enum { PLOT_HEIGHT = 320, LEFT_ROOM = 56, ABOVE = 30, BELOW = 54, NAME_LEAST = 60, NAME_MOST = 260, NAME_LINE = 15 };
-enum { NARROW_PLOT_HEIGHT = 200, NARROW_LEFT_ROOM = 40, NARROW_RIGHT_ROOM = 12, NARROW_ABOVE = 8 };
+enum {
+    NARROW_PLOT_HEIGHT = 200,
+    NAMED_PLOT_HEIGHT = 300,
+    NAMED_MOST = 80,
+    NAME_BESIDE = 12,
+    NARROW_LEFT_ROOM = 40,
+    NARROW_RIGHT_ROOM = 12,
+    NARROW_ABOVE = 8
+};
 
 struct line_chart {
     FILE *out;
@@ -202,6 +210,54 @@ static double draw_legend(FILE *out, const struct line_chart *c, double y) {
     return legend.y + 11;
 }
 
+/* ---- names beside points ------------------------------------------------------------------------ */
+
+static bool has_named(const struct line_chart *c) {
+    bool any = false;
+    for (size_t i = 0; i < c->count; i++)
+        any |= c->lines[i].named;
+    return any;
+}
+
+/* Where a point's name stands: right of it, or left in the right part of the plot. */
+struct beside {
+    double x, y, from, to; /* the anchor, the base line, and what it covers */
+    enum svg_anchor anchor;
+    const char *name;
+};
+
+static struct beside place_beside(const struct line_chart *c, const struct chart_line *line, size_t i) {
+    const double x = x_of(c, line->x[i]), width = svg_text_width(SVG_SMALL, line->notes[i]);
+    const bool left = x + 8 + width > c->right;
+    const double from = left ? x - 8 - width : x + 8;
+    return (struct beside){left ? x - 8 : x + 8, y_of(c, line->y[i]) + 4,    from,
+                           from + width,         left ? SVG_END : SVG_START, line->notes[i]};
+}
+
+/* From the lowest on, each moved up until it lies over none below it. */
+static void draw_beside(const struct line_chart *c, const struct chart_line *line) {
+    struct beside names[NAMED_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < line->count && line->named && line->notes && count < NAMED_MOST; i++) {
+        if (!shown(c, line, i))
+            continue;
+        const struct beside one = place_beside(c, line, i);
+        size_t at = count++;
+        for (; at > 0 && names[at - 1].y < one.y; at--)
+            names[at] = names[at - 1];
+        names[at] = one;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (names[i].from < names[j].to && names[j].from < names[i].to)
+                names[i].y = fmin(names[i].y, names[j].y - NAME_BESIDE);
+        const struct svg_text where = {.x = names[i].x, .y = names[i].y, .role = SVG_SMALL, .anchor = names[i].anchor};
+        svg_text(c->out, where, "%s", names[i].name);
+    }
+}
+
+/* ---- the chart ---------------------------------------------------------------------------------- */
+
 /* The head, and where the plot begins and ends. */
 static void begin(struct line_chart *c) {
     const struct chart *chart = c->chart;
@@ -209,7 +265,7 @@ static void begin(struct line_chart *c) {
         c->top = draw_legend(NULL, c, chart_narrow_head_height(chart)) + NARROW_ABOVE;
     else
         c->top = CHART_MARGIN + 10 + (chart->title ? 20 : 0) + (chart->subtitle ? 18 : 0) + ABOVE;
-    c->bottom = c->top + (chart->narrow ? NARROW_PLOT_HEIGHT : PLOT_HEIGHT);
+    c->bottom = c->top + (!chart->narrow ? PLOT_HEIGHT : has_named(c) ? NAMED_PLOT_HEIGHT : NARROW_PLOT_HEIGHT);
     svg_begin(c->out, chart->narrow ? CHART_NARROW : CHART_WIDTH, c->bottom + BELOW, chart->inside_page, chart->title);
     if (chart->narrow)
         draw_legend(c->out, c, chart_narrow_head(c->out, chart));
@@ -233,6 +289,8 @@ int svg_lines(FILE *out, const struct chart *chart, const struct chart_line *lin
     for (size_t i = count; i-- > 0;) /* the first lies on top */
         if (!lines[i].dashed)
             draw_points(&c, &lines[i], i);
+    for (size_t i = 0; i < count; i++)
+        draw_beside(&c, &lines[i]);
     if (!chart->narrow)
         draw_names(&c);
     svg_end(out);

@@ -31,6 +31,7 @@ TCase *page_tests(void);
 TCase *lab_banks_tests(void);
 TCase *lab_registry_tests(void);
 TCase *lab_report_tests(void);
+TCase *lab_profile_tests(void);
 TCase *lab_profiler_tests(void);
 TCase *lab_gemm_tests(void);
 TCase *lab_occupancy_tests(void);

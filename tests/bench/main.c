@@ -54,6 +54,7 @@ int main(void) {
     suite_add_tcase(suite, lab_banks_tests());
     suite_add_tcase(suite, lab_registry_tests());
     suite_add_tcase(suite, lab_report_tests());
+    suite_add_tcase(suite, lab_profile_tests());
     suite_add_tcase(suite, lab_profiler_tests());
     suite_add_tcase(suite, lab_gemm_tests());
     suite_add_tcase(suite, lab_occupancy_tests());

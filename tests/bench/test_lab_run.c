@@ -229,7 +229,8 @@ START_TEST(command_lines_that_make_no_sense) {
         const char *line, *sentence;
     } cases[] = {
         {"", "usage: gristmill lab"},
-        {"walk", "there is no `gristmill lab walk`; there are list, run, count, report, figure, play and exercise\n"},
+        {"walk",
+         "there is no `gristmill lab walk`; there are list, run, profile, count, report, figure, play and exercise\n"},
         {"list more", "takes no `more`"},
         {"run", "which experiment? `gristmill lab list` lists them"},
         {"run toy-square", "there is no experiment toy-square; perhaps toy-squares\n"},
